@@ -1,0 +1,90 @@
+"""Does this classifier know what it does not know, and which of these classifiers should I use?
+
+Predictions of any kind go in (`Point`, `Members`, `Dirichlet`, `Intervals`, `Masses`, `Vertices`, `GaussianLogits`, or a
+file through `load`); `assay` gives evidence: numbers with intervals, tests, rankings and one page to read.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0.dev0"
+
+# Loaded when first asked for, so that `import uqassay` costs little more than NumPy and SciPy's special functions.
+_WHERE = {
+    "Dirichlet": "predictions",
+    "GaussianLogits": "predictions",
+    "Intervals": "predictions",
+    "Masses": "predictions",
+    "Members": "predictions",
+    "Point": "predictions",
+    "Prediction": "predictions",
+    "Vertices": "predictions",
+    "load": "predictions.files",
+    "load_labels": "predictions.files",
+    "save": "predictions.files",
+    "from_object": "predictions.adapters",
+    "assay": "assay",
+    "Assay": "assay",
+    "Estimate": "statistics",
+    "UqassayError": "errors",
+    "InputError": "errors",
+}
+_ROOMS = ("credal", "errors", "experiments", "measures", "metrics", "predictions", "report", "statistics")
+
+__all__ = [  # noqa: PLE0604
+    "Assay",
+    "Dirichlet",
+    "Estimate",
+    "GaussianLogits",
+    "InputError",
+    "Intervals",
+    "Masses",
+    "Members",
+    "Point",
+    "Prediction",
+    "UqassayError",
+    "Vertices",
+    "__version__",
+    "assay",
+    "credal",
+    "from_object",
+    "load",
+    "load_labels",
+    "measures",
+    "metrics",
+    "save",
+    "statistics",
+]
+
+if TYPE_CHECKING:
+    from uqassay import credal, measures, metrics, statistics
+    from uqassay.assay import Assay, assay
+    from uqassay.errors import InputError, UqassayError
+    from uqassay.predictions import (
+        Dirichlet,
+        GaussianLogits,
+        Intervals,
+        Masses,
+        Members,
+        Point,
+        Prediction,
+        Vertices,
+    )
+    from uqassay.predictions.adapters import from_object
+    from uqassay.predictions.files import load, load_labels, save
+    from uqassay.statistics import Estimate
+
+
+def __getattr__(name: str) -> Any:
+    if name in _WHERE:
+        value = getattr(import_module(f"uqassay.{_WHERE[name]}"), name)
+    elif name in _ROOMS:
+        value = import_module(f"uqassay.{name}")
+    else:
+        raise AttributeError(f"module 'uqassay' has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,224 @@
+"""Lower and upper probabilities of events, for hulls of distributions, probability intervals and masses.
+
+Three ways to ask, each for each kind of set:
+
+* given events, ``(E, K)`` boolean, answered as ``(n, E)``;
+* all 2^K events at once (K ≤ 16), as a *half lattice*: the 2^(K−1) events without the last class, in binary order, event
+  axis first. The other half are their complements, for which L(Aᶜ) = 1 − U(A);
+* the prefixes of a random order of the classes, one event of each size, for any K.
+
+A half lattice has three arrays: the probability that one distribution of the set (the reference) gives to each event,
+its lower and its upper probability.
+"""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uqassay.credal.intervals import intersection_probability
+from uqassay.credal.moebius import check_enumerable
+
+__all__ = [
+    "EventBounds",
+    "fold_sum",
+    "hull_event_bounds",
+    "hull_lattice",
+    "hull_prefixes",
+    "interval_event_bounds",
+    "interval_lattice",
+    "interval_prefixes",
+    "lattice_lower",
+    "mass_event_bounds",
+]
+
+Array = NDArray[np.float64]
+
+
+class EventBounds(NamedTuple):
+    """Probability of events under one distribution of the set (`reference`), and over the whole set."""
+
+    reference: Array
+    lower: Array
+    upper: Array
+
+
+def hull_event_bounds(points: NDArray[np.floating], events: NDArray[np.bool_]) -> tuple[Array, Array]:
+    """Lower and upper probability of given events over the convex hull of points.
+
+    Parameters
+    ----------
+    points : array (n, V, K)
+        Members or vertices of each instance's set.
+    events : bool array (E, K)
+
+    Returns
+    -------
+    lower, upper : array (n, E)
+
+    Examples
+    --------
+    >>> members = np.array([[[0.5, 0.3, 0.2], [0.1, 0.6, 0.3]]])
+    >>> l, u = hull_event_bounds(members, np.array([[True, True, False]]))
+    >>> l.round(3).tolist(), u.round(3).tolist()
+    ([[0.7]], [[0.8]])
+    """
+    p = np.asarray(points, dtype=np.float64)
+    lower = np.empty((p.shape[0], len(events)))
+    upper = np.empty_like(lower)
+    for e, event in enumerate(events):
+        sums = p[:, :, event].sum(axis=2)  # (n, V)
+        lower[:, e] = sums.min(axis=1)
+        upper[:, e] = sums.max(axis=1)
+    return lower, upper
+
+
+def interval_event_bounds(lower: Array, upper: Array, events: NDArray[np.bool_]) -> tuple[Array, Array]:
+    """Lower and upper probability of given events over reachable intervals, L(A) = max(Σ_A l, 1 − Σ_{Aᶜ} u).
+
+    Parameters
+    ----------
+    lower, upper : array (n, K)
+        Reachable bounds.
+    events : bool array (E, K)
+
+    Returns
+    -------
+    lower, upper : array (n, E)
+
+    Examples
+    --------
+    >>> l, u = interval_event_bounds(np.array([[0.1, 0.5, 0.0]]), np.array([[0.5, 0.8, 0.1]]), np.array([[1, 0, 1]]) > 0)
+    >>> l.round(3).tolist(), u.round(3).tolist()
+    ([[0.2]], [[0.5]])
+    """
+    least = np.empty((lower.shape[0], len(events)))
+    most = np.empty_like(least)
+    for e, event in enumerate(events):
+        least[:, e] = np.maximum(lower[:, event].sum(axis=1), 1.0 - upper[:, ~event].sum(axis=1))
+        most[:, e] = np.minimum(upper[:, event].sum(axis=1), 1.0 - lower[:, ~event].sum(axis=1))
+    return least, most
+
+
+def mass_event_bounds(
+    masses: Array, focal_sets: NDArray[np.bool_], events: NDArray[np.bool_]
+) -> tuple[Array, Array]:
+    """Belief and plausibility of given events, Bel(A) = Σ_{B⊆A} m(B) and Pl(A) = Σ_{B∩A≠∅} m(B).
+
+    Parameters
+    ----------
+    masses : array (n, F)
+    focal_sets : bool array (F, K)
+    events : bool array (E, K)
+
+    Returns
+    -------
+    lower, upper : array (n, E)
+
+    Examples
+    --------
+    >>> sets = np.array([[1, 0, 0], [1, 1, 0], [1, 1, 1]], dtype=bool)
+    >>> l, u = mass_event_bounds(np.array([[0.5, 0.3, 0.2]]), sets, sets[1:2])
+    >>> l.round(3).tolist(), u.round(3).tolist()
+    ([[0.8]], [[1.0]])
+    """
+    belief = np.empty((masses.shape[0], len(events)))
+    plausibility = np.empty_like(belief)
+    for e, event in enumerate(events):
+        inside = ~(focal_sets & ~event).any(axis=1)
+        touching = (focal_sets & event).any(axis=1)
+        belief[:, e] = masses[:, inside].sum(axis=1)
+        plausibility[:, e] = masses[:, touching].sum(axis=1)
+    return belief, plausibility
+
+
+# -- all events -------------------------------------------------------------------------------------------------------
+
+
+def hull_lattice(points: NDArray[np.floating]) -> EventBounds:
+    """Half lattice of the convex hull of points ``(n, V, K)``; arrays ``(2^(K−1), n)``; the reference is point 0."""
+    n, n_points, n_classes = points.shape
+    check_enumerable(n_classes)
+    sums = np.empty((2 ** (n_classes - 1), n))
+    reference = _subset_sums(points[:, 0].T, sums.copy())
+    lower, upper = reference.copy(), reference.copy()
+    for v in range(1, n_points):
+        _subset_sums(points[:, v].T, sums)
+        np.minimum(lower, sums, out=lower)
+        np.maximum(upper, sums, out=upper)
+    return EventBounds(reference, lower, upper)
+
+
+def interval_lattice(lower: Array, upper: Array) -> EventBounds:
+    """Half lattice of reachable intervals ``(n, K)``; the reference is the intersection probability."""
+    n_classes = lower.shape[1]
+    check_enumerable(n_classes)
+    empty = np.empty((2 ** (n_classes - 1), lower.shape[0]))
+    reference = _subset_sums(intersection_probability(lower, upper).T, empty.copy())
+    sum_l = _subset_sums(lower.T, empty.copy())
+    sum_u = _subset_sums(upper.T, empty)
+    return _interval_bounds(reference, sum_l, sum_u, lower.sum(axis=1), upper.sum(axis=1))
+
+
+def lattice_lower(half: EventBounds) -> Array:
+    """Lower probability of all 2^K events, ``(2^K, n)`` in binary order, from a half lattice."""
+    return np.concatenate([half.lower, 1.0 - half.upper[::-1]])
+
+
+def _subset_sums(p: NDArray[np.floating], out: Array) -> Array:
+    """Probability of every event without the last class: doubled class by class, ``(K, n)`` → ``(2^(K−1), n)``."""
+    out[0] = 0.0
+    for c in range(p.shape[0] - 1):
+        np.add(out[: 2**c], p[c], out=out[2**c : 2 ** (c + 1)])
+    return out
+
+
+def _interval_bounds(reference: Array, sum_l: Array, sum_u: Array, total_l: Array, total_u: Array) -> EventBounds:
+    lower = np.maximum(sum_l, 1.0 - (total_u - sum_u))
+    upper = np.minimum(sum_u, 1.0 - (total_l - sum_l))
+    # the reference lies inside up to rounding; held there, so that no width comes out negative
+    return EventBounds(reference, np.minimum(lower, reference), np.maximum(upper, reference))
+
+
+def fold_sum(values: Array) -> Array:
+    """Sum over the first axis by halving, so that a column's sum never depends on how many columns there are."""
+    rows = values.shape[0]
+    while rows > 1:
+        half = rows // 2
+        folded = values[:half] + values[half : 2 * half]
+        if rows % 2:
+            folded[0] += values[rows - 1]
+        values, rows = folded, half
+    return values[0]
+
+
+# -- one event of each size -------------------------------------------------------------------------------------------
+
+
+def hull_prefixes(points_by_class: Array, order: NDArray[np.integer]) -> Iterator[EventBounds]:
+    """Bounds of the K − 1 proper prefixes of an order of the classes, smallest first; each array ``(n,)``.
+
+    Parameters
+    ----------
+    points_by_class : array (K, V, n)
+        Class first, so that each step adds one contiguous block.
+    order : int array (K,)
+    """
+    sums = np.zeros(points_by_class.shape[1:])
+    for c in order[:-1]:
+        sums += points_by_class[c]
+        yield EventBounds(sums[0], sums.min(axis=0), sums.max(axis=0))
+
+
+def interval_prefixes(
+    reference: Array, lower: Array, upper: Array, order: NDArray[np.integer]
+) -> Iterator[EventBounds]:
+    """The same for reachable intervals and a distribution inside them, all ``(K, n)``."""
+    total_l, total_u = fold_sum(lower), fold_sum(upper)
+    sum_r, sum_l, sum_u = np.zeros_like(total_l), np.zeros_like(total_l), np.zeros_like(total_l)
+    for c in order[:-1]:
+        sum_r += reference[c]
+        sum_l += lower[c]
+        sum_u += upper[c]
+        yield _interval_bounds(sum_r, sum_l, sum_u, total_l, total_u)

@@ -1,0 +1,225 @@
+"""What every kind of prediction offers, whatever it is made of."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from uqassay._array import as_numeric, check_class_count, release, row_chunks
+from uqassay.errors import InputError
+
+Array = NDArray[np.float64]
+Rows = int | slice | Sequence[int] | NDArray[Any]
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Prediction(ABC):
+    """A classifier's statement on each of n instances with K classes; see the seven kinds for the fields.
+
+    Parameters
+    ----------
+    class_names : sequence of str, length K, optional
+        Names of the classes, in the order of the last axis.
+    ids : array (n,), optional
+        What identifies an instance; labels with an index are aligned to it.
+    groups : array (n,), optional
+        The patient, site or video that an instance belongs to; intervals and tests resample whole groups.
+    notes : tuple of str
+        What was done to the data on the way in (repairs, subsampling); shown among the warnings.
+    """
+
+    class_names: tuple[str, ...] | None = None
+    ids: NDArray[Any] | None = None
+    groups: NDArray[Any] | None = None
+    notes: tuple[str, ...] = ()
+    row_numbers: NDArray[np.int64] | None = field(default=None, repr=False)
+
+    # -- what each kind says ------------------------------------------------------------------------------------------
+
+    @property
+    @abstractmethod
+    def n_classes(self) -> int:
+        """Number of classes K."""
+
+    @abstractmethod
+    def mean_probs(self) -> Array:
+        """One distribution per instance that stands for the whole statement, ``(n, K)``."""
+
+    @abstractmethod
+    def lower_probs(self) -> Array:
+        """Lower probability of each class, ``(n, K)``."""
+
+    @abstractmethod
+    def upper_probs(self) -> Array:
+        """Upper probability of each class, ``(n, K)``."""
+
+    @abstractmethod
+    def _arrays(self) -> tuple[str, ...]:
+        """Names of the fields whose first axis is the instance."""
+
+    # -- what follows -------------------------------------------------------------------------------------------------
+
+    @property
+    def n_instances(self) -> int:
+        """Number of instances n."""
+        return int(getattr(self, self._arrays()[0]).shape[0])
+
+    def labels(self) -> NDArray[np.int64]:
+        """Predicted class, the arg max of `mean_probs` (of the upper bounds for `Intervals`), ``(n,)``."""
+        return self.mean_probs().argmax(axis=1)
+
+    def hull_points(self) -> NDArray[Any]:
+        """Points whose convex hull is the credal set, ``(n, V, K)``.
+
+        Raises
+        ------
+        InputError
+            For intervals and masses, whose sets are not given by points.
+        """
+        raise InputError(
+            f'over: {type(self).__name__} is not given by points, so it has no hull; use over="box", '
+            "or Vertices from credal.box_vertices or credal.permutation_vertices."
+        )
+
+    def sample(self, n: int, rng: Any = None) -> Array:
+        """Draw n distributions per instance, ``(n_instances, n, K)``, where the statement is a distribution over them.
+
+        Raises
+        ------
+        InputError
+            For kinds that say nothing about which distributions are more likely.
+        """
+        raise InputError(
+            f"sample: {type(self).__name__} is a set without a distribution over it, so nothing can be drawn from it; "
+            "use Members, Dirichlet or GaussianLogits."
+        )
+
+    def credal(self) -> "Prediction":
+        """The geometric kind of the statement: drawn members for Dirichlet and GaussianLogits, else itself."""
+        return self
+
+    def chunks(self, bytes_per_row: int, *, chunk_bytes: int) -> Iterator["Prediction"]:
+        """Consecutive parts of the instances; pages of a memory map are given back after each."""
+        for rows in row_chunks(self.n_instances, bytes_per_row, chunk_bytes=chunk_bytes):
+            yield self[rows]
+            for name in self._arrays():
+                release(getattr(self, name))
+
+    def __len__(self) -> int:
+        return self.n_instances
+
+    def __getitem__(self, rows: Rows) -> Self:
+        """The same statement on some instances; slices share memory, and seeded draws stay with their rows."""
+        if isinstance(rows, (int, np.integer)):
+            rows = [int(rows)]
+        chosen: Any = rows if isinstance(rows, slice) else np.asarray(rows)
+        if isinstance(chosen, np.ndarray) and chosen.dtype == bool and chosen.shape != (self.n_instances,):
+            raise InputError(
+                f"rows: a boolean selection needs one value for each of the {self.n_instances} instances; "
+                f"got shape {chosen.shape}; build it from an array of that length."
+            )
+        numbers = np.arange(self.n_instances) if self.row_numbers is None else self.row_numbers
+        try:
+            numbers = numbers[chosen]
+        except IndexError as problem:
+            raise InputError(
+                f"rows: must lie in 0 … {self.n_instances - 1}; {problem}; check the selection."
+            ) from problem
+        if numbers.size == 0:
+            raise InputError("rows: must select at least one instance; got none; check the selection.")
+        # built without __post_init__: what was validated once is not walked through again
+        part = object.__new__(type(self))
+        for f in fields(self):
+            value = getattr(self, f.name)
+            if value is not None and f.name in (*self._arrays(), "ids", "groups"):
+                value = value[chosen]
+            object.__setattr__(part, f.name, value)
+        object.__setattr__(part, "row_numbers", numbers)
+        return part
+
+    def with_metadata(
+        self, *, class_names: Sequence[str] | None = None, ids: ArrayLike | None = None, groups: ArrayLike | None = None
+    ) -> Self:
+        """The same statement with other class names, ids or groups (None keeps what is there)."""
+        changes = {"class_names": class_names, "ids": ids, "groups": groups}
+        return replace(self, **{k: v for k, v in changes.items() if v is not None})  # type: ignore[arg-type]
+
+    def __repr__(self) -> str:
+        shapes = ", ".join(f"{name}={getattr(self, name).shape}" for name in self._arrays())
+        return f"{type(self).__name__}({shapes})"
+
+    # -- validation shared by the kinds -------------------------------------------------------------------------------
+
+    def _set(self, name: str, value: Any) -> None:
+        if isinstance(value, np.ndarray) and value.flags.writeable:
+            value = value.view()
+            value.flags.writeable = False
+        object.__setattr__(self, name, value)
+
+    def _take_pandas(self, name: str) -> None:
+        """Turn a DataFrame into an array; its columns name the classes and its index identifies the instances."""
+        frame = getattr(self, name)
+        if not (hasattr(frame, "columns") and hasattr(frame, "index")):
+            return
+        if self.class_names is None:
+            object.__setattr__(self, "class_names", tuple(str(c) for c in frame.columns))
+        if self.ids is None:
+            object.__setattr__(self, "ids", np.asarray(frame.index))
+        object.__setattr__(self, name, frame.to_numpy())
+
+    def _finish(self, *, class_axis_of: str) -> None:
+        """Check the number of classes and everything that is carried along."""
+        check_class_count(self.n_classes, class_axis_of)
+        n = self.n_instances
+        if self.class_names is not None:
+            names = tuple(str(c) for c in self.class_names)
+            if len(names) != self.n_classes:
+                raise InputError(
+                    f"class_names: needs one name for each of the {self.n_classes} classes; got {len(names)}; "
+                    "give them in the order of the last axis."
+                )
+            object.__setattr__(self, "class_names", names)
+        for name in ("ids", "groups"):
+            value = getattr(self, name)
+            if value is not None:
+                array = np.asarray(value)
+                if array.shape != (n,):
+                    raise InputError(
+                        f"{name}: needs one value for each of the {n} instances; got shape {array.shape}; "
+                        "give them in the order of the rows."
+                    )
+                object.__setattr__(self, name, array)
+        if self.ids is not None and len(np.unique(self.ids)) != n:
+            values, counts = np.unique(self.ids, return_counts=True)
+            raise InputError(
+                f"ids: must be unique; {values[counts > 1][0]!r} occurs {int(counts.max())} times; "
+                "drop the duplicates or leave ids out."
+            )
+
+
+def take_probabilities(values: Any, name: str, ndim: int) -> NDArray[Any]:
+    """The array behind a `probs`-like argument, with the remedy for a single column of probabilities."""
+    array = as_numeric(values, name)
+    if array.ndim == 1 and ndim == 2:
+        raise InputError(
+            f"{name}: must be (n, K), one column per class; got shape {array.shape}; probabilities of one class "
+            "go through Members.from_binary or Point.from_binary."
+        )
+    return as_numeric(array, name, ndim=ndim)
+
+
+def normalised(array: NDArray[Any], name: str) -> NDArray[Any]:
+    """Rows divided by their sums, for non-negative input whose rows do not sum to 1."""
+    values = np.asarray(array, dtype=np.float64)
+    totals = values.sum(axis=-1, keepdims=True)
+    if not (np.isfinite(values).all() and (values >= 0).all() and (totals > 0).all()):
+        broken = ~(np.isfinite(values) & (values >= 0)).all(axis=-1) | ~(totals[..., 0] > 0)
+        row = int(np.argwhere(broken)[0][0])
+        raise InputError(
+            f"{name}: normalise=True needs finite, non-negative rows with a positive sum; row {row} breaks this; "
+            "use Point.from_logits if these are logits, or drop such rows."
+        )
+    return values / totals

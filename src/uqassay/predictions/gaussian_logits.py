@@ -1,0 +1,105 @@
+"""Gaussian distributions over logits, as heteroscedastic classifiers and Laplace approximations state."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uqassay._array import RandomState, as_numeric, check_class_count, check_rows, draw_per_row
+from uqassay.errors import InputError
+from uqassay.predictions._base import Array, Prediction
+from uqassay.predictions.dirichlet import as_members, check_draws
+from uqassay.predictions.members import Members
+from uqassay.predictions.point import softmax
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class GaussianLogits(Prediction):
+    """Independent Gaussian logits per class, from one model or from each of M forward passes.
+
+    Parameters
+    ----------
+    mean, variance : array (n, K) or (n, M, K)
+        Mean and variance of the logits; variances ≥ 0.
+    n_draws : int
+        Number of softmax draws that span the credal set, dealt out evenly over the M passes.
+    seed : int
+        Seed of those draws; each row has draws of its own.
+
+    Examples
+    --------
+    >>> import uqassay as uq
+    >>> g = uq.GaussianLogits([[0.0, 0.0]], [[0.0, 0.0]])
+    >>> g.mean_probs().tolist()
+    [[0.5, 0.5]]
+    """
+
+    mean: NDArray[Any]
+    variance: NDArray[Any]
+    n_draws: int = 100
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        mean = as_numeric(self.mean, "mean", ndim=(2, 3))
+        variance = as_numeric(self.variance, "variance", ndim=(2, 3))
+        if mean.shape != variance.shape:
+            raise InputError(
+                f"variance: must have the shape of mean, {mean.shape}; got {variance.shape}; give one for every logit."
+            )
+        if mean.ndim == 2:
+            mean, variance = mean[:, None, :], variance[:, None, :]
+        check_class_count(mean.shape[2], "mean")
+        check_rows(mean, "mean", tolerance=0.0, unit_sum=False, low=-np.inf, high=np.inf, remedy="repair such rows")
+        check_rows(
+            variance, "variance", tolerance=0.0, unit_sum=False, high=np.inf, remedy="give variances, not their logarithms"
+        )
+        check_draws(self.n_draws, "n_draws")
+        self._set("mean", mean)
+        self._set("variance", variance)
+        self._finish(class_axis_of="mean")
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes K."""
+        return int(self.mean.shape[2])
+
+    def mean_probs(self) -> Array:
+        """Mean of the softmax draws, ``(n, K)``."""
+        return self.members().mean_probs()
+
+    def lower_probs(self) -> Array:
+        """Least probability of each class among the draws, ``(n, K)``."""
+        return self.members().lower_probs()
+
+    def upper_probs(self) -> Array:
+        """Greatest probability of each class among the draws, ``(n, K)``."""
+        return self.members().upper_probs()
+
+    def hull_points(self) -> NDArray[Any]:
+        """The draws, ``(n, n_draws, K)``."""
+        return self.sample(self.n_draws, self.seed)
+
+    def credal(self) -> Members:
+        """The draws as `Members`."""
+        return self.members()
+
+    def members(self) -> Members:
+        """`n_draws` softmax draws as `Members`."""
+        return as_members(self, self.hull_points())
+
+    def sample(self, n: int, rng: RandomState = None) -> Array:
+        """Softmax of drawn logits, ``(n_instances, n, K)``; draw j comes from pass j mod M and belongs to its row."""
+        check_draws(n, "n")
+        numbers = np.arange(self.n_instances) if self.row_numbers is None else self.row_numbers
+        shape = (n, self.n_classes)
+        logits = draw_per_row(
+            lambda g, i: g.standard_normal(shape), np.empty((self.n_instances, *shape)), numbers, rng
+        )
+        passes = np.arange(n) % self.mean.shape[1]
+        logits *= np.sqrt(np.asarray(self.variance, dtype=np.float64))[:, passes]
+        logits += self.mean[:, passes]
+        return softmax(logits, "logits")
+
+    def _arrays(self) -> tuple[str, ...]:
+        return ("mean", "variance")

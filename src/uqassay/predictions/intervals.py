@@ -1,0 +1,102 @@
+"""Lower and upper probabilities of each class per instance."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uqassay._array import check_class_count, check_rows, tolerance_of
+from uqassay.credal.intervals import intersection_probability, reachable
+from uqassay.errors import InputError
+from uqassay.predictions._base import Array, Prediction, take_probabilities
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Intervals(Prediction):
+    """Probability intervals; the credal set is every distribution with l ≤ p ≤ u.
+
+    Parameters
+    ----------
+    lower, upper : array (n, K)
+        Bounds with l ≤ u and Σ l ≤ 1 ≤ Σ u. They are made reachable wherever they are used.
+
+    Raises
+    ------
+    InputError
+        Bounds out of order, or an empty set (Σ l > 1 or Σ u < 1).
+
+    Examples
+    --------
+    >>> import uqassay as uq
+    >>> i = uq.Intervals([[0.1, 0.3]], [[0.5, 0.8]])
+    >>> i.lower_probs().round(3).tolist(), i.upper_probs().round(3).tolist()
+    ([[0.2, 0.5]], [[0.5, 0.8]])
+    """
+
+    lower: NDArray[Any]
+    upper: NDArray[Any]
+
+    def __post_init__(self) -> None:
+        self._take_pandas("lower")
+        self._take_pandas("upper")
+        lower = take_probabilities(self.lower, "lower", 2)
+        upper = take_probabilities(self.upper, "upper", 2)
+        if lower.shape != upper.shape:
+            raise InputError(
+                f"upper: must have the shape of lower, {lower.shape}; got {upper.shape}; give both bounds of every class."
+            )
+        check_class_count(lower.shape[1], "lower")
+        tolerance = max(tolerance_of(lower.dtype), tolerance_of(upper.dtype))
+        for bound, name in ((lower, "lower"), (upper, "upper")):
+            check_rows(bound, name, tolerance=tolerance, unit_sum=False, remedy="give probabilities, not logits")
+        l, u = np.asarray(lower, dtype=np.float64), np.asarray(upper, dtype=np.float64)
+        crossed = l > u + tolerance
+        if crossed.any():
+            row, column = np.argwhere(crossed)[0]
+            raise InputError(
+                f"lower: must not exceed upper; row {row} has lower {l[row, column]:.6g} > upper {u[row, column]:.6g} "
+                f"for class {column}; swap or repair the bounds."
+            )
+        for sums, broken, rule in (
+            (l.sum(axis=1), l.sum(axis=1) > 1 + tolerance, "lower: the lower bounds of a row must sum to at most 1"),
+            (u.sum(axis=1), u.sum(axis=1) < 1 - tolerance, "upper: the upper bounds of a row must sum to at least 1"),
+        ):
+            if broken.any():
+                row = int(np.flatnonzero(broken)[0])
+                raise InputError(
+                    f"{rule}, else no distribution lies between them; row {row} sums to {sums[row]:.6g}; "
+                    "widen the bounds."
+                )
+        self._set("lower", lower)
+        self._set("upper", upper)
+        self._finish(class_axis_of="lower")
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes K."""
+        return int(self.lower.shape[1])
+
+    def bounds(self) -> tuple[Array, Array]:
+        """Reachable lower and upper bounds, each ``(n, K)``."""
+        lower = np.asarray(self.lower, dtype=np.float64)
+        return reachable(lower, np.maximum(lower, np.asarray(self.upper, dtype=np.float64)))
+
+    def mean_probs(self) -> Array:
+        """Intersection probability of the reachable bounds, ``(n, K)``."""
+        return intersection_probability(*self.bounds())
+
+    def lower_probs(self) -> Array:
+        """Reachable lower bounds, ``(n, K)``."""
+        return self.bounds()[0]
+
+    def upper_probs(self) -> Array:
+        """Reachable upper bounds, ``(n, K)``."""
+        return self.bounds()[1]
+
+    def labels(self) -> NDArray[np.int64]:
+        """Class with the greatest upper bound, ``(n,)`` (the rule of paper 000 for interval classifiers)."""
+        return self.upper_probs().argmax(axis=1)
+
+    def _arrays(self) -> tuple[str, ...]:
+        return ("lower", "upper")

@@ -1,0 +1,179 @@
+"""Masses on sets of classes per instance: belief functions, random sets, evidential classifiers."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from uqassay._array import check_class_count, check_rows, tolerance_of
+from uqassay.credal.focal_sets import as_focal_sets, paper_masses
+from uqassay.credal.lower_probability import mass_event_bounds
+from uqassay.credal.moebius import family_moebius
+from uqassay.errors import InputError
+from uqassay.predictions._base import Array, Prediction, take_probabilities
+
+FocalSets = NDArray[Any] | Sequence[Iterable[int]]
+
+
+@dataclass(frozen=True, eq=False, repr=False, init=False)
+class Masses(Prediction):
+    """A mass function on F focal sets; the credal set is every distribution that dominates its belief function.
+
+    Parameters
+    ----------
+    masses : array (n, F)
+        Non-negative masses; rows sum to 1.
+    focal_sets : bool array (F, K), or F collections of class indices
+        The sets that carry the masses; any K.
+    n_classes : int, optional
+        K, where focal sets are given by indices.
+
+    Raises
+    ------
+    InputError
+        Masses that are negative or do not sum to 1; empty, repeated or out-of-range focal sets.
+
+    See Also
+    --------
+    Masses.from_beliefs : beliefs of the sets instead of their masses; a network's raw beliefs are taken as they are.
+
+    Examples
+    --------
+    >>> import uqassay as uq
+    >>> m = uq.Masses([[0.5, 0.3, 0.2]], [[0], [0, 1], [0, 1, 2]], n_classes=3)
+    >>> m.lower_probs().tolist(), m.upper_probs().round(3).tolist()
+    ([[0.5, 0.0, 0.0]], [[1.0, 0.5, 0.2]])
+    >>> m.mean_probs().round(3).tolist()
+    [[0.717, 0.217, 0.067]]
+    """
+
+    masses: NDArray[Any]
+    focal_sets: NDArray[np.bool_]
+    signed: bool = False
+
+    def __init__(
+        self,
+        masses: ArrayLike,
+        focal_sets: FocalSets,
+        *,
+        n_classes: int | None = None,
+        signed: bool = False,
+        **carried: Any,  # class_names, ids, groups, notes: what every prediction carries
+    ) -> None:
+        unknown = set(carried) - {f.name for f in fields(Prediction)}
+        if unknown:
+            raise TypeError(f"Masses got an unexpected keyword argument {sorted(unknown)[0]!r}")
+        for f in fields(Prediction):
+            object.__setattr__(self, f.name, carried.get(f.name, f.default))
+        object.__setattr__(self, "signed", signed)
+        masses = take_probabilities(masses, "masses", 2)
+        sets = as_focal_sets(focal_sets, n_classes)
+        if masses.shape[1] != len(sets):
+            raise InputError(
+                f"masses: needs one column for each of the {len(sets)} focal sets; got {masses.shape[1]}; "
+                "check that masses and focal_sets belong together."
+            )
+        check_class_count(sets.shape[1], "focal_sets")
+        check_rows(
+            masses,
+            "masses",
+            tolerance=tolerance_of(masses.dtype),
+            unit_sum=not signed,
+            low=-np.inf if signed else 0.0,
+            high=np.inf if signed else 1.0,
+            remedy="for beliefs use Masses.from_beliefs, and .repaired() to clip and renormalise",
+        )
+        self._set("masses", masses)
+        self._set("focal_sets", sets)
+        self._finish(class_axis_of="focal_sets")
+
+    @classmethod
+    def from_beliefs(
+        cls, beliefs: ArrayLike, focal_sets: FocalSets, *, n_classes: int | None = None, **metadata: Any
+    ) -> "Masses":
+        """Masses by the Möbius inverse inside the family, from the belief of each of its sets.
+
+        A network's raw beliefs need not be those of a belief function: the masses may come out negative, or not sum to
+        1. They are held as they are; what needs a belief function refuses them and names the rows, `repaired` mends
+        them, and ``convention="paper"`` does so by itself.
+
+        Examples
+        --------
+        >>> import uqassay as uq
+        >>> m = uq.Masses.from_beliefs([[0.5, 0.2, 1.0]], [[0], [1], [0, 1]], n_classes=2)
+        >>> m.masses.round(3).tolist()
+        [[0.5, 0.2, 0.3]]
+        """
+        values = take_probabilities(beliefs, "beliefs", 2)
+        sets = as_focal_sets(focal_sets, n_classes)
+        if values.shape[1] != len(sets):
+            raise InputError(
+                f"beliefs: needs one column for each of the {len(sets)} focal sets; got {values.shape[1]}; "
+                "check that beliefs and focal_sets belong together."
+            )
+        tolerance = tolerance_of(values.dtype)
+        check_rows(values, "beliefs", tolerance=tolerance, unit_sum=False, remedy="give beliefs between 0 and 1")
+        masses = family_moebius(np.asarray(values, dtype=np.float64), sets)
+        return cls(masses, sets, signed=bool(broken_rows(masses, tolerance).any()), **metadata)
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes K."""
+        return int(self.focal_sets.shape[1])
+
+    def repaired(self) -> "Masses":
+        """The authors' repair: negative masses to 0, what is missing to the set of all classes, rows divided by their sum.
+
+        Returns
+        -------
+        Masses
+            With the set of all classes among the focal sets, and a note of how many rows changed.
+        """
+        masses, sets, changed = paper_masses(np.asarray(self.masses, dtype=np.float64), self.focal_sets)
+        count = int(changed.sum())
+        if not count and not self.signed:
+            return self
+        note = f"{count} of {self.n_instances} rows of masses were repaired (negative masses set to 0, rows renormalised)"
+        return replace(self, masses=masses, focal_sets=sets, signed=False, notes=(*self.notes, note))
+
+    def mean_probs(self) -> Array:
+        """Pignistic probability, Σ_{A∋c} m(A) / |A|, ``(n, K)``."""
+        masses = self.checked_masses()
+        sizes = self.focal_sets.sum(axis=1)
+        return np.stack(
+            [(masses[:, s] / sizes[s]).sum(axis=1) for s in self.focal_sets.T],  # sets that contain class c
+            axis=1,
+        )
+
+    def lower_probs(self) -> Array:
+        """Belief of each class, ``(n, K)``."""
+        return mass_event_bounds(self.checked_masses(), self.focal_sets, np.eye(self.n_classes, dtype=bool))[0]
+
+    def upper_probs(self) -> Array:
+        """Plausibility of each class, ``(n, K)``."""
+        return mass_event_bounds(self.checked_masses(), self.focal_sets, np.eye(self.n_classes, dtype=bool))[1]
+
+    def checked_masses(self) -> Array:
+        """The masses in float64, ``(n, F)``; refused where they are not those of a belief function."""
+        masses = np.asarray(self.masses, dtype=np.float64)
+        if self.signed:
+            broken = broken_rows(masses, 1e-6)
+            if broken.any():
+                row = int(np.flatnonzero(broken)[0])
+                shown = row if self.row_numbers is None else int(self.row_numbers[row])
+                raise InputError(
+                    f"beliefs: {int(broken.sum())} of {len(broken)} rows are not belief functions (first row {shown}: least "
+                    f"mass {masses[row].min():.4g}, sum {masses[row].sum():.4g}); use .repaired() (repair=True, "
+                    '--repair), or convention="paper".'
+                )
+        return masses
+
+    def _arrays(self) -> tuple[str, ...]:
+        return ("masses",)
+
+
+def broken_rows(masses: Array, tolerance: float) -> NDArray[np.bool_]:
+    """Rows with a negative mass or a sum other than 1, ``(n,)``."""
+    return (masses < -tolerance).any(axis=1) | (np.abs(masses.sum(axis=1) - 1.0) > tolerance)

@@ -1,0 +1,179 @@
+"""Several distributions per instance: an ensemble, posterior samples, or stochastic forward passes."""
+
+from dataclasses import InitVar, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from uqassay._array import as_numeric, check_class_count, check_rows, draw_per_row, tolerance_of
+from uqassay.errors import InputError
+from uqassay.predictions._base import Array, Prediction, normalised
+from uqassay.predictions.point import two_columns
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Members(Prediction):
+    """M distributions per instance; the credal set is their convex hull.
+
+    Parameters
+    ----------
+    probs : array (n, M, K)
+        Class probabilities of each member; rows sum to 1.
+    weights : array (M,) or (n, M), optional
+        Weights of the members in the mean (Bayesian model average) and in draws; they are divided by their sum. The
+        credal set is spanned by all members, whatever their weights.
+    member_axis : int
+        Where the members stand in `probs`; nothing is guessed from sizes. (M, n, K) has `member_axis=0`.
+    normalise : bool
+        Divide non-negative rows by their sums first.
+
+    Raises
+    ------
+    InputError
+        As for `Point`; weights that are negative or of the wrong shape.
+
+    Examples
+    --------
+    >>> import numpy as np, uqassay as uq
+    >>> m = uq.Members(np.array([[[0.6, 0.4], [0.9, 0.1]]]))
+    >>> m.mean_probs().tolist(), m.lower_probs().tolist(), m.upper_probs().tolist()
+    ([[0.75, 0.25]], [[0.6, 0.1]], [[0.9, 0.4]])
+    """
+
+    probs: NDArray[Any]
+    weights: NDArray[np.float64] | None = None
+    member_axis: InitVar[int] = 1
+    normalise: InitVar[bool] = False
+
+    def __post_init__(self, member_axis: int, normalise: bool) -> None:
+        probs = as_numeric(self.probs, "probs", ndim=3)
+        if not -3 <= member_axis < 3:
+            raise InputError(f"member_axis: must be 0, 1 or 2; got {member_axis}; name the axis of the members.")
+        if member_axis % 3 == 2:
+            raise InputError("member_axis: the last axis holds the classes; got 2; move the classes to the end first.")
+        if member_axis % 3 == 0:
+            probs = np.moveaxis(probs, 0, 1)
+            if probs.shape[0] == 0:
+                raise InputError(f"probs: must hold at least one instance; got shape {probs.shape}.")
+        if probs.shape[1] == 0:
+            raise InputError(f"probs: needs at least one member; got shape {probs.shape}; check member_axis.")
+        check_class_count(probs.shape[2], "probs")
+        if normalise:
+            probs = normalised(probs, "probs")
+        check_rows(
+            probs,
+            "probs",
+            tolerance=tolerance_of(probs.dtype),
+            remedy="pass normalise=True or the right member_axis, or apply a softmax if these are logits (Point.from_logits)",
+        )
+        self._set("probs", probs)
+        if self.weights is not None:
+            self._set("weights", _member_weights(self.weights, *probs.shape[:2]))
+        self._finish(class_axis_of="probs")
+
+    @classmethod
+    def from_binary(cls, probs: ArrayLike, *, member_axis: int | None = None, **metadata: Any) -> "Members":
+        """Two classes from the probability of class 1: ``(n,)`` for one member, two axes with `member_axis` for more.
+
+        Examples
+        --------
+        >>> import uqassay as uq
+        >>> uq.Members.from_binary([[0.25, 0.5]], member_axis=1).probs.tolist()
+        [[[0.75, 0.25], [0.5, 0.5]]]
+        """
+        p = as_numeric(probs, "probs", ndim=(1, 2))
+        if p.ndim == 1:
+            p = p[:, None]
+        elif member_axis is None:
+            raise InputError(
+                f"member_axis: is needed where probs has two axes; got shape {p.shape}; "
+                "pass member_axis=1 for (n, M) or member_axis=0 for (M, n)."
+            )
+        elif member_axis not in (0, 1, -1, -2):
+            raise InputError(f"member_axis: must be 0 or 1 here; got {member_axis}; name the axis of the members.")
+        elif member_axis % 2 == 0:
+            p = p.T
+        return cls(two_columns(p), **metadata)
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes K."""
+        return int(self.probs.shape[2])
+
+    @property
+    def n_members(self) -> int:
+        """Number of members M."""
+        return int(self.probs.shape[1])
+
+    def mean_probs(self) -> Array:
+        """Bayesian model average, the (weighted) mean of the members, ``(n, K)``."""
+        total = np.zeros((self.n_instances, self.n_classes))
+        for m in range(self.n_members):
+            member = np.asarray(self.probs[:, m], dtype=np.float64)
+            total += member if self.weights is None else member * self.weights[..., m, None]
+        return total if self.weights is not None else total / self.n_members
+
+    def lower_probs(self) -> Array:
+        """Least probability of each class among the members, ``(n, K)``."""
+        return np.asarray(self.probs.min(axis=1), dtype=np.float64)
+
+    def upper_probs(self) -> Array:
+        """Greatest probability of each class among the members, ``(n, K)``."""
+        return np.asarray(self.probs.max(axis=1), dtype=np.float64)
+
+    def hull_points(self) -> NDArray[Any]:
+        """The members, ``(n, M, K)``."""
+        return self.probs
+
+    def sample(self, n: int, rng: Any = None) -> Array:
+        """Members drawn with replacement by their weights, ``(n_instances, n, K)``; the draws belong to the rows."""
+        out = np.empty((self.n_instances, n, self.n_classes))
+        numbers = np.arange(self.n_instances) if self.row_numbers is None else self.row_numbers
+        shares = None if self.weights is None else np.broadcast_to(self.weights, self.probs.shape[:2])
+        return draw_per_row(
+            lambda g, i: self.probs[i, g.choice(self.n_members, n, p=None if shares is None else shares[i])],
+            out,
+            numbers,
+            rng,
+        )
+
+    def subset(self, n_members: int, rng: Any = None) -> "Members":
+        """A random choice of `n_members` of the members, the same for all instances (for a common number)."""
+        if not 1 <= n_members <= self.n_members:
+            raise InputError(
+                f"n_members: must lie in 1 … {self.n_members}; got {n_members}; ask for no more than there are."
+            )
+        chosen = np.sort(np.random.default_rng(0 if rng is None else rng).permutation(self.n_members)[:n_members])
+        weights = None if self.weights is None else self.weights[..., chosen]
+        return Members(
+            self.probs[:, chosen],
+            weights,
+            class_names=self.class_names,
+            ids=self.ids,
+            groups=self.groups,
+            notes=(*self.notes, f"{n_members} of {self.n_members} members, chosen at random"),
+            row_numbers=self.row_numbers,
+        )
+
+    def _arrays(self) -> tuple[str, ...]:
+        if self.weights is not None and self.weights.ndim == 2:
+            return ("probs", "weights")
+        return ("probs",)
+
+
+def _member_weights(weights: ArrayLike, n: int, n_members: int) -> Array:
+    array = as_numeric(weights, "weights").astype(np.float64)
+    if array.shape not in ((n_members,), (n, n_members)):
+        raise InputError(
+            f"weights: must be one per member ({n_members},) or one per instance and member ({n}, {n_members}); "
+            f"got shape {array.shape}; check the member axis."
+        )
+    rows = np.atleast_2d(array)
+    broken = ~(np.isfinite(rows) & (rows >= 0)).all(axis=1) | ~(rows.sum(axis=1) > 0)
+    if broken.any():
+        raise InputError(
+            "weights: must be finite, non-negative and not all zero; "
+            f"row {int(np.flatnonzero(broken)[0])} breaks this; repair the weights."
+        )
+    return array / array.sum(axis=-1, keepdims=True)

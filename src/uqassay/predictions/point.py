@@ -1,0 +1,114 @@
+"""One distribution per instance: a softmax vector, or any average taken as the last word."""
+
+from dataclasses import InitVar, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from uqassay._array import as_numeric, check_class_count, check_rows, tolerance_of
+from uqassay.errors import InputError
+from uqassay.predictions._base import Array, Prediction, normalised, take_probabilities
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Point(Prediction):
+    """One probability vector per instance; its credal set is a single point.
+
+    Parameters
+    ----------
+    probs : array (n, K)
+        Class probabilities; rows sum to 1 (tolerance 1e-6 for float64, 1e-4 for float32, 1e-3 for 16 bits).
+    normalise : bool
+        Divide non-negative rows by their sums first.
+
+    Raises
+    ------
+    InputError
+        Rows that do not sum to 1, negative or non-finite values, one column only.
+
+    Examples
+    --------
+    >>> import uqassay as uq
+    >>> p = uq.Point([[0.7, 0.2, 0.1]])
+    >>> p.labels().tolist(), p.n_classes
+    ([0], 3)
+    """
+
+    probs: NDArray[Any]
+    normalise: InitVar[bool] = False
+
+    def __post_init__(self, normalise: bool) -> None:
+        self._take_pandas("probs")
+        probs = take_probabilities(self.probs, "probs", 2)
+        check_class_count(probs.shape[1], "probs")
+        if normalise:
+            probs = normalised(probs, "probs")
+        check_rows(probs, "probs", tolerance=tolerance_of(probs.dtype))
+        self._set("probs", probs)
+        self._finish(class_axis_of="probs")
+
+    @classmethod
+    def from_logits(cls, logits: ArrayLike, **metadata: Any) -> "Point":
+        """Softmax of logits ``(n, K)``; computed in float64.
+
+        Examples
+        --------
+        >>> import uqassay as uq
+        >>> uq.Point.from_logits([[0.0, 0.0]]).probs.tolist()
+        [[0.5, 0.5]]
+        """
+        return cls(softmax(as_numeric(logits, "logits", ndim=2), "logits"), **metadata)
+
+    @classmethod
+    def from_binary(cls, probs: ArrayLike, **metadata: Any) -> "Point":
+        """Two columns (1 − p, p) from the probability of class 1, ``(n,)`` or ``(n, 1)``."""
+        column = as_numeric(probs, "probs", ndim=(1, 2))
+        if column.ndim == 2 and column.shape[1] != 1:
+            raise InputError(
+                f"probs: from_binary takes one column, (n,) or (n, 1); got shape {column.shape}; "
+                "use Point for one column per class."
+            )
+        return cls(two_columns(column.reshape(len(column))), **metadata)
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes K."""
+        return int(self.probs.shape[1])
+
+    def mean_probs(self) -> Array:
+        """The probabilities themselves, ``(n, K)``."""
+        return np.asarray(self.probs, dtype=np.float64)
+
+    def lower_probs(self) -> Array:
+        """The probabilities themselves, ``(n, K)``."""
+        return self.mean_probs()
+
+    def upper_probs(self) -> Array:
+        """The probabilities themselves, ``(n, K)``."""
+        return self.mean_probs()
+
+    def hull_points(self) -> NDArray[Any]:
+        """The one point of each set, ``(n, 1, K)``."""
+        return self.probs[:, None, :]
+
+    def _arrays(self) -> tuple[str, ...]:
+        return ("probs",)
+
+
+def softmax(logits: NDArray[Any], name: str) -> Array:
+    """Softmax over the last axis in float64; non-finite logits are refused."""
+    check_rows(logits, name, tolerance=0.0, unit_sum=False, low=-np.inf, high=np.inf, remedy="repair such rows")
+    check_class_count(logits.shape[-1], name)
+    shifted = np.asarray(logits, dtype=np.float64)
+    shifted = np.exp(shifted - shifted.max(axis=-1, keepdims=True))
+    return shifted / shifted.sum(axis=-1, keepdims=True)
+
+
+def two_columns(positive: NDArray[Any]) -> NDArray[Any]:
+    """(1 − p, p) on a new last axis."""
+    check_rows(
+        positive[..., None], "probs", tolerance=0.0, unit_sum=False, remedy="give the probability of class 1, not a logit"
+    )
+    p = np.asarray(positive, dtype=np.float64)
+    return np.stack([1.0 - p, p], axis=-1)

@@ -1,0 +1,69 @@
+"""Vertices of a credal set per instance."""
+
+from dataclasses import InitVar, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uqassay._array import as_numeric, check_class_count, check_rows, tolerance_of
+from uqassay.errors import InputError
+from uqassay.predictions._base import Array, Prediction, normalised
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Vertices(Prediction):
+    """V vertices per instance (repeat one to pad); the credal set is their convex hull.
+
+    Parameters
+    ----------
+    vertices : array (n, V, K)
+        Distributions; rows of the last axis sum to 1.
+    normalise : bool
+        Divide non-negative rows by their sums first.
+
+    Examples
+    --------
+    >>> import uqassay as uq
+    >>> v = uq.Vertices([[[0.5, 0.5, 0.0], [0.5, 0.0, 0.5]]])
+    >>> v.mean_probs().tolist()
+    [[0.5, 0.25, 0.25]]
+    """
+
+    vertices: NDArray[Any]
+    normalise: InitVar[bool] = False
+
+    def __post_init__(self, normalise: bool) -> None:
+        vertices = as_numeric(self.vertices, "vertices", ndim=3)
+        check_class_count(vertices.shape[2], "vertices")
+        if vertices.shape[1] == 0:
+            raise InputError(f"vertices: needs at least one vertex; got shape {vertices.shape}; check the axes.")
+        if normalise:
+            vertices = normalised(vertices, "vertices")
+        check_rows(vertices, "vertices", tolerance=tolerance_of(vertices.dtype))
+        self._set("vertices", vertices)
+        self._finish(class_axis_of="vertices")
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes K."""
+        return int(self.vertices.shape[2])
+
+    def mean_probs(self) -> Array:
+        """Mean of the vertices, ``(n, K)``."""
+        return np.asarray(self.vertices, dtype=np.float64).mean(axis=1)
+
+    def lower_probs(self) -> Array:
+        """Least probability of each class at a vertex, ``(n, K)``."""
+        return np.asarray(self.vertices.min(axis=1), dtype=np.float64)
+
+    def upper_probs(self) -> Array:
+        """Greatest probability of each class at a vertex, ``(n, K)``."""
+        return np.asarray(self.vertices.max(axis=1), dtype=np.float64)
+
+    def hull_points(self) -> NDArray[Any]:
+        """The vertices, ``(n, V, K)``."""
+        return self.vertices
+
+    def _arrays(self) -> tuple[str, ...]:
+        return ("vertices",)

@@ -1,0 +1,61 @@
+"""Fixtures and switches that every test may use."""
+
+import importlib.util
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+REQUIRE_ALL = os.environ.get("UQASSAY_REQUIRE_ALL") == "1"
+SHARED = Path(__file__).resolve().parents[2] / "shared"
+
+
+def skip_or_fail(reason: str) -> None:
+    """Skip with a reason; fail instead where the run promised to have everything."""
+    if REQUIRE_ALL:
+        pytest.fail(f"UQASSAY_REQUIRE_ALL=1, yet {reason}")
+    pytest.skip(reason)
+
+
+@pytest.fixture(scope="session")
+def shared() -> Path:
+    """The folder of real predictions and paper tables that stands beside the checkout."""
+    if not (SHARED / "data").is_dir():
+        skip_or_fail("the folder of shared data beside the checkout is absent")
+    return SHARED
+
+
+@pytest.fixture(scope="session")
+def cifar10(shared: Path) -> dict[str, np.ndarray]:
+    """Labels and saved predictions on the CIFAR-10 test set."""
+    folder = shared / "data" / "cifar10_test"
+    beliefs = np.load(folder / "rs_nn_beliefs.npz", allow_pickle=False)
+    return {
+        "labels": np.load(folder / "labels.npy").astype(np.int64),
+        "human_counts": np.load(folder / "human_counts.npy"),
+        "snn": np.load(folder / "snn.npz")["probs"],
+        "de_avg": np.load(folder / "deep_ensemble_average.npz")["probs"],
+        "three": np.load(folder / "three_networks.npz")["probs"],
+        "beliefs": beliefs["beliefs"],
+        "focal_sets": beliefs["focal_sets"],
+        "classes": beliefs["classes"],
+    }
+
+
+@pytest.fixture
+def needs():
+    """Skip (or fail, see above) when an optional package is missing: needs("torch")."""
+
+    def check(*modules: str) -> None:
+        for module in modules:
+            if importlib.util.find_spec(module) is None:
+                skip_or_fail(f"the package {module} is not installed")
+
+    return check
+
+
+@pytest.fixture
+def random_generator() -> np.random.Generator:
+    """A fresh generator with a fixed seed."""
+    return np.random.default_rng(20260)
