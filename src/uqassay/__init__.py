@@ -7,9 +7,11 @@ file through `load`); `assay` gives evidence: numbers with intervals, tests, ran
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+# the function takes the name of the room it lives in, so it is imported at once; the others wait until asked for
+from uqassay.assay import Assay, assay
+
 __version__ = "0.1.0.dev0"
 
-# Loaded when first asked for, so that `import uqassay` costs little more than NumPy and SciPy's special functions.
 _WHERE = {
     "Dirichlet": "predictions",
     "GaussianLogits": "predictions",
@@ -23,8 +25,6 @@ _WHERE = {
     "load_labels": "predictions.files",
     "save": "predictions.files",
     "from_object": "predictions.adapters",
-    "assay": "assay",
-    "Assay": "assay",
     "Estimate": "statistics",
     "UqassayError": "errors",
     "InputError": "errors",
@@ -58,7 +58,6 @@ __all__ = [  # noqa: PLE0604
 
 if TYPE_CHECKING:
     from uqassay import credal, measures, metrics, statistics
-    from uqassay.assay import Assay, assay
     from uqassay.errors import InputError, UqassayError
     from uqassay.predictions import (
         Dirichlet,

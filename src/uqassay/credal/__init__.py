@@ -1,1 +1,67 @@
+"""Geometry of sets of probability distributions, arrays in and arrays out."""
 
+from uqassay.credal.distance import (
+    DISTANCES,
+    NearestPoint,
+    divergence,
+    nearest_in_box,
+    nearest_in_core,
+    nearest_in_hull,
+    one_hot_distance,
+)
+from uqassay.credal.focal_sets import (
+    all_focal_sets,
+    as_focal_sets,
+    budget_from_confusion,
+    budget_from_embeddings,
+    paper_masses,
+)
+from uqassay.credal.hull import boundary_towards_corner, in_hull
+from uqassay.credal.intervals import intersection_probability, reachable
+from uqassay.credal.lower_probability import hull_event_bounds, interval_event_bounds, mass_event_bounds
+from uqassay.credal.moebius import (
+    MAX_ENUMERATED_CLASSES,
+    event_sizes,
+    family_moebius,
+    moebius_transform,
+    zeta_transform,
+)
+from uqassay.credal.vertices import (
+    box_vertices,
+    lower_probability_vertices,
+    outermost_permutations,
+    permutation_vertices,
+    unique_vertices,
+)
+
+__all__ = [
+    "DISTANCES",
+    "MAX_ENUMERATED_CLASSES",
+    "NearestPoint",
+    "all_focal_sets",
+    "as_focal_sets",
+    "boundary_towards_corner",
+    "box_vertices",
+    "budget_from_confusion",
+    "budget_from_embeddings",
+    "divergence",
+    "event_sizes",
+    "family_moebius",
+    "hull_event_bounds",
+    "in_hull",
+    "intersection_probability",
+    "interval_event_bounds",
+    "lower_probability_vertices",
+    "mass_event_bounds",
+    "moebius_transform",
+    "nearest_in_box",
+    "nearest_in_core",
+    "nearest_in_hull",
+    "one_hot_distance",
+    "outermost_permutations",
+    "paper_masses",
+    "permutation_vertices",
+    "reachable",
+    "unique_vertices",
+    "zeta_transform",
+]

@@ -1,12 +1,11 @@
 """Vertices of credal sets: from masses, from lower probabilities of all events, and from probability intervals."""
 
 from itertools import permutations as all_orders
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from uqassay.credal.focal_sets import as_focal_sets
+from uqassay.credal.focal_sets import as_focal_sets, finite_matrix, sum_tolerance, whole_number
 from uqassay.errors import InputError, TooManyClassesError
 
 __all__ = [
@@ -67,7 +66,7 @@ def permutation_vertices(
             [0.5, 0.5]]])
     """
     sets = as_focal_sets(focal_sets)
-    m = _finite_matrix("masses", masses, sets.shape[0])
+    m = finite_matrix("masses", masses, sets.shape[0])
     orders = _orders(permutations, sets.shape[1])
     rank = np.argsort(orders, axis=1)  # (P, K) position of each class in each order
     first = np.full((len(orders), len(sets)), sets.shape[1], dtype=rank.dtype)  # (P, F) position of a set's first class
@@ -97,7 +96,7 @@ def outermost_permutations(n_classes: int) -> NDArray[np.intp]:
     -------
     ndarray (2K, K), int
         Row i has class i first, row K + i has class i last. So vertex i gives class i its upper probability and vertex
-        K + i its lower probability.
+        K + i its lower probability. Rows 0 and 2K − 1 are the same order, so at most 2K − 1 vertices differ.
 
     Raises
     ------
@@ -110,16 +109,10 @@ def outermost_permutations(n_classes: int) -> NDArray[np.intp]:
 
     Examples
     --------
-    >>> outermost_permutations(3)
-    array([[0, 1, 2],
-           [1, 0, 2],
-           [2, 0, 1],
-           [1, 2, 0],
-           [0, 2, 1],
-           [0, 1, 2]])
+    >>> outermost_permutations(3).tolist()
+    [[0, 1, 2], [1, 0, 2], [2, 0, 1], [1, 2, 0], [0, 2, 1], [0, 1, 2]]
     """
-    if not hasattr(n_classes, "__index__") or n_classes < 1:
-        raise InputError(f"n_classes: must be an integer of at least 1, {n_classes!r} was given; pass such a number.")
+    n_classes = whole_number("n_classes", n_classes, 1)
     order = np.broadcast_to(np.arange(n_classes), (n_classes, n_classes))
     others = order[~np.eye(n_classes, dtype=bool)].reshape(n_classes, n_classes - 1)  # row i: all classes but i
     chosen = np.arange(n_classes)[:, None]
@@ -163,10 +156,11 @@ def lower_probability_vertices(lower: ArrayLike, *, permutations: ArrayLike | st
     n_events = given.shape[1] if given.ndim == 2 else 0
     if n_events < 2 or n_events & (n_events - 1):
         raise InputError(
-            f"lower: the shape must be (n, 2^K), one column per event in binary order, got {given.shape}; pass all events."
+            f"lower: the shape must be (n, 2^K), one column per event, got {given.shape}; pass all events in "
+            "binary order."
         )
-    l = _finite_matrix("lower", given, n_events)
-    tolerance = _tolerance(given.dtype)
+    l = finite_matrix("lower", given, n_events)
+    tolerance = sum_tolerance(given.dtype)
     bad = np.flatnonzero((np.abs(l[:, 0]) > tolerance) | (np.abs(l[:, -1] - 1) > tolerance))
     if len(bad):
         raise InputError(
@@ -206,27 +200,20 @@ def box_vertices(lower: ArrayLike, upper: ArrayLike) -> tuple[NDArray[np.float64
     Examples
     --------
     >>> vertices, counts = box_vertices([[0.25, 0.0, 0.0]], [[1.0, 1.0, 0.5]])
-    >>> vertices
-    array([[[1.  , 0.  , 0.  ],
-            [0.25, 0.75, 0.  ],
-            [0.5 , 0.  , 0.5 ],
-            [0.25, 0.25, 0.5 ]]])
-    >>> counts
-    array([4])
+    >>> vertices[0].tolist(), counts.tolist()
+    ([[0.5, 0.0, 0.5], [0.25, 0.75, 0.0], [0.25, 0.25, 0.5], [1.0, 0.0, 0.0]], [4])
     """
     l, u = _bounds(lower, upper)
     n, n_classes = l.shape
     if n_classes > MAX_BOX_CLASSES:
         raise TooManyClassesError(
-            f"lower: box vertices are listed only up to K = {MAX_BOX_CLASSES}, {n_classes} classes were given; work with "
-            "the bounds themselves."
+            f"lower: box vertices are listed only up to K = {MAX_BOX_CLASSES}, {n_classes} classes were given; work "
+            "with the bounds themselves."
         )
     step = max(1, _BLOCK // (2**n_classes * (n_classes + 1)))
     found = [_box_points(l[i : i + step], u[i : i + step]) for i in range(0, n, step)]
-    points = np.concatenate([p for p, _ in found]) if found else np.empty((0, n_classes))
-    counts = np.concatenate([c for _, c in found]) if found else np.empty(0, dtype=np.intp)
-    starts = np.cumsum(counts) - counts
-    place = np.arange(counts.max(initial=0))
+    points, counts = (np.concatenate(parts) for parts in zip(*found, strict=True))
+    starts, place = np.cumsum(counts) - counts, np.arange(counts.max())
     return points[starts[:, None] + np.where(place < counts[:, None], place, 0)], counts
 
 
@@ -262,8 +249,8 @@ def unique_vertices(vertices: ArrayLike, *, decimals: int = 12) -> tuple[NDArray
     array([1, 2])
     """
     v = np.asarray(vertices, dtype=np.float64)
-    if v.ndim != 3 or 0 in v.shape[1:]:
-        raise InputError(f"vertices: the shape must be (n, V, K) with V and K at least 1, got {v.shape}; pass such.")
+    if v.ndim != 3 or v.size == 0:
+        raise InputError(f"vertices: the shape must be (n, V, K), none of them 0, got {v.shape}; pass such.")
     bad = np.flatnonzero(~np.isfinite(v).all(axis=(1, 2)))
     if len(bad):
         raise InputError(f"vertices: all values must be finite; row {bad[0]} holds nan or inf; drop or mend it.")
@@ -275,7 +262,7 @@ def unique_vertices(vertices: ArrayLike, *, decimals: int = 12) -> tuple[NDArray
     keep = np.empty_like(new)
     np.put_along_axis(keep, order, new, axis=1)
     counts = keep.sum(axis=1)  # (n,)
-    kept_first = np.argsort(~keep, axis=1, kind="stable")[:, : counts.max(initial=0)]
+    kept_first = np.argsort(~keep, axis=1, kind="stable")[:, : counts.max()]
     chosen = np.where(np.arange(kept_first.shape[1]) < counts[:, None], kept_first, kept_first[:, :1])
     return np.take_along_axis(v, chosen[:, :, None], axis=1), counts
 
@@ -291,7 +278,8 @@ def _orders(permutations: ArrayLike | str | None, n_classes: int) -> NDArray[np.
     if isinstance(permutations, str):
         if permutations != "outermost":
             raise InputError(
-                f'permutations: must be "outermost", an array (P, K) or None, {permutations!r} was given; pass one of these.'
+                f'permutations: must be "outermost", an array (P, K) or None, {permutations!r} was given; pass one of '
+                "these."
             )
         return outermost_permutations(n_classes)
     orders = np.asarray(permutations)
@@ -309,29 +297,15 @@ def _orders(permutations: ArrayLike | str | None, n_classes: int) -> NDArray[np.
     return orders.astype(np.intp)
 
 
-def _finite_matrix(name: str, values: ArrayLike, n_columns: int) -> NDArray[np.float64]:
-    matrix = np.ascontiguousarray(values, dtype=np.float64)
-    if matrix.ndim != 2 or matrix.shape[1] != n_columns:
-        raise InputError(f"{name}: the shape must be (n, {n_columns}), got {matrix.shape}; pass one row per instance.")
-    bad = np.flatnonzero(~np.isfinite(matrix).all(axis=1))
-    if len(bad):
-        raise InputError(f"{name}: all values must be finite; row {bad[0]} holds nan or inf; drop or mend it.")
-    return matrix
-
-
-def _tolerance(dtype: np.dtype[Any]) -> float:
-    return {"float16": 1e-3, "float32": 1e-4}.get(dtype.name, 1e-6)
-
-
 def _bounds(lower: ArrayLike, upper: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     given = np.asarray(lower), np.asarray(upper)
-    if given[0].ndim != 2 or 0 in given[0].shape[1:] or given[0].shape != given[1].shape:
+    if given[0].ndim != 2 or given[0].size == 0 or given[0].shape != given[1].shape:
         raise InputError(
-            f"lower, upper: both must have the shape (n, K), got {given[0].shape} and {given[1].shape}; pass one bound of "
-            "each kind per class."
+            f"lower, upper: both must have the shape (n, K), got {given[0].shape} and {given[1].shape}; pass one bound "
+            "of each kind per class."
         )
-    l, u = (_finite_matrix(name, a, given[0].shape[1]) for name, a in zip(("lower", "upper"), given, strict=True))
-    tolerance = max(_tolerance(a.dtype) for a in given)
+    l, u = (finite_matrix(name, a, given[0].shape[1]) for name, a in zip(("lower", "upper"), given, strict=True))
+    tolerance = max(sum_tolerance(a.dtype) for a in given)
     bad = np.flatnonzero((l > u).any(axis=1) | (l.sum(axis=1) > 1 + tolerance) | (u.sum(axis=1) < 1 - tolerance))
     if len(bad):
         row = bad[0]
@@ -360,14 +334,13 @@ def _box_points(l: NDArray[np.float64], u: NDArray[np.float64]) -> tuple[NDArray
     inside[:, n_classes] = valid & (np.abs(excess) <= _TOUCHING)
     for j in range(n_classes):
         inside[:, j] = (corners >> j & 1 == 0) & below & np.take(above, corners | 1 << j, axis=1)
-    lowest, highest = np.zeros(n, dtype=np.intp), (wide << np.arange(n_classes)).sum(axis=1)
-    rows = np.arange(n)
-    for corner, beyond in ((lowest, 1), (highest, -1)):  # Σ l above 1, or Σ u below, by rounding
-        inside[rows, n_classes, corner] |= beyond * excess[rows, corner] > 0
-    row, free, corner = np.nonzero(inside)  # (T,)
-    at_upper = corner[:, None] >> np.arange(n_classes) & 1 == 1  # (T, K)
+    rows, highest = np.arange(n), (wide << np.arange(n_classes)).sum(axis=1)
+    inside[:, n_classes, 0] |= excess[:, 0] > 0  # Σ l above 1 by rounding
+    inside[rows, n_classes, highest] |= excess[rows, highest] < 0  # Σ u below 1 by rounding
+    row, free, base = np.nonzero(inside)  # (T,)
+    at_upper = base[:, None] >> np.arange(n_classes) & 1 == 1  # (T, K)
     points = np.where(at_upper, u[row], l[row])
     edge = np.flatnonzero(free < n_classes)
-    r, j = row[edge], free[edge]
-    points[edge, j] = np.clip(l[r, j] - excess[r, corner[edge]], l[r, j], u[r, j])
+    at = row[edge], free[edge]
+    points[edge, free[edge]] = np.clip(l[at] - excess[row[edge], base[edge]], l[at], u[at])
     return points, np.bincount(row, minlength=n)

@@ -67,9 +67,13 @@ class Prediction(ABC):
         """Number of instances n."""
         return int(getattr(self, self._arrays()[0]).shape[0])
 
+    def label_probs(self) -> Array:
+        """The vector whose arg max is the predicted class, ``(n, K)``: `mean_probs`, or the upper bounds of `Intervals`."""
+        return self.mean_probs()
+
     def labels(self) -> NDArray[np.int64]:
-        """Predicted class, the arg max of `mean_probs` (of the upper bounds for `Intervals`), ``(n,)``."""
-        return self.mean_probs().argmax(axis=1)
+        """Predicted class, the arg max of `label_probs`, ``(n,)``."""
+        return self.label_probs().argmax(axis=1)
 
     def hull_points(self) -> NDArray[Any]:
         """Points whose convex hull is the credal set, ``(n, V, K)``.

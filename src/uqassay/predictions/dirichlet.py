@@ -1,7 +1,7 @@
 """A Dirichlet distribution over class probabilities per instance, as evidential classifiers state."""
 
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,6 +40,7 @@ class Dirichlet(Prediction):
     n_draws: int = 100
     unit_concentration: bool = False
     seed: int = 0
+    drawn: NDArray[np.float64] | None = field(default=None, repr=False, kw_only=True)
 
     def __post_init__(self) -> None:
         self._take_pandas("alpha")
@@ -78,7 +79,11 @@ class Dirichlet(Prediction):
 
     def hull_points(self) -> NDArray[Any]:
         """The draws, ``(n, n_draws, K)``."""
-        return self.sample(self.n_draws, self.seed)
+        return self.sample(self.n_draws, self.seed) if self.drawn is None else self.drawn
+
+    def with_draws(self) -> Self:
+        """The same statement holding its draws, ``(n, n_draws, K)``, so that they are made once."""
+        return replace(self, drawn=self.hull_points())
 
     def credal(self) -> Members:
         """The draws as `Members`."""
@@ -111,7 +116,7 @@ class Dirichlet(Prediction):
         return logs
 
     def _arrays(self) -> tuple[str, ...]:
-        return ("alpha",)
+        return ("alpha",) if self.drawn is None else ("alpha", "drawn")
 
 
 def check_draws(n: int, name: str) -> None:

@@ -1,7 +1,7 @@
 """Gaussian distributions over logits, as heteroscedastic classifiers and Laplace approximations state."""
 
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,6 +39,7 @@ class GaussianLogits(Prediction):
     variance: NDArray[Any]
     n_draws: int = 100
     seed: int = 0
+    drawn: NDArray[np.float64] | None = field(default=None, repr=False, kw_only=True)
 
     def __post_init__(self) -> None:
         mean = as_numeric(self.mean, "mean", ndim=(2, 3))
@@ -78,7 +79,11 @@ class GaussianLogits(Prediction):
 
     def hull_points(self) -> NDArray[Any]:
         """The draws, ``(n, n_draws, K)``."""
-        return self.sample(self.n_draws, self.seed)
+        return self.sample(self.n_draws, self.seed) if self.drawn is None else self.drawn
+
+    def with_draws(self) -> Self:
+        """The same statement holding its draws, ``(n, n_draws, K)``, so that they are made once."""
+        return replace(self, drawn=self.hull_points())
 
     def credal(self) -> Members:
         """The draws as `Members`."""
@@ -102,4 +107,4 @@ class GaussianLogits(Prediction):
         return softmax(logits, "logits")
 
     def _arrays(self) -> tuple[str, ...]:
-        return ("mean", "variance")
+        return ("mean", "variance") if self.drawn is None else ("mean", "variance", "drawn")

@@ -94,9 +94,9 @@ class Intervals(Prediction):
         """Reachable upper bounds, ``(n, K)``."""
         return self.bounds()[1]
 
-    def labels(self) -> NDArray[np.int64]:
-        """Class with the greatest upper bound, ``(n,)`` (the rule of paper 000 for interval classifiers)."""
-        return self.upper_probs().argmax(axis=1)
+    def label_probs(self) -> Array:
+        """Reachable upper bounds: the class with the greatest one is predicted (the rule of paper 000 for intervals)."""
+        return self.upper_probs()
 
     def _arrays(self) -> tuple[str, ...]:
         return ("lower", "upper")

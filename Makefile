@@ -1,0 +1,39 @@
+# make demo   train a few classifiers on real data and open demo/report.html
+# make test   style, types, and every test; what CI runs
+# make bench  speed, side by side with what people use today
+
+PYTHON ?= python3
+VENV   ?= .venv
+# the CPU build where one is pinned; any torch >= 2.2 will do
+TORCH  ?= torch==2.13.0
+BIN     = $(VENV)/bin
+
+.PHONY: demo test bench lint clean
+
+demo: $(VENV)/.demo
+	$(BIN)/uqassay demo --output demo
+
+test: $(VENV)/.test lint
+	$(BIN)/python -m pytest -q $(PYTEST_ARGS)
+
+lint: $(VENV)/.test
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+bench: $(VENV)/.test
+	for script in benchmarks/bench_*.py; do $(BIN)/python $$script || exit 1; done
+
+$(VENV)/bin/python:
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.demo: pyproject.toml | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --editable '.[all]'
+	touch $@
+
+$(VENV)/.test: pyproject.toml | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --editable '.[all,test]' '$(TORCH)'
+	touch $@ $(VENV)/.demo
+
+clean:
+	rm -rf $(VENV) demo build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

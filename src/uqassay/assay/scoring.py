@@ -1,0 +1,260 @@
+"""The numbers of one model: for every training run and instance, its distance, non-specificity and what stands beside."""
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uqassay._array import row_chunks
+from uqassay.errors import InputError
+from uqassay.measures.scores import uncertainty_score
+from uqassay.metrics.point_scores import brier_loss, is_correct, log_loss
+from uqassay.metrics.unified import default_floor, label_distance, set_nonspecificity
+from uqassay.predictions import Dirichlet, GaussianLogits, Intervals, Masses, Members, Prediction, Vertices
+
+__all__ = ["ModelScores", "Settings", "SetSample", "class_prior", "score_model", "vacuous"]
+
+Array = NDArray[np.float64]
+PART_BYTES = 32 * 2**20
+DRAWS_HELD_BYTES = 256 * 2**20
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How an assay is computed; all of it is written into the report.
+
+    Attributes
+    ----------
+    distance, nonspecificity, convention
+        As in `unified_loss`.
+    focal_sets : bool array (F, K) or None
+    floor : float or None
+        Least probability in logarithms; None: by the dtype of the input.
+    measures : tuple of str
+        Uncertainty scores computed beside, from `measures.SCORES`.
+    tolerance : float or None
+        Standard error wanted of an estimated non-specificity.
+    level : float
+        Confidence level of all intervals.
+    n_draws : int
+        Bootstrap draws behind winning probabilities.
+    seed : int
+    """
+
+    distance: str = "kl"
+    nonspecificity: str = "hartley"
+    convention: str = "exact"
+    focal_sets: NDArray[np.bool_] | None = None
+    floor: float | None = None
+    measures: tuple[str, ...] = ("total-entropy", "epistemic-entropy", "credal-width")
+    tolerance: float | None = None
+    level: float = 0.95
+    n_draws: int = 2000
+    seed: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class SetSample:
+    """Credal sets of some instances, for pictures.
+
+    Attributes
+    ----------
+    rows : int array (k,)
+        The instances.
+    lower, upper, mean : float32 array (k, K)
+    points : float32 array (k', V, K)
+        Points whose hull is the set, for the first k' of the rows; empty for intervals and masses.
+    """
+
+    rows: NDArray[np.int64]
+    lower: NDArray[np.float32]
+    upper: NDArray[np.float32]
+    mean: NDArray[np.float32]
+    points: NDArray[np.float32]
+
+
+@dataclass(frozen=True, eq=False)
+class ModelScores:
+    """Scores of one model on every instance.
+
+    Attributes
+    ----------
+    name, kind : str
+    baseline : bool
+    n_points : int or None
+        Points that span each set; None for intervals and masses.
+    columns : dict of str to array (R, n)
+        "distance", "nonspecificity", "correct", "confidence", "label", "log-loss", "brier", "upper-label", and the
+        measures asked for; nan where a measure does not apply.
+    nonspecificity_error : float
+        Standard error that the estimator adds to the mean non-specificity (0 where exact).
+    floored : int
+        Rows (of all runs) whose upper probability of the label was below the floor.
+    floor : float
+    gap : float
+        Largest certified gap of a solved distance.
+    fingerprint : str
+        SHA-256 of the predictions.
+    notes : tuple of str
+    """
+
+    name: str
+    kind: str
+    baseline: bool
+    n_points: int | None
+    columns: dict[str, Array] = field(repr=False)
+    nonspecificity_error: float
+    floored: int
+    floor: float
+    gap: float
+    fingerprint: str
+    notes: tuple[str, ...]
+
+    @property
+    def n_runs(self) -> int:
+        """Number of training runs R."""
+        return len(self.columns["distance"])
+
+
+def score_model(
+    name: str,
+    runs: tuple[Prediction, ...],
+    y: NDArray[Any],
+    settings: Settings,
+    *,
+    baseline: bool = False,
+    progress: Callable[[str], None] | None = None,
+) -> ModelScores:
+    """Compute every column for every run."""
+    parts, notes = [], list(dict.fromkeys(note for run in runs for note in run.notes))
+    errors, floored, gap = [], 0, 0.0
+    digest = hashlib.sha256()
+    for r, run in enumerate(runs):
+        if progress is not None:
+            progress(f"{name}, run {r + 1} of {len(runs)}" if len(runs) > 1 else name)
+        _fingerprint(run, digest)
+        if settings.convention == "paper" and isinstance(run, Masses):
+            run = run.repaired()
+            notes += [note for note in run.notes if note not in notes]
+        run = _with_draws_held(run)
+        d, gaps, low_rows = label_distance(
+            y,
+            run,
+            distance=settings.distance,
+            convention=settings.convention,
+            focal_sets=settings.focal_sets,
+            floor=settings.floor,
+        )
+        ns = set_nonspecificity(
+            run,
+            settings.nonspecificity,
+            convention=settings.convention,  # type: ignore[arg-type]
+            focal_sets=settings.focal_sets,
+            rng=settings.seed,
+            tolerance=settings.tolerance,
+        )
+        columns = _beside(run, y, settings, notes)
+        parts.append({"distance": d, "nonspecificity": ns.values, **columns})
+        errors.append(ns.mean_standard_error)
+        floored += low_rows
+        gap = max(gap, float(gaps.max()))
+    first = runs[0]
+    return ModelScores(
+        name=name,
+        kind=type(first).__name__,
+        baseline=baseline,
+        n_points=_n_points(first),
+        columns={key: np.stack([p[key] for p in parts]) for key in parts[0]},
+        nonspecificity_error=float(np.mean(errors)),  # the random orders are the same in every run
+        floored=floored,
+        floor=default_floor(first, settings.convention) if settings.floor is None else settings.floor,
+        gap=gap,
+        fingerprint=digest.hexdigest(),
+        notes=tuple(notes),
+    )
+
+
+def vacuous(n: int, n_classes: int) -> Intervals:
+    """The statement that anything may happen: distance 0, non-specificity ln K."""
+    shape = (n, n_classes)
+    return Intervals(np.broadcast_to(0.0, shape), np.broadcast_to(1.0, shape))
+
+
+def class_prior(y: NDArray[Any], n_classes: int) -> Array:
+    """Class frequencies of labels or label distributions, ``(K,)``."""
+    return y.mean(axis=0) if y.ndim == 2 else np.bincount(y, minlength=n_classes) / len(y)
+
+
+def sample_sets(run: Prediction, rows: NDArray[np.int64], n_pictured: int) -> SetSample:
+    """Credal sets of chosen instances; the points of the first `n_pictured` of them."""
+    part = run[rows].credal()
+    head = part[: min(n_pictured, len(rows))] if n_pictured else None
+    has_points = head is not None and not isinstance(part, (Intervals, Masses))
+    return SetSample(
+        rows,
+        part.lower_probs().astype(np.float32),
+        part.upper_probs().astype(np.float32),
+        part.mean_probs().astype(np.float32),
+        np.asarray(head.hull_points(), dtype=np.float32)  # type: ignore[union-attr]
+        if has_points
+        else np.empty((0, 0, run.n_classes), np.float32),
+    )
+
+
+def _with_draws_held(run: Prediction) -> Prediction:
+    """Draw once where the draws fit into memory: a `Dirichlet` is asked several times for the same ones."""
+    if isinstance(run, (Dirichlet, GaussianLogits)):
+        if 8 * run.n_instances * run.n_draws * run.n_classes <= DRAWS_HELD_BYTES:
+            return run.with_draws()
+    return run
+
+
+def _beside(run: Prediction, y: NDArray[Any], settings: Settings, notes: list[str]) -> dict[str, Array]:
+    n = run.n_instances
+    names = ("correct", "confidence", "label", "log-loss", "brier", "upper-label", *settings.measures)
+    out = {name: np.full(n, np.nan) for name in names}
+    missing: dict[str, str] = {}
+    bytes_per_row = 8 * run.n_classes * (_n_points(run) or 3)
+    start = 0
+    for part in run.chunks(bytes_per_row, chunk_bytes=PART_BYTES):
+        rows = slice(start, start + part.n_instances)
+        start = rows.stop
+        target = y[rows]
+        label = part.labels()
+        out["correct"][rows] = is_correct(target, part)
+        out["confidence"][rows] = np.minimum(part.label_probs().max(axis=1), 1.0)
+        out["label"][rows] = label
+        out["log-loss"][rows] = log_loss(target, part, floor=settings.floor)
+        out["brier"][rows] = brier_loss(target, part)
+        if target.ndim == 1:
+            out["upper-label"][rows] = np.take_along_axis(part.upper_probs(), target[:, None], axis=1)[:, 0]
+        for measure in settings.measures:
+            if measure not in missing:
+                try:
+                    out[measure][rows] = uncertainty_score(part, measure)
+                except InputError as problem:
+                    if "must be one of" in str(problem):
+                        raise
+                    missing[measure] = str(problem)
+    return out
+
+
+def _n_points(run: Prediction) -> int | None:
+    if isinstance(run, (Intervals, Masses)):
+        return None
+    if isinstance(run, Members):
+        return run.n_members
+    if isinstance(run, (Dirichlet, GaussianLogits)):
+        return run.n_draws
+    return int(run.vertices.shape[1]) if isinstance(run, Vertices) else 1
+
+
+def _fingerprint(run: Prediction, digest: Any) -> None:
+    digest.update(type(run).__name__.encode())
+    for name in run._arrays():
+        array = getattr(run, name)
+        for rows in row_chunks(array.shape[0], array[:1].nbytes):
+            digest.update(np.ascontiguousarray(array[rows]).view(np.uint8).data)

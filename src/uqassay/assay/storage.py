@@ -1,0 +1,177 @@
+"""An assay as plain JSON values, and in a folder: `assay.json` beside `arrays.npz`, nothing pickled."""
+
+import json
+import shutil
+import tempfile
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from uqassay.assay.result import Assay
+from uqassay.assay.scoring import ModelScores, SetSample, Settings
+from uqassay.errors import FileFormatError
+
+__all__ = ["SCHEMA", "load", "plain", "ranking_json", "save", "to_json"]
+
+SCHEMA = "uqassay.assay/1"
+
+
+def plain(value: Any) -> Any:
+    """Values that a strict JSON writer takes: nan becomes None, infinities the text "Infinity" or "-Infinity"."""
+    if isinstance(value, dict):
+        return {str(k): plain(v) for k, v in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(v) for v in value]
+    if isinstance(value, np.ndarray):
+        return plain(value.tolist())
+    if isinstance(value, (np.integer, np.bool_)):
+        return value.item()
+    if isinstance(value, (float, np.floating)):
+        number = float(value)
+        if np.isnan(number):
+            return None
+        return number if np.isfinite(number) else ("Infinity" if number > 0 else "-Infinity")
+    return value
+
+
+def to_json(assay: Assay, tradeoffs: Sequence[float] | None = None) -> dict[str, Any]:
+    """Findings, rankings at each λ, breakpoints, settings; everything but the scores of single instances."""
+    return plain(
+        {
+            "schema": SCHEMA,
+            "verdict": assay.verdict(),
+            "n_instances": assay.n_instances,
+            "class_names": assay.class_names,
+            "models": [
+                {
+                    "model": m.name,
+                    "kind": m.kind,
+                    "baseline": m.baseline,
+                    "runs": m.n_runs,
+                    "points": m.n_points,
+                    "floored": m.floored,
+                    "floor": m.floor,
+                    "sha256": m.fingerprint,
+                }
+                for m in assay.models
+            ],
+            "findings": assay.finding_rows(),
+            **ranking_json(assay, assay.tradeoffs if tradeoffs is None else tradeoffs),
+            "settings": asdict(assay.settings),
+            "warnings": assay.warnings,
+            "provenance": assay.provenance,
+        }
+    )
+
+
+def ranking_json(assay: Assay, tradeoffs: Sequence[float]) -> dict[str, Any]:
+    """Rankings at each λ and the breakpoints, as `uqassay rank --json` prints them."""
+    rankings = []
+    for tradeoff in tradeoffs:
+        rows = [
+            {
+                "model": r.model,
+                "rank": r.rank,
+                "estimate": float(r.estimate),
+                "low": r.estimate.low,
+                "high": r.estimate.high,
+                "win_probability": r.win_probability,
+                "difference": float(r.difference),
+                "difference_low": r.difference.low,
+                "difference_high": r.difference.high,
+                "pvalue_holm": r.pvalue_holm,
+                "below": r.below,
+            }
+            for r in assay.ranked(tradeoff)
+        ]
+        rankings.append({"tradeoff": float(tradeoff), "ranking": rows})
+    breakpoints = [{"low": low, "high": high, "models": names} for low, high, names in assay.winners()]
+    return plain({"tradeoff": rankings, "breakpoints": breakpoints})
+
+
+def save(assay: Assay, folder: str | Path) -> Path:
+    """Write the assay under a temporary name beside `folder`, then put it in place."""
+    target = Path(folder)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    if target.exists() and not (target / "assay.json").is_file():
+        raise FileFormatError(f"{target}: exists and does not hold an assay; choose another folder.")
+    arrays: dict[str, np.ndarray] = {"labels": assay.labels, "class_names": np.array(assay.class_names, dtype=np.str_)}
+    for name, optional in (("ids", assay.ids), ("groups", assay.groups), ("focal_sets", assay.settings.focal_sets)):
+        if optional is not None:
+            arrays[name] = optional.astype(np.str_) if optional.dtype.kind == "O" else optional
+    for i, (_, values) in enumerate(assay.subgroups.items()):
+        arrays[f"subgroup/{i}"] = values
+    for i, model in enumerate(assay.models):
+        for key, column in model.columns.items():
+            arrays[f"model/{i}/{key}"] = column
+    for i, sample in enumerate(assay.sets.values()):
+        for key in ("rows", "lower", "upper", "mean", "points"):
+            arrays[f"set/{i}/{key}"] = getattr(sample, key)
+    facts = {
+        "schema": SCHEMA,
+        "models": [
+            {k: getattr(m, k) for k in ModelScores.__dataclass_fields__ if k != "columns"} for m in assay.models
+        ],
+        "subgroups": list(assay.subgroups),
+        "sets": list(assay.sets),
+        "tradeoffs": assay.tradeoffs,
+        "settings": {k: v for k, v in asdict(assay.settings).items() if k != "focal_sets"},
+        "warnings": assay.warnings,
+        "provenance": assay.provenance,
+    }
+    scratch = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
+    try:
+        with (scratch / "arrays.npz").open("wb") as file:
+            np.savez(file, **arrays)  # type: ignore[arg-type]
+        (scratch / "assay.json").write_text(json.dumps(plain(facts), allow_nan=False, indent=1), encoding="utf-8")
+        scratch.chmod(0o755)
+        if target.exists():
+            shutil.rmtree(target)
+        scratch.rename(target)
+    except BaseException:
+        shutil.rmtree(scratch, ignore_errors=True)
+        raise
+    return target
+
+
+def load(folder: str | Path) -> Assay:
+    """Read what `save` wrote."""
+    source = Path(folder)
+    try:
+        facts = json.loads((source / "assay.json").read_text(encoding="utf-8"))
+        if facts.get("schema") != SCHEMA:
+            raise FileFormatError(
+                f"{source}: holds schema {facts.get('schema')!r}, this version reads {SCHEMA!r}; make the assay again."
+            )
+        with np.load(source / "arrays.npz", allow_pickle=False) as archive:
+            arrays = {key: archive[key] for key in archive.files}
+    except FileFormatError:
+        raise
+    except (OSError, ValueError, KeyError) as problem:
+        raise FileFormatError(f"{source}: is not a folder that Assay.save wrote ({problem}); check the path.") from problem
+    models = []
+    for i, entry in enumerate(facts["models"]):
+        prefix = f"model/{i}/"
+        columns = {key.removeprefix(prefix): value for key, value in arrays.items() if key.startswith(prefix)}
+        models.append(ModelScores(columns=columns, **{**entry, "notes": tuple(entry["notes"])}))
+    settings = facts["settings"]
+    settings["measures"] = tuple(settings["measures"])
+    return Assay(
+        models=tuple(models),
+        labels=arrays["labels"],
+        class_names=tuple(arrays["class_names"].tolist()),
+        ids=arrays.get("ids"),
+        groups=arrays.get("groups"),
+        subgroups={name: arrays[f"subgroup/{i}"] for i, name in enumerate(facts["subgroups"])},
+        tradeoffs=tuple(facts["tradeoffs"]),
+        settings=Settings(focal_sets=arrays.get("focal_sets"), **settings),
+        sets={
+            name: SetSample(**{k: arrays[f"set/{i}/{k}"] for k in ("rows", "lower", "upper", "mean", "points")})
+            for i, name in enumerate(facts["sets"])
+        },
+        warnings=tuple(facts["warnings"]),
+        provenance=facts["provenance"],
+    )

@@ -1,0 +1,352 @@
+"""Families of events on which masses may sit: all of them, a budget of the most useful ones, and the paper's repair.
+
+A family of F focal sets over K classes is a boolean matrix (F, K): row A, column c says whether class c is in set A.
+"""
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from uqassay.credal.overlap import best_overlapping_sets, ellipsoid_cells
+from uqassay.credal.moebius import MAX_ENUMERATED_CLASSES, check_enumerable
+from uqassay.errors import InputError, TooManyClassesError
+
+__all__ = [
+    "MAX_ENUMERATED_CLASSES",
+    "all_focal_sets",
+    "as_focal_sets",
+    "budget_from_confusion",
+    "budget_from_embeddings",
+    "paper_masses",
+]
+
+
+def as_focal_sets(focal_sets: ArrayLike | Iterable[Any], n_classes: int | None = None) -> NDArray[np.bool_]:
+    """Return a family of focal sets as a checked boolean matrix.
+
+    Parameters
+    ----------
+    focal_sets : array (F, K) of bool or 0/1, or F collections of class indices
+        An array is always read as a matrix; a list is always read as collections of class indices.
+    n_classes : int, optional
+        K. Required with collections of indices; checked against the number of columns of a matrix.
+
+    Returns
+    -------
+    ndarray (F, K), bool
+
+    Raises
+    ------
+    InputError
+        An empty or a duplicate set, an index out of range, a value other than 0 and 1, or another number of classes.
+
+    Examples
+    --------
+    >>> as_focal_sets([[0], [1], (0, 2)], n_classes=3).astype(int).tolist()
+    [[1, 0, 0], [0, 1, 0], [1, 0, 1]]
+    """
+    n_classes = n_classes if n_classes is None else whole_number("n_classes", n_classes, 1)
+    if hasattr(focal_sets, "__array__"):
+        sets = _from_matrix(np.asarray(focal_sets), n_classes)
+    else:
+        sets = _from_indices(focal_sets, n_classes)
+    if len(sets) == 0:
+        raise InputError("focal_sets: at least one set is needed, 0 were given; pass the singletons at least.")
+    empty = np.flatnonzero(~sets.any(axis=1))
+    if len(empty):
+        raise InputError(f"focal_sets: a set must hold at least one class; set {empty[0]} is empty; remove it.")
+    _, first, inverse = np.unique(np.packbits(sets, axis=1), axis=0, return_index=True, return_inverse=True)
+    original = first[inverse.reshape(-1)]  # (F,) position of the first set with the same classes
+    repeated = np.flatnonzero(original != np.arange(len(sets)))
+    if len(repeated):
+        raise InputError(
+            f"focal_sets: no set may occur twice; sets {original[repeated[0]]} and {repeated[0]} are the same; "
+            "remove one of them and add up their masses."
+        )
+    return sets
+
+
+def all_focal_sets(n_classes: int) -> NDArray[np.bool_]:
+    """Return all 2^K − 1 non-empty sets of classes in binary order: set A = 1, 2, … holds class c iff bit c of A is 1.
+
+    Parameters
+    ----------
+    n_classes : int
+        K, at most ``MAX_ENUMERATED_CLASSES``.
+
+    Returns
+    -------
+    ndarray (2^K − 1, K), bool
+
+    Raises
+    ------
+    TooManyClassesError
+        K is above ``MAX_ENUMERATED_CLASSES``.
+
+    Examples
+    --------
+    >>> all_focal_sets(2).astype(int).tolist()
+    [[1, 0], [0, 1], [1, 1]]
+    """
+    n_classes = whole_number("n_classes", n_classes, 1)
+    if n_classes > MAX_ENUMERATED_CLASSES:
+        raise TooManyClassesError(
+            f"n_classes: all 2^K events are listed only up to K = {MAX_ENUMERATED_CLASSES}, {n_classes} was given; "
+            "pass a family from budget_from_embeddings or _confusion, or use generalised_hartley's estimator."
+        )
+    return (np.arange(1, 2**n_classes)[:, None] >> np.arange(n_classes)) % 2 == 1
+
+
+def budget_from_embeddings(
+    embeddings: ArrayLike,
+    labels: ArrayLike,
+    n_sets: int,
+    *,
+    n_classes: int | None = None,
+    level: float = 0.95,
+    max_size: int | None = None,
+    n_points: int = 200_000,
+    rng: int | np.random.Generator | None = None,
+) -> NDArray[np.bool_]:
+    """Choose a budget of focal sets: the singletons and the sets of classes whose embeddings overlap most.
+
+    One Gaussian is fitted per class; its region is the ellipsoid {x : (x−μ)ᵀ Σ⁻¹ (x−μ) ≤ χ²_D(level)}. The overlap of
+    a set of classes is the volume of the intersection of their ellipsoids over the volume of the union, by Monte
+    Carlo. As a set grows its overlap cannot rise, so the search by cardinality finds exactly the best sets.
+
+    Source: the budgeting of random-set neural networks that "A Unified Evaluation Framework for Epistemic Predictions"
+    uses. The authors' code puts a support function in the place of the ellipsoid; here it is the ellipsoid itself.
+
+    Parameters
+    ----------
+    embeddings : array (n, D)
+        Features reduced to few dimensions (the paper reduces the penultimate layer to D = 3).
+    labels : array (n,), int
+        True classes.
+    n_sets : int
+        Number of sets wanted besides the singletons.
+    n_classes : int, optional
+        K; the largest label + 1 if not given.
+    level : float, default 0.95
+        Probability that a class's Gaussian puts inside its ellipsoid.
+    max_size : int, optional
+        Largest number of classes in a set; K if not given.
+    n_points : int, default 200_000
+        Monte-Carlo points, shared equally by the K ellipsoids; every set is scored on the same points.
+    rng : int or Generator, optional
+        Seed of the points; None means 0.
+
+    Returns
+    -------
+    ndarray (K + n', K), bool
+        The K singletons in class order, then n' sets by falling overlap (ties to 12 decimals: fewer classes first, then
+        lexicographic); n' < n_sets where fewer sets have a non-zero overlap.
+
+    Raises
+    ------
+    InputError
+        Among others: a class with too few, or with collinear, points for a covariance matrix.
+
+    Examples
+    --------
+    >>> cross = np.array([[1.0, 0], [-1, 0], [0, 1], [0, -1]])
+    >>> embeddings = np.concatenate([cross, cross + [1, 0], cross + [50, 0]])
+    >>> budget_from_embeddings(embeddings, np.repeat([0, 1, 2], 4), 3)[3:]
+    array([[ True,  True, False]])
+    """
+    x = finite_matrix("embeddings", embeddings)
+    y, n_classes = _labels(labels, len(x), n_classes)
+    if not 0 < level < 1:
+        raise InputError(f"level: must lie strictly between 0 and 1, {level} was given; pass for instance 0.95.")
+    generator = np.random.default_rng(0 if rng is None else rng)
+    inside, volumes = ellipsoid_cells(x, y, n_classes, level, whole_number("n_points", n_points, 1), generator)
+    return _budget(inside, volumes, n_sets, max_size)
+
+
+def budget_from_confusion(
+    mean_probs: ArrayLike, labels: ArrayLike | None, n_sets: int, *, max_size: int | None = 4
+) -> NDArray[np.bool_]:
+    """Choose a budget of focal sets from predictions alone: the singletons and the sets of classes confused most.
+
+    Each class is a fuzzy set of instances with membership u_i(c) = p_i(c), raised to 1 for the true class where
+    labels are given (so a confident mistake counts fully). The overlap of a set A of classes is, as for ellipsoids,
+    intersection over union: Σ_i min_{c∈A} u_i(c) / Σ_i max_{c∈A} u_i(c). It lies in [0, 1] and cannot rise as A
+    grows, so the search by cardinality finds exactly the best sets.
+
+    Parameters
+    ----------
+    mean_probs : array (n, K)
+        Probabilities, best from data that the evaluation does not use.
+    labels : array (n,), int, or None
+        True classes of the same instances. With hard predictions the overlap of two classes is then the number of
+        instances confused between them over the number that are, or are taken for, either.
+    n_sets : int
+        Number of sets wanted besides the singletons.
+    max_size : int or None, default 4
+        Largest number of classes in a set; None means K.
+
+    Returns
+    -------
+    ndarray (K + n', K), bool
+        Singletons first, then n' ≤ n_sets sets by falling overlap, as in `budget_from_embeddings`.
+
+    Raises
+    ------
+    InputError
+        Probabilities that are not finite, negative or do not sum to 1; labels out of range.
+
+    Examples
+    --------
+    >>> budget_from_confusion([[0.6, 0.4, 0.0], [0.5, 0.4, 0.1], [0.0, 0.1, 0.9]], None, 1)[3:]
+    array([[ True,  True, False]])
+    """
+    given = np.asarray(mean_probs)
+    u = finite_matrix("mean_probs", given).copy()
+    total = u.sum(axis=1)
+    tolerance = sum_tolerance(given.dtype)
+    bad = np.flatnonzero(~((np.abs(total - 1) <= tolerance) & (u.min(axis=1) >= 0)))
+    if len(bad):
+        raise InputError(
+            f"mean_probs: each row must be non-negative and sum to 1 within {tolerance:g}; row {bad[0]} has minimum "
+            f"{u[bad[0]].min():g} and sum {total[bad[0]]:g}; normalise it."
+        )
+    if labels is not None:
+        u[np.arange(len(u)), _labels(labels, len(u), u.shape[1])[0]] = 1.0
+    return _budget(np.ascontiguousarray(u.T), np.ones(len(u)), n_sets, max_size)
+
+
+def paper_masses(
+    masses: ArrayLike, focal_sets: ArrayLike
+) -> tuple[NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_]]:
+    """Repair masses as the paper's code does: m(A) ← max(m(A), 0), m(Ω) += max(0, 1 − Σ m), then divide by the total.
+
+    Parameters
+    ----------
+    masses : array (n, F)
+        Möbius inverse of beliefs inside the family; may be negative and need not sum to 1.
+    focal_sets : array (F, K) of bool or 0/1
+        The family.
+
+    Returns
+    -------
+    masses : ndarray (n, F')
+        Non-negative, each row sums to 1. A row without any positive mass becomes vacuous: all of it on Ω.
+    focal_sets : ndarray (F', K), bool
+        The family given, with Ω (all classes) appended as the last set if it lacked it.
+    repaired : ndarray (n,), bool
+        Rows in which some mass changed by more than the dtype's tolerance (1e-6; float32: 1e-4; float16: 1e-3).
+
+    Raises
+    ------
+    InputError
+        A mass that is not finite, or another number of masses than focal sets.
+
+    Examples
+    --------
+    >>> masses, sets, repaired = paper_masses([[0.5, 0.25], [1.0, -0.5], [0.75, 1.25]], np.eye(2, dtype=bool))
+    >>> masses.tolist(), sets[-1].tolist()
+    ([[0.5, 0.25, 0.25], [1.0, 0.0, 0.0], [0.375, 0.625, 0.0]], [True, True])
+    """
+    sets = as_focal_sets(focal_sets)
+    given = np.asarray(masses)
+    m = finite_matrix("masses", given, len(sets))
+    if not sets.all(axis=1).any():
+        sets = np.concatenate([sets, np.ones((1, sets.shape[1]), dtype=bool)])  # (F', K)
+        m = np.concatenate([m, np.zeros((len(m), 1))], axis=1)  # (n, F')
+    clipped = np.maximum(m, 0.0)
+    total = clipped.sum(axis=1)  # (n,)
+    clipped[:, sets.all(axis=1).argmax()] += np.maximum(0.0, 1.0 - total)
+    result = clipped / np.maximum(total, 1.0)[:, None]
+    return result, sets, np.abs(result - m).max(axis=1) > sum_tolerance(given.dtype)
+
+
+def _from_matrix(matrix: NDArray[Any], n_classes: int | None) -> NDArray[np.bool_]:
+    if matrix.ndim != 2 or matrix.dtype.kind not in "biuf":
+        raise InputError(
+            f"focal_sets: an array must be a boolean or 0/1 matrix (F, K), got {matrix.dtype} of shape {matrix.shape}; "
+            "pass class indices as a list of lists."
+        )
+    if n_classes is not None and matrix.shape[1] != n_classes:
+        raise InputError(
+            f"focal_sets: there must be one column per class, {n_classes} in all, got {matrix.shape[1]}; pass the "
+            "family that belongs to these classes."
+        )
+    bad = np.argwhere((matrix != 0) & (matrix != 1))
+    if len(bad):
+        raise InputError(
+            f"focal_sets: a matrix may hold only 0 and 1; row {bad[0, 0]} holds {matrix[tuple(bad[0])]}; pass class "
+            "indices as a list of lists."
+        )
+    return matrix.astype(bool)
+
+
+def _from_indices(collections: Any, n_classes: int | None) -> NDArray[np.bool_]:
+    if n_classes is None:
+        raise InputError(
+            "focal_sets: lists of class indices leave the number of classes open; pass n_classes or a boolean array."
+        )
+    families = list(collections)
+    sets = np.zeros((len(families), n_classes), dtype=bool)
+    for position, members in enumerate(families):
+        for member in members:
+            if isinstance(member, bool | np.bool_) or not hasattr(member, "__index__"):
+                raise InputError(
+                    f"focal_sets: a list must hold collections of integer class indices; set {position} holds "
+                    f"{member!r}; pass a boolean matrix as a NumPy array."
+                )
+            if not 0 <= member < n_classes:
+                raise InputError(
+                    f"focal_sets: class indices must lie in 0..{n_classes - 1}; set {position} holds {member}; correct "
+                    "it or n_classes."
+                )
+            sets[position, member] = True
+    return sets
+
+
+def finite_matrix(name: str, values: ArrayLike, n_columns: int | None = None) -> NDArray[np.float64]:
+    """Return finite values (n, n_columns) as float64 in C order, so that rows are summed alike."""
+    matrix = np.ascontiguousarray(values, dtype=np.float64)
+    if matrix.ndim != 2 or matrix.size == 0 or matrix.shape[1] != (n_columns or matrix.shape[1]):
+        wanted = n_columns or "columns"
+        raise InputError(
+            f"{name}: the shape must be (n, {wanted}) with n at least 1, got {matrix.shape}; pass one row per instance."
+        )
+    bad = np.flatnonzero(~np.isfinite(matrix).all(axis=1))
+    if len(bad):
+        raise InputError(f"{name}: all values must be finite; row {bad[0]} holds nan or inf; drop or mend it.")
+    return matrix
+
+
+def sum_tolerance(dtype: np.dtype[Any]) -> float:
+    """Return how far a sum of probabilities stored in this type may be from 1."""
+    return {"float16": 1e-3, "float32": 1e-4}.get(dtype.name, 1e-6)
+
+
+def whole_number(name: str, value: int, minimum: int) -> int:
+    """Return an integer argument, checked."""
+    if not hasattr(value, "__index__") or value < minimum:
+        raise InputError(f"{name}: must be an integer of at least {minimum}, {value!r} was given; pass such a number.")
+    return int(value)
+
+
+def _labels(labels: ArrayLike, n: int, n_classes: int | None) -> tuple[NDArray[np.intp], int]:
+    y = np.asarray(labels)
+    if y.shape != (n,) or y.dtype.kind not in "iu":
+        raise InputError(
+            f"labels: must be {n} integers, one per row, got {y.dtype} of shape {y.shape}; pass class indices."
+        )
+    top = int(y.max()) + 1 if n_classes is None else whole_number("n_classes", n_classes, 1)
+    bad = np.flatnonzero((y < 0) | (y >= top))
+    if len(bad):
+        raise InputError(f"labels: must lie in 0..{top - 1}; row {bad[0]} holds {y[bad[0]]}; correct it or n_classes.")
+    return y.astype(np.intp), top
+
+
+def _budget(u: NDArray[Any], weights: NDArray[np.float64], n_sets: int, max_size: int | None) -> NDArray[np.bool_]:
+    """Family (K + n', K) of the singletons and the sets of classes whose regions u (K, U) overlap most."""
+    n_classes = len(u)
+    largest = n_classes if max_size is None else whole_number("max_size", max_size, 2)
+    best = best_overlapping_sets(u, weights, whole_number("n_sets", n_sets, 0), largest)
+    return as_focal_sets([*((c,) for c in range(n_classes)), *best], n_classes)

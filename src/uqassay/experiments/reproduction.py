@@ -1,0 +1,218 @@
+"""A printed cell beside our own value, and the register of protocols that produce them.
+
+Every reproduction, whatever the paper, ends in the same rows: one per printed cell, with the paper's value, ours, the
+interval that the printed value may lie in, whether it does, and the reason where it does not.
+"""
+
+import csv
+import inspect
+import math
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from functools import partial
+from importlib import import_module, resources
+from typing import Any
+
+from uqassay.errors import InputError
+from uqassay.experiments.rounding import SLACK
+
+__all__ = ["PROTOCOLS", "Cell", "Reproduction", "printed_table", "reproduce"]
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One printed cell and what we find for it.
+
+    Attributes
+    ----------
+    name : str
+        Where the cell is printed, for example ``"table2/lambda=0.2/RS-NN/e"``.
+    paper : float
+        The printed value; nan where the paper prints none.
+    ours : float
+        Our value; nan where the paper's numbers bound the cell without fixing it.
+    low, high : float
+        The interval in which the printed value agrees with ours; nan where nothing can be said.
+    agrees : bool or None
+        Whether the printed value lies in it; None where the paper prints none or nothing can be said.
+    note : str
+        The reason, where they disagree.
+    """
+
+    name: str
+    paper: float
+    ours: float
+    low: float
+    high: float
+    agrees: bool | None
+    note: str = ""
+
+    @classmethod
+    def within(cls, name: str, paper: float, ours: float, low: float, high: float, *, note: str = "") -> "Cell":
+        """Compare a printed value with an interval.
+
+        Parameters
+        ----------
+        name, paper, ours, low, high, note
+            As the attributes; ``paper``, ``low`` or ``high`` may be nan.
+
+        Returns
+        -------
+        Cell
+            With ``agrees`` filled in.
+
+        Examples
+        --------
+        >>> Cell.within("table1/DE/e", 0.415, 0.416, 0.4145, 0.4175).agrees
+        True
+        """
+        known = not any(math.isnan(value) for value in (paper, low, high))
+        agrees = low - SLACK <= paper <= high + SLACK if known else None
+        return cls(name, paper, ours, low, high, agrees, note)
+
+
+@dataclass(frozen=True, slots=True)
+class Reproduction:
+    """What came of running one protocol again.
+
+    Attributes
+    ----------
+    name : str
+        The protocol's name, as `reproduce` takes it.
+    source : str
+        The paper.
+    rows : tuple of Cell
+        One per printed cell, in the order of the paper's tables.
+    notes : tuple of str
+        What was found that belongs to no single cell.
+    """
+
+    name: str
+    source: str
+    rows: tuple[Cell, ...]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def misprints(self) -> tuple[Cell, ...]:
+        """The cells that disagree, each with its reason in ``note``."""
+        return tuple(cell for cell in self.rows if cell.agrees is False)
+
+    def to_json(self) -> list[dict[str, Any]]:
+        """One dictionary per cell, with None for nan, ready for `json.dumps`.
+
+        Examples
+        --------
+        >>> nan = float("nan")
+        >>> Reproduction("demo", "a paper", (Cell.within("table1/A/e", nan, 0.5, 0.4, 0.6),)).to_json()
+        [{'name': 'table1/A/e', 'paper': None, 'ours': 0.5, 'low': 0.4, 'high': 0.6, 'agrees': None, 'note': ''}]
+        """
+        return [{field: _none_for_nan(value) for field, value in asdict(cell).items()} for cell in self.rows]
+
+    def summary(self) -> str:
+        """Plain text: how many cells of each table agree, then every cell that does not, with the reason.
+
+        Examples
+        --------
+        >>> cell = Cell.within("table1/A/e", 0.5, 0.7, 0.6, 0.8, note="why")
+        >>> print(Reproduction("demo", "a paper", (cell,)).summary())
+        demo: a paper
+        table1: 1 cell, 0 agree, 1 disagrees
+          table1/A/e: paper 0.5, ours 0.7, allowed 0.6 to 0.8: why
+        """
+        lines = [f"{self.name}: {self.source}"]
+        for table in dict.fromkeys(cell.name.split("/")[0] for cell in self.rows):
+            cells = [cell for cell in self.rows if cell.name.split("/")[0] == table]
+            wrong = [cell for cell in cells if cell.agrees is False]
+            silent = sum(cell.agrees is None for cell in cells)
+            lines.append(
+                f"{table}: {len(cells)} cell{'s' * (len(cells) != 1)}, {len(cells) - len(wrong) - silent} agree, "
+                f"{len(wrong)} disagree{'s' * (len(wrong) == 1)}" + (f", {silent} not compared" if silent else "")
+            )
+            for cell in wrong:
+                ours = "" if math.isnan(cell.ours) else f"ours {cell.ours:.6g}, "
+                values = f"paper {cell.paper:.6g}, {ours}allowed {cell.low:.6g} to {cell.high:.6g}"
+                lines.append(f"  {cell.name}: {values}: {cell.note}")
+        return "\n".join([*lines, *(f"note: {note}" for note in self.notes)])
+
+
+def printed_table(name: str) -> list[dict[str, str]]:
+    """Read one of the papers' tables that come with the package.
+
+    Parameters
+    ----------
+    name : str
+        The table's name, for example ``"unified_table1"``.
+
+    Returns
+    -------
+    list of dict
+        One dictionary per row, by column name. The values stay text, so that no printed digit is lost; an empty text
+        stands where the paper prints no value.
+
+    Raises
+    ------
+    InputError
+        If there is no table of that name.
+
+    Examples
+    --------
+    >>> printed_table("unified_table2_cifar10_ranking")[0]
+    {'tradeoff': '0.1', 'rank': '1', 'model': 'DE', 'e_mean': '0.069'}
+    """
+    folder = resources.files("uqassay.experiments") / "printed"
+    known = sorted(entry.name.removesuffix(".csv") for entry in folder.iterdir() if entry.name.endswith(".csv"))
+    if name not in known:
+        raise InputError(f"name: must be a printed table; {name!r} is none; choose one of {', '.join(known)}.")
+    with (folder / f"{name}.csv").open(encoding="utf-8") as stream:
+        return list(csv.DictReader(stream))
+
+
+def reproduce(name: str, **options: Any) -> Reproduction:
+    """Run a protocol of `PROTOCOLS` by its name.
+
+    Parameters
+    ----------
+    name : str
+        A key of `PROTOCOLS`.
+    **options
+        The protocol's own keyword-only options.
+
+    Returns
+    -------
+    Reproduction
+        One cell per printed cell of the paper.
+
+    Raises
+    ------
+    InputError
+        If there is no such protocol, or it has no such option.
+
+    Examples
+    --------
+    >>> reproduce("unified-tables").misprints[0].name
+    'table1/CIFAR-10/RS-NN/e_sd'
+    """
+    if name not in PROTOCOLS:
+        raise InputError(f"name: must be a protocol; {name!r} is none; choose one of {', '.join(PROTOCOLS)}.")
+    return PROTOCOLS[name](**options)
+
+
+def _run(module: str, function: str, /, **options: Any) -> Reproduction:
+    """Import a protocol only now that it is asked for, and call it."""
+    protocol = getattr(import_module(module), function)
+    accepted = list(inspect.signature(protocol).parameters)
+    for option in options:
+        if option not in accepted:
+            takes = f"it takes {', '.join(accepted)}" if accepted else "it takes none"
+            raise InputError(f"options: must be known to the protocol; {option!r} is not; {takes}.")
+    result: Reproduction = protocol(**options)
+    return result
+
+
+def _none_for_nan(value: Any) -> Any:
+    return None if isinstance(value, float) and math.isnan(value) else value
+
+
+PROTOCOLS: dict[str, Callable[..., Reproduction]] = {
+    "unified-tables": partial(_run, "uqassay.experiments.unified_tables", "reproduce_unified_tables"),
+}

@@ -1,0 +1,125 @@
+"""``convention="paper"``: the masses that the authors of the unified evaluation make of any prediction.
+
+Lower probabilities of a family of events, their Möbius inverse inside the family, negative masses set to zero, what is
+missing given to the set Ω of all classes, divided by the total (paper 000, Sec. 4, and its code). Clipping distorts: the
+result contains the prediction's credal set no more, and its non-specificity is not monotone in it.
+"""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uqassay.credal.focal_sets import as_focal_sets, paper_masses
+from uqassay.credal.lower_probability import (
+    fold_sum,
+    hull_event_bounds,
+    interval_event_bounds,
+    lattice_lower,
+    mass_event_bounds,
+)
+from uqassay.credal.moebius import event_sizes, family_moebius, moebius_transform
+from uqassay.measures.generalised_hartley import LATTICE_BYTES, lattices
+from uqassay.predictions import Intervals, Masses, Prediction
+
+__all__ = ["ClippedMasses", "clipped_masses"]
+
+Array = NDArray[np.float64]
+
+
+class ClippedMasses(NamedTuple):
+    """Masses of the paper's convention for consecutive instances.
+
+    Attributes
+    ----------
+    rows : slice
+        The instances.
+    masses : array (F, n)
+        Event axis first; columns sum to 1.
+    sizes : int array (F,)
+        Number of classes |A| of each set (1 for the empty set, which carries no mass).
+    focal_sets : bool array (F, K)
+        The sets; on all events in binary order, the empty one first.
+    lower, upper : array (K, n)
+        Belief and plausibility of each class.
+    """
+
+    rows: slice
+    masses: Array
+    sizes: NDArray[np.int64]
+    focal_sets: NDArray[np.bool_]
+    lower: Array
+    upper: Array
+
+
+def clipped_masses(
+    prediction: Prediction, focal_sets: NDArray[np.bool_] | None = None, *, chunk_bytes: int | None = None
+) -> Iterator[ClippedMasses]:
+    """Walk through the instances and clip the masses of each.
+
+    Parameters
+    ----------
+    prediction : Prediction
+        Any kind. `Masses` keep their own focal sets unless others are given.
+    focal_sets : bool array (F, K), optional
+        The family; all 2^K events by default (K ≤ 16).
+
+    Yields
+    ------
+    ClippedMasses
+    """
+    if focal_sets is None and isinstance(prediction, Masses):
+        yield _of_masses(prediction, slice(0, prediction.n_instances))
+    elif focal_sets is None:
+        # four arrays of 2^K events at a time
+        for rows, half in lattices(prediction, chunk_bytes or LATTICE_BYTES // 2):
+            masses = moebius_transform(lattice_lower(half))
+            del half
+            yield _on_all_events(rows, masses)
+    else:
+        family = as_focal_sets(focal_sets, prediction.n_classes)
+        start = 0
+        for part in prediction.chunks(_bytes_per_row(prediction), chunk_bytes=chunk_bytes or 8 * LATTICE_BYTES):
+            rows = slice(start, start + part.n_instances)
+            start = rows.stop
+            beliefs = _family_lower(part, family)
+            yield _of_masses(Masses(family_moebius(beliefs, family), family, signed=True), rows)
+
+
+def _of_masses(prediction: Masses, rows: slice) -> ClippedMasses:
+    masses, sets, _ = paper_masses(np.asarray(prediction.masses, dtype=np.float64), prediction.focal_sets)
+    singletons = np.eye(prediction.n_classes, dtype=bool)
+    lower, upper = mass_event_bounds(masses, sets, singletons)
+    return ClippedMasses(rows, masses.T, sets.sum(axis=1), sets, lower.T, upper.T)
+
+
+def _on_all_events(rows: slice, masses: Array) -> ClippedMasses:
+    n_classes = len(masses).bit_length() - 1
+    np.maximum(masses, 0.0, out=masses)
+    total = fold_sum(masses)
+    masses[-1] += np.maximum(0.0, 1.0 - total)
+    masses /= np.maximum(total, 1.0)  # the total is at least 1 by now
+    upper = np.empty((n_classes, masses.shape[1]))
+    folded = masses
+    for c in reversed(range(n_classes)):  # sum the sets with class c, then forget the class
+        with_c = folded[2**c :]
+        upper[c] = fold_sum(with_c)
+        folded = folded[: 2**c] + with_c
+    lower = masses[2 ** np.arange(n_classes)]
+    sets = (np.arange(2**n_classes)[:, None] >> np.arange(n_classes)) & 1 > 0
+    return ClippedMasses(rows, masses, np.maximum(event_sizes(n_classes), 1), sets, lower, upper)
+
+
+def _family_lower(part: Prediction, family: NDArray[np.bool_]) -> Array:
+    if isinstance(part, Masses):
+        return mass_event_bounds(part.repaired().checked_masses(), part.repaired().focal_sets, family)[0]
+    if isinstance(part, Intervals):
+        return interval_event_bounds(*part.bounds(), family)[0]
+    return hull_event_bounds(part.hull_points(), family)[0]
+
+
+def _bytes_per_row(prediction: Prediction) -> int:
+    if isinstance(prediction, (Intervals, Masses)):
+        return 16 * prediction.n_classes
+    return 16 * int(np.prod(prediction[:1].hull_points().shape[1:]))

@@ -1,0 +1,33 @@
+"""How far the mean prediction is from certainty, read off its largest probabilities."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uqassay.predictions import Prediction
+
+__all__ = ["least_confidence", "margin_uncertainty"]
+
+
+def least_confidence(prediction: Prediction) -> NDArray[np.float64]:
+    """1 − max p̄ of the mean prediction, ``(n,)``, from 0 to 1 − 1/K.
+
+    Examples
+    --------
+    >>> import uqassay as uq
+    >>> uq.measures.least_confidence(uq.Point([[0.5, 0.25, 0.25]])).tolist()
+    [0.5]
+    """
+    return 1.0 - prediction.mean_probs().max(axis=1)
+
+
+def margin_uncertainty(prediction: Prediction) -> NDArray[np.float64]:
+    """1 − (largest − second largest probability) of the mean prediction, ``(n,)``, from 0 to 1.
+
+    Examples
+    --------
+    >>> import uqassay as uq
+    >>> uq.measures.margin_uncertainty(uq.Point([[0.5, 0.25, 0.25]])).tolist()
+    [0.75]
+    """
+    top = np.partition(prediction.mean_probs(), -2, axis=1)
+    return 1.0 - (top[:, -1] - top[:, -2])

@@ -1,0 +1,276 @@
+"""Generalised Hartley measure: how imprecise a credal set is, in nats; 0 for one distribution, ln K for all of them.
+
+With the Möbius inverse m of the lower probability L, the generalised Hartley measure is GH = Σ_A m(A) ln|A|. It needs no
+masses: from ln n = ∫₀¹ (tⁿ⁻¹ − 1) / ln t dt and Σ_A m(A) t^|A| = E L(B), each class kept in B with probability t,
+
+    GH = Σ_{k=1}^{K−1} c_k (k/K − mean of L(B) over the sets B with |B| = k),
+    c_k = ∫₀¹ C(K,k) t^{k−1} (1−t)^{K−k} / (−ln t) dt > 0.
+
+k/K is the mean of P(B) for any distribution P, so with one P of the set every term is a difference P(B) − L(B) ≥ 0, and
+nothing cancels. The same weights give an unbiased estimate for any K from random orders of the classes.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import betaln, binom
+
+from uqassay._array import CHUNK_BYTES, RandomState, generator
+from uqassay.credal.intervals import intersection_probability
+from uqassay.credal.lower_probability import (
+    EventBounds,
+    fold_sum,
+    hull_lattice,
+    hull_prefixes,
+    interval_lattice,
+    interval_prefixes,
+)
+from uqassay.credal.moebius import MAX_ENUMERATED_CLASSES, check_enumerable, event_sizes
+from uqassay.errors import InputError
+from uqassay.predictions import Intervals, Masses, Point, Prediction
+
+__all__ = ["Nonspecificity", "generalised_hartley", "hartley_weights", "imprecision", "lattices"]
+
+Array = NDArray[np.float64]
+LATTICE_BYTES = 2**20  # a half lattice of one chunk: what stays in a core's own cache
+FIRST_ORDERS = 32
+
+
+@dataclass(frozen=True)
+class Nonspecificity:
+    """Non-specificity of each instance with the error of its computation.
+
+    Attributes
+    ----------
+    values : array (n,)
+        Nats.
+    standard_error : array (n,)
+        Standard error of each value; 0 where the value is exact.
+    mean_standard_error : float
+        Standard error that the estimator adds to the mean of `values` (random orders are shared by the instances).
+    n_orders : int
+        Number of random orders of the classes used (the most for any instance); 0 where exact.
+    """
+
+    values: Array
+    standard_error: Array
+    mean_standard_error: float = 0.0
+    n_orders: int = 0
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        return np.array(self.values, dtype=dtype, copy=copy)
+
+
+@lru_cache(maxsize=32)
+def hartley_weights(n_classes: int) -> Array:
+    """Weights c_1 … c_{K−1} of the generalised Hartley measure, ``(K − 1,)``.
+
+    The integral over t becomes one over x with t = 1/(1 + e^{−x}), where the trapezoidal rule converges geometrically.
+
+    Examples
+    --------
+    >>> hartley_weights(10).round(4).tolist()
+    [0.4053, 0.3009, 0.2716, 0.2695, 0.2862, 0.3245, 0.3991, 0.559, 1.0536]
+    """
+    k = np.arange(1, n_classes)[:, None]
+    step = min(0.125, 1.0 / np.sqrt(n_classes))
+    half_width = int(np.ceil(45.0 / step))
+    x = step * np.arange(-half_width, half_width + 1)[None, :]
+    log_t = -np.logaddexp(0.0, -x)
+    log_s = -np.logaddexp(0.0, x)  # ln(1 − t)
+    # C(K, k) = K / (k (K − k) B(k, K − k)), and dt = t (1 − t) dx
+    log_binomial = np.log(n_classes) - np.log(k) - np.log(n_classes - k) - betaln(k, n_classes - k)
+    integrand = np.exp(log_binomial + k * log_t + (n_classes - k + 1) * log_s - np.log(-log_t))
+    weights = step * integrand.sum(axis=1)
+    weights.flags.writeable = False
+    return weights
+
+
+# -- generalised Hartley ----------------------------------------------------------------------------------------------
+
+
+def generalised_hartley(
+    prediction: Prediction, *, rng: RandomState = None, tolerance: float | None = None, chunk_bytes: int | None = None
+) -> Nonspecificity:
+    """Generalised Hartley measure of every instance, exactly where 2^K events can be walked, else without bias.
+
+    Exact for points, for masses (any K) and for K ≤ 16. Above, the prefixes of a random order of the classes and their
+    complements are one random event of each size, twice; their weighted lower probabilities have the measure as their
+    mean, whatever the order's distribution over the instances, so all instances share the orders.
+
+    Parameters
+    ----------
+    prediction : Prediction
+        Any kind; n instances, K classes.
+    rng : None, int or Generator
+        Source of the random orders (K > 16); None means seed 0.
+    tolerance : float, optional
+        Standard error wanted for every instance, in nats: orders are doubled for the instances that miss it. By default
+        32 orders are drawn.
+    chunk_bytes : int, optional
+        Memory for one chunk of instances; changes nothing in the result.
+
+    Returns
+    -------
+    Nonspecificity
+        `.values` (n,) in nats, `.standard_error` (n,).
+
+    Notes
+    -----
+    Paper 000, Eq. 7 is the same sum over clipped masses of a family (`nonspecificity` with ``convention="paper"``);
+    without clipping it is monotone in the credal set. Masses below zero need no care here.
+
+    Examples
+    --------
+    >>> import uqassay as uq
+    >>> vacuous = uq.Intervals([[0.0, 0.0, 0.0]], [[1.0, 1.0, 1.0]])
+    >>> float(uq.measures.generalised_hartley(vacuous).values[0].round(4))
+    1.0986
+    """
+    if isinstance(prediction, Masses):
+        sizes = np.log(prediction.focal_sets.sum(axis=1))
+        values = (prediction.checked_masses() * sizes).sum(axis=1)
+        return Nonspecificity(values, np.zeros(len(values)))
+    weights = hartley_weights(prediction.n_classes)
+    return imprecision(prediction, weights, rng=rng, tolerance=tolerance, chunk_bytes=chunk_bytes)
+
+
+def imprecision(
+    prediction: Prediction,
+    weights: Array,
+    *,
+    rng: RandomState = None,
+    tolerance: float | None = None,
+    chunk_bytes: int | None = None,
+) -> Nonspecificity:
+    """Σ_k w_k (k/K − mean of L(B) over |B| = k) for weights ``(K − 1,)`` ≥ 0, exactly up to K = 16, else estimated.
+
+    Every Σ_A m(A) g(|A|) is of this form up to a constant; see `generalised_hartley` for the parameters. Kinds other
+    than `Masses`, for which such sums are direct.
+    """
+    n = prediction.n_instances
+    if isinstance(prediction, Point):
+        return Nonspecificity(np.zeros(n), np.zeros(n))
+    if prediction.n_classes <= MAX_ENUMERATED_CLASSES:
+        return Nonspecificity(_exact(prediction, weights, chunk_bytes), np.zeros(n))
+    return _estimated(prediction, weights, rng, tolerance, chunk_bytes)
+
+
+def _exact(prediction: Prediction, weights: Array, chunk_bytes: int | None) -> Array:
+    n_classes = prediction.n_classes
+    sizes = event_sizes(n_classes - 1)  # of the events in a half lattice
+    # the mean over the sets of size k divides by C(K, k); Ω and ∅ carry no weight
+    k = np.arange(n_classes + 1)
+    per_event = np.concatenate([[0.0], weights, [0.0]]) / binom(n_classes, k)
+    below, above = per_event[sizes, None], per_event[n_classes - sizes, None]
+    values = np.empty(prediction.n_instances)
+    for rows, half in lattices(prediction, chunk_bytes):
+        gap = half.reference - half.lower
+        gap *= below
+        rest = half.upper - half.reference
+        rest *= above
+        gap += rest
+        values[rows] = fold_sum(gap)
+    return values
+
+
+def lattices(prediction: Prediction, chunk_bytes: int | None = None) -> Iterator[tuple[slice, EventBounds]]:
+    """Half lattices of consecutive chunks of instances, with the rows that they belong to (kinds other than `Masses`)."""
+    check_enumerable(prediction.n_classes)
+    bytes_per_row = 8 * 2 ** (prediction.n_classes - 1)
+    start = 0
+    for part in prediction.chunks(bytes_per_row, chunk_bytes=chunk_bytes or LATTICE_BYTES):
+        rows = slice(start, start + part.n_instances)
+        start = rows.stop
+        if isinstance(part, Intervals):
+            yield rows, interval_lattice(*part.bounds())
+        else:
+            yield rows, hull_lattice(part.hull_points())
+
+
+def _estimated(
+    prediction: Prediction, weights: Array, rng: RandomState, tolerance: float | None, chunk_bytes: int | None
+) -> Nonspecificity:
+    if tolerance is not None and not tolerance > 0:
+        raise InputError(f"tolerance: must be positive; got {tolerance}; leave it out for {FIRST_ORDERS} orders.")
+    n, n_classes = prediction.n_instances, prediction.n_classes
+    orders = _Orders(n_classes, generator(rng))
+    first = np.empty((FIRST_ORDERS, n))
+    values, errors, n_orders = np.empty(n), np.empty(n), FIRST_ORDERS
+    bytes_per_row = 8 * n_classes * _points_per_row(prediction)
+    start = 0
+    for part in prediction.chunks(bytes_per_row, chunk_bytes=chunk_bytes or CHUNK_BYTES):
+        rows = slice(start, start + part.n_instances)
+        start = rows.stop
+        first[:, rows] = _draws(part, weights, orders, 0, FIRST_ORDERS)
+        values[rows], errors[rows] = _mean_and_error(first[:, rows])
+        if tolerance is not None:
+            most = _refine(part, weights, orders, tolerance, first[:, rows], values[rows], errors[rows])
+            n_orders = max(n_orders, most)
+    mean_error = _mean_and_error(first.mean(axis=1)[:, None])[1]
+    return Nonspecificity(values, errors, float(mean_error[0]), n_orders)
+
+
+def _refine(
+    part: Prediction, weights: Array, orders: "_Orders", tolerance: float, draws: Array, values: Array, errors: Array
+) -> int:
+    """Double the orders of the instances whose standard error is above the tolerance; values and errors are views."""
+    missing = np.flatnonzero(errors > tolerance)
+    draws = draws[:, missing]
+    while missing.size:
+        more = _draws(part[missing], weights, orders, len(draws), 2 * len(draws))
+        draws = np.concatenate([draws, more])
+        values[missing], errors[missing] = _mean_and_error(draws)
+        still = errors[missing] > tolerance
+        missing, draws = missing[still], draws[:, still]
+    return len(draws)
+
+
+class _Orders:
+    """The one sequence of random orders of the classes that every instance and every model sees."""
+
+    def __init__(self, n_classes: int, stream: np.random.Generator) -> None:
+        self.n_classes = n_classes
+        self.stream = stream
+        self.drawn: list[NDArray[np.int64]] = []
+
+    def __getitem__(self, i: int) -> NDArray[np.int64]:
+        while len(self.drawn) <= i:
+            self.drawn.append(self.stream.permutation(self.n_classes))
+        return self.drawn[i]
+
+
+def _points_per_row(prediction: Prediction) -> int:
+    return 3 if isinstance(prediction, Intervals) else prediction[:1].hull_points().shape[1]
+
+
+def _prefix_source(part: Prediction) -> Callable[[NDArray[np.int64]], Iterator[EventBounds]]:
+    if isinstance(part, Intervals):
+        lower, upper = part.bounds()
+        by_class = [np.ascontiguousarray(a.T) for a in (intersection_probability(lower, upper), lower, upper)]
+        return lambda order: interval_prefixes(by_class[0], by_class[1], by_class[2], order)
+    points = np.array(part.hull_points().transpose(2, 1, 0), dtype=np.float64, order="C")  # (K, V, n)
+    return lambda order: hull_prefixes(points, order)
+
+
+def _draws(part: Prediction, weights: Array, orders: _Orders, first: int, last: int) -> Array:
+    """One unbiased value per order and instance: the order's prefixes and, antithetically, the reversed order's."""
+    prefixes = _prefix_source(part)
+    n_classes = part.n_classes
+    draws = np.zeros((last - first, part.n_instances))
+    for total, i in zip(draws, range(first, last), strict=True):
+        for size, bounds in enumerate(prefixes(orders[i]), start=1):
+            total += 0.5 * weights[size - 1] * (bounds.reference - bounds.lower)
+            total += 0.5 * weights[n_classes - size - 1] * (bounds.upper - bounds.reference)
+    return draws
+
+
+def _mean_and_error(draws: Array) -> tuple[Array, Array]:
+    """Mean over the first axis and its standard error, column by column alike however many columns there are."""
+    n = len(draws)
+    mean = fold_sum(draws) / n
+    return mean, np.sqrt(fold_sum((draws - mean) ** 2) / (n * (n - 1)))

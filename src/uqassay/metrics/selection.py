@@ -1,0 +1,157 @@
+"""Which model at which λ: exact breakpoints of the ranking, the scale of λ, and where λ comes from."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from uqassay._array import as_numeric
+from uqassay.errors import InputError
+
+__all__ = ["TradeoffRange", "WinningInterval", "lower_envelope", "ranking_changes", "tradeoff_range", "tradeoff_scale"]
+
+Array = NDArray[np.float64]
+
+
+class WinningInterval(NamedTuple):
+    """Models with the lowest E for every λ between `low` and `high` (several where they tie throughout)."""
+
+    low: float
+    high: float
+    models: tuple[int, ...]
+
+
+class TradeoffRange(NamedTuple):
+    """A range of λ with the reason for it."""
+
+    low: float
+    high: float
+    reason: str
+
+
+def lower_envelope(distance: ArrayLike, nonspecificity: ArrayLike) -> tuple[WinningInterval, ...]:
+    """Winner on each interval of λ ≥ 0 of the lines E_j(λ) = d_j + λ · NS_j.
+
+    Parameters
+    ----------
+    distance, nonspecificity : array (J,)
+        Mean distance and mean non-specificity of J models; an infinite distance never wins.
+
+    Returns
+    -------
+    tuple of WinningInterval
+        Consecutive intervals from 0 to infinity.
+
+    Examples
+    --------
+    >>> [(round(w.low, 4), w.models) for w in lower_envelope([0.031, 0.195, 0.398], [0.385, 0.0, 0.009])]
+    [(0.0, (0,)), (0.426, (1,))]
+    """
+    d, ns = _lines(distance, nonspecificity)
+    if not np.isfinite(d).any():
+        raise InputError("distance: needs at least one model with a finite mean; got none; pass floor > 0.")
+    intervals = []
+    at = 0.0
+    current = np.flatnonzero(d == d.min())
+    current = current[ns[current] == ns[current].min()]
+    while True:
+        # the next line to dip below is flatter, and the one whose crossing comes first
+        flatter = np.flatnonzero((ns < ns[current[0]]) & np.isfinite(d))
+        if flatter.size == 0:
+            intervals.append(WinningInterval(at, np.inf, tuple(current.tolist())))
+            return tuple(intervals)
+        crossing = (d[flatter] - d[current[0]]) / (ns[current[0]] - ns[flatter])
+        first = crossing.min()
+        candidates = flatter[crossing == first]
+        candidates = candidates[ns[candidates] == ns[candidates].min()]
+        if first > at:
+            intervals.append(WinningInterval(at, float(first), tuple(current.tolist())))
+            at = float(first)
+        current = np.flatnonzero((d == d[candidates[0]]) & (ns == ns[candidates[0]]))
+
+
+def ranking_changes(distance: ArrayLike, nonspecificity: ArrayLike) -> tuple[tuple[float, int, int], ...]:
+    """Every λ > 0 at which two models swap places: (λ, the one ahead below it, the one ahead above it), by λ.
+
+    Examples
+    --------
+    >>> [(round(at, 3), a, b) for at, a, b in ranking_changes([0.031, 0.195], [0.385, 0.0])]
+    [(0.426, 0, 1)]
+    """
+    d, ns = _lines(distance, nonspecificity)
+    a, b = np.nonzero((d[:, None] < d[None, :]) & (ns[:, None] > ns[None, :]) & np.isfinite(d)[None, :])
+    at = (d[b] - d[a]) / (ns[a] - ns[b])
+    return tuple((float(at[i]), int(a[i]), int(b[i])) for i in np.lexsort((b, a, at)))
+
+
+def tradeoff_scale(distances: Sequence[Array], kl: Sequence[Array]) -> float:
+    """Factor for λ where the distance is not KL: the ratio of the observed maxima, max(d) / max(KL) (paper 000, App. F.1).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> round(tradeoff_scale([np.array([0.1, 0.5])], [np.array([0.2, 20.0])]), 4)
+    0.025
+    """
+    top, reference = max(float(np.max(d)) for d in distances), max(float(np.max(k)) for k in kl)
+    if not (np.isfinite(top) and np.isfinite(reference) and reference > 0):
+        raise InputError(
+            f"distances: scaling λ needs finite maxima and a KL above 0; got {top:g} and {reference:g}; pass floor > 0."
+        )
+    return top / reference
+
+
+def tradeoff_range(abstention_allowed: bool, abstention_cost: float | None = None) -> TradeoffRange:
+    """Range of λ from two questions: may the model abstain, and what does abstaining cost against a mistake?
+
+    Parameters
+    ----------
+    abstention_allowed : bool
+        Whether an undecided case can be passed on (to a person, to a slower check).
+    abstention_cost : float, optional
+        Cost of passing a case on divided by the cost of a mistake, between 0 and 1; needed where abstention is allowed.
+
+    Returns
+    -------
+    TradeoffRange
+
+    Notes
+    -----
+    The vacuous statement costs λ ln K, the uniform point prediction ln K: λ is the price of saying nothing against that
+    of a blind guess. So λ is the cost of abstention where that is known, taken within a factor of two; and at least 1
+    where abstention is ruled out (paper 000, App. B, uses 0.1 for the first case and 2 for the second).
+
+    Examples
+    --------
+    >>> tradeoff_range(True, 0.1)[:2], tradeoff_range(False)[:2]
+    ((0.05, 0.2), (1.0, 2.0))
+    """
+    if not abstention_allowed:
+        return TradeoffRange(
+            1.0,
+            2.0,
+            "A decision is due in every case, so an imprecise statement must cost at least as much as a blind guess: "
+            "λ of 1 or more (App. B of the paper takes 2).",
+        )
+    if abstention_cost is None or not 0 <= abstention_cost <= 1:
+        raise InputError(
+            f"abstention_cost: where abstention is allowed, give its cost divided by that of a mistake, from 0 to 1; "
+            f"got {abstention_cost}; 0.1 says that ten abstentions cost as much as one mistake."
+        )
+    return TradeoffRange(
+        abstention_cost / 2,
+        min(2 * abstention_cost, 1.0),
+        f"Passing a case on costs {abstention_cost:g} of a mistake; λ is what saying nothing costs against a blind guess, so "
+        f"λ near {abstention_cost:g}, taken within a factor of two.",
+    )
+
+
+def _lines(distance: ArrayLike, nonspecificity: ArrayLike) -> tuple[Array, Array]:
+    d = as_numeric(distance, "distance", ndim=1).astype(np.float64)
+    ns = as_numeric(nonspecificity, "nonspecificity", ndim=1).astype(np.float64)
+    if d.shape != ns.shape:
+        raise InputError(f"nonspecificity: needs one value for each of the {len(d)} models; got {len(ns)}; align them.")
+    if np.isnan(d).any() or not np.isfinite(ns).all():
+        raise InputError("distance, nonspecificity: must not hold nan, nor nonspecificity inf; drop such models first.")
+    return d, ns

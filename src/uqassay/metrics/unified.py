@@ -1,0 +1,255 @@
+"""Unified evaluation (paper 000): E = distance of the label to the credal set + λ · non-specificity of the set."""
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from uqassay._array import RandomState, as_labels
+from uqassay.credal.distance import (
+    DISTANCES,
+    divergence,
+    nearest_in_box,
+    nearest_in_core,
+    nearest_in_hull,
+    one_hot_distance,
+)
+from uqassay.errors import InputError
+from uqassay.measures.clipped_masses import clipped_masses
+from uqassay.measures.credal_entropy import credal_uncertainty
+from uqassay.measures.generalised_hartley import Nonspecificity
+from uqassay.measures.nonspecificity import check_convention, nonspecificity as named_nonspecificity
+from uqassay.predictions import Intervals, Masses, Point, Prediction
+
+__all__ = ["UnifiedLoss", "label_distance", "set_nonspecificity", "unified_loss"]
+
+Array = NDArray[np.float64]
+Distance = Literal["kl", "js", "js_distance", "tv", "hellinger", "brier"]
+NONSPECIFICITIES = ("hartley", "smets", "korner", "pal", "credal-uncertainty")
+PAPER_FLOOR = 1e-10
+CHUNK_BYTES = 64 * 2**20
+
+
+@dataclass(frozen=True)
+class UnifiedLoss:
+    """The two ingredients of E per instance, and how surely they were computed.
+
+    Attributes
+    ----------
+    distance, nonspecificity : array (n,)
+        Nats for "kl", "js" and "hartley"; see `unified_loss` for the others.
+    tradeoff : float
+        λ.
+    floored : int
+        Rows whose upper probability of the label was below the floor.
+    gap : array (n,)
+        Certified bound on how far `distance` may lie above the minimum: 0 in closed form.
+    nonspecificity_error : array (n,)
+        Standard error of the non-specificity: 0 where exact.
+    mean_nonspecificity_error : float
+        Standard error that the estimate of the non-specificity adds to its mean: 0 where exact.
+    """
+
+    distance: Array
+    nonspecificity: Array
+    tradeoff: float
+    floored: int
+    gap: Array
+    nonspecificity_error: Array
+    mean_nonspecificity_error: float = 0.0
+
+    @property
+    def total(self) -> Array:
+        """E = distance + λ · non-specificity, ``(n,)``."""
+        return self.at(self.tradeoff)
+
+    def at(self, tradeoff: float) -> Array:
+        """E at another λ, ``(n,)``; where a set is precise, an infinite λ·0 counts 0."""
+        check_tradeoff(tradeoff)
+        return self.distance + tradeoff * self.nonspecificity
+
+
+def unified_loss(
+    y_true: ArrayLike,
+    prediction: Prediction,
+    *,
+    tradeoff: float = 1.0,
+    distance: Distance = "kl",
+    nonspecificity: str = "hartley",
+    convention: Literal["exact", "paper"] = "exact",
+    focal_sets: Any = None,
+    floor: float | None = None,
+) -> UnifiedLoss:
+    """Distance of the label to the credal set plus λ times the set's non-specificity, for every instance; lower is better.
+
+    Parameters
+    ----------
+    y_true : int array (n,), or array (n, K)
+        Labels, or label distributions / vote counts (divided by their sums).
+    prediction : Prediction
+        Any kind.
+    tradeoff : float
+        λ ≥ 0: what a nat of imprecision costs against a nat of distance.
+    distance : {"kl", "js", "js_distance", "tv", "hellinger", "brier"}
+        KL(y‖p), Jensen-Shannon divergence, its square root, total variation, Hellinger distance, Σ(p − y)²; the least over
+        the set. For a label all but "brier" follow from the upper probability of the label; "brier" and label
+        distributions take a convex solver, whose certified gap is reported.
+    nonspecificity : {"hartley", "smets", "korner", "pal", "credal-uncertainty"}
+        See `measures.nonspecificity` and `measures.credal_uncertainty`; "pal" enters as 1 − specificity.
+    convention : {"exact", "paper"}
+        "exact": every event, nothing clipped. "paper": clipped and renormalised masses, as the authors' code does.
+    focal_sets : bool array (F, K), optional
+        Family of events for ``convention="paper"``; all 2^K by default (K ≤ 16).
+    floor : float, optional
+        Least upper probability in the logarithm of KL: by default the machine epsilon of the input's dtype ("paper":
+        1e-10). 0 gives inf.
+
+    Returns
+    -------
+    UnifiedLoss
+        ``.distance``, ``.nonspecificity``, ``.total``, each (n,).
+
+    Raises
+    ------
+    InputError
+        Labels out of range or of another length, unknown names, a negative λ.
+
+    Examples
+    --------
+    >>> import uqassay as uq
+    >>> loss = uq.metrics.unified_loss([0], uq.Intervals([[0.5, 0.25]], [[0.75, 0.5]]), tradeoff=0.5)
+    >>> loss.distance.round(4).tolist(), loss.nonspecificity.round(4).tolist(), loss.total.round(4).tolist()
+    ([0.2877], [0.1733], [0.3743])
+    """
+    check_tradeoff(tradeoff)
+    y = as_labels(y_true, prediction.n_classes, n_instances=prediction.n_instances)
+    d, gap, floored = label_distance(
+        y, prediction, distance=distance, convention=convention, focal_sets=focal_sets, floor=floor
+    )
+    ns = set_nonspecificity(prediction, nonspecificity, convention=convention, focal_sets=focal_sets)
+    return UnifiedLoss(d, ns.values, float(tradeoff), floored, gap, ns.standard_error, ns.mean_standard_error)
+
+
+def check_tradeoff(tradeoff: float) -> None:
+    """Refuse a λ that is negative or not finite."""
+    if not (np.isfinite(tradeoff) and tradeoff >= 0):
+        raise InputError(f"tradeoff: must be finite and at least 0; got {tradeoff}; choose λ by how costly imprecision is.")
+
+
+def default_floor(prediction: Prediction, convention: str) -> float:
+    """Least probability in a logarithm: 1e-10 in the paper's code, else the precision that the input is stored in."""
+    if convention == "paper":
+        return PAPER_FLOOR
+    dtype = getattr(prediction, prediction._arrays()[0]).dtype
+    return float(np.finfo(dtype if dtype.kind == "f" else np.float64).eps)
+
+
+def label_distance(
+    y: NDArray[Any],
+    prediction: Prediction,
+    *,
+    distance: str = "kl",
+    convention: str = "exact",
+    focal_sets: Any = None,
+    floor: float | None = None,
+) -> tuple[Array, Array, int]:
+    """Distance of checked labels to each set, its certified gap, each ``(n,)``, and the number of floored rows."""
+    if distance not in DISTANCES:
+        raise InputError(f"distance: must be one of {', '.join(DISTANCES)}; got {distance!r}; choose one of them.")
+    check_convention(convention, focal_sets)
+    least = default_floor(prediction, convention) if floor is None else float(floor)
+    if not 0 <= least < 1:
+        raise InputError(f"floor: must lie in [0, 1); got {least}; pass 0 for infinite distances, or a small probability.")
+    n = prediction.n_instances
+    d, gap = np.empty(n), np.zeros(n)
+    one_hot = y.ndim == 1
+    if one_hot and distance != "brier":
+        upper = _upper_of_label(y, prediction, convention, focal_sets)
+        floored = int((upper < least).sum()) if distance == "kl" else 0
+        return one_hot_distance(upper, distance, floor=least), gap, floored
+    floored = 0
+    for rows, part in _set_chunks(prediction, convention, focal_sets):
+        target = np.eye(prediction.n_classes)[y[rows]] if one_hot else y[rows]
+        d[rows], gap[rows] = _nearest(target, part, distance, least)
+        if distance == "kl":
+            floored += int(((target > 0) & (part.upper_probs() < least)).any(axis=1).sum())
+    return d, gap, floored
+
+
+def set_nonspecificity(
+    prediction: Prediction,
+    measure: str = "hartley",
+    *,
+    convention: Literal["exact", "paper"] = "exact",
+    focal_sets: Any = None,
+    rng: RandomState = None,
+    tolerance: float | None = None,
+) -> Nonspecificity:
+    """The non-specificity that enters E, by name; greater is less precise."""
+    if measure == "credal-uncertainty":
+        values = credal_uncertainty(_repaired(prediction, convention), convention=convention)
+        return Nonspecificity(values, np.zeros(len(values)))
+    if measure not in NONSPECIFICITIES:
+        raise InputError(
+            f"nonspecificity: must be one of {', '.join(NONSPECIFICITIES)}; got {measure!r}; choose one of them."
+        )
+    ns = named_nonspecificity(
+        prediction,
+        measure,  # type: ignore[arg-type]
+        convention=convention,
+        focal_sets=focal_sets,
+        rng=rng,
+        tolerance=tolerance,
+    )
+    if measure == "pal":
+        return Nonspecificity(1.0 - ns.values, ns.standard_error, ns.mean_standard_error, ns.n_orders)
+    return ns
+
+
+def _repaired(prediction: Prediction, convention: str) -> Prediction:
+    return prediction.repaired() if convention == "paper" and isinstance(prediction, Masses) else prediction
+
+
+def _upper_of_label(y: NDArray[Any], prediction: Prediction, convention: str, focal_sets: Any) -> Array:
+    upper = np.empty(prediction.n_instances)
+    if convention == "paper" and not isinstance(prediction, Point):
+        for part in clipped_masses(prediction, focal_sets):
+            upper[part.rows] = part.upper[y[part.rows], np.arange(part.upper.shape[1])]
+        return upper
+    for rows, part in _set_chunks(prediction, "exact", None):
+        upper[rows] = np.take_along_axis(part.upper_probs(), y[rows, None], axis=1)[:, 0]
+    return upper
+
+
+def _set_chunks(prediction: Prediction, convention: str, focal_sets: Any) -> Any:
+    """Consecutive instances with their sets: the prediction's own, or the paper's clipped masses as `Masses`."""
+    if convention == "paper" and not isinstance(prediction, Point):
+        for clipped in clipped_masses(prediction, focal_sets):
+            sets = clipped.focal_sets
+            full = sets.any(axis=1)  # all but the empty set
+            yield clipped.rows, Masses(clipped.masses[full].T, sets[full])
+        return
+    per_row = 8 * int(np.prod(prediction[:1].credal().hull_points().shape[1:])) if _has_hull(prediction) else 256
+    start = 0
+    for part in prediction.chunks(per_row, chunk_bytes=CHUNK_BYTES):
+        rows = slice(start, start + part.n_instances)
+        start = rows.stop
+        yield rows, part.credal()
+
+
+def _has_hull(prediction: Prediction) -> bool:
+    return not isinstance(prediction, (Intervals, Masses))
+
+
+def _nearest(target: Array, part: Prediction, distance: str, floor: float) -> tuple[Array, Array]:
+    if isinstance(part, Point):
+        d = divergence(target, part.mean_probs(), distance, floor=floor)
+        return d, np.zeros(len(d))
+    if isinstance(part, Intervals):
+        found = nearest_in_box(target, *part.bounds(), distance, floor=floor)
+    elif isinstance(part, Masses):
+        found = nearest_in_core(target, part.checked_masses(), part.focal_sets, distance, floor=floor)
+    else:
+        found = nearest_in_hull(target, part.hull_points(), distance, floor=floor)
+    return found.distance, found.gap

@@ -1,0 +1,142 @@
+"""Predictions from arrays and from the objects of other libraries, by what they offer and not by what they are.
+
+Nothing is imported from those libraries. An object of probly (names read from probly 0.9.1) is known by its attributes:
+
+| attributes | becomes |
+|---|---|
+| `array` or `tensor`, and `sample_axis` or `sample_dim` (optional `weights`) | `Members` (of Gaussians: `GaussianLogits`) |
+| `alphas` | `Dirichlet` |
+| `lower_bounds` and `upper_bounds` | `Intervals` |
+| `mean` and `var` that are arrays | `GaussianLogits` |
+| `array` or `tensor` of several distributions per instance (convex and discrete credal sets) | `Vertices` |
+| `array` or `tensor` of one, or `probabilities` (singletons, categorical distributions) | `Point` |
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from uqassay._array import as_numeric
+from uqassay.errors import InputError
+from uqassay.predictions._base import Prediction
+from uqassay.predictions.named_arrays import key_of_bare_array, needed_keys, prediction_from_arrays
+
+_DISTRIBUTIONS = (  # attributes of a distribution or a credal set, and the keys they stand for
+    {"lower_bounds": "lower", "upper_bounds": "upper"},
+    {"alphas": "alpha"},
+    {"probabilities": "probs"},
+    {"mean": "mean", "var": "variance"},
+)
+
+
+def from_object(
+    obj: Any,
+    *,
+    kind: str | None = None,
+    member_axis: int = 1,
+    normalise: bool = False,
+    class_names: Sequence[str] | None = None,
+    ids: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
+) -> Prediction:
+    """Make a prediction of whatever another library returned.
+
+    Parameters
+    ----------
+    obj : object
+        A prediction of this library (returned as it is); a mapping with the keys of a file (see `load`); an array, tensor
+        or table, (n, K) for a `Point` and (n, M, K) for `Members`; or an object with the attributes above.
+    kind : str, optional
+        As in `load`: "logits", "dirichlet", … for an array without a name, or where a mapping holds several kinds.
+    member_axis : int
+        Where the members stand in an array of three axes; objects with a sample axis know it themselves.
+    normalise : bool
+        Divide non-negative probabilities by their sums first.
+    class_names, ids, groups : optional
+        What the prediction carries; see `Prediction`.
+
+    Raises
+    ------
+    InputError
+        An object of no known form, or one whose set cannot be stated exactly; values that break a rule of the kind.
+
+    Examples
+    --------
+    >>> import numpy as np, uqassay as uq
+    >>> uq.from_object(np.array([[0.7, 0.3]]))
+    Point(probs=(1, 2))
+    >>> uq.from_object({"lower": [[0.1, 0.3]], "upper": [[0.5, 0.9]]})
+    Intervals(lower=(1, 2), upper=(1, 2))
+    """
+    carried = {"class_names": class_names, "ids": ids, "groups": groups}
+    carried = {key: value for key, value in carried.items() if value is not None}
+    if isinstance(obj, Prediction):
+        return obj.with_metadata(**carried) if carried else obj  # type: ignore[arg-type]
+    if isinstance(obj, Mapping):
+        arrays = {key: obj[key] for key in needed_keys(obj, kind)}
+    elif (stated := _stated_by_attributes(obj)) is not None:
+        arrays, member_axis = stated, 1
+    elif isinstance(obj, (list, tuple)) or any(hasattr(obj, name) for name in ("__array__", "detach", "__dlpack__")):
+        values = obj if hasattr(obj, "columns") else as_numeric(obj, "obj")
+        arrays = {key_of_bare_array(kind, tuple(np.shape(values))): values}
+    else:
+        raise InputError(
+            f"obj: must be a prediction, an array (n, K) or (n, M, K), a mapping with the keys of a file, or an object with "
+            f"array and sample_axis, alphas, lower_bounds and upper_bounds, mean and var, or probabilities; "
+            f"got {type(obj).__name__}; pass its arrays in a mapping such as {{'probs': …}}."
+        )
+    return prediction_from_arrays(arrays | carried, kind=kind, member_axis=member_axis, normalise=normalise)
+
+
+def _stated_by_attributes(obj: Any) -> dict[str, Any] | None:
+    """Named arrays, members on the second axis; None for an object without the attributes."""
+    if isinstance(obj, np.ndarray) or hasattr(obj, "columns"):
+        return None
+    for exact, approximate in (("nominal", "radius"), ("alphas", "threshold")):
+        if _value(obj, exact) is not None and _value(obj, approximate) is not None:
+            raise InputError(
+                f"obj: {type(obj).__name__} is a set around {exact} limited by its {approximate}, which no kind states exactly; "
+                "use Intervals(obj.lower(), obj.upper()) for the smallest box around it."
+            )
+    held = next((value for name in ("array", "tensor") if (value := _value(obj, name)) is not None), None)
+    axis = next((value for name in ("sample_axis", "sample_dim") if (value := _value(obj, name)) is not None), None)
+    if held is not None and axis is not None:
+        return _sample(obj, held, int(axis))
+    own = _distribution(obj)
+    if own is not None or held is None:
+        return own
+    values = as_numeric((_distribution(held) or {"probs": held}).get("probs", held), "obj")
+    shape = getattr(obj, "shape", None)  # of the instances alone, where an object distinguishes them
+    several = values.ndim - len(shape) > 1 if shape is not None and len(shape) < values.ndim else values.ndim > 2
+    return {"vertices" if several else "probs": values}
+
+
+def _sample(obj: Any, held: Any, axis: int) -> dict[str, Any]:
+    """Samples along an axis of arrays or of distributions, moved to (n, M, K)."""
+    arrays = {key: as_numeric(value, key) for key, value in (_distribution(held) or {"probs": held}).items()}
+    axis = axis if axis >= 0 else axis + np.ndim(held)
+    for key, values in arrays.items():
+        if values.ndim != 3:
+            raise InputError(
+                f"obj: samples must be distributions over classes, (n, M, K) in any order; got {key} of shape {values.shape}; "
+                "keep the axis of the instances, and give class probabilities rather than sampled labels."
+            )
+    arrays = {key: np.moveaxis(values, axis, 1) for key, values in arrays.items()}
+    weights = _value(obj, "weights")
+    return arrays if weights is None else arrays | {"weights": as_numeric(weights, "weights")}
+
+
+def _distribution(obj: Any) -> dict[str, Any] | None:
+    for names in _DISTRIBUTIONS:
+        values = {key: _value(obj, name) for name, key in names.items()}
+        if all(value is not None for value in values.values()):
+            return values
+    return None
+
+
+def _value(obj: Any, name: str) -> Any:
+    """The attribute, unless it is missing or a method."""
+    value = getattr(obj, name, None)
+    return None if callable(value) else value

@@ -1,0 +1,306 @@
+"""Named arrays: which keys make which kind of prediction, for files and dictionaries alike.
+
+A prediction is written and read as arrays under the names of its fields (`probs`, `alpha`, `lower` and `upper`, …),
+together with what it carries (`class_names`, `ids`, `groups`, `notes`, `row_numbers`) and its settings (`n_draws`, …).
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from uqassay._array import as_labels, as_numeric
+from uqassay.errors import InputError
+from uqassay.predictions._base import Prediction
+from uqassay.predictions.dirichlet import Dirichlet
+from uqassay.predictions.gaussian_logits import GaussianLogits
+from uqassay.predictions.intervals import Intervals
+from uqassay.predictions.masses import Masses
+from uqassay.predictions.members import Members
+from uqassay.predictions.point import Point, softmax
+from uqassay.predictions.vertices import Vertices
+
+ALIASES = {"label": "labels", "classes": "class_names", "id": "ids", "group": "groups"}
+CARRIED = ("class_names", "ids", "groups", "notes", "row_numbers")
+
+
+@dataclass(frozen=True)
+class Form:
+    """The keys that state one kind of prediction, and those that may accompany them."""
+
+    keys: tuple[str, ...]
+    settings: tuple[str, ...] = ()
+
+
+FORMS = {
+    "probs": Form(("probs",), ("weights",)),  # (n, K): Point; (n, M, K): Members
+    "dirichlet": Form(("alpha",), ("n_draws", "unit_concentration", "seed")),
+    "intervals": Form(("lower", "upper")),
+    "masses": Form(("masses", "focal_sets"), ("signed", "n_classes")),
+    "beliefs": Form(("beliefs", "focal_sets"), ("n_classes",)),
+    "vertices": Form(("vertices",)),
+    "gaussian-logits": Form(("mean", "variance"), ("n_draws", "seed")),
+    "logits": Form(("logits",), ("weights",)),  # (n, K): Point; (n, M, K): Members
+}
+KINDS = ("point", "members", *(name for name in FORMS if name != "probs"))
+KNOWN_KEYS = (
+    {key for form in FORMS.values() for key in (*form.keys, *form.settings)}
+    | {"labels", *CARRIED}
+    | set(ALIASES)
+)  # fmt: skip
+
+
+# -- which kind -------------------------------------------------------------------------------------------------------
+
+
+def choose_form(keys: Iterable[str], kind: str | None = None) -> str:
+    """Name of the form in `FORMS` that the keys make, or that `kind` asks for.
+
+    Raises
+    ------
+    InputError
+        The keys make no kind or several, or not the kind asked for; the keys found and those known are listed.
+    """
+    found = list(keys)
+    shown = ", ".join(found[:12]) + (", …" if len(found) > 12 else "") if found else "nothing"
+    complete = [name for name, form in FORMS.items() if set(form.keys) <= set(found)]
+    if kind is not None:
+        wanted = form_of_kind(kind)
+        if wanted not in complete:
+            needed = " and ".join(FORMS[wanted].keys)
+            raise InputError(f"kind: {kind!r} needs {needed}; found {shown}; leave kind out or rename the keys.")
+        return wanted
+    if len(complete) == 1:
+        return complete[0]
+    if complete:
+        raise InputError(
+            f"keys: must make one kind of prediction; found {shown}, which make {' and '.join(complete)}; "
+            f"choose one by kind={complete[0]!r} or kind={complete[1]!r}."
+        )
+    known = ", ".join("+".join(form.keys) for form in FORMS.values())
+    raise InputError(
+        f"keys: one kind of prediction must be among them ({known}); found {shown}; "
+        "rename the keys, for example np.savez(path, probs=probs)."
+    )
+
+
+def form_of_kind(kind: str) -> str:
+    """Name of the form behind a value of `kind=`; spelling with hyphens, underscores or capitals is the same."""
+    plain = kind.lower().replace("_", "-") if isinstance(kind, str) else kind
+    plain = "gaussian-logits" if plain == "gaussianlogits" else plain
+    if plain in ("point", "members"):
+        return "probs"
+    if plain not in FORMS:
+        raise InputError(f"kind: must be one of {', '.join(KINDS)}; got {kind!r}; leave it out to go by the keys.")
+    return plain
+
+
+def key_of_bare_array(kind: str | None, shape: tuple[int, ...]) -> str:
+    """Key under which one array without a name is read: `probs` unless `kind` says otherwise."""
+    form = FORMS[form_of_kind(kind) if kind is not None else "probs"]
+    if len(form.keys) > 1:
+        raise InputError(
+            f"kind: {kind!r} needs {' and '.join(form.keys)}, and this is one array without a name; "
+            "give the arrays under these names."
+        )
+    if len(shape) < 2:
+        raise InputError(
+            f"{form.keys[0]}: must be (n, K), one column per class; got shape {shape}; labels are read by load_labels, "
+            "and probabilities of one class go through Point.from_binary or Members.from_binary."
+        )
+    return form.keys[0]
+
+
+def needed_keys(keys: Iterable[str], kind: str | None = None) -> list[str]:
+    """Those of the keys that the prediction is made of; everything else need not be read."""
+    found = list(keys)
+    form = FORMS[choose_form(found, kind)]
+    wanted = {*form.keys, *form.settings, *CARRIED}
+    return [key for key in found if ALIASES.get(key, key) in wanted]
+
+
+# -- from arrays to a prediction and back -----------------------------------------------------------------------------
+
+
+def prediction_from_arrays(
+    arrays: Mapping[str, Any], *, kind: str | None = None, member_axis: int = 1, normalise: bool = False
+) -> Prediction:
+    """Prediction of the kind that the keys make; keys that are not known are ignored.
+
+    Parameters
+    ----------
+    arrays : mapping of str to array-like
+    kind : str, optional
+        One of `KINDS`, where the keys make several.
+    member_axis : int
+        Where the members stand in `probs`, `logits`, or `mean` and `variance` with three axes.
+    normalise : bool
+        Divide non-negative probabilities by their sums first.
+    """
+    form = choose_form(arrays, kind)
+    if normalise and form not in ("probs", "vertices"):
+        raise InputError(
+            f"normalise: applies to probs and vertices; the keys here are {' and '.join(FORMS[form].keys)}; leave it out."
+        )
+    named = {ALIASES.get(key, key): arrays[key] for key in arrays}
+    carried = _carried(named)
+    settings = _settings(named, form)
+    match form:
+        case "probs":
+            probs, weights = named["probs"], named.get("weights")
+            if _is_members(np.shape(probs), kind):
+                return Members(probs, weights, member_axis=member_axis, normalise=normalise, **carried)
+            return Point(probs, normalise=normalise, **carried)
+        case "logits":
+            logits = as_numeric(named["logits"], "logits", ndim=(2, 3))
+            if logits.ndim == 2:
+                return Point.from_logits(logits, **carried)
+            return Members(softmax(logits, "logits"), named.get("weights"), member_axis=member_axis, **carried)
+        case "dirichlet":
+            return Dirichlet(named["alpha"], **settings, **carried)
+        case "intervals":
+            return Intervals(named["lower"], named["upper"], **carried)
+        case "vertices":
+            return Vertices(named["vertices"], normalise=normalise, **carried)
+        case "gaussian-logits":
+            mean, variance = (_members_second(named[key], key, member_axis) for key in ("mean", "variance"))
+            return GaussianLogits(mean, variance, **settings, **carried)
+    if "class_names" in carried:  # K, where focal sets are collections of indices
+        settings.setdefault("n_classes", len(carried["class_names"]))
+    make = Masses if form == "masses" else Masses.from_beliefs
+    return make(named[form], named["focal_sets"], **settings, **carried)
+
+
+def arrays_from_prediction(prediction: Prediction, labels: ArrayLike | None = None) -> dict[str, NDArray[Any]]:
+    """Everything that a prediction is made of, as numeric and text arrays by name; the way back loses nothing."""
+    arrays: dict[str, NDArray[Any]] = {}
+    for f in fields(prediction):
+        value = getattr(prediction, f.name)
+        empty = value is None or (f.name == "notes" and not value) or (f.name == "signed" and not value)
+        if not empty:
+            arrays[f.name] = _storable(value, f.name)
+    if labels is not None:
+        as_labels(labels, prediction.n_classes, n_instances=prediction.n_instances, name="labels")
+        arrays["labels"] = as_numeric(labels, "labels")
+    return arrays
+
+
+def labels_as_indices(labels: ArrayLike, class_names: Iterable[str] | None, name: str = "labels") -> NDArray[Any]:
+    """Labels given as text, turned into class indices; numbers pass through unchanged.
+
+    A text that is the name of a class stands for it; else all of them must be whole numbers.
+    """
+    array = as_text(labels) if np.asarray(labels).dtype.kind in "OSU" else np.asarray(labels)
+    if array.dtype.kind != "U":
+        return array
+    distinct, first, inverse = np.unique(array, return_index=True, return_inverse=True)
+    position = {text: i for i, text in enumerate(class_names or ())}
+    if all(text in position for text in distinct.tolist()):
+        return np.array([position[text] for text in distinct.tolist()], dtype=np.int64)[inverse.reshape(array.shape)]
+    numbers = [_whole(text) for text in distinct.tolist()]
+    unknown = [i for i, number in enumerate(numbers) if number is None]
+    if unknown:
+        at = min(unknown, key=lambda i: first[i])
+        known = f"the class names are {', '.join(list(position)[:8])}" if position else "no class names are known"
+        raise InputError(
+            f"{name}: must be class indices or names of classes; row {first[at]} holds {distinct[at].item()!r} and "
+            f"{known}; recode the labels or give class_names."
+        )
+    return np.array(numbers, dtype=np.int64)[inverse.reshape(array.shape)]
+
+
+def as_text(values: Any) -> NDArray[np.str_]:
+    """Text or bytes in any container as a unicode array; numbers are refused."""
+    array = np.asarray(values)
+    if array.dtype.kind == "S":
+        return np.char.decode(array, "utf-8")
+    if array.dtype.kind == "O" and array.size and all(isinstance(item, str) for item in array.ravel()):
+        return array.astype(str)
+    if array.dtype.kind != "U":
+        raise InputError(
+            f"text: must hold text alone; got dtype {array.dtype}; convert it, for example by .astype(str)."
+        )
+    return array
+
+
+# -- helpers ----------------------------------------------------------------------------------------------------------
+
+
+def _carried(named: Mapping[str, Any]) -> dict[str, Any]:
+    carried: dict[str, Any] = {}
+    if named.get("class_names") is not None:
+        carried["class_names"] = _names(named["class_names"])
+    for key in ("ids", "groups"):
+        if named.get(key) is not None:
+            values = np.asarray(named[key])
+            carried[key] = as_text(values) if values.dtype.kind in "SO" else values
+    if named.get("notes") is not None:
+        carried["notes"] = _names(named["notes"])
+    if named.get("row_numbers") is not None:
+        carried["row_numbers"] = np.asarray(named["row_numbers"], dtype=np.int64)
+    return carried
+
+
+def _names(values: Any) -> tuple[str, ...]:
+    array = np.asarray(values)
+    texts = as_text(array) if array.dtype.kind in "SOU" else array
+    return tuple(str(text) for text in texts.reshape(-1).tolist())
+
+
+def _settings(named: Mapping[str, Any], form: str) -> dict[str, Any]:
+    """Scalar settings as Python numbers."""
+    found = {}
+    for key in FORMS[form].settings:
+        if key != "weights" and named.get(key) is not None:
+            value = np.asarray(named[key])
+            if value.size != 1 or value.dtype.kind not in "iub":
+                raise InputError(
+                    f"{key}: must be one whole number or truth value; got shape {value.shape} of {value.dtype}; repair it."
+                )
+            found[key] = value.reshape(()).item()
+    return found
+
+
+def _is_members(shape: tuple[int, ...], kind: str | None) -> bool:
+    if kind is not None:
+        return kind.lower() == "members"
+    if len(shape) not in (1, 2, 3):
+        raise InputError(
+            "probs: must be (n, K) for one distribution per instance or (n, M, K) for members; "
+            f"got shape {tuple(shape)}; reshape it."
+        )
+    return len(shape) == 3
+
+
+def _members_second(values: Any, name: str, member_axis: int) -> NDArray[Any]:
+    """Three axes with the members on the second; two axes as they are."""
+    array = as_numeric(values, name, ndim=(2, 3))
+    if member_axis not in (0, 1, -2, -3):
+        raise InputError(f"member_axis: must be 0 or 1; got {member_axis}; name the axis of the members.")
+    return np.moveaxis(array, member_axis, 1) if array.ndim == 3 else array
+
+
+def _storable(value: Any, name: str) -> NDArray[Any]:
+    array = np.asarray(value)
+    if array.dtype.kind in "OS":
+        try:
+            return as_text(array)
+        except InputError as problem:
+            raise InputError(
+                f"{name}: must hold numbers or text to be stored; got dtype {array.dtype}; convert it by .astype(str)."
+            ) from problem
+    if array.dtype.kind not in "biufU":
+        raise InputError(
+            f"{name}: must hold numbers or text to be stored; got dtype {array.dtype}; convert it by .astype(str)."
+        )
+    return array
+
+
+def _whole(text: str) -> int | None:
+    try:
+        number = float(text)
+    except ValueError:
+        return None
+    return int(number) if number.is_integer() else None

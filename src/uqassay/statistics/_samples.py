@@ -1,0 +1,251 @@
+"""Checked samples: instances with their weights and groups, and how much a mean over them varies.
+
+A *unit* is what is resampled as a whole: a group where groups are given, else an instance.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import special
+
+from uqassay.errors import InputError
+
+Floats = NDArray[np.float64]
+
+
+def as_floats(values: ArrayLike, name: str, *, ndim: tuple[int, ...], shape: str) -> Floats:
+    """Real numbers as float64 of an allowed number of axes, without nan and with at least one instance."""
+    array = np.asarray(values)
+    if array.dtype.kind not in "biuf":
+        raise InputError(f"{name}: must hold real numbers; got dtype {array.dtype}; convert it to float first.")
+    if array.ndim not in ndim:
+        raise InputError(f"{name}: must have shape {shape}; got shape {array.shape}; reshape it first.")
+    if array.size == 0:
+        raise InputError(f"{name}: needs at least one value; got shape {array.shape}; pass at least one instance.")
+    floats = array.astype(np.float64, copy=False)
+    undefined = np.isnan(floats)
+    if undefined.any():
+        where = np.argwhere(undefined)[0].tolist()
+        position = f"row {where[0]}" if array.ndim == 1 else f"index {tuple(where)}"
+        raise InputError(
+            f"{name}: must not hold nan; {int(undefined.sum())} of {array.size} values are nan, "
+            f"the first at {position}; leave those instances out or give them a value."
+        )
+    return floats
+
+
+def as_runs(values: ArrayLike, name: str) -> Floats:
+    """Values of one or several runs as (R, n)."""
+    floats = as_floats(values, name, ndim=(1, 2), shape="(n,) or (R, n)")
+    return floats if floats.ndim == 2 else floats[np.newaxis]
+
+
+def check_level(level: float) -> None:
+    """Refuse a confidence level outside (0, 1)."""
+    if not 0.0 < level < 1.0:
+        raise InputError(f"level: must lie strictly between 0 and 1; got {level}; pass 0.95 for 95 %.")
+
+
+def check_draws(n_draws: int) -> None:
+    """Refuse fewer than one draw."""
+    if isinstance(n_draws, bool) or not isinstance(n_draws, int | np.integer) or n_draws < 1:
+        raise InputError(f"n_draws: must be a whole number of at least 1; got {n_draws!r}; pass 2000, say.")
+
+
+def check_choice(value: str, name: str, choices: tuple[str, ...]) -> None:
+    """Refuse a word that is not among the choices."""
+    if value not in choices:
+        known = ", ".join(repr(choice) for choice in choices)
+        raise InputError(f"{name}: must be one of {known}; got {value!r}; choose one of these.")
+
+
+def generator(rng: int | np.random.Generator | None) -> np.random.Generator:
+    """A generator; None means seed 0, so that a rerun agrees."""
+    return np.random.default_rng(0 if rng is None else rng)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Units:
+    """What is resampled as a whole, and with which weight. Build it with `make_units`."""
+
+    rows: NDArray[np.intp] | None  # the instances of positive weight; None: all
+    weights: Floats | None  # (n,) of the kept rows; None: all 1
+    codes: NDArray[np.intp] | None  # (n,) unit of each kept row, numbered by first appearance; None: its own
+    n_instances: int
+    n_units: int
+
+    @property
+    def sizes(self) -> Floats:
+        """Total weight of each unit, (G,)."""
+        return self.sums(np.ones((self.n_instances, 1)))[:, 0]
+
+    def keep(self, values: Floats) -> Floats:
+        """Drop the instances of weight zero from the last axis."""
+        return values if self.rows is None else values[..., self.rows]
+
+    def sums(self, columns: Floats) -> Floats:
+        """Weighted sum of each column over each unit, (n, C) -> (G, C)."""
+        if self.weights is not None:
+            columns = columns * self.weights[:, np.newaxis]
+        if self.codes is None:
+            return columns
+        sums = [np.bincount(self.codes, weights=column, minlength=self.n_units) for column in columns.T]
+        return np.stack(sums, axis=1)
+
+    def mean(self, values: Floats) -> float:
+        """Weighted mean over the instances, (n,) -> one number; inf and -inf together give nan."""
+        with np.errstate(invalid="ignore"):
+            if self.weights is None:
+                return float(values.mean())
+            return float((self.weights * values).sum() / self.weights.sum())
+
+
+def make_units(n: int, groups: ArrayLike | None, sample_weight: ArrayLike | None) -> Units:
+    """Check groups and weights of n instances. Instances of weight zero are as if they were absent."""
+    codes = None if groups is None else _group_codes(groups, n)
+    rows = weights = None
+    if sample_weight is not None:
+        weights = as_floats(sample_weight, "sample_weight", ndim=(1,), shape=f"({n},)")
+        if weights.shape != (n,):
+            raise InputError(
+                f"sample_weight: must have one weight per instance, shape ({n},); got shape {weights.shape}; "
+                "pass one weight for each."
+            )
+        bad = np.flatnonzero((weights < 0) | np.isinf(weights))
+        if bad.size:
+            raise InputError(
+                f"sample_weight: must be finite and not negative; row {bad[0]} has {weights[bad[0]]}; "
+                "give instances that should not count the weight 0."
+            )
+        rows = np.flatnonzero(weights > 0)
+        if rows.size == 0:
+            raise InputError(
+                "sample_weight: at least one weight must be positive; all are 0; pass None for equal ones."
+            )
+        if rows.size == n:
+            rows = None
+        else:
+            weights = weights[rows]
+            codes = None if codes is None else codes[rows]
+            n = rows.size
+    if codes is None:
+        return Units(rows, weights, None, n, n)
+    codes = _by_first_appearance(codes)
+    return Units(rows, weights, codes, n, int(codes.max()) + 1)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """How much a mean varies from sample to sample."""
+
+    standard_error: float
+    dof: float
+    skewness: float  # third cumulant of the mean over its standard error cubed
+
+    def interval(self, centre: float, level: float, method: str) -> tuple[float, float]:
+        """Confidence interval; method "hall" inverts Hall's transformation of the t statistic."""
+        q = float(special.stdtrit(self.dof, 0.5 + level / 2))
+        upper, lower = (self._hall_inverse(q), self._hall_inverse(-q)) if method == "hall" else (q, -q)
+        return centre - upper * self.standard_error, centre - lower * self.standard_error
+
+    def pvalue(self, statistic: float, method: str) -> float:
+        """Two-sided p-value of a t statistic."""
+        if method == "hall" and np.isfinite(statistic):
+            k = self.skewness
+            statistic = statistic + k * (statistic**2 / 3 + 1 / 6) + k**2 * statistic**3 / 27
+        return 2.0 * float(special.stdtr(self.dof, -abs(statistic)))
+
+    def _hall_inverse(self, y: float) -> float:
+        # g(t) = t + kt²/3 + k²t³/27 + k/6 = ((1 + kt/3)³ − 1)/k + k/6, inverted without dividing by k
+        shifted = y - self.skewness / 6
+        root = float(np.cbrt(1 + self.skewness * shifted))
+        return 3 * shifted / (root**2 + root + 1)
+
+
+def spread_of_mean(residuals: Floats, units: Units, runs: Sequence[Floats] = ()) -> Spread:
+    """Spread of a weighted mean with these residuals (n,), plus that of independent run means (R,) each.
+
+    Linearised cluster variance Σ_g a_g u_g² with u_g = Σ_{i∈g} w_i e_i / Σ w, plus s²/R for each set of at least
+    two runs; degrees of freedom by Satterthwaite.
+    """
+    u = units.sums(residuals[:, np.newaxis])[:, 0] / units.sizes.sum()  # (G,)
+    several = [means - means[0] for means in runs if means.size > 1]
+    scale = max(float(np.abs(x).max()) for x in [u, *several])
+    if scale == 0.0:
+        return Spread(0.0, float(units.n_units - 1), 0.0)
+    u = u / scale  # so that no square underflows
+    a, dof = _small_sample_correction(residuals, units)
+    parts = [(float((a * u * u).sum()), dof)]
+    parts += [(float((means / scale).var(ddof=1)) / means.size, means.size - 1) for means in several]
+    variance = sum(part for part, _ in parts)
+    dof = 1.0 / sum((part / variance) ** 2 / part_dof for part, part_dof in parts)
+    return Spread(scale * variance**0.5, dof, float((u**3).sum()) / variance**1.5)
+
+
+def _small_sample_correction(residuals: Floats, units: Units) -> tuple[Floats | float, float]:
+    """Factors a_g that make Σ a_g u_g² unbiased, and its degrees of freedom, under a working model.
+
+    The working model gives the residuals one variance and one correlation ρ inside a unit (estimated). Units of
+    equal weight give G/(G−1) and G−1 whatever ρ; unequal ones give less trust to a few large units.
+    Bell, McCaffrey (2002); Imbens, Kolesár (2016), section IV.
+    """
+    g = units.n_units
+    if units.weights is None and g == units.n_instances:
+        return g / (g - 1), float(g - 1)
+    size = units.sizes
+    if units.codes is None:
+        tau = size**2  # variance of Σ_{i∈g} w_i e_i under the model, (G,)
+    else:
+        weights = np.ones(units.n_instances) if units.weights is None else units.weights
+        e = residuals / max(float(np.abs(residuals).max()), np.finfo(np.float64).tiny)
+        squares = np.bincount(units.codes, weights=(weights * e) ** 2)  # (G,)
+        sums = np.bincount(units.codes, weights=weights * e)  # (G,)
+        pairs = float(((np.bincount(units.codes) - 1) * squares).sum())
+        rho = min(max(float((sums**2 - squares).sum()) / pairs, 0.0), 1.0) if pairs > 0 else 0.0
+        tau = (1 - rho) * np.bincount(units.codes, weights=weights**2) + rho * size**2
+    h, tau = size / size.sum(), tau / tau.sum()
+    # Σ = diag(τ) + P is the covariance of the group sums of residuals, P = −τhᵀ − hτᵀ + hhᵀ of rank 2
+    diagonal = tau * (1 - h) ** 2 + h**2 * (1 - tau)
+    a = tau / diagonal
+    x = np.stack([tau, h])  # (2, G)
+    kq = np.array([[0.0, -1.0], [-1.0, 1.0]]) @ ((a * x) @ x.T)
+    # the trace of diag(a) Σ is Σ τ = 1; that of its square:
+    trace_of_square = float((a**2 * tau * (2 * diagonal - tau)).sum() + np.trace(kq @ kq))
+    return a, 1.0 / trace_of_square
+
+
+def _group_codes(groups: ArrayLike, n: int) -> NDArray[np.intp]:
+    labels = np.asarray(groups)
+    if labels.shape != (n,):
+        raise InputError(
+            f"groups: must have one label per instance, shape ({n},); got shape {labels.shape}; pass one for each."
+        )
+    try:
+        missing = np.asarray(labels != labels, dtype=bool)  # nan and NaT differ from themselves
+        if labels.dtype == object:
+            missing |= np.asarray(labels == None, dtype=bool)  # noqa: E711 (elementwise)
+        codes = np.unique(labels, return_inverse=True)[1]
+    except TypeError as error:
+        raise InputError(
+            f"groups: labels must be of one kind that can be sorted; got dtype {labels.dtype} with mixed or missing "
+            "labels; pass integers or strings."
+        ) from error
+    if missing.any():
+        raise InputError(
+            f"groups: every instance needs a label; row {int(np.argmax(missing))} has none; "
+            "give it a label of its own or leave the instance out."
+        )
+    return codes.reshape(n)
+
+
+def _by_first_appearance(codes: NDArray[np.intp]) -> NDArray[np.intp]:
+    # so that renaming the groups changes no random draw
+    _, first, inverse = np.unique(codes, return_index=True, return_inverse=True)
+    rank = np.empty(first.size, dtype=np.intp)
+    rank[np.argsort(first)] = np.arange(first.size)
+    return rank[inverse.reshape(-1)]

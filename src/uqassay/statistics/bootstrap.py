@@ -1,0 +1,344 @@
+"""Resampling whole instances (or groups of them, and training runs), and what to read off the draws."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import special
+
+from uqassay.errors import InputError
+from uqassay.statistics._resampling import draw_means, draw_run_effects
+from uqassay.statistics._samples import (
+    Floats,
+    Units,
+    as_floats,
+    check_draws,
+    check_level,
+    generator,
+    make_units,
+)
+
+__all__ = [
+    "bca_interval",
+    "bootstrap_means",
+    "bootstrap_run_means",
+    "percentile_interval",
+    "winning_probability",
+]
+
+# Trade-offs are taken in blocks of this many totals.
+_TOTALS_AT_ONCE = 2**21
+
+# Totals this close relative to the lowest one differ by rounding alone.
+_TIE = 1e-12
+
+
+def bootstrap_means(
+    values: ArrayLike,
+    *,
+    n_draws: int = 2000,
+    groups: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    rng: int | np.random.Generator | None = None,
+) -> Floats:
+    """Means of every column over instances drawn with replacement, the same instances for all columns.
+
+    Parameters
+    ----------
+    values : array_like, shape (n, C) or (n,)
+        One column per quantity. Infinite values give infinite means in the draws that hold them.
+    n_draws : int
+        Number of draws B. Draw d is the same whatever `n_draws`.
+    groups : array_like of labels, shape (n,), optional
+        Whole groups are drawn, and a mean is Σ group sums / Σ group sizes.
+    sample_weight : array_like, shape (n,), optional
+        A mean is Σ w·y / Σ w over the drawn instances. Instances of weight zero are as if they were absent.
+    rng : int or numpy Generator, optional
+        None means seed 0.
+
+    Returns
+    -------
+    draws : ndarray, shape (B, C), or (B,) for values of shape (n,)
+
+    Raises
+    ------
+    InputError
+        When a value is nan, a shape does not fit, or a weight is negative or not finite.
+
+    Notes
+    -----
+    The variance over draws is that of the plug-in distribution, (n−1)/n times the unbiased one of
+    `mean_estimate`; with few groups percentile intervals are therefore too short.
+
+    References
+    ----------
+    Efron, Tibshirani (1993), An Introduction to the Bootstrap, chapters 6 and 8.
+
+    Examples
+    --------
+    >>> draws = bootstrap_means([[0.0, 1.0], [1.0, 0.0], [1.0, 0.0]], n_draws=500)
+    >>> draws.shape, float(abs(draws.sum(axis=1) - 1).max()) < 1e-12
+    ((500, 2), True)
+    """
+    floats = as_floats(values, "values", ndim=(1, 2), shape="(n, C) or (n,)")
+    check_draws(n_draws)
+    units = make_units(floats.shape[0], groups, sample_weight)
+    columns = units.keep(floats.T if floats.ndim == 2 else floats[np.newaxis]).T  # (n, C)
+    draws = draw_means(columns, units, n_draws, generator(rng))
+    return draws if floats.ndim == 2 else draws[:, 0]
+
+
+def bootstrap_run_means(
+    models: Sequence[ArrayLike],
+    *,
+    n_draws: int = 2000,
+    groups: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    rng: int | np.random.Generator | None = None,
+) -> Floats:
+    """Means of every model's columns over drawn instances and drawn training runs.
+
+    Each draw takes one resample of the instances for all models, and for each model with R_j ≥ 2 runs an
+    independent resample of its runs: mean over the drawn instances of the run-averaged values, plus
+    √(R/(R−1)) times the mean run effect of the drawn runs, where a run effect is the deviation of a run's
+    mean from the model's grand mean. Without the factor the draws would understate the between-run variance
+    s²/R by (R−1)/R. Run effects of all columns of a run are drawn together.
+
+    Parameters
+    ----------
+    models : sequence of J array_like, each of shape (R_j, n, C)
+        R_j training runs of model j on the same n instances. A model with R_j = 1 shows no variation between
+        runs: its draws speak for the trained model, not for the method that trained it. So do those of a
+        column with an infinite value, whose run effects are undefined.
+    n_draws, groups, sample_weight, rng
+        As in `bootstrap_means`; with one run per model the draws are the same numbers.
+
+    Returns
+    -------
+    draws : ndarray, shape (B, J, C)
+
+    Raises
+    ------
+    InputError
+        As in `bootstrap_means`; also when the models disagree about n or C, or a loss is -inf.
+
+    Notes
+    -----
+    The variance of a draw is that of `mean_estimate` for runs (times (n−1)/n for the instances): conservative
+    by the interaction of runs and instances, σ²_interaction / (n·R). With R runs the between-run part rests on
+    R − 1 degrees of freedom, which no quantile of draws makes up for: prefer Student-t intervals below ten runs.
+
+    Examples
+    --------
+    >>> one = [[[0.2], [0.4]], [[0.4], [0.6]]]  # 2 runs, 2 instances, 1 column
+    >>> two = [[[0.5], [0.7]]]  # 1 run
+    >>> bootstrap_run_means([one, two], n_draws=300).shape
+    (300, 2, 1)
+    """
+    if len(models) == 0:
+        raise InputError("models: needs at least one model; got none; pass a list of arrays of shape (R, n, C).")
+    arrays = [as_floats(m, f"models[{j}]", ndim=(3,), shape="(R, n, C)") for j, m in enumerate(models)]
+    n, c = arrays[0].shape[1:]
+    for j, array in enumerate(arrays):
+        if array.shape[1:] != (n, c):
+            raise InputError(
+                f"models[{j}]: all models need the same instances and columns, shape (R, {n}, {c}); "
+                f"got shape {array.shape}; align them first."
+            )
+        if np.isneginf(array).any():
+            where = tuple(np.argwhere(np.isneginf(array))[0].tolist())
+            raise InputError(
+                f"models[{j}]: a loss must be above -inf; index {where} is -inf; check the instance it comes from."
+            )
+    check_draws(n_draws)
+    units = make_units(n, groups, sample_weight)
+    root = generator(rng)
+    run_rngs = root.spawn(len(arrays))
+    runs = [units.keep(array.swapaxes(1, 2)) for array in arrays]  # each (R_j, C, n)
+    averaged = np.stack([run.mean(axis=0) for run in runs])  # (J, C, n)
+    draws = draw_means(averaged.reshape(-1, units.n_instances).T, units, n_draws, root).reshape(n_draws, -1, c)
+    for j, (run, run_rng) in enumerate(zip(runs, run_rngs, strict=True)):
+        r = run.shape[0]
+        if r > 1:
+            draws[:, j] += draw_run_effects(_run_means(run, units), n_draws, run_rng)
+    return draws
+
+
+def percentile_interval(
+    draws: ArrayLike, *, level: float = 0.95
+) -> tuple[float, float] | tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Equal-tailed quantiles of the draws.
+
+    Parameters
+    ----------
+    draws : array_like, shape (B,) or (B, C)
+    level : float
+
+    Returns
+    -------
+    low, high : float, or ndarray of shape (C,)
+
+    Raises
+    ------
+    InputError
+        When a draw is nan or the level lies outside (0, 1).
+
+    Examples
+    --------
+    >>> low, high = percentile_interval(range(101), level=0.9)
+    >>> round(low, 6), round(high, 6)
+    (5.0, 95.0)
+    """
+    floats = as_floats(draws, "draws", ndim=(1, 2), shape="(B,) or (B, C)")
+    check_level(level)
+    columns = np.sort(floats.reshape(floats.shape[0], -1), axis=0)
+    tail = np.full(columns.shape[1], (1 - level) / 2)
+    return _shaped(_quantiles(columns, tail), _quantiles(columns, 1 - tail), floats.ndim)
+
+
+def bca_interval(
+    estimate: ArrayLike, draws: ArrayLike, jackknife: ArrayLike, *, level: float = 0.95
+) -> tuple[float, float] | tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Bias-corrected and accelerated bootstrap interval.
+
+    Parameters
+    ----------
+    estimate : float, or array_like of shape (C,)
+        The statistic on the sample itself.
+    draws : array_like, shape (B,) or (B, C)
+        The statistic on B resamples.
+    jackknife : array_like, shape (G,) or (G, C)
+        The statistic without each unit (instance or group) in turn.
+    level : float
+
+    Returns
+    -------
+    low, high : float, or ndarray of shape (C,)
+        nan where all draws lie strictly on one side of the estimate (the bias correction is then infinite), or
+        where the estimate or a jackknife value is infinite.
+
+    Raises
+    ------
+    InputError
+        When a value is nan, shapes disagree, or the level lies outside (0, 1).
+
+    References
+    ----------
+    Efron (1987), Better bootstrap confidence intervals, equations 2.3 and 6.6; draws equal to the estimate
+    count half, as in SciPy.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> values = np.array([0.1, 0.2, 0.2, 0.4, 2.5])
+    >>> draws = bootstrap_means(values, n_draws=4000)
+    >>> low, high = bca_interval(values.mean(), draws, (values.sum() - values) / 4)
+    >>> bool(low > percentile_interval(draws)[0])  # a long right tail moves the interval to the right
+    True
+    """
+    floats = as_floats(draws, "draws", ndim=(1, 2), shape="(B,) or (B, C)")
+    left_out = as_floats(jackknife, "jackknife", ndim=(floats.ndim,), shape="(G,) or (G, C), as draws")
+    centre = as_floats(estimate, "estimate", ndim=(floats.ndim - 1,), shape="() or (C,), as a row of draws")
+    if left_out.shape[1:] != floats.shape[1:] or centre.shape != floats.shape[1:]:
+        raise InputError(
+            f"jackknife: must have as many columns as draws and estimate; got shapes {left_out.shape}, "
+            f"{floats.shape} and {centre.shape}; pass the same statistics to all three."
+        )
+    check_level(level)
+    columns = np.sort(floats.reshape(floats.shape[0], -1), axis=0)  # (B, C)
+    below = (np.sum(columns < centre, axis=0) + np.sum(columns <= centre, axis=0)) / (2 * columns.shape[0])
+    bias = special.ndtri(below)  # (C,)
+    u = left_out.reshape(left_out.shape[0], -1)
+    defined = np.isfinite(bias) & np.isfinite(centre) & np.isfinite(u).all(axis=0)
+    bias = np.where(defined, bias, 0.0)
+    u = np.where(defined, u, 0.0)
+    u = u.mean(axis=0) - u  # (G, C)
+    scale = np.sqrt((u * u).sum(axis=0))
+    acceleration = (u**3).sum(axis=0) / (6 * np.where(scale > 0, scale, 1.0) ** 3)
+    ends = []
+    for tail in ((1 - level) / 2, (1 + level) / 2):
+        shifted = bias + special.ndtri(tail)
+        stretch = 1 - acceleration * shifted
+        # beyond the pole the transformed tail is the end of the line
+        moved = np.where(stretch > 0, shifted / np.where(stretch > 0, stretch, 1.0), np.sign(shifted) * np.inf)
+        ends.append(np.where(defined, _quantiles(columns, special.ndtr(bias + moved)), np.nan))
+    return _shaped(ends[0], ends[1], floats.ndim)
+
+
+def winning_probability(draws: ArrayLike, tradeoffs: ArrayLike | None = None) -> Floats:
+    """Share of draws in which each model has the lowest value; models that tie share the draw equally.
+
+    Parameters
+    ----------
+    draws : array_like, shape (B, J), or (B, J, 2) with tradeoffs
+        Mean loss of J models in B draws; with tradeoffs the pair (mean distance, mean non-specificity).
+    tradeoffs : array_like, shape (T,), optional
+        Values of λ ≥ 0; the lowest distance + λ · non-specificity wins.
+
+    Returns
+    -------
+    shares : ndarray, shape (T, J), or (J,) without tradeoffs
+        Each row sums to 1. Totals within 1e-12 of the lowest (relative) tie, since they differ by rounding alone.
+
+    Raises
+    ------
+    InputError
+        When a draw is nan, the shape does not fit, or a trade-off is negative or not finite.
+
+    Examples
+    --------
+    >>> draws = [[[0.1, 1.0], [0.5, 0.0]], [[0.2, 0.9], [0.4, 0.1]]]  # 2 draws, 2 models
+    >>> winning_probability(draws, [0.0, 0.3, 1.0]).tolist()
+    [[1.0, 0.0], [0.5, 0.5], [0.0, 1.0]]
+    """
+    if tradeoffs is None:
+        floats = as_floats(draws, "draws", ndim=(2,), shape="(B, J) without tradeoffs")
+        return _shares(floats[np.newaxis])[0]
+    floats = as_floats(draws, "draws", ndim=(3,), shape="(B, J, 2) with tradeoffs")
+    if floats.shape[2] != 2:
+        raise InputError(
+            f"draws: the last axis must be (distance, non-specificity), shape (B, J, 2); got shape {floats.shape}; "
+            "stack the two on the last axis."
+        )
+    lambdas = as_floats(tradeoffs, "tradeoffs", ndim=(1,), shape="(T,)")
+    bad = np.flatnonzero((lambdas < 0) | np.isinf(lambdas))
+    if bad.size:
+        raise InputError(
+            f"tradeoffs: must be finite and not negative; row {bad[0]} has {lambdas[bad[0]]}; pass values from 0 up."
+        )
+    d, ns = floats[..., 0], floats[..., 1]  # (B, J)
+    if np.isinf(ns).any():
+        raise InputError("draws: the non-specificity must be finite; got inf; check the instances it comes from.")
+    step = max(1, _TOTALS_AT_ONCE // d.size)
+    blocks = [lambdas[t : t + step, np.newaxis, np.newaxis] for t in range(0, lambdas.size, step)]
+    return np.concatenate([_shares(d + block * ns) for block in blocks])
+
+
+def _run_means(run: Floats, units: Units) -> Floats:
+    weights = np.ones(units.n_instances) if units.weights is None else units.weights
+    with np.errstate(invalid="ignore"):
+        return (run * weights).sum(axis=-1) / weights.sum()  # (R, C)
+
+
+def _shares(totals: Floats) -> Floats:
+    best = totals.min(axis=-1, keepdims=True)  # (T, B, 1)
+    slack = np.where(np.isfinite(best), _TIE * np.abs(best), 0.0)
+    wins = totals <= best + slack  # (T, B, J)
+    return (wins / wins.sum(axis=-1, keepdims=True)).mean(axis=1)
+
+
+def _quantiles(columns: Floats, probabilities: Floats) -> Floats:
+    # one probability for each sorted column, by linear interpolation
+    position = probabilities * (columns.shape[0] - 1)
+    floor = np.floor(position).astype(np.intp)
+    lower = np.take_along_axis(columns, floor[np.newaxis], axis=0)[0]
+    upper = np.take_along_axis(columns, np.minimum(floor + 1, columns.shape[0] - 1)[np.newaxis], axis=0)[0]
+    flat = (lower == upper) | (position == floor)
+    with np.errstate(invalid="ignore"):
+        return np.where(flat, lower, lower + (position - floor) * (upper - lower))
+
+
+def _shaped(
+    low: Floats, high: Floats, ndim: int
+) -> tuple[float, float] | tuple[NDArray[np.float64], NDArray[np.float64]]:
+    return (float(low[0]), float(high[0])) if ndim == 1 else (low, high)

@@ -1,0 +1,287 @@
+"""Could the difference be chance? Paired tests of means, and comparisons with the best."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, final
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from uqassay.errors import InputError
+from uqassay.statistics._resampling import sign_flip_pvalue
+from uqassay.statistics._samples import (
+    as_runs,
+    check_choice,
+    check_draws,
+    check_level,
+    generator,
+    make_units,
+    spread_of_mean,
+)
+from uqassay.statistics.estimate import Estimate, describe, run_means
+from uqassay.statistics.multiple_tests import holm
+
+__all__ = [
+    "DifferenceToBest",
+    "PairedComparison",
+    "compare_to_best",
+    "paired_mean_test",
+]
+
+# test -> interval of the difference
+_INTERVALS = {"student-t": "student-t", "hall": "hall", "permutation": "student-t"}
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class PairedComparison:
+    """Result of a paired test of two means.
+
+    Attributes
+    ----------
+    difference : Estimate
+        Mean of a − b with its confidence interval (the Student-t one where the test is a permutation test).
+    statistic : float
+        t statistic of the difference.
+    pvalue : float
+        Two-sided; nan where the note says why.
+    method : str
+    n : int
+        Number of instances.
+    note : str
+    """
+
+    difference: Estimate
+    statistic: float
+    pvalue: float
+    method: str
+    n: int
+    note: str = ""
+
+    def reject(self, alpha: float = 0.05) -> bool:
+        """Whether equal means are rejected at level alpha; never where the p-value is nan."""
+        check_alpha(alpha)
+        return bool(self.pvalue <= alpha)
+
+
+class DifferenceToBest(NamedTuple):
+    """One model's mean loss against the lowest one."""
+
+    name: str
+    difference: Estimate
+    pvalue: float
+    pvalue_holm: float
+
+
+def paired_mean_test(
+    a: ArrayLike,
+    b: ArrayLike,
+    *,
+    groups: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    level: float = 0.95,
+    method: str = "student-t",
+    n_draws: int = 9999,
+    rng: int | np.random.Generator | None = None,
+) -> PairedComparison:
+    """Test whether two models have the same mean on the same instances.
+
+    Parameters
+    ----------
+    a, b : array_like, shape (n,) or (R, n)
+        Values of the two models per instance; (R, n) for R training runs of a model. The runs of the two
+        models are independent of each other and their numbers may differ.
+    groups, sample_weight
+        As in `mean_estimate`.
+    level : float
+        Confidence level of the interval of the difference.
+    method : {"student-t", "hall", "permutation"}
+        "student-t": the paired t test, cluster-robust with groups. "hall": the same corrected for the skewness
+        of the differences. "permutation": signs of the differences (of whole groups) are flipped at random;
+        exact where the differences are symmetric about zero under the hypothesis. It takes one run per model.
+    n_draws : int
+        Number of sign flips B; the p-value is (1 + count) / (1 + B).
+    rng : int or numpy Generator, optional
+        For "permutation"; None means seed 0.
+
+    Returns
+    -------
+    result : PairedComparison
+        All differences zero: statistic 0 and p-value 1. One instance, one group or infinite values: statistic,
+        p-value and interval are nan and the note says why.
+
+    Raises
+    ------
+    InputError
+        As `mean_estimate`; also when a and b differ in n, or a permutation is asked for with several runs.
+
+    Notes
+    -----
+    The variance is that of the differences of the run-averaged values, plus s²/R between the runs of each
+    model; it is conservative by the interaction of runs and instances.
+
+    Measured type-I error in percent, at nominal 1 / 5 / 10 (20,000 pairs of samples, permutation 4,000):
+
+    TYPE_ONE_TABLE
+
+    References
+    ----------
+    Fisher (1935), The Design of Experiments, chapter 3 (sign flips).
+    Phipson, Smyth (2010), Permutation p-values should never be zero (the added 1).
+
+    Examples
+    --------
+    >>> result = paired_mean_test([0.1, 0.4, 0.2, 0.3], [0.3, 0.5, 0.5, 0.4])
+    >>> round(float(result.difference), 3), round(result.statistic, 3), round(result.pvalue, 4)
+    (-0.175, -3.656, 0.0354)
+    >>> result.reject(0.05), result.reject(0.01)
+    (True, False)
+    """
+    check_level(level)
+    check_choice(method, "method", tuple(_INTERVALS))
+    check_draws(n_draws)
+    first, second = as_runs(a, "a"), as_runs(b, "b")
+    if first.shape[1] != second.shape[1]:
+        raise InputError(
+            f"b: must hold the same instances as a; got {second.shape[1]} against {first.shape[1]}; align them first."
+        )
+    several = first.shape[0] > 1 or second.shape[0] > 1
+    if method == "permutation" and several:
+        raise InputError(
+            "method: sign flips know nothing of variation between runs, so 'permutation' takes one run per model; "
+            f"got {first.shape[0]} and {second.shape[0]} runs; use 'student-t' or test the runs one by one."
+        )
+    units = make_units(first.shape[1], groups, sample_weight)
+    first, second = units.keep(first), units.keep(second)
+    notes = describe(units, [first.shape[0], second.shape[0]] if np.ndim(a) == 2 or np.ndim(b) == 2 else [])
+    n = units.n_instances
+
+    infinite = int((np.isinf(first).any(axis=0) | np.isinf(second).any(axis=0)).sum())
+    with np.errstate(invalid="ignore"):
+        differences = first.mean(axis=0) - second.mean(axis=0)  # (n,)
+        value = units.mean(differences)
+    low = high = statistic = pvalue = np.nan
+    if infinite:
+        with np.errstate(invalid="ignore"):
+            value = units.mean(first.mean(axis=0)) - units.mean(second.mean(axis=0))
+        notes.append(f"infinite values in {infinite} of {n} instances: no interval and no test")
+    elif units.n_units == 1:
+        notes.append(f"1 {'instance' if units.codes is None else 'group'}: no interval and no test")
+    else:
+        spread = spread_of_mean(differences - value, units, [run_means(first, units), run_means(second, units)])
+        if spread.standard_error == 0.0 or (not several and (differences == differences[0]).all()):
+            value = low = high = float(differences[0])
+            statistic = 0.0 if value == 0.0 else np.copysign(np.inf, value)
+            notes.append("all differences are equal")
+        else:
+            low, high = spread.interval(value, level, _INTERVALS[method])
+            statistic = value / spread.standard_error
+        if method == "permutation":
+            pvalue = sign_flip_pvalue(differences, units, n_draws, generator(rng))
+        else:
+            pvalue = spread.pvalue(statistic, method)
+    difference = Estimate(
+        value, low=low, high=high, level=level, n=n, method=_INTERVALS[method], note="; ".join(notes)
+    )
+    return PairedComparison(difference, float(statistic), float(pvalue), method, n, difference.note)
+
+
+def compare_to_best(
+    losses: Sequence[ArrayLike],
+    names: Sequence[str],
+    *,
+    groups: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    level: float = 0.95,
+    method: str = "student-t",
+    n_draws: int = 9999,
+    rng: int | np.random.Generator | None = None,
+) -> tuple[DifferenceToBest, ...]:
+    """Compare every model with the one of the lowest mean loss.
+
+    Parameters
+    ----------
+    losses : sequence of J array_like, each of shape (n,) or (R_j, n)
+        Loss of each model on the same instances, lower is better.
+    names : sequence of J str
+    groups, sample_weight, level, method, n_draws, rng
+        As in `paired_mean_test`.
+
+    Returns
+    -------
+    rows : tuple of DifferenceToBest
+        In the order given: name, mean loss minus the lowest mean loss with its interval, p-value, and p-value
+        adjusted by Holm over the J − 1 comparisons. The winner (the first of those that tie) has difference 0
+        and nan for both p-values. The intervals are not adjusted.
+
+    Raises
+    ------
+    InputError
+        As `paired_mean_test`; also when there is no model or names are missing or repeated.
+
+    Notes
+    -----
+    The winner is chosen from the same data. A p-value therefore answers "could this model be as good as the
+    winner?" and not "is the winner truly the best?", and the choice makes small p-values more likely: the
+    winner's loss is low partly by luck. With two models nothing changes, for the two-sided test does not know
+    which of them won. With J equally good models, the share of data sets in which at least one of them is
+    rejected is, in percent at α = 5 % (measured, independent normal losses, n = 200, 10,000 data sets):
+
+    SELECTION_TABLE
+
+    since J(J − 1)/2 pairs compete, of which Holm counts J − 1. Holding the adjusted p-value against 2α/J counts
+    them all and keeps the error below α whatever the dependence (last row).
+
+    Examples
+    --------
+    >>> rows = compare_to_best([[0.1, 0.4, 0.2, 0.3], [0.3, 0.5, 0.5, 0.4]], ["ensemble", "single"])
+    >>> [(row.name, round(float(row.difference), 3), round(row.pvalue_holm, 4)) for row in rows]
+    [('ensemble', 0.0, nan), ('single', 0.175, 0.0354)]
+    """
+    if len(losses) == 0 or len(losses) != len(names):
+        raise InputError(
+            f"names: needs one name per model and at least one model; got {len(names)} names for {len(losses)} models; "
+            "pass one name for each."
+        )
+    if len(set(names)) < len(names):
+        raise InputError(f"names: must differ from each other; got {list(names)}; rename the repeated ones.")
+    check_choice(method, "method", tuple(_INTERVALS))
+    arrays = [as_runs(loss, f"losses[{j}]") for j, loss in enumerate(losses)]
+    n = arrays[0].shape[1]
+    for j, array in enumerate(arrays):
+        if array.shape[1] != n:
+            raise InputError(
+                f"losses[{j}]: all models need the same {n} instances; got {array.shape[1]}; align them first."
+            )
+    units = make_units(n, groups, sample_weight)
+    with np.errstate(invalid="ignore"):
+        means = np.array([units.mean(units.keep(array).mean(axis=0)) for array in arrays])
+    best = int(np.argmin(np.where(np.isnan(means), np.inf, means)))
+    winner = Estimate(
+        0.0, low=0.0, high=0.0, level=level, n=units.n_instances, method=_INTERVALS[method], note="lowest mean"
+    )
+    differences, pvalues = [winner] * len(arrays), np.full(len(arrays), np.nan)
+    for j, loss in enumerate(losses):
+        if j != best:
+            result = paired_mean_test(
+                loss,
+                losses[best],
+                groups=groups,
+                sample_weight=sample_weight,
+                level=level,
+                method=method,
+                n_draws=n_draws,
+                rng=rng,
+            )
+            differences[j], pvalues[j] = result.difference, result.pvalue
+    adjusted = holm(pvalues)
+    return tuple(
+        DifferenceToBest(str(name), difference, float(p), float(p_holm))
+        for name, difference, p, p_holm in zip(names, differences, pvalues, adjusted, strict=True)
+    )
+
+
+def check_alpha(alpha: float) -> None:
+    """Refuse a significance level outside (0, 1); for use inside this room."""
+    if not 0.0 < alpha < 1.0:
+        raise InputError(f"alpha: must lie strictly between 0 and 1; got {alpha}; pass 0.05 for 5 %.")

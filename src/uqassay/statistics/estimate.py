@@ -1,0 +1,263 @@
+"""A number that says how sure it is, and the mean of a sample as one."""
+
+from typing import Any, NoReturn, final
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from uqassay.statistics._resampling import draw_means, draw_run_effects
+from uqassay.statistics._samples import (
+    Floats,
+    Units,
+    as_runs,
+    check_choice,
+    check_draws,
+    check_level,
+    generator,
+    make_units,
+    spread_of_mean,
+)
+from uqassay.statistics.bootstrap import bca_interval
+
+__all__ = ["Estimate", "mean_estimate"]
+
+
+@final
+class Estimate(float):
+    """A float that also carries its confidence interval and how that was found.
+
+    Parameters
+    ----------
+    value : float
+        The estimate; nan where it is undefined.
+    low, high : float
+        Ends of the confidence interval; nan where it is undefined.
+    level : float
+        Confidence level, such as 0.95.
+    n : int
+        Number of instances the estimate rests on.
+    method : str
+        How the interval was found, such as "student-t".
+    note : str
+        What a reader should know: the number of groups or runs, why something is nan.
+
+    Notes
+    -----
+    It is a plain number wherever one is expected: comparisons look at the value alone, and arithmetic gives
+    plain floats, since the interval of a sum does not follow from the intervals of its terms.
+
+    Examples
+    --------
+    >>> accuracy = Estimate(0.93, low=0.92, high=0.94, level=0.95, n=10000, method="student-t")
+    >>> accuracy
+    Estimate(0.93, low=0.92, high=0.94, level=0.95, n=10000, method='student-t')
+    >>> 1 - accuracy < 0.1, accuracy.low
+    (True, 0.92)
+    """
+
+    __slots__ = ("high", "level", "low", "method", "n", "note")
+
+    low: float
+    high: float
+    level: float
+    n: int
+    method: str
+    note: str
+
+    def __new__(  # noqa: D102 (the parameters are those of the class)
+        cls, value: float, *, low: float, high: float, level: float, n: int, method: str, note: str = ""
+    ) -> "Estimate":
+        self = super().__new__(cls, value)
+        set_slot = object.__setattr__
+        set_slot(self, "low", float(low))
+        set_slot(self, "high", float(high))
+        set_slot(self, "level", float(level))
+        set_slot(self, "n", int(n))
+        set_slot(self, "method", str(method))
+        set_slot(self, "note", str(note))
+        return self
+
+    def to_dict(self) -> dict[str, float | int | str | None]:
+        """Plain values for a strict JSON writer: nan becomes None, infinities "Infinity" and "-Infinity"."""
+        return {
+            "estimate": _to_json(float(self)),
+            "low": _to_json(self.low),
+            "high": _to_json(self.high),
+            "level": self.level,
+            "n": self.n,
+            "method": self.method,
+            "note": self.note,
+        }
+
+    @classmethod
+    def from_dict(cls, fields: dict[str, Any]) -> "Estimate":
+        """Build the estimate again from what `to_dict` gave."""
+        value, low, high = (float("nan" if fields[key] is None else fields[key]) for key in ("estimate", "low", "high"))
+        others = {key: fields[key] for key in ("level", "n", "method", "note")}
+        return cls(value, low=low, high=high, **others)
+
+    def __repr__(self) -> str:
+        note = f", note={self.note!r}" if self.note else ""
+        return (
+            f"Estimate({float(self):.4g}, low={self.low:.4g}, high={self.high:.4g}, level={self.level:.4g}, "
+            f"n={self.n}, method={self.method!r}{note})"
+        )
+
+    def __setattr__(self, name: str, value: object) -> NoReturn:
+        raise AttributeError(f"Estimate is immutable: cannot set {name!r}")
+
+    def __delattr__(self, name: str) -> NoReturn:
+        raise AttributeError(f"Estimate is immutable: cannot delete {name!r}")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _rebuild, (float(self), self.low, self.high, self.level, self.n, self.method, self.note)
+
+
+def mean_estimate(
+    values: ArrayLike,
+    *,
+    groups: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    level: float = 0.95,
+    method: str = "student-t",
+    n_draws: int = 2000,
+    rng: int | np.random.Generator | None = None,
+) -> Estimate:
+    """Mean over instances with a confidence interval.
+
+    Parameters
+    ----------
+    values : array_like, shape (n,) or (R, n)
+        One value per instance, or those of R training runs of one model on the same instances.
+    groups : array_like of labels, shape (n,), optional
+        Instances of one group (patient, site, video) may depend on each other; groups do not.
+    sample_weight : array_like, shape (n,), optional
+        The estimate is Σ w·y / Σ w. Instances of weight zero are as if they were absent.
+    level : float
+        Confidence level.
+    method : {"student-t", "hall", "bca"}
+        "student-t" is symmetric. "hall" corrects it for the skewness of the values by Hall's transformation of
+        the t statistic: no resampling, and the best coverage for skewed losses (see the table). "bca" is the
+        bias-corrected and accelerated bootstrap.
+    n_draws, rng
+        Number of draws and random state for "bca"; None means seed 0.
+
+    Returns
+    -------
+    estimate : Estimate
+        n is the number of instances of positive weight; the note gives the number of groups and runs. One
+        instance or one group: the interval is nan. Infinite values: the estimate is infinite and the interval
+        nan. All values equal: an interval of no width. The note says so in each case.
+
+    Raises
+    ------
+    InputError
+        When there is no instance, a value is nan, a shape does not fit, or a weight is negative.
+
+    Notes
+    -----
+    With residuals e_i = y_i − mean the variance is the linearised cluster variance of a ratio,
+    G/(G−1) · Σ_g (Σ_{i∈g} w_i e_i)² / (Σ w)², with G − 1 degrees of freedom; without groups each instance is its
+    own, which gives s²/n. That holds for units of equal weight; for unequal ones the factor and the degrees of
+    freedom are those of Bell and McCaffrey with the correlation inside groups estimated (Imbens and Kolesár),
+    since a few large groups know less than their number says. Runs: y_i is the average over runs, and s²/R of the
+    run means is added (instances and runs are crossed); degrees of freedom by Satterthwaite. That is conservative
+    by the interaction of runs and instances, σ²_interaction / (n·R). Weights count how much an instance matters:
+    an integer weight equals that many copies put into one group, not that many independent instances.
+
+    Measured coverage of 95 % intervals in percent (20,000 samples, for "bca" 2,000 of 1,000 draws each):
+
+    COVERAGE_TABLE
+
+    References
+    ----------
+    Särndal, Swensson, Wretman (1992), Model Assisted Survey Sampling, section 5.5 (linearisation).
+    Satterthwaite (1946), An approximate distribution of estimates of variance components.
+    Bell, McCaffrey (2002), Bias reduction in standard errors for linear regression with multi-stage samples.
+    Imbens, Kolesár (2016), Robust standard errors in small samples, Rev. Econ. Stat. 98, section IV.
+    Hall (1992), On the removal of skewness by transformation, J. R. Stat. Soc. B 54, equation 2.2.
+
+    Examples
+    --------
+    >>> mean_estimate([0.0, 1.0, 1.0, 1.0])
+    Estimate(0.75, low=-0.04561, high=1.546, level=0.95, n=4, method='student-t')
+    >>> mean_estimate([0.0, 1.0, 1.0, 1.0], groups=["a", "a", "b", "b"]).note
+    '2 groups'
+    >>> mean_estimate([3.0])
+    Estimate(3, low=nan, high=nan, level=0.95, n=1, method='student-t', note='1 instance: no interval')
+    """
+    check_level(level)
+    check_choice(method, "method", ("student-t", "hall", "bca"))
+    check_draws(n_draws)
+    runs = as_runs(values, "values")  # (R, n)
+    units = make_units(runs.shape[1], groups, sample_weight)
+    runs = units.keep(runs)
+    notes = describe(units, [runs.shape[0]] if np.ndim(values) == 2 else [])
+
+    value, low, high = float(runs[0, 0]), np.nan, np.nan
+    infinite = int(np.isinf(runs).sum())
+    if infinite:
+        with np.errstate(invalid="ignore"):
+            value = units.mean(runs.mean(axis=0))
+        notes.append(f"infinite values: {infinite} of {runs.size}, no interval")
+    elif units.n_units == 1:
+        value = units.mean(runs.mean(axis=0))
+        notes.append("1 group: no interval" if units.codes is not None else "1 instance: no interval")
+    elif (runs == value).all():
+        low = high = value
+        notes.append("all values are equal")
+    else:
+        averaged = runs.mean(axis=0)  # (n,)
+        value = units.mean(averaged)
+        if method == "bca":
+            low, high = _bca(runs, units, level, n_draws, generator(rng))
+            if np.isnan(low):
+                notes.append("all draws on one side: no interval")
+        else:
+            spread = spread_of_mean(averaged - value, units, [run_means(runs, units)])
+            low, high = spread.interval(value, level, method)
+    return Estimate(value, low=low, high=high, level=level, n=units.n_instances, method=method, note="; ".join(notes))
+
+
+def describe(units: Units, n_runs: list[int]) -> list[str]:
+    """Notes on groups and runs; for use inside this room."""
+    notes = [] if units.codes is None else [f"{units.n_units} group{'s' if units.n_units > 1 else ''}"]
+    if n_runs:
+        counts = " and ".join(str(r) for r in n_runs)
+        single = ": variation between runs is left out where there is only 1" if 1 in n_runs else ""
+        notes.append(f"{counts} run{'s' if max(n_runs) > 1 else ''}{single}")
+    return notes
+
+
+def run_means(runs: Floats, units: Units) -> Floats:
+    """Weighted mean of each run, (R, n) -> (R,); for use inside this room."""
+    return np.array([units.mean(run) for run in runs])
+
+
+def _bca(runs: Floats, units: Units, level: float, n_draws: int, rng: np.random.Generator) -> tuple[float, float]:
+    averaged = runs.mean(axis=0)[:, np.newaxis]  # (n, 1)
+    run_rng = rng.spawn(1)[0]
+    draws = draw_means(averaged, units, n_draws, rng)[:, 0]
+    sums, sizes = units.sums(averaged)[:, 0], units.sizes
+    left_out = (sums.sum() - sums) / (sizes.sum() - sizes)  # (G,)
+    jackknife = (left_out - left_out.mean()) * (1 - 1 / units.n_units)
+    r = runs.shape[0]
+    if r > 1:
+        means = run_means(runs, units)
+        draws += draw_run_effects(means[:, np.newaxis], n_draws, run_rng)[:, 0]
+        # influences of instances on the mean and of runs on it, side by side: both sum to zero
+        jackknife = np.concatenate([jackknife, (means.mean() - means) / r])
+    low, high = bca_interval(units.mean(averaged[:, 0]), draws, jackknife, level=level)
+    return float(low), float(high)
+
+
+def _to_json(number: float) -> float | str | None:
+    if np.isnan(number):
+        return None
+    if np.isinf(number):
+        return "Infinity" if number > 0 else "-Infinity"
+    return number
+
+
+def _rebuild(value: float, low: float, high: float, level: float, n: int, method: str, note: str) -> Estimate:
+    return Estimate(value, low=low, high=high, level=level, n=n, method=method, note=note)

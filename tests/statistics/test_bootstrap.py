@@ -1,0 +1,390 @@
+"""Resampling against theory and brute force."""
+
+import numpy as np
+import pytest
+import scipy.stats
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from uqassay.errors import InputError
+from uqassay.statistics import (
+    _resampling,
+    bca_interval,
+    bootstrap_means,
+    bootstrap_run_means,
+    percentile_interval,
+    winning_probability,
+)
+
+# ------------------------------------------------------------------------------------------------ bootstrap_means
+
+
+def test_means_against_brute_force(random_generator):
+    values, weights = random_generator.normal(size=(9, 3)), random_generator.random(9)
+    rng = np.random.default_rng(5)
+    rows = [rng.integers(0, 9, size=9) for _ in range(70)]  # over one block of draws
+    np.testing.assert_allclose(
+        bootstrap_means(values, n_draws=70, rng=5), [values[i].mean(axis=0) for i in rows], rtol=1e-12, atol=1e-14
+    )
+    np.testing.assert_allclose(
+        bootstrap_means(values, n_draws=70, sample_weight=weights, rng=5),
+        [np.average(values[i], axis=0, weights=weights[i]) for i in rows],
+        rtol=1e-12,
+        atol=1e-14,
+    )
+
+
+def test_group_means_against_brute_force(random_generator):
+    values, weights = random_generator.normal(size=(9, 2)), random_generator.random(9)
+    labels = np.array(["b", "a", "b", "c", "a", "c", "c", "b", "d"])
+    members = [np.flatnonzero(labels == g) for g in "bacd"]  # by first appearance
+    rng = np.random.default_rng(5)
+    expected = []
+    for _ in range(20):
+        rows = np.concatenate([members[g] for g in rng.integers(0, 4, size=4)])
+        expected.append(np.average(values[rows], axis=0, weights=weights[rows]))
+    draws = bootstrap_means(values, n_draws=20, groups=labels, sample_weight=weights, rng=5)
+    np.testing.assert_allclose(draws, expected, rtol=1e-12, atol=1e-14)
+
+
+def test_covariance_against_theory(random_generator):
+    values = random_generator.normal(size=(50, 3)) @ np.array([[1.0, 0.5, -0.5], [0.0, 1.0, 0.0], [0.0, 0.0, 0.2]])
+    draws = bootstrap_means(values, n_draws=20000)
+    expected = np.cov(values.T, ddof=0) / 50
+    np.testing.assert_allclose(draws.mean(axis=0), values.mean(axis=0), atol=5 * np.sqrt(expected.max() / 20000))
+    np.testing.assert_allclose(np.cov(draws.T), expected, atol=0.05 * expected.max())
+
+
+def test_group_variance_against_linearisation(random_generator):
+    labels = np.repeat(np.arange(60), random_generator.integers(1, 8, size=60))
+    values = random_generator.normal(size=60)[labels] + random_generator.normal(size=labels.size)
+    u = np.bincount(labels, weights=values - values.mean()) / labels.size
+    standard_error = np.sqrt((u**2).sum())
+    draws = bootstrap_means(values, groups=labels, n_draws=10000)
+    assert draws.shape == (10000,)
+    assert draws.std() == pytest.approx(standard_error, rel=0.05)
+    assert bootstrap_means(values, n_draws=2000).std() < 0.8 * standard_error
+
+
+def test_draws_do_not_depend_on_the_number_of_draws(random_generator):
+    values = random_generator.normal(size=(37, 5))
+    long = bootstrap_means(values, n_draws=200, rng=3)
+    for n_draws in (1, 63, 64, 65, 199):
+        np.testing.assert_array_equal(bootstrap_means(values, n_draws=n_draws, rng=3), long[:n_draws])
+
+
+@pytest.mark.parametrize("block", [1, 3, 64, 1000])
+def test_draws_do_not_depend_on_the_block_size(block, monkeypatch, random_generator):
+    integers = random_generator.integers(0, 1000, size=(37, 5))  # sums of integers know no rounding
+    floats = random_generator.normal(size=(37, 5))
+    before = bootstrap_means(integers, n_draws=130), bootstrap_means(floats, n_draws=130)
+    monkeypatch.setattr(_resampling, "_BLOCK_DRAWS", block)
+    np.testing.assert_array_equal(bootstrap_means(integers, n_draws=130), before[0])
+    np.testing.assert_allclose(bootstrap_means(floats, n_draws=130), before[1], rtol=1e-11, atol=1e-14)
+    monkeypatch.setattr(_resampling, "_BLOCK_CELLS", 74)  # many instances: two draws at a time
+    np.testing.assert_array_equal(bootstrap_means(integers, n_draws=130), before[0])
+
+
+def test_same_seed_same_numbers(random_generator):
+    values = random_generator.normal(size=(10, 2))
+    first = bootstrap_means(values, n_draws=10)
+    np.testing.assert_array_equal(first, bootstrap_means(values, n_draws=10, rng=0))
+    np.testing.assert_array_equal(first, bootstrap_means(values, n_draws=10, rng=np.random.default_rng(0)))
+    assert (first != bootstrap_means(values, n_draws=10, rng=1)).all()
+    np.testing.assert_array_equal(first[:, 0], bootstrap_means(values[:, 0], n_draws=10))
+
+
+def test_groups_of_one_instance_are_no_groups(random_generator):
+    values, labels = random_generator.normal(size=(20, 2)), random_generator.permutation(20)
+    np.testing.assert_array_equal(
+        bootstrap_means(values, groups=labels, n_draws=50), bootstrap_means(values, n_draws=50)
+    )
+
+
+def test_weights_as_repetition_within_a_group(random_generator):
+    values, weights = random_generator.normal(size=(20, 2)), random_generator.integers(0, 4, size=20)
+    np.testing.assert_allclose(
+        bootstrap_means(values, sample_weight=weights, n_draws=50),
+        bootstrap_means(np.repeat(values, weights, axis=0), groups=np.repeat(np.arange(20), weights), n_draws=50),
+        rtol=1e-12,
+        atol=1e-14,
+    )
+
+
+def test_infinite_values_reach_the_draws_that_hold_them(random_generator):
+    values = random_generator.normal(size=(6, 3))
+    values[2, 1], values[4, 2], values[5, 2] = np.inf, -np.inf, np.inf
+    rng = np.random.default_rng(0)
+    with np.errstate(invalid="ignore"):
+        expected = np.array([values[rng.integers(0, 6, size=6)].mean(axis=0) for _ in range(40)])
+    assert np.isinf(expected).any()
+    assert np.isfinite(expected[:, 1:]).any(axis=0).all()
+    assert np.isnan(expected[:, 2]).any()
+    np.testing.assert_allclose(bootstrap_means(values, n_draws=40), expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("n", [1, 2])
+def test_tiny_samples(n):
+    draws = bootstrap_means(np.arange(n, dtype=np.float16)[:, np.newaxis], n_draws=3)
+    assert draws.shape == (3, 1)
+    assert draws.dtype == np.float64
+    assert set(draws[:, 0]) <= {0.0, 0.5, 1.0}
+
+
+def test_read_only_and_strided_values(random_generator):
+    wide = random_generator.normal(size=(6, 20)).astype(np.float32)
+    values = wide[::2].T
+    values.flags.writeable = False
+    np.testing.assert_array_equal(
+        bootstrap_means(values, n_draws=5), bootstrap_means(np.ascontiguousarray(values), n_draws=5)
+    )
+
+
+@pytest.mark.parametrize(
+    ("values", "options", "message"),
+    [
+        ([[1.0], [np.nan]], {}, r"values: must not hold nan; 1 of 2 values are nan, the first at index \(1, 0\)"),
+        (np.ones((2, 2, 2)), {}, r"values: must have shape \(n, C\) or \(n,\); got shape \(2, 2, 2\)"),
+        ([1.0], {"n_draws": 2.0}, "n_draws: must be a whole number of at least 1; got 2.0"),
+        ([1.0, 2.0], {"groups": [[1], [2]]}, "groups: must have one label per instance"),
+    ],
+)
+def test_bad_values_are_refused(values, options, message):
+    with pytest.raises(InputError, match=message):
+        bootstrap_means(values, **options)
+
+
+# -------------------------------------------------------------------------------------------- bootstrap_run_means
+
+
+def test_single_runs_are_plain_bootstrap_means(random_generator):
+    values, weights = random_generator.normal(size=(3, 15, 2)), random_generator.random(15)
+    draws = bootstrap_run_means(
+        list(values[:, np.newaxis]), n_draws=40, sample_weight=weights, groups=np.arange(15) // 4
+    )
+    columns = values.transpose(1, 0, 2).reshape(15, 6)
+    expected = bootstrap_means(columns, n_draws=40, sample_weight=weights, groups=np.arange(15) // 4)
+    np.testing.assert_array_equal(draws, expected.reshape(40, 3, 2))
+
+
+def test_run_variance_against_theory(random_generator):
+    rng = random_generator
+    instances = rng.normal(size=(1, 40, 2))
+    runs = instances + np.array([0.3, 1.0]) * rng.normal(size=(3, 1, 2)) + 0.2 * rng.normal(size=(3, 40, 2))
+    draws = bootstrap_run_means([runs], n_draws=20000)[:, 0]  # (B, C)
+    between = np.cov(runs.mean(axis=1).T) / 3
+    within = np.cov(runs.mean(axis=0).T, ddof=0) / 40
+    expected = between + within
+    np.testing.assert_allclose(np.cov(draws.T), expected, atol=0.05 * np.abs(expected).max())
+    np.testing.assert_allclose(draws.mean(axis=0), runs.mean(axis=(0, 1)), atol=0.03)
+
+
+def test_runs_are_drawn_apart_but_instances_together(random_generator):
+    effects = random_generator.normal(size=(4, 1, 1))
+    instances = random_generator.normal(size=(1, 30, 1))
+    draws = bootstrap_run_means([effects + 0 * instances] * 2 + [instances] * 2, n_draws=10000)[:, :, 0]
+    correlation = np.corrcoef(draws.T)
+    assert abs(correlation[0, 1]) < 0.05  # the same run effects, drawn independently
+    assert correlation[2, 3] == pytest.approx(1.0)
+
+
+def test_a_further_model_changes_no_draw_of_the_others(random_generator):
+    models = [random_generator.normal(size=(r, 12, 1)) for r in (3, 1, 5)]
+    np.testing.assert_allclose(
+        bootstrap_run_means(models[:2], n_draws=100), bootstrap_run_means(models, n_draws=100)[:, :2], rtol=1e-12
+    )
+
+
+def test_run_draws_do_not_depend_on_the_number_of_draws(random_generator):
+    models = [random_generator.normal(size=(r, 12, 2)) for r in (3, 1)]
+    long = bootstrap_run_means(models, n_draws=100, rng=9)
+    np.testing.assert_array_equal(bootstrap_run_means(models, n_draws=65, rng=9), long[:65])
+    np.testing.assert_array_equal(bootstrap_run_means(models, n_draws=100, rng=np.random.default_rng(9)), long)
+
+
+def test_run_weights_of_zero_are_absence(random_generator):
+    models = [random_generator.normal(size=(3, 12, 2))]
+    weights = np.array([1, 0, 2] * 4)
+    np.testing.assert_array_equal(
+        bootstrap_run_means(models, n_draws=20, sample_weight=weights),
+        bootstrap_run_means([models[0][:, weights > 0]], n_draws=20, sample_weight=weights[weights > 0]),
+    )
+
+
+def test_infinite_losses_of_one_run(random_generator):
+    runs = random_generator.normal(size=(2, 6, 2))
+    runs[1, 3, 0] = np.inf
+    draws = bootstrap_run_means([runs], n_draws=200)[:, 0]
+    held = np.isinf(draws[:, 0])
+    assert 0.5 < held.mean() < 0.8  # 1 − (5/6)^6 = 0.67
+    assert not np.isnan(draws).any()
+    assert np.isfinite(draws[:, 1]).all()
+
+
+@pytest.mark.parametrize(
+    ("models", "message"),
+    [
+        ([], "models: needs at least one model; got none"),
+        ([np.ones((2, 3))], r"models\[0\]: must have shape \(R, n, C\); got shape \(2, 3\)"),
+        (
+            [np.ones((2, 3, 1)), np.ones((2, 4, 1))],
+            r"models\[1\]: all models need the same instances .* \(R, 3, 1\); got shape \(2, 4, 1\)",
+        ),
+        ([np.full((1, 2, 1), -np.inf)], r"models\[0\]: a loss must be above -inf; index \(0, 0, 0\) is -inf"),
+    ],
+)
+def test_bad_models_are_refused(models, message):
+    with pytest.raises(InputError, match=message):
+        bootstrap_run_means(models)
+
+
+# ------------------------------------------------------------------------------------------------------ intervals
+
+
+@given(hnp.arrays(np.float64, st.tuples(st.integers(1, 40), st.integers(1, 3)), elements=st.floats(-1e6, 1e6)))
+@settings(deadline=None, max_examples=50)
+def test_percentiles_against_numpy(draws):
+    low, high = percentile_interval(draws, level=0.9)
+    np.testing.assert_allclose(low, np.quantile(draws, 0.05, axis=0), rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(high, np.quantile(draws, 0.95, axis=0), rtol=1e-9, atol=1e-9)
+    assert percentile_interval(draws[:, 0], level=0.9) == (low[0], high[0])
+
+
+def test_percentiles_with_infinite_draws():
+    assert percentile_interval([0.0, 1.0, np.inf, np.inf], level=0.5) == (0.75, np.inf)
+
+
+@pytest.mark.parametrize("level", [0.5, 0.95])
+def test_bca_against_scipy(level, random_generator):
+    values = random_generator.lognormal(size=25)
+    theirs = scipy.stats.bootstrap((values,), np.mean, confidence_level=level, n_resamples=999, method="BCa", rng=2)
+    jackknife = np.array([np.delete(values, i).mean() for i in range(25)])
+    ours = bca_interval(values.mean(), theirs.bootstrap_distribution, jackknife, level=level)
+    np.testing.assert_allclose(ours, theirs.confidence_interval, rtol=1e-10)
+
+
+def test_bca_of_columns_is_bca_of_each(random_generator):
+    draws, jackknife = random_generator.normal(size=(300, 3)), random_generator.exponential(size=(20, 3))
+    low, high = bca_interval([0.1, 0.0, -0.1], draws, jackknife)
+    for c, centre in enumerate((0.1, 0.0, -0.1)):
+        assert bca_interval(centre, draws[:, c], jackknife[:, c]) == (low[c], high[c])
+
+
+def test_bca_without_bias_or_acceleration_is_the_percentile_interval(random_generator):
+    draws = random_generator.normal(size=1001)
+    np.testing.assert_allclose(
+        bca_interval(np.median(draws), draws, [1.0, 2.0, 3.0]), percentile_interval(draws), rtol=1e-12
+    )
+
+
+def test_bca_is_nan_where_it_is_undefined():
+    assert np.isnan(bca_interval(5.0, [1.0, 2.0], [1.0, 2.0])).all()
+    assert np.isnan(bca_interval(np.inf, [1.0, np.inf], [1.0, np.inf])).all()
+    assert bca_interval(1.0, [1.0, 1.0], [1.0, 1.0]) == (1.0, 1.0)
+
+
+def test_bca_beyond_the_pole_ends_at_an_extreme_draw(random_generator):
+    draws = random_generator.normal(size=2000)
+    jackknife = -np.eye(1, 100)[0]  # one instance carries everything: acceleration 1/6
+    low, high = bca_interval(np.quantile(draws, 0.999), draws, jackknife, level=0.9999)
+    assert low <= high
+    assert high == draws.max()
+
+
+def test_bad_intervals_are_refused():
+    with pytest.raises(InputError, match="draws: must not hold nan"):
+        percentile_interval([1.0, np.nan])
+    with pytest.raises(InputError, match="level: must lie strictly between 0 and 1; got 95"):
+        percentile_interval([1.0], level=95)
+    with pytest.raises(InputError, match="jackknife: must have as many columns"):
+        bca_interval([1.0, 2.0], np.ones((5, 2)), np.ones((4, 3)))
+
+
+# -------------------------------------------------------------------------------------------- winning_probability
+
+
+def brute_force_shares(draws, tradeoffs):
+    shares = np.zeros((len(tradeoffs), draws.shape[1]))
+    for t, tradeoff in enumerate(tradeoffs):
+        for draw in draws:
+            totals = [d + tradeoff * ns for d, ns in draw]
+            winners = [j for j, total in enumerate(totals) if total == min(totals)]
+            for j in winners:
+                shares[t, j] += 1 / len(winners) / len(draws)
+    return shares
+
+
+@given(
+    hnp.arrays(np.int8, st.tuples(st.integers(1, 20), st.integers(1, 4), st.just(2)), elements=st.integers(0, 3)),
+    st.lists(st.sampled_from([0.0, 0.5, 1.0, 2.0]), min_size=1, max_size=5),
+)
+@settings(deadline=None, max_examples=60)
+def test_winning_probability_against_brute_force_with_ties(draws, tradeoffs):
+    shares = winning_probability(draws, tradeoffs)
+    np.testing.assert_allclose(shares, brute_force_shares(draws, tradeoffs), atol=1e-12)
+    np.testing.assert_allclose(shares.sum(axis=1), 1.0)
+    np.testing.assert_allclose(winning_probability(draws[..., 0]), winning_probability(draws, [0.0])[0])
+
+
+def test_winning_probability_against_bivariate_normal(random_generator):
+    # (d, ns) of two models: a normal vector of four, so each λ compares two normals
+    root = random_generator.normal(size=(4, 4))
+    centre = np.array([1.0, 0.5, 1.4, 0.2])
+    draws = (centre + random_generator.normal(size=(40000, 4)) @ root.T).reshape(-1, 2, 2)
+    tradeoffs = np.array([0.0, 0.3, 1.0, 4.0])
+    contrast = np.stack([np.ones(4), tradeoffs, -np.ones(4), -tradeoffs], axis=1)  # total of 0 minus total of 1
+    sd = np.sqrt(np.einsum("ti,ij,tj->t", contrast, root @ root.T, contrast))
+    expected = scipy.stats.norm.cdf(-(contrast @ centre) / sd)
+    shares = winning_probability(draws, tradeoffs)
+    np.testing.assert_allclose(shares[:, 0], expected, atol=5 * 0.5 / np.sqrt(40000))
+    np.testing.assert_allclose(shares[:, 1], 1 - expected, atol=5 * 0.5 / np.sqrt(40000))
+
+
+def test_winning_probability_of_bootstrap_draws_against_normal_limit(random_generator):
+    common = random_generator.normal(size=(500, 1))
+    losses = common + random_generator.normal(size=(500, 2)) + np.array([0.0, 0.05])
+    shares = winning_probability(bootstrap_means(losses, n_draws=20000))
+    d = losses[:, 0] - losses[:, 1]
+    assert shares[0] == pytest.approx(scipy.stats.norm.cdf(-d.mean() / d.std() * np.sqrt(500)), abs=0.02)
+
+
+def test_the_same_model_twice_shares_its_wins(random_generator):
+    losses = random_generator.random((50, 3))
+    draws = bootstrap_means(np.column_stack([losses, losses[:, 1], losses[:, 1]]), n_draws=400)
+    shares = winning_probability(draws * (1 + 1e-15 * np.arange(5)))
+    np.testing.assert_allclose(shares[1], shares[3:])
+    assert 3 * shares[1] == pytest.approx(winning_probability(draws[:, :3])[1])
+
+
+def test_infinite_losses_never_win_against_finite_ones():
+    assert winning_probability([[np.inf, 1.0], [2.0, 1.5]]).tolist() == [0.0, 1.0]
+    assert winning_probability([[np.inf, np.inf]]).tolist() == [0.5, 0.5]
+    assert winning_probability([[[np.inf, 0.0], [1.0, 5.0]]], [0.0, 2.0]).tolist() == [[0.0, 1.0], [0.0, 1.0]]
+    assert winning_probability([[-np.inf, 1.0]]).tolist() == [1.0, 0.0]
+
+
+def test_tradeoffs_in_blocks(monkeypatch, random_generator):
+    import uqassay.statistics.bootstrap as module
+
+    draws, tradeoffs = random_generator.random((30, 4, 2)), np.linspace(0, 3, 17)
+    whole = winning_probability(draws, tradeoffs)
+    monkeypatch.setattr(module, "_TOTALS_AT_ONCE", 500)
+    np.testing.assert_array_equal(winning_probability(draws, tradeoffs), whole)
+
+
+@pytest.mark.parametrize(
+    ("draws", "tradeoffs", "message"),
+    [
+        (np.ones((3, 2, 2)), None, r"draws: must have shape \(B, J\) without tradeoffs; got shape \(3, 2, 2\)"),
+        (np.ones((3, 2)), [1.0], r"draws: must have shape \(B, J, 2\) with tradeoffs; got shape \(3, 2\)"),
+        (np.ones((3, 2, 3)), [1.0], r"draws: the last axis must be \(distance, non-specificity\)"),
+        (np.ones((3, 2, 2)), [1.0, -0.5], "tradeoffs: must be finite and not negative; row 1 has -0.5"),
+        (np.ones((3, 2, 2)), 1.0, r"tradeoffs: must have shape \(T,\); got shape \(\)"),
+        (np.full((3, 2, 2), np.inf), [1.0], "draws: the non-specificity must be finite"),
+        ([[np.nan, 1.0]], None, "draws: must not hold nan"),
+    ],
+)
+def test_bad_draws_are_refused(draws, tradeoffs, message):
+    with pytest.raises(InputError, match=message):
+        winning_probability(draws, tradeoffs)

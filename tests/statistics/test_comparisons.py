@@ -1,0 +1,362 @@
+"""Paired tests and adjustments against closed forms; type-I error and power are measured in test_error_rates.py."""
+
+import itertools
+
+import numpy as np
+import pytest
+import scipy.stats
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from uqassay.errors import InputError
+from uqassay.statistics import (
+    PairedComparison,
+    benjamini_hochberg,
+    compare_to_best,
+    holm,
+    mean_estimate,
+    paired_mean_test,
+)
+
+METHODS = ["student-t", "hall", "permutation"]
+PVALUES = hnp.arrays(np.float64, st.integers(0, 12), elements=st.one_of(st.floats(0, 1), st.just(np.nan)))
+
+
+def ends(estimate):
+    return [float(estimate), estimate.low, estimate.high]
+
+
+# ---------------------------------------------------------------------------------------------- paired_mean_test
+
+
+@given(hnp.arrays(np.float64, st.tuples(st.just(2), st.integers(2, 20)), elements=st.integers(-20, 20)))
+@settings(deadline=None, max_examples=50)
+def test_student_against_scipy(pair):
+    a, b = pair
+    result = paired_mean_test(a, b, level=0.9)
+    if np.ptp(a - b) == 0:
+        return
+    expected = scipy.stats.ttest_rel(a, b)
+    interval = expected.confidence_interval(0.9)
+    np.testing.assert_allclose([result.statistic, result.pvalue], [expected.statistic, expected.pvalue], rtol=1e-9)
+    np.testing.assert_allclose(ends(result.difference), [(a - b).mean(), *interval], rtol=1e-9, atol=1e-9)
+    assert (result.n, result.method, result.note) == (a.size, "student-t", "")
+
+
+@pytest.mark.parametrize("method", ["student-t", "hall"])
+def test_the_interval_is_that_of_the_differences_and_agrees_with_the_test(method, random_generator):
+    a, b = random_generator.exponential(size=(2, 30))
+    labels, weights = np.arange(30) // 2, random_generator.random(30)
+    options = {"groups": labels, "sample_weight": weights, "method": method}
+    result = paired_mean_test(a, b, **options)
+    assert ends(result.difference) == ends(mean_estimate(a - b, **options))
+    # at the level 1 − p the interval just touches zero
+    edge = paired_mean_test(a, b, level=1 - result.pvalue, **options).difference
+    assert min(abs(edge.low), abs(edge.high)) < 1e-9
+
+
+def test_groups_against_brute_force(random_generator):
+    a, b = random_generator.normal(size=(2, 30))
+    labels = random_generator.permutation(np.arange(30) % 6)
+    d = a - b
+    u = np.array([(d - d.mean())[labels == g].sum() for g in range(6)])
+    t = d.mean() / np.sqrt(6 / 5 * (u**2).sum() / 30**2)
+    result = paired_mean_test(a, b, groups=labels)
+    np.testing.assert_allclose([result.statistic, result.pvalue], [t, 2 * scipy.stats.t.sf(abs(t), 5)], rtol=1e-10)
+    assert result.note == result.difference.note == "6 groups"
+
+
+def test_runs_against_brute_force(random_generator):
+    rng = random_generator
+    a, b = rng.normal(size=(3, 20)) + rng.normal(size=(3, 1)), rng.normal(size=(5, 20)) + 0.5
+    parts = [
+        ((a.mean(axis=0) - b.mean(axis=0)).var(ddof=1) / 20, 19),
+        (a.mean(axis=1).var(ddof=1) / 3, 2),
+        (b.mean(axis=1).var(ddof=1) / 5, 4),
+    ]
+    variance = sum(v for v, _ in parts)
+    dof = variance**2 / sum(v**2 / k for v, k in parts)
+    t = (a.mean() - b.mean()) / np.sqrt(variance)
+    result = paired_mean_test(a, b)
+    np.testing.assert_allclose([result.statistic, result.pvalue], [t, 2 * scipy.stats.t.sf(abs(t), dof)], rtol=1e-10)
+    assert result.note == "3 and 5 runs"
+    mixed = paired_mean_test(a, b[0])
+    assert mixed.note == "3 and 1 runs: variation between runs is left out where there is only 1"
+
+
+def test_permutation_against_all_sign_flips(random_generator):
+    a, b = random_generator.normal(0.3, 1, size=(2, 9))
+    b -= 0.6
+    d = a - b
+    flips = np.array(list(itertools.product([-1, 1], repeat=9)))
+    exact = np.mean(np.abs(flips @ d) >= abs(d.sum()) - 1e-12)
+    result = paired_mean_test(a, b, method="permutation", n_draws=20000)
+    assert abs(result.pvalue - exact) <= 5 * np.sqrt(exact * (1 - exact) / 20000)
+    assert result.statistic == paired_mean_test(a, b).statistic
+    assert result.method == "permutation"
+    assert result.difference.method == "student-t"
+
+
+def test_group_permutation_against_all_sign_flips_with_weights(random_generator):
+    d, weights, labels = random_generator.normal(0.5, 1, size=16), random_generator.random(16), np.arange(16) // 2
+    u = (weights * d).reshape(8, 2).sum(axis=1)
+    flips = np.array(list(itertools.product([-1, 1], repeat=8)))
+    exact = np.mean(np.abs(flips @ u) >= abs(u.sum()) - 1e-12)
+    result = paired_mean_test(
+        d, np.zeros(16), groups=labels, sample_weight=weights, method="permutation", n_draws=20000
+    )
+    assert abs(result.pvalue - exact) <= 5 * np.sqrt(exact * (1 - exact) / 20000)
+
+
+def test_permutation_pvalue_is_a_count_and_never_zero(random_generator):
+    a = random_generator.normal(5, 1, size=100)
+    assert paired_mean_test(a, np.zeros(100), method="permutation", n_draws=99).pvalue == 0.01
+    p = paired_mean_test(a, a[::-1], method="permutation", n_draws=99).pvalue * 100
+    assert p == pytest.approx(round(p))
+
+
+def test_permutation_with_tied_sums():
+    # ±0.1 ±0.2 ±0.3: |sum| = 0.6 in 2 of 8 flips, in whichever order it is added up
+    result = paired_mean_test([0.1, 0.2, 0.3], [0.0, 0.0, 0.0], method="permutation", n_draws=20000)
+    assert result.pvalue == pytest.approx(0.25, abs=5 * np.sqrt(0.25 * 0.75 / 20000))
+
+
+def test_permutation_repeats_itself_and_follows_its_seed(random_generator):
+    a, b = random_generator.normal(size=(2, 20))
+    first = paired_mean_test(a, b, method="permutation", n_draws=500)
+    assert first == paired_mean_test(a, b, method="permutation", n_draws=500, rng=0)
+    assert first.pvalue != paired_mean_test(a, b, method="permutation", n_draws=500, rng=1).pvalue
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_swapping_the_models_changes_the_sign_alone(method, random_generator):
+    a, b = random_generator.exponential(size=(2, 25))
+    forth, back = paired_mean_test(a, b, method=method), paired_mean_test(b, a, method=method)
+    assert forth.pvalue == pytest.approx(back.pvalue, rel=1e-10)
+    assert forth.statistic == pytest.approx(-back.statistic, rel=1e-10)
+    np.testing.assert_allclose(
+        ends(forth.difference), [-float(back.difference), -back.difference.high, -back.difference.low], rtol=1e-10
+    )
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("options", [{}, {"groups": [0, 0, 1, 2]}, {"sample_weight": [0.1, 0.2, 0.3, 0]}])
+def test_no_difference_at_all(method, options):
+    result = paired_mean_test([0.1, 0.7, 0.3, 9.0], [0.1, 0.7, 0.3, 9.0], method=method, **options)
+    assert (result.statistic, result.pvalue) == (0.0, 1.0)
+    assert ends(result.difference) == [0.0, 0.0, 0.0]
+    assert "all differences are equal" in result.note
+    assert not result.reject()
+
+
+def test_no_difference_between_several_runs():
+    result = paired_mean_test(np.ones((2, 5)), np.ones((3, 5)))
+    assert (result.statistic, result.pvalue, float(result.difference)) == (0.0, 1.0, 0.0)
+
+
+@pytest.mark.parametrize("method", ["student-t", "hall"])
+def test_a_constant_difference_is_certain(method):
+    result = paired_mean_test([1.5, 2.5, 3.5], [1.0, 2.0, 3.0], method=method)
+    assert (result.statistic, result.pvalue) == (np.inf, 0.0)
+    assert ends(result.difference) == [0.5, 0.5, 0.5]
+    assert paired_mean_test([1.0, 2.0], [1.5, 2.5], method=method).statistic == -np.inf
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_undefined_tests_are_nan_with_a_reason(method):
+    for result, note in (
+        (paired_mean_test([1.0], [2.0], method=method), "1 instance: no interval and no test"),
+        (
+            paired_mean_test([1.0, 2], [2.0, 4], groups=[1, 1], method=method),
+            "1 group; 1 group: no interval and no test",
+        ),
+        (
+            paired_mean_test([1.0, np.inf], [2.0, 4], method=method),
+            "infinite values in 1 of 2 instances: no interval and no test",
+        ),
+    ):
+        assert np.isnan([result.statistic, result.pvalue, result.difference.low, result.difference.high]).all()
+        assert result.note == result.difference.note == note
+        assert not result.reject()
+    assert float(paired_mean_test([1.0, np.inf], [2.0, 4.0], method=method).difference) == np.inf
+    assert float(paired_mean_test([1.0, 2.0], [np.inf, 4.0], method=method).difference) == -np.inf
+    assert np.isnan(paired_mean_test([1.0, np.inf], [2.0, np.inf], method=method).difference)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_weight_zero_is_absence(method, random_generator):
+    a, b = random_generator.normal(size=(2, 20))
+    weights = np.arange(20) % 3
+    kept = weights > 0
+    assert paired_mean_test(a, b, sample_weight=weights, method=method, n_draws=99) == paired_mean_test(
+        a[kept], b[kept], sample_weight=weights[kept], method=method, n_draws=99
+    )
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_weights_as_repetition_within_a_group(method, random_generator):
+    a, b = random_generator.normal(size=(2, 20))
+    weights = random_generator.integers(1, 4, size=20)
+    weighted = paired_mean_test(a, b, sample_weight=weights, method=method, n_draws=99)
+    repeated = paired_mean_test(
+        np.repeat(a, weights),
+        np.repeat(b, weights),
+        groups=np.repeat(np.arange(20), weights),
+        method=method,
+        n_draws=99,
+    )
+    np.testing.assert_allclose([weighted.statistic, weighted.pvalue], [repeated.statistic, repeated.pvalue], rtol=1e-9)
+    np.testing.assert_allclose(ends(weighted.difference), ends(repeated.difference), rtol=1e-9)
+
+
+def test_result_is_frozen_and_rejects():
+    result = paired_mean_test([0.1, 0.4, 0.2, 0.3], [0.3, 0.5, 0.5, 0.4])
+    assert isinstance(result, PairedComparison)
+    with pytest.raises(AttributeError):
+        result.pvalue = 0.0
+    assert result.reject(result.pvalue)
+    assert not result.reject(result.pvalue * (1 - 1e-12))
+    with pytest.raises(InputError, match="alpha: must lie strictly between 0 and 1; got 5"):
+        result.reject(5)
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "options", "message"),
+    [
+        ([1.0, 2.0], [1.0], {}, "b: must hold the same instances as a; got 1 against 2"),
+        ([1.0, np.nan], [1.0, 2.0], {}, "a: must not hold nan; 1 of 2 values are nan, the first at row 1"),
+        ([1.0, 2.0], [1.0, np.nan], {}, "b: must not hold nan"),
+        ([1.0], [1.0], {"method": "bca"}, "method: must be one of 'student-t', 'hall', 'permutation'; got 'bca'"),
+        (np.ones((2, 3)), np.ones(3), {"method": "permutation"}, "method: sign flips know nothing .* 2 and 1 runs"),
+        ([1.0], [1.0], {"method": "permutation", "n_draws": -1}, "n_draws: must be a whole number"),
+        ([1.0], [1.0], {"level": 0}, "level: must lie strictly"),
+    ],
+)
+def test_bad_pairs_are_refused(a, b, options, message):
+    with pytest.raises(InputError, match=message):
+        paired_mean_test(a, b, **options)
+
+
+# ----------------------------------------------------------------------------------------------- compare_to_best
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_rows_are_paired_tests_against_the_winner(method, random_generator):
+    losses = random_generator.normal(size=(4, 30)) + np.array([[0.5], [0.2], [0.0], [0.4]])
+    labels = np.arange(30) // 3
+    options = {"groups": labels, "method": method, "n_draws": 199}
+    rows = compare_to_best(losses, ["a", "b", "c", "d"], **options)
+    best = int(np.argmin(losses.mean(axis=1)))
+    assert [row.name for row in rows] == ["a", "b", "c", "d"]
+    for j, row in enumerate(rows):
+        if j == best:
+            assert ends(row.difference) == [0.0, 0.0, 0.0]
+            assert row.difference.note == "lowest mean"
+            assert np.isnan([row.pvalue, row.pvalue_holm]).all()
+        else:
+            expected = paired_mean_test(losses[j], losses[best], **options)
+            assert (row.pvalue, ends(row.difference)) == (expected.pvalue, ends(expected.difference))
+            assert float(row.difference) >= 0
+    np.testing.assert_array_equal([r.pvalue_holm for r in rows], holm([r.pvalue for r in rows]))
+
+
+def test_models_with_runs_and_weights(random_generator):
+    losses = [random_generator.normal(1, 1, size=(3, 20)), random_generator.normal(0, 1, size=20)]
+    weights = np.arange(20) % 4
+    rows = compare_to_best(losses, ["three", "one"], sample_weight=weights)
+    expected = paired_mean_test(losses[0], losses[1], sample_weight=weights)
+    assert rows[0].pvalue == rows[0].pvalue_holm == expected.pvalue
+    assert rows[0].difference.note == expected.note
+    assert rows[1].difference.n == expected.n
+
+
+def test_models_that_tie():
+    rows = compare_to_best([[1.0, 2.0], [1.0, 2.0], [3.0, 3.0]], ["first", "second", "third"])
+    assert rows[0].difference.note == "lowest mean"
+    assert (float(rows[1].difference), rows[1].pvalue, rows[1].pvalue_holm) == (0.0, 1.0, 1.0)
+
+
+def test_one_model_and_infinite_losses():
+    (row,) = compare_to_best([[1.0, 2.0]], ["only"])
+    assert float(row.difference) == 0.0
+    rows = compare_to_best([[np.inf, 2.0], [1.0, 2.0], [1.0, 3.0]], ["a", "b", "c"])
+    assert float(rows[0].difference) == np.inf
+    assert np.isnan(rows[0].pvalue_holm)
+    assert rows[2].pvalue == rows[2].pvalue_holm
+
+
+@pytest.mark.parametrize(
+    ("losses", "names", "message"),
+    [
+        ([], [], "names: needs one name per model and at least one model; got 0 names for 0 models"),
+        ([[1.0]], ["a", "b"], "names: needs one name per model"),
+        ([[1.0], [2.0]], ["a", "a"], "names: must differ from each other"),
+        ([[1.0, 2.0], [2.0]], ["a", "b"], r"losses\[1\]: all models need the same 2 instances; got 1"),
+        ([[1.0], [np.nan]], ["a", "b"], r"losses\[1\]: must not hold nan"),
+    ],
+)
+def test_bad_losses_are_refused(losses, names, message):
+    with pytest.raises(InputError, match=message):
+        compare_to_best(losses, names)
+
+
+# ---------------------------------------------------------------------------------------------------- many tests
+
+
+def brute_force_holm(pvalues):
+    """The smallest level at which the step-down procedure rejects, hypothesis by hypothesis."""
+    defined = sorted((p, i) for i, p in enumerate(pvalues) if not np.isnan(p))
+    adjusted, highest = [np.nan] * len(pvalues), 0.0
+    for rank, (p, i) in enumerate(defined):
+        highest = max(highest, (len(defined) - rank) * p)
+        adjusted[i] = min(1.0, highest)
+    return adjusted
+
+
+@given(PVALUES)
+@settings(deadline=None, max_examples=100)
+def test_holm_against_brute_force(pvalues):
+    adjusted = holm(pvalues)
+    np.testing.assert_allclose(adjusted, brute_force_holm(pvalues), rtol=1e-12)
+    np.testing.assert_array_equal(np.isnan(adjusted), np.isnan(pvalues))
+    assert (adjusted >= pvalues)[~np.isnan(pvalues)].all()
+
+
+@given(PVALUES, st.floats(0.001, 0.999))
+@settings(deadline=None, max_examples=100)
+def test_holm_rejects_what_the_procedure_rejects(pvalues, alpha):
+    tests = np.sort(pvalues[~np.isnan(pvalues)])
+    rejected = 0
+    while rejected < tests.size and tests[rejected] * (tests.size - rejected) <= alpha:
+        rejected += 1
+    assert np.sum(holm(pvalues) <= alpha) == rejected
+
+
+@given(PVALUES)
+@settings(deadline=None, max_examples=100)
+def test_benjamini_hochberg_against_scipy(pvalues):
+    defined = ~np.isnan(pvalues)
+    adjusted = benjamini_hochberg(pvalues)
+    np.testing.assert_array_equal(np.isnan(adjusted), ~defined)
+    if defined.any():
+        np.testing.assert_allclose(adjusted[defined], scipy.stats.false_discovery_control(pvalues[defined]), rtol=1e-12)
+
+
+@given(PVALUES, st.floats(0.001, 0.999))
+@settings(deadline=None, max_examples=100)
+def test_benjamini_hochberg_rejects_what_the_procedure_rejects(pvalues, alpha):
+    tests = np.sort(pvalues[~np.isnan(pvalues)])
+    passed = [k for k in range(1, tests.size + 1) if tests[k - 1] * tests.size / k <= alpha]
+    assert np.sum(benjamini_hochberg(pvalues) <= alpha) == max(passed, default=0)
+
+
+@pytest.mark.parametrize("adjust", [holm, benjamini_hochberg])
+def test_adjustments_keep_shapes_and_refuse_what_is_no_pvalue(adjust, random_generator):
+    pvalues = random_generator.random((3, 4))
+    np.testing.assert_array_equal(adjust(pvalues), adjust(pvalues.ravel()).reshape(3, 4))
+    assert adjust(0.3).shape == ()
+    assert float(adjust(0.3)) == 0.3
+    assert adjust([]).shape == (0,)
+    with pytest.raises(InputError, match=r"pvalues: must lie in \[0, 1\]; index \(1,\) has 1.5"):
+        adjust([0.5, 1.5])

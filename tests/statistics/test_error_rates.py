@@ -1,0 +1,360 @@
+"""Measured coverage of intervals and type-I error of tests.
+
+Run as a script, this file prints the tables that stand in the docstrings of `mean_estimate`, `paired_mean_test`
+and `compare_to_best`; as a test it measures fewer samples and asserts what the tables say.
+"""
+
+import sys
+
+import numpy as np
+import pytest
+from scipy import special
+
+from uqassay.statistics import (
+    bootstrap_means,
+    bootstrap_run_means,
+    compare_to_best,
+    mean_estimate,
+    paired_mean_test,
+    percentile_interval,
+)
+
+# losses of one instance and their mean; -ln p with p ~ Beta(0.5, 0.1) has mean 0.42 and skewness 4.5, much as
+# the log loss of a good image classifier
+LOSSES = {
+    "normal": (lambda rng, size: rng.normal(size=size), 0.0),
+    "exponential": (lambda rng, size: rng.exponential(size=size), 1.0),
+    "Bernoulli .3": (lambda rng, size: (rng.random(size) < 0.3).astype(float), 0.3),
+    "Bernoulli .05": (lambda rng, size: (rng.random(size) < 0.05).astype(float), 0.05),
+    "log loss": (lambda rng, size: -np.log(rng.beta(0.5, 0.1, size=size)), special.psi(0.6) - special.psi(0.5)),
+    "lognormal": (lambda rng, size: rng.lognormal(size=size), np.exp(0.5)),
+}
+ICC = 0.3
+
+
+def group_labels(n, unequal, rng):
+    """Groups of about 10 (of 3 in small samples); unequal ones have geometric sizes."""
+    size = 3 if n <= 30 else 10
+    if unequal:
+        sizes = rng.geometric(1 / size, size=n // size)
+        return np.repeat(np.arange(sizes.size), sizes)
+    return np.arange(n) // size
+
+
+def grouped_losses(rng, n, *, skewed=False, unequal=False):
+    """Losses with intraclass correlation .3 and mean 0, and their groups."""
+    labels = group_labels(n, unequal, rng)
+    effects = rng.exponential(size=labels.max() + 1) - 1 if skewed else rng.normal(size=labels.max() + 1)
+    return np.sqrt(ICC) * effects[labels] + np.sqrt(1 - ICC) * rng.normal(size=labels.size), labels
+
+
+def run_losses(rng, n, runs, *, run_sd):
+    """Crossed effects of instances (sd 1), runs (run_sd) and their interaction (sd 0.5) with mean 0."""
+    return rng.normal(size=n) + run_sd * rng.normal(size=(runs, 1)) + 0.5 * rng.normal(size=(runs, n))  # (R, n)
+
+
+def share_covered(draw, truth, *, n_samples, seed, **options):
+    """Share of intervals that hold the truth; draw(rng) gives (values, groups)."""
+    rng = np.random.default_rng(seed)
+    covered = 0
+    for _ in range(n_samples):
+        values, groups = draw(rng)
+        estimate = mean_estimate(values, groups=groups, **options)
+        covered += estimate.low <= truth <= estimate.high
+    return covered / n_samples
+
+
+def pvalues(draw, *, n_samples, seed, **options):
+    """P-values of tests; draw(rng) gives (a, b, groups)."""
+    rng = np.random.default_rng(seed)
+    result = []
+    for _ in range(n_samples):
+        a, b, groups = draw(rng)
+        result.append(paired_mean_test(a, b, groups=groups, **options).pvalue)
+    return np.array(result)
+
+
+def within_binomial(share, expected, n_samples, errors=4.0):
+    return abs(share - expected) <= errors * np.sqrt(expected * (1 - expected) / n_samples)
+
+
+# ---------------------------------------------------------------------------------------------------- coverage
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("level", [0.8, 0.95, 0.99])
+@pytest.mark.parametrize("n", [2, 5, 30, 200])
+def test_student_coverage_against_theory_for_normal_values(n, level):
+    share = share_covered(
+        lambda rng: (rng.normal(size=n), None), 0.0, n_samples=4000, seed=n, level=level, method="student-t"
+    )
+    assert within_binomial(share, level, 4000)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "n", "method", "low", "high"),
+    [
+        ("exponential", 30, "student-t", 0.915, 0.94),
+        ("exponential", 30, "hall", 0.94, 0.96),
+        ("exponential", 1000, "student-t", 0.94, 0.96),
+        ("Bernoulli .3", 200, "student-t", 0.93, 0.96),
+        ("Bernoulli .05", 30, "student-t", 0.75, 0.81),  # no success at all in 21 of 100 samples
+        ("Bernoulli .05", 200, "student-t", 0.91, 0.95),
+        ("Bernoulli .05", 200, "hall", 0.96, 0.99),
+        ("Bernoulli .05", 1000, "student-t", 0.93, 0.96),
+        ("log loss", 30, "student-t", 0.76, 0.85),
+        ("log loss", 30, "hall", 0.89, 0.94),
+        ("log loss", 200, "student-t", 0.91, 0.945),
+        ("log loss", 200, "hall", 0.94, 0.975),
+        ("log loss", 1000, "student-t", 0.93, 0.96),
+        ("lognormal", 30, "student-t", 0.86, 0.89),
+        ("lognormal", 30, "hall", 0.91, 0.935),
+        ("lognormal", 200, "student-t", 0.915, 0.94),
+        ("lognormal", 200, "hall", 0.93, 0.95),
+    ],
+)
+def test_coverage_for_skewed_values_is_as_documented(name, n, method, low, high):
+    draw, truth = LOSSES[name]
+    share = share_covered(lambda rng: (draw(rng, n), None), truth, n_samples=4000, seed=1, method=method)
+    assert low <= share <= high
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "low", "high"), [("normal", 0.92, 0.955), ("log loss", 0.83, 0.89)])
+def test_bca_coverage_is_as_documented(name, low, high):
+    draw, truth = LOSSES[name]
+    share = share_covered(lambda rng: (draw(rng, 30), None), truth, n_samples=2000, seed=2, method="bca", n_draws=500)
+    assert low <= share <= high
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n", [30, 200, 1000])
+def test_coverage_for_groups_against_theory(n):
+    share = share_covered(lambda rng: grouped_losses(rng, n), 0.0, n_samples=3000, seed=n)
+    assert within_binomial(share, 0.95, 3000)
+
+
+@pytest.mark.slow
+def test_coverage_collapses_when_groups_are_ignored():
+    share = share_covered(lambda rng: (grouped_losses(rng, 200)[0], None), 0.0, n_samples=2000, seed=3)
+    assert share < 0.80  # design effect 1 + 9·0.3 = 3.7: coverage 69 %
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("run_sd", [0.0, 0.05, 0.5])
+@pytest.mark.parametrize("n", [30, 200])
+def test_coverage_for_five_runs(n, run_sd):
+    share = share_covered(lambda rng: (run_losses(rng, n, 5, run_sd=run_sd), None), 0.0, n_samples=2000, seed=4)
+    # the interaction is counted twice, so coverage may exceed the level; it must not fall below
+    assert 0.95 - 4 * np.sqrt(0.95 * 0.05 / 2000) <= share <= 0.985
+
+
+@pytest.mark.slow
+def test_coverage_collapses_when_one_run_stands_for_the_method():
+    share = share_covered(lambda rng: (run_losses(rng, 200, 1, run_sd=0.5), None), 0.0, n_samples=2000, seed=5)
+    assert share < 0.45
+
+
+@pytest.mark.slow
+def test_percentile_coverage_of_bootstrap_draws():
+    rng = np.random.default_rng(6)
+    covered = plain = runs = 0
+    for _ in range(2000):
+        low, high = percentile_interval(bootstrap_means(rng.normal(size=100), n_draws=400, rng=rng))
+        plain += low <= 0 <= high
+        values = run_losses(rng, 100, 20, run_sd=0.3)
+        low, high = percentile_interval(bootstrap_run_means([values[:, :, None]], n_draws=400, rng=rng)[:, 0, 0])
+        runs += low <= 0 <= high
+        covered += 1
+    assert 0.92 <= plain / covered <= 0.96
+    assert 0.91 <= runs / covered <= 0.96
+
+
+# ------------------------------------------------------------------------------------------- type-I error, power
+
+
+def equal_pairs(name, n):
+    """Two models with the same distribution of losses, half of it shared through the instance."""
+    draw, _ = LOSSES[name]
+
+    def pair(rng):
+        common = draw(rng, n)
+        return common + draw(rng, n), common + draw(rng, n), None
+
+    return pair
+
+
+def skewed_differences(rng, n):
+    """Equal means, but b is wrong rarely and badly: the differences are exponential, centred."""
+    b = rng.exponential(size=n)
+    return np.ones(n), b, None
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("method", "n_samples"), [("student-t", 5000), ("hall", 5000), ("permutation", 2000)])
+@pytest.mark.parametrize("name", ["normal", "log loss"])
+def test_type_one_error_for_exchangeable_models(name, method, n_samples):
+    p = pvalues(equal_pairs(name, 50), n_samples=n_samples, seed=7, method=method, n_draws=199)
+    for alpha in (0.01, 0.05, 0.1):
+        share = np.mean(p <= alpha)
+        if name == "normal" or method == "permutation":
+            assert within_binomial(share, alpha, n_samples)
+        else:  # heavy symmetric tails: Student's t is conservative
+            assert share <= alpha + 4 * np.sqrt(alpha * (1 - alpha) / n_samples)
+
+
+@pytest.mark.slow
+def test_type_one_error_for_skewed_differences_is_as_documented():
+    shares = {
+        method: np.mean(
+            pvalues(lambda rng: skewed_differences(rng, 30), n_samples=3000, seed=8, method=method, n_draws=199) <= 0.05
+        )
+        for method in ("student-t", "hall", "permutation")
+    }
+    assert 0.06 <= shares["student-t"] <= 0.09
+    assert 0.06 <= shares["permutation"] <= 0.09
+    assert 0.04 <= shares["hall"] <= 0.06
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("method", "n_samples"), [("student-t", 4000), ("permutation", 2000)])
+def test_type_one_error_for_groups(method, n_samples):
+    def draw(rng):
+        values, labels = grouped_losses(rng, 200)
+        return values, np.zeros(200), labels
+
+    p = pvalues(draw, n_samples=n_samples, seed=9, method=method, n_draws=199)
+    for alpha in (0.01, 0.05, 0.1):
+        assert within_binomial(np.mean(p <= alpha), alpha, n_samples)
+
+
+@pytest.mark.slow
+def test_type_one_error_for_runs():
+    def draw(rng):
+        instances = rng.normal(size=100)
+        return (instances + run_losses(rng, 100, 5, run_sd=0.3), instances + run_losses(rng, 100, 3, run_sd=0.1), None)
+
+    p = pvalues(draw, n_samples=3000, seed=10)
+    for alpha in (0.01, 0.05, 0.1):
+        assert np.mean(p <= alpha) <= alpha + 4 * np.sqrt(alpha * (1 - alpha) / 3000)
+    assert np.mean(p <= 0.05) > 0.02  # not vacuous
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("method", "n_samples"), [("student-t", 3000), ("hall", 3000), ("permutation", 2000)])
+def test_power_against_theory(method, n_samples):
+    n = 50
+    powers = []
+    for effect in (0.0, 0.2, 0.4, 0.6):
+        p = pvalues(
+            lambda rng, effect=effect: (rng.normal(effect, 1, size=n), np.zeros(n), None),
+            n_samples=n_samples,
+            seed=11,
+            method=method,
+            n_draws=199,
+        )
+        powers.append(np.mean(p <= 0.05))
+        # noncentral t; 199 flips cost a little power
+        q = special.stdtrit(n - 1, 0.975)
+        shift = effect * np.sqrt(n)
+        theory = 1 - special.nctdtr(n - 1, shift, q) + special.nctdtr(n - 1, shift, -q)
+        assert abs(powers[-1] - theory) <= 4 * np.sqrt(theory * (1 - theory) / n_samples) + 0.02
+    assert powers == sorted(powers)
+
+
+def share_with_a_rejection(n_models, *, n_samples, seed, n=200):
+    """Share of data sets of equal models in which some model is rejected at 5 %: raw, Holm, Holm · J/2."""
+    rng = np.random.default_rng(seed)
+    counts = np.zeros(3)
+    names = [str(j) for j in range(n_models)]
+    for _ in range(n_samples):
+        rows = compare_to_best(list(rng.normal(size=(n_models, n))), names)
+        raw = np.nanmin([row.pvalue for row in rows])
+        adjusted = np.nanmin([row.pvalue_holm for row in rows])
+        counts += [raw <= 0.05, adjusted <= 0.05, adjusted <= 0.1 / n_models]
+    return counts / n_samples
+
+
+@pytest.mark.slow
+def test_selection_of_the_winner_raises_the_type_one_error_as_documented():
+    raw, adjusted, all_pairs = share_with_a_rejection(2, n_samples=2000, seed=12)
+    assert within_binomial(raw, 0.05, 2000)
+    assert raw == adjusted == all_pairs
+    raw, adjusted, all_pairs = share_with_a_rejection(5, n_samples=2000, seed=13)
+    assert 0.2 <= raw <= 0.35
+    assert 0.07 <= adjusted <= 0.13
+    assert 0.025 <= all_pairs <= 0.06
+
+
+# ------------------------------------------------------------------------------------------------------ tables
+
+
+def print_tables(only):
+    """Print every table, or the rows whose name begins with `only`."""
+    sizes = (30, 200, 1000)
+    methods = {"student-t": {}, "hall": {}, "bca": {"n_draws": 500}}
+    cases = {
+        **{name: (lambda rng, n, draw=draw: (draw(rng, n), None), truth) for name, (draw, truth) in LOSSES.items()},
+        "groups": (lambda rng, n: grouped_losses(rng, n), 0.0),
+        "groups, unequal": (lambda rng, n: grouped_losses(rng, n, unequal=True), 0.0),
+        "groups, skewed": (lambda rng, n: grouped_losses(rng, n, skewed=True), 0.0),
+        "5 runs, sd .05": (lambda rng, n: (run_losses(rng, n, 5, run_sd=0.05), None), 0.0),
+        "5 runs, sd .5": (lambda rng, n: (run_losses(rng, n, 5, run_sd=0.5), None), 0.0),
+    }
+    for name, (draw, truth) in cases.items():
+        if not name.startswith(only):
+            continue
+        cells = []
+        for method, options in methods.items():
+            for n in sizes:
+                n_samples = 20000 if method != "bca" else 1000
+                share = share_covered(
+                    lambda rng, n=n, draw=draw: draw(rng, n),
+                    truth,
+                    n_samples=n_samples,
+                    seed=n,
+                    method=method,
+                    **options,
+                )
+                cells.append(f"{100 * share:5.1f}")
+        print(f"{name:16s}", *cells, flush=True)
+
+    def grouped_pair(rng):
+        values, labels = grouped_losses(rng, 200)
+        return values, np.zeros(200), labels
+
+    def run_pair(rng):
+        common = rng.normal(size=100)
+        return common + run_losses(rng, 100, 5, run_sd=0.3), common + run_losses(rng, 100, 3, run_sd=0.1), None
+
+    pairs = {
+        "pairs: normal, n 50": equal_pairs("normal", 50),
+        "pairs: log loss, n 50": equal_pairs("log loss", 50),
+        "pairs: skewed, n 30": lambda rng: skewed_differences(rng, 30),
+        "pairs: skewed, n 200": lambda rng: skewed_differences(rng, 200),
+        "pairs: 20 groups": grouped_pair,
+        "pairs: 5 and 3 runs": run_pair,
+    }
+    for name, pair in pairs.items():
+        if not name.startswith(only):
+            continue
+        cells = []
+        for method in ("student-t", "hall", "permutation"):
+            if name == "pairs: 5 and 3 runs" and method == "permutation":
+                continue
+            n_samples = 20000 if method != "permutation" else 4000
+            p = pvalues(pair, n_samples=n_samples, seed=1, method=method, n_draws=999)
+            cells.append(" / ".join(f"{100 * np.mean(p <= alpha):.1f}" for alpha in (0.01, 0.05, 0.1)))
+        print(f"{name:16s}", "    ".join(cells), flush=True)
+    for n_models in (2, 3, 5, 10) if "models".startswith(only) else ():
+        print(
+            "models",
+            n_models,
+            (100 * share_with_a_rejection(n_models, n_samples=10000, seed=n_models)).round(1),
+            flush=True,
+        )
+
+
+if __name__ == "__main__":
+    print_tables(sys.argv[1] if len(sys.argv) > 1 else "")
