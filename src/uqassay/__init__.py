@@ -31,7 +31,7 @@ _WHERE = {
 }
 _ROOMS = ("credal", "errors", "experiments", "measures", "metrics", "predictions", "report", "statistics")
 
-__all__ = [  # noqa: PLE0604
+__all__ = [
     "Assay",
     "Dirichlet",
     "Estimate",

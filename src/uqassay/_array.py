@@ -22,7 +22,7 @@ CHUNK_BYTES = 32 * 2**20
 # -- what comes in ----------------------------------------------------------------------------------------------------
 
 
-def as_numeric(values: ArrayLike, name: str, *, ndim: int | tuple[int, ...] | None = None) -> NDArray[Any]:
+def as_numeric(values: Any, name: str, *, ndim: int | tuple[int, ...] | None = None) -> NDArray[Any]:
     """Real-valued array without a copy where possible: memory maps stay memory maps, tensors come to the host.
 
     Raises
@@ -122,7 +122,9 @@ def check_class_count(n_classes: int, name: str) -> None:
         )
 
 
-def as_labels(labels: ArrayLike, n_classes: int, *, n_instances: int | None = None, name: str = "y_true") -> NDArray[Any]:
+def as_labels(
+    labels: ArrayLike, n_classes: int, *, n_instances: int | None = None, name: str = "y_true"
+) -> NDArray[Any]:
     """Integer labels ``(n,)`` as int64, or label distributions / vote counts ``(n, K)`` as rows that sum to 1.
 
     Raises

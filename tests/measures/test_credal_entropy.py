@@ -275,6 +275,17 @@ def test_hull_upper_against_theory(random_generator):
     np.testing.assert_allclose(found.values, entropy(np.stack([nearest, 1 - nearest], axis=1)), rtol=0, atol=1e-9)
 
 
+def test_hull_upper_of_members_that_sum_to_one_only_roughly(random_generator):
+    # Within the tolerance of half precision members are used as they are; the certificate must hold for them too.
+    P = random_generator.dirichlet(np.ones(4), size=(100, 2)) * random_generator.uniform(0.9995, 1.0005, (100, 2, 1))
+    t = np.linspace(0, 1, 5001)[:, None]
+    grid = entropy(t * P[:, None, 0] + (1 - t) * P[:, None, 1]).max(axis=1)
+    found = hull_upper_entropy(P)
+    assert (found.gap <= 1e-9).all()
+    assert (grid <= found.values + found.gap + 1e-13).all()
+    np.testing.assert_allclose(found.values, grid, rtol=0, atol=1e-6)
+
+
 def test_hull_lower_is_at_a_member(random_generator):
     P = random_generator.dirichlet(np.ones(4), size=(50, 6))
     np.testing.assert_allclose(hull_lower_entropy(P), entropy(P).min(axis=1), rtol=1e-13)

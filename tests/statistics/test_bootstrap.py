@@ -203,6 +203,15 @@ def test_run_draws_do_not_depend_on_the_number_of_draws(random_generator):
     np.testing.assert_array_equal(bootstrap_run_means(models, n_draws=100, rng=np.random.default_rng(9)), long)
 
 
+def test_run_draws_follow_the_seed_and_are_apart_from_the_instances():
+    runs = np.array([0.0, 1.0, 4.0])[:, np.newaxis, np.newaxis] + np.zeros((3, 3, 1))
+    instances = np.array([0.0, 1.0, 4.0])[np.newaxis, :, np.newaxis]
+    first = bootstrap_run_means([runs, instances], n_draws=2000, rng=0)[:, :, 0]
+    second = bootstrap_run_means([runs, instances], n_draws=2000, rng=1)[:, :, 0]
+    assert abs(np.corrcoef(first[:, 0], second[:, 0])[0, 1]) < 0.12
+    assert abs(np.corrcoef(first.T)[0, 1]) < 0.12
+
+
 def test_run_weights_of_zero_are_absence(random_generator):
     models = [random_generator.normal(size=(3, 12, 2))]
     weights = np.array([1, 0, 2] * 4)

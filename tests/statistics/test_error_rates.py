@@ -27,6 +27,7 @@ LOSSES = {
     "Bernoulli .3": (lambda rng, size: (rng.random(size) < 0.3).astype(float), 0.3),
     "Bernoulli .05": (lambda rng, size: (rng.random(size) < 0.05).astype(float), 0.05),
     "log loss": (lambda rng, size: -np.log(rng.beta(0.5, 0.1, size=size)), special.psi(0.6) - special.psi(0.5)),
+    "heavy tails": (lambda rng, size: np.log(rng.beta(0.5, 0.1, size=size) / rng.beta(0.5, 0.1, size=size)), 0.0),
     "lognormal": (lambda rng, size: rng.lognormal(size=size), np.exp(0.5)),
 }
 ICC = 0.3
@@ -53,13 +54,14 @@ def run_losses(rng, n, runs, *, run_sd):
     return rng.normal(size=n) + run_sd * rng.normal(size=(runs, 1)) + 0.5 * rng.normal(size=(runs, n))  # (R, n)
 
 
-def share_covered(draw, truth, *, n_samples, seed, **options):
-    """Share of intervals that hold the truth; draw(rng) gives (values, groups)."""
+def share_covered(draw, truth, *, n_samples, seed, weighted=False, **options):
+    """Share of intervals that hold the truth; draw(rng) gives (values, groups); weights are exponential."""
     rng = np.random.default_rng(seed)
     covered = 0
     for _ in range(n_samples):
         values, groups = draw(rng)
-        estimate = mean_estimate(values, groups=groups, **options)
+        weights = rng.exponential(size=np.shape(values)[-1]) if weighted else None
+        estimate = mean_estimate(values, groups=groups, sample_weight=weights, **options)
         covered += estimate.low <= truth <= estimate.high
     return covered / n_samples
 
@@ -103,11 +105,13 @@ def test_student_coverage_against_theory_for_normal_values(n, level):
         ("Bernoulli .05", 200, "student-t", 0.91, 0.95),
         ("Bernoulli .05", 200, "hall", 0.96, 0.99),
         ("Bernoulli .05", 1000, "student-t", 0.93, 0.96),
-        ("log loss", 30, "student-t", 0.76, 0.85),
-        ("log loss", 30, "hall", 0.89, 0.94),
+        ("log loss", 30, "student-t", 0.82, 0.87),
+        ("log loss", 30, "hall", 0.935, 0.965),
         ("log loss", 200, "student-t", 0.91, 0.945),
-        ("log loss", 200, "hall", 0.94, 0.975),
+        ("log loss", 200, "hall", 0.94, 0.965),
         ("log loss", 1000, "student-t", 0.93, 0.96),
+        ("heavy tails", 30, "student-t", 0.95, 0.98),
+        ("heavy tails", 30, "hall", 0.88, 0.91),
         ("lognormal", 30, "student-t", 0.86, 0.89),
         ("lognormal", 30, "hall", 0.91, 0.935),
         ("lognormal", 200, "student-t", 0.915, 0.94),
@@ -124,7 +128,7 @@ def test_coverage_for_skewed_values_is_as_documented(name, n, method, low, high)
 @pytest.mark.parametrize(("name", "low", "high"), [("normal", 0.92, 0.955), ("log loss", 0.83, 0.89)])
 def test_bca_coverage_is_as_documented(name, low, high):
     draw, truth = LOSSES[name]
-    share = share_covered(lambda rng: (draw(rng, 30), None), truth, n_samples=2000, seed=2, method="bca", n_draws=500)
+    share = share_covered(lambda rng: (draw(rng, 30), None), truth, n_samples=2000, seed=2, method="bca", n_draws=400)
     assert low <= share <= high
 
 
@@ -136,9 +140,25 @@ def test_coverage_for_groups_against_theory(n):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("n", [30, 200])
+def test_coverage_for_groups_of_unequal_size_is_as_documented(n):
+    share = share_covered(lambda rng: grouped_losses(rng, n, unequal=True), 0.0, n_samples=2000, seed=n)
+    assert 0.935 <= share <= 0.97  # 92 % with the factor G/(G−1) and G − 1 degrees of freedom
+
+
+@pytest.mark.slow
 def test_coverage_collapses_when_groups_are_ignored():
     share = share_covered(lambda rng: (grouped_losses(rng, 200)[0], None), 0.0, n_samples=2000, seed=3)
     assert share < 0.80  # design effect 1 + 9·0.3 = 3.7: coverage 69 %
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n", [30, 200])
+def test_coverage_for_weights_is_as_documented(n):
+    share = share_covered(
+        lambda rng: (rng.normal(size=n), None), 0.0, n_samples=3000, seed=n, weighted=True, level=0.95
+    )
+    assert 0.94 <= share <= 0.98
 
 
 @pytest.mark.slow
@@ -161,10 +181,10 @@ def test_percentile_coverage_of_bootstrap_draws():
     rng = np.random.default_rng(6)
     covered = plain = runs = 0
     for _ in range(2000):
-        low, high = percentile_interval(bootstrap_means(rng.normal(size=100), n_draws=400, rng=rng))
+        low, high = percentile_interval(bootstrap_means(rng.normal(size=100), n_draws=200, rng=rng))
         plain += low <= 0 <= high
         values = run_losses(rng, 100, 20, run_sd=0.3)
-        low, high = percentile_interval(bootstrap_run_means([values[:, :, None]], n_draws=400, rng=rng)[:, 0, 0])
+        low, high = percentile_interval(bootstrap_run_means([values[:, :, None]], n_draws=200, rng=rng)[:, 0, 0])
         runs += low <= 0 <= high
         covered += 1
     assert 0.92 <= plain / covered <= 0.96
@@ -192,7 +212,7 @@ def skewed_differences(rng, n):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("method", "n_samples"), [("student-t", 5000), ("hall", 5000), ("permutation", 2000)])
+@pytest.mark.parametrize(("method", "n_samples"), [("student-t", 5000), ("permutation", 2000)])
 @pytest.mark.parametrize("name", ["normal", "log loss"])
 def test_type_one_error_for_exchangeable_models(name, method, n_samples):
     p = pvalues(equal_pairs(name, 50), n_samples=n_samples, seed=7, method=method, n_draws=199)
@@ -200,7 +220,7 @@ def test_type_one_error_for_exchangeable_models(name, method, n_samples):
         share = np.mean(p <= alpha)
         if name == "normal" or method == "permutation":
             assert within_binomial(share, alpha, n_samples)
-        else:  # heavy symmetric tails: Student's t is conservative
+        else:  # heavy symmetric tails
             assert share <= alpha + 4 * np.sqrt(alpha * (1 - alpha) / n_samples)
 
 
@@ -210,11 +230,10 @@ def test_type_one_error_for_skewed_differences_is_as_documented():
         method: np.mean(
             pvalues(lambda rng: skewed_differences(rng, 30), n_samples=3000, seed=8, method=method, n_draws=199) <= 0.05
         )
-        for method in ("student-t", "hall", "permutation")
+        for method in ("student-t", "permutation")
     }
     assert 0.06 <= shares["student-t"] <= 0.09
     assert 0.06 <= shares["permutation"] <= 0.09
-    assert 0.04 <= shares["hall"] <= 0.06
 
 
 @pytest.mark.slow
@@ -242,7 +261,7 @@ def test_type_one_error_for_runs():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("method", "n_samples"), [("student-t", 3000), ("hall", 3000), ("permutation", 2000)])
+@pytest.mark.parametrize(("method", "n_samples"), [("student-t", 3000), ("permutation", 2000)])
 def test_power_against_theory(method, n_samples):
     n = 50
     powers = []
@@ -299,6 +318,7 @@ def print_tables(only):
         "groups": (lambda rng, n: grouped_losses(rng, n), 0.0),
         "groups, unequal": (lambda rng, n: grouped_losses(rng, n, unequal=True), 0.0),
         "groups, skewed": (lambda rng, n: grouped_losses(rng, n, skewed=True), 0.0),
+        "weights": (lambda rng, n: (rng.normal(size=n), None), 0.0),
         "5 runs, sd .05": (lambda rng, n: (run_losses(rng, n, 5, run_sd=0.05), None), 0.0),
         "5 runs, sd .5": (lambda rng, n: (run_losses(rng, n, 5, run_sd=0.5), None), 0.0),
     }
@@ -315,6 +335,7 @@ def print_tables(only):
                     n_samples=n_samples,
                     seed=n,
                     method=method,
+                    weighted=name == "weights",
                     **options,
                 )
                 cells.append(f"{100 * share:5.1f}")
@@ -340,7 +361,7 @@ def print_tables(only):
         if not name.startswith(only):
             continue
         cells = []
-        for method in ("student-t", "hall", "permutation"):
+        for method in ("student-t", "permutation"):
             if name == "pairs: 5 and 3 runs" and method == "permutation":
                 continue
             n_samples = 20000 if method != "permutation" else 4000

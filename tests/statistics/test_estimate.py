@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from uqassay.errors import InputError
-from uqassay.statistics import Estimate, mean_estimate
+from uqassay.statistics import Estimate, bca_interval, bootstrap_run_means, mean_estimate
 
 VALUES = hnp.arrays(np.float64, st.integers(2, 30), elements=st.floats(-100, 100, width=32))
 
@@ -124,7 +124,7 @@ def test_groups_against_brute_force(weighted, correlation, random_generator):
     weights = rng.random(40) + 0.1 if weighted else np.ones(40)
     estimate = mean_estimate(values, groups=labels, sample_weight=weights if weighted else None, level=0.9)
     np.testing.assert_allclose(ends(estimate), brute_force_interval(values, labels, weights, 0.9), rtol=1e-9)
-    assert estimate.note == "7 groups"
+    assert estimate.note == f"{len(set(labels))} groups"
     assert estimate.n == 40
 
 
@@ -250,6 +250,16 @@ def test_runs_against_brute_force(random_generator):
     half = scipy.stats.t.ppf(0.975, dof) * np.sqrt(v1 + v2)
     np.testing.assert_allclose(ends(estimate), [runs.mean(), runs.mean() - half, runs.mean() + half], rtol=1e-12)
     assert (estimate.n, estimate.note) == (12, "4 runs")
+
+
+def test_bca_of_runs_against_the_two_sample_acceleration(random_generator):
+    runs = random_generator.exponential(size=(3, 8)) + np.array([[0.0], [0.1], [2.0]])
+    estimate = mean_estimate(runs, method="bca", n_draws=4000, level=0.8)
+    draws = bootstrap_run_means([runs[:, :, np.newaxis]], n_draws=4000)[:, 0, 0]
+    # influences of the instances and of the runs on the grand mean (Efron 1987, section 7: several samples)
+    influence = np.r_[(runs.mean(axis=0) - runs.mean()) / 8, (runs.mean(axis=1) - runs.mean()) / 3]
+    low, high = bca_interval(runs.mean(), draws, -influence, level=0.8)
+    np.testing.assert_allclose([estimate.low, estimate.high], [low, high], rtol=1e-10)
 
 
 def test_one_run_says_what_is_left_out(random_generator):

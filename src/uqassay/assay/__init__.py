@@ -13,11 +13,11 @@ from numpy.typing import ArrayLike, NDArray
 from uqassay._array import as_numeric, check_rows
 from uqassay.assay.alignment import Aligned, align
 from uqassay.assay.result import FINDING_COLUMNS, Assay, Ranked
-from uqassay.assay.scoring import ModelScores, SetSample, Settings, class_prior, sample_sets, score_model, vacuous
+from uqassay.assay.scoring import ModelScores, SetSample, Settings, sample_sets, score_baselines, score_model
 from uqassay.errors import InputError
 from uqassay.measures.scores import SCORES
 from uqassay.metrics.unified import check_tradeoff
-from uqassay.predictions import Point, Prediction
+from uqassay.predictions import Prediction
 
 __all__ = ["FINDING_COLUMNS", "Assay", "Ranked", "assay"]
 
@@ -110,16 +110,13 @@ def assay(
     unknown = [m for m in measures if m not in SCORES]
     if unknown:
         raise InputError(f"measures: must be among {', '.join(SCORES)}; got {unknown[0]!r}; choose from them.")
-    aligned = align(
-        predictions, y_true, groups=groups, repair=repair, common_members=common_members, seed=seed
-    )
+    aligned = align(predictions, y_true, groups=groups, repair=repair, common_members=common_members, seed=seed)
     settings = Settings(
         distance, nonspecificity, convention, focal_sets, floor, tuple(measures), tolerance, level, n_draws, seed
     )
     y, n_classes = aligned.labels, len(aligned.class_names)
     models = [score_model(name, runs, y, settings, progress=progress) for name, runs in aligned.models.items()]
-    for name, prediction in _baselines(y, n_classes, prior).items():
-        models.append(score_model(name, (prediction,), y, settings, baseline=True))
+    models += score_baselines(y, n_classes, _prior(y, n_classes, prior), settings)
     result = Assay(
         models=tuple(models),
         labels=y,
@@ -155,20 +152,17 @@ def _seed(rng: int | None) -> int:
     raise InputError(f"rng: must be a whole number ≥ 0, for it is written into the report; got {rng!r}; pass a seed.")
 
 
-def _baselines(y: NDArray[Any], n_classes: int, prior: ArrayLike | None) -> dict[str, Prediction]:
+def _prior(y: NDArray[Any], n_classes: int, prior: ArrayLike | None) -> NDArray[np.float64]:
+    """Class frequencies, given or those of the labels, ``(K,)``."""
     if prior is None:
-        shares = class_prior(y, n_classes)
-    else:
-        shares = as_numeric(prior, "prior", ndim=1).astype(np.float64)
-        if shares.shape != (n_classes,):
-            raise InputError(
-                f"prior: needs one share for each of the {n_classes} classes; got shape {shares.shape}; count the labels."
-            )
-        check_rows(shares[None], "prior", tolerance=1e-6, remedy="divide the counts by their sum")
-    return {
-        "vacuous": vacuous(len(y), n_classes),
-        "class-prior": Point(np.broadcast_to(shares, (len(y), n_classes))),
-    }
+        return y.mean(axis=0) if y.ndim == 2 else np.bincount(y, minlength=n_classes) / len(y)
+    shares = as_numeric(prior, "prior", ndim=1).astype(np.float64)
+    if shares.shape != (n_classes,):
+        raise InputError(
+            f"prior: needs one share for each of the {n_classes} classes; got shape {shares.shape}; count the labels."
+        )
+    check_rows(shares[None], "prior", tolerance=1e-6, remedy="divide the counts by their sum")
+    return shares
 
 
 def _subgroups(subgroups: Mapping[str, ArrayLike] | None, n: int) -> dict[str, NDArray[Any]]:
@@ -200,8 +194,8 @@ def _warnings(
         found += [f"{m.name}: {note}." for note in m.notes]
         if m.floored:
             share = f"{m.floored} of {m.n_runs * n} rows"
-            effect = "are infinite" if m.floor == 0 else f"count as {m.floor:.3g}"
-            found.append(f"{m.name}: in {share} the label's upper probability is below {m.floor:.3g}; they {effect}.")
+            rule = "0, an infinite loss" if m.floor == 0 else f"below {m.floor:.3g}, and counts as that"
+            found.append(f"{m.name}: in {share} the label's upper probability is {rule}.")
         if m.gap > 1e-4:
             found.append(f"{m.name}: the solver's certified gap reaches {m.gap:.2g} in the distance.")
         if m.nonspecificity_error:

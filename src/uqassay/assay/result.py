@@ -13,8 +13,15 @@ from uqassay.assay.scoring import ModelScores, SetSample, Settings
 from uqassay.errors import InputError, MissingDependencyError
 from uqassay.metrics.calibration_error import Reliability, expected_calibration_error, reliability
 from uqassay.metrics.selection import lower_envelope, ranking_changes, tradeoff_scale
-from uqassay.statistics import Estimate, PairedComparison, bootstrap_run_means, mean_estimate, paired_mean_test
-from uqassay.statistics import compare_to_best, winning_probability
+from uqassay.statistics import (
+    Estimate,
+    PairedComparison,
+    bootstrap_run_means,
+    compare_to_best,
+    mean_estimate,
+    paired_mean_test,
+    winning_probability,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -22,9 +29,10 @@ if TYPE_CHECKING:
 __all__ = ["FINDING_COLUMNS", "Assay", "Ranked"]
 
 Array = NDArray[np.float64]
-FINDING_COLUMNS = (
-    "model run metric score tradeoff convention estimate low high level n method note".split()
-)  # fixed: part of the public surface
+FINDING_COLUMNS = [
+    *("model", "run", "metric", "score", "tradeoff", "convention"),
+    *("estimate", "low", "high", "level", "n", "method", "note"),
+]
 
 
 @dataclass(frozen=True)
@@ -134,9 +142,11 @@ class Assay:
     def ranked(self, tradeoff: float) -> tuple[Ranked, ...]:
         """Models and baselines by their mean E at one λ, best first; `ranking` gives the same as a table."""
         tradeoff = _tradeoff(tradeoff)
-        options = {"groups": self.groups, "level": self.settings.level}
+        options: dict[str, Any] = {"groups": self.groups, "level": self.settings.level}
         losses = [self.loss(m.name, tradeoff) for m in self.models]
-        estimates = [self._widened(mean_estimate(x, **options), m, tradeoff) for x, m in zip(losses, self.models, strict=True)]
+        estimates = [
+            self._widened(mean_estimate(x, **options), m, tradeoff) for x, m in zip(losses, self.models, strict=True)
+        ]
         n = len(self.candidates)
         compared = compare_to_best(losses[:n], self.model_names, **options)
         wins = self.winning_probabilities([tradeoff])[0]
@@ -226,7 +236,9 @@ class Assay:
             For label distributions, whose KL is not among the columns.
         """
         if self.labels.ndim == 2:
-            raise InputError("y_true: the scale of λ needs one label per instance; got label distributions; use KL itself.")
+            raise InputError(
+                "y_true: the scale of λ needs one label per instance; got label distributions; use KL itself."
+            )
         if self.settings.distance == "kl":
             return 1.0
         kl = [-np.log(np.maximum(m.columns["upper-label"], m.floor)) for m in self.candidates]
@@ -247,10 +259,18 @@ class Assay:
         if error == 0 or not np.isfinite(estimate.low):
             return estimate
         half = np.hypot((estimate.high - estimate.low) / 2, 1.96 * error)
-        note = "; ".join(filter(None, [estimate.note, f"non-specificity estimated, standard error {error:.2g} in the mean"]))
+        note = "; ".join(
+            filter(None, [estimate.note, f"non-specificity estimated, standard error {error:.2g} in the mean"])
+        )
         value = float(estimate)
         return Estimate(
-            value, low=value - half, high=value + half, level=estimate.level, n=estimate.n, method=estimate.method, note=note
+            value,
+            low=value - half,
+            high=value + half,
+            level=estimate.level,
+            n=estimate.n,
+            method=estimate.method,
+            note=note,
         )
 
     # -- findings -----------------------------------------------------------------------------------------------------
@@ -302,7 +322,9 @@ class Assay:
             return [(name, np.broadcast_to(truth == c, shape)) for c, name in enumerate(self.class_names)]
         if by not in self.subgroups:
             known = ", ".join(["correct", "class", *self.subgroups])
-            raise InputError(f"by: must be one of {known}; got {by!r}; pass subgroups={{name: values}} to assay for more.")
+            raise InputError(
+                f"by: must be one of {known}; got {by!r}; pass subgroups={{name: values}} to assay for more."
+            )
         values = self.subgroups[by]
         return [(str(value), np.broadcast_to(values == value, shape)) for value in np.unique(values)]
 
@@ -349,7 +371,10 @@ class Assay:
             if np.isnan(values).all():
                 note = f"{measure} is not defined for {model.kind}"
                 undefined = float("nan")
-                add(measure, Estimate(undefined, low=undefined, high=undefined, level=s.level, n=0, method="", note=note))
+                add(
+                    measure,
+                    Estimate(undefined, low=undefined, high=undefined, level=s.level, n=0, method="", note=note),
+                )
             else:
                 add(measure, self._mean(values, mask))
         return rows
@@ -401,7 +426,9 @@ class Assay:
             for r in range(m.n_runs):
                 columns = {key: value[r] for key, value in m.columns.items()}
                 columns["label"] = columns["label"].astype(np.int64)
-                frames.append(pandas.DataFrame({"model": m.name, "run": r + 1, "instance": ids, "y_true": truth, **columns}))
+                frames.append(
+                    pandas.DataFrame({"model": m.name, "run": r + 1, "instance": ids, "y_true": truth, **columns})
+                )
         return pandas.concat(frames, ignore_index=True)
 
     def extreme_instances(self, k: int = 10) -> dict[str, NDArray[np.int64]]:
@@ -454,7 +481,9 @@ class Assay:
 
 def _tradeoff(tradeoff: float) -> float:
     if not (np.isfinite(tradeoff) and tradeoff >= 0):
-        raise InputError(f"tradeoff: must be finite and at least 0; got {tradeoff}; choose λ by how costly imprecision is.")
+        raise InputError(
+            f"tradeoff: must be finite and at least 0; got {tradeoff}; choose λ by how costly imprecision is."
+        )
     return float(tradeoff)
 
 

@@ -2,20 +2,20 @@
 
 import hashlib
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from uqassay._array import row_chunks
+from uqassay._array import release, row_chunks
 from uqassay.errors import InputError
 from uqassay.measures.scores import uncertainty_score
 from uqassay.metrics.point_scores import brier_loss, is_correct, log_loss
 from uqassay.metrics.unified import default_floor, label_distance, set_nonspecificity
-from uqassay.predictions import Dirichlet, GaussianLogits, Intervals, Masses, Members, Prediction, Vertices
+from uqassay.predictions import Dirichlet, GaussianLogits, Intervals, Masses, Members, Point, Prediction, Vertices
 
-__all__ = ["ModelScores", "Settings", "SetSample", "class_prior", "score_model", "vacuous"]
+__all__ = ["ModelScores", "SetSample", "Settings", "sample_sets", "score_baselines", "score_model"]
 
 Array = NDArray[np.float64]
 PART_BYTES = 32 * 2**20
@@ -177,15 +177,28 @@ def score_model(
     )
 
 
-def vacuous(n: int, n_classes: int) -> Intervals:
-    """The statement that anything may happen: distance 0, non-specificity ln K."""
-    shape = (n, n_classes)
-    return Intervals(np.broadcast_to(0.0, shape), np.broadcast_to(1.0, shape))
+def score_baselines(y: NDArray[Any], n_classes: int, prior: Array, settings: Settings) -> list[ModelScores]:
+    """Scores of the vacuous statement (anything may happen) and of the class frequencies.
 
-
-def class_prior(y: NDArray[Any], n_classes: int) -> Array:
-    """Class frequencies of labels or label distributions, ``(K,)``."""
-    return y.mean(axis=0) if y.ndim == 2 else np.bincount(y, minlength=n_classes) / len(y)
+    Both say the same of every instance, so for labels they are scored once per class.
+    """
+    each = np.arange(n_classes) if y.ndim == 1 else y
+    shape = (len(each), n_classes)
+    statements = {
+        "vacuous": Intervals(np.broadcast_to(0.0, shape), np.broadcast_to(1.0, shape)),
+        "class-prior": Point(np.broadcast_to(prior, shape)),
+    }
+    scored = [score_model(name, (s,), each, settings, baseline=True) for name, s in statements.items()]
+    if y.ndim == 2:
+        return scored
+    return [
+        replace(
+            m,
+            columns={key: column[:, y] for key, column in m.columns.items()},
+            floored=int(np.isin(y, np.flatnonzero(prior < m.floor)).sum()) if m.floored else 0,
+        )
+        for m in scored
+    ]
 
 
 def sample_sets(run: Prediction, rows: NDArray[np.int64], n_pictured: int) -> SetSample:
@@ -206,9 +219,9 @@ def sample_sets(run: Prediction, rows: NDArray[np.int64], n_pictured: int) -> Se
 
 def _with_draws_held(run: Prediction) -> Prediction:
     """Draw once where the draws fit into memory: a `Dirichlet` is asked several times for the same ones."""
-    if isinstance(run, (Dirichlet, GaussianLogits)):
-        if 8 * run.n_instances * run.n_draws * run.n_classes <= DRAWS_HELD_BYTES:
-            return run.with_draws()
+    drawn = isinstance(run, (Dirichlet, GaussianLogits))
+    if drawn and 8 * run.n_instances * run.n_draws * run.n_classes <= DRAWS_HELD_BYTES:
+        return run.with_draws()
     return run
 
 
@@ -258,3 +271,4 @@ def _fingerprint(run: Prediction, digest: Any) -> None:
         array = getattr(run, name)
         for rows in row_chunks(array.shape[0], array[:1].nbytes):
             digest.update(np.ascontiguousarray(array[rows]).view(np.uint8).data)
+            release(array)

@@ -151,7 +151,9 @@ def load(folder: str | Path) -> Assay:
     except FileFormatError:
         raise
     except (OSError, ValueError, KeyError) as problem:
-        raise FileFormatError(f"{source}: is not a folder that Assay.save wrote ({problem}); check the path.") from problem
+        raise FileFormatError(
+            f"{source}: is not a folder that Assay.save wrote ({problem}); check the path."
+        ) from problem
     models = []
     for i, entry in enumerate(facts["models"]):
         prefix = f"model/{i}/"

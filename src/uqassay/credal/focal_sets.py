@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from uqassay.credal.moebius import MAX_ENUMERATED_CLASSES
 from uqassay.credal.overlap import best_overlapping_sets, ellipsoid_cells
-from uqassay.credal.moebius import MAX_ENUMERATED_CLASSES, check_enumerable
 from uqassay.errors import InputError, TooManyClassesError
 
 __all__ = [

@@ -6,7 +6,9 @@ from numpy.typing import NDArray
 __all__ = ["intersection_probability", "reachable"]
 
 
-def reachable(lower: NDArray[np.float64], upper: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def reachable(
+    lower: NDArray[np.float64], upper: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Tighten intervals so that every bound is attained by some distribution inside them.
 
     l' = max(l, 1 − Σ_{j≠i} u_j) and u' = min(u, 1 − Σ_{j≠i} l_j) (de Campos, Huete and Moral, 1994).

@@ -34,6 +34,7 @@ __all__ = [
 ]
 
 Array = NDArray[np.float64]
+PREFIX_BLOCK = 16  # prefixes looked at together: few enough to stay in a core's own cache
 
 
 class EventBounds(NamedTuple):
@@ -101,9 +102,7 @@ def interval_event_bounds(lower: Array, upper: Array, events: NDArray[np.bool_])
     return least, most
 
 
-def mass_event_bounds(
-    masses: Array, focal_sets: NDArray[np.bool_], events: NDArray[np.bool_]
-) -> tuple[Array, Array]:
+def mass_event_bounds(masses: Array, focal_sets: NDArray[np.bool_], events: NDArray[np.bool_]) -> tuple[Array, Array]:
     """Belief and plausibility of given events, Bel(A) = Σ_{B⊆A} m(B) and Pl(A) = Σ_{B∩A≠∅} m(B).
 
     Parameters
@@ -196,29 +195,44 @@ def fold_sum(values: Array) -> Array:
 # -- one event of each size -------------------------------------------------------------------------------------------
 
 
-def hull_prefixes(points_by_class: Array, order: NDArray[np.integer]) -> Iterator[EventBounds]:
-    """Bounds of the K − 1 proper prefixes of an order of the classes, smallest first; each array ``(n,)``.
+def hull_prefixes(points_by_class: Array, order: NDArray[np.integer]) -> Iterator[tuple[slice, EventBounds]]:
+    """Bounds of the K − 1 proper prefixes of an order of the classes, smallest first, a block of them at a time.
 
     Parameters
     ----------
     points_by_class : array (K, V, n)
         Class first, so that each step adds one contiguous block.
     order : int array (K,)
+
+    Yields
+    ------
+    sizes : slice
+        Which of the K − 1 prefixes.
+    EventBounds
+        Arrays (b, n) for these b prefixes.
     """
-    sums = np.zeros(points_by_class.shape[1:])
-    for c in order[:-1]:
-        sums += points_by_class[c]
-        yield EventBounds(sums[0], sums.min(axis=0), sums.max(axis=0))
+    for sizes, sums in _prefix_sums(points_by_class, order):
+        yield sizes, EventBounds(sums[:, 0], sums.min(axis=1), sums.max(axis=1))
 
 
 def interval_prefixes(
     reference: Array, lower: Array, upper: Array, order: NDArray[np.integer]
-) -> Iterator[EventBounds]:
+) -> Iterator[tuple[slice, EventBounds]]:
     """The same for reachable intervals and a distribution inside them, all ``(K, n)``."""
-    total_l, total_u = fold_sum(lower), fold_sum(upper)
-    sum_r, sum_l, sum_u = np.zeros_like(total_l), np.zeros_like(total_l), np.zeros_like(total_l)
-    for c in order[:-1]:
-        sum_r += reference[c]
-        sum_l += lower[c]
-        sum_u += upper[c]
-        yield _interval_bounds(sum_r, sum_l, sum_u, total_l, total_u)
+    totals = fold_sum(lower), fold_sum(upper)
+    stacked = np.stack([reference, lower, upper], axis=1)  # (K, 3, n)
+    for sizes, sums in _prefix_sums(stacked, order):
+        yield sizes, _interval_bounds(sums[:, 0], sums[:, 1], sums[:, 2], *totals)
+
+
+def _prefix_sums(terms: Array, order: NDArray[np.integer]) -> Iterator[tuple[slice, Array]]:
+    """Running sums over an order of the first axis, without the last one, ``(b, …)`` at a time."""
+    block = np.empty((PREFIX_BLOCK, *terms.shape[1:]))
+    before = np.zeros(terms.shape[1:])
+    for start in range(0, len(order) - 1, PREFIX_BLOCK):
+        stop = min(start + PREFIX_BLOCK, len(order) - 1)
+        for i, c in enumerate(order[start:stop]):
+            np.add(before, terms[c], out=block[i])
+            before = block[i]
+        before = before.copy()
+        yield slice(start, stop), block[: stop - start]

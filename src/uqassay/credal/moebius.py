@@ -9,7 +9,14 @@ from numpy.typing import NDArray
 
 from uqassay.errors import InputError, TooManyClassesError
 
-__all__ = ["MAX_ENUMERATED_CLASSES", "check_enumerable", "event_sizes", "family_moebius", "moebius_transform", "zeta_transform"]
+__all__ = [
+    "MAX_ENUMERATED_CLASSES",
+    "check_enumerable",
+    "event_sizes",
+    "family_moebius",
+    "moebius_transform",
+    "zeta_transform",
+]
 
 MAX_ENUMERATED_CLASSES = 16
 
@@ -102,7 +109,7 @@ def family_moebius(beliefs: NDArray[np.float64], focal_sets: NDArray[np.bool_]) 
     [[0.25, 0.25, 0.5]]
     """
     sets = np.asarray(focal_sets, dtype=bool)
-    included = (sets[:, None, :] <= sets[None, :, :]).all(axis=2)  # (F, F): [B, A] tells B ⊆ A
+    included: NDArray[np.bool_] = np.all(sets[:, None, :] <= sets[None, :, :], axis=2)  # (F, F): [B, A] tells B ⊆ A
     np.fill_diagonal(included, False)
     masses = np.array(beliefs, dtype=np.float64)
     for a in np.argsort(sets.sum(axis=1), kind="stable"):

@@ -20,7 +20,7 @@ from uqassay.credal.lower_probability import (
     mass_event_bounds,
 )
 from uqassay.credal.moebius import event_sizes, family_moebius, moebius_transform
-from uqassay.measures.generalised_hartley import LATTICE_BYTES, lattices
+from uqassay.measures.hartley import LATTICE_BYTES, lattices
 from uqassay.predictions import Intervals, Masses, Prediction
 
 __all__ = ["ClippedMasses", "clipped_masses"]

@@ -10,7 +10,7 @@ from uqassay.credal.lower_probability import fold_sum, lattice_lower
 from uqassay.credal.moebius import check_enumerable, moebius_transform, zeta_transform
 from uqassay.errors import InputError
 from uqassay.measures.clipped_masses import clipped_masses
-from uqassay.measures.generalised_hartley import Nonspecificity, generalised_hartley, imprecision, lattices
+from uqassay.measures.hartley import Nonspecificity, generalised_hartley, imprecision, lattices
 from uqassay.predictions import Masses, Point, Prediction
 
 __all__ = ["NONSPECIFICITIES", "check_convention", "mass_sum", "nonspecificity"]
@@ -88,9 +88,7 @@ def nonspecificity(
         return _exactly((prediction.checked_masses() / prediction.focal_sets.sum(axis=1)).sum(axis=1))
     # 1/|A| = ∫₀¹ t^(|A|−1) dt leads to the weights 1/k
     part_of = imprecision(prediction, 1.0 / np.arange(1, prediction.n_classes), rng=rng, tolerance=tolerance)
-    return Nonspecificity(
-        1.0 - part_of.values, part_of.standard_error, part_of.mean_standard_error, part_of.n_orders
-    )
+    return Nonspecificity(1.0 - part_of.values, part_of.standard_error, part_of.mean_standard_error, part_of.n_orders)
 
 
 def check_convention(convention: str, focal_sets: Any) -> None:

@@ -36,9 +36,7 @@ class Reliability:
     high: Array
 
 
-def reliability(
-    correct: ArrayLike, confidence: ArrayLike, *, n_bins: int = 10, level: float = 0.95
-) -> Reliability:
+def reliability(correct: ArrayLike, confidence: ArrayLike, *, n_bins: int = 10, level: float = 0.95) -> Reliability:
     """Accuracy against confidence in equal-width, right-inclusive bins of [0, 1].
 
     Parameters

@@ -18,8 +18,9 @@ from uqassay.credal.distance import (
 from uqassay.errors import InputError
 from uqassay.measures.clipped_masses import clipped_masses
 from uqassay.measures.credal_entropy import credal_uncertainty
-from uqassay.measures.generalised_hartley import Nonspecificity
-from uqassay.measures.nonspecificity import check_convention, nonspecificity as named_nonspecificity
+from uqassay.measures.hartley import Nonspecificity
+from uqassay.measures.nonspecificity import check_convention
+from uqassay.measures.nonspecificity import nonspecificity as named_nonspecificity
 from uqassay.predictions import Intervals, Masses, Point, Prediction
 
 __all__ = ["UnifiedLoss", "label_distance", "set_nonspecificity", "unified_loss"]
@@ -134,13 +135,17 @@ def unified_loss(
 def check_tradeoff(tradeoff: float) -> None:
     """Refuse a λ that is negative or not finite."""
     if not (np.isfinite(tradeoff) and tradeoff >= 0):
-        raise InputError(f"tradeoff: must be finite and at least 0; got {tradeoff}; choose λ by how costly imprecision is.")
+        raise InputError(
+            f"tradeoff: must be finite and at least 0; got {tradeoff}; choose λ by how costly imprecision is."
+        )
 
 
 def default_floor(prediction: Prediction, convention: str) -> float:
     """Least probability in a logarithm: 1e-10 in the paper's code, else the precision that the input is stored in."""
     if convention == "paper":
         return PAPER_FLOOR
+    if isinstance(prediction, Masses) and prediction.precision is not None:
+        return prediction.precision
     dtype = getattr(prediction, prediction._arrays()[0]).dtype
     return float(np.finfo(dtype if dtype.kind == "f" else np.float64).eps)
 
@@ -160,20 +165,22 @@ def label_distance(
     check_convention(convention, focal_sets)
     least = default_floor(prediction, convention) if floor is None else float(floor)
     if not 0 <= least < 1:
-        raise InputError(f"floor: must lie in [0, 1); got {least}; pass 0 for infinite distances, or a small probability.")
+        raise InputError(
+            f"floor: must lie in [0, 1); got {least}; pass 0 for infinite distances, or a small probability."
+        )
     n = prediction.n_instances
     d, gap = np.empty(n), np.zeros(n)
     one_hot = y.ndim == 1
     if one_hot and distance != "brier":
         upper = _upper_of_label(y, prediction, convention, focal_sets)
-        floored = int((upper < least).sum()) if distance == "kl" else 0
+        floored = int(_below(upper, least).sum()) if distance == "kl" else 0
         return one_hot_distance(upper, distance, floor=least), gap, floored
     floored = 0
     for rows, part in _set_chunks(prediction, convention, focal_sets):
         target = np.eye(prediction.n_classes)[y[rows]] if one_hot else y[rows]
         d[rows], gap[rows] = _nearest(target, part, distance, least)
         if distance == "kl":
-            floored += int(((target > 0) & (part.upper_probs() < least)).any(axis=1).sum())
+            floored += int(((target > 0) & _below(part.upper_probs(), least)).any(axis=1).sum())
     return d, gap, floored
 
 
@@ -209,6 +216,10 @@ def set_nonspecificity(
 
 def _repaired(prediction: Prediction, convention: str) -> Prediction:
     return prediction.repaired() if convention == "paper" and isinstance(prediction, Masses) else prediction
+
+
+def _below(upper: Array, floor: float) -> NDArray[np.bool_]:
+    return upper < floor if floor > 0 else upper <= 0
 
 
 def _upper_of_label(y: NDArray[Any], prediction: Prediction, convention: str, focal_sets: Any) -> Array:

@@ -119,7 +119,7 @@ class Prediction(ABC):
         """The same statement on some instances; slices share memory, and seeded draws stay with their rows."""
         if isinstance(rows, (int, np.integer)):
             rows = [int(rows)]
-        chosen: Any = rows if isinstance(rows, slice) else np.asarray(rows)
+        chosen: Any = rows if isinstance(rows, slice) else np.asarray(rows, dtype=None if np.size(rows) else np.int64)
         if isinstance(chosen, np.ndarray) and chosen.dtype == bool and chosen.shape != (self.n_instances,):
             raise InputError(
                 f"rows: a boolean selection needs one value for each of the {self.n_instances} instances; "

@@ -4,7 +4,7 @@ Nothing is imported from those libraries. An object of probly (names read from p
 
 | attributes | becomes |
 |---|---|
-| `array` or `tensor`, and `sample_axis` or `sample_dim` (optional `weights`) | `Members` (of Gaussians: `GaussianLogits`) |
+| `array` or `tensor`, with `sample_axis` or `sample_dim` | `Members`; `GaussianLogits` where it holds Gaussians |
 | `alphas` | `Dirichlet` |
 | `lower_bounds` and `upper_bounds` | `Intervals` |
 | `mean` and `var` that are arrays | `GaussianLogits` |
@@ -46,8 +46,8 @@ def from_object(
     Parameters
     ----------
     obj : object
-        A prediction of this library (returned as it is); a mapping with the keys of a file (see `load`); an array, tensor
-        or table, (n, K) for a `Point` and (n, M, K) for `Members`; or an object with the attributes above.
+        A prediction of this library (returned as it is); a mapping with the keys of a file (see `load`); an array,
+        tensor or table, (n, K) for a `Point` and (n, M, K) for `Members`; or an object with the attributes above.
     kind : str, optional
         As in `load`: "logits", "dirichlet", … for an array without a name, or where a mapping holds several kinds.
     member_axis : int
@@ -83,8 +83,8 @@ def from_object(
         arrays = {key_of_bare_array(kind, tuple(np.shape(values))): values}
     else:
         raise InputError(
-            f"obj: must be a prediction, an array (n, K) or (n, M, K), a mapping with the keys of a file, or an object with "
-            f"array and sample_axis, alphas, lower_bounds and upper_bounds, mean and var, or probabilities; "
+            "obj: must be a prediction, an array (n, K) or (n, M, K), a mapping with the keys of a file, or an object "
+            "with array and sample_axis, alphas, lower_bounds and upper_bounds, mean and var, or probabilities; "
             f"got {type(obj).__name__}; pass its arrays in a mapping such as {{'probs': …}}."
         )
     return prediction_from_arrays(arrays | carried, kind=kind, member_axis=member_axis, normalise=normalise)
@@ -97,8 +97,8 @@ def _stated_by_attributes(obj: Any) -> dict[str, Any] | None:
     for exact, approximate in (("nominal", "radius"), ("alphas", "threshold")):
         if _value(obj, exact) is not None and _value(obj, approximate) is not None:
             raise InputError(
-                f"obj: {type(obj).__name__} is a set around {exact} limited by its {approximate}, which no kind states exactly; "
-                "use Intervals(obj.lower(), obj.upper()) for the smallest box around it."
+                f"obj: {type(obj).__name__} is a set around {exact} limited by its {approximate}, which no kind "
+                "states exactly; use Intervals(obj.lower(), obj.upper()) for the smallest box around it."
             )
     held = next((value for name in ("array", "tensor") if (value := _value(obj, name)) is not None), None)
     axis = next((value for name in ("sample_axis", "sample_dim") if (value := _value(obj, name)) is not None), None)
@@ -120,8 +120,8 @@ def _sample(obj: Any, held: Any, axis: int) -> dict[str, Any]:
     for key, values in arrays.items():
         if values.ndim != 3:
             raise InputError(
-                f"obj: samples must be distributions over classes, (n, M, K) in any order; got {key} of shape {values.shape}; "
-                "keep the axis of the instances, and give class probabilities rather than sampled labels."
+                f"obj: samples must be distributions over classes, (n, M, K) in any order; got {key} of shape "
+                f"{values.shape}; keep the axis of the instances, and give probabilities rather than sampled labels."
             )
     arrays = {key: np.moveaxis(values, axis, 1) for key, values in arrays.items()}
     weights = _value(obj, "weights")

@@ -47,7 +47,12 @@ class Dirichlet(Prediction):
         alpha = take_probabilities(self.alpha, "alpha", 2)
         check_class_count(alpha.shape[1], "alpha")
         check_rows(
-            alpha, "alpha", tolerance=0.0, unit_sum=False, high=np.inf, remedy="give concentrations, evidence + 1 for EDL"
+            alpha,
+            "alpha",
+            tolerance=0.0,
+            unit_sum=False,
+            high=np.inf,
+            remedy="give concentrations, evidence + 1 for EDL",
         )
         if (alpha <= 0).any():
             row, column = np.argwhere(alpha <= 0)[0]

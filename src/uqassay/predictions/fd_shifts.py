@@ -5,8 +5,9 @@
 | `raw_logits.npz`, `raw_output.npz` | (N, C + 2) | C logits (softmax outputs), the label, the index of the data set |
 | `raw_logits_dist.npz`, `raw_output_dist.npz` | (N, C, M) | logits (softmax outputs) of M dropout passes, no labels |
 
-One file holds all test sets, one after the other. All rows are read; a note says how many belong to each data set, and
-``load_labels(path, key="dataset_idx")`` gives the index of every row, so that ``prediction[dataset_idx == 1]`` is one set.
+One file holds all test sets, one after the other. All rows are read; a note says how many belong to each data set,
+and ``load_labels(path, key="dataset_idx")`` gives the index of every row, so that ``prediction[dataset_idx == 1]`` is
+one set.
 """
 
 from functools import cache

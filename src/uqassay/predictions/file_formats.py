@@ -6,12 +6,14 @@ Text that a format cannot hold as an array (class names, ids) goes into its meta
 """
 
 import json
+import math
 import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 from importlib import import_module
 from pathlib import Path
+from pickle import UnpicklingError
 from typing import Any
 
 import numpy as np
@@ -78,7 +80,7 @@ def write_npy(path: Path, arrays: Arrays) -> None:
     extra = sorted(set(arrays) - {"probs", "notes", "row_numbers"})
     if "probs" not in arrays or extra:
         raise InputError(
-            f".npy holds the probabilities of a Point or of Members and nothing else; "
+            ".npy holds the probabilities of a Point or of Members and nothing else; "
             f"this prediction has {', '.join(extra)}; save it as .npz."
         )
     with path.open("wb") as stream:
@@ -135,6 +137,8 @@ def _read_member(path: Path, info: zipfile.ZipInfo) -> NDArray[Any]:
         shape, columns_first, dtype = _npy_header(stream)
         _refuse_objects(dtype, info.filename.removesuffix(".npy"))
         header_bytes = stream.tell()
+        if math.prod(shape) * dtype.itemsize != info.file_size - header_bytes:  # before memory is set aside for it
+            raise InputError(f"{info.filename}: its size does not fit its shape {shape}; write the file again.")
         if info.compress_type == zipfile.ZIP_STORED and info.file_size - header_bytes >= MAP_BYTES:
             offset = _member_offset(path, info) + header_bytes
             return np.memmap(path, dtype, "r", offset, shape, "F" if columns_first else "C")
@@ -144,7 +148,7 @@ def _read_member(path: Path, info: zipfile.ZipInfo) -> NDArray[Any]:
 
 
 def _member_offset(path: Path, info: zipfile.ZipInfo) -> int:
-    """Where a member's bytes begin: after the local header, whose name and extra field may differ from the directory's."""
+    """Where a member's bytes begin: after the local header, whose lengths may differ from the directory's."""
     with path.open("rb") as stream:
         stream.seek(info.header_offset + 26)
         name_bytes, extra_bytes = (int.from_bytes(stream.read(2), "little") for _ in range(2))
@@ -171,8 +175,9 @@ def read_safetensors(path: Path) -> Contents:
     for key, entry in header.items():
         if key != "__metadata__":
             offset = 8 + header_bytes + entry["data_offsets"][0]
-            read = partial(_map_tensor, path, offset, tuple(entry["shape"]), entry["dtype"])
-            arrays[key] = StoredArray(tuple(entry["shape"]), entry["dtype"].lower(), read)
+            shape, dtype = tuple(entry["shape"]), entry["dtype"]
+            shown = "bfloat16" if dtype == "BF16" else str(np.dtype(_SAFETENSORS_TYPES.get(dtype, "V")))
+            arrays[key] = StoredArray(shape, shown, partial(_map_tensor, path, offset, shape, dtype))
     return Contents(arrays)
 
 
@@ -187,7 +192,7 @@ def _map_tensor(path: Path, offset: int, shape: tuple[int, ...], dtype: str) -> 
     if dtype not in _SAFETENSORS_TYPES:
         raise InputError(f"dtype: {dtype} has no NumPy counterpart; save the tensor as float32.")
     stored = np.dtype(_SAFETENSORS_TYPES[dtype])
-    count = int(np.prod(shape, dtype=np.int64))
+    count = math.prod(shape)
     if dtype != "BF16" and count * stored.itemsize >= MAP_BYTES:
         return np.memmap(path, stored, "r", offset, shape)
     array = np.fromfile(path, stored, count, offset=offset).reshape(shape)
@@ -229,8 +234,13 @@ def _zarr_array(node: Any) -> StoredArray:
 def read_pt(path: Path) -> Contents:
     """A tensor, or a dictionary of tensors, through PyTorch's weights-only loader."""
     torch = optional_package("torch", "torch", "reading .pt")
-    # only the newer, zipped layout can be mapped
-    held = torch.load(path, map_location="cpu", weights_only=True, mmap=zipfile.is_zipfile(path))
+    try:  # only the newer, zipped layout can be mapped
+        held = torch.load(path, map_location="cpu", weights_only=True, mmap=zipfile.is_zipfile(path))
+    except UnpicklingError as problem:
+        raise InputError(
+            "pt: the file is damaged or holds pickled objects other than tensors, numbers, text, lists and "
+            "dictionaries, which are never loaded; save a dictionary of tensors, torch.save({'probs': probs}, path)."
+        ) from problem
     if not isinstance(held, dict):
         return Contents({"array": _torch_value(held)}, bare=True)
     return Contents({str(key): _torch_value(value) for key, value in held.items()})

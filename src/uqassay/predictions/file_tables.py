@@ -1,7 +1,9 @@
 """Point predictions as tables: csv and parquet, one row per instance.
 
-Columns `proba_0`, `proba_1`, … or `proba_<name of the class>` hold the probabilities, in the order in which they appear;
-`label`, `id` and `group` are optional; other columns are ignored, and a note says so.
+Columns `proba_0`, `proba_1`, … or `proba_<name of the class>` hold the probabilities, in the order in which they
+appear; `label` (a name of a class, or its index where the columns are `proba_0`, `proba_1`, …), `id` and `group` are
+optional; other columns are ignored, and a note says so. (The tables of calzone,
+`proba_0`, …, `subgroup_1`, …, `label`, are of this form.)
 """
 
 import csv
@@ -143,7 +145,7 @@ def read_parquet(path: Path) -> Contents:
     with parquet.ParquetFile(path) as file:
         schema, n_rows = file.schema_arrow, file.metadata.num_rows
     header = [name for name in schema.names if not name.startswith("__")]  # without the index that pandas adds
-    types = {name: str(schema.field(name).type) for name in header}
+    types = {name: _numpy_name(schema.field(name).type) for name in header}
     wanted = [name for name in header if name.startswith(PREFIX)]
     columns = {
         name: StoredArray((n_rows,), types[name], lambda name=name: _parquet_column(path, name))  # type: ignore[misc]
@@ -163,6 +165,14 @@ def write_parquet(path: Path, arrays: Arrays) -> None:
     parquet = optional_package("pyarrow.parquet", "files", "writing .parquet")
     columns = table_columns(arrays, ".parquet")
     parquet.write_table(arrow.table({name: arrow.array(values) for name, values in columns.items()}), path)
+
+
+def _numpy_name(arrow_type: Any) -> str:
+    try:
+        name = str(np.dtype(arrow_type.to_pandas_dtype()))
+    except NotImplementedError:  # no NumPy counterpart, such as a dictionary of categories
+        name = "object"
+    return str(arrow_type) if name == "object" else name
 
 
 def _parquet_numbers(path: Path, names: Sequence[str]) -> NDArray[Any]:
@@ -196,7 +206,7 @@ def table_contents(header: Sequence[str], probs: StoredArray | None, columns: di
     if probs is not None:
         arrays["probs"] = probs
         names = [name.removeprefix(PREFIX) for name in header if name.startswith(PREFIX)]
-        if names != [str(i) for i in range(len(names))]:
+        if not _are_indices(names):
             arrays["class_names"] = StoredArray.in_memory(np.array(names))
     other = {}
     for name, column in columns.items():
@@ -205,20 +215,37 @@ def table_contents(header: Sequence[str], probs: StoredArray | None, columns: di
             arrays[role] = column
         else:
             other[name] = column
+    if "class_names" in arrays and "labels" in arrays:  # the label 1 is the column proba_1, wherever it stands
+        column = arrays["labels"]
+        arrays["labels"] = StoredArray(column.shape, column.dtype, lambda: _names_of(column.read()))
     notes = (f"columns ignored: {', '.join(other)}",) if other and probs is not None else ()
     return Contents(arrays, other, notes)
 
 
 def table_columns(arrays: Arrays, suffix: str) -> dict[str, NDArray[Any]]:
-    """Columns of a point prediction by name; what a table cannot hold is refused, but notes and row numbers are dropped."""
+    """Columns of a point prediction by name; what a table cannot hold is refused, but notes are dropped."""
     probs = arrays.get("probs")
     if probs is None or probs.ndim != 2:
         raise InputError(f"{suffix} holds one point prediction and nothing else; save this prediction as .npz.")
     labels = arrays.get("labels")
     if labels is not None and labels.ndim != 1:
         raise InputError(f"{suffix} holds one label per row; got labels of shape {labels.shape}; save them as .npz.")
-    names = arrays["class_names"].tolist() if "class_names" in arrays else range(probs.shape[1])
+    names = arrays["class_names"].tolist() if "class_names" in arrays else [str(i) for i in range(probs.shape[1])]
     columns = {f"{PREFIX}{name}": probs[:, i] for i, name in enumerate(names)}
     if len(columns) < probs.shape[1]:
         raise InputError(f"class_names: must be unique to name the columns of {suffix}; rename them or save as .npz.")
-    return columns | {column: arrays[role] for column, role in ROLES.items() if role in arrays}
+    columns |= {column: arrays[role] for column, role in ROLES.items() if role in arrays}
+    if labels is not None and not _are_indices(names):
+        columns["label"] = np.array(names)[labels.astype(np.int64)]
+    return columns
+
+
+def _are_indices(names: Sequence[str]) -> bool:
+    return list(names) == [str(i) for i in range(len(names))]
+
+
+def _names_of(labels: NDArray[Any]) -> NDArray[Any]:
+    """Labels as text, whole numbers without a decimal point."""
+    if labels.dtype.kind == "f" and np.isfinite(labels).all() and (labels == np.round(labels)).all():
+        labels = labels.astype(np.int64)
+    return labels.astype(str)

@@ -12,28 +12,25 @@ The extension decides the format and the named keys decide the kind of predictio
 | `.csv`, `.parquet` | one `Point` with label, id and group columns | no |
 """
 
-import hashlib
 import os
 import secrets
 import shutil
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from uqassay.errors import FileFormatError, InputError, UqassayError
-from uqassay.predictions import fd_shifts, file_formats, file_tables
+from uqassay.errors import FileFormatError, InputError
 from uqassay.predictions._base import Prediction
 from uqassay.predictions.file_formats import Arrays, Contents, StoredArray
+from uqassay.predictions.file_inspection import file_hash, inspect_file
+from uqassay.predictions.file_opening import TABLES, asks_fd_shifts, format_of, open_contents, problems_named
 from uqassay.predictions.named_arrays import (
     ALIASES,
-    KNOWN_KEYS,
     arrays_from_prediction,
-    choose_form,
+    as_names,
     key_of_bare_array,
     labels_as_indices,
     needed_keys,
@@ -41,27 +38,6 @@ from uqassay.predictions.named_arrays import (
 )
 
 __all__ = ["file_hash", "inspect_file", "load", "load_labels", "save"]
-
-
-@dataclass(frozen=True)
-class _Format:
-    read: Callable[[Path], Contents]
-    write: Callable[[Path, Arrays], None]
-
-
-_FORMATS = {
-    ".npz": _Format(file_formats.read_npz, file_formats.write_npz),
-    ".npy": _Format(file_formats.read_npy, file_formats.write_npy),
-    ".csv": _Format(file_tables.read_csv, file_tables.write_csv),
-    ".parquet": _Format(file_tables.read_parquet, file_tables.write_parquet),
-    ".safetensors": _Format(file_formats.read_safetensors, file_formats.write_safetensors),
-    ".zarr": _Format(file_formats.read_zarr, file_formats.write_zarr),
-    ".pt": _Format(file_formats.read_pt, file_formats.write_pt),
-}
-_PICKLES = (".pkl", ".pickle", ".joblib", ".dill")
-
-
-# -- the public functions ---------------------------------------------------------------------------------------------
 
 
 def load(
@@ -94,7 +70,7 @@ def load(
     Raises
     ------
     FileFormatError
-        The file is missing, damaged, of an unknown kind or holds pickled objects; or its values break a rule of the kind.
+        The file is missing, damaged, of an unknown kind or holds pickled objects; its values break a rule.
     MissingDependencyError
         The format needs a package that is not installed.
 
@@ -109,22 +85,23 @@ def load(
     >>> folder.cleanup()
     """
     path = Path(path)
-    with _problems_named(path):
-        contents = _contents(path, kind)
-        kind = None if _asks_fd_shifts(kind) else kind
+    with problems_named(path):
+        contents = open_contents(path, kind)
+        kind = None if asks_fd_shifts(kind) else kind
         if contents.bare:
-            stored = contents.arrays["array"]
-            arrays = {key_of_bare_array(kind, stored.shape): stored.read()}
+            values = contents.arrays["array"].read()
+            arrays = {key_of_bare_array(kind, np.shape(values)): values}
         else:
-            if path.suffix.lower() in (".csv", ".parquet") and "probs" not in contents.arrays:
+            if path.suffix.lower() in TABLES and "probs" not in contents.arrays:
                 found = ", ".join([*contents.arrays, *contents.other])
                 raise InputError(
                     f"columns: proba_0, proba_1, … (or proba_<name of the class>) are needed; found {found}; "
                     "rename the columns."
                 )
             arrays = {key: contents.arrays[key].read() for key in needed_keys(contents.arrays, kind)}
-        prediction = prediction_from_arrays(arrays, kind=kind, member_axis=member_axis, normalise=normalise)
-        return _with_notes(prediction, contents.notes)
+            if contents.notes:
+                arrays["notes"] = np.array(contents.notes)
+        return prediction_from_arrays(arrays, kind=kind, member_axis=member_axis, normalise=normalise)
 
 
 def load_labels(
@@ -162,13 +139,13 @@ def load_labels(
     >>> folder.cleanup()
     """
     path = Path(path)
-    with _problems_named(path):
-        contents = _contents(path, None)
+    with problems_named(path):
+        contents = open_contents(path, None)
         stored, name = _labels_in(contents, key)
         values = np.array(stored.read())
         if class_names is None:
             named = next((contents.arrays[k] for k in ("class_names", "classes") if k in contents.arrays), None)
-            class_names = None if named is None else tuple(str(text) for text in np.asarray(named.read()).tolist())
+            class_names = None if named is None else as_names(named.read())
         return labels_as_indices(values, class_names, name)
 
 
@@ -207,8 +184,8 @@ def save(prediction: Prediction, path: str | os.PathLike[str], *, labels: ArrayL
             f"prediction: must be a prediction such as Point or Members; got {type(prediction).__name__}; "
             "make one by from_object."
         )
-    with _problems_named(path, "written"):
-        write = _format_of(path).write
+    with problems_named(path, "written"):
+        write = format_of(path).write
         if not path.parent.is_dir():
             raise FileFormatError(f"folder: {path.parent} does not exist; create it first.")
         if path.is_dir() and path.suffix.lower() != ".zarr":
@@ -216,138 +193,7 @@ def save(prediction: Prediction, path: str | os.PathLike[str], *, labels: ArrayL
         _replace_whole(path, write, arrays_from_prediction(prediction, labels))
 
 
-def inspect_file(path: str | os.PathLike[str], *, kind: str | None = None, member_axis: int = 1) -> dict[str, Any]:
-    """What a file holds, from the shapes and names alone where the format allows; JSON-able.
-
-    Returns
-    -------
-    dict
-        `file`, `format`, `bytes`; `kind` of the prediction (None where there is none, and then `problem` says why);
-        `n_instances`, `n_classes`, `n_members`, `n_vertices`, `n_focal_sets` (None where not applicable); `class_names`;
-        whether `labels`, `ids` and `groups` are inside; `arrays` with shape and dtype by key; `ignored` keys; `notes`.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile, uqassay as uq
-    >>> from uqassay.predictions.files import inspect_file
-    >>> folder = tempfile.TemporaryDirectory()
-    >>> path = pathlib.Path(folder.name, "ensemble.npz")
-    >>> uq.save(uq.Members([[[0.6, 0.4], [0.9, 0.1]]]), path)
-    >>> found = inspect_file(path)
-    >>> found["kind"], found["n_members"], found["arrays"]
-    ('members', 2, {'probs': {'shape': [1, 2, 2], 'dtype': 'float64'}})
-    >>> folder.cleanup()
-    """
-    path = Path(path)
-    with _problems_named(path):
-        contents = _contents(path, kind)
-        kind = None if _asks_fd_shifts(kind) else kind
-        everything = contents.arrays | contents.other
-        found: dict[str, Any] = {
-            "file": path.name,
-            "format": path.suffix.lower().removeprefix("."),
-            "bytes": sum(part.stat().st_size for part in _files(path)),
-            "kind": None,
-            "problem": None,
-            **dict.fromkeys(("n_instances", "n_classes", "n_members", "n_vertices", "n_focal_sets")),
-            "class_names": None,
-            **{key: any(ALIASES.get(k, k) == key for k in contents.arrays) for key in ("labels", "ids", "groups")},
-            "arrays": {key: {"shape": list(a.shape), "dtype": a.dtype} for key, a in everything.items()},
-            "ignored": [key for key in everything if key in contents.other or key not in KNOWN_KEYS | {"array"}],
-            "notes": list(contents.notes),
-        }
-        try:
-            found |= _sizes(contents, kind, member_axis)
-        except InputError as problem:
-            found["problem"] = str(problem)
-        for key in ("class_names", "classes", "notes"):
-            if key in contents.arrays:
-                texts = [str(text) for text in np.asarray(contents.arrays[key].read()).reshape(-1).tolist()]
-                found["class_names" if key == "classes" else key] = texts + (found["notes"] if key == "notes" else [])
-        return found
-
-
-def file_hash(path: str | os.PathLike[str]) -> str:
-    """SHA-256 of a file, in hexadecimal; of a folder (zarr) over the sorted names and contents of its files.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> from uqassay.predictions.files import file_hash
-    >>> folder = tempfile.TemporaryDirectory()
-    >>> path = pathlib.Path(folder.name, "labels.csv")
-    >>> _ = path.write_text("label\\n0\\n")
-    >>> file_hash(path)[:12]
-    '2dd9b0a0a0b2'
-    >>> folder.cleanup()
-    """
-    path = Path(path)
-    with _problems_named(path):
-        if not path.exists():
-            raise FileFormatError(f"path: there is no such file in {path.absolute().parent}; check the path.")
-        digest = hashlib.sha256()
-        for part in _files(path):
-            if path.is_dir():
-                digest.update(
-                    part.relative_to(path).as_posix().encode() + b"\0" + str(part.stat().st_size).encode() + b"\0"
-                )
-            with part.open("rb") as stream:
-                while block := stream.read(2**20):
-                    digest.update(block)
-        return digest.hexdigest()
-
-
 # -- helpers ----------------------------------------------------------------------------------------------------------
-
-
-@contextmanager
-def _problems_named(path: Path, done: str = "read") -> Iterator[None]:
-    """Every problem with a file becomes one sentence that begins with the file's name."""
-    try:
-        yield
-    except InputError as problem:
-        raise FileFormatError(f"{path.name}: {problem}") from problem
-    except (UqassayError, MemoryError):
-        raise
-    except Exception as problem:  # whatever a damaged file makes its reader raise
-        reason = (str(problem).strip() or type(problem).__name__).splitlines()[0].split(". ")[0].rstrip(".")
-        remedy = (
-            "it is damaged, incomplete or of another kind, so write it again" if done == "read" else "check the disk"
-        )
-        raise FileFormatError(f"{path.name}: cannot be {done} as {path.suffix} ({reason}); {remedy}.") from problem
-
-
-def _format_of(path: Path) -> _Format:
-    suffix = path.suffix.lower()
-    if suffix in _PICKLES:
-        raise FileFormatError(
-            f"extension: {suffix} files are pickles, which can run any code and are never loaded; "
-            "save the arrays as .npz, for example np.savez(path, probs=probs)."
-        )
-    if suffix not in _FORMATS:
-        raise FileFormatError(
-            f"extension: must be one of {', '.join(_FORMATS)}; got {suffix or 'none'!r}; convert or rename the file."
-        )
-    return _FORMATS[suffix]
-
-
-def _contents(path: Path, kind: str | None) -> Contents:
-    read = _format_of(path).read
-    if not path.exists():
-        raise FileFormatError(f"path: there is no such file in {path.absolute().parent}; check the path.")
-    if path.is_dir() != (path.suffix.lower() == ".zarr"):
-        is_what, should_be = ("a folder", "a file") if path.is_dir() else ("a file", "a folder")
-        raise FileFormatError(f"path: is {is_what}, and {path.suffix} is {should_be}; check the path.")
-    if path.is_file() and path.stat().st_size == 0:
-        raise FileFormatError("size: the file is empty (0 bytes); write it again.")
-    contents = read(path)
-    if _asks_fd_shifts(kind) or fd_shifts.is_fd_shifts(path, contents):
-        return fd_shifts.read_fd_shifts(path, contents)
-    return contents
-
-
-def _asks_fd_shifts(kind: str | None) -> bool:
-    return isinstance(kind, str) and kind.lower().replace("_", "-") == "fd-shifts"
 
 
 def _labels_in(contents: Contents, key: str | None) -> tuple[StoredArray, str]:
@@ -361,39 +207,6 @@ def _labels_in(contents: Contents, key: str | None) -> tuple[StoredArray, str]:
     found = ", ".join(everything) or "nothing"
     what = "labels or label" if key is None else repr(key)
     raise InputError(f"key: the file has no {what}; found {found}; give one of them as key, or labels of their own.")
-
-
-def _with_notes(prediction: Prediction, notes: tuple[str, ...]) -> Prediction:
-    return replace(prediction, notes=(*prediction.notes, *notes)) if notes else prediction
-
-
-def _sizes(contents: Contents, kind: str | None, member_axis: int) -> dict[str, Any]:
-    """Kind and sizes by the shapes alone."""
-    if contents.bare:
-        shape = contents.arrays["array"].shape
-        form = choose_form([key_of_bare_array(kind, shape)], kind)
-    else:
-        form = choose_form(contents.arrays, kind)
-        first = {"probs": "probs", "dirichlet": "alpha", "intervals": "lower", "gaussian-logits": "mean"}.get(
-            form, form
-        )
-        shape = contents.arrays[first].shape
-    if len(shape) not in (2, 3):
-        raise InputError(f"shape: must have two or three axes; got {shape}; reshape the array.")
-    axis = member_axis % 3 if form in ("probs", "logits", "gaussian-logits") and len(shape) == 3 else 1
-    sizes: dict[str, Any] = {"kind": form, "n_instances": shape[1 if axis == 0 else 0], "n_classes": shape[-1]}
-    if form in ("probs", "logits"):
-        sizes["kind"] = "point" if len(shape) == 2 else "members"
-    if form in ("masses", "beliefs"):
-        sets = contents.arrays["focal_sets"].shape
-        sizes |= {"kind": "masses", "n_focal_sets": shape[1], "n_classes": sets[1] if len(sets) == 2 else None}
-    if len(shape) == 3:
-        sizes["n_vertices" if form == "vertices" else "n_members"] = shape[axis]
-    return sizes
-
-
-def _files(path: Path) -> list[Path]:
-    return sorted(part for part in path.rglob("*") if part.is_file()) if path.is_dir() else [path]
 
 
 def _replace_whole(path: Path, write: Callable[[Path, Arrays], None], arrays: Arrays) -> None:

@@ -53,7 +53,12 @@ class GaussianLogits(Prediction):
         check_class_count(mean.shape[2], "mean")
         check_rows(mean, "mean", tolerance=0.0, unit_sum=False, low=-np.inf, high=np.inf, remedy="repair such rows")
         check_rows(
-            variance, "variance", tolerance=0.0, unit_sum=False, high=np.inf, remedy="give variances, not their logarithms"
+            variance,
+            "variance",
+            tolerance=0.0,
+            unit_sum=False,
+            high=np.inf,
+            remedy="give variances, not their logarithms",
         )
         check_draws(self.n_draws, "n_draws")
         self._set("mean", mean)
@@ -98,9 +103,7 @@ class GaussianLogits(Prediction):
         check_draws(n, "n")
         numbers = np.arange(self.n_instances) if self.row_numbers is None else self.row_numbers
         shape = (n, self.n_classes)
-        logits = draw_per_row(
-            lambda g, i: g.standard_normal(shape), np.empty((self.n_instances, *shape)), numbers, rng
-        )
+        logits = draw_per_row(lambda g, i: g.standard_normal(shape), np.empty((self.n_instances, *shape)), numbers, rng)
         passes = np.arange(n) % self.mean.shape[1]
         logits *= np.sqrt(np.asarray(self.variance, dtype=np.float64))[:, passes]
         logits += self.mean[:, passes]

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from uqassay._array import check_class_count, check_rows, tolerance_of
+from uqassay._array import check_class_count, check_rows, release, row_chunks, tolerance_of
 from uqassay.credal.intervals import intersection_probability, reachable
 from uqassay.errors import InputError
 from uqassay.predictions._base import Array, Prediction, take_probabilities
@@ -50,24 +50,7 @@ class Intervals(Prediction):
         tolerance = max(tolerance_of(lower.dtype), tolerance_of(upper.dtype))
         for bound, name in ((lower, "lower"), (upper, "upper")):
             check_rows(bound, name, tolerance=tolerance, unit_sum=False, remedy="give probabilities, not logits")
-        l, u = np.asarray(lower, dtype=np.float64), np.asarray(upper, dtype=np.float64)
-        crossed = l > u + tolerance
-        if crossed.any():
-            row, column = np.argwhere(crossed)[0]
-            raise InputError(
-                f"lower: must not exceed upper; row {row} has lower {l[row, column]:.6g} > upper {u[row, column]:.6g} "
-                f"for class {column}; swap or repair the bounds."
-            )
-        for sums, broken, rule in (
-            (l.sum(axis=1), l.sum(axis=1) > 1 + tolerance, "lower: the lower bounds of a row must sum to at most 1"),
-            (u.sum(axis=1), u.sum(axis=1) < 1 - tolerance, "upper: the upper bounds of a row must sum to at least 1"),
-        ):
-            if broken.any():
-                row = int(np.flatnonzero(broken)[0])
-                raise InputError(
-                    f"{rule}, else no distribution lies between them; row {row} sums to {sums[row]:.6g}; "
-                    "widen the bounds."
-                )
+        _check_bounds(lower, upper, tolerance)
         self._set("lower", lower)
         self._set("upper", upper)
         self._finish(class_axis_of="lower")
@@ -100,3 +83,29 @@ class Intervals(Prediction):
 
     def _arrays(self) -> tuple[str, ...]:
         return ("lower", "upper")
+
+
+def _check_bounds(lower: NDArray[Any], upper: NDArray[Any], tolerance: float) -> None:
+    """Refuse bounds out of order and empty sets, naming the row."""
+    for rows in row_chunks(len(lower), 32 * lower.shape[1]):
+        l, u = np.asarray(lower[rows], dtype=np.float64), np.asarray(upper[rows], dtype=np.float64)
+        crossed = l > u + tolerance
+        if crossed.any():
+            row, c = np.argwhere(crossed)[0]
+            raise InputError(
+                f"lower: must not exceed upper; row {rows.start + row} has lower {l[row, c]:.6g} > upper {u[row, c]:.6g} "
+                f"for class {c}; swap or repair the bounds."
+            )
+        for sums, sign, rule in (
+            (l.sum(axis=1), 1, "lower: the lower bounds of a row must sum to at most 1"),
+            (u.sum(axis=1), -1, "upper: the upper bounds of a row must sum to at least 1"),
+        ):
+            empty = sign * (sums - 1) > tolerance
+            if empty.any():
+                row = int(np.flatnonzero(empty)[0])
+                raise InputError(
+                    f"{rule}, else no distribution lies between them; row {rows.start + row} sums to {sums[row]:.6g}; "
+                    "widen the bounds."
+                )
+        release(lower)
+        release(upper)

@@ -29,6 +29,10 @@ class Masses(Prediction):
         The sets that carry the masses; any K.
     n_classes : int, optional
         K, where focal sets are given by indices.
+    signed : bool
+        Hold masses that are not those of a belief function; what needs one refuses them (see `repaired`).
+    precision : float, optional
+        Machine epsilon of the numbers that the masses were computed from, where it is not that of their dtype.
 
     Raises
     ------
@@ -52,6 +56,7 @@ class Masses(Prediction):
     masses: NDArray[Any]
     focal_sets: NDArray[np.bool_]
     signed: bool = False
+    precision: float | None = None
 
     def __init__(
         self,
@@ -60,6 +65,7 @@ class Masses(Prediction):
         *,
         n_classes: int | None = None,
         signed: bool = False,
+        precision: float | None = None,
         **carried: Any,  # class_names, ids, groups, notes: what every prediction carries
     ) -> None:
         unknown = set(carried) - {f.name for f in fields(Prediction)}
@@ -68,6 +74,7 @@ class Masses(Prediction):
         for f in fields(Prediction):
             object.__setattr__(self, f.name, carried.get(f.name, f.default))
         object.__setattr__(self, "signed", signed)
+        object.__setattr__(self, "precision", precision)
         masses = take_probabilities(masses, "masses", 2)
         sets = as_focal_sets(focal_sets, n_classes)
         if masses.shape[1] != len(sets):
@@ -116,7 +123,9 @@ class Masses(Prediction):
         tolerance = tolerance_of(values.dtype)
         check_rows(values, "beliefs", tolerance=tolerance, unit_sum=False, remedy="give beliefs between 0 and 1")
         masses = family_moebius(np.asarray(values, dtype=np.float64), sets)
-        return cls(masses, sets, signed=bool(broken_rows(masses, tolerance).any()), **metadata)
+        signed = bool(broken_rows(masses, tolerance).any())
+        precision = float(np.finfo(values.dtype).eps) if values.dtype.kind == "f" else None
+        return cls(masses, sets, signed=signed, precision=precision, **metadata)
 
     @property
     def n_classes(self) -> int:
@@ -135,7 +144,9 @@ class Masses(Prediction):
         count = int(changed.sum())
         if not count and not self.signed:
             return self
-        note = f"{count} of {self.n_instances} rows of masses were repaired (negative masses set to 0, rows renormalised)"
+        note = (
+            f"{count} of {self.n_instances} rows of masses were repaired (negative masses set to 0, rows renormalised)"
+        )
         return replace(self, masses=masses, focal_sets=sets, signed=False, notes=(*self.notes, note))
 
     def mean_probs(self) -> Array:

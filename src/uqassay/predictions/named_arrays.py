@@ -38,13 +38,13 @@ FORMS = {
     "probs": Form(("probs",), ("weights",)),  # (n, K): Point; (n, M, K): Members
     "dirichlet": Form(("alpha",), ("n_draws", "unit_concentration", "seed")),
     "intervals": Form(("lower", "upper")),
-    "masses": Form(("masses", "focal_sets"), ("signed", "n_classes")),
+    "masses": Form(("masses", "focal_sets"), ("signed", "precision", "n_classes")),
     "beliefs": Form(("beliefs", "focal_sets"), ("n_classes",)),
     "vertices": Form(("vertices",)),
     "gaussian-logits": Form(("mean", "variance"), ("n_draws", "seed")),
     "logits": Form(("logits",), ("weights",)),  # (n, K): Point; (n, M, K): Members
 }
-KINDS = ("point", "members", *(name for name in FORMS if name != "probs"))
+KINDS = ("point", "members", *FORMS)
 KNOWN_KEYS = (
     {key for form in FORMS.values() for key in (*form.keys, *form.settings)}
     | {"labels", *CARRIED}
@@ -64,7 +64,7 @@ def choose_form(keys: Iterable[str], kind: str | None = None) -> str:
         The keys make no kind or several, or not the kind asked for; the keys found and those known are listed.
     """
     found = list(keys)
-    shown = ", ".join(found[:12]) + (", …" if len(found) > 12 else "") if found else "nothing"
+    shown = ", ".join(str(key) for key in found[:12]) + (", …" if len(found) > 12 else "") if found else "nothing"
     complete = [name for name, form in FORMS.items() if set(form.keys) <= set(found)]
     if kind is not None:
         wanted = form_of_kind(kind)
@@ -142,7 +142,7 @@ def prediction_from_arrays(
     form = choose_form(arrays, kind)
     if normalise and form not in ("probs", "vertices"):
         raise InputError(
-            f"normalise: applies to probs and vertices; the keys here are {' and '.join(FORMS[form].keys)}; leave it out."
+            f"normalise: applies to probs and vertices; found {' and '.join(FORMS[form].keys)}; leave it out."
         )
     named = {ALIASES.get(key, key): arrays[key] for key in arrays}
     carried = _carried(named)
@@ -178,8 +178,8 @@ def arrays_from_prediction(prediction: Prediction, labels: ArrayLike | None = No
     arrays: dict[str, NDArray[Any]] = {}
     for f in fields(prediction):
         value = getattr(prediction, f.name)
-        empty = value is None or (f.name == "notes" and not value) or (f.name == "signed" and not value)
-        if not empty:
+        empty = value is None or (f.name in ("notes", "signed") and not value)
+        if not empty and f.name != "drawn":  # the draws follow from their seed
             arrays[f.name] = _storable(value, f.name)
     if labels is not None:
         as_labels(labels, prediction.n_classes, n_instances=prediction.n_instances, name="labels")
@@ -190,25 +190,25 @@ def arrays_from_prediction(prediction: Prediction, labels: ArrayLike | None = No
 def labels_as_indices(labels: ArrayLike, class_names: Iterable[str] | None, name: str = "labels") -> NDArray[Any]:
     """Labels given as text, turned into class indices; numbers pass through unchanged.
 
-    A text that is the name of a class stands for it; else all of them must be whole numbers.
+    A text that is the name of a class stands for it; where none of them is, all must be whole numbers.
     """
     array = as_text(labels) if np.asarray(labels).dtype.kind in "OSU" else np.asarray(labels)
     if array.dtype.kind != "U":
         return array
     distinct, first, inverse = np.unique(array, return_index=True, return_inverse=True)
+    texts: list[str] = distinct.tolist()
     position = {text: i for i, text in enumerate(class_names or ())}
-    if all(text in position for text in distinct.tolist()):
-        return np.array([position[text] for text in distinct.tolist()], dtype=np.int64)[inverse.reshape(array.shape)]
-    numbers = [_whole(text) for text in distinct.tolist()]
-    unknown = [i for i, number in enumerate(numbers) if number is None]
+    named = any(text in position for text in texts)
+    indices = [position.get(text) if named else _whole(text) for text in texts]
+    unknown = [i for i, index in enumerate(indices) if index is None]
     if unknown:
         at = min(unknown, key=lambda i: first[i])
         known = f"the class names are {', '.join(list(position)[:8])}" if position else "no class names are known"
         raise InputError(
-            f"{name}: must be class indices or names of classes; row {first[at]} holds {distinct[at].item()!r} and "
-            f"{known}; recode the labels or give class_names."
+            f"{name}: must be class indices or names of classes; row {first[at]} holds {texts[at]!r} and {known}; "
+            "recode the labels or give class_names."
         )
-    return np.array(numbers, dtype=np.int64)[inverse.reshape(array.shape)]
+    return np.array(indices, dtype=np.int64)[inverse.reshape(array.shape)]
 
 
 def as_text(values: Any) -> NDArray[np.str_]:
@@ -219,10 +219,15 @@ def as_text(values: Any) -> NDArray[np.str_]:
     if array.dtype.kind == "O" and array.size and all(isinstance(item, str) for item in array.ravel()):
         return array.astype(str)
     if array.dtype.kind != "U":
-        raise InputError(
-            f"text: must hold text alone; got dtype {array.dtype}; convert it, for example by .astype(str)."
-        )
+        raise InputError(f"text: must hold text alone; got dtype {array.dtype}; convert it by .astype(str).")
     return array
+
+
+def as_names(values: Any) -> tuple[str, ...]:
+    """Names as a tuple of str, whatever container, text or numbers they came in."""
+    array = np.asarray(values)
+    texts = as_text(array) if array.dtype.kind in "SOU" else array
+    return tuple(str(text) for text in texts.reshape(-1).tolist())
 
 
 # -- helpers ----------------------------------------------------------------------------------------------------------
@@ -231,22 +236,16 @@ def as_text(values: Any) -> NDArray[np.str_]:
 def _carried(named: Mapping[str, Any]) -> dict[str, Any]:
     carried: dict[str, Any] = {}
     if named.get("class_names") is not None:
-        carried["class_names"] = _names(named["class_names"])
+        carried["class_names"] = as_names(named["class_names"])
     for key in ("ids", "groups"):
         if named.get(key) is not None:
             values = np.asarray(named[key])
             carried[key] = as_text(values) if values.dtype.kind in "SO" else values
     if named.get("notes") is not None:
-        carried["notes"] = _names(named["notes"])
+        carried["notes"] = as_names(named["notes"])
     if named.get("row_numbers") is not None:
         carried["row_numbers"] = np.asarray(named["row_numbers"], dtype=np.int64)
     return carried
-
-
-def _names(values: Any) -> tuple[str, ...]:
-    array = np.asarray(values)
-    texts = as_text(array) if array.dtype.kind in "SOU" else array
-    return tuple(str(text) for text in texts.reshape(-1).tolist())
 
 
 def _settings(named: Mapping[str, Any], form: str) -> dict[str, Any]:
@@ -255,16 +254,14 @@ def _settings(named: Mapping[str, Any], form: str) -> dict[str, Any]:
     for key in FORMS[form].settings:
         if key != "weights" and named.get(key) is not None:
             value = np.asarray(named[key])
-            if value.size != 1 or value.dtype.kind not in "iub":
-                raise InputError(
-                    f"{key}: must be one whole number or truth value; got shape {value.shape} of {value.dtype}; repair it."
-                )
+            if value.size != 1 or value.dtype.kind not in ("f" if key == "precision" else "iub"):
+                raise InputError(f"{key}: must be one number; got {value.dtype} of shape {value.shape}; repair it.")
             found[key] = value.reshape(()).item()
     return found
 
 
 def _is_members(shape: tuple[int, ...], kind: str | None) -> bool:
-    if kind is not None:
+    if kind is not None and kind.lower() in ("point", "members"):
         return kind.lower() == "members"
     if len(shape) not in (1, 2, 3):
         raise InputError(

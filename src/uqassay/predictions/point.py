@@ -108,7 +108,11 @@ def softmax(logits: NDArray[Any], name: str) -> Array:
 def two_columns(positive: NDArray[Any]) -> NDArray[Any]:
     """(1 − p, p) on a new last axis."""
     check_rows(
-        positive[..., None], "probs", tolerance=0.0, unit_sum=False, remedy="give the probability of class 1, not a logit"
+        positive[..., None],
+        "probs",
+        tolerance=0.0,
+        unit_sum=False,
+        remedy="give the probability of class 1, not a logit",
     )
     p = np.asarray(positive, dtype=np.float64)
     return np.stack([1.0 - p, p], axis=-1)

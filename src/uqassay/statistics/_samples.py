@@ -153,11 +153,8 @@ class Spread:
         upper, lower = (self._hall_inverse(q), self._hall_inverse(-q)) if method == "hall" else (q, -q)
         return centre - upper * self.standard_error, centre - lower * self.standard_error
 
-    def pvalue(self, statistic: float, method: str) -> float:
+    def pvalue(self, statistic: float) -> float:
         """Two-sided p-value of a t statistic."""
-        if method == "hall" and np.isfinite(statistic):
-            k = self.skewness
-            statistic = statistic + k * (statistic**2 / 3 + 1 / 6) + k**2 * statistic**3 / 27
         return 2.0 * float(special.stdtr(self.dof, -abs(statistic)))
 
     def _hall_inverse(self, y: float) -> float:

@@ -248,7 +248,7 @@ def _points_per_row(prediction: Prediction) -> int:
     return 3 if isinstance(prediction, Intervals) else prediction[:1].hull_points().shape[1]
 
 
-def _prefix_source(part: Prediction) -> Callable[[NDArray[np.int64]], Iterator[EventBounds]]:
+def _prefix_source(part: Prediction) -> Callable[[NDArray[np.int64]], Iterator[tuple[slice, EventBounds]]]:
     if isinstance(part, Intervals):
         lower, upper = part.bounds()
         by_class = [np.ascontiguousarray(a.T) for a in (intersection_probability(lower, upper), lower, upper)]
@@ -260,12 +260,16 @@ def _prefix_source(part: Prediction) -> Callable[[NDArray[np.int64]], Iterator[E
 def _draws(part: Prediction, weights: Array, orders: _Orders, first: int, last: int) -> Array:
     """One unbiased value per order and instance: the order's prefixes and, antithetically, the reversed order's."""
     prefixes = _prefix_source(part)
-    n_classes = part.n_classes
+    half = 0.5 * weights[:, None]
     draws = np.zeros((last - first, part.n_instances))
     for total, i in zip(draws, range(first, last), strict=True):
-        for size, bounds in enumerate(prefixes(orders[i]), start=1):
-            total += 0.5 * weights[size - 1] * (bounds.reference - bounds.lower)
-            total += 0.5 * weights[n_classes - size - 1] * (bounds.upper - bounds.reference)
+        for sizes, bounds in prefixes(orders[i]):
+            gap = bounds.reference - bounds.lower
+            gap *= half[sizes]
+            rest = bounds.upper - bounds.reference
+            rest *= half[::-1][sizes]  # the complement of a prefix of k classes has K − k
+            gap += rest
+            total += fold_sum(gap)
     return draws
 
 

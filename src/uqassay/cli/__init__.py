@@ -1,0 +1,70 @@
+"""The command line: parse, call, print.
+
+Exit codes: 0 done; 1 a check failed (`--fail-if`); 2 bad input, with one sentence on standard error.
+"""
+
+import os
+import sys
+from collections.abc import Sequence
+
+from uqassay.errors import UqassayError
+
+__all__ = ["main"]
+
+_PARSER_PACKAGES = ("typer", "rich", "click")
+_INTERRUPTED, _READER_GONE = 130, 141  # 128 + the number of the signal, as a shell reports it
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit code.
+
+    Parameters
+    ----------
+    argv : sequence of str, optional
+        Arguments without the name of the program; those of the process by default.
+
+    Returns
+    -------
+    int
+        0, 1 or 2 as above; 130 after Ctrl-C; 141 where the reader of a pipe went away.
+
+    Examples
+    --------
+    >>> main(["--version"])
+    uqassay ...
+    0
+    """
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):  # a terminal without λ shows \u03bb rather than failing
+            stream.reconfigure(errors="backslashreplace")
+    try:
+        from uqassay.cli.commands import run
+
+        code = run(list(sys.argv[1:] if argv is None else argv))
+        sys.stdout.flush()
+        return code
+    except UqassayError as problem:
+        return _refuse(str(problem))
+    except ModuleNotFoundError as problem:
+        if (problem.name or "").partition(".")[0] not in _PARSER_PACKAGES:
+            raise
+        return _refuse(f"{problem.name}: the command line needs it; install uqassay[cli].")
+    except KeyboardInterrupt:
+        return _INTERRUPTED
+    except BrokenPipeError:
+        # what is still buffered would fail again when the interpreter closes the stream
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return _READER_GONE
+    except OSError as problem:
+        where = f"{problem.filename}: " if problem.filename is not None else ""
+        return _refuse(f"{where}{problem.strerror or problem}; check path, permissions and free space.")
+    except MemoryError as problem:
+        return _refuse(f"memory: {str(problem).rstrip('.') or 'there is not enough'}; use fewer instances at a time.")
+
+
+def _refuse(sentence: str) -> int:
+    """Say what is wrong, on one line."""
+    from uqassay.cli.text import printable
+
+    print(printable(" ".join(sentence.split())), file=sys.stderr)
+    return 2

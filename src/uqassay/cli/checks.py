@@ -1,0 +1,152 @@
+"""Checks on the findings, for scripts: `accuracy<0.9` fails where a model's accuracy is below 0.9."""
+
+import math
+import operator
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from uqassay.errors import InputError
+
+if TYPE_CHECKING:
+    from uqassay.assay import Assay
+
+__all__ = ["Check", "failures", "parse_check"]
+
+_SYNTAX = re.compile(
+    r"(?:(?P<model>.+):)?(?P<metric>[a-z0-9-]+)(?:@(?P<tradeoff>[^<>=@]+))?\s*(?P<comparison><=|>=|<|>)\s*"
+    r"(?P<bound>[^<>=]+)"
+)
+_COMPARISONS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
+
+
+@dataclass(frozen=True)
+class Check:
+    """A comparison that must not hold.
+
+    Attributes
+    ----------
+    text : str
+        As it was given.
+    model : str or None
+        None: any model.
+    metric : str
+        A metric of the findings.
+    tradeoff : float or None
+        λ, for "unified".
+    comparison : {"<", "<=", ">", ">="}
+    bound : float
+    """
+
+    text: str
+    model: str | None
+    metric: str
+    tradeoff: float | None
+    comparison: str
+    bound: float
+
+
+def parse_check(text: str) -> Check:
+    """Read ``[MODEL:]METRIC[@λ]<NUMBER``, with <, <=, > or >=.
+
+    Raises
+    ------
+    InputError
+        Anything else.
+
+    Examples
+    --------
+    >>> check = parse_check("DE:unified@0.5 > 0.3")
+    >>> check.model, check.metric, check.tradeoff, check.comparison, check.bound
+    ('DE', 'unified', 0.5, '>', 0.3)
+    """
+    found = _SYNTAX.fullmatch(text.strip())
+    bound = _number(found["bound"]) if found else None
+    tradeoff = _number(found["tradeoff"]) if found and found["tradeoff"] is not None else None
+    if found is None or bound is None or (found["tradeoff"] is not None and tradeoff is None):
+        raise InputError(
+            f"fail-if: must read [MODEL:]METRIC[@λ] <, <=, > or >= NUMBER; got {text!r}; "
+            "write for example 'accuracy<0.9' or 'DE:unified@0.5>0.3'."
+        )
+    return Check(text.strip(), found["model"], found["metric"], tradeoff, found["comparison"], bound)
+
+
+def failures(check: Check, assay: "Assay") -> list[str]:
+    """One sentence for every model of which the comparison holds.
+
+    Parameters
+    ----------
+    check : Check
+    assay : Assay
+
+    Returns
+    -------
+    list of str
+        Empty where the check passes.
+
+    Raises
+    ------
+    InputError
+        A model or metric that the assay does not have, or a metric that is undefined: what is undefined cannot pass.
+
+    Examples
+    --------
+    >>> import uqassay as uq
+    >>> a = uq.assay({"m": uq.Point([[0.9, 0.1], [0.8, 0.2]])}, [0, 1])
+    >>> failures(parse_check("m:log-loss>0.5"), a)
+    ['Check m:log-loss>0.5 failed: log-loss of m is 0.857.']
+    >>> failures(parse_check("accuracy<0.3"), a)
+    []
+    """
+    if check.model is not None and check.model not in assay.model_names:
+        raise InputError(
+            f"fail-if: {check.text!r} names the model {check.model!r}; the models are {', '.join(assay.model_names)}; "
+            "choose one of them."
+        )
+    rows = [row for row in assay.finding_rows() if row["run"] == "all" and row["model"] in assay.model_names]
+    known = list(dict.fromkeys(row["metric"] for row in rows))
+    if check.metric not in known:
+        raise InputError(
+            f"fail-if: {check.text!r} needs a metric of the findings ({', '.join(known)}); choose one of them."
+        )
+    rows = [row for row in rows if row["metric"] == check.metric and check.model in (None, row["model"])]
+    rows = _at_tradeoff(rows, check)
+    defined = [row for row in rows if not math.isnan(row["estimate"])]
+    if not defined or (check.model is not None and len(defined) < len(rows)):
+        raise InputError(
+            f"fail-if: {check.text!r} cannot be checked: {rows[0]['note']}; choose another metric or model."
+        )
+    holds = _COMPARISONS[check.comparison]
+    return [_sentence(check, row) for row in defined if holds(row["estimate"], check.bound)]
+
+
+def _at_tradeoff(rows: list[dict[str, Any]], check: Check) -> list[dict[str, Any]]:
+    known = list(dict.fromkeys(row["tradeoff"] for row in rows))
+    if math.isnan(known[0]):
+        if check.tradeoff is not None:
+            raise InputError(f"fail-if: {check.metric} does not depend on λ; got {check.text!r}; leave @ out.")
+        return rows
+    if check.tradeoff is None and len(known) == 1:
+        return rows
+    if check.tradeoff is None or not any(math.isclose(check.tradeoff, at) for at in known):
+        shown = ", ".join(f"{at:g}" for at in known)
+        raise InputError(
+            f"fail-if: {check.metric} is known at λ = {shown}; got {check.text!r}; write {check.metric}@{known[0]:g}, "
+            "or ask for that λ by --tradeoff."
+        )
+    return [row for row in rows if math.isclose(check.tradeoff, row["tradeoff"])]
+
+
+def _sentence(check: Check, row: dict[str, Any]) -> str:
+    interval = ""
+    if math.isfinite(row["low"]) and row["low"] != row["high"]:
+        interval = f" ({100 * row['level']:g} % interval {row['low']:.4g} to {row['high']:.4g})"
+    return f"Check {check.text} failed: {check.metric} of {row['model']} is {row['estimate']:.4g}{interval}."
+
+
+def _number(text: str) -> float | None:
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    return value if math.isfinite(value) else None

@@ -1,0 +1,207 @@
+"""What a person reads in a terminal: the verdict, a ranking, where it changes, warnings. All from the assay alone."""
+
+import os
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, TextIO
+
+from rich.cells import cell_len
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from uqassay.assay import Assay
+from uqassay.cli.text import ABSENT, decimals_for, fixed, interval, percent, printable, pvalue, tradeoff_text
+from uqassay.report.verdict import reference_tradeoff
+
+__all__ = [
+    "print_breakpoints",
+    "print_file",
+    "print_rankings",
+    "print_report",
+    "print_text",
+    "print_warnings",
+    "progress",
+]
+
+GAP = 2  # columns between two columns
+UNBOUNDED = 10_000  # columns where nothing is a terminal, so that nothing is folded or cut
+
+
+def print_report(assay: Assay, tradeoffs: Sequence[float] | None = None) -> None:
+    """Verdict, rankings, breakpoints and warnings.
+
+    Parameters
+    ----------
+    assay : Assay
+    tradeoffs : sequence of float, optional
+        The λ to rank at; the reference λ of the verdict by default.
+    """
+    console = _console(sys.stdout)
+    for sentence in assay.verdict():
+        console.print(Text(printable(sentence), "bold"))
+    shape = f"{len(assay.candidates)} models, {assay.n_instances:,} instances, {assay.n_classes} classes"
+    console.print(Text(shape, "dim"))
+    print_rankings(assay, tradeoffs)
+    print_breakpoints(assay)
+    print_warnings(assay)
+
+
+def print_rankings(assay: Assay, tradeoffs: Sequence[float] | None = None) -> None:
+    """One table for each λ."""
+    console = _console(sys.stdout)
+    for tradeoff in (reference_tradeoff(assay),) if tradeoffs is None else tradeoffs:
+        console.print()
+        console.print(Text(_ranking_title(assay, tradeoff), "bold"))
+        console.print(_ranking_table(assay, tradeoff, console.width))
+    draws = f"{assay.settings.n_draws:,}"
+    console.print(
+        Text(f"wins: share of {draws} paired bootstrap draws; p: paired test against the best, adjusted by Holm", "dim")
+    )
+
+
+def print_breakpoints(assay: Assay) -> None:
+    """Which model has the lowest mean E on which interval of λ."""
+    console = _console(sys.stdout)
+    table = _table()
+    table.add_column("from λ", justify="right", no_wrap=True)
+    table.add_column("to λ", justify="right", no_wrap=True)
+    table.add_column("model", overflow="fold")
+    for low, high, names in assay.winners():
+        table.add_row(tradeoff_text(low), tradeoff_text(high), Text(printable(", ".join(names))))
+    console.print()
+    console.print(Text("Lowest mean E by λ", "bold"))
+    console.print(table)
+
+
+def print_warnings(assay: Assay) -> None:
+    """What a reader must know before believing the numbers."""
+    console = _console(sys.stdout)
+    console.print()
+    for warning in assay.warnings:
+        console.print(Text.assemble(("Note: ", "yellow"), printable(warning)))
+    console.print()
+
+
+def print_file(found: dict[str, Any]) -> None:
+    """What `inspect_file` found."""
+    console = _console(sys.stdout)
+    table = _table(header=False)
+    table.add_column(no_wrap=True, style="bold")
+    table.add_column(overflow="fold")
+    for key, value in found.items():
+        if key == "arrays":
+            value = "\n".join(f"{name} {tuple(a['shape'])} {a['dtype']}" for name, a in value.items())
+        elif isinstance(value, list):
+            value = ", ".join(str(v) for v in value)
+        elif isinstance(value, bool):
+            value = "yes" if value else "no"
+        elif key == "bytes":
+            value = f"{value:,}"
+        if value is not None and value != "":
+            lines = [printable(line) for line in str(value).splitlines()]
+            table.add_row(key.replace("n_", "").replace("_", " "), Text("\n".join(lines)))
+    console.print(table)
+
+
+def print_text(text: str) -> None:
+    """Plain lines, never cut or folded, so that paths and commands can be copied."""
+    console = _console(sys.stdout)
+    for line in text.splitlines():
+        console.print(Text(printable(line)), soft_wrap=True)
+
+
+@contextmanager
+def progress(steps: int) -> Iterator[Callable[[str], None]]:
+    """A bar on standard error where that is a terminal; yields what takes the name of the step that begins."""
+    console = _console(sys.stderr)
+    if not console.is_terminal or not _is_terminal(sys.stderr):
+        yield lambda step: None
+        return
+    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), BarColumn(20), TimeElapsedColumn())
+    with Progress(*columns, console=console, transient=True) as bar:
+        task = bar.add_task("", total=steps, completed=-1)
+        yield lambda step: bar.update(task, description=printable(step), advance=1)
+
+
+# -- tables -----------------------------------------------------------------------------------------------------------
+
+
+def _ranking_table(assay: Assay, tradeoff: float, width: int) -> Table:
+    """The ranking in as many columns as there is room for; a narrow terminal drops the last of `spare` first."""
+    rows = assay.ranked(tradeoff)
+    decimals = decimals_for(r.estimate for r in rows if r.rank is not None)
+    finer = max(decimals, decimals_for(r.difference for r in rows if r.rank is not None))
+    columns = {
+        "#": ["" if r.rank is None else str(r.rank) for r in rows],
+        "model": [printable(r.model) + (" (baseline)" if r.rank is None else "") for r in rows],
+        "mean E": [fixed(float(r.estimate), decimals) for r in rows],
+        f"{100 * assay.settings.level:g} % interval": [interval(r.estimate, decimals) for r in rows],
+        "wins": [percent(r.win_probability) for r in rows],
+        "worse than best by": [ABSENT if r.rank == 1 else fixed(float(r.difference), finer) for r in rows],
+        "p (Holm)": [pvalue(r.pvalue_holm) for r in rows],
+        "accuracy": [percent(_mean(assay, r.model, "correct") if r.model != "vacuous" else None) for r in rows],
+        f"mean {_distance_name(assay)}": [fixed(_mean(assay, r.model, "distance"), decimals) for r in rows],
+        "mean non-sp.": [fixed(_mean(assay, r.model, "nonspecificity"), decimals) for r in rows],
+    }
+    headers = list(columns)
+    spare = [headers[i] for i in (3, 6, 5, 7, 9, 8)]
+    name_width = max(12, width // 3)
+
+    def needed() -> int:
+        widths = [max(map(cell_len, (header, *cells))) for header, cells in columns.items()]
+        return sum(widths) + GAP * (len(widths) - 1) - max(0, widths[1] - name_width)
+
+    while spare and needed() > width:
+        del columns[spare.pop()]
+    table = _table()
+    for header in columns:
+        if header == "model":
+            table.add_column(header, overflow="fold", max_width=name_width)
+        else:
+            table.add_column(header, justify="right", no_wrap=True)
+    for r, cells in zip(rows, zip(*columns.values(), strict=True), strict=True):
+        table.add_row(*map(Text, cells), style="dim" if r.rank is None else "bold" if r.rank == 1 else "")
+    return table
+
+
+def _ranking_title(assay: Assay, tradeoff: float) -> str:
+    terms = f"{_distance_name(assay)} + λ · non-specificity"
+    return f"Ranking at λ = {tradeoff_text(tradeoff)} by the mean of E = {terms}; lower is better"
+
+
+def _distance_name(assay: Assay) -> str:
+    return assay.settings.distance.replace("_", " ").upper()
+
+
+def _mean(assay: Assay, model: str, column: str) -> float:
+    return float(assay[model].columns[column].mean())
+
+
+def _table(*, header: bool = True) -> Table:
+    return Table(box=None, show_header=header, pad_edge=False, padding=(0, GAP, 0, 0), header_style="dim")
+
+
+# -- consoles ---------------------------------------------------------------------------------------------------------
+
+
+def _is_terminal(stream: TextIO) -> bool:
+    return hasattr(stream, "isatty") and stream.isatty()
+
+
+def _console(stream: TextIO) -> Console:
+    """No markup and no guesses about numbers in text; plain and unfolded where the stream is no terminal."""
+    terminal = _is_terminal(stream)
+    plain = not terminal or bool(os.environ.get("NO_COLOR"))
+    return Console(
+        file=stream,
+        markup=False,
+        highlight=False,
+        emoji=False,
+        color_system=None if plain else "auto",
+        force_terminal=None if terminal else False,
+        width=None if terminal else UNBOUNDED,
+    )

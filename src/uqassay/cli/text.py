@@ -1,0 +1,103 @@
+"""Numbers and names as a reader wants them in a terminal."""
+
+import math
+from collections.abc import Iterable
+
+from uqassay.statistics import Estimate
+
+__all__ = ["ABSENT", "decimals_for", "fixed", "interval", "percent", "printable", "pvalue", "tradeoff_text"]
+
+ABSENT = "–"
+
+
+def printable(text: str) -> str:
+    r"""Text from data with its control characters spelt out, so that it cannot move the cursor or change colours.
+
+    Examples
+    --------
+    >>> printable("a\x1b[31mb")
+    'a\\x1b[31mb'
+    """
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+
+
+def decimals_for(estimates: Iterable[Estimate]) -> int:
+    """Decimals of a column: the narrowest interval's half width keeps two digits; from 3 to 6.
+
+    Examples
+    --------
+    >>> decimals_for([Estimate(0.5, low=0.4942, high=0.5058, level=0.95, n=9, method="")])
+    4
+    """
+    halves = [(e.high - e.low) / 2 for e in estimates]
+    widths = [half for half in halves if math.isfinite(half) and half > 0]
+    return min(6, max(3, 1 - math.floor(math.log10(min(widths))))) if widths else 3
+
+
+def fixed(value: float, decimals: int) -> str:
+    """A number with so many decimals; a dash for nan.
+
+    Examples
+    --------
+    >>> fixed(0.25, 3), fixed(float("inf"), 3), fixed(float("nan"), 3)
+    ('0.250', '∞', '–')
+    """
+    if math.isnan(value):
+        return ABSENT
+    if math.isinf(value):
+        return "∞" if value > 0 else "-∞"
+    return f"{value:.{decimals}f}"
+
+
+def interval(estimate: Estimate, decimals: int) -> str:
+    """Both ends of a confidence interval.
+
+    Examples
+    --------
+    >>> interval(Estimate(0.5, low=0.49, high=0.51, level=0.95, n=9, method=""), 3)
+    '0.490 to 0.510'
+    """
+    if math.isnan(estimate.low) or math.isnan(estimate.high) or estimate.low == estimate.high:
+        return ABSENT
+    return f"{fixed(estimate.low, decimals)} to {fixed(estimate.high, decimals)}"
+
+
+def percent(share: float | None) -> str:
+    """A share in percent with one decimal.
+
+    Examples
+    --------
+    >>> percent(0.9731), percent(0.9999), percent(0.0), percent(1.0), percent(None)
+    ('97.3 %', '>99.9 %', '0.0 %', '100.0 %', '–')
+    """
+    if share is None or math.isnan(share):
+        return ABSENT
+    if 0 < share < 0.0005 or 0.9995 <= share < 1:
+        return "<0.1 %" if share < 0.5 else ">99.9 %"
+    return f"{100 * share:.1f} %"
+
+
+def pvalue(p: float) -> str:
+    """A p-value with as many digits as matter.
+
+    Examples
+    --------
+    >>> pvalue(0.2134), pvalue(0.0042), pvalue(1e-9), pvalue(float("nan"))
+    ('0.21', '0.004', '<0.001', '–')
+    """
+    if math.isnan(p):
+        return ABSENT
+    if p < 0.001:
+        return "<0.001"
+    return f"{p:.3f}" if p < 0.0095 else f"{p:.2f}"
+
+
+def tradeoff_text(tradeoff: float) -> str:
+    """λ with three significant digits or, where it was given with more, as it is.
+
+    Examples
+    --------
+    >>> tradeoff_text(0.5), tradeoff_text(0.062668), tradeoff_text(float("inf"))
+    ('0.5', '0.0627', '∞')
+    """
+    return "∞" if math.isinf(tradeoff) else f"{tradeoff:.3g}"

@@ -1,0 +1,273 @@
+"""The demonstration's classifiers: six statements about the same handwritten digits, trained in seconds.
+
+The data are the 1,797 digits that come with scikit-learn (8 × 8 pixels, ten classes). One split, fixed by the seed, has
+instances for training, for calibration and for the test; the classifiers say what they know in different ways:
+
+| model | statement | why so |
+|---|---|---|
+| logistic regression | point | one softmax |
+| random forest | members, one per tree | a tree is what the forest learnt from one resample of the instances |
+| bagged MLPs | members, one per network | the same for small networks, each far better than a tree |
+| bagged MLPs average | point | what is left of the ensemble when its disagreement is averaged away |
+| leaf Dirichlet | Dirichlet | class counts of the leaf that an instance falls into, plus a prior |
+| calibrated MLP | point | one network, its temperature chosen on the calibration instances |
+"""
+
+import json
+import os
+import platform
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uqassay.errors import InputError, MissingDependencyError
+from uqassay.predictions import Dirichlet, Members, Point, Prediction
+from uqassay.predictions.files import file_hash, save
+from uqassay.predictions.point import softmax
+
+__all__ = ["COMMON_MEMBERS", "N_MODELS", "DemoFiles", "prepare_demo"]
+
+Array = NDArray[np.float64]
+SCHEMA = "uqassay.demo/1"
+N_TRAIN, N_CALIBRATION = 600, 300  # of 1,797; the other 897 are the test
+N_TREES, MIN_LEAF = 50, 5
+N_NETWORKS, HIDDEN_UNITS = 10, 32
+COMMON_MEMBERS = N_NETWORKS  # sets spanned by unequal numbers of members do not compare
+
+
+@dataclass(frozen=True)
+class DemoFiles:
+    """What the demonstration wrote.
+
+    Attributes
+    ----------
+    predictions : dict of str to Path
+        The prediction file of each model.
+    labels : Path
+        Labels of the test instances.
+    trained : bool
+        False where the files of an earlier run with the same settings were found unchanged.
+    """
+
+    predictions: dict[str, Path]
+    labels: Path
+    trained: bool
+
+
+@dataclass(frozen=True)
+class Split:
+    """Digits in three parts; `rows` are those of the test instances in the data set."""
+
+    train: tuple[Array, NDArray[np.int64]]
+    calibration: tuple[Array, NDArray[np.int64]]
+    test: tuple[Array, NDArray[np.int64]]
+    rows: NDArray[np.int64]
+    class_names: tuple[str, ...]
+
+
+def prepare_demo(
+    folder: str | os.PathLike[str], *, seed: int = 0, progress: Callable[[str], None] | None = None
+) -> DemoFiles:
+    """Train the demonstration's classifiers and write their predictions, or find those of an earlier run.
+
+    Parameters
+    ----------
+    folder : path
+        Takes ``predictions/*.npz``, ``labels.npy`` and ``demo.json`` (the settings, and the SHA-256 of each file).
+    seed : int
+        Fixes the split and the training.
+    progress : callable, optional
+        Called with the name of the model that is being trained.
+
+    Returns
+    -------
+    DemoFiles
+
+    Raises
+    ------
+    InputError
+        A negative seed, or a file where the folder should be.
+    MissingDependencyError
+        scikit-learn is not installed.
+    """
+    folder = Path(folder)
+    if not 0 <= seed < 2**31:
+        raise InputError(f"seed: must lie in 0 … {2**31 - 1}; got {seed}; choose such a number.")
+    if folder.exists() and not folder.is_dir():
+        raise InputError(f"folder: {folder} is a file; give the name of a folder.")
+    settings = _settings(seed)
+    labels = folder / "labels.npy"
+    predictions = {name: folder / "predictions" / f"{name.lower().replace(' ', '-')}.npz" for name in _names()}
+    manifest = folder / "demo.json"
+    files = [*predictions.values(), labels]
+    if _kept(manifest, settings, files):
+        return DemoFiles(predictions, labels, trained=False)
+    manifest.unlink(missing_ok=True)
+    (folder / "predictions").mkdir(parents=True, exist_ok=True)
+    split = _split(seed)
+    carried: dict[str, Any] = {"class_names": split.class_names, "ids": split.rows}
+    for name, train in TRAINING.items():
+        if progress is not None:
+            progress(f"training {name}")
+        said = train(split, seed).with_metadata(**carried)
+        save(said, predictions[name], labels=split.test[1])
+        if name == AVERAGED:
+            save(Point(said.mean_probs(), **carried), predictions[f"{name} average"], labels=split.test[1])
+    _write_whole(labels, lambda stream: np.save(stream, split.test[1]))
+    facts = {"schema": SCHEMA, "settings": settings, "sha256": _hashes(files)}
+    _write_whole(manifest, lambda stream: stream.write(json.dumps(facts, indent=1).encode()))
+    return DemoFiles(predictions, labels, trained=True)
+
+
+# -- the classifiers --------------------------------------------------------------------------------------------------
+
+
+def _split(seed: int) -> Split:
+    from sklearn.datasets import load_digits
+    from sklearn.model_selection import train_test_split
+
+    digits = load_digits()
+    x, y = digits.data / 16.0, digits.target.astype(np.int64)
+    train, others = train_test_split(np.arange(len(y)), train_size=N_TRAIN, stratify=y, random_state=seed)
+    calibration, test = train_test_split(others, train_size=N_CALIBRATION, stratify=y[others], random_state=seed)
+    test = np.sort(test)
+    names = tuple(str(name) for name in digits.target_names)
+    return Split((x[train], y[train]), (x[calibration], y[calibration]), (x[test], y[test]), test, names)
+
+
+def _logistic_regression(split: Split, seed: int) -> Prediction:
+    from sklearn.linear_model import LogisticRegression
+
+    return Point(LogisticRegression(max_iter=2000).fit(*split.train).predict_proba(split.test[0]))
+
+
+def _random_forest(split: Split, seed: int) -> Prediction:
+    """One member per tree; a single tree is weak, so the set of all is wide, and the report shows what that costs."""
+    from sklearn.ensemble import RandomForestClassifier
+
+    forest = RandomForestClassifier(N_TREES, min_samples_leaf=MIN_LEAF, random_state=seed).fit(*split.train)
+    return Members(np.stack([tree.predict_proba(split.test[0]) for tree in forest.estimators_], axis=1))  # (n, M, K)
+
+
+def _leaf_dirichlet(split: Split, seed: int) -> Prediction:
+    """α_k = 1/K + the mean over trees of the count of class k in the leaf.
+
+    The trees see the same training instances, so adding their counts would count each instance once per tree; and no
+    bootstrap, so that a count is one of instances. 1/K to a class weighs as much as one instance in all.
+    """
+    from sklearn.ensemble import ExtraTreesClassifier
+
+    forest = ExtraTreesClassifier(N_TREES, min_samples_leaf=MIN_LEAF, bootstrap=False, random_state=seed)
+    leaves = forest.fit(*split.train).apply(split.test[0])  # (n, trees)
+    n_classes = len(split.class_names)
+    counts = np.zeros((len(leaves), n_classes))
+    for leaf, estimator in zip(leaves.T, forest.estimators_, strict=True):
+        value = estimator.tree_.value[leaf, 0]  # (n, K): shares or counts, by the version of scikit-learn
+        counts += estimator.tree_.n_node_samples[leaf, None] * value / value.sum(axis=1, keepdims=True)
+    return Dirichlet(1.0 / n_classes + counts / N_TREES)
+
+
+def _bagged_mlps(split: Split, seed: int) -> Prediction:
+    """Each network learns from its own resample of the training instances."""
+    x, y = split.train
+    rng = np.random.default_rng(seed)
+    members = []
+    for m in range(N_NETWORKS):
+        drawn = rng.integers(0, len(y), len(y))
+        members.append(_network(seed + m).fit(x[drawn], y[drawn]).predict_proba(split.test[0]))
+    return Members(np.stack(members, axis=1))  # (n, M, K)
+
+
+def _calibrated_mlp(split: Split, seed: int) -> Prediction:
+    """Temperature T with the least log loss on the calibration instances."""
+    from scipy.optimize import minimize_scalar
+
+    network = _network(seed).fit(*split.train)
+    x, y = split.calibration
+    logits = network.predict_log_proba(x)  # (n, K), up to a constant of the row
+
+    def log_loss(log_temperature: float) -> float:
+        at_label = softmax(logits / np.exp(log_temperature), "logits")[np.arange(len(y)), y]
+        return float(-np.log(np.maximum(at_label, np.finfo(np.float64).tiny)).mean())
+
+    best = minimize_scalar(log_loss, bounds=(-3.0, 3.0), method="bounded")
+    return Point.from_logits(network.predict_log_proba(split.test[0]) / np.exp(best.x))
+
+
+def _network(seed: int) -> Any:
+    from sklearn.neural_network import MLPClassifier
+
+    # far fewer than max_iter steps are needed, so that the training always ends by its own rule
+    return MLPClassifier((HIDDEN_UNITS,), tol=1e-3, max_iter=2000, random_state=seed)
+
+
+AVERAGED = "bagged MLPs"
+TRAINING: dict[str, Callable[[Split, int], Prediction]] = {
+    "logistic regression": _logistic_regression,
+    "random forest": _random_forest,
+    "bagged MLPs": _bagged_mlps,
+    "leaf Dirichlet": _leaf_dirichlet,
+    "calibrated MLP": _calibrated_mlp,
+}
+
+
+N_MODELS = len(TRAINING) + 1  # the average of an ensemble besides
+
+
+def _names() -> list[str]:
+    """The models in their order; the average of an ensemble follows it."""
+    return [shown for name in TRAINING for shown in ([name, f"{name} average"] if name == AVERAGED else [name])]
+
+
+# -- what is kept -----------------------------------------------------------------------------------------------------
+
+
+def _settings(seed: int) -> dict[str, Any]:
+    """Everything that the predictions depend on."""
+    from uqassay import __version__
+
+    try:
+        import sklearn
+    except ModuleNotFoundError as problem:
+        raise MissingDependencyError("scikit-learn: the demo trains with it; install uqassay[demo].") from problem
+    return {
+        "seed": seed,
+        "split": [N_TRAIN, N_CALIBRATION],
+        "trees": [N_TREES, MIN_LEAF],
+        "networks": [N_NETWORKS, HIDDEN_UNITS],
+        "versions": {
+            "uqassay": __version__,
+            "numpy": np.__version__,
+            "scikit-learn": sklearn.__version__,
+            "python": platform.python_version(),
+        },
+    }
+
+
+def _kept(manifest: Path, settings: dict[str, Any], files: list[Path]) -> bool:
+    """Whether an earlier run with these settings left all its files, unchanged."""
+    try:
+        facts = json.loads(manifest.read_text(encoding="utf-8"))
+        return bool(facts == {"schema": SCHEMA, "settings": settings, "sha256": _hashes(files)})
+    except (OSError, ValueError):  # nothing there, not JSON, or a file is missing
+        return False
+
+
+def _hashes(files: list[Path]) -> dict[str, str]:
+    return {path.name: file_hash(path) for path in files}
+
+
+def _write_whole(path: Path, write: Callable[[Any], Any]) -> None:
+    """The file appears whole or not at all."""
+    draft = path.with_name(f".{path.name}-{os.getpid()}")
+    try:
+        with draft.open("wb") as stream:
+            write(stream)
+        os.replace(draft, path)
+    except BaseException:
+        draft.unlink(missing_ok=True)
+        raise

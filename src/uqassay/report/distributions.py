@@ -1,0 +1,152 @@
+"""Where the losses of single instances lie: densities by correctness, means by confidence, regions of the two means."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import chdtri, ndtri
+
+if TYPE_CHECKING:
+    from uqassay.assay.result import Assay
+    from uqassay.assay.scoring import ModelScores
+
+__all__ = ["confidence_lines", "correct_mask", "densities", "mean_regions"]
+
+Array = NDArray[np.float64]
+
+N_BINS = 96
+LEAST = 1e-6  # nats; what is smaller is shown at the left end of the axis
+SMOOTHING = 1.6  # bins
+N_TRADEOFFS = 11  # λ at which the distribution of E is kept
+
+
+def correct_mask(assay: "Assay", model: "ModelScores") -> NDArray[np.bool_]:
+    """Whether the predicted class is the label (for label distributions: their most frequent class), ``(R, n)``."""
+    truth = assay.labels if assay.labels.ndim == 1 else assay.labels.argmax(axis=1)
+    return model.columns["label"] == truth
+
+
+def densities(assay: "Assay", top: float) -> dict[str, Any]:
+    """Densities of distance, non-specificity and E on a logarithmic axis, for correct and wrong predictions apart.
+
+    Parameters
+    ----------
+    assay : Assay
+    top : float
+        Largest λ for which E is wanted.
+
+    Returns
+    -------
+    dict
+        "distance" and "nonspecificity": {"axis", "models"}; "unified": {"axis", "tradeoffs", "models" per λ}. All
+        instances and runs count. A density is the share per bin, smoothed; None where a part has no finite instance.
+    """
+    models = assay.candidates
+    masks = [correct_mask(assay, m) for m in models]
+    d = [m.columns["distance"] for m in models]
+    ns = [m.columns["nonspecificity"] for m in models]
+    tradeoffs = np.linspace(0.0, top, N_TRADEOFFS)
+    out: dict[str, Any] = {}
+    for name, values in (("distance", d), ("nonspecificity", ns)):
+        edges = _edges(values)
+        out[name] = {"axis": _centres(edges), "models": [_parts(v, m, edges) for v, m in zip(values, masks, strict=True)]}
+    edges = _edges([*d, *(a + top * b for a, b in zip(d, ns, strict=True))])
+    out["unified"] = {
+        "axis": _centres(edges),
+        "tradeoffs": tradeoffs.tolist(),
+        "models": [
+            [_parts(a + t * b, m, edges) for a, b, m in zip(d, ns, masks, strict=True)] for t in tradeoffs.tolist()
+        ],
+    }
+    return out
+
+
+def _edges(values: list[Array]) -> Array:
+    positive = np.concatenate([v[(v > 0) & np.isfinite(v)].ravel() for v in values])
+    if positive.size == 0:
+        return np.array([-1.0, 0.0])
+    low = max(float(np.quantile(positive, 0.005)), LEAST)
+    high = float(positive.max()) * 1.05
+    return np.linspace(np.log10(min(low, high / 10)), np.log10(high), N_BINS + 1)
+
+
+def _centres(edges: Array) -> list[float]:
+    return [float(f"{x:.4g}") for x in 10 ** ((edges[1:] + edges[:-1]) / 2)]
+
+
+def _parts(values: Array, correct: NDArray[np.bool_], edges: Array) -> dict[str, Any]:
+    return {"correct": _density(values[correct], edges), "wrong": _density(values[~correct], edges)}
+
+
+def _density(values: Array, edges: Array) -> dict[str, Any] | None:
+    values = values[np.isfinite(values)]
+    if values.size == 0:
+        return None
+    logs = np.log10(np.maximum(values, 10 ** edges[0]))
+    share = np.histogram(logs, bins=edges)[0] / values.size
+    if len(share) > 1:
+        reach = np.arange(-5, 6)
+        kernel = np.exp(-0.5 * (reach / SMOOTHING) ** 2)
+        share = np.convolve(np.pad(share, 5, mode="symmetric"), kernel / kernel.sum(), mode="valid")
+    quartiles = np.quantile(values, [0.25, 0.5, 0.75])
+    return {
+        "density": [float(f"{x:.3g}") for x in share],
+        "n": int(values.size),
+        "mean": float(values.mean()),
+        "quartiles": [float(f"{q:.4g}") for q in quartiles],
+        "at_end": float((values <= 10 ** edges[0]).mean()),
+        "zero": bool((values == 0).all()),
+    }
+
+
+def confidence_lines(assay: "Assay", names: tuple[str, ...], *, n_bins: int = 10) -> dict[str, list[dict[str, Any]]]:
+    """Mean of each named column in equal-width, right-inclusive bins of confidence, over all instances and runs."""
+    out: dict[str, list[dict[str, Any]]] = {name: [] for name in names}
+    edges = np.linspace(0.0, 1.0, n_bins + 1)
+    for model in assay.candidates:
+        confidence = model.columns["confidence"].ravel()
+        which = np.clip(np.searchsorted(edges, confidence, side="left") - 1, 0, n_bins - 1)
+        count = np.bincount(which, minlength=n_bins)
+        filled = count > 0
+        centre = np.bincount(which, confidence, n_bins)[filled] / count[filled]
+        for name in names:
+            values = model.columns[name].ravel()
+            mean = np.bincount(which, values, n_bins)[filled] / count[filled]
+            out[name].append({"confidence": centre.tolist(), "mean": mean.tolist(), "n": count[filled].tolist()})
+    return out
+
+
+def mean_regions(assay: "Assay") -> dict[str, list[dict[str, Any]]]:
+    """Mean distance and mean non-specificity with their joint confidence ellipse, for all, correct and wrong predictions.
+
+    The covariance of the two means follows from three intervals, since the variance of a mean of d + λ NS is
+    Var d + 2 λ Cov + λ² Var NS; so the ellipses cannot disagree with the intervals of the findings.
+    """
+    rows = {"all": [{"subset": "all", **r} for r in assay.finding_rows() if r["run"] == "all"]}
+    for row in assay.subset_rows("correct"):
+        rows.setdefault(row["subset"], []).append(row)
+    return {part: [_region(assay, m, found) for m in assay.models] for part, found in rows.items()}
+
+
+def _region(assay: "Assay", model: "ModelScores", rows: list[dict[str, Any]]) -> dict[str, Any] | None:
+    mine = [r for r in rows if r["model"] == model.name]
+    if not mine:
+        return None
+    # the Brier distance bears the name of the Brier score; the distance stands last
+    d = [r for r in mine if r["metric"] == assay.settings.distance.replace("_", "-")][-1]
+    ns = next(r for r in mine if r["metric"] == "nonspecificity")
+    e = max((r for r in mine if r["metric"] == "unified"), key=lambda r: r["tradeoff"])
+    at = e["tradeoff"]
+    h_d, h_ns, h_e = ((r["high"] - r["low"]) / 2 for r in (d, ns, e))
+    covariance = (h_e**2 - h_d**2 - (at * h_ns) ** 2) / (2 * at) if at > 0 else 0.0
+    covariance = float(np.clip(covariance, -h_d * h_ns, h_d * h_ns))
+    level = assay.settings.level
+    joint = float(np.sqrt(chdtri(2, 1 - level)) / ndtri(0.5 + level / 2))  # one interval → both means together
+    return {
+        "model": model.name,
+        "n": d["n"],
+        "distance": [d["estimate"], d["low"], d["high"]],
+        "nonspecificity": [ns["estimate"], ns["low"], ns["high"]],
+        "half_widths": [h_d * joint, h_ns * joint],
+        "covariance": covariance * joint**2,
+    }

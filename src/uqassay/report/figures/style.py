@@ -1,0 +1,240 @@
+"""What all figures share: one look per model, plain text, numbers in words, and axes without global state."""
+
+from collections.abc import Sequence
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from uqassay._array import as_numeric
+from uqassay.errors import InputError, MissingDependencyError
+from uqassay.metrics.unified import check_tradeoff
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from uqassay.assay.result import Assay
+    from uqassay.assay.scoring import ModelScores
+
+__all__ = [
+    "GREY",
+    "Look",
+    "axes_for",
+    "count",
+    "draw_legend",
+    "headline",
+    "level_text",
+    "looks",
+    "loss_label",
+    "matplotlib_module",
+    "model_colours",
+    "named_model",
+    "number",
+    "plain",
+    "quantity_label",
+    "resampled_units",
+    "swatch",
+    "tradeoff_grid",
+]
+
+Array = NDArray[np.float64]
+
+# Okabe and Ito (2008); black and yellow last, since the one is the colour of text and the other pale on white
+PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#F0E442")
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", ">", "<", "p", "h", "*")
+LINES: tuple[Any, ...] = ("-", "-.", (0, (6, 1.5)), (0, (3, 1, 1, 1, 1, 1)))  # a second model of one colour differs here
+HATCHES = ("", "///", "...", "xxx")
+GREY = "#737373"
+BASELINES = {"vacuous": ("x", "--"), "class-prior": ("+", ":")}
+
+LONGEST = 32  # characters of a name
+INSIDE_LEGEND = 6  # entries; longer legends stand outside
+DISTANCES = {
+    "kl": "KL divergence (nats)",
+    "js": "JS divergence (nats)",
+    "js_distance": "JS distance (√nats)",
+    "tv": "total variation distance",
+    "hellinger": "Hellinger distance",
+    "brier": "Brier distance",
+}
+NONSPECIFICITIES = {
+    "hartley": "non-specificity (nats)",
+    "smets": "Smets non-specificity (nats)",
+    "korner": "Körner non-specificity",
+    "pal": "Pal specificity",
+}
+MEASURES = {"credal-width": "credal width, mean over classes"}
+
+
+class Look(NamedTuple):
+    """How one model is drawn in every figure."""
+
+    colour: str
+    marker: str
+    line: Any
+    hatch: str
+
+
+def looks(assay: "Assay") -> dict[str, Look]:
+    """Look of every model by its place in `assay.models`; baselines are grey."""
+    out = {}
+    for j, model in enumerate(assay.models):
+        if model.baseline:
+            marker, line = BASELINES[model.name]
+            out[model.name] = Look(GREY, marker, line, "")
+        else:
+            turn = j // len(PALETTE) % len(LINES)
+            out[model.name] = Look(PALETTE[j % len(PALETTE)], MARKERS[j % len(MARKERS)], LINES[turn], HATCHES[turn])
+    return out
+
+
+def model_colours(assay: "Assay") -> dict[str, str]:
+    """Colour of each model and baseline in every figure, for pictures of one's own.
+
+    Examples
+    --------
+    >>> import uqassay as uq
+    >>> model_colours(uq.assay({"m": uq.Point([[0.9, 0.1]])}, [0]))
+    {'m': '#0072B2', 'vacuous': '#737373', 'class-prior': '#737373'}
+    """
+    return {name: look.colour for name, look in looks(assay).items()}
+
+
+# -- matplotlib, only when something is drawn -------------------------------------------------------------------------
+
+
+def matplotlib_module(name: str) -> Any:
+    """A module of matplotlib, or the remedy where it is not installed."""
+    try:
+        return import_module(f"matplotlib.{name}")
+    except ModuleNotFoundError as problem:
+        raise MissingDependencyError("matplotlib: figures need it; install uqassay[figures].") from problem
+
+
+def axes_for(ax: "Axes | None", size: tuple[float, float]) -> Any:
+    """The axes given, untouched by pyplot; or those of a new pyplot figure of that size in inches."""
+    if ax is not None:
+        return ax
+    return matplotlib_module("pyplot").subplots(figsize=size, layout="constrained")[1]
+
+
+def swatch(look: Look, label: str, *, line: bool = True) -> Any:
+    """Legend entry of one model: its line and marker, or its marker alone."""
+    return matplotlib_module("lines").Line2D(
+        [], [], color=look.colour, marker=look.marker, linestyle=look.line if line else "none", markersize=5, label=label
+    )
+
+
+def draw_legend(ax: Any, handles: Sequence[Any], *, outside: bool = False, title: str | None = None) -> None:
+    """Legend inside the axes where it is short, else on their right."""
+    options: dict[str, Any] = {"handles": list(handles), "fontsize": "small", "title": title, "title_fontsize": "small"}
+    if outside or len(handles) > INSIDE_LEGEND:
+        ax.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0.0, frameon=False, **options)
+    else:
+        ax.legend(loc="best", framealpha=0.85, **options)
+
+
+def headline(ax: Any, text: str, *, pad: float | None = None) -> None:
+    """What was counted, small above the axes."""
+    ax.set_title(text, loc="left", fontsize="small", pad=pad)
+
+
+# -- words and numbers ------------------------------------------------------------------------------------------------
+
+
+def plain(text: object, *, limit: int = LONGEST) -> str:
+    r"""Text from data as matplotlib shows it letter by letter: no formulas, one line, no legend entry that vanishes.
+
+    Examples
+    --------
+    >>> plain("$x_1$"), plain("two\nlines"), plain("_hidden")
+    ('\\$x_1\\$', 'two lines', ' _hidden')
+    """
+    shown = "".join(c if c.isprintable() else " " for c in str(text))
+    if len(shown) > limit:
+        shown = f"{shown[: limit - 11]}…{shown[-10:]}"
+    shown = shown.replace("$", r"\$")
+    return f" {shown}" if shown.startswith("_") else shown  # matplotlib leaves labels with a leading _ out
+
+
+def number(x: float, *, error: float = float("nan")) -> str:
+    """Three significant digits; or as many as an interval of half width `error` bears.
+
+    Examples
+    --------
+    >>> number(0.13713), number(0.13713, error=0.0118), number(12345.6), number(float("inf")), number(0.13713, error=0.0)
+    ('0.137', '0.137', '12,346', '∞', '0.137')
+    """
+    if not np.isfinite(x):
+        return "–" if np.isnan(x) else "∞"
+    if np.isfinite(error) and error > 0:
+        return f"{x:,.{int(np.clip(1 - np.floor(np.log10(error)), 0, 6))}f}"
+    return f"{x:,.0f}" if abs(x) >= 1000 else f"{x:.3g}"
+
+
+def count(n: int) -> str:
+    """Whole number with thousands set apart."""
+    return f"{n:,}"
+
+
+def level_text(assay: "Assay") -> str:
+    """The confidence level in words."""
+    return f"{100 * assay.settings.level:g} %"
+
+
+def resampled_units(assay: "Assay") -> str:
+    """What a mean rests on: instances, and groups where whole groups are resampled."""
+    n = assay.n_instances
+    text = f"{count(n)} instance{'s' if n > 1 else ''}"
+    if assay.groups is not None:
+        text += f" in {count(len(np.unique(assay.groups)))} groups"
+    return text
+
+
+def quantity_label(assay: "Assay", quantity: str) -> str:
+    """Axis label of a column, with its unit."""
+    if quantity == "distance":
+        return DISTANCES[assay.settings.distance]
+    if quantity == "nonspecificity":
+        return NONSPECIFICITIES[assay.settings.nonspecificity]
+    return MEASURES.get(quantity, quantity.replace("-", " ") + (" (nats)" if "entropy" in quantity else ""))
+
+
+def loss_label(assay: "Assay", weight: str = "λ·") -> str:
+    """Axis label of the unified loss; it is in nats where both of its terms are."""
+    both = assay.settings.distance in ("kl", "js") and assay.settings.nonspecificity in ("hartley", "smets")
+    return f"E = d + {weight}NS" + (" (nats)" if both else "")
+
+
+# -- what is asked for ------------------------------------------------------------------------------------------------
+
+
+def named_model(assay: "Assay", model: str) -> "ModelScores":
+    """The scores of a model; baselines have no picture of their own."""
+    found = assay[model]
+    if found.baseline:
+        raise InputError(f"model: must be a model to choose from; got the baseline {model!r}; name one of assay.model_names.")
+    return found
+
+
+def tradeoff_grid(assay: "Assay", tradeoffs: ArrayLike | None, n: int) -> Array:
+    """The λ asked for, increasing; by default n of them from 0 past the last change of the winner, within reason."""
+    if tradeoffs is None:
+        top = assay.tradeoffs[-1]
+        last = max((low for low, _, _ in finite_winners(assay)), default=0.0)
+        top = max(top, 1.25 * last) if last <= 2 * top else top
+        return np.union1d(np.linspace(0.0, top if top > 0 else 1.0, n), assay.tradeoffs)
+    grid = np.unique(as_numeric(tradeoffs, "tradeoffs", ndim=1).astype(np.float64))
+    for value in grid.tolist():
+        check_tradeoff(value)
+    if len(grid) < 2:
+        raise InputError("tradeoffs: needs at least two different λ; got one; plot_ranking shows a single one.")
+    return grid
+
+
+def finite_winners(assay: "Assay") -> tuple[tuple[float, float, tuple[str, ...]], ...]:
+    """`Assay.winners`, or nothing where every mean is infinite."""
+    if not any(np.isfinite(m.columns["distance"]).all() for m in assay.candidates):
+        return ()
+    return assay.winners()

@@ -1,0 +1,332 @@
+"""Predictions from arrays and from the objects of other libraries.
+
+The stand-ins have the attributes of probly 0.9.1 (read from its wheel); the last tests use the package itself.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+
+import uqassay as uq
+from uqassay.errors import InputError
+
+
+def rows(*shape: int) -> np.ndarray:
+    return np.random.default_rng(sum(shape)).dirichlet(np.ones(shape[-1]), shape[:-1])
+
+
+# -- arrays and mappings ----------------------------------------------------------------------------------------------
+
+
+def test_a_prediction_is_returned_as_it_is_or_with_what_it_shall_carry():
+    point = uq.Point(rows(2, 3))
+    assert uq.from_object(point) is point
+    assert uq.from_object(point, class_names=["a", "b", "c"]).class_names == ("a", "b", "c")
+
+
+@pytest.mark.parametrize(
+    "make", [np.asarray, lambda a: a.tolist(), lambda a: np.asfortranarray(a.astype(np.float32)), tuple]
+)
+def test_two_axes_are_a_point_and_three_are_members(make):
+    assert isinstance(uq.from_object(make(rows(4, 3))), uq.Point)
+    members = uq.from_object(make(rows(5, 4, 3)), member_axis=0, ids=[9, 8, 7, 6], groups=list("aabb"))
+    assert isinstance(members, uq.Members)
+    assert (members.n_instances, members.n_members) == (4, 5)
+    assert members.ids.tolist() == [9, 8, 7, 6]
+    assert members.groups.tolist() == list("aabb")
+
+
+def test_kind_reads_an_array_as_something_else():
+    assert isinstance(uq.from_object(np.zeros((2, 3)), kind="logits"), uq.Point)
+    assert isinstance(uq.from_object(np.ones((2, 3)), kind="dirichlet"), uq.Dirichlet)
+    assert isinstance(uq.from_object(rows(2, 4, 3), kind="vertices"), uq.Vertices)
+    assert uq.from_object(np.ones((2, 4)), normalise=True).probs.tolist() == [[0.25] * 4] * 2
+    with pytest.raises(InputError, match="kind: 'intervals' needs lower and upper, and this is one array"):
+        uq.from_object(np.ones((2, 4)), kind="intervals")
+
+
+def test_mappings_share_the_keys_of_files(tmp_path):
+    arrays = {"lower": rows(2, 3) / 2, "upper": np.ones((2, 3)), "class_names": ["a", "b", "c"], "epoch": 3}
+    np.savez(tmp_path / "p.npz", **arrays)
+    expected = uq.load(tmp_path / "p.npz")
+    with np.load(tmp_path / "p.npz") as opened:
+        for mapping in (arrays, opened):
+            found = uq.from_object(mapping, groups=[1, 2])
+            np.testing.assert_array_equal(found.lower, expected.lower)
+            assert found.class_names == expected.class_names
+            assert found.groups.tolist() == [1, 2]
+    with pytest.raises(InputError, match=r"keys: one kind of prediction must be among them .*; found loss"):
+        uq.from_object({"loss": 0.3})
+
+
+def test_a_table_in_memory_brings_class_names_and_ids(needs):
+    needs("pandas")
+    import pandas as pd
+
+    point = uq.from_object(pd.DataFrame(rows(2, 2), columns=["dog", "cat"], index=[11, 12]))
+    assert point.class_names == ("dog", "cat")
+    assert point.ids.tolist() == [11, 12]
+    with pytest.raises(InputError, match=r"must be .n, K.*got shape .2,.*from_binary"):
+        uq.from_object(pd.Series([0.1, 0.9]))
+
+
+def test_tensors_come_to_the_host(needs):
+    needs("torch")
+    import torch
+
+    members = uq.from_object(torch.tensor(rows(4, 5, 3), requires_grad=True))
+    np.testing.assert_array_equal(members.probs, rows(4, 5, 3))
+    halves = uq.from_object(torch.tensor([[0.5, 0.5]], dtype=torch.bfloat16))
+    assert halves.probs.dtype == np.float32
+
+
+@pytest.mark.parametrize("unknown", [object(), 3.5, "probs.npz", {1, 2}, None, len])
+def test_anything_else_is_refused_with_what_is_accepted(unknown):
+    with pytest.raises(InputError, match=rf"obj: must be .*alphas.*got {type(unknown).__name__}; pass its arrays"):
+        uq.from_object(unknown)
+
+
+# -- stand-ins with the attributes of probly 0.9.1 --------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Categorical:
+    """Like ArrayLogitCategoricalDistribution: what it stores are logits, what it means are probabilities."""
+
+    array: np.ndarray  # (..., K)
+
+    @property
+    def probabilities(self) -> np.ndarray:
+        e = np.exp(self.array)
+        return e / e.sum(axis=-1, keepdims=True)
+
+    @property
+    def ndim(self) -> int:
+        return self.array.ndim - 1
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.array.shape[:-1]
+
+
+@dataclass(frozen=True)
+class Sample:
+    array: Any
+    sample_axis: int
+    weights: np.ndarray | None = None
+
+
+@dataclass(frozen=True)
+class TensorSample:
+    tensor: Any
+    sample_dim: int
+    weights: Any = None
+
+
+@dataclass(frozen=True)
+class CredalSet:
+    """Like ArrayConvexCredalSet, ArrayDiscreteCredalSet and ArraySingletonCredalSet; `shape` is of the instances."""
+
+    array: Any
+    shape: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class DirichletDistribution:
+    alphas: np.ndarray
+
+    def mean(self) -> np.ndarray:
+        return self.alphas
+
+    def var(self) -> np.ndarray:
+        return self.alphas
+
+
+@dataclass(frozen=True)
+class IntervalSet:
+    lower_bounds: np.ndarray
+    upper_bounds: np.ndarray
+
+
+@dataclass(frozen=True)
+class Gaussian:
+    mean: np.ndarray
+    var: np.ndarray
+
+    @property
+    def ndim(self) -> int:
+        return self.mean.ndim
+
+
+@dataclass(frozen=True)
+class DistanceSet:
+    nominal: Categorical
+    radius: np.ndarray
+
+
+@dataclass(frozen=True)
+class LevelSet:
+    alphas: np.ndarray
+    threshold: np.ndarray
+
+
+@pytest.mark.parametrize("axis", [0, 1, 2, -1, -3])
+def test_samples_of_arrays_have_their_members_on_any_axis(axis):
+    expected = rows(4, 5, 3)  # (n, M, K)
+    sample = Sample(np.moveaxis(expected, 1, axis), axis)
+    members = uq.from_object(sample, member_axis=0)  # the object knows better
+    assert isinstance(members, uq.Members)
+    np.testing.assert_array_equal(members.probs, expected)
+
+
+@pytest.mark.parametrize("axis", [0, 1, -1])
+def test_samples_of_distributions_go_through_their_probabilities(axis):
+    expected = rows(4, 5, 3)
+    held = Categorical(np.log(np.moveaxis(expected, 1, axis % 2)))
+    members = uq.from_object(Sample(held, axis, weights=np.array([1.0, 1, 1, 1, 4])), class_names=["a", "b", "c"])
+    np.testing.assert_allclose(members.probs, expected, rtol=1e-12)
+    np.testing.assert_allclose(members.weights, [0.125, 0.125, 0.125, 0.125, 0.5])
+    assert members.class_names == ("a", "b", "c")
+
+
+def test_tensor_samples_and_samples_of_gaussians(needs):
+    needs("torch")
+    import torch
+
+    probs = torch.tensor(rows(5, 4, 3))
+    np.testing.assert_array_equal(uq.from_object(TensorSample(probs, 0)).probs, np.moveaxis(probs.numpy(), 0, 1))
+    gaussians = Gaussian(torch.zeros(4, 3, 5), torch.ones(4, 3, 5))
+    logits = uq.from_object(TensorSample(gaussians, 2))
+    assert isinstance(logits, uq.GaussianLogits)
+    assert logits.mean.shape == (4, 5, 3)
+
+
+def test_second_order_distributions_and_intervals():
+    dirichlet = uq.from_object(DirichletDistribution(rows(4, 3) * 9))
+    assert isinstance(dirichlet, uq.Dirichlet)
+    np.testing.assert_array_equal(dirichlet.alpha, rows(4, 3) * 9)
+    intervals = uq.from_object(IntervalSet(rows(4, 3) / 2, np.ones((4, 3))))
+    assert isinstance(intervals, uq.Intervals)
+    gaussian = uq.from_object(Gaussian(rows(4, 3), rows(4, 3)))
+    assert isinstance(gaussian, uq.GaussianLogits)
+    assert gaussian.mean.shape == (4, 1, 3)
+
+
+@pytest.mark.parametrize("wrap", [np.asarray, lambda p: Categorical(np.log(p))])
+def test_credal_sets_of_several_distributions_are_vertices_and_singletons_points(wrap):
+    convex = uq.from_object(CredalSet(wrap(rows(4, 5, 3)), (4,)))
+    assert isinstance(convex, uq.Vertices)
+    np.testing.assert_allclose(convex.vertices, rows(4, 5, 3), rtol=1e-12)
+    singleton = uq.from_object(CredalSet(wrap(rows(4, 3)), (4,)))
+    assert isinstance(singleton, uq.Point)
+    assert isinstance(uq.from_object(Categorical(np.log(rows(4, 3)))), uq.Point)
+
+
+def test_one_set_without_an_axis_of_instances_is_not_taken_for_many_points():
+    with pytest.raises(InputError, match=r"vertices: must have 3 dimensions; got shape \(5, 3\)"):
+        uq.from_object(CredalSet(Categorical(np.log(rows(5, 3))), ()))
+
+
+@pytest.mark.parametrize(
+    ("obj", "match"),
+    [
+        (DistanceSet(Categorical(rows(4, 3)), np.ones(4)), "DistanceSet is a set around nominal limited by its radius"),
+        (LevelSet(rows(4, 3), np.ones(4)), "LevelSet is a set around alphas limited by its threshold, .*obj.lower"),
+        (Sample(rows(5, 3), 0), r"samples must be distributions over classes.*probs of shape \(5, 3\)"),
+        (Sample(np.zeros((4, 5), int), 1), "give probabilities rather than sampled labels"),
+    ],
+)
+def test_what_cannot_be_stated_exactly_is_refused(obj, match):
+    with pytest.raises(InputError, match=match):
+        uq.from_object(obj)
+
+
+# -- probly itself ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.filterwarnings("default")  # of the packages that it imports
+def test_arrays_of_probly_against_its_own_envelopes():
+    pytest.importorskip("probly", minversion="0.9", reason="probly (Python 3.12 and later) is not installed")
+    from probly.representation.credal_set.array import (
+        ArrayConvexCredalSet,
+        ArrayDiscreteCredalSet,
+        ArrayDistanceBasedCredalSet,
+        ArrayProbabilityIntervalsCredalSet,
+        ArraySingletonCredalSet,
+    )
+    from probly.representation.distribution.array_bernoulli import ArrayProbabilityBernoulliDistribution
+    from probly.representation.distribution.array_categorical import (
+        ArrayLogitCategoricalDistribution,
+        ArrayProbabilityCategoricalDistribution,
+    )
+    from probly.representation.distribution.array_dirichlet import ArrayDirichletDistribution
+    from probly.representation.distribution.array_gaussian import ArrayGaussianDistribution
+    from probly.representation.sample.array import ArraySample
+
+    probs = rows(4, 5, 3)
+    sample = ArraySample(ArrayProbabilityCategoricalDistribution(np.moveaxis(probs, 1, 0)), sample_axis=0)
+    members = uq.from_object(sample)
+    assert isinstance(members, uq.Members)
+    np.testing.assert_allclose(members.probs, probs, rtol=1e-12)
+    np.testing.assert_allclose(members.mean_probs(), sample.sample_mean().probabilities, rtol=1e-12)
+    plain = uq.from_object(ArraySample(np.moveaxis(probs, 1, 2), sample_axis=-1))
+    np.testing.assert_array_equal(plain.probs, probs)
+
+    kinds = {
+        ArrayConvexCredalSet: uq.Vertices,
+        ArrayDiscreteCredalSet: uq.Vertices,
+        ArrayProbabilityIntervalsCredalSet: uq.Intervals,
+        ArraySingletonCredalSet: uq.Point,
+    }
+    for made, kind in kinds.items():
+        credal_set = made.from_array_sample(sample)
+        prediction = uq.from_object(credal_set)
+        assert isinstance(prediction, kind)
+        np.testing.assert_allclose(prediction.lower_probs(), credal_set.lower(), atol=1e-12)
+        np.testing.assert_allclose(prediction.upper_probs(), credal_set.upper(), atol=1e-12)
+    with pytest.raises(InputError, match="ArrayDistanceBasedCredalSet is a set around nominal limited by its radius"):
+        uq.from_object(ArrayDistanceBasedCredalSet.from_array_sample(sample))
+
+    logits = ArrayLogitCategoricalDistribution(np.log(probs[:, 0]) + 3)
+    np.testing.assert_allclose(uq.from_object(logits).probs, probs[:, 0], rtol=1e-12)
+    bernoulli = ArrayProbabilityBernoulliDistribution(np.array([0.25, 1.0]))
+    assert uq.from_object(bernoulli).probs.tolist() == [[0.75, 0.25], [0.0, 1.0]]
+    dirichlet = uq.from_object(ArrayDirichletDistribution(np.full((4, 3), 2.0)))
+    assert isinstance(dirichlet, uq.Dirichlet)
+    gaussian = uq.from_object(ArrayGaussianDistribution(np.zeros((4, 3)), np.ones((4, 3))))
+    assert isinstance(gaussian, uq.GaussianLogits)
+
+
+@pytest.mark.filterwarnings("default")
+def test_tensors_of_probly_against_its_own_envelopes():
+    pytest.importorskip("probly", minversion="0.9", reason="probly (Python 3.12 and later) is not installed")
+    torch = pytest.importorskip("torch")
+    from probly.representation.credal_set.torch import (
+        TorchConvexCredalSet,
+        TorchDirichletLevelSetCredalSet,
+        TorchProbabilityIntervalsCredalSet,
+    )
+    from probly.representation.distribution.torch_categorical import TorchProbabilityCategoricalDistribution
+    from probly.representation.distribution.torch_dirichlet import TorchDirichletDistribution
+    from probly.representation.distribution.torch_gaussian import TorchGaussianDistribution
+    from probly.representation.sample.torch import TorchSample
+
+    probs = torch.tensor(rows(4, 5, 3))
+    held = TorchProbabilityCategoricalDistribution(torch.moveaxis(probs, 1, 0))
+    sample = TorchSample(held, sample_dim=0, weights=torch.tensor([0.5, 0.125, 0.125, 0.125, 0.125]))
+    members = uq.from_object(sample)
+    np.testing.assert_allclose(members.probs, probs.numpy(), rtol=1e-12)
+    np.testing.assert_allclose(members.weights, [0.5, 0.125, 0.125, 0.125, 0.125])
+    for made, kind in ((TorchConvexCredalSet, uq.Vertices), (TorchProbabilityIntervalsCredalSet, uq.Intervals)):
+        credal_set = made.from_torch_sample(sample)
+        prediction = uq.from_object(credal_set)
+        assert isinstance(prediction, kind)
+        np.testing.assert_allclose(prediction.lower_probs(), credal_set.lower().numpy(), atol=1e-12)
+        np.testing.assert_allclose(prediction.upper_probs(), credal_set.upper().numpy(), atol=1e-12)
+    assert isinstance(uq.from_object(TorchDirichletDistribution(torch.ones(4, 3))), uq.Dirichlet)
+    gaussians = TorchGaussianDistribution(torch.zeros(5, 4, 3), torch.ones(5, 4, 3))
+    assert uq.from_object(TorchSample(gaussians, sample_dim=0)).mean.shape == (4, 5, 3)
+    with pytest.raises(InputError, match="limited by its threshold"):
+        uq.from_object(TorchDirichletLevelSetCredalSet(torch.ones(4, 3), torch.tensor(0.5)))

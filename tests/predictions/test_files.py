@@ -1,0 +1,302 @@
+"""load, save, load_labels: round trips, labels, writing whole or not at all, real files."""
+
+import os
+import subprocess
+import sys
+from dataclasses import fields
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+import uqassay as uq
+from uqassay.errors import FileFormatError, InputError
+from uqassay.predictions._base import Prediction
+from uqassay.predictions.file_opening import FORMATS
+
+FULL_FORMATS = [".npz", ".safetensors", ".zarr", ".pt"]  # every kind, with everything that it carries
+PACKAGES = {".safetensors": "safetensors", ".zarr": "zarr", ".pt": "torch", ".parquet": "pyarrow"}
+SETS = [[0], [1], [2], [0, 1, 2]]
+CARRIED = {
+    "class_names": ("kat", "Hünd", "x, y"),
+    "ids": np.array(["a1", "b", "c", "d"]),
+    "groups": np.array([7, 7, 8, 8]),
+    "notes": ("2 rows repaired", "ζ"),
+}
+
+
+def rows(*shape: int, dtype: type = np.float64) -> np.ndarray:
+    return np.random.default_rng(sum(shape)).dirichlet(np.ones(shape[-1]), shape[:-1]).astype(dtype)
+
+
+def seven_kinds() -> dict[str, Prediction]:
+    g = np.random.default_rng(3)
+    beliefs = g.random((4, 4)).astype(np.float32)
+    return {
+        "point": uq.Point(rows(4, 3, dtype=np.float32), **CARRIED),
+        "point-16": uq.Point(np.array([[0.5, 0.25, 0.25]] * 4, dtype=np.float16), ids=np.arange(4) * 3),
+        "members": uq.Members(rows(4, 5, 3), **CARRIED),
+        "members-weighted": uq.Members(rows(4, 3, 3), [[0.5, 0.25, 0.25]] * 4, groups=np.array(list("abab"))),
+        "dirichlet": uq.Dirichlet(g.gamma(2, size=(4, 3)), n_draws=7, unit_concentration=True, seed=5, **CARRIED),
+        "intervals": uq.Intervals(np.full((4, 3), 0.1, np.float16), np.full((4, 3), 0.6, np.float32), **CARRIED),
+        "masses": uq.Masses(rows(4, 4), SETS, n_classes=3, **CARRIED),
+        "masses-signed": uq.Masses.from_beliefs(beliefs, SETS, n_classes=3, **CARRIED),
+        "vertices": uq.Vertices(rows(4, 2, 3), **CARRIED),
+        "gaussian-logits": uq.GaussianLogits(rows(4, 2, 3) - 1, g.random((4, 2, 3)), n_draws=9, seed=3, **CARRIED),
+        "one-row": uq.GaussianLogits(np.zeros((1, 2)), np.ones((1, 2))),
+    }
+
+
+def assert_same(a: Prediction, b: Prediction, leave_out: tuple[str, ...] = ()) -> None:
+    """Kind, every field, and the type of every array, bit for bit."""
+    assert type(a) is type(b)
+    for f in fields(a):
+        if f.name in leave_out:
+            continue
+        x, y = getattr(a, f.name), getattr(b, f.name)
+        if isinstance(x, np.ndarray):
+            assert x.dtype == y.dtype, f.name
+            np.testing.assert_array_equal(x, y, err_msg=f.name)
+        else:
+            assert x == y, f.name
+
+
+# -- round trips ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("extension", FULL_FORMATS)
+@pytest.mark.parametrize("name", seven_kinds())
+def test_round_trip_keeps_every_field_and_type(tmp_path, needs, name, extension):
+    needs(*{PACKAGES.get(extension, "numpy")})
+    prediction = seven_kinds()[name]
+    labels = np.arange(prediction.n_instances, dtype=np.int16) % prediction.n_classes
+    path = tmp_path / f"p{extension}"
+    uq.save(prediction, path, labels=labels)
+    back = uq.load(path)
+    assert_same(prediction, back)
+    np.testing.assert_array_equal(uq.load_labels(path), labels)
+    assert uq.load_labels(path).dtype == labels.dtype
+    uq.save(back, path, labels=labels)  # over a file that may still be mapped
+    assert_same(prediction, uq.load(path))
+    assert [part.name for part in tmp_path.iterdir()] == [path.name]
+
+
+@pytest.mark.parametrize("extension", [".csv", ".parquet"])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.float16])
+def test_round_trip_of_a_point_in_tables(tmp_path, needs, extension, dtype):
+    needs(*{PACKAGES.get(extension, "numpy")})
+    probs = np.array([[0.5, 0.25, 0.25], [0.125, 0.875, 0.0]], dtype=dtype)
+    prediction = uq.Point(probs, class_names=("a", "b, c", 'd"e'), ids=np.array(["007", "x"]), groups=np.array([2, 9]))
+    path = tmp_path / f"p{extension}"
+    uq.save(prediction, path, labels=[2, 1])
+    back = uq.load(path)
+    np.testing.assert_array_equal(back.probs, probs)
+    assert back.probs.dtype == (dtype if extension == ".parquet" else np.float64)
+    assert_same(prediction, back, leave_out=("probs",))
+    assert uq.load_labels(path).tolist() == [2, 1]
+
+
+@settings(deadline=None, max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(weights=hnp.arrays(np.float64, st.tuples(st.integers(1, 6), st.integers(2, 5)), elements=st.floats(1e-9, 1e9)))
+def test_csv_gives_back_every_float64_exactly(tmp_path, weights):
+    prediction = uq.Point(weights, normalise=True)
+    uq.save(prediction, tmp_path / "p.csv")
+    np.testing.assert_array_equal(uq.load(tmp_path / "p.csv").probs, prediction.probs)
+
+
+@pytest.mark.parametrize("probs", [rows(5, 3, dtype=np.float32), rows(5, 4, 3)])
+def test_npy_holds_point_and_members(tmp_path, probs):
+    prediction = uq.Point(probs) if probs.ndim == 2 else uq.Members(probs)
+    uq.save(prediction, tmp_path / "p.npy")
+    assert_same(prediction, uq.load(tmp_path / "p.npy"))
+
+
+def test_draws_held_in_memory_are_made_again_from_their_seed(tmp_path):
+    held = seven_kinds()["dirichlet"].with_draws()
+    uq.save(held, tmp_path / "p.npz")
+    back = uq.load(tmp_path / "p.npz")
+    assert back.drawn is None
+    np.testing.assert_array_equal(back.members().probs, held.members().probs)
+
+
+@pytest.mark.parametrize("kind", ["dirichlet", "gaussian-logits"])
+def test_seeded_draws_stay_with_their_rows_through_a_file(tmp_path, kind):
+    part = seven_kinds()[kind][[3, 1]]
+    uq.save(part, tmp_path / "part.npz")
+    np.testing.assert_array_equal(uq.load(tmp_path / "part.npz").members().probs, part.members().probs)
+
+
+def test_votes_are_kept_beside_a_prediction(tmp_path):
+    votes = np.array([[3, 1, 0], [0, 0, 9]], dtype=np.uint8)
+    uq.save(uq.Point(rows(2, 3)), tmp_path / "p.npz", labels=votes)
+    np.testing.assert_array_equal(uq.load_labels(tmp_path / "p.npz"), votes)
+
+
+def test_text_index_of_a_table_in_memory_is_stored(tmp_path, needs):
+    needs("pandas")
+    import pandas as pd
+
+    frame = pd.DataFrame(rows(2, 3), columns=["a", "b", "c"], index=["r1", "r2"])
+    uq.save(uq.Point(frame), tmp_path / "p.npz")
+    back = uq.load(tmp_path / "p.npz")
+    assert back.class_names == ("a", "b", "c")
+    assert back.ids.tolist() == ["r1", "r2"]
+
+
+@pytest.mark.parametrize("extension", [".npz", ".npy"])
+def test_member_axis_and_normalise_reach_the_prediction(tmp_path, extension):
+    counts = np.array([[[1.0, 3.0]], [[2.0, 2.0]]])  # (M, n, K) = (2, 1, 2)
+    path = tmp_path / f"p{extension}"
+    np.save(path, counts) if extension == ".npy" else np.savez(path, probs=counts)
+    back = uq.load(path, member_axis=0, normalise=True)
+    assert back.probs.tolist() == [[[0.25, 0.75], [0.5, 0.5]]]
+
+
+# -- labels -----------------------------------------------------------------------------------------------------------
+
+
+def test_labels_of_an_array_file_come_as_they_are(tmp_path):
+    np.save(tmp_path / "l.npy", np.array([[1, 2], [0, 4]], dtype=np.int8))
+    labels = uq.load_labels(tmp_path / "l.npy")
+    assert labels.dtype == np.int8
+    assert not isinstance(labels, np.memmap)
+
+
+def test_label_names_are_mapped_through_the_class_names_of_the_file(tmp_path):
+    np.savez(
+        tmp_path / "p.npz", probs=rows(3, 2), classes=np.array([b"dog", b"cat"]), label=np.array(["cat", "dog", "cat"])
+    )
+    assert uq.load_labels(tmp_path / "p.npz").tolist() == [1, 0, 1]
+    assert uq.load_labels(tmp_path / "p.npz", class_names=("cat", "dog")).tolist() == [0, 1, 0]
+    assert uq.load(tmp_path / "p.npz").class_names == ("dog", "cat")
+
+
+def test_labels_under_another_key(tmp_path):
+    np.savez(tmp_path / "p.npz", probs=rows(2, 2), gold=np.array([1, 0]))
+    assert uq.load_labels(tmp_path / "p.npz", "gold").tolist() == [1, 0]
+    with pytest.raises(FileFormatError, match=r"p.npz: key: the file has no labels or label; found probs, gold"):
+        uq.load_labels(tmp_path / "p.npz")
+    with pytest.raises(FileFormatError, match="no 'silver'; found probs, gold"):
+        uq.load_labels(tmp_path / "p.npz", key="silver")
+
+
+@pytest.mark.parametrize(("class_names", "known"), [(None, "no class names are known"), (("a", "b"), "are a, b")])
+def test_a_label_that_is_no_class_is_named_with_its_row(tmp_path, class_names, known):
+    np.savez(tmp_path / "l.npz", labels=np.array(["b", "a", "zebra"]))
+    match = f"row {2 if class_names else 0} holds '{'zebra' if class_names else 'b'}' and .*{known}"
+    with pytest.raises(FileFormatError, match=match):
+        uq.load_labels(tmp_path / "l.npz", class_names=class_names)
+
+
+# -- writing ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("extension", [".npz", ".csv", ".zarr"])
+def test_a_failed_save_leaves_the_old_file_and_nothing_else(tmp_path, needs, monkeypatch, extension):
+    needs(*{PACKAGES.get(extension, "numpy")})
+    path = tmp_path / f"p{extension}"
+    old = uq.Point(rows(3, 2))
+    uq.save(old, path)
+
+    def write_half(draft: Path, arrays: dict) -> None:
+        if extension == ".zarr":
+            draft.mkdir()
+            (draft / "half").write_bytes(b"half")
+        else:
+            draft.write_bytes(b"half")
+        raise OSError("no space left on device")
+
+    monkeypatch.setitem(FORMATS, extension, type(FORMATS[extension])(FORMATS[extension].read, write_half))
+    with pytest.raises(FileFormatError, match=rf"p\{extension}: cannot be written .*no space left.*as it was"):
+        uq.save(uq.Point(rows(4, 2)), path)
+    assert [part.name for part in tmp_path.iterdir()] == [path.name]
+    assert_same(old, uq.load(path))
+
+
+def test_a_folder_that_is_no_zarr_store_is_not_replaced(tmp_path, needs):
+    needs("zarr")
+    (tmp_path / "thesis.zarr").mkdir()
+    (tmp_path / "thesis.zarr" / "chapter").write_text("1")
+    with pytest.raises(FileFormatError, match=r"thesis.zarr: path: is a folder that is not a zarr store"):
+        uq.save(uq.Point(rows(2, 2)), tmp_path / "thesis.zarr")
+    assert (tmp_path / "thesis.zarr" / "chapter").read_text() == "1"
+    assert len(list(tmp_path.iterdir())) == 1
+
+
+@pytest.mark.parametrize("extension", [".npz", ".safetensors"])
+def test_permissions_are_those_of_any_new_file(tmp_path, needs, extension):
+    needs(*{PACKAGES.get(extension, "numpy")})
+    (tmp_path / "plain").touch()
+    uq.save(uq.Point(rows(2, 2)), tmp_path / f"p{extension}")
+    assert (tmp_path / f"p{extension}").stat().st_mode == (tmp_path / "plain").stat().st_mode
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "match"),
+    [
+        ("dirichlet", "p.npy", "p.npy: .npy holds the probabilities of a Point or of Members and nothing else"),
+        ("point", "p.npy", "this prediction has class_names, groups, ids; save it as .npz"),
+        ("members", "p.csv", "p.csv: .csv holds one point prediction and nothing else; save this prediction as .npz"),
+        ("point", "p.pickle", "are pickles"),
+        ("point", "none/p.npz", "p.npz: folder: .*none does not exist; create it first"),
+    ],
+)
+def test_what_a_format_cannot_hold_is_refused_before_anything_is_written(tmp_path, kind, name, match):
+    with pytest.raises(FileFormatError, match=match):
+        uq.save(seven_kinds()[kind], tmp_path / name)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_labels_of_another_length_are_not_stored(tmp_path):
+    with pytest.raises(InputError, match="labels: needs one label for each of the 3 instances; got 2"):
+        uq.save(uq.Point(rows(3, 2)), tmp_path / "p.npz", labels=[0, 1])
+    with pytest.raises(InputError, match="prediction: must be a prediction such as Point or Members; got ndarray"):
+        uq.save(rows(3, 2), tmp_path / "p.npz")
+
+
+# -- what importing costs ---------------------------------------------------------------------------------------------
+
+
+def test_importing_and_reading_npz_loads_no_optional_package(tmp_path):
+    uq.save(uq.Point(rows(2, 2)), tmp_path / "p.npz")
+    uq.save(uq.Point(rows(2, 2)), tmp_path / "p.csv")
+    code = (
+        "import sys, uqassay as uq, uqassay.predictions.files, uqassay.predictions.adapters\n"
+        f"uq.load({str(tmp_path / 'p.npz')!r}); uq.load({str(tmp_path / 'p.csv')!r})\n"
+        "heavy = {'pandas', 'torch', 'zarr', 'safetensors', 'pyarrow', 'sklearn', 'matplotlib', 'plotly'}\n"
+        "print(sorted(heavy & set(sys.modules)))"
+    )
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=True)
+    assert run.stdout.strip() == "[]"
+
+
+# -- real files -------------------------------------------------------------------------------------------------------
+
+
+def test_every_real_file_of_cifar10_loads(shared):
+    folder = shared / "data" / "cifar10_test"
+    kinds = {path.stem: type(uq.load(path)).__name__ for path in sorted(folder.glob("*.npz"))}
+    assert kinds == {
+        "deep_ensemble_average": "Point",
+        "rs_nn_beliefs": "Masses",
+        "snn": "Point",
+        "three_networks": "Members",
+    }
+    beliefs = uq.load(folder / "rs_nn_beliefs.npz")
+    assert beliefs.signed
+    assert beliefs.masses.shape == (10000, 30)
+    assert beliefs.class_names[:2] == ("airplane", "automobile")
+    labels = uq.load_labels(folder / "labels.npy")
+    np.testing.assert_allclose((uq.load(folder / "snn.npz").labels() == labels).mean(), 0.9025)
+    np.testing.assert_allclose((uq.load(folder / "three_networks.npz").labels() == labels).mean(), 0.942, atol=5e-4)
+    assert uq.load_labels(folder / "human_counts.npy").shape == (10000, 10)
+
+
+def test_real_labels_beside_predictions(shared):
+    path = shared / "data" / "cifar100_test" / "two_networks.npz"
+    prediction, labels = uq.load(path), uq.load_labels(path)
+    np.testing.assert_allclose((prediction.labels() == labels).mean(), 0.784, atol=5e-4)

@@ -1,0 +1,145 @@
+"""Which keys make which kind of prediction."""
+
+import numpy as np
+import pytest
+
+import uqassay as uq
+from uqassay.errors import InputError
+from uqassay.predictions import named_arrays
+from uqassay.predictions.named_arrays import arrays_from_prediction, labels_as_indices, prediction_from_arrays
+
+HALF = np.full((2, 2), 0.5)
+THIRD_AXIS = np.full((2, 3, 2), 0.5)
+SETS = np.array([[1, 0], [1, 1]])
+
+
+@pytest.mark.parametrize(
+    ("arrays", "kind"),
+    [
+        ({"probs": HALF}, "Point"),
+        ({"probs": THIRD_AXIS}, "Members"),
+        ({"logits": HALF}, "Point"),
+        ({"logits": THIRD_AXIS}, "Members"),
+        ({"alpha": HALF}, "Dirichlet"),
+        ({"lower": HALF, "upper": HALF}, "Intervals"),
+        ({"masses": HALF, "focal_sets": SETS}, "Masses"),
+        ({"beliefs": HALF, "focal_sets": SETS}, "Masses"),
+        ({"vertices": THIRD_AXIS}, "Vertices"),
+        ({"mean": HALF, "variance": HALF}, "GaussianLogits"),
+        ({"mean": THIRD_AXIS, "variance": THIRD_AXIS}, "GaussianLogits"),
+    ],
+)
+def test_keys_decide_the_kind_whatever_stands_beside_them(arrays, kind):
+    beside = {"labels": [0, 1], "epoch": 3, "class_names": ["a", "b"], "ids": [5, 6], "group": ["p", "p"]}
+    prediction = prediction_from_arrays(arrays | beside)
+    assert type(prediction).__name__ == kind
+    assert prediction.class_names == ("a", "b")
+    assert prediction.ids.tolist() == [5, 6]
+    assert prediction.groups.tolist() == ["p", "p"]
+
+
+def test_every_field_of_every_kind_has_a_key():
+    """A field added to a kind must be stored too."""
+    forms = {
+        uq.Point: "probs", uq.Members: "probs", uq.Dirichlet: "dirichlet", uq.Intervals: "intervals",
+        uq.Masses: "masses", uq.Vertices: "vertices", uq.GaussianLogits: "gaussian-logits",
+    }  # fmt: skip
+    for kind, name in forms.items():
+        form = named_arrays.FORMS[name]
+        names = set(kind.__dataclass_fields__) - {"normalise", "member_axis", "drawn"}
+        assert names <= {*form.keys, *form.settings, *named_arrays.CARRIED}, kind
+
+
+def test_logits_become_softmax_members_on_the_right_axis():
+    logits = np.log(np.array([[[0.25, 0.75]], [[0.5, 0.5]]]))  # (M, n, K) = (2, 1, 2)
+    members = prediction_from_arrays({"logits": logits, "weights": [3, 1]}, member_axis=0)
+    np.testing.assert_allclose(members.probs, [[[0.25, 0.75], [0.5, 0.5]]])
+    np.testing.assert_allclose(members.mean_probs(), [[0.3125, 0.6875]])
+
+
+def test_settings_and_member_axis_of_gaussian_logits():
+    mean = np.arange(12.0).reshape(3, 2, 2)
+    g = prediction_from_arrays(
+        {"mean": mean, "variance": mean, "n_draws": np.array([4]), "seed": np.int64(9)}, member_axis=0
+    )
+    assert (g.mean.shape, g.n_draws, g.seed) == ((2, 3, 2), 4, 9)
+    np.testing.assert_array_equal(g.mean, np.moveaxis(mean, 0, 1))
+
+
+def test_focal_sets_as_indices_take_the_number_of_classes_from_elsewhere():
+    arrays = {"masses": [[0.5, 0.5]], "focal_sets": [[0], [0, 2]]}
+    for extra in ({"n_classes": 4}, {"class_names": list("abcd")}):
+        assert prediction_from_arrays(arrays | extra).n_classes == 4
+
+
+@pytest.mark.parametrize(
+    ("arrays", "kind", "match"),
+    [
+        ({"x": HALF, "y": HALF}, None, "keys: one kind .*probs, alpha, lower.upper.*; found x, y; rename the keys"),
+        ({"lower": HALF}, None, "one kind of prediction must be among them .*; found lower"),
+        ({}, None, "found nothing"),
+        (
+            {"probs": HALF, "alpha": HALF},
+            None,
+            "found probs, alpha, which make probs and dirichlet; choose one by kind=",
+        ),
+        ({"probs": HALF}, "logits", "kind: 'logits' needs logits; found probs"),
+        ({"probs": HALF}, "softmax", "kind: must be one of point, members, .*; got 'softmax'"),
+        ({"probs": HALF}, "members", r"probs: must have 3 dimensions; got shape \(2, 2\)"),
+        ({"probs": HALF[None, None]}, None, r"probs: must be \(n, K\) .* got shape \(1, 1, 2, 2\)"),
+        ({"alpha": HALF, "n_draws": [1, 2]}, None, r"n_draws: must be one number; got int64 of shape \(2,\)"),
+        ({"alpha": HALF, "seed": 0.5}, None, "seed: must be one number; got float64"),
+        ({"mean": THIRD_AXIS, "variance": THIRD_AXIS}, None, None),
+    ],
+)
+def test_what_the_keys_do_not_settle_is_refused(arrays, kind, match):
+    if match is None:
+        with pytest.raises(InputError, match="member_axis: must be 0 or 1; got 2"):
+            prediction_from_arrays(arrays, member_axis=2)
+        return
+    with pytest.raises(InputError, match=match):
+        prediction_from_arrays(arrays, kind=kind)
+
+
+@pytest.mark.parametrize("kind", ["gaussian-logits", "gaussian_logits", "GaussianLogits"])
+def test_kind_chooses_among_several_in_any_spelling(kind):
+    arrays = {"probs": HALF, "mean": HALF, "variance": HALF, "logits": HALF}
+    assert isinstance(prediction_from_arrays(arrays, kind=kind), uq.GaussianLogits)
+    assert isinstance(prediction_from_arrays(arrays, kind="Point"), uq.Point)
+
+
+def test_normalise_is_refused_where_it_has_no_meaning():
+    assert prediction_from_arrays({"vertices": THIRD_AXIS * 2}, normalise=True).vertices.max() == 0.5
+    with pytest.raises(InputError, match="normalise: applies to probs and vertices; found alpha"):
+        prediction_from_arrays({"alpha": HALF}, normalise=True)
+
+
+def test_arrays_hold_what_was_stated_and_nothing_empty():
+    arrays = arrays_from_prediction(uq.Point(HALF), labels=[1, 0])
+    assert sorted(arrays) == ["labels", "probs"]
+    assert sorted(arrays_from_prediction(uq.Point(HALF)[:1])) == ["probs", "row_numbers"]
+    with pytest.raises(InputError, match="groups: must hold numbers or text to be stored; got dtype object"):
+        arrays_from_prediction(uq.Point(HALF, groups=np.array([None, 3], dtype=object)))
+
+
+@pytest.mark.parametrize(
+    ("labels", "class_names", "expected"),
+    [
+        ([2, 0], None, [2, 0]),
+        (["2", "0"], None, [2, 0]),
+        (["2.0", "0e0"], None, [2, 0]),
+        ([b"b", b"a"], ("a", "b"), [1, 0]),
+        (np.array(["b", "a"], dtype=object), ("a", "b"), [1, 0]),
+        (["2", "1"], ("a", "b", "c"), [2, 1]),
+        (["1", "2"], ("2", "1"), [1, 0]),  # a name comes before a number
+        ([["a"], ["b"]], ("a", "b"), [[0], [1]]),
+    ],
+)
+def test_labels_as_indices(labels, class_names, expected):
+    assert labels_as_indices(labels, class_names).tolist() == expected
+
+
+@pytest.mark.parametrize(("labels", "row"), [(["a", "z"], 1), (["a", "1"], 1), (["z", "a"], 0), (["nan", "z"], 0)])
+def test_labels_that_are_no_class_are_refused(labels, row):
+    with pytest.raises(InputError, match=f"labels: .* row {row} holds '{labels[row]}' and the class names are a, b"):
+        labels_as_indices(labels, ("a", "b"))
