@@ -28,7 +28,7 @@ def test_logits_labels_and_data_sets_come_apart(tmp_path, dtype):
     dataset_idx = uq.load_labels(tmp_path / "raw_logits.npz", key="dataset_idx")
     assert labels.tolist() == LABELS.tolist()
     assert dataset_idx.tolist() == SETS.tolist()
-    assert prediction.notes == ("rows of 3 data sets by dataset_idx (0: 2 rows, 1: 3 rows, 5: 1 rows)",)
+    assert prediction.notes == ("rows of 3 data sets by dataset_idx (0: 2, 1: 3, 5: 1)",)
     assert prediction[dataset_idx == 1].n_instances == 3
 
 

@@ -75,7 +75,8 @@ def test_changed_bytes_give_a_prediction_or_one_clear_error(tmp_path, extension,
     except FileFormatError as problem:
         told = str(problem)
     assert told.startswith(path.name)
-    assert one_sentence(told), told
+    assert told.endswith(".")
+    assert "\n" not in told
 
 
 def test_a_header_that_claims_more_than_there_is_sets_no_memory_aside(tmp_path):

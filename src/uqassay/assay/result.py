@@ -1,6 +1,6 @@
 """What an assay found: findings, rankings, breakpoints, comparisons, all from the same numbers."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import ndtri
 
 from uqassay.assay.scoring import ModelScores, SetSample, Settings
 from uqassay.errors import InputError, MissingDependencyError
@@ -20,6 +21,7 @@ from uqassay.statistics import (
     compare_to_best,
     mean_estimate,
     paired_mean_test,
+    proportion_estimate,
     winning_probability,
 )
 
@@ -33,6 +35,18 @@ FINDING_COLUMNS = [
     *("model", "run", "metric", "score", "tradeoff", "convention"),
     *("estimate", "low", "high", "level", "n", "method", "note"),
 ]
+
+
+MEAN_INTERVAL = "hall"  # losses are skewed: the method with the best measured coverage, see `mean_estimate`
+
+
+def _skewed_mean(values: Array, **options: Any) -> Estimate:
+    return mean_estimate(values, method=MEAN_INTERVAL, **options)
+
+
+def _one_run(values: Array) -> Array:
+    """A single run as ``(n,)``, for which no spread between runs is claimed."""
+    return values if len(values) > 1 else values[0]
 
 
 @dataclass(frozen=True)
@@ -145,7 +159,8 @@ class Assay:
         options: dict[str, Any] = {"groups": self.groups, "level": self.settings.level}
         losses = [self.loss(m.name, tradeoff) for m in self.models]
         estimates = [
-            self._widened(mean_estimate(x, **options), m, tradeoff) for x, m in zip(losses, self.models, strict=True)
+            self._widened(mean_estimate(_one_run(x), method=MEAN_INTERVAL, **options), m, tradeoff)
+            for x, m in zip(losses, self.models, strict=True)
         ]
         n = len(self.candidates)
         compared = compare_to_best(losses[:n], self.model_names, **options)
@@ -258,19 +273,16 @@ class Assay:
         error = tradeoff * model.nonspecificity_error
         if error == 0 or not np.isfinite(estimate.low):
             return estimate
-        half = np.hypot((estimate.high - estimate.low) / 2, 1.96 * error)
-        note = "; ".join(
-            filter(None, [estimate.note, f"non-specificity estimated, standard error {error:.2g} in the mean"])
-        )
-        value = float(estimate)
+        value, z = float(estimate), float(ndtri(0.5 + estimate.level / 2))
+        note = f"non-specificity estimated, standard error {error:.2g} in the mean"
         return Estimate(
             value,
-            low=value - half,
-            high=value + half,
+            low=value - np.hypot(value - estimate.low, z * error),
+            high=value + np.hypot(estimate.high - value, z * error),
             level=estimate.level,
             n=estimate.n,
             method=estimate.method,
-            note=note,
+            note="; ".join(filter(None, [estimate.note, note])),
         )
 
     # -- findings -----------------------------------------------------------------------------------------------------
@@ -356,7 +368,7 @@ class Assay:
 
         columns = model.columns if run is None else {k: v[run : run + 1] for k, v in model.columns.items()}
         if not model.baseline or model.name == "class-prior":
-            add("accuracy", self._mean(columns["correct"], mask))
+            add("accuracy", self._mean(columns["correct"], mask, proportion_estimate))
             add("log-loss", self._mean(columns["log-loss"], mask))
             add("brier", self._mean(columns["brier"], mask))
             add("ece", self._calibration_error(columns, mask))
@@ -379,17 +391,20 @@ class Assay:
                 add(measure, self._mean(values, mask))
         return rows
 
-    def _mean(self, values: Array, mask: NDArray[np.bool_] | None) -> Estimate:
-        level, groups = self.settings.level, self.groups
+    def _mean(
+        self, values: Array, mask: NDArray[np.bool_] | None, estimate: Callable[..., Estimate] = _skewed_mean
+    ) -> Estimate:
+        """Mean over the runs and the instances of a mask, with an interval."""
+        options: dict[str, Any] = {"groups": self.groups, "level": self.settings.level}
         if mask is None:
-            return mean_estimate(values if len(values) > 1 else values[0], groups=groups, level=level)
+            return estimate(_one_run(values), **options)
         mask = np.broadcast_to(mask, values.shape)
         if (mask == mask[0]).all():  # the same instances in every run
-            chosen = values[:, mask[0]]
-            inside = None if groups is None else groups[mask[0]]
-            return mean_estimate(chosen if len(values) > 1 else chosen[0], groups=inside, level=level)
-        units = np.arange(values.shape[1]) if groups is None else groups
-        return mean_estimate(values[mask], groups=np.broadcast_to(units, values.shape)[mask], level=level)
+            options["groups"] = None if self.groups is None else self.groups[mask[0]]
+            return estimate(_one_run(values[:, mask[0]]), **options)
+        units = np.arange(values.shape[1]) if self.groups is None else self.groups
+        options["groups"] = np.broadcast_to(units, values.shape)[mask]
+        return estimate(values[mask], **options)
 
     def _calibration_error(self, columns: dict[str, Array], mask: NDArray[np.bool_] | None) -> Estimate:
         chosen = slice(None) if mask is None else mask

@@ -4,7 +4,7 @@ import inspect
 import json
 import shlex
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import MISSING, fields
 from functools import wraps
 from pathlib import Path
@@ -12,7 +12,10 @@ from typing import Annotated, Any
 
 import typer
 
+from uqassay.assay import Assay
+from uqassay.cli.checks import Check, failures, parse_check
 from uqassay.cli.inputs import AssayRequest, make_assay, model_files
+from uqassay.cli.text import printable
 from uqassay.errors import InputError
 
 __all__ = ["app", "run"]
@@ -152,19 +155,16 @@ def rank(request: AssayRequest, fail_if: FailIf = None, as_json: Json = False) -
     from uqassay.assay.storage import ranking_json
     from uqassay.cli import terminal
 
-    checks = _checks(fail_if)
+    checks = [parse_check(text) for text in fail_if or ()]
     with terminal.progress(_steps(request)) as say:
-        assay = make_assay(request, progress=say)
-        say("resampling")
-        assay.winners()
-        assay.winning_probabilities(assay.tradeoffs)
+        assay, failed = _judge(request, checks, say)
     if as_json:
         _print_json(ranking_json(assay, assay.tradeoffs))
     else:
         terminal.print_rankings(assay, assay.tradeoffs if request.tradeoff else None)
         terminal.print_breakpoints(assay)
         terminal.print_warnings(assay)
-    _end(checks, assay)
+    _end(failed)
 
 
 @app.command()
@@ -198,12 +198,9 @@ def _report(
 ) -> None:
     from uqassay.cli import terminal
 
-    checks = _checks(fail_if)
+    checks = [parse_check(text) for text in fail_if or ()]
     with terminal.progress(_steps(request) + 1) as say:
-        assay = make_assay(request, progress=say)
-        assay.winners()
-        say("resampling")
-        assay.verdict()
+        assay, failed = _judge(request, checks, say)
         if page is not None:
             from uqassay.report.page import write_page
 
@@ -219,7 +216,7 @@ def _report(
             terminal.print_text(f"Assay: {save}")
         if page is not None:
             terminal.print_text(f"Page: {page}")
-    _end(checks, assay)
+    _end(failed)
 
 
 # -- files ------------------------------------------------------------------------------------------------------------
@@ -357,18 +354,18 @@ def _steps(request: AssayRequest) -> int:
     return 2 * sum(len(paths) for paths in model_files(request.models).values()) + 1
 
 
-def _checks(texts: list[str] | None) -> list[Any]:
-    from uqassay.cli.checks import parse_check
-
-    return [parse_check(text) for text in texts or ()]
-
-
-def _end(checks: list[Any], assay: Any) -> None:
-    """Exit with code 1 where a check failed."""
-    from uqassay.cli.checks import failures
-    from uqassay.cli.text import printable
-
+def _judge(request: AssayRequest, checks: Sequence[Check], say: Callable[[str], None]) -> tuple[Assay, list[str]]:
+    """The assay and the checks that failed; whatever can be refused is refused here, before anything is printed."""
+    assay = make_assay(request, progress=say)
+    assay.winners()
     failed = [sentence for check in checks for sentence in failures(check, assay)]
+    say("resampling")
+    assay.verdict()
+    return assay, failed
+
+
+def _end(failed: Sequence[str]) -> None:
+    """Exit with code 1 where a check failed."""
     for sentence in failed:
         print(printable(sentence), file=sys.stderr)
     if failed:

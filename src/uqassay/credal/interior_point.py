@@ -24,7 +24,6 @@ Floats = NDArray[np.float64]
 
 SQUARE_ROOTS = ("js_distance", "hellinger")  # distances whose square is the convex objective
 LN2 = float(np.log(2.0))
-TIE = 1e-8  # relative difference below which y and q count as equal in the subgradient of total variation
 CENTRED = 10.0  # the barrier parameter is lowered once the gap is within this factor of the central path's
 LOWEST_BARRIER = 0.01  # of the gap per weight: going lower before the gap follows loses the path
 TO_BOUNDARY = 0.99
@@ -46,12 +45,16 @@ def objective(y: Floats, q: Floats, distance: str) -> Floats:
     return ((q - y) ** 2).sum(axis=-1)
 
 
-def certificate_direction(y: Floats, q: Floats, distance: str) -> Floats:
-    """Return g (n, K), minus a (sub)gradient of f at q: min f >= f(q) - max over q' in the set of g·(q' - q)."""
+def certificate_direction(y: Floats, q: Floats, distance: str, *, tie: float = 1e-12) -> Floats:
+    """Return g (n, K), minus a (sub)gradient of f at q: min f >= f(q) - max over q' in the set of g·(q' - q).
+
+    For total variation it is one of a point within a relative `tie` of q, with classes that near to y taken as equal,
+    which costs the bound at most tie.
+    """
     if distance == "brier":
         return 2.0 * (y - q)
     if distance == "tv":
-        return 0.5 * np.where(np.abs(y - q) < TIE * y, 0.0, np.where(y > q, 1.0, -1.0))
+        return 0.5 * np.where(np.abs(y - q) <= tie * y, 0.0, np.where(y > q, 1.0, -1.0))
     ratio = y / np.maximum(q, 1e-300)
     if distance in ("js", "js_distance"):
         return 0.5 * (np.log1p(ratio) - LN2)
@@ -78,11 +81,11 @@ def minimise(
         p = blocks.upper * at.q
         found = short = at.gap
         if distance == "tv":
-            direction = certificate_direction(y[at.rows], p, "tv")
-            found = short = _overshoot(at.x, blocks.costs(-blocks.upper * direction), blocks.valid)
-        elif distance != "kl":
+            direction = certificate_direction(at.y, p, "tv", tie=tolerance)
+            found = _overshoot(at.x, blocks.costs(-blocks.upper * direction), blocks.valid)
+        if distance != "kl":
             f = objective(at.y, p, distance)
-            found = short = np.minimum(at.gap, f)
+            found = short = np.minimum(found, f)
             if distance in SQUARE_ROOTS:
                 short = np.sqrt(f) - np.sqrt(f - found)
         better = short < excess[at.rows]
@@ -273,6 +276,7 @@ class HullWeights:
             matrix = (theta * b).swapaxes(1, 2) @ b
             matrix[:, range(h.shape[1]), range(h.shape[1])] += 1.0
             d = theta * (right - b @ _solve(matrix, (theta * b).swapaxes(1, 2) @ right))
+            d = d - theta / total * d.sum(axis=1, keepdims=True)  # rounding moves no weight
         return d[:, None, :, 0], d[:, None, :, 1]
 
 
@@ -323,7 +327,8 @@ class MassShares:
         directions = []
         for i, r in enumerate(right):
             back = b * solved[:, None, :, i]
-            directions.append(theta * (r - back + (share * back).sum(axis=-1, keepdims=True)))
+            d = theta * (r - back + (share * back).sum(axis=-1, keepdims=True))
+            directions.append(d - share * d.sum(axis=-1, keepdims=True))  # rounding moves no mass
         return directions[0], directions[1]
 
 

@@ -31,6 +31,7 @@ __all__ = [
     "interval_prefixes",
     "lattice_lower",
     "mass_event_bounds",
+    "sum_over",
 ]
 
 Array = NDArray[np.float64]
@@ -69,7 +70,7 @@ def hull_event_bounds(points: NDArray[np.floating], events: NDArray[np.bool_]) -
     lower = np.empty((p.shape[0], len(events)))
     upper = np.empty_like(lower)
     for e, event in enumerate(events):
-        sums = p[:, :, event].sum(axis=2)  # (n, V)
+        sums = sum_over(p, event)  # (n, V)
         lower[:, e] = sums.min(axis=1)
         upper[:, e] = sums.max(axis=1)
     return lower, upper
@@ -97,8 +98,8 @@ def interval_event_bounds(lower: Array, upper: Array, events: NDArray[np.bool_])
     least = np.empty((lower.shape[0], len(events)))
     most = np.empty_like(least)
     for e, event in enumerate(events):
-        least[:, e] = np.maximum(lower[:, event].sum(axis=1), 1.0 - upper[:, ~event].sum(axis=1))
-        most[:, e] = np.minimum(upper[:, event].sum(axis=1), 1.0 - lower[:, ~event].sum(axis=1))
+        least[:, e] = np.maximum(sum_over(lower, event), 1.0 - sum_over(upper, ~event))
+        most[:, e] = np.minimum(sum_over(upper, event), 1.0 - sum_over(lower, ~event))
     return least, most
 
 
@@ -127,9 +128,17 @@ def mass_event_bounds(masses: Array, focal_sets: NDArray[np.bool_], events: NDAr
     for e, event in enumerate(events):
         inside = ~(focal_sets & ~event).any(axis=1)
         touching = (focal_sets & event).any(axis=1)
-        belief[:, e] = masses[:, inside].sum(axis=1)
-        plausibility[:, e] = masses[:, touching].sum(axis=1)
+        belief[:, e] = sum_over(masses, inside)
+        plausibility[:, e] = sum_over(masses, touching)
     return belief, plausibility
+
+
+def sum_over(values: Array, chosen: NDArray[np.bool_]) -> Array:
+    """Sum of the chosen entries of the last axis, row by row alike however many rows there are.
+
+    `compress` lays the entries of a row side by side; indexing may not, and then the order of summation would change.
+    """
+    return np.compress(chosen, values, axis=-1).sum(axis=-1)
 
 
 # -- all events -------------------------------------------------------------------------------------------------------

@@ -115,7 +115,7 @@ def family_moebius(beliefs: NDArray[np.float64], focal_sets: NDArray[np.bool_]) 
     for a in np.argsort(sets.sum(axis=1), kind="stable"):
         inside = included[:, a]
         if inside.any():
-            masses[:, a] -= masses[:, inside].sum(axis=1)
+            masses[:, a] -= np.compress(inside, masses, axis=1).sum(axis=1)
     return masses
 
 

@@ -1,6 +1,7 @@
 """What every kind of prediction offers, whatever it is made of."""
 
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Self
@@ -196,12 +197,13 @@ class Prediction(ABC):
                         "give them in the order of the rows."
                     )
                 object.__setattr__(self, name, array)
-        if self.ids is not None and len(np.unique(self.ids)) != n:
-            values, counts = np.unique(self.ids, return_counts=True)
-            raise InputError(
-                f"ids: must be unique; {values[counts > 1][0]!r} occurs {int(counts.max())} times; "
-                "drop the duplicates or leave ids out."
-            )
+        if self.ids is not None:
+            counts = Counter(self.ids.tolist())
+            if len(counts) != n:
+                value, count = counts.most_common(1)[0]
+                raise InputError(
+                    f"ids: must be unique; {value!r} occurs {count} times; drop the duplicates or leave ids out."
+                )
 
 
 def take_probabilities(values: Any, name: str, ndim: int) -> NDArray[Any]:

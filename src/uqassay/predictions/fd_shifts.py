@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from uqassay._array import as_numeric
 from uqassay.errors import InputError
 from uqassay.predictions.file_formats import Contents, StoredArray
+from uqassay.predictions.named_arrays import shown_keys
 
 NAMES = ("raw_logits", "raw_output")
 
@@ -38,7 +39,7 @@ def read_fd_shifts(path: Path, contents: Contents) -> Contents:
         Another number of arrays or axes, or last columns that are not labels and data-set indices.
     """
     if len(contents.arrays) != 1:
-        found = ", ".join(contents.arrays) or "nothing"
+        found = shown_keys(contents.arrays)
         raise InputError(f"kind: 'fd-shifts' needs a file with the one array arr_0; found {found}; leave kind out.")
     stored = next(iter(contents.arrays.values()))
     key = "probs" if path.name.startswith("raw_output") else "logits"
@@ -83,5 +84,5 @@ def _note(dataset_idx: NDArray[np.int64]) -> tuple[str, ...]:
     indices, counts = np.unique(dataset_idx, return_counts=True)
     if len(indices) == 1:
         return ()
-    shares = ", ".join(f"{i}: {count} rows" for i, count in zip(indices.tolist(), counts.tolist(), strict=True))
+    shares = ", ".join(f"{i}: {count}" for i, count in zip(indices.tolist(), counts.tolist(), strict=True))
     return (f"rows of {len(indices)} data sets by dataset_idx ({shares})",)

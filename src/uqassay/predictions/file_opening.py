@@ -78,7 +78,8 @@ def problems_named(path: Path, done: str = "read") -> Iterator[None]:
     try:
         yield
     except InputError as problem:
-        raise FileFormatError(f"{path.name}: {problem}") from problem
+        message = " ".join(str(problem).split())  # names from a file may hold line breaks
+        raise FileFormatError(f"{path.name}: {message}") from problem
     except (UqassayError, MemoryError):
         raise
     except PermissionError as problem:

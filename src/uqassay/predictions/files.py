@@ -35,6 +35,7 @@ from uqassay.predictions.named_arrays import (
     labels_as_indices,
     needed_keys,
     prediction_from_arrays,
+    shown_keys,
 )
 
 __all__ = ["file_hash", "inspect_file", "load", "load_labels", "save"]
@@ -93,7 +94,7 @@ def load(
             arrays = {key_of_bare_array(kind, np.shape(values)): values}
         else:
             if path.suffix.lower() in TABLES and "probs" not in contents.arrays:
-                found = ", ".join([*contents.arrays, *contents.other])
+                found = shown_keys(contents.other | contents.arrays)
                 raise InputError(
                     f"columns: proba_0, proba_1, … (or proba_<name of the class>) are needed; found {found}; "
                     "rename the columns."
@@ -204,7 +205,7 @@ def _labels_in(contents: Contents, key: str | None) -> tuple[StoredArray, str]:
     for name in wanted:
         if name in everything:
             return everything[name], name
-    found = ", ".join(everything) or "nothing"
+    found = shown_keys(everything)
     what = "labels or label" if key is None else repr(key)
     raise InputError(f"key: the file has no {what}; found {found}; give one of them as key, or labels of their own.")
 

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from uqassay._array import check_class_count, check_rows, tolerance_of
 from uqassay.credal.focal_sets import as_focal_sets, paper_masses
-from uqassay.credal.lower_probability import mass_event_bounds
+from uqassay.credal.lower_probability import mass_event_bounds, sum_over
 from uqassay.credal.moebius import family_moebius
 from uqassay.errors import InputError
 from uqassay.predictions._base import Array, Prediction, take_probabilities
@@ -151,10 +151,9 @@ class Masses(Prediction):
 
     def mean_probs(self) -> Array:
         """Pignistic probability, Σ_{A∋c} m(A) / |A|, ``(n, K)``."""
-        masses = self.checked_masses()
-        sizes = self.focal_sets.sum(axis=1)
+        shares = self.checked_masses() / self.focal_sets.sum(axis=1)  # (n, F) what each class of a set gets
         return np.stack(
-            [(masses[:, s] / sizes[s]).sum(axis=1) for s in self.focal_sets.T],  # sets that contain class c
+            [sum_over(shares, s) for s in self.focal_sets.T],  # sets that contain class c
             axis=1,
         )
 

@@ -64,7 +64,7 @@ def choose_form(keys: Iterable[str], kind: str | None = None) -> str:
         The keys make no kind or several, or not the kind asked for; the keys found and those known are listed.
     """
     found = list(keys)
-    shown = ", ".join(str(key) for key in found[:12]) + (", …" if len(found) > 12 else "") if found else "nothing"
+    shown = shown_keys(found)
     complete = [name for name, form in FORMS.items() if set(form.keys) <= set(found)]
     if kind is not None:
         wanted = form_of_kind(kind)
@@ -84,6 +84,13 @@ def choose_form(keys: Iterable[str], kind: str | None = None) -> str:
         f"keys: one kind of prediction must be among them ({known}); found {shown}; "
         "rename the keys, for example np.savez(path, probs=probs)."
     )
+
+
+def shown_keys(keys: Iterable[Any]) -> str:
+    """The first dozen keys for a message, long ones shortened."""
+    texts = [" ".join(str(key).split()) for key in keys]
+    short = [text if len(text) <= 40 else f"{text[:39]}…" for text in texts[:12]]
+    return ", ".join([*short, "…"] if len(texts) > 12 else short) or "nothing"
 
 
 def form_of_kind(kind: str) -> str:

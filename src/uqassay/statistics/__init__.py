@@ -15,6 +15,7 @@ from uqassay.statistics.comparisons import (
 )
 from uqassay.statistics.estimate import Estimate, mean_estimate
 from uqassay.statistics.multiple_tests import benjamini_hochberg, holm
+from uqassay.statistics.proportion import proportion_estimate
 
 __all__ = [
     "DifferenceToBest",
@@ -29,5 +30,6 @@ __all__ = [
     "mean_estimate",
     "paired_mean_test",
     "percentile_interval",
+    "proportion_estimate",
     "winning_probability",
 ]

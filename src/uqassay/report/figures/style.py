@@ -25,6 +25,7 @@ __all__ = [
     "draw_legend",
     "headline",
     "level_text",
+    "look_at",
     "looks",
     "loss_label",
     "matplotlib_module",
@@ -36,6 +37,7 @@ __all__ = [
     "resampled_units",
     "swatch",
     "tradeoff_grid",
+    "window",
 ]
 
 Array = NDArray[np.float64]
@@ -43,7 +45,12 @@ Array = NDArray[np.float64]
 # Okabe and Ito (2008); black and yellow last, since the one is the colour of text and the other pale on white
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#F0E442")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", ">", "<", "p", "h", "*")
-LINES: tuple[Any, ...] = ("-", "-.", (0, (6, 1.5)), (0, (3, 1, 1, 1, 1, 1)))  # a second model of one colour differs here
+LINES: tuple[Any, ...] = (
+    "-",
+    "-.",
+    (0, (6, 1.5)),
+    (0, (3, 1, 1, 1, 1, 1)),
+)  # a second model of one colour differs here
 HATCHES = ("", "///", "...", "xxx")
 GREY = "#737373"
 BASELINES = {"vacuous": ("x", "--"), "class-prior": ("+", ":")}
@@ -76,17 +83,17 @@ class Look(NamedTuple):
     hatch: str
 
 
+def look_at(place: int) -> Look:
+    """Look of the model at a place of `assay.models`."""
+    turn = place // len(PALETTE) % len(LINES)
+    return Look(PALETTE[place % len(PALETTE)], MARKERS[place % len(MARKERS)], LINES[turn], HATCHES[turn])
+
+
 def looks(assay: "Assay") -> dict[str, Look]:
     """Look of every model by its place in `assay.models`; baselines are grey."""
-    out = {}
-    for j, model in enumerate(assay.models):
-        if model.baseline:
-            marker, line = BASELINES[model.name]
-            out[model.name] = Look(GREY, marker, line, "")
-        else:
-            turn = j // len(PALETTE) % len(LINES)
-            out[model.name] = Look(PALETTE[j % len(PALETTE)], MARKERS[j % len(MARKERS)], LINES[turn], HATCHES[turn])
-    return out
+    return {
+        m.name: Look(GREY, *BASELINES[m.name], "") if m.baseline else look_at(j) for j, m in enumerate(assay.models)
+    }
 
 
 def model_colours(assay: "Assay") -> dict[str, str]:
@@ -122,7 +129,13 @@ def axes_for(ax: "Axes | None", size: tuple[float, float]) -> Any:
 def swatch(look: Look, label: str, *, line: bool = True) -> Any:
     """Legend entry of one model: its line and marker, or its marker alone."""
     return matplotlib_module("lines").Line2D(
-        [], [], color=look.colour, marker=look.marker, linestyle=look.line if line else "none", markersize=5, label=label
+        [],
+        [],
+        color=look.colour,
+        marker=look.marker,
+        linestyle=look.line if line else "none",
+        markersize=5,
+        label=label,
     )
 
 
@@ -214,7 +227,9 @@ def named_model(assay: "Assay", model: str) -> "ModelScores":
     """The scores of a model; baselines have no picture of their own."""
     found = assay[model]
     if found.baseline:
-        raise InputError(f"model: must be a model to choose from; got the baseline {model!r}; name one of assay.model_names.")
+        raise InputError(
+            f"model: must be a model to choose from; got the baseline {model!r}; name one of assay.model_names."
+        )
     return found
 
 
@@ -238,3 +253,14 @@ def finite_winners(assay: "Assay") -> tuple[tuple[float, float, tuple[str, ...]]
     if not any(np.isfinite(m.columns["distance"]).all() for m in assay.candidates):
         return ()
     return assay.winners()
+
+
+def window(values: Array, *, from_zero: bool) -> tuple[float, float]:
+    """Ends of an axis around finite values; from 0 where that is near."""
+    finite = values[np.isfinite(values)]
+    if finite.size == 0:
+        return 0.0, 1.0
+    low, high = float(finite.min()), float(finite.max())
+    margin = 0.06 * (high - low) or 0.1 * abs(high) or 1.0
+    near_zero = (from_zero and 0 <= low < 0.6 * high) or low == 0.0
+    return 0.0 if near_zero else low - margin, high + margin

@@ -1,0 +1,305 @@
+"""At one λ: the ranking, what it is made of (distance against non-specificity), and how it depends on the members."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uqassay.errors import InputError
+from uqassay.metrics.unified import check_tradeoff
+from uqassay.report.distributions import mean_regions
+from uqassay.report.figures.style import (
+    GREY,
+    axes_for,
+    draw_legend,
+    headline,
+    level_text,
+    look_at,
+    looks,
+    loss_label,
+    matplotlib_module,
+    number,
+    plain,
+    quantity_label,
+    resampled_units,
+    swatch,
+    window,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from uqassay.assay.result import Assay, Ranked
+
+__all__ = ["plot_distance_nonspecificity", "plot_members", "plot_ranking"]
+
+Array = NDArray[np.float64]
+
+
+def plot_ranking(assay: "Assay", tradeoff: float = 1.0, *, ax: "Axes | None" = None) -> "Axes":
+    """Forest plot of the ranking at one λ: mean E with its interval, and in numbers how sure each place is.
+
+    Parameters
+    ----------
+    assay : Assay
+    tradeoff : float
+        λ.
+    ax : matplotlib Axes, optional
+        Where to draw; the columns of numbers stand to the right of it.
+
+    Returns
+    -------
+    Axes
+        One row per model and baseline, best first (row i at y = i). The axis is cut to the models: an arrow at its end
+        stands for a baseline beyond it. "wins" is the winning probability, p the Holm-adjusted paired test against the
+        best model.
+
+    Raises
+    ------
+    InputError
+        λ negative or not finite.
+    MissingDependencyError
+        Without matplotlib (uqassay[figures]).
+
+    Examples
+    --------
+    >>> import uqassay as uq
+    >>> from matplotlib.figure import Figure
+    >>> a = uq.assay({"a": uq.Point([[0.9, 0.1]] * 9), "b": uq.Point([[0.6, 0.4]] * 9)}, [0] * 9)
+    >>> [t.get_text() for t in plot_ranking(a, 0.5, ax=Figure().subplots()).get_yticklabels()]
+    ['a', 'vacuous', 'b', 'class-prior']
+    """
+    rows = assay.ranked(tradeoff)
+    ax = axes_for(ax, (7.2, 0.9 + 0.34 * len(rows)))
+    ends = [(float(r.estimate), r.estimate.low, r.estimate.high) for r in rows if r.rank is not None]
+    left, right = window(np.array(ends).ravel(), from_zero=False)
+    best = next(float(r.estimate) for r in rows if r.rank == 1)
+    if np.isfinite(best):
+        ax.axvline(best, color="0.6", linewidth=0.8, linestyle=":")
+    for i, row in enumerate(rows):
+        look, e = looks(assay)[row.model], row.estimate
+        if left <= e <= right:
+            if np.isfinite(e.low):
+                ax.plot([e.low, e.high], [i, i], color=look.colour, linewidth=2.0, solid_capstyle="butt")
+            ax.plot([float(e)], [i], color=look.colour, marker=look.marker, markersize=6, linestyle="none")
+        else:
+            beyond = (left, "<") if e < left else (right, ">")
+            ax.plot(
+                [beyond[0]], [i], color=look.colour, marker=beyond[1], markersize=5, linestyle="none", clip_on=False
+            )
+        for x, text in zip((1.03, 1.40, 1.56), _ranking_cells(row), strict=True):
+            ax.text(x, i, text, transform=ax.get_yaxis_transform(), va="center", fontsize="small")
+    for x, text in zip((1.03, 1.40, 1.56), (f"mean E [{level_text(assay)}]", "wins", "p (Holm)"), strict=True):
+        ax.text(x, 1.02, text, transform=ax.transAxes, va="bottom", fontsize="small", fontweight="bold")
+    ax.set_xlim(left, right)
+    ax.set_ylim(len(rows) - 0.5, -0.5)
+    ax.set_yticks(range(len(rows)), [plain(r.model) for r in rows])
+    for tick, row in zip(ax.get_yticklabels(), rows, strict=True):
+        tick.set_style("italic" if row.rank is None else "normal")
+    ax.set_xlabel(f"mean {loss_label(assay)},  λ = {tradeoff:g}")
+    headline(ax, resampled_units(assay))
+    return ax
+
+
+def _ranking_cells(row: "Ranked") -> tuple[str, str, str]:
+    """The numbers of one row in words."""
+    e, p = row.estimate, row.pvalue_holm
+    error = (e.high - e.low) / 2
+    interval = f" [{number(e.low, error=error)}, {number(e.high, error=error)}]" if error > 0 else ""
+    wins = "" if row.win_probability is None else f"{100 * row.win_probability:.0f} %"
+    if row.win_probability is not None and 0 < row.win_probability < 0.01:
+        wins = "< 1 %"
+    if row.win_probability is not None and 0.99 < row.win_probability < 1:
+        wins = "> 99 %"
+    test = "" if np.isnan(p) else "< .001" if p < 0.001 else f"{p:.3f}".lstrip("0") if p < 0.9995 else "1"
+    if row.below:
+        test += f"  (worse than {row.below[0]})"
+    return number(float(e), error=error) + interval, wins, test
+
+
+def plot_distance_nonspecificity(assay: "Assay", tradeoff: float = 1.0, *, ax: "Axes | None" = None) -> "Axes":
+    """Why a model wins: mean distance against mean non-specificity with confidence ellipses, and lines of equal E.
+
+    Parameters
+    ----------
+    assay : Assay
+    tradeoff : float
+        λ, the slope of the lines of equal E.
+    ax : matplotlib Axes, optional
+
+    Returns
+    -------
+    Axes
+        One point per model at (mean NS, mean d) with the joint confidence region of the two; the line through the best
+        model is dashed. Models and baselines outside the axes, which are cut to the finite models, are named in the title.
+
+    Raises
+    ------
+    InputError
+        λ negative or not finite.
+    MissingDependencyError
+        Without matplotlib (uqassay[figures]).
+
+    Examples
+    --------
+    >>> import uqassay as uq
+    >>> from matplotlib.figure import Figure
+    >>> a = uq.assay({"a": uq.Intervals([[0.7, 0.1]] * 9, [[0.9, 0.3]] * 9)}, [0] * 9)
+    >>> ax = plot_distance_nonspecificity(a, ax=Figure().subplots())
+    >>> ax.get_xlabel(), ax.get_ylabel()
+    ('mean non-specificity (nats)', 'mean KL divergence (nats)')
+    """
+    check_tradeoff(tradeoff)
+    regions = [r for r in mean_regions(assay)["all"] if r is not None]
+    ax = axes_for(ax, (6.4, 4.4))
+    drawn: dict[str, tuple[Array, Array]] = {r["model"]: _region_outline(r) for r in regions}
+    inside = [np.concatenate([np.c_[centre], outline], axis=1) for centre, outline in drawn.values()]
+    chosen = np.concatenate(inside[: len(assay.candidates)], axis=1)
+    (left, right), (bottom, top) = (window(c, from_zero=False) for c in chosen)
+    left = left - 0.05 * (right - left) if left == 0.0 else left  # points at NS = 0 off the frame
+    totals = [float(drawn[m.name][0] @ (tradeoff, 1.0)) for m in assay.candidates]
+    _equal_lines(ax, tradeoff, (left, right), (bottom, top), min(totals))
+    handles, outside = [], []
+    for name, look in looks(assay).items():
+        (x, y), outline = drawn[name]
+        shown = left <= x <= right and bottom <= y <= top
+        if not shown:
+            outside.append(f"{plain(name)} ({number(x)}, {number(y)})")
+            continue
+        ax.fill(*outline, facecolor=look.colour, edgecolor=look.colour, alpha=0.25, linewidth=1.2)
+        ax.plot([x], [y], color=look.colour, marker=look.marker, markersize=6, linestyle="none", zorder=3)
+        handles.append(swatch(look, f"{plain(name)}  E = {number(y + tradeoff * x)}", line=False))
+    ax.set_xlim(left, right)
+    ax.set_ylim(bottom, top)
+    ax.set_xlabel(f"mean {quantity_label(assay, 'nonspecificity')}")
+    ax.set_ylabel(f"mean {quantity_label(assay, 'distance')}")
+    text = f"{resampled_units(assay)}; {level_text(assay)} regions; grey: equal E at λ = {tradeoff:g}"
+    headline(ax, text + (f"\noutside, (NS, d): {', '.join(outside)}" if outside else ""))
+    draw_legend(ax, handles)
+    return ax
+
+
+def _region_outline(region: dict[str, Any]) -> tuple[Array, Array]:
+    """Centre (2,) and outline (2, 73) of the joint confidence region of (mean NS, mean d)."""
+    centre = np.array([region["nonspecificity"][0], region["distance"][0]])
+    h_d, h_ns = region["half_widths"]
+    if not (np.isfinite(h_d) and np.isfinite(h_ns)):
+        return centre, np.full((2, 73), np.nan)
+    scales, axes = np.linalg.eigh([[h_ns**2, region["covariance"]], [region["covariance"], h_d**2]])
+    turn = np.linspace(0.0, 2 * np.pi, 73)
+    circle = np.stack([np.cos(turn), np.sin(turn)])
+    return centre, centre[:, None] + axes @ (np.sqrt(np.maximum(scales, 0.0))[:, None] * circle)
+
+
+def _equal_lines(ax: Any, tradeoff: float, x: tuple[float, float], y: tuple[float, float], best: float) -> None:
+    """Lines d = E − λ NS at round values of E, and the one through the best model."""
+    low, high = y[0] + tradeoff * x[0], y[1] + tradeoff * x[1]
+    ends = np.array(x)
+    for e in matplotlib_module("ticker").MaxNLocator(8).tick_values(low, high).tolist():
+        ax.plot(ends, e - tradeoff * ends, color="0.82", linewidth=0.8, zorder=0)
+        at_right = e - tradeoff * x[1]
+        if y[0] <= at_right <= y[1]:
+            ax.annotate(f"E = {e:.4g}", (x[1], at_right), (3, 0), **_BESIDE, ha="left", va="center")
+        elif tradeoff > 0 and x[0] <= (e - y[1]) / tradeoff <= x[1]:
+            ax.annotate(f"{e:.4g}", ((e - y[1]) / tradeoff, y[1]), (0, 2), **_BESIDE, ha="center", va="bottom")
+    if np.isfinite(best):
+        ax.plot(ends, best - tradeoff * ends, color=GREY, linewidth=1.0, linestyle="--", zorder=1)
+
+
+_BESIDE: dict[str, Any] = {
+    "textcoords": "offset points",
+    "fontsize": "x-small",
+    "color": "0.45",
+    "annotation_clip": False,
+}
+
+
+def plot_members(assays: Mapping[int, "Assay"], tradeoff: float = 1.0, *, ax: "Axes | None" = None) -> "Axes":
+    """Mean E of every model against the number of members or draws that span its sets.
+
+    Parameters
+    ----------
+    assays : dict of int to Assay
+        Assays of the same models on the same instances by number of members M, as `uq.assay(..., common_members=M)`
+        makes them.
+    tradeoff : float
+        λ.
+    ax : matplotlib Axes, optional
+
+    Returns
+    -------
+    Axes
+        One line per model with the intervals of `Assay.ranked`; a model keeps the colour it has in the assay of the
+        smallest M. Baselines are left out.
+
+    Raises
+    ------
+    InputError
+        No assay, numbers below 1, or assays of different instances, distances or measures.
+    MissingDependencyError
+        Without matplotlib (uqassay[figures]).
+
+    Notes
+    -----
+    Source: "A Unified Evaluation Framework for Epistemic Predictions", Figure 13: E grows with M, since the sets do.
+
+    Examples
+    --------
+    >>> import numpy as np, uqassay as uq
+    >>> from matplotlib.figure import Figure
+    >>> p = uq.Members(np.random.default_rng(0).dirichlet([1, 1, 1], size=(20, 8)))
+    >>> assays = {m: uq.assay({"ensemble": p}, [0, 1] * 10, common_members=m, n_draws=20) for m in (2, 4, 8)}
+    >>> plot_members(assays, ax=Figure().subplots()).get_xlabel()
+    'members M'
+    """
+    sizes = sorted(assays)
+    if not sizes or sizes[0] < 1:
+        raise InputError(
+            f"assays: needs an Assay for at least one number of members ≥ 1; got {sizes}; pass {{M: assay}}."
+        )
+    first = assays[sizes[0]]
+    for m in sizes[1:]:
+        if _frame(assays[m]) != _frame(first):
+            raise InputError(
+                f"assays: all must judge the same labels with the same distance and measure; M = {m} differs from "
+                f"M = {sizes[0]}; make them by the same call with another common_members."
+            )
+    names = list(dict.fromkeys(name for m in sizes for name in assays[m].model_names))
+    found = {m: {r.model: r.estimate for r in assays[m].ranked(tradeoff)} for m in sizes}
+    ax = axes_for(ax, (6.0, 3.8))
+    handles = []
+    for j, name in enumerate(names):
+        look = look_at(j)  # the look it has in the first assay
+        at = [m for m in sizes if name in found[m]]
+        mean, low, high = (
+            np.array([get(found[m][name]) for m in at]) for get in (float, lambda e: e.low, lambda e: e.high)
+        )
+        label = plain(name)
+        reach = np.nan_to_num(np.stack([mean - low, high - mean]), nan=0.0)
+        ax.errorbar(
+            at,
+            mean,
+            reach,
+            color=look.colour,
+            linestyle=look.line,
+            marker=look.marker,
+            markersize=4,
+            capsize=2,
+            label=label,
+        )
+        handles.append(swatch(look, label))
+    if sizes[-1] > 8 * sizes[0]:
+        ax.set_xscale("log")
+    ax.set_xticks(sizes, [str(m) for m in sizes])
+    ax.minorticks_off()
+    ax.set_xlabel("members M")
+    ax.set_ylabel(f"mean {loss_label(first)},  λ = {tradeoff:g}")
+    headline(ax, f"{resampled_units(first)}; bars: {level_text(first)} intervals")
+    draw_legend(ax, handles)
+    return ax
+
+
+def _frame(assay: "Assay") -> tuple[Any, ...]:
+    s = assay.settings
+    return assay.labels.tobytes(), assay.n_classes, s.distance, s.nonspecificity, s.convention, s.level

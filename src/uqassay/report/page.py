@@ -1,0 +1,125 @@
+"""The report: one HTML page that needs no network, drawn from the numbers of an `Assay` alone."""
+
+import base64
+import html
+import json
+import os
+import re
+import tempfile
+import zlib
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from uqassay.errors import MissingDependencyError
+from uqassay.report.payload import payload
+
+if TYPE_CHECKING:
+    from uqassay.assay.result import Assay
+
+__all__ = ["render", "write_page"]
+
+SCRIPTS = ("base.js", "ranking.js", "charts.js", "lenses.js", "instances.js", "main.js")
+SHOWN_WARNINGS = 6
+
+
+def write_page(assay: "Assay", path: str | Path, *, command: str | None = None) -> Path:
+    """Write the report to one file, under a temporary name first.
+
+    Parameters
+    ----------
+    assay : Assay
+    path : str or Path
+    command : str, optional
+        The command line that makes the page again; the page offers it to copy.
+
+    Returns
+    -------
+    Path
+
+    Raises
+    ------
+    MissingDependencyError
+        When plotly is not installed.
+    """
+    target = Path(path)
+    text = render(assay, command=command)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    handle, scratch = tempfile.mkstemp(prefix=f".{target.name}-", dir=target.parent)
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
+            file.write(text)
+        os.chmod(scratch, 0o644)
+        os.replace(scratch, target)
+    except BaseException:
+        Path(scratch).unlink(missing_ok=True)
+        raise
+    return target
+
+
+def render(assay: "Assay", *, command: str | None = None) -> str:
+    """The page as text; parameters as in `write_page`."""
+    from uqassay import __version__
+
+    values = payload(assay, command=command)
+    names = ", ".join(assay.model_names)
+    parts = {
+        "title": html.escape(f"{names} – uqassay report"),
+        "heading": html.escape(_heading(assay)),
+        "version": html.escape(__version__),
+        "css": _part("page.css"),
+        "verdict": "".join(f"<p>{html.escape(sentence)}</p>" for sentence in values["assay"]["verdict"]),
+        "warnings": _warnings(assay),
+        "payload": json_for_script(values),
+        "plotly": _plotly(),
+        "js": "\n".join(_part(name) for name in SCRIPTS),
+    }
+    # one pass, so that what is put in is never taken for a place to fill
+    return re.sub(r"\{\{(\w+)\}\}", lambda place: parts[place[1]], _part("page.html"))
+
+
+def json_for_script(values: Any) -> str:
+    """JSON that no HTML parser can leave: <, >, & and the line separators are escaped.
+
+    Examples
+    --------
+    >>> print(json_for_script({"name": "</script>"}))
+    {"name":"\\u003c/script\\u003e"}
+    """
+    text = json.dumps(values, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
+    for character in "<>&\u2028\u2029":
+        text = text.replace(character, f"\\u{ord(character):04x}")
+    return text
+
+
+def _heading(assay: "Assay") -> str:
+    names = assay.model_names
+    if len(names) == 1:
+        return f"Does {names[0]} know what it does not know?"
+    if len(names) <= 4:
+        return f"Which to use: {', '.join(names[:-1])} or {names[-1]}?"
+    return f"Which of these {len(names)} models to use?"
+
+
+def _warnings(assay: "Assay") -> str:
+    if not assay.warnings:
+        return ""
+    items = [f"<li>{html.escape(sentence)}</li>" for sentence in assay.warnings]
+    more = items[SHOWN_WARNINGS:]
+    shown = f"<ul>{''.join(items[:SHOWN_WARNINGS])}</ul>"
+    if more:
+        shown += f"<details><summary>{len(more)} more</summary><ul>{''.join(more)}</ul></details>"
+    return f'<div class="warnings"><h2>Before believing it</h2>{shown}</div>'
+
+
+def _part(name: str) -> str:
+    return files("uqassay.report").joinpath(name).read_text(encoding="utf-8")
+
+
+def _plotly() -> str:
+    """Plotly's own script, compressed: 1.5 of its 4.8 MB."""
+    try:
+        from plotly.offline import get_plotlyjs
+    except ModuleNotFoundError as problem:
+        raise MissingDependencyError("plotly: the report's charts need it; install uqassay[report].") from problem
+    return base64.b64encode(zlib.compress(get_plotlyjs().encode(), 9)).decode("ascii")

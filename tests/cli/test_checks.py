@@ -1,0 +1,79 @@
+"""Checks of the form [MODEL:]METRIC[@λ]<NUMBER."""
+
+import numpy as np
+import pytest
+
+import uqassay as uq
+from uqassay.cli.checks import failures, parse_check
+from uqassay.errors import InputError
+
+
+@pytest.fixture(scope="module")
+def judged():
+    g = np.random.default_rng(3)
+    y = g.integers(0, 3, 40)
+    sharp = 0.7 * np.eye(3)[y] + 0.1
+    flat = np.full((40, 3), 1 / 3)
+    box = uq.Intervals(sharp - 0.05, sharp + 0.05)
+    return uq.assay({"sharp": uq.Point(sharp), "a:b<c": uq.Point(flat), "box": box}, y, tradeoffs=[0.1, 0.5])
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("accuracy<0.9", (None, "accuracy", None, "<", 0.9)),
+        (" ece >= 5e-2 ", (None, "ece", None, ">=", 0.05)),
+        ("DE:kl<=1", ("DE", "kl", None, "<=", 1.0)),
+        ("deep ensemble:unified@0.5>0.3", ("deep ensemble", "unified", 0.5, ">", 0.3)),
+        ("a:b<c:accuracy<0.9", ("a:b<c", "accuracy", None, "<", 0.9)),
+    ],
+)
+def test_parse(text, expected):
+    check = parse_check(text)
+    assert (check.model, check.metric, check.tradeoff, check.comparison, check.bound) == expected
+
+
+@pytest.mark.parametrize(
+    "text", ["", "accuracy", "accuracy<", "<0.9", "accuracy=0.9", "accuracy<nan", "accuracy<inf", "unified@x<1", ":kl<1", "__import__('os')<1"]
+)  # fmt: skip
+def test_parse_refuses(text):
+    with pytest.raises(InputError, match=r"fail-if: must read"):
+        parse_check(text)
+
+
+def test_any_model_or_the_one_named(judged):
+    below = failures(parse_check("accuracy<0.9"), judged)
+    assert len(below) == 1
+    assert below[0].startswith("Check accuracy<0.9 failed: accuracy of a:b<c is ")
+    assert "95 % interval" in below[0]
+    assert failures(parse_check("sharp:accuracy<0.9"), judged) == []
+    assert failures(parse_check("a:b<c:accuracy<0.9"), judged) != []
+
+
+def test_bounds_themselves(judged):
+    assert failures(parse_check("sharp:accuracy<1"), judged) == []
+    assert failures(parse_check("sharp:accuracy<=1"), judged) != []
+    assert failures(parse_check("sharp:accuracy>1"), judged) == []
+    assert failures(parse_check("sharp:accuracy>=1"), judged) != []
+
+
+def test_baselines_are_not_checked(judged):
+    assert not any("class-prior" in sentence for sentence in failures(parse_check("log-loss>0"), judged))
+    with pytest.raises(InputError, match=r"names the model 'vacuous'; the models are sharp"):
+        failures(parse_check("vacuous:unified@0.1>0"), judged)
+
+
+def test_unified_needs_its_tradeoff(judged):
+    assert len(failures(parse_check("unified@0.5>0"), judged)) == 3
+    with pytest.raises(InputError, match=r"unified is known at λ = 0\.1, 0\.5; .* write unified@0\.1"):
+        failures(parse_check("unified>0"), judged)
+    with pytest.raises(InputError, match=r"unified is known at λ"):
+        failures(parse_check("unified@0.3>0"), judged)
+    with pytest.raises(InputError, match=r"accuracy does not depend on λ"):
+        failures(parse_check("accuracy@0.1<1"), judged)
+
+
+def test_what_is_undefined_cannot_pass(judged):
+    with pytest.raises(InputError, match=r"cannot be checked: epistemic-entropy is not defined for Intervals"):
+        failures(parse_check("box:epistemic-entropy>1"), judged)
+    assert failures(parse_check("epistemic-entropy>1"), judged) == []  # those that have it

@@ -1,0 +1,116 @@
+"""The demonstration: what it writes, that it reruns the same, and that it keeps what is there."""
+
+import json
+
+import numpy as np
+import pytest
+
+import uqassay as uq
+from uqassay.demo import COMMON_MEMBERS, N_MODELS, prepare_demo
+from uqassay.errors import InputError
+from uqassay.predictions.files import file_hash
+
+pytestmark = pytest.mark.slow
+
+KINDS = {
+    "logistic regression": uq.Point,
+    "random forest": uq.Members,
+    "bagged MLPs": uq.Members,
+    "bagged MLPs average": uq.Point,
+    "leaf Dirichlet": uq.Dirichlet,
+    "calibrated MLP": uq.Point,
+}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    pytest.importorskip("sklearn")
+    return tmp_path_factory.mktemp("demo")
+
+
+@pytest.fixture(scope="module")
+def files(folder):
+    steps = []
+    found = prepare_demo(folder, progress=steps.append)
+    assert found.trained
+    assert steps == [f"training {name}" for name in KINDS if name != "bagged MLPs average"]
+    return found
+
+
+def test_files(files):
+    from sklearn.datasets import load_digits
+
+    assert list(files.predictions) == list(KINDS)
+    assert len(KINDS) == N_MODELS
+    y = np.load(files.labels)
+    digits = load_digits().target
+    for name, path in files.predictions.items():
+        said = uq.load(path)
+        assert type(said) is KINDS[name]
+        assert said.class_names == tuple("0123456789")
+        np.testing.assert_array_equal(uq.load_labels(path), y)
+        np.testing.assert_array_equal(digits[said.ids], y)  # ids are rows of the data set
+        assert said.n_instances == 897
+
+
+def test_models_have_learnt(files):
+    y = np.load(files.labels)
+    for name, path in files.predictions.items():
+        accuracy = (uq.load(path).labels() == y).mean()
+        assert accuracy > 0.9, name
+
+
+def test_the_average_is_that_of_the_ensemble(files):
+    members = uq.load(files.predictions["bagged MLPs"])
+    assert members.n_members == COMMON_MEMBERS
+    np.testing.assert_array_equal(uq.load(files.predictions["bagged MLPs average"]).probs, members.mean_probs())
+
+
+def test_temperature_makes_the_network_better_calibrated_than_the_forest(files):
+    y = np.load(files.labels)
+    judged = uq.assay({name: uq.load(path) for name, path in files.predictions.items()}, y, n_draws=10)
+    ece = {row["model"]: row["estimate"] for row in judged.finding_rows() if row["metric"] == "ece"}
+    assert ece["calibrated MLP"] < 0.05 < ece["random forest"]
+
+
+def test_leaf_counts_are_at_least_the_least_leaf(files):
+    alpha = uq.load(files.predictions["leaf Dirichlet"]).alpha
+    assert (alpha >= 0.1).all()  # the prior, 1/K
+    assert (alpha.sum(axis=1) >= 6.0).all()  # a leaf of five, and the prior
+
+
+def test_rerun_keeps_the_files(files, folder):
+    before = {path: path.stat().st_mtime_ns for path in files.predictions.values()}
+    again = prepare_demo(folder)
+    assert not again.trained
+    assert {path: path.stat().st_mtime_ns for path in again.predictions.values()} == before
+
+
+def test_same_seed_same_predictions(files, tmp_path):
+    again = prepare_demo(tmp_path)
+    for name, path in files.predictions.items():
+        np.testing.assert_array_equal(uq.load(path).mean_probs(), uq.load(again.predictions[name]).mean_probs())
+
+
+def test_changed_files_or_seed_are_trained_again(tmp_path):
+    first = prepare_demo(tmp_path)
+    manifest = json.loads((tmp_path / "demo.json").read_text())
+    path = first.predictions["logistic regression"]
+    wanted = file_hash(path)
+    assert manifest["sha256"][path.name] == wanted
+    path.write_bytes(path.read_bytes()[:-1])
+    assert prepare_demo(tmp_path).trained
+    assert np.array_equal(uq.load(path).probs, uq.load(first.predictions["logistic regression"]).probs)
+    assert prepare_demo(tmp_path, seed=1).trained
+    assert file_hash(path) != wanted
+    (tmp_path / "demo.json").write_text("{")
+    assert prepare_demo(tmp_path, seed=1).trained
+    assert not [p.name for p in tmp_path.iterdir() if p.name.startswith(".")]
+
+
+def test_bad_seed_and_folder(tmp_path):
+    (tmp_path / "file").touch()
+    with pytest.raises(InputError, match=r"seed: must lie in 0"):
+        prepare_demo(tmp_path, seed=-1)
+    with pytest.raises(InputError, match=r"folder: .* is a file"):
+        prepare_demo(tmp_path / "file")
