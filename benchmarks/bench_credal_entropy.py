@@ -25,7 +25,8 @@ from scipy.optimize import minimize
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))  # so that it also runs uninstalled
 
-from uqassay.measures.credal_entropy import box_lower_entropy, box_upper_entropy, hull_upper_entropy
+from uqassay.credal.box_entropy import box_lower_entropy, box_upper_entropy
+from uqassay.credal.hull_entropy import hull_upper_entropy
 
 SIZES = ((10, 10_000), (100, 2_000))  # classes, instances
 N_MEMBERS = 5

@@ -293,6 +293,18 @@ def test_saved_and_loaded_assays_agree(tmp_path, all_kinds):
     assert sorted(p.name for p in tmp_path.iterdir()) == ["kept"]
 
 
+def test_a_family_of_events_is_used_and_kept(tmp_path, all_kinds):
+    models, y = all_kinds
+    family = [[0], [1], [2], [3], [0, 1], [2, 3]]
+    result = uq.assay(models, y, convention="paper", focal_sets=family, n_draws=20)
+    loss = uq.metrics.unified_loss(y, models["Members"], convention="paper", focal_sets=result.settings.focal_sets)
+    np.testing.assert_array_equal(result["Members"].columns["nonspecificity"][0], loss.nonspecificity)
+    again = uq.Assay.load(result.save(tmp_path / "kept"))
+    np.testing.assert_array_equal(again.settings.focal_sets, result.settings.focal_sets)
+    with pytest.raises(InputError, match="focal_sets: the exact convention"):
+        uq.assay(models, y, focal_sets=family)
+
+
 def test_what_is_no_assay_is_refused(tmp_path):
     with pytest.raises(FileFormatError, match=r"is not a folder that Assay\.save wrote"):
         uq.Assay.load(tmp_path)

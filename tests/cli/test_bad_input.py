@@ -207,10 +207,6 @@ def test_bad_options(name, folder, run):
 COMMANDS = {
     "unknown command": (("judge",), r"No such command 'judge'; see uqassay --help"),
     "no models": (("report",), r"Missing argument 'NAME=FILE\.\.\.'; see uqassay report --help"),
-    "page in a folder that is not there": (
-        ("report", "a=good.npz", "-o", "no/page.html"),
-        r"the folder no does not exist",
-    ),
     "page over a folder": (("report", "a=good.npz", "-o", "other"), r"other is a folder"),
     "inspect what is missing": (("inspect", "nothing.npz"), r"nothing\.npz: path: there is no such file"),
     "convert to an unknown format": (("convert", "good.npz", "good.xyz2"), r"good\.xyz2: extension: must be one of"),

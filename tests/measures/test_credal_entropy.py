@@ -9,17 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
-import uqassay.measures.credal_entropy as module
+import uqassay.credal.box_entropy as module
+from uqassay.credal.box_entropy import box_lower_entropy, box_upper_entropy
+from uqassay.credal.hull_entropy import hull_lower_entropy, hull_upper_entropy
 from uqassay.errors import InputError
-from uqassay.measures.credal_entropy import (
-    box_lower_entropy,
-    box_upper_entropy,
-    credal_uncertainty,
-    hull_lower_entropy,
-    hull_upper_entropy,
-    lower_entropy,
-    upper_entropy,
-)
+from uqassay.measures import credal_uncertainty, lower_entropy, upper_entropy
 
 
 @dataclass(frozen=True)

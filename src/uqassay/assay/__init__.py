@@ -14,6 +14,7 @@ from uqassay._array import as_numeric, check_rows
 from uqassay.assay.alignment import Aligned, align
 from uqassay.assay.result import FINDING_COLUMNS, Assay, Ranked
 from uqassay.assay.scoring import ModelScores, SetSample, Settings, sample_sets, score_baselines, score_model
+from uqassay.credal.focal_sets import as_focal_sets
 from uqassay.errors import InputError
 from uqassay.measures.scores import SCORES
 from uqassay.metrics.unified import check_tradeoff
@@ -111,10 +112,11 @@ def assay(
     if unknown:
         raise InputError(f"measures: must be among {', '.join(SCORES)}; got {unknown[0]!r}; choose from them.")
     aligned = align(predictions, y_true, groups=groups, repair=repair, common_members=common_members, seed=seed)
-    settings = Settings(
-        distance, nonspecificity, convention, focal_sets, floor, tuple(measures), tolerance, level, n_draws, seed
-    )
     y, n_classes = aligned.labels, len(aligned.class_names)
+    family = None if focal_sets is None else as_focal_sets(focal_sets, n_classes)
+    settings = Settings(
+        distance, nonspecificity, convention, family, floor, tuple(measures), tolerance, level, n_draws, seed
+    )
     models = [score_model(name, runs, y, settings, progress=progress) for name, runs in aligned.models.items()]
     models += score_baselines(y, n_classes, _prior(y, n_classes, prior), settings)
     result = Assay(

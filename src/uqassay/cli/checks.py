@@ -92,9 +92,9 @@ def failures(check: Check, assay: "Assay") -> list[str]:
     Examples
     --------
     >>> import uqassay as uq
-    >>> a = uq.assay({"m": uq.Point([[0.9, 0.1], [0.8, 0.2]])}, [0, 1])
-    >>> failures(parse_check("m:log-loss>0.5"), a)
-    ['Check m:log-loss>0.5 failed: log-loss of m is 0.857.']
+    >>> a = uq.assay({"m": uq.Point([[0.9, 0.1], [0.1, 0.9]])}, [0, 1])
+    >>> failures(parse_check("m:log-loss>0.1"), a)
+    ['Check m:log-loss>0.1 failed: log-loss of m is 0.1054.']
     >>> failures(parse_check("accuracy<0.3"), a)
     []
     """

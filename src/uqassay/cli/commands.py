@@ -37,7 +37,7 @@ def run(argv: list[str]) -> int:
     """Run one command; usage errors become an `InputError` in one sentence."""
     command = typer.main.get_command(app)
     try:
-        with command.make_context("uqassay", argv or ["--help"]) as context:
+        with command.make_context("uqassay", argv or ["--help"], obj=argv) as context:
             command.invoke(context)
     except typer.Exit as leaving:
         return leaving.exit_code
@@ -135,6 +135,7 @@ def takes_request(function: Callable[..., None]) -> Callable[..., None]:
 @takes_request
 def report(
     request: AssayRequest,
+    context: typer.Context,
     output: Annotated[
         Path | None,
         _option("The page (report.html unless given; none with --json).", OUTPUT, "--output", "-o"),
@@ -144,7 +145,7 @@ def report(
     as_json: Json = False,
 ) -> None:
     """Judge classifiers by their predictions, and write one page to decide from."""
-    command = shlex.join(["uqassay", *sys.argv[1:]])
+    command = shlex.join(["uqassay", *context.find_root().obj])
     _report(request, _page_path(output, as_json), command, save=save, fail_if=fail_if, as_json=as_json)
 
 
@@ -181,10 +182,12 @@ def demo(
     models = [f"{name}={path}" for name, path in files.predictions.items()]
     page = output / "report.html"
     options = ["--labels", str(files.labels), "--common-members", str(COMMON_MEMBERS)]
-    command = shlex.join(["uqassay", "report", *models, *options, "-o", str(page)])
+    words = ["uqassay", "report", *models, *options, "-o", str(page)]
     request = AssayRequest(models, labels=files.labels, common_members=COMMON_MEMBERS)
-    _report(request, page, command)
-    terminal.print_text(f"The predictions are in {output / 'predictions'}; the page comes from them by\n{command}")
+    _report(request, page, shlex.join(words))
+    groups = [words[:2], *([m] for m in models), options, words[-2:]]
+    lines = " \\\n  ".join(shlex.join(group) for group in groups)
+    terminal.print_text(f"The predictions are in {output / 'predictions'}; the page was made from them as by\n{lines}")
 
 
 def _report(
@@ -254,13 +257,16 @@ def convert(
     from uqassay.cli import terminal
     from uqassay.predictions.files import inspect_file, load, load_labels, save
 
-    prediction = load(source, kind=kind, member_axis=member_axis, normalise=normalise)
-    values = None
-    if labels is not None:
-        values = load_labels(labels, class_names=prediction.class_names)
-    elif inspect_file(source)["labels"]:
-        values = load_labels(source)
-    save(prediction, target, labels=values)
+    with terminal.progress(2) as say:
+        say(f"reading {source.name}")
+        prediction = load(source, kind=kind, member_axis=member_axis, normalise=normalise)
+        values = None
+        if labels is not None:
+            values = load_labels(labels, class_names=prediction.class_names)
+        elif inspect_file(source)["labels"]:
+            values = load_labels(source)
+        say(f"writing {target.name}")
+        save(prediction, target, labels=values)
     beside = " with labels" if values is not None else ""
     terminal.print_text(f"{target}: {prediction!r}{beside}")
 
@@ -344,8 +350,6 @@ def _page_path(output: Path | None, as_json: bool) -> Path | None:
     path = output if output is not None or as_json else Path("report.html")
     if path is not None and path.is_dir():
         raise InputError(f"output: {path} is a folder; give the name of a file.")
-    if path is not None and not path.parent.is_dir():
-        raise InputError(f"output: the folder {path.parent} does not exist; create it first.")
     return path
 
 

@@ -188,6 +188,12 @@ def _table(*, header: bool = True) -> Table:
 # -- consoles ---------------------------------------------------------------------------------------------------------
 
 
+class _Console(Console):
+    def on_broken_pipe(self) -> None:
+        """Called while the error is handled; `main` has an exit code for it, Rich would take that of a failed check."""
+        raise
+
+
 def _is_terminal(stream: TextIO) -> bool:
     return hasattr(stream, "isatty") and stream.isatty()
 
@@ -196,7 +202,7 @@ def _console(stream: TextIO) -> Console:
     """No markup and no guesses about numbers in text; plain and unfolded where the stream is no terminal."""
     terminal = _is_terminal(stream)
     plain = not terminal or bool(os.environ.get("NO_COLOR"))
-    return Console(
+    return _Console(
         file=stream,
         markup=False,
         highlight=False,

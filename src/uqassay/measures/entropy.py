@@ -33,7 +33,7 @@ def entropy(probs: NDArray[Any]) -> Array:
     >>> float(entropy(np.array([0.5, 0.5])).round(4))
     0.6931
     """
-    return entr(np.asarray(probs, dtype=np.float64)).sum(axis=-1)
+    return np.abs(entr(np.asarray(probs, dtype=np.float64)).sum(axis=-1))  # abs: -0.0 for a one-hot p
 
 
 def entropy_decomposition(prediction: Prediction) -> Decomposition:

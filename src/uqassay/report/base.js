@@ -40,16 +40,18 @@ function fixed(value, decimals = 3) {
   const x = number(value);
   if (Number.isNaN(x)) return "–";
   if (!Number.isFinite(x)) return x > 0 ? "∞" : "−∞";
-  if (x !== 0 && Math.abs(x) < 0.5 * 10 ** -decimals) return x.toExponential(0).replace("-", "−").replace("e−", "e−");
+  if (Math.abs(x) > 1e-12 && Math.abs(x) < 0.5 * 10 ** -decimals) return x.toExponential(0).replaceAll("-", "−");
   return x.toFixed(decimals).replace("-", "−");
 }
 
-// Decimals that show two digits of the typical half-width of the intervals.
+// Decimals that show one digit of the typical half-width of the intervals, two where it is below 5.
 function decimalsFor(intervals) {
   const widths = intervals.map(([low, high]) => (number(high) - number(low)) / 2).filter((w) => w > 0 && Number.isFinite(w));
   if (!widths.length) return 3;
   widths.sort((a, b) => a - b);
-  return Math.min(5, Math.max(2, 1 - Math.floor(Math.log10(widths[widths.length >> 1]))));
+  const width = widths[widths.length >> 1];
+  const first = -Math.floor(Math.log10(width));
+  return Math.min(5, Math.max(3, width * 10 ** first < 5 ? first + 1 : first));
 }
 
 function lambdaText(x) {
@@ -155,7 +157,7 @@ function interval(value, low, high, decimals, why = "not defined here") {
   if (Number.isNaN(x)) return el("span", { title: why }, "–");
   const ends = [number(low), number(high)];
   const known = ends.every(Number.isFinite) && ends[1] > ends[0];
-  return el("span", {}, fixed(x, decimals), known ? el("span", { class: "i" }, `${fixed(low, decimals)} to ${fixed(high, decimals)}`) : null);
+  return el("span", {}, fixed(x, decimals), known ? el("span", { class: "i" }, ends[0] < 0 ? `${fixed(low, decimals)} to ${fixed(high, decimals)}` : `${fixed(low, decimals)}–${fixed(high, decimals)}`) : null);
 }
 
 // columns: {title, value(row) for sorting, cell(row), text, define, wide, sort: false}; rows keep their order until sorted.
@@ -185,7 +187,7 @@ function table(columns, rows, { caption = null, rowClass = () => null, sortable 
   }
   draw(rows);
   if (initial) sort(...initial);
-  return el("table", {}, caption ? el("caption", {}, caption) : null, el("thead", {}, el("tr", {}, head)), body);
+  return el("table", {}, caption ? el("caption", {}, el("span", {}, caption)) : null, el("thead", {}, el("tr", {}, head)), body);
 }
 
 // Numbers by size, text by the alphabet, what is missing last in both directions.

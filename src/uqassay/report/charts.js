@@ -24,7 +24,7 @@ function plot(node, traces, layout) {
   const axis = { gridcolor: css("--grid"), linecolor: css("--line"), zerolinecolor: css("--line"), automargin: true, fixedrange: true, ticks: "outside", tickcolor: css("--line"), ticklen: 4 };
   const { xaxis, yaxis, ...others } = layout;
   const merged = {
-    margin: { l: 56, r: 14, t: 8, b: 44 }, height: 340, showlegend: false, hovermode: "closest", dragmode: false,
+    margin: { l: 56, r: 14, t: 8, b: 44 }, height: 340, width: node.clientWidth, showlegend: false, hovermode: "closest", dragmode: false,
     paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)",
     font: { family: "system-ui, -apple-system, Segoe UI, Roboto, Helvetica, Arial, sans-serif", size: 12, color: css("--ink") },
     hoverlabel: { bgcolor: css("--card"), bordercolor: css("--faint"), font: { color: css("--ink"), size: 12 }, align: "left" },
@@ -33,7 +33,7 @@ function plot(node, traces, layout) {
     yaxis: { ...axis, ...yaxis, title: { text: esc(yaxis.title ?? ""), standoff: 8 } },
   };
   if (node.querySelector(".empty")) node.replaceChildren();
-  window.Plotly.react(node, traces, merged, { displayModeBar: false, responsive: true });
+  window.Plotly.react(node, traces, merged, { displayModeBar: false });
 }
 
 function empty(node, text) {
@@ -64,12 +64,14 @@ function ellipse(region) {
 // Puts each label beside its point where no earlier label or point lies.
 function placeLabels(points, xRange, yRange, width, height) {
   const px = (p) => [((p.x - xRange[0]) / (xRange[1] - xRange[0])) * width, (1 - (p.y - yRange[0]) / (yRange[1] - yRange[0])) * height];
-  const boxes = points.map((p) => { const [x, y] = px(p); return [x - 6, y - 6, x + 6, y + 6]; });
+  const reach = (p) => [(p.rx / (xRange[1] - xRange[0])) * width, (p.ry / (yRange[1] - yRange[0])) * height];
+  const boxes = points.map((p) => { const [x, y] = px(p); const [a, b] = reach(p); return [x - Math.max(6, a), y - Math.max(6, b), x + Math.max(6, a), y + Math.max(6, b)]; });
   const overlaps = (a, b) => a[0] < b[2] && b[0] < a[2] && a[1] < b[3] && b[1] < a[3];
   return points.map((p, i) => {
     const [x, y] = px(p);
     const w = 7 * p.text.length + 4;
-    const options = [[10, 0], [-10, 0], [0, -15], [0, 15], [10, -16], [10, 16], [-10, -16], [-10, 16], [12, -30], [12, 30]];
+    const [a, b] = reach(p).map((r) => Math.max(6, r) + 4);
+    const options = [[a, 0], [-a, 0], [0, -b - 8], [0, b + 8], [a, -16], [a, 16], [-a, -16], [-a, 16], [a, -32], [a, 32]];
     const boxFor = ([dx, dy]) => {
       const left = dx > 0 ? x + dx : dx < 0 ? x + dx - w : x - w / 2;
       return [left, y + dy - 8, left + w, y + dy + 8];
@@ -96,7 +98,7 @@ function drawPlane(node) {
   const best = points.reduce((a, b) => (loss(b) < loss(a) ? b : a));
   const traces = [];
   const iso = (e, line, text) => traces.push({ x: xRange, y: xRange.map((x) => e - at * x), mode: "lines", line, hoverinfo: "skip", cliponaxis: true, text });
-  const step = niceCeil((yRange[1] - yRange[0] + at * xTop) / 9);
+  const step = niceCeil((yRange[1] - yRange[0] + at * xTop) / 9, [1, 2, 2.5, 5, 10]);
   const notes = [];
   for (let e = Math.ceil(yRange[0] / step) * step; e < yRange[1] + at * xTop; e += step) {
     if (e < 1e-12) continue;
@@ -112,7 +114,7 @@ function drawPlane(node) {
     traces.push({ x: [number(n)], y: [number(d)], mode: "markers", marker: { color: colour(m.j), size: 9, symbol: marker(m.j) }, hoverinfo: "text",
       hovertext: `<b>${esc(m.name)}</b><br>d ${fixed(d)} (${fixed(dl)} to ${fixed(dh)})<br>NS ${fixed(n)} (${fixed(nl)} to ${fixed(nh)})<br>n = ${region.n}` });
   }
-  const labels = placeLabels(points.map(({ m, region }) => ({ x: number(region.nonspecificity[0]), y: number(region.distance[0]), text: m.name.length > 20 ? `${m.name.slice(0, 19)}…` : m.name, color: colour(m.j) })),
+  const labels = placeLabels(points.map(({ m, region }) => ({ x: number(region.nonspecificity[0]), y: number(region.distance[0]), rx: number(region.half_widths[1]) || 0, ry: number(region.half_widths[0]) || 0, text: m.name.length > 20 ? `${m.name.slice(0, 19)}…` : m.name, color: colour(m.j) })),
     xRange, yRange, node.clientWidth - 70, 288);
   plot(node, traces, { annotations: [...notes, ...labels], xaxis: { title: "mean NS", range: xRange, zeroline: false }, yaxis: { title: "mean distance d", range: yRange, zeroline: false } });
 }
@@ -163,7 +165,8 @@ function ridges(quantity) {
     if (quantity === "unified") {
       at = source.tradeoffs.reduce((b, t, i) => (Math.abs(t - lambda()) < Math.abs(source.tradeoffs[b] - lambda()) ? i : b), 0);
       models = source.models[at];
-      byId("ridge-lambda").textContent = `At λ = ${lambdaText(source.tradeoffs[at])}, the nearest of ${source.tradeoffs.length} for which the page holds it.`;
+      const t = source.tradeoffs[at];
+      byId("ridge-lambda").textContent = `At λ = ${lambdaText(t)}${Math.abs(t - lambda()) < 1e-9 ? "" : ", the nearest for which the page holds it"}.`;
     }
     const rows = shown();
     const traces = [];
@@ -181,6 +184,7 @@ function ridges(quantity) {
         const peak = Math.max(...p.density) || 1;
         const x = [source.axis[0], ...source.axis, source.axis.at(-1)];
         const y = [y0, ...p.density.map((v) => y0 + (sign * 0.43 * v) / peak), y0];
+        if (p.at_end > 0.01) annotations.push({ x: 0, xref: "paper", xanchor: "left", xshift: 2, y: y0 + sign * 0.2, text: `◂${percent(p.at_end)}`, showarrow: false, font: { size: 11, color: css("--soft") } });
         const ends = p.at_end > 0.0005 ? `<br>${percent(p.at_end)} at the left end or below` : "";
         traces.push({ x, y, mode: "lines", fill: "toself", hoveron: "fills", hoverinfo: "text", line: { color: colour(m.j), width: 1 },
           fillcolor: tinted(colour(m.j), part === "correct" ? 0.75 : 0.28),
@@ -190,12 +194,13 @@ function ridges(quantity) {
       }
     });
     const decades = [-6, -5, -4, -3, -2, -1, 0, 1, 2].filter((k) => 10 ** k >= source.axis[0] * 0.8 && 10 ** k <= source.axis.at(-1) * 1.3);
-    const labels = { "-6": "10⁻⁶", "-5": "10⁻⁵", "-4": "10⁻⁴", "-3": "0.001", "-2": "0.01", "-1": "0.1" };
     const names = { distance: `d${page.facts.distance === "kl" || page.facts.distance === "js" ? " (nats)" : ""}`, nonspecificity: "NS", unified: "E" };
-    const room = node.clientWidth < NARROW ? 13 : 16;
+    const beside = quantity !== "distance" && (innerWidth > 900 || document.documentElement.classList.contains("printing")); // the first one names the rows
+    const [left, right] = [source.axis[0], source.axis.at(-1)].map(Math.log10);
+    const gutter = (40 / Math.max(120, node.clientWidth - (beside ? 30 : 130))) * (right - left);
     plot(node, traces, { annotations, height: 74 + 64 * rows.length, margin: { l: 20, r: 10, t: 6, b: 42 },
-      xaxis: { type: "log", title: names[quantity], range: [Math.log10(source.axis[0]), Math.log10(source.axis.at(-1))], tickvals: decades.map((k) => 10 ** k), ticktext: decades.map((k) => labels[k] ?? String(10 ** k)) },
-      yaxis: { range: [-0.55, rows.length - 0.45], tickvals: rows.map((_, i) => rows.length - 1 - i), ticktext: rows.map((m) => short(m.name, room)), zeroline: false, ticks: "", showgrid: true } });
+      xaxis: { type: "log", title: names[quantity], range: [left - gutter, right], tickvals: decades.map((k) => 10 ** k), ticktext: decades.map((k) => String(Number((10 ** k).toPrecision(1)))), tickangle: 0 },
+      yaxis: { range: [-0.55, rows.length - 0.45], tickvals: rows.map((_, i) => rows.length - 1 - i), ticktext: rows.map((m) => short(m.name, 16)), showticklabels: !beside, zeroline: false, ticks: "", showgrid: true } });
   };
 }
 

@@ -6,6 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import chdtri, ndtri
 
+from uqassay.statistics import mean_estimate
+
 if TYPE_CHECKING:
     from uqassay.assay.result import Assay
     from uqassay.assay.scoring import ModelScores
@@ -15,9 +17,9 @@ __all__ = ["confidence_lines", "correct_mask", "densities", "mean_regions"]
 Array = NDArray[np.float64]
 
 N_BINS = 96
-LEAST = 1e-6  # nats; what is smaller is shown at the left end of the axis
+LEAST = 1e-4  # what is smaller is counted at the left end of the axis
 SMOOTHING = 1.6  # bins
-N_TRADEOFFS = 11  # λ at which the distribution of E is kept
+N_TRADEOFFS = 21  # λ at which the distribution of E is kept
 
 
 def correct_mask(assay: "Assay", model: "ModelScores") -> NDArray[np.bool_]:
@@ -39,7 +41,8 @@ def densities(assay: "Assay", top: float) -> dict[str, Any]:
     -------
     dict
         "distance" and "nonspecificity": {"axis", "models"}; "unified": {"axis", "tradeoffs", "models" per λ}. All
-        instances and runs count. A density is the share per bin, smoothed; None where a part has no finite instance.
+        instances and runs count. A density is the share per bin, smoothed, of the values on the axis; "at_end" the share
+        of those at or below its left end. None where a part has no finite instance.
     """
     models = assay.candidates
     masks = [correct_mask(assay, m) for m in models]
@@ -82,8 +85,8 @@ def _density(values: Array, edges: Array) -> dict[str, Any] | None:
     values = values[np.isfinite(values)]
     if values.size == 0:
         return None
-    logs = np.log10(np.maximum(values, 10 ** edges[0]))
-    share = np.histogram(logs, bins=edges)[0] / values.size
+    beyond = values > 10 ** edges[0]
+    share = np.histogram(np.log10(values[beyond]), bins=edges)[0] / values.size
     if len(share) > 1:
         reach = np.arange(-5, 6)
         kernel = np.exp(-0.5 * (reach / SMOOTHING) ** 2)
@@ -94,7 +97,7 @@ def _density(values: Array, edges: Array) -> dict[str, Any] | None:
         "n": int(values.size),
         "mean": float(values.mean()),
         "quartiles": [float(f"{q:.4g}") for q in quartiles],
-        "at_end": float((values <= 10 ** edges[0]).mean()),
+        "at_end": float(1 - beyond.mean()),
         "zero": bool((values == 0).all()),
     }
 
@@ -119,27 +122,27 @@ def confidence_lines(assay: "Assay", names: tuple[str, ...], *, n_bins: int = 10
 def mean_regions(assay: "Assay") -> dict[str, list[dict[str, Any]]]:
     """Mean distance and mean non-specificity with their joint confidence ellipse, for all, correct and wrong predictions.
 
-    The covariance of the two means follows from three intervals, since the variance of a mean of d + λ NS is
-    Var d + 2 λ Cov + λ² Var NS; so the ellipses cannot disagree with the intervals of the findings.
+    The intervals are those of the findings. The ellipse is that of a normal distribution with the standard errors of the
+    two means, and the covariance that follows from the standard error of their sum.
     """
     rows = {"all": [{"subset": "all", **r} for r in assay.finding_rows() if r["run"] == "all"]}
     for row in assay.subset_rows("correct"):
         rows.setdefault(row["subset"], []).append(row)
-    return {part: [_region(assay, m, found) for m in assay.models] for part, found in rows.items()}
+    return {part: [_region(assay, m, found, part) for m in assay.models] for part, found in rows.items()}
 
 
-def _region(assay: "Assay", model: "ModelScores", rows: list[dict[str, Any]]) -> dict[str, Any] | None:
+def _region(assay: "Assay", model: "ModelScores", rows: list[dict[str, Any]], part: str) -> dict[str, Any] | None:
     mine = [r for r in rows if r["model"] == model.name]
     if not mine:
         return None
+    correct = correct_mask(assay, model)
+    mask = {"all": np.ones_like(correct), "correct": correct, "wrong": ~correct}[part]
+    both = (model.columns["distance"], model.columns["nonspecificity"])
     # the Brier distance bears the name of the Brier score; the distance stands last
     d = [r for r in mine if r["metric"] == assay.settings.distance.replace("_", "-")][-1]
     ns = next(r for r in mine if r["metric"] == "nonspecificity")
-    e = max((r for r in mine if r["metric"] == "unified"), key=lambda r: r["tradeoff"])
-    at = e["tradeoff"]
-    h_d, h_ns, h_e = ((r["high"] - r["low"]) / 2 for r in (d, ns, e))
-    covariance = (h_e**2 - h_d**2 - (at * h_ns) ** 2) / (2 * at) if at > 0 else 0.0
-    covariance = float(np.clip(covariance, -h_d * h_ns, h_d * h_ns))
+    h_d, h_ns, h_sum = (_half_width(assay, x, mask) for x in (*both, both[0] + both[1]))
+    covariance = float(np.clip((h_sum**2 - h_d**2 - h_ns**2) / 2, -h_d * h_ns, h_d * h_ns))
     level = assay.settings.level
     joint = float(np.sqrt(chdtri(2, 1 - level)) / ndtri(0.5 + level / 2))  # one interval → both means together
     return {
@@ -150,3 +153,16 @@ def _region(assay: "Assay", model: "ModelScores", rows: list[dict[str, Any]]) ->
         "half_widths": [h_d * joint, h_ns * joint],
         "covariance": covariance * joint**2,
     }
+
+
+def _half_width(assay: "Assay", values: Array, mask: NDArray[np.bool_]) -> float:
+    """Half the width of the Student interval of a mean over some instances of every run."""
+    options: dict[str, Any] = {"level": assay.settings.level}
+    units = np.arange(values.shape[1]) if assay.groups is None else assay.groups
+    if (mask == mask[0]).all():
+        values, options["groups"] = values[:, mask[0]], None if assay.groups is None else units[mask[0]]
+        values = values if len(values) > 1 else values[0]
+    else:  # other instances in other runs: those of one instance or group belong together
+        values, options["groups"] = values[mask], np.broadcast_to(units, mask.shape)[mask]
+    found = mean_estimate(values, **options)
+    return (found.high - found.low) / 2

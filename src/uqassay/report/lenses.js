@@ -1,6 +1,7 @@
 // Section 4: one question per section. A lens of the payload is drawn by the function registered under its id.
 
 const lenses = {};
+const FEW = 30; // instances in a bin below which its accuracy says little
 
 lenses.calibration = (section, lens) => {
   const rows = lens.models.map((bins) => {
@@ -18,7 +19,7 @@ lenses.calibration = (section, lens) => {
     { title: "ECE", define: "ece", value: (r) => r.ece.estimate, cell: (r) => el("span", { title: r.ece.note }, fixed(r.ece.estimate, places)) },
   ];
   section.append(el("div", { class: "figures" },
-    el("figure", {}, el("div", { class: "chart", id: "reliability" }), el("figcaption", {}, `Accuracy in ten bins of confidence with its ${levelText()} interval, drawn at the bin's mean confidence; a calibrated model follows the diagonal. Bars below: where the instances are.`)),
+    el("figure", {}, el("div", { class: "chart", id: "reliability" }), el("figcaption", {}, `Accuracy in ten bins of confidence with its ${levelText()} interval, drawn at the bin's mean confidence; a calibrated model follows the diagonal. Open markers: fewer than ${FEW} instances. Bars below: where the instances are.`)),
     el("div", {}, el("div", { class: "scroll" }, table(columns, rows)), el("p", { class: "note" }, "Gap: mean confidence minus accuracy. A model can be too confident in one place and too timid in another; then the gap is small and the ECE is not."))));
   chart("reliability", (node) => {
     const traces = [{ x: [0, 1], y: [0, 1], mode: "lines", line: { color: css("--faint"), width: 1, dash: "dot" }, hoverinfo: "skip" }];
@@ -27,7 +28,9 @@ lenses.calibration = (section, lens) => {
     visible.forEach((m, i) => {
       const bins = lens.models.find((b) => b.model === m.name);
       const n = bins.count.reduce((a, b) => a + b, 0);
-      traces.push({ x: bins.confidence, y: bins.accuracy, mode: "lines+markers", line: { color: colour(m.j), width: 1.5, dash: dash(m.j) }, marker: { color: colour(m.j), size: 7, symbol: marker(m.j) }, hoverinfo: "text",
+      const firm = bins.count.map((c) => c >= FEW);
+      traces.push({ x: bins.confidence, y: bins.accuracy, mode: "lines+markers", line: { color: colour(m.j), width: 1.5, dash: dash(m.j) }, hoverinfo: "text",
+        marker: { color: firm.map((f) => (f ? colour(m.j) : css("--page"))), size: 7, symbol: marker(m.j), line: { color: colour(m.j), width: 1.5 } },
         hovertext: bins.count.map((c, b) => `<b>${esc(m.name)}</b><br>confidence ${fixed(bins.edges[0][b], 1)} to ${fixed(bins.edges[1][b], 1)}: accuracy ${fixed(bins.accuracy[b])} (${fixed(bins.low[b])} to ${fixed(bins.high[b])})<br>${c} instances`),
         error_y: { type: "data", symmetric: false, array: bins.high.map((h, b) => h - bins.accuracy[b]), arrayminus: bins.low.map((l, b) => bins.accuracy[b] - l), color: tinted(colour(m.j), 0.7), thickness: 1.2, width: 3 } });
       const w = 0.08 / visible.length;

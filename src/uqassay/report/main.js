@@ -37,10 +37,12 @@ function drawHow() {
   const s = page.assay.settings;
   const p = page.assay.provenance;
   const facts = (entries) => el("dl", { class: "facts" }, entries.filter(([, value]) => value !== null && value !== undefined).flatMap(([term, value]) => [el("dt", {}, term), el("dd", {}, value)]));
+  const words = { "student-t": "Student t", hall: "Student t corrected for skewness (Hall)", wilson: "Wilson" };
+  const methods = [...new Set(page.assay.findings.filter((r) => r.low !== null).map((r) => words[r.method] ?? r.method))];
   const hash = (text) => el("span", { class: "hash" }, text);
   fill(byId("settings"),
     facts([
-      ["distance", s.distance], ["non-specificity", s.nonspecificity],
+      ["distance", page.definitions.distance.title.replace(/^d, the distance /, "").replace(/[()]/g, "")], ["non-specificity", s.nonspecificity],
       ["convention", s.convention === "exact" ? "exact: masses are never clipped" : "paper: negative masses set to 0, rows renormalised"],
       ["focal sets", s.focal_sets ? `${s.focal_sets.length} sets` : "all events"],
       ["floor of probabilities", s.floor === null ? "by the precision of each input (see below)" : String(s.floor)],
@@ -48,7 +50,7 @@ function drawHow() {
       ["λ of the findings", page.assay.tradeoff.map((t) => lambdaText(t.tradeoff)).join(", ")],
     ]),
     facts([
-      ["intervals", `${levelText()}, Student t${page.facts.groups ? ` over ${page.facts.groups} groups` : ""}; accuracy in bins: Wilson`], ["winning probability", `${s.n_draws.toLocaleString("en")} paired bootstrap draws`],
+      ["intervals", `${levelText()}; means: ${listed(methods)}${page.facts.groups ? `, over ${page.facts.groups} groups` : ""}; accuracy in bins: Wilson`], ["winning probability", `${s.n_draws.toLocaleString("en")} paired bootstrap draws`],
       ["tests", "paired t test against the best model, Holm"], ["seed", String(s.seed)],
       ["versions", `uqassay ${p.uqassay}, Python ${p.python}, NumPy ${p.numpy}, SciPy ${p.scipy}`],
       ["labels, SHA-256", hash(p.labels_sha256)], ["time taken", p.seconds === undefined ? null : `${fixed(p.seconds, 1)} s`],
@@ -154,10 +156,16 @@ async function start() {
     repaint(chosenTheme());
   });
   system.addEventListener("change", () => repaint(chosenTheme()));
-  addEventListener("beforeprint", () => repaint("light"));
-  addEventListener("afterprint", () => repaint(chosenTheme()));
-  let width = innerWidth;
-  addEventListener("resize", () => { if (innerWidth !== width) { width = innerWidth; drawStrip(); } });
+  const printing = (on) => { document.documentElement.classList.toggle("printing", on); repaint(on ? "light" : chosenTheme()); };
+  addEventListener("beforeprint", () => printing(true));
+  addEventListener("afterprint", () => printing(false));
+  let [width, waiting] = [innerWidth, null];
+  addEventListener("resize", () => {
+    if (innerWidth === width) return; // a phone's address bar comes and goes
+    width = innerWidth;
+    clearTimeout(waiting);
+    waiting = setTimeout(() => { drawStrip(); redraw(); }, 120);
+  });
   const source = new TextDecoder().decode(await inflate(byId("plotly").textContent));
   document.head.append(el("script", {}, source));
   for (const run of charts) {

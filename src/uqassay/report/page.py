@@ -68,7 +68,7 @@ def render(assay: "Assay", *, command: str | None = None) -> str:
         "heading": html.escape(_heading(assay)),
         "version": html.escape(__version__),
         "css": _part("page.css"),
-        "verdict": "".join(f"<p>{html.escape(sentence)}</p>" for sentence in values["assay"]["verdict"]),
+        "verdict": "".join(f"<p>{_kept_together(html.escape(s))}</p>" for s in values["assay"]["verdict"]),
         "warnings": _warnings(assay),
         "payload": json_for_script(values),
         "plotly": _plotly(),
@@ -99,6 +99,11 @@ def _heading(assay: "Assay") -> str:
     if len(names) <= 4:
         return f"Which to use: {', '.join(names[:-1])} or {names[-1]}?"
     return f"Which of these {len(names)} models to use?"
+
+
+def _kept_together(text: str) -> str:
+    """No line break inside "λ = 0.5", "99 %" and "p &lt; .001"."""
+    return re.sub(r"(?<=[λp]) (=|≤|&lt;) (?=[0-9.])", "\u00a0\\1\u00a0", text).replace(" %", "\u00a0%")
 
 
 def _warnings(assay: "Assay") -> str:

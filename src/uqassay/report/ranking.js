@@ -73,10 +73,10 @@ function toHex(c) {
   return c.startsWith("#") && c.length === 7 ? c : "#888888";
 }
 
-function niceCeil(x) {
+function niceCeil(x, factors = [1, 1.5, 2, 3, 4, 5, 7.5, 10]) {
   if (!(x > 0) || !Number.isFinite(x)) return 1;
   const power = 10 ** Math.floor(Math.log10(x));
-  return [1, 1.5, 2, 3, 4, 5, 7.5, 10].find((f) => f * power >= x) * power;
+  return (factors.find((f) => f * power >= x) ?? 10) * power;
 }
 
 function intervalGraph(row, limit) {
@@ -114,7 +114,7 @@ function drawRanking() {
     { title: "Model", text: true, cls: "name", cell: (r) => el("span", {}, nameCell(r.j),
       page.models[r.j].baseline ? what(r.key) : null,
       r.below.length ? el("span", { class: "flag" }, `⚠ ${listed(r.below)} ${r.below.length > 1 ? "do" : "does"} better`) : null) },
-    { title: `0 to ${Number(limit.toPrecision(3))}`, text: true, wide: true, cls: "graph", cell: (r) => intervalGraph(r, limit) },
+    { title: `E from 0 to ${Number(limit.toPrecision(3))}`, text: true, wide: true, cls: "graph", cell: (r) => intervalGraph(r, limit) },
     { title: "Mean E", define: "unified", cell: (r) => interval(r.estimate, r.low, r.high, e, "no finite mean") },
     { title: "Difference to best", wide: true, cell: (r) => r.rank === 1 ? el("span", { title: "the best model itself" }, "–") : interval(r.difference, r.difference_low, r.difference_high, diff) },
     { title: "p (Holm)", wide: true, define: "pvalue", cell: (r) => el("span", { title: Number.isNaN(number(r.pvalue_holm)) ? (r.rank === 1 ? "the best model itself" : r.rank === null ? "baselines are not candidates" : "no test with so few instances") : null }, pvalue(r.pvalue_holm)) },

@@ -37,7 +37,7 @@ def verdict(assay: "Assay") -> tuple[str, ...]:
     >>> a = uq.assay({"sure": uq.Point([[0.9, 0.1], [0.1, 0.9]]), "blind": uq.Point([[0.1, 0.9], [0.9, 0.1]])}, [0, 1])
     >>> for sentence in a.verdict():
     ...     print(sentence)
-    Choose sure at every λ (lowest mean E in more than 99.9 % of resamples at λ = 0.5).
+    Choose sure at every λ (wins in more than 99.9 % of resamples at λ = 0.5).
     At λ = 0.5 the mean E of sure is 0.105; the runner-up, blind, is 2.197 worse, which is the same in every instance.
     At λ = 0.5 saying nothing at all (vacuous) and the class frequencies (class-prior) do better than blind.
     """
@@ -73,7 +73,7 @@ def _choice(assay: "Assay", winners: Sequence[tuple[float, float, tuple[str, ...
     shown = winners
     if len(winners) > SHOWN_INTERVALS:  # those that matter for the λ of the findings, the lowest first
         shown = tuple(w for w in winners if w[0] <= assay.tradeoffs[-1])[:SHOWN_INTERVALS]
-    parts = [_with_chance(assay, w, at, choose=i == 0) for i, w in enumerate(shown)]
+    parts = [_with_chance(assay, w, at, first=i == 0) for i, w in enumerate(shown)]
     text = "; ".join(parts) + "."
     if len(shown) < len(winners):
         text += f" In all the winner changes {len(winners) - 1} times."
@@ -81,21 +81,23 @@ def _choice(assay: "Assay", winners: Sequence[tuple[float, float, tuple[str, ...
 
 
 def _with_chance(
-    assay: "Assay", winner: tuple[float, float, tuple[str, ...]], at: float, *, choose: bool = False
+    assay: "Assay", winner: tuple[float, float, tuple[str, ...]], at: float, *, first: bool = True
 ) -> str:
     low, high, names = winner
+    low_text, high_text = _number(low), _number(high)
     where = _within(low, high, at)
     place = assay.model_names.index(names[0])
     share = assay.winning_probabilities([where])[0, place] * len(names)  # models that tie share a draw
     tied = " (equal throughout)" if len(names) > 1 else ""
-    chance = f"(lowest mean E in {_share(float(share), assay.settings.n_draws)} of resamples at λ = {_number(where)})"
+    share_text = _share(float(share), assay.settings.n_draws)
+    chance = f"({'wins in ' * first}{share_text}{' of resamples' * first} at λ = {_number(where)})"
     if low == 0 and np.isinf(high):
         return f"{_or(names)}{tied} at every λ {chance}"
     if low == 0:
-        return f"At λ ≤ {_number(high)} choose {_or(names)}{tied} {chance}"
+        return f"At λ ≤ {high_text} choose {_or(names)}{tied} {chance}"
     if np.isinf(high):
-        return f"above {_number(low)}, {_or(names)}{tied} {chance}"
-    return f"from {_number(low)} to {_number(high)}, {_or(names)}{tied} {chance}"
+        return f"above, {_or(names)}{tied} {chance}"
+    return f"from {low_text} to {high_text}, {_or(names)}{tied} {chance}"
 
 
 def _within(low: float, high: float, at: float) -> float:

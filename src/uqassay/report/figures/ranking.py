@@ -66,7 +66,7 @@ def plot_ranking(assay: "Assay", tradeoff: float = 1.0, *, ax: "Axes | None" = N
     --------
     >>> import uqassay as uq
     >>> from matplotlib.figure import Figure
-    >>> a = uq.assay({"a": uq.Point([[0.9, 0.1]] * 9), "b": uq.Point([[0.6, 0.4]] * 9)}, [0] * 9)
+    >>> a = uq.assay({"a": uq.Point([[0.9, 0.1]] * 9), "b": uq.Point([[0.6, 0.4]] * 9)}, [0] * 8 + [1])
     >>> [t.get_text() for t in plot_ranking(a, 0.5, ax=Figure().subplots()).get_yticklabels()]
     ['a', 'vacuous', 'b', 'class-prior']
     """

@@ -1,0 +1,27 @@
+"""Figures for papers, drawn by matplotlib from the numbers of an `Assay`.
+
+Every function takes `ax=` and returns the axes; it never shows, saves or changes settings. Without `ax` it makes a pyplot
+figure, so that a notebook displays it. A model has the same colour, marker and line in all of them.
+"""
+
+from uqassay.report.figures.confidence import plot_confidence, plot_reliability, plot_width_nonspecificity
+from uqassay.report.figures.instances import plot_by_correctness, plot_set_sizes
+from uqassay.report.figures.ranking import plot_distance_nonspecificity, plot_members, plot_ranking
+from uqassay.report.figures.simplex import plot_simplex
+from uqassay.report.figures.style import model_colours
+from uqassay.report.figures.tradeoffs import plot_tradeoff, plot_winning_probability
+
+__all__ = [
+    "model_colours",
+    "plot_by_correctness",
+    "plot_confidence",
+    "plot_distance_nonspecificity",
+    "plot_members",
+    "plot_ranking",
+    "plot_reliability",
+    "plot_set_sizes",
+    "plot_simplex",
+    "plot_tradeoff",
+    "plot_width_nonspecificity",
+    "plot_winning_probability",
+]
