@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import uqassay as uq
+from uqassay.cli import main
 from uqassay.demo import COMMON_MEMBERS, N_MODELS, prepare_demo
 from uqassay.errors import InputError
 from uqassay.predictions.files import file_hash
@@ -84,6 +85,19 @@ def test_rerun_keeps_the_files(files, folder):
     again = prepare_demo(folder)
     assert not again.trained
     assert {path: path.stat().st_mtime_ns for path in again.predictions.values()} == before
+
+
+def test_command_reports_on_the_files(files, folder, capsys):
+    pytest.importorskip("plotly")
+    assert main(["demo", "-o", str(folder)]) == 0
+    shown = capsys.readouterr()
+    assert shown.err == ""
+    assert f"Page: {folder / 'report.html'}" in shown.out
+    y = np.load(files.labels)
+    predictions = {name: uq.load(path) for name, path in files.predictions.items()}
+    judged = uq.assay(predictions, y, common_members=COMMON_MEMBERS)
+    assert all(sentence in shown.out for sentence in judged.verdict())
+    assert all(name in (folder / "report.html").read_text(encoding="utf-8") for name in KINDS)
 
 
 def test_same_seed_same_predictions(files, tmp_path):

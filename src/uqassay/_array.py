@@ -5,6 +5,7 @@ generators that belong to an instance's row rather than to its place in a chunk.
 """
 
 import mmap
+import os
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -182,6 +183,11 @@ def row_chunks(n_rows: int, bytes_per_row: int, *, chunk_bytes: int = CHUNK_BYTE
     step = max(1, chunk_bytes // max(1, bytes_per_row))
     for start in range(0, n_rows, step):
         yield slice(start, min(start + step, n_rows))
+
+
+def available_cores() -> int:
+    """Cores that this process may run on."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def release(array: NDArray[Any]) -> None:

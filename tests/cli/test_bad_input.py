@@ -173,7 +173,7 @@ OPTIONS = {
     "infinite λ": (("--tradeoff", "inf"), r"tradeoff: must be finite"),
     "nan as λ": (("--tradeoff", "nan"), r"tradeoff: must be finite"),
     "no λ": (("--tradeoff", ""), r"tradeoff: must be a number"),
-    "unknown option": (("--lambda", "1"), r"No such option: --lambda.*see uqassay rank --help"),
+    "unknown option": (("--lambda", "1"), r"^No such option.*--lambda[^.]*; see uqassay rank --help\.$"),
     "option without its value": (("--level",), r"'--level' requires an argument"),
     "a word for a number": (("--level", "high"), r"Invalid value for '--level'"),
     "level": (("--level", "95"), r"level: must lie between 0 and 1; got 95"),

@@ -197,7 +197,8 @@ def _warnings(
         if m.floored:
             share = f"{m.floored} of {m.n_runs * n} rows"
             rule = "0, an infinite loss" if m.floor == 0 else f"below {m.floor:.3g}, and counts as that"
-            found.append(f"{m.name}: in {share} the label's upper probability is {rule}.")
+            whose = "the label's" if aligned.labels.ndim == 1 else "some voted class's"
+            found.append(f"{m.name}: in {share} {whose} upper probability is {rule}.")
         if m.gap > 1e-4:
             found.append(f"{m.name}: the solver's certified gap reaches {m.gap:.2g} in the distance.")
         if m.nonspecificity_error:

@@ -140,23 +140,26 @@ def score_model(
             run = run.repaired()
             notes += [note for note in run.notes if note not in notes]
         run = _with_draws_held(run)
-        d, gaps, low_rows = label_distance(
-            y,
-            run,
-            distance=settings.distance,
-            convention=settings.convention,
-            focal_sets=settings.focal_sets,
-            floor=settings.floor,
-        )
-        ns = set_nonspecificity(
-            run,
-            settings.nonspecificity,
-            convention=settings.convention,  # type: ignore[arg-type]
-            focal_sets=settings.focal_sets,
-            rng=settings.seed,
-            tolerance=settings.tolerance,
-        )
-        columns = _beside(run, y, settings, notes)
+        try:
+            d, gaps, low_rows = label_distance(
+                y,
+                run,
+                distance=settings.distance,
+                convention=settings.convention,
+                focal_sets=settings.focal_sets,
+                floor=settings.floor,
+            )
+            ns = set_nonspecificity(
+                run,
+                settings.nonspecificity,
+                convention=settings.convention,  # type: ignore[arg-type]
+                focal_sets=settings.focal_sets,
+                rng=settings.seed,
+                tolerance=settings.tolerance,
+            )
+            columns = _beside(run, y, settings)
+        except InputError as problem:
+            raise type(problem)(f"{name}: {problem}") from problem
         parts.append({"distance": d, "nonspecificity": ns.values, **columns})
         errors.append(ns.mean_standard_error)
         floored += low_rows
@@ -225,16 +228,13 @@ def _with_draws_held(run: Prediction) -> Prediction:
     return run
 
 
-def _beside(run: Prediction, y: NDArray[Any], settings: Settings, notes: list[str]) -> dict[str, Array]:
+def _beside(run: Prediction, y: NDArray[Any], settings: Settings) -> dict[str, Array]:
     n = run.n_instances
     names = ("correct", "confidence", "label", "log-loss", "brier", "upper-label", *settings.measures)
     out = {name: np.full(n, np.nan) for name in names}
-    missing: dict[str, str] = {}
-    bytes_per_row = 8 * run.n_classes * (_n_points(run) or 3)
-    start = 0
-    for part in run.chunks(bytes_per_row, chunk_bytes=PART_BYTES):
-        rows = slice(start, start + part.n_instances)
-        start = rows.stop
+    measures = [m for m in settings.measures if _has_score(run, m)]
+
+    def work(rows: slice, part: Prediction) -> None:
         target = y[rows]
         label = part.labels()
         out["correct"][rows] = is_correct(target, part)
@@ -244,15 +244,20 @@ def _beside(run: Prediction, y: NDArray[Any], settings: Settings, notes: list[st
         out["brier"][rows] = brier_loss(target, part)
         if target.ndim == 1:
             out["upper-label"][rows] = np.take_along_axis(part.upper_probs(), target[:, None], axis=1)[:, 0]
-        for measure in settings.measures:
-            if measure not in missing:
-                try:
-                    out[measure][rows] = uncertainty_score(part, measure)
-                except InputError as problem:
-                    if "must be one of" in str(problem):
-                        raise
-                    missing[measure] = str(problem)
+        for measure in measures:
+            out[measure][rows] = uncertainty_score(part, measure)
+
+    run.for_each_chunk(work, 8 * run.n_classes * (_n_points(run) or 3), chunk_bytes=PART_BYTES)
     return out
+
+
+def _has_score(run: Prediction, measure: str) -> bool:
+    """Whether this kind of prediction has the score; the others stay nan, and the findings say so."""
+    try:
+        uncertainty_score(run[:1], measure)
+    except InputError:
+        return False
+    return True
 
 
 def _n_points(run: Prediction) -> int | None:

@@ -2,6 +2,7 @@
 
 import inspect
 import json
+import re
 import shlex
 import sys
 from collections.abc import Callable, Sequence
@@ -45,6 +46,7 @@ def run(argv: list[str]) -> int:
         if not hasattr(problem, "format_message"):  # every usage error has it, in each version of Typer
             raise
         message = " ".join(problem.format_message().split()).rstrip(".?! ")
+        message = re.sub(r"[.?;]? Did you mean", "; did you mean", message)  # one sentence in each version
         where = getattr(getattr(problem, "ctx", None), "command_path", "uqassay")
         raise InputError(f"{message}; see {where} --help.") from problem
     return 0

@@ -15,19 +15,20 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import xlog1py
 
-from uqassay.credal.focal_sets import as_focal_sets, sum_tolerance
-from uqassay.credal.hull import l1_projection
-from uqassay.credal.interior_point import (
-    LN2,
+from uqassay.credal.divergences import (
+    DISTANCES,
     SQUARE_ROOTS,
-    HullWeights,
-    MassShares,
     certificate_direction,
-    minimise,
+    check_distance,
+    check_values,
+    divergence,
     objective,
+    one_hot_distance,
 )
+from uqassay.credal.focal_sets import as_focal_sets
+from uqassay.credal.hull import l1_projection
+from uqassay.credal.interior_point import HullWeights, MassShares, minimise
 from uqassay.errors import InputError
 
 __all__ = [
@@ -42,44 +43,25 @@ __all__ = [
 
 Floats = NDArray[np.float64]
 
-DISTANCES = ("kl", "js", "js_distance", "tv", "hellinger", "brier")
+SUM_TOLERANCE = 1e-3  # half precision, whatever the arrays were before they came here
 CHUNK = 1 << 19  # numbers in the largest array of a chunk of instances: 4 MB
-
-
-def _known(distance: str, floor: float) -> None:
-    if distance not in DISTANCES:
-        raise InputError(f"distance: must be one of {', '.join(DISTANCES)}; got {distance!r}; choose one of them.")
-    if not 0 <= floor < 1:
-        raise InputError(f"floor: must lie in [0, 1); got {floor!r}; pass 0, or a small probability such as 1e-12.")
 
 
 def _distributions(name: str, values: ArrayLike, n_axes: int, like: Floats | None = None) -> Floats:
     """Distributions on the last axis in float64 and C order; `like` has the same n (and K)."""
-    given = np.asarray(values)
-    p = np.ascontiguousarray(given, dtype=np.float64)
+    p = np.ascontiguousarray(values, dtype=np.float64)
     if p.ndim != n_axes or 0 in p.shape[1:] or (like is not None and (len(p), p.shape[-1]) != like.shape):
         wanted = {2: "(n, K)", 3: "(n, V, K)"}[n_axes] + ("" if like is None else f" with (n, K) = {like.shape}")
         raise InputError(f"{name}: the shape must be {wanted}; got {p.shape}; pass one row per instance.")
-    _bounded(name, p, 0.0, np.inf)
-    tolerance = sum_tolerance(given.dtype)
-    off = np.abs(p.sum(axis=-1) - 1.0)
-    if (off > tolerance).any():
-        at = np.unravel_index(int((off > tolerance).argmax()), off.shape)
+    check_values(name, p, 0.0, np.inf)
+    off = np.abs(p.sum(axis=-1) - 1.0) > SUM_TOLERANCE
+    if off.any():
+        at = np.unravel_index(int(off.argmax()), off.shape)
         raise InputError(
-            f"{name}: each row must sum to 1 within {tolerance:g}; row {at[0]} sums to {p[at].sum():.6g}; "
+            f"{name}: each row must sum to 1 within {SUM_TOLERANCE:g}; row {at[0]} sums to {p[at].sum():.6g}; "
             "divide it by its sum."
         )
     return p
-
-
-def _bounded(name: str, values: Floats, low: float, high: float) -> None:
-    bad = ~((values >= low) & (values <= high) & np.isfinite(values))
-    if bad.any():
-        at = np.unravel_index(int(bad.argmax()), bad.shape)
-        raise InputError(
-            f"{name}: every value must be a number in [{low:g}, {high:g}]; row {at[0]} has {values[at]:g}; "
-            "drop or mend that row."
-        )
 
 
 @dataclass(frozen=True)
@@ -89,100 +71,6 @@ class NearestPoint:
     distance: Floats  # (n,)
     point: Floats  # (n, K)
     gap: Floats  # (n,) in the distance's own units: the minimum lies in [distance - gap, distance]
-
-
-def one_hot_distance(upper: ArrayLike, distance: str, *, floor: float = 0.0) -> Floats:
-    """Return the distance of a one-hot target to the nearest point of a credal set, in closed form.
-
-    With u the upper probability of the true class: KL -ln max(u, floor); JS divergence
-    ½[ln(2/(1+u)) + u ln(2u/(1+u)) + (1-u) ln 2], at most ln 2; total variation 1 - u; Hellinger sqrt(1 - √u).
-
-    Parameters
-    ----------
-    upper : (...)
-        Upper probability of the true class; a hair above 1 counts as 1.
-    distance : {"kl", "js", "js_distance", "tv", "hellinger"}
-        KL and JS in nats; "js_distance" is the square root of "js". Brier's depends on the other classes too.
-    floor : float
-        Least probability in the logarithm of KL; with 0 an upper probability of 0 gives inf.
-
-    Returns
-    -------
-    (...)
-
-    Raises
-    ------
-    InputError
-        Another distance, an upper probability that is negative, above 1.001 or not a number.
-
-    Examples
-    --------
-    >>> one_hot_distance([1.0, 0.5, 0.0], "kl", floor=1e-3).round(4).tolist()
-    [0.0, 0.6931, 6.9078]
-    >>> one_hot_distance([1.0, 0.5, 0.0], "js").round(4).tolist()
-    [0.0, 0.2158, 0.6931]
-    """
-    _known(distance, floor)
-    if distance == "brier":
-        raise InputError(
-            "distance: 'brier' has no closed form in the upper probability; got 'brier'; use nearest_in_hull, "
-            "nearest_in_box or nearest_in_core with one-hot rows as the target."
-        )
-    u = np.atleast_1d(np.asarray(upper, dtype=np.float64))
-    _bounded("upper", u, 0.0, 1.001)
-    u = np.minimum(u, 1.0).reshape(np.shape(upper))
-    rest = 1.0 - u
-    if distance == "kl":
-        with np.errstate(divide="ignore"):
-            return 0.0 - np.log(np.maximum(u, floor))
-    if distance == "tv":
-        return rest
-    if distance == "hellinger":
-        return np.sqrt(rest / (1.0 + np.sqrt(u)))
-    js = 0.5 * (rest * LN2 - (1.0 + u) * np.log1p(-0.5 * rest) + xlog1py(u, -rest))
-    return np.sqrt(js) if distance == "js_distance" else js
-
-
-def divergence(target: ArrayLike, probs: ArrayLike, distance: str, *, floor: float = 0.0) -> Floats:
-    """Return the distance between distributions on the last axis, broadcasting the others.
-
-    KL(y‖p) = Σ y ln(y/p), with 0 ln 0 = 0; JS divergence ½ KL(y‖m) + ½ KL(p‖m), m = (y + p)/2; "js_distance" its
-    square root; total variation ½ Σ|y - p|; Hellinger sqrt(1 - Σ √(y p)); Brier Σ (p - y)².
-
-    Parameters
-    ----------
-    target, probs : (..., K)
-        Distributions; not checked beyond their signs.
-    distance : one of DISTANCES
-    floor : float
-        Least probability in the logarithm of KL; with 0 a class that is possible in `target` alone gives inf.
-
-    Returns
-    -------
-    (...)
-
-    Raises
-    ------
-    InputError
-        An unknown distance, negative values, or shapes that do not broadcast.
-
-    Examples
-    --------
-    >>> float(divergence([0.5, 0.5, 0.0], [0.25, 0.5, 0.25], "kl").round(4))
-    0.3466
-    >>> float(divergence([0.5, 0.5, 0.0], [0.25, 0.5, 0.25], "tv"))
-    0.25
-    """
-    _known(distance, floor)
-    y, p = np.asarray(target, dtype=np.float64), np.asarray(probs, dtype=np.float64)
-    try:
-        np.broadcast_shapes(y.shape, p.shape)
-    except ValueError:
-        raise InputError(f"probs: must broadcast with target, {y.shape}; got {p.shape}; add or drop an axis.") from None
-    _bounded("target", np.atleast_1d(y), 0.0, np.inf)
-    _bounded("probs", np.atleast_1d(p), 0.0, np.inf)
-    f = objective(y, np.maximum(p, floor) if distance == "kl" else p, distance)
-    return np.sqrt(f) if distance in SQUARE_ROOTS else f
 
 
 def nearest_in_hull(
@@ -231,7 +119,7 @@ def nearest_in_hull(
     >>> found.distance.round(4).tolist(), found.point.round(4).tolist()
     ([0.1054], [[0.45, 0.45, 0.1]])
     """
-    _known(distance, floor)
+    check_distance(distance, floor)
     y = _distributions("target", target, 2)
     p = _distributions("points", points, 3, y)
     n_points, k = p.shape[1:]
@@ -243,7 +131,7 @@ def nearest_in_hull(
         return _found(y, nearest.point, gap, upper, distance, floor)
     seen = _seen(y, upper, distance, floor)
     point, gap = np.empty_like(y), np.empty(len(y))
-    for rows in _chunks(len(y), n_points * max(min(n_points, k), k)):
+    for rows in _chunks(len(y), n_points * k):
         blocks = HullWeights(p[rows], upper[rows], by_weights=n_points <= k)
         point[rows], gap[rows], met = minimise(
             seen[rows], blocks, distance, tolerance=tolerance, max_iterations=max_iterations
@@ -295,15 +183,15 @@ def nearest_in_box(
     >>> found.point.round(4).tolist(), found.distance.round(4).tolist()
     ([[0.5, 0.3, 0.2]], [0.2])
     """
-    _known(distance, floor)
+    check_distance(distance, floor)
     y = _distributions("target", target, 2)
-    slack = max(sum_tolerance(np.asarray(lower).dtype), sum_tolerance(np.asarray(upper).dtype))
     l, u = (np.ascontiguousarray(bound, dtype=np.float64) for bound in (lower, upper))
     for name, bound in (("lower", l), ("upper", u)):
         if bound.shape != y.shape:
             raise InputError(f"{name}: the shape must be that of target, {y.shape}; got {bound.shape}; reshape it.")
-        _bounded(name, bound, -slack, 1.0 + slack)
-    bad = (l > u + slack).any(axis=-1) | (l.sum(axis=-1) > 1.0 + slack) | (u.sum(axis=-1) < 1.0 - slack)
+        check_values(name, bound, -SUM_TOLERANCE, 1.0 + SUM_TOLERANCE)
+    bad = (l > u + SUM_TOLERANCE).any(axis=-1)
+    bad |= (l.sum(axis=-1) > 1.0 + SUM_TOLERANCE) | (u.sum(axis=-1) < 1.0 - SUM_TOLERANCE)
     if bad.any():
         row = int(bad.argmax())
         raise InputError(
@@ -323,6 +211,8 @@ def nearest_in_box(
     poured = np.clip(left - (np.cumsum(room, axis=-1) - room), 0.0, room)
     most = (g * l).sum(axis=-1) + (np.take_along_axis(g, order, axis=-1) * poured).sum(axis=-1)
     gap = np.maximum(most - (g * point).sum(axis=-1), 0.0)
+    if distance == "tv":
+        gap = np.maximum(objective(y, point, "tv") + most - (g * y).sum(axis=-1), 0.0)
     return _found(y, point, gap, u, distance, floor)
 
 
@@ -373,7 +263,7 @@ def nearest_in_core(
     >>> found.point.round(4).tolist(), found.distance.round(4).tolist()
     ([[0.4, 0.4, 0.2]], [0.3])
     """
-    _known(distance, floor)
+    check_distance(distance, floor)
     y = _distributions("target", target, 2)
     sets = as_focal_sets(focal_sets, y.shape[1])
     m = _distributions("masses", masses, 2)

@@ -16,51 +16,17 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import rel_entr, xlog1py
+from scipy.special import rel_entr
 
-__all__ = ["SQUARE_ROOTS", "HullWeights", "MassShares", "certificate_direction", "minimise", "objective"]
+from uqassay.credal.divergences import SQUARE_ROOTS, certificate_direction, curvature, objective
+
+__all__ = ["HullWeights", "MassShares", "minimise"]
 
 Floats = NDArray[np.float64]
 
-SQUARE_ROOTS = ("js_distance", "hellinger")  # distances whose square is the convex objective
-LN2 = float(np.log(2.0))
 CENTRED = 10.0  # the barrier parameter is lowered once the gap is within this factor of the central path's
 LOWEST_BARRIER = 0.01  # of the gap per weight: going lower before the gap follows loses the path
 TO_BOUNDARY = 0.99
-
-
-def objective(y: Floats, q: Floats, distance: str) -> Floats:
-    """Return the convex f of a distance, summed over the last axis: the squares of the two distances that are roots."""
-    if distance == "kl":
-        return np.maximum(rel_entr(y, q).sum(axis=-1), 0.0)
-    if distance in ("js", "js_distance"):
-        total = y + q
-        x = np.divide(y - q, total, out=np.zeros(total.shape), where=total > 0)  # y, q = (1 ± x) total/2
-        terms = 0.25 * total * (xlog1py(1.0 + x, x) + xlog1py(1.0 - x, -x))
-        return np.maximum(terms.sum(axis=-1), 0.0)
-    if distance == "tv":
-        return 0.5 * np.abs(y - q).sum(axis=-1)
-    if distance == "hellinger":
-        return 0.5 * ((np.sqrt(y) - np.sqrt(q)) ** 2).sum(axis=-1)  # = 1 - Σ √(y q)
-    return ((q - y) ** 2).sum(axis=-1)
-
-
-def certificate_direction(y: Floats, q: Floats, distance: str, *, tie: float = 1e-12) -> Floats:
-    """Return g (n, K), minus a (sub)gradient of f at q: min f >= f(q) - max over q' in the set of g·(q' - q).
-
-    For total variation it is one of a point within a relative `tie` of q, with classes that near to y taken as equal,
-    which costs the bound at most tie.
-    """
-    if distance == "brier":
-        return 2.0 * (y - q)
-    if distance == "tv":
-        return 0.5 * np.where(np.abs(y - q) <= tie * y, 0.0, np.where(y > q, 1.0, -1.0))
-    ratio = y / np.maximum(q, 1e-300)
-    if distance in ("js", "js_distance"):
-        return 0.5 * (np.log1p(ratio) - LN2)
-    if distance == "hellinger":
-        return 0.5 * (np.sqrt(ratio) - 1.0)
-    return ratio
 
 
 def minimise(
@@ -83,9 +49,10 @@ def minimise(
         if distance == "tv":
             direction = certificate_direction(at.y, p, "tv", tie=tolerance)
             found = _overshoot(at.x, blocks.costs(-blocks.upper * direction), blocks.valid)
+            found = found + objective(at.y, p, "tv") - (direction * (at.y - p)).sum(axis=-1)  # the ties
         if distance != "kl":
             f = objective(at.y, p, distance)
-            found = short = np.minimum(found, f)
+            found = short = np.clip(found, 0.0, f)
             if distance in SQUARE_ROOTS:
                 short = np.sqrt(f) - np.sqrt(f - found)
         better = short < excess[at.rows]
@@ -158,19 +125,10 @@ def _first_multipliers(at: _Iterate, valid: NDArray[np.bool_]) -> Floats:
     return np.where(valid, surplus + typical[:, None, None], 1.0)
 
 
-def _curvature(y: Floats, q: Floats, distance: str) -> Floats:
-    """q² times the second derivative of f in q (n, K)."""
-    if distance in ("js", "js_distance"):
-        return np.divide(0.5 * q * y, q + y, out=np.zeros(q.shape), where=q + y > 0)
-    if distance == "hellinger":
-        return 0.25 * np.sqrt(y * q)
-    return y if distance == "kl" else 2.0 * q * q
-
-
 def _newton_step(blocks: HullWeights | MassShares, at: _Iterate, distance: str) -> _Iterate:
     """One step on  min f(J x) - μ Σ ln x,  with μ lowered as far as x and z allow."""
     valid, size, x, z = blocks.valid, float(blocks.valid.sum()), at.x, at.z
-    h = np.where(at.q > 0, _curvature(at.y, at.unit * at.q, distance) / at.q**2, 0.0)  # (n, K)
+    h = np.where(at.q > 0, curvature(at.y, at.unit * at.q, distance) / at.q**2, 0.0)  # (n, K)
     to_face, to_centre = blocks.newton_directions(x, z, h, at.c)
 
     dual = -z - (z / x) * to_face
@@ -335,7 +293,7 @@ class MassShares:
 def _solve(matrix: Floats, right: Floats) -> Floats:
     """Solve every instance's own system; NaN where it is singular."""
     try:
-        return np.linalg.solve(matrix, right)
+        return np.asarray(np.linalg.solve(matrix, right), dtype=np.float64)
     except np.linalg.LinAlgError:  # one instance must not stop the others
         if len(matrix) == 1:
             return np.full_like(right, np.nan)

@@ -5,7 +5,7 @@ missing given to the set Ω of all classes, divided by the total (paper 000, Sec
 result contains the prediction's credal set no more, and its non-specificity is not monotone in it.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -20,21 +20,19 @@ from uqassay.credal.lower_probability import (
     mass_event_bounds,
 )
 from uqassay.credal.moebius import event_sizes, family_moebius, moebius_transform
-from uqassay.measures.hartley import LATTICE_BYTES, lattices
+from uqassay.measures.hartley import LATTICE_BYTES, lattice, lattice_bytes
 from uqassay.predictions import Intervals, Masses, Prediction
 
-__all__ = ["ClippedMasses", "clipped_masses"]
+__all__ = ["ClippedMasses", "for_each_clipped"]
 
 Array = NDArray[np.float64]
 
 
 class ClippedMasses(NamedTuple):
-    """Masses of the paper's convention for consecutive instances.
+    """Masses of the paper's convention for some instances.
 
     Attributes
     ----------
-    rows : slice
-        The instances.
     masses : array (F, n)
         Event axis first; columns sum to 1.
     sizes : int array (F,)
@@ -45,7 +43,6 @@ class ClippedMasses(NamedTuple):
         Belief and plausibility of each class.
     """
 
-    rows: slice
     masses: Array
     sizes: NDArray[np.int64]
     focal_sets: NDArray[np.bool_]
@@ -53,49 +50,50 @@ class ClippedMasses(NamedTuple):
     upper: Array
 
 
-def clipped_masses(
-    prediction: Prediction, focal_sets: NDArray[np.bool_] | None = None, *, chunk_bytes: int | None = None
-) -> Iterator[ClippedMasses]:
-    """Walk through the instances and clip the masses of each.
+def for_each_clipped(
+    prediction: Prediction,
+    work: Callable[[slice, ClippedMasses], None],
+    focal_sets: NDArray[np.bool_] | None = None,
+    *,
+    chunk_bytes: int | None = None,
+) -> None:
+    """Call ``work(rows, clipped)`` for consecutive chunks of the instances.
 
     Parameters
     ----------
     prediction : Prediction
         Any kind. `Masses` keep their own focal sets unless others are given.
+    work : callable
+        What to do with the rows and their clipped masses; chunks may run on several threads.
     focal_sets : bool array (F, K), optional
         The family; all 2^K events by default (K ≤ 16).
-
-    Yields
-    ------
-    ClippedMasses
     """
-    if focal_sets is None and isinstance(prediction, Masses):
-        yield _of_masses(prediction, slice(0, prediction.n_instances))
-    elif focal_sets is None:
+    if focal_sets is None and not isinstance(prediction, Masses):
         # four arrays of 2^K events at a time
-        for rows, half in lattices(prediction, chunk_bytes or LATTICE_BYTES // 2):
-            masses = moebius_transform(lattice_lower(half))
-            del half
-            yield _on_all_events(rows, masses)
+        bytes_per_row, most = lattice_bytes(prediction), chunk_bytes or LATTICE_BYTES // 2
+        prediction.for_each_chunk(lambda rows, part: work(rows, _on_all_events(part)), bytes_per_row, chunk_bytes=most)
+        return
+    family = None if focal_sets is None else as_focal_sets(focal_sets, prediction.n_classes)
+    prediction.for_each_chunk(
+        lambda rows, part: work(rows, _on_family(part, family)),
+        _bytes_per_row(prediction),
+        chunk_bytes=chunk_bytes or 8 * LATTICE_BYTES,
+    )
+
+
+def _on_family(part: Prediction, family: NDArray[np.bool_] | None) -> ClippedMasses:
+    if isinstance(part, Masses) and family is None:
+        raw, family = np.asarray(part.masses, dtype=np.float64), part.focal_sets
     else:
-        family = as_focal_sets(focal_sets, prediction.n_classes)
-        start = 0
-        for part in prediction.chunks(_bytes_per_row(prediction), chunk_bytes=chunk_bytes or 8 * LATTICE_BYTES):
-            rows = slice(start, start + part.n_instances)
-            start = rows.stop
-            beliefs = _family_lower(part, family)
-            yield _of_masses(Masses(family_moebius(beliefs, family), family, signed=True), rows)
+        assert family is not None  # noqa: S101 (for the type checker: kinds other than masses come with a family)
+        raw = family_moebius(_family_lower(part, family), family)
+    masses, sets, _ = paper_masses(raw, family)
+    lower, upper = mass_event_bounds(masses, sets, np.eye(part.n_classes, dtype=bool))
+    return ClippedMasses(masses.T, sets.sum(axis=1), sets, lower.T, upper.T)
 
 
-def _of_masses(prediction: Masses, rows: slice) -> ClippedMasses:
-    masses, sets, _ = paper_masses(np.asarray(prediction.masses, dtype=np.float64), prediction.focal_sets)
-    singletons = np.eye(prediction.n_classes, dtype=bool)
-    lower, upper = mass_event_bounds(masses, sets, singletons)
-    return ClippedMasses(rows, masses.T, sets.sum(axis=1), sets, lower.T, upper.T)
-
-
-def _on_all_events(rows: slice, masses: Array) -> ClippedMasses:
-    n_classes = len(masses).bit_length() - 1
+def _on_all_events(part: Prediction) -> ClippedMasses:
+    masses, n_classes = moebius_transform(lattice_lower(lattice(part))), part.n_classes
     np.maximum(masses, 0.0, out=masses)
     total = fold_sum(masses)
     masses[-1] += np.maximum(0.0, 1.0 - total)
@@ -108,7 +106,7 @@ def _on_all_events(rows: slice, masses: Array) -> ClippedMasses:
         folded = folded[: 2**c] + with_c
     lower = masses[2 ** np.arange(n_classes)]
     sets = (np.arange(2**n_classes)[:, None] >> np.arange(n_classes)) & 1 > 0
-    return ClippedMasses(rows, masses, np.maximum(event_sizes(n_classes), 1), sets, lower, upper)
+    return ClippedMasses(masses, np.maximum(event_sizes(n_classes), 1), sets, lower, upper)
 
 
 def _family_lower(part: Prediction, family: NDArray[np.bool_]) -> Array:
@@ -120,6 +118,8 @@ def _family_lower(part: Prediction, family: NDArray[np.bool_]) -> Array:
 
 
 def _bytes_per_row(prediction: Prediction) -> int:
-    if isinstance(prediction, (Intervals, Masses)):
+    if isinstance(prediction, Masses):
+        return 16 * len(prediction.focal_sets)
+    if isinstance(prediction, Intervals):
         return 16 * prediction.n_classes
     return 16 * int(np.prod(prediction[:1].hull_points().shape[1:]))

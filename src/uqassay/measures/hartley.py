@@ -33,11 +33,12 @@ from uqassay.credal.moebius import MAX_ENUMERATED_CLASSES, check_enumerable, eve
 from uqassay.errors import InputError
 from uqassay.predictions import Intervals, Masses, Point, Prediction
 
-__all__ = ["Nonspecificity", "generalised_hartley", "hartley_weights", "imprecision", "lattices"]
+__all__ = ["Nonspecificity", "generalised_hartley", "hartley_weights", "imprecision"]
 
 Array = NDArray[np.float64]
 LATTICE_BYTES = 2**20  # a half lattice of one chunk: what stays in a core's own cache
 FIRST_ORDERS = 32
+MOST_ORDERS = 2**14
 
 
 @dataclass(frozen=True)
@@ -109,8 +110,8 @@ def generalised_hartley(
     rng : None, int or Generator
         Source of the random orders (K > 16); None means seed 0.
     tolerance : float, optional
-        Standard error wanted for every instance, in nats: orders are doubled for the instances that miss it. By default
-        32 orders are drawn.
+        Standard error wanted for every instance, in nats: orders are doubled for the instances that miss it, up to
+        16,384; `standard_error` tells what was reached. By default 32 orders are drawn.
     chunk_bytes : int, optional
         Memory for one chunk of instances; changes nothing in the result.
 
@@ -168,28 +169,29 @@ def _exact(prediction: Prediction, weights: Array, chunk_bytes: int | None) -> A
     per_event = np.concatenate([[0.0], weights, [0.0]]) / binom(n_classes, k)
     below, above = per_event[sizes, None], per_event[n_classes - sizes, None]
     values = np.empty(prediction.n_instances)
-    for rows, half in lattices(prediction, chunk_bytes):
+
+    def work(rows: slice, part: Prediction) -> None:
+        half = lattice(part)
         gap = half.reference - half.lower
         gap *= below
         rest = half.upper - half.reference
         rest *= above
         gap += rest
         values[rows] = fold_sum(gap)
+
+    prediction.for_each_chunk(work, lattice_bytes(prediction), chunk_bytes=chunk_bytes or LATTICE_BYTES)
     return values
 
 
-def lattices(prediction: Prediction, chunk_bytes: int | None = None) -> Iterator[tuple[slice, EventBounds]]:
-    """Half lattices of consecutive chunks of instances, with the rows that they belong to (kinds other than `Masses`)."""
+def lattice(part: Prediction) -> EventBounds:
+    """Half lattice of all 2^K events (kinds other than `Masses`, K ≤ 16)."""
+    return interval_lattice(*part.bounds()) if isinstance(part, Intervals) else hull_lattice(part.hull_points())
+
+
+def lattice_bytes(prediction: Prediction) -> int:
+    """Size of one instance's half lattice."""
     check_enumerable(prediction.n_classes)
-    bytes_per_row = 8 * 2 ** (prediction.n_classes - 1)
-    start = 0
-    for part in prediction.chunks(bytes_per_row, chunk_bytes=chunk_bytes or LATTICE_BYTES):
-        rows = slice(start, start + part.n_instances)
-        start = rows.stop
-        if isinstance(part, Intervals):
-            yield rows, interval_lattice(*part.bounds())
-        else:
-            yield rows, hull_lattice(part.hull_points())
+    return int(8 * 2 ** (prediction.n_classes - 1))
 
 
 def _estimated(
@@ -197,32 +199,31 @@ def _estimated(
 ) -> Nonspecificity:
     if tolerance is not None and not tolerance > 0:
         raise InputError(f"tolerance: must be positive; got {tolerance}; leave it out for {FIRST_ORDERS} orders.")
-    n, n_classes = prediction.n_instances, prediction.n_classes
-    orders = _Orders(n_classes, generator(rng))
-    first = np.empty((FIRST_ORDERS, n))
-    values, errors, n_orders = np.empty(n), np.empty(n), FIRST_ORDERS
-    bytes_per_row = 8 * n_classes * _points_per_row(prediction)
-    start = 0
-    for part in prediction.chunks(bytes_per_row, chunk_bytes=chunk_bytes or CHUNK_BYTES):
-        rows = slice(start, start + part.n_instances)
-        start = rows.stop
-        first[:, rows] = _draws(part, weights, orders, 0, FIRST_ORDERS)
-        values[rows], errors[rows] = _mean_and_error(first[:, rows])
+    n = prediction.n_instances
+    seed = int(generator(rng).integers(2**63))
+    first, values, errors = np.empty((FIRST_ORDERS, n)), np.empty(n), np.empty(n)
+    most = [FIRST_ORDERS]
+
+    def work(rows: slice, part: Prediction) -> None:
+        first[:, rows] = draws = _draws(part, weights, seed, range(FIRST_ORDERS))
+        values[rows], errors[rows] = _mean_and_error(draws)
         if tolerance is not None:
-            most = _refine(part, weights, orders, tolerance, first[:, rows], values[rows], errors[rows])
-            n_orders = max(n_orders, most)
+            most.append(_refine(part, weights, seed, tolerance, draws, values[rows], errors[rows]))
+
+    bytes_per_row = 8 * prediction.n_classes * _points_per_row(prediction)
+    prediction.for_each_chunk(work, bytes_per_row, chunk_bytes=chunk_bytes or CHUNK_BYTES)
     mean_error = _mean_and_error(first.mean(axis=1)[:, None])[1]
-    return Nonspecificity(values, errors, float(mean_error[0]), n_orders)
+    return Nonspecificity(values, errors, float(mean_error[0]), max(most))
 
 
 def _refine(
-    part: Prediction, weights: Array, orders: "_Orders", tolerance: float, draws: Array, values: Array, errors: Array
+    part: Prediction, weights: Array, seed: int, tolerance: float, draws: Array, values: Array, errors: Array
 ) -> int:
     """Double the orders of the instances whose standard error is above the tolerance; values and errors are views."""
     missing = np.flatnonzero(errors > tolerance)
     draws = draws[:, missing]
-    while missing.size:
-        more = _draws(part[missing], weights, orders, len(draws), 2 * len(draws))
+    while missing.size and len(draws) < MOST_ORDERS:
+        more = _draws(part[missing], weights, seed, range(len(draws), 2 * len(draws)))
         draws = np.concatenate([draws, more])
         values[missing], errors[missing] = _mean_and_error(draws)
         still = errors[missing] > tolerance
@@ -230,18 +231,9 @@ def _refine(
     return len(draws)
 
 
-class _Orders:
-    """The one sequence of random orders of the classes that every instance and every model sees."""
-
-    def __init__(self, n_classes: int, stream: np.random.Generator) -> None:
-        self.n_classes = n_classes
-        self.stream = stream
-        self.drawn: list[NDArray[np.int64]] = []
-
-    def __getitem__(self, i: int) -> NDArray[np.int64]:
-        while len(self.drawn) <= i:
-            self.drawn.append(self.stream.permutation(self.n_classes))
-        return self.drawn[i]
+def order_of_classes(seed: int, i: int, n_classes: int) -> NDArray[np.int64]:
+    """Random order number i, the same for every instance and every model, ``(K,)``."""
+    return np.random.default_rng([seed, i]).permutation(n_classes)
 
 
 def _points_per_row(prediction: Prediction) -> int:
@@ -257,13 +249,13 @@ def _prefix_source(part: Prediction) -> Callable[[NDArray[np.int64]], Iterator[t
     return lambda order: hull_prefixes(points, order)
 
 
-def _draws(part: Prediction, weights: Array, orders: _Orders, first: int, last: int) -> Array:
+def _draws(part: Prediction, weights: Array, seed: int, numbers: range) -> Array:
     """One unbiased value per order and instance: the order's prefixes and, antithetically, the reversed order's."""
     prefixes = _prefix_source(part)
     half = 0.5 * weights[:, None]
-    draws = np.zeros((last - first, part.n_instances))
-    for total, i in zip(draws, range(first, last), strict=True):
-        for sizes, bounds in prefixes(orders[i]):
+    draws = np.zeros((len(numbers), part.n_instances))
+    for total, i in zip(draws, numbers, strict=True):
+        for sizes, bounds in prefixes(order_of_classes(seed, i, part.n_classes)):
             gap = bounds.reference - bounds.lower
             gap *= half[sizes]
             rest = bounds.upper - bounds.reference

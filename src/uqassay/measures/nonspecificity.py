@@ -9,8 +9,15 @@ from uqassay._array import RandomState
 from uqassay.credal.lower_probability import fold_sum, lattice_lower
 from uqassay.credal.moebius import check_enumerable, moebius_transform, zeta_transform
 from uqassay.errors import InputError
-from uqassay.measures.clipped_masses import clipped_masses
-from uqassay.measures.hartley import Nonspecificity, generalised_hartley, imprecision, lattices
+from uqassay.measures.clipped_masses import ClippedMasses, for_each_clipped
+from uqassay.measures.hartley import (
+    LATTICE_BYTES,
+    Nonspecificity,
+    generalised_hartley,
+    imprecision,
+    lattice,
+    lattice_bytes,
+)
 from uqassay.predictions import Masses, Point, Prediction
 
 __all__ = ["NONSPECIFICITIES", "check_convention", "mass_sum", "nonspecificity"]
@@ -72,11 +79,14 @@ def nonspecificity(
     check_convention(convention, focal_sets)
     if convention == "paper" and not isinstance(prediction, Point):
         values = np.empty(prediction.n_instances)
-        for part in clipped_masses(prediction, focal_sets):
+
+        def work(rows: slice, part: ClippedMasses) -> None:
             if measure == "smets":
-                values[part.rows] = _smets_of_family(part.masses, part.focal_sets)
+                values[rows] = _smets_of_family(part.masses, part.focal_sets)
             else:
-                values[part.rows] = mass_sum(part.masses, part.sizes, measure)
+                values[rows] = mass_sum(part.masses, part.sizes, measure)
+
+        for_each_clipped(prediction, work, focal_sets)
         return Nonspecificity(values, np.zeros(len(values)))
     if measure == "hartley":
         return generalised_hartley(prediction, rng=rng, tolerance=tolerance)
@@ -116,10 +126,13 @@ def _smets(prediction: Prediction) -> Array:
     if isinstance(prediction, Masses):
         return _smets_of_family(prediction.checked_masses().T, prediction.focal_sets)
     values = np.empty(prediction.n_instances)
-    for rows, half in lattices(prediction):
-        masses = moebius_transform(lattice_lower(half))
+
+    def work(rows: slice, part: Prediction) -> None:
+        masses = moebius_transform(lattice_lower(lattice(part)))
         masses[np.abs(masses) < 1e-14] = 0.0  # rounding of the transform, else Q(A) = 0 becomes a huge logarithm
         values[rows] = _log_commonality(masses)
+
+    prediction.for_each_chunk(work, lattice_bytes(prediction), chunk_bytes=LATTICE_BYTES)
     return values
 
 

@@ -1,5 +1,6 @@
 """Unified evaluation (paper 000): E = distance of the label to the credal set + λ · non-specificity of the set."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -16,7 +17,7 @@ from uqassay.credal.distance import (
     one_hot_distance,
 )
 from uqassay.errors import InputError
-from uqassay.measures.clipped_masses import clipped_masses
+from uqassay.measures.clipped_masses import ClippedMasses, for_each_clipped
 from uqassay.measures.credal_entropy import credal_uncertainty
 from uqassay.measures.hartley import Nonspecificity
 from uqassay.measures.nonspecificity import check_convention
@@ -175,13 +176,16 @@ def label_distance(
         upper = _upper_of_label(y, prediction, convention, focal_sets)
         floored = int(_below(upper, least).sum()) if distance == "kl" else 0
         return one_hot_distance(upper, distance, floor=least), gap, floored
-    floored = 0
-    for rows, part in _set_chunks(prediction, convention, focal_sets):
+    low = np.zeros(n, dtype=bool)
+
+    def work(rows: slice, part: Prediction) -> None:
         target = np.eye(prediction.n_classes)[y[rows]] if one_hot else y[rows]
         d[rows], gap[rows] = _nearest(target, part, distance, least)
         if distance == "kl":
-            floored += int(((target > 0) & _below(part.upper_probs(), least)).any(axis=1).sum())
-    return d, gap, floored
+            low[rows] = ((target > 0) & _below(part.upper_probs(), least)).any(axis=1)
+
+    _for_each_set(prediction, work, convention, focal_sets)
+    return d, gap, int(low.sum())
 
 
 def set_nonspecificity(
@@ -225,28 +229,34 @@ def _below(upper: Array, floor: float) -> NDArray[np.bool_]:
 def _upper_of_label(y: NDArray[Any], prediction: Prediction, convention: str, focal_sets: Any) -> Array:
     upper = np.empty(prediction.n_instances)
     if convention == "paper" and not isinstance(prediction, Point):
-        for part in clipped_masses(prediction, focal_sets):
-            upper[part.rows] = part.upper[y[part.rows], np.arange(part.upper.shape[1])]
-        return upper
-    for rows, part in _set_chunks(prediction, "exact", None):
-        upper[rows] = np.take_along_axis(part.upper_probs(), y[rows, None], axis=1)[:, 0]
+
+        def of_clipped(rows: slice, part: ClippedMasses) -> None:
+            upper[rows] = part.upper[y[rows], np.arange(part.upper.shape[1])]
+
+        for_each_clipped(prediction, of_clipped, focal_sets)
+    else:
+
+        def of_set(rows: slice, part: Prediction) -> None:
+            upper[rows] = np.take_along_axis(part.upper_probs(), y[rows, None], axis=1)[:, 0]
+
+        _for_each_set(prediction, of_set, "exact", None)
     return upper
 
 
-def _set_chunks(prediction: Prediction, convention: str, focal_sets: Any) -> Any:
-    """Consecutive instances with their sets: the prediction's own, or the paper's clipped masses as `Masses`."""
+def _for_each_set(
+    prediction: Prediction, work: Callable[[slice, Prediction], None], convention: str, focal_sets: Any
+) -> None:
+    """Call ``work(rows, part)`` with the prediction's own sets, or the paper's clipped masses as `Masses`."""
     if convention == "paper" and not isinstance(prediction, Point):
-        for clipped in clipped_masses(prediction, focal_sets):
-            sets = clipped.focal_sets
-            full = sets.any(axis=1)  # all but the empty set
-            yield clipped.rows, Masses(clipped.masses[full].T, sets[full])
+
+        def of_clipped(rows: slice, part: ClippedMasses) -> None:
+            full = part.focal_sets.any(axis=1)  # all but the empty set
+            work(rows, Masses(part.masses[full].T, part.focal_sets[full]))
+
+        for_each_clipped(prediction, of_clipped, focal_sets)
         return
     per_row = 8 * int(np.prod(prediction[:1].credal().hull_points().shape[1:])) if _has_hull(prediction) else 256
-    start = 0
-    for part in prediction.chunks(per_row, chunk_bytes=CHUNK_BYTES):
-        rows = slice(start, start + part.n_instances)
-        start = rows.stop
-        yield rows, part.credal()
+    prediction.for_each_chunk(lambda rows, part: work(rows, part.credal()), per_row, chunk_bytes=CHUNK_BYTES)
 
 
 def _has_hull(prediction: Prediction) -> bool:

@@ -2,14 +2,15 @@
 
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from uqassay._array import as_numeric, check_class_count, release, row_chunks
+from uqassay._array import as_numeric, available_cores, check_class_count, release, row_chunks
 from uqassay.errors import InputError
 
 Array = NDArray[np.float64]
@@ -106,12 +107,27 @@ class Prediction(ABC):
         """The geometric kind of the statement: drawn members for Dirichlet and GaussianLogits, else itself."""
         return self
 
-    def chunks(self, bytes_per_row: int, *, chunk_bytes: int) -> Iterator["Prediction"]:
-        """Consecutive parts of the instances; pages of a memory map are given back after each."""
-        for rows in row_chunks(self.n_instances, bytes_per_row, chunk_bytes=chunk_bytes):
-            yield self[rows]
+    def for_each_chunk(self, work: Callable[[slice, Self], None], bytes_per_row: int, *, chunk_bytes: int) -> None:
+        """Call ``work(rows, part)`` for consecutive parts of the instances, on as many threads as there are cores.
+
+        The parts do not know of each other, so neither their size nor the number of threads changes a result. Pages of a
+        memory map are given back after each.
+        """
+
+        def one(rows: slice) -> None:
+            work(rows, self[rows])
             for name in self._arrays():
                 release(getattr(self, name))
+
+        pieces = list(row_chunks(self.n_instances, bytes_per_row, chunk_bytes=chunk_bytes))
+        threads = min(len(pieces), available_cores())
+        if threads == 1:
+            for rows in pieces:
+                one(rows)
+            return
+        with ThreadPoolExecutor(threads) as pool:
+            for done in [pool.submit(one, rows) for rows in pieces]:
+                done.result()
 
     def __len__(self) -> int:
         return self.n_instances

@@ -14,6 +14,7 @@ from uqassay.credal.moebius import family_moebius
 from uqassay.errors import InputError
 from uqassay.predictions._base import Array, Prediction, take_probabilities
 
+BELIEF_TOLERANCE = 1e-6  # how far below 0 a mass, and from 1 a sum, may be in a belief function
 FocalSets = NDArray[Any] | Sequence[Iterable[int]]
 
 
@@ -140,10 +141,11 @@ class Masses(Prediction):
         Masses
             With the set of all classes among the focal sets, and a note of how many rows changed.
         """
-        masses, sets, changed = paper_masses(np.asarray(self.masses, dtype=np.float64), self.focal_sets)
-        count = int(changed.sum())
-        if not count and not self.signed:
+        if not self.signed:
             return self
+        raw = np.asarray(self.masses, dtype=np.float64)
+        count = int(broken_rows(raw, BELIEF_TOLERANCE).sum())
+        masses, sets, _ = paper_masses(raw, self.focal_sets)
         note = (
             f"{count} of {self.n_instances} rows of masses were repaired (negative masses set to 0, rows renormalised)"
         )
@@ -169,7 +171,7 @@ class Masses(Prediction):
         """The masses in float64, ``(n, F)``; refused where they are not those of a belief function."""
         masses = np.asarray(self.masses, dtype=np.float64)
         if self.signed:
-            broken = broken_rows(masses, 1e-6)
+            broken = broken_rows(masses, BELIEF_TOLERANCE)
             if broken.any():
                 row = int(np.flatnonzero(broken)[0])
                 shown = row if self.row_numbers is None else int(self.row_numbers[row])

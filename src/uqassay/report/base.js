@@ -40,7 +40,8 @@ function fixed(value, decimals = 3) {
   const x = number(value);
   if (Number.isNaN(x)) return "–";
   if (!Number.isFinite(x)) return x > 0 ? "∞" : "−∞";
-  if (Math.abs(x) > 1e-12 && Math.abs(x) < 0.5 * 10 ** -decimals) return x.toExponential(0).replaceAll("-", "−");
+  const least = 10 ** -decimals;
+  if (Math.abs(x) < 0.5 * least) return Math.abs(x) < 1e-12 ? (0).toFixed(decimals) : x > 0 ? `<${least.toFixed(decimals)}` : `>−${least.toFixed(decimals)}`;
   return x.toFixed(decimals).replace("-", "−");
 }
 
@@ -126,8 +127,8 @@ function onColour(hex) {
 }
 
 function swatch(j) {
-  const baseline = page.models[j].baseline;
-  return el("span", { class: baseline ? "swatch open" : "swatch", style: { background: colour(j) }, "aria-hidden": "true" });
+  const kind = page.models[j].baseline ? "swatch open" : `swatch ${marker(j)}`;
+  return el("span", { class: kind, style: { background: colour(j) }, "aria-hidden": "true" });
 }
 
 const nameCell = (j, ...more) => el("span", {}, swatch(j), page.models[j].name, ...more);
@@ -168,7 +169,7 @@ function table(columns, rows, { caption = null, rowClass = () => null, sortable 
     const label = sorts ? el("button", { type: "button", class: "sort", on: { click: () => sort(c) } }, column.title) : column.title;
     const classes = [column.text ? "text" : "", column.wide ? "wide" : ""].join(" ").trim();
     return el("th", { scope: "col", class: classes || null, "aria-sort": sorts ? "none" : null },
-      label, column.define ? " " : null, column.define ? what(column.define) : null);
+      label, column.define ? "\u00a0" : null, column.define ? what(column.define) : null);
   });
   const draw = (ordered) => fill(body, ordered.map((row) => {
     const cells = columns.map((column, c) => {

@@ -8,6 +8,8 @@ const charts = [];
 
 function chart(id, draw, { follows = false } = {}) {
   const node = byId(id);
+  node.setAttribute("role", "img");
+  node.setAttribute("aria-label", node.closest("figure")?.querySelector("h3, h4")?.textContent.replace(/ \?$/, "") ?? "Reliability diagram");
   const run = () => { try { draw(node); } catch (problem) { node.textContent = `This chart could not be drawn: ${problem.message}`; console.error(problem); } };
   charts.push(run);
   if (follows) {
@@ -88,7 +90,7 @@ function drawPlane(node) {
   const points = shown().map((m) => ({ m, region: regions.find((r) => r.model === m.name) })).filter((p) => p.region && Number.isFinite(number(p.region.distance[0])));
   if (!points.length) { empty(node, "No instances of this kind."); return; }
   const outer = (key, i) => points.map((p) => number(p.region[key][i])).map((v, k) => (Number.isFinite(v) ? v : number(points[k].region[key][0])));
-  const xTop = Math.max(...outer("nonspecificity", 2), 1e-3) * 1.18;
+  const xTop = (Math.max(...outer("nonspecificity", 2)) || 0.1) * 1.18;
   const xRange = [-0.05 * xTop, xTop];
   const [yLow, yTop] = [Math.min(...outer("distance", 1)), Math.max(...outer("distance", 2))];
   const yPad = 0.1 * (yTop - yLow || yTop || 1);
@@ -114,9 +116,11 @@ function drawPlane(node) {
     traces.push({ x: [number(n)], y: [number(d)], mode: "markers", marker: { color: colour(m.j), size: 9, symbol: marker(m.j) }, hoverinfo: "text",
       hovertext: `<b>${esc(m.name)}</b><br>d ${fixed(d)} (${fixed(dl)} to ${fixed(dh)})<br>NS ${fixed(n)} (${fixed(nl)} to ${fixed(nh)})<br>n = ${region.n}` });
   }
+  const absent = shown().filter((m) => !points.some((p) => p.m.j === m.j));
+  if (absent.length) notes.push({ x: 0.5, y: 1, xref: "paper", yref: "paper", yanchor: "bottom", text: esc(`not here (${regions.some((r) => r.model === absent[0].name) ? "infinite" : "no such instances"}): ${absent.map((m) => m.name).join(", ")}`), showarrow: false, font: { size: 11, color: css("--soft") } });
   const labels = placeLabels(points.map(({ m, region }) => ({ x: number(region.nonspecificity[0]), y: number(region.distance[0]), rx: number(region.half_widths[1]) || 0, ry: number(region.half_widths[0]) || 0, text: m.name.length > 20 ? `${m.name.slice(0, 19)}…` : m.name, color: colour(m.j) })),
     xRange, yRange, node.clientWidth - 70, 288);
-  plot(node, traces, { annotations: [...notes, ...labels], xaxis: { title: "mean NS", range: xRange, zeroline: false }, yaxis: { title: "mean distance d", range: yRange, zeroline: false } });
+  plot(node, traces, { annotations: [...notes, ...labels], ...(absent.length ? { margin: { l: 56, r: 14, t: 22, b: 44 } } : {}), xaxis: { title: "mean NS", range: xRange, zeroline: false }, yaxis: { title: "mean distance d", range: yRange, zeroline: false } });
 }
 
 // -- E against λ -------------------------------------------------------------------------------------------------------
@@ -175,7 +179,7 @@ function ridges(quantity) {
       const y0 = rows.length - 1 - i;
       const parts = models[candidates.findIndex((c) => c.j === m.j)];
       if (["correct", "wrong"].every((p) => !parts[p] || parts[p].zero)) {
-        annotations.push({ x: 0.5, xref: "paper", y: y0, yanchor: "bottom", text: m.precise ? "a point prediction: always 0" : "0 in every instance", showarrow: false, font: { size: 11, color: css("--faint") } });
+        annotations.push({ x: 0.5, xref: "paper", y: y0, yanchor: "bottom", text: quantity === "nonspecificity" && m.precise ? "a point prediction: always 0" : ["correct", "wrong"].some((p) => !parts[p] || parts[p].infinite) ? "0 or infinite" : "0 in every instance", showarrow: false, font: { size: 11, color: css("--faint") } });
         return;
       }
       for (const [part, sign] of [["correct", 1], ["wrong", -1]]) {
@@ -185,21 +189,23 @@ function ridges(quantity) {
         const x = [source.axis[0], ...source.axis, source.axis.at(-1)];
         const y = [y0, ...p.density.map((v) => y0 + (sign * 0.43 * v) / peak), y0];
         if (p.at_end > 0.01) annotations.push({ x: 0, xref: "paper", xanchor: "left", xshift: 2, y: y0 + sign * 0.2, text: `◂${percent(p.at_end)}`, showarrow: false, font: { size: 11, color: css("--soft") } });
-        const ends = p.at_end > 0.0005 ? `<br>${percent(p.at_end)} at the left end or below` : "";
+        const below = p.at_end > 0.0005 ? `<br>${percent(p.at_end)} at the left end or below` : "";
         traces.push({ x, y, mode: "lines", fill: "toself", hoveron: "fills", hoverinfo: "text", line: { color: colour(m.j), width: 1 },
           fillcolor: tinted(colour(m.j), part === "correct" ? 0.75 : 0.28),
-          text: `<b>${esc(m.name)}</b>, ${part} (n = ${p.n})<br>mean ${fixed(p.mean)}, median ${Number(number(p.quartiles[1]).toPrecision(2))}${ends}` });
-        const median = Math.max(number(p.quartiles[1]), source.axis[0]);
-        traces.push({ x: [median, median], y: [y0, y0 + sign * 0.36], mode: "lines", line: { color: css("--ink"), width: 2 }, hoverinfo: "skip" });
+          text: `<b>${esc(m.name)}</b>, ${part} (n = ${p.n}${p.infinite ? `, and ${p.infinite} infinite` : ""})<br>mean ${fixed(p.mean)}, median ${Number(number(p.quartiles[1]).toPrecision(2))}${below}` });
+        const median = number(p.quartiles[1]);
+        if (median > source.axis[0]) traces.push({ x: [median, median], y: [y0, y0 + sign * 0.36], mode: "lines", line: { color: css("--ink"), width: 2 }, hoverinfo: "skip" });
       }
     });
-    const decades = [-6, -5, -4, -3, -2, -1, 0, 1, 2].filter((k) => 10 ** k >= source.axis[0] * 0.8 && 10 ** k <= source.axis.at(-1) * 1.3);
     const names = { distance: `d${page.facts.distance === "kl" || page.facts.distance === "js" ? " (nats)" : ""}`, nonspecificity: "NS", unified: "E" };
     const beside = quantity !== "distance" && (innerWidth > 900 || document.documentElement.classList.contains("printing")); // the first one names the rows
     const [left, right] = [source.axis[0], source.axis.at(-1)].map(Math.log10);
-    const gutter = (40 / Math.max(120, node.clientWidth - (beside ? 30 : 130))) * (right - left);
+    const ends = rows.some((m) => Object.values(models[candidates.findIndex((c) => c.j === m.j)]).some((p) => p?.at_end > 0.01));
+    const gutter = ((ends ? 40 : 4) / Math.max(120, node.clientWidth - (beside ? 30 : 130))) * (right - left);
+    const multiples = right - left > 2.5 ? [1] : right - left > 1 ? [1, 3] : [1, 2, 3, 5, 7];
+    const ticks = Array.from({ length: 12 }, (_, k) => multiples.map((f) => f * 10 ** (k - 8))).flat().filter((t) => t >= source.axis[0] && t <= source.axis.at(-1));
     plot(node, traces, { annotations, height: 74 + 64 * rows.length, margin: { l: 20, r: 10, t: 6, b: 42 },
-      xaxis: { type: "log", title: names[quantity], range: [left - gutter, right], tickvals: decades.map((k) => 10 ** k), ticktext: decades.map((k) => String(Number((10 ** k).toPrecision(1)))), tickangle: 0 },
+      xaxis: { type: "log", title: names[quantity], range: [left - gutter, right], tickvals: ticks, ticktext: ticks.map((t) => String(Number(t.toPrecision(1)))), tickangle: 0 },
       yaxis: { range: [-0.55, rows.length - 0.45], tickvals: rows.map((_, i) => rows.length - 1 - i), ticktext: rows.map((m) => short(m.name, 16)), showticklabels: !beside, zeroline: false, ticks: "", showgrid: true } });
   };
 }

@@ -82,7 +82,9 @@ def _parts(values: Array, correct: NDArray[np.bool_], edges: Array) -> dict[str,
 
 
 def _density(values: Array, edges: Array) -> dict[str, Any] | None:
-    values = values[np.isfinite(values)]
+    finite = np.isfinite(values)
+    n_infinite = int(values.size - finite.sum())
+    values = values[finite]
     if values.size == 0:
         return None
     beyond = values > 10 ** edges[0]
@@ -95,6 +97,7 @@ def _density(values: Array, edges: Array) -> dict[str, Any] | None:
     return {
         "density": [float(f"{x:.3g}") for x in share],
         "n": int(values.size),
+        "infinite": n_infinite,
         "mean": float(values.mean()),
         "quartiles": [float(f"{q:.4g}") for q in quartiles],
         "at_end": float(1 - beyond.mean()),

@@ -128,6 +128,7 @@ function drawPictures() {
   byId("picked").textContent = votes ? `${id}: most often labelled ${className(truth)} (${percent(votes[truth])})` : `${id}: ${className(truth)}`;
   const notes = [`Bars: lower to upper probability of each class, the tick is the mean prediction; classes by their highest upper probability in any model${classes > listedClasses.length ? `, ${listedClasses.length} of ${classes} shown` : ""}. The label is in bold.`];
   if (three && classes > 3) notes.push(`Triangle: ${listed(three.map(className))}, what each model says given that it is one of these three${three.includes(truth) ? "" : `; the label, ${className(truth)}, is not among them`}.`);
+  if (votes && three) notes.push("The cross is the distribution of the labels.");
   if (candidates.some((m) => m.runs > 1)) notes.push("Sets are those of the first training run.");
   byId("picked-note").textContent = notes.join(" ");
   fill(byId("pictures"), sets.map(({ m, set }) => {

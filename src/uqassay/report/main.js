@@ -13,7 +13,7 @@ function drawSummary() {
   const distance = page.facts.distance.replace("_", "-");
   const accuracies = candidates.map((m) => m.accuracy);
   const [least, most] = [Math.min(...accuracies), Math.max(...accuracies)];
-  const groups = page.facts.groups ? ` in ${count(page.facts.groups, "group")}, resampled whole` : "";
+  const groups = page.facts.groups ? ` (${count(page.facts.groups, "group")}, resampled whole)` : "";
   const labels = page.facts.distributions ? ", labelled by distributions" : "";
   byId("compared").textContent = `${count(candidates.length, "model")} and ${page.models.length - candidates.length} baselines on ${count(page.facts.instances, "instance")}${groups} of ${count(page.facts.classes, "class", "classes")}${labels}; accuracy ${fixed(least)}${most > least ? ` to ${fixed(most)}` : ""}.`;
   const metrics = [["accuracy", "Accuracy"], ["log-loss", "Log loss"], ["brier", "Brier"], ["ece", "ECE"], [distance, "Distance d", "distance"], ["nonspecificity", "NS"],
@@ -38,7 +38,7 @@ function drawHow() {
   const p = page.assay.provenance;
   const facts = (entries) => el("dl", { class: "facts" }, entries.filter(([, value]) => value !== null && value !== undefined).flatMap(([term, value]) => [el("dt", {}, term), el("dd", {}, value)]));
   const words = { "student-t": "Student t", hall: "Student t corrected for skewness (Hall)", wilson: "Wilson" };
-  const methods = [...new Set(page.assay.findings.filter((r) => r.low !== null).map((r) => words[r.method] ?? r.method))];
+  const methods = [...new Set(page.assay.findings.filter((r) => r.low !== null && r.metric !== "accuracy").map((r) => words[r.method] ?? r.method))];
   const hash = (text) => el("span", { class: "hash" }, text);
   fill(byId("settings"),
     facts([
@@ -50,10 +50,10 @@ function drawHow() {
       ["λ of the findings", page.assay.tradeoff.map((t) => lambdaText(t.tradeoff)).join(", ")],
     ]),
     facts([
-      ["intervals", `${levelText()}; means: ${listed(methods)}${page.facts.groups ? `, over ${page.facts.groups} groups` : ""}; accuracy in bins: Wilson`], ["winning probability", `${s.n_draws.toLocaleString("en")} paired bootstrap draws`],
+      ["intervals", `${levelText()}; means: ${listed(methods) || "none"}${page.facts.groups ? `, over ${page.facts.groups} groups` : ""}; shares: Wilson`], ["winning probability", `${s.n_draws.toLocaleString("en")} paired bootstrap draws`],
       ["tests", "paired t test against the best model, Holm"], ["seed", String(s.seed)],
       ["versions", `uqassay ${p.uqassay}, Python ${p.python}, NumPy ${p.numpy}, SciPy ${p.scipy}`],
-      ["labels, SHA-256", hash(p.labels_sha256)], ["time taken", p.seconds === undefined ? null : `${fixed(p.seconds, 1)} s`],
+      ["labels, SHA-256", hash(p.labels_sha256)], ["time taken", p.seconds === undefined ? null : p.seconds < 0.1 ? "less than 0.1 s" : `${fixed(p.seconds, 1)} s`],
     ]));
   const models = page.assay.models.map((m, j) => ({ ...m, j, key: m.model }));
   fill(byId("inputs"), table([

@@ -118,8 +118,8 @@ function drawRanking() {
     { title: "Mean E", define: "unified", cell: (r) => interval(r.estimate, r.low, r.high, e, "no finite mean") },
     { title: "Difference to best", wide: true, cell: (r) => r.rank === 1 ? el("span", { title: "the best model itself" }, "–") : interval(r.difference, r.difference_low, r.difference_high, diff) },
     { title: "p (Holm)", wide: true, define: "pvalue", cell: (r) => el("span", { title: Number.isNaN(number(r.pvalue_holm)) ? (r.rank === 1 ? "the best model itself" : r.rank === null ? "baselines are not candidates" : "no test with so few instances") : null }, pvalue(r.pvalue_holm)) },
-    { title: "Wins", define: "win-probability", cell: (r) => r.win_probability === null ? el("span", { title: "baselines are not candidates" }, "–")
-      : el("span", { class: "share" }, percent(r.win_probability), el("i", { style: { width: `${100 * r.win_probability}%`, background: colour(r.j) } })) },
+    ...(candidates.length < 2 ? [] : [{ title: "Wins", define: "win-probability", cell: (r) => r.win_probability === null ? el("span", { title: "baselines are not candidates" }, "–")
+      : el("span", { class: "share" }, percent(r.win_probability), el("i", { style: { width: `${100 * r.win_probability}%`, background: colour(r.j) } })) }]),
   ];
   fill(byId("ranking"), table(columns, rows, { sortable: false, rowClass: (r) => (r.rank === null ? "baseline" : r.rank === 1 ? "best" : null) }));
   const cursor = document.querySelector("#strip .cursor");

@@ -119,9 +119,12 @@ def _runner_up(assay: "Assay", rows: Sequence["Ranked"], at: float) -> str:
     difference = second.difference
     if difference == 0:
         return text + f"{second.model} has the same."
+    if np.isinf(difference):
+        return text + f"that of the runner-up, {second.model}, is infinite."
     text += f"the runner-up, {second.model}, is {_with_interval(difference, level=False)} worse, "
     if np.isnan(second.pvalue_holm):
-        return text + f"without a test ({difference.note.split(': ')[0]})."
+        reason = next((part for part in difference.note.split("; ") if "no test" in part), "no test")
+        return text + f"whether by chance cannot be said ({reason})."
     if difference.low == difference.high:
         return text + "which is the same in every instance."
     p = _pvalue(second.pvalue_holm)
@@ -205,12 +208,10 @@ def _number(value: float) -> str:
 
 def _with_interval(estimate: Estimate, *, level: bool = True) -> str:
     value, low, high = float(estimate), estimate.low, estimate.high
-    if np.isinf(value):
-        return "infinite"
     if not (np.isfinite(low) and np.isfinite(high)) or low == high:
         return f"{value:.3f}"
     words = f"{100 * estimate.level:g} % interval " if level else ""
-    return f"{value:.3f} ({words}{low:.3f} to {high:.3f})"
+    return f"{value:.3f} ({words}{low:.3f} to {high:.3f})".replace("-", "−")
 
 
 def _share(share: float, n_draws: int) -> str:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from uqassay.errors import InputError
 from uqassay.report.distributions import confidence_lines
 from uqassay.report.figures.style import (
+    INSIDE_LEGEND,
     axes_for,
     count,
     draw_legend,
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
     from uqassay.assay.result import Assay
     from uqassay.assay.scoring import ModelScores
+    from uqassay.metrics.calibration_error import Reliability
 
 __all__ = ["plot_confidence", "plot_reliability", "plot_width_nonspecificity"]
 
@@ -74,10 +76,11 @@ def plot_reliability(
     if not names:
         raise InputError("models: needs at least one model; got none; leave it out for all.")
     bins = {name: assay.reliability(named_model(assay, name).name, n_bins=n_bins) for name in names}
-    ax = axes_for(ax, (4.8, 4.4))
+    labels = [plain(name) for name in names]
+    ax = axes_for(ax, (4.6, 4.3), beside=labels if len(labels) > INSIDE_LEGEND else ())
     ax.plot([0, 1], [0, 1], color="0.6", linewidth=0.8, linestyle="--", zorder=0)
     handles = []
-    for name in names:
+    for name, label in zip(names, labels, strict=True):
         look, b = looks(assay)[name], bins[name]
         filled = b.count > 0
         x, y = b.confidence[filled], b.accuracy[filled]
@@ -88,25 +91,32 @@ def plot_reliability(
             x, y, s=14 + 90 * share, color=look.colour, marker=look.marker, edgecolor="white", linewidth=0.5, zorder=3
         )
         if len(names) == 1:
-            for at, height, n in zip(x, b.low[filled], b.count[filled].tolist(), strict=True):
-                ax.annotate(
-                    count(n),
-                    (at, height),
-                    (0, -3),
-                    textcoords="offset points",
-                    ha="center",
-                    va="top",
-                    fontsize="x-small",
-                )
-        handles.append(swatch(look, plain(name)))
+            _write_counts(ax, b)
+        handles.append(swatch(look, label))
     ax.set_xlim(-0.02, 1.02)
     ax.set_ylim(-0.02, 1.02)
     ax.set_xlabel("confidence")
     ax.set_ylabel("accuracy")
     size = "numbers: instances" if len(names) == 1 else "marker area: share of instances"
-    headline(ax, f"{resampled_units(assay)}; {level_text(assay)} intervals; {size}")
-    draw_legend(ax, handles)
+    headline(ax, resampled_units(assay), f"{level_text(assay)} intervals", size)
+    draw_legend(ax, handles, "lower right")
     return ax
+
+
+def _write_counts(ax: Any, bins: "Reliability") -> None:
+    """Number of instances under each interval, or above it where the axis ends."""
+    for x, low, high, n in zip(bins.confidence, bins.low, bins.high, bins.count.tolist(), strict=True):
+        if n:
+            above = low < 0.07
+            ax.annotate(
+                count(n),
+                (x, high if above else low),
+                (0, 4 if above else -6),
+                textcoords="offset points",
+                ha="right" if x > 0.93 else "center",
+                va="bottom" if above else "top",
+                fontsize="x-small",
+            )
 
 
 def plot_width_nonspecificity(assay: "Assay", model: str, *, ax: "Axes | None" = None) -> "Axes":
@@ -150,7 +160,7 @@ def plot_width_nonspecificity(assay: "Assay", model: str, *, ax: "Axes | None" =
     _heat_map(ax, x, y, x_end=float(x.max(initial=0.0)))
     ax.set_xlabel(quantity_label(assay, "credal-width"))
     ax.set_ylabel(quantity_label(assay, "nonspecificity"))
-    headline(ax, f"{plain(model)}; {_counted(assay, scores)}")
+    headline(ax, plain(model), _counted(assay, scores))
     return ax
 
 
@@ -202,7 +212,7 @@ def plot_confidence(
     ax.plot(line["confidence"], line["mean"], color=look.colour, marker=look.marker, markersize=4, linewidth=1.4)
     ax.set_xlabel("confidence in the predicted class")
     ax.set_ylabel(quantity_label(assay, quantity))
-    headline(ax, f"{plain(model)}; {_counted(assay, scores)}; line: mean per bin")
+    headline(ax, plain(model), _counted(assay, scores), "line: mean per bin")
     return ax
 
 
@@ -231,10 +241,19 @@ def _heat_map(ax: Any, x: Array, y: Array, *, x_end: float) -> None:
     counts, x_edges, y_edges = np.histogram2d(
         x, y, bins=CELLS, range=[[min(0.0, x.min()), ends[0]], [min(0.0, y.min()), ends[1]]]
     )
-    norm = matplotlib_module("colors").LogNorm(1, max(counts.max(), 10))
-    shown = np.ma.masked_equal(counts.T, 0)
-    mesh = ax.pcolormesh(x_edges, y_edges, shown, norm=norm, cmap="cividis_r", rasterized=True)
+    colors = matplotlib_module("colors")
+    greys = colors.LinearSegmentedColormap.from_list("instances", ["0.85", "0.1"])  # the models have the hues
+    mesh = ax.pcolormesh(
+        x_edges,
+        y_edges,
+        np.ma.masked_equal(counts.T, 0),
+        norm=colors.LogNorm(1, max(counts.max(), 10)),
+        cmap=greys,
+        rasterized=True,
+    )
     ax.figure.colorbar(mesh, cax=ax.inset_axes([1.03, 0.0, 0.035, 1.0]), label="instances")
+    ax.set_xlim(x_edges[0] - 0.01 * ends[0], 1.02 * ends[0])
+    ax.set_ylim(y_edges[0] - 0.01 * ends[1], 1.03 * ends[1])
     left_out = len(kept) - int(kept.sum())
     if left_out:
         ax.text(

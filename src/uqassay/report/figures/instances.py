@@ -22,12 +22,14 @@ from uqassay.report.figures.style import (
     plain,
     quantity_label,
     resampled_units,
+    text_width,
 )
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from uqassay.assay.result import Assay
+    from uqassay.assay.scoring import ModelScores
 
 __all__ = ["plot_by_correctness", "plot_set_sizes"]
 
@@ -56,9 +58,9 @@ def plot_by_correctness(
     Returns
     -------
     Axes
-        One row per model, all instances and runs, on a logarithmic axis since losses spread over many powers of ten; what
-        lies below its left end, zeros included, is heaped there and its share written at the right. Each half is scaled
-        to its own peak. Dots are medians, bars quartiles.
+        One row per model, all instances and runs, on a logarithmic axis since losses spread over many powers of ten. What
+        lies at or below its left end, zeros included, is a narrow bar there, as tall as its share, which stands at the
+        right. Each half is scaled to its own peak. Dots are medians, bars quartiles.
 
     Raises
     ------
@@ -87,39 +89,82 @@ def plot_by_correctness(
     found = densities(assay, tradeoff)[quantity]
     axis = np.asarray(found["axis"])
     models = found["models"][-1] if quantity == "unified" else found["models"]  # the last λ is the one asked for
-    ax = axes_for(ax, (6.8, 1.1 + 0.62 * len(models)))
+    names = [plain(m.name) for m in assay.candidates]
+    notes = [_part_notes(assay, m, parts) for m, parts in zip(assay.candidates, models, strict=True)]
+    taken = text_width(names, "medium"), text_width([n for pair in notes for n in pair], "x-small")
+    ax = axes_for(ax, (3.9 + sum(taken) / 72, 1.1 + 0.62 * len(models)))
+    highest = max((max(p["density"]) for parts in models for p in parts.values() if p is not None), default=0.0)
     for i, (model, parts) in enumerate(zip(assay.candidates, models, strict=True)):
-        colour, hit = looks(assay)[model.name].colour, correct_mask(assay, model)
+        colour = looks(assay)[model.name].colour
         ax.axhline(i, color="0.8", linewidth=0.6, zorder=0)
-        for part, side, alpha, total in (("correct", -1, 0.35, hit.sum()), ("wrong", 1, 0.85, (~hit).sum())):
-            text = f"{count(int(total))} {part}"
+        for part, side, alpha, note in (("correct", -1, 0.35, notes[i][0]), ("wrong", 1, 0.85, notes[i][1])):
             if parts[part] is not None:
-                _half_violin(ax, i, side, axis, parts[part], colour, alpha)
-                if total > parts[part]["n"]:
-                    text += f", {count(int(total) - parts[part]['n'])} infinite"
-                if parts[part]["at_end"] >= 0.005:
-                    text += f", {100 * parts[part]['at_end']:.0f} % at the left end"
-            ax.text(1.01, i + side * 0.2, text, transform=ax.get_yaxis_transform(), va="center", fontsize="x-small")
+                _half_violin(ax, i + 0.03 * side, side, axis, parts[part], (colour, alpha), highest)
+            ax.annotate(
+                note,
+                (1.0, i + side * 0.2),
+                (6, 0),
+                xycoords=ax.get_yaxis_transform(),
+                textcoords="offset points",
+                va="center",
+                fontsize="x-small",
+                annotation_clip=False,
+            )
     ax.set_xscale("log")
-    ax.set_xlim(axis[0] / 1.3, axis[-1] * 1.1)
+    ax.set_xlim(_heap(axis)[0] / 1.15, axis[-1] * 1.1)
     ax.set_ylim(len(models) - 0.5, -0.5)
-    ax.set_yticks(range(len(models)), [plain(m.name) for m in assay.candidates])
+    ax.set_yticks(range(len(models)), names)
     ax.tick_params(axis="y", length=0)
     ax.set_xlabel(
         f"{loss_label(assay)},  λ = {tradeoff:g}" if quantity == "unified" else quantity_label(assay, quantity)
     )
-    headline(ax, f"{resampled_units(assay)}; pale, above: correct; full, below: wrong; dots: medians, bars: quartiles")
+    headline(
+        ax,
+        resampled_units(assay),
+        "pale, above: correct",
+        "full, below: wrong",
+        "dots: medians",
+        "bars: quartiles",
+        taken=taken[0],
+    )
     return ax
 
 
-def _half_violin(ax: Any, row: int, side: int, axis: Array, part: dict[str, Any], colour: str, alpha: float) -> None:
-    height = np.asarray(part["density"])
-    height = HALF * height / height.max()
-    ax.fill_between(axis, row, row + side * height, facecolor=colour, alpha=alpha, edgecolor=colour, linewidth=0.6)
-    low, middle, high = (max(q, axis[0]) for q in part["quartiles"])
-    at = row + side * 0.1
+def _part_notes(assay: "Assay", model: "ModelScores", parts: dict[str, Any]) -> tuple[str, str]:
+    """How many instances are in each half, and how many of them the axis does not show."""
+    hit = correct_mask(assay, model)
+    notes = []
+    for part, total in (("correct", int(hit.sum())), ("wrong", int((~hit).sum()))):
+        found = parts[part]
+        text = f"{count(total)} {part}"
+        if found is not None and found["at_end"] >= 0.005:
+            text += f", {100 * found['at_end']:.0f} % at the left end"
+        finite = 0 if found is None else found["n"]
+        notes.append(text + (f", {count(total - finite)} infinite" if total > finite else ""))
+    return notes[0], notes[1]
+
+
+def _half_violin(
+    ax: Any, base: float, side: int, axis: Array, part: dict[str, Any], face: tuple[str, float], highest: float
+) -> None:
+    """Density on one side of a row, scaled to its peak unless next to nothing lies there, and the heap at the left end."""
+    density = np.asarray(part["density"])
+    if highest > 0:
+        height = HALF * density / max(density.max(), 0.1 * highest)
+        ax.fill_between(axis, base, base + side * height, facecolor=face, edgecolor=face[0], linewidth=0.6)
+    if part["at_end"] > 0:
+        tall = np.full(2, base + side * HALF * part["at_end"])
+        ax.fill_between(_heap(axis), base, tall, facecolor=face, edgecolor=face[0], linewidth=0.6)
+    low, middle, high = (max(q, _heap(axis).mean()) for q in part["quartiles"])
+    at = base + side * 0.1
     ax.plot([low, high], [at, at], color="black", linewidth=1.0, solid_capstyle="butt")
     ax.plot([middle], [at], color="white", marker="o", markersize=4.5, markeredgecolor="black", linestyle="none")
+
+
+def _heap(axis: Array) -> Array:
+    """Where what lies at or below the left end of the axis is drawn: a narrow bar, as tall as its share."""
+    step = (axis[-1] / axis[0]) ** 0.035 if len(axis) > 1 else 1.2
+    return axis[0] / step ** np.array([1.3, 0.4])
 
 
 def plot_set_sizes(assay: "Assay", model: str, *, rows: ArrayLike | None = None, ax: "Axes | None" = None) -> "Axes":
@@ -138,7 +183,7 @@ def plot_set_sizes(assay: "Assay", model: str, *, rows: ArrayLike | None = None,
     -------
     Axes
         One bar per instance (first run): in the model's colour where the prediction is right, hollow where it is wrong;
-        the tick on it is the mean prediction.
+        a tick or a cross on it is the mean prediction.
 
     Raises
     ------
@@ -176,7 +221,7 @@ def plot_set_sizes(assay: "Assay", model: str, *, rows: ArrayLike | None = None,
     hit = correct_mask(assay, scores)[0][sample.rows[at]]
     ax = axes_for(ax, (6.8, 3.2))
     look, place = looks(assay)[model], np.arange(len(at))
-    for which, face, name in ((hit, look.colour, "correct"), (~hit, "none", "wrong")):
+    for which, face in ((hit, look.colour), (~hit, "none")):
         ax.bar(
             place[which],
             np.maximum(high - low, 0.0)[which],
@@ -185,9 +230,9 @@ def plot_set_sizes(assay: "Assay", model: str, *, rows: ArrayLike | None = None,
             facecolor=face,
             edgecolor=look.colour,
             linewidth=1.0,
-            label=f"{name} ({count(int(which.sum()))})",
         )
-    ax.hlines(mean, place - 0.35, place + 0.35, color="black", linewidth=1.2)
+    ax.hlines(mean[hit], place[hit] - 0.35, place[hit] + 0.35, color="black", linewidth=1.2)
+    ax.plot(place[~hit], mean[~hit], color="black", marker="x", markersize=5, linestyle="none", zorder=3)
     ax.set_xlim(-0.8, len(at) - 0.2)
     ax.set_ylim(0.0, 1.02)
     if len(at) <= 25:
@@ -199,16 +244,22 @@ def plot_set_sizes(assay: "Assay", model: str, *, rows: ArrayLike | None = None,
         ax.set_xlabel("instances, by mean probability" if rows is None else "instances, in the order given")
     ax.set_ylabel("probability of the predicted class")
     width = np.maximum(high - low, 0.0)
-    which_ones = f"{count(len(at))} of {resampled_units(assay)}" + (" at random" if rows is None else "")
-    headline(ax, f"{plain(model)}; {which_ones}; width: mean {number(width.mean())}, greatest {number(width.max())}")
-    patch = matplotlib_module("patches").Patch
-    draw_legend(
+    headline(
         ax,
-        [
-            patch(facecolor=look.colour, edgecolor=look.colour, label=f"correct ({count(int(hit.sum()))})"),
-            patch(facecolor="none", edgecolor=look.colour, label=f"wrong ({count(int((~hit).sum()))})"),
-        ],
+        plain(model),
+        f"{count(len(at))} of {resampled_units(assay)}" + (" at random" if rows is None else ""),
+        f"width: mean {number(width.mean())}, greatest {number(width.max())}",
     )
+    counts = count(int(hit.sum())), count(int((~hit).sum()))
+    patch, line = matplotlib_module("patches").Patch, matplotlib_module("lines").Line2D
+    black: dict[str, Any] = {"color": "black", "linestyle": "none"}
+    handles = [
+        patch(facecolor=look.colour, edgecolor=look.colour, label=f"correct ({counts[0]})"),
+        line([], [], marker="_", markersize=8, markeredgewidth=1.2, label="its mean prediction", **black),
+        patch(facecolor="none", edgecolor=look.colour, label=f"wrong ({counts[1]})"),
+        line([], [], marker="x", markersize=5, label="its mean prediction", **black),
+    ]
+    draw_legend(ax, handles, "lower left" if rows is None else "best")
     return ax
 
 

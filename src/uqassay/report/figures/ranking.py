@@ -24,6 +24,7 @@ from uqassay.report.figures.style import (
     quantity_label,
     resampled_units,
     swatch,
+    text_width,
     window,
 )
 
@@ -67,13 +68,22 @@ def plot_ranking(assay: "Assay", tradeoff: float = 1.0, *, ax: "Axes | None" = N
     >>> import uqassay as uq
     >>> from matplotlib.figure import Figure
     >>> a = uq.assay({"a": uq.Point([[0.9, 0.1]] * 9), "b": uq.Point([[0.6, 0.4]] * 9)}, [0] * 8 + [1])
-    >>> [t.get_text() for t in plot_ranking(a, 0.5, ax=Figure().subplots()).get_yticklabels()]
-    ['a', 'vacuous', 'b', 'class-prior']
+    >>> [t.get_text() for t in plot_ranking(a, ax=Figure().subplots()).get_yticklabels()]
+    ['class-prior', 'a', 'b', 'vacuous']
     """
     rows = assay.ranked(tradeoff)
-    ax = axes_for(ax, (7.2, 0.9 + 0.34 * len(rows)))
-    ends = [(float(r.estimate), r.estimate.low, r.estimate.high) for r in rows if r.rank is not None]
-    left, right = window(np.array(ends).ravel(), from_zero=False)
+    errors = [(r.estimate.high - r.estimate.low) / 2 for r in rows if r.rank is not None]
+    usable = [e for e in errors if e > 0]  # neither nan nor 0
+    error = float(np.median(usable)) if usable else float("nan")  # one number of digits for the column
+    table = [(f"mean E [{level_text(assay)}]", "wins", "p (Holm)"), *(_ranking_cells(row, error) for row in rows)]
+    columns = [text_width(cells, "small") + 8 for cells in zip(*table, strict=True)]
+    names = [plain(r.model) for r in rows]
+    size = 3.0 + (sum(columns) + text_width(names, "medium")) / 72, 0.9 + 0.32 * len(rows)
+    ax = axes_for(ax, size)
+    left, right = window(
+        np.array([x for r in rows if r.rank is not None for x in (float(r.estimate), r.estimate.low, r.estimate.high)]),
+        from_zero=False,
+    )
     best = next(float(r.estimate) for r in rows if r.rank == 1)
     if np.isfinite(best):
         ax.axvline(best, color="0.6", linewidth=0.8, linestyle=":")
@@ -84,38 +94,48 @@ def plot_ranking(assay: "Assay", tradeoff: float = 1.0, *, ax: "Axes | None" = N
                 ax.plot([e.low, e.high], [i, i], color=look.colour, linewidth=2.0, solid_capstyle="butt")
             ax.plot([float(e)], [i], color=look.colour, marker=look.marker, markersize=6, linestyle="none")
         else:
-            beyond = (left, "<") if e < left else (right, ">")
-            ax.plot(
-                [beyond[0]], [i], color=look.colour, marker=beyond[1], markersize=5, linestyle="none", clip_on=False
-            )
-        for x, text in zip((1.03, 1.40, 1.56), _ranking_cells(row), strict=True):
-            ax.text(x, i, text, transform=ax.get_yaxis_transform(), va="center", fontsize="small")
-    for x, text in zip((1.03, 1.40, 1.56), (f"mean E [{level_text(assay)}]", "wins", "p (Holm)"), strict=True):
-        ax.text(x, 1.02, text, transform=ax.transAxes, va="bottom", fontsize="small", fontweight="bold")
+            at, arrow = (left, "<") if e < left else (right, ">")
+            ax.plot([at], [i], color=look.colour, marker=arrow, markersize=5, linestyle="none", clip_on=False)
     ax.set_xlim(left, right)
     ax.set_ylim(len(rows) - 0.5, -0.5)
-    ax.set_yticks(range(len(rows)), [plain(r.model) for r in rows])
+    ax.set_yticks(range(len(rows)), names)
     for tick, row in zip(ax.get_yticklabels(), rows, strict=True):
         tick.set_style("italic" if row.rank is None else "normal")
+    offsets = np.cumsum([10.0, *columns[:-1]])  # in points, so that the columns keep their distance at any size
+    for i, cells in enumerate(table):
+        for offset, text in zip(offsets.tolist(), cells, strict=True):
+            ax.annotate(
+                text,
+                (1.0, i - 1 if i else -0.5),
+                (offset, 0 if i else 4),
+                xycoords=ax.get_yaxis_transform(),
+                textcoords="offset points",
+                va="center" if i else "bottom",
+                fontsize="small",
+                fontweight="normal" if i else "bold",
+                annotation_clip=False,
+            )
     ax.set_xlabel(f"mean {loss_label(assay)},  λ = {tradeoff:g}")
     headline(ax, resampled_units(assay))
     return ax
 
 
-def _ranking_cells(row: "Ranked") -> tuple[str, str, str]:
+def _ranking_cells(row: "Ranked", error: float) -> tuple[str, str, str]:
     """The numbers of one row in words."""
-    e, p = row.estimate, row.pvalue_holm
-    error = (e.high - e.low) / 2
-    interval = f" [{number(e.low, error=error)}, {number(e.high, error=error)}]" if error > 0 else ""
-    wins = "" if row.win_probability is None else f"{100 * row.win_probability:.0f} %"
-    if row.win_probability is not None and 0 < row.win_probability < 0.01:
-        wins = "< 1 %"
-    if row.win_probability is not None and 0.99 < row.win_probability < 1:
-        wins = "> 99 %"
-    test = "" if np.isnan(p) else "< .001" if p < 0.001 else f"{p:.3f}".lstrip("0") if p < 0.9995 else "1"
+    e, p, win = row.estimate, row.pvalue_holm, row.win_probability
+    mean = number(float(e), error=error)
+    if e.high > e.low:
+        mean += f" [{number(e.low, error=error)}, {number(e.high, error=error)}]"
+    if win is None:
+        wins = ""
+    elif 0 < win < 0.01 or 0.99 < win < 1:
+        wins = "< 1 %" if win < 0.5 else "> 99 %"
+    else:
+        wins = f"{100 * win:.0f} %"
+    test = "" if np.isnan(p) else "< .001" if p < 0.001 else f"{p:.3f}".removeprefix("0")
     if row.below:
-        test += f"  (worse than {row.below[0]})"
-    return number(float(e), error=error) + interval, wins, test
+        test = f"{test}  (worse than {row.below[0]})".lstrip()
+    return mean, wins, test
 
 
 def plot_distance_nonspecificity(assay: "Assay", tradeoff: float = 1.0, *, ax: "Axes | None" = None) -> "Axes":
@@ -152,31 +172,36 @@ def plot_distance_nonspecificity(assay: "Assay", tradeoff: float = 1.0, *, ax: "
     """
     check_tradeoff(tradeoff)
     regions = [r for r in mean_regions(assay)["all"] if r is not None]
-    ax = axes_for(ax, (6.4, 4.4))
     drawn: dict[str, tuple[Array, Array]] = {r["model"]: _region_outline(r) for r in regions}
+    totals = [float(drawn[m.name][0] @ (tradeoff, 1.0)) for m in assay.models]
+    labels = [f"{plain(m.name)}  E = {number(e)}" for m, e in zip(assay.models, totals, strict=True)]
+    ax = axes_for(ax, (5.2, 4.2), beside=labels)
     inside = [np.concatenate([np.c_[centre], outline], axis=1) for centre, outline in drawn.values()]
     chosen = np.concatenate(inside[: len(assay.candidates)], axis=1)
     (left, right), (bottom, top) = (window(c, from_zero=False) for c in chosen)
     left = left - 0.05 * (right - left) if left == 0.0 else left  # points at NS = 0 off the frame
-    totals = [float(drawn[m.name][0] @ (tradeoff, 1.0)) for m in assay.candidates]
-    _equal_lines(ax, tradeoff, (left, right), (bottom, top), min(totals))
+    _equal_lines(ax, tradeoff, (left, right), (bottom, top), min(totals[: len(assay.candidates)]))
     handles, outside = [], []
-    for name, look in looks(assay).items():
+    for label, (name, look) in zip(labels, looks(assay).items(), strict=True):
         (x, y), outline = drawn[name]
-        shown = left <= x <= right and bottom <= y <= top
-        if not shown:
+        if left <= x <= right and bottom <= y <= top:
+            ax.fill(*outline, facecolor=(look.colour, 0.25), edgecolor=look.colour, linewidth=1.2)
+            ax.plot([x], [y], color=look.colour, marker=look.marker, markersize=6, linestyle="none", zorder=3)
+            handles.append(swatch(look, label, line=False))
+        else:
             outside.append(f"{plain(name)} ({number(x)}, {number(y)})")
-            continue
-        ax.fill(*outline, facecolor=look.colour, edgecolor=look.colour, alpha=0.25, linewidth=1.2)
-        ax.plot([x], [y], color=look.colour, marker=look.marker, markersize=6, linestyle="none", zorder=3)
-        handles.append(swatch(look, f"{plain(name)}  E = {number(y + tradeoff * x)}", line=False))
     ax.set_xlim(left, right)
     ax.set_ylim(bottom, top)
     ax.set_xlabel(f"mean {quantity_label(assay, 'nonspecificity')}")
     ax.set_ylabel(f"mean {quantity_label(assay, 'distance')}")
-    text = f"{resampled_units(assay)}; {level_text(assay)} regions; grey: equal E at λ = {tradeoff:g}"
-    headline(ax, text + (f"\noutside, (NS, d): {', '.join(outside)}" if outside else ""))
-    draw_legend(ax, handles)
+    headline(
+        ax,
+        resampled_units(assay),
+        f"{level_text(assay)} regions",
+        f"grey: equal E at λ = {tradeoff:g}",
+        f"outside, (NS, d): {', '.join(outside)}" if outside else "",
+    )
+    draw_legend(ax, handles, "right")
     return ax
 
 
@@ -199,8 +224,8 @@ def _equal_lines(ax: Any, tradeoff: float, x: tuple[float, float], y: tuple[floa
     for e in matplotlib_module("ticker").MaxNLocator(8).tick_values(low, high).tolist():
         ax.plot(ends, e - tradeoff * ends, color="0.82", linewidth=0.8, zorder=0)
         at_right = e - tradeoff * x[1]
-        if y[0] <= at_right <= y[1]:
-            ax.annotate(f"E = {e:.4g}", (x[1], at_right), (3, 0), **_BESIDE, ha="left", va="center")
+        if y[0] <= at_right <= y[1] - 0.04 * (y[1] - y[0]):
+            ax.annotate(f"E = {e:.4g}", (x[1], at_right), (-3, 1), **_BESIDE, ha="right", va="bottom")
         elif tradeoff > 0 and x[0] <= (e - y[1]) / tradeoff <= x[1]:
             ax.annotate(f"{e:.4g}", ((e - y[1]) / tradeoff, y[1]), (0, 2), **_BESIDE, ha="center", va="bottom")
     if np.isfinite(best):
@@ -295,7 +320,7 @@ def plot_members(assays: Mapping[int, "Assay"], tradeoff: float = 1.0, *, ax: "A
     ax.minorticks_off()
     ax.set_xlabel("members M")
     ax.set_ylabel(f"mean {loss_label(first)},  λ = {tradeoff:g}")
-    headline(ax, f"{resampled_units(first)}; bars: {level_text(first)} intervals")
+    headline(ax, resampled_units(first), f"bars: {level_text(first)} intervals")
     draw_legend(ax, handles)
     return ax
 

@@ -11,7 +11,7 @@ from uqassay._array import as_numeric, check_class_count, check_rows, tolerance_
 from uqassay.credal.vertices import box_vertices, permutation_vertices
 from uqassay.errors import InputError
 from uqassay.predictions import Intervals, Masses, Point, Prediction
-from uqassay.report.figures.style import axes_for, draw_legend, headline, matplotlib_module, number, plain
+from uqassay.report.figures.style import axes_for, count, draw_legend, headline, matplotlib_module, number, plain
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["plot_simplex"]
 
 Array = NDArray[np.float64]
+SPANNED_BY = {"Members": "members", "Dirichlet": "draws", "GaussianLogits": "draws", "Vertices": "vertices"}
 CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, np.sqrt(0.75)]])
 
 
@@ -114,14 +115,15 @@ def plot_simplex(
     ['cat (label)', 'dog', 'frog']
     """
     if isinstance(points_or_prediction, Prediction):
-        prediction = points_or_prediction
+        source = prediction = points_or_prediction
         if not -prediction.n_instances <= row < prediction.n_instances:
             raise InputError(f"row: must lie in 0 … {prediction.n_instances - 1}; got {row}; choose an instance.")
         credal = prediction[row % prediction.n_instances].credal()
         names = names if names is not None else prediction.class_names
-        title = f"instance {count_from(prediction, row)}"
+        title = f"instance {_called(prediction, row)}"
     else:
-        credal, title = _as_points(points_or_prediction), ""
+        source = credal = _as_points(points_or_prediction)
+        title = ""
     k = credal.n_classes
     shown = tuple(str(c) for c in (range(k) if names is None else names))
     if len(shown) != k:
@@ -133,20 +135,22 @@ def plot_simplex(
     seen = _project(credal, corners)
     ax = axes_for(ax, (4.2, 3.9) if k > 2 else (4.2, 1.8))
     _triangle(ax, [shown[c] for c in corners], None if truth is None else [c == truth for c in corners])
-    _draw_set(ax, seen, color)
-    if k > 3:
-        share = number(seen.low) if seen.high - seen.low < 5e-4 else f"{number(seen.low)} to {number(seen.high)}"
-        title = "; ".join(filter(None, [title, f"given these three of {k} classes, which have {share} in all"]))
-    if seen.lost:
-        title += f"\n{seen.lost} point{'s' if seen.lost > 1 else ''} not shown: 0 for these classes"
-    headline(ax, title)
+    _draw_set(ax, seen, color, SPANNED_BY.get(type(source).__name__, "points"))
+    share = number(seen.low) if seen.high - seen.low < 5e-4 else f"{number(seen.low)} to {number(seen.high)}"
+    headline(
+        ax,
+        title,
+        f"given one of these {len(corners)} of {k} classes" if k > 3 else "",
+        f"probability of these: {share}" if k > 3 else "",
+        f"{count(seen.lost)} not shown: 0 for these classes" if seen.lost else "",
+    )
     return ax
 
 
 # -- which set, which corners -----------------------------------------------------------------------------------------
 
 
-def count_from(prediction: Prediction, row: int) -> str:
+def _called(prediction: Prediction, row: int) -> str:
     """How the instance is called: its id, or its row in the data it was sliced from."""
     at = row % prediction.n_instances
     if prediction.ids is not None:
@@ -299,23 +303,21 @@ def _triangle(ax: Any, names: list[str], is_label: list[bool] | None) -> None:
     ax.set_axis_off()
 
 
-def _draw_set(ax: Any, seen: Projected, color: str) -> None:
+def _draw_set(ax: Any, seen: Projected, color: str, spanned_by: str) -> None:
     corners = CORNERS[: seen.outline.shape[1]]
     outline, handles = seen.outline @ corners, []
     if len(outline) > 1:
-        ax.fill(*outline.T, facecolor=color, alpha=0.3, zorder=2)
-        ax.plot(*outline[[*range(len(outline)), 0]].T, color=color, linewidth=1.6, solid_joinstyle="round", zorder=3)
-        handles.append(
-            matplotlib_module("patches").Patch(facecolor=color, alpha=0.5, edgecolor=color, label="credal set")
-        )
+        width = 1.6 if len(outline) > 2 else 4.0  # without an area
+        ax.fill(*outline.T, facecolor=(color, 0.3), edgecolor=color, linewidth=width, joinstyle="round", zorder=2)
+        handles.append(matplotlib_module("patches").Patch(facecolor=(color, 0.3), edgecolor=color, label="credal set"))
     line = matplotlib_module("lines").Line2D
     if len(seen.points) > 1:
         many = len(seen.points) > 30
         style: dict[str, Any] = {"marker": ".", "markersize": 3 if many else 7, "linestyle": "none", "color": color}
         ax.plot(*(seen.points @ corners).T, **style, zorder=3)
-        handles.append(line([], [], **style, label=f"{len(seen.points)} points that span it"))
+        handles.append(line([], [], **style, label=f"{len(seen.points)} {spanned_by}"))
     if seen.mean is not None:
         style = {"marker": "D", "markersize": 5.5, "linestyle": "none", "color": "white", "markeredgecolor": "black"}
         ax.plot(*(seen.mean @ corners)[:, None], **style, zorder=4)
         handles.append(line([], [], **style, label="mean" if len(outline) > 1 else "prediction"))
-    draw_legend(ax, handles)
+    draw_legend(ax, handles, "below")

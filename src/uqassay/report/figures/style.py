@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,10 +19,13 @@ if TYPE_CHECKING:
 
 __all__ = [
     "GREY",
+    "INSIDE_LEGEND",
     "Look",
     "axes_for",
+    "axes_points",
     "count",
     "draw_legend",
+    "finite_winners",
     "headline",
     "level_text",
     "look_at",
@@ -36,14 +39,15 @@ __all__ = [
     "quantity_label",
     "resampled_units",
     "swatch",
+    "text_width",
     "tradeoff_grid",
     "window",
 ]
 
 Array = NDArray[np.float64]
 
-# Okabe and Ito (2008); black and yellow last, since the one is the colour of text and the other pale on white
-PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#F0E442")
+# Okabe and Ito (2008); black, the colour of text, and yellow, darkened so that it shows on white, come last
+PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#B8A800")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", ">", "<", "p", "h", "*")
 LINES: tuple[Any, ...] = (
     "-",
@@ -119,11 +123,23 @@ def matplotlib_module(name: str) -> Any:
         raise MissingDependencyError("matplotlib: figures need it; install uqassay[figures].") from problem
 
 
-def axes_for(ax: "Axes | None", size: tuple[float, float]) -> Any:
-    """The axes given, untouched by pyplot; or those of a new pyplot figure of that size in inches."""
+def axes_for(ax: "Axes | None", size: tuple[float, float], *, beside: Sequence[str] = ()) -> Any:
+    """The axes given, untouched by pyplot; or those of a new pyplot figure of that size in inches and room for names."""
     if ax is not None:
         return ax
-    return matplotlib_module("pyplot").subplots(figsize=size, layout="constrained")[1]
+    width = size[0] + (0.5 + text_width(beside, "small") / 72 if beside else 0.0)
+    return matplotlib_module("pyplot").subplots(figsize=(width, size[1]), layout="constrained")[1]
+
+
+def axes_points(ax: Any) -> float:
+    """Width of the axes in points, before a layout engine moves them."""
+    return float(ax.bbox.width / ax.figure.dpi * 72)
+
+
+def text_width(texts: Sequence[str], size: Literal["x-small", "small", "medium"]) -> float:
+    """About the width of the longest text, in points."""
+    points = import_module("matplotlib").rcParams["font.size"] * {"x-small": 0.694, "small": 0.833, "medium": 1.0}[size]
+    return 0.6 * float(points) * max((len(t) for t in texts), default=0)
 
 
 def swatch(look: Look, label: str, *, line: bool = True) -> Any:
@@ -139,18 +155,43 @@ def swatch(look: Look, label: str, *, line: bool = True) -> Any:
     )
 
 
-def draw_legend(ax: Any, handles: Sequence[Any], *, outside: bool = False, title: str | None = None) -> None:
-    """Legend inside the axes where it is short, else on their right."""
-    options: dict[str, Any] = {"handles": list(handles), "fontsize": "small", "title": title, "title_fontsize": "small"}
-    if outside or len(handles) > INSIDE_LEGEND:
-        ax.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0.0, frameon=False, **options)
+def draw_legend(ax: Any, handles: Sequence[Any], where: str = "best") -> None:
+    """Legend at a place inside the axes, to their "right", or "below" them; a long one always stands to the right."""
+    if where == "below":
+        ax.legend(
+            handles=list(handles),
+            fontsize="small",
+            loc="upper center",
+            bbox_to_anchor=(0.5, 0.0),
+            ncols=3,
+            frameon=False,
+        )
+    elif where == "right" or len(handles) > INSIDE_LEGEND:
+        ax.legend(
+            handles=list(handles),
+            fontsize="small",
+            loc="upper left",
+            bbox_to_anchor=(1.01, 1.0),
+            borderaxespad=0.0,
+            frameon=False,
+        )
     else:
-        ax.legend(loc="best", framealpha=0.85, **options)
+        ax.legend(handles=list(handles), fontsize="small", loc=where, framealpha=0.85)
 
 
-def headline(ax: Any, text: str, *, pad: float | None = None) -> None:
-    """What was counted, small above the axes."""
-    ax.set_title(text, loc="left", fontsize="small", pad=pad)
+def headline(ax: Any, *parts: str, pad: float | None = None, taken: float = 0.0) -> None:
+    """What was counted, small above the axes: parts with ";" between them, on as many lines as the width asks for.
+
+    `taken` are points of the width that other text beside the axes will take.
+    """
+    room = axes_points(ax) - taken
+    lines: list[str] = []
+    for part in filter(None, parts):
+        if lines and text_width([f"{lines[-1]}; {part}"], "small") <= room:
+            lines[-1] += f"; {part}"
+        else:
+            lines.append(part)
+    ax.set_title("\n".join(lines), loc="left", fontsize="small", pad=pad)
 
 
 # -- words and numbers ------------------------------------------------------------------------------------------------
@@ -183,7 +224,7 @@ def number(x: float, *, error: float = float("nan")) -> str:
         return "–" if np.isnan(x) else "∞"
     if np.isfinite(error) and error > 0:
         return f"{x:,.{int(np.clip(1 - np.floor(np.log10(error)), 0, 6))}f}"
-    return f"{x:,.0f}" if abs(x) >= 1000 else f"{x:.3g}"
+    return f"{x:,.0f}" if abs(x) >= 1000 else f"{x:#.3g}".rstrip(".")
 
 
 def count(n: int) -> str:
@@ -239,7 +280,7 @@ def tradeoff_grid(assay: "Assay", tradeoffs: ArrayLike | None, n: int) -> Array:
         top = assay.tradeoffs[-1]
         last = max((low for low, _, _ in finite_winners(assay)), default=0.0)
         top = max(top, 1.25 * last) if last <= 2 * top else top
-        return np.union1d(np.linspace(0.0, top if top > 0 else 1.0, n), assay.tradeoffs)
+        return np.union1d(np.linspace(0.0, top if top > 0 else 1.0, n).round(12), assay.tradeoffs)
     grid = np.unique(as_numeric(tradeoffs, "tradeoffs", ndim=1).astype(np.float64))
     for value in grid.tolist():
         check_tradeoff(value)

@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from uqassay.report.figures.style import (
     Look,
     axes_for,
+    axes_points,
     count,
     draw_legend,
     finite_winners,
@@ -20,10 +21,10 @@ from uqassay.report.figures.style import (
     plain,
     resampled_units,
     swatch,
+    text_width,
     tradeoff_grid,
     window,
 )
-from uqassay.statistics import mean_estimate
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -75,35 +76,32 @@ def plot_tradeoff(assay: "Assay", *, tradeoffs: ArrayLike | None = None, ax: "Ax
     >>> ax.get_xlabel(), round(float(ax.lines[0].get_ydata()[0]), 3)
     ('trade-off λ', 1.082)
     """
-    grid = tradeoff_grid(assay, tradeoffs, 21)
+    grid = tradeoff_grid(assay, tradeoffs, 11)  # lines are straight, and their bands nearly
     mean, low, high = _bands(assay, grid)  # (T, J) each
-    ax = axes_for(ax, (6.4, 4.2))
     n = len(assay.candidates)
     bottom, top = window(np.concatenate([a[:, :n].ravel() for a in (mean, low, high)]), from_zero=True)
+    labels = [_line_label(m.name, mean[:, j], top, m.baseline) for j, m in enumerate(assay.models)]
+    ax = axes_for(ax, (5.6, 4.0), beside=labels)
     marked = np.flatnonzero(np.isin(grid, assay.tradeoffs))
-    if len(marked) > 12:
-        marked = marked[:: len(marked) // 10]
+    marked = marked[:: 1 + len(marked) // 12]
     handles = []
-    for j, (name, look) in enumerate(looks(assay).items()):
-        label, baseline = plain(name), j >= n
-        if not np.isfinite(mean[:, j]).all():
-            label += " (E = ∞)"
-        elif baseline and mean[:, j].min() > top:
-            label += f" ({number(mean[:, j].min())} or more, above)"
+    for j, (look, label) in enumerate(zip(looks(assay).values(), labels, strict=True)):
+        if j >= n:
+            look = look._replace(marker="")
         ax.plot(
             grid,
             mean[:, j],
             color=look.colour,
             linestyle=look.line,
-            marker="" if baseline else look.marker,
+            marker=look.marker,
             markevery=marked.tolist(),
             markersize=4,
-            linewidth=1.2 if baseline else 1.6,
+            linewidth=1.6 if j < n else 1.2,
             label=label,
         )
-        if not baseline:
+        if j < n:
             ax.fill_between(grid, low[:, j], high[:, j], color=look.colour, alpha=0.18, linewidth=0)
-        handles.append(swatch(look._replace(marker="" if baseline else look.marker), label))
+        handles.append(swatch(look, label))
     ax.set_xlim(grid[0], grid[-1])
     ax.set_ylim(bottom, top)
     ax.set_xlabel("trade-off λ")
@@ -111,11 +109,21 @@ def plot_tradeoff(assay: "Assay", *, tradeoffs: ArrayLike | None = None, ax: "Ax
     changes = _winner_strip(ax, assay, grid[0], grid[-1])
     headline(
         ax,
-        f"{resampled_units(assay)}; bands: {level_text(assay)} intervals; strip: lowest mean E",
+        resampled_units(assay),
+        f"bands: {level_text(assay)} intervals",
+        "strip: lowest mean E",
         pad=30 if changes else 19,
     )
-    draw_legend(ax, handles)
+    draw_legend(ax, handles, "right")
     return ax
+
+
+def _line_label(name: str, mean: Array, top: float, baseline: bool) -> str:
+    if not np.isfinite(mean).all():
+        return f"{plain(name)} (E = ∞)"
+    if baseline and mean.min() > top:
+        return f"{plain(name)} (above: {number(mean.min())})"
+    return plain(name)
 
 
 def plot_winning_probability(assay: "Assay", *, tradeoffs: ArrayLike | None = None, ax: "Axes | None" = None) -> "Axes":
@@ -149,8 +157,11 @@ def plot_winning_probability(assay: "Assay", *, tradeoffs: ArrayLike | None = No
     grid = tradeoff_grid(assay, tradeoffs, 201)
     shares = assay.winning_probabilities(grid)  # (T, J)
     above = np.cumsum(shares, axis=1)
-    ax = axes_for(ax, (6.4, 3.6))
-    handles, unseen = [], 0
+    seen = shares.max(axis=0) >= SEEN  # (J,)
+    unseen = int((~seen).sum())
+    rest = f"{unseen} other{'s' if unseen > 1 else ''}: below {100 * SEEN:g} %"
+    ax = axes_for(ax, (5.2, 3.6), beside=[plain(name) for name in assay.model_names] + [rest])
+    handles = [matplotlib_module("lines").Line2D([], [], linestyle="none", label=rest)] if unseen else []
     for j, name in enumerate(assay.model_names):
         look = looks(assay)[name]
         area = ax.fill_between(
@@ -163,13 +174,8 @@ def plot_winning_probability(assay: "Assay", *, tradeoffs: ArrayLike | None = No
             hatch=look.hatch or None,
             label=plain(name),
         )
-        if shares[:, j].max() >= SEEN:
+        if seen[j]:
             handles.append(area)
-        else:
-            unseen += 1
-    if unseen:
-        label = f"{unseen} other{'s' if unseen > 1 else ''}: below {100 * SEEN:g} % everywhere"
-        handles.insert(0, matplotlib_module("lines").Line2D([], [], linestyle="none", label=label))
     for low, _, _ in finite_winners(assay):
         if grid[0] < low < grid[-1]:
             ax.axvline(low, color="white", linewidth=1.4)
@@ -180,33 +186,19 @@ def plot_winning_probability(assay: "Assay", *, tradeoffs: ArrayLike | None = No
     ax.set_ylabel("winning probability")
     runs = " and training runs" if any(m.n_runs > 1 for m in assay.candidates) else ""
     headline(ax, f"share of {count(assay.settings.n_draws)} bootstrap draws of {resampled_units(assay)}{runs}")
-    draw_legend(ax, handles[::-1], outside=True)  # from above, as the areas lie
+    draw_legend(ax, handles[::-1], "right")  # from above, as the areas lie
     return ax
 
 
 def _bands(assay: "Assay", grid: Array) -> tuple[Array, Array, Array]:
-    """Mean E, low and high of every model and baseline at every λ, (T, J) each: the numbers of `Assay.ranked`.
-
-    The variance of a mean of d + λ NS is quadratic in λ. So is the squared half width where the degrees of freedom are
-    n − 1 whatever λ: with one run and no groups three λ give it for all.
-    """
-    options: dict[str, Any] = {"groups": assay.groups, "level": assay.settings.level}
-    top = grid[-1]
-    mean, half = np.empty((len(grid), len(assay.models))), np.empty((len(grid), len(assay.models)))
-    for j, model in enumerate(assay.models):
-        plain_case = assay.groups is None and model.n_runs == 1
-        nodes = np.array([0.0, 0.5 * top, top]) if plain_case else grid
-        found = [assay._widened(mean_estimate(assay.loss(model.name, t), **options), model, t) for t in nodes.tolist()]
-        value = np.array([float(e) for e in found])
-        width = np.array([(e.high - e.low) / 2 for e in found])
-        if plain_case:
-            at = grid / top
-            a, b, c = width**2
-            half[:, j] = np.sqrt(np.maximum(a + at * (4 * b - 3 * a - c) + at**2 * (2 * a - 4 * b + 2 * c), 0.0))
-            mean[:, j] = value[0] + (at * (value[2] - value[0]) if np.isfinite(value[0]) else 0.0)
-        else:
-            mean[:, j], half[:, j] = value, width
-    return mean, mean - half, mean + half
+    """Mean E, low and high of every model and baseline at every λ, (T, J) each: those of `Assay.ranked`."""
+    names = [m.name for m in assay.models]
+    ranked = [{r.model: r.estimate for r in assay.ranked(t)} for t in grid.tolist()]
+    mean, low, high = (
+        np.array([[value(found[name]) for name in names] for found in ranked])
+        for value in (float, lambda e: e.low, lambda e: e.high)
+    )
+    return mean, low, high
 
 
 def _winner_strip(ax: Any, assay: "Assay", left: float, right: float) -> int:
@@ -230,8 +222,8 @@ def _winner_strip(ax: Any, assay: "Assay", left: float, right: float) -> int:
                 clip_on=False,
             )
         )
-        share, text = (end - start) / (right - left), plain(" = ".join(names))
-        if 0.017 * len(text) < share:  # about the width of a small letter
+        text = plain(" = ".join(names))
+        if text_width([text], "x-small") < (end - start) / (right - left) * axes_points(ax):
             ax.text(
                 (start + end) / 2,
                 1.039,
