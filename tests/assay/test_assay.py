@@ -270,6 +270,15 @@ def test_infinite_losses_are_said_and_lose():
     json.dumps(result.to_json(), allow_nan=False)
 
 
+def test_different_floors_are_said():
+    p = np.array([[0.0, 1.0], [0.5, 0.5]])
+    models = {"double": uq.Point(p), "single": uq.Point(p.astype(np.float32))}
+    assert any("pass one floor for all" in w for w in uq.assay(models, [0, 1], n_draws=20).warnings)
+    one = uq.assay(models, [0, 1], floor=1e-6, n_draws=20)
+    assert not any("pass one floor" in w for w in one.warnings)
+    np.testing.assert_array_equal(one["double"].columns["distance"], one["single"].columns["distance"])
+
+
 def test_the_same_seed_gives_the_same_numbers_and_another_moves_the_draws(all_kinds):
     models, y = all_kinds
     a, b = (uq.assay(models, y, n_draws=100, rng=3) for _ in range(2))

@@ -12,7 +12,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from uqassay._array import as_numeric, check_rows
 from uqassay.assay.alignment import Aligned, align
-from uqassay.assay.result import FINDING_COLUMNS, Assay, Ranked
+from uqassay.assay.findings import FINDING_COLUMNS
+from uqassay.assay.ranking import Ranked
+from uqassay.assay.result import Assay
 from uqassay.assay.scoring import ModelScores, SetSample, Settings, sample_sets, score_baselines, score_model
 from uqassay.credal.focal_sets import as_focal_sets
 from uqassay.errors import InputError
@@ -206,6 +208,13 @@ def _warnings(
                 f"{m.name}: the non-specificity is estimated from random orders of the classes; standard error of its mean "
                 f"{m.nonspecificity_error:.2g}."
             )
+    floors = {m.name: m.floor for m in chosen}
+    if len(set(floors.values())) > 1 and any(m.floored for m in chosen):
+        counts = ", ".join(f"{name} {floor:.3g}" for name, floor in floors.items())
+        found.append(
+            f"The floors follow the precision each model is stored in ({counts}), so the same zero costs more in one than in "
+            "another; pass one floor for all."
+        )
     sampled = {m.name: m.n_points for m in chosen if m.n_points is not None and m.n_points > 1}
     if len(set(sampled.values())) > 1 and common_members is None:
         counts = ", ".join(f"{name} {count}" for name, count in sampled.items())

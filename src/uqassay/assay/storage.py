@@ -69,25 +69,7 @@ def to_json(assay: Assay, tradeoffs: Sequence[float] | None = None) -> dict[str,
 
 def ranking_json(assay: Assay, tradeoffs: Sequence[float]) -> dict[str, Any]:
     """Rankings at each λ and the breakpoints, as `uqassay rank --json` prints them."""
-    rankings = []
-    for tradeoff in tradeoffs:
-        rows = [
-            {
-                "model": r.model,
-                "rank": r.rank,
-                "estimate": float(r.estimate),
-                "low": r.estimate.low,
-                "high": r.estimate.high,
-                "win_probability": r.win_probability,
-                "difference": float(r.difference),
-                "difference_low": r.difference.low,
-                "difference_high": r.difference.high,
-                "pvalue_holm": r.pvalue_holm,
-                "below": r.below,
-            }
-            for r in assay.ranked(tradeoff)
-        ]
-        rankings.append({"tradeoff": float(tradeoff), "ranking": rows})
+    rankings = [{"tradeoff": float(t), "ranking": [r.to_dict() for r in assay.ranked(t)]} for t in tradeoffs]
     breakpoints = [{"low": low, "high": high, "models": names} for low, high, names in assay.winners()]
     return plain({"tradeoff": rankings, "breakpoints": breakpoints})
 

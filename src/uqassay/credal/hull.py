@@ -1,12 +1,16 @@
 """The convex hull of members or vertices: who lies inside, and where a segment towards a class leaves it.
 
 One linear program per instance. They are small, dense and many, so the simplex method runs on all of them at once:
-a tableau per instance, one pivot in every tableau per pass, finished tableaux dropped. Nothing passes between tableaux.
+a condensed tableau per instance (no columns for basic variables, so K rows and about M columns), one pivot in every
+tableau per pass, finished tableaux dropped. Nothing passes between tableaux.
+
+Variables are numbered w_1 … w_M, [t, slack,] e_1 … e_K, the errors e being those of the constraints of the classes.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,7 +23,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 TABLEAU_CHUNK = 1 << 19  # numbers of all tableaux in one chunk: 4 MB, which a cache holds
-REDUCED_COST = 1e-11  # a column enters when it gains more than this
+REDUCED_COST = 1e-11  # a variable enters when it gains more than this
 PIVOT = 1e-12  # smallest pivot
 SLACK = 1e-12  # how far below zero a basic variable may go for the sake of a larger pivot (Harris)
 
@@ -157,7 +161,7 @@ def boundary_towards_corner(points: ArrayLike, start: ArrayLike, corner: ArrayLi
     direction[np.arange(n), classes] += 1.0
     t = np.empty(n)
     weights = np.empty((n, n_members))
-    for rows in _chunks(n, k + 3, n_members + k + 3):
+    for rows in _chunks(n, k + 3, n_members + 1):
         t[rows], weights[rows] = _longest_step(members[rows], y[rows], direction[rows], rows.start)
     return HullBoundary(t=t, point=y + t[:, None] * direction, weights=weights)
 
@@ -175,144 +179,146 @@ def l1_projection(points: Floats, target: Floats) -> L1Projection:
     n, n_points, k = points.shape
     weights = np.empty((n, n_points))
     dual = np.empty((n, k))
-    for rows in _chunks(n, k + 2, n_points + k + 1):
-        tableau, basis, sign = _l1_tableau(points[rows], target[rows], None)
-        enterable = np.ones(n_points + k, dtype=bool)
-        _simplex(tableau, basis, enterable, sign)
-        weights[rows] = _solution(tableau, basis)[:, :n_points]
-        dual[rows] = np.clip(sign * (1.0 - tableau[:, -1, n_points : n_points + k]), -1.0, 1.0)
+    for rows in _chunks(n, k + 2, n_points):
+        start = _l1_tableau(points[rows], target[rows], None)
+        end = _simplex(start, np.ones(n_points + k, dtype=bool), errors_from=n_points)
+        weights[rows] = _values(end)[:, :n_points]
+        reduced = np.zeros((len(end.table), n_points + k))
+        np.put_along_axis(reduced, end.nonbasic, end.table[:, -1, :-1], axis=1)
+        dual[rows] = np.clip(end.sign * (1.0 - reduced[:, n_points:]), -1.0, 1.0)
     weights = _to_simplex(weights)
     return L1Projection(weights=weights, point=_mix(weights, points), dual=dual)
 
 
 def _longest_step(members: Floats, start: Floats, direction: Floats, first_row: int) -> tuple[Floats, Floats]:
     """Phase 1 finds weights of the start, phase 2 lengthens the step t."""
-    _, n_members, k = members.shape
-    tableau, basis, sign = _l1_tableau(members, start, direction)
-    t_column = n_members
-    enterable = np.ones(n_members + 2 + k, dtype=bool)
-    enterable[t_column] = False
-    _simplex(tableau, basis, enterable, sign)
-    outside = np.abs(_mix(_to_simplex(_solution(tableau, basis)[:, :n_members]), members) - start).sum(axis=-1)
+    n_members, k = members.shape[1:]
+    t = n_members  # its number
+    allowed = np.arange(n_members + 2 + k) != t
+    state = _simplex(_l1_tableau(members, start, direction), allowed, errors_from=t + 2)
+    outside = np.abs(_mix(_to_simplex(_values(state)[:, :n_members]), members) - start).sum(axis=-1)
     if (outside > 1e-9).any():
         row = int((outside > 1e-9).argmax())
         raise InputError(
             f"start: the start must lie in the hull of its points within 1e-09; row {first_row + row} lies "
             f"{outside[row]:.3g} outside; start from the members' mean."
         )
-    tableau[:, :-1, -1][basis >= n_members + 2] = 0.0  # the errors left are rounding
-    tableau[:, -1, :] = 0.0
-    tableau[:, -1, t_column] = -1.0
-    enterable[:] = True
-    enterable[n_members + 2 :] = False
-    _simplex(tableau, basis, enterable, None)
-    solution = _solution(tableau, basis)
-    return np.clip(solution[:, t_column], 0.0, 1.0), _to_simplex(solution[:, :n_members])
+    state.table[:, :-1, -1][state.basic >= t + 2] = 0.0  # the errors left are rounding
+    state.table[:, -1, :-1] = np.where(state.nonbasic == t, -1.0, 0.0)
+    values = _values(_simplex(state, np.arange(n_members + 2 + k) < t + 2, errors_from=None))
+    return np.clip(values[:, t], 0.0, 1.0), _to_simplex(values[:, :n_members])
 
 
-def _l1_tableau(points: Floats, target: Floats, direction: Floats | None) -> tuple[Floats, Ints, Floats]:
-    """The tableau of  Σ_m w_m p_m [- t direction] + e = target,  Σ_m w_m = 1,  [t + slack = 1],  min Σ_c |e_c|.
+class _Tableaux(NamedTuple):
+    """Constraints and reduced costs (last row) in terms of the nonbasic variables; the last column is the right side."""
 
-    Columns: w (M), [t, slack], the errors (K) in the sign given, the right side. The last row has the reduced costs.
-    The first basis is the nearest single point and the errors that it leaves.
+    table: Floats  # (n, R + 1, C + 1)
+    basic: Ints  # (n, R) number of the variable that each constraint gives
+    nonbasic: Ints  # (n, C) number of the variable of each column
+    sign: Floats  # (n, K) of the errors as they stand
+
+    def take(self, keep: NDArray[np.bool_]) -> _Tableaux:
+        return _Tableaux(*(values[keep] for values in self))
+
+
+def _l1_tableau(points: Floats, target: Floats, direction: Floats | None) -> _Tableaux:
+    """The start of  Σ_m w_m p_m [- t direction] + e = target,  Σ_m w_m = 1,  [t + slack = 1],  min Σ_c |e_c|.
+
+    At first the nearest single point is basic, with the errors that it leaves.
     """
     n, n_points, k = points.shape
-    extra = 0 if direction is None else 2
-    rows = np.arange(n)
+    extra = 0 if direction is None else 1
     nearest = np.abs(points - target[:, None, :]).sum(axis=-1).argmin(axis=-1)
-    base = points[rows, nearest]  # (n, K)
-    error = target - base
-    sign = np.where(error < 0, -1.0, 1.0)
+    base = points[np.arange(n), nearest]  # (n, K)
+    others = np.arange(n_points - 1) + (np.arange(n_points - 1) >= nearest[:, None])  # (n, M - 1)
+    sign = np.where(target < base, -1.0, 1.0)
 
-    tableau = np.zeros((n, k + 1 + extra // 2 + 1, n_points + extra + k + 1))
-    tableau[:, :k, :n_points] = (sign[:, None, :] * (points - base[:, None, :])).swapaxes(1, 2)
-    tableau[:, range(k), range(n_points + extra, n_points + extra + k)] = 1.0
-    tableau[:, :k, -1] = sign * error
-    tableau[:, k, :n_points] = 1.0
-    tableau[:, k, -1] = 1.0
-    basis = np.empty((n, tableau.shape[1] - 1), dtype=np.int64)
-    basis[:, :k] = np.arange(n_points + extra, n_points + extra + k)
-    basis[:, k] = nearest
+    table = np.zeros((n, k + 2 + extra, n_points + extra))
+    shifted = np.take_along_axis(points, others[..., None], axis=1) - base[:, None, :]
+    table[:, :k, : n_points - 1] = (sign[:, None, :] * shifted).swapaxes(1, 2)
+    table[:, :k, -1] = np.abs(target - base)
+    table[:, k, : n_points - 1] = 1.0
+    table[:, k : k + 1 + extra, -1] = 1.0
+    basic = np.empty((n, k + 1 + extra), dtype=np.int64)
+    basic[:, :k] = np.arange(n_points + 2 * extra, n_points + 2 * extra + k)
+    basic[:, k] = nearest
+    nonbasic = np.concatenate([others, np.full((n, extra), n_points)], axis=1)
     if direction is not None:
-        tableau[:, :k, n_points] = -sign * direction
-        tableau[:, k + 1, n_points : n_points + 2] = 1.0
-        tableau[:, k + 1, -1] = 1.0
-        basis[:, k + 1] = n_points + 1
-    tableau[:, -1, : n_points + extra] = -tableau[:, :k, : n_points + extra].sum(axis=1)
-    tableau[:, -1, -1] = -tableau[:, :k, -1].sum(axis=1)
-    return tableau, basis, sign
+        table[:, :k, n_points - 1] = -sign * direction
+        table[:, k + 1, n_points - 1] = 1.0
+        basic[:, k + 1] = n_points + 1
+    table[:, -1] = -table[:, :k].sum(axis=1)
+    return _Tableaux(table, basic, nonbasic, sign)
 
 
-def _simplex(tableau: Floats, basis: Ints, enterable: NDArray[np.bool_], sign: Floats | None) -> None:
-    """Pivot every tableau to its optimum, in place.
+def _simplex(start: _Tableaux, allowed: NDArray[np.bool_], *, errors_from: int | None) -> _Tableaux:
+    """Pivot every tableau to its optimum; `allowed` says which variables may enter the basis.
 
-    With `sign`, the last K columns are errors of unit cost that may turn negative at the same cost: the column of -e_c
-    is minus that of e_c and costs 2 - (reduced cost of e_c), so it is not stored; a column whose mirror enters is
-    mirrored and its sign recorded. Without `sign` the errors must stay at zero, so a row that has one as its basic
-    variable gives way to any column that would move it.
-    Steepest reduced cost first; after many pivots the smallest index (Bland), which cannot cycle.
+    The errors, numbered from `errors_from`, cost 1 whatever their sign: -e_c has minus the column of e_c and the
+    reduced cost 2 - d, so it is not stored; when it is the one to enter, the column is mirrored and the sign recorded.
+    Without `errors_from` the basic errors must stay at zero, so one gives way to any variable that would move it.
+    Steepest reduced cost first; after many pivots the smallest number (Bland), which cannot cycle.
     """
-    n_columns = tableau.shape[2] - 1
-    patience = 4 * (tableau.shape[1] + n_columns)
-    live = np.arange(len(tableau))
-    table, base, signs = tableau, basis, sign
-    for pivot_number in range(40 * patience):
-        cost = np.where(enterable, table[:, -1, :-1], 0.0)  # (n, C)
-        if signs is not None:
-            k = signs.shape[1]
-            cost[:, -k:] = np.minimum(cost[:, -k:], 2.0 - cost[:, -k:])
-        gains = cost < -REDUCED_COST
+    if not start.nonbasic.shape[1] or not len(start.table):
+        return start
+    end = _Tableaux(*(values.copy() for values in start))
+    now, live = start, np.arange(len(start.table))
+    patience = 4 * (start.table.shape[1] + start.table.shape[2])
+    for n_pivots in range(40 * patience):
+        d = now.table[:, -1, :-1]
+        if errors_from is not None:
+            d = np.where(now.nonbasic >= errors_from, np.minimum(d, 2.0 - d), d)
+        d = np.where(allowed[now.nonbasic], d, 0.0)  # (n, C)
+        gains = d < -REDUCED_COST
         going = gains.any(axis=-1)
         if not going.all():
-            tableau[live], basis[live] = table, base
-            if sign is not None and signs is not None:
-                sign[live] = signs
-                signs = signs[going]
-            live, table, base = live[going], table[going], base[going]
-            cost, gains = cost[going], gains[going]
+            for kept, values in zip(end, now, strict=True):
+                kept[live[~going]] = values[~going]
+            live, now, d, gains = live[going], now.take(going), d[going], gains[going]
         if not len(live):
-            return
+            return end
+        table, basic, nonbasic, sign = now
         i = np.arange(len(live))
-        bland = pivot_number >= patience
-        enter = gains.argmax(axis=-1) if bland else cost.argmin(axis=-1)
-        if signs is not None:
-            k = signs.shape[1]
-            mirrored = (enter >= n_columns - k) & (table[i, -1, enter] > 1.0)
-            at, column = i[mirrored], enter[mirrored]
-            table[at, :, column] *= -1.0
-            table[at, -1, column] += 2.0
-            signs[at, column - (n_columns - k)] *= -1.0
+        bland = n_pivots >= patience
+        enter = np.where(gains, nonbasic, len(allowed)).argmin(axis=-1) if bland else d.argmin(axis=-1)
+        if errors_from is not None:
+            mirrored = (nonbasic[i, enter] >= errors_from) & (table[i, -1, enter] > 1.0)
+            rows, columns = i[mirrored], enter[mirrored]
+            table[rows, :, columns] *= -1.0
+            table[rows, -1, columns] += 2.0
+            sign[rows, nonbasic[rows, columns] - errors_from] *= -1.0
+
         entering = table[i, :, enter]  # (n, R + 1)
-        amount = entering[:, :-1]
-        right = np.maximum(table[:, :-1, -1], 0.0)
+        amount, right = entering[:, :-1], np.maximum(table[:, :-1, -1], 0.0)
         limits = amount > PIVOT
-        if signs is None:
-            limits |= ~enterable[base] & (np.abs(amount) > PIVOT)
+        if errors_from is None:
+            limits |= ~allowed[basic] & (np.abs(amount) > PIVOT)
         size = np.where(limits, np.abs(amount), 1.0)
-        ratio = np.where(limits, right / size, np.inf)
         furthest = np.where(limits, (right + (0.0 if bland else SLACK)) / size, np.inf).min(axis=-1, keepdims=True)
-        tied = ratio <= furthest
-        leave = np.where(tied, base, n_columns).argmin(-1) if bland else np.where(tied, np.abs(amount), -1).argmax(-1)
+        tied = limits & (right / size <= furthest)
+        leave = np.where(tied, basic, len(allowed)).argmin(-1) if bland else np.where(tied, size, -1.0).argmax(-1)
+
+        blocked = ~limits.any(axis=-1)  # no pivot above rounding: the gain was rounding too
+        table[i[blocked], -1, enter[blocked]] = 0.0
+        i, enter, leave = i[~blocked], enter[~blocked], leave[~blocked]
+        entering[blocked] = 0.0
         table[i, leave, -1] = right[i, leave]
-        blocked = np.isinf(ratio[i, leave])  # no pivot above rounding: the gain was rounding too
-        if blocked.any():
-            table[i[blocked], -1, enter[blocked]] = 0.0
-            entering[blocked] = 0.0
-            enter[blocked] = base[i, leave][blocked]
-        divisor = np.where(blocked, 1.0, amount[i, leave])
-        pivot_row = table[i, leave] / divisor[:, None]  # (n, C + 1)
+        table[i, :, enter] = 0.0  # now the column of the variable that leaves
+        table[i, leave, enter] = 1.0
+        pivot_row = np.zeros((len(live), table.shape[2]))
+        pivot_row[i] = table[i, leave] / amount[i, leave][:, None]
         table -= entering[:, :, None] * pivot_row[:, None, :]
-        table[i, leave] = pivot_row
-        base[i, leave] = enter
-    tableau[live], basis[live] = table, base
-    if sign is not None and signs is not None:
-        sign[live] = signs
+        table[i, leave] = pivot_row[i]
+        basic[i, leave], nonbasic[i, enter] = nonbasic[i, enter], basic[i, leave]
+    for kept, values in zip(end, now, strict=True):
+        kept[live] = values
+    return end
 
 
-def _solution(tableau: Floats, basis: Ints) -> Floats:
-    """Value of every column: the right side for the basic ones, 0 for the others."""
-    values = np.zeros((len(tableau), tableau.shape[2] - 1))
-    np.put_along_axis(values, basis, tableau[:, :-1, -1], axis=1)
+def _values(state: _Tableaux) -> Floats:
+    """Value of every variable: the right side for the basic ones, 0 for the others."""
+    values = np.zeros((len(state.table), state.basic.shape[1] + state.nonbasic.shape[1]))
+    np.put_along_axis(values, state.basic, state.table[:, :-1, -1], axis=1)
     return values
 
 

@@ -72,7 +72,8 @@ def _parts(assay: "Assay") -> dict[str, Any] | None:
     for by in kinds:
         cells: dict[str, dict[str, dict[str, Any]]] = {}
         for row in assay.subset_rows(by):
-            if row["metric"] not in ("accuracy", distance, "nonspecificity", "unified"):
+            known = row["metric"] in ("accuracy", distance, "nonspecificity", "unified")
+            if not known or row["model"] not in assay.model_names:
                 continue
             mine = cells.setdefault(row["subset"], {}).setdefault(row["model"], {"n": row["n"], "unified": []})
             interval = [row["estimate"], row["low"], row["high"]]

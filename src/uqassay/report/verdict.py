@@ -9,7 +9,7 @@ from uqassay.errors import InputError
 from uqassay.statistics import Estimate, holm, paired_mean_test
 
 if TYPE_CHECKING:
-    from uqassay.assay.result import Assay, Ranked
+    from uqassay.assay import Assay, Ranked
 
 __all__ = ["reference_tradeoff", "verdict"]
 

@@ -220,12 +220,10 @@ def _column(assay: "Assay", scores: "ModelScores", name: str) -> Array:
     """All runs and instances of one column, ``(R · n,)``."""
     if name != "nonspecificity" and name not in assay.settings.measures:
         known = ", ".join(("nonspecificity", *assay.settings.measures))
-        raise InputError(
-            f"quantity: must be one of {known}; got {name!r}; pass measures=[{name!r}, …] to assay for it."
-        )
+        raise InputError(f"measures: {name!r} was not computed, only {known}; pass measures=[{name!r}, …] to assay.")
     values = scores.columns[name].ravel()
-    if np.isnan(values).all():
-        raise InputError(f"quantity: {name} is not defined for {scores.kind}; got {scores.name!r}; choose another one.")
+    if not np.isfinite(values).any():
+        raise InputError(f"measures: {name} of {scores.name!r} is nowhere finite ({scores.kind}); choose another one.")
     return values
 
 

@@ -31,7 +31,7 @@ from uqassay.report.figures.style import (
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from uqassay.assay.result import Assay, Ranked
+    from uqassay.assay import Assay, Ranked
 
 __all__ = ["plot_distance_nonspecificity", "plot_members", "plot_ranking"]
 
@@ -54,7 +54,7 @@ def plot_ranking(assay: "Assay", tradeoff: float = 1.0, *, ax: "Axes | None" = N
     Axes
         One row per model and baseline, best first (row i at y = i). The axis is cut to the models: an arrow at its end
         stands for a baseline beyond it. "wins" is the winning probability, p the Holm-adjusted paired test against the
-        best model.
+        best model; † stands beside a model that is worse than a baseline.
 
     Raises
     ------
@@ -69,7 +69,7 @@ def plot_ranking(assay: "Assay", tradeoff: float = 1.0, *, ax: "Axes | None" = N
     >>> from matplotlib.figure import Figure
     >>> a = uq.assay({"a": uq.Point([[0.9, 0.1]] * 9), "b": uq.Point([[0.6, 0.4]] * 9)}, [0] * 8 + [1])
     >>> [t.get_text() for t in plot_ranking(a, ax=Figure().subplots()).get_yticklabels()]
-    ['class-prior', 'a', 'b', 'vacuous']
+    ['class-prior', 'a †', 'b †', 'vacuous']
     """
     rows = assay.ranked(tradeoff)
     errors = [(r.estimate.high - r.estimate.low) / 2 for r in rows if r.rank is not None]
@@ -77,7 +77,7 @@ def plot_ranking(assay: "Assay", tradeoff: float = 1.0, *, ax: "Axes | None" = N
     error = float(np.median(usable)) if usable else float("nan")  # one number of digits for the column
     table = [(f"mean E [{level_text(assay)}]", "wins", "p (Holm)"), *(_ranking_cells(row, error) for row in rows)]
     columns = [text_width(cells, "small") + 8 for cells in zip(*table, strict=True)]
-    names = [plain(r.model) for r in rows]
+    names = [plain(r.model) + (" †" if r.below else "") for r in rows]
     size = 3.0 + (sum(columns) + text_width(names, "medium")) / 72, 0.9 + 0.32 * len(rows)
     ax = axes_for(ax, size)
     left, right = window(
@@ -116,7 +116,7 @@ def plot_ranking(assay: "Assay", tradeoff: float = 1.0, *, ax: "Axes | None" = N
                 annotation_clip=False,
             )
     ax.set_xlabel(f"mean {loss_label(assay)},  λ = {tradeoff:g}")
-    headline(ax, resampled_units(assay))
+    headline(ax, resampled_units(assay), "† worse than a baseline" if any(r.below for r in rows) else "")
     return ax
 
 
@@ -133,8 +133,6 @@ def _ranking_cells(row: "Ranked", error: float) -> tuple[str, str, str]:
     else:
         wins = f"{100 * win:.0f} %"
     test = "" if np.isnan(p) else "< .001" if p < 0.001 else f"{p:.3f}".removeprefix("0")
-    if row.below:
-        test = f"{test}  (worse than {row.below[0]})".lstrip()
     return mean, wins, test
 
 

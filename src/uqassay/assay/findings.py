@@ -1,0 +1,165 @@
+"""Findings: one row per model and metric, on all instances or on parts of them."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtri
+
+from uqassay.assay.scoring import ModelScores
+from uqassay.errors import InputError
+from uqassay.metrics.calibration_error import expected_calibration_error
+from uqassay.statistics import Estimate, mean_estimate, proportion_estimate
+
+if TYPE_CHECKING:
+    from uqassay.assay.result import Assay
+
+__all__ = ["FINDING_COLUMNS", "finding_rows", "loss_estimate", "one_run", "subset_rows"]
+
+Array = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+FINDING_COLUMNS = [
+    *("model", "run", "metric", "score", "tradeoff", "convention"),
+    *("estimate", "low", "high", "level", "n", "method", "note"),
+]
+NAN = float("nan")
+
+
+def finding_rows(assay: "Assay") -> list[dict[str, Any]]:
+    """Findings of every model over all runs and, where there are several, of each run."""
+    rows = []
+    for model in assay.models:
+        rows += _model_rows(assay, model, None, None)
+        if model.n_runs > 1:
+            for r in range(model.n_runs):
+                rows += _model_rows(assay, model, r, None)
+    return rows
+
+
+def subset_rows(assay: "Assay", by: str) -> list[dict[str, Any]]:
+    """Findings on the parts that "correct", "class" or a subgroup makes of the instances."""
+    rows = []
+    for model in assay.models:
+        if by == "correct" and model.baseline:
+            continue
+        for label, mask in _parts(assay, by, model):
+            if mask.any():
+                rows += [{"subset_by": by, "subset": label, **row} for row in _model_rows(assay, model, None, mask)]
+    return rows
+
+
+def loss_estimate(assay: "Assay", model: ModelScores, values: Array, tradeoff: float) -> Estimate:
+    """Mean of a loss with an interval that also holds the error of an estimated non-specificity."""
+    return _widened(_skewed_mean(values, groups=assay.groups, level=assay.settings.level), model, tradeoff)
+
+
+def one_run(values: Array) -> Array:
+    """A single run as ``(n,)``, for which no spread between runs is claimed."""
+    return values if len(values) > 1 else values[0]
+
+
+def _model_rows(assay: "Assay", model: ModelScores, run: int | None, mask: Mask | None) -> list[dict[str, Any]]:
+    s = assay.settings
+    rows: list[dict[str, Any]] = []
+
+    def add(metric: str, estimate: Estimate, score: str = "", tradeoff: float = NAN) -> None:
+        row = {
+            "model": model.name,
+            "run": "all" if run is None else str(run + 1),
+            "metric": metric,
+            "score": score,
+            "tradeoff": tradeoff,
+            "convention": s.convention,
+            "estimate": float(estimate),
+        }
+        rows.append(row | {key: getattr(estimate, key) for key in FINDING_COLUMNS[len(row) :]})
+
+    columns = model.columns if run is None else {k: v[run : run + 1] for k, v in model.columns.items()}
+    if not model.baseline or model.name == "class-prior":
+        add("accuracy", _mean(assay, columns["correct"], mask, proportion_estimate))
+        add("log-loss", _mean(assay, columns["log-loss"], mask))
+        add("brier", _mean(assay, columns["brier"], mask))
+        add("ece", _calibration_error(assay, columns, mask))
+    d, ns = columns["distance"], columns["nonspecificity"]
+    add(s.distance.replace("_", "-"), _mean(assay, d, mask))
+    add("nonspecificity", _widened(_mean(assay, ns, mask), model, 1.0), score=s.nonspecificity)
+    for tradeoff in assay.tradeoffs:
+        e = _widened(_mean(assay, d + tradeoff * ns, mask), model, tradeoff)
+        add("unified", e, score=s.nonspecificity, tradeoff=tradeoff)
+    for measure in s.measures:
+        if np.isnan(columns[measure]).all():
+            note = f"{measure} is not defined for {model.kind}"
+            add(measure, Estimate(NAN, low=NAN, high=NAN, level=s.level, n=0, method="", note=note))
+        else:
+            add(measure, _mean(assay, columns[measure], mask))
+    return rows
+
+
+def _parts(assay: "Assay", by: str, model: ModelScores) -> list[tuple[str, Mask]]:
+    """Names and masks ``(R, n)`` of the parts."""
+    truth = assay.labels if assay.labels.ndim == 1 else assay.labels.argmax(axis=1)
+    if by == "correct":
+        hit = model.columns["label"] == truth
+        return [("correct", hit), ("wrong", ~hit)]
+    shape = model.columns["distance"].shape
+    if by == "class":
+        return [(name, np.broadcast_to(truth == c, shape)) for c, name in enumerate(assay.class_names)]
+    if by not in assay.subgroups:
+        known = ", ".join(["correct", "class", *assay.subgroups])
+        raise InputError(f"by: must be one of {known}; got {by!r}; pass subgroups={{name: values}} to assay for more.")
+    values = assay.subgroups[by]
+    return [(str(value), np.broadcast_to(values == value, shape)) for value in np.unique(values)]
+
+
+def _skewed_mean(values: Array, **options: Any) -> Estimate:
+    # losses are skewed: Hall's interval has the best measured coverage, see `mean_estimate`
+    return mean_estimate(values, method="hall", **options)
+
+
+def _mean(
+    assay: "Assay", values: Array, mask: Mask | None, estimate: Callable[..., Estimate] = _skewed_mean
+) -> Estimate:
+    """Mean over the runs and the instances of a mask, with an interval."""
+    options: dict[str, Any] = {"groups": assay.groups, "level": assay.settings.level}
+    if mask is None:
+        return estimate(one_run(values), **options)
+    mask = np.broadcast_to(mask, values.shape)
+    if (mask == mask[0]).all():  # the same instances in every run
+        options["groups"] = None if assay.groups is None else assay.groups[mask[0]]
+        return estimate(one_run(values[:, mask[0]]), **options)
+    units = np.arange(values.shape[1]) if assay.groups is None else assay.groups
+    options["groups"] = np.broadcast_to(units, values.shape)[mask]
+    return estimate(values[mask], **options)
+
+
+def _widened(estimate: Estimate, model: ModelScores, tradeoff: float) -> Estimate:
+    """Add the error of an estimated non-specificity to the interval."""
+    error = tradeoff * model.nonspecificity_error
+    if error == 0 or not np.isfinite(estimate.low):
+        return estimate
+    value, z = float(estimate), float(ndtri(0.5 + estimate.level / 2))
+    note = f"non-specificity estimated, standard error {error:.2g} in the mean"
+    return Estimate(
+        value,
+        low=value - np.hypot(value - estimate.low, z * error),
+        high=value + np.hypot(estimate.high - value, z * error),
+        level=estimate.level,
+        n=estimate.n,
+        method=estimate.method,
+        note="; ".join(filter(None, [estimate.note, note])),
+    )
+
+
+def _calibration_error(assay: "Assay", columns: dict[str, Array], mask: Mask | None) -> Estimate:
+    chosen = slice(None) if mask is None else mask
+    hit, confidence = columns["correct"][chosen].ravel(), columns["confidence"][chosen].ravel()
+    return Estimate(
+        expected_calibration_error(hit, confidence),
+        low=NAN,
+        high=NAN,
+        level=assay.settings.level,
+        n=len(hit),
+        method="10 equal-width bins",
+        note="no interval: the binned error is biased upwards in small samples",
+    )

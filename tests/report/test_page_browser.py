@@ -1,0 +1,277 @@
+"""The page in a real browser, from a file and without a network."""
+
+import csv
+import json
+import os
+import shutil
+import time
+
+import numpy as np
+import pytest
+
+import uqassay as uq
+from uqassay.report.page import write_page
+
+pytestmark = pytest.mark.browser
+
+HOSTILE = "<img src=x onerror=alert(1)>"
+CLASSES = ["</script><script>alert(2)</script>", "a & b", "%{x} third", "fourth"]
+COMMAND = "uqassay report '<b>.npz'"
+FLAGS = (
+    "--headless=new --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
+    "--disable-component-update --disable-sync --window-size=1280,900"
+).split()
+
+
+def skip_or_fail(reason):
+    if os.environ.get("UQASSAY_REQUIRE_ALL") == "1":
+        pytest.fail(f"UQASSAY_REQUIRE_ALL=1, yet {reason}")
+    pytest.skip(reason)
+
+
+@pytest.fixture(scope="module")
+def assay():
+    rng = np.random.default_rng(7)
+    n, k = 250, 4
+    y = rng.integers(0, k, n)
+    z = 2.0 * np.eye(k)[y] + rng.normal(size=(n, k))
+
+    def softmax(z):
+        p = np.exp(z)
+        return p / p.sum(axis=-1, keepdims=True)
+
+    models = {
+        HOSTILE: uq.Members(softmax(z[:, None, :] + 0.9 * rng.normal(size=(n, 6, k))), class_names=CLASSES),
+        "point": uq.Point(softmax(1.2 * z)),
+        "dull": uq.Point(softmax(0.4 * z)),
+        "box": uq.Intervals(np.maximum(softmax(z) - 0.1, 0), np.minimum(softmax(z) + 0.1, 1)),
+    }
+    return uq.assay(models, y, subgroups={"<i>site": np.where(rng.random(n) < 0.5, "<b>A", "B")}, n_draws=500)
+
+
+@pytest.fixture(scope="module")
+def address(assay, tmp_path_factory):
+    try:
+        import plotly  # noqa: F401
+    except ModuleNotFoundError:
+        skip_or_fail("plotly is not installed")
+    return write_page(assay, tmp_path_factory.mktemp("page") / "report.html", command=COMMAND).as_uri()
+
+
+@pytest.fixture(scope="module")
+def driver(tmp_path_factory):
+    try:
+        from selenium import webdriver
+    except ModuleNotFoundError:
+        skip_or_fail("selenium is not installed")
+    browser, helper = shutil.which("chromium") or shutil.which("google-chrome"), shutil.which("chromedriver")
+    if browser is None or helper is None:
+        skip_or_fail("Chromium or its driver is not installed")
+    options = webdriver.ChromeOptions()
+    options.binary_location = browser
+    for flag in (*FLAGS, f"--user-data-dir={tmp_path_factory.mktemp('profile')}"):
+        options.add_argument(flag)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    found = webdriver.Chrome(options=options, service=webdriver.ChromeService(helper))
+    yield found
+    found.quit()
+
+
+@pytest.fixture
+def page(driver, address):
+    """The page, opened afresh and drawn; afterwards nothing must have gone wrong."""
+    driver.get_log("browser")  # forget what came before
+    driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+    driver.get("about:blank")
+    driver.get(address)
+    wait_until(lambda: driver.execute_script("return document.documentElement.dataset.ready") == "yes", 60)
+    yield driver
+    assert [entry for entry in driver.get_log("browser") if entry["level"] == "SEVERE"] == []
+
+
+def wait_until(condition, seconds=10):
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "the page did not get there"
+        time.sleep(0.05)
+
+
+def texts(page, selector):
+    return page.execute_script("return [...document.querySelectorAll(arguments[0])].map((n) => n.textContent)", selector)
+
+
+def ranked_names(page):
+    return page.execute_script("return [...document.querySelectorAll('#ranking tbody tr')].map((n) => n.dataset.key)")
+
+
+def press(page, selector, key):
+    from selenium.webdriver.common.by import By
+
+    page.find_element(By.CSS_SELECTOR, selector).send_keys(key)
+
+
+def click(page, selector):
+    page.execute_script("document.querySelector(arguments[0]).click()", selector)
+
+
+def test_opens_from_a_file_without_a_network(page):
+    assert page.execute_script("return performance.getEntriesByType('resource').length") == 0
+    assert page.execute_script("return document.querySelectorAll('.main-svg').length") > 10
+    assert not page.execute_script("return document.getElementById('failed').textContent")
+    assert not [text for text in texts(page, ".chart") if "could not be drawn" in text]
+
+
+def test_verdict_is_that_of_the_assay(page, assay):
+    assert tuple(t.replace("\u00a0", " ") for t in texts(page, ".verdict p")) == assay.verdict()
+
+
+def test_hostile_names_are_shown_as_text(page):
+    assert page.execute_script("return document.images.length") == 0
+    assert any(HOSTILE in text for text in texts(page, "#ranking td"))
+    assert any(CLASSES[0] in text for text in texts(page, "#picked, #extremes td"))
+    assert any(HOSTILE[:15] in text for text in texts(page, "#lines text"))  # Plotly's own labels, too
+    assert page.execute_script("return document.querySelectorAll('main script, main b').length") == 0
+    assert texts(page, "#command-text") == [COMMAND]
+
+
+def test_slider_ranks_again(page, assay):
+    from selenium.webdriver.common.keys import Keys
+
+    low, high = assay.winners()[0], assay.winners()[-1]
+    assert low[2] != high[2]
+    press(page, "#lambda", Keys.HOME)
+    assert ranked_names(page) == [r.model for r in assay.ranked(0.0)]
+    press(page, "#lambda", Keys.END)
+    top = page.execute_script("return ranking.grid.at(-1)")
+    assert ranked_names(page) == [r.model for r in assay.ranked(top)]
+    change = assay.winners()[1][0]
+    before, after = np.floor(change * 100) / 100, np.ceil(change * 100) / 100
+    page.execute_script("setIndex(indexAt(arguments[0]))", before)
+    assert ranked_names(page)[0] == low[2][0]
+    press(page, "#lambda", Keys.ARROW_RIGHT)
+    assert page.execute_script("return lambda()") == pytest.approx(after)
+    assert ranked_names(page)[0] == assay.winners()[1][2][0]
+
+
+def test_shown_numbers_against_the_assay(page, assay):
+    at = page.execute_script("return lambda()")
+    assert at == 0.5
+    shown = page.execute_script(
+        "return [...document.querySelectorAll('#ranking tbody tr')].map((r) => r.querySelectorAll('td')[3].firstChild.firstChild.data)"
+    )
+    for text, r in zip(shown, assay.ranked(at), strict=True):
+        assert float(text) == pytest.approx(float(r.estimate), abs=0.0005)
+
+
+def test_next_change_of_the_winner_is_one_key_away(page, assay):
+    page.execute_script("setIndex(0)")
+    press(page, "#next-change", "\ue007")
+    assert page.execute_script("return lambda()") >= assay.winners()[1][0]
+    assert ranked_names(page)[0] == assay.winners()[1][2][0]
+
+
+def test_tables_sort(page, assay):
+    header = "#summary th:nth-child(2)"
+    values = {m.name: float(m.columns["correct"].mean()) for m in assay.candidates}
+    click(page, f"{header} .sort")
+    names = page.execute_script("return [...document.querySelectorAll('#summary tbody tr')].map((r) => r.dataset.key)")
+    assert [n for n in names if n in values] == sorted(values, key=values.get)
+    assert names[-1] == "vacuous"  # without an accuracy: last, whichever way
+    assert page.execute_script("return document.querySelector(arguments[0]).ariaSort", header) == "ascending"
+    click(page, f"{header} .sort")
+    names = page.execute_script("return [...document.querySelectorAll('#summary tbody tr')].map((r) => r.dataset.key)")
+    assert [n for n in names if n in values] == sorted(values, key=values.get, reverse=True)
+    assert names[-1] == "vacuous"
+
+
+def test_questionnaire_sets_the_tradeoff(page):
+    click(page, "input[name=abstain][value=no]")
+    assert "λ from 1.00 to 2.00" in texts(page, "#answer")[0]
+    click(page, "input[name=abstain][value=yes]")
+    expected = uq.metrics.tradeoff_range(True, 0.1)
+    assert expected.reason in texts(page, "#answer")[0]
+    click(page, "#use-answer")
+    assert page.execute_script("return lambda()") == pytest.approx(0.1)
+
+
+def test_any_instance_can_be_looked_at(page, assay):
+    page.execute_script(
+        "const n = document.getElementById('pick'); n.value = '123'; n.dispatchEvent(new Event('change'))"
+    )
+    assert texts(page, "#picked") == [f"Instance 123: {CLASSES[assay.labels[123]]}"]
+    assert len(texts(page, ".picture")) == 4
+    d = assay[HOSTILE].columns["distance"][0, 123]
+    assert f"d {d:.3f}," in texts(page, ".picture")[0]
+    press(page, "#after", "\ue007")
+    assert texts(page, "#picked")[0].startswith("Instance 124:")
+    page.execute_script("const n = document.getElementById('pick'); n.value = '250'; n.dispatchEvent(new Event('change'))")
+    assert texts(page, "#pick-problem") == ["Give a number from 0 to 249."]
+
+
+def test_corners_of_a_box_against_brute_force(page):
+    """The triangle of an interval set holds every member of the set, and its corners are members."""
+    rng = np.random.default_rng(0)
+    lower, upper = np.array([0.05, 0.1, 0.2, 0.05]), np.array([0.5, 0.4, 0.6, 0.3])
+    corners = np.array(
+        page.execute_script("return boxCorners({lower: arguments[0], upper: arguments[1]}, [0, 2, 3])", lower.tolist(), upper.tolist())
+    )
+    p = rng.dirichlet(np.ones(4), 400_000)
+    p = p[(p >= lower).all(axis=1) & (p <= upper).all(axis=1)]
+    seen = p[:, [0, 2, 3]] / p[:, [0, 2, 3]].sum(axis=1, keepdims=True)
+    assert len(p) > 1000
+    for direction in rng.normal(size=(50, 3)):
+        reach = (corners @ direction).max()
+        assert (seen @ direction).max() <= reach + 1e-3
+        assert (seen @ direction).max() >= reach - 0.1
+
+
+def test_definitions_open_from_the_keyboard(page):
+    press(page, "#choose-h .what", "\ue007")
+    assert page.execute_script("return document.getElementById('definition').open")
+    assert "λ" in texts(page, "#definition-title")[0]
+    press(page, "#definition button", "\ue007")
+    assert not page.execute_script("return document.getElementById('definition').open")
+
+
+def test_hiding_a_model_redraws_the_charts(page):
+    before = page.execute_script("return document.getElementById('lines').data.length")
+    click(page, "#filter .model")
+    wait_until(lambda: page.execute_script("return document.getElementById('lines').data.length") < before)
+    assert page.execute_script("return document.querySelector('#filter .model').ariaPressed") == "false"
+
+
+def test_dark_and_light(page):
+    ink = "return getComputedStyle(document.body).color + document.getElementById('lines').layout.font.color"
+    colours = {}
+    for _ in range(3):
+        click(page, "#theme")
+        colours[page.execute_script("return document.documentElement.dataset.theme")] = page.execute_script(ink)
+    assert set(colours) == {"light", "dark"}
+    assert colours["light"] != colours["dark"]
+
+
+def test_readable_at_400_pixels(page):
+    page.execute_cdp_cmd(
+        "Emulation.setDeviceMetricsOverride", {"width": 400, "height": 800, "deviceScaleFactor": 1, "mobile": True}
+    )
+    page.refresh()
+    wait_until(lambda: page.execute_script("return document.documentElement.dataset.ready") == "yes", 60)
+    assert page.execute_script("return document.documentElement.scrollWidth") <= 400
+    wide = page.execute_script(
+        "return [...document.querySelectorAll('.chart')].filter((n) => n.scrollWidth > 400).map((n) => n.id)"
+    )
+    assert wide == []
+
+
+def test_findings_download(page, assay, tmp_path):
+    page.execute_cdp_cmd("Browser.setDownloadBehavior", {"behavior": "allow", "downloadPath": str(tmp_path)})
+    click(page, "#csv")
+    click(page, "#json")
+    wait_until(lambda: {p.name for p in tmp_path.iterdir()} >= {"findings.csv", "findings.json"})
+    with (tmp_path / "findings.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    expected = assay.finding_rows()
+    assert [r["model"] for r in rows] == [r["model"] for r in expected]
+    assert [float(r["estimate"] or "nan") for r in rows] == pytest.approx([r["estimate"] for r in expected], nan_ok=True)
+    held = json.loads((tmp_path / "findings.json").read_text(encoding="utf-8"))
+    assert tuple(held["verdict"]) == assay.verdict()
