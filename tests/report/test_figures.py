@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from matplotlib import cbook, colors
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from tests.kinds import random_prediction
 
 import uqassay as uq
-from tests.kinds import random_prediction
 from uqassay.credal import box_vertices, permutation_vertices
 from uqassay.errors import InputError, MissingDependencyError
 from uqassay.report import figures

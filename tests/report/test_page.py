@@ -91,7 +91,10 @@ def test_every_tradeoff_of_the_findings_is_on_the_grid():
 def test_the_grid_passes_the_last_change_of_the_winner():
     n = 40
     a = uq.assay(
-        {"set": uq.Intervals(np.tile([0.75, 0.05], (n, 1)), np.tile([0.95, 0.25], (n, 1))), "point": uq.Point([[0.6, 0.4]] * n)},
+        {
+            "set": uq.Intervals(np.tile([0.75, 0.05], (n, 1)), np.tile([0.95, 0.25], (n, 1))),
+            "point": uq.Point([[0.6, 0.4]] * n),
+        },
         np.zeros(n, dtype=int),
     )
     last = a.winners()[-1][0]  # (ln 0.95 − ln 0.6) / (0.2 ln 2) ≈ 3.3

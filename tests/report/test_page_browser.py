@@ -17,10 +17,10 @@ pytestmark = pytest.mark.browser
 HOSTILE = "<img src=x onerror=alert(1)>"
 CLASSES = ["</script><script>alert(2)</script>", "a & b", "%{x} third", "fourth"]
 COMMAND = "uqassay report '<b>.npz'"
-FLAGS = (
-    "--headless=new --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
-    "--disable-component-update --disable-sync --window-size=1280,900"
-).split()
+FLAGS = [
+    *("--headless=new", "--no-sandbox", "--disable-gpu", "--window-size=1280,900", "--disable-quic", "--no-first-run"),
+    *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
+]
 
 
 def skip_or_fail(reason):
@@ -97,7 +97,9 @@ def wait_until(condition, seconds=10):
 
 
 def texts(page, selector):
-    return page.execute_script("return [...document.querySelectorAll(arguments[0])].map((n) => n.textContent)", selector)
+    return page.execute_script(
+        "return [...document.querySelectorAll(arguments[0])].map((n) => n.textContent)", selector
+    )
 
 
 def ranked_names(page):
@@ -157,7 +159,8 @@ def test_shown_numbers_against_the_assay(page, assay):
     at = page.execute_script("return lambda()")
     assert at == 0.5
     shown = page.execute_script(
-        "return [...document.querySelectorAll('#ranking tbody tr')].map((r) => r.querySelectorAll('td')[3].firstChild.firstChild.data)"
+        "const rows = [...document.querySelectorAll('#ranking tbody tr')];"
+        "return rows.map((row) => row.querySelectorAll('td')[3].firstChild.firstChild.data)"
     )
     for text, r in zip(shown, assay.ranked(at), strict=True):
         assert float(text) == pytest.approx(float(r.estimate), abs=0.0005)
@@ -204,7 +207,9 @@ def test_any_instance_can_be_looked_at(page, assay):
     assert f"d {d:.3f}," in texts(page, ".picture")[0]
     press(page, "#after", "\ue007")
     assert texts(page, "#picked")[0].startswith("Instance 124:")
-    page.execute_script("const n = document.getElementById('pick'); n.value = '250'; n.dispatchEvent(new Event('change'))")
+    page.execute_script(
+        "const n = document.getElementById('pick'); n.value = '250'; n.dispatchEvent(new Event('change'))"
+    )
     assert texts(page, "#pick-problem") == ["Give a number from 0 to 249."]
 
 
@@ -213,7 +218,9 @@ def test_corners_of_a_box_against_brute_force(page):
     rng = np.random.default_rng(0)
     lower, upper = np.array([0.05, 0.1, 0.2, 0.05]), np.array([0.5, 0.4, 0.6, 0.3])
     corners = np.array(
-        page.execute_script("return boxCorners({lower: arguments[0], upper: arguments[1]}, [0, 2, 3])", lower.tolist(), upper.tolist())
+        page.execute_script(
+            "return boxCorners({lower: arguments[0], upper: arguments[1]}, [0, 2, 3])", lower.tolist(), upper.tolist()
+        )
     )
     p = rng.dirichlet(np.ones(4), 400_000)
     p = p[(p >= lower).all(axis=1) & (p <= upper).all(axis=1)]
@@ -272,6 +279,8 @@ def test_findings_download(page, assay, tmp_path):
         rows = list(csv.DictReader(file))
     expected = assay.finding_rows()
     assert [r["model"] for r in rows] == [r["model"] for r in expected]
-    assert [float(r["estimate"] or "nan") for r in rows] == pytest.approx([r["estimate"] for r in expected], nan_ok=True)
+    assert [float(r["estimate"] or "nan") for r in rows] == pytest.approx(
+        [r["estimate"] for r in expected], nan_ok=True
+    )
     held = json.loads((tmp_path / "findings.json").read_text(encoding="utf-8"))
     assert tuple(held["verdict"]) == assay.verdict()

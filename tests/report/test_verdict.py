@@ -76,7 +76,10 @@ def test_models_that_tie_are_both_named():
     n = 50
     a = uq.assay({"a": point(0.8, n), "b": point(0.8, n), "c": point(0.6, n)}, np.zeros(n, dtype=int))
     sentences = verdict(a)
-    assert sentences[0] == "Choose a or b (equal throughout) at every λ (wins in more than 99.9 % of resamples at λ = 0.5)."
+    assert (
+        sentences[0]
+        == "Choose a or b (equal throughout) at every λ (wins in more than 99.9 % of resamples at λ = 0.5)."
+    )
     assert "b has the same" in sentences[1]
 
 
@@ -122,7 +125,9 @@ def test_a_subgroup_in_which_another_model_wins(clear):
         assert not found
         return
     expected = float((-np.log(p[0]) + np.log(p[1]))[night].mean())
-    assert re.match(rf"Where time is night \(100 instances\) dusk does better than day at λ = 0.5, by {expected:.3f}", found[0])
+    assert re.match(
+        rf"Where time is night \(100 instances\) dusk does better than day at λ = 0.5, by {expected:.3f}", found[0]
+    )
 
 
 def test_an_infinite_loss_is_said():

@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from uqassay._array import as_labels
 from uqassay.errors import InputError
-from uqassay.predictions import Dirichlet, GaussianLogits, Masses, Members, Prediction
+from uqassay.predictions import Masses, Members, Prediction
+from uqassay.predictions.drawn import Drawn
 
 __all__ = ["BASELINES", "Aligned", "align"]
 
@@ -168,6 +169,6 @@ def _with_members(run: Prediction, n_members: int, seed: int, name: str) -> Pred
                 f"common_members: {name!r} has only {run.n_members} members; got {n_members}; ask for no more."
             )
         return run.subset(n_members, seed) if run.n_members > n_members else run
-    if isinstance(run, (Dirichlet, GaussianLogits)):
-        return replace(run, n_draws=n_members)
+    if isinstance(run, Drawn):
+        return replace(run, n_draws=n_members, drawn=None)
     return run

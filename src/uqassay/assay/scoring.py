@@ -13,7 +13,8 @@ from uqassay.errors import InputError
 from uqassay.measures.scores import uncertainty_score
 from uqassay.metrics.point_scores import brier_loss, is_correct, log_loss
 from uqassay.metrics.unified import default_floor, label_distance, set_nonspecificity
-from uqassay.predictions import Dirichlet, GaussianLogits, Intervals, Masses, Members, Point, Prediction, Vertices
+from uqassay.predictions import Intervals, Masses, Members, Point, Prediction, Vertices
+from uqassay.predictions.drawn import Drawn
 
 __all__ = ["ModelScores", "SetSample", "Settings", "sample_sets", "score_baselines", "score_model"]
 
@@ -222,8 +223,7 @@ def sample_sets(run: Prediction, rows: NDArray[np.int64], n_pictured: int) -> Se
 
 def _with_draws_held(run: Prediction) -> Prediction:
     """Draw once where the draws fit into memory: a `Dirichlet` is asked several times for the same ones."""
-    drawn = isinstance(run, (Dirichlet, GaussianLogits))
-    if drawn and 8 * run.n_instances * run.n_draws * run.n_classes <= DRAWS_HELD_BYTES:
+    if isinstance(run, Drawn) and 8 * run.n_instances * run.n_draws * run.n_classes <= DRAWS_HELD_BYTES:
         return run.with_draws()
     return run
 
@@ -265,7 +265,7 @@ def _n_points(run: Prediction) -> int | None:
         return None
     if isinstance(run, Members):
         return run.n_members
-    if isinstance(run, (Dirichlet, GaussianLogits)):
+    if isinstance(run, Drawn):
         return run.n_draws
     return int(run.vertices.shape[1]) if isinstance(run, Vertices) else 1
 

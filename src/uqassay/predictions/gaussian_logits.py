@@ -1,31 +1,28 @@
 """Gaussian distributions over logits, as heteroscedastic classifiers and Laplace approximations state."""
 
-from dataclasses import dataclass, field, replace
-from typing import Any, Self
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from uqassay._array import RandomState, as_numeric, check_class_count, check_rows, draw_per_row
+from uqassay._array import RandomState, as_numeric, check_class_count, check_rows
 from uqassay.errors import InputError
-from uqassay.predictions._base import Array, Prediction
-from uqassay.predictions.dirichlet import as_members, check_draws
-from uqassay.predictions.members import Members
+from uqassay.predictions._base import Array
+from uqassay.predictions.drawn import Drawn, check_draws
 from uqassay.predictions.point import softmax
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class GaussianLogits(Prediction):
+class GaussianLogits(Drawn):
     """Independent Gaussian logits per class, from one model or from each of M forward passes.
 
     Parameters
     ----------
     mean, variance : array (n, K) or (n, M, K)
         Mean and variance of the logits; variances ≥ 0.
-    n_draws : int
-        Number of softmax draws that span the credal set, dealt out evenly over the M passes.
-    seed : int
-        Seed of those draws; each row has draws of its own.
+    n_draws, seed
+        Number and seed of the softmax draws that span the set, dealt out evenly over the M passes; see `Drawn`.
 
     Examples
     --------
@@ -37,9 +34,6 @@ class GaussianLogits(Prediction):
 
     mean: NDArray[Any]
     variance: NDArray[Any]
-    n_draws: int = 100
-    seed: int = 0
-    drawn: NDArray[np.float64] | None = field(default=None, repr=False, kw_only=True)
 
     def __post_init__(self) -> None:
         mean = as_numeric(self.mean, "mean", ndim=(2, 3))
@@ -74,36 +68,9 @@ class GaussianLogits(Prediction):
         """Mean of the softmax draws, ``(n, K)``."""
         return self.members().mean_probs()
 
-    def lower_probs(self) -> Array:
-        """Least probability of each class among the draws, ``(n, K)``."""
-        return self.members().lower_probs()
-
-    def upper_probs(self) -> Array:
-        """Greatest probability of each class among the draws, ``(n, K)``."""
-        return self.members().upper_probs()
-
-    def hull_points(self) -> NDArray[Any]:
-        """The draws, ``(n, n_draws, K)``."""
-        return self.sample(self.n_draws, self.seed) if self.drawn is None else self.drawn
-
-    def with_draws(self) -> Self:
-        """The same statement holding its draws, ``(n, n_draws, K)``, so that they are made once."""
-        return replace(self, drawn=self.hull_points())
-
-    def credal(self) -> Members:
-        """The draws as `Members`."""
-        return self.members()
-
-    def members(self) -> Members:
-        """`n_draws` softmax draws as `Members`."""
-        return as_members(self, self.hull_points())
-
     def sample(self, n: int, rng: RandomState = None) -> Array:
         """Softmax of drawn logits, ``(n_instances, n, K)``; draw j comes from pass j mod M and belongs to its row."""
-        check_draws(n, "n")
-        numbers = np.arange(self.n_instances) if self.row_numbers is None else self.row_numbers
-        shape = (n, self.n_classes)
-        logits = draw_per_row(lambda g, i: g.standard_normal(shape), np.empty((self.n_instances, *shape)), numbers, rng)
+        logits = self._draw(n, rng, lambda g, i, shape: g.standard_normal(shape))
         passes = np.arange(n) % self.mean.shape[1]
         logits *= np.sqrt(np.asarray(self.variance, dtype=np.float64))[:, passes]
         logits += self.mean[:, passes]

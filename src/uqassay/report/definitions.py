@@ -91,7 +91,10 @@ DEFINITIONS: dict[str, Definition] = {
         "",
     ),
     "log-loss": Definition(
-        "Log loss", "Minus the logarithm of the probability that the mean prediction gives to the label, in nats.", "−ln p(y)", ""
+        "Log loss",
+        "Minus the logarithm of the probability that the mean prediction gives to the label, in nats.",
+        "−ln p(y)",
+        "",
     ),
     "ece": Definition(
         "ECE, expected calibration error",
@@ -104,7 +107,10 @@ DEFINITIONS: dict[str, Definition] = {
         "Confidence", "Probability that the model's single prediction gives to the class it predicts.", "", ""
     ),
     "total-entropy": Definition(
-        "Entropy", "Shannon entropy of the mean prediction, in nats: all uncertainty together.", "H(p̄) = −Σ p̄(c) ln p̄(c)", ""
+        "Entropy",
+        "Shannon entropy of the mean prediction, in nats: all uncertainty together.",
+        "H(p̄) = −Σ p̄(c) ln p̄(c)",
+        "",
     ),
     "epistemic-entropy": Definition(
         "Epistemic entropy",
@@ -119,8 +125,12 @@ DEFINITIONS: dict[str, Definition] = {
         "1/K · Σ over c of (P̄(c) − P̲(c))",
         f"{_PAPER}, figures 14 to 16",
     ),
-    "upper-entropy": Definition("Upper entropy", "Highest entropy of a distribution in the set, in nats.", "max over p of H(p)", ""),
-    "lower-entropy": Definition("Lower entropy", "Lowest entropy of a distribution in the set, in nats.", "min over p of H(p)", ""),
+    "upper-entropy": Definition(
+        "Upper entropy", "Highest entropy of a distribution in the set, in nats.", "max over p of H(p)", ""
+    ),
+    "lower-entropy": Definition(
+        "Lower entropy", "Lowest entropy of a distribution in the set, in nats.", "min over p of H(p)", ""
+    ),
     "credal-uncertainty": Definition(
         "Credal uncertainty",
         "Highest minus lowest entropy in the credal set, in nats.",

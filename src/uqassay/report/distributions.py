@@ -52,7 +52,10 @@ def densities(assay: "Assay", top: float) -> dict[str, Any]:
     out: dict[str, Any] = {}
     for name, values in (("distance", d), ("nonspecificity", ns)):
         edges = _edges(values)
-        out[name] = {"axis": _centres(edges), "models": [_parts(v, m, edges) for v, m in zip(values, masks, strict=True)]}
+        out[name] = {
+            "axis": _centres(edges),
+            "models": [_parts(v, m, edges) for v, m in zip(values, masks, strict=True)],
+        }
     edges = _edges([*d, *(a + top * b for a, b in zip(d, ns, strict=True))])
     out["unified"] = {
         "axis": _centres(edges),
@@ -122,7 +125,7 @@ def confidence_lines(assay: "Assay", names: tuple[str, ...], *, n_bins: int = 10
     return out
 
 
-def mean_regions(assay: "Assay") -> dict[str, list[dict[str, Any]]]:
+def mean_regions(assay: "Assay") -> dict[str, list[dict[str, Any] | None]]:
     """Mean distance and mean non-specificity with their joint confidence ellipse, for all, correct and wrong predictions.
 
     The intervals are those of the findings. The ellipse is that of a normal distribution with the standard errors of the

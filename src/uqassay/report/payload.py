@@ -133,7 +133,16 @@ def _scale(assay: "Assay") -> float:
 
 
 def _ranking(assay: "Assay", grid: NDArray[np.float64]) -> dict[str, Any]:
-    keys = ("estimate", "low", "high", "win_probability", "difference", "difference_low", "difference_high", "pvalue_holm")
+    keys = (
+        "estimate",
+        "low",
+        "high",
+        "win_probability",
+        "difference",
+        "difference_low",
+        "difference_high",
+        "pvalue_holm",
+    )
     tables: dict[str, dict[str, list[Any]]] = {m.name: {key: [] for key in (*keys, "below")} for m in assay.models}
     order = []
     for tradeoff in grid.tolist():
@@ -177,5 +186,7 @@ def _ranking(assay: "Assay", grid: NDArray[np.float64]) -> dict[str, Any]:
 def _range(abstention: bool, cost: float | None, scale: float) -> dict[str, Any]:
     low, high, reason = tradeoff_range(abstention, cost)
     if scale != 1.0:
-        reason += f" For this distance λ is multiplied by {scale:.3g}, the ratio of the largest distance to the largest KL."
+        reason += (
+            f" For this distance λ is multiplied by {scale:.3g}, the ratio of the largest distance to the largest KL."
+        )
     return {"low": low * scale, "high": high * scale, "reason": reason}

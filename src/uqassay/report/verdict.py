@@ -80,9 +80,7 @@ def _choice(assay: "Assay", winners: Sequence[tuple[float, float, tuple[str, ...
     return text
 
 
-def _with_chance(
-    assay: "Assay", winner: tuple[float, float, tuple[str, ...]], at: float, *, first: bool = True
-) -> str:
+def _with_chance(assay: "Assay", winner: tuple[float, float, tuple[str, ...]], at: float, *, first: bool = True) -> str:
     low, high, names = winner
     low_text, high_text = _number(low), _number(high)
     where = _within(low, high, at)
@@ -117,7 +115,7 @@ def _runner_up(assay: "Assay", rows: Sequence["Ranked"], at: float) -> str:
     alpha = 1 - assay.settings.level
     text = f"At λ = {_number(at)} the mean E of {first.model} is {_with_interval(first.estimate)}; "
     difference = second.difference
-    if difference == 0:
+    if float(difference) == 0:
         return text + f"{second.model} has the same."
     if np.isinf(difference):
         return text + f"that of the runner-up, {second.model}, is infinite."

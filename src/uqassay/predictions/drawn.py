@@ -1,0 +1,83 @@
+"""What the kinds share that state a distribution over distributions: draws from it span the credal set."""
+
+from abc import abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uqassay._array import RandomState, draw_per_row
+from uqassay.errors import InputError
+from uqassay.predictions._base import Array, Prediction
+from uqassay.predictions.members import Members
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Drawn(Prediction):
+    """A second-order distribution per instance; the credal set is the hull of draws from it.
+
+    Parameters
+    ----------
+    n_draws : int
+        Number of draws that span the credal set. The set, and so its non-specificity, grows with it.
+    seed : int
+        Seed of those draws; each row has draws of its own, whatever slice it is seen in.
+    drawn : array (n, n_draws, K), optional
+        The draws, where they were made before (`with_draws`).
+    """
+
+    n_draws: int = 100
+    seed: int = 0
+    drawn: NDArray[np.float64] | None = field(default=None, repr=False)
+
+    @abstractmethod
+    def sample(self, n: int, rng: RandomState = None) -> Array:
+        """Draws, ``(n_instances, n, K)``; they belong to the rows."""
+
+    def hull_points(self) -> NDArray[Any]:
+        """The draws that span the set, ``(n, n_draws, K)``."""
+        return self.sample(self.n_draws, self.seed) if self.drawn is None else self.drawn
+
+    def with_draws(self) -> Self:
+        """The same statement holding its draws, so that they are made once."""
+        return replace(self, drawn=self.hull_points())
+
+    def members(self) -> Members:
+        """The draws that span the set as `Members`, with what the statement carries."""
+        return Members(
+            self.hull_points(),
+            class_names=self.class_names,
+            ids=self.ids,
+            groups=self.groups,
+            notes=self.notes,
+            row_numbers=self.row_numbers,
+        )
+
+    def credal(self) -> Members:
+        """The draws as `Members`."""
+        return self.members()
+
+    def lower_probs(self) -> Array:
+        """Least probability of each class among the draws, ``(n, K)``."""
+        return self.hull_points().min(axis=1)
+
+    def upper_probs(self) -> Array:
+        """Greatest probability of each class among the draws, ``(n, K)``."""
+        return self.hull_points().max(axis=1)
+
+    def _draw(
+        self, n: int, rng: RandomState, one: Callable[[np.random.Generator, int, tuple[int, int]], Array]
+    ) -> Array:
+        """``one(generator of the row, index, (n, K))`` for every row, ``(n_instances, n, K)``."""
+        check_draws(n, "n")
+        shape = (n, self.n_classes)
+        numbers = np.arange(self.n_instances) if self.row_numbers is None else self.row_numbers
+        return draw_per_row(lambda g, i: one(g, i, shape), np.empty((self.n_instances, *shape)), numbers, rng)
+
+
+def check_draws(n: int, name: str) -> None:
+    """Refuse a number of draws below one."""
+    if n < 1:
+        raise InputError(f"{name}: needs at least one draw; got {n}; pass a positive number.")

@@ -1,0 +1,242 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import linprog
+
+from uqassay.credal.hull import boundary_towards_corner, in_hull, l1_projection
+from uqassay.errors import InputError
+
+
+def random_hulls(seed, n, n_members, k, concentration=1.0):
+    rng = np.random.default_rng(seed)
+    points = rng.dirichlet(np.full(k, concentration), (n, n_members))
+    return rng, points / points.sum(axis=-1, keepdims=True)
+
+
+def mixtures(rng, points):
+    weights = rng.dirichlet(np.ones(points.shape[1]), len(points))
+    return np.einsum("nm,nmk->nk", weights, points)
+
+
+def linprog_distance(points, p):
+    """Sum of absolute differences to the hull by HiGHS, one instance."""
+    m, k = points.shape
+    a = np.block([[points.T, np.eye(k), -np.eye(k)], [np.ones((1, m)), np.zeros((1, 2 * k))]])
+    cost = np.r_[np.zeros(m), np.ones(2 * k)]
+    return linprog(cost, A_eq=a, b_eq=np.r_[p, 1.0], method="highs").fun
+
+
+def linprog_step(points, start, corner):
+    """Largest t by HiGHS, one instance; the last class is left out, its constraint follows from the others."""
+    m, k = points.shape
+    direction = np.eye(k)[corner] - start
+    a = np.block([[points.T[:-1], -direction[:-1, None]], [np.ones((1, m)), np.zeros((1, 1))]])
+    bounds = [(0, None)] * m + [(0, 1)]
+    return -linprog(np.r_[np.zeros(m), -1.0], A_eq=a, b_eq=np.r_[start[:-1], 1.0], bounds=bounds, method="highs").fun
+
+
+SIZES = [(1, 2), (3, 2), (4, 3), (10, 10), (3, 10), (30, 4)]
+
+
+@pytest.mark.parametrize(("n_members", "k"), SIZES)
+def test_l1_projection_against_linprog(n_members, k):
+    rng, points = random_hulls(1, 25, n_members, k)
+    target = rng.dirichlet(np.ones(k), 25)
+    found = l1_projection(points, target)
+    distance = np.abs(found.point - target).sum(axis=-1)
+    np.testing.assert_allclose(
+        distance, [linprog_distance(*row) for row in zip(points, target, strict=True)], atol=1e-9
+    )
+    np.testing.assert_allclose(np.einsum("nm,nmk->nk", found.weights, points), found.point, atol=1e-15)
+    assert found.weights.min() >= 0
+    # the dual is a certificate of optimality by itself
+    assert np.abs(found.dual).max() <= 1
+    bound = (found.dual * target).sum(axis=-1) - np.einsum("nk,nmk->nm", found.dual, points).max(axis=-1)
+    np.testing.assert_allclose(bound, distance, atol=1e-10)
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.integers(0, 2**32 - 1), st.integers(1, 12), st.integers(2, 8), st.sampled_from([0.02, 0.3, 3.0]))
+def test_l1_projection_is_certified(seed, n_members, k, concentration):
+    rng, points = random_hulls(seed, 10, n_members, k, concentration)
+    target = rng.dirichlet(np.full(k, concentration), 10)
+    found = l1_projection(points, target)
+    bound = (found.dual * target).sum(axis=-1) - np.einsum("nk,nmk->nm", found.dual, points).max(axis=-1)
+    np.testing.assert_allclose(bound, np.abs(found.point - target).sum(axis=-1), atol=1e-5)
+
+
+@pytest.mark.parametrize(("n_members", "k"), SIZES)
+def test_in_hull_mixtures_are_inside(n_members, k):
+    rng, points = random_hulls(2, 200, n_members, k, 0.3)
+    assert in_hull(points, mixtures(rng, points)).all()
+    assert in_hull(points, points[:, 0]).all()
+
+
+@pytest.mark.parametrize(("n_members", "k"), SIZES)
+def test_in_hull_against_linprog(n_members, k):
+    rng, points = random_hulls(3, 25, n_members, k)
+    p = 0.5 * mixtures(rng, points) + 0.5 * rng.dirichlet(np.ones(k), 25)
+    expected = [linprog_distance(*row) <= 1e-8 for row in zip(points, p, strict=True)]
+    assert in_hull(points, p, tolerance=1e-8).tolist() == expected
+
+
+def test_in_hull_against_theory_on_a_segment():
+    points = np.array([[[0.2, 0.8], [0.6, 0.4]]] * 5)
+    first = np.array([0.2 - 1e-6, 0.2, 0.4, 0.6, 0.6 + 1e-6])
+    inside = in_hull(points, np.stack([first, 1 - first], axis=-1))
+    assert inside.tolist() == [False, True, True, True, False]
+
+
+def test_in_hull_tolerance_is_the_sum_of_absolute_differences():
+    points = np.array([[[0.5, 0.5]]])
+    assert in_hull(points, [[0.51, 0.49]], tolerance=0.0201).tolist() == [True]
+    assert in_hull(points, [[0.51, 0.49]], tolerance=0.0199).tolist() == [False]
+
+
+def test_in_hull_on_real_networks(cifar10):
+    three = cifar10["three"].astype(np.float64)
+    assert in_hull(three, three.mean(axis=1)).all()
+    votes = cifar10["human_counts"] / cifar10["human_counts"].sum(axis=1, keepdims=True)
+    inside = in_hull(three, votes)
+    distance = np.abs(l1_projection(three, votes).point - votes).sum(axis=1)
+    np.testing.assert_array_equal(inside, distance <= 1e-9)
+    assert inside.any()
+    assert (votes[inside].max(axis=1) == 1).all()  # three points in nine dimensions reach unanimous votes alone
+
+
+@pytest.mark.parametrize(("n_members", "k"), SIZES)
+def test_boundary_against_linprog(n_members, k):
+    rng, points = random_hulls(4, 25, n_members, k)
+    start, corner = mixtures(rng, points), rng.integers(0, k, 25)
+    found = boundary_towards_corner(points, start, corner)
+    if n_members > k:  # otherwise the segment leaves the hull's affine span at once, and HiGHS's tolerance decides
+        expected = [linprog_step(*row) for row in zip(points, start, corner, strict=True)]
+        np.testing.assert_allclose(found.t, expected, atol=1e-7)
+    np.testing.assert_allclose(np.einsum("nm,nmk->nk", found.weights, points), found.point, atol=1e-11)
+    np.testing.assert_allclose(
+        found.point, start + found.t[:, None] * (np.eye(k)[corner] - start), atol=1e-15, rtol=1e-12
+    )
+    np.testing.assert_allclose(found.weights.sum(axis=1), 1, atol=1e-14)
+    beyond = found.point + 1e-5 * (np.eye(k)[corner] - found.point)
+    assert not in_hull(points, beyond).any()
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.integers(0, 2**32 - 1), st.integers(1, 30), st.integers(2, 6))
+def test_boundary_lies_in_the_hull_and_nothing_further_does(seed, n_members, k):
+    rng, points = random_hulls(seed, 10, n_members, k, 2.0)
+    corner = rng.integers(0, k, 10)
+    found = boundary_towards_corner(points, points.mean(axis=1), corner)
+    assert in_hull(points, found.point).all()
+    assert ((found.t >= 0) & (found.t <= 1)).all()
+    assert not in_hull(points, found.point + 1e-4 * (np.eye(k)[corner] - found.point)).any()
+
+
+def test_boundary_against_theory_for_two_classes():
+    points = np.array([[[0.2, 0.8], [0.6, 0.4], [0.5, 0.5]]] * 2)
+    found = boundary_towards_corner(points, [[0.3, 0.7], [0.3, 0.7]], [0, 1])
+    np.testing.assert_allclose(found.point, [[0.6, 0.4], [0.2, 0.8]], atol=1e-14)
+    np.testing.assert_allclose(found.t, [0.3 / 0.7, 1 / 3], atol=1e-14)
+
+
+def test_boundary_is_the_corner_where_the_hull_reaches_it():
+    points = np.array([[[1.0, 0, 0], [0, 1.0, 0], [0, 0, 1.0]]] * 2)
+    found = boundary_towards_corner(points, [[0.2, 0.3, 0.5], [0, 1.0, 0]], [2, 1])
+    np.testing.assert_allclose(found.t, 1)
+    np.testing.assert_allclose(found.point, [[0, 0, 1], [0, 1, 0]], atol=1e-15)
+
+
+def test_boundary_of_a_hull_without_volume_is_its_start():
+    _, points = random_hulls(5, 50, 3, 10)
+    found = boundary_towards_corner(points, points.mean(axis=1), np.zeros(50, dtype=int))
+    np.testing.assert_allclose(found.t, 0, atol=1e-12)
+    alike = np.repeat(points[:, :1], 7, axis=1)
+    np.testing.assert_allclose(boundary_towards_corner(alike, alike[:, 0], np.zeros(50, dtype=int)).t, 0, atol=1e-12)
+
+
+@pytest.mark.parametrize("k", [10, 30])
+def test_boundary_of_nearly_one_hot_members(k):
+    rng = np.random.default_rng(6)
+    centre = rng.dirichlet(np.full(k, 1 / k), 100)
+    points = np.stack([rng.dirichlet(np.maximum(100 * k * row, 1e-200), 10) for row in centre])
+    start = points.mean(axis=1)
+    found = boundary_towards_corner(points, start, rng.integers(0, k, 100))
+    assert in_hull(points / points.sum(axis=-1, keepdims=True), found.point).all()
+    assert (found.t > 0).any()
+
+
+def test_boundary_accepts_single_precision_members(cifar10):
+    three = cifar10["three"]
+    assert three.dtype == np.float32
+    found = boundary_towards_corner(three, three.mean(axis=1), np.zeros(len(three), dtype=np.int8))
+    assert np.isfinite(found.point).all()
+
+
+def test_member_and_class_order_do_not_matter():
+    rng, points = random_hulls(7, 60, 15, 6)
+    start, corner = mixtures(rng, points), rng.integers(0, 6, 60)
+    expected = boundary_towards_corner(points, start, corner)
+    members, classes = rng.permutation(15), rng.permutation(6)
+    found = boundary_towards_corner(points[:, members][:, :, classes], start[:, classes], np.argsort(classes)[corner])
+    np.testing.assert_allclose(found.t, expected.t, atol=1e-12)
+    np.testing.assert_allclose(found.point, expected.point[:, classes], atol=1e-12)
+
+
+def test_a_subset_of_rows_gives_the_same_bits():
+    rng, points = random_hulls(8, 900, 15, 10, 0.3)
+    start, corner = mixtures(rng, points), rng.integers(0, 10, 900)
+    target = rng.dirichlet(np.ones(10), 900)
+    boundary, projection = boundary_towards_corner(points, start, corner), l1_projection(points, target)
+    for rows in (np.arange(3, 4), rng.permutation(900)[:333], np.arange(0, 900, 7)):
+        part = boundary_towards_corner(points[rows], start[rows], corner[rows])
+        for name in ("t", "point", "weights"):
+            np.testing.assert_array_equal(getattr(part, name), getattr(boundary, name)[rows])
+        again = l1_projection(points[rows], target[rows])
+        for name in ("weights", "point", "dual"):
+            np.testing.assert_array_equal(getattr(again, name), getattr(projection, name)[rows])
+
+
+def test_read_only_and_strided_arrays_and_no_rows():
+    _, points = random_hulls(9, 12, 4, 3)
+    wide = np.repeat(points, 2, axis=1)
+    wide.flags.writeable = False
+    start = points.mean(axis=1)
+    start.flags.writeable = False
+    expected = boundary_towards_corner(points, start, np.ones(12, dtype=int)).t
+    np.testing.assert_array_equal(boundary_towards_corner(wide[:, ::2], start, np.ones(12, dtype=int)).t, expected)
+    assert in_hull(wide[:, ::2], start).all()
+    assert in_hull(np.zeros((0, 2, 3)), np.zeros((0, 3))).shape == (0,)
+
+
+GOOD = np.array([[[0.5, 0.5], [0.9, 0.1]]] * 3)
+MEAN = GOOD.mean(axis=1)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"points": GOOD[0]}, r"points: the shape must be \(n, M, K\)"),
+        ({"points": np.where(np.arange(3)[:, None, None] == 1, np.nan, GOOD)}, "points: .*finite; row 1"),
+        ({"points": GOOD * np.array([1, 1, -1.0])[:, None, None]}, "points: .*>= 0; row 2"),
+        ({"points": GOOD * np.array([1, 0, 1.0])[:, None, None]}, "no distribution may sum to 0; row 1"),
+        ({"start": MEAN[:2]}, r"start: the shape must be .*\(3, 2\)"),
+        ({"start": np.where(np.arange(3)[:, None] == 2, np.inf, MEAN)}, "start: .*finite; row 2"),
+        ({"start": np.array([[0.7, 0.3], [0.1, 0.9], [0.7, 0.3]])}, "row 1 lies 0.8 outside; start from the members'"),
+        ({"corner": [0, 1]}, r"corner: one integer class per row, shape \(3,\)"),
+        ({"corner": [0.0, 1.0, 0.0]}, "corner: one integer class per row"),
+        ({"corner": [0, 2, 0]}, r"corner: a class must lie in 0..1; row 1 has 2"),
+        ({"corner": [0, 1, -1]}, r"row 2 has -1"),
+    ],
+)
+def test_boundary_refuses(change, message):
+    arguments = {"points": GOOD, "start": MEAN, "corner": [0, 1, 0]} | change
+    with pytest.raises(InputError, match=message):
+        boundary_towards_corner(**arguments)
+
+
+def test_in_hull_refuses():
+    with pytest.raises(InputError, match=r"p: the shape must be .*\(3, 2\)"):
+        in_hull(GOOD, MEAN[:, :1])
+    with pytest.raises(InputError, match="tolerance: a number >= 0 is required; found -1"):
+        in_hull(GOOD, MEAN, tolerance=-1)
