@@ -123,7 +123,9 @@ def main() -> None:
         plain = best_time(lambda p=probs: plain_paper(p[:PLAIN], labels[:PLAIN]), 1) * N / PLAIN
         row(f"paper pipeline, M = {n_members}, K = 10", ours, {"plain": plain})
 
-        np.testing.assert_allclose(uq.measures.generalised_hartley(members).values[:5], plain_hartley(probs[:5]), atol=1e-8)
+        np.testing.assert_allclose(
+            uq.measures.generalised_hartley(members).values[:5], plain_hartley(probs[:5]), atol=1e-8
+        )
         ours = best_time(lambda m=members: uq.measures.generalised_hartley(m))
         others = {"plain": best_time(lambda p=probs: plain_hartley(p[:PLAIN]), 1) * N / PLAIN}
         if peer is not None:

@@ -71,7 +71,7 @@ def test_arrows_between_rooms_go_one_way():
     allowed = {room: set(rooms[: rooms.index(room) + 1]) for room in rooms}
     allowed["statistics"] -= {"credal"}
     source = Path(uq.__file__).parent
-    lazy = {("assay", "report")}  # Assay.to_html and .verdict hand themselves to the next room when called
+    lazy = {("assay", "report")}  # Assay.to_html hands itself to the next room when called
     for path in source.rglob("*.py"):
         place = path.relative_to(source).parts[0].removesuffix(".py")
         if place not in allowed:

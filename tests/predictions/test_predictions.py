@@ -203,7 +203,7 @@ def test_tensors_come_to_the_host(needs):
 def test_precision_of_the_dtype_decides_the_tolerance():
     for dtype, slack in ((np.float64, 5e-7), (np.float32, 5e-5), (np.float16, 5e-4)):
         uq.Point(np.array([[0.5, 0.5 + slack]], dtype=dtype))
-    with pytest.raises(InputError, match="within 1e-06; row 0 sums to 1.00005"):
+    with pytest.raises(InputError, match=r"within 1e-06; row 0 sums to 1\.00005"):
         uq.Point(np.array([[0.5, 0.50005]]))
 
 

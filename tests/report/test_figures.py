@@ -6,19 +6,15 @@ import sys
 import matplotlib
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from matplotlib import cbook, colors
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from tests.kinds import random_prediction
 
 import uqassay as uq
-from uqassay.credal import box_vertices, permutation_vertices
 from uqassay.errors import InputError, MissingDependencyError
 from uqassay.report import figures
 from uqassay.report.distributions import mean_regions
-from uqassay.report.figures.simplex import CORNERS
 
 KINDS = ("Point", "Members", "Intervals", "Masses")
 ASSAY_FIGURES = {
@@ -329,123 +325,6 @@ def test_set_sizes_against_the_predictions(assay):
         figures.plot_set_sizes(assay, "Members", rows=[3, 60])
 
 
-# -- one credal set ---------------------------------------------------------------------------------------------------
-
-
-def shares_of(xy):
-    """Barycentric coordinates of points in the triangle."""
-    top = xy[:, 1] / CORNERS[2, 1]
-    return np.c_[1 - xy[:, 0] - top / 2, xy[:, 0] - top / 2, top]
-
-
-def polygon(ax):
-    """Corners of the set drawn, (V, 3)."""
-    return shares_of(ax.patches[0].get_xy()[:-1])
-
-
-def same_hull(a, b):
-    """Whether two sets of points have the same convex hull, by its extent in many directions."""
-    turn = np.linspace(0, 2 * np.pi, 181)
-    directions = np.stack([np.cos(turn), np.sin(turn)])
-    np.testing.assert_allclose(
-        (a @ CORNERS @ directions).max(axis=0), (b @ CORNERS @ directions).max(axis=0), atol=1e-9
-    )
-
-
-def given_three(vertices, classes):
-    three = vertices[:, classes]
-    three = three[three.sum(axis=1) > 1e-12]
-    return three / three.sum(axis=1, keepdims=True)
-
-
-@settings(deadline=None, max_examples=25)
-@given(st.integers(0, 10**6), st.integers(3, 6))
-def test_simplex_polygons_against_brute_force(seed, k):
-    rng = np.random.default_rng(seed)
-    classes = rng.permutation(k)[:3].tolist()
-    intervals = random_prediction("Intervals", rng, 2, k)
-    lower, upper = intervals.bounds()
-    vertices, counts = box_vertices(lower, upper)
-    drawn = polygon(figures.plot_simplex(intervals, 1, classes=classes, ax=blank()))
-    same_hull(drawn, given_three(vertices[1, : counts[1]], classes))
-    masses = random_prediction("Masses", rng, 2, k)
-    drawn = polygon(figures.plot_simplex(masses, -1, classes=classes, ax=blank()))
-    same_hull(drawn, given_three(permutation_vertices(masses.masses[1:], masses.focal_sets)[0], classes))
-    ensemble = members(rng, 2, k, m=7)
-    ax = figures.plot_simplex(ensemble, 1, classes=classes, ax=blank())
-    same_hull(polygon(ax), given_three(ensemble.probs[1], classes))
-    dots = next(line for line in ax.lines if line.get_marker() == ".")
-    np.testing.assert_allclose(shares_of(dots.get_xydata()), given_three(ensemble.probs[1], classes), atol=1e-12)
-
-
-def test_simplex_outline_has_no_corner_inside_and_keeps_the_mean():
-    points = np.array(
-        [[0.8, 0.1, 0.1], [0.1, 0.8, 0.1], [0.1, 0.1, 0.8], [0.6, 0.2, 0.2], [0.45, 0.45, 0.1], [0.8, 0.1, 0.1]]
-    )
-    ax = figures.plot_simplex(points, ax=blank())
-    assert len(ax.patches[0].get_xy()) == 4  # three corners, closed
-    assert {tuple(p) for p in polygon(ax).round(9)} == {tuple(p) for p in points[:3]}
-    mean = next(line for line in ax.lines if line.get_marker() == "D")
-    np.testing.assert_allclose(shares_of(mean.get_xydata())[0], points.mean(axis=0))
-
-
-def test_simplex_takes_the_label_among_its_corners(assay):
-    p = uq.Point([[0.5, 0.3, 0.15, 0.05]], class_names=["cat", "dog", "frog", "ship"])
-    assert texts(figures.plot_simplex(p, ax=blank())) == ["cat", "dog", "frog"]
-    ax = figures.plot_simplex(p, label="ship", ax=blank())
-    assert texts(ax) == ["cat", "dog", "ship (label)"]
-    star = next(line for line in ax.lines if line.get_marker() == "*")
-    np.testing.assert_allclose(star.get_xydata(), CORNERS[[2]])
-    assert "0.850" in ax.get_title(loc="left")  # what the three have of the probability
-    ax = figures.plot_simplex(p, classes=["d", 0, 2], names=["a", "b", "c", "d"], ax=blank())
-    assert texts(ax) == ["d", "a", "c"]
-    np.testing.assert_allclose(shares_of(ax.lines[-1].get_xydata()), [[0.05 / 0.7, 0.5 / 0.7, 0.15 / 0.7]])
-
-
-def test_simplex_of_two_classes_is_a_line():
-    ax = figures.plot_simplex(uq.Intervals([[0.1, 0.2]], [[0.6, 0.9]]), label=1, ax=blank())
-    np.testing.assert_allclose(np.unique(ax.patches[0].get_xy().round(9), axis=0), [[0.4, 0.0], [0.9, 0.0]])
-    assert texts(ax) == ["0", "1 (label)"]
-
-
-def test_simplex_says_which_points_it_cannot_show():
-    points = [[0.5, 0.3, 0.2, 0.0], [0.2, 0.3, 0.5, 0.0], [0.0, 0.0, 0.0, 1.0]]
-    ax = figures.plot_simplex(points, classes=[0, 1, 2], ax=blank())
-    assert "1 not shown: 0 for these classes" in ax.get_title(loc="left")
-    with pytest.raises(InputError, match="no point of the set gives these classes"):
-        figures.plot_simplex([[0.0, 0.0, 0.0, 1.0]], classes=[0, 1, 2])
-
-
-def test_simplex_draws_of_a_dirichlet_are_those_of_its_row():
-    d = uq.Dirichlet(np.random.default_rng(0).gamma(2.0, size=(6, 3)), n_draws=20)
-    ax = figures.plot_simplex(d, 4, ax=blank())
-    dots = next(line for line in ax.lines if line.get_marker() == ".")
-    np.testing.assert_allclose(shares_of(dots.get_xydata()), d.hull_points()[4], atol=1e-12)
-    assert "20 draws" in legend_texts(ax)
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"row": 5}, r"row: must lie in 0 … 1; got 5"),
-        ({"label": "lion"}, "label: must be a class"),
-        ({"label": 9}, "label: must be a class"),
-        ({"classes": [0, 1]}, "classes: needs 3 different classes"),
-        ({"classes": [0, 1, 1]}, "classes: needs 3 different classes"),
-        ({"names": ["a"]}, "names: needs one name for each of the 4 classes"),
-    ],
-)
-def test_simplex_refuses(options, message):
-    with pytest.raises(InputError, match=message):
-        figures.plot_simplex(random_prediction("Members", np.random.default_rng(0), 2, 4), **options)
-
-
-def test_simplex_refuses_masses_that_are_no_belief_function():
-    signed = uq.Masses.from_beliefs([[0.9, 0.9, 1.0]], [[0], [1], [0, 1, 2]], n_classes=3)
-    with pytest.raises(InputError, match=r"use \.repaired"):
-        figures.plot_simplex(signed)
-
-
 # -- everything at once -----------------------------------------------------------------------------------------------
 
 
@@ -507,8 +386,8 @@ def test_every_figure_survives_and_touches_its_axes_only(figure, kind, hostile_a
     assert dict(matplotlib.rcParams) == before
     assert pyplot.get_fignums() == open_figures
     for text in ax.figure.findobj(matplotlib.text.Text):
-        if not text.get_text().startswith("$\\mathdefault"):  # ticks of a logarithmic axis
-            assert cbook.is_math_text(text.get_text()) is False or "times" in text.get_text()
+        if not text.get_text().startswith("$\\mathdefault"):  # ticks of the logarithmic colour bar
+            assert not cbook.is_math_text(text.get_text())
 
 
 @pytest.mark.parametrize("figure", [*ASSAY_FIGURES, "simplex"])
@@ -583,3 +462,12 @@ def test_without_matplotlib_the_remedy_is_named(assay, monkeypatch):
 def test_importing_the_figures_does_not_import_matplotlib():
     code = "import sys, uqassay.report.figures; sys.exit('matplotlib' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_losses_of_one_power_of_ten_have_plain_ticks(hostile_assays):
+    ax = figures.plot_by_correctness(hostile_assays["one instance"], ax=blank())
+    ax.figure.canvas.draw()
+    shown = [t.get_text() for t in ax.get_xticklabels() if t.get_text()]
+    assert {"0.5", "1"} <= set(shown)
+    nothing = figures.plot_by_correctness(hostile_assays["perfect"], ax=blank())
+    assert nothing.get_xlabel() == "KL divergence (nats): 0 wherever it is finite"

@@ -12,7 +12,7 @@ import pytest
 import uqassay as uq
 from uqassay.report.distributions import densities, mean_regions
 from uqassay.report.instances import BUDGET, instances, packed, probability_codes
-from uqassay.report.lenses import lens_sections
+from uqassay.report.lenses import LENSES, lens_sections
 from uqassay.report.page import SCRIPTS, json_for_script, render, write_page
 from uqassay.report.payload import payload, tradeoff_grid
 
@@ -353,6 +353,14 @@ def test_scripts_never_set_markup():
         text = files("uqassay.report").joinpath(name).read_text(encoding="utf-8")
         assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(", text), name
         assert len(text.encode()) < 24_000, name
+
+
+def test_every_lens_has_its_drawing():
+    from importlib.resources import files
+
+    text = files("uqassay.report").joinpath("lenses.js").read_text(encoding="utf-8")
+    for lens in LENSES:
+        assert f"\nlenses.{lens.id} = " in text
 
 
 def test_write_page_replaces_in_one_step(tmp_path, hostile, page):

@@ -102,8 +102,8 @@ def assay(
     --------
     >>> import uqassay as uq
     >>> a = uq.assay({"sure": uq.Point([[0.9, 0.1], [0.1, 0.9]]), "unsure": uq.Point([[0.6, 0.4], [0.5, 0.5]])}, [0, 1])
-    >>> [(r.model, round(float(r.estimate), 3)) for r in a.ranked(1.0)]
-    [('sure', 0.105), ('unsure', 0.602), ('vacuous', 0.693), ('class-prior', 0.693)]
+    >>> [(r.model, round(float(r.estimate), 3)) for r in a.ranked(0.5)]
+    [('sure', 0.105), ('vacuous', 0.347), ('unsure', 0.602), ('class-prior', 0.693)]
     """
     started = time.perf_counter()
     lambdas = _tradeoffs(tradeoffs)

@@ -82,7 +82,7 @@ def _model_rows(assay: "Assay", model: ModelScores, run: int | None, mask: Mask 
         add("brier", _mean(assay, columns["brier"], mask))
         add("ece", _calibration_error(assay, columns, mask))
     d, ns = columns["distance"], columns["nonspecificity"]
-    add(s.distance.replace("_", "-"), _mean(assay, d, mask))
+    add(s.distance_metric, _mean(assay, d, mask))
     add("nonspecificity", _widened(_mean(assay, ns, mask), model, 1.0), score=s.nonspecificity)
     for tradeoff in assay.tradeoffs:
         e = _widened(_mean(assay, d + tradeoff * ns, mask), model, tradeoff)
@@ -98,13 +98,12 @@ def _model_rows(assay: "Assay", model: ModelScores, run: int | None, mask: Mask 
 
 def _parts(assay: "Assay", by: str, model: ModelScores) -> list[tuple[str, Mask]]:
     """Names and masks ``(R, n)`` of the parts."""
-    truth = assay.labels if assay.labels.ndim == 1 else assay.labels.argmax(axis=1)
     if by == "correct":
-        hit = model.columns["label"] == truth
+        hit = assay.hits(model.name)
         return [("correct", hit), ("wrong", ~hit)]
     shape = model.columns["distance"].shape
     if by == "class":
-        return [(name, np.broadcast_to(truth == c, shape)) for c, name in enumerate(assay.class_names)]
+        return [(name, np.broadcast_to(assay.classes == c, shape)) for c, name in enumerate(assay.class_names)]
     if by not in assay.subgroups:
         known = ", ".join(["correct", "class", *assay.subgroups])
         raise InputError(f"by: must be one of {known}; got {by!r}; pass subgroups={{name: values}} to assay for more.")

@@ -83,6 +83,15 @@ class Assay:
         """The models to choose from, without the baselines."""
         return tuple(m for m in self.models if not m.baseline)
 
+    @property
+    def classes(self) -> NDArray[np.int64]:
+        """True class of every instance, of label distributions the most frequent one, ``(n,)``."""
+        return self.labels if self.labels.ndim == 1 else self.labels.argmax(axis=1)
+
+    def hits(self, model: str) -> NDArray[np.bool_]:
+        """Whether the predicted class is the true one, for every run and instance, ``(R, n)``."""
+        return self[model].columns["label"] == self.classes
+
     def __getitem__(self, name: str) -> ModelScores:
         """Scores of one model or baseline by name."""
         for m in self.models:
@@ -217,14 +226,15 @@ class Assay:
         pandas = _pandas()
         n = self.n_instances
         ids = np.arange(n) if self.ids is None else self.ids
-        truth = self.labels if self.labels.ndim == 1 else self.labels.argmax(axis=1)
         frames = []
         for m in self.models:
             for r in range(m.n_runs):
                 columns = {key: value[r] for key, value in m.columns.items()}
                 columns["label"] = columns["label"].astype(np.int64)
                 frames.append(
-                    pandas.DataFrame({"model": m.name, "run": r + 1, "instance": ids, "y_true": truth, **columns})
+                    pandas.DataFrame(
+                        {"model": m.name, "run": r + 1, "instance": ids, "y_true": self.classes, **columns}
+                    )
                 )
         return pandas.concat(frames, ignore_index=True)
 
@@ -246,7 +256,7 @@ class Assay:
 
     def verdict(self) -> tuple[str, ...]:
         """The verdict in words: one sentence per line, from the numbers above."""
-        from uqassay.report.verdict import verdict
+        from uqassay.assay.verdict import verdict
 
         return verdict(self)
 

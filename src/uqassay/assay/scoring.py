@@ -56,6 +56,11 @@ class Settings:
     n_draws: int = 2000
     seed: int = 0
 
+    @property
+    def distance_metric(self) -> str:
+        """Name of the distance among the findings; Brier's is told apart from the Brier score of the mean prediction."""
+        return "brier-distance" if self.distance == "brier" else self.distance.replace("_", "-")
+
 
 @dataclass(frozen=True, eq=False)
 class SetSample:

@@ -12,8 +12,8 @@ from rich.table import Table
 from rich.text import Text
 
 from uqassay.assay import Assay
+from uqassay.assay.verdict import reference_tradeoff
 from uqassay.cli.text import ABSENT, decimals_for, fixed, interval, percent, printable, pvalue, tradeoff_text
-from uqassay.report.verdict import reference_tradeoff
 
 __all__ = [
     "print_breakpoints",

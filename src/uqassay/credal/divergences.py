@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import rel_entr, xlog1py
+from scipy.special import rel_entr, xlog1py, xlogy
 
 from uqassay.errors import InputError
 
@@ -97,7 +97,7 @@ def one_hot_distance(upper: ArrayLike, distance: str, *, floor: float = 0.0) -> 
         return rest
     if distance == "hellinger":
         return np.sqrt(rest / (1.0 + np.sqrt(u)))
-    js = 0.5 * (rest * LN2 - (1.0 + u) * np.log1p(-0.5 * rest) + xlog1py(u, -rest))
+    js = 0.5 * (rest * LN2 - (1.0 + u) * np.log1p(-0.5 * rest) + xlogy(u, u))
     return np.sqrt(js) if distance == "js_distance" else js
 
 

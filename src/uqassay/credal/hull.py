@@ -10,7 +10,7 @@ Variables are numbered w_1 … w_M, [t, slack,] e_1 … e_K, the errors e being 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -219,8 +219,12 @@ class _Tableaux(NamedTuple):
     nonbasic: Ints  # (n, C) number of the variable of each column
     sign: Floats  # (n, K) of the errors as they stand
 
-    def take(self, keep: NDArray[np.bool_]) -> _Tableaux:
-        return _Tableaux(*(values[keep] for values in self))
+    def take(self, keep: NDArray[Any]) -> _Tableaux:
+        return _Tableaux(self.table[keep], self.basic[keep], self.nonbasic[keep], self.sign[keep])
+
+    def put(self, rows: NDArray[np.intp], part: _Tableaux) -> None:
+        for mine, theirs in zip(self, part, strict=True):
+            mine[rows] = theirs
 
 
 def _l1_tableau(points: Floats, target: Floats, direction: Floats | None) -> _Tableaux:
@@ -263,8 +267,8 @@ def _simplex(start: _Tableaux, allowed: NDArray[np.bool_], *, errors_from: int |
     """
     if not start.nonbasic.shape[1] or not len(start.table):
         return start
-    end = _Tableaux(*(values.copy() for values in start))
-    now, live = start, np.arange(len(start.table))
+    live = np.arange(len(start.table))
+    now, end = start, start.take(live)
     patience = 4 * (start.table.shape[1] + start.table.shape[2])
     for n_pivots in range(40 * patience):
         d = now.table[:, -1, :-1]
@@ -272,10 +276,9 @@ def _simplex(start: _Tableaux, allowed: NDArray[np.bool_], *, errors_from: int |
             d = np.where(now.nonbasic >= errors_from, np.minimum(d, 2.0 - d), d)
         d = np.where(allowed[now.nonbasic], d, 0.0)  # (n, C)
         gains = d < -REDUCED_COST
-        going = gains.any(axis=-1)
+        going = np.any(gains, axis=-1)
         if not going.all():
-            for kept, values in zip(end, now, strict=True):
-                kept[live[~going]] = values[~going]
+            end.put(live[~going], now.take(~going))
             live, now, d, gains = live[going], now.take(going), d[going], gains[going]
         if not len(live):
             return end
@@ -312,8 +315,7 @@ def _simplex(start: _Tableaux, allowed: NDArray[np.bool_], *, errors_from: int |
         table -= entering[:, :, None] * pivot_row[:, None, :]
         table[i, leave] = pivot_row[i]
         basic[i, leave], nonbasic[i, enter] = nonbasic[i, enter], basic[i, leave]
-    for kept, values in zip(end, now, strict=True):
-        kept[live] = values
+    end.put(live, now)
     return end
 
 

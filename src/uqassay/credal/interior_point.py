@@ -34,31 +34,30 @@ def minimise(
 ) -> tuple[Floats, Floats, NDArray[np.bool_]]:
     """Return the point (n, K), its gap (n,) in the units of f, and whether the tolerance was met (n,).
 
-    `tolerance` is on the distance itself: for square roots on sqrt(f) - sqrt(f - gap). The best point seen is kept, so
-    a row that does not get there has an honest, larger gap. Total variation has no curvature; the KL minimiser of a
-    2-monotone set is its minimiser too (Huber and Strassen, 1973), so its Newton steps are those of KL and its gap is
-    its own.
+    `tolerance` is on the distance itself: for square roots on sqrt(f) - sqrt(f - gap). The best point and the best
+    bound seen are kept, so a row that does not get there has an honest, larger gap. Total variation has no curvature;
+    the KL minimiser of a 2-monotone set is its minimiser too (Huber and Strassen, 1973), so its Newton steps are those
+    of KL and its gap is its own.
     """
     n = len(y)
-    point, gap, excess = np.empty_like(y), np.full(n, np.inf), np.full(n, np.inf)
+    point = blocks.upper * blocks.collect(blocks.centre(n))
+    least, bound = np.full(n, np.inf), np.full(n, -np.inf)  # min f lies between bound and least
 
     def judge(blocks: HullWeights | MassShares, at: _Iterate) -> NDArray[np.bool_]:
-        """Keep what beats the best point known; (n_live,) whether the tolerance is still to be met."""
-        p = blocks.upper * at.q
-        found = short = at.gap
+        """Record the point and the bound; (n_live,) whether the tolerance is still to be met."""
+        p, rows = blocks.upper * at.q, at.rows
+        f = _value(at.y, at.q, at.unit, smooth) if distance == "kl" else objective(at.y, p, distance)
+        found = at.gap
         if distance == "tv":
             direction = certificate_direction(at.y, p, "tv", tie=tolerance)
             found = _overshoot(at.x, blocks.costs(-blocks.upper * direction), blocks.valid)
-            found = found + objective(at.y, p, "tv") - (direction * (at.y - p)).sum(axis=-1)  # the ties
+            found = found + f - (direction * (at.y - p)).sum(axis=-1)  # the ties
+        bound[rows] = np.fmax(bound[rows], np.where(np.isfinite(f), f - found, -np.inf))
         if distance != "kl":
-            f = objective(at.y, p, distance)
-            found = short = np.clip(found, 0.0, f)
-            if distance in SQUARE_ROOTS:
-                short = np.sqrt(f) - np.sqrt(f - found)
-        better = short < excess[at.rows]
-        rows = at.rows[better]
-        point[rows], gap[rows], excess[rows] = p[better], found[better], short[better]
-        return ~(excess[at.rows] <= tolerance)
+            bound[rows] = np.maximum(bound[rows], 0.0)
+        better = f < least[rows]
+        point[rows[better]], least[rows[better]] = p[better], f[better]
+        return _short(least[rows], bound[rows], distance) > tolerance
 
     with np.errstate(all="ignore"):  # a step that is not finite is refused by the line search
         unit = np.ones_like(y) if distance in ("kl", "tv") else blocks.upper  # KL is the same in any units
@@ -76,7 +75,13 @@ def minimise(
             if not going.all():
                 blocks, at = blocks.take(going), at.take(going)
             at = _newton_step(blocks, at, smooth)
-    return point, gap, excess <= tolerance
+        short = _short(least, bound, distance)
+        return point, np.maximum(least - bound, 0.0), short <= tolerance
+
+
+def _short(least: Floats, bound: Floats, distance: str) -> Floats:
+    """How far the distance found may be from the minimum."""
+    return np.sqrt(least) - np.sqrt(bound) if distance in SQUARE_ROOTS else least - bound
 
 
 class _Iterate(NamedTuple):
@@ -106,6 +111,11 @@ def _evaluate(
     q = blocks.collect(x)
     c = blocks.costs(-unit * certificate_direction(y, unit * q, distance))
     return q, c, _overshoot(x, c, blocks.valid)
+
+
+def _value(y: Floats, q: Floats, unit: Floats, distance: str) -> Floats:
+    """f, for KL up to a constant of the instance that the units make."""
+    return rel_entr(y, q).sum(axis=-1) if distance == "kl" else objective(y, unit * q, distance)
 
 
 def _overshoot(x: Floats, c: Floats, valid: NDArray[np.bool_]) -> Floats:
@@ -153,18 +163,15 @@ def _line_search(
     blocks: HullWeights | MassShares, at: _Iterate, dx: Floats, mu: Floats, descent: Floats, distance: str
 ) -> Floats:
     """Halve the step (n, 1, 1) until f - μ Σ ln x falls; 0 where it never does."""
-
-    def value(y: Floats, q: Floats, unit: Floats) -> Floats:
-        return rel_entr(y, q).sum(axis=-1) if distance == "kl" else objective(y, unit * q, distance)
-
     step = np.minimum(TO_BOUNDARY * _reach(at.x, dx, blocks.valid), 1.0)
-    f = value(at.y, at.q, at.unit)
+    f = _value(at.y, at.q, at.unit, distance)
     trying = np.arange(len(f))
     for _ in range(30):
         part = blocks if len(trying) == len(f) else blocks.take(trying)
         moved = step[trying] * dx[trying]
         barrier = mu[trying] * _total(np.log1p(moved / at.x[trying]), blocks.valid)
-        change = value(at.y[trying], part.collect(at.x[trying] + moved), at.unit[trying]) - f[trying] - barrier
+        q = part.collect(at.x[trying] + moved)
+        change = _value(at.y[trying], q, at.unit[trying], distance) - f[trying] - barrier
         enough = 1e-4 * step[trying, 0, 0] * descent[trying] + 1e-13 * (1.0 + np.abs(f[trying]))
         trying = trying[~(change <= enough)]
         if not len(trying):

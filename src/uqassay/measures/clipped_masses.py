@@ -85,7 +85,7 @@ def _on_family(part: Prediction, family: NDArray[np.bool_] | None) -> ClippedMas
     if isinstance(part, Masses) and family is None:
         raw, family = np.asarray(part.masses, dtype=np.float64), part.focal_sets
     else:
-        assert family is not None  # noqa: S101 (for the type checker: kinds other than masses come with a family)
+        assert family is not None  # kinds other than masses come with a family
         raw = family_moebius(_family_lower(part, family), family)
     masses, sets, _ = paper_masses(raw, family)
     lower, upper = mass_event_bounds(masses, sets, np.eye(part.n_classes, dtype=bool))

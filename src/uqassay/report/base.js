@@ -199,9 +199,8 @@ function compare(a, b, sign) {
   return x === y ? 0 : sign * (x < y ? -1 : 1);
 }
 
-// Findings of all runs together by model and metric; the metric of the distance comes last where two share a name.
+// Finding over all runs by model and metric.
 function finding(model, metric, tradeoff = null) {
-  const found = page.assay.findings.filter((r) => r.run === "all" && r.model === model && r.metric === metric &&
-    (tradeoff === null || r.tradeoff === tradeoff));
-  return found[metric === page.facts.distance.replace("_", "-") ? found.length - 1 : 0] ?? null;
+  return page.assay.findings.find((r) => r.run === "all" && r.model === model && r.metric === metric &&
+    (tradeoff === null || r.tradeoff === tradeoff)) ?? null;
 }

@@ -81,7 +81,7 @@ function placeLabels(points, xRange, yRange, width, height) {
     const fits = (box) => box[0] >= 0 && box[2] <= width && box[1] >= 0 && box[3] <= height && boxes.every((other, k) => k === i || !overlaps(box, other));
     const [dx, dy] = options.find((o) => fits(boxFor(o))) ?? options[0];
     boxes.push(boxFor([dx, dy]));
-    return { x: p.x, y: p.y, text: esc(p.text), showarrow: false, xshift: dx, yshift: -dy, xanchor: dx > 0 ? "left" : dx < 0 ? "right" : "center", font: { color: p.color, size: 12 } };
+    return { x: p.x, y: p.y, text: esc(p.text), showarrow: false, xshift: dx, yshift: -dy, xanchor: dx > 0 ? "left" : dx < 0 ? "right" : "center", bgcolor: css("--page"), opacity: 0.9, borderpad: 0, font: { color: p.color, size: 12 } };
   });
 }
 
@@ -201,9 +201,11 @@ function ridges(quantity) {
     const beside = quantity !== "distance" && (innerWidth > 900 || document.documentElement.classList.contains("printing")); // the first one names the rows
     const [left, right] = [source.axis[0], source.axis.at(-1)].map(Math.log10);
     const ends = rows.some((m) => Object.values(models[candidates.findIndex((c) => c.j === m.j)]).some((p) => p?.at_end > 0.01));
-    const gutter = ((ends ? 40 : 4) / Math.max(120, node.clientWidth - (beside ? 30 : 130))) * (right - left);
+    const gutter = ((ends ? 48 : 4) / Math.max(120, node.clientWidth - (beside ? 30 : 130))) * (right - left);
     const multiples = right - left > 2.5 ? [1] : right - left > 1 ? [1, 3] : [1, 2, 3, 5, 7];
-    const ticks = Array.from({ length: 12 }, (_, k) => multiples.map((f) => f * 10 ** (k - 8))).flat().filter((t) => t >= source.axis[0] && t <= source.axis.at(-1));
+    const within = Array.from({ length: 12 }, (_, k) => multiples.map((f) => f * 10 ** (k - 8))).flat().filter((t) => t >= source.axis[0] && t <= source.axis.at(-1));
+    const every = Math.ceil((40 * within.length) / Math.max(60, node.clientWidth - (beside ? 40 : 140)));
+    const ticks = within.filter((_, i) => (within.length - 1 - i) % every === 0);
     plot(node, traces, { annotations, height: 74 + 64 * rows.length, margin: { l: 20, r: 10, t: 6, b: 42 },
       xaxis: { type: "log", title: names[quantity], range: [left - gutter, right], tickvals: ticks, ticktext: ticks.map((t) => String(Number(t.toPrecision(1)))), tickangle: 0 },
       yaxis: { range: [-0.55, rows.length - 0.45], tickvals: rows.map((_, i) => rows.length - 1 - i), ticktext: rows.map((m) => short(m.name, 16)), showticklabels: !beside, zeroline: false, ticks: "", showgrid: true } });

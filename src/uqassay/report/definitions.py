@@ -71,6 +71,12 @@ DEFINITIONS: dict[str, Definition] = {
         "d(y, ŷ) = min over p in ŷ of √(½ Σ (√y(c) − √p(c))²)",
         "",
     ),
+    "brier-distance": Definition(
+        "d, the distance (Brier)",
+        "Squared distance from the label to the closest distribution in the credal set, in [0, 2].",
+        "d(y, ŷ) = min over p in ŷ of Σ (y(c) − p(c))²",
+        "",
+    ),
     "brier": Definition(
         "Brier score",
         "Squared distance between the label and the mean prediction, summed over the classes, in [0, 2].",

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from uqassay.assay.result import Assay
     from uqassay.assay.scoring import ModelScores
 
-__all__ = ["confidence_lines", "correct_mask", "densities", "mean_regions"]
+__all__ = ["confidence_lines", "densities", "mean_regions"]
 
 Array = NDArray[np.float64]
 
@@ -20,12 +20,6 @@ N_BINS = 96
 LEAST = 1e-4  # what is smaller is counted at the left end of the axis
 SMOOTHING = 1.6  # bins
 N_TRADEOFFS = 21  # λ at which the distribution of E is kept
-
-
-def correct_mask(assay: "Assay", model: "ModelScores") -> NDArray[np.bool_]:
-    """Whether the predicted class is the label (for label distributions: their most frequent class), ``(R, n)``."""
-    truth = assay.labels if assay.labels.ndim == 1 else assay.labels.argmax(axis=1)
-    return model.columns["label"] == truth
 
 
 def densities(assay: "Assay", top: float) -> dict[str, Any]:
@@ -45,7 +39,7 @@ def densities(assay: "Assay", top: float) -> dict[str, Any]:
         of those at or below its left end. None where a part has no finite instance.
     """
     models = assay.candidates
-    masks = [correct_mask(assay, m) for m in models]
+    masks = [assay.hits(m.name) for m in models]
     d = [m.columns["distance"] for m in models]
     ns = [m.columns["nonspecificity"] for m in models]
     tradeoffs = np.linspace(0.0, top, N_TRADEOFFS)
@@ -141,11 +135,10 @@ def _region(assay: "Assay", model: "ModelScores", rows: list[dict[str, Any]], pa
     mine = [r for r in rows if r["model"] == model.name]
     if not mine:
         return None
-    correct = correct_mask(assay, model)
+    correct = assay.hits(model.name)
     mask = {"all": np.ones_like(correct), "correct": correct, "wrong": ~correct}[part]
     both = (model.columns["distance"], model.columns["nonspecificity"])
-    # the Brier distance bears the name of the Brier score; the distance stands last
-    d = [r for r in mine if r["metric"] == assay.settings.distance.replace("_", "-")][-1]
+    d = next(r for r in mine if r["metric"] == assay.settings.distance_metric)
     ns = next(r for r in mine if r["metric"] == "nonspecificity")
     h_d, h_ns, h_sum = (_half_width(assay, x, mask) for x in (*both, both[0] + both[1]))
     covariance = float(np.clip((h_sum**2 - h_d**2 - h_ns**2) / 2, -h_d * h_ns, h_d * h_ns))

@@ -68,7 +68,7 @@ def _parts(assay: "Assay") -> dict[str, Any] | None:
     if assay.n_classes <= MOST_PARTS:
         kinds.append("class")
     tables = []
-    distance = assay.settings.distance.replace("_", "-")
+    distance = assay.settings.distance_metric
     for by in kinds:
         cells: dict[str, dict[str, dict[str, Any]]] = {}
         for row in assay.subset_rows(by):

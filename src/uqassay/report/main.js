@@ -10,7 +10,7 @@ function kindOf(m) {
 }
 
 function drawSummary() {
-  const distance = page.facts.distance.replace("_", "-");
+  const distance = page.facts.distance_metric;
   const accuracies = candidates.map((m) => m.accuracy);
   const [least, most] = [Math.min(...accuracies), Math.max(...accuracies)];
   const groups = page.facts.groups ? ` (${count(page.facts.groups, "group")}, resampled whole)` : "";
@@ -19,13 +19,13 @@ function drawSummary() {
   const metrics = [["accuracy", "Accuracy"], ["log-loss", "Log loss"], ["brier", "Brier"], ["ece", "ECE"], [distance, "Distance d", "distance"], ["nonspecificity", "NS"],
     ...page.facts.measures.map((m) => [m, page.definitions[m].title])];
   const rows = page.models.map((m, j) => ({ ...m, j, key: m.name }));
-  const get = (row, metric, title) => (metric === "brier" && title === "Brier" ? page.assay.findings.find((r) => r.run === "all" && r.model === row.name && r.metric === "brier") ?? null : finding(row.name, metric));
+  const get = (row, metric) => finding(row.name, metric);
   const columns = [
     { title: "Model", text: true, cls: "name", value: (r) => r.name, cell: (r) => el("span", {}, nameCell(r.j), r.baseline ? what(r.name) : null, el("span", { class: "i" }, r.baseline ? "baseline" : kindOf(r), r.runs > 1 ? ` · ${r.runs} runs` : null)) },
     ...metrics.map(([metric, title, define]) => {
-      const places = decimalsFor(rows.filter((r) => !r.baseline).map((r) => get(r, metric, title)).filter(Boolean).map((f) => [f.low, f.high]));
-      return { title, define: define ?? metric, value: (r) => get(r, metric, title)?.estimate, cell: (r) => {
-        const f = get(r, metric, title);
+      const places = decimalsFor(rows.filter((r) => !r.baseline).map((r) => get(r, metric)).filter(Boolean).map((f) => [f.low, f.high]));
+      return { title, define: define ?? metric, value: (r) => get(r, metric)?.estimate, cell: (r) => {
+        const f = get(r, metric);
         return f ? interval(f.estimate, f.low, f.high, places, f.note || "not defined") : el("span", { title: "a baseline makes no single prediction" }, "–");
       } };
     }),

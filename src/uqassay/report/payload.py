@@ -6,13 +6,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uqassay.assay.storage import plain, to_json
+from uqassay.assay.verdict import reference_tradeoff
 from uqassay.errors import InputError
 from uqassay.metrics.selection import tradeoff_range
 from uqassay.report.definitions import DEFINITIONS, definition
 from uqassay.report.distributions import confidence_lines, densities, mean_regions
 from uqassay.report.instances import instances
 from uqassay.report.lenses import lens_sections
-from uqassay.report.verdict import reference_tradeoff
 
 if TYPE_CHECKING:
     from uqassay.assay.result import Assay
@@ -51,15 +51,7 @@ def payload(assay: "Assay", *, command: str | None = None) -> dict[str, Any]:
     measures = [m for m in ("nonspecificity", "total-entropy") if m in assay.candidates[0].columns]
     names = {name: d._asdict() for name, d in DEFINITIONS.items()}
     names.update({m: definition(m)._asdict() for m in assay.settings.measures})
-    if assay.settings.distance == "brier":
-        names["distance"] = definition("unified")._asdict() | {
-            "title": "d, the distance (Brier)",
-            "sentence": "Squared distance from the label to the closest distribution in the credal set, in [0, 2].",
-            "equation": "d(y, ŷ) = min over p in ŷ of Σ (y(c) − p(c))²",
-            "source": "",
-        }
-    else:
-        names["distance"] = definition(assay.settings.distance.replace("_", "-"))._asdict()
+    names["distance"] = definition(assay.settings.distance_metric)._asdict()
     return plain(
         {
             "schema": SCHEMA,
@@ -85,6 +77,7 @@ def payload(assay: "Assay", *, command: str | None = None) -> dict[str, Any]:
                 "level": assay.settings.level,
                 "draws": assay.settings.n_draws,
                 "distance": assay.settings.distance,
+                "distance_metric": assay.settings.distance_metric,
                 "measures": assay.settings.measures,
             },
             "definitions": names,

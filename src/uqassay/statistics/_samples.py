@@ -181,7 +181,7 @@ def spread_of_mean(residuals: Floats, units: Units, runs: Sequence[Floats] = ())
     parts += [(float((means / scale).var(ddof=1)) / means.size, means.size - 1) for means in several]
     variance = sum(part for part, _ in parts)
     dof = 1.0 / sum((part / variance) ** 2 / part_dof for part, part_dof in parts)
-    return Spread(scale * variance**0.5, dof, float((u**3).sum()) / variance**1.5)
+    return Spread(scale * variance**0.5, dof, float((u * u * u).sum()) / variance**1.5)
 
 
 def _small_sample_correction(residuals: Floats, units: Units) -> tuple[Floats | float, float]:

@@ -6,9 +6,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from uqassay._array import as_numeric
+from uqassay.assay import PICTURED_POINTS
 from uqassay.errors import InputError
 from uqassay.metrics.unified import check_tradeoff
-from uqassay.report.distributions import correct_mask, densities
+from uqassay.report.distributions import densities
 from uqassay.report.figures.style import (
     axes_for,
     count,
@@ -110,14 +111,15 @@ def plot_by_correctness(
                 fontsize="x-small",
                 annotation_clip=False,
             )
-    ax.set_xscale("log")
-    ax.set_xlim(_heap(axis)[0] / 1.15, axis[-1] * 1.1)
+    _logarithmic(ax, _heap(axis)[0] / 1.15, axis[-1] * 1.1)
     ax.set_ylim(len(models) - 0.5, -0.5)
     ax.set_yticks(range(len(models)), names)
     ax.tick_params(axis="y", length=0)
-    ax.set_xlabel(
-        f"{loss_label(assay)},  λ = {tradeoff:g}" if quantity == "unified" else quantity_label(assay, quantity)
-    )
+    label = f"{loss_label(assay)},  λ = {tradeoff:g}" if quantity == "unified" else quantity_label(assay, quantity)
+    if len(axis) == 1:  # no positive value anywhere
+        ax.set_xticks([], [])
+        label += ": 0 wherever it is finite"
+    ax.set_xlabel(label)
     headline(
         ax,
         resampled_units(assay),
@@ -132,7 +134,7 @@ def plot_by_correctness(
 
 def _part_notes(assay: "Assay", model: "ModelScores", parts: dict[str, Any]) -> tuple[str, str]:
     """How many instances are in each half, and how many of them the axis does not show."""
-    hit = correct_mask(assay, model)
+    hit = assay.hits(model.name)
     notes = []
     for part, total in (("correct", int(hit.sum())), ("wrong", int((~hit).sum()))):
         found = parts[part]
@@ -159,6 +161,16 @@ def _half_violin(
     at = base + side * 0.1
     ax.plot([low, high], [at, at], color="black", linewidth=1.0, solid_capstyle="butt")
     ax.plot([middle], [at], color="white", marker="o", markersize=4.5, markeredgecolor="black", linestyle="none")
+
+
+def _logarithmic(ax: Any, low: float, high: float) -> None:
+    """Logarithmic axis with plain decimals, 1-2-5 where there are few powers of ten."""
+    ticker = matplotlib_module("ticker")
+    ax.set_xscale("log")
+    ax.set_xlim(low, high)
+    ax.xaxis.set_major_locator(ticker.LogLocator(subs=(1.0, 2.0, 5.0) if high < 50 * low else (1.0,)))
+    ax.xaxis.set_major_formatter(ticker.StrMethodFormatter("{x:g}"))
+    ax.xaxis.set_minor_formatter(ticker.NullFormatter())
 
 
 def _heap(axis: Array) -> Array:
@@ -218,7 +230,7 @@ def plot_set_sizes(assay: "Assay", model: str, *, rows: ArrayLike | None = None,
     if rows is None:
         ranks = np.lexsort((chosen, -mean))
         chosen, at, low, high, mean = (a[ranks] for a in (chosen, at, low, high, mean))
-    hit = correct_mask(assay, scores)[0][sample.rows[at]]
+    hit = assay.hits(scores.name)[0][sample.rows[at]]
     ax = axes_for(ax, (6.8, 3.2))
     look, place = looks(assay)[model], np.arange(len(at))
     for which, face in ((hit, look.colour), (~hit, "none")):
@@ -266,6 +278,6 @@ def plot_set_sizes(assay: "Assay", model: str, *, rows: ArrayLike | None = None,
 def _typical_rows(assay: "Assay", held: NDArray[np.int64]) -> NDArray[np.int64]:
     """Instances at random out of those held; the extremes, which are held whatever chance says, do not count."""
     if len(held) < assay.n_instances:
-        held = np.setdiff1d(held, np.concatenate(list(assay.extreme_instances(30).values())))
+        held = np.setdiff1d(held, np.concatenate(list(assay.extreme_instances(PICTURED_POINTS).values())))
     order = np.random.default_rng(assay.settings.seed).permutation(np.sort(held))
     return order[:SHOWN_SETS]

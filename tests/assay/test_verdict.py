@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import uqassay as uq
-from uqassay.report.verdict import reference_tradeoff, verdict
+from uqassay.assay.verdict import reference_tradeoff, verdict
 
 
 def point(p, n):

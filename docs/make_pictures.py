@@ -1,0 +1,76 @@
+"""Make the pictures of the README and of this guide from the demo's models.
+
+Run: python docs/make_pictures.py [--demo FOLDER]   (a minute; the page needs Chromium and its driver, else it is left out)
+
+FOLDER is what `uqassay demo --output FOLDER` wrote; without it the models are trained into a temporary one.
+"""
+
+import argparse
+import os
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))  # so that it also runs uninstalled
+
+import uqassay as uq
+from uqassay.demo import COMMON_MEMBERS, prepare_demo
+from uqassay.report import figures
+
+PICTURES = Path(__file__).parent / "pictures"
+SECTIONS = ("verdict", "choose")  # of the page, by their ids
+WIDTH, HEIGHT = 1000, 3000
+
+
+def draw_tradeoff(assay: uq.Assay, path: Path) -> None:
+    """Mean E against λ with the winner above it."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(8.6, 4.4), layout="constrained")
+    figures.plot_tradeoff(assay, ax=figure.subplots())
+    figure.savefig(path, dpi=100)
+
+
+def photograph_sections(page: Path, folder: Path) -> list[str]:
+    """Sections of the page as a browser shows them; none where there is no browser."""
+    browser, driver = shutil.which("chromium"), shutil.which("chromedriver")
+    if browser is None or driver is None:
+        return []
+    from selenium import webdriver
+    from selenium.webdriver.support.ui import WebDriverWait
+
+    options = webdriver.ChromeOptions()
+    options.binary_location = browser
+    for argument in ("headless=new", "no-sandbox", "hide-scrollbars", f"window-size={WIDTH},{HEIGHT}"):
+        options.add_argument(f"--{argument}")
+    window = webdriver.Chrome(options=options, service=webdriver.ChromeService(driver))
+    try:
+        window.get(page.resolve().as_uri())
+        drawn = "return document.querySelector('#ranking tbody tr') !== null"
+        WebDriverWait(window, 30).until(lambda w: w.execute_script(drawn))
+        for name in SECTIONS:
+            window.find_element("id", name).screenshot(str(folder / f"{name}.png"))
+    finally:
+        window.quit()
+    return [f"{name}.png" for name in SECTIONS]
+
+
+def main() -> None:
+    """Make every picture."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--demo", type=Path)
+    folder = parser.parse_args().demo
+    with tempfile.TemporaryDirectory() as scratch:
+        files = prepare_demo(folder or Path(scratch, "demo"))
+        models = {name: uq.load(path) for name, path in files.predictions.items()}
+        assay = uq.assay(models, uq.load_labels(files.labels), common_members=COMMON_MEMBERS)
+        PICTURES.mkdir(exist_ok=True)
+        draw_tradeoff(assay, PICTURES / "tradeoff.png")
+        made = ["tradeoff.png", *photograph_sections(assay.to_html(Path(scratch, "report.html")), PICTURES)]
+    for name in made:
+        print(f"{PICTURES / name}: {os.path.getsize(PICTURES / name) / 1000:.0f} kB")
+
+
+if __name__ == "__main__":
+    main()
