@@ -6,6 +6,7 @@ FOLDER is what `uqassay demo --output FOLDER` wrote; without it the models are t
 """
 
 import argparse
+import io
 import os
 import shutil
 import sys
@@ -19,8 +20,8 @@ from uqassay.demo import COMMON_MEMBERS, prepare_demo
 from uqassay.report import figures
 
 PICTURES = Path(__file__).parent / "pictures"
-SECTIONS = ("verdict", "choose")  # of the page, by their ids
-WIDTH, HEIGHT = 1000, 3000
+WIDTH, HEIGHT = 1000, 3000  # of the browser's window, in pixels
+MARGIN = 16
 
 
 def draw_tradeoff(assay: uq.Assay, path: Path) -> None:
@@ -32,11 +33,12 @@ def draw_tradeoff(assay: uq.Assay, path: Path) -> None:
     figure.savefig(path, dpi=100)
 
 
-def photograph_sections(page: Path, folder: Path) -> list[str]:
-    """Sections of the page as a browser shows them; none where there is no browser."""
+def photograph(page: Path, section: str, path: Path) -> bool:
+    """One section of the page as a browser shows it; False where there is no browser."""
     browser, driver = shutil.which("chromium"), shutil.which("chromedriver")
     if browser is None or driver is None:
-        return []
+        return False
+    from PIL import Image
     from selenium import webdriver
     from selenium.webdriver.support.ui import WebDriverWait
 
@@ -49,11 +51,13 @@ def photograph_sections(page: Path, folder: Path) -> list[str]:
         window.get(page.resolve().as_uri())
         drawn = "return document.querySelector('#ranking tbody tr') !== null"
         WebDriverWait(window, 30).until(lambda w: w.execute_script(drawn))
-        for name in SECTIONS:
-            window.find_element("id", name).screenshot(str(folder / f"{name}.png"))
+        place = window.find_element("id", section).rect
+        everything = Image.open(io.BytesIO(window.get_screenshot_as_png()))
     finally:
         window.quit()
-    return [f"{name}.png" for name in SECTIONS]
+    left, top = place["x"] - MARGIN, place["y"]
+    everything.crop((left, top, left + place["width"] + 2 * MARGIN, top + place["height"])).save(path, optimize=True)
+    return True
 
 
 def main() -> None:
@@ -67,7 +71,9 @@ def main() -> None:
         assay = uq.assay(models, uq.load_labels(files.labels), common_members=COMMON_MEMBERS)
         PICTURES.mkdir(exist_ok=True)
         draw_tradeoff(assay, PICTURES / "tradeoff.png")
-        made = ["tradeoff.png", *photograph_sections(assay.to_html(Path(scratch, "report.html")), PICTURES)]
+        made = ["tradeoff.png"]
+        if photograph(assay.to_html(Path(scratch, "report.html")), "choose", PICTURES / "choose.png"):
+            made.append("choose.png")
     for name in made:
         print(f"{PICTURES / name}: {os.path.getsize(PICTURES / name) / 1000:.0f} kB")
 

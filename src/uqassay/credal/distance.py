@@ -139,9 +139,11 @@ def nearest_in_hull(
         if n_points > k and not met.all():  # the faster linear algebra lost too many digits
             again = rows.start + np.flatnonzero(~met)
             blocks = HullWeights(p[again], upper[again], by_weights=True)
-            point[again], gap[again], met = minimise(
+            other, smaller, _ = minimise(
                 seen[again], blocks, distance, tolerance=tolerance, max_iterations=max_iterations
             )
+            better = smaller < gap[again]
+            point[again[better]], gap[again[better]] = other[better], smaller[better]
     return _found(y, point, gap, upper, distance, floor)
 
 

@@ -1,0 +1,186 @@
+"""The guide is true: its commands run, its links lead somewhere, its tables are those of the docstrings.
+
+The Python examples are doctests of their own (`--doctest-glob=*.md`).
+"""
+
+import re
+import shlex
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import uqassay as uq
+from uqassay.cli import main
+from uqassay.statistics import compare_to_best, mean_estimate, paired_mean_test
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+NAMES = [page.relative_to(ROOT).as_posix() for page in PAGES]
+N, K = 150, 3
+
+
+def blocks(page: Path, language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```$", page.read_text(encoding="utf-8"), flags=re.M | re.S)
+
+
+def shell_lines(page: Path) -> list[str]:
+    """Every line of the shell examples, with those that a backslash continues in one."""
+    text = "".join(blocks(page, "sh")).replace("\\\n", " ")
+    return [line.strip() for line in text.splitlines() if line.strip()]
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    """A folder with the files that the examples name."""
+    g = np.random.default_rng(3)
+    y = g.integers(0, K, N)
+    logits = 1.5 * np.eye(K)[y] + g.normal(size=(N, K))
+
+    def softmax(z):
+        return np.exp(z) / np.exp(z).sum(axis=-1, keepdims=True)
+
+    def network():
+        return softmax(logits + 0.3 * g.normal(size=(N, K)))
+
+    members = softmax(logits[:, None] + 0.5 * g.normal(size=(N, 5, K)))
+    ids = np.arange(1000, 1000 + N)
+    sets = np.vstack([np.eye(K), np.ones(K)]).astype(bool)
+    beliefs = np.column_stack([0.9 * members.mean(axis=1), np.full(N, 0.97)])
+    beliefs[0] = 0.5, 0.4, 0.3, 0.9  # no belief function
+    arrays = {
+        "ensemble": {"probs": members, "ids": ids, "class_names": np.array(["cat", "dog", "fox"])},
+        "softmax": {"probs": network()},
+        "edl": {"alpha": 1 + 20 * members.mean(axis=1)},
+        "beliefs": {"beliefs": beliefs, "focal_sets": sets},
+        **{f"run{r}": {"probs": network()} for r in (1, 2, 3)},
+    }
+    for name, held in arrays.items():
+        np.savez(tmp_path / f"{name}.npz", **held)
+    for name, array in {
+        "labels": y,
+        "logits": logits,
+        "passes": members.swapaxes(0, 1),
+        "votes": g.multinomial(10, members.mean(axis=1)),
+        "site": np.arange(N) % 2,
+    }.items():
+        np.save(tmp_path / f"{name}.npy", array)
+    rows = [f"{i},{i // 3}" for i in ids[::-1]]
+    (tmp_path / "patients.csv").write_text("id,group\n" + "\n".join(rows) + "\n")
+    counts = [",".join(map(str, row)) for row in g.multinomial(10, members.mean(axis=1)) + 1]
+    (tmp_path / "counts.csv").write_text("proba_cat,proba_dog,proba_fox\n" + "\n".join(counts) + "\n")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+# ---- shell examples --------------------------------------------------------------------------------------------------
+
+
+def with_commands(*, slow: bool) -> list[str]:
+    """Pages with commands; those that train models are slow."""
+
+    def trains(lines):
+        return any(line.startswith("uqassay demo") for line in lines)
+
+    shown = {name: shell_lines(page) for name, page in zip(NAMES, PAGES, strict=True)}
+    return [
+        name
+        for name, lines in shown.items()
+        if any(line.startswith("uqassay ") for line in lines) and trains(lines) == slow
+    ]
+
+
+def run_examples(page, capsys):
+    for line in shell_lines(page):
+        words = shlex.split(line, comments=True)
+        if words[:1] != ["uqassay"]:
+            continue
+        stated = re.search(r"# exit code (\d)$", line)
+        code = main(words[1:])
+        told = capsys.readouterr()
+        assert code == (int(stated[1]) if stated else 0), f"{line}\n{told.err}"
+        assert bool(told.err) == (code != 0), f"{line}\n{told.err}"
+
+
+@pytest.mark.parametrize("name", with_commands(slow=False))
+def test_shell_examples_run(name, here, capsys):
+    run_examples(ROOT / name, capsys)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", with_commands(slow=True))
+def test_shell_examples_run_where_models_are_trained(name, here, capsys):
+    run_examples(ROOT / name, capsys)
+
+
+def test_the_command_line_page_shows_every_command():
+    from uqassay.cli.commands import app
+
+    names = {c.name or c.callback.__name__ for c in app.registered_commands}
+    shown = {line.split()[1] for line in shell_lines(ROOT / "docs" / "command-line.md")}
+    assert shown == names
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_make_targets_and_scripts_exist(name):
+    targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), flags=re.M))
+    text = (ROOT / name).read_text(encoding="utf-8")
+    assert {match.split()[1] for match in re.findall(r"make [a-z]+(?=[\s`]*$|`)", text, flags=re.M)} <= targets
+    for script in re.findall(r"python ([\w/]+\.py)", text):
+        assert (ROOT / script).is_file(), script
+
+
+# ---- pages -----------------------------------------------------------------------------------------------------------
+
+
+def anchors(page: Path) -> set[str]:
+    """The anchors that headings get: lower case, no punctuation, hyphens for spaces."""
+    heads = re.findall(r"^#+ (.+)$", page.read_text(encoding="utf-8"), flags=re.M)
+    return {re.sub(r"[^\w\- ]", "", head.lower()).replace(" ", "-") for head in heads}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_links_lead_somewhere(name):
+    page = ROOT / name
+    for target in re.findall(r"\]\(([^)\s]+)\)", page.read_text(encoding="utf-8")):
+        if target.startswith("https://"):
+            continue
+        path, _, anchor = target.partition("#")
+        found = (page.parent / path).resolve() if path else page
+        assert found.exists(), target
+        assert not anchor or anchor in anchors(found), target
+
+
+def test_the_index_leads_to_every_page():
+    text = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
+    assert set(re.findall(r"\]\(([\w-]+\.md)\)", text)) == {p.name for p in PAGES[1:]} - {"index.md"}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_python_example_is_a_doctest(name):
+    for block in blocks(ROOT / name, "python"):
+        assert block.startswith(">>> "), block
+        assert block.endswith("\n\n"), f"a blank line must end what is expected:\n{block}"
+
+
+def test_pages_are_short_and_pictures_small():
+    assert all(len(page.read_text(encoding="utf-8").splitlines()) <= 200 for page in PAGES)
+    assert len(PAGES[0].read_text(encoding="utf-8").splitlines()) <= 80
+    assert all(picture.stat().st_size < 200_000 for picture in (ROOT / "docs" / "pictures").iterdir())
+
+
+def test_coverage_and_error_rates_are_those_of_the_docstrings():
+    """Every row of numbers on the page stands in the docstring that the measuring script's output was copied to."""
+    page = (ROOT / "docs" / "intervals-and-tests.md").read_text(encoding="utf-8")
+    documented = "\n".join(f.__doc__ or "" for f in (mean_estimate, paired_mean_test, compare_to_best))
+    measured = [re.findall(r"\d+\.\d(?: / \d+\.\d)*", line) for line in page.splitlines() if line.startswith("|")]
+    rows = [cells for cells in measured if len(cells) > 1]
+    assert len(rows) == 16
+    for cells in rows:
+        assert re.search(r"\s+".join(map(re.escape, cells)), documented), cells
+
+
+def test_the_kinds_of_prediction_are_all_described():
+    text = (ROOT / "docs" / "predictions.md").read_text(encoding="utf-8")
+    kinds = [kind.__name__ for kind in uq.Prediction.__subclasses__() if not kind.__name__.startswith("_")]
+    assert all(f"`{kind}(" in text for kind in kinds)
