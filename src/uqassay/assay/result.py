@@ -260,11 +260,11 @@ class Assay:
 
         return verdict(self)
 
-    def to_html(self, path: str | Path) -> Path:
-        """Write the report: one self-contained page."""
+    def to_html(self, path: str | Path, *, command: str | None = None) -> Path:
+        """Write the report: one self-contained page; `command` is the command line that makes it again."""
         from uqassay.report.page import write_page
 
-        return write_page(self, path)
+        return write_page(self, path, command=command)
 
     def to_json(self, tradeoffs: Sequence[float] | None = None) -> dict[str, Any]:
         """Findings, rankings, breakpoints and settings as plain values that a strict JSON writer takes."""

@@ -2,7 +2,9 @@
 
 One linear program per instance. They are small, dense and many, so the simplex method runs on all of them at once:
 a condensed tableau per instance (no columns for basic variables, so K rows and about M columns), one pivot in every
-tableau per pass, finished tableaux dropped. Nothing passes between tableaux.
+tableau per pass, finished tableaux dropped. A library's solver would take them one call at a time, or stacked into one
+sparse program, where the last bits of a row come to depend on its neighbours; here nothing passes between tableaux. The
+tests hold the results against SciPy's HiGHS.
 
 Variables are numbered w_1 … w_M, [t, slack,] e_1 … e_K, the errors e being those of the constraints of the classes.
 """
