@@ -52,7 +52,8 @@ class Nonspecificity:
     standard_error : array (n,)
         Standard error of each value; 0 where the value is exact.
     mean_standard_error : float
-        Standard error that the estimator adds to the mean of `values` (random orders are shared by the instances).
+        Standard error that the estimator adds to the mean of `values` (random orders are shared by the instances); an upper
+        bound where a tolerance asked for more orders.
     n_orders : int
         Number of random orders of the classes used (the most for any instance); 0 where exact.
     """
@@ -212,8 +213,9 @@ def _estimated(
 
     bytes_per_row = 8 * prediction.n_classes * _points_per_row(prediction)
     prediction.for_each_chunk(work, bytes_per_row, chunk_bytes=chunk_bytes or CHUNK_BYTES)
-    mean_error = _mean_and_error(first.mean(axis=1)[:, None])[1]
-    return Nonspecificity(values, errors, float(mean_error[0]), max(most))
+    mean_error = float(_mean_and_error(first.mean(axis=1)[:, None])[1][0])
+    # orders drawn beyond the first ones help some instances only; the mean's error is at most the mean of the errors
+    return Nonspecificity(values, errors, min(mean_error, float(errors.mean())), max(most))
 
 
 def _refine(

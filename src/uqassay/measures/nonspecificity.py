@@ -148,4 +148,4 @@ def _log_commonality(masses: Array) -> Array:
     """Σ_A ln(1/Q(A)) from masses of all 2^K events: the superset sums are subset sums with the events in reverse."""
     commonality = zeta_transform(masses[::-1])[::-1]
     with np.errstate(divide="ignore", invalid="ignore"):
-        return -fold_sum(np.log(commonality[1:]))
+        return 0.0 - fold_sum(np.log(commonality[1:]))
