@@ -14,6 +14,7 @@ from uqassay._array import as_numeric, available_cores, check_class_count, relea
 from uqassay.errors import InputError
 
 Array = NDArray[np.float64]
+CORE_BYTES = 2**20  # what stays in a core's own cache
 Rows = int | slice | Sequence[int] | NDArray[Any]
 
 
@@ -110,8 +111,9 @@ class Prediction(ABC):
     def for_each_chunk(self, work: Callable[[slice, Self], None], bytes_per_row: int, *, chunk_bytes: int) -> None:
         """Call ``work(rows, part)`` for consecutive parts of the instances, on as many threads as there are cores.
 
-        The parts do not know of each other, so neither their size nor the number of threads changes a result. Pages of a
-        memory map are given back after each.
+        The parts do not know of each other, so neither their size nor the number of threads changes a result. All threads
+        together hold about `chunk_bytes`, or a core's own cache each if that is more. Pages of a memory map are given back
+        after each part.
         """
 
         def one(rows: slice) -> None:
@@ -119,8 +121,10 @@ class Prediction(ABC):
             for name in self._arrays():
                 release(getattr(self, name))
 
-        pieces = list(row_chunks(self.n_instances, bytes_per_row, chunk_bytes=chunk_bytes))
-        threads = min(len(pieces), available_cores())
+        cores = available_cores()
+        share = max(chunk_bytes // cores, min(chunk_bytes, CORE_BYTES))
+        pieces = list(row_chunks(self.n_instances, bytes_per_row, chunk_bytes=share))
+        threads = min(len(pieces), cores)
         if threads == 1:
             for rows in pieces:
                 one(rows)
