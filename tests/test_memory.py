@@ -20,7 +20,9 @@ print(1024 * int(re.search(r"VmHWM:\\s*(\\d+)", open("/proc/self/status").read()
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(sys.platform != "linux", reason="pages of a map are given back, and peak memory is read, as on Linux")
+@pytest.mark.skipif(
+    sys.platform != "linux", reason="pages of a map are given back, and peak memory is read, as on Linux"
+)
 def test_peak_memory_stays_below_the_size_of_the_file(tmp_path: Path, random_generator):
     shape = (12_000, 10, 1_000)
     path, labels = tmp_path / "members.npy", tmp_path / "labels.npy"
@@ -32,5 +34,7 @@ def test_peak_memory_stays_below_the_size_of_the_file(tmp_path: Path, random_gen
     del out
     np.save(labels, random_generator.integers(shape[2], size=shape[0]))
     size = path.stat().st_size  # 480 MB
-    done = subprocess.run([sys.executable, "-c", CODE, str(path), str(labels)], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", CODE, str(path), str(labels)], capture_output=True, text=True, check=True
+    )
     assert int(done.stdout) < 0.95 * size  # interpreter and chunks included; loaded as a whole it would be 1.2 at least

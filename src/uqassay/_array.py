@@ -57,11 +57,10 @@ def as_numeric(values: Any, name: str, *, ndim: int | tuple[int, ...] | None = N
     return array
 
 
-def tolerance_of(dtype: np.dtype[Any]) -> float:
-    """How far a row of probabilities may be from summing to 1, by the precision it is stored in."""
-    if dtype == np.float16:
-        return 1e-3
-    return 1e-4 if dtype == np.float32 else 1e-6
+def tolerance_of(values: Any) -> float:
+    """How far a row of probabilities may be from summing to 1, by the precision of the array or tensor given."""
+    name = str(getattr(values, "dtype", "float64")).removeprefix("torch.")
+    return {"float16": 1e-3, "bfloat16": 1e-3, "float32": 1e-4}.get(name, 1e-6)
 
 
 def check_rows(
@@ -149,15 +148,14 @@ def as_labels(
                 f"{name}: labels must be whole numbers; row {row} holds {float(array[row]):g}; "
                 "give class indices (0, 1, …) or a label distribution with one column per class."
             )
-    whole = array.astype(np.int64)
-    outside = (whole < 0) | (whole >= n_classes)
+    outside = (array < 0) | (array >= n_classes)
     if outside.any():
         row = int(np.flatnonzero(outside)[0])
         raise InputError(
-            f"{name}: labels must lie in 0 … {n_classes - 1}; row {row} holds {int(whole[row])}; "
+            f"{name}: labels must lie in 0 … {n_classes - 1}; row {row} holds {array[row]:g}; "
             "recode the labels so that they index the columns of the predictions."
         )
-    return whole
+    return array.astype(np.int64)
 
 
 def _as_label_distributions(array: NDArray[Any], n_classes: int, name: str) -> NDArray[Any]:

@@ -154,6 +154,35 @@ def test_groups_are_resampled_as_a_whole(random_generator):
     assert "20 groups" in grouped.note
 
 
+def test_error_of_an_estimated_nonspecificity_is_in_every_comparison(random_generator):
+    y = random_generator.integers(40, size=80)
+    probs = random_generator.dirichlet(np.full(40, 0.2), (80, 6))
+    models = {"many": uq.Members(probs), "few": uq.Members(probs[:, :3]), "mean": uq.Point(probs.mean(axis=1))}
+    result = uq.assay(models, y, n_draws=4000)
+    many, few, mean = result.candidates
+    assert many.nonspecificity_error == pytest.approx(np.std(many.order_deviations, ddof=1) / np.sqrt(32))
+    assert mean.order_deviations == ()
+    d = np.subtract(many.order_deviations, few.order_deviations)
+    assert d.std(ddof=1) < np.std(many.order_deviations, ddof=1)  # shared orders: the errors partly cancel
+    tradeoff = 2.0
+    for other, deviations in ((few, d), (mean, np.array(many.order_deviations))):
+        error = tradeoff * deviations.std(ddof=1) / np.sqrt(32)
+        plain = uq.statistics.paired_mean_test(result.loss("many", tradeoff)[0], result.loss(other.name, tradeoff)[0])
+        found = result.compare("many", other.name, tradeoff=tradeoff)
+        half = (plain.difference.high - plain.difference.low) / 2
+        assert (found.difference.high - found.difference.low) / 2 == pytest.approx(
+            np.hypot(half, 1.96 * error), rel=1e-3
+        )
+        assert found.pvalue >= plain.pvalue - 1e-12
+        row = next(r for r in result.ranked(tradeoff) if r.model == other.name)
+        if result.ranked(tradeoff)[0].model == "many":
+            assert row.difference.high - row.difference.low == pytest.approx(2 * np.hypot(half, 1.96 * error), rel=1e-3)
+    # and the winning probability knows it: the draws of NS spread by both errors
+    spread = result._draws[:, 0, 1].std()
+    sampling = many.columns["nonspecificity"].std() / np.sqrt(80)
+    assert spread == pytest.approx(np.hypot(sampling, many.nonspecificity_error * np.sqrt(31 / 32)), rel=0.05)
+
+
 def test_subgroups_and_classes(all_kinds):
     models, y = all_kinds
     site = np.array(["north", "south"])[np.arange(60) % 2]
@@ -191,6 +220,66 @@ def test_pandas_input_is_aligned_by_index():
     assert result.scores.instance.tolist()[:3] == ["x", "y", "z"]
 
 
+def test_every_way_of_giving_pandas_is_aligned(random_generator):
+    perm = [2, 0, 3, 1]
+    probs = np.array([[0.7, 0.2, 0.1], [0.1, 0.8, 0.1], [0.2, 0.1, 0.7], [0.6, 0.3, 0.1]])
+    truth = pd.Series(probs.argmax(axis=1))
+    frame = pd.DataFrame(probs)
+    shuffled = frame.iloc[perm]
+    ways = {
+        "frame": shuffled,
+        "point": uq.Point(shuffled),
+        "logits": uq.Point.from_logits(np.log(shuffled)),
+        "dirichlet": uq.Dirichlet(1000 * shuffled),
+        "intervals": uq.Intervals(0.9 * shuffled, (shuffled + 0.05).clip(upper=1).iloc[[3, 1, 0, 2]]),
+        "gaussian": uq.GaussianLogits(np.log(shuffled), 0 * frame),
+        "masses": uq.Masses(shuffled, [[0], [1], [2]], n_classes=3),
+        "columns": uq.Point(shuffled[[2, 0, 1]]),
+    }
+    site = pd.Series(["a", "b", "c", "d"])
+    for name, way in ways.items():
+        result = uq.assay({name: way}, truth, subgroups={"site": site}, groups=site, n_draws=20)
+        assert result[name].columns["correct"].mean() == 1, name
+        assert result.ids.tolist() == perm
+        assert result.groups.tolist() == ["c", "a", "d", "b"]
+        assert result.subgroups["site"].tolist() == ["c", "a", "d", "b"]
+        if name != "frame":
+            assert (uq.metrics.is_correct(truth, way) == 1).all()
+            loss = uq.metrics.unified_loss(truth, way)
+            np.testing.assert_array_equal(loss.distance, result[name].columns["distance"][0])
+    votes = pd.DataFrame(10 * probs, columns=list("xyz"))
+    named = uq.Point(pd.DataFrame(probs, columns=list("xyz")))
+    np.testing.assert_allclose(uq.metrics.unified_loss(votes[["z", "x", "y"]], named).distance, 0, atol=1e-6)
+
+
+def test_what_pandas_leaves_open_is_refused():
+    probs = np.array([[0.7, 0.2, 0.1], [0.1, 0.8, 0.1], [0.2, 0.1, 0.7]])
+    plain, named = uq.Point(probs), uq.Point(pd.DataFrame(probs, index=["b", "a", "c"]))
+    truth = pd.Series([0, 1, 2], index=["a", "b", "c"])
+    with pytest.raises(InputError, match="some models have ids in differing orders and 'plain' has none"):
+        uq.assay({"plain": plain, "named": named}, truth)
+    with pytest.raises(InputError, match=r"columns that are whole numbers must be 0 … 2; got \[1, 2, 3\]"):
+        uq.Point(pd.DataFrame(probs, columns=[1, 2, 3]))
+    with pytest.raises(InputError, match="class_names: must differ from each other; 'x' occurs twice"):
+        uq.Point(pd.DataFrame(probs, columns=["x", "x", "y"]))
+    with pytest.raises(InputError, match=r"upper: its columns \(against lower\) do not match"):
+        uq.Intervals(pd.DataFrame(0 * probs, columns=list("xyz")), pd.DataFrame(probs + 0.2, columns=list("xyw")))
+    frames = {"a": pd.DataFrame(probs, columns=list("xyz")), "b": plain, "c": pd.DataFrame(probs, columns=list("zxy"))}
+    with pytest.raises(InputError, match="all models need the same class names in the same order; 'c' starts with"):
+        uq.assay(frames, [0, 1, 2])
+
+
+def test_mixed_groups_and_dates_as_subgroups(random_generator):
+    point = uq.Point(random_generator.dirichlet(np.ones(3), 8))
+    groups = np.array(["a", 1, None, "a", 1, None, "b", "b"], dtype=object)
+    days = pd.Series(pd.to_datetime(["2026-01-01", None] * 4))
+    result = uq.assay({"m": point}, [0] * 8, groups=groups, subgroups={"day": days}, n_draws=20)
+    assert "4 groups" in result.findings.query("metric == 'kl' and model == 'm'").note.iloc[0]
+    assert {name[:10] for name in result.subset_findings("day").subset} == {"2026-01-01", "NaT"}
+    assert "m" in result
+    assert "x" not in result
+
+
 def test_a_series_with_other_entries_is_refused():
     frame = pd.DataFrame({"cat": [0.9, 0.2], "dog": [0.1, 0.8]}, index=["x", "y"])
     with pytest.raises(InputError, match=r"y_true: its index entries do not match .*: 1 are missing, 'y' first"):
@@ -221,6 +310,14 @@ BAD = [
     ({"a": "P"}, [0, 1], {"tradeoffs": ()}, "tradeoffs: needs at least one"),
     ({"a": "P"}, [0, 1], {"tradeoffs": (-1,)}, "tradeoff: must be finite and at least 0; got -1"),
     ({"a": "P"}, [0, 1], {"level": 95}, "level: must lie between 0 and 1; got 95"),
+    ({"a": "P"}, [0, 1], {"level": "0.95"}, "level: must lie between 0 and 1; got '0.95'"),
+    ({"a": "P"}, [0, 1], {"tradeoffs": ["a"]}, "tradeoff: must be finite and at least 0; got a"),
+    ({"a": "P"}, [0, 1], {"floor": "a"}, "floor: must lie in .* got 'a'"),
+    ({"a": "P"}, [0, 1], {"n_draws": 0}, "n_draws: needs at least one draw, a whole number; got 0"),
+    ({"a": "P"}, [0, 1], {"tolerance": -1}, "tolerance: must be a positive number; got -1"),
+    ({"a": "M"}, [0, 1], {"common_members": 2.5}, "common_members: needs at least one draw, a whole number; got 2.5"),
+    ({"a": "P"}, [0, 1], {"nonspecificity": "smets"}, "nonspecificity: must be one of hartley, korner, pal"),
+    ({1: "P", "1": "M"}, [0, 1], {}, "predictions: names must differ from each other as text"),
     ({"a": "P"}, [0, 1], {"measures": ("size",)}, "measures: must be among .*; got 'size'"),
     ({"a": "P"}, [0, 1], {"groups": [1]}, "groups: needs one value for each of the 2 instances"),
     ({"a": "P"}, [0, 1], {"subgroups": {"site": [1]}}, "subgroups: 'site' needs one value for each"),
@@ -229,7 +326,7 @@ BAD = [
     ({"a": "P"}, [0, 1], {"prior": [0.9, 0.2]}, "prior: each row must sum to 1"),
     ({"a": "P"}, [0, 1], {"rng": "x"}, "rng: must be a whole number"),
     ({"a": "M"}, [0, 1], {"common_members": 9}, "common_members: 'a' has only 2 members; got 9"),
-    ({"a": "P"}, ["x", "y"], {}, "labels given as text must be class names; 'x' is not among"),
+    ({"a": "P"}, ["x", "y"], {}, "labels given as text must be class names; 'x' in row 0 is not among"),
 ]
 
 

@@ -51,7 +51,7 @@ PREDICTIONS = {
         {"masses": GOOD, "focal_sets": np.array([[1, 0, 0], [0, 0, 0], [1, 1, 1]], dtype=bool)},
         r"focal_sets.*empty",
     ),
-    "alpha of zero": ({"alpha": spoilt((2, 1), 0.0, GOOD)}, r"concentrations must be positive; row 2 holds 0"),
+    "alpha of zero": ({"alpha": spoilt((2, 1), 0.0, GOOD)}, r"concentrations must be positive .*; row 2 holds 0"),
     "one column of probabilities": ({"probs": np.array([0.1, 0.9, 0.4, 0.5])}, r"from_binary"),
     "one class": ({"probs": np.ones((4, 1))}, r"at least two classes"),
     "no instances": ({"probs": np.empty((0, 3))}, r"at least one instance"),

@@ -67,7 +67,7 @@ def test_settings_reach_the_assay(files, run):
     np.save(files / "site.npy", np.arange(60) % 4)
     np.save(files / "patient.npy", np.array([f"p{i // 2}" for i in range(60)]))
     options = [
-        *("--convention", "paper", "--distance", "js", "--nonspecificity", "smets", "--floor", "1e-6"),
+        *("--convention", "paper", "--distance", "js", "--nonspecificity", "korner", "--floor", "1e-6"),
         *("--level", "0.9", "--draws", "100", "--seed", "3", "--common-members", "4"),
         *("--tradeoff", "0.2,0.4", "--tradeoff", "1"),
     ]
@@ -81,12 +81,12 @@ def test_settings_reach_the_assay(files, run):
     settings = found["settings"]
     assert settings["focal_sets"] == [[1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 1, 1]]
     chosen = ("convention", "distance", "nonspecificity", "floor", "level", "n_draws", "seed")
-    assert [settings[key] for key in chosen] == ["paper", "js", "smets", 1e-6, 0.9, 100, 3]
+    assert [settings[key] for key in chosen] == ["paper", "js", "korner", 1e-6, 0.9, 100, 3]
     assert found["models"][0]["points"] == 4
     labels, patients = np.load(files / "labels.npy"), np.load(files / "patient.npy")
     same = uq.assay(
         {"DE": uq.load(files / "de.npz")}, labels, tradeoffs=[0.2, 0.4, 1], convention="paper", distance="js",
-        nonspecificity="smets", focal_sets=np.vstack([np.eye(3), np.ones(3)]), floor=1e-6, groups=patients,
+        nonspecificity="korner", focal_sets=np.vstack([np.eye(3), np.ones(3)]), floor=1e-6, groups=patients,
         subgroups={"site": np.arange(60) % 4}, common_members=4, level=0.9, n_draws=100, rng=3,
     )  # fmt: skip
     assert found["findings"] == plain(same.to_json())["findings"]

@@ -240,3 +240,22 @@ def test_in_hull_refuses():
         in_hull(GOOD, MEAN[:, :1])
     with pytest.raises(InputError, match="tolerance: a number >= 0 is required; found -1"):
         in_hull(GOOD, MEAN, tolerance=-1)
+
+
+@pytest.mark.parametrize(("dtype", "allowed"), [(np.float16, 1e-2), (np.float32, 1e-5), (np.float64, 1e-9)])
+def test_in_hull_allows_for_the_rounding_of_its_inputs(dtype, allowed):
+    _, points = random_hulls(10, 300, 5, 4)
+    stored = points.astype(dtype)
+    assert in_hull(stored, stored.mean(axis=1)).all()
+    beyond = points[:, 0] + np.array([2.0, -2.0, 0, 0]) * allowed  # 4 × allowed away from a single point
+    assert not in_hull(stored[:, :1], beyond).any()
+    within = points[:, 0] + np.array([0.1, -0.1, 0, 0]) * allowed
+    assert in_hull(stored[:, :1], within).all()
+    assert in_hull(points[:, :1], within.astype(dtype)).all()
+
+
+def test_in_hull_tolerance_given_comes_before_the_dtype():
+    _, points = random_hulls(11, 300, 5, 4)
+    single = points.astype(np.float32)
+    assert not in_hull(single, single.mean(axis=1), tolerance=1e-12).all()
+    assert in_hull(points, points.mean(axis=1) + np.array([1e-3, -1e-3, 0, 0]), tolerance=3e-3).all()

@@ -165,3 +165,111 @@ def test_more_than_sixteen_classes_are_refused_with_the_remedy():
 def test_a_lattice_of_another_length_is_refused():
     with pytest.raises(InputError, match=r"must hold all 2\^K events; got length 3"):
         zeta_transform(np.zeros((3, 1)))
+
+
+# -- what is refused --------------------------------------------------------------------------------------------------
+
+POINTS = np.array([[[0.5, 0.3, 0.2], [0.1, 0.6, 0.3]]])
+LOWER, UPPER = np.array([[0.1, 0.5, 0.0]]), np.array([[0.5, 0.8, 0.1]])
+SETS = np.array([[1, 0, 0], [1, 1, 0], [1, 1, 1]], dtype=bool)
+MASSES = np.array([[0.5, 0.3, 0.2]])
+EVENT_BOUNDS = {
+    "hull": lambda events: hull_event_bounds(POINTS, events),
+    "interval": lambda events: interval_event_bounds(LOWER, UPPER, events),
+    "mass": lambda events: mass_event_bounds(MASSES, SETS, events),
+}
+
+
+@pytest.mark.parametrize("kind", EVENT_BOUNDS)
+@pytest.mark.parametrize("dtype", [np.int8, np.int64, np.uint8, np.float32, object])
+def test_events_of_zeros_and_ones_are_those_of_booleans(kind, dtype):
+    events = all_events(3)
+    expected = EVENT_BOUNDS[kind](events)
+    for given_events in (events.astype(dtype), events.astype(dtype).tolist()):
+        for found, wanted in zip(EVENT_BOUNDS[kind](given_events), expected, strict=True):
+            np.testing.assert_array_equal(found, wanted)
+
+
+@pytest.mark.parametrize("kind", EVENT_BOUNDS)
+@pytest.mark.parametrize(
+    ("events", "message"),
+    [
+        (
+            [[True, False]],
+            r"events: must be .* with 3 columns.*got shape \(1, 2\); class indices go through as_focal_sets",
+        ),
+        ([[True] * 4], r"events: .*got shape \(1, 4\)"),
+        ([True, False, True], r"events: .*got shape \(3,\)"),
+        ([], r"events: .*got shape \(0,\)"),
+        ([[1, 0, 0], [0, 1, 2]], "events: values must be booleans, or 0 and 1; row 1 holds 2;"),
+        ([[0.5, 0, 1]], "row 0 holds 0.5"),
+        ([[0, np.nan, 1]], "row 0 holds nan"),
+        ([["a", "b", "c"]], "row 0 holds a"),
+        ([[0], [0, 1]], "events: .*got rows of unequal lengths; class indices go through as_focal_sets"),
+    ],
+)
+def test_events_that_are_no_matrix_of_booleans_are_refused(kind, events, message):
+    with pytest.raises(InputError, match=message):
+        EVENT_BOUNDS[kind](events)
+
+
+@pytest.mark.parametrize("kind", EVENT_BOUNDS)
+def test_no_events_have_no_bounds(kind):
+    lower, upper = EVENT_BOUNDS[kind](np.zeros((0, 3), dtype=bool))
+    assert lower.shape == upper.shape == (1, 0)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: hull_event_bounds(POINTS[0], SETS), r"points: the shape must be \(n, V, K\); got \(2, 3\)"),
+        (lambda: interval_event_bounds(LOWER[0], UPPER, SETS), r"lower: the shape must be \(n, K\); got \(3,\)"),
+        (lambda: interval_event_bounds(LOWER, UPPER[:, :2], SETS), r"upper: must have the shape of lower, \(1, 3\)"),
+        (
+            lambda: mass_event_bounds(MASSES[:, :2], SETS, SETS),
+            r"masses: each of the 3 focal sets .*got shape \(1, 2\)",
+        ),
+        (lambda: mass_event_bounds(MASSES, [[0], [0, 1], [2]], SETS), "focal_sets: .*unequal lengths"),
+        (lambda: mass_event_bounds(MASSES, 2 * SETS, SETS), "focal_sets: values must be .*row 0 holds 2"),
+    ],
+)
+def test_sets_of_other_shapes_are_refused(call, message):
+    with pytest.raises(InputError, match=message):
+        call()
+
+
+def test_lists_are_taken_like_arrays():
+    for found, wanted in (
+        (interval_event_bounds(LOWER.tolist(), UPPER.tolist(), SETS), EVENT_BOUNDS["interval"](SETS)),
+        (mass_event_bounds(MASSES.tolist(), SETS.astype(int), SETS), EVENT_BOUNDS["mass"](SETS)),
+        (reachable([[0.0, 0.5, 0.0]], [[1, 0.8, 0.1]]), ([[1 - 0.9, 0.5, 0.0]], [[0.5, 0.8, 0.1]])),
+    ):
+        np.testing.assert_allclose(found, wanted, atol=1e-15)
+
+
+@pytest.mark.parametrize(
+    ("lower", "upper", "message"),
+    [
+        ([[0.9, 0.9]], [[1, 1]], "lower: the lower bounds .* at most 1, .*; row 0 sums to 1.8; widen the bounds"),
+        ([[0, 0]] * 3, [[1, 1], [1, 0], [0.3, 0.4]], "upper: the upper bounds .* at least 1, .*; row 2 sums to 0.7;"),
+        ([[0, 0], [0.6, 0]], [[1, 1], [0.5, 1]], "row 1 has lower 0.6 and upper 0.5 for class 0; swap or repair"),
+        ([[0, np.nan]], [[1, 1]], "row 0 has lower nan"),
+        ([[0.501, 0.5001]], [[1, 1]], "row 0 sums to 1.0011"),
+        ([0.1, 0.2], [0.5, 0.9], r"lower: the shape must be \(n, K\); got \(2,\)"),
+        ([[0.1, 0.2]], [[0.5, 0.9, 1]], r"upper: must have the shape of lower, \(1, 2\); got \(1, 3\)"),
+        ([["a", "b"]], [[1, 1]], "lower: must hold real numbers"),
+    ],
+)
+def test_intervals_without_a_distribution_are_refused(lower, upper, message):
+    with pytest.raises(InputError, match=message):
+        reachable(lower, upper)
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+def test_the_rounding_of_every_dtype_is_allowed(random_generator, dtype):
+    p = random_generator.dirichlet(np.ones(7), 500).astype(dtype)
+    l, u = reachable(p, p)
+    assert l.dtype == np.float64
+    np.testing.assert_array_equal(l, p.astype(np.float64))
+    np.testing.assert_array_equal(u, l)
+    assert reachable(p[:0], p[:0])[0].shape == (0, 7)

@@ -19,8 +19,10 @@ from uqassay.assay.scoring import ModelScores, SetSample, Settings, sample_sets,
 from uqassay.credal.focal_sets import as_focal_sets
 from uqassay.errors import InputError
 from uqassay.measures.scores import SCORES
-from uqassay.metrics.unified import check_tradeoff
+from uqassay.metrics.unified import check_options, check_tradeoff
 from uqassay.predictions import Prediction
+from uqassay.predictions.drawn import check_draws
+from uqassay.predictions.pandas_input import positions, take_index
 
 __all__ = ["FINDING_COLUMNS", "Assay", "Ranked", "assay"]
 
@@ -108,8 +110,12 @@ def assay(
     started = time.perf_counter()
     lambdas = _tradeoffs(tradeoffs)
     seed = _seed(rng)
-    if not 0 < level < 1:
-        raise InputError(f"level: must lie between 0 and 1; got {level}; 0.95 is usual.")
+    if not (isinstance(level, (int, float)) and 0 < level < 1):
+        raise InputError(f"level: must lie between 0 and 1; got {level!r}; 0.95 is usual.")
+    check_options(distance, nonspecificity, convention, focal_sets, floor)
+    check_draws(n_draws, "n_draws")
+    if tolerance is not None and not (isinstance(tolerance, (int, float)) and tolerance > 0):
+        raise InputError(f"tolerance: must be a positive number; got {tolerance!r}; leave it out for 32 orders.")
     unknown = [m for m in measures if m not in SCORES]
     if unknown:
         raise InputError(f"measures: must be among {', '.join(SCORES)}; got {unknown[0]!r}; choose from them.")
@@ -127,7 +133,7 @@ def assay(
         class_names=aligned.class_names,
         ids=aligned.ids,
         groups=aligned.groups,
-        subgroups=_subgroups(subgroups, len(y)),
+        subgroups=_subgroups(subgroups, len(y), aligned.ids),
         tradeoffs=lambdas,
         settings=settings,
         sets={},
@@ -140,12 +146,12 @@ def assay(
 
 
 def _tradeoffs(tradeoffs: Sequence[float]) -> tuple[float, ...]:
-    values = tuple(float(t) for t in np.atleast_1d(np.asarray(tradeoffs, dtype=np.float64)))
+    values = list(tradeoffs) if isinstance(tradeoffs, (Sequence, np.ndarray)) else [tradeoffs]
     if not values:
         raise InputError("tradeoffs: needs at least one λ; got none; (0.1, 0.5, 1.0) is a start.")
     for value in values:
         check_tradeoff(value)
-    return tuple(sorted(set(values)))
+    return tuple(sorted({float(value) for value in values}))
 
 
 def _seed(rng: int | None) -> int:
@@ -169,17 +175,20 @@ def _prior(y: NDArray[Any], n_classes: int, prior: ArrayLike | None) -> NDArray[
     return shares
 
 
-def _subgroups(subgroups: Mapping[str, ArrayLike] | None, n: int) -> dict[str, NDArray[Any]]:
+def _subgroups(subgroups: Mapping[str, ArrayLike] | None, n: int, ids: NDArray[Any] | None) -> dict[str, NDArray[Any]]:
     out = {}
-    for name, values in (subgroups or {}).items():
+    for name, given in (subgroups or {}).items():
+        values, index = take_index(given)
         array = np.asarray(values)
         if array.shape != (n,):
             raise InputError(
                 f"subgroups: {name!r} needs one value for each of the {n} instances; got shape {array.shape}; align it."
             )
+        if index is not None and ids is not None:
+            array = array[positions(index, ids, f"subgroups: the index entries of {name!r}")]
         if str(name) in ("correct", "class"):
             raise InputError(f"subgroups: {name!r} is a name of its own (subset_findings); rename the subgroup.")
-        if array.dtype.kind == "O":
+        if array.dtype.kind in "OMm":
             array = array.astype(str)
         if array.dtype.kind == "f" and np.isnan(array).any():
             raise InputError(f"subgroups: {name!r} holds nan; give such instances a value of their own.")

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from uqassay._array import as_labels
 from uqassay.errors import InputError
 from uqassay.predictions import Masses, Members, Prediction
-from uqassay.predictions.drawn import Drawn
+from uqassay.predictions.drawn import Drawn, check_draws
+from uqassay.predictions.pandas_input import labels_for, positions, take_index
 
 __all__ = ["BASELINES", "Aligned", "align"]
 
@@ -44,18 +44,21 @@ def align(
     """Check what `assay` was given and put every model's rows into one order."""
     models = {str(name): _runs(str(name), value) for name, value in _named(predictions).items()}
     first_name, first = next((name, runs[0]) for name, runs in models.items())
-    for name, runs in models.items():
-        for run in runs:
-            _check_same(run, name, first, first_name)
-    ids = next((r.ids for runs in models.values() for r in runs if r.ids is not None), None)
+    every = [(name, run) for name, runs in models.items() for run in runs]
+    given = next((run.class_names for _, run in every if run.class_names is not None), None)
+    for name, run in every:
+        _check_same(run, name, first, first_name, given)
+    ids = next((run.ids for _, run in every if run.ids is not None), None)
+    names = given or tuple(str(c) for c in range(first.n_classes))
+    labels = labels_for(y_true, n_instances=first.n_instances, n_classes=first.n_classes, ids=ids, class_names=names)
+    if ids is not None and any(run.ids is None for _, run in every):
+        _check_no_order(every, ids, y_true)
     models = {name: tuple(_in_order(run, ids, name) for run in runs) for name, runs in models.items()}
     if repair:
         models = {n: tuple(r.repaired() if isinstance(r, Masses) else r for r in runs) for n, runs in models.items()}
     if common_members is not None:
+        check_draws(common_members, "common_members")
         models = {n: tuple(_with_members(r, common_members, seed, n) for r in runs) for n, runs in models.items()}
-    given = next((r.class_names for runs in models.values() for r in runs if r.class_names is not None), None)
-    names = given or tuple(str(c) for c in range(first.n_classes))
-    labels = as_labels(_label_values(y_true, ids, names), first.n_classes, n_instances=first.n_instances)
     return Aligned(models, labels, names, ids, _groups(groups, models, ids, first.n_instances))
 
 
@@ -67,6 +70,10 @@ def _named(predictions: Any) -> Mapping[str, Any]:
         )
     if not predictions:
         raise InputError("predictions: needs at least one model; got none; write {name: prediction}.")
+    if len({str(name) for name in predictions}) < len(predictions):
+        raise InputError(
+            "predictions: names must differ from each other as text; got 1 and '1', for instance; rename one."
+        )
     for name in predictions:
         if str(name) in BASELINES or not str(name).strip():
             raise InputError(
@@ -87,12 +94,19 @@ def _runs(name: str, value: Any) -> tuple[Prediction, ...]:
         return tuple(value)
     if isinstance(value, Prediction):
         return (value,)
+    if isinstance(value, (list, tuple)) and any(isinstance(v, Prediction) or np.ndim(v) > 1 for v in value):
+        raise InputError(
+            f"predictions: {name!r} is a list, which holds training runs; wrap each of them, for example in uq.Point, or "
+            "stack the members of one run into an array (n, M, K)."
+        )
     from uqassay.predictions.adapters import from_object
 
     return (from_object(value),)
 
 
-def _check_same(run: Prediction, name: str, first: Prediction, first_name: str) -> None:
+def _check_same(
+    run: Prediction, name: str, first: Prediction, first_name: str, class_names: tuple[str, ...] | None
+) -> None:
     if run.n_classes != first.n_classes:
         raise InputError(
             f"predictions: all models need the same classes; {first_name!r} has K = {first.n_classes}, {name!r} has "
@@ -103,47 +117,29 @@ def _check_same(run: Prediction, name: str, first: Prediction, first_name: str) 
             f"predictions: all models need the same instances; {first_name!r} has {first.n_instances}, {name!r} has "
             f"{run.n_instances}; check the files, or select the common rows."
         )
-    if run.class_names and first.class_names and run.class_names != first.class_names:
+    if run.class_names and class_names and run.class_names != class_names:
         raise InputError(
-            f"predictions: all models need the same class names in the same order; {first_name!r} starts with "
-            f"{list(first.class_names[:3])}, {name!r} with {list(run.class_names[:3])}; reorder the columns."
+            f"predictions: all models need the same class names in the same order; {name!r} starts with "
+            f"{list(run.class_names[:3])}, another with {list(class_names[:3])}; reorder the columns."
         )
 
 
 def _in_order(run: Prediction, ids: NDArray[Any] | None, name: str) -> Prediction:
     if ids is None or run.ids is None or np.array_equal(run.ids, ids):
         return run
-    return run[_positions(run.ids, ids, f"predictions: the ids of {name!r}")]
+    return run[positions(run.ids, ids, f"predictions: the ids of {name!r}")]
 
 
-def _positions(index: Any, ids: NDArray[Any], what: str) -> NDArray[np.int64]:
-    """Where each id stands in an index."""
-    place = {value: i for i, value in enumerate(np.asarray(index).tolist())}
-    missing = [value for value in ids.tolist() if value not in place]
-    if missing or len(place) < len(index):
-        found = f"{len(missing)} are missing, {missing[0]!r} first" if missing else "some occur twice"
-        raise InputError(f"{what} do not match those of the other inputs: {found}; select the common rows first.")
-    return np.array([place[value] for value in ids.tolist()], dtype=np.int64)
-
-
-def _label_values(y_true: Any, ids: NDArray[Any] | None, names: tuple[str, ...]) -> Any:
-    values = y_true.to_numpy() if hasattr(y_true, "to_numpy") else y_true
-    if ids is not None and hasattr(y_true, "index") and hasattr(y_true, "to_numpy"):
-        if len(y_true.index) == len(ids) and list(y_true.index) == list(range(len(ids))):
-            pass  # a plain counting index says nothing about identity
-        else:
-            values = values[_positions(y_true.index, ids, "y_true: its index entries")]
-    array = np.asarray(values)
-    if array.ndim == 1 and array.dtype.kind in "USO":
-        code = {name: c for c, name in enumerate(names)}
-        unknown = [str(v) for v in array.tolist() if str(v) not in code]
-        if unknown:
-            raise InputError(
-                f"y_true: labels given as text must be class names; {unknown[0]!r} is not among {list(names[:5])}…; "
-                "pass class_names with the predictions, or integer labels."
-            )
-        return np.array([code[str(v)] for v in array.tolist()])
-    return array if isinstance(y_true, (list, tuple)) else values
+def _check_no_order(every: Sequence[tuple[str, Prediction]], ids: NDArray[Any], y_true: Any) -> None:
+    """Refuse ids of some models only where they would move rows: the others' order would be a guess."""
+    index = take_index(y_true)[1]
+    moved = [run.ids for _, run in every if run.ids is not None] + ([] if index is None else [index])
+    if any(not np.array_equal(other, ids) for other in moved):
+        name = next(name for name, run in every if run.ids is None)
+        raise InputError(
+            f"predictions: some models have ids in differing orders and {name!r} has none, so its order is unknown; give "
+            "ids to all models, or to none."
+        )
 
 
 def _groups(
@@ -151,13 +147,19 @@ def _groups(
 ) -> NDArray[Any] | None:
     if groups is None:
         return next((r.groups for runs in models.values() for r in runs if r.groups is not None), None)
-    if ids is not None and hasattr(groups, "index") and hasattr(groups, "to_numpy"):
-        groups = groups.to_numpy()[_positions(groups.index, ids, "groups: its index entries")]
-    array = np.asarray(groups)
+    values, index = take_index(groups)
+    array = np.asarray(values)
+    if index is not None and ids is not None:
+        array = array[positions(index, ids, "groups: its index entries")]
     if array.shape != (n,):
         raise InputError(
             f"groups: needs one value for each of the {n} instances; got shape {array.shape}; align them first."
         )
+    if array.dtype.kind == "O" and all(isinstance(value, str) for value in array.tolist()):
+        array = array.astype(np.str_)
+    elif array.dtype.kind == "O":  # mixed values have no order: numbered as they come
+        number = {value: i for i, value in enumerate(dict.fromkeys(array.tolist()))}
+        array = np.array([number[value] for value in array.tolist()])
     return array
 
 

@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtri
 
 from uqassay.assay.scoring import ModelScores
 from uqassay.errors import InputError
@@ -135,19 +134,7 @@ def _mean(
 def _widened(estimate: Estimate, model: ModelScores, tradeoff: float) -> Estimate:
     """Add the error of an estimated non-specificity to the interval."""
     error = tradeoff * model.nonspecificity_error
-    if error == 0 or not np.isfinite(estimate.low):
-        return estimate
-    value, z = float(estimate), float(ndtri(0.5 + estimate.level / 2))
-    note = f"non-specificity estimated, standard error {error:.2g} in the mean"
-    return Estimate(
-        value,
-        low=value - np.hypot(value - estimate.low, z * error),
-        high=value + np.hypot(estimate.high - value, z * error),
-        level=estimate.level,
-        n=estimate.n,
-        method=estimate.method,
-        note="; ".join(filter(None, [estimate.note, note])),
-    )
+    return estimate.widened(error, f"non-specificity estimated, standard error {error:.2g} in the mean")
 
 
 def _calibration_error(assay: "Assay", columns: dict[str, Array], mask: Mask | None) -> Estimate:

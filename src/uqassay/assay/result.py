@@ -1,7 +1,7 @@
 """What an assay found: findings, rankings, breakpoints, comparisons, all from the same numbers."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from uqassay.assay.findings import FINDING_COLUMNS, finding_rows, loss_estimate, one_run, subset_rows
-from uqassay.assay.ranking import Ranked, rank_models
+from uqassay.assay.ranking import Ranked, order_error, rank_models, with_order_error
 from uqassay.assay.scoring import ModelScores, SetSample, Settings
 from uqassay.errors import InputError, MissingDependencyError
 from uqassay.metrics.calibration_error import Reliability, reliability
@@ -92,6 +92,9 @@ class Assay:
         """Whether the predicted class is the true one, for every run and instance, ``(R, n)``."""
         return self[model].columns["label"] == self.classes
 
+    def __contains__(self, name: object) -> bool:
+        return any(m.name == name for m in self.models)
+
     def __getitem__(self, name: str) -> ModelScores:
         """Scores of one model or baseline by name."""
         for m in self.models:
@@ -117,6 +120,7 @@ class Assay:
             losses,
             [loss_estimate(self, m, x, tradeoff) for m, x in zip(self.models, losses, strict=True)],
             self.winning_probabilities([tradeoff])[0],
+            tradeoff,
             {"groups": self.groups, "level": self.settings.level},
         )
 
@@ -151,14 +155,17 @@ class Assay:
 
     def compare(self, a: str, b: str, *, tradeoff: float = 1.0, method: str = "student-t") -> PairedComparison:
         """Paired test of the mean E of two models at one λ."""
-        return paired_mean_test(
-            self.loss(a, tradeoff),
-            self.loss(b, tradeoff),
+        test = paired_mean_test(
+            one_run(self.loss(a, tradeoff)),
+            one_run(self.loss(b, tradeoff)),
             groups=self.groups,
             level=self.settings.level,
             method=method,
             rng=self.settings.seed,
         )
+        error = tradeoff * order_error(self[a], self[b])
+        difference, pvalue = with_order_error(test.difference, test.pvalue, error, self.groups)
+        return replace(test, difference=difference, pvalue=pvalue)
 
     def tradeoff_scale(self) -> float:
         """Factor by which λ shrinks from KL to this assay's distance, max(d) / max(KL) (paper 000, App. F.1).
@@ -180,7 +187,16 @@ class Assay:
     @cached_property
     def _draws(self) -> Array:
         stacked = [np.stack([m.columns["distance"], m.columns["nonspecificity"]], axis=2) for m in self.candidates]
-        return bootstrap_run_means(stacked, n_draws=self.settings.n_draws, groups=self.groups, rng=self.settings.seed)
+        draws = bootstrap_run_means(stacked, n_draws=self.settings.n_draws, groups=self.groups, rng=self.settings.seed)
+        deviations = [np.asarray(m.order_deviations) for m in self.candidates]
+        size = max(len(d) for d in deviations)
+        if size:  # resample the random orders behind estimated non-specificities, the same for all models
+            stream = np.random.default_rng([self.settings.seed, 1])
+            chosen = stream.integers(size, size=(self.settings.n_draws, size))
+            for j, d in enumerate(deviations):
+                if len(d):
+                    draws[:, j, 1] += d[chosen].mean(axis=1)
+        return draws
 
     def _mean_lines(self) -> tuple[Array, Array]:
         d = np.array([m.columns["distance"].mean() for m in self.candidates])

@@ -1,7 +1,7 @@
 """The numbers of one model: for every training run and instance, its distance, non-specificity and what stands beside."""
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -97,6 +97,8 @@ class ModelScores:
         measures asked for; nan where a measure does not apply.
     nonspecificity_error : float
         Standard error that the estimator adds to the mean non-specificity (0 where exact).
+    order_deviations : sequence of float
+        See `measures.Nonspecificity`; empty where exact.
     floored : int
         Rows (of all runs) whose upper probability of the label was below the floor.
     floor : float
@@ -113,6 +115,7 @@ class ModelScores:
     n_points: int | None
     columns: dict[str, Array] = field(repr=False)
     nonspecificity_error: float
+    order_deviations: Sequence[float] = field(repr=False)
     floored: int
     floor: float
     gap: float
@@ -136,7 +139,7 @@ def score_model(
 ) -> ModelScores:
     """Compute every column for every run."""
     parts, notes = [], list(dict.fromkeys(note for run in runs for note in run.notes))
-    errors, floored, gap = [], 0, 0.0
+    errors, deviations, floored, gap = [], [], 0, 0.0
     digest = hashlib.sha256()
     for r, run in enumerate(runs):
         if progress is not None:
@@ -168,6 +171,7 @@ def score_model(
             raise type(problem)(f"{name}: {problem}") from problem
         parts.append({"distance": d, "nonspecificity": ns.values, **columns})
         errors.append(ns.mean_standard_error)
+        deviations.append(ns.order_deviations)
         floored += low_rows
         gap = max(gap, float(gaps.max()))
     first = runs[0]
@@ -178,6 +182,7 @@ def score_model(
         n_points=_n_points(first),
         columns={key: np.stack([p[key] for p in parts]) for key in parts[0]},
         nonspecificity_error=float(np.mean(errors)),  # the random orders are the same in every run
+        order_deviations=tuple(np.mean(deviations, axis=0).tolist()),
         floored=floored,
         floor=default_floor(first, settings.convention) if settings.floor is None else settings.floor,
         gap=gap,

@@ -17,6 +17,8 @@ from uqassay.errors import FileFormatError
 __all__ = ["SCHEMA", "load", "plain", "ranking_json", "save", "to_json"]
 
 SCHEMA = "uqassay.assay/1"
+SET_ARRAYS = ("rows", "lower", "upper", "mean", "points")
+COLUMNS = ("distance", "nonspecificity", "correct", "confidence", "label", "log-loss", "brier", "upper-label")
 
 
 def plain(value: Any) -> Any:
@@ -75,22 +77,27 @@ def ranking_json(assay: Assay, tradeoffs: Sequence[float]) -> dict[str, Any]:
 
 
 def save(assay: Assay, folder: str | Path) -> Path:
-    """Write the assay under a temporary name beside `folder`, then put it in place."""
+    """Write the assay under a temporary name beside `folder`, then put it in place; what was there stays until then.
+
+    Raises
+    ------
+    FileFormatError
+        A path that holds something else than an assay, or cannot be written.
+    """
     target = Path(folder)
-    target.parent.mkdir(parents=True, exist_ok=True)
     if target.exists() and not (target / "assay.json").is_file():
         raise FileFormatError(f"{target}: exists and does not hold an assay; choose another folder.")
     arrays: dict[str, np.ndarray] = {"labels": assay.labels, "class_names": np.array(assay.class_names, dtype=np.str_)}
     for name, optional in (("ids", assay.ids), ("groups", assay.groups), ("focal_sets", assay.settings.focal_sets)):
         if optional is not None:
-            arrays[name] = optional.astype(np.str_) if optional.dtype.kind == "O" else optional
-    for i, (_, values) in enumerate(assay.subgroups.items()):
+            arrays[name] = optional
+    for i, values in enumerate(assay.subgroups.values()):
         arrays[f"subgroup/{i}"] = values
     for i, model in enumerate(assay.models):
         for key, column in model.columns.items():
             arrays[f"model/{i}/{key}"] = column
     for i, sample in enumerate(assay.sets.values()):
-        for key in ("rows", "lower", "upper", "mean", "points"):
+        for key in SET_ARRAYS:
             arrays[f"set/{i}/{key}"] = getattr(sample, key)
     facts = {
         "schema": SCHEMA,
@@ -104,45 +111,95 @@ def save(assay: Assay, folder: str | Path) -> Path:
         "warnings": assay.warnings,
         "provenance": assay.provenance,
     }
-    scratch = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
+    text = json.dumps(plain(facts), allow_nan=False, indent=1)
     try:
-        with (scratch / "arrays.npz").open("wb") as file:
-            np.savez(file, **arrays)  # type: ignore[arg-type]
-        (scratch / "assay.json").write_text(json.dumps(plain(facts), allow_nan=False, indent=1), encoding="utf-8")
-        scratch.chmod(0o755)
-        if target.exists():
-            shutil.rmtree(target)
-        scratch.rename(target)
-    except BaseException:
-        shutil.rmtree(scratch, ignore_errors=True)
-        raise
+        target.parent.mkdir(parents=True, exist_ok=True)
+        scratch = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
+        try:
+            _write(target, scratch, {key: _without_objects(values) for key, values in arrays.items()}, text)
+        finally:
+            shutil.rmtree(scratch, ignore_errors=True)
+    except OSError as problem:
+        raise FileFormatError(
+            f"{target}: cannot be written ({problem.strerror or problem}); choose a folder below one that can be written to."
+        ) from problem
     return target
 
 
+def _write(target: Path, scratch: Path, arrays: dict[str, np.ndarray], text: str) -> None:
+    """Write into the scratch folder, then change places with what is at the target."""
+    new, old = scratch / "new", scratch / "old"
+    new.mkdir()
+    with (new / "arrays.npz").open("wb") as file:
+        np.savez(file, **arrays)  # type: ignore[arg-type]
+    (new / "assay.json").write_text(text, encoding="utf-8")
+    if target.exists():
+        target.rename(old)
+    try:
+        new.rename(target)
+    except OSError:
+        if old.exists():
+            old.rename(target)
+        raise
+
+
+def _without_objects(values: np.ndarray) -> np.ndarray:
+    """Python objects, such as the tuples of a MultiIndex, as text: objects could only be pickled."""
+    if values.dtype.kind not in "OT":
+        return values
+    return np.array([str(v) for v in values.ravel()], dtype=np.str_).reshape(values.shape)
+
+
 def load(folder: str | Path) -> Assay:
-    """Read what `save` wrote."""
+    """Read what `save` wrote.
+
+    Raises
+    ------
+    FileFormatError
+        A folder that holds no assay, one of another version, or a damaged or incomplete one.
+    """
     source = Path(folder)
     try:
         facts = json.loads((source / "assay.json").read_text(encoding="utf-8"))
-        if facts.get("schema") != SCHEMA:
+        schema = facts.get("schema") if isinstance(facts, dict) else None
+        if schema != SCHEMA:
             raise FileFormatError(
-                f"{source}: holds schema {facts.get('schema')!r}, this version reads {SCHEMA!r}; make the assay again."
+                f"{source}: holds schema {schema!r}, this version reads {SCHEMA!r}; make the assay again."
             )
-        with np.load(source / "arrays.npz", allow_pickle=False) as archive:
+        with (source / "arrays.npz").open("rb") as file, np.load(file, allow_pickle=False) as archive:
             arrays = {key: archive[key] for key in archive.files}
-    except FileFormatError:
+        return _assemble(facts, arrays)
+    except (FileFormatError, MemoryError):
         raise
-    except (OSError, ValueError, KeyError) as problem:
-        raise FileFormatError(
-            f"{source}: is not a folder that Assay.save wrote ({problem}); check the path."
-        ) from problem
+    except KeyError as problem:
+        reason = f"no entry {problem}"
+        cause: Exception = problem
+    except Exception as problem:  # whatever a damaged file makes its reader raise
+        reason = str(problem).strip().partition("\n")[0].split(". ")[0].rstrip(".")
+        reason = reason if " " in reason else f"{type(problem).__name__} {reason}".strip()
+        cause = problem
+    raise FileFormatError(
+        f"{source}: is not a folder that Assay.save wrote ({reason}); check the path or make the assay again."
+    ) from cause
+
+
+def _assemble(facts: dict[str, Any], arrays: dict[str, np.ndarray]) -> Assay:
+    settings = Settings(
+        focal_sets=arrays.get("focal_sets"), **{**facts["settings"], "measures": tuple(facts["settings"]["measures"])}
+    )
+    n = len(arrays["labels"])
     models = []
     for i, entry in enumerate(facts["models"]):
         prefix = f"model/{i}/"
         columns = {key.removeprefix(prefix): value for key, value in arrays.items() if key.startswith(prefix)}
-        models.append(ModelScores(columns=columns, **{**entry, "notes": tuple(entry["notes"])}))
-    settings = facts["settings"]
-    settings["measures"] = tuple(settings["measures"])
+        shape = (len(columns["distance"]), n)
+        for key in (*COLUMNS, *settings.measures):
+            if columns[key].shape != shape:
+                raise ValueError(f"{prefix}{key} has shape {columns[key].shape} and not {shape}")
+        numbers = {key: _number(entry[key]) for key in ("nonspecificity_error", "floor", "gap")}
+        models.append(ModelScores(columns=columns, **{**entry, **numbers, "notes": tuple(entry["notes"])}))
+    if not models:
+        raise ValueError("no models in it")
     return Assay(
         models=tuple(models),
         labels=arrays["labels"],
@@ -151,11 +208,15 @@ def load(folder: str | Path) -> Assay:
         groups=arrays.get("groups"),
         subgroups={name: arrays[f"subgroup/{i}"] for i, name in enumerate(facts["subgroups"])},
         tradeoffs=tuple(facts["tradeoffs"]),
-        settings=Settings(focal_sets=arrays.get("focal_sets"), **settings),
+        settings=settings,
         sets={
-            name: SetSample(**{k: arrays[f"set/{i}/{k}"] for k in ("rows", "lower", "upper", "mean", "points")})
-            for i, name in enumerate(facts["sets"])
+            name: SetSample(**{k: arrays[f"set/{i}/{k}"] for k in SET_ARRAYS}) for i, name in enumerate(facts["sets"])
         },
         warnings=tuple(facts["warnings"]),
         provenance=facts["provenance"],
     )
+
+
+def _number(value: Any) -> float:
+    """A number as `plain` wrote it."""
+    return float("nan" if value is None else value)

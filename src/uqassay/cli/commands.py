@@ -84,7 +84,7 @@ REQUEST_OPTIONS: dict[str, Any] = {
     ],
     "convention": Annotated[str, _option("exact, or paper: clipped masses, as the authors' code.", HOW)],
     "distance": Annotated[str, _option("kl, js, js_distance, tv, hellinger or brier.", HOW)],
-    "nonspecificity": Annotated[str, _option("hartley, smets, korner, pal or credal-uncertainty.", HOW)],
+    "nonspecificity": Annotated[str, _option("hartley, korner, pal or credal-uncertainty.", HOW)],
     "focal_sets": Annotated[Path | None, _option("Family of events for --convention paper: a 0/1 array (F, K).", HOW)],
     "floor": Annotated[
         float | None, _option("Least probability in a logarithm (by the precision of the input unless given).", HOW)

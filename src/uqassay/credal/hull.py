@@ -53,6 +53,11 @@ def _rows(name: str, values: ArrayLike, points: Floats) -> Floats:
     return y
 
 
+def _rounding(*arrays: ArrayLike) -> float:
+    """How far outside its hull rounding can put a point, by the least precise of the arrays."""
+    return max({"float16": 1e-2, "float32": 1e-5}.get(np.asarray(a).dtype.name, 1e-9) for a in arrays)
+
+
 @dataclass(frozen=True)
 class L1Projection:
     """The point of each hull nearest in the sum of absolute differences, with the certificate of optimality."""
@@ -71,7 +76,7 @@ class HullBoundary:
     weights: Floats  # (n, M): the point as a combination of the members
 
 
-def in_hull(points: ArrayLike, p: ArrayLike, *, tolerance: float = 1e-9) -> NDArray[np.bool_]:
+def in_hull(points: ArrayLike, p: ArrayLike, *, tolerance: float | None = None) -> NDArray[np.bool_]:
     """Whether each p lies in the convex hull of its own points.
 
     Parameters
@@ -79,8 +84,9 @@ def in_hull(points: ArrayLike, p: ArrayLike, *, tolerance: float = 1e-9) -> NDAr
     points : (n, M, K)
         Members or vertices; any finite numbers.
     p : (n, K)
-    tolerance : float
-        Largest sum of absolute differences to the nearest point of the hull that still counts as inside.
+    tolerance : float, optional
+        Largest sum of absolute differences to the nearest point of the hull that still counts as inside. None: 1e-9,
+        or 1e-5 and 1e-2 where `points` or `p` come in single and half precision.
 
     Returns
     -------
@@ -98,8 +104,10 @@ def in_hull(points: ArrayLike, p: ArrayLike, *, tolerance: float = 1e-9) -> NDAr
     """
     vertices = _points(points)
     y = _rows("p", p, vertices)
+    if tolerance is None:
+        tolerance = _rounding(points, p)
     if not tolerance >= 0:
-        raise InputError(f"tolerance: a number >= 0 is required; found {tolerance!r}; 1e-9 suits float64.")
+        raise InputError(f"tolerance: a number >= 0 is required; found {tolerance!r}; None chooses it by dtype.")
     nearest = l1_projection(vertices, y)
     return np.abs(nearest.point - y).sum(axis=-1) <= tolerance
 
@@ -164,7 +172,7 @@ def boundary_towards_corner(points: ArrayLike, start: ArrayLike, corner: ArrayLi
     direction[np.arange(n), classes] += 1.0
     t = np.empty(n)
     weights = np.empty((n, n_members))
-    allowed = {"float16": 1e-2, "float32": 1e-5}.get(np.asarray(start).dtype.name, 1e-9)
+    allowed = _rounding(start)
     for rows in _chunks(n, k + 3, n_members + 1):
         outside, t[rows], weights[rows] = _longest_step(members[rows], y[rows], direction[rows])
         if (outside > allowed).any():

@@ -1,14 +1,18 @@
 """Probability intervals l ≤ p ≤ u on the classes: reachability and the intersection probability."""
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
+
+from uqassay._array import as_numeric, tolerance_of
+from uqassay.errors import InputError
 
 __all__ = ["intersection_probability", "reachable"]
 
+Array = NDArray[np.float64]
+TOLERANCE = tolerance_of(np.dtype(np.float16))  # the loosest: what the bounds were stored in is not known here
 
-def reachable(
-    lower: NDArray[np.float64], upper: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+
+def reachable(lower: ArrayLike, upper: ArrayLike) -> tuple[Array, Array]:
     """Tighten intervals so that every bound is attained by some distribution inside them.
 
     l' = max(l, 1 − Σ_{j≠i} u_j) and u' = min(u, 1 − Σ_{j≠i} l_j) (de Campos, Huete and Moral, 1994).
@@ -16,12 +20,17 @@ def reachable(
     Parameters
     ----------
     lower, upper : array (n, K)
-        Bounds with l ≤ u, Σ l ≤ 1 ≤ Σ u.
+        Bounds with l ≤ u, Σ l ≤ 1 ≤ Σ u, each within 1e-3, the rounding of half precision.
 
     Returns
     -------
     lower, upper : array (n, K)
         The same set of distributions with reachable bounds.
+
+    Raises
+    ------
+    InputError
+        Bounds that no distribution lies between, not finite, or of unlike shapes.
 
     Examples
     --------
@@ -29,13 +38,40 @@ def reachable(
     >>> l.round(3).tolist(), u.round(3).tolist()
     ([[0.1, 0.5, 0.0]], [[0.5, 0.8, 0.1]])
     """
-    l = np.asarray(lower, dtype=np.float64)
-    u = np.asarray(upper, dtype=np.float64)
+    l = as_numeric(lower, "lower").astype(np.float64, copy=False)
+    u = as_numeric(upper, "upper").astype(np.float64, copy=False)
+    if l.ndim != 2:
+        raise InputError(f"lower: the shape must be (n, K); got {l.shape}; give one row per instance.")
+    if l.shape != u.shape:
+        raise InputError(
+            f"upper: must have the shape of lower, {l.shape}; got {u.shape}; give both bounds of every class."
+        )
     spare = 1.0 - l.sum(axis=1, keepdims=True)  # (n, 1) what is left once every class has its least
     short = 1.0 - u.sum(axis=1, keepdims=True)  # (n, 1) ≤ 0: what is too much once every class has its most
+    _check_not_empty(l, u, spare[:, 0], short[:, 0])
     tight_l = np.clip(u + short, l, u)
     tight_u = np.clip(l + spare, l, u)
     return tight_l, tight_u
+
+
+def _check_not_empty(l: Array, u: Array, spare: Array, short: Array) -> None:
+    """Refuse rows with Σ l > 1, Σ u < 1 or l > u; nan fails every comparison, so it is asked what holds."""
+    ordered = l <= u + TOLERANCE
+    if not ordered.all():
+        row, c = np.argwhere(~ordered)[0]
+        raise InputError(
+            f"lower: must not exceed upper; row {row} has lower {l[row, c]:.6g} and upper {u[row, c]:.6g} for class {c}; "
+            "swap or repair the bounds."
+        )
+    for holds, sums, rule in (
+        (spare >= -TOLERANCE, 1.0 - spare, "lower: the lower bounds of a row must sum to at most 1"),
+        (short <= TOLERANCE, 1.0 - short, "upper: the upper bounds of a row must sum to at least 1"),
+    ):
+        if not holds.all():
+            row = int(np.flatnonzero(~holds)[0])
+            raise InputError(
+                f"{rule}, else no distribution lies between them; row {row} sums to {sums[row]:.6g}; widen the bounds."
+            )
 
 
 def intersection_probability(lower: NDArray[np.float64], upper: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -12,13 +12,15 @@ its lower and its upper probability.
 """
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
+from uqassay._array import as_numeric
 from uqassay.credal.intervals import intersection_probability
 from uqassay.credal.moebius import check_enumerable
+from uqassay.errors import InputError
 
 __all__ = [
     "EventBounds",
@@ -46,18 +48,23 @@ class EventBounds(NamedTuple):
     upper: Array
 
 
-def hull_event_bounds(points: NDArray[np.floating], events: NDArray[np.bool_]) -> tuple[Array, Array]:
+def hull_event_bounds(points: ArrayLike, events: ArrayLike) -> tuple[Array, Array]:
     """Lower and upper probability of given events over the convex hull of points.
 
     Parameters
     ----------
     points : array (n, V, K)
         Members or vertices of each instance's set.
-    events : bool array (E, K)
+    events : bool or 0/1 array (E, K)
 
     Returns
     -------
     lower, upper : array (n, E)
+
+    Raises
+    ------
+    InputError
+        Events that are no such matrix, or points of another number of dimensions.
 
     Examples
     --------
@@ -66,55 +73,72 @@ def hull_event_bounds(points: NDArray[np.floating], events: NDArray[np.bool_]) -
     >>> l.round(3).tolist(), u.round(3).tolist()
     ([[0.7]], [[0.8]])
     """
-    p = np.asarray(points, dtype=np.float64)
-    lower = np.empty((p.shape[0], len(events)))
+    p = _float_array("points", points, "(n, V, K)", 3)
+    chosen = _indicators("events", events, p.shape[2])
+    lower = np.empty((p.shape[0], len(chosen)))
     upper = np.empty_like(lower)
-    for e, event in enumerate(events):
+    for e, event in enumerate(chosen):
         sums = sum_over(p, event)  # (n, V)
         lower[:, e] = sums.min(axis=1)
         upper[:, e] = sums.max(axis=1)
     return lower, upper
 
 
-def interval_event_bounds(lower: Array, upper: Array, events: NDArray[np.bool_]) -> tuple[Array, Array]:
+def interval_event_bounds(lower: ArrayLike, upper: ArrayLike, events: ArrayLike) -> tuple[Array, Array]:
     """Lower and upper probability of given events over reachable intervals, L(A) = max(Σ_A l, 1 − Σ_{Aᶜ} u).
 
     Parameters
     ----------
     lower, upper : array (n, K)
         Reachable bounds.
-    events : bool array (E, K)
+    events : bool or 0/1 array (E, K)
 
     Returns
     -------
     lower, upper : array (n, E)
 
+    Raises
+    ------
+    InputError
+        Events that are no such matrix, or bounds of unlike or other shapes.
+
     Examples
     --------
-    >>> l, u = interval_event_bounds(np.array([[0.1, 0.5, 0.0]]), np.array([[0.5, 0.8, 0.1]]), np.array([[1, 0, 1]]) > 0)
+    >>> l, u = interval_event_bounds(np.array([[0.1, 0.5, 0.0]]), np.array([[0.5, 0.8, 0.1]]), [[1, 0, 1]])
     >>> l.round(3).tolist(), u.round(3).tolist()
     ([[0.2]], [[0.5]])
     """
-    least = np.empty((lower.shape[0], len(events)))
+    l, u = _float_array("lower", lower, "(n, K)", 2), _float_array("upper", upper, "(n, K)", 2)
+    if l.shape != u.shape:
+        raise InputError(
+            f"upper: must have the shape of lower, {l.shape}; got {u.shape}; give both bounds of every class."
+        )
+    chosen = _indicators("events", events, l.shape[1])
+    least = np.empty((l.shape[0], len(chosen)))
     most = np.empty_like(least)
-    for e, event in enumerate(events):
-        least[:, e] = np.maximum(sum_over(lower, event), 1.0 - sum_over(upper, ~event))
-        most[:, e] = np.minimum(sum_over(upper, event), 1.0 - sum_over(lower, ~event))
+    for e, event in enumerate(chosen):
+        least[:, e] = np.maximum(sum_over(l, event), 1.0 - sum_over(u, ~event))
+        most[:, e] = np.minimum(sum_over(u, event), 1.0 - sum_over(l, ~event))
     return least, most
 
 
-def mass_event_bounds(masses: Array, focal_sets: NDArray[np.bool_], events: NDArray[np.bool_]) -> tuple[Array, Array]:
+def mass_event_bounds(masses: ArrayLike, focal_sets: ArrayLike, events: ArrayLike) -> tuple[Array, Array]:
     """Belief and plausibility of given events, Bel(A) = Σ_{B⊆A} m(B) and Pl(A) = Σ_{B∩A≠∅} m(B).
 
     Parameters
     ----------
     masses : array (n, F)
-    focal_sets : bool array (F, K)
-    events : bool array (E, K)
+    focal_sets : bool or 0/1 array (F, K)
+    events : bool or 0/1 array (E, K)
 
     Returns
     -------
     lower, upper : array (n, E)
+
+    Raises
+    ------
+    InputError
+        Events or focal sets that are no such matrix, or another number of masses than of focal sets.
 
     Examples
     --------
@@ -123,13 +147,20 @@ def mass_event_bounds(masses: Array, focal_sets: NDArray[np.bool_], events: NDAr
     >>> l.round(3).tolist(), u.round(3).tolist()
     ([[0.8]], [[1.0]])
     """
-    belief = np.empty((masses.shape[0], len(events)))
+    m = _float_array("masses", masses, "(n, F)", 2)
+    sets = _indicators("focal_sets", focal_sets, None)
+    if m.shape[1] != len(sets):
+        raise InputError(
+            f"masses: each of the {len(sets)} focal sets needs its column; got shape {m.shape}; align the two."
+        )
+    chosen = _indicators("events", events, sets.shape[1])
+    belief = np.empty((m.shape[0], len(chosen)))
     plausibility = np.empty_like(belief)
-    for e, event in enumerate(events):
-        inside = ~(focal_sets & ~event).any(axis=1)
-        touching = (focal_sets & event).any(axis=1)
-        belief[:, e] = sum_over(masses, inside)
-        plausibility[:, e] = sum_over(masses, touching)
+    for e, event in enumerate(chosen):
+        inside = ~(sets & ~event).any(axis=1)
+        touching = (sets & event).any(axis=1)
+        belief[:, e] = sum_over(m, inside)
+        plausibility[:, e] = sum_over(m, touching)
     return belief, plausibility
 
 
@@ -139,6 +170,37 @@ def sum_over(values: Array, chosen: NDArray[np.bool_]) -> Array:
     `compress` lays the entries of a row side by side; indexing may not, and then the order of summation would change.
     """
     return np.compress(chosen, values, axis=-1).sum(axis=-1)
+
+
+def _float_array(name: str, values: ArrayLike, shape: str, ndim: int) -> Array:
+    array = as_numeric(values, name)
+    if array.ndim != ndim:
+        raise InputError(f"{name}: the shape must be {shape}; got {array.shape}; add or drop an axis.")
+    return array.astype(np.float64, copy=False)
+
+
+def _indicators(name: str, sets: ArrayLike, n_classes: int | None) -> NDArray[np.bool_]:
+    """Sets of classes as rows of booleans; asked once per chunk, so booleans pass without a look at their values."""
+    remedy = "class indices go through as_focal_sets"
+    try:
+        matrix: NDArray[Any] = np.asarray(sets)
+    except ValueError as problem:
+        raise InputError(
+            f"{name}: must be a matrix of booleans, one row per set; got rows of unequal lengths; {remedy}."
+        ) from problem
+    if matrix.ndim != 2 or (n_classes is not None and matrix.shape[1] != n_classes):
+        columns = "K columns" if n_classes is None else f"{n_classes} columns, one per class"
+        raise InputError(f"{name}: must be a matrix of booleans with {columns}; got shape {matrix.shape}; {remedy}.")
+    if matrix.dtype == np.bool_:
+        return matrix
+    flags = matrix == 1
+    wrong = ~(flags | (matrix == 0))
+    if wrong.any():
+        row, column = np.argwhere(wrong)[0]
+        raise InputError(
+            f"{name}: values must be booleans, or 0 and 1; row {row} holds {matrix[row, column]!s}; {remedy}."
+        )
+    return flags
 
 
 # -- all events -------------------------------------------------------------------------------------------------------

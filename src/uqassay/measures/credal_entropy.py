@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from uqassay.credal.box_entropy import box_lower_entropy, box_upper_entropy, shannon_entropy
 from uqassay.credal.hull_entropy import hull_lower_entropy, hull_upper_entropy
 from uqassay.errors import InputError
-from uqassay.predictions import Prediction
+from uqassay.predictions import Masses, Prediction
+from uqassay.predictions._base import as_prediction
 
 __all__ = ["credal_uncertainty", "lower_entropy", "upper_entropy"]
 
@@ -51,7 +52,7 @@ def upper_entropy(prediction: Prediction, *, over: str = "box") -> Float:
     _check_choice(over, "over", ("box", "hull"))
     if over == "hull":
         return hull_upper_entropy(prediction.hull_points()).values
-    return box_upper_entropy(prediction.lower_probs(), prediction.upper_probs())
+    return box_upper_entropy(as_prediction(prediction).lower_probs(), prediction.upper_probs())
 
 
 def lower_entropy(prediction: Prediction, *, over: str = "box") -> Float:
@@ -73,7 +74,7 @@ def lower_entropy(prediction: Prediction, *, over: str = "box") -> Float:
     _check_choice(over, "over", ("box", "hull"))
     if over == "hull":
         return hull_lower_entropy(prediction.hull_points())
-    return box_lower_entropy(prediction.lower_probs(), prediction.upper_probs()).values
+    return box_lower_entropy(as_prediction(prediction).lower_probs(), prediction.upper_probs()).values
 
 
 def credal_uncertainty(prediction: Prediction, *, over: str = "box", convention: str = "exact") -> Float:
@@ -118,6 +119,8 @@ def credal_uncertainty(prediction: Prediction, *, over: str = "box", convention:
         return np.maximum(upper_entropy(prediction, over=over) - lower_entropy(prediction, over=over), 0.0)
     if over == "hull":
         raise InputError('over: must be "box" with convention="paper"; got "hull"; the paper uses lower bounds only.')
+    if isinstance(prediction, Masses):
+        prediction = prediction.repaired()
     l = np.maximum(np.asarray(prediction.lower_probs(), dtype=np.float64), 0.0)
     total = l.sum(axis=1, keepdims=True)
     q = np.divide(l, total, out=np.full_like(l, np.nan), where=total > 0)  # (n, K)

@@ -9,13 +9,14 @@ from scipy.special import digamma, entr
 
 from uqassay.errors import InputError
 from uqassay.predictions import Dirichlet, Intervals, Masses, Members, Prediction, Vertices
+from uqassay.predictions._base import as_prediction, not_negative
 
 __all__ = ["Decomposition", "entropy", "entropy_decomposition", "second_order_members"]
 
 Array = NDArray[np.float64]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Decomposition:
     """Total uncertainty of each instance and its two parts, each ``(n,)``; total = aleatoric + epistemic."""
 
@@ -33,7 +34,7 @@ def entropy(probs: NDArray[Any]) -> Array:
     >>> float(entropy(np.array([0.5, 0.5])).round(4))
     0.6931
     """
-    return np.abs(entr(np.asarray(probs, dtype=np.float64)).sum(axis=-1))  # abs: -0.0 for a one-hot p
+    return np.abs(entr(not_negative(probs)).sum(axis=-1))  # abs: -0.0 for a one-hot p
 
 
 def entropy_decomposition(prediction: Prediction) -> Decomposition:
@@ -92,5 +93,5 @@ def second_order_members(prediction: Prediction) -> Members:
             f"prediction: {type(prediction).__name__} states a set without a distribution over it, so its uncertainty has "
             "no mean part; use upper_entropy, lower_entropy and credal_uncertainty."
         )
-    credal = prediction.credal()
+    credal = as_prediction(prediction).credal()
     return credal if isinstance(credal, Members) else Members(credal.hull_points(), row_numbers=credal.row_numbers)

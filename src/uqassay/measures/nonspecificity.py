@@ -1,5 +1,6 @@
 """Non-specificity by name: how imprecise each instance's credal set is."""
 
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
@@ -19,6 +20,7 @@ from uqassay.measures.hartley import (
     lattice_bytes,
 )
 from uqassay.predictions import Masses, Point, Prediction
+from uqassay.predictions._base import as_prediction
 
 __all__ = ["NONSPECIFICITIES", "check_convention", "mass_sum", "nonspecificity"]
 
@@ -77,6 +79,7 @@ def nonspecificity(
     if measure not in NONSPECIFICITIES:
         raise InputError(f"measure: must be one of {', '.join(NONSPECIFICITIES)}; got {measure!r}; choose one of them.")
     check_convention(convention, focal_sets)
+    as_prediction(prediction)
     if convention == "paper" and not isinstance(prediction, Point):
         values = np.empty(prediction.n_instances)
 
@@ -98,7 +101,7 @@ def nonspecificity(
         return _exactly((prediction.checked_masses() / prediction.focal_sets.sum(axis=1)).sum(axis=1))
     # 1/|A| = ∫₀¹ t^(|A|−1) dt leads to the weights 1/k
     part_of = imprecision(prediction, 1.0 / np.arange(1, prediction.n_classes), rng=rng, tolerance=tolerance)
-    return Nonspecificity(1.0 - part_of.values, part_of.standard_error, part_of.mean_standard_error, part_of.n_orders)
+    return replace(part_of, values=1.0 - part_of.values, order_deviations=-part_of.order_deviations)
 
 
 def check_convention(convention: str, focal_sets: Any) -> None:

@@ -12,6 +12,7 @@ from uqassay.measures.credal_width import credal_width
 from uqassay.measures.entropy import entropy, entropy_decomposition
 from uqassay.measures.variance import variance_decomposition
 from uqassay.predictions import Prediction
+from uqassay.predictions._base import as_prediction
 
 __all__ = ["SCORES", "uncertainty_score"]
 
@@ -48,4 +49,4 @@ def uncertainty_score(prediction: Prediction, name: str) -> Array:
     """
     if name not in SCORES:
         raise InputError(f"measure: must be one of {', '.join(SCORES)}; got {name!r}; choose one of them.")
-    return SCORES[name](prediction)
+    return SCORES[name](as_prediction(prediction))

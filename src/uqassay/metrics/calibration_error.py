@@ -13,7 +13,7 @@ __all__ = ["Reliability", "expected_calibration_error", "reliability"]
 Array = NDArray[np.float64]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Reliability:
     """Bins of a reliability diagram.
 

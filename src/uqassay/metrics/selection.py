@@ -1,6 +1,7 @@
 """Which model at which λ: exact breakpoints of the ranking, the scale of λ, and where λ comes from."""
 
 from collections.abc import Sequence
+from numbers import Real
 from typing import NamedTuple
 
 import numpy as np
@@ -12,6 +13,7 @@ from uqassay.errors import InputError
 __all__ = ["TradeoffRange", "WinningInterval", "lower_envelope", "ranking_changes", "tradeoff_range", "tradeoff_scale"]
 
 Array = NDArray[np.float64]
+ROUNDING = 1e-12  # values of E that differ by less, relatively, agree
 
 
 class WinningInterval(NamedTuple):
@@ -41,7 +43,8 @@ def lower_envelope(distance: ArrayLike, nonspecificity: ArrayLike) -> tuple[Winn
     Returns
     -------
     tuple of WinningInterval
-        Consecutive intervals from 0 to infinity.
+        Consecutive intervals from 0 to infinity. A line that is ahead by rounding alone (1e-12 of E), such as the middle
+        one of three that cross in one point, has none.
 
     Examples
     --------
@@ -65,7 +68,9 @@ def lower_envelope(distance: ArrayLike, nonspecificity: ArrayLike) -> tuple[Winn
         first = crossing.min()
         candidates = flatter[crossing == first]
         candidates = candidates[ns[candidates] == ns[candidates].min()]
-        if first > at:
+        # what the current line is ahead of the next one where its interval starts; if rounding, so is the interval
+        values = d + at * ns
+        if values[candidates[0]] - values.min() > ROUNDING * abs(values.min()):
             intervals.append(WinningInterval(at, float(first), tuple(current.tolist())))
             at = float(first)
         current = np.flatnonzero((d == d[candidates[0]]) & (ns == ns[candidates[0]]))
@@ -116,6 +121,11 @@ def tradeoff_range(abstention_allowed: bool, abstention_cost: float | None = Non
     -------
     TradeoffRange
 
+    Raises
+    ------
+    InputError
+        An answer that is neither True nor False, or a cost that is no number from 0 to 1.
+
     Notes
     -----
     The vacuous statement costs λ ln K, the uniform point prediction ln K: λ is the price of saying nothing against that
@@ -127,6 +137,10 @@ def tradeoff_range(abstention_allowed: bool, abstention_cost: float | None = Non
     >>> tradeoff_range(True, 0.1)[:2], tradeoff_range(False)[:2]
     ((0.05, 0.2), (1.0, 2.0))
     """
+    if not isinstance(abstention_allowed, (bool, np.bool_)):
+        raise InputError(
+            f"abstention_allowed: must be True or False; got {abstention_allowed!r}; answer with one of them."
+        )
     if not abstention_allowed:
         return TradeoffRange(
             1.0,
@@ -134,16 +148,19 @@ def tradeoff_range(abstention_allowed: bool, abstention_cost: float | None = Non
             "A decision is due in every case, so an imprecise statement must cost at least as much as a blind guess: "
             "λ of 1 or more (App. B of the paper takes 2).",
         )
-    if abstention_cost is None or not 0 <= abstention_cost <= 1:
+    is_number = isinstance(abstention_cost, Real) and not isinstance(abstention_cost, bool)
+    cost = float(abstention_cost) if is_number else np.nan  # type: ignore[arg-type]
+    if not 0 <= cost <= 1:
         raise InputError(
             f"abstention_cost: where abstention is allowed, give its cost divided by that of a mistake, from 0 to 1; "
-            f"got {abstention_cost}; 0.1 says that ten abstentions cost as much as one mistake."
+            f"got {abstention_cost if is_number else repr(abstention_cost)}; 0.1 says that ten abstentions cost as much as "
+            "one mistake."
         )
     return TradeoffRange(
-        abstention_cost / 2,
-        min(2 * abstention_cost, 1.0),
-        f"Passing a case on costs {abstention_cost:g} of a mistake; λ is what saying nothing costs against a blind guess, so "
-        f"λ near {abstention_cost:g}, taken within a factor of two.",
+        cost / 2,
+        min(2 * cost, 1.0),
+        f"Passing a case on costs {cost:g} of a mistake; λ is what saying nothing costs against a blind guess, so "
+        f"λ near {cost:g}, taken within a factor of two.",
     )
 
 

@@ -1,13 +1,13 @@
 """Unified evaluation (paper 000): E = distance of the label to the credal set + λ · non-specificity of the set."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from uqassay._array import RandomState, as_labels
+from uqassay._array import RandomState
 from uqassay.credal.distance import (
     DISTANCES,
     divergence,
@@ -16,6 +16,7 @@ from uqassay.credal.distance import (
     nearest_in_hull,
     one_hot_distance,
 )
+from uqassay.credal.vertices import outermost_permutations, permutation_vertices
 from uqassay.errors import InputError
 from uqassay.measures.clipped_masses import ClippedMasses, for_each_clipped
 from uqassay.measures.credal_entropy import credal_uncertainty
@@ -23,17 +24,19 @@ from uqassay.measures.hartley import Nonspecificity
 from uqassay.measures.nonspecificity import check_convention
 from uqassay.measures.nonspecificity import nonspecificity as named_nonspecificity
 from uqassay.predictions import Intervals, Masses, Point, Prediction
+from uqassay.predictions._base import as_prediction
+from uqassay.predictions.pandas_input import labels_for
 
 __all__ = ["UnifiedLoss", "label_distance", "set_nonspecificity", "unified_loss"]
 
 Array = NDArray[np.float64]
 Distance = Literal["kl", "js", "js_distance", "tv", "hellinger", "brier"]
-NONSPECIFICITIES = ("hartley", "smets", "korner", "pal", "credal-uncertainty")
+NONSPECIFICITIES = ("hartley", "korner", "pal", "credal-uncertainty")
 PAPER_FLOOR = 1e-10
 CHUNK_BYTES = 64 * 2**20
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class UnifiedLoss:
     """The two ingredients of E per instance, and how surely they were computed.
 
@@ -67,7 +70,7 @@ class UnifiedLoss:
         return self.at(self.tradeoff)
 
     def at(self, tradeoff: float) -> Array:
-        """E at another λ, ``(n,)``; where a set is precise, an infinite λ·0 counts 0."""
+        """E at another λ, ``(n,)``."""
         check_tradeoff(tradeoff)
         return self.distance + tradeoff * self.nonspecificity
 
@@ -97,8 +100,9 @@ def unified_loss(
         KL(y‖p), Jensen-Shannon divergence, its square root, total variation, Hellinger distance, Σ(p − y)²; the least over
         the set. For a label all but "brier" follow from the upper probability of the label; "brier" and label
         distributions take a convex solver, whose certified gap is reported.
-    nonspecificity : {"hartley", "smets", "korner", "pal", "credal-uncertainty"}
-        See `measures.nonspecificity` and `measures.credal_uncertainty`; "pal" enters as 1 − specificity.
+    nonspecificity : {"hartley", "korner", "pal", "credal-uncertainty"}
+        See `measures.nonspecificity` and `measures.credal_uncertainty`; "pal" enters as 1 − specificity. Smets' measure
+        grows with information, without bound for precise sets, and so cannot enter E.
     convention : {"exact", "paper"}
         "exact": every event, nothing clipped. "paper": clipped and renormalised masses, as the authors' code does.
     focal_sets : bool array (F, K), optional
@@ -125,7 +129,8 @@ def unified_loss(
     ([0.2877], [0.1733], [0.3743])
     """
     check_tradeoff(tradeoff)
-    y = as_labels(y_true, prediction.n_classes, n_instances=prediction.n_instances)
+    check_options(distance, nonspecificity, convention, focal_sets, floor)
+    y = labels_of(y_true, prediction)
     d, gap, floored = label_distance(
         y, prediction, distance=distance, convention=convention, focal_sets=focal_sets, floor=floor
     )
@@ -133,9 +138,36 @@ def unified_loss(
     return UnifiedLoss(d, ns.values, float(tradeoff), floored, gap, ns.standard_error, ns.mean_standard_error)
 
 
+def check_options(distance: str, nonspecificity: str, convention: str, focal_sets: Any, floor: float | None) -> None:
+    """Refuse unknown names, and what does not go together."""
+    if distance not in DISTANCES:
+        raise InputError(f"distance: must be one of {', '.join(DISTANCES)}; got {distance!r}; choose one of them.")
+    if nonspecificity not in NONSPECIFICITIES:
+        raise InputError(
+            f"nonspecificity: must be one of {', '.join(NONSPECIFICITIES)}; got {nonspecificity!r}; choose one of them."
+        )
+    check_convention(convention, focal_sets)
+    if floor is not None and not (isinstance(floor, (int, float, np.number)) and 0 <= floor < 1):
+        raise InputError(
+            f"floor: must lie in [0, 1); got {floor!r}; pass 0 for infinite distances, or a small probability."
+        )
+
+
+def labels_of(y_true: Any, prediction: Prediction) -> NDArray[Any]:
+    """Checked labels in the order of the prediction's instances; a Series is aligned to its ids."""
+    as_prediction(prediction)
+    return labels_for(
+        y_true,
+        n_instances=prediction.n_instances,
+        n_classes=prediction.n_classes,
+        ids=prediction.ids,
+        class_names=prediction.class_names,
+    )
+
+
 def check_tradeoff(tradeoff: float) -> None:
-    """Refuse a λ that is negative or not finite."""
-    if not (np.isfinite(tradeoff) and tradeoff >= 0):
+    """Refuse a λ that is no number, negative, or not finite."""
+    if not (isinstance(tradeoff, (int, float, np.number)) and np.isfinite(tradeoff) and tradeoff >= 0):
         raise InputError(
             f"tradeoff: must be finite and at least 0; got {tradeoff}; choose λ by how costly imprecision is."
         )
@@ -161,17 +193,12 @@ def label_distance(
     floor: float | None = None,
 ) -> tuple[Array, Array, int]:
     """Distance of checked labels to each set, its certified gap, each ``(n,)``, and the number of floored rows."""
-    if distance not in DISTANCES:
-        raise InputError(f"distance: must be one of {', '.join(DISTANCES)}; got {distance!r}; choose one of them.")
-    check_convention(convention, focal_sets)
-    least = default_floor(prediction, convention) if floor is None else float(floor)
-    if not 0 <= least < 1:
-        raise InputError(
-            f"floor: must lie in [0, 1); got {least}; pass 0 for infinite distances, or a small probability."
-        )
+    least = default_floor(prediction, convention) if floor is None else floor
     n = prediction.n_instances
     d, gap = np.empty(n), np.zeros(n)
     one_hot = y.ndim == 1
+    if one_hot and convention == "paper" and distance in ("js", "js_distance"):
+        return _clipped_jensen_shannon(y, prediction, distance, focal_sets, least), gap, 0
     if one_hot and distance != "brier":
         upper = _upper_of_label(y, prediction, convention, focal_sets)
         floored = int(_below(upper, least).sum()) if distance == "kl" else 0
@@ -199,12 +226,8 @@ def set_nonspecificity(
 ) -> Nonspecificity:
     """The non-specificity that enters E, by name; greater is less precise."""
     if measure == "credal-uncertainty":
-        values = credal_uncertainty(_repaired(prediction, convention), convention=convention)
+        values = credal_uncertainty(prediction, convention=convention)
         return Nonspecificity(values, np.zeros(len(values)))
-    if measure not in NONSPECIFICITIES:
-        raise InputError(
-            f"nonspecificity: must be one of {', '.join(NONSPECIFICITIES)}; got {measure!r}; choose one of them."
-        )
     ns = named_nonspecificity(
         prediction,
         measure,  # type: ignore[arg-type]
@@ -214,16 +237,36 @@ def set_nonspecificity(
         tolerance=tolerance,
     )
     if measure == "pal":
-        return Nonspecificity(1.0 - ns.values, ns.standard_error, ns.mean_standard_error, ns.n_orders)
+        return replace(ns, values=1.0 - ns.values, order_deviations=-ns.order_deviations)
     return ns
-
-
-def _repaired(prediction: Prediction, convention: str) -> Prediction:
-    return prediction.repaired() if convention == "paper" and isinstance(prediction, Masses) else prediction
 
 
 def _below(upper: Array, floor: float) -> NDArray[np.bool_]:
     return upper < floor if floor > 0 else upper <= 0
+
+
+def _clipped_jensen_shannon(
+    y: NDArray[Any], prediction: Prediction, distance: str, focal_sets: Any, floor: float
+) -> Array:
+    """The paper's code: vertices clipped from below and renormalised, the least distance of the 2K outermost ones.
+
+    The square root makes the clipping show: a sure and right prediction is at about 2e-5 instead of 0.
+    """
+    d = np.empty(prediction.n_instances)
+    orders = outermost_permutations(prediction.n_classes)
+
+    def work(rows: slice, part: Prediction) -> None:
+        if isinstance(part, Masses):
+            vertices = permutation_vertices(part.masses, part.focal_sets, permutations=orders)  # (n, 2K, K)
+        else:
+            vertices = part.mean_probs()[:, None, :]
+        clipped = np.maximum(vertices, floor)
+        clipped /= clipped.sum(axis=2, keepdims=True)
+        of_label = np.take_along_axis(clipped, y[rows, None, None], axis=2)[:, :, 0]
+        d[rows] = one_hot_distance(of_label, distance).min(axis=1)
+
+    _for_each_set(prediction, work, "paper", focal_sets)
+    return d
 
 
 def _upper_of_label(y: NDArray[Any], prediction: Prediction, convention: str, focal_sets: Any) -> Array:

@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Self
@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from uqassay._array import as_numeric, available_cores, check_class_count, release, row_chunks
 from uqassay.errors import InputError
+from uqassay.predictions.pandas_input import same_table, take_table
 
 Array = NDArray[np.float64]
 CORE_BYTES = 2**20  # what stays in a core's own cache
@@ -141,6 +142,11 @@ class Prediction(ABC):
         if isinstance(rows, (int, np.integer)):
             rows = [int(rows)]
         chosen: Any = rows if isinstance(rows, slice) else np.asarray(rows, dtype=None if np.size(rows) else np.int64)
+        if isinstance(rows, tuple) or (isinstance(chosen, np.ndarray) and chosen.ndim != 1):
+            raise InputError(
+                "rows: must be a number, a slice or a one-dimensional selection of instances; "
+                f"got {'several axes' if isinstance(rows, tuple) else f'shape {chosen.shape}'}; index the arrays themselves."
+            )
         if isinstance(chosen, np.ndarray) and chosen.dtype == bool and chosen.shape != (self.n_instances,):
             raise InputError(
                 f"rows: a boolean selection needs one value for each of the {self.n_instances} instances; "
@@ -172,6 +178,15 @@ class Prediction(ABC):
         changes = {"class_names": class_names, "ids": ids, "groups": groups}
         return replace(self, **{k: v for k, v in changes.items() if v is not None})  # type: ignore[arg-type]
 
+    def __iter__(self) -> Iterator[Self]:
+        """One instance after another."""
+        return (self[i] for i in range(self.n_instances))
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        raise TypeError(
+            f"{type(self).__name__} is no array; use its fields ({', '.join(self._arrays())}) or mean_probs()."
+        )
+
     def __repr__(self) -> str:
         shapes = ", ".join(f"{name}={getattr(self, name).shape}" for name in self._arrays())
         return f"{type(self).__name__}({shapes})"
@@ -184,16 +199,21 @@ class Prediction(ABC):
             value.flags.writeable = False
         object.__setattr__(self, name, value)
 
-    def _take_pandas(self, name: str) -> None:
-        """Turn a DataFrame into an array; its columns name the classes and its index identifies the instances."""
-        frame = getattr(self, name)
-        if not (hasattr(frame, "columns") and hasattr(frame, "index")):
-            return
-        if self.class_names is None:
-            object.__setattr__(self, "class_names", tuple(str(c) for c in frame.columns))
-        if self.ids is None:
-            object.__setattr__(self, "ids", np.asarray(frame.index))
-        object.__setattr__(self, name, frame.to_numpy())
+    def _take_table(self, *names: str) -> None:
+        """Turn DataFrames into arrays; columns name the classes, the index identifies the instances."""
+        first = getattr(self, names[0])
+        for name in names:
+            table = getattr(self, name)
+            if name != names[0]:
+                table = same_table(table, first, name, names[0])
+            array, class_names, ids = take_table(table, name)
+            object.__setattr__(self, name, array)
+            self._default(class_names=class_names, ids=ids)
+
+    def _default(self, **carried: Any) -> None:
+        for name, value in carried.items():
+            if value is not None and getattr(self, name) is None:
+                object.__setattr__(self, name, value)
 
     def _finish(self, *, class_axis_of: str) -> None:
         """Check the number of classes and everything that is carried along."""
@@ -206,6 +226,9 @@ class Prediction(ABC):
                     f"class_names: needs one name for each of the {self.n_classes} classes; got {len(names)}; "
                     "give them in the order of the last axis."
                 )
+            if len(set(names)) < len(names):
+                twice = Counter(names).most_common(1)[0][0]
+                raise InputError(f"class_names: must differ from each other; {twice!r} occurs twice; rename one.")
             object.__setattr__(self, "class_names", names)
         for name in ("ids", "groups"):
             value = getattr(self, name)
@@ -224,6 +247,15 @@ class Prediction(ABC):
                 raise InputError(
                     f"ids: must be unique; {value!r} occurs {count} times; drop the duplicates or leave ids out."
                 )
+
+
+def as_prediction(value: Any, name: str = "prediction") -> Prediction:
+    """Refuse what is not a prediction, with the remedy for raw arrays."""
+    if isinstance(value, Prediction) or hasattr(value, "upper_probs"):
+        return value
+    raise InputError(
+        f"{name}: must be a prediction; got {type(value).__name__}; wrap it, for example uq.Point(probs) or uq.Members(probs)."
+    )
 
 
 def take_probabilities(values: Any, name: str, ndim: int) -> NDArray[Any]:
@@ -249,3 +281,9 @@ def normalised(array: NDArray[Any], name: str) -> NDArray[Any]:
             "use Point.from_logits if these are logits, or drop such rows."
         )
     return values / totals
+
+
+def not_negative(values: NDArray[Any]) -> Array:
+    """Probabilities in float64 with those a hair below 0, which the tolerance lets through, put to 0."""
+    array = np.asarray(values, dtype=np.float64)
+    return np.maximum(array, 0.0) if (array < 0).any() else array

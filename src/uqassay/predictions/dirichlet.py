@@ -9,7 +9,9 @@ from numpy.typing import NDArray
 from uqassay._array import RandomState, check_class_count, check_rows
 from uqassay.errors import InputError
 from uqassay.predictions._base import Array, take_probabilities
-from uqassay.predictions.drawn import Drawn, check_draws
+from uqassay.predictions.drawn import Drawn
+
+LEAST_ALPHA = 1e-300  # below, the logarithm of a draw overflows
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -38,7 +40,7 @@ class Dirichlet(Drawn):
     unit_concentration: bool = field(default=False, kw_only=True)
 
     def __post_init__(self) -> None:
-        self._take_pandas("alpha")
+        self._take_table("alpha")
         alpha = take_probabilities(self.alpha, "alpha", 2)
         check_class_count(alpha.shape[1], "alpha")
         check_rows(
@@ -49,14 +51,14 @@ class Dirichlet(Drawn):
             high=np.inf,
             remedy="give concentrations, evidence + 1 for EDL",
         )
-        if (alpha <= 0).any():
-            row, column = np.argwhere(alpha <= 0)[0]
+        if (alpha < LEAST_ALPHA).any():
+            row, column = np.argwhere(alpha < LEAST_ALPHA)[0]
             raise InputError(
-                f"alpha: concentrations must be positive; row {row} holds 0 at [{row}, {column}]; "
-                "give evidence + 1, or add a prior."
+                f"alpha: concentrations must be positive (at least {LEAST_ALPHA:g}); row {row} holds "
+                f"{float(alpha[row, column]):g} at [{row}, {column}]; give evidence + 1, or add a prior."
             )
-        check_draws(self.n_draws, "n_draws")
         self._set("alpha", alpha)
+        self._check_draws()
         self._finish(class_axis_of="alpha")
 
     @property

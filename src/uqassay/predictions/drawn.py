@@ -46,14 +46,10 @@ class Drawn(Prediction):
 
     def members(self) -> Members:
         """The draws that span the set as `Members`, with what the statement carries."""
-        return Members(
-            self.hull_points(),
-            class_names=self.class_names,
-            ids=self.ids,
-            groups=self.groups,
-            notes=self.notes,
-            row_numbers=self.row_numbers,
-        )
+        members = Members(self.hull_points(), class_names=self.class_names, groups=self.groups, notes=self.notes)
+        for name in ("ids", "row_numbers"):  # a selection may hold a row twice
+            object.__setattr__(members, name, getattr(self, name))
+        return members
 
     def credal(self) -> Members:
         """The draws as `Members`."""
@@ -67,6 +63,16 @@ class Drawn(Prediction):
         """Greatest probability of each class among the draws, ``(n, K)``."""
         return self.hull_points().max(axis=1)
 
+    def _check_draws(self) -> None:
+        check_draws(self.n_draws, "n_draws")
+        if not isinstance(self.seed, (int, np.integer)) or self.seed < 0:
+            raise InputError(f"seed: must be a whole number ≥ 0; got {self.seed!r}; it is kept with the prediction.")
+        shape = (self.n_instances, self.n_draws, self.n_classes)
+        if self.drawn is not None and np.shape(self.drawn) != shape:
+            raise InputError(
+                f"drawn: must have the shape {shape}; got {np.shape(self.drawn)}; use with_draws() to make it."
+            )
+
     def _draw(
         self, n: int, rng: RandomState, one: Callable[[np.random.Generator, int, tuple[int, int]], Array]
     ) -> Array:
@@ -77,7 +83,7 @@ class Drawn(Prediction):
         return draw_per_row(lambda g, i: one(g, i, shape), np.empty((self.n_instances, *shape)), numbers, rng)
 
 
-def check_draws(n: int, name: str) -> None:
-    """Refuse a number of draws below one."""
-    if n < 1:
-        raise InputError(f"{name}: needs at least one draw; got {n}; pass a positive number.")
+def check_draws(n: Any, name: str) -> None:
+    """Refuse a number of draws that is no whole number, or below one."""
+    if not isinstance(n, (int, np.integer)) or n < 1:
+        raise InputError(f"{name}: needs at least one draw, a whole number; got {n!r}; 100 is usual.")

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from uqassay._array import RandomState, as_numeric, check_class_count, check_rows
 from uqassay.errors import InputError
 from uqassay.predictions._base import Array
-from uqassay.predictions.drawn import Drawn, check_draws
+from uqassay.predictions.drawn import Drawn
 from uqassay.predictions.point import softmax
 
 
@@ -36,6 +36,7 @@ class GaussianLogits(Drawn):
     variance: NDArray[Any]
 
     def __post_init__(self) -> None:
+        self._take_table("mean", "variance")
         mean = as_numeric(self.mean, "mean", ndim=(2, 3))
         variance = as_numeric(self.variance, "variance", ndim=(2, 3))
         if mean.shape != variance.shape:
@@ -44,6 +45,8 @@ class GaussianLogits(Drawn):
             )
         if mean.ndim == 2:
             mean, variance = mean[:, None, :], variance[:, None, :]
+        if mean.shape[1] == 0:
+            raise InputError(f"mean: needs at least one forward pass; got shape {mean.shape}; check the axes.")
         check_class_count(mean.shape[2], "mean")
         check_rows(mean, "mean", tolerance=0.0, unit_sum=False, low=-np.inf, high=np.inf, remedy="repair such rows")
         check_rows(
@@ -54,9 +57,10 @@ class GaussianLogits(Drawn):
             high=np.inf,
             remedy="give variances, not their logarithms",
         )
-        check_draws(self.n_draws, "n_draws")
         self._set("mean", mean)
         self._set("variance", variance)
+        self._check_draws()
+        self._passes(self.n_draws)
         self._finish(class_axis_of="mean")
 
     @property
@@ -65,13 +69,24 @@ class GaussianLogits(Drawn):
         return int(self.mean.shape[2])
 
     def mean_probs(self) -> Array:
-        """Mean of the softmax draws, ``(n, K)``."""
-        return self.members().mean_probs()
+        """Mean over the passes of the means of their softmax draws, ``(n, K)``."""
+        passes = self._passes(self.n_draws)
+        share = 1.0 / (np.bincount(passes)[passes] * self.mean.shape[1])  # (n_draws,)
+        return (self.hull_points() * share[:, None]).sum(axis=1)
+
+    def _passes(self, n: int) -> NDArray[np.int64]:
+        """Which pass each of n draws comes from; every pass has its turn."""
+        m = self.mean.shape[1]
+        if n < m:
+            raise InputError(
+                f"n_draws: needs at least one draw from each of the {m} passes; got {n}; ask for {m} or more."
+            )
+        return np.arange(n) * m // n
 
     def sample(self, n: int, rng: RandomState = None) -> Array:
-        """Softmax of drawn logits, ``(n_instances, n, K)``; draw j comes from pass j mod M and belongs to its row."""
+        """Softmax of drawn logits, ``(n_instances, n, K)``; they are dealt out evenly over the passes, in their order."""
         logits = self._draw(n, rng, lambda g, i, shape: g.standard_normal(shape))
-        passes = np.arange(n) % self.mean.shape[1]
+        passes = self._passes(n)
         logits *= np.sqrt(np.asarray(self.variance, dtype=np.float64))[:, passes]
         logits += self.mean[:, passes]
         return softmax(logits, "logits")

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from uqassay._array import check_class_count, check_rows, release, row_chunks, tolerance_of
 from uqassay.credal.intervals import intersection_probability, reachable
 from uqassay.errors import InputError
-from uqassay.predictions._base import Array, Prediction, take_probabilities
+from uqassay.predictions._base import Array, Prediction, not_negative, take_probabilities
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -38,8 +38,8 @@ class Intervals(Prediction):
     upper: NDArray[Any]
 
     def __post_init__(self) -> None:
-        self._take_pandas("lower")
-        self._take_pandas("upper")
+        self._take_table("lower", "upper")
+        tolerances = tolerance_of(self.lower), tolerance_of(self.upper)
         lower = take_probabilities(self.lower, "lower", 2)
         upper = take_probabilities(self.upper, "upper", 2)
         if lower.shape != upper.shape:
@@ -47,7 +47,7 @@ class Intervals(Prediction):
                 f"upper: must have the shape of lower, {lower.shape}; got {upper.shape}; give both bounds of every class."
             )
         check_class_count(lower.shape[1], "lower")
-        tolerance = max(tolerance_of(lower.dtype), tolerance_of(upper.dtype))
+        tolerance = max(tolerances)
         for bound, name in ((lower, "lower"), (upper, "upper")):
             check_rows(bound, name, tolerance=tolerance, unit_sum=False, remedy="give probabilities, not logits")
         _check_bounds(lower, upper, tolerance)
@@ -62,8 +62,8 @@ class Intervals(Prediction):
 
     def bounds(self) -> tuple[Array, Array]:
         """Reachable lower and upper bounds, each ``(n, K)``."""
-        lower = np.asarray(self.lower, dtype=np.float64)
-        return reachable(lower, np.maximum(lower, np.asarray(self.upper, dtype=np.float64)))
+        lower = not_negative(self.lower)
+        return reachable(lower, np.maximum(lower, not_negative(self.upper)))
 
     def mean_probs(self) -> Array:
         """Intersection probability of the reachable bounds, ``(n, K)``."""

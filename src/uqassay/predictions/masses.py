@@ -12,7 +12,8 @@ from uqassay.credal.focal_sets import as_focal_sets, paper_masses
 from uqassay.credal.lower_probability import mass_event_bounds, sum_over
 from uqassay.credal.moebius import family_moebius
 from uqassay.errors import InputError
-from uqassay.predictions._base import Array, Prediction, take_probabilities
+from uqassay.predictions._base import Array, Prediction, not_negative, take_probabilities
+from uqassay.predictions.pandas_input import take_index
 
 BELIEF_TOLERANCE = 1e-6  # how far below 0 a mass, and from 1 a sum, may be in a belief function
 FocalSets = NDArray[Any] | Sequence[Iterable[int]]
@@ -76,6 +77,8 @@ class Masses(Prediction):
             object.__setattr__(self, f.name, carried.get(f.name, f.default))
         object.__setattr__(self, "signed", signed)
         object.__setattr__(self, "precision", precision)
+        masses, ids = take_index(masses)
+        tolerance = tolerance_of(masses)
         masses = take_probabilities(masses, "masses", 2)
         sets = as_focal_sets(focal_sets, n_classes)
         if masses.shape[1] != len(sets):
@@ -87,7 +90,7 @@ class Masses(Prediction):
         check_rows(
             masses,
             "masses",
-            tolerance=tolerance_of(masses.dtype),
+            tolerance=tolerance,
             unit_sum=not signed,
             low=-np.inf if signed else 0.0,
             high=np.inf if signed else 1.0,
@@ -95,6 +98,7 @@ class Masses(Prediction):
         )
         self._set("masses", masses)
         self._set("focal_sets", sets)
+        self._default(ids=ids)
         self._finish(class_axis_of="focal_sets")
 
     @classmethod
@@ -114,6 +118,8 @@ class Masses(Prediction):
         >>> m.masses.round(3).tolist()
         [[0.5, 0.2, 0.3]]
         """
+        beliefs, ids = take_index(beliefs)
+        tolerance = tolerance_of(beliefs)
         values = take_probabilities(beliefs, "beliefs", 2)
         sets = as_focal_sets(focal_sets, n_classes)
         if values.shape[1] != len(sets):
@@ -121,12 +127,11 @@ class Masses(Prediction):
                 f"beliefs: needs one column for each of the {len(sets)} focal sets; got {values.shape[1]}; "
                 "check that beliefs and focal_sets belong together."
             )
-        tolerance = tolerance_of(values.dtype)
         check_rows(values, "beliefs", tolerance=tolerance, unit_sum=False, remedy="give beliefs between 0 and 1")
         masses = family_moebius(np.asarray(values, dtype=np.float64), sets)
         signed = bool(broken_rows(masses, tolerance).any())
         precision = float(np.finfo(values.dtype).eps) if values.dtype.kind == "f" else None
-        return cls(masses, sets, signed=signed, precision=precision, **metadata)
+        return cls(masses, sets, signed=signed, precision=precision, **{"ids": ids, **metadata})
 
     @property
     def n_classes(self) -> int:
@@ -180,7 +185,7 @@ class Masses(Prediction):
                     f"mass {masses[row].min():.4g}, sum {masses[row].sum():.4g}); use .repaired() (repair=True, "
                     '--repair), or convention="paper".'
                 )
-        return masses
+        return not_negative(masses)
 
     def _arrays(self) -> tuple[str, ...]:
         return ("masses",)

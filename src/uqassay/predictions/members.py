@@ -8,7 +8,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from uqassay._array import as_numeric, check_class_count, check_rows, draw_per_row, tolerance_of
 from uqassay.errors import InputError
-from uqassay.predictions._base import Array, Prediction, normalised
+from uqassay.predictions._base import Array, Prediction, normalised, not_negative
+from uqassay.predictions.pandas_input import take_index
 from uqassay.predictions.point import two_columns
 
 
@@ -47,8 +48,9 @@ class Members(Prediction):
     normalise: InitVar[bool] = False
 
     def __post_init__(self, member_axis: int, normalise: bool) -> None:
+        tolerance = tolerance_of(self.probs)
         probs = as_numeric(self.probs, "probs", ndim=3)
-        if not -3 <= member_axis < 3:
+        if not isinstance(member_axis, (int, np.integer)) or not -3 <= member_axis < 3:
             raise InputError(f"member_axis: must be 0, 1 or 2; got {member_axis}; name the axis of the members.")
         if member_axis % 3 == 2:
             raise InputError("member_axis: the last axis holds the classes; got 2; move the classes to the end first.")
@@ -64,7 +66,7 @@ class Members(Prediction):
         check_rows(
             probs,
             "probs",
-            tolerance=tolerance_of(probs.dtype),
+            tolerance=tolerance,
             remedy="pass normalise=True or the right member_axis, or apply a softmax if these are logits (Point.from_logits)",
         )
         self._set("probs", probs)
@@ -82,7 +84,8 @@ class Members(Prediction):
         >>> uq.Members.from_binary([[0.25, 0.5]], member_axis=1).probs.tolist()
         [[[0.75, 0.25], [0.5, 0.5]]]
         """
-        p = as_numeric(probs, "probs", ndim=(1, 2))
+        values, ids = take_index(probs)
+        p = as_numeric(values, "probs", ndim=(1, 2))
         if p.ndim == 1:
             p = p[:, None]
         elif member_axis is None:
@@ -93,8 +96,10 @@ class Members(Prediction):
         elif member_axis not in (0, 1, -1, -2):
             raise InputError(f"member_axis: must be 0 or 1 here; got {member_axis}; name the axis of the members.")
         elif member_axis % 2 == 0:
-            p = p.T
-        return cls(two_columns(p), **metadata)
+            p, ids = p.T, None
+        members = cls(two_columns(p), **metadata)
+        members._default(ids=ids)
+        return members
 
     @property
     def n_classes(self) -> int:
@@ -110,17 +115,17 @@ class Members(Prediction):
         """Bayesian model average, the (weighted) mean of the members, ``(n, K)``."""
         total = np.zeros((self.n_instances, self.n_classes))
         for m in range(self.n_members):
-            member = np.asarray(self.probs[:, m], dtype=np.float64)
+            member = not_negative(self.probs[:, m])
             total += member if self.weights is None else member * self.weights[..., m, None]
         return total if self.weights is not None else total / self.n_members
 
     def lower_probs(self) -> Array:
         """Least probability of each class among the members, ``(n, K)``."""
-        return np.asarray(self.probs.min(axis=1), dtype=np.float64)
+        return not_negative(self.probs.min(axis=1))
 
     def upper_probs(self) -> Array:
         """Greatest probability of each class among the members, ``(n, K)``."""
-        return np.asarray(self.probs.max(axis=1), dtype=np.float64)
+        return not_negative(self.probs.max(axis=1))
 
     def hull_points(self) -> NDArray[Any]:
         """The members, ``(n, M, K)``."""
@@ -128,6 +133,8 @@ class Members(Prediction):
 
     def sample(self, n: int, rng: Any = None) -> Array:
         """Members drawn with replacement by their weights, ``(n_instances, n, K)``; the draws belong to the rows."""
+        if not isinstance(n, (int, np.integer)) or n < 1:
+            raise InputError(f"n: needs at least one draw, a whole number; got {n!r}; pass a positive number.")
         out = np.empty((self.n_instances, n, self.n_classes))
         numbers = np.arange(self.n_instances) if self.row_numbers is None else self.row_numbers
         shares = None if self.weights is None else np.broadcast_to(self.weights, self.probs.shape[:2])

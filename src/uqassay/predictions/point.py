@@ -8,7 +8,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from uqassay._array import as_numeric, check_class_count, check_rows, tolerance_of
 from uqassay.errors import InputError
-from uqassay.predictions._base import Array, Prediction, normalised, take_probabilities
+from uqassay.predictions._base import Array, Prediction, normalised, not_negative, take_probabilities
+from uqassay.predictions.pandas_input import take_index, take_table
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -39,12 +40,13 @@ class Point(Prediction):
     normalise: InitVar[bool] = False
 
     def __post_init__(self, normalise: bool) -> None:
-        self._take_pandas("probs")
+        self._take_table("probs")
+        tolerance = tolerance_of(self.probs)
         probs = take_probabilities(self.probs, "probs", 2)
         check_class_count(probs.shape[1], "probs")
         if normalise:
             probs = normalised(probs, "probs")
-        check_rows(probs, "probs", tolerance=tolerance_of(probs.dtype))
+        check_rows(probs, "probs", tolerance=tolerance)
         self._set("probs", probs)
         self._finish(class_axis_of="probs")
 
@@ -58,18 +60,24 @@ class Point(Prediction):
         >>> uq.Point.from_logits([[0.0, 0.0]]).probs.tolist()
         [[0.5, 0.5]]
         """
-        return cls(softmax(as_numeric(logits, "logits", ndim=2), "logits"), **metadata)
+        array, class_names, ids = take_table(logits, "logits")
+        point = cls(softmax(as_numeric(array, "logits", ndim=2), "logits"), **metadata)
+        point._default(class_names=class_names, ids=ids)
+        return point
 
     @classmethod
     def from_binary(cls, probs: ArrayLike, **metadata: Any) -> "Point":
         """Two columns (1 − p, p) from the probability of class 1, ``(n,)`` or ``(n, 1)``."""
-        column = as_numeric(probs, "probs", ndim=(1, 2))
+        values, ids = take_index(probs)
+        column = as_numeric(values, "probs", ndim=(1, 2))
         if column.ndim == 2 and column.shape[1] != 1:
             raise InputError(
                 f"probs: from_binary takes one column, (n,) or (n, 1); got shape {column.shape}; "
                 "use Point for one column per class."
             )
-        return cls(two_columns(column.reshape(len(column))), **metadata)
+        point = cls(two_columns(column.reshape(len(column))), **metadata)
+        point._default(ids=ids)
+        return point
 
     @property
     def n_classes(self) -> int:
@@ -78,7 +86,7 @@ class Point(Prediction):
 
     def mean_probs(self) -> Array:
         """The probabilities themselves, ``(n, K)``."""
-        return np.asarray(self.probs, dtype=np.float64)
+        return not_negative(self.probs)
 
     def lower_probs(self) -> Array:
         """The probabilities themselves, ``(n, K)``."""
@@ -101,18 +109,15 @@ def softmax(logits: NDArray[Any], name: str) -> Array:
     check_rows(logits, name, tolerance=0.0, unit_sum=False, low=-np.inf, high=np.inf, remedy="repair such rows")
     check_class_count(logits.shape[-1], name)
     shifted = np.asarray(logits, dtype=np.float64)
-    shifted = np.exp(shifted - shifted.max(axis=-1, keepdims=True))
+    with np.errstate(over="ignore"):  # a difference beyond the largest number is a probability of 0
+        shifted = np.exp(shifted - shifted.max(axis=-1, keepdims=True))
     return shifted / shifted.sum(axis=-1, keepdims=True)
 
 
 def two_columns(positive: NDArray[Any]) -> NDArray[Any]:
     """(1 − p, p) on a new last axis."""
-    check_rows(
-        positive[..., None],
-        "probs",
-        tolerance=0.0,
-        unit_sum=False,
-        remedy="give the probability of class 1, not a logit",
-    )
-    p = np.asarray(positive, dtype=np.float64)
+    tolerance = tolerance_of(positive)
+    remedy = "give the probability of class 1, not a logit"
+    check_rows(positive[..., None], "probs", tolerance=tolerance, unit_sum=False, remedy=remedy)
+    p = np.clip(np.asarray(positive, dtype=np.float64), 0.0, 1.0)
     return np.stack([1.0 - p, p], axis=-1)

@@ -8,12 +8,12 @@ from numpy.typing import NDArray
 
 from uqassay._array import as_numeric, check_class_count, check_rows, tolerance_of
 from uqassay.errors import InputError
-from uqassay.predictions._base import Array, Prediction, normalised
+from uqassay.predictions._base import Array, Prediction, normalised, not_negative
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Vertices(Prediction):
-    """V vertices per instance (repeat one to pad); the credal set is their convex hull.
+    """V vertices per instance (repeat the first one to pad); the credal set is their convex hull.
 
     Parameters
     ----------
@@ -34,13 +34,14 @@ class Vertices(Prediction):
     normalise: InitVar[bool] = False
 
     def __post_init__(self, normalise: bool) -> None:
+        tolerance = tolerance_of(self.vertices)
         vertices = as_numeric(self.vertices, "vertices", ndim=3)
         check_class_count(vertices.shape[2], "vertices")
         if vertices.shape[1] == 0:
             raise InputError(f"vertices: needs at least one vertex; got shape {vertices.shape}; check the axes.")
         if normalise:
             vertices = normalised(vertices, "vertices")
-        check_rows(vertices, "vertices", tolerance=tolerance_of(vertices.dtype))
+        check_rows(vertices, "vertices", tolerance=tolerance)
         self._set("vertices", vertices)
         self._finish(class_axis_of="vertices")
 
@@ -50,16 +51,20 @@ class Vertices(Prediction):
         return int(self.vertices.shape[2])
 
     def mean_probs(self) -> Array:
-        """Mean of the vertices, ``(n, K)``."""
-        return np.asarray(self.vertices, dtype=np.float64).mean(axis=1)
+        """Mean of the vertices, repeats of the first one left out, ``(n, K)``."""
+        vertices = not_negative(self.vertices)
+        first = vertices[:, :1]
+        counts = np.ones(vertices.shape[:2])  # (n, V)
+        counts[:, 1:] = (vertices[:, 1:] != first).any(axis=2)
+        return (vertices * counts[:, :, None]).sum(axis=1) / counts.sum(axis=1, keepdims=True)
 
     def lower_probs(self) -> Array:
         """Least probability of each class at a vertex, ``(n, K)``."""
-        return np.asarray(self.vertices.min(axis=1), dtype=np.float64)
+        return not_negative(self.vertices.min(axis=1))
 
     def upper_probs(self) -> Array:
         """Greatest probability of each class at a vertex, ``(n, K)``."""
-        return np.asarray(self.vertices.max(axis=1), dtype=np.float64)
+        return not_negative(self.vertices.max(axis=1))
 
     def hull_points(self) -> NDArray[Any]:
         """The vertices, ``(n, V, K)``."""

@@ -4,6 +4,7 @@ from typing import Any, NoReturn, final
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy import special
 
 from uqassay.statistics._resampling import draw_means, draw_run_effects
 from uqassay.statistics._samples import (
@@ -88,6 +89,21 @@ class Estimate(float):
             "method": self.method,
             "note": self.note,
         }
+
+    def widened(self, standard_error: float, note: str) -> "Estimate":
+        """The same number with an independent error added to its interval, and a note that says so."""
+        if standard_error == 0 or not (np.isfinite(self.low) and np.isfinite(self.high)):
+            return self
+        value, reach = float(self), float(special.ndtri(0.5 + self.level / 2)) * standard_error
+        return Estimate(
+            value,
+            low=value - float(np.hypot(value - self.low, reach)),
+            high=value + float(np.hypot(self.high - value, reach)),
+            level=self.level,
+            n=self.n,
+            method=self.method,
+            note="; ".join(filter(None, [self.note, note])),
+        )
 
     @classmethod
     def from_dict(cls, fields: dict[str, Any]) -> "Estimate":

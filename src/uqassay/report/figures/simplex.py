@@ -163,7 +163,7 @@ def _as_points(points: ArrayLike) -> Prediction:
 
     array = np.atleast_2d(as_numeric(points, "points", ndim=(1, 2)))
     check_class_count(array.shape[1], "points")
-    check_rows(array, "points", tolerance=tolerance_of(array.dtype), remedy="give distributions over the classes")
+    check_rows(array, "points", tolerance=tolerance_of(array), remedy="give distributions over the classes")
     return Point(array) if len(array) == 1 else Vertices(array[None])
 
 

@@ -71,7 +71,6 @@ DISTANCES = {
 }
 NONSPECIFICITIES = {
     "hartley": "non-specificity (nats)",
-    "smets": "Smets non-specificity (nats)",
     "korner": "Körner non-specificity",
     "pal": "Pal specificity",
 }
@@ -257,7 +256,7 @@ def quantity_label(assay: "Assay", quantity: str) -> str:
 
 def loss_label(assay: "Assay", weight: str = "λ·") -> str:
     """Axis label of the unified loss; it is in nats where both of its terms are."""
-    both = assay.settings.distance in ("kl", "js") and assay.settings.nonspecificity in ("hartley", "smets")
+    both = assay.settings.distance in ("kl", "js") and assay.settings.nonspecificity == "hartley"
     return f"E = d + {weight}NS" + (" (nats)" if both else "")
 
 

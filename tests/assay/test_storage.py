@@ -1,0 +1,192 @@
+"""A kept assay comes back as it was, and a damaged folder is told from a sound one in a sentence."""
+
+import io
+import json
+import shutil
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import uqassay as uq
+from uqassay.errors import FileFormatError
+
+NOT_SAVED = r"^\S+: is not a folder that Assay\.save wrote \(.+\); check the path or make the assay again\.$"
+
+
+@pytest.fixture(scope="module")
+def judged():
+    rng = np.random.default_rng(5)
+    probs = rng.dirichlet(np.ones(3), (12, 4))
+    models = {"DE": uq.Members(probs, class_names=("cat", "dög", "a b")), "mean": uq.Point(probs.mean(axis=1))}
+    return uq.assay(models, rng.integers(3, size=12), n_draws=20)
+
+
+@pytest.fixture
+def kept(tmp_path, judged):
+    return judged.save(tmp_path / "kept")
+
+
+def change(folder, edit):
+    path = folder / "assay.json"
+    facts = json.loads(path.read_text(encoding="utf-8"))
+    edit(facts)
+    path.write_text(json.dumps(facts), encoding="utf-8")
+
+
+def change_arrays(folder, edit):
+    with np.load(folder / "arrays.npz") as archive:
+        arrays = dict(archive)
+    edit(arrays)
+    np.savez(folder / "arrays.npz", **arrays)
+
+
+def cut_to(share):
+    def damage(folder):
+        path = folder / "arrays.npz"
+        whole = path.read_bytes()
+        path.write_bytes(whole[: int(share * len(whole))])
+
+    return damage
+
+
+def one_array():
+    stream = io.BytesIO()
+    np.save(stream, np.ones(3))
+    return stream.getvalue()
+
+
+DAMAGE = {
+    "truncated arrays": cut_to(0.6),
+    "arrays cut to a few bytes": cut_to(0.001),
+    "empty arrays": cut_to(0.0),
+    "a bare array": lambda folder: (folder / "arrays.npz").write_bytes(b"\x93NUMPY\x01\x00"),
+    "one array": lambda folder: (folder / "arrays.npz").write_bytes(one_array()),
+    "text for arrays": lambda folder: (folder / "arrays.npz").write_text("no archive at all"),
+    "no arrays": lambda folder: (folder / "arrays.npz").unlink(),
+    "pickled arrays": lambda folder: change_arrays(folder, lambda a: a.update(ids=np.array([{}, None], dtype=object))),
+    "no labels": lambda folder: change_arrays(folder, lambda a: a.pop("labels")),
+    "no distance": lambda folder: change_arrays(folder, lambda a: a.pop("model/1/distance")),
+    "no measure": lambda folder: change_arrays(folder, lambda a: a.pop("model/0/total-entropy")),
+    "short column": lambda folder: change_arrays(
+        folder, lambda a: a.update({"model/0/label": a["model/0/label"][:, 1:]})
+    ),
+    "no set": lambda folder: change_arrays(folder, lambda a: a.pop("set/0/lower")),
+    "no JSON": lambda folder: (folder / "assay.json").unlink(),
+    "cut JSON": lambda folder: (folder / "assay.json").write_text('{"schema": "uqassay.assay/1", '),
+    "JSON in another encoding": lambda folder: (folder / "assay.json").write_bytes(b"\xff\xfe{}"),
+    "deep JSON": lambda folder: (folder / "assay.json").write_text("[" * 200_000),
+    "no models": lambda folder: change(folder, lambda f: f.pop("models")),
+    "empty models": lambda folder: change(folder, lambda f: f.update(models=[])),
+    "models of another kind": lambda folder: change(folder, lambda f: f.update(models=[1, 2])),
+    "no kind": lambda folder: change(folder, lambda f: f["models"][0].pop("kind")),
+    "unknown fact": lambda folder: change(folder, lambda f: f["models"][0].update(colour="red")),
+    "no notes": lambda folder: change(folder, lambda f: f["models"][0].update(notes=None)),
+    "no settings": lambda folder: change(folder, lambda f: f.pop("settings")),
+    "settings of another kind": lambda folder: change(folder, lambda f: f.update(settings=[])),
+    "unknown setting": lambda folder: change(folder, lambda f: f["settings"].update(colour="red")),
+    "no provenance": lambda folder: change(folder, lambda f: f.pop("provenance")),
+}
+
+
+@pytest.mark.parametrize("what", DAMAGE)
+def test_a_damaged_folder_is_refused_in_a_sentence(kept, what):
+    DAMAGE[what](kept)
+    with pytest.raises(FileFormatError, match=NOT_SAVED) as refused:
+        uq.Assay.load(kept)
+    assert str(refused.value).startswith(f"{kept}: ")
+    assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize("text", ["[]", "3", "null", "{}", '{"schema": "other/2"}'])
+def test_another_schema_is_refused(kept, text):
+    (kept / "assay.json").write_text(text)
+    with pytest.raises(FileFormatError, match=r"kept: holds schema .*, this version reads 'uqassay\.assay/1'"):
+        uq.Assay.load(kept)
+
+
+def test_a_missing_entry_is_named(kept):
+    change(kept, lambda facts: facts.pop("tradeoffs"))
+    with pytest.raises(FileFormatError, match=r"\(no entry 'tradeoffs'\)"):
+        uq.Assay.load(kept)
+
+
+def test_a_file_is_no_place_for_an_assay(tmp_path, judged):
+    file = tmp_path / "file"
+    file.write_text("keep")
+    with pytest.raises(FileFormatError, match=r"file: exists and does not hold an assay; choose another folder"):
+        judged.save(file)
+    for below in (file / "kept", file / "deeper" / "kept"):
+        with pytest.raises(FileFormatError, match=r"kept: cannot be written \(.+\); choose a folder below one that"):
+            judged.save(below)
+    with pytest.raises(FileFormatError, match=NOT_SAVED):
+        uq.Assay.load(file)
+    assert file.read_text() == "keep"
+    assert [p.name for p in tmp_path.iterdir()] == ["file"]
+
+
+@pytest.mark.parametrize("problem", [OSError(28, "No space left on device"), KeyboardInterrupt()])
+def test_after_a_failed_save_the_earlier_assay_stands_alone(tmp_path, judged, kept, monkeypatch, problem):
+    def fail(file, **arrays):
+        file.write(b"half")
+        raise problem
+
+    before = {p.name: p.read_bytes() for p in kept.iterdir()}
+    monkeypatch.setattr(np, "savez", fail)
+    expected = FileFormatError if isinstance(problem, OSError) else KeyboardInterrupt
+    with pytest.raises(expected, match="No space left" if isinstance(problem, OSError) else None):
+        judged.save(kept)
+    assert {p.name: p.read_bytes() for p in kept.iterdir()} == before
+    assert [p.name for p in tmp_path.iterdir()] == ["kept"]
+
+
+def test_an_earlier_assay_comes_back_when_the_new_one_cannot_take_its_place(tmp_path, judged, kept, monkeypatch):
+    rename = type(kept).rename
+
+    def fail(self, target):
+        if self.name == "new":
+            raise PermissionError(13, "Permission denied")
+        return rename(self, target)
+
+    monkeypatch.setattr(type(kept), "rename", fail)
+    with pytest.raises(FileFormatError, match="Permission denied"):
+        judged.save(kept)
+    assert uq.Assay.load(kept).n_instances == 12
+    assert [p.name for p in tmp_path.iterdir()] == ["kept"]
+
+
+def test_class_names_survive(kept, judged):
+    again = uq.Assay.load(kept)
+    assert again.class_names == judged.class_names == ("cat", "dög", "a b")
+    assert all(type(name) is str for name in again.class_names)
+
+
+def test_ids_and_subgroups_of_objects_are_kept_as_text(tmp_path):
+    probs = np.array([[0.9, 0.1], [0.4, 0.6], [0.2, 0.8]])
+    index = pd.MultiIndex.from_tuples([("a", 1), ("a", 2), ("b", 1)])
+    first = uq.Point(pd.DataFrame(probs, index=index, columns=["no", "yes"]))
+    assert first.ids.dtype == object
+    judged = uq.assay({"m": first}, [0, 1, 1], subgroups={"site": np.array(["x", "yy", "x"], dtype=object)}, n_draws=20)
+    again = uq.Assay.load(judged.save(tmp_path / "kept"))
+    assert again.ids.tolist() == ["('a', 1)", "('a', 2)", "('b', 1)"]
+    assert again.subgroups["site"].tolist() == ["x", "yy", "x"]
+    assert again.class_names == ("no", "yes")
+
+    mixed = np.empty(3, dtype=object)
+    mixed[:] = [("a", 1), None, 3]
+    judged = replace(judged, subgroups={"mixed": mixed}, groups=mixed)
+    again = uq.Assay.load(judged.save(tmp_path / "mixed"))
+    assert again.subgroups["mixed"].tolist() == again.groups.tolist() == ["('a', 1)", "None", "3"]
+
+
+def test_numbers_that_json_lacks_come_back(tmp_path, judged):
+    strange = replace(judged.models[0], gap=np.inf, nonspecificity_error=np.nan)
+    again = uq.Assay.load(replace(judged, models=(strange, *judged.models[1:])).save(tmp_path / "kept"))
+    assert again.models[0].gap == np.inf
+    assert np.isnan(again.models[0].nonspecificity_error)
+
+
+def test_a_moved_folder_is_read(tmp_path, kept, judged):
+    moved = shutil.move(kept, tmp_path / "moved")
+    assert uq.Assay.load(moved).verdict() == judged.verdict()
