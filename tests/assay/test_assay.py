@@ -103,6 +103,17 @@ def test_ranking_table_says_what_beats_what():
     assert comparison.reject(0.01)
 
 
+def test_published_credal_uncertainty_can_be_ranked(cifar10):
+    rs = uq.Masses.from_beliefs(cifar10["beliefs"], cifar10["focal_sets"])
+    models = {"RS-NN": rs, "DE Avg": uq.Point(cifar10["de_avg"])}
+    options = {"convention": "paper", "nonspecificity": "credal-uncertainty", "n_draws": 50}
+    result = uq.assay(models, cifar10["labels"], **options)
+    table = result.ranking(0.1).set_index("model")
+    assert abs(table.estimate["RS-NN"] - 0.726) <= 0.0005 * 2.1  # Table 6
+    assert "vacuous" not in table.index
+    assert any("The vacuous baseline is left out" in w for w in result.warnings)
+
+
 def test_identical_models_tie():
     p = uq.Point([[0.7, 0.3], [0.4, 0.6], [0.5, 0.5]])
     result = uq.assay({"a": p, "b": p}, [0, 1, 0], n_draws=20)

@@ -11,7 +11,7 @@ import scipy
 from numpy.typing import ArrayLike, NDArray
 
 from uqassay._array import as_numeric, check_rows
-from uqassay.assay.alignment import Aligned, align
+from uqassay.assay.alignment import BASELINES, Aligned, align
 from uqassay.assay.findings import FINDING_COLUMNS
 from uqassay.assay.ranking import Ranked
 from uqassay.assay.result import Assay
@@ -236,9 +236,12 @@ def _warnings(
     if absent:
         found.append(f"{absent} of {len(aligned.class_names)} classes never occur as the label.")
     if n < 100:
-        found.append(f"Only {n} instances: intervals are wide, and too short for skewed losses.")
+        found.append(f"Only {n} instance{'s' if n > 1 else ''}: intervals are wide, and too short for skewed losses.")
     if aligned.groups is not None and len(np.unique(aligned.groups)) < 20:
         found.append(f"Only {len(np.unique(aligned.groups))} groups: intervals over groups are rough.")
+    left_out = set(BASELINES) - {m.name for m in models}
+    if left_out:
+        found.append(f"The {left_out.pop()} baseline is left out: its non-specificity is undefined in this convention.")
     if prior is None:
         found.append("The class-prior baseline uses the frequencies of these labels, which favours it slightly.")
     return tuple(found)

@@ -203,6 +203,7 @@ def score_baselines(y: NDArray[Any], n_classes: int, prior: Array, settings: Set
         "class-prior": Point(np.broadcast_to(prior, shape)),
     }
     scored = [score_model(name, (s,), each, settings, baseline=True) for name, s in statements.items()]
+    scored = [m for m in scored if not np.isnan(m.columns["nonspecificity"]).any()]
     if y.ndim == 2:
         return scored
     return [
