@@ -365,7 +365,7 @@ def test_one_instance_says_that_it_has_no_interval():
     assert row.below == ("vacuous", "class-prior")
     assert np.isnan(row.estimate.low)
     assert "1 instance: no interval" in row.estimate.note
-    assert any("Only 1 instances" in w for w in result.warnings)
+    assert any("Only 1 instance:" in w for w in result.warnings)
 
 
 def test_infinite_losses_are_said_and_lose():

@@ -283,3 +283,80 @@ def test_bad_input_is_named_in_one_sentence(make, message):
     with pytest.raises(InputError, match=message) as caught:
         make()
     assert "\n" not in str(caught.value)
+
+
+# -- what an outsider tried -------------------------------------------------------------------------------------------
+
+
+def test_passes_are_weighed_alike_whatever_the_number_of_draws():
+    passes = np.tile([[[10.0, -10.0]] * 100 + [[-10.0, 10.0]] * 100], (1, 1, 1))
+    with pytest.raises(InputError, match="n_draws: needs at least one draw from each of the 200 passes; got 100"):
+        uq.GaussianLogits(passes, np.zeros_like(passes))
+    np.testing.assert_allclose(uq.GaussianLogits(passes, 0 * passes, n_draws=200).mean_probs(), [[0.5, 0.5]], atol=1e-6)
+    three = np.array([[[9.0, 0, 0], [0, 9.0, 0], [0, 0, 9.0]]])
+    mean = uq.GaussianLogits(three, np.zeros_like(three), n_draws=4).mean_probs()
+    np.testing.assert_allclose(mean, [[1 / 3] * 3], atol=1e-12)
+
+
+def test_padding_a_vertex_list_changes_nothing():
+    plain = uq.Vertices([[[0.6, 0.4], [0.3, 0.7]]])
+    padded = uq.Vertices([[[0.6, 0.4], [0.3, 0.7], [0.6, 0.4], [0.6, 0.4]]])
+    np.testing.assert_allclose(padded.mean_probs(), plain.mean_probs())
+    assert padded.labels().tolist() == plain.labels().tolist() == [1]
+
+
+@pytest.mark.parametrize("kind", [uq.Point, lambda p: uq.Members(p[:, None]), lambda p: uq.Vertices(p[:, None])])
+def test_a_hair_below_zero_counts_as_zero(kind):
+    prediction = kind(np.array([[1 + 5e-8, -5e-8, 0.0], [0.2, 0.3, 0.5]]))
+    for name in ("total-entropy", "upper-entropy", "credal-uncertainty", "least-confidence"):
+        assert np.isfinite(uq.measures.uncertainty_score(prediction, name)).all()
+    for y in ([1, 1], [[0.5, 0.5, 0], [1, 0, 0]]):
+        for distance in ("kl", "js", "tv", "hellinger", "brier"):
+            assert np.isfinite(uq.metrics.unified_loss(y, prediction, distance=distance).total).all()
+    assert np.isfinite(uq.assay({"m": prediction}, [1, 1], n_draws=10).findings.query("metric == 'kl'").estimate).all()
+
+
+def test_rows_of_bfloat16_are_held_to_its_own_precision(needs):
+    needs("torch")
+    import torch
+
+    p = torch.tensor([[0.2, 0.8]]).to(torch.bfloat16)  # sums to 1.00098
+    assert uq.Point(p).n_classes == 2
+
+
+def test_predictions_iterate_but_are_no_arrays():
+    point = uq.Point([[0.5, 0.5], [0.1, 0.9]], ids=["a", "b"])
+    assert [row.ids.tolist() for row in point] == [["a"], ["b"]]
+    with pytest.raises(TypeError, match=r"Point is no array; use its fields \(probs\) or mean_probs\(\)"):
+        np.asarray(point)
+    drawn = uq.Dirichlet([[1.0, 2.0], [2.0, 1.0]], ids=["a", "b"])
+    assert drawn[[0, 0, 1]].members().n_instances == 3
+    with pytest.raises(InputError, match="rows: must be a number, a slice or a one-dimensional selection"):
+        point[0, 1]
+    with pytest.raises(InputError, match=r"rows: .* got shape \(1, 2\)"):
+        point[np.array([[0, 1]])]
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda p: uq.metrics.unified_loss([0], p),
+        lambda p: uq.metrics.log_loss([0], p),
+        lambda p: uq.metrics.brier_loss([0], p),
+        lambda p: uq.metrics.is_correct([0], p),
+        lambda p: uq.measures.generalised_hartley(p),
+        lambda p: uq.measures.nonspecificity(p),
+        lambda p: uq.measures.upper_entropy(p),
+        lambda p: uq.measures.lower_entropy(p),
+        lambda p: uq.measures.entropy_decomposition(p),
+        lambda p: uq.measures.variance_decomposition(p),
+        lambda p: uq.measures.uncertainty_score(p, "margin"),
+        lambda p: uq.measures.least_confidence(p),
+        lambda p: uq.measures.margin_uncertainty(p),
+        lambda p: uq.measures.credal_width(p),
+        lambda p: uq.measures.credal_uncertainty(p),
+    ],
+)
+def test_raw_arrays_are_refused_with_the_remedy(function):
+    with pytest.raises(InputError, match=r"prediction: must be a prediction; got ndarray; wrap it, for example uq\.Point"):
+        function(np.array([[0.5, 0.5]]))

@@ -4,6 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uqassay.predictions import Prediction
+from uqassay.predictions._base import as_prediction
 
 __all__ = ["least_confidence", "margin_uncertainty"]
 
@@ -17,7 +18,7 @@ def least_confidence(prediction: Prediction) -> NDArray[np.float64]:
     >>> uq.measures.least_confidence(uq.Point([[0.5, 0.25, 0.25]])).tolist()
     [0.5]
     """
-    return 1.0 - prediction.mean_probs().max(axis=1)
+    return 1.0 - as_prediction(prediction).mean_probs().max(axis=1)
 
 
 def margin_uncertainty(prediction: Prediction) -> NDArray[np.float64]:
@@ -29,5 +30,5 @@ def margin_uncertainty(prediction: Prediction) -> NDArray[np.float64]:
     >>> uq.measures.margin_uncertainty(uq.Point([[0.5, 0.25, 0.25]])).tolist()
     [0.75]
     """
-    top = np.partition(prediction.mean_probs(), -2, axis=1)
+    top = np.partition(as_prediction(prediction).mean_probs(), -2, axis=1)
     return 1.0 - (top[:, -1] - top[:, -2])

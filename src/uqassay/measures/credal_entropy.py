@@ -50,9 +50,10 @@ def upper_entropy(prediction: Prediction, *, over: str = "box") -> Float:
     [0.6931]
     """
     _check_choice(over, "over", ("box", "hull"))
+    as_prediction(prediction)
     if over == "hull":
         return hull_upper_entropy(prediction.hull_points()).values
-    return box_upper_entropy(as_prediction(prediction).lower_probs(), prediction.upper_probs())
+    return box_upper_entropy(prediction.lower_probs(), prediction.upper_probs())
 
 
 def lower_entropy(prediction: Prediction, *, over: str = "box") -> Float:
@@ -72,9 +73,10 @@ def lower_entropy(prediction: Prediction, *, over: str = "box") -> Float:
     [0.3251]
     """
     _check_choice(over, "over", ("box", "hull"))
+    as_prediction(prediction)
     if over == "hull":
         return hull_lower_entropy(prediction.hull_points())
-    return box_lower_entropy(as_prediction(prediction).lower_probs(), prediction.upper_probs()).values
+    return box_lower_entropy(prediction.lower_probs(), prediction.upper_probs()).values
 
 
 def credal_uncertainty(prediction: Prediction, *, over: str = "box", convention: str = "exact") -> Float:

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uqassay.errors import InputError
+from uqassay.predictions._base import as_prediction
 
 __all__ = ["credal_width"]
 
@@ -53,6 +54,7 @@ def credal_width(prediction: Credal, *, of: str = "mean") -> NDArray[np.float64]
     """
     if of not in ("mean", "predicted", "max"):
         raise InputError(f"of: must be one of mean, predicted, max; got {of!r}; choose one of these.")
+    as_prediction(prediction)
     l, u = (np.asarray(p, dtype=np.float64) for p in (prediction.lower_probs(), prediction.upper_probs()))
     width = np.ascontiguousarray(u - l)  # (n, K); one memory layout, so that sums round alike in every chunk
     if of == "mean":

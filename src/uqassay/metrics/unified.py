@@ -24,7 +24,7 @@ from uqassay.measures.hartley import Nonspecificity
 from uqassay.measures.nonspecificity import check_convention
 from uqassay.measures.nonspecificity import nonspecificity as named_nonspecificity
 from uqassay.predictions import Intervals, Masses, Point, Prediction
-from uqassay.predictions._base import as_prediction
+from uqassay.predictions._base import as_prediction, not_negative
 from uqassay.predictions.pandas_input import labels_for
 
 __all__ = ["UnifiedLoss", "label_distance", "set_nonspecificity", "unified_loss"]
@@ -315,5 +315,5 @@ def _nearest(target: Array, part: Prediction, distance: str, floor: float) -> tu
     elif isinstance(part, Masses):
         found = nearest_in_core(target, part.checked_masses(), part.focal_sets, distance, floor=floor)
     else:
-        found = nearest_in_hull(target, part.hull_points(), distance, floor=floor)
+        found = nearest_in_hull(target, not_negative(part.hull_points()), distance, floor=floor)
     return found.distance, found.gap

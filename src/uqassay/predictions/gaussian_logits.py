@@ -28,7 +28,7 @@ class GaussianLogits(Drawn):
     --------
     >>> import uqassay as uq
     >>> g = uq.GaussianLogits([[0.0, 0.0]], [[0.0, 0.0]])
-    >>> g.mean_probs().tolist()
+    >>> g.mean_probs().round(6).tolist()
     [[0.5, 0.5]]
     """
 

@@ -88,7 +88,7 @@ class Intervals(Prediction):
 def _check_bounds(lower: NDArray[Any], upper: NDArray[Any], tolerance: float) -> None:
     """Refuse bounds out of order and empty sets, naming the row."""
     for rows in row_chunks(len(lower), 32 * lower.shape[1]):
-        l, u = np.asarray(lower[rows], dtype=np.float64), np.asarray(upper[rows], dtype=np.float64)
+        l, u = not_negative(lower[rows]), not_negative(upper[rows])
         crossed = l > u + tolerance
         if crossed.any():
             row, c = np.argwhere(crossed)[0]
