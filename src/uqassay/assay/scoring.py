@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from uqassay._array import release, row_chunks
 from uqassay.errors import InputError
 from uqassay.measures.scores import uncertainty_score
+from uqassay.metrics.label_distance import default_floor
 from uqassay.metrics.point_scores import brier_loss, is_correct, log_loss
-from uqassay.metrics.unified import default_floor, label_distance, set_nonspecificity
+from uqassay.metrics.unified import unified_terms
 from uqassay.predictions import Intervals, Masses, Members, Point, Prediction, Vertices
 from uqassay.predictions.drawn import Drawn
 
@@ -150,19 +151,14 @@ def score_model(
             notes += [note for note in run.notes if note not in notes]
         run = _with_draws_held(run)
         try:
-            d, gaps, low_rows = label_distance(
+            (d, gaps, low_rows), ns = unified_terms(
                 y,
                 run,
                 distance=settings.distance,
-                convention=settings.convention,
-                focal_sets=settings.focal_sets,
-                floor=settings.floor,
-            )
-            ns = set_nonspecificity(
-                run,
-                settings.nonspecificity,
+                nonspecificity=settings.nonspecificity,
                 convention=settings.convention,  # type: ignore[arg-type]
                 focal_sets=settings.focal_sets,
+                floor=settings.floor,
                 rng=settings.seed,
                 tolerance=settings.tolerance,
             )

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from uqassay.metrics.unified import default_floor, labels_of
+from uqassay.metrics.label_distance import default_floor, labels_of
 from uqassay.predictions import Prediction
 
 __all__ = ["brier_loss", "is_correct", "log_loss"]
