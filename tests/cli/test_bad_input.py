@@ -36,7 +36,10 @@ PREDICTIONS = {
     "negative": ({"probs": spoilt(1, [-0.2, 0.6, 0.6])}, r"between 0 and 1; row 1 holds -0\.2"),
     "nan": ({"probs": spoilt((3, 0), np.nan)}, r"must be finite; row 3 holds nan"),
     "inf": ({"probs": spoilt((0, 1), np.inf)}, r"must be finite; row 0 holds inf"),
-    "logits as probabilities": ({"probs": spoilt(0, [4.0, -2.0, 1.0])}, r"row 0 holds 4 at .*from_logits"),
+    "logits as probabilities": (
+        {"probs": spoilt(0, [4.0, -2.0, 1.0])},
+        r"row 0 holds 4 at .*--normalise, or use the key logits",
+    ),
     "lower above upper": (
         {"lower": spoilt((2, 0), 0.6, GOOD - 0.1), "upper": GOOD + 0.1},
         r"lower.*upper.*row 2|row 2.*lower.*upper",
@@ -52,11 +55,17 @@ PREDICTIONS = {
         r"focal_sets.*empty",
     ),
     "alpha of zero": ({"alpha": spoilt((2, 1), 0.0, GOOD)}, r"concentrations must be positive .*; row 2 holds 0"),
-    "one column of probabilities": ({"probs": np.array([0.1, 0.9, 0.4, 0.5])}, r"from_binary"),
+    "one column of probabilities": (
+        {"probs": np.array([0.1, 0.9, 0.4, 0.5])},
+        r"one class need those of the other beside them\.$",
+    ),
     "one class": ({"probs": np.ones((4, 1))}, r"at least two classes"),
     "no instances": ({"probs": np.empty((0, 3))}, r"at least one instance"),
     "no key that is known": ({"prediction": GOOD}, r"found prediction"),
-    "two kinds at once": ({"probs": GOOD, "alpha": GOOD}, r"choose one by kind"),
+    "two kinds at once": (
+        {"probs": GOOD, "alpha": GOOD},
+        r"choose one by uqassay convert --kind probs or uqassay convert --kind dirichlet",
+    ),
     "object arrays": ({"probs": np.array([[None, 1.0], [1.0, 0.0]], dtype=object)}, r"pickled.*never loaded"),
     "text": ({"probs": np.array([["a", "b"], ["c", "d"]])}, r"real numbers"),
 }
@@ -73,6 +82,7 @@ def test_bad_predictions(name, tmp_path, run):
 
 
 LABELS = {
+    "above int64": (np.full(4, 2**64 - 1, dtype=np.uint64), r"must be below 2\^63; row 0 holds 18446744073709551615"),
     "out of range": (np.array([0, 1, 3, 0]), r"must lie in 0 … 2; row 2 holds 3"),
     "negative": (np.array([0, -1, 2, 0]), r"must lie in 0 … 2; row 1 holds -1"),
     "wrong length": (np.array([0, 1, 2]), r"one label for each of the 4 instances; got 3"),
@@ -89,7 +99,10 @@ def test_bad_labels(name, tmp_path, run):
     labels, message = LABELS[name]
     np.savez(tmp_path / "m.npz", probs=GOOD)
     np.save(tmp_path / "y.npy", labels)
-    assert_matches(refused(run("rank", tmp_path / "m.npz", "--labels", tmp_path / "y.npy")), message)
+    sentence = refused(run("rank", tmp_path / "m.npz", "--labels", tmp_path / "y.npy"))
+    assert sentence.startswith("y.npy: ")
+    assert "y_true" not in sentence
+    assert_matches(sentence, message)
 
 
 def test_no_labels_anywhere(tmp_path, run):
@@ -183,11 +196,17 @@ OPTIONS = {
     "convention": (("--convention", "papers"), r"convention: must be exact or paper; got 'papers'"),
     "nonspecificity": (("--nonspecificity", "size"), r"nonspecificity: must be one of hartley.*got 'size'"),
     "floor": (("--floor", "-1"), r"floor: must lie in \[0, 1\); got -1"),
-    "member axis": (("--member-axis", "7"), r"member_axis"),
-    "groups of another length": (("--groups", "short.npy"), r"groups: needs one value for each of the 4 instances"),
+    "member axis": (("--member-axis", "7"), r"members.npz: --member-axis: must be 0, 1 or 2"),
+    "groups of another length": (
+        ("--groups", "short.npy"),
+        r"^short\.npy: groups: needs one value for each of the 4 instances",
+    ),
     "missing groups": (("--groups", "nothing.npy"), r"nothing\.npy: path: there is no such file"),
     "subgroup without a name": (("--subgroup", "short.npy"), r"subgroup: must read NAME=FILE; got 'short\.npy'"),
-    "subgroup of another length": (("--subgroup", "site=short.npy"), r"'site' needs one value for each of the 4"),
+    "subgroup of another length": (
+        ("--subgroup", "site=short.npy"),
+        r"^short\.npy: subgroup: 'site' needs one value for each of the 4",
+    ),
     "subgroup with a taken name": (("--subgroup", "class=y.npy"), r"'class' is a name of its own"),
     "missing focal sets": (("--focal-sets", "nothing.npy"), r"nothing\.npy: path: there is no such file"),
     "check without a number": (("--fail-if", "accuracy<high"), r"fail-if: must read .* got 'accuracy<high'"),
@@ -214,6 +233,10 @@ COMMANDS = {
     "convert with an unknown kind": (
         ("convert", "good.npz", "x.npz", "--kind", "fuzzy"),
         r"kind: must be one of point",
+    ),
+    "reproduce with an unknown preset": (
+        ("reproduce", "unified-tables", "--preset", "gpu"),
+        r"preset: must be smoke, cpu, paper; got 'gpu'",
     ),
     "reproduce without a name": (("reproduce",), r"those known are unified-tables"),
     "reproduce what is unknown": (("reproduce", "tables"), r"'tables' is none; choose one of unified-tables"),

@@ -26,8 +26,8 @@ def judged(files):
 def test_rank_json_is_that_of_the_library(files, models, judged, run):
     ran = run("rank", *models, "--labels", files / "labels.npy", "--tradeoff", "0.5", "--json")
     assert (ran.code, ran.err) == (0, "")
-    assert ran.json() == ranking_json(judged, [0.5])
-    assert set(ran.json()) == {"tradeoff", "breakpoints"}
+    assert ran.json() == {"schema": "uqassay.ranking/1", **ranking_json(judged, [0.5])}
+    assert set(ran.json()) == {"schema", "tradeoff", "breakpoints"}
     row = ran.json()["tradeoff"][0]["ranking"][0]
     assert {"model", "estimate", "low", "high", "win_probability"} <= set(row)
 
@@ -99,7 +99,8 @@ def test_runs_of_one_model_in_both_spellings(files, run):
     joined = run("rank", f"P={first},{second}", *labels).json()
     assert joined == run("rank", f"P={first}", f"P={second}", *labels).json()
     runs = [uq.load(first), uq.load(second)]
-    assert joined == ranking_json(uq.assay({"P": runs}, np.load(files / "labels.npy")), joined_tradeoffs(joined))
+    expected = ranking_json(uq.assay({"P": runs}, np.load(files / "labels.npy")), joined_tradeoffs(joined))
+    assert {key: joined[key] for key in expected} == expected
 
 
 def joined_tradeoffs(found):
@@ -149,6 +150,7 @@ def test_fail_if(check, code, files, models, run):
 
 def test_inspect(files, run):
     found = run("inspect", files / "de.npz", "--json").json()
+    assert found["schema"] == "uqassay.inspect/1"
     assert (found["kind"], found["n_instances"], found["n_members"], found["n_classes"]) == ("members", 60, 5, 3)
     shown = run("inspect", files / "de.npz")
     assert shown.code == 0
@@ -167,9 +169,21 @@ def test_convert_and_back(files, run):
     np.testing.assert_array_equal(uq.load_labels(files / "third.npz"), np.load(files / "labels.npy"))
 
 
+def test_convert_puts_labels_in_the_order_of_the_ids(files, run):
+    y = np.load(files / "labels.npy")
+    names = np.array([f"case {i}" for i in range(60)])
+    np.savez(files / "named.npz", probs=np.load(files / "point.npz")["probs"], ids=names)
+    np.savez(files / "shuffled.npz", labels=y[::-1], ids=names[::-1])
+    assert run("convert", files / "named.npz", files / "x.npz", "--labels", files / "shuffled.npz").code == 0
+    np.testing.assert_array_equal(uq.load_labels(files / "x.npz"), y)
+    refused = run("convert", files / "point.npz", files / "z.npz", "--labels", files / "shuffled.npz")
+    assert refused.code == 2
+    assert "shuffled.npz: has ids and point.npz has none" in refused.err
+
+
 def test_reproduce(run):
     expected = reproduction.reproduce("unified-tables")
-    ran = run("reproduce", "unified-tables", "--json")
+    ran = run("reproduce", "unified-tables", "--preset", "smoke", "--json")
     assert (ran.code, ran.err) == (0, "")
     assert ran.json() == expected.to_json()
     assert set(ran.json()[0]) == {"name", "paper", "ours", "low", "high", "agrees", "note"}
@@ -180,7 +194,7 @@ def test_tradeoff_questions(run):
     assert run("tradeoff", "--abstention", "--cost", "0.1").out.startswith("λ from 0.05 to 0.2\n")
     assert run("tradeoff", "--no-abstention").out.startswith("λ from 1 to 2\n")
     found = run("tradeoff", "--abstention", "--cost", "0.1", "--json").json()
-    assert (found["low"], found["high"]) == (0.05, 0.2)
+    assert (found["schema"], found["low"], found["high"]) == ("uqassay.tradeoff/1", 0.05, 0.2)
 
 
 def test_version_and_help(run):

@@ -5,7 +5,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from uqassay.cli.inputs import AssayRequest, make_assay, model_files, parse_tradeoffs, read_column
+from uqassay.cli.columns import read_column
+from uqassay.cli.inputs import AssayRequest, make_assay, model_files, parse_tradeoffs
 from uqassay.errors import FileFormatError, InputError
 
 
@@ -84,6 +85,45 @@ def test_ids_that_do_not_match(folder):
     Path("labels.csv").write_text("id,label\nw,0\nx,1\ny,2\nq,0\n")
     with pytest.raises(FileFormatError, match=r"labels\.csv: its ids do not match .* 1 are missing, 'z' first"):
         make_assay(AssayRequest(["a.npz"], labels=Path("labels.csv")))
+
+
+@pytest.mark.parametrize(
+    ("option", "files"),
+    [("labels", ["a.npz"]), ("groups", ["a.npz"]), ("subgroup", ["a.npz"]), ("labels", ["a.npz", "b.npz"])],
+)
+def test_ids_beside_predictions_without_ids_are_refused(folder, option, files):
+    """Labels in another order than the predictions would be taken for mistakes."""
+    np.savez("a.npz", probs=PROBS, labels=Y)
+    np.savez("b.npz", probs=PROBS, ids=IDS, labels=Y)
+    Path("beside.csv").write_text("id,label\n" + "".join(f"{IDS[i]},{Y[i]}\n" for i in OTHER))
+    given = {"subgroup": ["site=beside.csv"]} if option == "subgroup" else {option: Path("beside.csv")}
+    with pytest.raises(FileFormatError, match=r"beside\.csv: has ids and a\.npz has none.*unknown; put the ids into"):
+        make_assay(AssayRequest(files, **given))
+
+
+def test_groups_follow_the_ids_of_the_predictions_that_have_them(folder):
+    np.savez("a.npz", probs=PROBS, labels=Y)
+    np.savez("b.npz", probs=PROBS, ids=IDS)
+    Path("groups.csv").write_text("id,group\n" + "".join(f"{IDS[i]},{i}\n" for i in OTHER))
+    assert make_assay(AssayRequest(["a.npz", "b.npz"], groups=Path("groups.csv"))).groups.tolist() == [0, 1, 2, 3]
+
+
+def test_ids_that_only_count_the_rows_are_no_order(folder):
+    np.savez("a.npz", probs=PROBS)
+    Path("labels.csv").write_text("id,label\n" + "".join(f"{i},{Y[i]}\n" for i in range(4)))
+    assert make_assay(AssayRequest(["a.npz"], labels=Path("labels.csv"))).labels.tolist() == Y.tolist()
+
+
+def test_thirty_runs_in_one_argument(folder):
+    joined = ",".join(f"a/rather/long/folder/for/one/network/seed_{i:02d}.npz" for i in range(30))
+    assert len(model_files([f"net={joined}"])["net"]) == 30
+    assert list(model_files(["x" * 300 + "=a.npz"])) == ["x" * 300]
+
+
+def test_a_loop_of_links_is_a_missing_file(folder):
+    Path("loop.npz").symlink_to("loop.npz")
+    with pytest.raises(FileFormatError, match=r"loop\.npz: path: is a symbolic link that leads to no file"):
+        make_assay(AssayRequest(["loop.npz"]))
 
 
 def test_labels_by_the_names_of_the_classes(folder):

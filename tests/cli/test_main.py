@@ -59,6 +59,49 @@ def test_reader_of_the_pipe_goes_away(files):
     assert (done.returncode, done.stderr) == (141, "")
 
 
+def without_stream(descriptor, *argv):
+    """Run with one of the standard streams closed, as by `>&-` in a shell."""
+    program = "import sys; from uqassay.cli import main; sys.exit(main())"
+    words = [sys.executable, "-c", program, *map(str, argv)]
+    return subprocess.run(
+        ["sh", "-c", f'exec "$@" {descriptor}>&-', "sh", *words],
+        env={**os.environ, "PYTHONPATH": str(Path(main.__code__.co_filename).parents[2])},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
+def test_closed_standard_output(files):
+    done = without_stream(1, "rank", files / "de.npz", "--labels", files / "labels.npy")
+    assert (done.returncode, done.stderr) == (2, "stdout: is closed; leave it open, or send it to a file.\n")
+
+
+def test_closed_standard_error(files):
+    done = without_stream(2, "rank", files / "nothing.npz")
+    assert (done.returncode, done.stdout) == (2, "")
+
+
+def test_reader_of_the_help_goes_away():
+    program = "import sys; from uqassay.cli import main; sys.exit(main())"
+    read, write = os.pipe()
+    os.close(read)
+    try:
+        done = subprocess.run(
+            [sys.executable, "-c", program, "report", "--help"],
+            env={**os.environ, "PYTHONPATH": str(Path(main.__code__.co_filename).parents[2])},
+            stdout=write,
+            stderr=subprocess.PIPE,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+    finally:
+        os.close(write)
+    assert (done.returncode, done.stderr) == (141, "")
+
+
 @pytest.mark.parametrize("package", ["typer", "rich"])
 def test_parser_is_not_installed(package, run_process):
     ran = run_process("--help", before=f"sys.modules[{package!r}] = None")

@@ -1,6 +1,7 @@
 """Files that are damaged, dangerous or not what they seem end in one sentence; nothing in them is ever run."""
 
 import pickle
+import warnings
 import zipfile
 from pathlib import Path
 
@@ -136,6 +137,18 @@ def test_pt_goes_through_the_weights_only_loader(tmp_path, needs):
     ):
         uq.load(tmp_path / "a.pt")
     assert not trap.exists()
+
+
+def test_a_pickle_under_the_name_of_a_pt_file_is_refused_without_a_warning(tmp_path, needs):
+    needs("torch")
+    with (tmp_path / "a.pt").open("wb") as stream:
+        pickle.dump({"probs": [[0.5, 0.5]], "extra": Explosive(tmp_path / "exploded")}, stream)
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        with pytest.raises(FileFormatError, match=r"^a\.pt: "):
+            uq.load(tmp_path / "a.pt")
+    assert not told
+    assert not (tmp_path / "exploded").exists()
 
 
 def test_objects_under_keys_that_are_not_needed_do_not_stop_the_rest(tmp_path):

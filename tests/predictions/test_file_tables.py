@@ -34,11 +34,25 @@ def test_table_of_calzone(tmp_path):
 
 
 def test_quotes_spaces_blank_lines_and_byte_order_mark(tmp_path):
-    text = '\ufeff"proba_a, b", proba_c ,label\n\n"0.5", 0.5 ,"a, b"\n   \n0.1,0.9,c\n\n'
+    text = '\ufeff"proba_a, b", proba_c, label \n\n"0.5", 0.5 ,"a, b"\n   \n0.1,0.9,c\n\n'
     prediction = uq.load(csv(tmp_path, text))
     assert prediction.class_names == ("a, b", "c")
     assert prediction.probs.tolist() == [[0.5, 0.5], [0.1, 0.9]]
     assert uq.load_labels(tmp_path / "t.csv").tolist() == [0, 1]
+
+
+@pytest.mark.parametrize("extension", [".csv", ".parquet"])
+def test_spaces_and_blank_lines_in_names_and_ids_are_kept(tmp_path, needs, extension):
+    needs(*{"pyarrow" if extension == ".parquet" else "numpy"})
+    ids = np.array([" s0 ", "n\n\n0", "c\rr", 'q"x,', "t\t"])
+    groups = np.array(["", "a", " ", "b\n", "\n\nc"])
+    prediction = uq.Point([[0.5, 0.5]] * 5, class_names=(" lead", "tail "), ids=ids, groups=groups)
+    uq.save(prediction, tmp_path / f"t{extension}", labels=[0, 1, 0, 1, 1])
+    back = uq.load(tmp_path / f"t{extension}")
+    assert back.class_names == (" lead", "tail ")
+    assert back.ids.tolist() == ids.tolist()
+    assert back.groups.tolist() == groups.tolist()
+    assert uq.load_labels(tmp_path / f"t{extension}").tolist() == [0, 1, 0, 1, 1]
 
 
 @pytest.mark.parametrize(

@@ -226,6 +226,33 @@ def test_a_folder_that_is_no_zarr_store_is_not_replaced(tmp_path, needs):
     assert len(list(tmp_path.iterdir())) == 1
 
 
+@pytest.mark.parametrize("extension", [".npz", ".zarr"])
+def test_a_symbolic_link_stays_and_what_it_leads_to_is_replaced(tmp_path, needs, extension):
+    needs(*{PACKAGES.get(extension, "numpy")})
+    (tmp_path / "store").mkdir()
+    real, link = tmp_path / "store" / f"real{extension}", tmp_path / f"link{extension}"
+    link.symlink_to(real)
+    for n in (3, 4):  # a link that leads nowhere yet, and one to a file
+        uq.save(uq.Point(rows(n, 2)), link)
+        assert link.is_symlink()
+        assert uq.load(real).n_instances == n
+    assert [part.name for part in real.parent.iterdir()] == [real.name]
+
+
+def test_a_pipe_is_neither_replaced_nor_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "p.npz")
+    for use in (lambda path: uq.save(uq.Point(rows(3, 2)), path), uq.load, uq.load_labels):
+        with pytest.raises(FileFormatError, match=r"^p\.npz: path: .*is a pipe or a device"):
+            use(tmp_path / "p.npz")
+    assert (tmp_path / "p.npz").is_fifo()
+
+
+def test_labels_beyond_int64_are_refused(tmp_path):
+    np.save(tmp_path / "y.npy", np.array([1, 2**64 - 1], dtype=np.uint64))
+    with pytest.raises(FileFormatError, match=r"y\.npy: labels: must be below 2\^63; row 1 holds 18446744073709551615"):
+        uq.load_labels(tmp_path / "y.npy")
+
+
 @pytest.mark.parametrize("extension", [".npz", ".safetensors"])
 def test_permissions_are_those_of_any_new_file(tmp_path, needs, extension):
     needs(*{PACKAGES.get(extension, "numpy")})

@@ -358,5 +358,7 @@ def test_predictions_iterate_but_are_no_arrays():
     ],
 )
 def test_raw_arrays_are_refused_with_the_remedy(function):
-    with pytest.raises(InputError, match=r"prediction: must be a prediction; got ndarray; wrap it, for example uq\.Point"):
+    with pytest.raises(
+        InputError, match=r"prediction: must be a prediction; got ndarray; wrap it, for example uq\.Point"
+    ):
         function(np.array([[0.5, 0.5]]))

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import uqassay as uq
+from uqassay.report.definitions import DEFINITIONS, definitions
 from uqassay.report.distributions import densities, mean_regions
 from uqassay.report.instances import BUDGET, instances, packed, probability_codes
 from uqassay.report.lenses import LENSES, lens_sections
@@ -102,6 +103,37 @@ def test_the_grid_passes_the_last_change_of_the_winner():
     assert tradeoff_grid(a)[-1] >= 1.2 * last
 
 
+@pytest.mark.parametrize("distance", ["kl", "js"])
+def test_the_grid_reaches_winners_far_beyond_the_usual_tradeoffs(distance):
+    n = 40
+    sets = uq.Intervals(np.tile([0.93, 0.03], (n, 1)), np.tile([0.97, 0.07], (n, 1)))
+    models = {"set": sets, "point": uq.Point([[0.5, 0.5]] * n), "worst": uq.Point([[0.001, 0.999]] * n)}
+    a = uq.assay(models, np.zeros(n, dtype=int), distance=distance)
+    last = a.winners()[-1][0]
+    top = tradeoff_grid(a)[-1]
+    assert last > 1
+    assert top >= min(1.2 * last, 10)
+
+
+def test_one_instance_has_no_winning_probability():
+    a = uq.assay({"a": uq.Point([[0.9, 0.1]]), "b": uq.Point([[0.8, 0.2]])}, [0])
+    p = payload(a)
+    assert p["facts"]["resampled"] == 1
+    assert all(share is None for table in p["ranking"]["models"] for share in table["win_probability"])
+
+
+def test_notes_and_floors_of_every_model():
+    beliefs = uq.Masses.from_beliefs([[0.6, 0.6, 1.0], [0.2, 0.3, 1.0]], [[0], [1], [0, 1]], n_classes=2)
+    a = uq.assay(
+        {"beliefs": beliefs, "half": uq.Point(np.array([[0.5, 0.5]] * 2, dtype=np.float16))}, [0, 1], repair=True
+    )
+    first, second, *_ = payload(a)["models"]
+    assert first["notes"] == list(a["beliefs"].notes)
+    assert "repaired" in first["notes"][0]
+    assert second["notes"] == []
+    assert (first["floor"], second["floor"]) == (a["beliefs"].floor, a["half"].floor)
+
+
 def test_large_assays_keep_fewer_tradeoffs():
     a = make(n=30)
     many = tradeoff_grid(a).size
@@ -127,7 +159,8 @@ def test_findings_are_those_of_the_assay(hostile):
 def test_questionnaire_against_tradeoff_range(hostile):
     for question in payload(hostile)["ranking"]["questions"]:
         expected = uq.metrics.tradeoff_range(question["abstention"], question["cost"])
-        assert (question["low"], question["high"], question["reason"]) == tuple(expected)
+        reason = expected.reason.replace("0.333333", "1/3")
+        assert (question["low"], question["high"], question["reason"]) == (expected.low, expected.high, reason)
 
 
 def test_questionnaire_of_another_distance_is_rescaled():
@@ -155,6 +188,17 @@ def test_ellipses_against_the_covariance_of_the_means():
         np.testing.assert_allclose(region["covariance"], factor * covariance[0, 1], rtol=1e-6)
         assert region["n"] == mask.sum()
         np.testing.assert_allclose(region["distance"][0], d[mask].mean())
+
+
+def test_loss_of_correct_and_wrong_against_subset_rows():
+    a = make(n=100, names=None)
+    rows = [r for r in a.subset_rows("correct") if r["metric"] == "unified"]
+    for part, regions in mean_regions(a).items():
+        for region in regions:
+            own = [r for r in rows if r["subset"] == part and region and r["model"] == region["model"]]
+            if own:
+                assert region["unified"] == [[r[key] for key in ("tradeoff", "estimate", "low", "high")] for r in own]
+    assert [u[0] for u in mean_regions(a)["wrong"][0]["unified"]] == list(a.tradeoffs)
 
 
 def test_densities_count_every_instance():
@@ -193,7 +237,8 @@ def test_parts_against_subset_rows(hostile):
     for part in lens["tables"][0]["parts"]:
         for name, cells in part["models"].items():
             own = [r for r in rows if r["subset"] == part["part"] and r["model"] == name]
-            assert cells["accuracy"][0] == next(r["estimate"] for r in own if r["metric"] == "accuracy")
+            accuracy = next(r["estimate"] for r in own if r["metric"] == "accuracy")
+            assert cells["accuracy"][0] == pytest.approx(accuracy, rel=1e-5)
             assert len(cells["unified"]) == len(hostile.tradeoffs)
             assert cells["n"] == own[0]["n"]
 
@@ -244,6 +289,18 @@ def test_projected_points_against_the_sets(hostile):
     np.testing.assert_allclose(codes / 65534, (chosen / chosen.sum(axis=2, keepdims=True))[..., :2], atol=1e-5)
 
 
+def test_the_label_is_a_corner_of_every_triangle():
+    a = make(n=60, k=8, names=None)
+    held = instances(a)
+    three = unpack(held["top_three"])
+    rows = np.array(held["rows"])[held["set_rows"]][: len(three)]
+    np.testing.assert_array_equal(three[:, 0], a.labels[rows])
+    for corners, row in zip(three, rows, strict=True):
+        upper = np.max([s.upper[s.rows == row][0] for s in a.sets.values()], axis=0)
+        others = [c for c in np.argsort(-upper, kind="stable") if c != a.labels[row]]
+        assert corners[1:].tolist() == others[:2]
+
+
 def test_point_predictions_are_held_once(hostile):
     assert set(instances(hostile)["sets"]["%{x} {{js}}"]) == {"mean"}
 
@@ -260,6 +317,17 @@ def test_instances_fit_the_budget(monkeypatch):
     assert set(held["sample"]) <= set(range(len(held["rows"])))
 
 
+def test_ids_count_towards_the_budget(monkeypatch):
+    a = make(n=2000, names=None)
+    size = sum(len(e["zlib"]) for part in ("columns", "sets") for m in instances(a)[part].values() for e in m.values())
+    monkeypatch.setattr("uqassay.report.instances.BUDGET", size)
+    assert instances(a)["bits"] == 16
+    named = uq.Assay(
+        **{**{f: getattr(a, f) for f in a.__dataclass_fields__}, "ids": np.array([f"{i:040}" for i in range(2000)])}
+    )
+    assert instances(named)["bits"] == 8
+
+
 def test_packed_is_little_endian_whatever_the_input():
     big = np.arange(5, dtype=">u2")
     np.testing.assert_array_equal(unpack(packed(big)), big)
@@ -272,6 +340,32 @@ def test_label_distributions():
     p = payload(a)
     shares = unpack(p["instances"]["shares"])
     np.testing.assert_allclose(np.sin(shares / 65535 * np.pi / 2) ** 2, a.labels[p["instances"]["rows"]], atol=1e-4)
+
+
+# -- definitions --------------------------------------------------------------------------------------------------------
+
+
+def test_definitions_follow_what_was_computed():
+    rng = np.random.default_rng(3)
+    models = {"m": uq.Members(softmax(rng.normal(size=(50, 4, 3))))}
+    votes = rng.multinomial(20, [0.5, 0.3, 0.2], size=50)
+    found = payload(uq.assay(models, votes, nonspecificity="pal", level=0.9))["definitions"]
+    assert "share of the votes" in found["accuracy"]["sentence"]
+    assert "Above 0.1 the difference" in found["pvalue"]["sentence"]
+    assert found["nonspecificity"]["equation"] == "NS(ŷ) = 1 − Σ over A ⊆ Ω of m(A) / |A|"
+    assert found["vacuous"]["equation"] == "E = λ (1 − 1/K)"
+    usual = payload(uq.assay(models, votes.argmax(axis=1)))["definitions"]
+    for name in ("accuracy", "pvalue", "nonspecificity", "vacuous"):
+        assert usual[name] == DEFINITIONS[name]._asdict()
+
+
+@pytest.mark.parametrize("measure", ["korner", "pal", "credal-uncertainty"])
+def test_vacuous_baseline_against_its_definition(measure):
+    k = 4
+    a = uq.assay({"m": uq.Point(np.full((6, k), 1 / k))}, [0, 1, 2, 3, 0, 1], nonspecificity=measure)
+    equation = definitions(a.settings, label_distributions=False)["vacuous"].equation
+    expected = {"E = λ K": k, "E = λ (1 − 1/K)": 1 - 1 / k, "E = λ ln K": np.log(k)}[equation]
+    np.testing.assert_allclose(a["vacuous"].columns["nonspecificity"], expected, rtol=1e-6)
 
 
 # -- the page -----------------------------------------------------------------------------------------------------------

@@ -16,6 +16,7 @@ pytestmark = pytest.mark.browser
 
 HOSTILE = "<img src=x onerror=alert(1)>"
 CLASSES = ["</script><script>alert(2)</script>", "a & b", "%{x} third", "fourth"]
+TURNED = "dull\u202e"  # what follows would run from right to left
 COMMAND = "uqassay report '<b>.npz'"
 FLAGS = [
     *("--headless=new", "--no-sandbox", "--disable-gpu", "--window-size=1280,900", "--disable-quic", "--no-first-run"),
@@ -43,7 +44,7 @@ def assay():
     models = {
         HOSTILE: uq.Members(softmax(z[:, None, :] + 0.9 * rng.normal(size=(n, 6, k))), class_names=CLASSES),
         "point": uq.Point(softmax(1.2 * z)),
-        "dull": uq.Point(softmax(0.4 * z)),
+        TURNED: uq.Point(softmax(0.4 * z)),
         "box": uq.Intervals(np.maximum(softmax(z) - 0.1, 0), np.minimum(softmax(z) + 0.1, 1)),
     }
     return uq.assay(models, y, subgroups={"<i>site": np.where(rng.random(n) < 0.5, "<b>A", "B")}, n_draws=500)
@@ -134,6 +135,40 @@ def test_hostile_names_are_shown_as_text(page):
     assert any(HOSTILE[:15] in text for text in texts(page, "#lines text"))  # Plotly's own labels, too
     assert page.execute_script("return document.querySelectorAll('main script, main b').length") == 0
     assert texts(page, "#command-text") == [COMMAND]
+
+
+def test_names_do_not_turn_the_text_around(page):
+    text = page.execute_script("return document.querySelector('main').innerText")
+    assert "\u202e" not in text
+    assert "dull\ufffd" in text
+    drawn = page.execute_script("return [...document.querySelectorAll('#lines text')].map((n) => n.textContent).join()")
+    assert "dull\ufffd" in drawn
+    assert "\u202e" not in drawn
+
+
+def test_no_number_of_the_calibration_is_cut_off(page):
+    page.execute_cdp_cmd(
+        "Emulation.setDeviceMetricsOverride", {"width": 1280, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+    )
+    cut = page.execute_script(
+        "return [...document.querySelectorAll('#lens-calibration .scroll, #summary')]"
+        ".filter((n) => n.scrollWidth > n.clientWidth).map((n) => [n.id, n.scrollWidth, n.clientWidth])"
+    )
+    assert cut == []
+
+
+def test_label_is_marked_in_every_triangle(page):
+    three = page.execute_script(
+        "return [...document.querySelectorAll('.picture div svg')].map((n) => n.querySelectorAll('text.label').length)"
+    )
+    assert three == [1] * 4
+
+
+def test_command_is_whole_in_print(page):
+    page.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+    wraps = page.execute_script("return getComputedStyle(document.getElementById('command-text')).whiteSpace")
+    page.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
+    assert wraps.startswith("pre-wrap")
 
 
 def test_slider_ranks_again(page, assay):

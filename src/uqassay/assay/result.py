@@ -69,6 +69,11 @@ class Assay:
         return len(self.labels)
 
     @property
+    def n_units(self) -> int:
+        """Number of units that intervals and draws rest on: groups where they are given, else instances."""
+        return self.n_instances if self.groups is None else len(np.unique(self.groups))
+
+    @property
     def n_classes(self) -> int:
         """Number of classes K."""
         return len(self.class_names)
@@ -150,7 +155,9 @@ class Assay:
         return tuple((at, self.model_names[a], self.model_names[b]) for at, a, b in ranking_changes(d, ns))
 
     def winning_probabilities(self, tradeoffs: ArrayLike) -> Array:
-        """Share of paired bootstrap draws won by each model at each λ, ``(T, J)``."""
+        """Share of paired bootstrap draws won by each model at each λ, ``(T, J)``; nan with a single unit to draw from."""
+        if self.n_units == 1:
+            return np.full((np.size(tradeoffs), len(self.candidates)), np.nan)
         return winning_probability(self._draws, np.asarray(tradeoffs, dtype=np.float64))
 
     def compare(self, a: str, b: str, *, tradeoff: float = 1.0, method: str = "student-t") -> PairedComparison:

@@ -6,19 +6,22 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from uqassay.errors import InputError
-from uqassay.statistics import Estimate, holm, paired_mean_test
+from uqassay.metrics.selection import lower_envelope
+from uqassay.statistics import Estimate, PairedComparison, holm, paired_mean_test
 
 if TYPE_CHECKING:
     from uqassay.assay import Assay, Ranked
 
-__all__ = ["reference_tradeoff", "verdict"]
+__all__ = ["reference_tradeoff", "verdict", "without_direction"]
 
 SHOWN_INTERVALS = 4  # winners that one sentence can still name
 SUBGROUP_VALUES = 50  # a subgroup with more values is an identifier, not a part of the test set
+USUAL_TRADEOFFS = (0.01, 2.0)  # with KL; a reference beyond them is remarked on
+DIRECTIONS = dict.fromkeys((0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A)), "\ufffd")
 
 
 def verdict(assay: "Assay") -> tuple[str, ...]:
-    """One to four plain sentences with numbers, for the page and the terminal.
+    """A few plain sentences with numbers, for the page and the terminal.
 
     Parameters
     ----------
@@ -27,19 +30,21 @@ def verdict(assay: "Assay") -> tuple[str, ...]:
     Returns
     -------
     tuple of str
-        The winner on each interval of λ with its share of bootstrap resamples; the distance to the runner-up at
-        `reference_tradeoff` with the test adjusted by Holm; the baselines that do better than a model; the subgroup
-        in which another model wins. Sentences without a finding are left out. Names stand as they were given.
+        The winner on each interval of λ with its share of bootstrap resamples; where a baseline has a lower mean E
+        than all of them; the distance to the runner-up at `reference_tradeoff` with the test adjusted by Holm; the
+        baselines that do better than a model there; the subgroup in which another model wins; what the reference
+        amounts to with another distance than KL. Sentences without a finding are left out. Names stand as they were
+        given, but for marks that would turn the direction of the text around.
 
     Examples
     --------
     >>> import uqassay as uq
     >>> a = uq.assay({"sure": uq.Point([[0.9, 0.1], [0.1, 0.9]]), "blind": uq.Point([[0.1, 0.9], [0.9, 0.1]])}, [0, 1])
-    >>> for sentence in a.verdict():
+    >>> for sentence in a.verdict()[:3]:
     ...     print(sentence)
     Choose sure at every λ (wins in more than 99.9 % of resamples at λ = 0.5).
+    Below λ = 0.15 saying nothing at all (vacuous) has a lower mean E than any model.
     At λ = 0.5 the mean E of sure is 0.105; the runner-up, blind, is 2.197 worse, which is the same in every instance.
-    At λ = 0.5 saying nothing at all (vacuous) and the class frequencies (class-prior) do better than blind.
     """
     try:
         winners = assay.winners()
@@ -48,11 +53,11 @@ def verdict(assay: "Assay") -> tuple[str, ...]:
     at = reference_tradeoff(assay)
     rows = assay.ranked(at)
     if len(assay.candidates) == 1:
-        sentences = [_alone(assay, rows, at)]
+        sentences = [_alone(assay, rows, at), _silence(assay)]
     else:
-        sentences = [_choice(assay, winners, at), _runner_up(assay, rows, at)]
-    sentences += [_baselines(assay, rows, at), _subgroup(assay, rows, at)]
-    return tuple(sentence for sentence in sentences if sentence)
+        sentences = [_choice(assay, winners, at), _silence(assay), _runner_up(assay, rows, at)]
+    sentences += [_baselines(assay, rows, at), _subgroup(assay, rows, at), _scale(assay, at)]
+    return tuple(without_direction(sentence) for sentence in sentences if sentence)
 
 
 def reference_tradeoff(assay: "Assay") -> float:
@@ -65,6 +70,17 @@ def reference_tradeoff(assay: "Assay") -> float:
     0.5
     """
     return assay.tradeoffs[(len(assay.tradeoffs) - 1) // 2]
+
+
+def without_direction(text: str) -> str:
+    r"""Text whose marks of direction are replaced, so that a name cannot turn the words and numbers after it around.
+
+    Examples
+    --------
+    >>> without_direction("a\u202eb") == "a\ufffdb"
+    True
+    """
+    return text.translate(DIRECTIONS)
 
 
 def _choice(assay: "Assay", winners: Sequence[tuple[float, float, tuple[str, ...]]], at: float) -> str:
@@ -84,11 +100,17 @@ def _with_chance(assay: "Assay", winner: tuple[float, float, tuple[str, ...]], a
     low, high, names = winner
     low_text, high_text = _number(low), _number(high)
     where = _within(low, high, at)
-    place = assay.model_names.index(names[0])
-    share = assay.winning_probabilities([where])[0, place] * len(names)  # models that tie share a draw
     tied = " (equal throughout)" if len(names) > 1 else ""
-    share_text = _share(float(share), assay.settings.n_draws)
-    chance = f"({'wins in ' * first}{share_text}{' of resamples' * first} at λ = {_number(where)})"
+    if assay.n_units == 1:
+        only = "1 instance" if assay.groups is None else "1 group"
+        chance = f"(how surely cannot be said: {only}, nothing to resample)" if first else "(the same)"
+    else:
+        shares = assay.winning_probabilities([where])[0]
+        each = [_share(float(shares[assay.model_names.index(name)]), assay.settings.n_draws) for name in names]
+        wins = "wins in " if len(names) == 1 else "win in "
+        share_text = _and(each) if len(set(each)) > 1 else each[0]
+        of = f"{' of resamples' * first}{' each' * (len(names) > 1 and len(set(each)) == 1)}"
+        chance = f"({wins * first}{share_text}{of} at λ = {_number(where)})"
     if low == 0 and np.isinf(high):
         return f"{_or(names)}{tied} at every λ {chance}"
     if low == 0:
@@ -137,28 +159,102 @@ def _runner_up(assay: "Assay", rows: Sequence["Ranked"], at: float) -> str:
 
 def _alone(assay: "Assay", rows: Sequence["Ranked"], at: float) -> str:
     alone = next(r for r in rows if r.rank is not None)
-    beaten = [f"{_BASELINE[r.model]} ({float(r.estimate):.3f})" for r in rows if r.rank is None]
     text = f"At λ = {_number(at)} the mean E of {alone.model}, the only model, is {_with_interval(alone.estimate)}"
     if alone.below:
         return text + "."
+    others = [r for r in rows if r.rank is None]
+    tests = [assay.compare(alone.model, r.model, tradeoff=at) for r in others]
+    adjusted = holm([t.pvalue for t in tests])
+    beaten = []
+    for r, test, p in zip(others, tests, adjusted.tolist(), strict=True):
+        kind, word = _chance(assay, test, p)
+        how = {"same": "", "chance": f"; could be chance, {word}, Holm", "clear": f"; {word}, Holm"}.get(
+            kind, f"; {word}"
+        )
+        beaten.append(f"{_BASELINE[r.model]} ({float(r.estimate):.3f}{how})")
     return text + f", better than {_and(beaten)}."
 
 
 _BASELINE = {"vacuous": "saying nothing at all", "class-prior": "the class frequencies"}
 
 
-def _baselines(assay: "Assay", rows: Sequence["Ranked"], at: float) -> str:
-    by_baselines: dict[tuple[str, ...], list[str]] = {}
-    for r in rows:
-        if r.below:
-            by_baselines.setdefault(r.below, []).append(r.model)
+def _silence(assay: "Assay") -> str:
+    """Where a baseline has the lowest mean E of all, so that no choice of a model is worth its name."""
+    d, ns = (np.array([m.columns[key].mean() for m in assay.models]) for key in ("distance", "nonspecificity"))
     parts = []
-    for names, models in by_baselines.items():
-        subject = _and([f"{_BASELINE[name]} ({name})" for name in names])
+    for low, high, places in lower_envelope(d, ns):
+        winners = [assay.models[j] for j in places]
+        if not all(m.baseline for m in winners):
+            continue
+        if low == 0:
+            where = "at every λ" if np.isinf(high) else f"below λ = {_number(high)}"
+        else:
+            where = f"above λ = {_number(low)}" if np.isinf(high) else f"from λ = {_number(low)} to {_number(high)}"
+        verb = "have" if len(winners) > 1 or winners[0].name == "class-prior" else "has"
+        parts.append(f"{where} {_and([_named(m.name) for m in winners])} {verb} a lower mean E than any model")
+    text = "; ".join(parts)
+    return f"{text[0].upper()}{text[1:]}." if text else ""
+
+
+def _baselines(assay: "Assay", rows: Sequence["Ranked"], at: float) -> str:
+    """Which baselines do better than which models at one λ, and whether that could be chance."""
+    claims = [(r.model, name) for r in rows for name in r.below]
+    if not claims:
+        return ""
+    tests = [assay.compare(model, name, tradeoff=at) for model, name in claims]
+    chances: dict[str, list[tuple[float, str, str]]] = {}
+    for (model, _), test, p in zip(claims, tests, holm([t.pvalue for t in tests]).tolist(), strict=True):
+        chances.setdefault(model, []).append((p, *_chance(assay, test, p)))
+    by_baselines: dict[tuple[tuple[str, ...], str], list[str]] = {}
+    words: dict[tuple[tuple[str, ...], str], list[tuple[float, str]]] = {}
+    for r in rows:
+        if r.below:  # of several baselines the least certain claim counts
+            p, kind, word = max(chances[r.model], key=lambda c: (_KINDS.index(c[1]), np.nan_to_num(c[0], nan=2.0)))
+            by_baselines.setdefault((r.below, kind), []).append(r.model)
+            words.setdefault((r.below, kind), []).append((p, word))
+    parts = []
+    for (names, kind), models in by_baselines.items():
         verb = "do" if len(names) > 1 or names[0] == "class-prior" else "does"
         models_text = "every model" if len(models) == len(assay.candidates) > 1 else _and(models)
-        parts.append(f"{subject} {verb} better than {models_text}")
-    return f"At λ = {_number(at)} {'; '.join(parts)}." if parts else ""
+        p, word = (min if kind == "chance" else max)(words[names, kind], key=lambda w: np.nan_to_num(w[0], nan=2.0))
+        if len(models) > 1:
+            word = word.replace("p = ", "p ≥ " if kind == "chance" else "p ≤ ")
+        could = {"chance": "could be chance, ", "clear": "hardly chance, "}.get(kind, "")
+        adjusted = ", Holm" if kind in ("chance", "clear") else ""
+        subject = _and([_named(name) for name in names])
+        parts.append(f"{subject} {verb} better than {models_text} ({could}{word}{adjusted})")
+    return f"At λ = {_number(at)} {'; '.join(parts)}."
+
+
+def _named(baseline: str) -> str:
+    return f"{_BASELINE[baseline]} ({baseline})"
+
+
+_KINDS = ("same", "clear", "unknown", "chance")  # the more certain first
+
+
+def _chance(assay: "Assay", test: PairedComparison, p: float) -> tuple[str, str]:
+    """One of `_KINDS` and the words for it."""
+    if np.isnan(p):
+        return "unknown", "whether by chance cannot be said"
+    if test.difference.low == test.difference.high:
+        return "same", "by the same in every instance"
+    return ("clear" if p <= 1 - assay.settings.level else "chance"), _pvalue(p)
+
+
+def _scale(assay: "Assay", at: float) -> str:
+    """What the reference amounts to in terms of KL, for which the usual λ are meant."""
+    try:
+        scale = assay.tradeoff_scale()
+    except InputError:
+        return ""
+    least, most = USUAL_TRADEOFFS
+    if scale <= 0 or not np.isfinite(scale) or at == 0 or least <= at / scale <= most:
+        return ""
+    return (
+        f"With this distance λ = {_number(at)} prices imprecision as λ = {_number(at / scale)} does with KL; "
+        f"the usual λ, up to {_number(most)} with KL, end here at {_number(most * scale)}."
+    )
 
 
 def _subgroup(assay: "Assay", rows: Sequence["Ranked"], at: float) -> str:

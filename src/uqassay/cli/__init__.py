@@ -34,17 +34,28 @@ def main(argv: Sequence[str] | None = None) -> int:
     uqassay ...
     0
     """
+    if sys.stderr is None:  # closed by the shell; print would turn to standard output instead
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+    if sys.stdout is None:
+        return _refuse("stdout: is closed; leave it open, or send it to a file.")
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):  # a terminal without λ shows \u03bb rather than failing
             stream.reconfigure(errors="backslashreplace")
+    words = list(sys.argv[1:] if argv is None else argv)
     try:
         from uqassay.cli.commands import run
 
-        code = run(list(sys.argv[1:] if argv is None else argv))
+        code = run(words)
         sys.stdout.flush()
         return code
     except UqassayError as problem:
-        return _refuse(str(problem))
+        from uqassay.cli.wording import in_options
+
+        return _refuse(in_options(str(problem), words[0] if words else ""))
+    except SystemExit as leaving:
+        if not isinstance(leaving.__context__, BrokenPipeError):
+            raise
+        return _READER_GONE  # Rich ends so where the reader of the help went away
     except ModuleNotFoundError as problem:
         if (problem.name or "").partition(".")[0] not in _PARSER_PACKAGES:
             raise

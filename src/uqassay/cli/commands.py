@@ -2,6 +2,7 @@
 
 import inspect
 import json
+import os
 import re
 import shlex
 import sys
@@ -15,12 +16,15 @@ import typer
 
 from uqassay.assay import Assay
 from uqassay.cli.checks import Check, failures, parse_check
+from uqassay.cli.columns import Rows, read_labels
 from uqassay.cli.inputs import AssayRequest, make_assay, model_files
+from uqassay.cli.outputs import check_apart, check_page, check_save
 from uqassay.cli.text import printable
 from uqassay.errors import InputError
 
 __all__ = ["app", "run"]
 
+PRESETS = ("smoke", "cpu", "paper")
 INPUT, HOW, SURE, OUTPUT = "Input", "How E = distance + λ · non-specificity is computed", "How sure", "Output"
 
 app = typer.Typer(
@@ -148,7 +152,13 @@ def report(
 ) -> None:
     """Judge classifiers by their predictions, and write one page to decide from."""
     command = shlex.join(["uqassay", *context.find_root().obj])
-    _report(request, _page_path(output, as_json), command, save=save, fail_if=fail_if, as_json=as_json)
+    page = output if output is not None or as_json else Path("report.html")
+    inputs = request.inputs()
+    if page is not None:
+        check_page(page, inputs)
+    if save is not None:
+        check_save(save, inputs, page)
+    _report(request, page, command, save=save, fail_if=fail_if, as_json=as_json)
 
 
 @app.command()
@@ -162,7 +172,7 @@ def rank(request: AssayRequest, fail_if: FailIf = None, as_json: Json = False) -
     with terminal.progress(_steps(request)) as say:
         assay, failed = _judge(request, checks, say)
     if as_json:
-        _print_json(ranking_json(assay, assay.tradeoffs))
+        _print_json({"schema": "uqassay.ranking/1", **ranking_json(assay, assay.tradeoffs)})
     else:
         terminal.print_rankings(assay, assay.tradeoffs if request.tradeoff else None)
         terminal.print_breakpoints(assay)
@@ -178,7 +188,9 @@ def demo(
     """Train six classifiers on scikit-learn's digits, and report on them."""
     from uqassay.cli import terminal
     from uqassay.demo import COMMON_MEMBERS, N_MODELS, prepare_demo
+    from uqassay.report.page import charts_library
 
+    charts_library()  # refused before anything is trained
     with terminal.progress(N_MODELS) as say:
         files = prepare_demo(output, seed=seed, progress=say)
     models = [f"{name}={path}" for name, path in files.predictions.items()]
@@ -206,13 +218,13 @@ def _report(
     checks = [parse_check(text) for text in fail_if or ()]
     with terminal.progress(_steps(request) + 1) as say:
         assay, failed = _judge(request, checks, say)
+        if save is not None:  # before the page, which may lie in that folder
+            assay.save(os.path.realpath(save))
         if page is not None:
             from uqassay.report.page import write_page
 
             say("writing the page")
             write_page(assay, page, command=command)
-        if save is not None:
-            assay.save(save)
     if as_json:
         _print_json(assay.to_json())
     else:
@@ -239,7 +251,7 @@ def inspect_command(
 
     found = inspect_file(file, member_axis=member_axis)
     if as_json:
-        _print_json(found)
+        _print_json({"schema": "uqassay.inspect/1", **found})
     else:
         terminal.print_file(found)
 
@@ -259,12 +271,13 @@ def convert(
     from uqassay.cli import terminal
     from uqassay.predictions.files import inspect_file, load, load_labels, save
 
+    check_apart("DST", target, [source] if labels is None else [source, labels])
     with terminal.progress(2) as say:
         say(f"reading {source.name}")
         prediction = load(source, kind=kind, member_axis=member_axis, normalise=normalise)
         values = None
         if labels is not None:
-            values = load_labels(labels, class_names=prediction.class_names)
+            values = read_labels(labels, Rows.of({source: prediction}), prediction.class_names)
         elif inspect_file(source)["labels"]:
             values = load_labels(source)
         say(f"writing {target.name}")
@@ -279,6 +292,9 @@ def convert(
 @app.command()
 def reproduce(
     name: Annotated[str | None, typer.Argument(help="The protocol.", show_default=False)] = None,
+    preset: Annotated[
+        str, typer.Option(help="smoke, cpu or paper: how much is computed; unified-tables is the same in all three.")
+    ] = "cpu",
     as_json: Annotated[bool, typer.Option("--json", help="Print one row for each printed cell as JSON.")] = False,
 ) -> None:
     """Compute a paper's printed tables again, and say which cells agree."""
@@ -289,6 +305,8 @@ def reproduce(
         raise InputError(
             f"name: which protocol is needed; those known are {', '.join(reproduction.PROTOCOLS)}; name one of them."
         )
+    if preset not in PRESETS:
+        raise InputError(f"preset: must be {', '.join(PRESETS)}; got {preset!r}; cpu is the default.")
     with terminal.progress(1) as say:
         say(name)
         result = reproduction.reproduce(name)
@@ -327,7 +345,7 @@ def tradeoff(
         raise InputError(f"cost: has no meaning with --no-abstention; got {cost:g}; leave it out.")
     found = tradeoff_range(abstention, cost)
     if as_json:
-        _print_json(found._asdict())
+        _print_json({"schema": "uqassay.tradeoff/1", **found._asdict()})
     else:
         terminal.print_text(f"λ from {found.low:g} to {found.high:g}\n{found.reason}")
 
@@ -345,14 +363,6 @@ def root(
 
 
 # -- helpers ----------------------------------------------------------------------------------------------------------
-
-
-def _page_path(output: Path | None, as_json: bool) -> Path | None:
-    """Where the page goes; refused before anything is computed."""
-    path = output if output is not None or as_json else Path("report.html")
-    if path is not None and path.is_dir():
-        raise InputError(f"output: {path} is a folder; give the name of a file.")
-    return path
 
 
 def _steps(request: AssayRequest) -> int:

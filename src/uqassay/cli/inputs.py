@@ -1,6 +1,8 @@
 """What the commands are given: prediction files by name, labels and settings; from there to an assay."""
 
-from collections.abc import Callable, Sequence
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -9,20 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uqassay.assay import TRADEOFFS, Assay, assay
-from uqassay.errors import FileFormatError, InputError
+from uqassay.cli.columns import Rows, beside, in_order, read_column, read_labels
+from uqassay.errors import InputError
 from uqassay.predictions import Prediction
-from uqassay.predictions.file_formats import Contents, read_npy, read_npz
-from uqassay.predictions.file_tables import read_csv, read_parquet
 from uqassay.predictions.files import inspect_file, load, load_labels
 
-__all__ = ["AssayRequest", "make_assay", "model_files", "parse_tradeoffs", "read_column"]
+__all__ = ["AssayRequest", "make_assay", "model_files", "parse_tradeoffs"]
 
-_COLUMN_READERS: dict[str, Callable[[Path], Contents]] = {
-    ".npy": read_npy,
-    ".npz": read_npz,
-    ".csv": read_csv,
-    ".parquet": read_parquet,
-}
 _NORMALISABLE = ("point", "members", "vertices")
 
 
@@ -63,6 +58,12 @@ class AssayRequest:
     draws: int = 2000
     seed: int = 0
 
+    def inputs(self) -> list[Path]:
+        """Every file that is read."""
+        files = [path for paths in model_files(self.models).values() for path in paths]
+        given = [path for path in (self.labels, self.groups, self.focal_sets) if path is not None]
+        return files + given + [Path(_pair(text, "subgroup")[1]) for text in self.subgroup]
+
     def tradeoffs(self) -> tuple[float, ...]:
         """The λ asked for, or those of `assay`."""
         return parse_tradeoffs(self.tradeoff) or TRADEOFFS
@@ -93,26 +94,44 @@ def make_assay(request: AssayRequest, *, progress: Callable[[str], None] | None 
         raise InputError(f"convention: must be exact or paper; got {request.convention!r}; exact is the default.")
     subgroup_files = {name: Path(file) for name, file in (_pair(text, "subgroup") for text in request.subgroup)}
     runs, facts = _load_all(files, request, say)
-    ids = next((run.ids for of_model in runs.values() for run in of_model if run.ids is not None), None)
-    labels = _labels(request.labels, files, runs, facts, ids)
-    return assay(
-        runs,
-        labels,
-        tradeoffs=tradeoffs,
-        distance=request.distance,  # type: ignore[arg-type]
-        nonspecificity=request.nonspecificity,
-        convention=request.convention,  # type: ignore[arg-type]
-        focal_sets=None if request.focal_sets is None else read_column(request.focal_sets, ("focal_sets",))[0],
-        floor=request.floor,
-        groups=None if request.groups is None else _beside(request.groups, ("groups", "group"), ids),
-        subgroups={name: _beside(path, (name,), ids) for name, path in subgroup_files.items()},
-        repair=request.repair,
-        common_members=request.common_members,
-        level=request.level,
-        n_draws=request.draws,
-        rng=request.seed,
-        progress=say,
-    )
+    flat = zip((p for paths in files.values() for p in paths), (r for rs in runs.values() for r in rs), strict=True)
+    rows = Rows.of(dict(flat))
+    labels, source = _labels(request.labels, files, runs, facts, rows)
+    named = {"y_true": source, "groups": request.groups, "focal_sets": request.focal_sets}
+    named |= {f"subgroups: {name!r}": path for name, path in subgroup_files.items()}
+    with _files_named(named):
+        return assay(
+            runs,
+            labels,
+            tradeoffs=tradeoffs,
+            distance=request.distance,  # type: ignore[arg-type]
+            nonspecificity=request.nonspecificity,
+            convention=request.convention,  # type: ignore[arg-type]
+            focal_sets=None if request.focal_sets is None else read_column(request.focal_sets, ("focal_sets",))[0],
+            floor=request.floor,
+            groups=None if request.groups is None else beside(request.groups, ("groups", "group"), rows),
+            subgroups={name: beside(path, (name,), rows) for name, path in subgroup_files.items()},
+            repair=request.repair,
+            common_members=request.common_members,
+            level=request.level,
+            n_draws=request.draws,
+            rng=request.seed,
+            progress=say,
+        )
+
+
+@contextmanager
+def _files_named(files: dict[str, Path | None]) -> Iterator[None]:
+    """What is wrong with an argument is told of the file that it came from."""
+    try:
+        yield
+    except InputError as problem:
+        text = str(problem)
+        for argument, path in files.items():
+            if path is not None and text.startswith(argument):
+                shown = text.removeprefix("y_true: ").replace("subgroups:", "subgroup:", 1)
+                raise InputError(f"{path.name}: {shown}") from problem
+        raise
 
 
 def model_files(texts: Sequence[str]) -> dict[str, list[Path]]:
@@ -134,7 +153,7 @@ def model_files(texts: Sequence[str]) -> dict[str, list[Path]]:
     bare: set[str] = set()
     seen: dict[Path, str] = {}
     for text in texts:
-        named = "=" in text and not Path(text).exists()
+        named = "=" in text and not os.path.exists(text)  # Path.exists fails on long text
         if not named:
             name, joined = Path(text).stem, text
             if name in files:
@@ -148,11 +167,11 @@ def model_files(texts: Sequence[str]) -> dict[str, list[Path]]:
                 raise InputError(
                     f"models: two of them are named {name!r}, the second by {text!r}; name them differently."
                 )
-        for part in [joined] if Path(joined).exists() else joined.split(","):
+        for part in [joined] if os.path.exists(joined) else joined.split(","):
             if not part.strip():
                 raise InputError(f"models: {text!r} has an empty file name; write NAME=FILE or NAME=FILE,FILE.")
             path = Path(part.strip())
-            place = path.resolve()
+            place = Path(os.path.realpath(path))
             if seen.get(place) == name:
                 raise InputError(f"models: {part.strip()!r} is given twice as a run of {name!r}; give each run once.")
             seen[place] = name
@@ -184,34 +203,6 @@ def parse_tradeoffs(texts: Sequence[str]) -> tuple[float, ...]:
     return tuple(values)
 
 
-def read_column(path: Path, keys: Sequence[str]) -> tuple[NDArray[Any], NDArray[Any] | None]:
-    """One array, and the ids beside it where the file has them: the array of a .npy file, or the first of the keys.
-
-    A file that holds a single array (or column) beside its ids is read whatever that is called.
-
-    Raises
-    ------
-    FileFormatError
-        A file that cannot be read, or has none of the keys.
-    """
-    inspect_file(path)  # says what is wrong with a file that is missing, damaged or of another format
-    if path.suffix.lower() not in _COLUMN_READERS:
-        raise FileFormatError(
-            f"{path.name}: must be one of {', '.join(_COLUMN_READERS)} for {keys[0]}; convert the file."
-        )
-    try:
-        contents = _COLUMN_READERS[path.suffix.lower()](path)
-        arrays = contents.arrays | contents.other
-        found = [key for key in arrays if key not in ("ids", "id")]
-        wanted = next((key for key in keys if key in arrays), found[0] if len(found) == 1 else None)
-        if wanted is None:
-            raise InputError(f"{keys[0]}: the file holds {', '.join(found) or 'nothing'}; name one of them {keys[0]}.")
-        ids = next((np.asarray(arrays[key].read()) for key in ("ids", "id") if key in arrays), None)
-        return np.asarray(arrays[wanted].read()), ids
-    except InputError as problem:
-        raise FileFormatError(f"{path.name}: {problem}") from problem
-
-
 # -- predictions ------------------------------------------------------------------------------------------------------
 
 
@@ -239,59 +230,28 @@ def _labels(
     files: dict[str, list[Path]],
     runs: dict[str, list[Prediction]],
     facts: dict[Path, dict[str, Any]],
-    ids: NDArray[Any] | None,
-) -> NDArray[Any]:
-    """Labels in the order of the first model that has ids: those given, or the first found inside a prediction file."""
+    rows: Rows,
+) -> tuple[NDArray[Any], Path]:
+    """Labels in the order of the first model that has ids, and their file: the one given, or the first that has any."""
     flat = [run for of_model in runs.values() for run in of_model]
     names = next((run.class_names for run in flat if run.class_names is not None), None)
     chosen: NDArray[Any] | None = None
-    source = ""
+    source = Path()
     if given is not None:
-        values = load_labels(given, class_names=names)
-        beside = _ids_beside(given)
-        if beside is not None and len(beside) != len(values):
-            beside = None  # the labels' own length is what will be complained about
-        chosen, source = _in_order(values, beside, ids, given), given.name
+        chosen, source = read_labels(given, rows, names), given
     for name, paths in files.items():
         for path, run in zip(paths, runs[name], strict=True):
             if not facts[path]["labels"]:
                 continue
             inside = load_labels(path, class_names=names)
-            inside = _in_order(inside, run.ids if len(inside) == run.n_instances else None, ids, path)
+            inside = in_order(inside, run.ids if len(inside) == run.n_instances else None, rows, path)
             if chosen is None:
-                chosen, source = inside, path.name
+                chosen, source = inside, path
             else:
-                _check_agreement(inside, path.name, chosen, source)
+                _check_agreement(inside, path.name, chosen, source.name)
     if chosen is None:
         raise InputError("labels: none of the prediction files holds labels; give them by --labels FILE.")
-    return chosen
-
-
-def _ids_beside(path: Path) -> NDArray[Any] | None:
-    """The ids in a file of labels, where it has them."""
-    if path.suffix.lower() not in _COLUMN_READERS or not inspect_file(path)["ids"]:
-        return None
-    return read_column(path, ("labels", "label"))[1]
-
-
-def _beside(path: Path, keys: Sequence[str], ids: NDArray[Any] | None) -> NDArray[Any]:
-    """One value for each instance, from a file of its own."""
-    values, own = read_column(path, keys)
-    return _in_order(values, own, ids, path)
-
-
-def _in_order(values: NDArray[Any], own: NDArray[Any] | None, ids: NDArray[Any] | None, path: Path) -> NDArray[Any]:
-    """Values whose ids stand beside them, in the order of the ids of the predictions."""
-    if own is None or ids is None or np.array_equal(own, ids):
-        return values
-    place = {value: i for i, value in enumerate(own.tolist())}
-    missing = [value for value in ids.tolist() if value not in place]
-    if missing or len(place) < len(own):
-        what = f"{len(missing)} are missing, {missing[0]!r} first" if missing else "some occur twice"
-        raise FileFormatError(
-            f"{path.name}: its ids do not match those of the predictions: {what}; select the common rows first."
-        )
-    return values[[place[value] for value in ids.tolist()]]
+    return chosen, source
 
 
 def _check_agreement(inside: NDArray[Any], name: str, chosen: NDArray[Any], source: str) -> None:
@@ -320,7 +280,7 @@ def _size(labels: NDArray[Any]) -> str:
 def _pair(text: str, option: str) -> tuple[str, str]:
     """Name and file; the name ends at the first = that an existing file follows, so it may hold = itself."""
     cuts = [i for i, character in enumerate(text) if character == "="]
-    cut = next((i for i in cuts if Path(text[i + 1 :].split(",")[0].strip()).exists()), cuts[0] if cuts else len(text))
+    cut = next((i for i in cuts if os.path.exists(text[i + 1 :].split(",")[0].strip())), cuts[0] if cuts else len(text))
     name, value = text[:cut].strip(), text[cut + 1 :].strip()
     if not (name and value):
         raise InputError(f"{option}: must read NAME=FILE; got {text!r}; give both a name and a file.")

@@ -13,7 +13,8 @@ from rich.text import Text
 
 from uqassay.assay import Assay
 from uqassay.assay.verdict import reference_tradeoff
-from uqassay.cli.text import ABSENT, decimals_for, fixed, interval, percent, printable, pvalue, tradeoff_text
+from uqassay.cli.text import ABSENT, chance, decimals_for, fixed, interval, percent, printable, pvalue, tradeoff_text
+from uqassay.cli.wording import in_options
 
 __all__ = [
     "print_breakpoints",
@@ -80,7 +81,7 @@ def print_warnings(assay: Assay) -> None:
     console = _console(sys.stdout)
     console.print()
     for warning in assay.warnings:
-        console.print(Text.assemble(("Note: ", "yellow"), printable(warning)))
+        console.print(Text.assemble(("Note: ", "yellow"), printable(in_options(warning))))
     console.print()
 
 
@@ -140,7 +141,7 @@ def _ranking_table(assay: Assay, tradeoff: float, width: int) -> Table:
         "model": [printable(r.model) + (" (baseline)" if r.rank is None else "") for r in rows],
         "mean E": [fixed(float(r.estimate), decimals) for r in rows],
         f"{100 * assay.settings.level:g} % interval": [interval(r.estimate, decimals) for r in rows],
-        "wins": [percent(r.win_probability) for r in rows],
+        "wins": [chance(r.win_probability, assay.settings.n_draws) for r in rows],
         "worse than best by": [ABSENT if r.rank == 1 else fixed(float(r.difference), finer) for r in rows],
         "p (Holm)": [pvalue(r.pvalue_holm) for r in rows],
         "accuracy": [percent(_mean(assay, r.model, "correct") if r.model != "vacuous" else None) for r in rows],

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 from uqassay.statistics import Estimate
 
-__all__ = ["ABSENT", "decimals_for", "fixed", "interval", "percent", "printable", "pvalue", "tradeoff_text"]
+__all__ = ["ABSENT", "chance", "decimals_for", "fixed", "interval", "percent", "printable", "pvalue", "tradeoff_text"]
 
 ABSENT = "–"
 
@@ -75,6 +75,19 @@ def percent(share: float | None) -> str:
     if 0 < share < 0.0005 or 0.9995 <= share < 1:
         return "<0.1 %" if share < 0.5 else ">99.9 %"
     return f"{100 * share:.1f} %"
+
+
+def chance(share: float | None, n_draws: int) -> str:
+    """A share of random draws in percent; all or none of many draws is no certainty.
+
+    Examples
+    --------
+    >>> chance(1.0, 2000), chance(0.0, 2000), chance(0.25, 2000), chance(1.0, 100)
+    ('>99.9 %', '<0.1 %', '25.0 %', '100.0 %')
+    """
+    if share is not None and n_draws >= 1000 and not 0.001 <= share <= 0.999:
+        return ABSENT if math.isnan(share) else "<0.1 %" if share < 0.5 else ">99.9 %"
+    return percent(share)
 
 
 def pvalue(p: float) -> str:

@@ -7,6 +7,7 @@ Text that a format cannot hold as an array (class names, ids) goes into its meta
 
 import json
 import math
+import warnings
 import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -234,8 +235,10 @@ def _zarr_array(node: Any) -> StoredArray:
 def read_pt(path: Path) -> Contents:
     """A tensor, or a dictionary of tensors, through PyTorch's weights-only loader."""
     torch = optional_package("torch", "torch", "reading .pt")
-    try:  # only the newer, zipped layout can be mapped
-        held = torch.load(path, map_location="cpu", weights_only=True, mmap=zipfile.is_zipfile(path))
+    try:  # only the newer, zipped layout can be mapped; what PyTorch warns of, it then refuses
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            held = torch.load(path, map_location="cpu", weights_only=True, mmap=zipfile.is_zipfile(path))
     except UnpicklingError as problem:
         raise InputError(
             "pt: the file is damaged or holds pickled objects other than tensors, numbers, text, lists and "

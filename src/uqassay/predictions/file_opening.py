@@ -1,5 +1,7 @@
 """Opening a file of predictions: its format, whether it may be read at all, and problems told in one sentence."""
 
+import os
+import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -62,9 +64,31 @@ def open_contents(path: Path, kind: str | None = None) -> Contents:
 
 
 def check_exists(path: Path) -> None:
-    """Refuse a path where nothing is."""
-    if not path.exists():
-        raise FileFormatError(f"path: there is no such file in {path.absolute().parent}; check the path.")
+    """Refuse a path where nothing is, or neither a file nor a folder: a pipe would be waited for without end."""
+    try:
+        mode = path.stat().st_mode
+    except PermissionError:
+        raise
+    except (OSError, ValueError) as problem:
+        what = f"there is no such file in {path.absolute().parent}"
+        if os.path.islink(path):
+            what = "is a symbolic link that leads to no file"
+        raise FileFormatError(f"path: {what}; check the path.") from problem
+    if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+        raise FileFormatError("path: is a pipe or a device; write it to a file first.")
+
+
+def plain_target(path: Path) -> Path:
+    """Where a file written at `path` belongs: behind symbolic links, so that these stay; only a file is replaced."""
+    target = Path(os.path.realpath(path))
+    try:
+        mode = path.stat().st_mode
+    except FileNotFoundError:
+        return target
+    if not stat.S_ISREG(mode):
+        what = "a folder" if stat.S_ISDIR(mode) else "a pipe or a device"
+        raise FileFormatError(f"path: {path} is {what}; give the name of a file.")
+    return target
 
 
 def asks_fd_shifts(kind: str | None) -> bool:

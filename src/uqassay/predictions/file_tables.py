@@ -10,7 +10,7 @@ import csv
 from collections.abc import Iterator, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,10 +54,16 @@ def write_csv(path: Path, arrays: Arrays) -> None:
                 f"prediction sums to {total:.6g}; save it as .parquet or .npz, which keep the type."
             )
     with path.open("w", newline="", encoding="utf-8") as stream:
-        writer = csv.writer(stream, lineterminator="\n")
+        writer = csv.writer(stream, lineterminator="\n", quoting=_quoting(columns))
         writer.writerow(columns)
         for rows in row_chunks(len(probs), 8 * len(columns), chunk_bytes=2**20):
             writer.writerows(zip(*(column[rows].tolist() for column in columns.values()), strict=True))
+
+
+def _quoting(columns: dict[str, NDArray[Any]]) -> Literal[0, 2]:
+    """Quote as little as possible; the writer alone would leave carriage returns in text without quotes."""
+    texts = chain(columns, *(column.tolist() for column in columns.values() if column.dtype.kind == "U"))
+    return csv.QUOTE_NONNUMERIC if any("\r" in text for text in texts) else csv.QUOTE_MINIMAL
 
 
 def _csv_header(path: Path) -> list[str]:
@@ -65,14 +71,23 @@ def _csv_header(path: Path) -> list[str]:
         header = next(csv.reader(stream), [])
     if not header:
         raise InputError("header: the first line must name the columns; it is empty; name them proba_0, proba_1, ….")
-    return [name.strip() for name in header]
+    # spaces at the end of the name of a class belong to it, as do those in every cell of text
+    return [name.lstrip() if name.lstrip().startswith(PREFIX) else name.strip() for name in header]
 
 
 def _csv_lines(path: Path) -> Iterator[str]:
-    """Lines below the header that are not blank."""
+    """Lines below the header that are not blank, for cells of numbers."""
     with path.open(newline="", encoding="utf-8-sig") as stream:
         next(csv.reader(stream))
         yield from (line for line in stream if line.strip())
+
+
+def _csv_rows(path: Path) -> Iterator[list[str]]:
+    """Cells of every line below the header that is not blank; quoted text keeps its own blank lines."""
+    with path.open(newline="", encoding="utf-8-sig") as stream:
+        reader = csv.reader(stream)
+        next(reader)
+        yield from (cells for cells in reader if len(cells) > 1 or (cells and cells[0].strip()))
 
 
 def _csv_numbers(path: Path, header: Sequence[str], columns: Sequence[int]) -> NDArray[np.float64]:
@@ -96,17 +111,17 @@ def _csv_numbers(path: Path, header: Sequence[str], columns: Sequence[int]) -> N
 
 def _csv_texts(path: Path, header: Sequence[str], columns: Sequence[int]) -> dict[int, list[str]]:
     texts: dict[int, list[str]] = {i: [] for i in columns}
-    for row, cells in enumerate(csv.reader(_csv_lines(path))):
+    for row, cells in enumerate(_csv_rows(path)):
         if len(cells) != len(header):
             raise InputError(_broken_row(row, cells, header))
         for i in columns:
-            texts[i].append(cells[i].strip())
+            texts[i].append(cells[i])
     return texts
 
 
 def _broken_cell(path: Path, header: Sequence[str], columns: Sequence[int]) -> str:
     """Where the first cell is that is not a number; rows count from 0 below the header."""
-    for row, cells in enumerate(csv.reader(_csv_lines(path))):
+    for row, cells in enumerate(_csv_rows(path)):
         if len(cells) != len(header):
             return _broken_row(row, cells, header)
         for i in columns:
@@ -132,7 +147,7 @@ def _typed(texts: list[str]) -> NDArray[Any]:
         whole = [int(text) for text in texts]
     except ValueError:
         return np.array(texts, dtype=str)
-    plain = all(str(number) == text and abs(number) < 2**63 for number, text in zip(whole, texts, strict=True))
+    plain = all(str(number) == text.strip() and abs(number) < 2**63 for number, text in zip(whole, texts, strict=True))
     return np.array(whole, dtype=np.int64) if plain else np.array(texts, dtype=str)
 
 

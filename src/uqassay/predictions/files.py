@@ -26,7 +26,14 @@ from uqassay.errors import FileFormatError, InputError
 from uqassay.predictions._base import Prediction
 from uqassay.predictions.file_formats import Arrays, Contents, StoredArray
 from uqassay.predictions.file_inspection import file_hash, inspect_file
-from uqassay.predictions.file_opening import TABLES, asks_fd_shifts, format_of, open_contents, problems_named
+from uqassay.predictions.file_opening import (
+    TABLES,
+    asks_fd_shifts,
+    format_of,
+    open_contents,
+    plain_target,
+    problems_named,
+)
 from uqassay.predictions.named_arrays import (
     ALIASES,
     arrays_from_prediction,
@@ -147,6 +154,11 @@ def load_labels(
         if class_names is None:
             named = next((contents.arrays[k] for k in ("class_names", "classes") if k in contents.arrays), None)
             class_names = None if named is None else as_names(named.read())
+        if values.dtype == np.uint64 and values.size and values.max() > np.iinfo(np.int64).max:
+            row = int(np.flatnonzero((values > np.iinfo(np.int64).max).reshape(len(values), -1).any(axis=1))[0])
+            raise InputError(
+                f"{name}: must be below 2^63; row {row} holds {values[row]}; mark it otherwise or drop it."
+            )
         return labels_as_indices(values, class_names, name)
 
 
@@ -160,7 +172,8 @@ def save(prediction: Prediction, path: str | os.PathLike[str], *, labels: ArrayL
         comes back as float64, and ids that are plain whole numbers as int64; tables and `.npy` drop `notes`.
     path : str or path
         The extension decides the format. The file appears whole or not at all: it is written under another name in the
-        same folder first, and an older file stays intact until then.
+        same folder first, and an older file stays intact until then. A symbolic link stays, and what it leads to is
+        replaced; a pipe, a device or a folder is not.
     labels : array (n,) or (n, K), optional
         Class indices, or votes and label distributions; not in `.npy`.
 
@@ -189,9 +202,9 @@ def save(prediction: Prediction, path: str | os.PathLike[str], *, labels: ArrayL
         write = format_of(path).write
         if not path.parent.is_dir():
             raise FileFormatError(f"folder: {path.parent} does not exist; create it first.")
-        if path.is_dir() and path.suffix.lower() != ".zarr":
-            raise FileFormatError("path: is a folder; give the name of a file.")
-        _replace_whole(path, write, arrays_from_prediction(prediction, labels))
+        folder = path.suffix.lower() == ".zarr" and path.is_dir()
+        target = Path(os.path.realpath(path)) if folder else plain_target(path)
+        _replace_whole(target, path.suffix, write, arrays_from_prediction(prediction, labels))
 
 
 # -- helpers ----------------------------------------------------------------------------------------------------------
@@ -210,10 +223,10 @@ def _labels_in(contents: Contents, key: str | None) -> tuple[StoredArray, str]:
     raise InputError(f"key: the file has no {what}; found {found}; give one of them as key, or labels of their own.")
 
 
-def _replace_whole(path: Path, write: Callable[[Path, Arrays], None], arrays: Arrays) -> None:
+def _replace_whole(path: Path, suffix: str, write: Callable[[Path, Arrays], None], arrays: Arrays) -> None:
     """Write under another name in the same folder, then put it in place; on failure nothing is left behind."""
-    folder = path.suffix.lower() == ".zarr"
-    draft = path.with_name(f".{path.stem}-{secrets.token_hex(4)}{path.suffix}")
+    folder = suffix.lower() == ".zarr"
+    draft = path.with_name(f".uqassay-{secrets.token_hex(4)}{suffix}")
     try:
         if folder:
             write(draft, arrays)

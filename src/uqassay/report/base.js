@@ -7,6 +7,9 @@ const byId = (id) => document.getElementById(id);
 const candidates = page.models.map((m, j) => ({ ...m, j })).filter((m) => !m.baseline);
 const shown = () => candidates.filter((m) => !state.hidden.has(m.j));
 
+// Marks of direction are shown as such, so that a name cannot turn the words and numbers after it around.
+const plain = (text) => String(text).replace(/[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, "\ufffd");
+
 function el(tag, attributes = {}, ...children) {
   const svg = ["svg", "g", "path", "line", "circle", "rect", "polygon", "text", "title", "use"].includes(tag);
   const node = svg ? document.createElementNS("http://www.w3.org/2000/svg", tag) : document.createElement(tag);
@@ -14,16 +17,16 @@ function el(tag, attributes = {}, ...children) {
     if (value === null || value === undefined || value === false) continue;
     if (key === "on") for (const [event, handler] of Object.entries(value)) node.addEventListener(event, handler);
     else if (key === "style") Object.assign(node.style, value);
-    else node.setAttribute(key, value === true ? "" : String(value));
+    else node.setAttribute(key, value === true ? "" : key === "title" || key === "aria-label" ? plain(value) : String(value));
   }
   for (const child of children.flat()) {
-    if (child !== null && child !== undefined) node.append(child instanceof Node ? child : String(child));
+    if (child !== null && child !== undefined) node.append(child instanceof Node ? child : plain(child));
   }
   return node;
 }
 
 function fill(node, ...children) {
-  node.replaceChildren(...children.flat().filter((child) => child !== null && child !== undefined));
+  node.replaceChildren(...children.flat().filter((child) => child !== null && child !== undefined).map((child) => (child instanceof Node ? child : plain(child))));
   return node;
 }
 
@@ -131,7 +134,7 @@ function swatch(j) {
   return el("span", { class: kind, style: { background: colour(j) }, "aria-hidden": "true" });
 }
 
-const nameCell = (j, ...more) => el("span", {}, swatch(j), page.models[j].name, ...more);
+const nameCell = (j, ...more) => el("span", {}, swatch(j), el("bdi", {}, page.models[j].name), ...more);
 
 // -- definitions -----------------------------------------------------------------------------------------------------
 

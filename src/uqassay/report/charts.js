@@ -1,6 +1,6 @@
 // Section 3: the statistical charts, drawn by Plotly, which reads a little HTML in its texts; so `esc` all that is data.
 
-const esc = (text) => String(text).replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;");
+const esc = (text) => plain(text).replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;");
 const short = (text, length = 20) => esc(text.length > length ? `${text.slice(0, length - 1)}…` : text);
 const NARROW = 480;
 const POINTS = 4000; // markers in one scatter plot
@@ -179,7 +179,7 @@ function ridges(quantity) {
       const y0 = rows.length - 1 - i;
       const parts = models[candidates.findIndex((c) => c.j === m.j)];
       if (["correct", "wrong"].every((p) => !parts[p] || parts[p].zero)) {
-        annotations.push({ x: 0.5, xref: "paper", y: y0, yanchor: "bottom", text: quantity === "nonspecificity" && m.precise ? "a point prediction: always 0" : ["correct", "wrong"].some((p) => !parts[p] || parts[p].infinite) ? "0 or infinite" : "0 in every instance", showarrow: false, font: { size: 11, color: css("--faint") } });
+        annotations.push({ x: 0.5, xref: "paper", y: y0, yanchor: "bottom", text: quantity === "nonspecificity" && m.precise ? "a point prediction: always 0" : nothingBut(m, parts, quantity), showarrow: false, font: { size: 11, color: css("--faint") } });
         return;
       }
       for (const [part, sign] of [["correct", 1], ["wrong", -1]]) {
@@ -212,10 +212,18 @@ function ridges(quantity) {
   };
 }
 
+// Words for a row without a density.
+function nothingBut(m, parts, quantity) {
+  const zero = Object.values(parts).some((p) => p?.zero);
+  const infinite = quantity !== "nonspecificity" && ["correct", "wrong"].some((p) => (page.regions[p] ?? []).some((r) => r?.model === m.name && number(r.distance[0]) === Infinity));
+  return infinite ? (zero ? "0 or infinite" : "infinite in every instance") : "0 in every instance";
+}
+
 function drawCorrectness() {
   const part = (name, model) => (page.regions[name] ?? []).find((r) => r && r.model === model) ?? null;
   const rows = candidates.map((m) => ({ m, key: m.name, correct: part("correct", m.name), wrong: part("wrong", m.name) }));
   const e = (region) => (region ? number(region.distance[0]) + lambda() * number(region.nonspecificity[0]) : NaN);
+  const ends = (region) => region?.unified.find((u) => Math.abs(u[0] - lambda()) < 1e-9)?.slice(2) ?? [null, null];
   const columns = [{ title: "Model", text: true, cls: "name", value: (r) => r.key, cell: (r) => nameCell(r.m.j) }];
   for (const side of ["correct", "wrong"]) {
     const why = `no ${side} predictions`;
@@ -224,9 +232,9 @@ function drawCorrectness() {
     columns.push({ title: `n ${side}`, value: (r) => r[side]?.n ?? 0, cell: (r) => (r[side]?.n ?? 0).toLocaleString("en") });
     columns.push({ title: `d ${side}`, define: side === "correct" ? "distance" : null, value: (r) => r[side]?.distance[0], cell: (r) => interval(...(r[side]?.distance ?? [null, null, null]), dPlaces, why) });
     columns.push({ title: `NS ${side}`, define: side === "correct" ? "nonspecificity" : null, value: (r) => r[side]?.nonspecificity[0], cell: (r) => interval(...(r[side]?.nonspecificity ?? [null, null, null]), nPlaces, why) });
-    columns.push({ title: `E ${side}`, define: side === "correct" ? "unified" : null, value: (r) => e(r[side]), cell: (r) => fixed(e(r[side])) });
+    columns.push({ title: `E ${side}`, define: side === "correct" ? "unified" : null, value: (r) => e(r[side]), cell: (r) => interval(e(r[side]), ...ends(r[side]), dPlaces, why) });
   }
-  fill(byId("by-correctness"), table(columns, rows, { caption: `Means over the instances that each model classifies correctly and over the others; E at λ = ${lambdaText(lambda())}.` }));
+  fill(byId("by-correctness"), table(columns, rows, { caption: `Means over the instances that each model classifies correctly and over the others; E at λ = ${lambdaText(lambda())}${rows.some((r) => number(ends(r.correct ?? r.wrong)[0]) >= 0) ? "" : ", its interval only at the λ of the findings"}.` }));
 }
 
 // -- measures together -------------------------------------------------------------------------------------------------
@@ -262,7 +270,7 @@ const scramble = (i) => ((i + 1) * 2654435761) % 4294967296;
 
 function startCharts() {
   fill(byId("filter"), el("span", { class: "note" }, "Show"),
-    candidates.map((m) => el("button", { type: "button", class: "model", "aria-pressed": "true", title: m.name, on: { click: (event) => toggle(m, event.currentTarget) } }, swatch(m.j), m.name)),
+    candidates.map((m) => el("button", { type: "button", class: "model", "aria-pressed": "true", title: m.name, on: { click: (event) => toggle(m, event.currentTarget) } }, swatch(m.j), el("bdi", {}, m.name))),
     el("label", { class: "lambda" }, "λ ", el("span", { "data-lambda": "" }), el("input", { type: "range", min: 0, step: 1, "aria-label": "λ" })));
   slider(byId("filter").querySelector("input"));
   const parts = [["all", "all instances"], ["correct", "correct"], ["wrong", "wrong"]].filter(([part]) => page.regions[part]);
@@ -285,7 +293,7 @@ function startCharts() {
     const sets = () => shown().filter((m) => !m.precise);
     const has = (name) => candidates.every((m) => name in page.instances.columns[m.name]);
     const n = Math.min(page.instances.sample.length, Math.floor(POINTS / candidates.length));
-    const whole = n === page.facts.instances ? `all ${n} instances` : `a random sample of ${n.toLocaleString("en")} of the ${page.facts.instances.toLocaleString("en")} instances, the same for every model`;
+    const whole = n === page.facts.instances ? (n === 1 ? "the only instance" : `all ${n} instances`) : `a random sample of ${n.toLocaleString("en")} of the ${page.facts.instances.toLocaleString("en")} instances, the same for every model`;
     byId("sample-note").textContent = `Points: ${whole}${candidates.some((m) => m.runs > 1) ? ", first training run" : ""}. Lines: means over all instances in ten bins of confidence. A click on a point opens the instance.`;
     chart("width", (node) => (has("credal-width") ? scatter(node, sets(), column("nonspecificity"), column("credal-width"), ["NS", "credal width"]) : empty(node, "The credal width was not among the measures asked for.")));
     chart("ns-confidence", (node) => scatter(node, sets(), confidence, column("nonspecificity"), ["confidence", "NS"], "nonspecificity"));

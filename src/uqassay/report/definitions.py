@@ -1,8 +1,11 @@
 """What each number on the page means: one sentence, the paper's equation, and where it is printed."""
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-__all__ = ["DEFINITIONS", "Definition", "definition"]
+if TYPE_CHECKING:
+    from uqassay.assay.scoring import Settings
+
+__all__ = ["DEFINITIONS", "Definition", "definition", "definitions"]
 
 
 class Definition(NamedTuple):
@@ -86,7 +89,7 @@ DEFINITIONS: dict[str, Definition] = {
     "nonspecificity": Definition(
         "NS, the non-specificity",
         "How large the credal set is: 0 for a point prediction, ln K for a prediction that says nothing (Hartley, in nats). "
-        "m are the masses, the Möbius inverse of the set's lower probability; section 6 says which measure was asked for.",
+        "m are the masses, the Möbius inverse of the set's lower probability.",
         "NS(ŷ) = Σ over A ⊆ Ω of m(A) ln |A|",
         f"{_PAPER}, equation 7",
     ),
@@ -110,7 +113,11 @@ DEFINITIONS: dict[str, Definition] = {
         "Guo et al. (2017)",
     ),
     "confidence": Definition(
-        "Confidence", "Probability that the model's single prediction gives to the class it predicts.", "", ""
+        "Confidence",
+        "Probability that the model's single prediction gives to the class it predicts; for probability intervals the upper "
+        "bound of that class, so more than a probability that adds up to 1 with the others.",
+        "",
+        "",
     ),
     "total-entropy": Definition(
         "Entropy",
@@ -171,6 +178,58 @@ DEFINITIONS: dict[str, Definition] = {
         "",
     ),
 }
+
+
+_VOTES = {  # where an instance is labelled by a distribution
+    "accuracy": "Mean share of the votes that the predicted class received, for the labels are distributions; below 1 even "
+    "for the best prediction wherever the votes disagree.",
+    "log-loss": "Minus the logarithm of the probability that the mean prediction gives to a label, averaged over the votes, "
+    "in nats.",
+}
+_MASSES = "m are the masses, the Möbius inverse of the set's lower probability."
+_NONSPECIFICITIES = {  # sentence, equation, source, what the vacuous prediction scores
+    "korner": (
+        f"Mean size of the events that carry mass (Körner): 1 for a point prediction, K for one that says nothing. {_MASSES}",
+        "NS(ŷ) = Σ over A ⊆ Ω of m(A) |A|",
+        f"{_PAPER}, equation 10",
+        "K",
+    ),
+    "pal": (
+        f"One minus Pal's specificity: 0 for a point prediction, 1 − 1/K for one that says nothing. {_MASSES}",
+        "NS(ŷ) = 1 − Σ over A ⊆ Ω of m(A) / |A|",
+        f"{_PAPER}, equation 11",
+        "(1 − 1/K)",
+    ),
+    "credal-uncertainty": (
+        "Credal uncertainty: highest minus lowest entropy in the credal set, in nats; 0 for a point prediction.",
+        "NS(ŷ) = max over p in ŷ of H(p) − min over p in ŷ of H(p)",
+        f"{_PAPER}, equation 20",
+        "ln K",
+    ),
+}
+
+
+def definitions(settings: "Settings", *, label_distributions: bool) -> dict[str, Definition]:
+    """All definitions, worded for what one assay computed.
+
+    Examples
+    --------
+    >>> from uqassay.assay.scoring import Settings
+    >>> definitions(Settings(level=0.9), label_distributions=False)["pvalue"].sentence[-41:]
+    'Above 0.1 the difference could be chance.'
+    """
+    out = dict(DEFINITIONS)
+    out["pvalue"] = out["pvalue"]._replace(sentence=out["pvalue"].sentence.replace("0.05", f"{1 - settings.level:.3g}"))
+    if settings.nonspecificity in _NONSPECIFICITIES:
+        sentence, equation, source, most = _NONSPECIFICITIES[settings.nonspecificity]
+        out["nonspecificity"] = Definition(out["nonspecificity"].title, sentence, equation, source)
+        silence = out["vacuous"]
+        out["vacuous"] = silence._replace(
+            sentence=silence.sentence.replace("ln K", most.strip("()")), equation=f"E = λ {most}"
+        )
+    if label_distributions:
+        out.update({name: out[name]._replace(sentence=sentence) for name, sentence in _VOTES.items()})
+    return out
 
 
 def definition(name: str) -> Definition:

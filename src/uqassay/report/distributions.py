@@ -149,6 +149,7 @@ def _region(assay: "Assay", model: "ModelScores", rows: list[dict[str, Any]], pa
         "n": d["n"],
         "distance": [d["estimate"], d["low"], d["high"]],
         "nonspecificity": [ns["estimate"], ns["low"], ns["high"]],
+        "unified": [[r["tradeoff"], r["estimate"], r["low"], r["high"]] for r in mine if r["metric"] == "unified"],
         "half_widths": [h_d * joint, h_ns * joint],
         "covariance": covariance * joint**2,
     }

@@ -42,8 +42,10 @@ function pickText(text) {
   let i = held.ids ? held.ids.indexOf(text) : -1;
   if (i < 0 && /^\d+$/.test(text)) i = held.rows.indexOf(Number(text));
   const known = held.ids ? "an id or a row number" : `a number from 0 to ${held.n - 1}`;
-  const problem = i >= 0 && held.place.has(i) ? "" : held.set_rows.length < held.n
-    ? `This page holds the sets of ${held.set_rows.length.toLocaleString("en")} of ${held.n.toLocaleString("en")} instances, and not of this one.` : `Give ${known}.`;
+  const part = held.set_rows.length < held.n ? `the sets of ${held.set_rows.length.toLocaleString("en")} of ${held.n.toLocaleString("en")} instances` : null;
+  const exists = i >= 0 || (/^\d+$/.test(text) && Number(text) < held.n);
+  const problem = i >= 0 && held.place.has(i) ? "" : part && exists ? `This page holds ${part}, and not of this one.`
+    : part && held.ids ? `No instance on this page has that id; it holds ${part}.` : `Give ${known}.`;
   if (problem) byId("pick-problem").textContent = problem;
   else pickInstance(i);
 }
@@ -119,18 +121,18 @@ function drawPictures() {
   const greatest = Array.from({ length: classes }, (_, c) => Math.max(...sets.map(({ set }) => set.upper[c])));
   const order = greatest.map((_, c) => c).sort((a, b) => greatest[b] - greatest[a] || a - b);
   const stored = held.top_three.length / Math.min(3, classes);
-  const three = classes >= 3 ? (k < stored ? Array.from(held.top_three.subarray(3 * k, 3 * k + 3)) : order.slice(0, 3)) : null;
   const truth = held.truth[i];
+  const three = classes >= 3 ? (k < stored ? Array.from(held.top_three.subarray(3 * k, 3 * k + 3)) : [truth, ...order.filter((c) => c !== truth)].slice(0, 3)) : null;
   const listedClasses = order.slice(0, LISTED_CLASSES);
   if (!listedClasses.includes(truth)) listedClasses.push(truth);
   const votes = held.shares ? Array.from(held.shares.subarray(i * classes, (i + 1) * classes), (q) => probability(q, 16)) : null;
   const id = held.ids ? `Instance ${held.ids[i]} (row ${held.rows[i]})` : `Instance ${held.rows[i]}`;
-  byId("picked").textContent = votes ? `${id}: most often labelled ${className(truth)} (${percent(votes[truth])})` : `${id}: ${className(truth)}`;
+  fill(byId("picked"), votes ? `${id}: most often labelled ${className(truth)} (${percent(votes[truth])})` : `${id}: ${className(truth)}`);
   const notes = [`Bars: lower to upper probability of each class, the tick is the mean prediction; classes by their highest upper probability in any model${classes > listedClasses.length ? `, ${listedClasses.length} of ${classes} shown` : ""}. The label is in bold.`];
-  if (three && classes > 3) notes.push(`Triangle: ${listed(three.map(className))}, what each model says given that it is one of these three${three.includes(truth) ? "" : `; the label, ${className(truth)}, is not among them`}.`);
+  if (three && classes > 3) notes.push(`Triangle: ${listed(three.map(className))}, the label and the two other classes of highest upper probability; what each model says given that it is one of these three.`);
   if (votes && three) notes.push("The cross is the distribution of the labels.");
   if (candidates.some((m) => m.runs > 1)) notes.push("Sets are those of the first training run.");
-  byId("picked-note").textContent = notes.join(" ");
+  fill(byId("picked-note"), notes.join(" "));
   fill(byId("pictures"), sets.map(({ m, set }) => {
     const column = held.columns[m.name];
     const d = column.distance[i]; const ns = column.nonspecificity[i];
@@ -228,7 +230,7 @@ function triangle(m, set, three, truth, votes, k) {
   if (votes) {
     const total = three.reduce((sum, a) => sum + votes[a], 0);
     if (total > 1e-6) { const [x, y] = inTriangle(three.map((a) => votes[a] / total)); parts.push(el("path", { d: `M${x - 6},${y}h12M${x},${y - 6}v12`, stroke: css("--ink"), "stroke-width": 2 }, el("title", {}, "label distribution"))); }
-  } else if (three.includes(truth)) {
+  } else {
     const [x, y] = CORNERS[three.indexOf(truth)];
     parts.push(el("circle", { cx: x, cy: y, r: 8, fill: "none", stroke: css("--ink"), "stroke-width": 2 }, el("title", {}, "label")));
   }

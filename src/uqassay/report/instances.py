@@ -17,7 +17,7 @@ Array = NDArray[np.float64]
 
 SAMPLE = 2000  # instances in a scatter plot
 LISTED = 20  # instances in each list of extremes
-BUDGET = 6_000_000  # characters of packed arrays
+BUDGET = 6_000_000  # characters of packed arrays and ids
 POINT_VALUES = 300_000  # numbers kept of one model's set points
 
 
@@ -43,7 +43,8 @@ def instances(assay: "Assay") -> dict[str, Any] | None:
     bits, count = 16, len(held)
     while True:
         out = _at_size(assay, held[:count], sample, bits)
-        size = sum(_size(part) for part in (out["columns"], out["sets"]))
+        ids = sum(len(i) + 3 for i in out["ids"] or ())
+        size = ids + sum(_size(part) for part in (out["columns"], out["sets"]))
         if size <= BUDGET or count <= n_pointed:
             return out
         bits, count = (8, count) if bits == 16 else (8, max(n_pointed, int(0.9 * count * BUDGET / size)))
@@ -82,6 +83,7 @@ def _at_size(assay: "Assay", held: NDArray[np.int64], sample: NDArray[np.int64],
     sets = {name: _chosen(s, held) for name, s in assay.sets.items()}
     n_pointed = max(len(s.points) for s in assay.sets.values())
     greatest = np.max([s.upper for s in sets.values()], axis=0)  # (k, K)
+    greatest[np.arange(len(held)), assay.classes[held]] = np.inf  # the label is always a corner of the triangle
     top_three = np.argsort(-greatest, axis=1, kind="stable")[:, :3]
     measures = [m for m in assay.settings.measures if m in ("total-entropy", "credal-width")]
     columns = {}

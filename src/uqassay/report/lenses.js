@@ -11,16 +11,21 @@ lenses.calibration = (section, lens) => {
   });
   const places = decimalsFor(rows.map((r) => [r.accuracy.low, r.accuracy.high]));
   const gap = (r) => r.confidence - number(r.accuracy.estimate);
+  const judged = (r) => {
+    const half = (number(r.accuracy.high) - number(r.accuracy.low)) / 2;
+    return !(half > 0) ? "no interval to judge by" : Math.abs(gap(r)) <= half ? "within the interval" : gap(r) > 0 ? "too confident" : "too timid";
+  };
   const columns = [
     { title: "Model", text: true, cls: "name", value: (r) => r.key, cell: (r) => nameCell(r.j) },
     { title: "Accuracy", define: "accuracy", value: (r) => r.accuracy.estimate, cell: (r) => interval(r.accuracy.estimate, r.accuracy.low, r.accuracy.high, places) },
     { title: "Mean confidence", define: "confidence", value: (r) => r.confidence, cell: (r) => fixed(r.confidence, places) },
-    { title: "Gap", value: gap, cell: (r) => el("span", {}, `${gap(r) > 0 ? "+" : ""}${fixed(gap(r), places)}`, el("span", { class: "i" }, Math.abs(gap(r)) <= (number(r.accuracy.high) - number(r.accuracy.low)) / 2 ? "within the interval" : gap(r) > 0 ? "too confident" : "too timid")) },
+    { title: "Gap", value: gap, cell: (r) => el("span", {}, fixed(gap(r), places).replace(/^(?=\d)/, gap(r) > 0 ? "+" : ""), el("span", { class: "i" }, judged(r))) },
     { title: "ECE", define: "ece", value: (r) => r.ece.estimate, cell: (r) => el("span", { title: r.ece.note }, fixed(r.ece.estimate, places)) },
   ];
-  section.append(el("div", { class: "figures" },
+  const votes = page.facts.distributions ? " The labels are distributions, so accuracy is the share of the votes for the predicted class, and confidence is held against that share." : "";
+  section.append(el("div", { class: "figures beside" },
     el("figure", {}, el("div", { class: "chart", id: "reliability" }), el("figcaption", {}, `Accuracy in ten bins of confidence with its ${levelText()} interval, drawn at the bin's mean confidence; a calibrated model follows the diagonal. Open markers: fewer than ${FEW} instances. Bars below: where the instances are.`)),
-    el("div", {}, el("div", { class: "scroll" }, table(columns, rows)), el("p", { class: "note" }, "Gap: mean confidence minus accuracy. A model can be too confident in one place and too timid in another; then the gap is small and the ECE is not."))));
+    el("div", {}, el("div", { class: "scroll" }, table(columns, rows)), el("p", { class: "note" }, "Gap: mean confidence minus accuracy. A model can be too confident in one place and too timid in another; then the gap is small and the ECE is not.", votes))));
   chart("reliability", (node) => {
     const traces = [{ x: [0, 1], y: [0, 1], mode: "lines", line: { color: css("--faint"), width: 1, dash: "dot" }, hoverinfo: "skip" }];
     const visible = shown();
@@ -68,7 +73,7 @@ lenses.parts = (section, lens) => {
     const columns = [
       { title: chosen.by === "class" ? "true class" : chosen.by, text: true, cls: "name", value: (r) => r.part, cell: (r) => r.part },
       { title: "n", value: (r) => r.n, cell: (r) => r.n.toLocaleString("en") },
-      ...candidates.map((m) => ({ title: el("span", {}, swatch(m.j), m.name), value: (r) => cell(r, m)?.[0], cell: (r) => {
+      ...candidates.map((m) => ({ title: el("span", {}, swatch(m.j), el("bdi", {}, m.name)), value: (r) => cell(r, m)?.[0], cell: (r) => {
         const shownCell = interval(...(cell(r, m) ?? [null, null, null]), places, "no such instances");
         if (marked && r.best === m) shownCell.style.fontWeight = "700";
         return shownCell;
@@ -77,8 +82,8 @@ lenses.parts = (section, lens) => {
     const overall = marked ? rows.map((r) => r.best.name) : [];
     const tally = candidates.map((m) => [m.name, overall.filter((name) => name === m.name).length]).filter(([, n]) => n > 0).sort((a, b) => b[1] - a[1]);
     const what_ = { unified: `the lowest mean E at λ = ${lambdaText(at)}`, accuracy: "the highest accuracy", distance: "the lowest mean distance" }[key];
-    sentence.textContent = marked ? (tally.length === 1 ? `${tally[0][0]} has ${what_} in all ${rows.length} parts.`
-      : `In ${rows.length} parts ${what_} goes to ${listed(tally.map(([name, n]) => `${name} (${n})`))}; bold marks it.`) : "";
+    fill(sentence, marked ? (tally.length === 1 ? `${tally[0][0]} has ${what_} in all ${rows.length} parts.`
+      : `In ${rows.length} parts ${what_} goes to ${listed(tally.map(([name, n]) => `${name} (${n})`))}; bold marks it.`) : "");
     fill(holder, table(columns, rows, { caption: key === "unified" ? `E at λ = ${lambdaText(at)}${at === lambda() ? "" : ", the nearest λ of the findings"}; intervals are not adjusted for the number of parts.` : "Intervals are not adjusted for the number of parts." }));
   };
   by.addEventListener("change", draw);

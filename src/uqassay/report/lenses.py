@@ -76,7 +76,7 @@ def _parts(assay: "Assay") -> dict[str, Any] | None:
             if not known or row["model"] not in assay.model_names:
                 continue
             mine = cells.setdefault(row["subset"], {}).setdefault(row["model"], {"n": row["n"], "unified": []})
-            interval = [row["estimate"], row["low"], row["high"]]
+            interval = [float(f"{row[end]:.6g}") for end in ("estimate", "low", "high")]  # more than is shown
             if row["metric"] == "unified":
                 mine["unified"].append([row["tradeoff"], *interval])
             else:

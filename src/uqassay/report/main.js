@@ -15,7 +15,7 @@ function drawSummary() {
   const [least, most] = [Math.min(...accuracies), Math.max(...accuracies)];
   const groups = page.facts.groups ? ` (${count(page.facts.groups, "group")}, resampled whole)` : "";
   const labels = page.facts.distributions ? ", labelled by distributions" : "";
-  byId("compared").textContent = `${count(candidates.length, "model")} and ${page.models.length - candidates.length} baselines on ${count(page.facts.instances, "instance")}${groups} of ${count(page.facts.classes, "class", "classes")}${labels}; accuracy ${fixed(least)}${most > least ? ` to ${fixed(most)}` : ""}.`;
+  byId("compared").textContent = `${count(candidates.length, "model")} and ${count(page.models.length - candidates.length, "baseline")} on ${count(page.facts.instances, "instance")}${groups} of ${count(page.facts.classes, "class", "classes")}${labels}; accuracy ${fixed(least)}${most > least ? ` to ${fixed(most)}` : ""}.`;
   const metrics = [["accuracy", "Accuracy"], ["log-loss", "Log loss"], ["brier", "Brier"], ["ece", "ECE"], [distance, "Distance d", "distance"], ["nonspecificity", "NS"],
     ...page.facts.measures.map((m) => [m, page.definitions[m].title])];
   const rows = page.models.map((m, j) => ({ ...m, j, key: m.name }));
@@ -40,20 +40,23 @@ function drawHow() {
   const words = { "student-t": "Student t", hall: "Student t corrected for skewness (Hall)", wilson: "Wilson" };
   const methods = [...new Set(page.assay.findings.filter((r) => r.low !== null && r.metric !== "accuracy").map((r) => words[r.method] ?? r.method))];
   const hash = (text) => el("span", { class: "hash" }, text);
+  const repaired = page.models.some((m) => m.notes.some((note) => note.includes("repaired")));
+  const small = (x) => (number(x) === 0 ? "none" : Number(number(x).toPrecision(3)).toExponential().replace("-", "−"));
+  const floors = [...new Set(candidates.map((m) => small(m.floor)))];
   fill(byId("settings"),
     facts([
       ["distance", page.definitions.distance.title.replace(/^d, the distance /, "").replace(/[()]/g, "")], ["non-specificity", s.nonspecificity],
-      ["convention", s.convention === "exact" ? "exact: masses are never clipped" : "paper: negative masses set to 0, rows renormalised"],
+      ["convention", s.convention === "exact" ? (repaired ? "exact, but negative masses of some rows were repaired on the way in (see below)" : "exact: masses are never clipped") : "paper: negative masses set to 0, rows renormalised"],
       ["focal sets", s.focal_sets ? `${s.focal_sets.length} sets` : "all events"],
-      ["floor of probabilities", s.floor === null ? "by the precision of each input (see below)" : String(s.floor)],
+      ["floor of probabilities", s.floor !== null ? String(s.floor) : floors.length > 1 ? "by the precision of each input (see below)" : `${floors[0]}, ${s.convention === "paper" ? "that of the paper's code" : "by the precision of the inputs"}`],
       ["measures beside", s.measures.join(", ") || "none"],
       ["λ of the findings", page.assay.tradeoff.map((t) => lambdaText(t.tradeoff)).join(", ")],
     ]),
     facts([
-      ["intervals", `${levelText()}; means: ${listed(methods) || "none"}${page.facts.groups ? `, over ${page.facts.groups} groups` : ""}; shares: Wilson`], ["winning probability", `${s.n_draws.toLocaleString("en")} paired bootstrap draws`],
+      ["intervals", `${levelText()}; means: ${listed(methods) || "none"}${page.facts.groups ? `, over ${count(page.facts.groups, "group")}` : ""}; shares: Wilson`], ["winning probability", `${s.n_draws.toLocaleString("en")} paired bootstrap draws`],
       ["tests", "paired t test against the best model, Holm"], ["seed", String(s.seed)],
       ["versions", `uqassay ${p.uqassay}, Python ${p.python}, NumPy ${p.numpy}, SciPy ${p.scipy}`],
-      ["labels, SHA-256", hash(p.labels_sha256)], ["time taken", p.seconds === undefined ? null : p.seconds < 0.1 ? "less than 0.1 s" : `${fixed(p.seconds, 1)} s`],
+      ["SHA-256 of the label array", hash(p.labels_sha256)], ["time taken", p.seconds === undefined ? null : p.seconds < 0.1 ? "less than 0.1 s" : `${fixed(p.seconds, 1)} s`],
     ]));
   const models = page.assay.models.map((m, j) => ({ ...m, j, key: m.model }));
   fill(byId("inputs"), table([
@@ -62,8 +65,9 @@ function drawHow() {
     { title: "Runs", value: (r) => r.runs, cell: (r) => r.runs },
     { title: "Points per set", value: (r) => r.points, cell: (r) => r.points ?? el("span", { title: "the set is given by lower probabilities, not by points" }, "–") },
     { title: "Rows floored", value: (r) => r.floored, cell: (r) => r.floored.toLocaleString("en") },
-    { title: "Floor", value: (r) => r.floor, cell: (r) => (number(r.floor) === 0 ? "none" : Number(number(r.floor).toPrecision(3)).toExponential().replace("-", "−")) },
-    { title: "SHA-256", text: true, cell: (r) => el("span", { class: "hash", title: r.sha256 }, `${r.sha256.slice(0, 16)}…`) },
+    { title: "Floor", value: (r) => r.floor, cell: (r) => small(r.floor) },
+    ...(page.models.some((m) => m.notes.length) ? [{ title: "Changed on the way in", text: true, cls: "name", cell: (r) => page.models[r.j].notes.join("; ") || "–" }] : []),
+    { title: "SHA-256 of the arrays", text: true, cell: (r) => el("span", { class: "hash", title: r.sha256 }, `${r.sha256.slice(0, 16)}…`) },
   ], models));
   if (page.command) {
     const copy = el("button", { type: "button", id: "copy", on: { click: () => copyCommand(copy) } }, "Copy");
@@ -135,6 +139,8 @@ function repaint(theme) {
 
 async function start() {
   paint(chosenTheme());
+  document.title = plain(document.title);
+  for (const node of document.querySelectorAll("h1, .warnings li")) node.textContent = plain(node.textContent);
   for (const node of document.querySelectorAll("[data-level]")) node.textContent = levelText();
   for (const node of document.querySelectorAll("[data-draws]")) node.textContent = page.facts.draws.toLocaleString("en");
   for (const node of document.querySelectorAll("button[data-define]")) {

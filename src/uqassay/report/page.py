@@ -5,26 +5,28 @@ import html
 import json
 import os
 import re
-import tempfile
+import secrets
 import zlib
+from collections.abc import Callable
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from uqassay.errors import MissingDependencyError
+from uqassay.predictions.file_opening import plain_target
 from uqassay.report.payload import payload
 
 if TYPE_CHECKING:
     from uqassay.assay.result import Assay
 
-__all__ = ["render", "write_page"]
+__all__ = ["charts_library", "render", "write_page"]
 
 SCRIPTS = ("base.js", "ranking.js", "charts.js", "lenses.js", "instances.js", "main.js")
 SHOWN_WARNINGS = 6
 
 
 def write_page(assay: "Assay", path: str | Path, *, command: str | None = None) -> Path:
-    """Write the report to one file, under a temporary name first.
+    """Write the report to one file, under a temporary name first; a symbolic link stays, and what it leads to changes.
 
     Parameters
     ----------
@@ -39,22 +41,26 @@ def write_page(assay: "Assay", path: str | Path, *, command: str | None = None) 
 
     Raises
     ------
+    FileFormatError
+        When the path is that of a folder, a pipe or a device.
     MissingDependencyError
         When plotly is not installed.
     """
-    target = Path(path)
+    target = plain_target(Path(path))
     text = render(assay, command=command)
-    target.parent.mkdir(parents=True, exist_ok=True)
-    handle, scratch = tempfile.mkstemp(prefix=f".{target.name}-", dir=target.parent)
+    scratch = target.with_name(f".uqassay-{secrets.token_hex(4)}.html")
     try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with scratch.open("x", encoding="utf-8", newline="\n") as file:
             file.write(text)
-        os.chmod(scratch, 0o644)
         os.replace(scratch, target)
-    except BaseException:
-        Path(scratch).unlink(missing_ok=True)
-        raise
-    return target
+    except OSError as problem:  # told of the page, not of the name it has until it is whole
+        if problem.errno is None:
+            raise
+        raise OSError(problem.errno, problem.strerror, str(path)) from problem
+    finally:
+        scratch.unlink(missing_ok=True)
+    return Path(path)
 
 
 def render(assay: "Assay", *, command: str | None = None) -> str:
@@ -123,8 +129,14 @@ def _part(name: str) -> str:
 
 def _plotly() -> str:
     """Plotly's own script, compressed: 1.5 of its 4.8 MB."""
+    return base64.b64encode(zlib.compress(charts_library()().encode(), 9)).decode("ascii")
+
+
+def charts_library() -> Callable[[], str]:
+    """What gives Plotly's script, so that a page can be refused before anything is computed for it."""
     try:
         from plotly.offline import get_plotlyjs
     except ModuleNotFoundError as problem:
         raise MissingDependencyError("plotly: the report's charts need it; install uqassay[report].") from problem
-    return base64.b64encode(zlib.compress(get_plotlyjs().encode(), 9)).decode("ascii")
+    get: Callable[[], str] = get_plotlyjs
+    return get

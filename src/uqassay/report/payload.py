@@ -9,7 +9,7 @@ from uqassay.assay.storage import plain, to_json
 from uqassay.assay.verdict import reference_tradeoff
 from uqassay.errors import InputError
 from uqassay.metrics.selection import tradeoff_range
-from uqassay.report.definitions import DEFINITIONS, definition
+from uqassay.report.definitions import definition, definitions
 from uqassay.report.distributions import confidence_lines, densities, mean_regions
 from uqassay.report.instances import instances
 from uqassay.report.lenses import lens_sections
@@ -49,9 +49,9 @@ def payload(assay: "Assay", *, command: str | None = None) -> dict[str, Any]:
     """
     grid = tradeoff_grid(assay)
     measures = [m for m in ("nonspecificity", "total-entropy") if m in assay.candidates[0].columns]
-    names = {name: d._asdict() for name, d in DEFINITIONS.items()}
-    names.update({m: definition(m)._asdict() for m in assay.settings.measures})
-    names["distance"] = definition(assay.settings.distance_metric)._asdict()
+    names = definitions(assay.settings, label_distributions=assay.labels.ndim == 2)
+    names.update({m: definition(m) for m in assay.settings.measures})
+    names["distance"] = definition(assay.settings.distance_metric)
     return plain(
         {
             "schema": SCHEMA,
@@ -66,6 +66,8 @@ def payload(assay: "Assay", *, command: str | None = None) -> dict[str, Any]:
                     "points": m.n_points,
                     "precise": m.n_points == 1,
                     "accuracy": float(m.columns["correct"].mean()),
+                    "floor": m.floor,
+                    "notes": m.notes,
                 }
                 for m in assay.models
             ],
@@ -76,11 +78,12 @@ def payload(assay: "Assay", *, command: str | None = None) -> dict[str, Any]:
                 "distributions": assay.labels.ndim == 2,
                 "level": assay.settings.level,
                 "draws": assay.settings.n_draws,
+                "resampled": assay.n_units,
                 "distance": assay.settings.distance,
                 "distance_metric": assay.settings.distance_metric,
                 "measures": assay.settings.measures,
             },
-            "definitions": names,
+            "definitions": {name: d._asdict() for name, d in names.items()},
             "ranking": _ranking(assay, grid),
             "regions": mean_regions(assay),
             "densities": densities(assay, float(grid[-1])),
@@ -94,6 +97,8 @@ def payload(assay: "Assay", *, command: str | None = None) -> dict[str, Any]:
 def tradeoff_grid(assay: "Assay") -> NDArray[np.float64]:
     """The λ of the page: evenly spaced from 0 past the last change of the winner (within reason), with `assay.tradeoffs`.
 
+    Within reason is ten times what the page would show anyway; it names the winners beyond.
+
     Examples
     --------
     >>> import uqassay as uq
@@ -106,7 +111,8 @@ def tradeoff_grid(assay: "Assay") -> NDArray[np.float64]:
         last = max((low for low, _, _ in assay.winners()), default=0.0)
     except InputError:
         last = 0.0
-    top = max(2 * scale, assay.tradeoffs[-1], min(1.2 * last, 10 * scale))
+    top = max(2 * scale, assay.tradeoffs[-1])
+    top = max(top, min(1.2 * last, 10 * top))
     work = sum(m.n_runs for m in assay.models) * assay.n_instances
     intervals = int(np.clip(WORK / work, 41, 201)) - 1
     wanted = top / intervals
@@ -136,6 +142,7 @@ def _ranking(assay: "Assay", grid: NDArray[np.float64]) -> dict[str, Any]:
         "difference_high",
         "pvalue_holm",
     )
+    one = assay.n_units == 1  # nothing to resample, so no winning probability
     tables: dict[str, dict[str, list[Any]]] = {m.name: {key: [] for key in (*keys, "below")} for m in assay.models}
     order = []
     for tradeoff in grid.tolist():
@@ -146,7 +153,7 @@ def _ranking(assay: "Assay", grid: NDArray[np.float64]) -> dict[str, Any]:
                 float(r.estimate),
                 r.estimate.low,
                 r.estimate.high,
-                r.win_probability,
+                None if one else r.win_probability,
                 float(r.difference),
                 r.difference.low,
                 r.difference.high,
@@ -178,6 +185,7 @@ def _ranking(assay: "Assay", grid: NDArray[np.float64]) -> dict[str, Any]:
 
 def _range(abstention: bool, cost: float | None, scale: float) -> dict[str, Any]:
     low, high, reason = tradeoff_range(abstention, cost)
+    reason = reason.replace(f"{1 / 3:g}", "1/3")
     if scale != 1.0:
         reason += (
             f" For this distance λ is multiplied by {scale:.3g}, the ratio of the largest distance to the largest KL."

@@ -28,6 +28,16 @@ function slider(node) {
   node.addEventListener("input", () => setIndex(Number(node.value)));
 }
 
+const nothingToResample = () => `${page.facts.groups ? "1 group" : "1 instance"}: nothing to resample`;
+
+// Winners that lie beyond the largest λ of the slider.
+function drawBeyond() {
+  const beyond = ranking.winners.filter((w) => number(w.low) > top_).map((w) => `from λ = ${lambdaText(number(w.low))} on ${listed(w.models)}`);
+  const words = beyond.length ? [`Beyond the end of the slider the winner changes again: ${beyond.join("; ")}.`] : [];
+  if (page.facts.resampled === 1) words.push(`Shares of resamples are undefined (${nothingToResample()}).`);
+  fill(byId("beyond"), words.join(" "));
+}
+
 const changesOfWinner = () => ranking.winners.map((w) => number(w.low)).filter((x) => x > 0 && x <= top_);
 
 function drawStrip() {
@@ -118,20 +128,20 @@ function drawRanking() {
     { title: "Mean E", define: "unified", cell: (r) => interval(r.estimate, r.low, r.high, e, "no finite mean") },
     { title: "Difference to best", wide: true, cell: (r) => r.rank === 1 ? el("span", { title: "the best model itself" }, "–") : interval(r.difference, r.difference_low, r.difference_high, diff) },
     { title: "p (Holm)", wide: true, define: "pvalue", cell: (r) => el("span", { title: Number.isNaN(number(r.pvalue_holm)) ? (r.rank === 1 ? "the best model itself" : r.rank === null ? "baselines are not candidates" : "no test with so few instances") : null }, pvalue(r.pvalue_holm)) },
-    ...(candidates.length < 2 ? [] : [{ title: "Wins", define: "win-probability", cell: (r) => r.win_probability === null ? el("span", { title: "baselines are not candidates" }, "–")
+    ...(candidates.length < 2 ? [] : [{ title: "Wins", define: "win-probability", cell: (r) => r.win_probability === null ? el("span", { title: r.rank === null ? "baselines are not candidates" : nothingToResample() }, "–")
       : el("span", { class: "share" }, percent(r.win_probability), el("i", { style: { width: `${100 * r.win_probability}%`, background: colour(r.j) } })) }]),
   ];
   fill(byId("ranking"), table(columns, rows, { sortable: false, rowClass: (r) => (r.rank === null ? "baseline" : r.rank === 1 ? "best" : null) }));
   const cursor = document.querySelector("#strip .cursor");
   if (cursor) cursor.style.left = `${(100 * lambda()) / top_}%`;
   const next = ranking.changes.find((c) => c.at > lambda());
-  byId("next-sentence").textContent = candidates.length < 2 ? "" : next
-    ? `The order changes next at λ = ${lambdaText(next.at)}, where ${next.above} passes ${next.below}.` : "The order stays like this for every larger λ.";
+  fill(byId("next-sentence"), candidates.length < 2 ? "" : next
+    ? `The order changes next at λ = ${lambdaText(next.at)}, where ${next.above} passes ${next.below}.` : "The order stays like this for every larger λ.");
   byId("previous-change").disabled = !changesOfWinner().some((x) => indexAt(x) < state.index);
   byId("next-change").disabled = !changesOfWinner().some((x) => indexAt(x) > state.index);
   clearTimeout(drawRanking.timer);
   drawRanking.timer = setTimeout(() => {
-    byId("spoken").textContent = `At λ = ${lambdaText(lambda())}: ${own.slice(0, 5).map((r) => `${r.rank}. ${r.key}, ${fixed(r.estimate, e)}`).join("; ")}`;
+    fill(byId("spoken"), `At λ = ${lambdaText(lambda())}: ${own.slice(0, 5).map((r) => `${r.rank}. ${r.key}, ${fixed(r.estimate, e)}`).join("; ")}`);
   }, 400);
 }
 
@@ -150,7 +160,7 @@ function drawAnswer() {
   const inside = ranking.winners.filter((w) => number(w.low) < answer.high && number(w.high) > answer.low);
   const winners = inside.length === 1 ? `${listed(inside[0].models)} has the lowest mean E throughout.`
     : `The winner changes inside: ${inside.map((w) => listed(w.models)).join(", then ")}.`;
-  byId("answer").textContent = `λ from ${lambdaText(answer.low)} to ${lambdaText(answer.high)}. ${answer.reason} ${winners}`;
+  fill(byId("answer"), `λ from ${lambdaText(answer.low)} to ${lambdaText(answer.high)}. ${answer.reason} ${winners}`);
   const middle = Math.sqrt(answer.low * answer.high);
   byId("use-answer").textContent = `Set λ = ${lambdaText(ranking.grid[indexAt(middle)])}`;
   byId("use-answer").onclick = () => setIndex(indexAt(middle));
@@ -173,9 +183,10 @@ function startRanking() {
     const rows = ranking.changes.map((c) => ({ ...c }));
     fill(byId("changes").querySelector(".scroll"), table([
       { title: "λ", value: (r) => r.at, cell: (r) => lambdaText(r.at) },
-      { title: "below it ahead", text: true, value: (r) => r.below, cell: (r) => r.below },
-      { title: "above it ahead", text: true, value: (r) => r.above, cell: (r) => r.above },
+      { title: "below it ahead", text: true, value: (r) => r.below, cell: (r) => el("bdi", {}, r.below) },
+      { title: "above it ahead", text: true, value: (r) => r.above, cell: (r) => el("bdi", {}, r.above) },
     ], rows));
   } else byId("changes").hidden = true;
+  drawBeyond();
   listeners.push(drawRanking);
 }

@@ -114,10 +114,10 @@ def model_colours(assay: "Assay") -> dict[str, str]:
 # -- matplotlib, only when something is drawn -------------------------------------------------------------------------
 
 
-def matplotlib_module(name: str) -> Any:
-    """A module of matplotlib, or the remedy where it is not installed."""
+def matplotlib_module(name: str = "") -> Any:
+    """A module of matplotlib, or all of it, or the remedy where it is not installed."""
     try:
-        return import_module(f"matplotlib.{name}")
+        return import_module(f"matplotlib.{name}".rstrip("."))
     except ModuleNotFoundError as problem:
         raise MissingDependencyError("matplotlib: figures need it; install uqassay[figures].") from problem
 
@@ -137,7 +137,7 @@ def axes_points(ax: Any) -> float:
 
 def text_width(texts: Sequence[str], size: Literal["x-small", "small", "medium"]) -> float:
     """About the width of the longest text, in points."""
-    points = import_module("matplotlib").rcParams["font.size"] * {"x-small": 0.694, "small": 0.833, "medium": 1.0}[size]
+    points = matplotlib_module().rcParams["font.size"] * {"x-small": 0.694, "small": 0.833, "medium": 1.0}[size]
     return 0.6 * float(points) * max((len(t) for t in texts), default=0)
 
 

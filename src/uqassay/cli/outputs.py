@@ -1,0 +1,74 @@
+"""Where a command may write: never over what it reads, and known before anything is computed."""
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from uqassay.errors import FileFormatError, InputError
+from uqassay.predictions.file_opening import plain_target
+
+__all__ = ["check_apart", "check_page", "check_save"]
+
+
+def check_page(path: Path, inputs: Sequence[Path]) -> None:
+    """Refuse a page that could not be written, or would replace one of the inputs.
+
+    Raises
+    ------
+    InputError
+        The path is an input, a folder, a pipe or a device, or lies where nothing can be written.
+    MissingDependencyError
+        Plotly is not installed.
+    """
+    from uqassay.report.page import charts_library
+
+    try:
+        target = plain_target(path)
+    except FileFormatError as problem:
+        raise InputError(str(problem).replace("path:", "output:", 1)) from problem
+    check_apart("output", path, inputs)
+    _check_folder("output", target.parent)
+    charts_library()
+
+
+def check_save(folder: Path, inputs: Sequence[Path], page: Path | None) -> None:
+    """Refuse a folder that holds something else than an assay, an input, or the page under the same name.
+
+    Raises
+    ------
+    InputError
+        As above, or a folder that cannot be made.
+    """
+    target = Path(os.path.realpath(folder))
+    if target.exists() and not (target / "assay.json").is_file():
+        raise InputError(f"save: {folder} exists and does not hold an assay; choose another folder.")
+    for path in inputs:
+        if target in Path(os.path.realpath(path)).parents:
+            raise InputError(f"save: {folder} is replaced, and {path} in it is an input; choose another folder.")
+    if page is not None:
+        written = Path(os.path.realpath(page))
+        if written == target or written in target.parents:
+            raise InputError(f"save: {folder} cannot be a folder where {page} is the page; choose another folder.")
+    check_apart("save", folder, inputs)
+    _check_folder("save", target.parent)
+
+
+def check_apart(option: str, output: Path, inputs: Sequence[Path]) -> None:
+    """Refuse an output that is one of the inputs, by whatever link, or lies in one that is a folder."""
+    target = Path(os.path.realpath(output))
+    for path in inputs:
+        there = Path(os.path.realpath(path))
+        same = target == there or (target.exists() and there.exists() and target.samefile(there))
+        if same or (there.is_dir() and there in target.parents):
+            raise InputError(f"{option}: {output} is an input and would be lost; choose another name.")
+
+
+def _check_folder(option: str, folder: Path) -> None:
+    """Refuse a folder that can neither be written to nor made."""
+    there = next(part for part in (folder, *folder.parents) if part.exists())
+    if not there.is_dir():
+        raise InputError(f"{option}: {there} is a file and cannot hold others; choose another folder.")
+    if not os.access(there, os.W_OK | os.X_OK):
+        raise InputError(
+            f"{option}: nothing may be written to {there}; check its permissions or choose another folder."
+        )
