@@ -20,7 +20,7 @@ def relabelled(prediction, order):
     """The same statement with its classes in another order."""
     if isinstance(prediction, uq.Masses):
         return uq.Masses(prediction.masses, prediction.focal_sets[:, order])
-    fields = {name: getattr(prediction, name)[..., order] for name in prediction._arrays()}
+    fields = {name: getattr(prediction, name)[..., order] for name in prediction.array_names()}
     return type(prediction)(**fields)
 
 

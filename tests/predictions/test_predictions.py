@@ -76,7 +76,7 @@ def test_results_cannot_be_written_through(random_generator):
     point = uq.Point(probs)
     with pytest.raises(ValueError, match="read-only"):
         point.probs[0, 0] = 0.5
-    with pytest.raises(AttributeError):
+    with pytest.raises(AttributeError, match="cannot assign to field 'probs'"):
         point.probs = probs  # type: ignore[misc]
     probs[0] = probs[0]  # the caller's own array stays writable
 

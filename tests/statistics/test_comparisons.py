@@ -227,7 +227,7 @@ def test_weights_as_repetition_within_a_group(method, random_generator):
 def test_result_is_frozen_and_rejects():
     result = paired_mean_test([0.1, 0.4, 0.2, 0.3], [0.3, 0.5, 0.5, 0.4])
     assert isinstance(result, PairedComparison)
-    with pytest.raises(AttributeError):
+    with pytest.raises(AttributeError, match="cannot assign to field 'pvalue'"):
         result.pvalue = 0.0
     assert result.reject(result.pvalue)
     assert not result.reject(result.pvalue * (1 - 1e-12))

@@ -279,7 +279,7 @@ def _n_points(run: Prediction) -> int | None:
 
 def _fingerprint(run: Prediction, digest: Any) -> None:
     digest.update(type(run).__name__.encode())
-    for name in run._arrays():
+    for name in run.array_names():
         array = getattr(run, name)
         for rows in row_chunks(array.shape[0], array[:1].nbytes):
             digest.update(np.ascontiguousarray(array[rows]).view(np.uint8).data)

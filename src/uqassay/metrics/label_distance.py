@@ -38,7 +38,7 @@ def default_floor(prediction: Prediction, convention: str) -> float:
         return PAPER_FLOOR
     if isinstance(prediction, Masses) and prediction.precision is not None:
         return prediction.precision
-    dtype = getattr(prediction, prediction._arrays()[0]).dtype
+    dtype = getattr(prediction, prediction.array_names()[0]).dtype
     return float(np.finfo(dtype if dtype.kind == "f" else np.float64).eps)
 
 

@@ -61,7 +61,7 @@ class Prediction(ABC):
         """Upper probability of each class, ``(n, K)``."""
 
     @abstractmethod
-    def _arrays(self) -> tuple[str, ...]:
+    def array_names(self) -> tuple[str, ...]:
         """Names of the fields whose first axis is the instance."""
 
     # -- what follows -------------------------------------------------------------------------------------------------
@@ -69,7 +69,7 @@ class Prediction(ABC):
     @property
     def n_instances(self) -> int:
         """Number of instances n."""
-        return int(getattr(self, self._arrays()[0]).shape[0])
+        return int(getattr(self, self.array_names()[0]).shape[0])
 
     def label_probs(self) -> Array:
         """The vector whose arg max is the predicted class, ``(n, K)``: `mean_probs`, or the upper bounds of `Intervals`."""
@@ -119,7 +119,7 @@ class Prediction(ABC):
 
         def one(rows: slice) -> None:
             work(rows, self[rows])
-            for name in self._arrays():
+            for name in self.array_names():
                 release(getattr(self, name))
 
         cores = available_cores()
@@ -165,7 +165,7 @@ class Prediction(ABC):
         part = object.__new__(type(self))
         for f in fields(self):
             value = getattr(self, f.name)
-            if value is not None and f.name in (*self._arrays(), "ids", "groups"):
+            if value is not None and f.name in (*self.array_names(), "ids", "groups"):
                 value = value[chosen]
             object.__setattr__(part, f.name, value)
         object.__setattr__(part, "row_numbers", numbers)
@@ -184,11 +184,11 @@ class Prediction(ABC):
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         raise TypeError(
-            f"{type(self).__name__} is no array; use its fields ({', '.join(self._arrays())}) or mean_probs()."
+            f"{type(self).__name__} is no array; use its fields ({', '.join(self.array_names())}) or mean_probs()."
         )
 
     def __repr__(self) -> str:
-        shapes = ", ".join(f"{name}={getattr(self, name).shape}" for name in self._arrays())
+        shapes = ", ".join(f"{name}={getattr(self, name).shape}" for name in self.array_names())
         return f"{type(self).__name__}({shapes})"
 
     # -- validation shared by the kinds -------------------------------------------------------------------------------

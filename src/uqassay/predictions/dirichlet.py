@@ -89,5 +89,6 @@ class Dirichlet(Drawn):
         logs /= logs.sum(axis=2, keepdims=True)
         return logs
 
-    def _arrays(self) -> tuple[str, ...]:
+    def array_names(self) -> tuple[str, ...]:
+        """Names of the fields whose first axis is the instance."""
         return ("alpha",) if self.drawn is None else ("alpha", "drawn")

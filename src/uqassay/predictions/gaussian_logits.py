@@ -91,5 +91,6 @@ class GaussianLogits(Drawn):
         logits += self.mean[:, passes]
         return softmax(logits, "logits")
 
-    def _arrays(self) -> tuple[str, ...]:
+    def array_names(self) -> tuple[str, ...]:
+        """Names of the fields whose first axis is the instance."""
         return ("mean", "variance") if self.drawn is None else ("mean", "variance", "drawn")

@@ -81,7 +81,8 @@ class Intervals(Prediction):
         """Reachable upper bounds: the class with the greatest one is predicted (the rule of paper 000 for intervals)."""
         return self.upper_probs()
 
-    def _arrays(self) -> tuple[str, ...]:
+    def array_names(self) -> tuple[str, ...]:
+        """Names of the fields whose first axis is the instance."""
         return ("lower", "upper")
 
 

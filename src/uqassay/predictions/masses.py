@@ -187,7 +187,8 @@ class Masses(Prediction):
                 )
         return not_negative(masses)
 
-    def _arrays(self) -> tuple[str, ...]:
+    def array_names(self) -> tuple[str, ...]:
+        """Names of the fields whose first axis is the instance."""
         return ("masses",)
 
 

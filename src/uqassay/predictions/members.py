@@ -163,7 +163,8 @@ class Members(Prediction):
             row_numbers=self.row_numbers,
         )
 
-    def _arrays(self) -> tuple[str, ...]:
+    def array_names(self) -> tuple[str, ...]:
+        """Names of the fields whose first axis is the instance."""
         if self.weights is not None and self.weights.ndim == 2:
             return ("probs", "weights")
         return ("probs",)

@@ -100,7 +100,8 @@ class Point(Prediction):
         """The one point of each set, ``(n, 1, K)``."""
         return self.probs[:, None, :]
 
-    def _arrays(self) -> tuple[str, ...]:
+    def array_names(self) -> tuple[str, ...]:
+        """Names of the fields whose first axis is the instance."""
         return ("probs",)
 
 

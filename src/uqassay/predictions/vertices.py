@@ -70,5 +70,6 @@ class Vertices(Prediction):
         """The vertices, ``(n, V, K)``."""
         return self.vertices
 
-    def _arrays(self) -> tuple[str, ...]:
+    def array_names(self) -> tuple[str, ...]:
+        """Names of the fields whose first axis is the instance."""
         return ("vertices",)
