@@ -69,15 +69,14 @@ def for_each_clipped(
         The family; all 2^K events by default (K ≤ 16).
     """
     if focal_sets is None and not isinstance(prediction, Masses):
-        # four arrays of 2^K events at a time
-        bytes_per_row, most = lattice_bytes(prediction), chunk_bytes or LATTICE_BYTES // 2
+        bytes_per_row, most = lattice_bytes(prediction), chunk_bytes or LATTICE_BYTES
         prediction.for_each_chunk(lambda rows, part: work(rows, _on_all_events(part)), bytes_per_row, chunk_bytes=most)
         return
     family = None if focal_sets is None else as_focal_sets(focal_sets, prediction.n_classes)
     prediction.for_each_chunk(
         lambda rows, part: work(rows, _on_family(part, family)),
         _bytes_per_row(prediction),
-        chunk_bytes=chunk_bytes or 8 * LATTICE_BYTES,
+        chunk_bytes=chunk_bytes or 32 * LATTICE_BYTES,
     )
 
 

@@ -37,7 +37,7 @@ from uqassay.predictions._base import as_prediction
 __all__ = ["Nonspecificity", "generalised_hartley", "hartley_weights", "imprecision"]
 
 Array = NDArray[np.float64]
-LATTICE_BYTES = 2**20  # a half lattice of one chunk: what stays in a core's own cache
+LATTICE_BYTES = 2**18  # a half lattice of one chunk: several of them stay in a core's own cache, and in the heap
 FIRST_ORDERS = 32
 MOST_ORDERS = 2**14
 
