@@ -84,10 +84,13 @@ def plain_order(members: np.ndarray, orders: np.ndarray) -> np.ndarray:
 def probly_hartley() -> Callable[[np.ndarray], np.ndarray] | None:
     """probly's generalised Hartley measure of members (n, M, K), base 2, where it is installed and has one."""
     try:
-        from probly.quantification.classification import generalized_hartley
+        from probly.quantification import classification
     except ImportError:
         return None
-    return lambda members: np.asarray(generalized_hartley(members, base=2)) * np.log(2)
+    if not hasattr(classification, "generalised_hartley"):
+        return None
+    classification.tqdm = lambda steps: steps  # no progress bars in a table
+    return lambda members: np.asarray(classification.generalised_hartley(members, base=2)) * np.log(2)
 
 
 def best_time(job: Callable[[], object], repeats: int = REPEATS) -> float:
