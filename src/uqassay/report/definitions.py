@@ -160,7 +160,8 @@ DEFINITIONS: dict[str, Definition] = {
     "pvalue": Definition(
         "p (Holm)",
         "Chance of a difference this large to the best model if the two were equally good (paired test), adjusted by Holm "
-        "for the number of models compared. Above 0.05 the difference could be chance.",
+        "for the number of models compared. Above 0.05 the difference could be chance. The best model was chosen on the same "
+        "instances, so among many equally good models these values come out somewhat too small.",
         "",
         "Holm (1979)",
     ),
