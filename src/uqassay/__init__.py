@@ -8,11 +8,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 # the function takes the name of the room it lives in, so it is imported at once; the others wait until asked for
-from uqassay.assay import Assay, assay
+from uqassay.assay import assay
 
 __version__ = "0.1.0.dev0"
 
 _WHERE = {
+    "Assay": "assay.result",
     "Dirichlet": "predictions",
     "GaussianLogits": "predictions",
     "Intervals": "predictions",
@@ -58,6 +59,7 @@ __all__ = [
 
 if TYPE_CHECKING:
     from uqassay import credal, measures, metrics, statistics
+    from uqassay.assay.result import Assay
     from uqassay.errors import InputError, UqassayError
     from uqassay.predictions import (
         Dirichlet,

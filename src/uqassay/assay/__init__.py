@@ -1,34 +1,28 @@
-"""The main call: predictions of any kind and what happened → evidence about which model to choose."""
+"""The main call: predictions of any kind and what happened → evidence about which model to choose.
 
-import platform
-import time
-from collections.abc import Callable, Mapping, Sequence
-from hashlib import sha256
-from typing import Any, Literal
+Kept light: the function takes the name of the room it lives in, so the package imports this file at once, and everything
+behind it when it is first called.
+"""
 
-import numpy as np
-import scipy
-from numpy.typing import ArrayLike, NDArray
+from __future__ import annotations
 
-from uqassay._array import as_numeric, check_rows
-from uqassay.assay.alignment import BASELINES, Aligned, align
-from uqassay.assay.findings import FINDING_COLUMNS
-from uqassay.assay.ranking import Ranked
-from uqassay.assay.result import Assay
-from uqassay.assay.scoring import ModelScores, SetSample, Settings, sample_sets, score_baselines, score_model
-from uqassay.credal.focal_sets import as_focal_sets
-from uqassay.errors import InputError
-from uqassay.measures.scores import SCORES
-from uqassay.metrics.unified import check_options, check_tradeoff
-from uqassay.predictions import Prediction
-from uqassay.predictions.drawn import check_draws
-from uqassay.predictions.pandas_input import positions, take_index
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from numpy.typing import ArrayLike
+
+    from uqassay.assay.findings import FINDING_COLUMNS
+    from uqassay.assay.ranking import Ranked
+    from uqassay.assay.result import Assay
+    from uqassay.predictions import Prediction
 
 __all__ = ["FINDING_COLUMNS", "Assay", "Ranked", "assay"]
 
 TRADEOFFS = tuple(round(0.1 * i, 1) for i in range(1, 11))
-PICTURED_VALUES = 200_000  # of a model's credal sets kept for pictures, K to an instance
-PICTURED_POINTS = 30  # instances of each interesting kind whose points are kept as well
+_WHERE = {"Assay": "result", "FINDING_COLUMNS": "findings", "Ranked": "ranking"}
 
 
 def assay(
@@ -107,170 +101,13 @@ def assay(
     >>> [(r.model, round(float(r.estimate), 3)) for r in a.ranked(0.5)]
     [('sure', 0.105), ('vacuous', 0.347), ('unsure', 0.602), ('class-prior', 0.693)]
     """
-    started = time.perf_counter()
-    lambdas = _tradeoffs(tradeoffs)
-    seed = _seed(rng)
-    if not (isinstance(level, (int, float)) and 0 < level < 1):
-        raise InputError(f"level: must lie between 0 and 1; got {level!r}; 0.95 is usual.")
-    check_options(distance, nonspecificity, convention, focal_sets, floor)
-    check_draws(n_draws, "n_draws")
-    if tolerance is not None and not (isinstance(tolerance, (int, float)) and tolerance > 0):
-        raise InputError(f"tolerance: must be a positive number; got {tolerance!r}; leave it out for 32 orders.")
-    unknown = [m for m in measures if m not in SCORES]
-    if unknown:
-        raise InputError(f"measures: must be among {', '.join(SCORES)}; got {unknown[0]!r}; choose from them.")
-    aligned = align(predictions, y_true, groups=groups, repair=repair, common_members=common_members, seed=seed)
-    y, n_classes = aligned.labels, len(aligned.class_names)
-    family = None if focal_sets is None else as_focal_sets(focal_sets, n_classes)
-    settings = Settings(
-        distance, nonspecificity, convention, family, floor, tuple(measures), tolerance, level, n_draws, seed
-    )
-    models = [score_model(name, runs, y, settings, progress=progress) for name, runs in aligned.models.items()]
-    models += score_baselines(y, n_classes, _prior(y, n_classes, prior), settings)
-    result = Assay(
-        models=tuple(models),
-        labels=y,
-        class_names=aligned.class_names,
-        ids=aligned.ids,
-        groups=aligned.groups,
-        subgroups=_subgroups(subgroups, len(y), aligned.ids),
-        tradeoffs=lambdas,
-        settings=settings,
-        sets={},
-        warnings=_warnings(models, aligned, prior, common_members),
-        provenance=_provenance(y),
-    )
-    result.sets.update(_pictures(result, aligned))
-    result.provenance["seconds"] = round(time.perf_counter() - started, 3)
-    return result
+    arguments = dict(locals())
+    from uqassay.assay.judgement import judge
+
+    return judge(**arguments)
 
 
-def _tradeoffs(tradeoffs: Sequence[float]) -> tuple[float, ...]:
-    values = list(tradeoffs) if isinstance(tradeoffs, (Sequence, np.ndarray)) else [tradeoffs]
-    if not values:
-        raise InputError("tradeoffs: needs at least one λ; got none; (0.1, 0.5, 1.0) is a start.")
-    for value in values:
-        check_tradeoff(value)
-    return tuple(sorted({float(value) for value in values}))
-
-
-def _seed(rng: int | None) -> int:
-    if rng is None:
-        return 0
-    if isinstance(rng, (int, np.integer)) and rng >= 0:
-        return int(rng)
-    raise InputError(f"rng: must be a whole number ≥ 0, for it is written into the report; got {rng!r}; pass a seed.")
-
-
-def _prior(y: NDArray[Any], n_classes: int, prior: ArrayLike | None) -> NDArray[np.float64]:
-    """Class frequencies, given or those of the labels, ``(K,)``."""
-    if prior is None:
-        return y.mean(axis=0) if y.ndim == 2 else np.bincount(y, minlength=n_classes) / len(y)
-    shares = as_numeric(prior, "prior", ndim=1).astype(np.float64)
-    if shares.shape != (n_classes,):
-        raise InputError(
-            f"prior: needs one share for each of the {n_classes} classes; got shape {shares.shape}; count the labels."
-        )
-    check_rows(shares[None], "prior", tolerance=1e-6, remedy="divide the counts by their sum")
-    return shares
-
-
-def _subgroups(subgroups: Mapping[str, ArrayLike] | None, n: int, ids: NDArray[Any] | None) -> dict[str, NDArray[Any]]:
-    out = {}
-    for name, given in (subgroups or {}).items():
-        values, index = take_index(given)
-        array = np.asarray(values)
-        if array.shape != (n,):
-            raise InputError(
-                f"subgroups: {name!r} needs one value for each of the {n} instances; got shape {array.shape}; align it."
-            )
-        if index is not None and ids is not None:
-            array = array[positions(index, ids, f"subgroups: the index entries of {name!r}")]
-        if str(name) in ("correct", "class"):
-            raise InputError(f"subgroups: {name!r} is a name of its own (subset_findings); rename the subgroup.")
-        if array.dtype.kind in "OMm":
-            array = array.astype(str)
-        if array.dtype.kind == "f" and np.isnan(array).any():
-            raise InputError(f"subgroups: {name!r} holds nan; give such instances a value of their own.")
-        out[str(name)] = array
-    return out
-
-
-def _warnings(
-    models: Sequence[ModelScores], aligned: Aligned, prior: ArrayLike | None, common_members: int | None
-) -> tuple[str, ...]:
-    """What a reader must know before believing the numbers, one sentence each."""
-    found = []
-    n = len(aligned.labels)
-    chosen = [m for m in models if not m.baseline]
-    for m in chosen:
-        found += [f"{m.name}: {note}." for note in m.notes]
-        if m.floored:
-            share = f"{m.floored} of {m.n_runs * n} rows"
-            rule = "0, an infinite loss" if m.floor == 0 else f"below {m.floor:.3g}, and counts as that"
-            whose = "the label's" if aligned.labels.ndim == 1 else "some voted class's"
-            found.append(f"{m.name}: in {share} {whose} upper probability is {rule}.")
-        if m.gap > 1e-4:
-            found.append(f"{m.name}: the solver's certified gap reaches {m.gap:.2g} in the distance.")
-        if m.nonspecificity_error:
-            found.append(
-                f"{m.name}: the non-specificity is estimated from random orders of the classes; standard error of its mean "
-                f"{m.nonspecificity_error:.2g}."
-            )
-    floors = {m.name: m.floor for m in chosen}
-    if len(set(floors.values())) > 1 and any(m.floored for m in chosen):
-        counts = ", ".join(f"{name} {floor:.3g}" for name, floor in floors.items())
-        found.append(
-            f"The floors follow the precision each model is stored in ({counts}), so the same zero costs more in one than in "
-            "another; pass one floor for all."
-        )
-    sampled = {m.name: m.n_points for m in chosen if m.n_points is not None and m.n_points > 1}
-    if len(set(sampled.values())) > 1 and common_members is None:
-        counts = ", ".join(f"{name} {count}" for name, count in sampled.items())
-        found.append(
-            f"The sets are spanned by different numbers of members or draws ({counts}); non-specificity grows with that "
-            f"number, so compare with common_members={min(sampled.values())}."
-        )
-    truth = aligned.labels if aligned.labels.ndim == 1 else aligned.labels.argmax(axis=1)
-    absent = len(aligned.class_names) - len(np.unique(truth))
-    if absent:
-        found.append(f"{absent} of {len(aligned.class_names)} classes never occur as the label.")
-    if n < 100:
-        found.append(f"Only {n} instance{'s' if n > 1 else ''}: intervals are wide, and too short for skewed losses.")
-    if aligned.groups is not None and len(np.unique(aligned.groups)) < 20:
-        found.append(f"Only {len(np.unique(aligned.groups))} groups: intervals over groups are rough.")
-    left_out = set(BASELINES) - {m.name for m in models}
-    if left_out:
-        found.append(f"The {left_out.pop()} baseline is left out: its non-specificity is undefined in this convention.")
-    if prior is None:
-        found.append("The class-prior baseline uses the frequencies of these labels, which favours it slightly.")
-    return tuple(found)
-
-
-def _provenance(y: NDArray[Any]) -> dict[str, Any]:
-    from uqassay import __version__
-
-    return {
-        "uqassay": __version__,
-        "python": platform.python_version(),
-        "numpy": np.__version__,
-        "scipy": scipy.__version__,
-        "labels_sha256": sha256(np.ascontiguousarray(y).tobytes()).hexdigest(),
-    }
-
-
-def _pictures(result: Assay, aligned: Aligned) -> dict[str, SetSample]:
-    """Credal sets of the extreme instances, then of the others in a fixed random order, as far as room allows."""
-    extremes = result.extreme_instances(PICTURED_POINTS)
-    first = np.unique(np.concatenate(list(extremes.values())))
-    room = max(len(first), PICTURED_VALUES // result.n_classes)
-    others = np.setdiff1d(np.arange(result.n_instances), first)
-    others = np.sort(np.random.default_rng(result.settings.seed).permutation(others)[: room - len(first)])
-    rows = np.concatenate([first, others])
-    return {name: sample_sets(_valid(runs[0], result), rows, len(first)) for name, runs in aligned.models.items()}
-
-
-def _valid(run: Prediction, result: Assay) -> Prediction:
-    from uqassay.predictions import Masses
-
-    return run.repaired() if result.settings.convention == "paper" and isinstance(run, Masses) else run
+def __getattr__(name: str) -> Any:
+    if name not in _WHERE:
+        raise AttributeError(f"module 'uqassay.assay' has no attribute {name!r}")
+    return getattr(import_module(f"uqassay.assay.{_WHERE[name]}"), name)

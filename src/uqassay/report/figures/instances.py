@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from uqassay._array import as_numeric
-from uqassay.assay import PICTURED_POINTS
+from uqassay.assay.judgement import PICTURED_POINTS
 from uqassay.errors import InputError
 from uqassay.metrics.unified import check_tradeoff
 from uqassay.report.distributions import densities
