@@ -1,6 +1,7 @@
 """The demonstration: what it writes, that it reruns the same, and that it keeps what is there."""
 
 import json
+import sys
 
 import numpy as np
 import pytest
@@ -8,7 +9,7 @@ import pytest
 import uqassay as uq
 from uqassay.cli import main
 from uqassay.demo import COMMON_MEMBERS, N_MODELS, prepare_demo
-from uqassay.errors import InputError
+from uqassay.errors import InputError, MissingDependencyError
 from uqassay.predictions.files import file_hash
 
 pytestmark = pytest.mark.slow
@@ -128,3 +129,10 @@ def test_bad_seed_and_folder(tmp_path):
         prepare_demo(tmp_path, seed=-1)
     with pytest.raises(InputError, match=r"folder: .* is a file"):
         prepare_demo(tmp_path / "file")
+
+
+def test_without_scikit_learn_the_remedy_is_named(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "sklearn", None)
+    with pytest.raises(MissingDependencyError, match=r"scikit-learn: the demo trains with it; install uqassay\[demo\]"):
+        prepare_demo(tmp_path)
+    assert list(tmp_path.iterdir()) == []

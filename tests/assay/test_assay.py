@@ -1,6 +1,7 @@
 """The main call: same numbers as its parts, honest intervals, nothing silent."""
 
 import json
+import sys
 
 import numpy as np
 import pandas as pd
@@ -9,7 +10,7 @@ from tests.kinds import KINDS, random_prediction
 
 import uqassay as uq
 from uqassay.assay import FINDING_COLUMNS
-from uqassay.errors import FileFormatError, InputError
+from uqassay.errors import FileFormatError, InputError, MissingDependencyError
 
 
 @pytest.fixture
@@ -449,3 +450,15 @@ def test_scale_of_the_tradeoff_for_other_distances(cifar10):
     expected = max(m.columns["distance"].max() for m in js.candidates) / kl_max
     assert js.tradeoff_scale() == pytest.approx(expected)
     assert uq.assay(models, cifar10["labels"], n_draws=20).tradeoff_scale() == 1.0
+
+
+def test_without_pandas_the_plain_values_are_still_there(monkeypatch, all_kinds):
+    models, y = all_kinds
+    result = uq.assay(models, y, n_draws=20)
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    for table in (lambda: result.ranking(0.5), lambda: result.breakpoints(), lambda: result.findings):
+        with pytest.raises(
+            MissingDependencyError, match=r"pandas: tables need it; install uqassay\[tables\], or use to_json"
+        ):
+            table()
+    assert len(result.to_json()["findings"]) == len(result.finding_rows()) > 0
