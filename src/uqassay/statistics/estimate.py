@@ -105,6 +105,11 @@ class Estimate(float):
             note="; ".join(filter(None, [self.note, note])),
         )
 
+    def with_note(self, note: str) -> "Estimate":
+        """The same estimate with a sentence added to its note."""
+        fields = {name: getattr(self, name) for name in ("low", "high", "level", "n", "method")}
+        return Estimate(float(self), note="; ".join(filter(None, [self.note, note])), **fields)
+
     @classmethod
     def from_dict(cls, fields: dict[str, Any]) -> "Estimate":
         """Build the estimate again from what `to_dict` gave."""

@@ -1,0 +1,294 @@
+"""Does the uncertainty rank the mistakes, and how far the model is from the label? Ground-truth-free ranking metrics.
+
+Paper 003 (Pignet, Regniez, Klein, Legitimate ground-truth-free metrics for deep uncertainty classification scoring). All of
+them depend on the order of the uncertainties alone, and count ties ½.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from uqassay.errors import InputError
+from uqassay.metrics.label_distance import labels_of
+from uqassay.metrics.point_scores import is_correct
+from uqassay.predictions import Prediction
+from uqassay.predictions._base import Array
+from uqassay.statistics import Estimate
+from uqassay.statistics._samples import as_floats, make_units
+from uqassay.statistics.delong import IMAGINARY, auc_linearised, checked, named_auc, noted, sample_counts
+from uqassay.statistics.linearised import Linearised, linearised_estimate
+from uqassay.statistics.u_statistics import concordance_linearised
+
+__all__ = [
+    "g_auc_score",
+    "h_auc_score",
+    "prediction_errors",
+    "probability_gap",
+    "uq_auc_score",
+    "uq_c_index_score",
+]
+
+SAMPLES = ("mistakes", "right predictions")
+ARGUMENTS = ("errors", "uncertainty")
+
+
+def prediction_errors(y_true: ArrayLike, prediction: Prediction) -> Array:
+    """Whether the predicted class is wrong, mis(x, y) = 1[ŷ(x) ≠ y], ``(n,)``; with label distributions its probability.
+
+    Parameters
+    ----------
+    y_true : int array (n,), or array (n, K)
+        Labels, or label distributions / vote counts.
+    prediction : Prediction
+
+    Examples
+    --------
+    >>> import uqassay as uq
+    >>> prediction_errors([0, 0], uq.Point([[0.9, 0.1], [0.2, 0.8]])).tolist()
+    [0.0, 1.0]
+    """
+    return 1.0 - is_correct(y_true, prediction)
+
+
+def probability_gap(y_true: ArrayLike, prediction: Prediction) -> Array:
+    """What the mean prediction withholds from the label, gap(x, y) = 1 − f_y(x), ``(n,)``; with distributions 1 − Σ q_k f_k.
+
+    Parameters
+    ----------
+    y_true, prediction
+        As in `prediction_errors`.
+
+    Examples
+    --------
+    >>> import uqassay as uq
+    >>> probability_gap([0, 0], uq.Point([[0.75, 0.25], [0.25, 0.75]])).tolist()
+    [0.25, 0.75]
+    """
+    y = labels_of(y_true, prediction)
+    f = prediction.mean_probs()
+    kept = (y * f).sum(axis=1) if y.ndim == 2 else np.take_along_axis(f, y[:, None], axis=1)[:, 0]
+    return np.clip(1.0 - kept, 0.0, 1.0)
+
+
+def uq_auc_score(
+    errors: ArrayLike,
+    uncertainty: ArrayLike,
+    *,
+    sample_weight: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
+    level: float = 0.95,
+    method: str = "adjusted",
+) -> Estimate:
+    """Probability that a mistake is more uncertain than a right prediction (ties ½): the ROC-AUC of s for the errors.
+
+    P( s(X) < s(X') given mis(X, Y) < mis(X', Y') ). In the population the order of φ(x) = 1 − p(ŷ(x) | x) maximises it,
+    and no other order does (paper 003, Thm 2.3).
+
+    Parameters
+    ----------
+    errors : array_like (n,)
+        1 where the predicted class is wrong, 0 where it is right, or the probability that it is wrong (`prediction_errors`).
+    uncertainty : array_like (n,)
+        Greater is less certain; infinite values are allowed.
+    sample_weight : array_like (n,), optional
+        An integer weight equals that many copies.
+    groups : array_like (n,), optional
+        Patients, sites, videos; groups are independent of each other, instances of one group are not.
+    level : float
+    method : {"adjusted", "delong"}
+        How the interval is found, see `statistics.auc_estimate`.
+
+    Returns
+    -------
+    estimate : Estimate
+        ½ for an uncertainty that knows nothing of the mistakes. nan with a note where there are no mistakes or only
+        mistakes. With fewer than 20 of either the note says how many.
+
+    Raises
+    ------
+    InputError
+        nan in either array (by name and count), errors outside [0, 1], different lengths.
+
+    Examples
+    --------
+    >>> uq_auc_score([0, 0, 1, 0], [0.1, 0.3, 0.3, 0.2]).__round__(4)
+    0.8333
+    """
+    return named_auc(
+        errors,
+        uncertainty,
+        sample_weight=sample_weight,
+        groups=groups,
+        level=level,
+        method=method,
+        names=SAMPLES,
+        arguments=ARGUMENTS,
+    )
+
+
+def uq_c_index_score(
+    gap: ArrayLike,
+    uncertainty: ArrayLike,
+    *,
+    sample_weight: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
+    level: float = 0.95,
+) -> Estimate:
+    """Probability that of two instances the one with the greater gap is the more uncertain one (ties ½).
+
+    P( s(X) < s(X') given gap(X, Y) < gap(X', Y') ): Harrell's C-index of the uncertainty for the gap, without censoring.
+    With two classes the order of ψ(x) = 1 − f_y*(x), y* the most probable class, maximises it in the population (paper
+    003, Thm 2.5). With three classes or more it need not: there ψ stays a ground truth of its own, which this metric
+    follows without being maximised by it.
+
+    Parameters
+    ----------
+    gap : array_like (n,)
+        1 − f_y of each instance (`probability_gap`); pairs of equal gaps are left out.
+    uncertainty, sample_weight, groups, level
+        As in `uq_auc_score`.
+
+    Returns
+    -------
+    estimate : Estimate
+        nan with a note where all gaps are equal.
+
+    Raises
+    ------
+    InputError
+        nan in either array (by name and count), different lengths.
+
+    Notes
+    -----
+    The interval rests on Hájek's projection of the two U-statistics whose ratio this is, on the logit scale, with 0.3 of
+    an imaginary instance whose pairs count ½ (see `statistics.auc_estimate`).
+
+    References
+    ----------
+    Harrell, Lee, Mark (1996), Multivariable prognostic models, Stat. Med. 15.
+
+    Examples
+    --------
+    >>> uq_c_index_score([0.1, 0.2, 0.9], [0.3, 0.5, 0.5]).__round__(4)
+    0.8333
+    """
+    g, s, w = checked_gap(gap, uncertainty, sample_weight)
+    statistic = concordance_linearised(g, s, w, imaginary=IMAGINARY)
+    estimate = linearised_estimate(
+        statistic, groups=groups, sample_weight=w, level=level, scale="logit", method="u-statistic, logit scale"
+    )
+    constant = bool((s == s[0]).all()) and not np.isnan(estimate)
+    return noted(estimate, [(estimate.n, "instances")], constant=constant)
+
+
+def g_auc_score(
+    errors: ArrayLike,
+    uncertainty: ArrayLike,
+    *,
+    sample_weight: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
+    level: float = 0.95,
+) -> Estimate:
+    """G-AUC, the accuracy-coverage area of pairs, P(right given s ≤ s'): ACC² + 2 ACC (1 − ACC) UQ-AUC.
+
+    Paper 003, Lemma 3.1 (after Geifman et al. 2019). It is ∫ 2c·Acc(c) dc, where Acc(c) is the accuracy on the share c of
+    the least uncertain instances; the plain area ∫ Acc(c) dc (`aurc_loss` is 1 minus it) is no function of the two.
+
+    Parameters
+    ----------
+    errors, uncertainty, sample_weight, groups, level
+        As in `uq_auc_score`.
+
+    Examples
+    --------
+    >>> g_auc_score([0, 0, 1, 0], [0.1, 0.3, 0.3, 0.2]).__round__(4)
+    0.875
+    """
+    return _from_accuracy(errors, uncertainty, sample_weight, groups, level, g_auc_linearised)
+
+
+def h_auc_score(
+    errors: ArrayLike,
+    uncertainty: ArrayLike,
+    *,
+    sample_weight: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
+    level: float = 0.95,
+) -> Estimate:
+    """H-AUC, the area under remaining accuracy against remaining error: ACC (1 − ACC) UQ-AUC.
+
+    Paper 003, Lemma 3.1 (after Henne et al. 2020): both shares are of all instances, and a threshold moves from the least
+    to the most uncertain one.
+
+    Parameters
+    ----------
+    errors, uncertainty, sample_weight, groups, level
+        As in `uq_auc_score`.
+
+    Examples
+    --------
+    >>> h_auc_score([0, 0, 1, 0], [0.1, 0.3, 0.3, 0.2]).__round__(4)
+    0.1562
+    """
+    return _from_accuracy(errors, uncertainty, sample_weight, groups, level, h_auc_linearised)
+
+
+def g_auc_linearised(e: Array, s: Array, w: Array | None) -> Linearised:
+    """G-AUC and its influences."""
+
+    def function(a: float, u: float) -> tuple[float, float, float]:
+        return a * a + 2 * a * (1 - a) * u, 2 * a + 2 * (1 - 2 * a) * u, 2 * a * (1 - a)
+
+    return _of_accuracy_and_auc(e, s, w, function)
+
+
+def h_auc_linearised(e: Array, s: Array, w: Array | None) -> Linearised:
+    """H-AUC and its influences."""
+
+    def function(a: float, u: float) -> tuple[float, float, float]:
+        return a * (1 - a) * u, (1 - 2 * a) * u, a * (1 - a)
+
+    return _of_accuracy_and_auc(e, s, w, function)
+
+
+def _of_accuracy_and_auc(
+    e: Array, s: Array, w: Array | None, function: Callable[[float, float], tuple[float, float, float]]
+) -> Linearised:
+    """A function of accuracy and UQ-AUC, given with its two derivatives, by the chain rule."""
+    auc = auc_linearised(e, s, w)
+    accuracy = 1.0 - float(np.average(e, weights=w))
+    u = 0.5 if np.isnan(auc.value) else auc.value  # its factor is 0 there
+    value, by_accuracy, by_auc = function(accuracy, u)
+    return Linearised(value, by_accuracy * (1.0 - e - accuracy) + by_auc * auc.influence, note=auc.note)
+
+
+def _from_accuracy(
+    errors: ArrayLike,
+    uncertainty: ArrayLike,
+    sample_weight: ArrayLike | None,
+    groups: ArrayLike | None,
+    level: float,
+    statistic: Callable[[Array, Array, Array | None], Linearised],
+) -> Estimate:
+    e, s, w = checked(errors, uncertainty, sample_weight, ARGUMENTS)
+    estimate = linearised_estimate(statistic(e, s, w), groups=groups, sample_weight=w, level=level)
+    found = [(count, name) for count, name in sample_counts(e, w, groups, SAMPLES) if count > 0]
+    return noted(estimate, found, constant=bool((s == s[0]).all()))
+
+
+def checked_gap(
+    gap: ArrayLike,
+    uncertainty: ArrayLike,
+    sample_weight: ArrayLike | None,
+    arguments: tuple[str, str] = ("gap", "uncertainty"),
+) -> tuple[Array, Array, Array | None]:
+    """Two arrays of one length without nan, and weights."""
+    g = as_floats(gap, arguments[0], ndim=(1,), shape="(n,)")
+    s = as_floats(uncertainty, arguments[1], ndim=(1,), shape="(n,)")
+    if g.shape != s.shape:
+        raise InputError(f"{arguments[1]}: needs one value for each of the {len(g)} instances; got {len(s)}; align them.")
+    if sample_weight is None:
+        return g, s, None
+    make_units(len(g), None, sample_weight)  # refuses what is no weight
+    return g, s, np.asarray(sample_weight, dtype=np.float64)

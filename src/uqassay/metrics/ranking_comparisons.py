@@ -1,0 +1,172 @@
+"""Could a difference between two rankings be chance? Two scores of one model, two models, or many at once."""
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from uqassay.errors import InputError
+from uqassay.metrics.ranking_metrics import RANKING_METRICS, RankingMetric
+from uqassay.predictions._base import Array
+from uqassay.statistics import PairedComparison
+from uqassay.statistics._samples import check_choice, check_draws, generator, make_units
+from uqassay.statistics.linearised import Linearised
+from uqassay.statistics.statistic_comparisons import (
+    PairwiseComparisons,
+    paired_statistic_test,
+    pairwise_statistic_tests,
+)
+from uqassay.statistics.u_statistics import dense_ranks
+
+__all__ = ["paired_ranking_test", "pairwise_ranking_tests"]
+
+Ranking = tuple[ArrayLike, ArrayLike]
+
+
+def paired_ranking_test(
+    a: Ranking,
+    b: Ranking,
+    *,
+    metric: str = "uq-auc",
+    groups: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    level: float = 0.95,
+    method: str = "linearised",
+    n_draws: int = 999,
+    rng: int | np.random.Generator | None = None,
+) -> PairedComparison:
+    """Test whether two uncertainties rank equally well on the same instances.
+
+    Parameters
+    ----------
+    a, b : (truth, uncertainty), each of arrays (n,)
+        The truth is the errors or the gap, as the metric asks (`prediction_errors`, `probability_gap`). Two scores of one
+        model share it; two models each have their own.
+    metric : str
+        A name of `RANKING_METRICS`.
+    groups, sample_weight
+        As in `uq_auc_score`.
+    level : float
+        Confidence level of the interval of the difference.
+    method : {"linearised", "permutation"}
+        "linearised": Student's t on the difference of the influences; for "uq-auc" this is the test of DeLong et al. with
+        Satterthwaite's degrees of freedom. "permutation", the check: the two rankings change places in random instances (whole
+        groups), each as the ranks of its scores; exact where they are exchangeable.
+    n_draws, rng
+        Of the permutation test; its p-value is (1 + count) / (1 + n_draws). None means seed 0.
+
+    Returns
+    -------
+    result : PairedComparison
+        The interval of the difference is that of "linearised" in both methods.
+
+    Raises
+    ------
+    InputError
+        nan by name and count, different lengths, an unknown metric.
+
+    References
+    ----------
+    DeLong, DeLong, Clarke-Pearson (1988), Biometrics 44. Bandos, Rockette, Gur (2005), A permutation test sensitive to
+    differences in areas for comparing ROC curves from a paired design, Stat. Med. 24.
+
+    Examples
+    --------
+    >>> errors = [0, 0, 0, 1, 0, 1, 0, 1]
+    >>> good, poor = [1, 2, 3, 6, 4, 8, 5, 7], [3, 5, 6, 1, 8, 4, 2, 7]
+    >>> round(float(paired_ranking_test((errors, good), (errors, poor)).difference), 4)
+    0.6667
+    """
+    check_choice(method, "method", ("linearised", "permutation"))
+    check_draws(n_draws)
+    chosen = _metric(metric)
+    first, w = chosen.linearised_of(*a, sample_weight=sample_weight)
+    second, _ = chosen.linearised_of(*b, sample_weight=sample_weight)
+    found = paired_statistic_test(first, second, groups=groups, sample_weight=w, level=level)
+    if method == "linearised" or np.isnan(found.pvalue):
+        return found
+    pvalue = _swap_pvalue(chosen, a, b, groups, w, n_draws, generator(rng))
+    return PairedComparison(found.difference, found.statistic, pvalue, "permutation", found.n, found.note)
+
+
+def pairwise_ranking_tests(
+    rankings: Mapping[str, Ranking],
+    *,
+    metric: str = "uq-auc",
+    groups: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    level: float = 0.95,
+) -> PairwiseComparisons:
+    """Test every pair of several rankings on the same instances, with Holm and Benjamini-Hochberg.
+
+    Parameters
+    ----------
+    rankings : dict of str to (truth, uncertainty)
+    metric, groups, sample_weight, level
+        As in `paired_ranking_test`.
+
+    Returns
+    -------
+    PairwiseComparisons
+
+    Examples
+    --------
+    >>> errors = [0, 0, 0, 1, 0, 1, 0, 1]
+    >>> scores = {"good": [1, 2, 3, 6, 4, 8, 5, 7], "poor": [3, 5, 6, 1, 8, 4, 2, 7], "same": [1, 2, 3, 6, 4, 8, 5, 7]}
+    >>> found = pairwise_ranking_tests({name: (errors, s) for name, s in scores.items()})
+    >>> found.names, found.values.round(3).tolist(), found.pvalue[0, 2]
+    (('good', 'poor', 'same'), [1.0, 0.333, 1.0], 1.0)
+    """
+    chosen = _metric(metric)
+    statistics: dict[str, Linearised] = {}
+    w = None
+    for name, (truth, uncertainty) in rankings.items():
+        statistics[str(name)], w = chosen.linearised_of(truth, uncertainty, sample_weight=sample_weight)
+    return pairwise_statistic_tests(statistics, groups=groups, sample_weight=w, level=level)
+
+
+def _metric(name: str) -> RankingMetric:
+    check_choice(name, "metric", tuple(RANKING_METRICS))
+    return RANKING_METRICS[name]
+
+
+def _swap_pvalue(
+    metric: RankingMetric,
+    a: Ranking,
+    b: Ranking,
+    groups: ArrayLike | None,
+    w: Array | None,
+    n_draws: int,
+    rng: np.random.Generator,
+) -> float:
+    """Two-sided p-value of the difference under random swaps of the two rankings, unit by unit."""
+    truths = [np.asarray(truth, dtype=np.float64) for truth, _ in (a, b)]
+    ranks = [_midranks(np.asarray(uncertainty, dtype=np.float64)) for _, uncertainty in (a, b)]
+    n = len(truths[0])
+    if len(truths[1]) != n:
+        raise InputError(f"b: needs the same {n} instances as a; got {len(truths[1])}; use one test set.")
+    codes = make_units(n, groups, None).codes
+    n_units = n if codes is None else int(codes.max()) + 1
+
+    def difference(swap: np.ndarray | None) -> float:
+        t, r = truths, ranks
+        if swap is not None:
+            t = [np.where(swap, t[1], t[0]), np.where(swap, t[0], t[1])]
+            r = [np.where(swap, r[1], r[0]), np.where(swap, r[0], r[1])]
+        return metric.statistic(t[0], r[0], w).value - metric.statistic(t[1], r[1], w).value
+
+    observed = abs(difference(None))
+    count = 0
+    for _ in range(n_draws):
+        swap = rng.random(n_units) < 0.5
+        value = difference(swap if codes is None else swap[codes])
+        count += not abs(value) < observed - 1e-12  # an undefined draw counts against the difference
+    return (1 + count) / (1 + n_draws)
+
+
+def _midranks(scores: Array) -> Array:
+    """Mean rank of each score among all, ties sharing theirs, so that two scales become one."""
+    ranks, levels, _ = dense_ranks(scores)
+    counts = np.bincount(ranks, minlength=levels)
+    ends = np.cumsum(counts)
+    return (ends - 0.5 * counts)[ranks]

@@ -1,0 +1,214 @@
+"""Statistics that behave like means: a value, and how much each instance moves it.
+
+A rank statistic is no mean over instances, but near its expectation it behaves like one: θ̂ ≈ θ + Σ w_i ψ_i / Σ w with the
+influence ψ_i of instance i, whose weighted mean is zero. So one variance, with groups, weights and training runs, serves
+them all, and a difference of two statistics on the same instances has the difference of their influences.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import special
+
+from uqassay.statistics._samples import Floats, Spread, Units, check_choice, check_level, make_units, spread_of_mean
+from uqassay.statistics.estimate import Estimate, describe
+
+__all__ = ["Linearised", "linearised_estimate"]
+
+SCALES = ("identity", "logit", "wilson")
+LEAST_DOF = 0.05  # of a sample of one instance
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Linearised:
+    """A statistic of one sample and the influence of every instance on it.
+
+    Attributes
+    ----------
+    value : float
+        nan where the statistic is undefined.
+    influence : array (n,)
+        Weighted mean zero; in the units of the value.
+    parts : tuple of array (n,)
+        Where a statistic compares two samples, such as wrong and right instances: the influence inside each, 0 outside.
+        The smaller sample then decides how well the variance is known.
+    inside : tuple of array (n,)
+        Which instances make each part: 1 or 0, or a share in between for an average over runs.
+    centre : float
+        Where an interval is centred; nan: at the value.
+    imaginary : float
+        How many imaginary instances were added to each part for the centre and the influences.
+    shadows : tuple of float
+        What one imaginary instance adds to the statistic, w ψ / Σ w, in each part.
+    note : str
+        Why the value is undefined, or what a reader should know.
+    """
+
+    value: float
+    influence: Floats
+    parts: tuple[Floats, ...] = ()
+    inside: tuple[Floats | NDArray[np.bool_], ...] = ()
+    centre: float = np.nan
+    imaginary: float = 0.0
+    shadows: tuple[float, ...] = ()
+    note: str = ""
+
+    def __sub__(self, other: "Linearised") -> "Linearised":
+        note = "; ".join(dict.fromkeys(filter(None, [self.note, other.note])))
+        alike = len(self.parts) == len(other.parts)
+        pairs = zip(self.parts, other.parts, strict=True) if alike else ()
+        insides = zip(self.inside, other.inside, strict=True) if alike else ()
+        shadows = zip(self.shadows, other.shadows, strict=True) if alike else ()
+        return Linearised(
+            self.value - other.value,
+            self.influence - other.influence,
+            tuple(a - b for a, b in pairs),
+            tuple(np.maximum(a, b) for a, b in insides),
+            imaginary=max(self.imaginary, other.imaginary),
+            shadows=tuple(a - b for a, b in shadows),
+            note="; ".join(dict.fromkeys(filter(None, [self.note, other.note]))),
+        )
+
+
+def linearised_estimate(
+    statistics: Linearised | Sequence[Linearised],
+    *,
+    groups: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    level: float = 0.95,
+    scale: str = "identity",
+    method: str = "",
+) -> Estimate:
+    """A statistic with its interval from the influences.
+
+    Parameters
+    ----------
+    statistics : Linearised, or a sequence of them
+        The statistic on the instances; one for each of R training runs of one model, which are averaged.
+    groups, sample_weight
+        As in `mean_estimate`; the weights are those that the statistic was computed with.
+    level : float
+    scale : {"identity", "logit", "wilson"}
+        "logit": symmetric on the scale of ln θ/(1 − θ). "wilson": the share θ of as many independent instances as give
+        it its variance.
+    method : str
+        What the estimate says about how its interval was found; by default the scale.
+
+    Returns
+    -------
+    estimate : Estimate
+        nan with a note where the statistic is undefined in some run.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> values = np.array([0.0, 1.0, 1.0, 1.0])
+    >>> linearised_estimate(Linearised(values.mean(), values - values.mean()))
+    Estimate(0.75, low=-0.04561, high=1.546, level=0.95, n=4, method='linearised')
+    """
+    check_level(level)
+    check_choice(scale, "scale", SCALES)
+    runs = [statistics] if isinstance(statistics, Linearised) else list(statistics)
+    units = make_units(runs[0].influence.shape[0], groups, sample_weight)
+    notes = describe(units, [] if isinstance(statistics, Linearised) else [len(runs)])
+    notes += list(dict.fromkeys(run.note for run in runs if run.note))
+    whole = averaged(runs)
+    value, low, high = whole.value, np.nan, np.nan
+    if np.isnan(value):
+        pass
+    elif units.n_units == 1:
+        notes.append("1 group: no interval" if units.codes is not None else "1 instance: no interval")
+    else:
+        centre = value if np.isnan(whole.centre) else whole.centre
+        spread = spread_of(whole, units, [np.array([run.value for run in runs])])
+        low, high = scaled_interval(centre, spread, level, scale, units.n_units)
+        low, high = min(low, value), max(high, value)
+    method = method or ("linearised" if scale == "identity" else f"linearised, {scale} scale")
+    return Estimate(value, low=low, high=high, level=level, n=units.n_instances, method=method, note="; ".join(notes))
+
+
+def averaged(runs: Sequence[Linearised]) -> Linearised:
+    """Mean over training runs; for use inside this room."""
+    if len(runs) == 1:
+        return runs[0]
+    return Linearised(
+        float(np.mean([run.value for run in runs])),
+        np.mean([run.influence for run in runs], axis=0),
+        tuple(np.mean(part, axis=0) for part in zip(*(run.parts for run in runs), strict=True)),
+        tuple(np.mean(inside, axis=0, dtype=np.float64) for inside in zip(*(run.inside for run in runs), strict=True)),
+        float(np.mean([run.centre for run in runs])),
+        runs[0].imaginary,
+        tuple(float(np.mean(shadow)) for shadow in zip(*(run.shadows for run in runs), strict=True)),
+        "; ".join(dict.fromkeys(run.note for run in runs if run.note)),
+    )
+
+
+def spread_of(statistic: Linearised, units: Units, run_values: Sequence[Floats] = ()) -> Spread:
+    """Spread of a statistic, plus that of independent run values (R,) each; for use inside this room."""
+    influence = units.keep(statistic.influence)
+    if not statistic.parts:
+        return spread_of_mean(influence, units, run_values)
+    # each part is a sample of its own: its squares are divided by one less than it has units
+    u, squares, counts, extra = np.zeros(units.n_units), [], [], 0.0
+    for p, (part, inside) in enumerate(zip(statistic.parts, statistic.inside, strict=True)):
+        count = _units_in(units.keep(np.asarray(inside, dtype=np.float64)), units) + statistic.imaginary
+        shadow = statistic.imaginary * (statistic.shadows[p] ** 2 if statistic.shadows else 0.0)
+        own = units.sums(units.keep(part)[:, np.newaxis])[:, 0] / units.sizes.sum()
+        squares.append(float(own @ own) + shadow)
+        counts.append(count)
+        u += sample_factor(count) ** 0.5 * own
+        extra += sample_factor(count) * shadow
+    variance, dof = float(u @ u) + extra, spread_of_samples(squares, counts).dof  # an instance may be in several parts
+    if units.codes is not None or units.weights is not None:
+        robust = spread_of_mean(influence, units)
+        variance, dof = max(variance, robust.standard_error**2 + extra), min(dof, robust.dof)
+    spread = Spread(variance**0.5, dof, 0.0)
+    variances = [(spread.standard_error**2, spread.dof)]
+    variances += [(float(v.var(ddof=1)) / v.size, v.size - 1.0) for v in run_values if v.size > 1]
+    whole = sum(variance for variance, _ in variances)
+    if whole == 0.0:
+        return spread
+    return Spread(whole**0.5, 1.0 / sum((variance / whole) ** 2 / dof for variance, dof in variances), 0.0)
+
+
+def spread_of_samples(squares: Sequence[float], counts: Sequence[float]) -> Spread:
+    """Spread from the sum of squares of each independent sample and its size, with Satterthwaite's degrees of freedom."""
+    variances = [sample_factor(count) * square for square, count in zip(squares, counts, strict=True)]
+    variance = sum(variances)
+    if variance == 0.0:
+        return Spread(0.0, max(sum(counts) - len(counts), LEAST_DOF), 0.0)
+    shares = [v / variance for v in variances]
+    dof = 1.0 / sum(share**2 / max(count - 1, LEAST_DOF) for share, count in zip(shares, counts, strict=True))
+    return Spread(variance**0.5, dof, 0.0)
+
+
+def sample_factor(count: float) -> float:
+    """What makes a mean of squares of deviations unbiased, n / (n − 1)."""
+    return count / max(count - 1, LEAST_DOF)
+
+
+def _units_in(inside: Floats, units: Units) -> float:
+    """Units with an instance in this part of the statistic."""
+    if units.codes is None:
+        return float(inside.sum())
+    return float(np.count_nonzero(np.bincount(units.codes, weights=inside)))
+
+
+def scaled_interval(centre: float, spread: Spread, level: float, scale: str, n_units: int) -> tuple[float, float]:
+    """Interval of a statistic with this spread; for use inside this room."""
+    if scale == "identity":
+        return spread.interval(centre, level, "student-t")
+    q = float(special.stdtrit(spread.dof, 0.5 + level / 2))
+    inside = 0.0 < centre < 1.0
+    if scale == "logit" and inside:
+        reach = q * spread.standard_error / (centre * (1 - centre))
+        middle = float(special.logit(centre))
+        return float(special.expit(middle - reach)), float(special.expit(middle + reach))
+    n = centre * (1 - centre) / spread.standard_error**2 if inside and spread.standard_error > 0 else float(n_units)
+    middle = (centre + q**2 / (2 * n)) / (1 + q**2 / n)
+    half = q / (1 + q**2 / n) * float(np.sqrt(max(centre * (1 - centre), 0.0) / n + q**2 / (4 * n**2)))
+    return max(0.0, middle - half), min(1.0, middle + half)

@@ -1,0 +1,192 @@
+"""Could the difference of two statistics be chance? Paired tests for statistics that have influences, one pair or many."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from uqassay.errors import InputError
+from uqassay.statistics._samples import Floats, Units, check_level, make_units
+from uqassay.statistics.comparisons import PairedComparison, check_alpha
+from uqassay.statistics.estimate import Estimate, describe
+from uqassay.statistics.linearised import Linearised, averaged, scaled_interval, spread_of
+from uqassay.statistics.multiple_tests import benjamini_hochberg, holm
+
+__all__ = ["PairwiseComparisons", "paired_statistic_test", "pairwise_statistic_tests"]
+
+Runs = Linearised | Sequence[Linearised]
+# Statistics this close agree; what is left is rounding.
+_ROUNDING = 1e-12
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class PairwiseComparisons:
+    """Every pair of several statistics on the same instances, tested.
+
+    Attributes
+    ----------
+    names : tuple of str, length J
+    values : array (J,)
+    difference, low, high : array (J, J)
+        Value of the row minus that of the column, with its interval.
+    pvalue, holm, benjamini_hochberg : array (J, J)
+        Two-sided p-values, as they are and adjusted for the J(J − 1)/2 pairs; nan on the diagonal and where a statistic
+        is undefined.
+    level : float
+    """
+
+    names: tuple[str, ...]
+    values: Floats
+    difference: Floats
+    low: Floats
+    high: Floats
+    pvalue: Floats
+    holm: Floats
+    benjamini_hochberg: Floats
+    level: float
+
+    def reject(self, alpha: float = 0.05) -> np.ndarray[Any, np.dtype[np.bool_]]:
+        """Pairs whose difference is significant at family-wise level alpha (Holm), ``(J, J)``."""
+        check_alpha(alpha)
+        with np.errstate(invalid="ignore"):
+            return np.asarray(self.holm <= alpha)
+
+
+def paired_statistic_test(
+    a: Runs, b: Runs, *, groups: ArrayLike | None = None, sample_weight: ArrayLike | None = None, level: float = 0.95
+) -> PairedComparison:
+    """Test whether two statistics on the same instances have the same expectation.
+
+    Parameters
+    ----------
+    a, b : Linearised, or a sequence of them
+        The two statistics; several where a model was trained several times. The runs of the two are independent.
+    groups, sample_weight
+        As in `mean_estimate`; the weights are those that the statistics were computed with.
+    level : float
+        Confidence level of the interval of the difference.
+
+    Returns
+    -------
+    result : PairedComparison
+        With the difference of the influences as that of the statistic; Student's t with the degrees of freedom of the
+        smaller sample where the statistics compare two. For two areas under the curve on one sample this is the test of
+        DeLong et al. Equal statistics with equal influences: statistic 0 and p-value 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> x = np.array([0.0, 1.0, 2.0, 3.0])
+    >>> paired_statistic_test(Linearised(x.mean(), x - x.mean()), Linearised(1.0, np.zeros(4))).pvalue.__round__(3)
+    0.495
+    """
+    check_level(level)
+    first, second = _runs(a, "a"), _runs(b, "b")
+    n = first[0].influence.shape[0]
+    if second[0].influence.shape[0] != n:
+        raise InputError(
+            f"b: needs the same {n} instances as a; got {second[0].influence.shape[0]}; compute both on one test set."
+        )
+    units = make_units(n, groups, sample_weight)
+    counts = [] if isinstance(a, Linearised) and isinstance(b, Linearised) else [len(first), len(second)]
+    return _test(first, second, units, level, describe(units, counts))
+
+
+def pairwise_statistic_tests(
+    statistics: Mapping[str, Runs],
+    *,
+    groups: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    level: float = 0.95,
+) -> PairwiseComparisons:
+    """Test every pair of several statistics on the same instances.
+
+    Parameters
+    ----------
+    statistics : dict of str to Linearised or a sequence of them
+    groups, sample_weight, level
+        As in `paired_statistic_test`.
+
+    Returns
+    -------
+    PairwiseComparisons
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> x = np.array([0.0, 1.0, 2.0, 3.0])
+    >>> found = pairwise_statistic_tests({"x": Linearised(1.5, x - 1.5), "one": Linearised(1.0, 0 * x)})
+    >>> found.difference.tolist(), found.pvalue.round(3).tolist()
+    ([[0.0, 0.5], [-0.5, 0.0]], [[nan, 0.495], [0.495, nan]])
+    """
+    check_level(level)
+    if not statistics:
+        raise InputError("statistics: needs at least one statistic; got none; pass a dict from names to statistics.")
+    names = tuple(str(name) for name in statistics)
+    runs = [_runs(statistic, f"statistics[{name!r}]") for name, statistic in statistics.items()]
+    n = runs[0][0].influence.shape[0]
+    for name, several in zip(names, runs, strict=True):
+        if several[0].influence.shape[0] != n:
+            raise InputError(
+                f"statistics: all need the same {n} instances; {name!r} has {several[0].influence.shape[0]}; "
+                "compute them on one test set."
+            )
+    units = make_units(n, groups, sample_weight)
+    j = len(names)
+    difference, low, high = np.zeros((j, j)), np.zeros((j, j)), np.zeros((j, j))
+    pvalue = np.full((j, j), np.nan)
+    for row in range(j):
+        for column in range(row):
+            found = _test(runs[row], runs[column], units, level, [])
+            d = found.difference
+            difference[row, column], low[row, column], high[row, column] = float(d), d.low, d.high
+            difference[column, row], low[column, row], high[column, row] = -float(d), -d.high, -d.low
+            pvalue[row, column] = pvalue[column, row] = found.pvalue
+    lower = np.tril_indices(j, -1)
+    adjusted = []
+    for adjust in (holm, benjamini_hochberg):
+        table = np.full((j, j), np.nan)
+        if lower[0].size:
+            table[lower] = adjust(pvalue[lower])
+            table.T[lower] = table[lower]
+        adjusted.append(table)
+    values = np.array([averaged(several).value for several in runs])
+    return PairwiseComparisons(names, values, difference, low, high, pvalue, adjusted[0], adjusted[1], level)
+
+
+def _runs(statistic: Runs, name: str) -> list[Linearised]:
+    several = [statistic] if isinstance(statistic, Linearised) else list(statistic)
+    if not several:
+        raise InputError(f"{name}: needs at least one run; got none; pass a Linearised or a list of them.")
+    return several
+
+
+def _test(
+    first: Sequence[Linearised], second: Sequence[Linearised], units: Units, level: float, notes: list[str]
+) -> PairedComparison:
+    whole = averaged(first) - averaged(second)
+    notes = [*notes, *filter(None, [whole.note])]
+    value, low, high = whole.value, np.nan, np.nan
+    statistic = pvalue = np.nan
+    if np.isnan(value):
+        notes.append("a statistic is undefined: no test")
+    elif units.n_units == 1:
+        notes.append("1 group: no test" if units.codes is not None else "1 instance: no test")
+    else:
+        spread = spread_of(whole, units, [np.array([run.value for run in runs]) for runs in (first, second)])
+        low, high = scaled_interval(value, spread, level, "identity", units.n_units)
+        if spread.standard_error > _ROUNDING:
+            statistic = value / spread.standard_error
+            pvalue = spread.pvalue(statistic)
+        elif abs(value) <= _ROUNDING:
+            statistic, pvalue = 0.0, 1.0
+            notes.append("the two agree on every instance")
+        else:
+            notes.append("the difference does not vary over the instances: no test")
+    n = units.n_instances
+    note = "; ".join(notes)
+    difference = Estimate(value, low=low, high=high, level=level, n=n, method="linearised", note=note)
+    return PairedComparison(difference, float(statistic), float(pvalue), "linearised", n, note)

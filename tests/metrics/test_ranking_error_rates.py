@@ -1,0 +1,191 @@
+"""Measured coverage of the ranking metrics' intervals, type-I error and power of their paired tests.
+
+Run as a script, this file prints the tables that stand in the docstrings and in docs/ranking.md; as a test it measures
+fewer samples and asserts what the tables say.
+"""
+
+import sys
+
+import numpy as np
+import pytest
+from scipy import special, stats
+
+from uqassay.metrics.ranking import uq_auc_score, uq_c_index_score
+from uqassay.metrics.ranking_comparisons import paired_ranking_test
+
+AUCS = (0.6, 0.8, 0.95)
+
+
+# -- samples ----------------------------------------------------------------------------------------------------------
+
+
+def binormal(rng, wrong, right, auc, levels=None):
+    """Errors, normal scores shifted for mistakes, and the true area; with levels the scores are cut into that many."""
+    shift = np.sqrt(2) * stats.norm.ppf(auc)
+    errors = np.r_[np.ones(wrong), np.zeros(right)]
+    scores = rng.normal(size=wrong + right) + shift * errors
+    if levels is None:
+        return errors, scores, auc
+    cuts, truth = level_cuts(wrong / (wrong + right), shift, levels)
+    return errors, np.searchsorted(cuts, scores).astype(float), truth
+
+
+def level_cuts(error_rate, shift, levels):
+    """Thresholds that cut the mixture into equally frequent levels, and the area of the level."""
+    grid = np.linspace(-6, 10, 40001)
+    mixture = error_rate * stats.norm.cdf(grid - shift) + (1 - error_rate) * stats.norm.cdf(grid)
+    cuts = np.interp(np.arange(1, levels) / levels, mixture, grid)
+    p, q = (np.diff(np.r_[0.0, stats.norm.cdf(cuts - s), 1.0]) for s in (shift, 0.0))
+    return cuts, float(p @ (np.cumsum(q) - 0.5 * q))
+
+
+def random_errors(rng, n, rate, auc, levels=None):
+    """The same with a random number of mistakes."""
+    wrong = max(1, min(n - 1, rng.binomial(n, rate)))
+    return binormal(rng, wrong, n - wrong, auc, levels)
+
+
+def grouped(rng, n, rate, auc, *, unequal=False):
+    """Mistakes and scores that share an effect of their group: correlation .3 in both, ten instances to a group."""
+    sizes = rng.geometric(0.1, size=n // 10) if unequal else np.full(n // 10, 10)
+    groups = np.repeat(np.arange(len(sizes)), sizes)
+    m = len(groups)
+    latent = np.sqrt(0.3) * rng.normal(size=len(sizes))[groups] + np.sqrt(0.7) * rng.normal(size=m)
+    errors = (latent < stats.norm.ppf(rate)).astype(float)
+    effect = np.sqrt(0.3) * rng.normal(size=len(sizes))[groups] + np.sqrt(0.7) * rng.normal(size=m)
+    return errors, effect + np.sqrt(2) * stats.norm.ppf(auc) * errors, groups
+
+
+def gaps(rng, n, kind):
+    """Gap and entropy-like uncertainty of a classifier that is a little over-confident."""
+    if kind == "10 classes":
+        logits = rng.normal(0, 3, (n, 10))
+        logits[:, 0] += 8 * rng.random(n)
+        p, f = special.softmax(logits, axis=1), special.softmax(1.5 * logits, axis=1)
+        y = (p.cumsum(axis=1) < rng.random((n, 1))).sum(axis=1).clip(0, 9)
+        return 1 - f[np.arange(n), y], 1 - f.max(axis=1)
+    spread = {"binary, hard": 1.0, "binary": 2.5, "binary, easy": 6.0, "binary, tied": 2.5}[kind]
+    z = rng.normal(0, spread, n)
+    y = rng.random(n) < special.expit(z)
+    f = special.expit(1.5 * z + rng.normal(0, 0.5, n))
+    if kind == "binary, tied":
+        f = np.round(f, 1)
+    return np.where(y, 1 - f, f), -np.abs(np.round(f, 12) - 0.5)
+
+
+def two_scores(rng, n, rate, aucs, correlation):
+    """One model's mistakes and two scores of it."""
+    errors = np.zeros(n)
+    errors[: max(1, min(n - 1, rng.binomial(n, rate)))] = 1
+    noise = rng.multivariate_normal([0, 0], [[1, correlation], [correlation, 1]], size=n)
+    shifts = np.sqrt(2) * stats.norm.ppf(aucs)
+    return [(errors, noise[:, k] + shifts[k] * errors) for k in range(2)]
+
+
+def two_models(rng, n, rate, aucs, correlation):
+    """Two models, each with mistakes and a score of its own; both mistakes and scores are correlated."""
+    covariance = [[1, correlation], [correlation, 1]]
+    latent, noise = (rng.multivariate_normal([0, 0], covariance, size=n) for _ in range(2))
+    errors = (latent < stats.norm.ppf(rate)).astype(float)
+    errors[0], errors[1] = 0.0, 1.0
+    return [(errors[:, k], noise[:, k] + np.sqrt(2) * stats.norm.ppf(aucs[k]) * errors[:, k]) for k in range(2)]
+
+
+# -- shares -----------------------------------------------------------------------------------------------------------
+
+
+def coverage(draw, n_samples, seed, **options):
+    """Shares of intervals that hold the truth, lie above it and below it; draw(rng) gives (errors, scores, truth)."""
+    rng = np.random.default_rng(seed)
+    above = below = 0
+    for _ in range(n_samples):
+        errors, scores, truth = draw(rng)
+        found = uq_auc_score(errors, scores, **options)
+        above, below = above + (found.low > truth), below + (found.high < truth)
+    return 1 - (above + below) / n_samples, above / n_samples, below / n_samples
+
+
+def grouped_coverage(n, rate, auc, n_samples, seed, *, unequal=False, use_groups=True):
+    rng = np.random.default_rng(seed)
+    covered = 0
+    for _ in range(n_samples):
+        errors, scores, groups = grouped(rng, n, rate, auc, unequal=unequal)
+        found = uq_auc_score(errors, scores, groups=groups if use_groups else None)
+        covered += found.low <= auc <= found.high
+    return covered / n_samples
+
+
+def c_index_coverage(kind, n, n_samples, seed):
+    g, s = gaps(np.random.default_rng(1), 400_000, kind)
+    truth = float(uq_c_index_score(g, s))
+    rng = np.random.default_rng(seed)
+    covered = 0
+    for _ in range(n_samples):
+        found = uq_c_index_score(*gaps(rng, n, kind))
+        covered += found.low <= truth <= found.high
+    return covered / n_samples
+
+
+def rejections(draw, n_samples, seed, **options):
+    """Share of p-values at or below .01, .05 and .1; draw(rng) gives the two rankings."""
+    rng = np.random.default_rng(seed)
+    p = np.array([paired_ranking_test(*draw(rng), **options).pvalue for _ in range(n_samples)])
+    return tuple(float((p <= alpha).mean()) for alpha in (0.01, 0.05, 0.1))
+
+
+# -- tables -----------------------------------------------------------------------------------------------------------
+
+
+def print_tables(n_samples):
+    print("coverage of UQ-AUC: mistakes, right, levels; AUC .6 / .8 / .95; adjusted, then plain DeLong")
+    for wrong, right in (
+        (2, 198),
+        (4, 196),
+        (10, 190),
+        (20, 180),
+        (20, 980),
+        (20, 20),
+        (60, 140),
+        (100, 900),
+        (300, 700),
+    ):
+        for levels in (None, 5):
+            row = []
+            for method in ("adjusted", "delong"):
+                shares = [
+                    coverage(lambda r, auc=auc: binormal(r, wrong, right, auc, levels), n_samples, 3, method=method)[0]  # noqa: B023
+                    for auc in AUCS
+                ]
+                row.append(" / ".join(f"{100 * s:.1f}" for s in shares))
+            print(f"{wrong:5d} {right:5d} {levels or '-'}   {row[0]:22} {row[1]}", flush=True)
+    print("random number of mistakes: n, rate")
+    for n in (200, 1000):
+        for rate in (0.02, 0.1, 0.3):
+            shares = [coverage(lambda r, auc=auc: random_errors(r, n, rate, auc), n_samples, 4)[0] for auc in AUCS]  # noqa: B023
+            print(f"{n:5d} {rate:.2f}  " + " / ".join(f"{100 * s:.1f}" for s in shares), flush=True)
+    print("groups of ten, correlation .3: n, rate; equal, unequal, and groups ignored")
+    for n in (200, 1000):
+        for rate in (0.1, 0.3):
+            for auc in (0.6, 0.8, 0.95):
+                shares = [
+                    grouped_coverage(n, rate, auc, n_samples // 2, 5),
+                    grouped_coverage(n, rate, auc, n_samples // 2, 5, unequal=True),
+                    grouped_coverage(n, rate, auc, n_samples // 2, 5, use_groups=False),
+                ]
+                print(f"{n:5d} {rate:.2f} {auc}  " + " / ".join(f"{100 * s:.1f}" for s in shares), flush=True)
+    print("coverage of UQ-C-index: n = 40 / 200 / 1000")
+    for kind in ("binary, hard", "binary", "binary, easy", "binary, tied", "10 classes"):
+        shares = [c_index_coverage(kind, n, n_samples // 2, 6) for n in (40, 200, 1000)]
+        print(f"{kind:14} " + " / ".join(f"{100 * s:.1f}" for s in shares), flush=True)
+    print("type-I error in percent at 1 / 5 / 10: two scores, two models; n, rate, AUC, correlation")
+    for n, rate in ((200, 0.05), (200, 0.1), (200, 0.3), (1000, 0.02), (1000, 0.1)):
+        for auc in (0.6, 0.8, 0.95):
+            cells = []
+            for draw in (two_scores, two_models):
+                found = rejections(lambda r: draw(r, n, rate, (auc, auc), 0.5), n_samples, 7)  # noqa: B023
+                cells.append(" / ".join(f"{100 * s:.1f}" for s in found))
+            print(f"{n:5d} {rate:.2f} {auc}   {cells[0]:20} {cells[1]}", flush=True)
+
+
+if __name__ == "__main__":
+    print_tables(int(sys.argv[1]) if len(sys.argv) > 1 else 10_000)

@@ -1,0 +1,256 @@
+"""DeLong's variance against its definition, against pROC and scikit-learn; degenerate input; ties, weights, shares."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from uqassay.errors import InputError
+from uqassay.statistics import delong
+from uqassay.statistics.delong import auc_estimate, auc_linearised, delong_covariance
+from uqassay.statistics.linearised import linearised_estimate
+
+
+def area_by_pairs(positive, scores, weights=None):
+    """Every pair on its own; a share is that much of a positive and the rest of a negative instance."""
+    e, s = np.asarray(positive, float), np.asarray(scores, float)
+    w = np.ones(len(e)) if weights is None else np.asarray(weights, float)
+    kernel = (s[:, None] > s[None, :]) + 0.5 * (s[:, None] == s[None, :])
+    first, second = w * e, w * (1 - e)
+    return float(first @ kernel @ second / (first.sum() * second.sum()))
+
+
+def covariance_by_definition(positive, scores):
+    """DeLong, DeLong and Clarke-Pearson (1988), equations 4 to 6, written as they stand."""
+    positive = np.asarray(positive, bool)
+    rows_x, rows_y = [], []
+    for s in np.atleast_2d(scores):
+        x, y = s[positive], s[~positive]
+        kernel = (x[:, None] > y[None, :]) + 0.5 * (x[:, None] == y[None, :])
+        rows_x.append(kernel.mean(axis=1))
+        rows_y.append(kernel.mean(axis=0))
+    return np.cov(rows_x) / positive.sum() + np.cov(rows_y) / (~positive).sum()
+
+
+def random_case(rng, n=40, levels=None):
+    positive = np.r_[0, 0, 1, 1, rng.integers(0, 2, n - 4)]
+    scores = rng.normal(size=n) + positive
+    return positive, np.round(scores * levels) if levels else scores
+
+
+@pytest.mark.parametrize("levels", [None, 3, 1])
+def test_area_and_covariance_against_the_definition(random_generator, levels):
+    for _ in range(30):
+        positive, first = random_case(random_generator, levels=levels)
+        second = first + random_generator.normal(size=len(first))
+        areas, covariance = delong_covariance(positive, [first, second])
+        assert areas == pytest.approx([area_by_pairs(positive, s) for s in (first, second)], abs=1e-14)
+        assert covariance == pytest.approx(covariance_by_definition(positive, [first, second]), abs=1e-14)
+
+
+def test_the_estimate_against_scikit_learn_with_weights_and_ties(random_generator, needs):
+    needs("sklearn")
+    from sklearn.metrics import roc_auc_score
+
+    for _ in range(30):
+        positive, scores = random_case(random_generator, levels=2)
+        weights = random_generator.exponential(size=len(positive))
+        assert float(auc_estimate(positive, scores)) == pytest.approx(roc_auc_score(positive, scores), abs=1e-12)
+        assert float(auc_estimate(positive, scores, sample_weight=weights)) == pytest.approx(
+            roc_auc_score(positive, scores, sample_weight=weights), abs=1e-12
+        )
+
+
+def test_both_ways_of_counting_give_the_same_interval(random_generator):
+    for trial in range(60):
+        positive, scores = random_case(random_generator, n=30, levels=2 if trial % 2 else None)
+        if trial % 3 == 0:
+            positive = 1 - positive
+        sorted_only = auc_estimate(positive, scores)
+        general = linearised_estimate(
+            auc_linearised(positive.astype(float), scores, None, imaginary=delong.IMAGINARY), scale="logit"
+        )
+        assert [sorted_only, sorted_only.low, sorted_only.high] == pytest.approx(
+            [general, general.low, general.high], abs=1e-10
+        )
+
+
+def test_a_share_counts_as_so_much_of_each_sample(random_generator):
+    share = random_generator.uniform(size=25)
+    share[:3] = 0, 1, 0.5
+    scores = np.round(random_generator.normal(size=25), 1)
+    weights = random_generator.exponential(size=25)
+    assert float(auc_estimate(share, scores)) == pytest.approx(area_by_pairs(share, scores), abs=1e-13)
+    assert float(auc_estimate(share, scores, sample_weight=weights)) == pytest.approx(
+        area_by_pairs(share, scores, weights), abs=1e-13
+    )
+
+
+def test_an_integer_weight_is_so_many_copies(random_generator):
+    positive, scores = random_case(random_generator, levels=2)
+    copies = random_generator.integers(0, 4, len(positive))
+    copies[:4] = 1
+    weighted = auc_estimate(positive, scores, sample_weight=copies)
+    assert float(weighted) == pytest.approx(float(auc_estimate(np.repeat(positive, copies), np.repeat(scores, copies))))
+
+
+def test_influences_are_the_derivative_in_the_weights(random_generator):
+    share = random_generator.uniform(size=20)
+    scores = random_generator.integers(0, 6, 20).astype(float)
+    weights = random_generator.exponential(size=20) + 0.1
+    found = auc_linearised(share, scores, weights)
+    assert float(weights @ found.influence) == pytest.approx(0.0, abs=1e-12)
+    for i in range(20):
+        moved = weights.copy()
+        moved[i] += 1e-5
+        slope = (area_by_pairs(share, scores, moved) - found.value) / 1e-5
+        assert slope * weights.sum() == pytest.approx(found.influence[i], abs=2e-4)
+
+
+def test_order_of_rows_and_of_the_scale_does_not_matter(random_generator):
+    positive, scores = random_case(random_generator, levels=4)
+    rows = random_generator.permutation(len(positive))
+    first = auc_estimate(positive, scores)
+    for other in (
+        auc_estimate(positive[rows], scores[rows]),
+        auc_estimate(positive, np.exp(scores / 10)),
+        auc_estimate(positive.astype(bool).tolist(), scores.tolist()),
+        auc_estimate(positive, scores.astype(np.float16)),
+    ):
+        assert (float(other), other.low, other.high) == pytest.approx((float(first), first.low, first.high), abs=1e-12)
+
+
+def test_infinite_scores_are_scores():
+    assert float(auc_estimate([0, 1, 0, 1], [-np.inf, np.inf, 0.0, 0.0])) == 0.875
+
+
+@pytest.mark.parametrize(
+    ("positive", "scores", "value", "note"),
+    [
+        ([0, 0, 0], [1, 2, 3], np.nan, "no positive: undefined; only 3 negative: a rough interval"),
+        ([1, 1], [1, 2], np.nan, "only 2 positive: a rough interval; no negative: undefined"),
+        ([1], [1.0], np.nan, "only 1 positive: a rough interval; no negative: undefined"),
+        (
+            [0, 1],
+            [1, 1],
+            0.5,
+            "only 1 positive: a rough interval; only 1 negative: a rough interval; "
+            "all scores are equal: nothing is ranked",
+        ),
+    ],
+)
+def test_degenerate_input_is_stated(positive, scores, value, note):
+    found = auc_estimate(positive, scores)
+    assert float(found) == pytest.approx(value, nan_ok=True)
+    assert np.isnan(found.low) == np.isnan(value)
+    assert found.note == note
+
+
+def test_perfect_separation_is_no_certainty():
+    few, many = (auc_estimate([0] * n + [1] * n, np.arange(2 * n)) for n in (5, 500))
+    assert few == many == few.high == many.high == 1.0
+    assert few.low < 0.6
+    assert 0.99 < many.low < 1.0
+
+
+def test_few_of_one_sample_are_counted():
+    positive = np.r_[np.ones(7), np.zeros(100)]
+    assert auc_estimate(positive, np.arange(107)).note == "only 7 positive: a rough interval"
+    assert (
+        "only 2 positive in different groups" in auc_estimate(positive, np.arange(107), groups=np.arange(107) // 4).note
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options", "message"),
+    [
+        (([0, 1, np.nan], [1, 2, 3]), {}, "positive: must not hold nan; 1 of 3 values are nan, the first at row 2"),
+        (([0, 1, 1], [1, np.nan, np.nan]), {}, "scores: must not hold nan; 2 of 3 values are nan, the first at row 1"),
+        (([0, 2, 1], [1, 2, 3]), {}, r"positive: must lie in \[0, 1\]; row 1 is 2"),
+        (([0, 1], [1, 2, 3]), {}, "scores: needs one value for each of the 2 instances; got 3"),
+        (([0, 1], [1, 2]), {"sample_weight": [1, -1]}, "sample_weight: must be finite and not negative"),
+        (([0, 1], [1, 2]), {"level": 95}, "level: must lie strictly between 0 and 1"),
+        (([0, 1], [1, 2]), {"method": "hanley"}, "method: must be one of 'adjusted', 'delong'"),
+        (([0, 1], [1, 2]), {"groups": [1]}, "groups: must have one label per instance"),
+        (([], []), {}, "positive: needs at least one value"),
+        ((["a"], [1]), {}, "positive: must hold real numbers"),
+    ],
+)
+def test_bad_input_is_refused(arguments, options, message):
+    with pytest.raises(InputError, match=message):
+        auc_estimate(*arguments, **options)
+
+
+def test_covariance_refuses_what_has_no_variance():
+    with pytest.raises(InputError, match="at least two positive instances"):
+        delong_covariance([0, 0, 1], [1, 2, 3])
+    with pytest.raises(InputError, match="positive: must be 0 or 1; row 1 is 0.5"):
+        delong_covariance([0, 0.5, 1], [1, 2, 3])
+
+
+def test_groups_of_one_change_nothing_and_copies_add_nothing(random_generator):
+    positive, scores = random_case(random_generator, n=60)
+    alone, grouped = (auc_estimate(positive, scores, groups=g) for g in (None, np.arange(60)))
+    assert (alone.low, alone.high) == pytest.approx((grouped.low, grouped.high), abs=1e-12)
+    twice = auc_estimate(np.tile(positive, 2), np.tile(scores, 2), groups=np.tile(np.arange(60), 2), method="delong")
+    once = auc_estimate(positive, scores, method="delong")
+    assert (float(once), once.low, once.high) == pytest.approx((float(twice), twice.low, twice.high), abs=1e-12)
+
+
+def test_grouped_variance_against_obuchowski(random_generator):
+    """Σ over groups of (Σ placements − count · area)², as in Obuchowski (1997), equation 3, with her factors."""
+    positive = random_generator.integers(0, 2, 80)
+    groups = np.repeat(np.arange(20), 4)
+    positive[::4], positive[1::4] = 1, 0  # each group holds both
+    scores = random_generator.normal(size=80) + positive + random_generator.normal(size=20)[groups]
+    areas, covariance = delong_covariance(positive, scores, groups=groups)
+    x, y = positive == 1, positive == 0
+    kernel = (scores[:, None] > scores[None, :]) * 1.0
+    placements = np.where(x, kernel[:, y].mean(axis=1), kernel[x].mean(axis=0))
+    m, n = x.sum(), y.sum()
+    sums = [np.bincount(groups, weights=(placements - areas[0]) * part) for part in (x, y)]
+    factor = 20 / 19
+    expected = factor * (sums[0] @ sums[0] / m**2 + sums[1] @ sums[1] / n**2 + 2 * sums[0] @ sums[1] / (m * n))
+    assert covariance[0, 0] == pytest.approx(expected, rel=1e-12)
+
+
+# The numbers below were made by pROC's implementation in R, from the integers that this generator gives:
+#   s <- 12345; u <- numeric(120)
+#   for (i in 1:120) { s <- (16807 * s) %% 2147483647; u[i] <- s / 2147483647 }
+#   y <- as.integer(u[1:40] < 0.4); a <- round(10 * u[41:80] + 4 * y); b <- round(10 * u[81:120] + 2 * y)
+#   ra <- pROC::roc(y, a, direction = "<"); rb <- pROC::roc(y, b, direction = "<")
+#   print(c(auc(ra), auc(rb), var(ra), var(rb), cov(ra, rb)), digits = 12); roc.test(ra, rb, method = "delong")
+def lehmer(n):
+    state, out = 12345, []
+    for _ in range(n):
+        state = 16807 * state % 2147483647
+        out.append(state / 2147483647)
+    return np.array(out)
+
+
+def pROC_case():
+    u = lehmer(120)
+    y = (u[:40] < 0.4).astype(int)
+    return y, np.round(10 * u[40:80] + 4 * y), np.round(10 * u[80:] + 2 * y)
+
+
+PROC = [0.89125, 0.7325, 0.00224523026315789, 0.00619473684210526, -0.00032039473684211]  # pROC 1.18.0
+PROC_PVALUE = 0.0957304385171
+
+
+def test_against_pROC():
+    y, a, b = pROC_case()
+    areas, covariance = delong_covariance(y, [a, b])
+    found = [*areas, covariance[0, 0], covariance[1, 1], covariance[0, 1]]
+    assert found == pytest.approx(PROC, rel=1e-9)
+    z = (areas[0] - areas[1]) / np.sqrt(covariance[0, 0] + covariance[1, 1] - 2 * covariance[0, 1])
+    assert 2 * stats.norm.sf(abs(z)) == pytest.approx(PROC_PVALUE, rel=1e-6)
+
+
+def test_against_published_counts():
+    """Outcome of 113 patients by the grade of their haemorrhage (Turck et al. 2010, the example data of pROC)."""
+    good, poor = [37, 20, 3, 8, 4], [2, 12, 1, 8, 18]
+    grades = np.r_[np.repeat(np.arange(5), good), np.repeat(np.arange(5), poor)]
+    outcome = np.repeat([0, 1], [72, 41])
+    area, variance = delong_covariance(outcome, grades)
+    assert float(area[0]) == pytest.approx(0.8236789, abs=5e-8)
+    assert variance[0, 0] == pytest.approx(0.0014699147088236, rel=1e-11)

@@ -1,0 +1,154 @@
+"""Statistics with influences: what a mean must give, runs, groups, scales; tests of one pair and of many."""
+
+import numpy as np
+import pytest
+
+from uqassay.errors import InputError
+from uqassay.statistics import mean_estimate, paired_mean_test, proportion_estimate
+from uqassay.statistics.delong import auc_linearised, delong_covariance
+from uqassay.statistics.linearised import Linearised, linearised_estimate, spread_of_samples
+from uqassay.statistics.statistic_comparisons import paired_statistic_test, pairwise_statistic_tests
+
+
+def mean_of(values, weights=None):
+    mean = float(np.average(values, weights=weights))
+    return Linearised(mean, np.asarray(values, float) - mean)
+
+
+def ends(estimate):
+    return [float(estimate), estimate.low, estimate.high]
+
+
+@pytest.mark.parametrize("grouped", [False, True])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_a_mean_gets_the_interval_of_a_mean(random_generator, grouped, weighted):
+    values = random_generator.normal(size=50)
+    groups = random_generator.integers(0, 12, 50) if grouped else None
+    weights = random_generator.exponential(size=50) if weighted else None
+    mine = linearised_estimate(mean_of(values, weights), groups=groups, sample_weight=weights)
+    expected = mean_estimate(values, groups=groups, sample_weight=weights)
+    assert ends(mine) == pytest.approx(ends(expected), abs=1e-12)
+
+
+def test_runs_get_the_interval_of_runs(random_generator):
+    values = random_generator.normal(size=(4, 50)) + random_generator.normal(size=(4, 1))
+    mine = linearised_estimate([mean_of(run) for run in values])
+    assert ends(mine) == pytest.approx(ends(mean_estimate(values)), abs=1e-12)
+    assert mine.note == "4 runs"
+
+
+def test_a_share_on_the_wilson_scale_is_wilson_with_t(random_generator):
+    values = (random_generator.random(400) < 0.2).astype(float)
+    mine, wilson = linearised_estimate(mean_of(values), scale="wilson"), proportion_estimate(values)
+    assert ends(mine) == pytest.approx(ends(wilson), abs=2e-4)
+
+
+def test_logit_scale_by_hand():
+    values = np.repeat([0.0, 1.0], [10, 30])
+    se = values.std(ddof=1) / np.sqrt(40)
+    reach = 2.0227 * se / (0.75 * 0.25)  # the .975 quantile of t with 39 degrees of freedom
+    found = linearised_estimate(mean_of(values), scale="logit")
+    expected = 1 / (1 + np.exp(-(np.log(3) + np.array([-reach, reach]))))
+    assert [found.low, found.high] == pytest.approx(expected, abs=1e-4)
+
+
+def test_two_samples_have_satterthwaites_degrees_of_freedom(random_generator):
+    from scipy.stats import ttest_ind
+
+    x, y = random_generator.normal(size=12), 3 * random_generator.normal(size=30) + 1
+    squares = [float(((s - s.mean()) ** 2).sum()) / len(s) ** 2 for s in (x, y)]
+    spread = spread_of_samples(squares, [12, 30])
+    welch = ttest_ind(x, y, equal_var=False)
+    assert spread.pvalue((x.mean() - y.mean()) / spread.standard_error) == pytest.approx(welch.pvalue, rel=1e-10)
+
+
+def test_undefined_and_single_units_are_stated():
+    undefined = linearised_estimate(Linearised(np.nan, np.zeros(3), note="no mistakes"))
+    assert np.isnan(undefined)
+    assert undefined.note == "no mistakes"
+    assert linearised_estimate(mean_of([2.0])).note == "1 instance: no interval"
+    assert linearised_estimate(mean_of([2.0, 3.0]), groups=["a", "a"]).note == "1 group; 1 group: no interval"
+
+
+def test_a_difference_of_means_is_the_paired_t_test(random_generator):
+    a, b = random_generator.normal(size=(2, 40))
+    groups = np.arange(40) // 3
+    for g in (None, groups):
+        mine = paired_statistic_test(mean_of(a), mean_of(b), groups=g)
+        expected = paired_mean_test(a, b, groups=g)
+        assert (mine.statistic, mine.pvalue) == pytest.approx((expected.statistic, expected.pvalue), abs=1e-12)
+        assert ends(mine.difference) == pytest.approx(ends(expected.difference), abs=1e-12)
+
+
+def test_a_difference_of_runs_is_the_paired_t_test_of_runs(random_generator):
+    a, b = random_generator.normal(size=(3, 40)), random_generator.normal(size=(5, 40))
+    mine = paired_statistic_test([mean_of(run) for run in a], [mean_of(run) for run in b])
+    expected = paired_mean_test(a, b)
+    assert (mine.statistic, mine.pvalue) == pytest.approx((expected.statistic, expected.pvalue), abs=1e-12)
+
+
+def test_a_difference_of_areas_has_delongs_variance(random_generator):
+    positive = random_generator.integers(0, 2, 60)
+    scores = random_generator.normal(size=(2, 60)) + positive
+    areas, covariance = delong_covariance(positive, scores)
+    found = paired_statistic_test(*(auc_linearised(positive.astype(float), s, None) for s in scores))
+    z = (areas[0] - areas[1]) / np.sqrt(covariance[0, 0] + covariance[1, 1] - 2 * covariance[0, 1])
+    assert found.statistic == pytest.approx(z, rel=1e-10)
+
+
+def test_two_models_whose_samples_overlap_keep_the_covariance(random_generator):
+    """An instance may be a mistake of one model and not of the other; its two influences belong together."""
+    scores = random_generator.normal(size=(2, 300))
+    first = random_generator.integers(0, 2, 300).astype(float)
+    a, b = auc_linearised(first, scores[0], None), auc_linearised(1 - first, scores[1], None)
+    found = paired_statistic_test(a, b)
+    by_hand = np.sqrt(((a.influence - b.influence) ** 2).sum()) / 300
+    assert (a.value - b.value) / found.statistic == pytest.approx(by_hand, rel=0.01)
+
+
+def test_equal_statistics_are_equal_and_not_undefined(random_generator):
+    found = paired_statistic_test(mean_of([1.0, 2.0, 4.0]), mean_of([1.0, 2.0, 4.0]))
+    assert (found.statistic, found.pvalue) == (0.0, 1.0)
+    assert "the two agree on every instance" in found.note
+    shifted = paired_statistic_test(mean_of([1.0, 2.0, 4.0]), mean_of([2.0, 3.0, 5.0]))
+    assert np.isnan(shifted.pvalue)
+    assert "does not vary over the instances" in shifted.note
+
+
+def test_many_are_the_pairs_adjusted(random_generator):
+    values = {name: random_generator.normal(size=60) + shift for name, shift in (("a", 0), ("b", 0.2), ("c", 0.9))}
+    found = pairwise_statistic_tests({name: mean_of(v) for name, v in values.items()})
+    raw = {}
+    for i, j in ((1, 0), (2, 0), (2, 1)):
+        pair = paired_mean_test(values["abc"[i]], values["abc"[j]])
+        raw[i, j] = pair.pvalue
+        assert found.pvalue[i, j] == found.pvalue[j, i] == pytest.approx(pair.pvalue, abs=1e-14)
+        assert found.difference[i, j] == -found.difference[j, i] == pytest.approx(float(pair.difference), abs=1e-14)
+        assert found.low[i, j] == -found.high[j, i] == pytest.approx(pair.difference.low, abs=1e-13)
+    ordered = sorted(raw, key=raw.get)
+    running = 0.0
+    for k, pair in enumerate(ordered):
+        running = max(running, min(1.0, raw[pair] * (3 - k)))
+        assert found.holm[pair] == pytest.approx(running, abs=1e-15)
+    assert np.isnan(found.pvalue.diagonal()).all()
+    assert found.reject(0.05).sum() == 2 * sum(found.holm[pair] <= 0.05 for pair in raw)
+
+
+def test_an_undefined_statistic_leaves_the_others_alone(random_generator):
+    values = random_generator.normal(size=(2, 30))
+    found = pairwise_statistic_tests(
+        {"a": mean_of(values[0]), "none": Linearised(np.nan, np.zeros(30)), "b": mean_of(values[1])}
+    )
+    assert np.isnan(found.pvalue[1]).all()
+    assert found.holm[2, 0] == found.pvalue[2, 0] == pytest.approx(paired_mean_test(values[1], values[0]).pvalue)
+
+
+def test_bad_input_is_refused():
+    with pytest.raises(InputError, match="b: needs the same 2 instances as a; got 3"):
+        paired_statistic_test(mean_of([1.0, 2.0]), mean_of([1.0, 2.0, 3.0]))
+    with pytest.raises(InputError, match="statistics: needs at least one statistic"):
+        pairwise_statistic_tests({})
+    with pytest.raises(InputError, match="scale: must be one of"):
+        linearised_estimate(mean_of([1.0, 2.0]), scale="probit")
+    with pytest.raises(InputError, match="a: needs at least one run"):
+        paired_statistic_test([], mean_of([1.0, 2.0]))
