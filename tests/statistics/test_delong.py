@@ -183,7 +183,7 @@ def test_bad_input_is_refused(arguments, options, message):
 def test_covariance_refuses_what_has_no_variance():
     with pytest.raises(InputError, match="at least two positive instances"):
         delong_covariance([0, 0, 1], [1, 2, 3])
-    with pytest.raises(InputError, match="positive: must be 0 or 1; row 1 is 0.5"):
+    with pytest.raises(InputError, match=r"positive: must be 0 or 1; row 1 is 0\.5"):
         delong_covariance([0, 0.5, 1], [1, 2, 3])
 
 

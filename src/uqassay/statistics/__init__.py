@@ -1,4 +1,4 @@
-"""How sure are we: estimates with intervals, resampling, paired tests. Arrays in, arrays out."""
+"""How sure are we: estimates with intervals, resampling, paired tests, sample sizes. Arrays in, arrays out."""
 
 from uqassay.statistics.bootstrap import (
     bca_interval,
@@ -13,23 +13,56 @@ from uqassay.statistics.comparisons import (
     compare_to_best,
     paired_mean_test,
 )
+from uqassay.statistics.correlation import kendall_tau_estimate, kendall_tau_influence, pearson_estimate
+from uqassay.statistics.delong import auc_estimate, delong_covariance
 from uqassay.statistics.estimate import Estimate, mean_estimate
+from uqassay.statistics.linearised import Linearised, linearised_estimate
 from uqassay.statistics.multiple_tests import benjamini_hochberg, holm
+from uqassay.statistics.planning import PrecisionPlan, plan_auc, plan_auc_from_pilot, plan_from_pilot
+from uqassay.statistics.power import DifferencePlan, plan_auc_difference, plan_difference_from_pilot
 from uqassay.statistics.proportion import proportion_estimate
+from uqassay.statistics.statistic_comparisons import (
+    PairwiseComparisons,
+    paired_statistic_test,
+    pairwise_statistic_tests,
+)
+from uqassay.statistics.u_statistics import Concordance, concordance
+from uqassay.statistics.weighted_bootstrap import bootstrap_estimate, bootstrap_weights
 
 __all__ = [
+    "Concordance",
+    "DifferencePlan",
     "DifferenceToBest",
     "Estimate",
+    "Linearised",
     "PairedComparison",
+    "PairwiseComparisons",
+    "PrecisionPlan",
+    "auc_estimate",
     "bca_interval",
     "benjamini_hochberg",
+    "bootstrap_estimate",
     "bootstrap_means",
     "bootstrap_run_means",
+    "bootstrap_weights",
     "compare_to_best",
+    "concordance",
+    "delong_covariance",
     "holm",
+    "kendall_tau_estimate",
+    "kendall_tau_influence",
+    "linearised_estimate",
     "mean_estimate",
     "paired_mean_test",
+    "paired_statistic_test",
+    "pairwise_statistic_tests",
+    "pearson_estimate",
     "percentile_interval",
+    "plan_auc",
+    "plan_auc_difference",
+    "plan_auc_from_pilot",
+    "plan_difference_from_pilot",
+    "plan_from_pilot",
     "proportion_estimate",
     "winning_probability",
 ]

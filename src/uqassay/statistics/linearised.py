@@ -58,7 +58,6 @@ class Linearised:
     note: str = ""
 
     def __sub__(self, other: "Linearised") -> "Linearised":
-        note = "; ".join(dict.fromkeys(filter(None, [self.note, other.note])))
         alike = len(self.parts) == len(other.parts)
         pairs = zip(self.parts, other.parts, strict=True) if alike else ()
         insides = zip(self.inside, other.inside, strict=True) if alike else ()

@@ -1,0 +1,334 @@
+"""Rank and product-moment correlation, each with an interval that assumes no distribution."""
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import special
+
+from uqassay.errors import InputError
+from uqassay.statistics._samples import Floats, Units, as_floats, check_choice, check_draws, check_level, make_units
+from uqassay.statistics.bootstrap import bca_interval, bootstrap_means
+from uqassay.statistics.estimate import Estimate, describe
+from uqassay.statistics.linearised import Linearised, linearised_estimate
+from uqassay.statistics.u_statistics import concordance, dense_ranks
+
+__all__ = ["kendall_tau_estimate", "kendall_tau_influence", "pearson_estimate"]
+
+_PEARSON_METHODS = ("jackknife", "fisher", "bca")
+
+# Variances and influences this small (relative to the squares or values they come from) are rounding alone.
+_ROUNDING = 1e-12
+
+
+def kendall_tau_estimate(
+    x: ArrayLike,
+    y: ArrayLike,
+    *,
+    groups: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    level: float = 0.95,
+) -> Estimate:
+    """Kendall's τ-b, (concordant − discordant pairs) / √(pairs untied in x · pairs untied in y), with its interval.
+
+    Parameters
+    ----------
+    x, y : array_like, shape (n,)
+        Only their order counts; ±inf are the ends of it.
+    groups : array_like of labels, shape (n,), optional
+        Instances of one group may depend on each other; groups do not. All pairs count, those within groups too.
+    sample_weight : array_like, shape (n,), optional
+        A pair counts with the product of its weights, so a whole weight equals that many copies.
+    level : float
+
+    Returns
+    -------
+    estimate : Estimate
+        nan with a note where x or y is constant. O(n log n).
+
+    Raises
+    ------
+    InputError
+        A value is nan, the lengths differ, or as `mean_estimate` on groups and weights.
+
+    Notes
+    -----
+    τ-b is a ratio of U-statistics, so every instance has an influence on it (delta method), and the variance is that of
+    the mean influence, cluster-robust with groups. The interval is symmetric on the scale of Fisher's z = artanh τ, with
+    the quantile of Student's t. Where no instance moves τ (|τ| = 1, or a symmetric sample), it is Wilson's interval of
+    the share (1 + τ)/2 of n instances (of as many groups): with all pairs concordant, τ = 1 is not proved.
+
+    Measured coverage of 95 % intervals in percent (4000 samples), on the scale of z and, in brackets, of τ itself;
+    groups of 2, 5, 10 and 10 instances with intraclass correlation .5:
+
+    ===========================  ===========  ===========  ===========  ===========
+    x, y                         n = 20       50           200          1000
+    ===========================  ===========  ===========  ===========  ===========
+    normal, τ = 0                95.6 (94.5)  95.5 (95.0)  95.5 (95.4)  95.5 (95.5)
+    normal, τ = .33              96.6 (94.9)  95.2 (94.5)  95.1 (94.9)  95.0 (95.0)
+    normal, τ = .71              97.7 (95.5)  96.0 (94.8)  94.8 (94.5)  95.0 (94.8)
+    normal, τ = .91              99.4 (96.0)  98.2 (96.4)  95.6 (95.7)  94.8 (94.7)
+    3 × 3 levels, τ-b = .36      94.8 (92.0)  94.8 (93.6)  94.8 (94.7)  95.1 (95.0)
+    3 × 3 levels, τ-b = .75      97.9 (91.3)  95.9 (93.6)  94.5 (94.4)  95.0 (94.8)
+    2 × 2 levels, τ-b = .71      97.3 (89.7)  96.5 (92.3)  95.5 (93.6)  95.3 (94.6)
+    groups, τ = 0                95.2 (93.8)  94.5 (93.7)  94.6 (94.3)  94.3 (94.2)
+    groups, τ = .71              96.7 (93.8)  95.0 (93.8)  93.9 (93.3)  95.0 (95.1)
+    ===========================  ===========  ===========  ===========  ===========
+
+    References
+    ----------
+    Kendall (1945), The treatment of ties in ranking problems, Biometrika 33.
+    Hoeffding (1948), A class of statistics with asymptotically normal distribution, section 9.
+
+    Examples
+    --------
+    >>> kendall_tau_estimate([1, 2, 3, 4, 5, 6], [1, 3, 2, 4, 6, 6])
+    Estimate(0.8281, low=-0.09161, high=0.9854, level=0.95, n=6, method="linearised, Fisher's z")
+    >>> kendall_tau_estimate([1, 1, 1], [1, 2, 3]).note
+    'x is constant: no correlation'
+    """
+    return named_tau_estimate(x, y, ("x", "y"), groups, sample_weight, level)
+
+
+def named_tau_estimate(
+    x: ArrayLike,
+    y: ArrayLike,
+    names: tuple[str, str],
+    groups: ArrayLike | None,
+    sample_weight: ArrayLike | None,
+    level: float,
+) -> Estimate:
+    """`kendall_tau_estimate` with the names of the two in every message; for use inside this package."""
+    check_level(level)
+    tau = _tau_influence(x, y, names, sample_weight)
+    share = Linearised((1 + tau.value) / 2, tau.influence / 2, note=tau.note)
+    found = linearised_estimate(
+        share,
+        groups=groups,
+        sample_weight=sample_weight,
+        level=level,
+        scale="logit" if tau.influence.any() else "wilson",
+    )
+    low, high = 2 * found.low - 1, 2 * found.high - 1
+    return Estimate(
+        tau.value, low=low, high=high, level=level, n=found.n, method="linearised, Fisher's z", note=found.note
+    )
+
+
+def kendall_tau_influence(x: ArrayLike, y: ArrayLike, *, sample_weight: ArrayLike | None = None) -> Linearised:
+    """Kendall's τ-b with the influence of every instance, for differences and averages of several τ.
+
+    Parameters
+    ----------
+    x, y, sample_weight
+        As in `kendall_tau_estimate`.
+
+    Returns
+    -------
+    tau : Linearised
+
+    Raises
+    ------
+    InputError
+        As `kendall_tau_estimate`.
+
+    Notes
+    -----
+    With C_i = Σ_j w_j sgn(x_i − x_j) sgn(y_i − y_j) / Σ w, A_i and B_i the weighted shares of instances not tied with i
+    in x and in y, and C, A, B their weighted means: τ = C/√(AB) and ψ_i = 2 C_i/√(AB) − τ (A_i/A + B_i/B).
+
+    Examples
+    --------
+    Does the first score follow the truth more closely than the second?
+
+    >>> from uqassay.statistics.linearised import linearised_estimate
+    >>> truth, first, second = [1, 2, 3, 4, 5, 6], [1, 2, 4, 3, 5, 6], [2, 1, 6, 3, 4, 5]
+    >>> linearised_estimate(kendall_tau_influence(truth, first) - kendall_tau_influence(truth, second))
+    Estimate(0.4, low=-0.131, high=0.931, level=0.95, n=6, method='linearised')
+    """
+    return _tau_influence(x, y, ("x", "y"), sample_weight)
+
+
+def _tau_influence(x: ArrayLike, y: ArrayLike, names: tuple[str, str], sample_weight: ArrayLike | None) -> Linearised:
+    x, y = _pairs(x, y, names)
+    units = make_units(x.shape[0], None, sample_weight)
+    influence = np.zeros(x.shape[0])
+    x, y = units.keep(x), units.keep(y)
+    note = _constant_note(x, y, names)
+    if note:
+        return Linearised(np.nan, influence, note=note)
+    weights = np.ones(units.n_instances) if units.weights is None else units.weights
+    pairs = concordance(x, y, sample_weight=units.weights)
+    ranks = dense_ranks(y)[0]
+    total = float(weights.sum())
+    balance = (2 * pairs.concordant - pairs.comparable) / total  # C_i: a tie of y counts ½ as concordant
+    untied_x = pairs.comparable / total  # A_i
+    untied_y = 1 - np.bincount(ranks, weights=weights)[ranks] / total  # B_i
+    c, a, b = (float(weights @ part) / total for part in (balance, untied_x, untied_y))
+    tau = min(max(c / (a * b) ** 0.5, -1.0), 1.0)
+    psi = 2 * balance / (a * b) ** 0.5 - tau * (untied_x / a + untied_y / b)
+    if np.abs(psi).max() > _ROUNDING:
+        influence[slice(None) if units.rows is None else units.rows] = psi
+    return Linearised(tau, influence)
+
+
+def pearson_estimate(
+    x: ArrayLike,
+    y: ArrayLike,
+    *,
+    groups: ArrayLike | None = None,
+    level: float = 0.95,
+    method: str = "jackknife",
+    n_draws: int = 2000,
+    rng: int | np.random.Generator | None = None,
+) -> Estimate:
+    """Pearson's correlation r with its interval.
+
+    Parameters
+    ----------
+    x, y : array_like, shape (n,)
+    groups : array_like of labels, shape (n,), optional
+        As in `mean_estimate`: whole groups are left out or drawn.
+    level : float
+    method : {"jackknife", "fisher", "bca"}
+        "jackknife": z = artanh r with the variance from leaving out each instance (group) in turn. "fisher": variance
+        1/(n − 3), right for independent pairs from a bivariate normal distribution alone. "bca": the bias-corrected and
+        accelerated bootstrap.
+    n_draws, rng
+        For "bca"; None means seed 0.
+
+    Returns
+    -------
+    estimate : Estimate
+        nan with a note where x or y is constant or infinite; the interval is nan where the note says why.
+
+    Raises
+    ------
+    InputError
+        A value is nan, the lengths differ, or "fisher" is asked for with groups.
+
+    Notes
+    -----
+    Measured coverage of 95 % intervals in percent at n = 20 / 50 / 200 / 1000 (4000 samples; "bca": 1000 samples of
+    500 draws); groups of 2, 5, 10 and 10 instances with intraclass correlation .5; "gamma": two exponential variables
+    with a common part; "t": bivariate Student's t with 5 degrees of freedom:
+
+    ====================  =========================  =========================  =========================
+    x, y                  jackknife                  fisher                     bca
+    ====================  =========================  =========================  =========================
+    normal, r = 0         94.8 / 94.9 / 95.5 / 95.2  95.1 / 94.7 / 95.5 / 95.0  90.5 / 93.9 / 94.4 / 95.5
+    normal, r = .95       95.8 / 95.0 / 94.5 / 94.8  95.7 / 95.2 / 94.8 / 94.8  93.8 / 93.7 / 93.3 / 93.4
+    gamma, r = .5         91.3 / 91.9 / 93.7 / 94.3  81.0 / 77.6 / 75.8 / 74.5  86.4 / 87.7 / 91.4 / 92.9
+    gamma, r = .9         87.4 / 90.1 / 92.6 / 94.6  53.9 / 52.1 / 49.0 / 49.8  77.5 / 80.8 / 87.7 / 93.6
+    t, r = .5             94.3 / 93.2 / 94.0 / 95.1  87.5 / 84.8 / 80.5 / 80.1  90.3 / 87.7 / 90.9 / 91.9
+    groups, r = 0         94.9 / 95.0 / 95.0 / 94.5  –                          89.5 / 87.5 / 90.7 / 93.9
+    groups, r = .9        95.4 / 95.5 / 94.3 / 95.1  –                          90.2 / 86.9 / 89.1 / 93.4
+    ====================  =========================  =========================  =========================
+
+    References
+    ----------
+    Fisher (1921), On the probable error of a coefficient of correlation, Metron 1.
+    Hinkley (1978), Improving the jackknife with special reference to correlation estimation, Biometrika 65.
+
+    Examples
+    --------
+    >>> pearson_estimate([1.0, 2.0, 3.0, 4.0, 5.0, 6.0], [1.2, 1.9, 3.4, 3.6, 5.5, 5.8])
+    Estimate(0.9818, low=0.8493, high=0.9979, level=0.95, n=6, method='jackknife')
+    """
+    check_level(level)
+    check_choice(method, "method", _PEARSON_METHODS)
+    check_draws(n_draws)
+    names = ("x", "y")
+    x, y = _pairs(x, y, names)
+    units = make_units(x.shape[0], groups, None)
+    if method == "fisher" and units.codes is not None:
+        raise InputError(
+            "method: 'fisher' takes independent instances; groups were given; choose 'jackknife' or 'bca'."
+        )
+    notes = describe(units, [])
+    value, low, high = np.nan, np.nan, np.nan
+    infinite = int(np.isinf(x).sum() + np.isinf(y).sum())
+    constant = _constant_note(x, y, names)
+    if infinite:
+        notes.append(f"infinite values: {infinite}, no correlation")
+    elif constant:
+        notes.append(constant)
+    else:
+        x, y = _standardised(x), _standardised(y)
+        value = min(max(float((x * y).mean()), -1.0), 1.0)
+        moments = np.stack([x, y, x * x, y * y, x * y], axis=1)  # (n, 5)
+        if 1 - abs(value) <= _ROUNDING:
+            value = float(np.sign(value))
+            notes.append("exactly linear: no interval")
+        elif method == "fisher":
+            low, high, reason = _fisher(value, x.size, level)
+            notes += reason
+        else:
+            left_out = _correlation(_means_without(moments, units))
+            if not (np.abs(left_out) < 1).all():  # nan: constant
+                notes.append("constant or linear without one unit: no interval")
+            elif method == "jackknife":
+                low, high = _jackknife(value, left_out, level)
+            else:
+                draws = _correlation(bootstrap_means(moments, n_draws=n_draws, groups=groups, rng=rng))
+                defined = ~np.isnan(draws)
+                if not defined.all():
+                    notes.append(f"constant in {int((~defined).sum())} of {n_draws} draws, which are left out")
+                if defined.any():
+                    ends = bca_interval(value, draws[defined], left_out, level=level)
+                    low, high = float(ends[0]), float(ends[1])
+    return Estimate(value, low=low, high=high, level=level, n=x.size, method=method, note="; ".join(notes))
+
+
+def _fisher(r: float, n: int, level: float) -> tuple[float, float, list[str]]:
+    if n <= 3:
+        return np.nan, np.nan, [f"{n} instances: no interval"]
+    reach = float(special.ndtri(0.5 + level / 2)) / (n - 3) ** 0.5
+    return float(np.tanh(np.arctanh(r) - reach)), float(np.tanh(np.arctanh(r) + reach)), []
+
+
+def _jackknife(r: float, left_out: Floats, level: float) -> tuple[float, float]:
+    g = left_out.size
+    z = np.arctanh(r)
+    standard_error = ((g - 1) / g * float(((np.arctanh(left_out) - z) ** 2).sum())) ** 0.5
+    reach = float(special.stdtrit(g - 1, 0.5 + level / 2)) * standard_error
+    return float(np.tanh(z - reach)), float(np.tanh(z + reach))
+
+
+def _means_without(moments: Floats, units: Units) -> Floats:
+    """Means of the columns without each unit in turn, (n, C) -> (G, C)."""
+    sums, sizes = units.sums(moments), units.sizes[:, np.newaxis]
+    rest = sizes.sum() - sizes
+    return np.where(rest > 0, (sums.sum(axis=0) - sums) / np.where(rest > 0, rest, 1.0), np.nan)
+
+
+def _correlation(means: Floats) -> Floats:
+    """r from the means of x, y, x², y², xy, (B, 5) -> (B,); nan where a variance is nil."""
+    mx, my, mxx, myy, mxy = means.T
+    variance_x, variance_y = mxx - mx * mx, myy - my * my
+    defined = (variance_x > _ROUNDING * mxx) & (variance_y > _ROUNDING * myy)
+    product = np.where(defined, variance_x * variance_y, np.nan)
+    return np.clip((mxy - mx * my) / np.sqrt(product), -1.0, 1.0)
+
+
+def _standardised(values: Floats) -> Floats:
+    centred = values / np.abs(values).max()  # so that no square overflows
+    centred = centred - centred.mean()
+    centred /= np.abs(centred).max()
+    return centred / float((centred * centred).mean()) ** 0.5
+
+
+def _constant_note(x: Floats, y: Floats, names: tuple[str, str]) -> str:
+    constant = [name for name, values in zip(names, (x, y), strict=True) if (values == values[0]).all()]
+    if not constant:
+        return ""
+    return f"{' and '.join(constant)} {'are' if len(constant) > 1 else 'is'} constant: no correlation"
+
+
+def _pairs(x: ArrayLike, y: ArrayLike, names: tuple[str, str]) -> tuple[Floats, Floats]:
+    first = as_floats(x, names[0], ndim=(1,), shape="(n,)")
+    second = as_floats(y, names[1], ndim=(1,), shape="(n,)")
+    if first.shape != second.shape:
+        raise InputError(
+            f"{names[1]}: must have one value for each of the {first.size} values of {names[0]}; got {second.size}; "
+            "align them first."
+        )
+    return first, second

@@ -1,0 +1,315 @@
+"""The bootstrap of any statistic that takes weights: a draw is a vector of counts, by unit and within strata."""
+
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from uqassay.errors import InputError
+from uqassay.statistics._samples import (
+    Floats,
+    Units,
+    as_floats,
+    check_choice,
+    check_draws,
+    check_level,
+    generator,
+    make_units,
+)
+from uqassay.statistics.bootstrap import bca_interval, percentile_interval
+from uqassay.statistics.estimate import Estimate, describe
+
+__all__ = ["bootstrap_estimate", "bootstrap_weights"]
+
+SCHEMES = ("multinomial", "poisson")
+METHODS = ("bca", "percentile")
+
+
+def bootstrap_estimate(
+    statistic: Callable[[Floats], float],
+    n: int,
+    *,
+    strata: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    influence: ArrayLike | None = None,
+    scheme: str = "multinomial",
+    method: str = "bca",
+    level: float = 0.95,
+    n_draws: int = 2000,
+    rng: int | np.random.Generator | None = None,
+) -> Estimate:
+    """A statistic with its bootstrap interval.
+
+    Parameters
+    ----------
+    statistic : callable
+        Takes weights, array (n,), and gives one number: every metric with a `sample_weight`. Weights of 0, and nan as an
+        answer, are legal.
+    n : int
+        Number of instances.
+    strata, groups, sample_weight, scheme, n_draws, rng
+        As in `bootstrap_weights`.
+    influence : array_like, shape (n,), optional
+        Of every instance, as `Linearised.influence`; gives "bca" its acceleration. Without it the statistic is called once
+        more for each unit, leaving it out.
+    method : {"bca", "percentile"}
+        "bca" corrects for bias and skewness (Efron), "percentile" takes the quantiles of the draws.
+    level : float
+
+    Returns
+    -------
+    estimate : Estimate
+        The statistic on the sample. The note counts draws in which it is nan; they are left out of the interval. No interval
+        where all draws are equal, since resampling then says nothing.
+
+    Raises
+    ------
+    InputError
+        As `bootstrap_weights`; also for an influence that does not fit.
+
+    Notes
+    -----
+    Coverage of 95 % intervals of the area under the ROC curve in percent, and in brackets their mean width, where 5, 10 or 20
+    of 200 instances are positive (normal scores; 1000 samples of 500 draws; a sample without an interval, 1 or 2 in 100 at
+    AUC .95 with 5 positives, counts as missed). The last two rows are no bootstrap:
+
+    ===============================  ===========  ===========  ===========  ===========  ===========  ===========
+                                     AUC .8, 5    10           20           AUC .95, 5   10           20
+    ===============================  ===========  ===========  ===========  ===========  ===========  ===========
+    percentile                       83.5 (0.36)  90.1 (0.27)  91.9 (0.20)  72.3 (0.13)  80.1 (0.11)  85.9 (0.08)
+    percentile, stratified           80.8 (0.31)  88.9 (0.25)  91.2 (0.19)  69.7 (0.12)  79.3 (0.10)  86.3 (0.08)
+    percentile, Poisson              83.5 (0.35)  88.0 (0.27)  93.2 (0.20)  71.6 (0.13)  81.5 (0.10)  88.1 (0.08)
+    percentile, Poisson, stratified  82.0 (0.35)  90.4 (0.27)  93.2 (0.20)  71.3 (0.13)  82.1 (0.11)  88.1 (0.08)
+    bca                              86.6 (0.41)  92.4 (0.29)  93.4 (0.20)  79.0 (0.17)  85.5 (0.13)  91.0 (0.09)
+    bca, stratified                  84.1 (0.33)  91.6 (0.27)  93.0 (0.20)  74.8 (0.13)  84.6 (0.12)  89.8 (0.09)
+    bca, Poisson                     86.7 (0.41)  90.5 (0.29)  93.9 (0.20)  79.8 (0.17)  85.9 (0.13)  91.6 (0.10)
+    bca, Poisson, stratified         85.7 (0.41)  92.3 (0.29)  93.9 (0.20)  77.6 (0.17)  88.5 (0.13)  91.6 (0.10)
+    `auc_estimate`                   98.5 (0.48)  97.3 (0.30)  96.5 (0.21)  98.7 (0.53)  98.3 (0.22)  97.4 (0.12)
+    `auc_estimate`, "delong"         93.3 (0.46)  95.3 (0.30)  96.2 (0.21)  86.1 (0.23)  89.3 (0.14)  92.7 (0.10)
+    ===============================  ===========  ===========  ===========  ===========  ===========  ===========
+
+    With few positives a bootstrap interval is too short whatever its scheme: draws vary by (m − 1)/m too little, and know
+    nothing of what m positives did not show. Prefer an interval made for the statistic where there is one.
+
+    References
+    ----------
+    Efron (1987), Better bootstrap confidence intervals, J. Am. Stat. Assoc. 82.
+    Davison, Hinkley (1997), Bootstrap Methods and their Application, sections 3.2 and 5.3 (several samples).
+    Oza, Russell (2001), Online bagging and boosting (Poisson counts).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> values = np.array([0.1, 0.2, 0.2, 0.4, 2.5])
+    >>> bootstrap_estimate(lambda w: np.average(values, weights=w), 5, n_draws=500)
+    Estimate(0.68, low=0.2, high=1.62, level=0.95, n=5, method='bca, multinomial')
+    """
+    check_choice(method, "method", METHODS)
+    check_level(level)
+    resampler = _resampler(n, strata, groups, sample_weight, scheme, n_draws)
+    units = resampler.units
+    notes = describe(units, [])
+    if resampler.sizes.size > 1:
+        alone = int((resampler.sizes == 1).sum())
+        notes.append(f"{resampler.sizes.size} strata" + (f", {alone} of a single unit" if alone else ""))
+    psi = None if influence is None else _checked_influence(influence, n, units)
+    value, low, high = float(statistic(resampler.weights_of(np.ones(units.n_units)))), np.nan, np.nan
+    name = ", ".join([method, scheme] + ["stratified"] * (resampler.sizes.size > 1))
+
+    def estimate() -> Estimate:
+        return Estimate(value, low=low, high=high, level=level, n=units.n_instances, method=name, note="; ".join(notes))
+
+    if not np.isfinite(value):
+        notes.append(f"{value} on the sample: no interval")
+        return estimate()
+    if units.n_units == 1:
+        notes.append("1 group: no interval" if units.codes is not None else "1 instance: no interval")
+        return estimate()
+    draws = np.array([float(statistic(weights)) for weights in resampler.draw(n_draws, generator(rng))])
+    defined = ~np.isnan(draws)
+    missing = int((~defined).sum())
+    if missing:
+        notes.append(f"undefined in {missing} of {n_draws} draws, which are left out")
+    draws = draws[defined]
+    if draws.size == 0 or (draws == draws[0]).all():
+        notes.append("all draws are equal: no interval" if draws.size else "no draw is defined: no interval")
+        return estimate()
+    if method == "percentile":
+        low, high = (float(end) for end in percentile_interval(draws, level=level))
+        return estimate()
+    pull = _unit_influence(psi, resampler) if psi is not None else _jackknife(statistic, resampler)
+    if np.isnan(pull).any():
+        notes.append("undefined without one unit: no interval")
+        return estimate()
+    low, high = (float(end) for end in bca_interval(value, draws, -pull, level=level))
+    if np.isnan(low):
+        notes.append("all draws on one side: no interval")
+    return estimate()
+
+
+def bootstrap_weights(
+    n: int,
+    *,
+    strata: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    scheme: str = "multinomial",
+    n_draws: int = 2000,
+    rng: int | np.random.Generator | None = None,
+) -> Iterator[Floats]:
+    """Weights of the instances in each of B draws: how often a unit was drawn, times the sample weight.
+
+    Parameters
+    ----------
+    n : int
+        Number of instances.
+    strata : array_like of labels, shape (n,), optional
+        Each stratum is resampled to its own number of units, so that no draw is without errors, say. Groups that cross
+        strata are resampled among those that hold the same strata: every draw then holds each stratum, but not in its own
+        number.
+    groups : array_like of labels, shape (n,), optional
+        Whole groups are the units; without groups each instance is one.
+    sample_weight : array_like, shape (n,), optional
+        Instances of weight zero are as if they were absent.
+    scheme : {"multinomial", "poisson"}
+        "multinomial": as many units are drawn with replacement as there are. "poisson": each unit independently counts
+        Poisson(1) times, whatever the others do, as a stream needs it; a stratum (or a sample) of which nothing was drawn
+        is drawn again.
+    n_draws : int
+        Number of draws B. Draw d is the same whatever `n_draws`.
+    rng : int or numpy Generator, optional
+        None means seed 0.
+
+    Returns
+    -------
+    draws : iterator of arrays (n,)
+
+    Raises
+    ------
+    InputError
+        Fewer than one instance, labels that do not fit, or as `mean_estimate` on groups and weights.
+
+    Examples
+    --------
+    >>> for weights in bootstrap_weights(5, strata=["error", "right", "right", "right", "error"], n_draws=2):
+    ...     print(weights)
+    [0. 2. 1. 0. 2.]
+    [2. 2. 0. 1. 0.]
+    """
+    return _resampler(n, strata, groups, sample_weight, scheme, n_draws).draw(n_draws, generator(rng))
+
+
+class _Resampler(NamedTuple):
+    """Units sorted by stratum."""
+
+    n: int
+    units: Units
+    order: NDArray[np.intp]  # (G,) units, stratum by stratum
+    starts: NDArray[np.intp]  # (H,) where each stratum begins in it
+    sizes: NDArray[np.intp]  # (H,) its number of units
+    scheme: str
+
+    def weights_of(self, counts: Floats) -> Floats:
+        """Weights of all instances, those of weight zero included, (G,) -> (n,)."""
+        units = self.units
+        kept = counts if units.codes is None else counts[units.codes]
+        if units.weights is not None:
+            kept = kept * units.weights
+        if units.rows is None:
+            return kept
+        weights = np.zeros(self.n)
+        weights[units.rows] = kept
+        return weights
+
+    def draw(self, n_draws: int, rng: np.random.Generator) -> Iterator[Floats]:
+        """Weights of each draw, one after the other."""
+        g, high = self.units.n_units, np.repeat(self.sizes, self.sizes)
+        first = np.repeat(self.starts, self.sizes)
+        counts = np.empty(g)
+        for _ in range(n_draws):
+            if self.scheme == "multinomial":
+                found = np.bincount(first + rng.integers(0, high), minlength=g)
+            else:
+                found = rng.poisson(1.0, size=g)
+                while (empty := np.add.reduceat(found, self.starts) == 0).any():
+                    again = np.repeat(empty, self.sizes)
+                    found[again] = rng.poisson(1.0, size=int(again.sum()))
+            counts[self.order] = found
+            yield self.weights_of(counts.copy())
+
+
+def _resampler(
+    n: int,
+    strata: ArrayLike | None,
+    groups: ArrayLike | None,
+    sample_weight: ArrayLike | None,
+    scheme: str,
+    n_draws: int,
+) -> _Resampler:
+    check_choice(scheme, "scheme", SCHEMES)
+    check_draws(n_draws)
+    if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1:
+        raise InputError(f"n: must be a whole number of at least 1; got {n!r}; pass the number of instances.")
+    units = make_units(int(n), groups, sample_weight)
+    g = units.n_units
+    of_unit = np.zeros(g, dtype=np.intp) if strata is None else _strata_of_units(strata, int(n), units)
+    order = np.argsort(of_unit, kind="stable")
+    sizes = np.bincount(of_unit)
+    return _Resampler(int(n), units, order, np.cumsum(sizes) - sizes, sizes, scheme)
+
+
+def _strata_of_units(strata: ArrayLike, n: int, units: Units) -> NDArray[np.intp]:
+    """Stratum of each unit, numbered by first appearance; a group's stratum is the set of those of its instances."""
+    try:
+        codes = make_units(n, strata, None).codes
+    except InputError as problem:
+        raise InputError(str(problem).replace("groups:", "strata:", 1)) from None
+    assert codes is not None
+    kept = codes if units.rows is None else codes[units.rows]
+    if units.codes is None:
+        held = kept
+    else:
+        pairs = np.unique(np.stack([units.codes, kept]), axis=1)  # (2, P) by unit, then by stratum
+        ends = np.cumsum(np.bincount(pairs[0]))
+        sets = [tuple(part) for part in np.split(pairs[1], ends[:-1])]
+        number = {found: i for i, found in enumerate(dict.fromkeys(sets))}
+        held = np.array([number[found] for found in sets])
+    _, first, inverse = np.unique(held, return_index=True, return_inverse=True)
+    return np.argsort(np.argsort(first))[inverse.reshape(-1)]
+
+
+def _checked_influence(influence: ArrayLike, n: int, units: Units) -> Floats:
+    psi = as_floats(influence, "influence", ndim=(1,), shape=f"({n},)")
+    if psi.shape != (n,) or np.isinf(psi).any():
+        raise InputError(
+            f"influence: needs one finite value for each of the {n} instances; got shape {psi.shape} "
+            f"with {int(np.isinf(psi).sum())} infinite; leave it out to have it measured."
+        )
+    return units.keep(psi)
+
+
+def _unit_influence(psi: Floats, resampler: _Resampler) -> Floats:
+    """How much each unit moves the statistic, centred within its stratum, (n,) -> (G,)."""
+    return _centred(resampler.units.sums(psi[:, np.newaxis])[:, 0], resampler)
+
+
+def _jackknife(statistic: Callable[[Floats], float], resampler: _Resampler) -> Floats:
+    """The same from leaving out each unit in turn; a stratum of one unit does not vary."""
+    pull = np.zeros(resampler.units.n_units)
+    for start, size in zip(resampler.starts, resampler.sizes, strict=True):
+        members = resampler.order[start : start + size]
+        for unit in members if size > 1 else ():
+            counts = np.ones(resampler.units.n_units)
+            counts[unit] = 0.0
+            pull[unit] = -(size - 1) / size * float(statistic(resampler.weights_of(counts)))
+    return _centred(pull, resampler)
+
+
+def _centred(values: Floats, resampler: _Resampler) -> Floats:
+    ordered = values[resampler.order]
+    means = np.add.reduceat(ordered, resampler.starts) / resampler.sizes
+    centred = np.empty_like(values)
+    centred[resampler.order] = ordered - np.repeat(means, resampler.sizes)
+    return centred

@@ -1,0 +1,369 @@
+"""Kendall's τ-b and Pearson's r: against SciPy and the definitions, their intervals against simulation.
+
+Run as a script, this file prints the tables of coverage that stand in the docstrings.
+"""
+
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import special, stats
+
+from uqassay.errors import InputError
+from uqassay.statistics.correlation import kendall_tau_estimate, kendall_tau_influence, pearson_estimate
+from uqassay.statistics.linearised import linearised_estimate
+
+# -------------------------------------------------------------------------------------------------- Kendall's τ-b
+
+
+def tau_by_pairs(x, y, w=None):
+    """The definition, pair by pair."""
+    w = np.ones(len(x)) if w is None else w
+    c = a = b = 0.0
+    for i in range(len(x)):
+        for j in range(i):
+            dx, dy = np.sign(float(x[i]) - float(x[j])), np.sign(float(y[i]) - float(y[j]))
+            c, a, b = c + w[i] * w[j] * dx * dy, a + w[i] * w[j] * abs(dx), b + w[i] * w[j] * abs(dy)
+    return c / np.sqrt(a * b)
+
+
+small = st.lists(st.tuples(st.integers(-3, 3), st.integers(-2, 4)), min_size=2, max_size=25)
+
+
+@settings(deadline=None, max_examples=150)
+@given(small)
+def test_tau_against_scipy_with_ties(pairs):
+    x, y = np.array(pairs, dtype=float).T
+    expected = stats.kendalltau(x, y).statistic
+    found = kendall_tau_estimate(x, y)
+    np.testing.assert_allclose(float(found), expected, rtol=0, atol=1e-12)
+    if np.isnan(expected):
+        assert "constant: no correlation" in found.note
+        assert np.isnan(found.low)
+    else:
+        assert -1 <= found.low <= float(found) <= found.high <= 1
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.int8, np.uint8, bool])
+def test_tau_against_scipy_for_dtypes_and_strides(random_generator, dtype):
+    table = random_generator.integers(0, 3, size=(60, 2)).astype(dtype)
+    table.flags.writeable = False
+    x, y = table[::2].T
+    assert kendall_tau_estimate(x, y) == pytest.approx(stats.kendalltau(x, y).statistic, abs=1e-12)
+    assert kendall_tau_estimate(x.tolist(), list(y)) == kendall_tau_estimate(x, y)
+
+
+def test_tau_of_many_instances_against_scipy(random_generator):
+    x = random_generator.normal(size=5000)
+    y = np.round(x + random_generator.normal(size=5000), 1)
+    assert kendall_tau_estimate(x, y) == pytest.approx(stats.kendalltau(x, y).statistic, abs=1e-12)
+
+
+def test_tau_with_infinite_values_and_weights_against_the_definition(random_generator):
+    x = random_generator.choice([-np.inf, 0.0, 1.0, np.inf], size=30)
+    y = random_generator.integers(0, 6, size=30)
+    w = random_generator.choice([0.0, 0.5, 2.0, 3.7], size=30)
+    finite = np.nan_to_num(x, posinf=9, neginf=-9)
+    assert kendall_tau_estimate(x, y) == pytest.approx(tau_by_pairs(finite, y), abs=1e-12)
+    assert kendall_tau_estimate(x, y, sample_weight=w) == pytest.approx(tau_by_pairs(finite, y, w), abs=1e-12)
+
+
+def test_whole_weights_equal_copies_in_one_group(random_generator):
+    x, y = random_generator.integers(0, 5, size=(2, 25))
+    counts = random_generator.integers(0, 4, size=25)
+    weighted = kendall_tau_estimate(x, y, sample_weight=counts)
+    copies = np.repeat(np.arange(25), counts)
+    repeated = kendall_tau_estimate(x[copies], y[copies], groups=copies)
+    np.testing.assert_allclose(
+        [weighted, weighted.low, weighted.high], [repeated, repeated.low, repeated.high], rtol=1e-12
+    )
+
+
+def test_influence_is_the_derivative_by_the_weights(random_generator):
+    x, y = random_generator.integers(0, 6, size=(2, 20))
+    w = random_generator.random(20) + 0.2
+    tau = kendall_tau_influence(x, y, sample_weight=w)
+    h = 1e-6
+    derivative = [
+        (tau_by_pairs(x, y, w + h * e) - tau_by_pairs(x, y, w - h * e)) / (2 * h) for e in np.eye(20)
+    ]  # ∂τ/∂w_i = ψ_i / Σ w
+    np.testing.assert_allclose(tau.influence / w.sum(), derivative, rtol=0, atol=1e-8)
+    assert abs(w @ tau.influence) < 1e-12
+
+
+def test_tau_does_not_depend_on_the_order_of_rows_or_on_increasing_maps(random_generator):
+    x, y = random_generator.normal(size=(2, 40))
+    groups = random_generator.integers(0, 12, size=40)
+    one = kendall_tau_estimate(x, y, groups=groups)
+    order = random_generator.permutation(40)
+    other = kendall_tau_estimate(np.exp(x[order]), 3 * y[order] - 2, groups=[f"patient {g}" for g in groups[order]])
+    swapped = kendall_tau_estimate(y, x, groups=groups)
+    against = kendall_tau_estimate(-x, y, groups=groups)
+    for found, low, high in ((other, one.low, one.high), (swapped, one.low, one.high), (against, -one.high, -one.low)):
+        np.testing.assert_allclose([found.low, found.high], [low, high], rtol=1e-12)
+    assert float(other) == pytest.approx(float(one), abs=1e-15)
+    assert float(against) == pytest.approx(-float(one), abs=1e-15)
+    assert one.note == f"{len(np.unique(groups))} groups"
+
+
+def test_tau_interval_where_no_instance_moves_it_is_wilsons():
+    perfect = kendall_tau_estimate(range(20), range(20))
+    n, q = 20, special.stdtrit(19, 0.975)
+    assert (perfect, perfect.high) == (1.0, 1.0)
+    assert perfect.low == pytest.approx(1 - 2 * q**2 / (n + q**2), abs=1e-12)
+    reversed_ = kendall_tau_estimate(range(20), range(20, 0, -1))
+    assert (reversed_.low, reversed_.high) == (-1.0, -perfect.low)
+    symmetric = kendall_tau_estimate([1, 2, 3, 4], [2, 1, 4, 3])  # one discordant partner each
+    assert symmetric.high - symmetric.low > 1
+    assert kendall_tau_estimate([0, 1], [0, 1], groups=["a", "a"]).note == "1 group; 1 group: no interval"
+
+
+def test_tau_undefined_says_why():
+    assert kendall_tau_estimate([3], [4]).note == "x and y are constant: no correlation"
+    assert kendall_tau_estimate([1, 2, 3], [4, 4, 4]).note == "y is constant: no correlation"
+    assert kendall_tau_estimate([1, 2, 2], [4, 5, 6], sample_weight=[0, 1, 1]).note == "x is constant: no correlation"
+
+
+def test_difference_of_two_taus_is_that_of_their_influences(random_generator):
+    truth, noise = random_generator.normal(size=(2, 200))
+    good, poor = truth + 0.3 * noise, truth + 0.5 * noise
+    taus = [kendall_tau_influence(truth, score) for score in (good, poor)]
+    paired = linearised_estimate(taus[0] - taus[1])
+    separate = [linearised_estimate(tau) for tau in taus]
+    assert paired.high - paired.low < 0.5 * sum(e.high - e.low for e in separate)
+    assert paired.low > 0
+
+
+@pytest.mark.parametrize("function", [kendall_tau_estimate, pearson_estimate])
+@pytest.mark.parametrize(
+    ("x", "y", "options", "message"),
+    [
+        ([1, 2], [1, 2, 3], {}, "y: must have one value for each of the 2 values of x; got 3; align"),
+        ([1, np.nan], [1, 2], {}, "x: must not hold nan; 1 of 2 values are nan, the first at row 1"),
+        ([[1, 2]], [1, 2], {}, "x: must have shape"),
+        ([1, 2], ["a", "b"], {}, "y: must hold real numbers"),
+        ([1, 2], [1, 2], {"level": 1.0}, "level: must lie strictly between"),
+        ([1, 2], [1, 2], {"groups": [1]}, "groups: must have one label per instance"),
+    ],
+)
+def test_correlation_refuses(function, x, y, options, message):
+    with pytest.raises(InputError, match=message):
+        function(x, y, **options)
+
+
+# ---------------------------------------------------------------------------------------------------- Pearson's r
+
+
+def test_pearson_against_scipy(random_generator):
+    x = random_generator.normal(size=30) * 1e150 + 1e151
+    y = 1e-160 * (x / 1e150 + random_generator.normal(size=30))
+    reference = stats.pearsonr((x - 1e151) / 1e150, y * 1e160)
+    found = pearson_estimate(x, y, method="fisher")
+    assert float(found) == pytest.approx(reference.statistic, rel=1e-9)
+    interval = reference.confidence_interval(0.95)
+    np.testing.assert_allclose([found.low, found.high], [interval.low, interval.high], rtol=1e-9)
+
+
+@pytest.mark.parametrize("grouped", [False, True])
+def test_jackknife_against_leaving_out_one_by_one(random_generator, grouped):
+    x = random_generator.exponential(size=24)
+    y = x + random_generator.normal(size=24)
+    groups = random_generator.integers(0, 8, size=24) if grouped else np.arange(24)
+    labels = np.unique(groups)
+    z = np.arctanh([np.corrcoef(x[groups != g], y[groups != g])[0, 1] for g in labels])
+    r = np.corrcoef(x, y)[0, 1]
+    g = len(labels)
+    reach = stats.t(g - 1).ppf(0.95) * np.sqrt((g - 1) / g * ((z - np.arctanh(r)) ** 2).sum())
+    found = pearson_estimate(x, y, groups=groups if grouped else None, level=0.9)
+    np.testing.assert_allclose(
+        [found, found.low, found.high], [r, np.tanh(np.arctanh(r) - reach), np.tanh(np.arctanh(r) + reach)], rtol=1e-10
+    )
+
+
+def test_bca_against_scipys_bootstrap(random_generator):
+    x = random_generator.exponential(size=40)
+    y = x + random_generator.normal(size=40)
+    found = pearson_estimate(x, y, method="bca", n_draws=20000)
+    reference = stats.bootstrap(
+        (x, y),
+        lambda a, b: stats.pearsonr(a, b).statistic,
+        paired=True,
+        vectorized=False,
+        n_resamples=2000,
+        rng=np.random.default_rng(1),
+    ).confidence_interval
+    np.testing.assert_allclose([found.low, found.high], [reference.low, reference.high], atol=0.03)
+    assert pearson_estimate(x, y, method="bca", rng=3).low != pearson_estimate(x, y, method="bca", rng=4).low
+    assert pearson_estimate(x, y, method="bca").low == pearson_estimate(x, y, method="bca").low
+
+
+def test_pearson_undefined_says_why():
+    assert pearson_estimate([0.1 + 0.2] * 3, [1, 2, 3]).note == "x is constant: no correlation"
+    assert pearson_estimate([1], [1]).note == "x and y are constant: no correlation"
+    assert pearson_estimate([1, 2, np.inf], [1, 2, 3]).note == "infinite values: 1, no correlation"
+    exact = pearson_estimate([1, 2, 3], [2, 4, 6])
+    assert (float(exact), exact.note) == (1.0, "exactly linear: no interval")
+    assert pearson_estimate([1, 2, 3], [2, 4, 5], method="fisher").note == "3 instances: no interval"
+    lonely = pearson_estimate([0, 0, 0, 0, 1], [1, 2, 4, 3, 5])
+    assert float(lonely) == pytest.approx(np.corrcoef([0, 0, 0, 0, 1], [1, 2, 4, 3, 5])[0, 1])
+    assert lonely.note == "constant or linear without one unit: no interval"
+    assert np.isnan(lonely.low)
+    drawn = pearson_estimate([0, 0, 0, 1, 1], [1, 2, 4, 3, 5], method="bca", n_draws=300)
+    assert "draws, which are left out" in drawn.note
+    assert pearson_estimate([1, 2, 4], [1, 3, 2], groups=["a", "a", "a"]).note.startswith("1 group; constant or linear")
+    with pytest.raises(InputError, match="'fisher' takes independent instances; groups were given; choose 'jackknife'"):
+        pearson_estimate([1, 2, 4], [1, 3, 2], groups=[1, 1, 2], method="fisher")
+    with pytest.raises(InputError, match="method: must be one of 'jackknife', 'fisher', 'bca'"):
+        pearson_estimate([1, 2, 4], [1, 3, 2], method="hall")
+
+
+# ------------------------------------------------------------------------------------------------------- coverage
+
+
+def normal_pair(rng, n, rho):
+    x, e = rng.normal(size=(2, n))
+    return x, rho * x + np.sqrt(1 - rho**2) * e, None
+
+
+def cut_pair(rng, n, rho, levels):
+    """A normal pair in equally probable steps: many ties."""
+    x, y, _ = normal_pair(rng, n, rho)
+    ends = special.ndtri(np.arange(1, levels) / levels)
+    return np.searchsorted(ends, x), np.searchsorted(ends, y), None
+
+
+def grouped_pair(rng, n, rho):
+    """Normal pairs in groups, intraclass correlation .5; the same correlation between groups as inside them."""
+    groups = np.arange(n) // {20: 2, 50: 5}.get(n, 10)
+    a, e = normal_pair(rng, groups.max() + 1, rho)[:2], normal_pair(rng, n, rho)[:2]
+    x, y = (np.sqrt(0.5) * between[groups] + np.sqrt(0.5) * within for between, within in zip(a, e, strict=True))
+    return x, y, groups
+
+
+def gamma_pair(rng, n, rho):
+    """Exponential variables with a common part; correlation rho."""
+    common, first, second = rng.gamma(rho, size=n), rng.gamma(1 - rho, size=n), rng.gamma(1 - rho, size=n)
+    return common + first, common + second, None
+
+
+def student_pair(rng, n, rho):
+    x, y, _ = normal_pair(rng, n, rho)
+    scale = np.sqrt(rng.chisquare(5, size=n) / 5)
+    return x / scale, y / scale, None
+
+
+def cut_tau(rho, levels):
+    """Population τ-b of the cut pair, from the cells of the bivariate normal distribution."""
+    ends = special.ndtri(np.arange(levels + 1) / levels)
+    nodes, weights = np.polynomial.legendre.leggauss(60)
+    cells = np.empty((levels, levels))
+    for i in range(levels):  # integrate over the quantile u of x: P(y below an end | x)
+        u = (i + (nodes + 1) / 2) / levels
+        below = special.ndtr((ends - rho * special.ndtri(u)[:, None]) / np.sqrt(1 - rho**2))
+        cells[i] = weights / 2 / levels @ np.diff(below, axis=1)
+    step = np.sign(np.arange(levels)[:, None] - np.arange(levels))
+    c = np.einsum("ij,kl,ik,jl->", cells, cells, step, step)
+    return c / np.sqrt((1 - (cells.sum(axis=1) ** 2).sum()) * (1 - (cells.sum(axis=0) ** 2).sum()))
+
+
+def normal_tau(rho):
+    return 2 / np.pi * np.arcsin(rho)
+
+
+TAU_CASES = {
+    "normal, τ = 0": (lambda rng, n: normal_pair(rng, n, 0.0), 0.0),
+    "normal, τ = .33": (lambda rng, n: normal_pair(rng, n, 0.5), normal_tau(0.5)),
+    "normal, τ = .71": (lambda rng, n: normal_pair(rng, n, 0.9), normal_tau(0.9)),
+    "normal, τ = .91": (lambda rng, n: normal_pair(rng, n, 0.99), normal_tau(0.99)),
+    "3 × 3 levels, τ-b = .36": (lambda rng, n: cut_pair(rng, n, 0.5, 3), cut_tau(0.5, 3)),
+    "3 × 3 levels, τ-b = .75": (lambda rng, n: cut_pair(rng, n, 0.9, 3), cut_tau(0.9, 3)),
+    "2 × 2 levels, τ-b = .71": (lambda rng, n: cut_pair(rng, n, 0.9, 2), cut_tau(0.9, 2)),
+    "groups, τ = 0": (lambda rng, n: grouped_pair(rng, n, 0.0), 0.0),
+    "groups, τ = .71": (lambda rng, n: grouped_pair(rng, n, 0.9), normal_tau(0.9)),
+}
+PEARSON_CASES = {
+    "normal, r = 0": (lambda rng, n: normal_pair(rng, n, 0.0), 0.0),
+    "normal, r = .95": (lambda rng, n: normal_pair(rng, n, 0.95), 0.95),
+    "gamma, r = .5": (lambda rng, n: gamma_pair(rng, n, 0.5), 0.5),
+    "gamma, r = .9": (lambda rng, n: gamma_pair(rng, n, 0.9), 0.9),
+    "t, r = .5": (lambda rng, n: student_pair(rng, n, 0.5), 0.5),
+    "groups, r = 0": (lambda rng, n: grouped_pair(rng, n, 0.0), 0.0),
+    "groups, r = .9": (lambda rng, n: grouped_pair(rng, n, 0.9), 0.9),
+}
+
+
+def tau_intervals(x, y, groups):
+    """On the scale of z, and on that of τ."""
+    plain = linearised_estimate(kendall_tau_influence(x, y), groups=groups)
+    return [kendall_tau_estimate(x, y, groups=groups), plain]
+
+
+def share_covered(case, n, n_samples, intervals):
+    draw, truth = case
+    rng = np.random.default_rng(n)
+    covered = 0
+    for _ in range(n_samples):
+        x, y, groups = draw(rng, n)
+        covered = covered + np.array([e.low <= truth <= e.high for e in intervals(x, y, groups)], dtype=float)
+    return covered / n_samples
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n", [20, 200])
+@pytest.mark.parametrize("name", TAU_CASES)
+def test_coverage_of_the_tau_interval_is_as_documented(name, n):
+    scaled, plain = share_covered(TAU_CASES[name], n, 1000, tau_intervals)
+    error = 4 * np.sqrt(0.95 * 0.05 / 1000)
+    assert 0.95 - error - (0.015 if name.startswith("groups") else 0) <= scaled <= (1.0 if n == 20 else 0.985)
+    assert plain <= scaled + 0.01
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n", [20, 200])
+@pytest.mark.parametrize("name", PEARSON_CASES)
+def test_coverage_of_the_pearson_interval_is_as_documented(name, n):
+    share = share_covered(PEARSON_CASES[name], n, 1000, lambda x, y, g: [pearson_estimate(x, y, groups=g)])[0]
+    assert share >= {"gamma, r = .9": 0.82, "gamma, r = .5": 0.88}.get(name, 0.95 - 0.028)
+    assert share <= 0.98
+
+
+@pytest.mark.slow
+def test_fishers_interval_fails_where_the_pair_is_not_normal_as_documented():
+    def intervals(x, y, _):
+        return [pearson_estimate(x, y, method="fisher"), pearson_estimate(x, y)]
+
+    fisher, jackknife = share_covered(PEARSON_CASES["gamma, r = .5"], 200, 1000, intervals)
+    assert fisher < 0.8 < 0.9 < jackknife
+
+
+# --------------------------------------------------------------------------------------------------------- tables
+
+
+def print_tables(only):
+    sizes = (20, 50, 200, 1000)
+    for name, case in TAU_CASES.items() if only in ("", "tau") else ():
+        cells = [100 * share_covered(case, n, 4000, tau_intervals) for n in sizes]
+        print(f"{name:27s}", "  ".join(f"{a:.1f} ({b:.1f})" for a, b in cells), flush=True)
+    for name, case in PEARSON_CASES.items() if only in ("", "pearson") else ():
+        columns = []
+        for method, n_samples in (("jackknife", 4000), ("fisher", 4000), ("bca", 1000)):
+            if method == "fisher" and name.startswith("groups"):
+                columns.append("–" + 24 * " ")
+                continue
+            shares = [
+                share_covered(
+                    case,
+                    n,
+                    n_samples,
+                    lambda x, y, g, method=method: [pearson_estimate(x, y, groups=g, method=method, n_draws=500)],
+                )[0]
+                for n in sizes
+            ]
+            columns.append(f"{' / '.join(f'{100 * share:.1f}' for share in shares):25s}")
+        print(f"{name:20s}", "  ".join(columns), flush=True)
+
+
+if __name__ == "__main__":
+    print_tables(sys.argv[1] if len(sys.argv) > 1 else "")
