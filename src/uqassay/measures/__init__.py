@@ -1,29 +1,38 @@
-"""One number per instance: entropies, variances, non-specificity, credal uncertainty, width."""
+"""One number per instance: entropies, variances, votes, free energy, non-specificity, credal uncertainty, width."""
 
 from uqassay.measures.confidence import least_confidence, margin_uncertainty
 from uqassay.measures.credal_entropy import credal_uncertainty, lower_entropy, upper_entropy
 from uqassay.measures.credal_width import credal_width
 from uqassay.measures.entropy import Decomposition, entropy, entropy_decomposition
+from uqassay.measures.free_energy import free_energy
 from uqassay.measures.hartley import Nonspecificity, generalised_hartley, hartley_weights
 from uqassay.measures.nonspecificity import nonspecificity
-from uqassay.measures.scores import SCORES, uncertainty_score
-from uqassay.measures.variance import variance_decomposition
+from uqassay.measures.scores import SCORES, Score, score_names, uncertainty_score
+from uqassay.measures.variance import predicted_class_variance, total_variance, variance_decomposition
+from uqassay.measures.votes import variation_ratio, vote_entropy
 
 __all__ = [
     "SCORES",
     "Decomposition",
     "Nonspecificity",
+    "Score",
     "credal_uncertainty",
     "credal_width",
     "entropy",
     "entropy_decomposition",
+    "free_energy",
     "generalised_hartley",
     "hartley_weights",
     "least_confidence",
     "lower_entropy",
     "margin_uncertainty",
     "nonspecificity",
+    "predicted_class_variance",
+    "score_names",
+    "total_variance",
     "uncertainty_score",
     "upper_entropy",
     "variance_decomposition",
+    "variation_ratio",
+    "vote_entropy",
 ]

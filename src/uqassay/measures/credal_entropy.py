@@ -118,7 +118,7 @@ def credal_uncertainty(prediction: Prediction, *, over: str = "box", convention:
     _check_choice(over, "over", ("box", "hull"))
     _check_choice(convention, "convention", ("exact", "paper"))
     if convention == "exact":
-        return np.maximum(upper_entropy(prediction, over=over) - lower_entropy(prediction, over=over), 0.0)
+        return _difference(as_prediction(prediction), over)
     if over == "hull":
         raise InputError('over: must be "box" with convention="paper"; got "hull"; the paper uses lower bounds only.')
     if isinstance(prediction, Masses):
@@ -127,6 +127,19 @@ def credal_uncertainty(prediction: Prediction, *, over: str = "box", convention:
     total = l.sum(axis=1, keepdims=True)
     q = np.divide(l, total, out=np.full_like(l, np.nan), where=total > 0)  # (n, K)
     return np.log2(l.shape[1]) - shannon_entropy(q) / np.log(2.0)
+
+
+def _difference(prediction: Prediction, over: str) -> Float:
+    """Upper minus lower entropy; exactly 0 where the set is one distribution, to the last few bits."""
+    if over == "hull":
+        points = prediction.hull_points()
+        l, u = points.min(axis=1), points.max(axis=1)
+        difference = hull_upper_entropy(points).values - hull_lower_entropy(points)
+    else:
+        l, u = (np.asarray(p, dtype=np.float64) for p in (prediction.lower_probs(), prediction.upper_probs()))
+        difference = box_upper_entropy(l, u) - box_lower_entropy(l, u).values
+    single = (u - l <= 4 * np.finfo(np.float64).eps * u).all(axis=1)
+    return np.where(single, 0.0, np.maximum(difference, 0.0))
 
 
 def _check_choice(value: str, name: str, allowed: tuple[str, ...]) -> None:

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from uqassay.errors import InputError
 from uqassay.predictions._base import as_prediction
+from uqassay.predictions._summation import sum_over_classes
 
 __all__ = ["credal_width"]
 
@@ -58,7 +59,7 @@ def credal_width(prediction: Credal, *, of: str = "mean") -> NDArray[np.float64]
     l, u = (np.asarray(p, dtype=np.float64) for p in (prediction.lower_probs(), prediction.upper_probs()))
     width = np.ascontiguousarray(u - l)  # (n, K); one memory layout, so that sums round alike in every chunk
     if of == "mean":
-        return np.asarray(width.sum(axis=1) / width.shape[1], dtype=np.float64)
+        return sum_over_classes(width) / width.shape[1]
     if of == "max":
         return np.asarray(width.max(axis=1), dtype=np.float64)
     return np.asarray(width[np.arange(len(width)), np.asarray(prediction.labels())], dtype=np.float64)

@@ -1,6 +1,8 @@
 """Uncertainty scores by name: one number per instance, greater is less certain."""
 
 from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,26 +12,216 @@ from uqassay.measures.confidence import least_confidence, margin_uncertainty
 from uqassay.measures.credal_entropy import credal_uncertainty, lower_entropy, upper_entropy
 from uqassay.measures.credal_width import credal_width
 from uqassay.measures.entropy import entropy, entropy_decomposition
-from uqassay.measures.variance import variance_decomposition
-from uqassay.predictions import Prediction
+from uqassay.measures.free_energy import free_energy, has_logits
+from uqassay.measures.hartley import generalised_hartley
+from uqassay.measures.variance import predicted_class_variance, total_variance, variance_decomposition
+from uqassay.measures.votes import variation_ratio, vote_entropy
+from uqassay.predictions import Intervals, Masses, Point, Prediction, Vertices
 from uqassay.predictions._base import as_prediction
 
-__all__ = ["SCORES", "uncertainty_score"]
+__all__ = ["SCORES", "Score", "score_names", "uncertainty_score"]
 
 Array = NDArray[np.float64]
+Needs = Literal["any prediction", "a distribution over distributions", "several distributions", "logits"]
 
-SCORES: dict[str, Callable[[Prediction], Array]] = {
-    "least-confidence": least_confidence,
-    "margin": margin_uncertainty,
-    "total-entropy": lambda p: entropy(p.mean_probs()),
-    "aleatoric-entropy": lambda p: entropy_decomposition(p).aleatoric,
-    "epistemic-entropy": lambda p: entropy_decomposition(p).epistemic,
-    "aleatoric-variance": lambda p: variance_decomposition(p).aleatoric,
-    "epistemic-variance": lambda p: variance_decomposition(p).epistemic,
-    "upper-entropy": upper_entropy,
-    "lower-entropy": lower_entropy,
-    "credal-uncertainty": credal_uncertainty,
-    "credal-width": credal_width,
+
+@dataclass(frozen=True)
+class Score:
+    """An uncertainty score: call it with a prediction for one number per instance, ``(n,)``.
+
+    Attributes
+    ----------
+    name : str
+        In lower case with hyphens.
+    compute : callable
+        Prediction → array (n,). The numbers of an instance depend on its own row alone.
+    unit : str
+        "nats", "probability", "squared probability" or "share" (of the votes).
+    sentence : str
+        What it says.
+    source : str
+        Paper and section or equation.
+    needs : str
+        What it asks of a prediction: "any prediction"; "a distribution over distributions" (not `Intervals`, `Masses`,
+        `Vertices`); "several distributions" (not `Point` either); "logits" (`GaussianLogits`, and `Point` and `Members`
+        with a log-partition).
+    costly : bool
+        Not computed unless asked for: an optimisation per instance, or a walk through all events.
+
+    Examples
+    --------
+    >>> import uqassay as uq
+    >>> margin = uq.measures.SCORES["margin"]
+    >>> margin(uq.Point([[0.5, 0.25, 0.25]])).tolist(), margin.unit, margin.direction
+    ([0.75], 'probability', 'greater is less certain')
+    """
+
+    direction: ClassVar[str] = "greater is less certain"
+
+    name: str
+    compute: Callable[[Prediction], Array] = field(repr=False)
+    unit: str
+    sentence: str
+    source: str
+    needs: Needs = "any prediction"
+    costly: bool = False
+
+    def __call__(self, prediction: Prediction) -> Array:
+        """Score of every instance, ``(n,)``."""
+        return self.compute(as_prediction(prediction))
+
+    def offered_by(self, prediction: Prediction) -> bool:
+        """Whether this kind of prediction has the score; nothing is computed."""
+        match self.needs:
+            case "logits":
+                return has_logits(prediction)
+            case "several distributions":
+                return not isinstance(prediction, (*_SETS, Point))
+            case "a distribution over distributions":
+                return not isinstance(prediction, _SETS)
+        return True
+
+
+_SETS = (Intervals, Masses, Vertices)
+_SECOND_ORDER: Needs = "a distribution over distributions"
+_SEVERAL: Needs = "several distributions"
+_UNIFIED, _RANKING = "paper 000", "paper 003, section 7"
+
+SCORES: dict[str, Score] = {
+    score.name: score
+    for score in (
+        Score(
+            "least-confidence",
+            least_confidence,
+            "probability",
+            "One minus the largest probability of the mean prediction: how probable an error is, if the mean is right.",
+            f"{_RANKING}; Hendrycks and Gimpel (2017)",
+        ),
+        Score(
+            "margin",
+            margin_uncertainty,
+            "probability",
+            "One minus the lead of the most probable class over the second in the mean prediction.",
+            _RANKING,
+        ),
+        Score(
+            "total-entropy",
+            lambda p: entropy(p.mean_probs()),
+            "nats",
+            "Shannon entropy of the mean prediction: all uncertainty about the label together.",
+            f"{_UNIFIED}, equation 14; {_RANKING}",
+        ),
+        Score(
+            "aleatoric-entropy",
+            lambda p: entropy_decomposition(p).aleatoric,
+            "nats",
+            "Mean entropy of the members: the uncertainty that each of them still has.",
+            f"{_UNIFIED}, equations 15 to 17; {_RANKING}",
+            _SECOND_ORDER,
+        ),
+        Score(
+            "epistemic-entropy",
+            lambda p: entropy_decomposition(p).epistemic,
+            "nats",
+            "Mutual information of member and label, total minus aleatoric entropy: how far the members disagree.",
+            f"{_UNIFIED}, equations 15 to 17; {_RANKING}",
+            _SECOND_ORDER,
+        ),
+        Score(
+            "total-variance",
+            total_variance,
+            "squared probability",
+            "Variance of the one-hot label under the mean prediction, summed over the classes.",
+            f"{_RANKING}; for one distribution per instance “the variance of the prediction” of its experiments",
+        ),
+        Score(
+            "aleatoric-variance",
+            lambda p: variance_decomposition(p).aleatoric,
+            "squared probability",
+            "Mean over the members of the variance of the label, summed over the classes.",
+            "law of total variance",
+            _SECOND_ORDER,
+        ),
+        Score(
+            "epistemic-variance",
+            lambda p: variance_decomposition(p).epistemic,
+            "squared probability",
+            "Variance of the probabilities among the members, summed over the classes.",
+            "law of total variance",
+            _SECOND_ORDER,
+        ),
+        Score(
+            "predicted-class-variance",
+            predicted_class_variance,
+            "squared probability",
+            "Variance among the members of the probability of the class that the mean predicts.",
+            f"{_RANKING} and its experiments",
+            _SEVERAL,
+        ),
+        Score(
+            "variation-ratio",
+            variation_ratio,
+            "share",
+            "Share of the members that vote for another class than the one with the most votes.",
+            _RANKING,
+            _SEVERAL,
+        ),
+        Score(
+            "vote-entropy",
+            vote_entropy,
+            "nats",
+            "Entropy of the members' votes; of augmented copies of an input, the test-time-augmentation entropy.",
+            f"{_RANKING}; Wang et al. (2019)",
+            _SEVERAL,
+        ),
+        Score(
+            "free-energy",
+            free_energy,
+            "nats",
+            "Minus the log-sum-exp of the logits: how little evidence there is for any class; it may be negative.",
+            f"{_RANKING}; Liu et al. (2020)",
+            "logits",
+        ),
+        Score(
+            "credal-width",
+            credal_width,
+            "probability",
+            "Upper minus lower probability, averaged over the classes.",
+            f"{_UNIFIED}, figure 18",
+        ),
+        Score(
+            "nonspecificity",
+            lambda p: generalised_hartley(p).values,
+            "nats",
+            "Generalised Hartley measure of the credal set: how imprecise it is, 0 for one distribution, ln K for all.",
+            f"{_UNIFIED}, equation 7, without clipping",
+            costly=True,
+        ),
+        Score(
+            "upper-entropy",
+            upper_entropy,
+            "nats",
+            "Largest entropy among the distributions between the lower and upper probabilities.",
+            f"{_UNIFIED}, equation 20",
+            costly=True,
+        ),
+        Score(
+            "lower-entropy",
+            lower_entropy,
+            "nats",
+            "Smallest entropy among the distributions between the lower and upper probabilities.",
+            f"{_UNIFIED}, equation 20",
+            costly=True,
+        ),
+        Score(
+            "credal-uncertainty",
+            credal_uncertainty,
+            "nats",
+            "Upper minus lower entropy of the credal set.",
+            f"{_UNIFIED}, appendix F.2 and equation 20",
+            costly=True,
+        ),
+    )
 }
 
 
@@ -49,4 +241,20 @@ def uncertainty_score(prediction: Prediction, name: str) -> Array:
     """
     if name not in SCORES:
         raise InputError(f"measure: must be one of {', '.join(SCORES)}; got {name!r}; choose one of them.")
-    return SCORES[name](as_prediction(prediction))
+    return SCORES[name](prediction)
+
+
+def score_names(prediction: Prediction, *, costly: bool = False) -> tuple[str, ...]:
+    """Names of the scores that a prediction has, told from its kind; those that are costly to compute only if asked for.
+
+    Examples
+    --------
+    >>> import uqassay as uq
+    >>> from uqassay.measures.scores import score_names
+    >>> score_names(uq.Intervals([[0.1, 0.3]], [[0.5, 0.8]]))
+    ('least-confidence', 'margin', 'total-entropy', 'total-variance', 'credal-width')
+    """
+    as_prediction(prediction)
+    return tuple(
+        name for name, score in SCORES.items() if (costly or not score.costly) and score.offered_by(prediction)
+    )

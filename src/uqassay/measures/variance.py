@@ -1,11 +1,18 @@
-"""Total, aleatoric and epistemic variance of the one-hot label, summed over the classes."""
+"""Total, aleatoric and epistemic variance of the one-hot label, and the variance of one probability among members."""
+
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from uqassay.measures.entropy import Decomposition, second_order_members
-from uqassay.predictions import Dirichlet, Prediction
+from uqassay.measures.entropy import TEMPORARIES, Decomposition, agreeing_rows, second_order_members, varied_members
+from uqassay.predictions import Dirichlet, Members, Prediction
+from uqassay.predictions._base import CORE_BYTES, as_prediction, not_negative
+from uqassay.predictions._summation import OrderFreeSum, sum_over_classes
 
-__all__ = ["variance_decomposition"]
+__all__ = ["predicted_class_variance", "total_variance", "variance_decomposition"]
+
+Array = NDArray[np.float64]
 
 
 def variance_decomposition(prediction: Prediction) -> Decomposition:
@@ -35,18 +42,90 @@ def variance_decomposition(prediction: Prediction) -> Decomposition:
     ([0.5], [0.0], [0.5])
     """
     if isinstance(prediction, Dirichlet):
-        mean = prediction.mean_probs()
-        concentration = np.asarray(prediction.alpha, dtype=np.float64).sum(axis=1)
-        if prediction.unit_concentration:
-            concentration = np.ones_like(concentration)
-        total = (mean * (1.0 - mean)).sum(axis=1)
-        epistemic = total / (concentration + 1.0)
-        return Decomposition(total, total - epistemic, epistemic)
+        total, concentration = total_variance(prediction), _concentration(prediction)
+        return Decomposition(total, total * (concentration / (concentration + 1.0)), total / (concentration + 1.0))
     members = second_order_members(prediction)
-    mean = members.mean_probs()
-    total = (mean * (1.0 - mean)).sum(axis=1)
-    epistemic = np.zeros(members.n_instances)
+    total, aleatoric, epistemic = np.empty((3, members.n_instances))
+
+    def work(rows: slice, part: Members) -> None:
+        mean = part.mean_probs()
+        within, among = OrderFreeSum(mean.shape), OrderFreeSum(mean.shape)
+        for m in range(part.n_members):
+            share: Any = 1.0 / part.n_members if part.weights is None else part.weights[..., m, None]
+            p = not_negative(part.probs[:, m])
+            within.add(share * (p * (1.0 - p)))
+            among.add(share * (p - mean) ** 2)
+        total[rows] = _gini(mean)
+        aleatoric[rows], epistemic[rows] = sum_over_classes(within.value()), sum_over_classes(among.value())
+
+    members.for_each_chunk(work, 8 * TEMPORARIES * members.n_classes, chunk_bytes=CORE_BYTES)
+    agree = agreeing_rows(members, epistemic)
+    aleatoric[agree], epistemic[agree] = total[agree], 0.0
+    return Decomposition(total, aleatoric, epistemic)
+
+
+def total_variance(prediction: Prediction) -> Array:
+    """Σ_c p̄(1 − p̄) of the mean prediction, ``(n,)``, from 0 to 1 − 1/K; the Gini index of p̄.
+
+    Any kind of prediction. For two classes it is twice the variance p(1 − p) of the label.
+
+    Examples
+    --------
+    >>> import uqassay as uq
+    >>> from uqassay.measures.variance import total_variance
+    >>> total_variance(uq.Point([[0.5, 0.5], [1.0, 0.0]])).tolist()
+    [0.5, 0.0]
+    """
+    return _gini(as_prediction(prediction).mean_probs())
+
+
+def predicted_class_variance(prediction: Prediction) -> Array:
+    """Variance, among the members, of the probability of the class that the mean predicts, ``(n,)``, from 0 to 1/4.
+
+    Parameters
+    ----------
+    prediction : Members, Dirichlet or GaussianLogits
+        By the weights of the members; in closed form μ(1 − μ) / (α₀ + 1) for a Dirichlet with mean μ; over the seeded draws
+        of Gaussian logits.
+
+    Raises
+    ------
+    InputError
+        A kind without several distributions per instance.
+
+    Notes
+    -----
+    Source: paper 003, section 7 and its experiments ("the variance of the predicted class"). The variance divides by the
+    number of members, not by one less.
+
+    Examples
+    --------
+    >>> import uqassay as uq
+    >>> from uqassay.measures.variance import predicted_class_variance
+    >>> predicted_class_variance(uq.Members([[[0.5, 0.5], [1.0, 0.0]]])).tolist()
+    [0.0625]
+    """
+    if isinstance(prediction, Dirichlet):
+        mean = prediction.mean_probs().max(axis=1)
+        return np.asarray(mean * (1.0 - mean) / (_concentration(prediction) + 1.0), dtype=np.float64)
+    members = varied_members(prediction)
+    mean, rows = members.mean_probs(), np.arange(members.n_instances)
+    label = mean.argmax(axis=1)
+    centre, spread = mean[rows, label], OrderFreeSum(members.n_instances)
     for m in range(members.n_members):
-        spread = ((np.asarray(members.probs[:, m], dtype=np.float64) - mean) ** 2).sum(axis=1)
-        epistemic += spread / members.n_members if members.weights is None else spread * members.weights[..., m]
-    return Decomposition(total, total - epistemic, epistemic)
+        share: Any = 1.0 / members.n_members if members.weights is None else members.weights[..., m]
+        spread.add(share * (not_negative(members.probs[rows, m, label]) - centre) ** 2)
+    variance = spread.value()
+    variance[agreeing_rows(members, variance, label)] = 0.0
+    return variance
+
+
+def _concentration(prediction: Dirichlet) -> Array:
+    """α₀ of what the Dirichlet draws from, ``(n,)``."""
+    if prediction.unit_concentration:
+        return np.ones(prediction.n_instances)
+    return np.asarray(np.ascontiguousarray(prediction.alpha, dtype=np.float64).sum(axis=1))
+
+
+def _gini(mean: Array) -> Array:
+    return sum_over_classes(mean * (1.0 - mean))

@@ -109,6 +109,56 @@ class Prediction(ABC):
         """The geometric kind of the statement: drawn members for Dirichlet and GaussianLogits, else itself."""
         return self
 
+    def one_versus_rest(self, k: int | str) -> "Prediction":
+        """The statement on whether an instance is of class k: class 1 is "it is", class 0 "it is one of the rest".
+
+        Lower and upper probabilities are those of the event {k} and its complement. So is the mean of points, members and
+        distributions over distributions; a set without a distribution over it has the mean of its kind on two classes,
+        which may be another one.
+
+        Parameters
+        ----------
+        k : int or str
+            Index or name of the class.
+
+        Returns
+        -------
+        Prediction
+            Two classes, named "not NAME" and "NAME", of the same kind (`Members` for `GaussianLogits`), with the ids,
+            groups, notes and row numbers. `Dirichlet` draws anew.
+
+        Raises
+        ------
+        InputError
+            A class that there is not.
+
+        Examples
+        --------
+        >>> import uqassay as uq
+        >>> p = uq.Point([[0.5, 0.25, 0.25]], class_names=["cat", "dog", "owl"]).one_versus_rest("dog")
+        >>> p.probs.tolist(), p.class_names
+        ([[0.75, 0.25]], ('not dog', 'dog'))
+        """
+        index = self._class_index(k)
+        name = str(index) if self.class_names is None else self.class_names[index]
+        binary = self._one_versus_rest(index)
+        object.__setattr__(binary, "class_names", (f"not {name}", name))
+        for carried in ("ids", "groups", "notes", "row_numbers"):  # checked before; a selection may hold a row twice
+            object.__setattr__(binary, carried, getattr(self, carried))
+        return binary
+
+    @abstractmethod
+    def _one_versus_rest(self, k: int) -> "Prediction":
+        """The two-class statement (rest, class k), without what is carried."""
+
+    def _class_index(self, k: int | str) -> int:
+        known = "" if self.class_names is None else f" or one of {', '.join(self.class_names[:8])}"
+        if isinstance(k, str) and self.class_names is not None and k in self.class_names:
+            return self.class_names.index(k)
+        if isinstance(k, (int, np.integer)) and not isinstance(k, bool) and 0 <= k < self.n_classes:
+            return int(k)
+        raise InputError(f"k: must be a class, 0 … {self.n_classes - 1}{known}; got {k!r}; name a class that there is.")
+
     def for_each_chunk(self, work: Callable[[slice, Self], None], bytes_per_row: int, *, chunk_bytes: int) -> None:
         """Call ``work(rows, part)`` for consecutive parts of the instances, on as many threads as there are cores.
 
@@ -283,7 +333,28 @@ def normalised(array: NDArray[Any], name: str) -> NDArray[Any]:
     return values / totals
 
 
+def event_and_rest(probs: NDArray[Any], k: int) -> Array:
+    """(rest, class k) on the last axis, in float64, from distributions on the last axis.
+
+    The rest is the sum of the other classes, exact for the smallest; where a row misses the sum of 1 by more than double
+    precision allows, as 16 bits do, it is 1 − p(k).
+    """
+    others = np.arange(probs.shape[-1]) != k
+    out = np.empty((*probs.shape[:-1], 2))
+    for rows in row_chunks(len(probs), 8 * probs[:1].size):
+        p = not_negative(probs[rows])
+        event = np.minimum(p[..., k], 1.0)
+        rest = np.compress(others, p, axis=-1).sum(axis=-1)
+        out[rows, ..., 0] = np.where(np.abs(event + rest - 1.0) > 5e-7, 1.0 - event, rest)
+        out[rows, ..., 1] = event
+        release(probs)
+    return out
+
+
 def not_negative(values: NDArray[Any]) -> Array:
-    """Probabilities in float64 with those a hair below 0, which the tolerance lets through, put to 0."""
-    array = np.asarray(values, dtype=np.float64)
+    """Probabilities in float64 with those a hair below 0, which the tolerance lets through, put to 0.
+
+    Rows lie side by side whatever the layout of the input, so that sums round alike in every chunk.
+    """
+    array = np.ascontiguousarray(values, dtype=np.float64)
     return np.maximum(array, 0.0) if (array < 0).any() else array

@@ -68,7 +68,7 @@ class Dirichlet(Drawn):
 
     def mean_probs(self) -> Array:
         """Mean of the Dirichlet, α / Σα, ``(n, K)``."""
-        alpha = np.asarray(self.alpha, dtype=np.float64)
+        alpha = np.ascontiguousarray(self.alpha, dtype=np.float64)  # one layout: sums round alike in every chunk
         return alpha / alpha.sum(axis=1, keepdims=True)
 
     def sample(self, n: int, rng: RandomState = None) -> Array:
@@ -76,7 +76,7 @@ class Dirichlet(Drawn):
 
         A gamma variable with shape α is one with shape α + 1 times U^(1/α); its logarithm stays finite for the smallest α.
         """
-        alpha = np.asarray(self.alpha, dtype=np.float64)
+        alpha = np.ascontiguousarray(self.alpha, dtype=np.float64)
         if self.unit_concentration:
             alpha = alpha / alpha.sum(axis=1, keepdims=True)
 
@@ -92,3 +92,11 @@ class Dirichlet(Drawn):
     def array_names(self) -> tuple[str, ...]:
         """Names of the fields whose first axis is the instance."""
         return ("alpha",) if self.drawn is None else ("alpha", "drawn")
+
+    def _one_versus_rest(self, k: int) -> "Dirichlet":
+        # aggregation: the sum of some of the probabilities has the sum of their concentrations
+        alpha = np.ascontiguousarray(self.alpha, dtype=np.float64)
+        rest = np.compress(np.arange(self.n_classes) != k, alpha, axis=1).sum(axis=1)
+        both = np.stack([rest, alpha[:, k]], axis=1)
+        settings = {"n_draws": self.n_draws, "seed": self.seed, "unit_concentration": self.unit_concentration}
+        return Dirichlet(both, **settings)  # type: ignore[arg-type]

@@ -77,8 +77,8 @@ def read_npy(path: Path) -> Contents:
 
 
 def write_npy(path: Path, arrays: Arrays) -> None:
-    """One array; everything that .npy cannot hold beside it is refused, but notes and row numbers are dropped."""
-    extra = sorted(set(arrays) - {"probs", "notes", "row_numbers"})
+    """One array; what .npy cannot hold beside it is refused, but notes, row numbers and log-partitions are dropped."""
+    extra = sorted(set(arrays) - {"probs", "notes", "row_numbers", "log_partition"})
     if "probs" not in arrays or extra:
         raise InputError(
             ".npy holds the probabilities of a Point or of Members and nothing else; "

@@ -169,7 +169,8 @@ def save(prediction: Prediction, path: str | os.PathLike[str], *, labels: ArrayL
     ----------
     prediction : Prediction
         Any of the seven kinds; `.npy` takes `Point` and `Members`, `.csv` and `.parquet` take `Point`. Text (`.csv`)
-        comes back as float64, and ids that are plain whole numbers as int64; tables and `.npy` drop `notes`.
+        comes back as float64, and ids that are plain whole numbers as int64; tables and `.npy` drop `notes` and
+        `log_partition`.
     path : str or path
         The extension decides the format. The file appears whole or not at all: it is written under another name in the
         same folder first, and an older file stays intact until then. A symbolic link stays, and what it leads to is

@@ -10,6 +10,7 @@ from uqassay._array import RandomState, as_numeric, check_class_count, check_row
 from uqassay.errors import InputError
 from uqassay.predictions._base import Array
 from uqassay.predictions.drawn import Drawn
+from uqassay.predictions.members import Members
 from uqassay.predictions.point import softmax
 
 
@@ -70,9 +71,19 @@ class GaussianLogits(Drawn):
 
     def mean_probs(self) -> Array:
         """Mean over the passes of the means of their softmax draws, ``(n, K)``."""
+        return (self.hull_points() * self.shares()[:, None]).sum(axis=1)
+
+    def shares(self) -> Array:
+        """What each draw counts for in the mean, so that every pass counts alike, ``(n_draws,)``."""
         passes = self._passes(self.n_draws)
-        share = 1.0 / (np.bincount(passes)[passes] * self.mean.shape[1])  # (n_draws,)
-        return (self.hull_points() * share[:, None]).sum(axis=1)
+        return 1.0 / (np.bincount(passes)[passes] * self.mean.shape[1])
+
+    def members(self) -> Members:
+        """The draws that span the set as `Members`, weighted where the passes have unlike numbers of them."""
+        members = super().members()
+        if self.n_draws % self.mean.shape[1]:
+            members._set("weights", self.shares())
+        return members
 
     def _passes(self, n: int) -> NDArray[np.int64]:
         """Which pass each of n draws comes from; every pass has its turn."""
@@ -84,13 +95,20 @@ class GaussianLogits(Drawn):
         return np.arange(n) * m // n
 
     def sample(self, n: int, rng: RandomState = None) -> Array:
-        """Softmax of drawn logits, ``(n_instances, n, K)``; they are dealt out evenly over the passes, in their order."""
+        """Softmax of `sample_logits`, ``(n_instances, n, K)``."""
+        return softmax(self.sample_logits(n, rng), "logits")
+
+    def sample_logits(self, n: int, rng: RandomState = None) -> Array:
+        """Drawn logits, ``(n_instances, n, K)``; they are dealt out evenly over the passes, in their order."""
         logits = self._draw(n, rng, lambda g, i, shape: g.standard_normal(shape))
         passes = self._passes(n)
         logits *= np.sqrt(np.asarray(self.variance, dtype=np.float64))[:, passes]
         logits += self.mean[:, passes]
-        return softmax(logits, "logits")
+        return logits
 
     def array_names(self) -> tuple[str, ...]:
         """Names of the fields whose first axis is the instance."""
         return ("mean", "variance") if self.drawn is None else ("mean", "variance", "drawn")
+
+    def _one_versus_rest(self, k: int) -> Members:
+        return self.members()._one_versus_rest(k)

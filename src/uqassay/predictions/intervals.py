@@ -85,6 +85,10 @@ class Intervals(Prediction):
         """Names of the fields whose first axis is the instance."""
         return ("lower", "upper")
 
+    def _one_versus_rest(self, k: int) -> "Intervals":
+        lower, upper = (np.minimum(bound[:, k], 1.0) for bound in self.bounds())
+        return Intervals(np.stack([1.0 - upper, lower], axis=1), np.stack([1.0 - lower, upper], axis=1))
+
 
 def _check_bounds(lower: NDArray[Any], upper: NDArray[Any], tolerance: float) -> None:
     """Refuse bounds out of order and empty sets, naming the row."""

@@ -191,6 +191,18 @@ class Masses(Prediction):
         """Names of the fields whose first axis is the instance."""
         return ("masses",)
 
+    def _one_versus_rest(self, k: int) -> "Masses":
+        # a focal set becomes what it says of the event: that it is so, that it is not, or nothing
+        masses = np.ascontiguousarray(self.masses, dtype=np.float64) if self.signed else not_negative(self.masses)
+        with_k, alone = self.focal_sets[:, k], self.focal_sets.sum(axis=1) == 1
+        says = (~with_k, with_k & alone, with_k & ~alone)
+        sums = np.stack([sum_over(masses, chosen) for chosen in says], axis=1)  # (n, 3)
+        if not self.signed:  # 16 bits miss the sum of 1 by more than double precision allows
+            total = sums.sum(axis=1, keepdims=True)
+            sums = np.where(np.abs(total - 1.0) > 5e-7, sums / total, sums)
+        sets = np.array([[True, False], [False, True], [True, True]])
+        return Masses(sums, sets, signed=self.signed, precision=self.precision)
+
 
 def broken_rows(masses: Array, tolerance: float) -> NDArray[np.bool_]:
     """Rows with a negative mass or a sum other than 1, ``(n,)``."""

@@ -1,16 +1,17 @@
 """Several distributions per instance: an ensemble, posterior samples, or stochastic forward passes."""
 
-from dataclasses import InitVar, dataclass
+from dataclasses import InitVar, dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from uqassay._array import as_numeric, check_class_count, check_rows, draw_per_row, tolerance_of
+from uqassay._array import as_numeric, check_class_count, check_rows, draw_per_row, row_chunks, tolerance_of
 from uqassay.errors import InputError
-from uqassay.predictions._base import Array, Prediction, normalised, not_negative
+from uqassay.predictions._base import CORE_BYTES, Array, Prediction, event_and_rest, normalised, not_negative
+from uqassay.predictions._summation import OrderFreeSum
 from uqassay.predictions.pandas_input import take_index
-from uqassay.predictions.point import two_columns
+from uqassay.predictions.point import checked_log_partition, softmax_and_partition, two_columns
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -28,6 +29,9 @@ class Members(Prediction):
         Where the members stand in `probs`; nothing is guessed from sizes. (M, n, K) has `member_axis=0`.
     normalise : bool
         Divide non-negative rows by their sums first.
+    log_partition : array (n, M), optional
+        ln Σ exp(z) of each member's logits z, so that z = ln p + log_partition; `from_logits` keeps it. Its axes are those of
+        `probs` without the classes.
 
     Raises
     ------
@@ -46,6 +50,7 @@ class Members(Prediction):
     weights: NDArray[np.float64] | None = None
     member_axis: InitVar[int] = 1
     normalise: InitVar[bool] = False
+    log_partition: NDArray[Any] | None = field(default=None, kw_only=True)
 
     def __post_init__(self, member_axis: int, normalise: bool) -> None:
         tolerance = tolerance_of(self.probs)
@@ -72,7 +77,28 @@ class Members(Prediction):
         self._set("probs", probs)
         if self.weights is not None:
             self._set("weights", _member_weights(self.weights, *probs.shape[:2]))
+        if self.log_partition is not None:
+            moved = member_axis % 3 == 0
+            shape = probs.shape[1::-1] if moved else probs.shape[:2]
+            partition = checked_log_partition(self.log_partition, shape)
+            self._set("log_partition", partition.T if moved else partition)
         self._finish(class_axis_of="probs")
+
+    @classmethod
+    def from_logits(
+        cls, logits: ArrayLike, weights: ArrayLike | None = None, *, member_axis: int = 1, **metadata: Any
+    ) -> "Members":
+        """Softmax of the logits of each member, ``(n, M, K)``, computed in float64; their log-partitions are kept.
+
+        Examples
+        --------
+        >>> import uqassay as uq
+        >>> m = uq.Members.from_logits([[[0.0, 0.0], [2.0, 2.0]]])
+        >>> m.probs.tolist(), m.log_partition.round(4).tolist()
+        ([[[0.5, 0.5], [0.5, 0.5]]], [[0.6931, 2.6931]])
+        """
+        probs, log_partition = softmax_and_partition(as_numeric(logits, "logits", ndim=3), "logits")
+        return cls(probs, weights, member_axis=member_axis, log_partition=log_partition, **metadata)  # type: ignore[arg-type]
 
     @classmethod
     def from_binary(cls, probs: ArrayLike, *, member_axis: int | None = None, **metadata: Any) -> "Members":
@@ -112,12 +138,18 @@ class Members(Prediction):
         return int(self.probs.shape[1])
 
     def mean_probs(self) -> Array:
-        """Bayesian model average, the (weighted) mean of the members, ``(n, K)``."""
-        total = np.zeros((self.n_instances, self.n_classes))
-        for m in range(self.n_members):
-            member = not_negative(self.probs[:, m])
-            total += member if self.weights is None else member * self.weights[..., m, None]
-        return total if self.weights is not None else total / self.n_members
+        """Bayesian model average, the (weighted) mean of the members, ``(n, K)``; their order changes no bit of it."""
+        mean = np.empty((self.n_instances, self.n_classes))
+        for rows in row_chunks(self.n_instances, 48 * self.n_classes, chunk_bytes=CORE_BYTES):
+            shares = None if self.weights is None else np.atleast_2d(self.weights)
+            if shares is not None and len(shares) > 1:
+                shares = shares[rows]
+            total = OrderFreeSum(mean[rows].shape)
+            for m in range(self.n_members):
+                member = not_negative(self.probs[rows, m])
+                total.add(member if shares is None else member * shares[:, m, None])
+            mean[rows] = total.value() if shares is not None else total.value() / self.n_members
+        return mean
 
     def lower_probs(self) -> Array:
         """Least probability of each class among the members, ``(n, K)``."""
@@ -156,6 +188,7 @@ class Members(Prediction):
         return Members(
             self.probs[:, chosen],
             weights,
+            log_partition=None if self.log_partition is None else self.log_partition[:, chosen],
             class_names=self.class_names,
             ids=self.ids,
             groups=self.groups,
@@ -165,9 +198,12 @@ class Members(Prediction):
 
     def array_names(self) -> tuple[str, ...]:
         """Names of the fields whose first axis is the instance."""
-        if self.weights is not None and self.weights.ndim == 2:
-            return ("probs", "weights")
-        return ("probs",)
+        weights = () if self.weights is None or self.weights.ndim == 1 else ("weights",)
+        partition = () if self.log_partition is None else ("log_partition",)
+        return ("probs", *weights, *partition)
+
+    def _one_versus_rest(self, k: int) -> "Members":
+        return Members(event_and_rest(self.probs, k), self.weights, log_partition=self.log_partition)
 
 
 def _member_weights(weights: ArrayLike, n: int, n_members: int) -> Array:

@@ -19,7 +19,7 @@ from uqassay.predictions.gaussian_logits import GaussianLogits
 from uqassay.predictions.intervals import Intervals
 from uqassay.predictions.masses import Masses
 from uqassay.predictions.members import Members
-from uqassay.predictions.point import Point, softmax
+from uqassay.predictions.point import Point
 from uqassay.predictions.vertices import Vertices
 
 ALIASES = {"label": "labels", "classes": "class_names", "id": "ids", "group": "groups"}
@@ -35,7 +35,7 @@ class Form:
 
 
 FORMS = {
-    "probs": Form(("probs",), ("weights",)),  # (n, K): Point; (n, M, K): Members
+    "probs": Form(("probs",), ("weights", "log_partition")),  # (n, K): Point; (n, M, K): Members
     "dirichlet": Form(("alpha",), ("n_draws", "unit_concentration", "seed")),
     "intervals": Form(("lower", "upper")),
     "masses": Form(("masses", "focal_sets"), ("signed", "precision", "n_classes")),
@@ -157,6 +157,7 @@ def prediction_from_arrays(
     match form:
         case "probs":
             probs, weights = named["probs"], named.get("weights")
+            carried["log_partition"] = named.get("log_partition")
             if _is_members(np.shape(probs), kind):
                 return Members(probs, weights, member_axis=member_axis, normalise=normalise, **carried)
             return Point(probs, normalise=normalise, **carried)
@@ -164,7 +165,7 @@ def prediction_from_arrays(
             logits = as_numeric(named["logits"], "logits", ndim=(2, 3))
             if logits.ndim == 2:
                 return Point.from_logits(logits, **carried)
-            return Members(softmax(logits, "logits"), named.get("weights"), member_axis=member_axis, **carried)
+            return Members.from_logits(logits, named.get("weights"), member_axis=member_axis, **carried)
         case "dirichlet":
             return Dirichlet(named["alpha"], **settings, **carried)
         case "intervals":
@@ -259,7 +260,7 @@ def _settings(named: Mapping[str, Any], form: str) -> dict[str, Any]:
     """Scalar settings as Python numbers."""
     found = {}
     for key in FORMS[form].settings:
-        if key != "weights" and named.get(key) is not None:
+        if key not in ("weights", "log_partition") and named.get(key) is not None:
             value = np.asarray(named[key])
             if value.size != 1 or value.dtype.kind not in ("f" if key == "precision" else "iub"):
                 raise InputError(f"{key}: must be one number; got {value.dtype} of shape {value.shape}; repair it.")

@@ -1,6 +1,6 @@
 """One distribution per instance: a softmax vector, or any average taken as the last word."""
 
-from dataclasses import InitVar, dataclass
+from dataclasses import InitVar, dataclass, field
 from typing import Any
 
 import numpy as np
@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from uqassay._array import as_numeric, check_class_count, check_rows, tolerance_of
 from uqassay.errors import InputError
-from uqassay.predictions._base import Array, Prediction, normalised, not_negative, take_probabilities
+from uqassay.predictions._base import Array, Prediction, event_and_rest, normalised, not_negative, take_probabilities
 from uqassay.predictions.pandas_input import take_index, take_table
 
 
@@ -22,6 +22,9 @@ class Point(Prediction):
         Class probabilities; rows sum to 1 (tolerance 1e-6 for float64, 1e-4 for float32, 1e-3 for 16 bits).
     normalise : bool
         Divide non-negative rows by their sums first.
+    log_partition : array (n,), optional
+        ln Σ exp(z) of the logits z behind the probabilities, so that z = ln p + log_partition; `from_logits` keeps it. The
+        probabilities alone do not tell it, and the free energy needs it.
 
     Raises
     ------
@@ -38,6 +41,7 @@ class Point(Prediction):
 
     probs: NDArray[Any]
     normalise: InitVar[bool] = False
+    log_partition: NDArray[Any] | None = field(default=None, kw_only=True)
 
     def __post_init__(self, normalise: bool) -> None:
         self._take_table("probs")
@@ -48,20 +52,24 @@ class Point(Prediction):
             probs = normalised(probs, "probs")
         check_rows(probs, "probs", tolerance=tolerance)
         self._set("probs", probs)
+        if self.log_partition is not None:
+            self._set("log_partition", checked_log_partition(self.log_partition, probs.shape[:1]))
         self._finish(class_axis_of="probs")
 
     @classmethod
     def from_logits(cls, logits: ArrayLike, **metadata: Any) -> "Point":
-        """Softmax of logits ``(n, K)``; computed in float64.
+        """Softmax of logits ``(n, K)``, computed in float64; their log-partition is kept (0 for log-probabilities).
 
         Examples
         --------
         >>> import uqassay as uq
-        >>> uq.Point.from_logits([[0.0, 0.0]]).probs.tolist()
-        [[0.5, 0.5]]
+        >>> p = uq.Point.from_logits([[1.0, 1.0]])
+        >>> p.probs.tolist(), p.log_partition.round(4).tolist()
+        ([[0.5, 0.5]], [1.6931])
         """
         array, class_names, ids = take_table(logits, "logits")
-        point = cls(softmax(as_numeric(array, "logits", ndim=2), "logits"), **metadata)
+        probs, log_partition = softmax_and_partition(as_numeric(array, "logits", ndim=2), "logits")
+        point = cls(probs, log_partition=log_partition, **metadata)
         point._default(class_names=class_names, ids=ids)
         return point
 
@@ -102,17 +110,57 @@ class Point(Prediction):
 
     def array_names(self) -> tuple[str, ...]:
         """Names of the fields whose first axis is the instance."""
-        return ("probs",)
+        return ("probs",) if self.log_partition is None else ("probs", "log_partition")
+
+    def _one_versus_rest(self, k: int) -> "Point":
+        # of the two logits z_k and ln Σ_{c≠k} exp(z_c), whose partition is that of all
+        return Point(event_and_rest(self.probs, k), log_partition=self.log_partition)
 
 
 def softmax(logits: NDArray[Any], name: str) -> Array:
     """Softmax over the last axis in float64; non-finite logits are refused."""
+    return softmax_and_partition(logits, name)[0]
+
+
+def softmax_and_partition(logits: NDArray[Any], name: str) -> tuple[Array, Array]:
+    """Softmax over the last axis and ln Σ exp(z), in float64; non-finite logits are refused.
+
+    Log-probabilities, rows whose exp(z) sum to 1 within the tolerance of probabilities, have the log-partition 0, so that no
+    order among them is made of rounding errors.
+    """
     check_rows(logits, name, tolerance=0.0, unit_sum=False, low=-np.inf, high=np.inf, remedy="repair such rows")
     check_class_count(logits.shape[-1], name)
-    shifted = np.asarray(logits, dtype=np.float64)
+    shares = np.array(logits, dtype=np.float64, order="C")  # one memory layout, so that sums round alike in every chunk
+    top = shares.max(axis=-1, keepdims=True)
     with np.errstate(over="ignore"):  # a difference beyond the largest number is a probability of 0
-        shifted = np.exp(shifted - shifted.max(axis=-1, keepdims=True))
-    return shifted / shifted.sum(axis=-1, keepdims=True)
+        shares -= top
+    np.exp(shares, out=shares)
+    total = shares.sum(axis=-1, keepdims=True)
+    shares /= total
+    log_partition = (top + np.log(total))[..., 0]
+    log_partition[np.abs(log_partition) <= tolerance_of(logits)] = 0.0
+    return shares, log_partition
+
+
+def checked_log_partition(values: Any, shape: tuple[int, ...]) -> NDArray[Any]:
+    """Finite numbers, one for every distribution."""
+    array = as_numeric(take_index(values)[0], "log_partition")
+    if array.shape != shape:
+        each = "instance" if len(shape) == 1 else "instance and member"
+        raise InputError(
+            f"log_partition: must be {shape}, one number for each {each}; got shape {array.shape}; "
+            "use from_logits, which computes it."
+        )
+    check_rows(
+        array.reshape(shape[0], -1),
+        "log_partition",
+        tolerance=0.0,
+        unit_sum=False,
+        low=-np.inf,
+        high=np.inf,
+        remedy="use from_logits, which computes it",
+    )
+    return array
 
 
 def two_columns(positive: NDArray[Any]) -> NDArray[Any]:

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from uqassay._array import as_numeric, check_class_count, check_rows, tolerance_of
 from uqassay.errors import InputError
-from uqassay.predictions._base import Array, Prediction, normalised, not_negative
+from uqassay.predictions._base import Array, Prediction, event_and_rest, normalised, not_negative
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -73,3 +73,6 @@ class Vertices(Prediction):
     def array_names(self) -> tuple[str, ...]:
         """Names of the fields whose first axis is the instance."""
         return ("vertices",)
+
+    def _one_versus_rest(self, k: int) -> "Vertices":
+        return Vertices(event_and_rest(self.vertices, k))

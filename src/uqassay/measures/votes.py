@@ -1,0 +1,105 @@
+"""What the members' labels say: how far the votes are from unanimous."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uqassay.measures.entropy import TEMPORARIES, entropy, varied_members
+from uqassay.predictions import Members, Prediction
+from uqassay.predictions._base import CORE_BYTES
+from uqassay.predictions._summation import OrderFreeSum
+
+__all__ = ["variation_ratio", "vote_entropy", "vote_shares"]
+
+Array = NDArray[np.float64]
+
+
+def variation_ratio(prediction: Prediction) -> Array:
+    """Share of the votes that did not go to the class with the most of them, ``(n,)``, from 0 to 1 − 1/K.
+
+    Each member votes for its most probable class; one with several most probable classes divides its vote evenly among
+    them, so that the order of the classes is of no account. Members vote with their weights. (Paper 003, section 7.)
+
+    Parameters
+    ----------
+    prediction : Members, Dirichlet or GaussianLogits
+        The last two through their seeded draws.
+
+    Raises
+    ------
+    InputError
+        A kind without several distributions per instance.
+
+    Examples
+    --------
+    >>> import uqassay as uq
+    >>> from uqassay.measures.votes import variation_ratio
+    >>> variation_ratio(uq.Members([[[0.6, 0.4], [0.9, 0.1], [0.8, 0.2], [0.3, 0.7]]])).tolist()
+    [0.25]
+    """
+    votes, total = _count(varied_members(prediction))
+    return (total - votes.max(axis=1)) / total  # exactly 0 where the votes are unanimous
+
+
+def vote_entropy(prediction: Prediction) -> Array:
+    """Entropy of the distribution of the votes, ``(n,)``, in nats, from 0 to ln K.
+
+    Votes are those of `variation_ratio`. Where the members are predictions for augmented copies of an input, this is the
+    test-time-augmentation entropy (Wang et al., 2019; paper 003, section 7).
+
+    Parameters
+    ----------
+    prediction : Members, Dirichlet or GaussianLogits
+        The last two through their seeded draws.
+
+    Raises
+    ------
+    InputError
+        A kind without several distributions per instance.
+
+    Examples
+    --------
+    >>> import uqassay as uq
+    >>> from uqassay.measures.votes import vote_entropy
+    >>> vote_entropy(uq.Members([[[0.6, 0.4], [0.3, 0.7]]])).round(4).tolist()
+    [0.6931]
+    """
+    return entropy(vote_shares(prediction))
+
+
+def vote_shares(prediction: Prediction) -> Array:
+    """Share of the votes that each class received, ``(n, K)``; rows sum to 1, exactly where one class has them all.
+
+    Examples
+    --------
+    >>> import uqassay as uq
+    >>> from uqassay.measures.votes import vote_shares
+    >>> vote_shares(uq.Members([[[0.6, 0.4], [0.5, 0.5]]], weights=[1, 3])).tolist()
+    [[0.625, 0.375]]
+    """
+    votes, total = _count(varied_members(prediction))
+    return votes / total[:, None]
+
+
+def _count(members: Members) -> tuple[Array, Array]:
+    """Votes for each class, ``(n, K)``, and all votes, ``(n,)``: numbers of members, or sums of weights.
+
+    They are summed before they are divided, so that instances with the same votes tie.
+    """
+    votes = np.empty((members.n_instances, members.n_classes))
+    total = np.empty(members.n_instances)
+
+    def work(rows: slice, part: Members) -> None:
+        counts, all_votes = OrderFreeSum(votes[rows].shape), OrderFreeSum(len(part))
+        for m in range(part.n_members):
+            probs = part.probs[:, m]
+            best = probs == probs.max(axis=1, keepdims=True)
+            ballot = best.astype(np.float64)
+            if np.count_nonzero(best) > len(part):  # somewhere several classes are the most probable
+                ballot /= ballot.sum(axis=1, keepdims=True)
+            weight = 1.0 if part.weights is None else part.weights[..., m]
+            counts.add(ballot * np.reshape(weight, (-1, 1)))
+            all_votes.add(np.broadcast_to(weight, len(part)))
+        votes[rows], total[rows] = counts.value(), all_votes.value()
+
+    members.for_each_chunk(work, 8 * TEMPORARIES * members.n_classes, chunk_bytes=CORE_BYTES)
+    return votes, total

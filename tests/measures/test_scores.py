@@ -1,0 +1,300 @@
+"""Uncertainty scores by name: the registry, and each score against its definition."""
+
+from collections import Counter
+from dataclasses import FrozenInstanceError
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from scipy import special, stats
+from tests.kinds import KINDS, random_prediction
+
+import uqassay as uq
+from uqassay.errors import InputError
+from uqassay.measures.free_energy import free_energy
+from uqassay.measures.scores import SCORES, Score, score_names, uncertainty_score
+from uqassay.measures.variance import predicted_class_variance, total_variance, variance_decomposition
+from uqassay.measures.votes import variation_ratio, vote_entropy, vote_shares
+
+SPREADS = ("epistemic-entropy", "epistemic-variance", "predicted-class-variance", "variation-ratio", "vote-entropy")
+REFUSED = {
+    "a distribution over distributions": "states a set without a distribution over it",
+    "several distributions": "among which nothing varies|states a set without a distribution over it",
+    "logits": "the free energy needs logits, and .* holds none; make it by Point.from_logits",
+}
+
+
+def with_logits(kind, rng, n=5, n_classes=4, scale=1.0):
+    """As `random_prediction`, with logits where a kind can hold them."""
+    if kind == "Point":
+        return uq.Point.from_logits(rng.normal(0, scale, (n, n_classes)))
+    if kind == "Members":
+        return uq.Members.from_logits(rng.normal(0, scale, (n, 3, n_classes)))
+    return random_prediction(kind, rng, n, n_classes)
+
+
+# -- the registry -----------------------------------------------------------------------------------------------------
+
+
+def test_every_score_says_what_it_is():
+    assert {name for name, score in SCORES.items() if score.costly} == {
+        "nonspecificity", "upper-entropy", "lower-entropy", "credal-uncertainty",
+    }  # fmt: skip
+    for name, score in SCORES.items():
+        assert score.name == name
+        assert score.direction == Score.direction == "greater is less certain"
+        assert score.unit in ("nats", "probability", "squared probability", "share")
+        assert score.sentence.endswith(".")
+        assert score.sentence[0].isupper()
+        assert score.source
+    assert "mutual information" in SCORES["epistemic-entropy"].sentence.lower()
+    assert "test-time-augmentation" in SCORES["vote-entropy"].sentence
+    with pytest.raises(FrozenInstanceError, match="cannot assign to field 'unit'"):
+        SCORES["margin"].unit = "bits"
+
+
+@pytest.mark.parametrize("kind", [*KINDS, "Point with logits", "Members with logits"])
+def test_what_is_offered_is_what_can_be_computed(kind, random_generator):
+    make = with_logits if kind.endswith("logits") else random_prediction
+    prediction = make(kind.split()[0], random_generator)
+    names = score_names(prediction, costly=True)
+    assert score_names(prediction) == tuple(name for name in names if not SCORES[name].costly)
+    for name, score in SCORES.items():
+        assert score.offered_by(prediction) == (name in names)
+        if name in names:
+            values = score(prediction)
+            assert values.shape == (5,)
+            assert values.dtype == np.float64
+            assert np.isfinite(values).all(), name
+            np.testing.assert_array_equal(uncertainty_score(prediction, name), values)
+        else:
+            with pytest.raises(InputError, match=REFUSED[score.needs]):
+                score(prediction)
+
+
+def test_kinds_have_the_scores_that_their_statement_allows():
+    rng = np.random.default_rng(0)
+    had = {kind: set(score_names(random_prediction(kind, rng))) for kind in KINDS}
+    assert had["Members"] == had["Dirichlet"] == had["GaussianLogits"] - {"free-energy"}
+    assert "free-energy" in had["GaussianLogits"]
+    assert had["Members"] - had["Point"] == {"predicted-class-variance", "variation-ratio", "vote-entropy"}
+    assert had["Intervals"] == had["Masses"] == had["Vertices"] < had["Point"]
+
+
+def test_what_is_no_score_or_no_prediction_is_refused():
+    with pytest.raises(InputError, match=r"measure: must be one of least-confidence, .*; got 'energy'; choose one"):
+        uncertainty_score(uq.Point([[0.5, 0.5]]), "energy")
+    for function in (score_names, SCORES["margin"], SCORES["free-energy"], total_variance, variation_ratio):
+        with pytest.raises(InputError, match="prediction: must be a prediction; got ndarray; wrap it"):
+            function(np.array([[0.5, 0.5]]))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_less_certain_instance_has_the_greater_score(kind):
+    sure, unsure = [0.98, 0.01, 0.01], [0.4, 0.3, 0.3]
+    members = [[sure, [0.97, 0.02, 0.01]], [unsure, [0.2, 0.5, 0.3]]]
+    prediction = {
+        "Point": lambda: uq.Point.from_logits(np.log([sure, unsure]) + np.array([[5.0], [1.0]])),
+        "Members": lambda: uq.Members.from_logits(np.log(members) + np.array([5.0, 1.0])[:, None, None]),
+        "Dirichlet": lambda: uq.Dirichlet([[98.0, 1, 1], [2.0, 1.5, 1.5]]),
+        "Intervals": lambda: uq.Intervals([[0.95, 0.0, 0.0], [0.1, 0.1, 0.1]], [[1.0, 0.05, 0.05], [0.8, 0.8, 0.8]]),
+        "Masses": lambda: uq.Masses([[0.98, 0.02], [0.3, 0.7]], [[0], [0, 1, 2]], n_classes=3),
+        "Vertices": lambda: uq.Vertices(members),
+        "GaussianLogits": lambda: uq.GaussianLogits([[9.0, 0, 0], [1.0, 0.5, 0.5]], [[0.1] * 3, [2.0] * 3]),
+    }[kind]()
+    for name in score_names(prediction, costly=True):
+        low, high = uncertainty_score(prediction, name)
+        # a point has no epistemic part, and a set that is not sure of a class may still reach its corner
+        assert low < high or (low == high and (kind == "Point" or name == "lower-entropy")), name
+
+
+# -- votes ------------------------------------------------------------------------------------------------------------
+
+
+def votes_by_hand(probs, weights):
+    """Exact shares of one instance's votes, from the definition."""
+    votes = Counter()
+    for row, weight in zip(probs, weights, strict=True):
+        winners = [c for c, p in enumerate(row) if p == max(row)]
+        for c in winners:
+            votes[c] += Fraction(weight) / len(winners)
+    total = sum(votes.values())
+    return [votes[c] / total for c in range(len(probs[0]))]
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+@pytest.mark.parametrize("weighted", [None, "shared", "own"])
+def test_votes_against_brute_force_with_ties(dtype, weighted, random_generator):
+    n, m, k = 60, 5, 4
+    counts = random_generator.multinomial(8, np.ones(k) / k, (n, m))  # eighths: many ties, exact in 16 bits
+    probs = (counts / 8).astype(dtype)
+    probs.flags.writeable = False
+    whole = {"shared": [1, 2, 3, 0, 2], "own": random_generator.integers(0, 4, (n, m)) + (np.arange(m) == 2)}
+    weights = whole.get(weighted)
+    members = uq.Members(probs, weights)
+    each = np.broadcast_to(1 if weights is None else weights, (n, m)).tolist()
+    shares = [votes_by_hand(p.tolist(), w) for p, w in zip(probs, each, strict=True)]
+    exact = np.array([[float(s) for s in row] for row in shares])
+    np.testing.assert_allclose(vote_shares(members), exact, atol=1e-15)
+    np.testing.assert_allclose(variation_ratio(members), [float(1 - max(row)) for row in shares], atol=1e-15)
+    np.testing.assert_allclose(vote_entropy(members), stats.entropy(exact, axis=1), atol=1e-14)
+    unanimous = np.array([max(row) == 1 for row in shares])
+    assert unanimous.any()
+    for score in (variation_ratio, vote_entropy):
+        np.testing.assert_array_equal(score(members) == 0.0, unanimous)
+
+
+def test_votes_without_ties_are_the_share_of_the_labels(random_generator):
+    members = uq.Members(random_generator.dirichlet(np.ones(6), (40, 9)))
+    counts = np.apply_along_axis(np.bincount, 1, members.probs.argmax(axis=2), minlength=6)
+    np.testing.assert_array_equal(vote_shares(members), counts / 9)
+    np.testing.assert_array_equal(variation_ratio(members), (9 - counts.max(axis=1)) / 9)
+
+
+def test_a_divided_vote_does_not_depend_on_the_order_of_the_classes():
+    probs = np.array([[[0.5, 0.5, 0.0], [0.4, 0.6, 0.0], [0.25, 0.25, 0.5]]])
+    for order in ([0, 1, 2], [1, 0, 2], [2, 1, 0]):
+        members = uq.Members(probs[..., order])
+        assert vote_shares(members)[0].tolist() == [[1 / 6, 1 / 2, 1 / 3][c] for c in order]
+        assert variation_ratio(members)[0] == 0.5
+
+
+@pytest.mark.parametrize("kind", ["Dirichlet", "GaussianLogits"])
+def test_votes_of_drawn_kinds_are_those_of_their_draws(kind, random_generator):
+    prediction = random_prediction(kind, random_generator, 7, 3)
+    labels = prediction.hull_points().argmax(axis=2)
+    weights = np.full(20, 1 / 20) if kind == "Dirichlet" else prediction.shares()
+    expected = np.stack([(weights * (labels == c)).sum(axis=1) for c in range(3)], axis=1)
+    np.testing.assert_allclose(vote_shares(prediction), expected, atol=1e-15)
+    np.testing.assert_array_equal(vote_entropy(prediction), vote_entropy(prediction.with_draws()))
+
+
+# -- variances --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("weighted", [None, "shared", "own"])
+def test_variances_against_their_definition(weighted, random_generator):
+    probs = random_generator.dirichlet(np.ones(5), (30, 4))
+    raw = {"shared": np.array([1.0, 2, 0, 5]), "own": random_generator.random((30, 4))}
+    weights = raw.get(weighted)
+    members = uq.Members(probs, weights)
+    w = np.broadcast_to(1.0 if weights is None else weights, (30, 4))
+    mean = np.stack([np.average(p, axis=0, weights=v) for p, v in zip(probs, w, strict=True)])
+    var = np.stack([np.average((p - q) ** 2, axis=0, weights=v) for p, q, v in zip(probs, mean, w, strict=True)])
+    np.testing.assert_allclose(predicted_class_variance(members), var[np.arange(30), mean.argmax(axis=1)], rtol=1e-12)
+    np.testing.assert_allclose(total_variance(members), 1 - (mean**2).sum(axis=1), rtol=1e-12)
+    np.testing.assert_allclose(variance_decomposition(members).epistemic, var.sum(axis=1), rtol=1e-12)
+
+
+@pytest.mark.parametrize("unit", [False, True])
+def test_variance_of_a_dirichlet_in_closed_form(unit):
+    alpha = np.array([[3.0, 1.0, 0.5], [20.0, 10.0, 45.0], [1e12, 2e12, 1.0]])
+    used = alpha / alpha.sum(axis=1, keepdims=True) if unit else alpha
+    top, total = used.max(axis=1), used.sum(axis=1)
+    dirichlet = uq.Dirichlet(alpha, unit_concentration=unit)
+    np.testing.assert_allclose(predicted_class_variance(dirichlet), stats.beta(top, total - top).var(), rtol=1e-12)
+    draws = uq.Members(dirichlet[:2].sample(40_000, rng=1))
+    np.testing.assert_allclose(predicted_class_variance(dirichlet)[:2], predicted_class_variance(draws), rtol=0.03)
+    parts = variance_decomposition(dirichlet)
+    np.testing.assert_allclose(parts.aleatoric + parts.epistemic, total_variance(dirichlet), rtol=1e-14)
+
+
+# -- free energy ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("temperature", [1.0, 0.3, 2, 10.0])
+def test_free_energy_against_log_sum_exp(temperature, random_generator):
+    z = random_generator.normal(0, 6, (50, 4, 7))
+    z[0], z[1, 0, 0] = 300.0, -600.0
+
+    def energy(logits):
+        return -temperature * special.logsumexp(logits / temperature, axis=-1)
+
+    point = uq.Point.from_logits(z[:, 0])
+    np.testing.assert_allclose(free_energy(point, temperature=temperature), energy(z[:, 0]), rtol=1e-12, atol=1e-12)
+    members = uq.Members.from_logits(z)
+    mean = energy(z).mean(axis=1)
+    np.testing.assert_allclose(free_energy(members, temperature=temperature), mean, rtol=1e-12, atol=1e-12)
+    weights = random_generator.random((50, 4))
+    weighted = uq.Members.from_logits(z.swapaxes(0, 1), weights, member_axis=0)
+    mean = np.average(energy(z), axis=1, weights=weights)
+    np.testing.assert_allclose(free_energy(weighted, temperature=temperature), mean, rtol=1e-12, atol=1e-12)
+
+
+def test_free_energy_where_probabilities_are_zero():
+    z = np.array([[800.0, 0.0, -5000.0], [-900.0, 100.0, 0.0]])
+    point = uq.Point.from_logits(z)
+    assert (point.probs == 0).sum() == 3
+    for temperature in (1.0, 0.5, 3.0):
+        expected = -temperature * special.logsumexp(z / temperature, axis=1)
+        np.testing.assert_allclose(free_energy(point, temperature=temperature), expected, rtol=1e-14)
+
+
+def test_free_energy_tells_what_the_probabilities_do_not():
+    z = np.array([[1.0, 2.0, 3.0], [11.0, 12.0, 13.0]])
+    point = uq.Point.from_logits(z)
+    np.testing.assert_allclose(point.probs[0], point.probs[1], rtol=1e-14)
+    assert np.diff(free_energy(point))[0] == pytest.approx(-10.0, abs=1e-12)
+
+
+def test_log_probabilities_have_one_free_energy_and_no_ranking_of_rounding_errors(random_generator):
+    p = random_generator.dirichlet(np.ones(9), 500)
+    for dtype in (np.float32, np.float64):
+        values = free_energy(uq.Point.from_logits(np.log(p).astype(dtype)))
+        assert (values == 0.0).all()
+        assert not np.signbit(values).any()
+
+
+def test_free_energy_of_gaussian_logits(random_generator):
+    mean, variance = random_generator.normal(0, 2, (6, 3, 4)), random_generator.uniform(0, 2, (6, 3, 4))
+    g = uq.GaussianLogits(mean, 0 * variance, n_draws=4)  # the passes have 2, 1 and 1 draws and count alike
+    np.testing.assert_allclose(free_energy(g), -special.logsumexp(mean, axis=2).mean(axis=1), rtol=1e-13)
+    many = uq.GaussianLogits(mean, variance, n_draws=30_000)
+    z = mean[:, None] + np.sqrt(variance)[:, None] * random_generator.standard_normal((6, 10_000, 3, 4))
+    for temperature in (1.0, 2.0):
+        expected = -temperature * special.logsumexp(z / temperature, axis=3).mean(axis=(1, 2))
+        np.testing.assert_allclose(free_energy(many, temperature=temperature), expected, atol=0.04)
+    drawn = uq.GaussianLogits(mean, variance, n_draws=7)
+    np.testing.assert_array_equal(free_energy(drawn.with_draws()), free_energy(drawn))
+    np.testing.assert_array_equal(free_energy(drawn[[4, 1]]), free_energy(drawn)[[4, 1]])
+    logits = drawn.sample_logits(7, drawn.seed)
+    np.testing.assert_allclose(special.softmax(logits, axis=2), drawn.hull_points(), rtol=1e-12)
+
+
+@pytest.mark.parametrize("temperature", [0, -1.0, np.inf, np.nan, "1", True, None])
+def test_a_temperature_is_a_positive_number(temperature):
+    with pytest.raises(InputError, match=r"temperature: must be a positive, finite number; got .*; 1 is usual"):
+        free_energy(uq.Point.from_logits([[0.0, 1.0]]), temperature=temperature)
+
+
+# -- ordinary inputs --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32])
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_short_numbers_are_taken_as_they_are(dtype, n_classes, random_generator):
+    probs = random_generator.dirichlet(np.ones(n_classes), (8, 3)).astype(dtype)
+    members = uq.Members(probs, weights=[1, 1, 2])
+    wide = object.__new__(uq.Members)  # the same numbers in double precision, whose sums would be refused
+    for name, value in vars(members).items():
+        object.__setattr__(wide, name, value.astype(np.float64) if name == "probs" else value)
+    for name in score_names(members, costly=True):
+        np.testing.assert_array_equal(uncertainty_score(members, name), uncertainty_score(wide, name), err_msg=name)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_one_instance_of_two_classes(kind, random_generator):
+    prediction = with_logits(kind, random_generator, 1, 2)
+    for name in score_names(prediction, costly=True):
+        values = uncertainty_score(prediction, name)
+        assert values.shape == (1,)
+        assert np.isfinite(values).all(), name
+
+
+def test_one_member_is_a_point_without_spread(random_generator):
+    z = random_generator.normal(size=(6, 4))
+    point, one = uq.Point.from_logits(z), uq.Members.from_logits(z[:, None])
+    for name in score_names(point, costly=True):
+        np.testing.assert_array_equal(uncertainty_score(one, name), uncertainty_score(point, name), err_msg=name)
+    for name in SPREADS:
+        assert (uncertainty_score(one, name) == 0.0).all(), name
