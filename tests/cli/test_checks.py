@@ -41,7 +41,6 @@ NO_CHECKS = [
     "accuracy=0.9",
     "accuracy<nan",
     "accuracy<inf",
-    "unified@x<1",
     ":kl<1",
 ]
 
@@ -88,3 +87,20 @@ def test_what_is_undefined_cannot_pass(judged):
     with pytest.raises(InputError, match=r"cannot be checked: epistemic-entropy is not defined for Intervals"):
         failures(parse_check("box:epistemic-entropy>1"), judged)
     assert failures(parse_check("epistemic-entropy>1"), judged) == []  # those that have it
+
+
+def test_ranking_metrics_need_their_score(judged):
+    p = [[0.9, 0.1], [0.8, 0.2], [0.3, 0.7], [0.6, 0.4]]
+    ranked = uq.assay({"m": uq.Point(p)}, [0, 0, 1, 1])
+    assert failures(parse_check("m:uq-auc@total-entropy < 2"), ranked) == [
+        "Check m:uq-auc@total-entropy < 2 failed: uq-auc of total-entropy of m is 1 (95 % interval 0 to 1)."
+    ]
+    assert failures(parse_check("uq-auc@total-entropy<0"), ranked) == []
+    with pytest.raises(InputError, match=r"known for the scores least-confidence, .*; write uq-auc@least-confidence"):
+        failures(parse_check("uq-auc<0.9"), ranked)
+    with pytest.raises(InputError, match="uq-auc is known for the scores"):
+        failures(parse_check("uq-auc@entropy<0.9"), ranked)
+    with pytest.raises(InputError, match=r"accuracy is not found for single scores.*leave @ out"):
+        failures(parse_check("accuracy@total-entropy<0.9"), judged)
+    with pytest.raises(InputError, match=r"unified is not found for single scores.*write a number for λ"):
+        failures(parse_check("unified@x<1"), judged)

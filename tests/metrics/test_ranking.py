@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+from tests.kinds import KINDS, random_prediction
 
 import uqassay as uq
-from tests.kinds import KINDS, random_prediction
 from uqassay.errors import InputError
 from uqassay.metrics.ranking import (
     g_auc_score,
@@ -159,8 +159,8 @@ def test_nan_is_refused_by_name_and_count(metric, bad):
 
 
 def test_degenerate_cases_say_so():
-    assert uq_auc_score([0, 0], [1, 2]).note == "no mistakes: undefined; only 2 right predictions: a rough interval"
-    assert uq_auc_score([1, 1], [1, 2]).note == "only 2 mistakes: a rough interval; no right predictions: undefined"
+    assert uq_auc_score([0, 0], [1, 2]).note == "no errors: undefined; only 2 right predictions: a rough interval"
+    assert uq_auc_score([1, 1], [1, 2]).note == "only 2 errors: a rough interval; no right predictions: undefined"
     assert np.isnan(uq_auc_score([1], [1]))
     assert "all scores are equal: nothing is ranked" in uq_auc_score([0, 1, 0], [3, 3, 3]).note
     assert float(uq_auc_score([0, 1, 0], [3, 3, 3])) == 0.5

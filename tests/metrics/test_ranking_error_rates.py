@@ -133,6 +133,18 @@ def rejections(draw, n_samples, seed, **options):
     return tuple(float((p <= alpha).mean()) for alpha in (0.01, 0.05, 0.1))
 
 
+def grouped_rejections(n, rate, n_samples, seed):
+    """Share of p-values at or below .01, .05 and .1 for two equally good scores on grouped instances."""
+    rng = np.random.default_rng(seed)
+    p = []
+    for _ in range(n_samples):
+        errors, first, groups = grouped(rng, n, rate, 0.8)
+        shared = np.sqrt(0.3) * rng.normal(size=n // 10)[groups] + np.sqrt(0.7) * rng.normal(size=n)
+        second = shared + np.sqrt(2) * stats.norm.ppf(0.8) * errors
+        p.append(paired_ranking_test((errors, first), (errors, second), groups=groups).pvalue)
+    return tuple(float((np.array(p) <= alpha).mean()) for alpha in (0.01, 0.05, 0.1))
+
+
 # -- tables -----------------------------------------------------------------------------------------------------------
 
 
@@ -185,6 +197,93 @@ def print_tables(n_samples):
                 found = rejections(lambda r: draw(r, n, rate, (auc, auc), 0.5), n_samples, 7)  # noqa: B023
                 cells.append(" / ".join(f"{100 * s:.1f}" for s in found))
             print(f"{n:5d} {rate:.2f} {auc}   {cells[0]:20} {cells[1]}", flush=True)
+    print("type-I error with groups of ten (correlation .3), and of C-index comparisons, n = 1000, rate .1, AUC .8")
+    for metric in ("uq-auc", "uq-c-index"):
+        found = rejections(lambda r: two_scores(r, 1000, 0.1, (0.8, 0.8), 0.5), n_samples // 2, 8, metric=metric)
+        print(metric, " / ".join(f"{100 * s:.1f}" for s in found), flush=True)
+    found = grouped_rejections(1000, 0.2, n_samples // 2, 9)
+    print("grouped", " / ".join(f"{100 * s:.1f}" for s in found), flush=True)
+    print("permutation, n = 200, rate .1, AUC .8: two scores, two models")
+    for draw in (two_scores, two_models):
+        found = rejections(
+            lambda r: draw(r, 200, 0.1, (0.8, 0.8), 0.5),  # noqa: B023
+            max(n_samples // 20, 100),
+            10,
+            method="permutation",
+            n_draws=199,
+        )
+        print("  " + " / ".join(f"{100 * s:.1f}" for s in found), flush=True)
+    print("power in percent at 5 %: AUC .8 against .8 + d, rate .1, correlation .5; two scores, two models")
+    for n in (200, 1000, 5000):
+        for difference in (0.02, 0.05, 0.1):
+            cells = [
+                rejections(lambda r: draw(r, n, 0.1, (0.8, 0.8 + difference), 0.5), max(n_samples // 10, 200), 11)[1]  # noqa: B023
+                for draw in (two_scores, two_models)
+            ]
+            print(f"{n:5d} {difference:.2f}  " + "  ".join(f"{100 * s:.0f}" for s in cells), flush=True)
+
+
+# -- what the tables say ----------------------------------------------------------------------------------------------
+
+
+def not_below(share, n_samples, least):
+    """Whether a measured share may be at least that, within four standard errors."""
+    return share >= least - 4 * np.sqrt(least * (1 - least) / n_samples)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("levels", [None, 5])
+@pytest.mark.parametrize("auc", AUCS)
+@pytest.mark.parametrize(("wrong", "right"), [(20, 180), (20, 980), (20, 20), (60, 140), (300, 700)])
+def test_uq_auc_covers_from_twenty_and_twenty_on(wrong, right, auc, levels):
+    share, _, _ = coverage(lambda r: binormal(r, wrong, right, auc, levels), 600, 31)
+    assert not_below(share, 600, 0.95)
+    if wrong >= 60:
+        assert abs(share - 0.95) <= 4 * np.sqrt(0.95 * 0.05 / 600)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("auc", "plain_fails"), [(0.6, False), (0.8, False), (0.95, True)])
+def test_few_mistakes_widen_the_interval_where_plain_delong_fails(auc, plain_fails):
+    def draw(r):
+        return binormal(r, 4, 196, auc)
+
+    assert not_below(coverage(draw, 600, 32)[0], 600, 0.95)
+    if plain_fails:
+        assert coverage(draw, 600, 32, method="delong")[0] < 0.9
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("unequal", [False, True])
+def test_grouped_intervals_cover_and_ignoring_groups_does_not(unequal):
+    assert not_below(grouped_coverage(1000, 0.2, 0.8, 400, 33, unequal=unequal), 400, 0.93)
+    assert grouped_coverage(1000, 0.3, 0.8, 400, 33, unequal=unequal, use_groups=False) < 0.92
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["binary, hard", "binary, easy", "binary, tied", "10 classes"])
+def test_c_index_covers(kind):
+    share = c_index_coverage(kind, 200, 500, 34)
+    assert abs(share - 0.95) <= 4 * np.sqrt(0.95 * 0.05 / 500)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("draw", [two_scores, two_models])
+@pytest.mark.parametrize("auc", [0.6, 0.8])
+def test_paired_tests_keep_their_level(draw, auc):
+    found = rejections(lambda r: draw(r, 200, 0.2, (auc, auc), 0.5), 1000, 35)
+    for share, alpha in zip(found, (0.01, 0.05, 0.1), strict=True):
+        assert abs(share - alpha) <= 4 * np.sqrt(alpha * (1 - alpha) / 1000) + 0.01
+
+
+@pytest.mark.slow
+def test_power_grows_with_the_difference_and_the_sample():
+    shares = [
+        rejections(lambda r: two_scores(r, n, 0.1, (0.8, 0.8 + d), 0.5), 200, 36)[1]  # noqa: B023
+        for n, d in ((200, 0.05), (1000, 0.05), (1000, 0.1))
+    ]
+    assert shares[0] < shares[1] < shares[2]
+    assert shares[2] > 0.9
 
 
 if __name__ == "__main__":

@@ -35,7 +35,8 @@ def assay(
     convention: Literal["exact", "paper"] = "exact",
     focal_sets: Any = None,
     floor: float | None = None,
-    measures: Sequence[str] = ("total-entropy", "epistemic-entropy", "credal-width"),
+    measures: Sequence[str] | None = None,
+    uncertainties: Mapping[str, Mapping[str, ArrayLike]] | None = None,
     groups: ArrayLike | None = None,
     subgroups: Mapping[str, ArrayLike] | None = None,
     prior: ArrayLike | None = None,
@@ -61,8 +62,11 @@ def assay(
         The λ of the findings; any other λ can be asked for afterwards.
     distance, nonspecificity, convention, focal_sets, floor
         As in `metrics.unified_loss`.
-    measures : sequence of str
-        Uncertainty scores to compute beside, from `measures.SCORES`.
+    measures : sequence of str, optional
+        Uncertainty scores to compute, from `measures.SCORES`; by default every one that some model can offer, but for the
+        costly ones. Each is judged by how it ranks the mistakes.
+    uncertainties : dict of str to dict of str to array (n,) or (R, n), optional
+        Scores from elsewhere (a density, a second model), greater is less certain: {"model": {"density": values}}.
     groups : array (n,), optional
         Patients, sites, videos: intervals, tests and bootstrap resample whole groups. By default those that a prediction
         carries.

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from uqassay.assay.mistake_ranking import MistakeRanking, rank_mistakes_in_part
 from uqassay.assay.scoring import ModelScores
 from uqassay.errors import InputError
 from uqassay.metrics.calibration_error import expected_calibration_error
@@ -28,23 +29,34 @@ NAN = float("nan")
 def finding_rows(assay: "Assay") -> list[dict[str, Any]]:
     """Findings of every model over all runs and, where there are several, of each run."""
     rows = []
+    ranked = assay.mistake_ranking
     for model in assay.models:
+        mine = [r for r in ranked if r.model == model.name]
         rows += _model_rows(assay, model, None, None)
+        rows += [_row(assay, r) for r in mine if r.run is None]
         if model.n_runs > 1:
-            for r in range(model.n_runs):
-                rows += _model_rows(assay, model, r, None)
+            for run in range(model.n_runs):
+                rows += _model_rows(assay, model, run, None)
+                rows += [_row(assay, r) for r in mine if r.run == run]
     return rows
 
 
-def subset_rows(assay: "Assay", by: str) -> list[dict[str, Any]]:
-    """Findings on the parts that "correct", "class" or a subgroup makes of the instances."""
+def subset_rows(assay: "Assay", by: str, *, ranking: bool = True) -> list[dict[str, Any]]:
+    """Findings on the parts that "correct", "class" or a subgroup makes of the instances.
+
+    In subgroups, how the scores rank the mistakes is found too, unless `ranking` is False.
+    """
     rows = []
     for model in assay.models:
         if by == "correct" and model.baseline:
             continue
         for label, mask in _parts(assay, by, model):
-            if mask.any():
-                rows += [{"subset_by": by, "subset": label, **row} for row in _model_rows(assay, model, None, mask)]
+            if not mask.any():
+                continue
+            found = _model_rows(assay, model, None, mask)
+            if ranking and by in assay.subgroups and not model.baseline:
+                found += [_row(assay, r) for r in rank_mistakes_in_part(assay, model, mask[0])]
+            rows += [{"subset_by": by, "subset": label, **row} for row in found]
     return rows
 
 
@@ -63,16 +75,7 @@ def _model_rows(assay: "Assay", model: ModelScores, run: int | None, mask: Mask 
     rows: list[dict[str, Any]] = []
 
     def add(metric: str, estimate: Estimate, score: str = "", tradeoff: float = NAN) -> None:
-        row = {
-            "model": model.name,
-            "run": "all" if run is None else str(run + 1),
-            "metric": metric,
-            "score": score,
-            "tradeoff": tradeoff,
-            "convention": s.convention,
-            "estimate": float(estimate),
-        }
-        rows.append(row | {key: getattr(estimate, key) for key in FINDING_COLUMNS[len(row) :]})
+        rows.append(_finding(assay, model.name, run, metric, estimate, score, tradeoff))
 
     columns = model.columns if run is None else {k: v[run : run + 1] for k, v in model.columns.items()}
     if not model.baseline or model.name == "class-prior":
@@ -93,6 +96,25 @@ def _model_rows(assay: "Assay", model: ModelScores, run: int | None, mask: Mask 
         else:
             add(measure, _mean(assay, columns[measure], mask))
     return rows
+
+
+def _finding(
+    assay: "Assay", model: str, run: int | None, metric: str, estimate: Estimate, score: str, tradeoff: float = NAN
+) -> dict[str, Any]:
+    row = {
+        "model": model,
+        "run": "all" if run is None else str(run + 1),
+        "metric": metric,
+        "score": score,
+        "tradeoff": tradeoff,
+        "convention": assay.settings.convention,
+        "estimate": float(estimate),
+    }
+    return row | {key: getattr(estimate, key) for key in FINDING_COLUMNS[len(row) :]}
+
+
+def _row(assay: "Assay", found: MistakeRanking) -> dict[str, Any]:
+    return _finding(assay, found.model, found.run, found.metric, found.estimate, found.score)
 
 
 def _parts(assay: "Assay", by: str, model: ModelScores) -> list[tuple[str, Mask]]:

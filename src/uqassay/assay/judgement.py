@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from uqassay._array import as_numeric, check_rows
 from uqassay.assay.alignment import BASELINES, Aligned, align
+from uqassay.assay.given_scores import given_scores, score_list
 from uqassay.assay.result import Assay
 from uqassay.assay.scoring import ModelScores, SetSample, Settings, sample_sets, score_baselines, score_model
 from uqassay.credal.focal_sets import as_focal_sets
@@ -38,7 +39,8 @@ def judge(
     convention: Literal["exact", "paper"],
     focal_sets: Any,
     floor: float | None,
-    measures: Sequence[str],
+    measures: Sequence[str] | None,
+    uncertainties: Mapping[str, Mapping[str, ArrayLike]] | None,
     groups: ArrayLike | None,
     subgroups: Mapping[str, ArrayLike] | None,
     prior: ArrayLike | None,
@@ -60,16 +62,29 @@ def judge(
     check_draws(n_draws, "n_draws")
     if tolerance is not None and not (isinstance(tolerance, (int, float)) and tolerance > 0):
         raise InputError(f"tolerance: must be a positive number; got {tolerance!r}; leave it out for 32 orders.")
-    unknown = [m for m in measures if m not in SCORES]
+    unknown = [m for m in measures or () if m not in SCORES]
     if unknown:
         raise InputError(f"measures: must be among {', '.join(SCORES)}; got {unknown[0]!r}; choose from them.")
     aligned = align(predictions, y_true, groups=groups, repair=repair, common_members=common_members, seed=seed)
     y, n_classes = aligned.labels, len(aligned.class_names)
+    given = given_scores(uncertainties, aligned)
     family = None if focal_sets is None else as_focal_sets(focal_sets, n_classes)
     settings = Settings(
-        distance, nonspecificity, convention, family, floor, tuple(measures), tolerance, level, n_draws, seed
+        distance,
+        nonspecificity,
+        convention,
+        family,
+        floor,
+        score_list(measures, aligned, given),
+        tolerance,
+        level,
+        n_draws,
+        seed,
     )
-    models = [score_model(name, runs, y, settings, progress=progress) for name, runs in aligned.models.items()]
+    models = [
+        score_model(name, runs, y, settings, given=given.get(name), progress=progress)
+        for name, runs in aligned.models.items()
+    ]
     models += score_baselines(y, n_classes, _prior(y, n_classes, prior), settings)
     result = Assay(
         models=tuple(models),

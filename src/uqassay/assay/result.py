@@ -10,13 +10,24 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from uqassay.assay.findings import FINDING_COLUMNS, finding_rows, loss_estimate, one_run, subset_rows
+from uqassay.assay.mistake_ranking import (
+    MistakeRanking,
+    compare_rankings,
+    compare_two_rankings,
+    rank_mistakes,
+    refusal,
+    risk_coverage,
+    scores_of,
+)
 from uqassay.assay.ranking import Ranked, order_error, rank_models, with_order_error
 from uqassay.assay.scoring import ModelScores, SetSample, Settings
 from uqassay.errors import InputError, MissingDependencyError
 from uqassay.metrics.calibration_error import Reliability, reliability
 from uqassay.metrics.selection import lower_envelope, ranking_changes, tradeoff_scale
+from uqassay.metrics.selective_accuracy import SelectiveGain
 from uqassay.metrics.unified import check_tradeoff
-from uqassay.statistics import PairedComparison, bootstrap_run_means, paired_mean_test, winning_probability
+from uqassay.statistics import Estimate, PairedComparison, bootstrap_run_means, paired_mean_test, winning_probability
+from uqassay.statistics.statistic_comparisons import PairwiseComparisons
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -209,6 +220,60 @@ class Assay:
         d = np.array([m.columns["distance"].mean() for m in self.candidates])
         return d, np.array([m.columns["nonspecificity"].mean() for m in self.candidates])
 
+    # -- does the uncertainty rank the mistakes -----------------------------------------------------------------------
+
+    def uncertainty_names(self, model: str) -> tuple[str, ...]:
+        """Names of the uncertainty scores that a model has."""
+        return scores_of(self[model], self)
+
+    @cached_property
+    def mistake_ranking(self) -> tuple[MistakeRanking, ...]:
+        """How each score of each model ranks the mistakes, over all runs and, where there are several, of each run."""
+        found = []
+        for m in self.candidates:
+            found += rank_mistakes(self, m)
+            for run in range(m.n_runs if m.n_runs > 1 else 0):
+                found += rank_mistakes(self, m, run=run)
+        return tuple(found)
+
+    def compare_uncertainties(
+        self, a: tuple[str, str], b: tuple[str, str], *, metric: str = "uq-auc"
+    ) -> PairedComparison:
+        """Paired test of two uncertainties, each given by (model, score), by a name of `metrics.RANKING_METRICS`.
+
+        Examples
+        --------
+        >>> import uqassay as uq
+        >>> p = uq.Point([[0.8, 0.1, 0.1], [0.6, 0.4, 0.0], [0.5, 0.3, 0.2], [0.4, 0.4, 0.2]])
+        >>> found = uq.assay({"m": p}, [0, 0, 1, 1]).compare_uncertainties(("m", "margin"), ("m", "total-entropy"))
+        >>> round(float(found.difference), 3)
+        -0.125
+        """
+        return compare_two_rankings(self, a, b, metric=metric)
+
+    def pairwise_uncertainties(
+        self, pairs: Sequence[tuple[str, str]], *, metric: str = "uq-auc"
+    ) -> PairwiseComparisons:
+        """Paired tests of every two of several uncertainties, with Holm and Benjamini-Hochberg."""
+        return compare_rankings(self, pairs, metric=metric)
+
+    def refusal(self, model: str, score: str, coverage: float = 0.9) -> SelectiveGain:
+        """Accuracy without refusal, accuracy of the least uncertain share `coverage`, and the gain.
+
+        Examples
+        --------
+        >>> import uqassay as uq
+        >>> p = uq.Point([[0.9, 0.1], [0.8, 0.2], [0.7, 0.3], [0.6, 0.4]])
+        >>> found = uq.assay({"m": p}, [0, 0, 0, 1]).refusal("m", "total-entropy", 0.75)
+        >>> float(found.accuracy_all), float(found.accuracy_kept), float(found.gain)
+        (0.75, 1.0, 0.25)
+        """
+        return refusal(self, model, score, coverage)
+
+    def risk_coverage(self, model: str, score: str, coverages: ArrayLike) -> tuple[Estimate, ...]:
+        """Share of errors among the least uncertain instances, at each coverage, with pointwise intervals."""
+        return risk_coverage(self, model, score, coverages)
+
     # -- findings -----------------------------------------------------------------------------------------------------
 
     @cached_property
@@ -230,9 +295,9 @@ class Assay:
         """
         return _pandas().DataFrame(self.subset_rows(by), columns=["subset_by", "subset", *FINDING_COLUMNS])
 
-    def subset_rows(self, by: str) -> list[dict[str, Any]]:
-        """The findings on parts of the instances as plain rows."""
-        return subset_rows(self, by)
+    def subset_rows(self, by: str, *, ranking: bool = True) -> list[dict[str, Any]]:
+        """The findings on parts of the instances as plain rows; without those on ranking they come faster."""
+        return subset_rows(self, by, ranking=ranking)
 
     def reliability(self, model: str, *, n_bins: int = 10) -> Reliability:
         """Bins of one model's reliability diagram, all runs together."""

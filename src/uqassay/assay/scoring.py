@@ -1,7 +1,7 @@
 """The numbers of one model: for every training run and instance, its distance, non-specificity and what stands beside."""
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 
 from uqassay._array import release, row_chunks
 from uqassay.errors import InputError
-from uqassay.measures.scores import uncertainty_score
+from uqassay.measures.scores import SCORES, uncertainty_score
 from uqassay.metrics.label_distance import default_floor
 from uqassay.metrics.point_scores import brier_loss, is_correct, log_loss
+from uqassay.metrics.ranking import probability_gap
 from uqassay.metrics.unified import unified_terms
 from uqassay.predictions import Intervals, Masses, Members, Point, Prediction, Vertices
 from uqassay.predictions.drawn import Drawn
@@ -36,7 +37,7 @@ class Settings:
     floor : float or None
         Least probability in logarithms; None: by the dtype of the input.
     measures : tuple of str
-        Uncertainty scores computed beside, from `measures.SCORES`.
+        Uncertainty scores computed beside: those of `measures.SCORES` asked for or offered by a model, and those given.
     tolerance : float or None
         Standard error wanted of an estimated non-specificity.
     level : float
@@ -94,8 +95,8 @@ class ModelScores:
     n_points : int or None
         Points that span each set; None for intervals and masses.
     columns : dict of str to array (R, n)
-        "distance", "nonspecificity", "correct", "confidence", "label", "log-loss", "brier", "upper-label", and the
-        measures asked for; nan where a measure does not apply.
+        "distance", "nonspecificity", "correct", "confidence", "label", "log-loss", "brier", "gap", "upper-label", and the
+        measures; nan where a measure does not apply.
     nonspecificity_error : float
         Standard error that the estimator adds to the mean non-specificity (0 where exact).
     order_deviations : sequence of float
@@ -135,10 +136,11 @@ def score_model(
     y: NDArray[Any],
     settings: Settings,
     *,
+    given: Mapping[str, Array] | None = None,
     baseline: bool = False,
     progress: Callable[[str], None] | None = None,
 ) -> ModelScores:
-    """Compute every column for every run."""
+    """Compute every column for every run; `given` holds uncertainties from elsewhere by name, ``(R, n)`` each."""
     parts, notes = [], list(dict.fromkeys(note for run in runs for note in run.notes))
     errors, deviations, floored, gap = [], [], 0, 0.0
     digest = hashlib.sha256()
@@ -165,6 +167,8 @@ def score_model(
             columns = _beside(run, y, settings)
         except InputError as problem:
             raise type(problem)(f"{name}: {problem}") from problem
+        for score, values in (given or {}).items():
+            columns[score] = values[r]
         parts.append({"distance": d, "nonspecificity": ns.values, **columns})
         errors.append(ns.mean_standard_error)
         deviations.append(ns.order_deviations)
@@ -237,9 +241,9 @@ def _with_draws_held(run: Prediction) -> Prediction:
 
 def _beside(run: Prediction, y: NDArray[Any], settings: Settings) -> dict[str, Array]:
     n = run.n_instances
-    names = ("correct", "confidence", "label", "log-loss", "brier", "upper-label", *settings.measures)
+    names = ("correct", "confidence", "label", "log-loss", "brier", "gap", "upper-label", *settings.measures)
     out = {name: np.full(n, np.nan) for name in names}
-    measures = [m for m in settings.measures if _has_score(run, m)]
+    measures = [m for m in settings.measures if m in SCORES and SCORES[m].offered_by(run)]
 
     def work(rows: slice, part: Prediction) -> None:
         target = y[rows]
@@ -249,6 +253,7 @@ def _beside(run: Prediction, y: NDArray[Any], settings: Settings) -> dict[str, A
         out["label"][rows] = label
         out["log-loss"][rows] = log_loss(target, part, floor=settings.floor)
         out["brier"][rows] = brier_loss(target, part)
+        out["gap"][rows] = probability_gap(target, part)
         if target.ndim == 1:
             out["upper-label"][rows] = np.take_along_axis(part.upper_probs(), target[:, None], axis=1)[:, 0]
         for measure in measures:
@@ -256,15 +261,6 @@ def _beside(run: Prediction, y: NDArray[Any], settings: Settings) -> dict[str, A
 
     run.for_each_chunk(work, 8 * run.n_classes * (_n_points(run) or 3), chunk_bytes=PART_BYTES)
     return out
-
-
-def _has_score(run: Prediction, measure: str) -> bool:
-    """Whether this kind of prediction has the score; the others stay nan, and the findings say so."""
-    try:
-        uncertainty_score(run[:1], measure)
-    except InputError:
-        return False
-    return True
 
 
 def _n_points(run: Prediction) -> int | None:

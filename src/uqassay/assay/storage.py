@@ -16,9 +16,9 @@ from uqassay.errors import FileFormatError
 
 __all__ = ["SCHEMA", "load", "plain", "ranking_json", "save", "to_json"]
 
-SCHEMA = "uqassay.assay/1"
+SCHEMA = "uqassay.assay/2"
 SET_ARRAYS = ("rows", "lower", "upper", "mean", "points")
-COLUMNS = ("distance", "nonspecificity", "correct", "confidence", "label", "log-loss", "brier", "upper-label")
+COLUMNS = ("distance", "nonspecificity", "correct", "confidence", "label", "log-loss", "brier", "gap", "upper-label")
 
 
 def plain(value: Any) -> Any:

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from uqassay.assay.mistake_ranking import reference_score
 from uqassay.errors import InputError
 from uqassay.metrics.selection import lower_envelope
 from uqassay.statistics import Estimate, PairedComparison, holm, paired_mean_test
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = ["reference_tradeoff", "verdict", "without_direction"]
 
+KEPT = 0.9  # share of the instances kept where the most uncertain ones are refused
 SHOWN_INTERVALS = 4  # winners that one sentence can still name
 SUBGROUP_VALUES = 50  # a subgroup with more values is an identifier, not a part of the test set
 USUAL_TRADEOFFS = (0.01, 2.0)  # with KL; a reference beyond them is remarked on
@@ -32,9 +34,10 @@ def verdict(assay: "Assay") -> tuple[str, ...]:
     tuple of str
         The winner on each interval of λ with its share of bootstrap resamples; where a baseline has a lower mean E
         than all of them; the distance to the runner-up at `reference_tradeoff` with the test adjusted by Holm; the
-        baselines that do better than a model there; the subgroup in which another model wins; what the reference
-        amounts to with another distance than KL. Sentences without a finding are left out. Names stand as they were
-        given, but for marks that would turn the direction of the text around.
+        baselines that do better than a model there; the subgroup in which another model wins; what refusing the
+        tenth that the best model is most unsure of does to its accuracy; what the reference amounts
+        to with another distance than KL. Sentences without a finding are left out. Names stand as they were given, but
+        for marks that would turn the direction of the text around.
 
     Examples
     --------
@@ -56,7 +59,7 @@ def verdict(assay: "Assay") -> tuple[str, ...]:
         sentences = [_alone(assay, rows, at), _silence(assay)]
     else:
         sentences = [_choice(assay, winners, at), _silence(assay), _runner_up(assay, rows, at)]
-    sentences += [_baselines(assay, rows, at), _subgroup(assay, rows, at), _scale(assay, at)]
+    sentences += [_baselines(assay, rows, at), _subgroup(assay, rows, at), _refusal(assay, rows), _scale(assay, at)]
     return tuple(without_direction(sentence) for sentence in sentences if sentence)
 
 
@@ -290,6 +293,27 @@ def _subgroup(assay: "Assay", rows: Sequence["Ranked"], at: float) -> str:
     return (
         f"Where {by} is {value} ({n} instances) {other} does better than {winner} at λ = {_number(at)}, by "
         f"{_with_interval(test.difference, level=False)} ({_pvalue(float(adjusted[i]))}, Holm)."
+    )
+
+
+def _refusal(assay: "Assay", rows: Sequence["Ranked"]) -> str:
+    """What refusing the most uncertain instances does to the accuracy of the best model."""
+    model = next(r.model for r in rows if r.rank == 1)
+    score = reference_score(assay, model)
+    if score is None or assay.n_units < 2:
+        return ""
+    found = assay.refusal(model, score, KEPT)
+    gain = found.gain
+    if found.accuracy_all == 1 or not (np.isfinite(gain.low) and np.isfinite(gain.high)):
+        return ""
+    share, name = f"{100 * (1 - KEPT):.0f} %", score.replace("-", " ")
+    if gain.low <= 0:
+        ends = f"{100 * gain.low:.1f} to {100 * gain.high:.1f}".replace("-", "−")
+        return f"Refusing the {share} that {model} is most unsure of ({name}) need not help: accuracy changes by {ends} points."
+    kept = found.accuracy_kept
+    return (
+        f"Refuse the {share} that {model} is most unsure of ({name}) and its accuracy rises from "
+        f"{100 * found.accuracy_all:.1f} % to {100 * kept:.1f} % ({100 * kept.low:.1f} to {100 * kept.high:.1f} %)."
     )
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from uqassay.errors import InputError
+from uqassay.metrics.ranking_metrics import RANKING_METRICS
 
 if TYPE_CHECKING:
     from uqassay.assay import Assay
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["Check", "failures", "parse_check"]
 
 _SYNTAX = re.compile(
-    r"(?:(?P<model>.+):)?(?P<metric>[a-z0-9-]+)(?:@(?P<tradeoff>[^<>=@]+))?\s*(?P<comparison><=|>=|<|>)\s*"
+    r"(?:(?P<model>.+):)?(?P<metric>[a-z0-9-]+)(?:@(?P<at>[^<>=@]+))?\s*(?P<comparison><=|>=|<|>)\s*"
     r"(?P<bound>[^<>=]+)"
 )
 _COMPARISONS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
@@ -34,6 +35,8 @@ class Check:
         A metric of the findings.
     tradeoff : float or None
         λ, for "unified".
+    score : str or None
+        Uncertainty score, for the ranking metrics.
     comparison : {"<", "<=", ">", ">="}
     bound : float
     """
@@ -42,12 +45,13 @@ class Check:
     model: str | None
     metric: str
     tradeoff: float | None
+    score: str | None
     comparison: str
     bound: float
 
 
 def parse_check(text: str) -> Check:
-    """Read ``[MODEL:]METRIC[@λ]<NUMBER``, with <, <=, > or >=.
+    """Read ``[MODEL:]METRIC[@λ or @SCORE]<NUMBER``, with <, <=, > or >=.
 
     Raises
     ------
@@ -59,16 +63,20 @@ def parse_check(text: str) -> Check:
     >>> check = parse_check("DE:unified@0.5 > 0.3")
     >>> check.model, check.metric, check.tradeoff, check.comparison, check.bound
     ('DE', 'unified', 0.5, '>', 0.3)
+    >>> parse_check("DE:uq-auc@total-entropy<0.8").score
+    'total-entropy'
     """
     found = _SYNTAX.fullmatch(text.strip())
     bound = _number(found["bound"]) if found else None
-    tradeoff = _number(found["tradeoff"]) if found and found["tradeoff"] is not None else None
-    if found is None or bound is None or (found["tradeoff"] is not None and tradeoff is None):
+    at = found["at"].strip() if found and found["at"] is not None else None
+    if found is None or bound is None or at == "":
         raise InputError(
-            f"fail-if: must read [MODEL:]METRIC[@λ] <, <=, > or >= NUMBER; got {text!r}; "
-            "write for example 'accuracy<0.9' or 'DE:unified@0.5>0.3'."
+            f"fail-if: must read [MODEL:]METRIC[@λ or @SCORE] <, <=, > or >= NUMBER; got {text!r}; "
+            "write for example 'accuracy<0.9', 'DE:unified@0.5>0.3' or 'DE:uq-auc@total-entropy<0.8'."
         )
-    return Check(text.strip(), found["model"], found["metric"], tradeoff, found["comparison"], bound)
+    tradeoff = None if at is None else _number(at)
+    score = at if tradeoff is None else None
+    return Check(text.strip(), found["model"], found["metric"], tradeoff, score, found["comparison"], bound)
 
 
 def failures(check: Check, assay: "Assay") -> list[str]:
@@ -110,7 +118,7 @@ def failures(check: Check, assay: "Assay") -> list[str]:
             f"fail-if: {check.text!r} needs a metric of the findings ({', '.join(known)}); choose one of them."
         )
     rows = [row for row in rows if row["metric"] == check.metric and check.model in (None, row["model"])]
-    rows = _at_tradeoff(rows, check)
+    rows = _at_tradeoff(_of_score(rows, check), check)
     defined = [row for row in rows if not math.isnan(row["estimate"])]
     if not defined or (check.model is not None and len(defined) < len(rows)):
         raise InputError(
@@ -118,6 +126,22 @@ def failures(check: Check, assay: "Assay") -> list[str]:
         )
     holds = _COMPARISONS[check.comparison]
     return [_sentence(check, row) for row in defined if holds(row["estimate"], check.bound)]
+
+
+def _of_score(rows: list[dict[str, Any]], check: Check) -> list[dict[str, Any]]:
+    """Rows of the score asked for, where a metric is found for several scores."""
+    known = list(dict.fromkeys(row["score"] for row in rows))
+    if check.metric not in RANKING_METRICS:
+        if check.score is not None:
+            where = "write a number for λ" if not math.isnan(rows[0]["tradeoff"]) else "leave @ out"
+            raise InputError(f"fail-if: {check.metric} is not found for single scores; got {check.text!r}; {where}.")
+        return rows
+    if check.score not in known:
+        raise InputError(
+            f"fail-if: {check.metric} is known for the scores {', '.join(known)}; got {check.text!r}; "
+            f"write {check.metric}@{known[0]}."
+        )
+    return [row for row in rows if row["score"] == check.score]
 
 
 def _at_tradeoff(rows: list[dict[str, Any]], check: Check) -> list[dict[str, Any]]:
@@ -141,7 +165,8 @@ def _sentence(check: Check, row: dict[str, Any]) -> str:
     interval = ""
     if math.isfinite(row["low"]) and row["low"] != row["high"]:
         interval = f" ({100 * row['level']:g} % interval {row['low']:.4g} to {row['high']:.4g})"
-    return f"Check {check.text} failed: {check.metric} of {row['model']} is {row['estimate']:.4g}{interval}."
+    what = check.metric if check.score is None else f"{check.metric} of {check.score}"
+    return f"Check {check.text} failed: {what} of {row['model']} is {row['estimate']:.4g}{interval}."
 
 
 def _number(text: str) -> float | None:

@@ -105,7 +105,7 @@ FailIf = Annotated[
     _option(
         "Exit with code 1 where this holds: accuracy<0.9, DE:ece>0.05 or unified@0.5>0.3 (repeatable).",
         OUTPUT,
-        metavar="[MODEL:]METRIC<NUMBER",
+        metavar="[MODEL:]METRIC[@λ or @SCORE]<NUMBER",
     ),
 ]
 Json = Annotated[bool, _option("Print JSON on standard output, and nothing else there.", OUTPUT, "--json")]
@@ -293,8 +293,19 @@ def convert(
 def reproduce(
     name: Annotated[str | None, typer.Argument(help="The protocol.", show_default=False)] = None,
     preset: Annotated[
-        str, typer.Option(help="smoke, cpu or paper: how much is computed; unified-tables is the same in all three.")
+        str,
+        typer.Option(help="smoke, cpu or paper: how much is computed; the same in all three where nothing is trained."),
     ] = "cpu",
+    data: Annotated[
+        Path | None, typer.Option(help="Folder with labels, votes and prediction files.", metavar="FOLDER")
+    ] = None,
+    figures: Annotated[Path | None, typer.Option(help="Folder that takes the figures.", metavar="FOLDER")] = None,
+    seed: Annotated[
+        int | None, typer.Option(help="Seed of every sample and training.", metavar="N", min=0, show_default="0")
+    ] = None,
+    sweep: Annotated[
+        bool, typer.Option("--sweep", help="Also at other difficulties and seeds; takes several minutes.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one row for each printed cell as JSON.")] = False,
 ) -> None:
     """Compute a paper's printed tables again, and say which cells agree."""
@@ -307,9 +318,21 @@ def reproduce(
         )
     if preset not in PRESETS:
         raise InputError(f"preset: must be {', '.join(PRESETS)}; got {preset!r}; cpu is the default.")
-    with terminal.progress(1) as say:
-        say(name)
-        result = reproduction.reproduce(name)
+    taken = reproduction.options_of(name)
+    asked = {"data": data, "figures": figures, "seed": seed, "sweep": sweep or None}
+    options: dict[str, Any] = {option: value for option, value in asked.items() if value is not None}
+    for option in options:
+        if option not in taken:
+            known = ", ".join(f"--{other}" for other in ("preset", *asked) if other == "preset" or other in taken)
+            raise InputError(f"{option}: means nothing to {name}, which takes {known}; leave it out.")
+    if "preset" in taken:
+        options["preset"] = preset
+    with terminal.progress(reproduction.steps_of(name, **options)) as say:
+        if "progress" in taken:
+            options["progress"] = say
+        else:
+            say(name)
+        result = reproduction.reproduce(name, **options)
     if as_json:
         _print_json(result.to_json())
     else:

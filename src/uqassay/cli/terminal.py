@@ -6,19 +6,23 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, TextIO
 
+import numpy as np
 from rich.cells import cell_len
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from uqassay.assay import Assay
+from uqassay.assay.mistake_ranking import reference_score
 from uqassay.assay.verdict import reference_tradeoff
 from uqassay.cli.text import ABSENT, chance, decimals_for, fixed, interval, percent, printable, pvalue, tradeoff_text
 from uqassay.cli.wording import in_options
+from uqassay.statistics import Estimate
 
 __all__ = [
     "print_breakpoints",
     "print_file",
+    "print_mistakes",
     "print_rankings",
     "print_report",
     "print_text",
@@ -26,6 +30,7 @@ __all__ = [
     "progress",
 ]
 
+KEPT = 0.9  # share of the instances kept where the most uncertain ones are refused
 GAP = 2  # columns between two columns
 UNBOUNDED = 10_000  # columns where nothing is a terminal, so that nothing is folded or cut
 
@@ -46,6 +51,7 @@ def print_report(assay: Assay, tradeoffs: Sequence[float] | None = None) -> None
     console.print(Text(shape, "dim"))
     print_rankings(assay, tradeoffs)
     print_breakpoints(assay)
+    print_mistakes(assay)
     print_warnings(assay)
 
 
@@ -74,6 +80,39 @@ def print_breakpoints(assay: Assay) -> None:
     console.print()
     console.print(Text("Lowest mean E by λ", "bold"))
     console.print(table)
+
+
+def print_mistakes(assay: Assay) -> None:
+    """How the score that all models are compared by ranks each model's errors, and what refusing gains."""
+    rows = []
+    for name in assay.model_names:
+        score = reference_score(assay, name)
+        if score is not None:
+            mine = [r for r in assay.mistake_ranking if (r.model, r.score, r.run) == (name, score, None)]
+            found = {r.metric: r.estimate for r in mine}
+            rows.append((name, score, found["uq-auc"], found["uq-c-index"], assay.refusal(name, score, KEPT)))
+    if not rows:
+        return
+    console = _console(sys.stdout)
+    level = f"{100 * assay.settings.level:g} %"
+    table = _fitted(
+        {
+            "model": [printable(name) for name, *_ in rows],
+            f"UQ-AUC ({level} interval)": [_with_interval(auc) for _, _, auc, _, _ in rows],
+            f"C-index ({level} interval)": [_with_interval(c_index) for _, _, _, c_index, _ in rows],
+            "accuracy": [percent(refused.accuracy_all) for *_, refused in rows],
+            f"of the {100 * KEPT:g} % kept": [percent(refused.accuracy_kept) for *_, refused in rows],
+        },
+        spare=(2, 3),
+        width=console.width,
+        styles=[""] * len(rows),
+    )
+    console.print()
+    scores = ", ".join(dict.fromkeys(score for _, score, *_ in rows))
+    console.print(Text(f"Does the uncertainty ({scores}) rank the errors", "bold"))
+    console.print(table)
+    words = "UQ-AUC: chance that an error is more uncertain than a right prediction; C-index: the same for the gap to the label"
+    console.print(Text(words, "dim"))
 
 
 def print_warnings(assay: Assay) -> None:
@@ -148,25 +187,39 @@ def _ranking_table(assay: Assay, tradeoff: float, width: int) -> Table:
         f"mean {_distance_name(assay)}": [fixed(_mean(assay, r.model, "distance"), decimals) for r in rows],
         "mean non-sp.": [fixed(_mean(assay, r.model, "nonspecificity"), decimals) for r in rows],
     }
+    styles = ["dim" if r.rank is None else "bold" if r.rank == 1 else "" for r in rows]
+    return _fitted(columns, spare=(3, 6, 5, 7, 9, 8), width=width, styles=styles)
+
+
+def _fitted(columns: dict[str, list[str]], *, spare: Sequence[int], width: int, styles: Sequence[str]) -> Table:
+    """A table of as many columns as there is room for: the last of the spare ones goes first."""
     headers = list(columns)
-    spare = [headers[i] for i in (3, 6, 5, 7, 9, 8)]
+    may_go = [headers[i] for i in spare]
+    name = headers.index("model")
     name_width = max(12, width // 3)
 
     def needed() -> int:
         widths = [max(map(cell_len, (header, *cells))) for header, cells in columns.items()]
-        return sum(widths) + GAP * (len(widths) - 1) - max(0, widths[1] - name_width)
+        return sum(widths) + GAP * (len(widths) - 1) - max(0, widths[name] - name_width)
 
-    while spare and needed() > width:
-        del columns[spare.pop()]
+    while may_go and needed() > width:
+        del columns[may_go.pop()]
     table = _table()
     for header in columns:
         if header == "model":
             table.add_column(header, overflow="fold", max_width=name_width)
         else:
             table.add_column(header, justify="right", no_wrap=True)
-    for r, cells in zip(rows, zip(*columns.values(), strict=True), strict=True):
-        table.add_row(*map(Text, cells), style="dim" if r.rank is None else "bold" if r.rank == 1 else "")
+    for style, cells in zip(styles, zip(*columns.values(), strict=True), strict=True):
+        table.add_row(*map(Text, cells), style=style)
     return table
+
+
+def _with_interval(estimate: Estimate) -> str:
+    """An estimate between 0 and 1 and its interval, or a dash where it is undefined."""
+    if np.isnan(estimate):
+        return ABSENT
+    return f"{fixed(float(estimate), 3)} ({interval(estimate, 3)})"
 
 
 def _ranking_title(assay: Assay, tradeoff: float) -> str:

@@ -29,7 +29,7 @@ __all__ = [
     "uq_c_index_score",
 ]
 
-SAMPLES = ("mistakes", "right predictions")
+SAMPLES = ("errors", "right predictions")
 ARGUMENTS = ("errors", "uncertainty")
 
 

@@ -1,0 +1,186 @@
+"""Does the uncertainty rank the mistakes? Every score of every model by the ranking metrics, and what refusing gains."""
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from uqassay._array import available_cores
+from uqassay.assay.scoring import ModelScores
+from uqassay.errors import InputError
+from uqassay.measures.scores import SCORES
+from uqassay.metrics.ranked_errors import rank_errors
+from uqassay.metrics.ranking_metrics import RANKING_METRICS, RankingMetric
+from uqassay.metrics.selective_accuracy import SelectiveGain, accuracy_estimate, gain_estimate
+from uqassay.statistics import Estimate, PairedComparison, proportion_estimate
+from uqassay.statistics.linearised import Linearised
+from uqassay.statistics.statistic_comparisons import (
+    PairwiseComparisons,
+    paired_statistic_test,
+    pairwise_statistic_tests,
+)
+
+if TYPE_CHECKING:
+    from uqassay.assay.result import Assay
+
+__all__ = [
+    "MistakeRanking",
+    "compare_rankings",
+    "compare_two_rankings",
+    "rank_mistakes",
+    "reference_score",
+    "scores_of",
+    "truths_and_scores",
+]
+
+Array = NDArray[np.float64]
+METRICS = ("uq-auc", "uq-c-index", "aurc", "e-aurc", "augrc", "prediction-rejection")
+_OF_THE_SPREAD = {"credal-width", "credal-uncertainty", "upper-entropy", "lower-entropy"} | {
+    name for name, score in SCORES.items() if score.needs == "a distribution over distributions"
+}
+IN_PARTS = ("uq-auc", "uq-c-index")  # of those, the ones also found on parts of the instances
+
+
+@dataclass(frozen=True)
+class MistakeRanking:
+    """One ranking metric of one score of one model.
+
+    Attributes
+    ----------
+    model, score, metric : str
+    run : int or None
+        None: over all runs.
+    estimate : Estimate
+    """
+
+    model: str
+    score: str
+    metric: str
+    run: int | None
+    estimate: Estimate
+
+
+def scores_of(model: ModelScores, assay: "Assay") -> tuple[str, ...]:
+    """Names of the uncertainty scores that a model has.
+
+    The non-specificity is among them where its sets are no points; where they are, nothing that speaks of the spread inside
+    the sets is.
+    """
+    names = [name for name in assay.settings.measures if not np.isnan(model.columns[name]).all()]
+    if model.n_points == 1:
+        return tuple(name for name in names if name not in _OF_THE_SPREAD)
+    return (*names, "nonspecificity")
+
+
+def reference_score(assay: "Assay", model: str) -> str | None:
+    """The score that models are compared by where one is to be named: the total entropy, else the first there is."""
+    known = scores_of(assay[model], assay)
+    return "total-entropy" if "total-entropy" in known else next(iter(known), None)
+
+
+def rank_mistakes(assay: "Assay", model: ModelScores, *, run: int | None = None) -> list[MistakeRanking]:
+    """All ranking metrics of all scores of a model, over all its runs or of one."""
+    work = [(score, name) for score in scores_of(model, assay) for name in METRICS]
+
+    def one(item: tuple[str, str]) -> MistakeRanking:
+        score, name = item
+        return MistakeRanking(model.name, score, name, run, _estimate(assay, model, score, name, run, None))
+
+    threads = min(available_cores(), len(work))
+    if threads <= 1 or assay.n_instances < 2000:
+        return [one(item) for item in work]
+    with ThreadPoolExecutor(threads) as pool:
+        return list(pool.map(one, work))
+
+
+def rank_mistakes_in_part(assay: "Assay", model: ModelScores, rows: NDArray[np.bool_]) -> list[MistakeRanking]:
+    """The main ranking metrics of all scores of a model on some of the instances, ``(n,)``."""
+    return [
+        MistakeRanking(model.name, score, name, None, _estimate(assay, model, score, name, None, rows))
+        for score in scores_of(model, assay)
+        for name in IN_PARTS
+    ]
+
+
+def compare_two_rankings(
+    assay: "Assay", a: tuple[str, str], b: tuple[str, str], *, metric: str = "uq-auc"
+) -> PairedComparison:
+    """Paired test of two scores, each given by (model, score)."""
+    chosen = _metric(metric)
+    first, second = (_linearised(assay, *pair, chosen) for pair in (a, b))
+    return paired_statistic_test(_one(first), _one(second), groups=assay.groups, level=assay.settings.level)
+
+
+def compare_rankings(
+    assay: "Assay", pairs: Sequence[tuple[str, str]], *, metric: str = "uq-auc"
+) -> PairwiseComparisons:
+    """Paired tests of every two of several scores, each given by (model, score); named "model: score"."""
+    chosen = _metric(metric)
+    statistics = {f"{model}: {score}": _one(_linearised(assay, model, score, chosen)) for model, score in pairs}
+    return pairwise_statistic_tests(statistics, groups=assay.groups, level=assay.settings.level)
+
+
+def refusal(assay: "Assay", model: str, score: str, coverage: float) -> SelectiveGain:
+    """What refusing the instances of which a score is most unsure gains, averaged over runs."""
+    errors, scores = truths_and_scores(assay, model, score, "errors")
+    runs = [rank_errors(e, s) for e, s in zip(errors, scores, strict=True)]
+    options: dict[str, Any] = {"groups": assay.groups, "level": assay.settings.level}
+    return SelectiveGain(
+        float(coverage),
+        float(np.mean([run.thresholds[run.place(np.array([coverage]))[0][0]] for run in runs])),
+        proportion_estimate(1.0 - (errors if len(errors) > 1 else errors[0]), **options),
+        accuracy_estimate(runs, coverage, **options),
+        gain_estimate(runs, coverage, **options),
+    )
+
+
+def risk_coverage(assay: "Assay", model: str, score: str, coverages: ArrayLike) -> tuple[Estimate, ...]:
+    """Risk of what is kept at each coverage, averaged over runs, with pointwise intervals."""
+    errors, scores = truths_and_scores(assay, model, score, "errors")
+    runs = [rank_errors(e, s) for e, s in zip(errors, scores, strict=True)]
+    found = []
+    for coverage in np.asarray(coverages, dtype=np.float64).ravel().tolist():
+        kept = accuracy_estimate(runs, coverage, groups=assay.groups, level=assay.settings.level)
+        fields = {name: getattr(kept, name) for name in ("level", "n", "method", "note")}
+        found.append(Estimate(1.0 - kept, low=1.0 - kept.high, high=1.0 - kept.low, **fields))
+    return tuple(found)
+
+
+def truths_and_scores(assay: "Assay", model: str, score: str, truth: str) -> tuple[Array, Array]:
+    """Errors or gaps, and a score, of every run and instance, ``(R, n)`` each."""
+    columns, known = assay[model].columns, scores_of(assay[model], assay)
+    if score not in known:
+        raise InputError(f"score: {model!r} has {', '.join(known) or 'no score'}; got {score!r}; choose one of them.")
+    return (1.0 - columns["correct"] if truth == "errors" else columns["gap"]), columns[score]
+
+
+def _estimate(
+    assay: "Assay", model: ModelScores, score: str, name: str, run: int | None, rows: NDArray[np.bool_] | None
+) -> Estimate:
+    metric = RANKING_METRICS[name]
+    truths, scores = truths_and_scores(assay, model.name, score, metric.truth)
+    if run is not None:
+        truths, scores = truths[run : run + 1], scores[run : run + 1]
+    groups = assay.groups
+    if rows is not None:
+        truths, scores = truths[:, rows], scores[:, rows]
+        groups = None if groups is None else groups[rows]
+    return metric.estimate(truths, scores, groups=groups, level=assay.settings.level)
+
+
+def _linearised(assay: "Assay", model: str, score: str, metric: RankingMetric) -> list[Linearised]:
+    return metric.runs(*truths_and_scores(assay, model, score, metric.truth))
+
+
+def _one(runs: list[Linearised]) -> Linearised | list[Linearised]:
+    """A single run, for which no spread between runs is claimed."""
+    return runs if len(runs) > 1 else runs[0]
+
+
+def _metric(name: str) -> RankingMetric:
+    if name not in RANKING_METRICS:
+        raise InputError(f"metric: must be one of {', '.join(RANKING_METRICS)}; got {name!r}; choose one of them.")
+    return RANKING_METRICS[name]

@@ -1,0 +1,238 @@
+"""Areas under risk-coverage curves with the influence of every instance, and the interval that follows from them.
+
+An area is a function of the running sums M_k (weight) and A_k (error mass) at the thresholds, and one more instance of
+error e adds 1 and e to all of them from its block on: so its influence is a sum of derivatives from there to the end.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import special
+
+from uqassay.metrics.ranked_errors import RankedErrors, rank_errors, unit_notes
+from uqassay.statistics._samples import Floats, Units, check_level, make_units, spread_of_mean
+from uqassay.statistics.estimate import Estimate
+from uqassay.statistics.linearised import Linearised
+
+__all__ = [
+    "SCALES",
+    "Risk",
+    "area_estimate",
+    "augrc",
+    "augrc_linearised",
+    "aurc",
+    "aurc_linearised",
+    "e_aurc",
+    "e_aurc_linearised",
+    "prediction_rejection",
+    "prediction_rejection_linearised",
+]
+
+Risk = Literal["generalised", "selective"]
+
+TINY = 1e-13  # a standard error below this is rounding
+LEAST_DOF = 3.0  # of Student's t where one instance decides the standard error
+
+# A loss is symmetric on the scale of ln(x / (top − x)), or of ln x where it has no top; a score is 1 minus such a loss.
+SCALES: dict[str, tuple[float, bool]] = {
+    "aurc": (1.0, False),
+    "e-aurc": (np.inf, False),
+    "augrc": (0.5, False),
+    "prediction-rejection-generalised": (2.0, True),
+    "prediction-rejection-selective": (np.inf, True),
+}
+
+
+def aurc_linearised(errors: ArrayLike, uncertainty: ArrayLike, weights: ArrayLike | None) -> Linearised:
+    """AURC and the influence of every instance."""
+    return aurc(rank_errors(errors, uncertainty, weights))
+
+
+def e_aurc_linearised(errors: ArrayLike, uncertainty: ArrayLike, weights: ArrayLike | None) -> Linearised:
+    """E-AURC and the influence of every instance."""
+    return e_aurc(rank_errors(errors, uncertainty, weights))
+
+
+def augrc_linearised(errors: ArrayLike, uncertainty: ArrayLike, weights: ArrayLike | None) -> Linearised:
+    """AUGRC and the influence of every instance."""
+    return augrc(rank_errors(errors, uncertainty, weights))
+
+
+def prediction_rejection_linearised(
+    errors: ArrayLike, uncertainty: ArrayLike, weights: ArrayLike | None, *, risk: Risk = "generalised"
+) -> Linearised:
+    """Prediction-rejection ratio and the influence of every instance."""
+    return prediction_rejection(rank_errors(errors, uncertainty, weights), risk)
+
+
+def area_estimate(
+    statistics: Linearised | Sequence[Linearised],
+    kind: str,
+    *,
+    sample_weight: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
+    level: float = 0.95,
+) -> Estimate:
+    """One of these numbers with its interval, from the linearised statistic of each training run.
+
+    `kind` is a key of `SCALES`. Values and influences are averaged over runs, and s² / R of the runs is added.
+    """
+    check_level(level)
+    runs = [statistics] if isinstance(statistics, Linearised) else list(statistics)
+    units = make_units(runs[0].influence.size, groups, sample_weight)
+    values = np.array([run.value for run in runs])
+    value, low, high = float(values.mean()), np.nan, np.nan
+    notes = unit_notes(units, [] if isinstance(statistics, Linearised) else [len(runs)])
+    notes += list(dict.fromkeys(run.note for run in runs if run.note))
+    if not np.isnan(value) and units.n_units > 1:
+        influence = units.keep(np.mean([run.influence for run in runs], axis=0))
+        error, dof = _spread(influence, units, values)
+        reach = float(special.stdtrit(dof, 0.5 + level / 2)) * error
+        low, high = _interval(value, reach, kind) if error > TINY else _without_spread(value, units.n_units, kind, level)
+    scale = "log scale" if np.isinf(SCALES[kind][0]) else "logit scale"
+    return Estimate(
+        value,
+        low=low,
+        high=high,
+        level=level,
+        n=units.n_instances,
+        method=f"linearised, {scale}",
+        note="; ".join(notes),
+    )
+
+
+def _spread(influence: Floats, units: Units, values: Floats) -> tuple[float, float]:
+    """Standard error of the mean over runs, and degrees of freedom."""
+    one = spread_of_mean(influence, units)
+    spread = spread_of_mean(influence, units, [values])
+    if one.standard_error == 0:
+        return spread.standard_error, spread.dof
+    u = units.sums(influence[:, np.newaxis])[:, 0]
+    u = u / np.abs(u).max()
+    squares = float((u**2).sum()) ** 2
+    excess = float((u**4).sum()) - squares / units.n_units  # 0 where all squares are equal
+    dof = min(max(2 * squares / excess, LEAST_DOF), one.dof) if excess > 0 else one.dof
+    share = (one.standard_error / spread.standard_error) ** 2
+    return spread.standard_error, 1 / (1 / spread.dof + share**2 * (1 / dof - 1 / one.dof))
+
+
+def _interval(value: float, reach: float, kind: str) -> tuple[float, float]:
+    top, is_score = SCALES[kind]
+    if is_score:
+        low, high = _interval_of_loss(1 - value, reach, top)
+        return 1 - high, 1 - low
+    return _interval_of_loss(value, reach, top)
+
+
+def _interval_of_loss(loss: float, reach: float, top: float) -> tuple[float, float]:
+    if not 0 < loss < top:  # ties can make an area smaller than that of the best order
+        return loss - reach, loss + reach
+    if np.isinf(top):
+        return loss * float(np.exp(-reach / loss)), loss * float(np.exp(reach / loss))
+    centre, half = float(special.logit(loss / top)), reach * top / (loss * (top - loss))
+    return top * float(special.expit(centre - half)), top * float(special.expit(centre + half))
+
+
+def _without_spread(value: float, n_units: int, kind: str, level: float) -> tuple[float, float]:
+    """All errors are equal, all uncertainties are, or no instance is ranked wrongly."""
+    top, is_score = SCALES[kind]
+    if np.isfinite(top) and not is_score:
+        # without an order the area is the error rate times the top, and so is its Wilson interval
+        q = float(special.ndtri(0.5 + level / 2))
+        rate, k = min(max(value / top, 0.0), 1.0), q**2 / n_units
+        centre, half = rate + k / 2, float(np.sqrt(k * rate * (1 - rate) + k**2 / 4))
+        return top * max(centre - half, 0.0) / (1 + k), top * min((centre + half) / (1 + k), 1.0)
+    return (value, value) if is_score and abs(value) < TINY else (np.nan, np.nan)
+
+
+# -- the areas --------------------------------------------------------------------------------------------------------
+
+
+def aurc(ranked: RankedErrors) -> Linearised:
+    """Mean over coverages of R, linear between thresholds and constant before the first."""
+    m, r = ranked.kept, ranked.wrong / ranked.kept
+    steps = np.diff(m, prepend=0.0)
+    middle = r.copy()
+    middle[1:] = (r[1:] + r[:-1]) / 2
+    value = float((steps * middle).sum() / m[-1])
+    # derivatives of the sum by R_k, by A_k = R_k M_k, and by M_k where A_k stays
+    by_risk = steps / 2
+    by_risk[:-1] += steps[1:] / 2
+    by_risk[0] += steps[0] / 2
+    by_wrong = by_risk / m
+    by_kept = middle - by_wrong * r
+    by_kept[:-1] -= middle[1:]
+    return _with_influence(ranked, value, _sum_from(by_wrong), _sum_from(by_kept) - value)
+
+
+def augrc(ranked: RankedErrors) -> Linearised:
+    """Mean over coverages of A, linear between thresholds from (0, 0)."""
+    total = ranked.kept[-1]
+    steps = np.diff(ranked.kept, prepend=0.0)
+    middle = ranked.wrong - np.diff(ranked.wrong, prepend=0.0) / 2
+    value = float((steps * middle).sum() / total**2)
+    return _with_influence(ranked, value, 1 - (ranked.kept - steps / 2) / total, middle / total - 2 * value)
+
+
+def e_aurc(ranked: RankedErrors) -> Linearised:
+    """Area above that of the best order."""
+    area, best = aurc(ranked), _best_aurc(ranked)
+    return _or_perfect(ranked, area - best)
+
+
+def prediction_rejection(ranked: RankedErrors, risk: Risk) -> Linearised:
+    """(random − area) / (random − best), by the rule of quotients."""
+    if ranked.all_errors_equal:
+        return Linearised(np.nan, np.zeros(ranked.n), note="all errors are equal: undefined")
+    rate, by_rate = ranked.error_rate, ranked.unranked(ranked.errors - ranked.error_rate)
+    if risk == "generalised":
+        rate, by_rate = rate / 2, by_rate / 2
+        area, best = augrc(ranked), augrc(_by_errors(ranked))
+    else:
+        area, best = aurc(ranked), _best_aurc(ranked)
+    possible = rate - best.value
+    value = (rate - area.value) / possible
+    influence = ((by_rate - area.influence) - value * (by_rate - best.influence)) / possible
+    return _or_perfect(ranked, Linearised(value, influence))
+
+
+def _or_perfect(ranked: RankedErrors, statistic: Linearised) -> Linearised:
+    """Where no instance is ranked wrongly, no instance says how far the order is from the best one."""
+    rises = np.diff(ranked.errors)
+    inside = 0.0 if ranked.block is None else rises[np.diff(ranked.block) == 0]
+    if (rises < 0).any() or np.any(inside):
+        return statistic
+    return Linearised(statistic.value, np.zeros(ranked.n), note="no instance is ranked wrongly")
+
+
+def _best_aurc(ranked: RankedErrors) -> Linearised:
+    """Area of the best order, smooth inside a block of equal errors: ∫ A(c) / c dc."""
+    best = _by_errors(ranked)
+    m, a, e = best.kept, best.wrong, best.thresholds
+    steps, logs = np.diff(m, prepend=0.0), np.log(m[1:] / m[:-1])
+    area = e * steps
+    area[1:] += (a[:-1] - e[1:] * m[:-1]) * logs
+    value = float(area.sum() / m[-1])
+    later = np.zeros_like(m)
+    later[:-1] = _sum_from(e[1:] * logs)
+    # one more instance of error e lifts A(c) above its place by e − e(c)
+    return _with_influence(best, value, np.log(m[-1] / m), best.error_rate - later - value)
+
+
+def _by_errors(ranked: RankedErrors) -> RankedErrors:
+    """The same instances, the errors last."""
+    best = rank_errors(ranked.errors, ranked.errors, ranked.weights)
+    return replace(best, n=ranked.n, order=ranked.order[best.order])
+
+
+def _with_influence(ranked: RankedErrors, value: float, by_error: Floats, constant: Floats) -> Linearised:
+    """Influence e_i · by_error + constant, both by block."""
+    influence = ranked.errors * ranked.of_rows(by_error) + ranked.of_rows(constant)
+    return Linearised(value, ranked.unranked(influence))
+
+
+def _sum_from(terms: Floats) -> Floats:
+    return np.cumsum(terms[::-1])[::-1]

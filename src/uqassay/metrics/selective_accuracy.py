@@ -1,0 +1,274 @@
+"""Refusing the most uncertain instances: the accuracy of the rest, and what that gains."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from uqassay.errors import InputError
+from uqassay.metrics.ranked_errors import RankedErrors, rank_errors, unit_notes
+from uqassay.metrics.risk_coverage import risk_interval
+from uqassay.statistics._samples import Floats, Units, check_level, make_units, spread_of_mean
+from uqassay.statistics.estimate import Estimate
+from uqassay.statistics.linearised import Linearised
+from uqassay.statistics.proportion import proportion_estimate
+
+__all__ = ["SelectiveGain", "accuracy_at_coverage_score", "selective_gain"]
+
+
+@final
+@dataclass(frozen=True)
+class SelectiveGain:
+    """What refusing the most uncertain instances gains.
+
+    Attributes
+    ----------
+    coverage : float
+        Share that is kept.
+    threshold : float
+        Keep what is no more uncertain than this; ties at it are shared evenly.
+    accuracy_all, accuracy_kept : Estimate
+        Accuracy without refusal, and of what is kept.
+    gain : Estimate
+        Their difference on the same instances.
+    """
+
+    coverage: float
+    threshold: float
+    accuracy_all: Estimate
+    accuracy_kept: Estimate
+    gain: Estimate
+
+
+def accuracy_at_coverage_score(
+    errors: ArrayLike,
+    uncertainty: ArrayLike,
+    *,
+    coverage: float,
+    sample_weight: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
+    level: float = 0.95,
+) -> Estimate:
+    """Accuracy of the least uncertain share of the instances, higher is better.
+
+    Parameters
+    ----------
+    errors, uncertainty
+        As in `risk_coverage_curve`, of which this is 1 minus the risk.
+    coverage : float
+        Share that is kept, in (0, 1]. Ties at the threshold are shared evenly, which is the mean over random orders of
+        them.
+    sample_weight, groups, level
+        As in `risk_coverage_curve`.
+
+    Returns
+    -------
+    estimate : Estimate
+        With the interval of `risk_coverage_curve`, which knows that the threshold is estimated too. Where no error is
+        kept it rests on the number kept.
+
+    Raises
+    ------
+    InputError
+        nan, errors outside [0, 1], a coverage outside (0, 1], shapes that do not fit.
+
+    Notes
+    -----
+    See `selective_gain` for the measured coverage of the interval.
+
+    References
+    ----------
+    Geifman, El-Yaniv (2017), Selective classification for deep neural networks.
+
+    Examples
+    --------
+    >>> errors, uncertainty = [0, 0, 0, 1, 0, 1], [0.1, 0.2, 0.3, 0.4, 0.5, 0.6]
+    >>> round(accuracy_at_coverage_score(errors, uncertainty, coverage=0.5), 4)
+    1.0
+    >>> round(accuracy_at_coverage_score(errors, uncertainty, coverage=0.8), 4)
+    0.7917
+    """
+    runs = [rank_errors(errors, uncertainty, sample_weight)]
+    return accuracy_estimate(runs, coverage, sample_weight=sample_weight, groups=groups, level=level)
+
+
+def selective_gain(
+    errors: ArrayLike,
+    uncertainty: ArrayLike,
+    *,
+    coverage: float,
+    sample_weight: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
+    level: float = 0.95,
+) -> SelectiveGain:
+    """How much accuracy rises when the most uncertain instances are refused.
+
+    Parameters
+    ----------
+    errors, uncertainty, coverage, sample_weight, groups, level
+        As in `accuracy_at_coverage_score`.
+
+    Returns
+    -------
+    gain : SelectiveGain
+
+    Raises
+    ------
+    InputError
+        As in `accuracy_at_coverage_score`.
+
+    Notes
+    -----
+    With the error rates R of what is kept and ρ of what is refused the gain is (1 − c)(ρ − R). Its interval joins those
+    of the two rates with their correlation: Newcombe's method for a difference of two proportions.
+
+    TABLE
+
+    References
+    ----------
+    Newcombe (1998), Interval estimation for the difference between independent proportions, Stat. Med. 17.
+    Zou, Donner (2008), Construction of confidence limits about effect measures (with correlation), Stat. Med. 27.
+
+    Examples
+    --------
+    >>> found = selective_gain([0, 0, 0, 1, 0, 1], [0.1, 0.2, 0.3, 0.4, 0.5, 0.6], coverage=0.5)
+    >>> round(found.accuracy_all, 4), round(found.accuracy_kept, 4), round(found.gain, 4), found.threshold
+    (0.6667, 1.0, 0.3333, 0.3)
+    """
+    runs = [rank_errors(errors, uncertainty, sample_weight)]
+    options = {"sample_weight": sample_weight, "groups": groups}
+    kept = accuracy_estimate(runs, coverage, level=level, **options)
+    gain = gain_estimate(runs, coverage, level=level, **options)
+    every = proportion_estimate(1 - np.asarray(errors, dtype=np.float64), level=level, **options)
+    threshold = runs[0].thresholds[runs[0].place(np.array([coverage]))[0][0]]
+    return SelectiveGain(float(coverage), float(threshold), every, kept, gain)
+
+
+# -- for other rooms: the linearised statistic of one run, and estimates of several -------------------------------------
+
+
+def accuracy_at_coverage_linearised(
+    errors: ArrayLike, uncertainty: ArrayLike, weights: ArrayLike | None, *, coverage: float
+) -> Linearised:
+    """Accuracy at a coverage and the influence of every instance; for use by other rooms."""
+    _check_coverage(coverage)
+    ranked = rank_errors(errors, uncertainty, weights)
+    kept = kept_part(ranked, coverage)
+    return Linearised(1 - kept.risk, -kept.influence)
+
+
+def accuracy_estimate(
+    runs: Sequence[RankedErrors],
+    coverage: float,
+    *,
+    sample_weight: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
+    level: float = 0.95,
+) -> Estimate:
+    """`accuracy_at_coverage_score`, averaged over training runs; for use by other rooms."""
+    check_level(level)
+    _check_coverage(coverage)
+    units = make_units(runs[0].n, groups, sample_weight)
+    kept = [kept_part(ranked, coverage) for ranked in runs]
+    notes = _notes(units, runs)
+    risk, (low, high), _ = _share_estimate(kept, coverage, units, level)
+    if risk == 0:
+        notes.append(f"no error among the {coverage * units.n_instances:.4g} kept")
+    return Estimate(
+        1 - risk, low=1 - high, high=1 - low, level=level, n=units.n_instances, method="score", note="; ".join(notes)
+    )
+
+
+def gain_estimate(
+    runs: Sequence[RankedErrors],
+    coverage: float,
+    *,
+    sample_weight: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
+    level: float = 0.95,
+) -> Estimate:
+    """The gain of `selective_gain`, averaged over training runs; for use by other rooms."""
+    check_level(level)
+    _check_coverage(coverage)
+    units = make_units(runs[0].n, groups, sample_weight)
+    notes = _notes(units, runs)
+    value = low = high = 0.0
+    if coverage == 1:
+        notes.append("nothing is refused")
+    else:
+        kept = [kept_part(ranked, coverage) for ranked in runs]
+        refused = [_refused(ranked, coverage, part) for ranked, part in zip(runs, kept, strict=True)]
+        r, (r_low, r_high), u = _share_estimate(kept, coverage, units, level)
+        p, (p_low, p_high), v = _share_estimate(refused, 1 - coverage, units, level)
+        size = float(np.sqrt((u @ u) * (v @ v)))
+        correlation = float(u @ v) / size if size > 0 else 0.0
+
+        def reach(a: float, b: float) -> float:
+            return float(np.sqrt(max(a * a + b * b - 2 * correlation * a * b, 0.0)))
+
+        refuse = 1 - coverage
+        value = refuse * (p - r)
+        low, high = value - refuse * reach(p - p_low, r_high - r), value + refuse * reach(p_high - p, r - r_low)
+    return Estimate(
+        value, low=low, high=high, level=level, n=units.n_instances, method="newcombe", note="; ".join(notes)
+    )
+
+
+# -- parts ---------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class KeptPart:
+    """Error rate of what is kept (or refused), the rate near the threshold, and the influences (n,) on the first."""
+
+    risk: float
+    rate: float
+    influence: Floats
+
+
+def kept_part(ranked: RankedErrors, coverage: float, rate: float | None = None) -> KeptPart:
+    at = np.array([coverage])
+    k, f = ranked.place(at)
+    a = float(ranked.inside(ranked.wrong, k, f)[0]) / float(ranked.kept[-1])
+    rate = float(ranked.local_rate(at)[0]) if rate is None else rate
+    blocks = np.arange(ranked.errors.size) if ranked.block is None else ranked.block
+    m = np.where(blocks < k[0], 1.0, np.where(blocks == k[0], f[0], 0.0))
+    influence = ((ranked.errors * m - a) + rate * (coverage - m)) / coverage
+    return KeptPart(a / coverage, rate, ranked.unranked(influence))
+
+
+def _refused(ranked: RankedErrors, coverage: float, kept: KeptPart) -> KeptPart:
+    """What is left of all instances."""
+    residuals = ranked.unranked(ranked.errors - ranked.error_rate)
+    risk = min(max((ranked.error_rate - coverage * kept.risk) / (1 - coverage), 0.0), 1.0)
+    return KeptPart(risk, kept.rate, (residuals - coverage * kept.influence) / (1 - coverage))
+
+
+def _share_estimate(
+    parts: Sequence[KeptPart], coverage: float, units: Units, level: float
+) -> tuple[float, tuple[float, float], Floats]:
+    """Error rate, its interval, and the influences of the units."""
+    risk, rate = float(np.mean([part.risk for part in parts])), float(np.mean([part.rate for part in parts]))
+    influence = units.keep(np.mean([part.influence for part in parts], axis=0))
+    u = units.sums(influence[:, np.newaxis])[:, 0]
+    if units.n_units == 1:
+        return risk, (np.nan, np.nan), u
+    spread = spread_of_mean(influence, units, [np.array([part.risk for part in parts])])
+    sum_ww = float((units.sizes**2).sum() / units.sizes.sum() ** 2)
+    variance, dof = spread.standard_error**2, spread.dof
+    low, high = risk_interval(
+        risk, rate, coverage, variance, n_units=units.n_units, sum_ww=sum_ww, dof=dof, level=level
+    )
+    return risk, (float(low), float(high)), u
+
+
+def _notes(units: Units, runs: Sequence[RankedErrors]) -> list[str]:
+    notes = unit_notes(units, [len(runs)] if len(runs) > 1 else [])
+    return notes + list(dict.fromkeys(note for ranked in runs for note in ranked.notes(units)))
+
+
+def _check_coverage(coverage: float) -> None:
+    if not 0.0 < coverage <= 1.0:
+        raise InputError(f"coverage: must lie in (0, 1]; got {coverage}; pass 0.9 to refuse the most uncertain tenth.")
