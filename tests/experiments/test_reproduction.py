@@ -7,8 +7,10 @@ import sys
 
 import pytest
 
+from uqassay.cli import main
 from uqassay.errors import InputError
 from uqassay.experiments import PROTOCOLS, Cell, Reproduction, printed_table, reproduce
+from uqassay.experiments.reproduction import options_of, steps_of
 
 NAN = float("nan")
 
@@ -51,6 +53,76 @@ def test_summary_counts_every_table():
     ]
 
 
+def test_a_listed_summary_shows_every_cell_then_notes_then_the_reading():
+    rows = (Cell.within("t1/a", 1.5, 1, 0, 2), Cell.within("t1/bb", 9, 1, 0, 2, note="because"))
+    result = Reproduction("demo", "a paper", rows, ("a remark",), ("more", "and more"), listed=True)
+    assert result.summary().splitlines() == [
+        "demo: a paper",
+        "t1: 2 cells, 1 agree, 1 disagrees",
+        "  cell   paper  ours   low  high  agrees",
+        "  t1/a    1.50  1.00  0.00  2.00     yes",
+        "  t1/bb   9.00  1.00  0.00  2.00      no",
+        "  t1/bb: because",
+        "note: a remark",
+        "more",
+        "and more",
+    ]
+
+
+@pytest.mark.parametrize("name", list(PROTOCOLS))
+def test_every_protocol_names_its_options(name):
+    assert steps_of(name) >= 1
+    assert set(options_of(name)) <= {
+        "bayes_error", "data", "figures", "one_sample", "preset", "progress", "seed", "sweep", "tables",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("argv", "sentence"),
+    [
+        (
+            ("unified-tables", "--data", "x"),
+            "data: means nothing to unified-tables, which takes --preset; leave it out.",
+        ),
+        (
+            ("unified-tables", "--seed", "1"),
+            "seed: means nothing to unified-tables, which takes --preset; leave it out.",
+        ),
+        (
+            ("ranking-intervals", "--sweep"),
+            "sweep: means nothing to ranking-intervals, which takes --preset; leave it out.",
+        ),
+        (
+            ("ranking-synthetic", "--data", "x"),
+            "data: means nothing to ranking-synthetic, which takes --preset, --figures, --seed, --sweep; leave it out.",
+        ),
+        (
+            ("ranking-cifar10h", "--data", "x", "--seed", "1"),
+            "seed: means nothing to ranking-cifar10h, which takes --preset, --data, --figures; leave it out.",
+        ),
+        (("ranking-cifar10h",), "data: needs a folder; it must hold labels.npy"),
+        (("ranking-cifar10h", "--data", "nowhere"), "data: nowhere has no labels.npy and no human_counts.npy"),
+    ],
+)
+def test_options_that_mean_nothing_are_one_sentence(argv, sentence, capsys, needs):
+    needs("typer")
+    assert main(["reproduce", *argv]) == 2
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert sentence in printed.err
+    assert printed.err.count("\n") == 1
+
+
+def test_the_command_takes_the_options_of_a_protocol(capsys, needs):
+    needs("typer")
+    assert main(["reproduce", "ranking-synthetic", "--preset", "smoke", "--seed", "2", "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)
+    assert rows == reproduce("ranking-synthetic", preset="smoke", seed=2).to_json()
+    assert set(rows[0]) == {"name", "paper", "ours", "low", "high", "agrees", "note"}
+    assert main(["reproduce", "ranking-intervals", "--preset", "smoke"]) == 0
+    assert capsys.readouterr().out.rstrip("\n") == reproduce("ranking-intervals").summary()
+
+
 def test_unknown_names_are_refused():
     with pytest.raises(
         InputError, match=r"name: must be a protocol; 'unified' is none; choose one of .*unified-tables"
@@ -60,12 +132,15 @@ def test_unknown_names_are_refused():
         printed_table("../errors")
     with pytest.raises(InputError, match="options: must be known to the protocol; 'speed' is not; it takes tables"):
         reproduce("unified-tables", speed=3)
+    with pytest.raises(InputError, match="name: must be a protocol; 'unified' is none"):
+        options_of("unified")
 
 
 def test_the_register_loads_no_protocol():
     code = (
         "import sys, uqassay.experiments as e; assert 'unified-tables' in e.PROTOCOLS; "
-        "print([m for m in ('uqassay.experiments.unified_tables', 'pandas', 'sklearn', 'torch') if m in sys.modules])"
+        "print([m for m in sys.modules if m in ('pandas', 'sklearn', 'torch') or m.startswith('uqassay.experiments.') "
+        "and m.split('.')[-1] not in ('reproduction', 'rounding')])"
     )
     run = subprocess.run(
         [sys.executable, "-c", code],

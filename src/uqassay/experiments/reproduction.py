@@ -7,7 +7,7 @@ interval that the printed value may lie in, whether it does, and the reason wher
 import csv
 import inspect
 import math
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from importlib import import_module, resources
@@ -16,7 +16,7 @@ from typing import Any
 from uqassay.errors import InputError
 from uqassay.experiments.rounding import SLACK
 
-__all__ = ["PROTOCOLS", "Cell", "Reproduction", "printed_table", "reproduce"]
+__all__ = ["PROTOCOLS", "Cell", "Reproduction", "options_of", "printed_table", "reproduce", "steps_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,13 +84,19 @@ class Reproduction:
     rows : tuple of Cell
         One per printed cell, in the order of the paper's tables.
     notes : tuple of str
-        What was found that belongs to no single cell.
+        What was found that belongs to no single cell; what the paper leaves open, and how it was filled in.
+    reading : tuple of str
+        What the numbers say, line by line as it is printed last.
+    listed : bool
+        Whether the summary shows every cell, rather than those alone that disagree.
     """
 
     name: str
     source: str
     rows: tuple[Cell, ...]
     notes: tuple[str, ...] = ()
+    reading: tuple[str, ...] = ()
+    listed: bool = False
 
     @property
     def misprints(self) -> tuple[Cell, ...]:
@@ -111,6 +117,8 @@ class Reproduction:
     def summary(self) -> str:
         """Plain text: how many cells of each table agree, then every cell that does not, with the reason.
 
+        Where `listed` is set, every cell stands in a table first; the notes and the reading follow.
+
         Examples
         --------
         >>> cell = Cell.within("table1/A/e", 0.5, 0.7, 0.6, 0.8, note="why")
@@ -128,11 +136,15 @@ class Reproduction:
                 f"{table}: {len(cells)} cell{'s' * (len(cells) != 1)}, {len(cells) - len(wrong) - silent} agree, "
                 f"{len(wrong)} disagree{'s' * (len(wrong) == 1)}" + (f", {silent} not compared" if silent else "")
             )
+            if self.listed:
+                lines += _cell_table(cells)
+                lines += [f"  {cell.name}: {cell.note}" for cell in cells if cell.note]
+                continue
             for cell in wrong:
                 ours = "" if math.isnan(cell.ours) else f"ours {cell.ours:.6g}, "
                 values = f"paper {cell.paper:.6g}, {ours}allowed {cell.low:.6g} to {cell.high:.6g}"
                 lines.append(f"  {cell.name}: {values}: {cell.note}")
-        return "\n".join([*lines, *(f"note: {note}" for note in self.notes)])
+        return "\n".join([*lines, *(f"note: {note}" for note in self.notes), *self.reading])
 
 
 def printed_table(name: str) -> list[dict[str, str]]:
@@ -192,9 +204,31 @@ def reproduce(name: str, **options: Any) -> Reproduction:
     >>> reproduce("unified-tables").misprints[0].name
     'table1/CIFAR-10/RS-NN/e_sd'
     """
+    return _known(name)(**options)
+
+
+def options_of(name: str) -> tuple[str, ...]:
+    """Names of the options that a protocol takes.
+
+    Examples
+    --------
+    >>> options_of("unified-tables")
+    ('tables',)
+    """
+    module, function = _known(name).args
+    return tuple(inspect.signature(getattr(import_module(module), function)).parameters)
+
+
+def steps_of(name: str, **options: Any) -> int:
+    """How often a protocol with these options will say what it is at, for a progress bar."""
+    count = getattr(import_module(_known(name).args[0]), "progress_steps", None)
+    return 1 if count is None else int(count(**options))
+
+
+def _known(name: str) -> "partial[Reproduction]":
     if name not in PROTOCOLS:
         raise InputError(f"name: must be a protocol; {name!r} is none; choose one of {', '.join(PROTOCOLS)}.")
-    return PROTOCOLS[name](**options)
+    return PROTOCOLS[name]
 
 
 def _run(module: str, function: str, /, **options: Any) -> Reproduction:
@@ -209,10 +243,31 @@ def _run(module: str, function: str, /, **options: Any) -> Reproduction:
     return result
 
 
+def _cell_table(cells: Sequence[Cell]) -> list[str]:
+    """Every cell on a line, the printed value beside ours and its interval."""
+    header = ("cell", "paper", "ours", "low", "high", "agrees")
+    verdicts = {True: "yes", False: "no", None: "–"}
+    body = [
+        (cell.name, *map(_decimals, (cell.paper, cell.ours, cell.low, cell.high)), verdicts[cell.agrees])
+        for cell in cells
+    ]
+    widths = [max(map(len, column)) for column in zip(header, *body, strict=True)]
+    return [
+        "  " + "  ".join([line[0].ljust(widths[0]), *map(str.rjust, line[1:], widths[1:])]) for line in (header, *body)
+    ]
+
+
+def _decimals(value: float) -> str:
+    return "–" if math.isnan(value) else f"{value:.2f}"
+
+
 def _none_for_nan(value: Any) -> Any:
     return None if isinstance(value, float) and math.isnan(value) else value
 
 
-PROTOCOLS: dict[str, Callable[..., Reproduction]] = {
+PROTOCOLS: dict[str, "partial[Reproduction]"] = {
     "unified-tables": partial(_run, "uqassay.experiments.unified_tables", "reproduce_unified_tables"),
+    "ranking-intervals": partial(_run, "uqassay.experiments.ranking_intervals", "reproduce_ranking_intervals"),
+    "ranking-synthetic": partial(_run, "uqassay.experiments.ranking_synthetic", "reproduce_ranking_synthetic"),
+    "ranking-cifar10h": partial(_run, "uqassay.experiments.ranking_cifar10h", "reproduce_ranking_cifar10h"),
 }

@@ -1,0 +1,61 @@
+"""A folder that takes pictures: refused before anything is computed, and every file whole or not there at all."""
+
+import os
+import secrets
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from uqassay.errors import InputError
+from uqassay.report.figures.style import matplotlib_module
+
+__all__ = ["check_folder", "write_figure"]
+
+DPI = 150
+
+
+def check_folder(folder: str | os.PathLike[str]) -> Path:
+    """The folder, made where it is missing.
+
+    Raises
+    ------
+    InputError
+        A file stands in its place, or nothing may be written there.
+    MissingDependencyError
+        Without matplotlib.
+    """
+    matplotlib_module()
+    path = Path(folder)
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as problem:
+        raise InputError(
+            f"figures: {path} cannot be a folder ({problem.strerror or problem}); choose another one."
+        ) from problem
+    if not os.access(path, os.W_OK | os.X_OK):
+        raise InputError(f"figures: nothing may be written to {path}; check its permissions or choose another folder.")
+    return path
+
+
+def write_figure(folder: Path, name: str, size: tuple[float, float], draw: Callable[[Any], None]) -> Path:
+    """Draw on a new figure of `size` inches, apart from pyplot, and write it as NAME.png.
+
+    Parameters
+    ----------
+    folder : Path
+    name : str
+        Without an extension.
+    size : tuple of float
+    draw : callable
+        Takes the matplotlib Figure.
+    """
+    figure = matplotlib_module("figure").Figure(figsize=size, layout="constrained")
+    draw(figure)
+    target = folder / f"{name}.png"
+    draft = folder / f".uqassay-{secrets.token_hex(4)}.png"
+    try:
+        figure.savefig(draft, dpi=DPI, metadata={"Software": None})
+        os.replace(draft, target)
+    finally:
+        draft.unlink(missing_ok=True)
+    return target
