@@ -1,6 +1,7 @@
 """One number per test set, or the terms of its mean: unified loss, ranking metrics, calibration error, selection."""
 
 from uqassay.metrics.calibration_error import Reliability, expected_calibration_error, reliability
+from uqassay.metrics.coverage_at_risk import coverage_at_risk_score
 from uqassay.metrics.one_versus_rest import OneVersusRest, one_versus_rest_scores
 from uqassay.metrics.point_scores import brier_loss, is_correct, log_loss
 from uqassay.metrics.ranking import (
@@ -21,7 +22,7 @@ from uqassay.metrics.ranking_truth import (
     misalignment_truth,
     misclassification_truth,
 )
-from uqassay.metrics.risk_areas import aurc_loss, augrc_loss, e_aurc_loss, prediction_rejection_score
+from uqassay.metrics.risk_areas import augrc_loss, aurc_loss, e_aurc_loss, prediction_rejection_score
 from uqassay.metrics.risk_coverage import RiskCoverage, risk_coverage_curve
 from uqassay.metrics.selection import (
     TradeoffRange,
@@ -51,6 +52,7 @@ __all__ = [
     "aurc_loss",
     "brier_loss",
     "correlation_study",
+    "coverage_at_risk_score",
     "e_aurc_loss",
     "expected_calibration_error",
     "g_auc_score",

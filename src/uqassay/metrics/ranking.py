@@ -1,4 +1,4 @@
-"""Does the uncertainty rank the mistakes, and how far the model is from the label? Ground-truth-free ranking metrics.
+"""Does the uncertainty rank the errors, and how far the model is from the label? Ground-truth-free ranking metrics.
 
 Paper 003 (Pignet, Regniez, Klein, Legitimate ground-truth-free metrics for deep uncertainty classification scoring). All of
 them depend on the order of the uncertainties alone, and count ties ½.
@@ -80,7 +80,7 @@ def uq_auc_score(
     level: float = 0.95,
     method: str = "adjusted",
 ) -> Estimate:
-    """Probability that a mistake is more uncertain than a right prediction (ties ½): the ROC-AUC of s for the errors.
+    """Probability that an error is more uncertain than a right prediction (ties ½): the ROC-AUC of s for the errors.
 
     P( s(X) < s(X') given mis(X, Y) < mis(X', Y') ). In the population the order of φ(x) = 1 − p(ŷ(x) | x) maximises it,
     and no other order does (paper 003, Thm 2.3).
@@ -88,7 +88,8 @@ def uq_auc_score(
     Parameters
     ----------
     errors : array_like (n,)
-        1 where the predicted class is wrong, 0 where it is right, or the probability that it is wrong (`prediction_errors`).
+        1 where the predicted class is wrong, 0 where it is right, or the probability that it is wrong (`prediction_errors`);
+        such an instance counts as so much of an error and the rest of a right prediction, and its pair with itself ½.
     uncertainty : array_like (n,)
         Greater is less certain; infinite values are allowed.
     sample_weight : array_like (n,), optional
@@ -102,8 +103,8 @@ def uq_auc_score(
     Returns
     -------
     estimate : Estimate
-        ½ for an uncertainty that knows nothing of the mistakes. nan with a note where there are no mistakes or only
-        mistakes. With fewer than 20 of either the note says how many.
+        ½ for an uncertainty that knows nothing of the errors. nan with a note where there are no errors or only errors.
+        With fewer than 20 of either the note says how many.
 
     Raises
     ------
@@ -163,6 +164,16 @@ def uq_c_index_score(
     -----
     The interval rests on Hájek's projection of the two U-statistics whose ratio this is, on the logit scale, with 0.3 of
     an imaginary instance whose pairs count ½ (see `statistics.auc_estimate`).
+
+    Measured coverage of 95 % intervals in percent at n = 40 / 200 / 1,000 (2,000 samples):
+
+    ============================================  ==================
+    binary, probabilities spread by 1             96.2 / 94.7 / 95.9
+    binary, spread by 2.5                         96.4 / 95.6 / 94.7
+    binary, spread by 6 (nearly all gaps 0 or 1)  96.3 / 95.2 / 96.0
+    binary, probabilities rounded to tenths       94.3 / 95.2 / 94.8
+    10 classes                                    95.8 / 94.8 / 94.8
+    ============================================  ==================
 
     References
     ----------
@@ -287,7 +298,9 @@ def checked_gap(
     g = as_floats(gap, arguments[0], ndim=(1,), shape="(n,)")
     s = as_floats(uncertainty, arguments[1], ndim=(1,), shape="(n,)")
     if g.shape != s.shape:
-        raise InputError(f"{arguments[1]}: needs one value for each of the {len(g)} instances; got {len(s)}; align them.")
+        raise InputError(
+            f"{arguments[1]}: needs one value for each of the {len(g)} instances; got {len(s)}; align them."
+        )
     if sample_weight is None:
         return g, s, None
     make_units(len(g), None, sample_weight)  # refuses what is no weight

@@ -14,8 +14,9 @@ from scipy import special
 
 from uqassay.metrics.ranked_errors import RankedErrors, rank_errors, unit_notes
 from uqassay.statistics._samples import Floats, Units, check_level, make_units, spread_of_mean
+from uqassay.statistics.delong import IMAGINARY, auc_linearised
 from uqassay.statistics.estimate import Estimate
-from uqassay.statistics.linearised import Linearised
+from uqassay.statistics.linearised import Linearised, linearised_estimate
 
 __all__ = [
     "SCALES",
@@ -29,6 +30,7 @@ __all__ = [
     "e_aurc_linearised",
     "prediction_rejection",
     "prediction_rejection_linearised",
+    "small_sample_ratio",
 ]
 
 Risk = Literal["generalised", "selective"]
@@ -64,8 +66,8 @@ def augrc_linearised(errors: ArrayLike, uncertainty: ArrayLike, weights: ArrayLi
 def prediction_rejection_linearised(
     errors: ArrayLike, uncertainty: ArrayLike, weights: ArrayLike | None, *, risk: Risk = "generalised"
 ) -> Linearised:
-    """Prediction-rejection ratio and the influence of every instance."""
-    return prediction_rejection(rank_errors(errors, uncertainty, weights), risk)
+    """Prediction-rejection ratio and the influence of every instance (of `small_sample_ratio`)."""
+    return small_sample_ratio(rank_errors(errors, uncertainty, weights), risk)
 
 
 def area_estimate(
@@ -87,27 +89,34 @@ def area_estimate(
     value, low, high = float(values.mean()), np.nan, np.nan
     notes = unit_notes(units, [] if isinstance(statistics, Linearised) else [len(runs)])
     notes += list(dict.fromkeys(run.note for run in runs if run.note))
-    if not np.isnan(value) and units.n_units > 1:
+    scale = "log scale" if np.isinf(SCALES[kind][0]) else "logit scale"
+    method = f"linearised, {scale}"
+    if not np.isnan(value) and all(run.parts for run in runs):
+        halves = [_auc_of(run) for run in runs]
+        auc = linearised_estimate(halves, sample_weight=sample_weight, groups=groups, level=level, scale="logit")
+        low, high, method = 2 * auc.low - 1, 2 * auc.high - 1, "delong, adjusted, logit scale"
+    elif not np.isnan(value) and units.n_units > 1:
         influence = units.keep(np.mean([run.influence for run in runs], axis=0))
         error, dof = _spread(influence, units, values)
         reach = float(special.stdtrit(dof, 0.5 + level / 2)) * error
-        low, high = _interval(value, reach, kind) if error > TINY else _without_spread(value, units.n_units, kind, level)
-    scale = "log scale" if np.isinf(SCALES[kind][0]) else "logit scale"
+        low, high = (
+            _interval(value, reach, kind) if error > TINY else _without_spread(value, units.n_units, kind, level)
+        )
     return Estimate(
         value,
         low=low,
         high=high,
         level=level,
         n=units.n_instances,
-        method=f"linearised, {scale}",
+        method=method,
         note="; ".join(notes),
     )
 
 
 def _spread(influence: Floats, units: Units, values: Floats) -> tuple[float, float]:
-    """Standard error of the mean over runs, and degrees of freedom."""
+    """Standard error of the mean over runs, and degrees of freedom by how unequal the squared influences are."""
     one = spread_of_mean(influence, units)
-    spread = spread_of_mean(influence, units, [values])
+    spread = spread_of_mean(influence, units, [values]) if values.size > 1 else one
     if one.standard_error == 0:
         return spread.standard_error, spread.dof
     u = units.sums(influence[:, np.newaxis])[:, 0]
@@ -197,6 +206,37 @@ def prediction_rejection(ranked: RankedErrors, risk: Risk) -> Linearised:
     value = (rate - area.value) / possible
     influence = ((by_rate - area.influence) - value * (by_rate - best.influence)) / possible
     return _or_perfect(ranked, Linearised(value, influence))
+
+
+def small_sample_ratio(ranked: RankedErrors, risk: Risk) -> Linearised:
+    """`prediction_rejection`; where it is 2 UQ-AUC − 1, with the imaginary instances of `auc_estimate` for the interval."""
+    ratio = prediction_rejection(ranked, risk)
+    if np.isnan(ratio.value) or risk != "generalised" or not np.isin(ranked.errors, (0.0, 1.0)).all():
+        return ratio
+    weights = np.ones(ranked.errors.size) if ranked.weights is None else ranked.weights
+    e, w = ranked.unranked(ranked.errors), ranked.unranked(weights)
+    place = np.arange(ranked.errors.size) if ranked.block is None else ranked.block
+    auc = auc_linearised(e, ranked.unranked(place.astype(np.float64)), w, imaginary=IMAGINARY)
+    return replace(
+        auc,
+        value=ratio.value,
+        influence=2 * auc.influence,
+        parts=tuple(2 * part for part in auc.parts),
+        centre=2 * auc.centre - 1,
+        shadows=tuple(2 * shadow for shadow in auc.shadows),
+    )
+
+
+def _auc_of(ratio: Linearised) -> Linearised:
+    """The UQ-AUC of a ratio 2 UQ-AUC − 1."""
+    return replace(
+        ratio,
+        value=(ratio.value + 1) / 2,
+        influence=ratio.influence / 2,
+        parts=tuple(part / 2 for part in ratio.parts),
+        centre=(ratio.centre + 1) / 2,
+        shadows=tuple(shadow / 2 for shadow in ratio.shadows),
+    )
 
 
 def _or_perfect(ranked: RankedErrors, statistic: Linearised) -> Linearised:

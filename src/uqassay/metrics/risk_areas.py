@@ -14,8 +14,8 @@ from uqassay.metrics.risk_area_influences import (
     aurc_linearised,
     e_aurc,
     e_aurc_linearised,
-    prediction_rejection,
     prediction_rejection_linearised,
+    small_sample_ratio,
 )
 from uqassay.statistics._samples import check_choice, make_units
 from uqassay.statistics.estimate import Estimate
@@ -211,7 +211,7 @@ def prediction_rejection_score(
     -------
     estimate : Estimate
         1 for the best order, 0 for one that knows nothing, negative for a worse one. nan with a note where all errors are
-        equal; without an interval where no instance is ranked wrongly.
+        equal. Where no instance is ranked wrongly, only the generalised ratio of errors of 0 and 1 has an interval.
 
     Raises
     ------
@@ -221,7 +221,7 @@ def prediction_rejection_score(
     Notes
     -----
     (random − area) / (random − best) with random = r / 2 (generalised) or r (selective) and the best order of
-    `e_aurc_loss` for the latter. For errors of 0 and 1 the generalised ratio is 2 UQ-AUC − 1.
+    `e_aurc_loss` for the latter. For errors of 0 and 1 the generalised ratio is 2 UQ-AUC − 1 and has its interval.
 
     See `aurc_loss` for the interval and its measured coverage.
 
@@ -241,7 +241,7 @@ def prediction_rejection_score(
     check_choice(risk, "risk", ("generalised", "selective"))
 
     def ratio(ranked: RankedErrors) -> Linearised:
-        return prediction_rejection(ranked, risk)
+        return small_sample_ratio(ranked, risk)
 
     kind = f"prediction-rejection-{risk}"
     return _estimate(ratio, kind, errors, uncertainty, sample_weight, groups, level)

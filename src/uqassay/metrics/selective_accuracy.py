@@ -229,6 +229,7 @@ class KeptPart:
 
 
 def kept_part(ranked: RankedErrors, coverage: float, rate: float | None = None) -> KeptPart:
+    """What is kept at a coverage; `rate` is found around the threshold where it is not given."""
     at = np.array([coverage])
     k, f = ranked.place(at)
     a = float(ranked.inside(ranked.wrong, k, f)[0]) / float(ranked.kept[-1])
@@ -266,7 +267,12 @@ def _share_estimate(
 
 def _notes(units: Units, runs: Sequence[RankedErrors]) -> list[str]:
     notes = unit_notes(units, [len(runs)] if len(runs) > 1 else [])
-    return notes + list(dict.fromkeys(note for ranked in runs for note in ranked.notes(units)))
+    extremes = (min(runs, key=_error_rate), max(runs, key=_error_rate))
+    return notes + list(dict.fromkeys(note for ranked in extremes for note in ranked.notes(units)))
+
+
+def _error_rate(ranked: RankedErrors) -> float:
+    return ranked.error_rate
 
 
 def _check_coverage(coverage: float) -> None:

@@ -94,7 +94,7 @@ def joined_groups(
         except InputError as problem:
             raise InputError(str(problem).replace("groups:", f"groups_{side}:", 1)) from problem
         codes.append(np.arange(n) if found is None else found)
-    return np.concatenate([codes[0], codes[1] + len(codes[0])])
+    return np.concatenate([codes[0], codes[1] + codes[0].max() + 1])
 
 
 def _weights(given: ArrayLike | None, n: int, sample: int) -> Floats:
@@ -150,6 +150,16 @@ class RankedSamples:
         before = self.passed[k - 1] if k else 0.0
         return float((before + share * (self.passed[k] - before)) / self.passed[-1])
 
+    def above(self, tpr: float) -> Floats:
+        """1 for what lies above that threshold, 0 for what lies below, a share for what ties with it, (N,)."""
+        k, share = self.place(tpr)
+        return np.where(self.block < k, 1.0, np.where(self.block == k, share, 0.0))
+
+    def tied_at(self, tpr: float) -> bool:
+        """Whether several positives stand at that threshold."""
+        k, _ = self.place(tpr)
+        return int(np.count_nonzero(self.is_positive & (self.block == k) & (self.weights > 0))) > 1
+
     def linearised(self, value: float, positive: Floats, negative: Floats, note: str = "") -> Linearised:
         """A statistic from what one instance of each sample adds to the mean of its sample, (N,) each.
 
@@ -159,7 +169,7 @@ class RankedSamples:
         for influence, inside in ((positive, self.is_positive), (negative, ~self.is_positive)):
             w = np.where(inside, self.weights, 0.0)
             centred = influence - influence[np.argmax(inside)]  # so that equal influences are 0 exactly
-            centred = centred - float(w @ centred) / float(w.sum())
+            centred = centred - float((w * centred).sum()) / float(w.sum())
             parts.append(np.where(inside, centred * (self.weights.sum() / w.sum()), 0.0))
         return Linearised(
             value, parts[0] + parts[1], (parts[0], parts[1]), (self.is_positive, ~self.is_positive), note=note
