@@ -104,6 +104,50 @@ def rejections(name, m, n, aucs, correlation, n_samples, seed):
     return tuple(float((p <= alpha).mean()) for alpha in (0.01, 0.05, 0.1))
 
 
+# -- tests ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("metric", METRICS)
+@pytest.mark.parametrize("options", [{}, {"levels": 5}, {"grouped": True}], ids=["continuous", "tied", "grouped"])
+def test_coverage_at_200_against_200(metric, options):
+    share, above, below = coverage(metric, 200, 200, 0.8, 400, 1, **options)
+    assert share >= 0.95 - 4 * np.sqrt(0.95 * 0.05 / 400)
+    assert max(above, below) <= 0.025 + 4 * np.sqrt(0.025 * 0.975 / 400)
+
+
+def test_coverage_where_the_curve_has_a_corner_at_the_threshold():
+    """Five levels, areas of .95: the third level ends at a true-positive rate of .95."""
+    share, _, _ = coverage("FPR95", 200, 200, 0.95, 400, 2, levels=5)
+    assert share >= 0.95 - 4 * np.sqrt(0.95 * 0.05 / 400)
+
+
+def test_groups_that_are_ignored_make_intervals_too_short():
+    rng, held = np.random.default_rng(3), dict.fromkeys(METRICS, 0)
+    for _ in range(200):
+        samples, _ = draw(rng, 200, 200, 0.8, grouped=True)
+        for name, metric in METRICS.items():
+            found = metric(*samples)
+            held[name] += found.low <= truth(name, 200, 200, 0.8, None) <= found.high
+    assert max(held.values()) < 0.9 * 200
+
+
+@pytest.mark.parametrize("name", ["ood-auc", "fpr95-out", "aupr-out"])
+def test_type_i_error_and_power_of_paired_tests(name):
+    share = rejections(name, 200, 200, (0.8, 0.8), 0.5, 300, 4)[1]
+    assert share <= 0.05 + 4 * np.sqrt(0.05 * 0.95 / 300)
+    assert rejections(name, 1000, 1000, (0.8, 0.88), 0.5, 40, 5)[1] >= 0.8
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("metric", METRICS)
+@pytest.mark.parametrize("sizes", [(1000, 200), (200, 1000), (1000, 1000)])
+@pytest.mark.parametrize("auc", [0.6, 0.95])
+def test_coverage_at_other_sizes(metric, sizes, auc):
+    for options in ({}, {"levels": 5}):
+        share, _, _ = coverage(metric, *sizes, auc, 600, 6, **options)
+        assert share >= 0.94 - 4 * np.sqrt(0.95 * 0.05 / 600)
+
+
 # -- tables -----------------------------------------------------------------------------------------------------------
 
 

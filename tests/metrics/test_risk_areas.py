@@ -4,9 +4,11 @@ import time
 
 import numpy as np
 import pytest
+from scipy.stats import rankdata
 
 from uqassay.errors import InputError
-from uqassay.metrics.risk_area_influences import SCALES, area_estimate
+from uqassay.metrics.ranked_errors import rank_errors
+from uqassay.metrics.risk_area_influences import SCALES, area_estimate, prediction_rejection
 from uqassay.metrics.risk_areas import (
     augrc_linearised,
     augrc_loss,
@@ -18,6 +20,7 @@ from uqassay.metrics.risk_areas import (
     prediction_rejection_score,
 )
 from uqassay.statistics import proportion_estimate
+from uqassay.statistics.delong import auc_estimate
 
 
 def selective_ratio(errors, uncertainty, weights=None):
@@ -28,7 +31,11 @@ def selective_score(errors, uncertainty, **options):
     return prediction_rejection_score(errors, uncertainty, risk="selective", **options)
 
 
-KERNELS = (aurc_linearised, e_aurc_linearised, augrc_linearised, prediction_rejection_linearised, selective_ratio)
+def generalised_ratio(errors, uncertainty, weights=None):
+    return prediction_rejection(rank_errors(errors, uncertainty, weights), "generalised")
+
+
+KERNELS = (aurc_linearised, e_aurc_linearised, augrc_linearised, generalised_ratio, selective_ratio)
 SCORES = (aurc_loss, e_aurc_loss, augrc_loss, prediction_rejection_score, selective_score)
 
 
@@ -100,6 +107,18 @@ def test_augrc_and_ratio_are_functions_of_accuracy_and_uq_auc(levels, seed):
     assert prediction_rejection_score(errors, uncertainty) == pytest.approx(2 * auc - 1, abs=1e-12)
 
 
+def test_real_predictions_against_the_closed_forms(cifar10):
+    probs, labels = cifar10["snn"], cifar10["labels"]
+    errors, uncertainty = (probs.argmax(axis=1) != labels).astype(float), 1 - probs.max(axis=1)
+    ranks = rankdata(uncertainty)[errors == 1]
+    auc = (ranks.mean() - (ranks.size + 1) / 2) / (errors == 0).sum()
+    r = errors.mean()
+    assert augrc_loss(errors, uncertainty) == pytest.approx(r**2 / 2 + r * (1 - r) * (1 - auc), abs=1e-12)
+    assert prediction_rejection_score(errors, uncertainty) == pytest.approx(2 * auc - 1, abs=1e-12)
+    excess = aurc_loss(errors, uncertainty) - e_aurc_loss(errors, uncertainty)
+    assert excess == pytest.approx(r + (1 - r) * np.log1p(-r), abs=1e-12)
+
+
 def test_augrc_of_shares_is_the_sum_over_pairs_with_self_pairs_half():
     errors, uncertainty, _ = random_case(2, soft=True)
     later = uncertainty[:, np.newaxis] < uncertainty
@@ -157,6 +176,21 @@ def test_instances_of_weight_zero_are_absent(kernel):
     assert (found.influence[~kept] == 0).all()
 
 
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("grouped", [False, True])
+def test_generalised_ratio_has_the_interval_of_uq_auc(weighted, grouped):
+    errors, uncertainty, weights = random_case(12, n=80)
+    weights[::7] = 0
+    options = {"sample_weight": weights if weighted else None, "groups": np.arange(80) // 4 if grouped else None}
+    auc = auc_estimate(errors, uncertainty, **options)
+    found = prediction_rejection_score(errors, uncertainty, **options)
+    expected = (2 * auc - 1, 2 * auc.low - 1, 2 * auc.high - 1)
+    assert (found, found.low, found.high) == pytest.approx(expected, abs=1e-10)
+    perfect = prediction_rejection_score(errors, errors, **options)
+    assert perfect == pytest.approx(1.0)
+    assert 0.5 < perfect.low < perfect.high <= 1.0
+
+
 @pytest.mark.parametrize("score", SCORES)
 @pytest.mark.parametrize("levels", [4, 10**6])
 def test_an_integer_weight_is_that_many_copies(score, levels):
@@ -166,7 +200,9 @@ def test_an_integer_weight_is_that_many_copies(score, levels):
     e, s = np.repeat(errors, copies), np.repeat(uncertainty, copies)
     assert score(e, s) == pytest.approx(float(one), abs=1e-13)
     other = score(e, s, groups=np.repeat(np.arange(30), copies))
-    assert (other, other.low, other.high) == pytest.approx((one, one.low, one.high), abs=1e-10)
+    # the imaginary instances in the interval of UQ-AUC count against instances, not against weights
+    tolerance = 0.03 if score is prediction_rejection_score else 1e-10
+    assert (other.low, other.high) == pytest.approx((one.low, one.high), abs=tolerance)
 
 
 @pytest.mark.parametrize("score", SCORES)
@@ -262,9 +298,11 @@ def test_constant_scores_rank_nothing():
 
 def test_a_perfect_order_has_no_interval():
     errors = np.repeat([0.0, 1.0], [70, 30])
-    for score in (e_aurc_loss, prediction_rejection_score, selective_score):
-        for uncertainty in (np.arange(100), errors):
-            found = score(errors, uncertainty)
+    shares = np.repeat([0.1, 0.4, 0.9], [40, 30, 30])
+    cases = [(score, e) for score in (e_aurc_loss, selective_score) for e in (errors, shares)]
+    for score, e in [*cases, (prediction_rejection_score, shares)]:
+        for uncertainty in (np.arange(100), e):
+            found = score(e, uncertainty)
             assert np.isnan(found.low)
             assert "no instance is ranked wrongly" in found.note
     assert prediction_rejection_score(errors, errors) == pytest.approx(1.0)

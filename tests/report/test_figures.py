@@ -276,8 +276,8 @@ def test_heat_maps_count_every_instance(assay, grouped):
 
 
 def test_measures_that_are_not_there_are_refused(assay):
-    with pytest.raises(InputError, match="'margin' was not computed"):
-        figures.plot_confidence(assay, "Members", "margin")
+    with pytest.raises(InputError, match="'upper-entropy' was not computed"):
+        figures.plot_confidence(assay, "Members", "upper-entropy")
     with pytest.raises(InputError, match="epistemic-entropy of 'Masses' is nowhere finite"):
         figures.plot_confidence(assay, "Masses", "epistemic-entropy")
     with pytest.raises(InputError, match="got the baseline 'vacuous'"):

@@ -18,6 +18,7 @@ from uqassay.assay import Assay
 from uqassay.cli.checks import Check, failures, parse_check
 from uqassay.cli.columns import Rows, read_labels
 from uqassay.cli.inputs import AssayRequest, make_assay, model_files
+from uqassay.cli.ood import ood
 from uqassay.cli.outputs import check_apart, check_page, check_save
 from uqassay.cli.text import printable
 from uqassay.errors import InputError
@@ -371,6 +372,9 @@ def tradeoff(
         _print_json({"schema": "uqassay.tradeoff/1", **found._asdict()})
     else:
         terminal.print_text(f"λ from {found.low:g} to {found.high:g}\n{found.reason}")
+
+
+app.command()(ood)
 
 
 @app.callback(invoke_without_command=True)

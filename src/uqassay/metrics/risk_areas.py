@@ -73,13 +73,32 @@ def aurc_loss(
     AURC weighs an error among the most certain instances by up to ln n; it depends on the accuracy as well.
 
     The interval is symmetric on the scale of ln x / (1 − x) (here and for the AUGRC, doubled), or of ln x (for the E-AURC
-    and the distance to 1 of the prediction-rejection ratio). Its standard error comes from the exact influence of every
+    and the distance to 1 of the selective prediction-rejection ratio; the generalised one has that of UQ-AUC). Its standard error comes from the exact influence of every
     instance; a few confident errors decide much of it, so Student's t has the degrees of freedom that the spread of the
     squared influences leaves, 2 (Σ u²)² / (Σ u⁴ − (Σ u²)² / G), at least 3. Measured coverage of 95 % intervals in
     percent, for scores that are normal and shifted for errors such that UQ-AUC is .6 / .8 / .95; in 5 levels; and in
     correlated groups of 10 (errors and scores with correlation .3):
 
-    TABLE
+    ====================  ==================  ==================  ==================  ==================  ==================
+    n, error rate         AURC                E-AURC              AUGRC               ratio               selective ratio
+    ====================  ==================  ==================  ==================  ==================  ==================
+    200, 0.1, scores      95.4 / 95.5 / 95.2  95.2 / 94.8 / 93.1  96.4 / 96.4 / 95.7  95.9 / 95.4 / 97.2  93.7 / 93.3 / 91.9
+    200, 0.1, 5 levels    96.5 / 94.0 / 94.6  96.1 / 93.4 / 90.8  96.2 / 96.2 / 95.3  95.6 / 95.0 / 97.3  94.4 / 90.9 / 88.8
+    200, 0.1, groups      94.2 / 93.7 / 93.8  93.5 / 93.0 / 90.7  94.6 / 94.9 / 94.5  94.5 / 94.5 / 96.8  91.3 / 91.0 / 89.7
+    200, 0.3, scores      95.9 / 95.8 / 95.8  95.4 / 95.6 / 95.4  95.5 / 95.8 / 95.5  95.5 / 95.3 / 95.3  94.8 / 95.3 / 95.2
+    200, 0.3, 5 levels    96.0 / 96.0 / 95.6  95.7 / 96.1 / 94.8  95.6 / 95.7 / 95.5  95.9 / 95.2 / 94.8  95.4 / 95.8 / 94.8
+    200, 0.3, groups      94.0 / 94.6 / 95.0  93.0 / 93.6 / 93.0  94.8 / 94.9 / 95.2  94.5 / 94.5 / 95.5  93.2 / 93.4 / 93.0
+    1000, 0.05, scores    95.2 / 95.2 / 94.7  95.0 / 95.3 / 93.7  95.3 / 95.8 / 95.0  95.8 / 95.3 / 95.5  94.8 / 94.7 / 93.1
+    1000, 0.05, 5 levels  95.8 / 94.5 / 94.6  95.8 / 94.1 / 92.8  95.1 / 95.6 / 95.1  95.6 / 95.2 / 95.2  95.4 / 93.0 / 90.7
+    1000, 0.05, groups    95.0 / 94.7 / 94.3  94.8 / 94.5 / 93.0  95.2 / 95.0 / 94.4  94.4 / 94.1 / 95.5  94.0 / 93.5 / 92.0
+    1000, 0.3, scores     94.5 / 95.1 / 95.1  94.5 / 95.0 / 95.2  95.0 / 95.0 / 95.2  94.8 / 95.1 / 95.0  94.8 / 95.1 / 94.8
+    1000, 0.3, 5 levels   94.9 / 94.6 / 95.2  94.7 / 94.7 / 94.2  95.2 / 95.2 / 95.4  94.6 / 95.2 / 94.9  94.3 / 94.7 / 94.0
+    1000, 0.3, groups     94.3 / 94.6 / 94.7  94.3 / 94.3 / 94.3  94.8 / 94.4 / 94.5  95.2 / 94.8 / 94.5  94.4 / 94.5 / 94.8
+    ====================  ==================  ==================  ==================  ==================  ==================
+
+    (4,000 samples, so ± .7; samples without errors, or ranked perfectly, are left out where there is no interval.) Where
+    errors among the certain instances are rare but decisive, a sample of 20 errors often holds none of them: the E-AURC
+    and the selective ratio then look too good, and the intervals of good scores cover 89 to 93 %.
 
     References
     ----------

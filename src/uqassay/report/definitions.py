@@ -2,10 +2,12 @@
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from uqassay.measures.scores import SCORES
+
 if TYPE_CHECKING:
     from uqassay.assay.scoring import Settings
 
-__all__ = ["DEFINITIONS", "Definition", "definition", "definitions"]
+__all__ = ["DEFINITIONS", "Definition", "definition", "definitions", "score_label"]
 
 
 class Definition(NamedTuple):
@@ -27,6 +29,7 @@ class Definition(NamedTuple):
 
 
 _PAPER = "Manchingal et al., A Unified Evaluation Framework for Epistemic Predictions"
+_RANKING = "Pignet, Regniez, Klein, Legitimate ground-truth-free metrics for deep uncertainty classification scoring"
 
 DEFINITIONS: dict[str, Definition] = {
     "unified": Definition(
@@ -119,37 +122,6 @@ DEFINITIONS: dict[str, Definition] = {
         "",
         "",
     ),
-    "total-entropy": Definition(
-        "Entropy",
-        "Shannon entropy of the mean prediction, in nats: all uncertainty together.",
-        "H(p̄) = −Σ p̄(c) ln p̄(c)",
-        "",
-    ),
-    "epistemic-entropy": Definition(
-        "Epistemic entropy",
-        "Mutual information of members and class, in nats: entropy of the mean minus the mean entropy of the members.",
-        "H(p̄) − mean of H(p)",
-        "",
-    ),
-    "aleatoric-entropy": Definition("Aleatoric entropy", "Mean entropy of the members, in nats.", "mean of H(p)", ""),
-    "credal-width": Definition(
-        "Credal width",
-        "Upper minus lower probability, averaged over the classes: 0 for a point prediction, 1 for one that says nothing.",
-        "1/K · Σ over c of (P̄(c) − P̲(c))",
-        f"{_PAPER}, figures 14 to 16",
-    ),
-    "upper-entropy": Definition(
-        "Upper entropy", "Highest entropy of a distribution in the set, in nats.", "max over p of H(p)", ""
-    ),
-    "lower-entropy": Definition(
-        "Lower entropy", "Lowest entropy of a distribution in the set, in nats.", "min over p of H(p)", ""
-    ),
-    "credal-uncertainty": Definition(
-        "Credal uncertainty",
-        "Highest minus lowest entropy in the credal set, in nats.",
-        "max over p of H(p) − min over p of H(p)",
-        f"{_PAPER}, equation 20",
-    ),
     "win-probability": Definition(
         "Wins",
         "Share of bootstrap resamples of the instances (and training runs) in which this model has the lowest mean E: how "
@@ -180,12 +152,107 @@ DEFINITIONS: dict[str, Definition] = {
     ),
 }
 
+DEFINITIONS |= {  # does the uncertainty rank the mistakes
+    "uq-auc": Definition(
+        "UQ-AUC",
+        "Chance that a mistake is more uncertain than a right prediction, one of each drawn at random (ties count ½): ½ for an "
+        "uncertainty that knows nothing of the mistakes, 1 where every mistake is more uncertain than every right prediction.",
+        "P( s(X) < s(X′) | mis(X, Y) < mis(X′, Y′) ),  mis(x, y) = 1 where ŷ(x) ≠ y, else 0",
+        f"{_RANKING}, equation 15",
+    ),
+    "uq-c-index": Definition(
+        "UQ-C-index",
+        "Chance that of two instances the one whose label got less probability is the more uncertain (ties count ½): like the "
+        "UQ-AUC, but how far off a prediction is counts, not only whether it is wrong. ½ knows nothing, 1 is the best.",
+        "P( s(X) < s(X′) | gap(X, Y) < gap(X′, Y′) ),  gap(x, y) = 1 − f_y(x)",
+        f"{_RANKING}, Theorem 2.5; Harrell et al. (1996)",
+    ),
+    "aurc": Definition(
+        "AURC",
+        "Mean error rate of what is kept, over all shares that could be kept; lower is better. It mixes how accurate the model "
+        "is with how well its uncertainty ranks the mistakes.",
+        "AURC = ∫₀¹ R(c) dc,  R(c) = error rate of the share c that is least uncertain",
+        "Geifman, Uziel, El-Yaniv (2019)",
+    ),
+    "e-aurc": Definition(
+        "E-AURC",
+        "AURC above that of the best order of the same mistakes (all of them refused first); 0 is the best.",
+        "E-AURC = AURC − AURC of the best order",
+        "Geifman, Uziel, El-Yaniv (2019)",
+    ),
+    "augrc": Definition(
+        "AUGRC",
+        "Mean share of all instances that is kept and wrong, over all shares that could be kept: the chance of a mistake that "
+        "nobody looks at; lower is better.",
+        "AUGRC = ∫₀¹ c R(c) dc,  with one label each ½ (1 − ACC)² + ACC (1 − ACC) (1 − UQ-AUC)",
+        "Traub et al. (2024)",
+    ),
+    "prediction-rejection": Definition(
+        "Prediction-rejection ratio",
+        "Share of the possible gain that refusing in this order reaches: 0 for an order at random, 1 for the best one, below 0 "
+        "for one that is worse than chance. With one label per instance it is 2 UQ-AUC − 1.",
+        "(AUGRC of a random order − AUGRC) / (AUGRC of a random order − AUGRC of the best order)",
+        "Malinin, Mlodozeniec, Gales (2020)",
+    ),
+    "accuracy-at-coverage": Definition(
+        "Accuracy of what is kept",
+        "Accuracy of the least uncertain share of the instances, the others being refused; instances of equal uncertainty at "
+        "the threshold are shared evenly. The gain is this minus the accuracy of all, found on the same instances.",
+        "1 − R(c),  R(c) = error rate of the share c that is least uncertain",
+        "Geifman, El-Yaniv (2017)",
+    ),
+}
+
+_SYMBOLS = {  # equations of uncertainty scores
+    "least-confidence": "1 − max over c of p̄(c)",
+    "margin": "1 − (p̄₍₁₎ − p̄₍₂₎), the two largest",
+    "total-entropy": "H(p̄) = −Σ p̄(c) ln p̄(c)",
+    "aleatoric-entropy": "mean of H(p)",
+    "epistemic-entropy": "H(p̄) − mean of H(p)",
+    "total-variance": "Σ p̄(c) (1 − p̄(c))",
+    "aleatoric-variance": "mean of Σ p(c) (1 − p(c))",
+    "epistemic-variance": "Σ over c of Var p(c)",
+    "predicted-class-variance": "Var p(ŷ)",
+    "free-energy": "−ln Σ exp z(c)",
+    "credal-width": "1/K · Σ over c of (P̄(c) − P̲(c))",
+    "upper-entropy": "max over p of H(p)",
+    "lower-entropy": "min over p of H(p)",
+    "credal-uncertainty": "max over p of H(p) − min over p of H(p)",
+}
+
+
+def score_label(name: str) -> str:
+    """Name of an uncertainty score in words; one that came from elsewhere keeps its own.
+
+    Examples
+    --------
+    >>> score_label("total-entropy"), score_label("nonspecificity"), score_label("my-density")
+    ('total entropy', 'non-specificity', 'my-density')
+    """
+    if name == "nonspecificity":
+        return "non-specificity"
+    return name.replace("-", " ") if name in SCORES else name
+
+
+def _score_definition(name: str) -> Definition:
+    score, label = SCORES[name], score_label(name)
+    unit = "" if score.unit in ("probability", "share") else f" In {score.unit}."
+    source = score.source.replace("paper 000", _PAPER).replace("paper 003", _RANKING)
+    return Definition(label[0].upper() + label[1:], score.sentence + unit, _SYMBOLS.get(name, ""), source)
+
+
+DEFINITIONS |= {name: _score_definition(name) for name in SCORES if name not in DEFINITIONS}
 
 _VOTES = {  # where an instance is labelled by a distribution
     "accuracy": "Mean share of the votes that the predicted class received, for the labels are distributions; below 1 even "
     "for the best prediction wherever the votes disagree.",
     "log-loss": "Minus the logarithm of the probability that the mean prediction gives to a label, averaged over the votes, "
     "in nats.",
+    "uq-auc": "Chance that a vote against the predicted class falls on a more uncertain instance than a vote for it, one of "
+    "each drawn at random (ties count ½), for the labels are distributions; ½ for an uncertainty that knows nothing, and below "
+    "1 even for the best one wherever the votes disagree.",
+    "uq-c-index": "Chance that of two instances the one whose votes got less probability on average, gap = 1 − Σ q(c) f(c) "
+    "with the votes' shares q, is the more uncertain (ties count ½). ½ knows nothing, 1 is the best.",
 }
 _MASSES = "m are the masses, the Möbius inverse of the set's lower probability."
 _NONSPECIFICITIES = {  # sentence, equation, source, what the vacuous prediction scores
@@ -242,4 +309,4 @@ def definition(name: str) -> Definition:
     >>> definition("ece").title
     'ECE, expected calibration error'
     """
-    return DEFINITIONS.get(name, Definition(name, "Uncertainty score of one instance, averaged.", "", ""))
+    return DEFINITIONS.get(name, Definition(name, "An uncertainty score that came with the predictions.", "", ""))

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from uqassay.report.mistakes import mistakes
+
 if TYPE_CHECKING:
     from uqassay.assay.result import Assay
 
@@ -71,7 +73,7 @@ def _parts(assay: "Assay") -> dict[str, Any] | None:
     distance = assay.settings.distance_metric
     for by in kinds:
         cells: dict[str, dict[str, dict[str, Any]]] = {}
-        for row in assay.subset_rows(by):
+        for row in assay.subset_rows(by, ranking=False):
             known = row["metric"] in ("accuracy", distance, "nonspecificity", "unified")
             if not known or row["model"] not in assay.model_names:
                 continue
@@ -88,6 +90,7 @@ def _parts(assay: "Assay") -> dict[str, Any] | None:
 
 
 LENSES = (
+    Lens("mistakes", "Does it know when it is wrong?", mistakes),
     Lens("calibration", "Is its confidence calibrated?", _calibration),
     Lens("parts", "Does the choice hold in every part of the test set?", _parts),
 )

@@ -21,7 +21,18 @@ if TYPE_CHECKING:
 
 __all__ = ["charts_library", "render", "write_page"]
 
-SCRIPTS = ("base.js", "ranking.js", "charts.js", "lenses.js", "instances.js", "main.js")
+SCRIPTS = (
+    *(
+        "base.js",
+        "ranking.js",
+        "charts.js",
+        "lenses.js",
+        "mistakes.js",
+        "mistakes_charts.js",
+        "instances.js",
+        "main.js",
+    ),
+)
 SHOWN_WARNINGS = 6
 
 

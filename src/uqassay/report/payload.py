@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from uqassay.assay.storage import plain, to_json
 from uqassay.assay.verdict import reference_tradeoff
 from uqassay.errors import InputError
+from uqassay.measures.scores import SCORES
 from uqassay.metrics.selection import tradeoff_range
 from uqassay.report.definitions import definition, definitions
 from uqassay.report.distributions import confidence_lines, densities, mean_regions
@@ -21,6 +22,7 @@ __all__ = ["SCHEMA", "payload", "tradeoff_grid"]
 
 SCHEMA = "uqassay.page/1"
 WORK = 4e7  # models × runs × instances × λ of the rankings kept; fewer λ where it would be more
+SUMMARISED = ("total-entropy", "epistemic-entropy", "credal-width")  # and what costs enough to have been asked for
 ABSTENTION_COSTS = (0.01, 0.02, 0.05, 0.1, 0.2, 1 / 3, 0.5, 1.0)
 
 
@@ -50,7 +52,7 @@ def payload(assay: "Assay", *, command: str | None = None) -> dict[str, Any]:
     grid = tradeoff_grid(assay)
     measures = [m for m in ("nonspecificity", "total-entropy") if m in assay.candidates[0].columns]
     names = definitions(assay.settings, label_distributions=assay.labels.ndim == 2)
-    names.update({m: definition(m) for m in assay.settings.measures})
+    names.update({m: definition(m) for m in assay.settings.measures if m in SCORES})
     names["distance"] = definition(assay.settings.distance_metric)
     return plain(
         {
@@ -81,7 +83,9 @@ def payload(assay: "Assay", *, command: str | None = None) -> dict[str, Any]:
                 "resampled": assay.n_units,
                 "distance": assay.settings.distance,
                 "distance_metric": assay.settings.distance_metric,
-                "measures": assay.settings.measures,
+                "measures": [
+                    m for m in assay.settings.measures if m in SUMMARISED or (m in SCORES and SCORES[m].costly)
+                ],
             },
             "definitions": {name: d._asdict() for name, d in names.items()},
             "ranking": _ranking(assay, grid),

@@ -6,6 +6,8 @@ figure, so that a notebook displays it. A model has the same colour, marker and 
 
 from uqassay.report.figures.confidence import plot_confidence, plot_reliability, plot_width_nonspecificity
 from uqassay.report.figures.instances import plot_by_correctness, plot_set_sizes
+from uqassay.report.figures.mistake_tests import plot_ranking_comparisons
+from uqassay.report.figures.mistakes import plot_mistake_ranking, plot_risk_coverage
 from uqassay.report.figures.ranking import plot_distance_nonspecificity, plot_members, plot_ranking
 from uqassay.report.figures.simplex import plot_simplex
 from uqassay.report.figures.style import model_colours
@@ -17,8 +19,11 @@ __all__ = [
     "plot_confidence",
     "plot_distance_nonspecificity",
     "plot_members",
+    "plot_mistake_ranking",
     "plot_ranking",
+    "plot_ranking_comparisons",
     "plot_reliability",
+    "plot_risk_coverage",
     "plot_set_sizes",
     "plot_simplex",
     "plot_tradeoff",
