@@ -3,6 +3,7 @@
 import csv
 import json
 import os
+import re
 import shutil
 import time
 
@@ -319,3 +320,142 @@ def test_findings_download(page, assay, tmp_path):
     )
     held = json.loads((tmp_path / "findings.json").read_text(encoding="utf-8"))
     assert tuple(held["verdict"]) == assay.verdict()
+
+
+# -- does it know when it is wrong --------------------------------------------------------------------------------------
+
+
+def choose(page, label, text):
+    """Set the select that stands after a label of the part on mistakes."""
+    done = page.execute_script(
+        "for (const label of document.querySelectorAll('#lens-mistakes label')) {"
+        "  if (!label.textContent.startsWith(arguments[0])) continue;"
+        "  const select = label.querySelector('select');"
+        "  const option = [...select.options].find((o) => o.textContent.replace('\u00a0', ' ') === arguments[1]);"
+        "  if (!option) return false;"
+        "  select.value = option.value;"
+        "  select.dispatchEvent(new Event('change'));"
+        "  return true;"
+        "}",
+        label,
+        text,
+    )
+    assert done, f"no {label!r} {text!r}"
+
+
+def said(page):
+    return texts(page, "#mistakes-refusal .said")[0].replace("\u00a0", " ")
+
+
+@pytest.mark.parametrize(("share", "score"), [("10 %", "total-entropy"), ("50 %", "margin"), ("2 %", "margin")])
+def test_the_sentence_on_refusal_against_the_assay(page, assay, share, score):
+    choose(page, "Refuse", share)
+    choose(page, "Uncertainty by", score.replace("-", " "))
+    kept = 1 - float(share.split()[0]) / 100
+    found = {m: assay.refusal(m, score, kept) for m in assay.model_names}
+    name = max(found, key=lambda m: float(found[m].accuracy_kept))
+    own, text = found[name], said(page)
+    assert f"Refuse the {share} most uncertain (by {score.replace('-', ' ')})" in text
+    assert name.replace("\u202e", "\ufffd") in text
+    numbers = [float(x) for x in re.findall(r"−?\d+\.\d+", text.replace(name, "").replace("−", "-"))]
+    wanted = [own.accuracy_all, own.accuracy_kept, own.accuracy_kept.low, own.accuracy_kept.high]
+    np.testing.assert_allclose(numbers[:4], [100 * float(x) for x in wanted], atol=0.051)
+    assert ("could be chance" in text) == (own.gain.low <= 0 <= own.gain.high)
+    rows = texts(page, "#mistakes-refusal tbody td:nth-child(4)")
+    assert len(rows) == 4
+
+
+def test_ranking_rows_against_the_findings(page, assay):
+    rows = {
+        (r["model"], r["score"]): r["estimate"]
+        for r in assay.finding_rows()
+        if r["metric"] == "uq-auc" and r["run"] == "all"
+    }
+    shown = "return [...document.querySelectorAll('#mistakes-ranking tbody tr:not(.group)')].map((r) => [r.dataset.key,"
+    shown += " r.querySelector('.number > span').firstChild.data])"
+    assert len(page.execute_script(shown)) == 8  # each model's best score, and total entropy
+    click(page, "#mistakes-ranking .segmented button:nth-child(3)")
+    found = page.execute_script(shown)
+    ranked = {m: [s for s in assay.uncertainty_names(m) if np.ptp(assay[m].columns[s]) > 0] for m in assay.model_names}
+    assert len(found) == sum(len(scores) for scores in ranked.values())
+    for name in assay.model_names:
+        mine = [float(value) for model, value in found if model == name]
+        assert mine == sorted(mine, reverse=True)
+        np.testing.assert_allclose(mine, sorted((rows[name, s] for s in ranked[name]), reverse=True), atol=6e-4)
+    click(page, "#mistakes-ranking .segmented button:nth-child(2)")
+    assert len(page.execute_script(shown)) == len(found)
+    assert page.execute_script(
+        "return document.querySelector('#mistakes-ranking .segmented [aria-pressed=true]').textContent"
+    )
+
+
+def test_the_matrix_is_walked_with_the_arrow_keys(page, assay):
+    choose(page, "Uncertainty by", "margin")
+    choose(page, "by", "UQ-C-index")
+    own = assay.pairwise_uncertainties([(m, "margin") for m in assay.model_names], metric="uq-c-index")
+    press(page, "#mistakes-tests [role=gridcell]", "\ue015")  # down
+    page.switch_to.active_element.send_keys("\ue015")
+    assert page.execute_script("return document.activeElement.getAttribute('role')") == "gridcell"
+    told = texts(page, "#mistakes-tests .told")[0]
+    assert f"{own.values[2]:.3f} − {own.values[0]:.3f}" in told
+    assert page.execute_script("return document.activeElement.title") == told
+    assert page.execute_script("return document.querySelectorAll('#mistakes-tests [tabindex=\"0\"]').length") == 1
+    cells = page.execute_script(
+        "return [...document.querySelectorAll('#mistakes-tests tbody tr')].map((r) => [...r.querySelectorAll('td')].map((c) =>"
+        " [c.firstChild.data, c.classList.contains('sure')]))"
+    )
+    for i in range(4):
+        for j in range(4):
+            text, sure = cells[i][j]
+            if i == j:
+                assert float(text) == pytest.approx(own.values[i], abs=6e-4)
+                continue
+            assert float(text.replace("−", "-")) == pytest.approx(own.difference[i, j], abs=6e-4)
+            assert text[0] == ("+" if own.difference[i, j] > 0 else "−")
+            assert sure == (own.holm[i, j] <= 0.05)
+
+
+def test_the_scores_of_one_model_are_compared(page, assay):
+    choose(page, "Compare", "the scores of point")
+    head = texts(page, "#mistakes-tests thead th")
+    assert [t.replace(" ", "-") for t in head] == list(assay.uncertainty_names("point"))
+
+
+def test_curves_follow_the_score_and_the_models_shown(page, assay):
+    drawn = "return document.getElementById('mistakes-curves').data.filter((t) => t.hoverinfo === 'text').map((t) => [...t.y])"
+    choose(page, "Uncertainty by", "total entropy")
+    curves = page.execute_script(drawn)
+    assert len(curves) == 4
+    coverages = page.execute_script("return page.lenses.find((l) => l.id === 'mistakes').coverages")
+    own = [100 * float(e) for e in assay.risk_coverage("point", "total-entropy", coverages)]
+    np.testing.assert_allclose(curves[1], own, rtol=1e-3, atol=1e-6)
+    click(page, "#mistakes-curve .model:nth-child(2)")
+    wait_until(lambda: len(page.execute_script(drawn)) == 3)
+    assert page.execute_script("return document.querySelectorAll('#filter .model')[1].ariaPressed") == "false"
+    assert "pointwise" in texts(page, "#mistakes-curve figcaption")[0]
+
+
+def test_every_metric_of_the_table_opens_its_definition(page, assay):
+    count = page.execute_script("return document.querySelectorAll('#mistakes-metrics th .what').length")
+    assert count == 6
+    for place, title in [(0, "UQ-AUC"), (5, "Prediction-rejection ratio")]:
+        page.execute_script("document.querySelectorAll('#mistakes-metrics th .what')[arguments[0]].click()", place)
+        assert texts(page, "#definition-title") == [title]
+        assert texts(page, "#definition-source")[0]
+        click(page, "#definition button")
+    choose(page, "Uncertainty by", "margin")
+    shown = texts(page, "#mistakes-metrics tbody tr:nth-child(2) td:nth-child(4)")[0]
+    aurc = next(r for r in assay.mistake_ranking if (r.model, r.score, r.metric) == ("point", "margin", "aurc"))
+    assert shown.startswith(f"{float(aurc.estimate):.3f}")
+
+
+def test_the_part_is_readable_in_print(page):
+    page.execute_script("dispatchEvent(new Event('beforeprint'))")
+    page.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+    wide = page.execute_script(
+        "return [...document.querySelectorAll('#lens-mistakes table, #lens-mistakes .chart')]"
+        ".filter((n) => n.getBoundingClientRect().width > 701).length"
+    )
+    page.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
+    page.execute_script("dispatchEvent(new Event('afterprint'))")
+    assert wide == 0

@@ -14,6 +14,7 @@ from uqassay.errors import InputError
 from uqassay.measures.scores import SCORES
 from uqassay.metrics.ranked_errors import rank_errors
 from uqassay.metrics.ranking_metrics import RANKING_METRICS, RankingMetric
+from uqassay.metrics.risk_coverage import risk_coverage_curve
 from uqassay.metrics.selective_accuracy import SelectiveGain, accuracy_estimate, gain_estimate
 from uqassay.statistics import Estimate, PairedComparison, proportion_estimate
 from uqassay.statistics.linearised import Linearised
@@ -140,13 +141,19 @@ def refusal(assay: "Assay", model: str, score: str, coverage: float) -> Selectiv
 def risk_coverage(assay: "Assay", model: str, score: str, coverages: ArrayLike) -> tuple[Estimate, ...]:
     """Risk of what is kept at each coverage, averaged over runs, with pointwise intervals."""
     errors, scores = truths_and_scores(assay, model, score, "errors")
+    grid = np.atleast_1d(np.asarray(coverages, dtype=np.float64))
+    options: dict[str, Any] = {"groups": assay.groups, "level": assay.settings.level}
+    if len(errors) == 1:
+        curve = risk_coverage_curve(errors[0], scores[0], **options).at(grid)
+        fields = {"level": curve.level, "n": assay.n_instances, "method": "score", "note": curve.note}
+        ends = zip(curve.risk.tolist(), curve.low.tolist(), curve.high.tolist(), strict=True)
+        return tuple(Estimate(risk, low=low, high=high, **fields) for risk, low, high in ends)
     runs = [rank_errors(e, s) for e, s in zip(errors, scores, strict=True)]
-    found = []
-    for coverage in np.asarray(coverages, dtype=np.float64).ravel().tolist():
-        kept = accuracy_estimate(runs, coverage, groups=assay.groups, level=assay.settings.level)
-        fields = {name: getattr(kept, name) for name in ("level", "n", "method", "note")}
-        found.append(Estimate(1.0 - kept, low=1.0 - kept.high, high=1.0 - kept.low, **fields))
-    return tuple(found)
+    kept = [accuracy_estimate(runs, coverage, **options) for coverage in grid.tolist()]
+    return tuple(
+        Estimate(1 - k, low=1 - k.high, high=1 - k.low, level=k.level, n=k.n, method=k.method, note=k.note)
+        for k in kept
+    )
 
 
 def truths_and_scores(assay: "Assay", model: str, score: str, truth: str) -> tuple[Array, Array]:

@@ -59,7 +59,7 @@ def aurc_loss(
     Returns
     -------
     estimate : Estimate
-        The note counts errors (instances without error) where there are fewer than 20 of them. All errors equal: the AURC
+        The note counts errors or right predictions where there are fewer than 20 of them. All errors equal: the AURC
         is the error rate, with Wilson's interval, which then is that of an order that knows nothing.
 
     Raises
@@ -73,11 +73,11 @@ def aurc_loss(
     AURC weighs an error among the most certain instances by up to ln n; it depends on the accuracy as well.
 
     The interval is symmetric on the scale of ln x / (1 − x) (here and for the AUGRC, doubled), or of ln x (for the E-AURC
-    and the distance to 1 of the selective prediction-rejection ratio; the generalised one has that of UQ-AUC). Its standard error comes from the exact influence of every
-    instance; a few confident errors decide much of it, so Student's t has the degrees of freedom that the spread of the
-    squared influences leaves, 2 (Σ u²)² / (Σ u⁴ − (Σ u²)² / G), at least 3. Measured coverage of 95 % intervals in
-    percent, for scores that are normal and shifted for errors such that UQ-AUC is .6 / .8 / .95; in 5 levels; and in
-    correlated groups of 10 (errors and scores with correlation .3):
+    and the distance to 1 of the selective prediction-rejection ratio; the generalised ratio has that of UQ-AUC). Its
+    standard error comes from the exact influence of every instance; a few confident errors decide much of it, so Student's
+    t has the degrees of freedom that the spread of the squared influences leaves, 2 (Σ u²)² / (Σ u⁴ − (Σ u²)² / G), at
+    least 3. Measured coverage of 95 % intervals in percent, for scores that are normal and shifted for errors such that
+    UQ-AUC is .6 / .8 / .95; in 5 levels; and in correlated groups of 10 (errors and scores with correlation .3):
 
     ====================  ==================  ==================  ==================  ==================  ==================
     n, error rate         AURC                E-AURC              AUGRC               ratio               selective ratio
@@ -96,9 +96,9 @@ def aurc_loss(
     1000, 0.3, groups     94.3 / 94.6 / 94.7  94.3 / 94.3 / 94.3  94.8 / 94.4 / 94.5  95.2 / 94.8 / 94.5  94.4 / 94.5 / 94.8
     ====================  ==================  ==================  ==================  ==================  ==================
 
-    (4,000 samples, so ± .7; samples without errors, or ranked perfectly, are left out where there is no interval.) Where
-    errors among the certain instances are rare but decisive, a sample of 20 errors often holds none of them: the E-AURC
-    and the selective ratio then look too good, and the intervals of good scores cover 89 to 93 %.
+    (4,000 samples, so ± .7; the number of errors varies about its mean; samples without an interval are left out.) With 20
+    to 50 errors a sample often holds none of the rare confident ones that decide most: E-AURC and selective ratio then look
+    too good, and their intervals cover 89 to 94 % where UQ-AUC is .95.
 
     References
     ----------

@@ -162,7 +162,8 @@ def selective_gain(
     1000, 0.3, groups     95.2 / 95.1 / 95.5  95.5 / 95.2 / 96.0  94.8 / 94.8 / 94.7
     ====================  ==================  ==================  ==================
 
-    Where a handful of errors is kept the coverage of an accuracy swings about 95 %, as that of any interval of a share.
+    Where a handful of errors is kept the coverage of an accuracy swings (91.0 to 97.8 %), as that of any interval of a
+    share does.
 
     References
     ----------
