@@ -1,0 +1,186 @@
+"""Could the difference between two rankings of the mistakes be chance: the matrix of paired tests."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from uqassay.assay.mistake_ranking import METRICS
+from uqassay.errors import InputError
+from uqassay.metrics.ranking_metrics import RANKING_METRICS
+from uqassay.report.definitions import DEFINITIONS, score_label
+from uqassay.report.figures.mistakes import models_with, no_score, reason_of
+from uqassay.report.figures.style import (
+    GREY,
+    axes_for,
+    axes_points,
+    headline,
+    matplotlib_module,
+    named_model,
+    number,
+    plain,
+    text_width,
+)
+from uqassay.report.mistakes import ranked_scores
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from uqassay.assay.result import Assay
+    from uqassay.statistics.statistic_comparisons import PairwiseComparisons
+
+__all__ = ["plot_ranking_comparisons"]
+
+BETTER, WORSE = "#0072B2", "#D55E00"  # Okabe and Ito's blue and vermilion
+
+
+def plot_ranking_comparisons(
+    assay: "Assay",
+    pairs: Sequence[tuple[str, str]] | str | None = None,
+    *,
+    metric: str = "uq-auc",
+    ax: "Axes | None" = None,
+) -> "Axes":
+    """Matrix of paired tests: could the difference between two rankings be chance?
+
+    Parameters
+    ----------
+    assay : Assay
+    pairs : sequence of (model, score), str, or None
+        What is compared; a score's name stands for all models that have it. None: each model by its score of the highest
+        UQ-AUC, or the scores of the only model.
+    metric : str
+        "uq-auc", "uq-c-index", "aurc", "e-aurc", "augrc" or "prediction-rejection".
+    ax : matplotlib Axes, optional
+
+    Returns
+    -------
+    Axes
+        In each cell the row minus the column, and the p-value adjusted by Holm for all pairs of the matrix; blue where the
+        row ranks better, orange where it ranks worse, both only where p is at most 1 − level. The diagonal holds the
+        metric itself. What is undefined is named in the title with the reason.
+
+    Raises
+    ------
+    InputError
+        A metric, a model or a score that is not there.
+    MissingDependencyError
+        Without matplotlib (uqassay[figures]).
+
+    Notes
+    -----
+    Where the scores were chosen as the best on the same instances, the p-values are somewhat too small.
+
+    Examples
+    --------
+    >>> import uqassay as uq
+    >>> from matplotlib.figure import Figure
+    >>> p = uq.Point([[0.8, 0.1, 0.1], [0.6, 0.4, 0.0], [0.5, 0.3, 0.2], [0.4, 0.4, 0.2]])
+    >>> a = uq.assay({"m": p}, [0, 0, 1, 1])
+    >>> ax = plot_ranking_comparisons(a, [("m", "margin"), ("m", "total-entropy")], ax=Figure().subplots())
+    >>> [t.get_text() for t in ax.get_yticklabels()], ax.texts[1].get_text()
+    (['margin', 'total entropy'], '−0.12\\np .43')
+    """
+    if metric not in METRICS:
+        raise InputError(f"metric: must be one of {', '.join(METRICS)}; got {metric!r}; choose one of them.")
+    wanted = _wanted(assay, pairs)
+    undefined = {pair: reason for pair in wanted if (reason := _undefined(assay, pair, metric))}
+    kept = [pair for pair in wanted if pair not in undefined]
+    labels = dict(zip(wanted, _pair_labels(wanted), strict=True))
+    names = [labels[pair] for pair in kept]
+    side, given = 0.62 * max(len(kept), 3), ax is not None
+    ax = axes_for(
+        ax, (side + 0.6 + text_width(names, "small") / 72, side + 0.7 + 0.5 * text_width(names, "small") / 72)
+    )
+    found = assay.pairwise_uncertainties(kept, metric=metric) if kept else None
+    if found is not None:
+        _draw_matrix(ax, found, 1 if RANKING_METRICS[metric].higher_is_better else -1)
+    else:
+        ax.annotate("nothing to compare", (0.5, 0.5), xycoords="axes fraction", ha="center", color=GREY)
+    ax.set_xticks(range(len(kept)), names, rotation=40, ha="right", rotation_mode="anchor", fontsize="small")
+    ax.set_yticks(range(len(kept)), names, fontsize="small")
+    ax.tick_params(length=0)
+    for spine in ax.spines.values():
+        spine.set_visible(False)
+    absent = ", ".join(f"{labels[pair]} ({reason})" for pair, reason in undefined.items())
+    n_pairs = len(kept) * (len(kept) - 1) // 2
+    headline(
+        ax,
+        f"{DEFINITIONS[metric].title}, row minus column",
+        f"p by Holm over {n_pairs} pairs" if n_pairs > 1 else "",
+        f"not compared: {absent}" if absent else "",
+        taken=0.0 if given else max(axes_points(ax) - 72 * side, 0.0),
+    )
+    return ax
+
+
+def _draw_matrix(ax: Any, found: "PairwiseComparisons", better: int) -> None:
+    j = len(found.names)
+    patches = matplotlib_module("patches")
+    size = "small" if j <= 6 else "x-small" if j <= 10 else "xx-small"
+    below = np.tril_indices(j, -1)
+    reach = (found.high - found.low)[below] / 2
+    reach = reach[reach > 0]
+    error = float(np.median(reach)) if reach.size else float("nan")
+    ax.set_xlim(-0.5, j - 0.5)
+    ax.set_ylim(j - 0.5, -0.5)
+    for row in range(j):
+        for column in range(j):
+            d, p = found.difference[row, column], found.holm[row, column]
+            if row == column:
+                text, look = number(found.values[row], error=error), {"color": GREY, "fontstyle": "italic"}
+            elif d == found.low[row, column] == found.high[row, column] == 0:
+                text, look = "same\norder", {"color": GREY}
+            else:
+                text, look = f"{_signed(d, error)}\n{_pvalue(p)}", {}
+                if p <= 1 - found.level:
+                    face = BETTER if better * d > 0 else WORSE
+                    corner = (column - 0.5, row - 0.5)
+                    ax.add_patch(patches.Rectangle(corner, 1, 1, facecolor=face, alpha=0.2, linewidth=0))
+                    look = {"fontweight": "bold"}
+            ax.text(column, row, text, ha="center", va="center", fontsize=size, linespacing=1.15, **look)
+    for at in np.arange(j + 1) - 0.5:
+        ax.axhline(at, color="0.85", linewidth=0.6, zorder=0)
+        ax.axvline(at, color="0.85", linewidth=0.6, zorder=0)
+
+
+def _signed(d: float, error: float) -> str:
+    """A difference with its sign, and digits enough to show it."""
+    size = number(abs(d), error=error if not 0 < abs(d) < error / 20 else abs(d))
+    return ("+" if d > 0 else "−" if d < 0 else "") + size
+
+
+def _pvalue(p: float) -> str:
+    if np.isnan(p):
+        return "no test"
+    return "p < .001" if p < 0.001 else "p " + f"{p:.{3 if p < 0.0095 else 2}f}".removeprefix("0")
+
+
+def _wanted(assay: "Assay", pairs: Sequence[tuple[str, str]] | str | None) -> list[tuple[str, str]]:
+    """Models and scores to compare."""
+    if isinstance(pairs, str):
+        return models_with(assay, pairs, None)
+    if pairs is None:
+        if len(assay.model_names) == 1:
+            return [(m, s) for m in assay.model_names for s in ranked_scores(assay, m)]
+        return models_with(assay, None, None)
+    wanted = [(named_model(assay, m).name, s) for m, s in pairs]
+    for m, s in wanted:
+        if s not in assay.uncertainty_names(m):
+            raise InputError(no_score(assay, s, m))
+    return list(dict.fromkeys(wanted))
+
+
+def _undefined(assay: "Assay", pair: tuple[str, str], metric: str) -> str:
+    """Why a metric is undefined; "" where it is not."""
+    found = {(r.model, r.score): r.estimate for r in assay.mistake_ranking if r.run is None and r.metric == metric}
+    return reason_of(found[pair]) if np.isnan(found[pair]) else ""
+
+
+def _pair_labels(pairs: list[tuple[str, str]]) -> list[str]:
+    """The part in which pairs differ: model, score, or both."""
+    if len({s for _, s in pairs}) <= 1 < len({m for m, _ in pairs}):
+        return [plain(m) for m, _ in pairs]
+    if len({m for m, _ in pairs}) <= 1:
+        return [plain(score_label(s)) for _, s in pairs]
+    return [f"{plain(m)}, {plain(score_label(s))}" for m, s in pairs]
