@@ -51,6 +51,8 @@ def here(tmp_path, monkeypatch):
     arrays = {
         "ensemble": {"probs": members, "ids": ids, "class_names": np.array(["cat", "dog", "fox"])},
         "softmax": {"probs": network()},
+        "ensemble_out": {"probs": softmax(0.5 * g.normal(size=(60, 5, K)))},
+        "softmax_out": {"probs": softmax(0.5 * g.normal(size=(60, K)))},
         "edl": {"alpha": 1 + 20 * members.mean(axis=1)},
         "beliefs": {"beliefs": beliefs, "focal_sets": sets},
         **{f"run{r}": {"probs": network()} for r in (1, 2, 3)},

@@ -112,7 +112,9 @@ def compare_two_rankings(
     """Paired test of two scores, each given by (model, score)."""
     chosen = _metric(metric)
     first, second = (_linearised(assay, *pair, chosen) for pair in (a, b))
-    return paired_statistic_test(_one(first), _one(second), groups=assay.groups, level=assay.settings.level)
+    return paired_statistic_test(
+        _one(first), _one(second), groups=assay.groups, level=assay.settings.level, bound=chosen.bound
+    )
 
 
 def compare_rankings(
@@ -121,7 +123,7 @@ def compare_rankings(
     """Paired tests of every two of several scores, each given by (model, score); named "model: score"."""
     chosen = _metric(metric)
     statistics = {f"{model}: {score}": _one(_linearised(assay, model, score, chosen)) for model, score in pairs}
-    return pairwise_statistic_tests(statistics, groups=assay.groups, level=assay.settings.level)
+    return pairwise_statistic_tests(statistics, groups=assay.groups, level=assay.settings.level, bound=chosen.bound)
 
 
 def refusal(assay: "Assay", model: str, score: str, coverage: float) -> SelectiveGain:
@@ -145,7 +147,7 @@ def risk_coverage(assay: "Assay", model: str, score: str, coverages: ArrayLike) 
     options: dict[str, Any] = {"groups": assay.groups, "level": assay.settings.level}
     if len(errors) == 1:
         curve = risk_coverage_curve(errors[0], scores[0], **options).at(grid)
-        fields = {"level": curve.level, "n": assay.n_instances, "method": "score", "note": curve.note}
+        fields: dict[str, Any] = {"level": curve.level, "n": assay.n_instances, "method": "score", "note": curve.note}
         ends = zip(curve.risk.tolist(), curve.low.tolist(), curve.high.tolist(), strict=True)
         return tuple(Estimate(risk, low=low, high=high, **fields) for risk, low, high in ends)
     runs = [rank_errors(e, s) for e, s in zip(errors, scores, strict=True)]
@@ -179,7 +181,7 @@ def _estimate(
 
 
 def _linearised(assay: "Assay", model: str, score: str, metric: RankingMetric) -> list[Linearised]:
-    return metric.runs(*truths_and_scores(assay, model, score, metric.truth))
+    return metric.runs(*truths_and_scores(assay, model, score, metric.truth), assay.groups)
 
 
 def _one(runs: list[Linearised]) -> Linearised | list[Linearised]:

@@ -1,10 +1,10 @@
 """What an assay found: findings, rankings, breakpoints, comparisons, all from the same numbers."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -31,6 +31,8 @@ from uqassay.statistics.statistic_comparisons import PairwiseComparisons
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from uqassay.assay.ood import OodDetection
 
 __all__ = ["Assay"]
 
@@ -273,6 +275,28 @@ class Assay:
     def risk_coverage(self, model: str, score: str, coverages: ArrayLike) -> tuple[Estimate, ...]:
         """Share of errors among the least uncertain instances, at each coverage, with pointwise intervals."""
         return risk_coverage(self, model, score, coverages)
+
+    def ood(
+        self,
+        outside: "Assay | Mapping[str, Any]",
+        *,
+        uncertainties: "Mapping[str, Mapping[str, ArrayLike]] | None" = None,
+        groups: ArrayLike | None = None,
+        level: float | None = None,
+        positive: Literal["in", "out"] = "out",
+    ) -> "OodDetection":
+        """Which scores tell these instances from out-of-distribution ones: ROC-AUC, FPR at 95 % TPR, AUPR.
+
+        Parameters
+        ----------
+        outside : Assay, or dict of str to Prediction
+            The same models on inputs of another distribution; as predictions where there are no labels.
+        uncertainties, groups, level, positive
+            As in `assay.ood.detect_ood`.
+        """
+        from uqassay.assay.ood import detect_ood
+
+        return detect_ood(self, outside, uncertainties=uncertainties, groups=groups, level=level, positive=positive)
 
     # -- findings -----------------------------------------------------------------------------------------------------
 

@@ -304,7 +304,7 @@ def _refusal(assay: "Assay", rows: Sequence["Ranked"]) -> str:
         return ""
     found = assay.refusal(model, score, KEPT)
     gain = found.gain
-    if found.accuracy_all == 1 or not (np.isfinite(gain.low) and np.isfinite(gain.high)):
+    if float(found.accuracy_all) == 1.0 or not (np.isfinite(gain.low) and np.isfinite(gain.high)):
         return ""
     share, name = f"{100 * (1 - KEPT):.0f} %", score.replace("-", " ")
     if gain.low <= 0:

@@ -3,6 +3,7 @@
 from uqassay.metrics.calibration_error import Reliability, expected_calibration_error, reliability
 from uqassay.metrics.coverage_at_risk import coverage_at_risk_score
 from uqassay.metrics.one_versus_rest import OneVersusRest, one_versus_rest_scores
+from uqassay.metrics.ood_detection import OOD_METRICS, OodMetric, aupr_score, fpr_at_tpr_error, ood_auc_score
 from uqassay.metrics.point_scores import brier_loss, is_correct, log_loss
 from uqassay.metrics.ranking import (
     g_auc_score,
@@ -36,10 +37,12 @@ from uqassay.metrics.selective_accuracy import SelectiveGain, accuracy_at_covera
 from uqassay.metrics.unified import UnifiedLoss, unified_loss
 
 __all__ = [
+    "OOD_METRICS",
     "RANKING_METRICS",
     "CorrelationStudy",
     "MetricCorrelation",
     "OneVersusRest",
+    "OodMetric",
     "RankingMetric",
     "Reliability",
     "RiskCoverage",
@@ -49,12 +52,14 @@ __all__ = [
     "WinningInterval",
     "accuracy_at_coverage_score",
     "augrc_loss",
+    "aupr_score",
     "aurc_loss",
     "brier_loss",
     "correlation_study",
     "coverage_at_risk_score",
     "e_aurc_loss",
     "expected_calibration_error",
+    "fpr_at_tpr_error",
     "g_auc_score",
     "h_auc_score",
     "is_correct",
@@ -64,6 +69,7 @@ __all__ = [
     "misalignment_truth",
     "misclassification_truth",
     "one_versus_rest_scores",
+    "ood_auc_score",
     "paired_ranking_test",
     "pairwise_ranking_tests",
     "prediction_errors",

@@ -7,7 +7,7 @@ from uqassay.errors import InputError
 from uqassay.metrics.ranked_errors import RankedErrors, rank_errors, unit_notes
 from uqassay.metrics.risk_coverage import Bands
 from uqassay.metrics.selective_accuracy import kept_part
-from uqassay.statistics._samples import Floats, Units, check_level, make_units
+from uqassay.statistics._samples import Floats, Units, check_level, is_number, make_units
 from uqassay.statistics.estimate import Estimate
 from uqassay.statistics.linearised import Linearised
 
@@ -130,5 +130,5 @@ def _crossing(c: Floats, excess: Floats, last: int) -> float:
 
 
 def _check_risk(risk: float) -> None:
-    if not 0.0 <= risk <= 1.0:
+    if not (is_number(risk) and 0.0 <= risk <= 1.0):
         raise InputError(f"risk: must lie in [0, 1]; got {risk}; pass 0.05 for one error among twenty that are kept.")

@@ -14,7 +14,7 @@ from uqassay.metrics.ranking_metrics import RANKING_METRICS
 from uqassay.predictions import Prediction
 from uqassay.statistics import Estimate
 from uqassay.statistics._samples import check_choice, check_level
-from uqassay.statistics.linearised import Linearised, averaged
+from uqassay.statistics.linearised import Linearised, joined
 
 __all__ = ["OneVersusRest", "one_versus_rest_scores"]
 
@@ -97,7 +97,7 @@ def one_versus_rest_scores(
         target = (y == k).astype(np.int64) if y.ndim == 1 else np.stack([1.0 - y[:, k], y[:, k]], axis=1)
         truth = (prediction_errors if chosen.truth == "errors" else probability_gap)(target, binary)
         uncertainty = SCORES[score](binary)
-        statistics.append(chosen.statistic(truth, uncertainty, None))
+        statistics += chosen.runs(truth[np.newaxis], uncertainty[np.newaxis], groups)
         classes.append(chosen.estimate(truth[np.newaxis], uncertainty[np.newaxis], groups=groups, level=level))
     defined = [s for s in statistics if not np.isnan(s.value)]
     if not defined:
@@ -105,9 +105,19 @@ def one_versus_rest_scores(
         n = prediction.n_instances
         macro = Estimate(nan, low=nan, high=nan, level=level, n=n, method="", note="undefined for every class")
     else:
-        macro = chosen.interval(averaged(defined), groups, level)
+        mean = joined(defined, [1 / len(defined)] * len(defined))
+        macro = chosen.interval(mean, groups, level)
+        rough = [
+            name for name, e in zip(names, classes, strict=True) if "a rough interval" in e.note and not np.isnan(e)
+        ]
+        if rough:
+            macro = macro.with_note(f"a rough interval of {_listed(rough)}")
         left_out = [name for name, s in zip(names, statistics, strict=True) if np.isnan(s.value)]
         if left_out:
-            shown = ", ".join(left_out[:5]) + (", …" if len(left_out) > 5 else "")
-            macro = macro.with_note(f"mean over {len(defined)} of {len(names)} classes, undefined for {shown}")
+            note = f"mean over {len(defined)} of {len(names)} classes, undefined for {_listed(left_out)}"
+            macro = macro.with_note(note)
     return OneVersusRest(names, tuple(classes), macro)
+
+
+def _listed(names: list[str]) -> str:
+    return ", ".join(names[:5]) + (", …" if len(names) > 5 else "")

@@ -74,7 +74,20 @@ def ood_auc_score(
     The interval is that of `statistics.auc_estimate`: DeLong's variance with 0.3 of an imaginary instance in each sample, on
     the logit scale. Which sample is called positive does not matter to the area.
 
-    AUC_TABLE
+    Measured coverage of 95 % intervals in percent (10,000 pairs of normal samples), at areas of .6 / .8 / .95; groups have ten
+    instances each and correlation .3:
+
+    =====  =====  ==================  ==================  ==================
+    m      n      continuous          5 distinct scores   groups
+    =====  =====  ==================  ==================  ==================
+    200    200    95.4 / 95.2 / 95.0  95.1 / 95.2 / 95.1  95.4 / 95.2 / 94.1
+    1000   200    94.8 / 94.8 / 94.6  94.8 / 94.8 / 94.9  95.4 / 95.2 / 94.1
+    200    1000   95.1 / 95.1 / 95.0  95.2 / 95.0 / 95.3  95.5 / 95.0 / 94.4
+    1000   1000   95.2 / 95.5 / 95.1  95.2 / 95.4 / 95.2  94.9 / 94.8 / 94.4
+    50     50     95.5 / 95.5 / 95.8  95.8 / 95.5 / 95.4
+    =====  =====  ==================  ==================  ==================
+
+    With 20 groups in a sample and an area near 1 it falls short by a point.
 
     Examples
     --------
@@ -123,9 +136,9 @@ def fpr_at_tpr_error(
         The share of positives to detect, in (0, 1).
     positive : {"out", "in"}
         "out": 95 % of what is out is refused, and the error is the share of what is in that is refused with it (Hendrycks,
-        Mazeika and Dietterich 2019; OpenOOD from version 1.5 on). "in": 95 % of what is in is kept, and the error is the
-        share of what is out that is kept with it (Liang, Li and Srikant 2018, ODIN; the first version of OpenOOD). The two
-        differ, and papers do not always say which they print.
+        Mazeika and Dietterich 2019; OpenOOD as it is now). "in": 95 % of what is in is kept, and the error is the share of
+        what is out that is kept with it (Liang, Li and Srikant 2018, ODIN; early versions of OpenOOD). The two differ, and
+        papers do not always say which they print.
     groups_in, groups_out, sample_weight_in, sample_weight_out, level
         As in `ood_auc_score`.
 
@@ -151,7 +164,23 @@ def fpr_at_tpr_error(
     threshold unbounded the upper end is 1, and the note says so. Where several positives tie at the threshold the curve may
     have a corner there, and both sides get the wider distance.
 
-    FPR_TABLE
+    Measured coverage of 95 % intervals in percent (10,000 pairs of normal samples), at areas of .6 / .8 / .95; groups have ten
+    instances each and correlation .3:
+
+    =====  =====  ==================  ==================  ==================
+    m      n      continuous          5 distinct scores   groups
+    =====  =====  ==================  ==================  ==================
+    200    200    96.5 / 96.1 / 96.4  99.6 / 96.2 / 96.5  95.5 / 95.6 / 95.7
+    1000   200    95.5 / 95.4 / 95.4  99.8 / 98.7 / 98.2  94.7 / 94.4 / 94.3
+    200    1000   96.1 / 96.1 / 96.4  99.2 / 99.7 / 98.5  95.2 / 95.8 / 95.4
+    1000   1000   96.0 / 96.0 / 96.0  99.8 / 96.5 / 97.0  95.2 / 94.8 / 95.1
+    50     50     99.5 / 98.9 / 99.1  99.1 / 97.4 / 99.8
+    =====  =====  ==================  ==================  ==================
+
+    Conservative by up to 1.5 points from 200 instances on; by 4 at 50, where nothing bounds the threshold; and where few
+    scores are distinct, since the curve is then known on a whole segment. A paired test of two scores of correlation .5
+    rejected 3.7 to 5.1 % at nominal 5 % (areas as above, 200 to 1,000 instances a side); that of ROC-AUC and
+    of average precision 4.1 to 5.3 %.
 
     References
     ----------
@@ -222,7 +251,20 @@ def aupr_score(
     influences: few negatives of high rank carry most of the variance. Without variance (perfect separation, equal scores)
     it is Wilson's for as many instances as the smaller sample has.
 
-    AUPR_TABLE
+    Measured coverage of 95 % intervals in percent (10,000 pairs of normal samples), at areas of .6 / .8 / .95; groups have ten
+    instances each and correlation .3:
+
+    =====  =====  ==================  ==================  ==================
+    m      n      continuous          5 distinct scores   groups
+    =====  =====  ==================  ==================  ==================
+    200    200    94.5 / 94.8 / 95.3  95.0 / 95.4 / 95.3  94.1 / 94.6 / 94.3
+    1000   200    95.1 / 94.2 / 94.7  94.8 / 94.7 / 95.0  94.3 / 94.4 / 95.2
+    200    1000   94.9 / 95.0 / 94.8  95.1 / 94.9 / 95.3  94.6 / 94.5 / 93.7
+    1000   1000   94.8 / 95.0 / 94.9  95.0 / 95.0 / 95.0  94.8 / 95.1 / 94.9
+    50     50     93.6 / 94.3 / 96.5  94.7 / 94.9 / 96.3
+    =====  =====  ==================  ==================  ==================
+
+    What falls short does so by a point: positives or negatives in 20 groups, and 50 instances of a weak score.
 
     References
     ----------

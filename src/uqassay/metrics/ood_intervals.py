@@ -39,7 +39,8 @@ TOWARDS_MANY, TOWARDS_FEW = 2.9, 1.7
 def ood_auc_linearised(samples: TwoSamples) -> Linearised:
     """ROC-AUC and the influence of every instance, those inside first."""
     scores = np.concatenate([samples.inside, samples.outside])
-    return auc_linearised(samples.is_out.astype(np.float64), scores, samples.weights, imaginary=IMAGINARY)
+    codes = make_units(len(scores), samples.groups, None).codes
+    return auc_linearised(samples.is_out.astype(np.float64), scores, samples.weights, codes, imaginary=IMAGINARY)
 
 
 def fpr_linearised(samples: TwoSamples, *, tpr: float = 0.95, positive: Positive = "out") -> Linearised:

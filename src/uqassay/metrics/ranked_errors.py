@@ -15,6 +15,7 @@ __all__ = ["RankedErrors", "rank_errors", "unit_notes"]
 FEW = 20  # errors, or right predictions, below which the note says so
 WINDOW = 0.05  # widest half window of ranks for the error rate near a threshold
 ROUNDING = 1e-12  # relative; coverages closer than this are one
+LEAST = 1e-20  # a coverage below this is taken as this
 
 
 @final
@@ -76,14 +77,16 @@ class RankedErrors:
 
     def place(self, coverage: Floats) -> tuple[NDArray[np.intp], Floats]:
         """Block that a coverage in (0, 1] ends in, and how much of it is kept."""
-        weight = coverage * self.kept[-1]
+        weight = np.maximum(coverage, LEAST) * self.kept[-1]
         k = np.minimum(np.searchsorted(self.kept, weight * (1 - ROUNDING)), self.kept.size - 1)
         end, before = self.kept[k], np.where(k > 0, self.kept[k - 1], 0.0)
         return k, np.where(weight >= end * (1 - ROUNDING), 1.0, (weight - before) / (end - before))
 
     def inside(self, at_end: Floats, block: NDArray[np.intp], share: Floats) -> Floats:
         """What is kept of a running sum over the blocks, (B,), where a share of a block is kept."""
-        return at_end[block] - (1 - share) * (at_end[block] - np.where(block > 0, at_end[block - 1], 0.0))
+        end, before = at_end[block], np.where(block > 0, at_end[block - 1], 0.0)
+        step = end - before
+        return np.where(share < 0.5, before + share * step, end - (1 - share) * step)
 
     def local_rate(self, coverage: Floats, widen: float = 1.0) -> Floats:
         """Error rate of the instances around a coverage: what moving the threshold brings in."""
@@ -105,7 +108,7 @@ class RankedErrors:
             count, several = float(share.sum()), name + "s"
             if units.codes is not None:
                 count = min(count, float(np.count_nonzero(np.bincount(units.codes, share))))
-                several, name = several + " in different groups", name + " in different groups"
+                name, several = (f"{word} in different groups" for word in (name, several))
             if count == 0:
                 notes.append(f"no {several}")
             elif count < FEW:

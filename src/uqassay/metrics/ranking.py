@@ -4,7 +4,8 @@ Paper 003 (Pignet, Regniez, Klein, Legitimate ground-truth-free metrics for deep
 them depend on the order of the uncertainties alone, and count ties ½.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,6 +13,7 @@ from numpy.typing import ArrayLike
 from uqassay.errors import InputError
 from uqassay.metrics.label_distance import labels_of
 from uqassay.metrics.point_scores import is_correct
+from uqassay.metrics.risk_area_influences import area_estimate, augrc_linearised
 from uqassay.predictions import Prediction
 from uqassay.predictions._base import Array
 from uqassay.statistics import Estimate
@@ -30,6 +32,7 @@ __all__ = [
 ]
 
 SAMPLES = ("errors", "right predictions")
+DIFFERENT = "instances beside those of the most frequent gap"
 ARGUMENTS = ("errors", "uncertainty")
 
 
@@ -185,12 +188,13 @@ def uq_c_index_score(
     0.8333
     """
     g, s, w = checked_gap(gap, uncertainty, sample_weight)
-    statistic = concordance_linearised(g, s, w, imaginary=IMAGINARY)
+    codes = None if groups is None else make_units(len(g), groups, None).codes
+    statistic = concordance_linearised(g, s, w, codes, imaginary=IMAGINARY)
     estimate = linearised_estimate(
         statistic, groups=groups, sample_weight=w, level=level, scale="logit", method="u-statistic, logit scale"
     )
-    constant = bool((s == s[0]).all()) and not np.isnan(estimate)
-    return noted(estimate, [(estimate.n, "instances")], constant=constant)
+    count = untied(g if w is None else g[w > 0])
+    return noted(estimate, [] if np.isnan(estimate) else [(count, DIFFERENT)], constant=bool((s == s[0]).all()))
 
 
 def g_auc_score(
@@ -216,7 +220,9 @@ def g_auc_score(
     >>> g_auc_score([0, 0, 1, 0], [0.1, 0.3, 0.3, 0.2]).__round__(4)
     0.875
     """
-    return _from_accuracy(errors, uncertainty, sample_weight, groups, level, g_auc_linearised)
+    e, s, w = checked(errors, uncertainty, sample_weight, ARGUMENTS)
+    estimate = g_auc_interval(g_auc_linearised(e, s, w), groups, level, w)
+    return noted(estimate, sample_counts(e, w, groups, SAMPLES), constant=bool((s == s[0]).all()))
 
 
 def h_auc_score(
@@ -242,50 +248,68 @@ def h_auc_score(
     >>> h_auc_score([0, 0, 1, 0], [0.1, 0.3, 0.3, 0.2]).__round__(4)
     0.1562
     """
-    return _from_accuracy(errors, uncertainty, sample_weight, groups, level, h_auc_linearised)
+    e, s, w = checked(errors, uncertainty, sample_weight, ARGUMENTS)
+    estimate = h_auc_interval(h_auc_linearised(e, s, w), groups, level, w)
+    return noted(estimate, sample_counts(e, w, groups, SAMPLES), constant=bool((s == s[0]).all()))
 
 
 def g_auc_linearised(e: Array, s: Array, w: Array | None) -> Linearised:
-    """G-AUC and its influences."""
-
-    def function(a: float, u: float) -> tuple[float, float, float]:
-        return a * a + 2 * a * (1 - a) * u, 2 * a + 2 * (1 - 2 * a) * u, 2 * a * (1 - a)
-
-    return _of_accuracy_and_auc(e, s, w, function)
+    """G-AUC and its influences: 1 − 2 AUGRC."""
+    area = augrc_linearised(e, s, w)
+    return replace(area, value=1.0 - 2.0 * area.value, influence=-2.0 * area.influence)
 
 
 def h_auc_linearised(e: Array, s: Array, w: Array | None) -> Linearised:
-    """H-AUC and its influences."""
-
-    def function(a: float, u: float) -> tuple[float, float, float]:
-        return a * (1 - a) * u, (1 - 2 * a) * u, a * (1 - a)
-
-    return _of_accuracy_and_auc(e, s, w, function)
-
-
-def _of_accuracy_and_auc(
-    e: Array, s: Array, w: Array | None, function: Callable[[float, float], tuple[float, float, float]]
-) -> Linearised:
-    """A function of accuracy and UQ-AUC, given with its two derivatives, by the chain rule."""
+    """H-AUC, ACC (1 − ACC) UQ-AUC, and its influences by the chain rule."""
     auc = auc_linearised(e, s, w)
     accuracy = 1.0 - float(np.average(e, weights=w))
     u = 0.5 if np.isnan(auc.value) else auc.value  # its factor is 0 there
-    value, by_accuracy, by_auc = function(accuracy, u)
-    return Linearised(value, by_accuracy * (1.0 - e - accuracy) + by_auc * auc.influence, note=auc.note)
+    factor = accuracy * (1.0 - accuracy)
+    influence = (1.0 - 2.0 * accuracy) * u * (1.0 - e - accuracy) + factor * auc.influence
+    return Linearised(factor * u, influence, uneven=True)
 
 
-def _from_accuracy(
-    errors: ArrayLike,
-    uncertainty: ArrayLike,
-    sample_weight: ArrayLike | None,
-    groups: ArrayLike | None,
-    level: float,
-    statistic: Callable[[Array, Array, Array | None], Linearised],
+Statistics = Linearised | Sequence[Linearised]
+
+
+def g_auc_interval(
+    statistics: Statistics, groups: ArrayLike | None, level: float, sample_weight: ArrayLike | None = None
 ) -> Estimate:
-    e, s, w = checked(errors, uncertainty, sample_weight, ARGUMENTS)
-    estimate = linearised_estimate(statistic(e, s, w), groups=groups, sample_weight=w, level=level)
-    found = [(count, name) for count, name in sample_counts(e, w, groups, SAMPLES) if count > 0]
-    return noted(estimate, found, constant=bool((s == s[0]).all()))
+    """The interval of AUGRC turned round."""
+    runs = [statistics] if isinstance(statistics, Linearised) else list(statistics)
+    areas = [replace(run, value=0.5 - 0.5 * run.value, influence=-0.5 * run.influence) for run in runs]
+    area = area_estimate(
+        areas if len(areas) > 1 else areas[0], "augrc", groups=groups, level=level, sample_weight=sample_weight
+    )
+    return _moved(area, lambda value: 1.0 - 2.0 * value)
+
+
+def h_auc_interval(
+    statistics: Statistics, groups: ArrayLike | None, level: float, sample_weight: ArrayLike | None = None
+) -> Estimate:
+    """On the logit scale between 0 and ¼."""
+    runs = [statistics] if isinstance(statistics, Linearised) else list(statistics)
+    fourfold = [replace(run, value=4.0 * run.value, influence=4.0 * run.influence) for run in runs]
+    found = linearised_estimate(
+        fourfold if len(fourfold) > 1 else fourfold[0],
+        groups=groups,
+        sample_weight=sample_weight,
+        level=level,
+        scale="logit",
+    )
+    return _moved(found, lambda value: 0.25 * value)
+
+
+def _moved(estimate: Estimate, function: Callable[[float], float]) -> Estimate:
+    ends = sorted((function(estimate.low), function(estimate.high)))
+    fields = {name: getattr(estimate, name) for name in ("level", "n", "method", "note")}
+    return Estimate(function(float(estimate)), low=ends[0], high=ends[1], **fields)
+
+
+def untied(gap: Array) -> int:
+    """Instances beside those of the most frequent value: how many there are to compare."""
+    _, counts = np.unique(gap, return_counts=True)
+    return int(gap.size - counts.max()) if counts.max() > 1 else int(gap.size)
 
 
 def checked_gap(

@@ -9,14 +9,14 @@ from dataclasses import replace
 from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
 from uqassay.metrics.ranked_errors import RankedErrors, rank_errors, unit_notes
-from uqassay.statistics._samples import Floats, Units, check_level, make_units, spread_of_mean
+from uqassay.statistics._samples import Floats, check_level, make_units
 from uqassay.statistics.delong import IMAGINARY, auc_linearised
 from uqassay.statistics.estimate import Estimate
-from uqassay.statistics.linearised import Linearised, linearised_estimate
+from uqassay.statistics.linearised import Linearised, averaged, linearised_estimate, spread_of
 
 __all__ = [
     "SCALES",
@@ -64,10 +64,15 @@ def augrc_linearised(errors: ArrayLike, uncertainty: ArrayLike, weights: ArrayLi
 
 
 def prediction_rejection_linearised(
-    errors: ArrayLike, uncertainty: ArrayLike, weights: ArrayLike | None, *, risk: Risk = "generalised"
+    errors: ArrayLike,
+    uncertainty: ArrayLike,
+    weights: ArrayLike | None,
+    codes: NDArray[np.intp] | None = None,
+    *,
+    risk: Risk = "generalised",
 ) -> Linearised:
     """Prediction-rejection ratio and the influence of every instance (of `small_sample_ratio`)."""
-    return small_sample_ratio(rank_errors(errors, uncertainty, weights), risk)
+    return small_sample_ratio(rank_errors(errors, uncertainty, weights), risk, codes)
 
 
 def area_estimate(
@@ -96,9 +101,9 @@ def area_estimate(
         auc = linearised_estimate(halves, sample_weight=sample_weight, groups=groups, level=level, scale="logit")
         low, high, method = 2 * auc.low - 1, 2 * auc.high - 1, "delong, adjusted, logit scale"
     elif not np.isnan(value) and units.n_units > 1:
-        influence = units.keep(np.mean([run.influence for run in runs], axis=0))
-        error, dof = _spread(influence, units, values)
-        reach = float(special.stdtrit(dof, 0.5 + level / 2)) * error
+        spread = spread_of(averaged(runs), units, [values])
+        error = spread.standard_error
+        reach = float(special.stdtrit(spread.dof, 0.5 + level / 2)) * error
         low, high = (
             _interval(value, reach, kind) if error > TINY else _without_spread(value, units.n_units, kind, level)
         )
@@ -111,21 +116,6 @@ def area_estimate(
         method=method,
         note="; ".join(notes),
     )
-
-
-def _spread(influence: Floats, units: Units, values: Floats) -> tuple[float, float]:
-    """Standard error of the mean over runs, and degrees of freedom by how unequal the squared influences are."""
-    one = spread_of_mean(influence, units)
-    spread = spread_of_mean(influence, units, [values]) if values.size > 1 else one
-    if one.standard_error == 0:
-        return spread.standard_error, spread.dof
-    u = units.sums(influence[:, np.newaxis])[:, 0]
-    u = u / np.abs(u).max()
-    squares = float((u**2).sum()) ** 2
-    excess = float((u**4).sum()) - squares / units.n_units  # 0 where all squares are equal
-    dof = min(max(2 * squares / excess, LEAST_DOF), one.dof) if excess > 0 else one.dof
-    share = (one.standard_error / spread.standard_error) ** 2
-    return spread.standard_error, 1 / (1 / spread.dof + share**2 * (1 / dof - 1 / one.dof))
 
 
 def _interval(value: float, reach: float, kind: str) -> tuple[float, float]:
@@ -205,10 +195,10 @@ def prediction_rejection(ranked: RankedErrors, risk: Risk) -> Linearised:
     possible = rate - best.value
     value = (rate - area.value) / possible
     influence = ((by_rate - area.influence) - value * (by_rate - best.influence)) / possible
-    return _or_perfect(ranked, Linearised(value, influence))
+    return _or_perfect(ranked, Linearised(value, influence, uneven=True))
 
 
-def small_sample_ratio(ranked: RankedErrors, risk: Risk) -> Linearised:
+def small_sample_ratio(ranked: RankedErrors, risk: Risk, codes: NDArray[np.intp] | None = None) -> Linearised:
     """`prediction_rejection`; where it is 2 UQ-AUC − 1, with the imaginary instances of `auc_estimate` for the interval."""
     ratio = prediction_rejection(ranked, risk)
     if np.isnan(ratio.value) or risk != "generalised" or not np.isin(ranked.errors, (0.0, 1.0)).all():
@@ -216,7 +206,7 @@ def small_sample_ratio(ranked: RankedErrors, risk: Risk) -> Linearised:
     weights = np.ones(ranked.errors.size) if ranked.weights is None else ranked.weights
     e, w = ranked.unranked(ranked.errors), ranked.unranked(weights)
     place = np.arange(ranked.errors.size) if ranked.block is None else ranked.block
-    auc = auc_linearised(e, ranked.unranked(place.astype(np.float64)), w, imaginary=IMAGINARY)
+    auc = auc_linearised(e, ranked.unranked(place.astype(np.float64)), w, codes, imaginary=IMAGINARY)
     return replace(
         auc,
         value=ratio.value,
@@ -271,7 +261,7 @@ def _by_errors(ranked: RankedErrors) -> RankedErrors:
 def _with_influence(ranked: RankedErrors, value: float, by_error: Floats, constant: Floats) -> Linearised:
     """Influence e_i · by_error + constant, both by block."""
     influence = ranked.errors * ranked.of_rows(by_error) + ranked.of_rows(constant)
-    return Linearised(value, ranked.unranked(influence))
+    return Linearised(value, ranked.unranked(influence), uneven=True)
 
 
 def _sum_from(terms: Floats) -> Floats:

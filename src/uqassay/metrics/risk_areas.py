@@ -260,7 +260,7 @@ def prediction_rejection_score(
     check_choice(risk, "risk", ("generalised", "selective"))
 
     def ratio(ranked: RankedErrors) -> Linearised:
-        return small_sample_ratio(ranked, risk)
+        return small_sample_ratio(ranked, risk, make_units(ranked.n, groups, None).codes)
 
     kind = f"prediction-rejection-{risk}"
     return _estimate(ratio, kind, errors, uncertainty, sample_weight, groups, level)

@@ -10,10 +10,12 @@ from scipy import special
 from uqassay.errors import InputError
 from uqassay.metrics.ranked_errors import RankedErrors, rank_errors, unit_notes
 from uqassay.statistics._samples import Floats, Units, as_floats, check_level, make_units, spread_of_mean
+from uqassay.statistics.proportion import proportion_estimate
 
 __all__ = ["RiskCoverage", "risk_coverage_curve"]
 
 CHUNK = 2**15
+WIDEST = 1e8  # a quantile beyond this one gives the same interval
 
 
 @final
@@ -111,8 +113,9 @@ def risk_coverage_curve(
     risk R = A / c has the influence ((e m − A) + ε (c − m)) / c: the second part says that the threshold is estimated
     too, with the error rate ε of the instances near it (a window of ranks of at most ± 5 %). The interval holds the
     risks R' that are no farther from R than t standard deviations under R', whose variance is
-    d · (R'(1 − R') / c + (R − ε)² (1 − c) / c) / n with the design effect d of groups, weights and soft labels. Where
-    everything is kept this is Wilson's interval, and where no error is kept it rests on the number kept.
+    d · (R'(1 − R') / c + (R − ε)² (1 − c) / c) / n with the design effect d of groups, weights and soft labels; its
+    small-sample correction and degrees of freedom are those of the error rate of all instances. Where no error is kept the
+    interval rests on the number kept, and where everything is kept it is that of `proportion_estimate`.
 
     References
     ----------
@@ -141,7 +144,7 @@ class Bands:
     """
 
     ranked: RankedErrors
-    n_units: int
+    units: Units
     dof: float
     factor: float  # small-sample correction of the variance
     sum_ww: float  # Σ w_g² / (Σ w)²
@@ -178,12 +181,8 @@ class Bands:
         sum_ww = float((sizes**2).sum())
         dof = factor = np.nan
         if units.n_units > 1:
-            residuals = units.keep(ranked.unranked(ranked.errors - ranked.error_rate))
-            spread = spread_of_mean(residuals, units)
-            plain = float((units.sums(residuals[:, np.newaxis]) ** 2).sum()) / total**2
-            factor = spread.standard_error**2 / plain if plain > 0 else units.n_units / (units.n_units - 1)
-            dof = spread.dof
-        return cls(ranked, units.n_units, dof, factor, sum_ww, start, linear, square, with_size)
+            factor, dof = small_sample(ranked.unranked(ranked.errors - ranked.error_rate), units)
+        return cls(ranked, units, dof, factor, sum_ww, start, linear, square, with_size)
 
     def curve(self, coverage: Floats | None, level: float, note: str) -> RiskCoverage:
         """Risk and interval at coverages in (0, 1], or at every threshold; in chunks that stay in cache."""
@@ -202,6 +201,11 @@ class Bands:
             c, risk, low, high = self._at(k, f, level)
             columns[:, chunk] = c, risk, low, high, ranked.thresholds[k], ranked.inside(sizes, k, f)
         c, risk, low, high, thresholds, n_kept = columns
+        everything = c == 1
+        if everything.any():
+            codes = None if self.units.codes is None else _ranked_codes(ranked, self.units)
+            rate = proportion_estimate(ranked.errors, groups=codes, sample_weight=ranked.weights, level=level)
+            low[everything], high[everything] = rate.low, rate.high
         return RiskCoverage(c, risk, low, high, thresholds, n_kept, level, note, self)
 
     def _at(self, k: NDArray[np.intp], f: Floats, level: float) -> tuple[Floats, Floats, Floats, Floats]:
@@ -209,7 +213,7 @@ class Bands:
         ranked = self.ranked
         wrong, kept = ranked.inside(ranked.wrong, k, f), ranked.inside(ranked.kept, k, f)
         a, c, risk = wrong / ranked.kept[-1], kept / ranked.kept[-1], wrong / kept
-        if self.n_units == 1:
+        if self.units.n_units == 1:
             return c, risk, np.full_like(c, np.nan), np.full_like(c, np.nan)
         rate = ranked.local_rate(c)
         aa, am, mm = self.start[:, k] + f * (self.linear[:, k] + f * self.square[:, k])
@@ -219,9 +223,17 @@ class Bands:
         squares = aa + rate**2 * mm + b**2 * self.sum_ww - 2 * (rate * am + b * aw - rate * b * mw)
         variance = self.factor * np.maximum(squares, 0.0) / c**2
         low, high = risk_interval(
-            risk, rate, c, variance, n_units=self.n_units, sum_ww=self.sum_ww, dof=self.dof, level=level
+            risk, rate, c, variance, n_units=self.units.n_units, sum_ww=self.sum_ww, dof=self.dof, level=level
         )
         return c, risk, low, high
+
+
+def small_sample(residuals: Floats, units: Units) -> tuple[float, float]:
+    """What makes Σ u² / (Σ w)² of the units an unbiased variance, and its degrees of freedom, from the residuals (n,) of all."""
+    kept = units.keep(residuals)
+    spread = spread_of_mean(kept, units)
+    plain = float((units.sums(kept[:, np.newaxis]) ** 2).sum() / units.sizes.sum() ** 2)
+    return spread.standard_error**2 / plain if plain > 0 else units.n_units / (units.n_units - 1), spread.dof
 
 
 def risk_interval(
@@ -240,12 +252,12 @@ def risk_interval(
     `rate` is the error rate near the threshold, `variance` the one found at R, `sum_ww` is Σ w_g² / (Σ w)².
     """
     risk, spare = np.asarray(risk), (1 - coverage) / coverage
-    quantile = float(special.stdtrit(dof, 0.5 + level / 2))
+    quantile = min(float(special.stdtrit(dof, 0.5 + level / 2)), WIDEST)
     plain = (risk * (1 - risk) / coverage + (risk - rate) ** 2 * spare) / n_units
     with np.errstate(invalid="ignore", divide="ignore"):
         # nothing varies: the size of the units alone says how many there are
         design = np.where((plain > 0) & (variance > 1e-12 * plain), variance / plain, n_units * sum_ww)
-    k = quantile**2 * design / n_units
+    k = np.minimum(quantile**2 * design / n_units, WIDEST**2)
     # (R − R')² = k (R'(1 − R') / c + (R − ε)² (1 − c) / c) is quadratic in R'
     wilson = k / coverage
     half = risk + wilson / 2
@@ -257,10 +269,7 @@ def _cells(
     delta: Floats, ranked: RankedErrors, units: Units, sizes: Floats
 ) -> tuple[Floats, Floats, NDArray[np.intp], Floats]:
     """Sums over each group within each block, what the group had before, the block, and the group's size."""
-    assert units.codes is not None
-    codes = np.empty(ranked.n, dtype=np.intp)
-    codes[slice(None) if units.rows is None else units.rows] = units.codes
-    codes = codes[ranked.order]
+    codes = _ranked_codes(ranked, units)
     by_group = np.argsort(codes, kind="stable")
     codes = codes[by_group]
     blocks = by_group if ranked.block is None else ranked.block[by_group]
@@ -272,3 +281,11 @@ def _cells(
     group_start = np.flatnonzero(np.concatenate([[True], codes[1:] != codes[:-1]]))
     base = np.repeat(running[:, group_start], np.diff(np.append(group_start, codes.size)), axis=1)
     return cells, running - base, blocks, sizes[codes]
+
+
+def _ranked_codes(ranked: RankedErrors, units: Units) -> NDArray[np.intp]:
+    """Group of each instance by order."""
+    assert units.codes is not None
+    codes = np.empty(ranked.n, dtype=np.intp)
+    codes[slice(None) if units.rows is None else units.rows] = units.codes
+    return codes[ranked.order]

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from uqassay.errors import InputError
-from uqassay.metrics.ranked_errors import RankedErrors, rank_errors, unit_notes
-from uqassay.metrics.risk_coverage import risk_interval
-from uqassay.statistics._samples import Floats, Units, check_level, make_units, spread_of_mean
+from uqassay.metrics.ranked_errors import LEAST, RankedErrors, rank_errors, unit_notes
+from uqassay.metrics.risk_coverage import risk_interval, small_sample
+from uqassay.statistics._samples import Floats, Units, check_level, is_number, make_units
 from uqassay.statistics.estimate import Estimate
 from uqassay.statistics.linearised import Linearised
 from uqassay.statistics.proportion import proportion_estimate
@@ -30,7 +30,7 @@ class SelectiveGain:
     threshold : float
         Keep what is no more uncertain than this; ties at it are shared evenly.
     accuracy_all, accuracy_kept : Estimate
-        Accuracy without refusal, and of what is kept.
+        Accuracy without refusal (`proportion_estimate`), and of what is kept; the same where everything is kept.
     gain : Estimate
         Their difference on the same instances.
     """
@@ -210,14 +210,18 @@ def accuracy_estimate(
     check_level(level)
     _check_coverage(coverage)
     units = make_units(runs[0].n, groups, sample_weight)
-    kept = [kept_part(ranked, coverage) for ranked in runs]
     notes = _notes(units, runs)
-    risk, (low, high), _ = _share_estimate(kept, coverage, units, level)
-    if risk == 0:
+    if coverage == 1:
+        right = np.stack([ranked.unranked(1 - ranked.errors) for ranked in runs])
+        every = proportion_estimate(right, sample_weight=sample_weight, groups=groups, level=level)
+        value, low, high = float(every), every.low, every.high
+    else:
+        kept = [kept_part(ranked, coverage) for ranked in runs]
+        risk, (risk_low, risk_high), _ = _share_estimate(kept, coverage, units, level, _small_sample(runs, units))
+        value, low, high = 1 - risk, 1 - risk_high, 1 - risk_low
+    if value == 1:
         notes.append(f"no error among the {coverage * units.n_instances:.4g} kept")
-    return Estimate(
-        1 - risk, low=1 - high, high=1 - low, level=level, n=units.n_instances, method="score", note="; ".join(notes)
-    )
+    return Estimate(value, low=low, high=high, level=level, n=units.n_instances, method="score", note="; ".join(notes))
 
 
 def gain_estimate(
@@ -239,8 +243,9 @@ def gain_estimate(
     else:
         kept = [kept_part(ranked, coverage) for ranked in runs]
         refused = [_refused(ranked, coverage, part) for ranked, part in zip(runs, kept, strict=True)]
-        r, (r_low, r_high), u = _share_estimate(kept, coverage, units, level)
-        p, (p_low, p_high), v = _share_estimate(refused, 1 - coverage, units, level)
+        correction = _small_sample(runs, units)
+        r, (r_low, r_high), u = _share_estimate(kept, coverage, units, level, correction)
+        p, (p_low, p_high), v = _share_estimate(refused, 1 - coverage, units, level, correction)
         size = float(np.sqrt((u @ u) * (v @ v)))
         correlation = float(u @ v) / size if size > 0 else 0.0
 
@@ -269,6 +274,7 @@ class KeptPart:
 
 def kept_part(ranked: RankedErrors, coverage: float, rate: float | None = None) -> KeptPart:
     """What is kept at a coverage; `rate` is found around the threshold where it is not given."""
+    coverage = max(coverage, LEAST)
     at = np.array([coverage])
     k, f = ranked.place(at)
     a = float(ranked.inside(ranked.wrong, k, f)[0]) / float(ranked.kept[-1])
@@ -286,18 +292,31 @@ def _refused(ranked: RankedErrors, coverage: float, kept: KeptPart) -> KeptPart:
     return KeptPart(risk, kept.rate, (residuals - coverage * kept.influence) / (1 - coverage))
 
 
+def _small_sample(runs: Sequence[RankedErrors], units: Units) -> tuple[float, float]:
+    """That of the error rate, averaged over runs, as in the risk-coverage curve."""
+    if units.n_units == 1:
+        return np.nan, np.nan
+    return small_sample(np.mean([ranked.unranked(ranked.errors - ranked.error_rate) for ranked in runs], axis=0), units)
+
+
 def _share_estimate(
-    parts: Sequence[KeptPart], coverage: float, units: Units, level: float
+    parts: Sequence[KeptPart], coverage: float, units: Units, level: float, correction: tuple[float, float]
 ) -> tuple[float, tuple[float, float], Floats]:
     """Error rate, its interval, and the influences of the units."""
+    coverage = max(coverage, LEAST)
     risk, rate = float(np.mean([part.risk for part in parts])), float(np.mean([part.rate for part in parts]))
     influence = units.keep(np.mean([part.influence for part in parts], axis=0))
     u = units.sums(influence[:, np.newaxis])[:, 0]
     if units.n_units == 1:
         return risk, (np.nan, np.nan), u
-    spread = spread_of_mean(influence, units, [np.array([part.risk for part in parts])])
-    sum_ww = float((units.sizes**2).sum() / units.sizes.sum() ** 2)
-    variance, dof = spread.standard_error**2, spread.dof
+    total, (factor, dof) = float(units.sizes.sum()), correction
+    variance = within = factor * float(u @ u) / total**2
+    if len(parts) > 1:
+        among = float(np.var([part.risk for part in parts], ddof=1)) / len(parts)
+        variance = within + among
+        if among > 0:
+            dof = 1 / ((within / variance) ** 2 / dof + (among / variance) ** 2 / (len(parts) - 1))
+    sum_ww = float((units.sizes**2).sum()) / total**2
     low, high = risk_interval(
         risk, rate, coverage, variance, n_units=units.n_units, sum_ww=sum_ww, dof=dof, level=level
     )
@@ -315,5 +334,5 @@ def _error_rate(ranked: RankedErrors) -> float:
 
 
 def _check_coverage(coverage: float) -> None:
-    if not 0.0 < coverage <= 1.0:
+    if not (is_number(coverage) and 0.0 < coverage <= 1.0):
         raise InputError(f"coverage: must lie in (0, 1]; got {coverage}; pass 0.9 to refuse the most uncertain tenth.")

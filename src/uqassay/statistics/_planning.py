@@ -7,8 +7,8 @@ from numpy.typing import ArrayLike
 from scipy import special
 
 from uqassay.errors import InputError
-from uqassay.statistics._samples import make_units, spread_of_mean
-from uqassay.statistics.linearised import Linearised
+from uqassay.statistics._samples import is_number, make_units
+from uqassay.statistics.linearised import Linearised, spread_of
 
 MODELS = ("binormal", "hanley-mcneil")
 
@@ -37,7 +37,7 @@ def pilot_error(pilot: Linearised, groups: ArrayLike | None) -> tuple[Callable[[
         raise InputError(f"pilot: must be defined; it is nan ({pilot.note or 'no reason given'}); take a larger pilot.")
     units = make_units(pilot.influence.shape[0], groups, None)
     m = units.n_instances
-    spread = spread_of_mean(pilot.influence, units) if units.n_units > 1 else None
+    spread = spread_of(pilot, units) if units.n_units > 1 else None
     if spread is None or not spread.standard_error > 0.0:
         raise InputError(
             f"pilot: must say how the statistic varies; {units.n_units} instances or groups show no variance; "
@@ -49,7 +49,7 @@ def pilot_error(pilot: Linearised, groups: ArrayLike | None) -> tuple[Callable[[
         note += f" in {units.n_units} groups, {m / units.n_units:.3g} each"
 
     def standard_error(n: int) -> tuple[float, float]:
-        return error * (m / n) ** 0.5, max(dof * n / m, 1.0)
+        return error * (m / n) ** 0.5, max(dof * n / m, min(dof, 1.0))
 
     return standard_error, note
 
@@ -100,5 +100,5 @@ def check_one_of(goal: float | None, n: int | None, name: str) -> None:
 
 def check_inside(value: float, name: str) -> None:
     """Refuse a share that does not lie strictly between 0 and 1."""
-    if not 0.0 < value < 1.0:
-        raise InputError(f"{name}: must lie strictly between 0 and 1; got {value}; give what you expect.")
+    if not (is_number(value) and 0.0 < value < 1.0):
+        raise InputError(f"{name}: must lie strictly between 0 and 1; got {value!r}; give what you expect.")

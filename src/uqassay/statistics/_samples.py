@@ -15,10 +15,17 @@ from uqassay.errors import InputError
 
 Floats = NDArray[np.float64]
 
+# A weight below this share of the greatest one is lost in any sum with it: its instance is as if it were absent.
+NEGLIGIBLE = 1e-15
+
 
 def as_floats(values: ArrayLike, name: str, *, ndim: tuple[int, ...], shape: str) -> Floats:
     """Real numbers as float64 of an allowed number of axes, without nan and with at least one instance."""
-    array = np.asarray(values)
+    refuse_masked(values, name)
+    try:
+        array = np.asarray(values)
+    except ValueError as error:
+        raise InputError(f"{name}: must have shape {shape}; its rows differ in length; give each as many values.") from error
     if array.dtype.kind not in "biuf":
         raise InputError(f"{name}: must hold real numbers; got dtype {array.dtype}; convert it to float first.")
     if array.ndim not in ndim:
@@ -37,6 +44,17 @@ def as_floats(values: ArrayLike, name: str, *, ndim: tuple[int, ...], shape: str
     return floats
 
 
+def refuse_masked(values: object, name: str) -> None:
+    """Refuse a masked array that hides a value: its mask would be lost."""
+    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
+        mask = np.ma.getmaskarray(values)
+        raise InputError(
+            f"{name}: must not be masked; {int(mask.sum())} of {mask.size} values are masked, the first at row "
+            f"{int(np.argwhere(mask)[0][-1])}; leave those instances out with .compressed() or give them a value "
+            "with .filled()."
+        )
+
+
 def as_runs(values: ArrayLike, name: str) -> Floats:
     """Values of one or several runs as (R, n)."""
     floats = as_floats(values, name, ndim=(1, 2), shape="(n,) or (R, n)")
@@ -45,8 +63,14 @@ def as_runs(values: ArrayLike, name: str) -> Floats:
 
 def check_level(level: float) -> None:
     """Refuse a confidence level outside (0, 1)."""
-    if not 0.0 < level < 1.0:
-        raise InputError(f"level: must lie strictly between 0 and 1; got {level}; pass 0.95 for 95 %.")
+    if not (is_number(level) and 0.0 < level < 1.0):
+        raise InputError(f"level: must lie strictly between 0 and 1; got {level!r}; pass 0.95 for 95 %.")
+
+
+def is_number(value: object) -> bool:
+    """Whether this is one real number; True and False are none."""
+    numeric = isinstance(value, int | float | np.number | np.ndarray) and not isinstance(value, bool)
+    return numeric and np.ndim(value) == 0 and np.asarray(value).dtype.kind in "iuf"
 
 
 def check_draws(n_draws: int) -> None:
@@ -73,14 +97,14 @@ class Units:
     """What is resampled as a whole, and with which weight. Build it with `make_units`."""
 
     rows: NDArray[np.intp] | None  # the instances of positive weight; None: all
-    weights: Floats | None  # (n,) of the kept rows; None: all 1
+    weights: Floats | None  # (n,) of the kept rows, over the greatest of all; None: all 1
     codes: NDArray[np.intp] | None  # (n,) unit of each kept row, numbered by first appearance; None: its own
     n_instances: int
     n_units: int
 
     @property
     def sizes(self) -> Floats:
-        """Total weight of each unit, (G,)."""
+        """Total of these weights in each unit, (G,)."""
         return self.sums(np.ones((self.n_instances, 1)))[:, 0]
 
     def keep(self, values: Floats) -> Floats:
@@ -105,27 +129,15 @@ class Units:
 
 
 def make_units(n: int, groups: ArrayLike | None, sample_weight: ArrayLike | None) -> Units:
-    """Check groups and weights of n instances. Instances of weight zero are as if they were absent."""
+    """Check groups and weights of n instances. Instances of weight zero are as if they were absent.
+
+    Weights count relative to the greatest one, see `scaled_weights`.
+    """
     codes = None if groups is None else _group_codes(groups, n)
     rows = weights = None
     if sample_weight is not None:
-        weights = as_floats(sample_weight, "sample_weight", ndim=(1,), shape=f"({n},)")
-        if weights.shape != (n,):
-            raise InputError(
-                f"sample_weight: must have one weight per instance, shape ({n},); got shape {weights.shape}; "
-                "pass one weight for each."
-            )
-        bad = np.flatnonzero((weights < 0) | np.isinf(weights))
-        if bad.size:
-            raise InputError(
-                f"sample_weight: must be finite and not negative; row {bad[0]} has {weights[bad[0]]}; "
-                "give instances that should not count the weight 0."
-            )
-        rows = np.flatnonzero(weights > 0)
-        if rows.size == 0:
-            raise InputError(
-                "sample_weight: at least one weight must be positive; all are 0; pass None for equal ones."
-            )
+        weights = scaled_weights(sample_weight, n)
+        rows = np.flatnonzero(weights)
         if rows.size == n:
             rows = None
         else:
@@ -136,6 +148,31 @@ def make_units(n: int, groups: ArrayLike | None, sample_weight: ArrayLike | None
         return Units(rows, weights, None, n, n)
     codes = _by_first_appearance(codes)
     return Units(rows, weights, codes, n, int(codes.max()) + 1)
+
+
+def scaled_weights(sample_weight: ArrayLike, n: int) -> Floats:
+    """Check n weights and divide them by the greatest, so that no product of them overflows or vanishes, (n,).
+
+    A weight below 1e-15 of the greatest becomes 0: it is lost in any sum with it.
+    """
+    weights = as_floats(sample_weight, "sample_weight", ndim=(1,), shape=f"({n},)")
+    if weights.shape != (n,):
+        raise InputError(
+            f"sample_weight: must have one weight per instance, shape ({n},); got shape {weights.shape}; "
+            "pass one weight for each."
+        )
+    bad = np.flatnonzero((weights < 0) | np.isinf(weights))
+    if bad.size:
+        raise InputError(
+            f"sample_weight: must be finite and not negative; row {bad[0]} has {weights[bad[0]]}; "
+            "give instances that should not count the weight 0."
+        )
+    greatest = weights.max()
+    if greatest == 0:
+        raise InputError("sample_weight: at least one weight must be positive; all are 0; pass None for equal ones.")
+    weights = weights / greatest
+    weights[weights < NEGLIGIBLE] = 0.0
+    return weights
 
 
 @final
@@ -205,18 +242,26 @@ def _small_sample_correction(residuals: Floats, units: Units) -> tuple[Floats | 
         pairs = float(((np.bincount(units.codes) - 1) * squares).sum())
         rho = min(max(float((sums**2 - squares).sum()) / pairs, 0.0), 1.0) if pairs > 0 else 0.0
         tau = (1 - rho) * np.bincount(units.codes, weights=weights**2) + rho * size**2
+    # all that is left of the greatest unit is summed, since 1 − h would be rounding where its weight dominates
+    top = int(size.argmax())
+    rest = np.arange(g) != top
     h, tau = size / size.sum(), tau / tau.sum()
+    not_h, not_tau = 1 - h, 1 - tau
+    not_h[top], not_tau[top] = float(h[rest].sum()), float(tau[rest].sum())
     # Σ = diag(τ) + P is the covariance of the group sums of residuals, P = −τhᵀ − hτᵀ + hhᵀ of rank 2
-    diagonal = tau * (1 - h) ** 2 + h**2 * (1 - tau)
+    diagonal = tau * not_h**2 + h**2 * not_tau
     a = tau / diagonal
-    x = np.stack([tau, h])  # (2, G)
-    kq = np.array([[0.0, -1.0], [-1.0, 1.0]]) @ ((a * x) @ x.T)
-    # the trace of diag(a) Σ is Σ τ = 1; that of its square:
-    trace_of_square = float((a**2 * tau * (2 * diagonal - tau)).sum() + np.trace(kq @ kq))
-    return a, 1.0 / trace_of_square
+    # the trace of diag(a) Σ is Σ τ = 1; that of its square, the greatest unit apart:
+    others, x = a[rest], np.stack([tau[rest], h[rest]])  # (2, G − 1)
+    kq = np.array([[0.0, -1.0], [-1.0, 1.0]]) @ ((others * x) @ x.T)
+    between = h[rest] * (not_tau[top] - not_h[top]) - h[top] * tau[rest]  # P of the greatest unit and the others
+    own = others**2 * tau[rest] * (2 * diagonal[rest] - tau[rest])
+    trace_of_square = float(tau[top] ** 2 + own.sum() + np.trace(kq @ kq) + 2 * a[top] * (others @ between**2))
+    return a, 1.0 / min(max(trace_of_square, 1 / (g - 1)), 1.0)  # what a covariance of rank G − 1 allows
 
 
 def _group_codes(groups: ArrayLike, n: int) -> NDArray[np.intp]:
+    refuse_masked(groups, "groups")
     labels = np.asarray(groups)
     if labels.shape != (n,):
         raise InputError(

@@ -13,7 +13,13 @@ from numpy.typing import ArrayLike, NDArray
 from uqassay.errors import InputError
 from uqassay.statistics._samples import Floats, Spread, as_floats, check_choice, check_level, make_units
 from uqassay.statistics.estimate import Estimate
-from uqassay.statistics.linearised import Linearised, linearised_estimate, scaled_interval, spread_of_samples
+from uqassay.statistics.linearised import (
+    Linearised,
+    linearised_estimate,
+    scaled_interval,
+    spread_of_samples,
+    undefined,
+)
 
 __all__ = ["auc_estimate", "auc_linearised", "delong_covariance"]
 
@@ -189,22 +195,22 @@ def named_auc(
         mask = e == 1 if plain else None
     if mask is not None and len(s) > 1:
         wrong, right = s[mask], s[~mask]
-        counts = [(len(wrong), names[0]), (len(right), names[1])]
+        counts = [(float(len(wrong)), names[0]), (float(len(right)), names[1])]
         value, low, high = np.nan, np.nan, np.nan
         if len(wrong) and len(right):
             value, centre, spread = _from_sorted(wrong, right, imaginary)
-            low, high = scaled_interval(centre, spread, level, "logit", len(s))
+            low, high = scaled_interval(centre, spread, level, "logit", min(len(wrong), len(right)))
             low, high = min(low, value), max(high, value)
         estimate = Estimate(value, low=low, high=high, level=level, n=len(s), method=name)
     else:
         if mask is not None:
             e, w = mask.astype(np.float64), None
-        statistic = auc_linearised(e, s, w, imaginary=imaginary)
+        codes = None if groups is None else make_units(len(e), groups, None).codes
+        statistic = auc_linearised(e, s, w, codes, imaginary=imaginary)
         options = {"groups": groups, "sample_weight": w, "level": level, "scale": "logit", "method": name}
         estimate = linearised_estimate(statistic, **options)  # type: ignore[arg-type]
         counts = sample_counts(e, w, groups, names)
-    constant = bool((s == s[0]).all()) and not np.isnan(estimate)
-    return noted(estimate, counts, constant=constant)
+    return noted(estimate, counts, constant=bool((s == s[0]).all()))
 
 
 def _from_sorted(x: Floats, y: Floats, a: float) -> tuple[float, float, Spread]:
@@ -229,7 +235,7 @@ def _from_sorted(x: Floats, y: Floats, a: float) -> tuple[float, float, Spread]:
     below, above = sums if m1 <= m0 else sums[::-1]
     # what counts for y is how many of x lie above
     above = (m1 * m0 - above[0], m1**2 * m0 - 2.0 * m1 * above[0] + above[1])
-    value = below[0] / m1 / m0
+    value = min(max(below[0] / m1 / m0, 0.0), 1.0)
     centre = (value * m1 * m0 + 0.5 * a * (m1 + m0) + 0.5 * a * a) / ((m1 + a) * (m0 + a))
     squares = []
     for (first, second), size, others in ((below, m1, m0), (above, m0, m1)):
@@ -239,7 +245,9 @@ def _from_sorted(x: Floats, y: Floats, a: float) -> tuple[float, float, Spread]:
     return value, centre, spread_of_samples(squares, (m1 + a, m0 + a))
 
 
-def auc_linearised(e: Floats, s: Floats, w: Floats | None, *, imaginary: float = 0.0) -> Linearised:
+def auc_linearised(
+    e: Floats, s: Floats, w: Floats | None, codes: NDArray[np.intp] | None = None, *, imaginary: float = 0.0
+) -> Linearised:
     """Area and influences of checked arrays; an influence is that of one instance of weight 1.
 
     Parameters
@@ -249,9 +257,11 @@ def auc_linearised(e: Floats, s: Floats, w: Floats | None, *, imaginary: float =
     s : array (n,)
         Scores.
     w : array (n,) or None
+    codes : int array (n,), optional
+        Group of each instance; an imaginary one then stands for a group of usual size.
     imaginary : float
-        How many imaginary instances are added to each sample for the centre and the spread of an interval; they tie
-        with all.
+        How many imaginary instances (groups) are added to each sample for the centre and the spread of an interval; they
+        tie with all.
     """
     n = len(e)
     weights = np.ones(n) if w is None else w
@@ -264,7 +274,7 @@ def auc_linearised(e: Floats, s: Floats, w: Floats | None, *, imaginary: float =
     above_or_at, below_or_at = np.cumsum(positive[::-1])[::-1], np.cumsum(negative)
     m1, m0 = float(above_or_at[0]), float(below_or_at[-1])  # sizes of the two samples
     if not (m1 > 0 and m0 > 0):
-        return Linearised(np.nan, np.zeros(n), (np.zeros(n), np.zeros(n)), (e > 0, e < 1))
+        return undefined(n, "")
     starts = np.append(0, ends[:-1] + 1)
     lengths = ends - starts + 1
     to_end = below_or_at[ends]
@@ -275,15 +285,27 @@ def auc_linearised(e: Floats, s: Floats, w: Floats | None, *, imaginary: float =
     below[order] = np.repeat(0.5 * (lower + to_end), lengths)
     above[order] = np.repeat(0.5 * (upper + from_start), lengths)
     share = e * (scale * weights)
-    value = float(share @ below) / (m1 * m0)
-    a = imaginary
-    centre = (value * m1 * m0 + 0.5 * a * (m1 + m0) + 0.5 * a * a) / ((m1 + a) * (m0 + a))
+    value = min(max(float(share @ below) / (m1 * m0), 0.0), 1.0)
+    a1, a0 = (imaginary * k for k in _unit_sizes(m1, m0, e, weights, codes))
+    centre = (value * m1 * m0 + 0.5 * (a0 * m1 + a1 * m0 + a1 * a0)) / ((m1 + a1) * (m0 + a0))
     # an influence is counted per instance of the whole sample
     count = scale * size
-    first = e * ((below + 0.5 * a) / (m0 + a) - centre) * (count / (m1 + a))
-    second = (1.0 - e) * ((above + 0.5 * a) / (m1 + a) - centre) * (count / (m0 + a))
-    shadows = ((0.5 - centre) / (m1 + a), (0.5 - centre) / (m0 + a)) if a else ()
-    return Linearised(value, first + second, (first, second), (e > 0, e < 1), centre, a, shadows)
+    first = e * ((below + 0.5 * a0) / (m0 + a0) - centre) * (count / (m1 + a1))
+    second = (1.0 - e) * ((above + 0.5 * a1) / (m1 + a1) - centre) * (count / (m0 + a0))
+    shadows: tuple[float, ...] = ()
+    if imaginary:
+        shadows = tuple(a / imaginary * (0.5 - centre) / (m + a) for a, m in ((a1, m1), (a0, m0)))
+    return Linearised(value, first + second, (first, second), (e > 0, e < 1), centre, imaginary, shadows)
+
+
+def _unit_sizes(
+    m1: float, m0: float, e: Floats, weights: Floats, codes: NDArray[np.intp] | None
+) -> tuple[float, float]:
+    """Instances of each sample that a group holds on average, among the groups that hold any."""
+    if codes is None:
+        return 1.0, 1.0
+    holding = [np.count_nonzero(np.bincount(codes, weights=weights * share)) for share in (e, 1.0 - e)]
+    return m1 / holding[0], m0 / holding[1]
 
 
 def checked(
@@ -316,18 +338,23 @@ def sample_counts(
         count = float(share.sum())
         if groups is not None:
             count = min(count, len(np.unique(np.asarray(groups)[kept][share > 0])))
-        counts.append((count, name + (" in different groups" if groups is not None else "")))
-    return counts
+        counts.append((count, name))
+    return counts if groups is None else [(count, f"{name} in different groups") for count, name in counts]
 
 
 def noted(estimate: Estimate, counts: Sequence[tuple[float, str]], *, constant: bool) -> Estimate:
     """The same estimate with notes where a sample is small or empty, or the scores say nothing."""
     for count, name in counts:
         if count == 0:
-            estimate = estimate.with_note(f"no {name}: undefined")
+            estimate = estimate.with_note(f"no {name}{': undefined' if np.isnan(estimate) else ''}")
         elif count < FEW:
-            estimate = estimate.with_note(f"only {count:.3g} {name}: a rough interval")
-    return estimate.with_note("all scores are equal: nothing is ranked") if constant else estimate
+            one = name.replace("s in ", " in ") if " in " in name else name.removesuffix("s")
+            estimate = estimate.with_note(f"only {count:.3g} {one if count == 1 else name}: a rough interval")
+    if constant and not np.isnan(estimate):
+        return estimate.with_note("all scores are equal: nothing is ranked")
+    if estimate.low == estimate.high:
+        return estimate.with_note("no instance differs from the others: an interval of no width")
+    return estimate
 
 
 def _aligned(scores: ArrayLike, n: int, arguments: tuple[str, str]) -> Floats:

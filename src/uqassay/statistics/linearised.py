@@ -6,7 +6,7 @@ them all, and a difference of two statistics on the same instances has the diffe
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import final
 
 import numpy as np
@@ -20,6 +20,7 @@ __all__ = ["Linearised", "linearised_estimate"]
 
 SCALES = ("identity", "logit", "wilson")
 LEAST_DOF = 0.05  # of a sample of one instance
+LEAST_UNEVEN_DOF = 3.0
 
 
 @final
@@ -32,7 +33,7 @@ class Linearised:
     value : float
         nan where the statistic is undefined.
     influence : array (n,)
-        Weighted mean zero; in the units of the value.
+        In the units of the value; weighted mean zero, but for imaginary instances.
     parts : tuple of array (n,)
         Where a statistic compares two samples, such as wrong and right instances: the influence inside each, 0 outside.
         The smaller sample then decides how well the variance is known.
@@ -44,6 +45,10 @@ class Linearised:
         How many imaginary instances were added to each part for the centre and the influences.
     shadows : tuple of float
         What one imaginary instance adds to the statistic, w ψ / Σ w, in each part.
+    strata : tuple of int
+        Which parts speak of the same sample, such as the errors of two models; empty: each of its own.
+    uneven : bool
+        Whether few instances may carry most of the variance: its degrees of freedom then follow from the fourth moment.
     note : str
         Why the value is undefined, or what a reader should know.
     """
@@ -55,22 +60,16 @@ class Linearised:
     centre: float = np.nan
     imaginary: float = 0.0
     shadows: tuple[float, ...] = ()
+    strata: tuple[int, ...] = ()
+    uneven: bool = False
     note: str = ""
 
     def __sub__(self, other: "Linearised") -> "Linearised":
-        alike = len(self.parts) == len(other.parts)
-        pairs = zip(self.parts, other.parts, strict=True) if alike else ()
-        insides = zip(self.inside, other.inside, strict=True) if alike else ()
-        shadows = zip(self.shadows, other.shadows, strict=True) if alike else ()
-        return Linearised(
-            self.value - other.value,
-            self.influence - other.influence,
-            tuple(a - b for a, b in pairs),
-            tuple(np.maximum(a, b) for a, b in insides),
-            imaginary=max(self.imaginary, other.imaginary),
-            shadows=tuple(a - b for a, b in shadows),
-            note="; ".join(dict.fromkeys(filter(None, [self.note, other.note]))),
-        )
+        note = "; ".join(dict.fromkeys(filter(None, [self.note, other.note])))
+        if np.isnan(self.value) or np.isnan(other.value):
+            return undefined(len(self.influence), note)
+        whole = joined([self, other], (1.0, -1.0))
+        return replace(whole, value=self.value - other.value, note=note)
 
 
 def linearised_estimate(
@@ -122,56 +121,138 @@ def linearised_estimate(
     elif units.n_units == 1:
         notes.append("1 group: no interval" if units.codes is not None else "1 instance: no interval")
     else:
-        centre = value if np.isnan(whole.centre) else whole.centre
         spread = spread_of(whole, units, [np.array([run.value for run in runs])])
-        low, high = scaled_interval(centre, spread, level, scale, units.n_units)
+        low, high = scaled_interval(_centre(whole), spread, level, scale, least_units(whole, units))
         low, high = min(low, value), max(high, value)
     method = method or ("linearised" if scale == "identity" else f"linearised, {scale} scale")
     return Estimate(value, low=low, high=high, level=level, n=units.n_instances, method=method, note="; ".join(notes))
 
 
+def undefined(n: int, note: str) -> Linearised:
+    """A statistic that has no value on this sample."""
+    return Linearised(np.nan, np.zeros(n), note=note)
+
+
 def averaged(runs: Sequence[Linearised]) -> Linearised:
-    """Mean over training runs; for use inside this room."""
+    """Mean over training runs, whose parts are the same samples but for chance; undefined where one run is."""
     if len(runs) == 1:
         return runs[0]
+    note = "; ".join(dict.fromkeys(run.note for run in runs if run.note))
+    if any(np.isnan(run.value) for run in runs):
+        return undefined(len(runs[0].influence), note)
+    same = all(len(run.parts) == len(runs[0].parts) and len(run.shadows) == len(runs[0].shadows) for run in runs)
     return Linearised(
         float(np.mean([run.value for run in runs])),
         np.mean([run.influence for run in runs], axis=0),
-        tuple(np.mean(part, axis=0) for part in zip(*(run.parts for run in runs), strict=True)),
-        tuple(np.mean(inside, axis=0, dtype=np.float64) for inside in zip(*(run.inside for run in runs), strict=True)),
-        float(np.mean([run.centre for run in runs])),
+        tuple(np.mean(part, axis=0) for part in zip(*(run.parts for run in runs), strict=True)) if same else (),
+        tuple(
+            np.asarray(np.mean(part, axis=0, dtype=np.float64))
+            for part in zip(*(run.inside for run in runs), strict=True)
+        )
+        if same
+        else (),
+        float(np.mean([_centre(run) for run in runs])),
         runs[0].imaginary,
-        tuple(float(np.mean(shadow)) for shadow in zip(*(run.shadows for run in runs), strict=True)),
-        "; ".join(dict.fromkeys(run.note for run in runs if run.note)),
+        tuple(float(np.mean(shadow)) for shadow in zip(*(run.shadows for run in runs), strict=True)) if same else (),
+        uneven=any(run.uneven for run in runs),
+        note=note,
+    )
+
+
+def joined(statistics: Sequence[Linearised], factors: Sequence[float]) -> Linearised:
+    """Σ factor · statistic of statistics whose parts, such as the errors of several models, are samples of their own."""
+    alike = len({len(s.parts) for s in statistics}) == 1
+    parts, inside, shadows, strata = [], [], [], []
+    for s, factor in zip(statistics, factors, strict=True):
+        for p, part in enumerate(s.parts if alike else ()):
+            parts.append(factor * part)
+            inside.append(s.inside[p])
+            shadows.append(factor * s.shadows[p] if s.shadows else 0.0)
+            strata.append(s.strata[p] if s.strata else p)
+    return Linearised(
+        float(sum(factor * s.value for s, factor in zip(statistics, factors, strict=True))),
+        np.sum([factor * s.influence for s, factor in zip(statistics, factors, strict=True)], axis=0),
+        tuple(parts),
+        tuple(inside),
+        float(sum(factor * _centre(s) for s, factor in zip(statistics, factors, strict=True))),
+        max(s.imaginary for s in statistics),
+        tuple(shadows),
+        tuple(strata),
+        any(s.uneven for s in statistics),
+        "; ".join(dict.fromkeys(s.note for s in statistics if s.note)),
     )
 
 
 def spread_of(statistic: Linearised, units: Units, run_values: Sequence[Floats] = ()) -> Spread:
-    """Spread of a statistic, plus that of independent run values (R,) each; for use inside this room."""
+    """Spread of a statistic, plus that of independent run values (R,) each; for use inside this room.
+
+    Each part is a sample of its own, whose squares are divided by one less than it has units; parts of one stratum share
+    its degrees of freedom by their shares of the variance.
+    """
     influence = units.keep(statistic.influence)
-    if not statistic.parts:
-        return spread_of_mean(influence, units, run_values)
-    # each part is a sample of its own: its squares are divided by one less than it has units
-    u, squares, counts, extra = np.zeros(units.n_units), [], [], 0.0
-    for p, (part, inside) in enumerate(zip(statistic.parts, statistic.inside, strict=True)):
-        count = _units_in(units.keep(np.asarray(inside, dtype=np.float64)), units) + statistic.imaginary
-        shadow = statistic.imaginary * (statistic.shadows[p] ** 2 if statistic.shadows else 0.0)
-        own = units.sums(units.keep(part)[:, np.newaxis])[:, 0] / units.sizes.sum()
-        squares.append(float(own @ own) + shadow)
-        counts.append(count)
-        u += sample_factor(count) ** 0.5 * own
-        extra += sample_factor(count) * shadow
-    variance, dof = float(u @ u) + extra, spread_of_samples(squares, counts).dof  # an instance may be in several parts
-    if units.codes is not None or units.weights is not None:
-        robust = spread_of_mean(influence, units)
-        variance, dof = max(variance, robust.standard_error**2 + extra), min(dof, robust.dof)
-    spread = Spread(variance**0.5, dof, 0.0)
-    variances = [(spread.standard_error**2, spread.dof)]
+    robust = spread_of_mean(influence, units)
+    if statistic.parts:
+        u, variance, dof = _of_parts(statistic, units)
+        if units.codes is not None or units.weights is not None:
+            variance, dof = max(variance, robust.standard_error**2), min(dof, robust.dof)
+    else:
+        u = units.sums(influence[:, np.newaxis])[:, 0]
+        variance, dof = robust.standard_error**2, robust.dof
+    if statistic.uneven:
+        dof = min(dof, uneven_dof(u))
+    variances = [(variance, dof)]
     variances += [(float(v.var(ddof=1)) / v.size, v.size - 1.0) for v in run_values if v.size > 1]
     whole = sum(variance for variance, _ in variances)
     if whole == 0.0:
-        return spread
+        return Spread(0.0, dof, 0.0)
     return Spread(whole**0.5, 1.0 / sum((variance / whole) ** 2 / dof for variance, dof in variances), 0.0)
+
+
+def _of_parts(statistic: Linearised, units: Units) -> tuple[Floats, float, float]:
+    """Sums over units, their variance and its degrees of freedom."""
+    strata = statistic.strata or tuple(range(len(statistic.parts)))
+    u, extra, squares, dofs, counted = np.zeros(units.n_units), 0.0, [], [], 0.0
+    for stratum in dict.fromkeys(strata):
+        own, shadow, total, inverse = np.zeros(units.n_units), 0.0, 0.0, 0.0
+        for p in (p for p, s in enumerate(strata) if s == stratum):
+            count = _units_in(units.keep(np.asarray(statistic.inside[p], dtype=np.float64)), units)
+            count += statistic.imaginary
+            root = sample_factor(count) ** 0.5
+            mine = root * units.sums(units.keep(statistic.parts[p])[:, np.newaxis])[:, 0] / units.sizes.sum()
+            hidden = root * statistic.shadows[p] if statistic.shadows else 0.0
+            square = float(mine @ mine) + statistic.imaginary * hidden**2
+            own, shadow, total = own + mine, shadow + hidden, total + square
+            inverse += square / max(count - 1, LEAST_DOF)
+            counted += count - 1
+        u += own
+        extra += statistic.imaginary * shadow**2
+        squares.append(float(own @ own) + statistic.imaginary * shadow**2)
+        dofs.append(total / inverse if inverse > 0 else np.inf)
+    between = sum(squares)
+    dof = max(counted, LEAST_DOF)
+    if between > 0:
+        dof = between**2 / sum(s * s / d for s, d in zip(squares, dofs, strict=True))
+    return u, float(u @ u) + extra, dof  # an instance may be in several parts
+
+
+def uneven_dof(u: Floats) -> float:
+    """Degrees of freedom of Σ u² from the fourth moment of u: few where a few of them carry most of it."""
+    if not np.any(u):
+        return np.inf
+    squares = (u / np.abs(u).max()) ** 2
+    second, fourth = float(squares.sum()) ** 2, float((squares**2).sum())
+    excess = fourth - second / u.size  # 0 where all squares are equal
+    return max(2 * second / excess, LEAST_UNEVEN_DOF) if excess > 0 else np.inf
+
+
+def least_units(statistic: Linearised, units: Units) -> int:
+    """Units in the smallest part."""
+    counts = [_units_in(units.keep(np.asarray(i, dtype=np.float64)), units) for i in statistic.inside]
+    return max(1, round(min(counts))) if counts else units.n_units
+
+
+def _centre(statistic: Linearised) -> float:
+    return statistic.value if np.isnan(statistic.centre) else statistic.centre
 
 
 def spread_of_samples(squares: Sequence[float], counts: Sequence[float]) -> Spread:

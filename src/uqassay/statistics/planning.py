@@ -239,7 +239,9 @@ def plan_from_pilot(
 
     Notes
     -----
-    The variance of the pilot's estimate times m/n, and its degrees of freedom times n/m.
+    The variance of the pilot's estimate times m/n, and its degrees of freedom times n/m. Where the interval is centred
+    beside the estimate (`Linearised.centre`), it comes closer to it by m/n as well; for n = m the plan is the pilot's own
+    interval.
 
     Examples
     --------
@@ -251,12 +253,14 @@ def plan_from_pilot(
     check_level(level)
     check_choice(scale, "scale", SCALES)
     standard_error, note = pilot_error(pilot, groups)
-    value = pilot.value
-    if scale == "logit" and not 0.0 < value < 1.0:
+    value, m = pilot.value, pilot.influence.size
+    shift = 0.0 if np.isnan(pilot.centre) else pilot.centre - value
+    if scale == "logit" and not (0.0 <= value <= 1.0 and 0.0 < value + shift < 1.0):
         raise InputError(f'scale: "logit" takes a statistic in (0, 1); the pilot\'s is {value:g}; take "identity".')
 
     def interval(size: int) -> tuple[float, float]:
-        return _interval(value, *standard_error(size), level, scale)
+        low, high = _interval(value + shift * min(m / size, 1.0), *standard_error(size), level, scale)
+        return min(low, value), max(high, value)
 
     return _plan_interval(value, interval, width, n, level, 2, np.nan, note)
 

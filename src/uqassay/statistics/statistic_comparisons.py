@@ -56,7 +56,13 @@ class PairwiseComparisons:
 
 
 def paired_statistic_test(
-    a: Runs, b: Runs, *, groups: ArrayLike | None = None, sample_weight: ArrayLike | None = None, level: float = 0.95
+    a: Runs,
+    b: Runs,
+    *,
+    groups: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    level: float = 0.95,
+    bound: float = np.inf,
 ) -> PairedComparison:
     """Test whether two statistics on the same instances have the same expectation.
 
@@ -68,13 +74,16 @@ def paired_statistic_test(
         As in `mean_estimate`; the weights are those that the statistics were computed with.
     level : float
         Confidence level of the interval of the difference.
+    bound : float
+        The most that two values can differ by, at which the interval ends.
 
     Returns
     -------
     result : PairedComparison
         With the difference of the influences as that of the statistic; Student's t with the degrees of freedom of the
         smaller sample where the statistics compare two. For two areas under the curve on one sample this is the test of
-        DeLong et al. Equal statistics with equal influences: statistic 0 and p-value 1.
+        DeLong et al., but for the imaginary instances, if there are any: they then count in the difference as well.
+        Equal statistics with equal influences: statistic 0 and p-value 1.
 
     Examples
     --------
@@ -92,7 +101,7 @@ def paired_statistic_test(
         )
     units = make_units(n, groups, sample_weight)
     counts = [] if isinstance(a, Linearised) and isinstance(b, Linearised) else [len(first), len(second)]
-    return _test(first, second, units, level, describe(units, counts))
+    return _test(first, second, units, level, bound, describe(units, counts))
 
 
 def pairwise_statistic_tests(
@@ -101,13 +110,14 @@ def pairwise_statistic_tests(
     groups: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
     level: float = 0.95,
+    bound: float = np.inf,
 ) -> PairwiseComparisons:
     """Test every pair of several statistics on the same instances.
 
     Parameters
     ----------
     statistics : dict of str to Linearised or a sequence of them
-    groups, sample_weight, level
+    groups, sample_weight, level, bound
         As in `paired_statistic_test`.
 
     Returns
@@ -140,7 +150,7 @@ def pairwise_statistic_tests(
     pvalue = np.full((j, j), np.nan)
     for row in range(j):
         for column in range(row):
-            found = _test(runs[row], runs[column], units, level, [])
+            found = _test(runs[row], runs[column], units, level, bound, [])
             d = found.difference
             difference[row, column], low[row, column], high[row, column] = float(d), d.low, d.high
             difference[column, row], low[column, row], high[column, row] = -float(d), -d.high, -d.low
@@ -165,7 +175,12 @@ def _runs(statistic: Runs, name: str) -> list[Linearised]:
 
 
 def _test(
-    first: Sequence[Linearised], second: Sequence[Linearised], units: Units, level: float, notes: list[str]
+    first: Sequence[Linearised],
+    second: Sequence[Linearised],
+    units: Units,
+    level: float,
+    bound: float,
+    notes: list[str],
 ) -> PairedComparison:
     whole = averaged(first) - averaged(second)
     notes = [*notes, *filter(None, [whole.note])]
@@ -177,9 +192,11 @@ def _test(
         notes.append("1 group: no test" if units.codes is not None else "1 instance: no test")
     else:
         spread = spread_of(whole, units, [np.array([run.value for run in runs]) for runs in (first, second)])
-        low, high = scaled_interval(value, spread, level, "identity", units.n_units)
+        centre = value if np.isnan(whole.centre) else whole.centre
+        low, high = scaled_interval(centre, spread, level, "identity", units.n_units)
+        low, high = max(min(low, value), -bound), min(max(high, value), bound)
         if spread.standard_error > _ROUNDING:
-            statistic = value / spread.standard_error
+            statistic = centre / spread.standard_error
             pvalue = spread.pvalue(statistic)
         elif abs(value) <= _ROUNDING:
             statistic, pvalue = 0.0, 1.0

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from uqassay._array import available_cores
 from uqassay.errors import InputError
 from uqassay.statistics._samples import Floats, as_floats
-from uqassay.statistics.linearised import Linearised
+from uqassay.statistics.linearised import Linearised, undefined
 
 __all__ = ["Concordance", "concordance", "concordance_linearised", "dense_ranks", "dominance_sums"]
 
@@ -59,7 +59,7 @@ class Concordance:
     @property
     def share(self) -> float:
         """Concordant share of the comparable pairs; nan where there are none."""
-        return float(_dot(self.weights, self.concordant)) / self.pairs if self.pairs > 0 else np.nan
+        return min(float(_dot(self.weights, self.concordant)) / self.pairs, 1.0) if self.pairs > 0 else np.nan
 
 
 def concordance(truth: ArrayLike, scores: ArrayLike, *, sample_weight: ArrayLike | None = None) -> Concordance:
@@ -101,7 +101,9 @@ def concordance(truth: ArrayLike, scores: ArrayLike, *, sample_weight: ArrayLike
     return _count(g, s, w)
 
 
-def concordance_linearised(g: Floats, s: Floats, w: Floats | None, *, imaginary: float = 0.0) -> Linearised:
+def concordance_linearised(
+    g: Floats, s: Floats, w: Floats | None, codes: NDArray[np.intp] | None = None, *, imaginary: float = 0.0
+) -> Linearised:
     """Concordant share of checked arrays and its influences, by Hájek's projection of the ratio of two U-statistics.
 
     Parameters
@@ -109,25 +111,29 @@ def concordance_linearised(g: Floats, s: Floats, w: Floats | None, *, imaginary:
     g, s : array (n,)
         Truth and scores.
     w : array (n,) or None
+    codes : int array (n,), optional
+        Group of each instance; an imaginary one then stands for a group of usual size.
     imaginary : float
-        How many imaginary instances, whose every pair is half concordant, are added for the centre and the spread of an
-        interval.
+        How many imaginary instances (groups), whose every pair is half concordant, are added for the centre and the spread
+        of an interval.
     """
     found = _count(g, s, w)
     pairs = found.pairs
+    n = len(g)
     if not pairs > 0:
-        return Linearised(np.nan, np.zeros(len(g)), note="no two instances differ in the truth: undefined")
+        return undefined(n, "no two instances differ in the truth: undefined")
     value = found.share
-    size = len(g) if w is None else float(w.sum())
-    if not imaginary:
-        return Linearised(value, (found.concordant - value * found.comparable) * (2 * size / pairs))
-    count = len(g) if w is None else np.count_nonzero(w)
-    a = imaginary * size / count
+    size = n if w is None else float(w.sum())
+    units = n if codes is None else np.count_nonzero(np.bincount(codes, weights=w))
+    if w is not None and codes is None:
+        units = int(np.count_nonzero(w))
+    a = imaginary * size / units  # weight of what is imagined
     more = pairs + 2 * a * size  # ordered pairs, those with the imaginary instance included
     centre = (value * pairs + a * size) / more
     influence = (found.concordant + 0.5 * a - centre * (found.comparable + a)) * (2 * size / more)
-    shadow = 2 * (0.5 - centre) * size**2 / (more * count)
-    return Linearised(value, influence, (influence,), (np.ones(len(g), dtype=bool),), centre, imaginary, (shadow,))
+    shadows = (2 * (0.5 - centre) * size**2 / (more * units),) if imaginary else ()
+    every = np.ones(n, dtype=bool)
+    return Linearised(value, influence, (influence,), (every,), centre, imaginary, shadows, uneven=True)
 
 
 def dense_ranks(values: Floats) -> tuple[Ints, int, Ints]:
@@ -287,6 +293,8 @@ def _count_with_ties(g: Floats, s: Floats, w: Floats | None) -> Concordance:
     n = len(g)
     position = np.arange(n)
     rank_g, levels_g, _ = dense_ranks(g)
+    if levels_g == 1:
+        return Concordance(np.zeros(n), np.zeros(n), np.zeros(n), w)
     rank_s, levels_s, order = dense_ranks(s)
     if levels_s < n:  # by score, and among its ties by falling truth, so that no tie comes before a smaller truth
         order = np.argsort(rank_s * levels_g + (levels_g - 1 - rank_g))
@@ -325,8 +333,13 @@ def _count_with_ties(g: Floats, s: Floats, w: Floats | None) -> Concordance:
     cell = cell_end - weight_by_position[first]
     same_truth_up_to = up_to_g - weight_by_truth[distinct[last]]  # same truth, score not greater
     same_score_below = up_to_s - cell_end  # same score, smaller truth
-    not_above = below + same_truth_up_to + same_score_below
-    above = total - up_to_g - up_to_s + not_above  # greater score and greater truth
+    if ordered is None:
+        above = (
+            total - up_to_g - up_to_s + below + same_truth_up_to + same_score_below
+        )  # greater score and greater truth
+    else:  # sums of different weights would not cancel
+        backwards = n - 1 - distinct
+        above = dominance_sums(backwards[::-1], ordered[::-1])[backwards]
     tied = up_to_s - under_s - cell
     comparable = total - (up_to_g - under_g)
     columns = []

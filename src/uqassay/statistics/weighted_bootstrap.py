@@ -206,6 +206,7 @@ class _Resampler(NamedTuple):
 
     n: int
     units: Units
+    weights: Floats | None  # (n,) as they were given
     order: NDArray[np.intp]  # (G,) units, stratum by stratum
     starts: NDArray[np.intp]  # (H,) where each stratum begins in it
     sizes: NDArray[np.intp]  # (H,) its number of units
@@ -215,13 +216,11 @@ class _Resampler(NamedTuple):
         """Weights of all instances, those of weight zero included, (G,) -> (n,)."""
         units = self.units
         kept = counts if units.codes is None else counts[units.codes]
-        if units.weights is not None:
-            kept = kept * units.weights
-        if units.rows is None:
-            return kept
-        weights = np.zeros(self.n)
-        weights[units.rows] = kept
-        return weights
+        if units.rows is not None:
+            every = np.zeros(self.n)
+            every[units.rows] = kept
+            kept = every
+        return kept if self.weights is None else kept * self.weights
 
     def draw(self, n_draws: int, rng: np.random.Generator) -> Iterator[Floats]:
         """Weights of each draw, one after the other."""
@@ -257,7 +256,8 @@ def _resampler(
     of_unit = np.zeros(g, dtype=np.intp) if strata is None else _strata_of_units(strata, int(n), units)
     order = np.argsort(of_unit, kind="stable")
     sizes = np.bincount(of_unit)
-    return _Resampler(int(n), units, order, np.cumsum(sizes) - sizes, sizes, scheme)
+    weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+    return _Resampler(int(n), units, weights, order, np.cumsum(sizes) - sizes, sizes, scheme)
 
 
 def _strata_of_units(strata: ArrayLike, n: int, units: Units) -> NDArray[np.intp]:
