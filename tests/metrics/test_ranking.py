@@ -186,6 +186,38 @@ def test_every_metric_by_name_equals_its_function(metric, random_generator):
     assert found.low < found < found.high
 
 
+def test_areas_stay_inside_their_ranges(random_generator):
+    for _ in range(200):
+        n = int(random_generator.integers(2, 60))
+        errors = (random_generator.random(n) < random_generator.random()).astype(float)
+        s = random_generator.normal(size=n)
+        g, h = g_auc_score(errors, s), h_auc_score(errors, s)
+        assert 0 <= g.low <= g <= g.high <= 1
+        assert 0 <= h.low <= h <= h.high <= 0.25
+
+
+def test_without_errors_areas_are_no_certainty():
+    for score in (g_auc_score, h_auc_score):
+        found = score(np.zeros(30), np.arange(30.0))
+        assert found.high - found.low > 0.01
+        assert "no errors" in found.note
+    assert g_auc_score(np.zeros(30), np.arange(30.0)).low > 0.8
+
+
+def test_few_gaps_that_differ_are_counted():
+    gap, s = np.r_[np.ones(4), np.zeros(300)], np.arange(304.0)
+    assert "only 4 instances beside those of the most frequent gap" in uq_c_index_score(gap, s).note
+    perfect = uq_c_index_score(gap, -s[::-1] * (1 - gap))
+    assert perfect.high - perfect.low > 0
+
+
+def test_groups_widen_a_perfect_c_index(random_generator):
+    groups = np.repeat(np.arange(10), 100)
+    gap = groups + 0.5
+    assert uq_c_index_score(gap, gap, groups=groups).low < 0.8
+    assert uq_c_index_score(gap[::100], gap[::100]).low < 0.8
+
+
 # -- comparisons ------------------------------------------------------------------------------------------------------
 
 
@@ -232,6 +264,18 @@ def test_many_comparisons(random_generator):
     assert found.values == pytest.approx([float(uq_auc_score(*r)) for r in rankings.values()])
     assert found.pvalue[0, 1] == paired_ranking_test(rankings["a"], rankings["b"]).pvalue
     assert (found.holm >= found.benjamini_hochberg - 1e-15)[np.triu_indices(3, 1)].all()
+
+
+def test_a_model_without_errors_leaves_the_other_tests_alone(random_generator):
+    errors, s = case(random_generator)
+    none = (np.zeros(60), s)
+    for metric in RANKING_METRICS:
+        found = paired_ranking_test((errors, s), none, metric=metric)
+        many = pairwise_ranking_tests({"a": (errors, s), "none": none, "b": (errors, -s)}, metric=metric)
+        assert np.isnan(found.pvalue) == np.isnan(many.pvalue[0, 1])
+        assert np.isfinite(many.pvalue[0, 2])
+        runs = RANKING_METRICS[metric].estimate(np.stack([errors, none[0]]), np.stack([s, s]))
+        assert np.isnan(runs) == (metric in ("uq-auc", "uq-c-index", "prediction-rejection"))
 
 
 def test_bad_comparisons_are_refused():

@@ -1,7 +1,8 @@
 """Measured coverage of the ranking metrics' intervals, type-I error and power of their paired tests.
 
-Run as a script, this file prints the tables that stand in the docstrings and in docs/ranking.md; as a test it measures
-fewer samples and asserts what the tables say.
+Run as a script, this file prints the tables that stand in the docstrings and in docs/ranking-errors.md (a number of samples
+and the names of tables may follow: areas, groups, concordance, tests, power); as a test it measures fewer samples and asserts
+what the tables say.
 """
 
 import sys
@@ -10,7 +11,7 @@ import numpy as np
 import pytest
 from scipy import special, stats
 
-from uqassay.metrics.ranking import uq_auc_score, uq_c_index_score
+from uqassay.metrics.ranking import g_auc_score, h_auc_score, uq_auc_score, uq_c_index_score
 from uqassay.metrics.ranking_comparisons import paired_ranking_test
 
 AUCS = (0.6, 0.8, 0.95)
@@ -54,6 +55,24 @@ def grouped(rng, n, rate, auc, *, unequal=False):
     errors = (latent < stats.norm.ppf(rate)).astype(float)
     effect = np.sqrt(0.3) * rng.normal(size=len(sizes))[groups] + np.sqrt(0.7) * rng.normal(size=m)
     return errors, effect + np.sqrt(2) * stats.norm.ppf(auc) * errors, groups
+
+
+def whole_groups(rng, wrong, right, auc, correlation):
+    """Groups of 25 that are errors or right predictions as a whole, with correlated scores."""
+    errors = np.repeat(np.r_[np.ones(wrong), np.zeros(right)], 25)
+    groups = np.repeat(np.arange(wrong + right), 25)
+    shared = np.sqrt(correlation) * rng.normal(size=wrong + right)[groups]
+    scores = shared + np.sqrt(1 - correlation) * rng.normal(size=len(groups))
+    return errors, scores + np.sqrt(2) * stats.norm.ppf(auc) * errors, groups
+
+
+def unequal_models(rng, wrong, n, auc):
+    """Two models with different numbers of errors and independent scores."""
+    found = []
+    for count in wrong:
+        errors = (rng.permutation(n) < count).astype(float)
+        found.append((errors, rng.normal(size=n) + np.sqrt(2) * stats.norm.ppf(auc) * errors))
+    return found
 
 
 def gaps(rng, n, kind):
@@ -115,6 +134,37 @@ def grouped_coverage(n, rate, auc, n_samples, seed, *, unequal=False, use_groups
     return covered / n_samples
 
 
+def whole_group_coverage(wrong, right, auc, n_samples, seed):
+    rng = np.random.default_rng(seed)
+    covered = 0
+    for _ in range(n_samples):
+        errors, scores, groups = whole_groups(rng, wrong, right, auc, 0.9)
+        found = uq_auc_score(errors, scores, groups=groups)
+        covered += found.low <= auc <= found.high
+    return covered / n_samples
+
+
+def g_auc_of(a, u):
+    return a * a + 2 * a * (1 - a) * u
+
+
+def h_auc_of(a, u):
+    return a * (1 - a) * u
+
+
+def area_coverage(score, form, wrong, right, auc, n_samples, seed):
+    """Coverage of a function of accuracy and area where the number of errors is random."""
+    rng = np.random.default_rng(seed)
+    n, rate = wrong + right, wrong / (wrong + right)
+    truth = form(1 - rate, auc)
+    covered = 0
+    for _ in range(n_samples):
+        errors, scores, _ = random_errors(rng, n, rate, auc)
+        found = score(errors, scores)
+        covered += found.low <= truth <= found.high
+    return covered / n_samples
+
+
 def c_index_coverage(kind, n, n_samples, seed):
     g, s = gaps(np.random.default_rng(1), 400_000, kind)
     truth = float(uq_c_index_score(g, s))
@@ -148,8 +198,12 @@ def grouped_rejections(n, rate, n_samples, seed):
 # -- tables -----------------------------------------------------------------------------------------------------------
 
 
-def print_tables(n_samples):
-    print("coverage of UQ-AUC: mistakes, right, levels; AUC .6 / .8 / .95; adjusted, then plain DeLong")
+def percent(shares, digits=1):
+    return " / ".join(f"{100 * share:.{digits}f}" for share in shares)
+
+
+def print_areas(n_samples):
+    print("coverage of UQ-AUC: errors, right predictions, levels; AUC .6 / .8 / .95 / .99; adjusted, then plain DeLong")
     for wrong, right in (
         (2, 198),
         (4, 196),
@@ -164,45 +218,70 @@ def print_tables(n_samples):
         for levels in (None, 5):
             row = []
             for method in ("adjusted", "delong"):
-                shares = [
-                    coverage(lambda r, auc=auc: binormal(r, wrong, right, auc, levels), n_samples, 3, method=method)[0]  # noqa: B023
-                    for auc in AUCS
-                ]
-                row.append(" / ".join(f"{100 * s:.1f}" for s in shares))
-            print(f"{wrong:5d} {right:5d} {levels or '-'}   {row[0]:22} {row[1]}", flush=True)
-    print("random number of mistakes: n, rate")
+                row.append(
+                    percent(
+                        coverage(lambda r: binormal(r, wrong, right, auc, levels), n_samples, 3, method=method)[0]  # noqa: B023
+                        for auc in (*AUCS, 0.99)
+                    )
+                )
+            print(f"{wrong:5d} {right:5d} {levels or '-'}   {row[0]:29} {row[1]}", flush=True)
+    print("random number of errors: n, rate")
     for n in (200, 1000):
         for rate in (0.02, 0.1, 0.3):
-            shares = [coverage(lambda r, auc=auc: random_errors(r, n, rate, auc), n_samples, 4)[0] for auc in AUCS]  # noqa: B023
-            print(f"{n:5d} {rate:.2f}  " + " / ".join(f"{100 * s:.1f}" for s in shares), flush=True)
-    print("groups of ten, correlation .3: n, rate; equal, unequal, and groups ignored")
+            shares = [coverage(lambda r: random_errors(r, n, rate, auc), n_samples, 4)[0] for auc in AUCS]  # noqa: B023
+            print(f"{n:5d} {rate:.2f}  {percent(shares)}", flush=True)
+    print("G-AUC and H-AUC: errors, right predictions; AUC .6 / .8 / .95")
+    for wrong, right in ((20, 180), (20, 980), (60, 140)):
+        rows = [
+            percent(area_coverage(score, form, wrong, right, auc, n_samples, 14) for auc in AUCS)
+            for score, form in ((g_auc_score, g_auc_of), (h_auc_score, h_auc_of))
+        ]
+        print(f"{wrong:5d} {right:5d}  {rows[0]}   {rows[1]}", flush=True)
+
+
+def print_groups(n_samples):
+    print("groups of ten, correlation .3: n, rate, AUC; equal, unequal, and groups ignored")
     for n in (200, 1000):
         for rate in (0.1, 0.3):
-            for auc in (0.6, 0.8, 0.95):
+            for auc in AUCS:
                 shares = [
                     grouped_coverage(n, rate, auc, n_samples // 2, 5),
                     grouped_coverage(n, rate, auc, n_samples // 2, 5, unequal=True),
                     grouped_coverage(n, rate, auc, n_samples // 2, 5, use_groups=False),
                 ]
-                print(f"{n:5d} {rate:.2f} {auc}  " + " / ".join(f"{100 * s:.1f}" for s in shares), flush=True)
+                print(f"{n:5d} {rate:.2f} {auc}  {percent(shares)}", flush=True)
+    print(
+        "groups of 25 that are errors as a whole: groups of errors, of right predictions; correlation .9; AUC .6 / .8 / .95"
+    )
+    for wrong, right in ((20, 20), (20, 180)):
+        shares = [whole_group_coverage(wrong, right, auc, n_samples // 4, 15) for auc in AUCS]
+        print(f"{wrong:5d} {right:5d}  {percent(shares)}", flush=True)
+
+
+def print_concordance(n_samples):
     print("coverage of UQ-C-index: n = 40 / 200 / 1000")
     for kind in ("binary, hard", "binary", "binary, easy", "binary, tied", "10 classes"):
-        shares = [c_index_coverage(kind, n, n_samples // 2, 6) for n in (40, 200, 1000)]
-        print(f"{kind:14} " + " / ".join(f"{100 * s:.1f}" for s in shares), flush=True)
-    print("type-I error in percent at 1 / 5 / 10: two scores, two models; n, rate, AUC, correlation")
+        print(f"{kind:14} {percent(c_index_coverage(kind, n, n_samples // 2, 6) for n in (40, 200, 1000))}", flush=True)
+
+
+def print_tests(n_samples):
+    print("type-I error in percent at 1 / 5 / 10: two scores, two models; n, rate, AUC; correlation .5")
     for n, rate in ((200, 0.05), (200, 0.1), (200, 0.3), (1000, 0.02), (1000, 0.1)):
-        for auc in (0.6, 0.8, 0.95):
-            cells = []
-            for draw in (two_scores, two_models):
-                found = rejections(lambda r: draw(r, n, rate, (auc, auc), 0.5), n_samples, 7)  # noqa: B023
-                cells.append(" / ".join(f"{100 * s:.1f}" for s in found))
+        for auc in AUCS:
+            cells = [
+                percent(rejections(lambda r: draw(r, n, rate, (auc, auc), 0.5), n_samples, 7))  # noqa: B023
+                for draw in (two_scores, two_models)
+            ]
             print(f"{n:5d} {rate:.2f} {auc}   {cells[0]:20} {cells[1]}", flush=True)
-    print("type-I error with groups of ten (correlation .3), and of C-index comparisons, n = 1000, rate .1, AUC .8")
-    for metric in ("uq-auc", "uq-c-index"):
+    print("two models with unequal numbers of errors, independent scores: errors, n, AUC")
+    for wrong, n, auc in (((20, 200), 400, 0.9), ((10, 200), 1000, 0.8)):
+        found = rejections(lambda r: unequal_models(r, wrong, n, auc), n_samples // 2, 12)  # noqa: B023
+        print(f"{wrong} {n:5d} {auc}   {percent(found)}", flush=True)
+    print("other metrics, two scores, n = 1000, rate .1, AUC .8")
+    for metric in ("uq-c-index", "aurc", "e-aurc", "augrc", "prediction-rejection"):
         found = rejections(lambda r: two_scores(r, 1000, 0.1, (0.8, 0.8), 0.5), n_samples // 2, 8, metric=metric)
-        print(metric, " / ".join(f"{100 * s:.1f}" for s in found), flush=True)
-    found = grouped_rejections(1000, 0.2, n_samples // 2, 9)
-    print("grouped", " / ".join(f"{100 * s:.1f}" for s in found), flush=True)
+        print(f"{metric:21} {percent(found)}", flush=True)
+    print(f"groups of ten         {percent(grouped_rejections(1000, 0.2, n_samples // 2, 9))}", flush=True)
     print("permutation, n = 200, rate .1, AUC .8: two scores, two models")
     for draw in (two_scores, two_models):
         found = rejections(
@@ -212,15 +291,27 @@ def print_tables(n_samples):
             method="permutation",
             n_draws=199,
         )
-        print("  " + " / ".join(f"{100 * s:.1f}" for s in found), flush=True)
+        print(f"  {percent(found)}", flush=True)
+
+
+def print_power(n_samples):
     print("power in percent at 5 %: AUC .8 against .8 + d, rate .1, correlation .5; two scores, two models")
     for n in (200, 1000, 5000):
-        for difference in (0.02, 0.05, 0.1):
+        for d in (0.02, 0.05, 0.1):
             cells = [
-                rejections(lambda r: draw(r, n, 0.1, (0.8, 0.8 + difference), 0.5), max(n_samples // 10, 200), 11)[1]  # noqa: B023
+                rejections(lambda r: draw(r, n, 0.1, (0.8, 0.8 + d), 0.5), max(n_samples // 10, 200), 11)[1]  # noqa: B023
                 for draw in (two_scores, two_models)
             ]
-            print(f"{n:5d} {difference:.2f}  " + "  ".join(f"{100 * s:.0f}" for s in cells), flush=True)
+            print(f"{n:5d} {d:.2f}  {percent(cells, 0)}", flush=True)
+
+
+TABLES = {
+    "areas": print_areas,
+    "groups": print_groups,
+    "concordance": print_concordance,
+    "tests": print_tests,
+    "power": print_power,
+}
 
 
 # -- what the tables say ----------------------------------------------------------------------------------------------
@@ -261,6 +352,18 @@ def test_grouped_intervals_cover_and_ignoring_groups_does_not(unequal):
 
 
 @pytest.mark.slow
+def test_an_imaginary_group_is_a_group():
+    """Groups that are errors as a whole know no more than one instance each, near separation as well."""
+    assert not_below(whole_group_coverage(20, 180, 0.95, 300, 37), 300, 0.93)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("score", "form"), [(g_auc_score, g_auc_of), (h_auc_score, h_auc_of)])
+def test_areas_of_accuracy_cover(score, form):
+    assert not_below(area_coverage(score, form, 20, 180, 0.8, 600, 38), 600, 0.94)
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["binary, hard", "binary, easy", "binary, tied", "10 classes"])
 def test_c_index_covers(kind):
     share = c_index_coverage(kind, 200, 500, 34)
@@ -277,6 +380,19 @@ def test_paired_tests_keep_their_level(draw, auc):
 
 
 @pytest.mark.slow
+def test_a_model_with_few_errors_does_not_borrow_those_of_the_other():
+    found = rejections(lambda r: unequal_models(r, (10, 200), 1000, 0.8), 600, 39)
+    assert found[1] <= 0.1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("metric", ["uq-c-index", "aurc", "augrc", "prediction-rejection"])
+def test_paired_tests_of_every_metric_keep_their_level(metric):
+    found = rejections(lambda r: two_scores(r, 300, 0.2, (0.7, 0.7), 0.5), 600, 40, metric=metric)
+    assert 0.01 <= found[1] <= 0.095
+
+
+@pytest.mark.slow
 def test_power_grows_with_the_difference_and_the_sample():
     shares = [
         rejections(lambda r: two_scores(r, n, 0.1, (0.8, 0.8 + d), 0.5), 200, 36)[1]  # noqa: B023
@@ -287,4 +403,6 @@ def test_power_grows_with_the_difference_and_the_sample():
 
 
 if __name__ == "__main__":
-    print_tables(int(sys.argv[1]) if len(sys.argv) > 1 else 10_000)
+    size = int(sys.argv[1]) if len(sys.argv) > 1 else 4000
+    for table in sys.argv[2:] or TABLES:
+        TABLES[table](size)

@@ -254,3 +254,21 @@ def test_against_published_counts():
     area, variance = delong_covariance(outcome, grades)
     assert float(area[0]) == pytest.approx(0.8236789, abs=5e-8)
     assert variance[0, 0] == pytest.approx(0.0014699147088236, rel=1e-11)
+
+
+def test_an_imaginary_group_is_as_large_as_a_group():
+    """A hundred copies of an instance in one group say no more than the instance."""
+    errors = np.repeat([1, 0], 10)
+    alone = auc_estimate(errors, errors)
+    copied = auc_estimate(np.repeat(errors, 100), np.repeat(errors, 100), groups=np.repeat(np.arange(20), 100))
+    assert [float(copied), copied.low, copied.high] == pytest.approx([float(alone), alone.low, alone.high], abs=0.02)
+
+
+def test_plain_delong_at_perfect_separation_rests_on_the_smaller_sample():
+    errors = np.r_[np.ones(3), np.zeros(997)]
+    assert auc_estimate(errors, errors, method="delong").low < 0.6
+
+
+def test_equal_shares_are_said_to_differ_in_nothing():
+    found = auc_estimate(np.full(50, 0.3), np.arange(50.0))
+    assert "no instance differs from the others" in found.note

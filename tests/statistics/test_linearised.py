@@ -5,8 +5,9 @@ import pytest
 
 from uqassay.errors import InputError
 from uqassay.statistics import mean_estimate, paired_mean_test, proportion_estimate
+from uqassay.statistics._samples import make_units
 from uqassay.statistics.delong import auc_linearised, delong_covariance
-from uqassay.statistics.linearised import Linearised, linearised_estimate, spread_of_samples
+from uqassay.statistics.linearised import Linearised, linearised_estimate, spread_of, spread_of_samples
 from uqassay.statistics.statistic_comparisons import paired_statistic_test, pairwise_statistic_tests
 
 
@@ -152,3 +153,45 @@ def test_bad_input_is_refused():
         linearised_estimate(mean_of([1.0, 2.0]), scale="probit")
     with pytest.raises(InputError, match="a: needs at least one run"):
         paired_statistic_test([], mean_of([1.0, 2.0]))
+
+
+def test_what_is_undefined_stays_so_in_differences_and_averages(random_generator):
+    errors = random_generator.integers(0, 2, 40).astype(float)
+    known, unknown = (auc_linearised(e, random_generator.normal(size=40), None, imaginary=0.3) for e in (errors, 0 * errors))
+    assert np.isnan(unknown.value)
+    assert np.isnan((known - unknown).value)
+    found = linearised_estimate([known, unknown])
+    assert np.isnan(found)
+    assert np.isnan(paired_statistic_test(known, unknown).pvalue)
+    many = pairwise_statistic_tests({"known": known, "unknown": unknown, "again": known})
+    assert np.isnan(many.pvalue[1]).all()
+    assert many.pvalue[0, 2] == 1.0
+
+
+def test_degrees_of_freedom_of_two_models_are_not_shared(random_generator):
+    """Of two models the one with few errors decides how well the variance of its part is known."""
+    few, many = np.zeros(400), np.zeros(400)
+    few[:6], many[:200] = 1, 1
+    a, b = (auc_linearised(e, random_generator.normal(size=400), None) for e in (few, many))
+    units = make_units(400, None, None)
+    alone, difference = spread_of(a, units), spread_of(a - b, units)
+    assert alone.dof < 8
+    assert difference.dof < 12
+    same = auc_linearised(few, random_generator.normal(size=400), None)
+    assert spread_of(a - same, units).dof < 12
+
+
+def test_few_instances_that_carry_the_variance_leave_few_degrees_of_freedom():
+    u = np.r_[np.full(5, 20.0), np.full(5, -20.0), np.tile([0.1, -0.1], 100)]
+    heavy, plain = (Linearised(0.5, u, uneven=uneven) for uneven in (True, False))
+    units = make_units(len(u), None, None)
+    assert spread_of(plain, units).dof == len(u) - 1
+    assert spread_of(heavy, units).dof < 25
+    assert spread_of(heavy, units).standard_error == spread_of(plain, units).standard_error
+
+
+def test_an_interval_of_a_difference_ends_where_differences_do(random_generator):
+    errors = np.array([0.0, 1.0, 0.0, 1.0])
+    a, b = (auc_linearised(errors, s, None, imaginary=0.3) for s in (np.arange(4.0), -np.arange(4.0)))
+    found = paired_statistic_test(a, b, bound=1.0).difference
+    assert -1.0 <= found.low <= found <= found.high <= 1.0

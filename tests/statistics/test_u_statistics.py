@@ -156,3 +156,24 @@ def test_no_pair_is_undefined_not_zero(weighted):
 def test_bad_input_is_refused(arguments, weights, message):
     with pytest.raises(InputError, match=message):
         concordance(*arguments, sample_weight=weights)
+
+
+def test_equal_truths_with_weights_are_undefined_whatever_the_rounding():
+    for weights in ([0.1, 0.2, 0.3], [0.7, 0.1, 0.2], [1e-3, 1e3, 0.1]):
+        assert np.isnan(concordance([0.3] * 3, [1, 2, 3], sample_weight=weights).share)
+
+
+def test_weights_of_many_sizes_cancel_nothing(random_generator):
+    truth, scores = random_case(random_generator, 60, 9, 11)
+    weights = 10.0 ** random_generator.uniform(-8, 8, 60)
+    found = concordance(truth, scores, sample_weight=weights)
+    expected = pairs_one_by_one(truth, scores, weights)[0]
+    assert found.concordant == pytest.approx(expected, rel=1e-9, abs=1e-9 * weights.sum())
+    assert float(weights @ found.concordant) == pytest.approx(float(weights @ expected), rel=1e-12)
+
+
+def test_a_perfect_order_is_never_above_one(random_generator):
+    for _ in range(200):
+        truth = random_generator.normal(size=12)
+        found = concordance_linearised(truth, truth, random_generator.exponential(size=12), imaginary=0.3)
+        assert found.value <= 1.0

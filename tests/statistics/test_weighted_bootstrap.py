@@ -197,7 +197,7 @@ def test_no_interval_says_why():
     assert lonely.note == "2 strata, 1 of a single unit"
     assert lonely.low < lonely < lonely.high
     single = bootstrap_estimate(auc_of([1, 0, 0, 0], [2, 1, 3, 0]), 4, n_draws=500)
-    assert single.note.endswith("undefined without one unit: no interval")
+    assert single.note.endswith("not finite without one unit: no interval")
     only_whole = bootstrap_estimate(lambda w: 1.0 if (w == 1).all() else np.nan, 30, n_draws=50)
     assert "undefined in 50 of 50 draws" in only_whole.note
     assert "no draw is defined" in only_whole.note

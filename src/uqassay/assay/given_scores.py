@@ -9,6 +9,7 @@ from uqassay.assay.alignment import Aligned
 from uqassay.errors import InputError
 from uqassay.measures.scores import SCORES, score_names
 from uqassay.predictions.pandas_input import positions, take_index
+from uqassay.statistics._samples import refuse_masked
 
 __all__ = ["given_scores", "score_list"]
 
@@ -20,6 +21,11 @@ def given_scores(
     uncertainties: Mapping[str, Mapping[str, ArrayLike]] | None, aligned: Aligned
 ) -> dict[str, dict[str, Array]]:
     """Check scores from elsewhere: by model and name, ``(R, n)`` each."""
+    if uncertainties is not None and not isinstance(uncertainties, Mapping):
+        raise InputError(
+            f"uncertainties: must be a dict from models to dicts of scores; got {type(uncertainties).__name__}; "
+            'write {"model": {"density": values}}.'
+        )
     found: dict[str, dict[str, Array]] = {}
     for model, scores in (uncertainties or {}).items():
         if model not in aligned.models:
@@ -52,9 +58,15 @@ def score_list(
 def _checked(values: ArrayLike, model: str, name: str, runs: int, n: int, aligned: Aligned) -> Array:
     if name in SCORES or name in COLUMNS:
         raise InputError(f"uncertainties: {name!r} is the name of a score that uqassay computes; rename it.")
-    taken, index = take_index(values)
-    array = np.asarray(taken)
     what = f"uncertainties: {name!r} of {model!r}"
+    refuse_masked(values, what)
+    taken, index = take_index(values)
+    try:
+        array = np.asarray(taken)
+    except ValueError as error:
+        raise InputError(
+            f"{what} must be a regular array; its rows differ in length; give each as many values."
+        ) from error
     if array.dtype.kind not in "biuf":
         raise InputError(f"{what} must hold numbers; got dtype {array.dtype}; convert it to float first.")
     if array.ndim == 1 and runs == 1:

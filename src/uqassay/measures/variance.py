@@ -14,6 +14,9 @@ __all__ = ["predicted_class_variance", "total_variance", "variance_decomposition
 
 Array = NDArray[np.float64]
 
+# Mean probabilities this close to the greatest one tie with it.
+_TIE = 1e-12
+
 
 def variance_decomposition(prediction: Prediction) -> Decomposition:
     """Σ_c p̄(1 − p̄) = Σ_c E[p(1 − p)] + Σ_c Var[p]: total, aleatoric and epistemic variance of the label.
@@ -96,7 +99,8 @@ def predicted_class_variance(prediction: Prediction) -> Array:
     Notes
     -----
     Source: paper 003, section 7 and its experiments ("the variance of the predicted class"). The variance divides by the
-    number of members, not by one less.
+    number of members, not by one less. Where several classes have the greatest mean (within 1e-12) it is averaged over them,
+    so that the order of the classes is of no account.
 
     Examples
     --------
@@ -109,8 +113,24 @@ def predicted_class_variance(prediction: Prediction) -> Array:
         mean = prediction.mean_probs().max(axis=1)
         return np.asarray(mean * (1.0 - mean) / (_concentration(prediction) + 1.0), dtype=np.float64)
     members = varied_members(prediction)
-    mean, rows = members.mean_probs(), np.arange(members.n_instances)
-    label = mean.argmax(axis=1)
+    mean = members.mean_probs()
+    best = mean >= mean.max(axis=1, keepdims=True) - _TIE  # (n, K)
+    variance = _class_variance(members, mean, best.argmax(axis=1))
+    tied = np.flatnonzero(best.sum(axis=1) > 1)
+    if tied.size:
+        total, best = OrderFreeSum(tied.size), best[tied]
+        for label in np.flatnonzero(best.any(axis=0)):
+            among, held = np.zeros(tied.size), np.flatnonzero(best[:, label])
+            part = members[tied[held]]
+            among[held] = _class_variance(part, mean[tied[held]], np.full(held.size, label))
+            total.add(among)
+        variance[tied] = total.value() / best.sum(axis=1)
+    return variance
+
+
+def _class_variance(members: Members, mean: Array, label: NDArray[np.intp]) -> Array:
+    """Variance of the probability of one class of each instance, ``(n,)``."""
+    rows = np.arange(members.n_instances)
     centre, spread = mean[rows, label], OrderFreeSum(members.n_instances)
     for m in range(members.n_members):
         share: Any = 1.0 / members.n_members if members.weights is None else members.weights[..., m]

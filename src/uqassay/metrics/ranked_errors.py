@@ -112,7 +112,8 @@ class RankedErrors:
             if count == 0:
                 notes.append(f"no {several}")
             elif count < FEW:
-                notes.append(f"only {count:.3g} {name if count == 1 else several}: a rough interval")
+                shown = f"{count:.3g}"
+                notes.append(f"only {shown} {name if shown == '1' else several}: a rough interval")
         if self.thresholds.size == 1 and self.errors.size > 1:
             notes.append("all scores are equal: nothing is ranked")
         return notes

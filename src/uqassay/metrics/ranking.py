@@ -301,9 +301,10 @@ def h_auc_interval(
 
 
 def _moved(estimate: Estimate, function: Callable[[float], float]) -> Estimate:
-    ends = sorted((function(estimate.low), function(estimate.high)))
+    value = function(float(estimate))
+    low, high = sorted((function(estimate.low), function(estimate.high)))
     fields = {name: getattr(estimate, name) for name in ("level", "n", "method", "note")}
-    return Estimate(function(float(estimate)), low=ends[0], high=ends[1], **fields)
+    return Estimate(value, low=min(low, value), high=max(high, value), **fields)
 
 
 def untied(gap: Array) -> int:

@@ -1,9 +1,9 @@
 """Could a difference between two rankings be chance? Two scores of one model, two models, or many at once."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from uqassay.errors import InputError
 from uqassay.metrics.ranking_metrics import RANKING_METRICS, RankingMetric
@@ -51,7 +51,8 @@ def paired_ranking_test(
     method : {"linearised", "permutation"}
         "linearised": Student's t on the difference of the influences; for "uq-auc" this is the test of DeLong et al. with
         Satterthwaite's degrees of freedom. "permutation", the check: the two rankings change places in random instances (whole
-        groups), each as the ranks of its scores; exact where they are exchangeable.
+        groups), each as the ranks of its scores; exact where they are exchangeable. The swaps do not depend on
+        the order of rows.
     n_draws, rng
         Of the permutation test; its p-value is (1 + count) / (1 + n_draws). None means seed 0.
 
@@ -108,6 +109,8 @@ def paired_ranking_test(
     check_choice(method, "method", ("linearised", "permutation"))
     check_draws(n_draws)
     chosen = _metric(metric)
+    for ranking, name in ((a, "a"), (b, "b")):
+        _check_ranking(ranking, name)
     first, w = chosen.linearised_of(*a, sample_weight=sample_weight)
     second, _ = chosen.linearised_of(*b, sample_weight=sample_weight)
     found = paired_statistic_test(first, second, groups=groups, sample_weight=w, level=level)
@@ -146,10 +149,21 @@ def pairwise_ranking_tests(
     (('good', 'poor', 'same'), [1.0, 0.4, 1.0], 1.0)
     """
     chosen = _metric(metric)
+    if not isinstance(rankings, Mapping) or not rankings:
+        given = "none" if isinstance(rankings, Mapping) else type(rankings).__name__
+        raise InputError(
+            f"rankings: must be a dict from names to (truth, uncertainty); got {given}; "
+            'write {"entropy": (errors, entropy)}.'
+        )
     statistics: dict[str, Linearised] = {}
-    w = None
-    for name, (truth, uncertainty) in rankings.items():
-        statistics[str(name)], w = chosen.linearised_of(truth, uncertainty, sample_weight=sample_weight)
+    w, n = None, None
+    for name, ranking in rankings.items():
+        _check_ranking(ranking, f"rankings[{name!r}]")
+        size = len(ranking[0])  # type: ignore[arg-type]
+        if n not in (None, size):
+            raise InputError(f"rankings: all need the same {n} instances; {name!r} has {size}; use one test set.")
+        n = size
+        statistics[str(name)], w = chosen.linearised_of(*ranking, sample_weight=sample_weight)
     return pairwise_statistic_tests(statistics, groups=groups, sample_weight=w, level=level)
 
 
@@ -173,8 +187,7 @@ def _swap_pvalue(
     n = len(truths[0])
     if len(truths[1]) != n:
         raise InputError(f"b: needs the same {n} instances as a; got {len(truths[1])}; use one test set.")
-    codes = make_units(n, groups, None).codes
-    n_units = n if codes is None else int(codes.max()) + 1
+    unit, n_units = _canonical_units([*truths, *ranks] if w is None else [*truths, *ranks, w], groups)
 
     def difference(swap: np.ndarray | None) -> float:
         t, r = truths, ranks
@@ -187,9 +200,37 @@ def _swap_pvalue(
     count = 0
     for _ in range(n_draws):
         swap = rng.random(n_units) < 0.5
-        value = difference(swap if codes is None else swap[codes])
+        value = difference(swap[unit])
         count += not abs(value) < observed - 1e-12  # an undefined draw counts against the difference
     return (1 + count) / (1 + n_draws)
+
+
+def _canonical_units(columns: list[Array], groups: ArrayLike | None) -> tuple[NDArray[np.intp], int]:
+    """Unit of each instance and their number; numbered by what the columns (n,) say of them, whatever the order of rows."""
+    n = len(columns[0])
+    order = np.lexsort(columns)
+    codes = make_units(n, groups, None).codes
+    if codes is None:
+        unit = np.empty(n, dtype=np.intp)
+        unit[order] = np.arange(n)
+        return unit, n
+    # a group is the sorted list of its instances, equal ones sharing a number
+    new = np.any([column[order][1:] != column[order][:-1] for column in columns], axis=0)
+    number = np.concatenate([[0], np.cumsum(new)]).astype(">u8")  # big-endian bytes sort as the numbers do
+    by_group = np.argsort(codes[order], kind="stable")
+    held = np.split(number[by_group], np.cumsum(np.bincount(codes))[:-1])
+    place = np.empty(len(held), dtype=np.intp)
+    place[sorted(range(len(held)), key=lambda group: held[group].tobytes())] = np.arange(len(held))
+    return place[codes], len(held)
+
+
+def _check_ranking(ranking: Ranking, name: str) -> None:
+    """Refuse what is no pair of arrays of one length."""
+    pair = isinstance(ranking, Sequence | np.ndarray) and not isinstance(ranking, str) and len(ranking) == 2
+    if not pair or any(not hasattr(part, "__len__") for part in ranking):
+        raise InputError(
+            f"{name}: must be a pair (truth, uncertainty); got {type(ranking).__name__}; pass the two as one."
+        )
 
 
 def _midranks(scores: Array) -> Array:

@@ -229,7 +229,7 @@ class Bands:
 
 
 def small_sample(residuals: Floats, units: Units) -> tuple[float, float]:
-    """What makes Σ u² / (Σ w)² of the units an unbiased variance, and its degrees of freedom, from the residuals (n,) of all."""
+    """Factor that makes Σ u² / (Σ w)² of the units an unbiased variance, and its degrees of freedom; of residuals (n,)."""
     kept = units.keep(residuals)
     spread = spread_of_mean(kept, units)
     plain = float((units.sums(kept[:, np.newaxis]) ** 2).sum() / units.sizes.sum() ** 2)

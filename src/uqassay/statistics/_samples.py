@@ -25,7 +25,9 @@ def as_floats(values: ArrayLike, name: str, *, ndim: tuple[int, ...], shape: str
     try:
         array = np.asarray(values)
     except ValueError as error:
-        raise InputError(f"{name}: must have shape {shape}; its rows differ in length; give each as many values.") from error
+        raise InputError(
+            f"{name}: must have shape {shape}; its rows differ in length; give each as many values."
+        ) from error
     if array.dtype.kind not in "biuf":
         raise InputError(f"{name}: must hold real numbers; got dtype {array.dtype}; convert it to float first.")
     if array.ndim not in ndim:
@@ -69,8 +71,10 @@ def check_level(level: float) -> None:
 
 def is_number(value: object) -> bool:
     """Whether this is one real number; True and False are none."""
-    numeric = isinstance(value, int | float | np.number | np.ndarray) and not isinstance(value, bool)
-    return numeric and np.ndim(value) == 0 and np.asarray(value).dtype.kind in "iuf"
+    if isinstance(value, bool) or not isinstance(value, int | float | np.number | np.ndarray):
+        return False
+    array = np.asarray(value)
+    return array.ndim == 0 and array.dtype.kind in "iuf"
 
 
 def check_draws(n_draws: int) -> None:

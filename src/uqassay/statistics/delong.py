@@ -24,6 +24,7 @@ from uqassay.statistics.linearised import (
 __all__ = ["auc_estimate", "auc_linearised", "delong_covariance"]
 
 IMAGINARY = 0.3  # instances added to each sample for an interval, tied with everything
+ROUNDING = 1e-12  # an interval this narrow has no width
 FEW = 20  # of one sample, below which the note says so
 
 
@@ -352,7 +353,7 @@ def noted(estimate: Estimate, counts: Sequence[tuple[float, str]], *, constant: 
             estimate = estimate.with_note(f"only {count:.3g} {one if count == 1 else name}: a rough interval")
     if constant and not np.isnan(estimate):
         return estimate.with_note("all scores are equal: nothing is ranked")
-    if estimate.low == estimate.high:
+    if estimate.high - estimate.low <= ROUNDING:
         return estimate.with_note("no instance differs from the others: an interval of no width")
     return estimate
 

@@ -255,7 +255,7 @@ def plan_from_pilot(
     standard_error, note = pilot_error(pilot, groups)
     value, m = pilot.value, pilot.influence.size
     shift = 0.0 if np.isnan(pilot.centre) else pilot.centre - value
-    if scale == "logit" and not (0.0 <= value <= 1.0 and 0.0 < value + shift < 1.0):
+    if scale == "logit" and not (0.0 < value < 1.0 and 0.0 < value + shift < 1.0):
         raise InputError(f'scale: "logit" takes a statistic in (0, 1); the pilot\'s is {value:g}; take "identity".')
 
     def interval(size: int) -> tuple[float, float]:

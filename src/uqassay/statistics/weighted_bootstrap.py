@@ -15,6 +15,7 @@ from uqassay.statistics._samples import (
     check_draws,
     check_level,
     generator,
+    is_number,
     make_units,
 )
 from uqassay.statistics.bootstrap import bca_interval, percentile_interval
@@ -61,7 +62,8 @@ def bootstrap_estimate(
     Returns
     -------
     estimate : Estimate
-        The statistic on the sample. The note counts draws in which it is nan; they are left out of the interval. No interval
+        The statistic on the sample. The note counts draws in which it is nan; they are left out of the interval. It counts
+        infinite ones too, which stay in it. No interval
         where all draws are equal, since resampling then says nothing.
 
     Raises
@@ -115,7 +117,7 @@ def bootstrap_estimate(
         alone = int((resampler.sizes == 1).sum())
         notes.append(f"{resampler.sizes.size} strata" + (f", {alone} of a single unit" if alone else ""))
     psi = None if influence is None else _checked_influence(influence, n, units)
-    value, low, high = float(statistic(resampler.weights_of(np.ones(units.n_units)))), np.nan, np.nan
+    value, low, high = _number(statistic, resampler.weights_of(np.ones(units.n_units))), np.nan, np.nan
     name = ", ".join([method, scheme] + ["stratified"] * (resampler.sizes.size > 1))
 
     def estimate() -> Estimate:
@@ -127,12 +129,15 @@ def bootstrap_estimate(
     if units.n_units == 1:
         notes.append("1 group: no interval" if units.codes is not None else "1 instance: no interval")
         return estimate()
-    draws = np.array([float(statistic(weights)) for weights in resampler.draw(n_draws, generator(rng))])
+    draws = np.array([_number(statistic, weights) for weights in resampler.draw(n_draws, generator(rng))])
     defined = ~np.isnan(draws)
     missing = int((~defined).sum())
     if missing:
         notes.append(f"undefined in {missing} of {n_draws} draws, which are left out")
     draws = draws[defined]
+    infinite = int(np.isinf(draws).sum())
+    if infinite:
+        notes.append(f"infinite in {infinite} of {n_draws} draws")
     if draws.size == 0 or (draws == draws[0]).all():
         notes.append("all draws are equal: no interval" if draws.size else "no draw is defined: no interval")
         return estimate()
@@ -141,7 +146,7 @@ def bootstrap_estimate(
         return estimate()
     pull = _unit_influence(psi, resampler) if psi is not None else _jackknife(statistic, resampler)
     if np.isnan(pull).any():
-        notes.append("undefined without one unit: no interval")
+        notes.append("not finite without one unit: no interval")
         return estimate()
     low, high = (float(end) for end in bca_interval(value, draws, -pull, level=level))
     if np.isnan(low):
@@ -290,6 +295,14 @@ def _checked_influence(influence: ArrayLike, n: int, units: Units) -> Floats:
     return units.keep(psi)
 
 
+def _number(statistic: Callable[[Floats], float], weights: Floats) -> float:
+    value = statistic(weights)
+    if not is_number(value):
+        shape = f" of shape {value.shape}" if isinstance(value, np.ndarray) else ""
+        raise InputError(f"statistic: must give one number; it gave {type(value).__name__}{shape}; return a float.")
+    return float(value)
+
+
 def _unit_influence(psi: Floats, resampler: _Resampler) -> Floats:
     """How much each unit moves the statistic, centred within its stratum, (n,) -> (G,)."""
     return _centred(resampler.units.sums(psi[:, np.newaxis])[:, 0], resampler)
@@ -303,8 +316,8 @@ def _jackknife(statistic: Callable[[Floats], float], resampler: _Resampler) -> F
         for unit in members if size > 1 else ():
             counts = np.ones(resampler.units.n_units)
             counts[unit] = 0.0
-            pull[unit] = -(size - 1) / size * float(statistic(resampler.weights_of(counts)))
-    return _centred(pull, resampler)
+            pull[unit] = -(size - 1) / size * _number(statistic, resampler.weights_of(counts))
+    return _centred(pull, resampler) if np.isfinite(pull).all() else np.full_like(pull, np.nan)
 
 
 def _centred(values: Floats, resampler: _Resampler) -> Floats:

@@ -1,0 +1,112 @@
+"""Checks of samples, the scale of weights, and the small-sample correction where one weight dominates."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from uqassay.errors import InputError
+from uqassay.statistics import bootstrap_weights, kendall_tau_estimate, mean_estimate, proportion_estimate
+from uqassay.statistics._samples import (
+    _small_sample_correction,
+    as_floats,
+    check_level,
+    make_units,
+    scaled_weights,
+)
+
+
+def exact_correction(weights):
+    """Factors and degrees of freedom from the whole covariance of the residuals' sums, in exact fractions."""
+    w = [Fraction(float(x)) for x in weights]
+    total, g = sum(w), len(w)
+    h, tau = [x / total for x in w], [x * x / sum(y * y for y in w) for x in w]
+    sigma = [[-tau[i] * h[k] - h[i] * tau[k] + h[i] * h[k] + tau[i] * (i == k) for k in range(g)] for i in range(g)]
+    a = [tau[i] / sigma[i][i] for i in range(g)]
+    trace = sum(a[i] * a[k] * sigma[i][k] ** 2 for i in range(g) for k in range(g))
+    return [float(x) for x in a], float(1 / trace)
+
+
+@pytest.mark.parametrize("greatest", [1.0, 3.0, 1e3, 1e6, 1e10, 1e14])
+@pytest.mark.parametrize("g", [2, 3, 9])
+def test_correction_against_exact_fractions(greatest, g):
+    weights = np.ones(g) + np.arange(g) % 2
+    weights[g // 2] = greatest
+    units = make_units(g, None, weights)
+    a, dof = _small_sample_correction(np.ones(g), units)
+    expected, expected_dof = exact_correction(units.weights)
+    np.testing.assert_allclose(a, expected, rtol=1e-9)
+    assert dof == pytest.approx(expected_dof, rel=1e-9)
+
+
+@pytest.mark.parametrize("greatest", [1e6, 1e10, 1e14])
+@pytest.mark.parametrize("grouped", [False, True])
+def test_a_weight_that_dominates_gives_a_wide_interval(greatest, grouped):
+    values, weights = np.array([1.0, 1.5, 2.0, 3.0]), np.array([greatest, 1.0, 1.0, 1.0])
+    found = mean_estimate(values, sample_weight=weights, groups=[0, 1, 2, 2] if grouped else None)
+    assert found == pytest.approx(1.0, abs=1e-5)
+    assert found.low < -5
+    assert found.high > 7
+
+
+def test_weights_that_are_lost_in_the_sum_are_as_if_absent():
+    found = mean_estimate([1.0, 2.0, 3.0], sample_weight=[1e300, 1.0, 1.0])
+    assert (found, found.n, found.note) == (1.0, 1, "1 instance: no interval")
+    assert scaled_weights([1e300, 2e300, 1.0], 3).tolist() == [0.5, 1.0, 0.0]
+
+
+@pytest.mark.parametrize("scale", [1e-320, 1e-200, 1.0, 1e160, 1e307])
+def test_estimates_do_not_depend_on_the_scale_of_the_weights(scale):
+    rng = np.random.default_rng(0)
+    x, weights, groups = rng.random(30), 2.0 ** rng.integers(0, 3, 30), rng.integers(0, 9, 30)
+    for estimate in (
+        lambda w: mean_estimate(x, sample_weight=w, groups=groups),
+        lambda w: mean_estimate(x, sample_weight=w, method="bca", n_draws=200),
+        lambda w: proportion_estimate(x > 0.3, sample_weight=w),
+        lambda w: kendall_tau_estimate(x, x**2 + np.arange(30) % 3, sample_weight=w),
+    ):
+        one, other = estimate(weights), estimate(scale * weights)
+        np.testing.assert_allclose([other, other.low, other.high], [one, one.low, one.high], rtol=1e-12)
+        assert other.n == one.n
+
+
+def test_drawn_weights_keep_the_scale_that_was_given():
+    drawn = next(bootstrap_weights(4, sample_weight=[0.0, 50.0, 50.0, 50.0], n_draws=1))
+    assert drawn.sum() == 150.0
+    assert drawn[0] == 0.0
+
+
+def test_proportion_of_equal_shares_is_not_known_exactly():
+    # the mean of .3 fifty times differs from .3 by rounding, which is no spread
+    found = proportion_estimate(np.full(50, 0.3))
+    expected = proportion_estimate(np.full(50, 0.5))
+    assert found.high - found.low == pytest.approx(expected.high - expected.low, rel=0.1)
+
+
+def test_masked_values_are_refused():
+    masked = np.ma.masked_array([0, 1, 0, 1], [0, 0, 1, 0])
+    message = r"values: must not be masked; 1 of 4 values are masked, the first at row 2; .*compressed.*filled"
+    with pytest.raises(InputError, match=message):
+        mean_estimate(masked)
+    with pytest.raises(InputError, match="sample_weight: must not be masked"):
+        mean_estimate([1.0, 2.0, 3.0, 4.0], sample_weight=masked)
+    with pytest.raises(InputError, match="groups: must not be masked"):
+        mean_estimate([1.0, 2.0, 3.0, 4.0], groups=masked)
+    assert mean_estimate(np.ma.masked_array([0, 1, 0, 1], False)) == 0.5
+
+
+def test_rows_of_different_lengths_are_refused():
+    with pytest.raises(InputError, match=r"x: must have shape \(n,\); its rows differ in length"):
+        as_floats([[1.0, 2.0], [3.0]], "x", ndim=(1,), shape="(n,)")  # type: ignore[list-item]
+
+
+@pytest.mark.parametrize("level", [None, "0.95", [0.5, 0.6], np.array([0.9]), True, np.nan, 0.0, 1.0, 95])
+def test_levels_that_are_none_are_refused(level):
+    with pytest.raises(InputError, match="level: must lie strictly between 0 and 1; got"):
+        check_level(level)
+
+
+@pytest.mark.parametrize("level", [0.9, np.float32(0.9), np.array(0.9)])
+def test_levels_of_any_kind_of_number(level):
+    check_level(level)
+    assert mean_estimate([0.0, 1.0], level=level).low < 0
