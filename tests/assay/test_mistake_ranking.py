@@ -32,7 +32,9 @@ def judged():
     return found, models, y, given
 
 
-@pytest.mark.parametrize("score", ["total-entropy", "epistemic-entropy", "vote-entropy", "free-energy", "nonspecificity"])
+@pytest.mark.parametrize(
+    "score", ["total-entropy", "epistemic-entropy", "vote-entropy", "free-energy", "nonspecificity"]
+)
 def test_findings_are_the_metrics_own_numbers(judged, score):
     assay, models, y, _ = judged
     p = models["ensemble"]
@@ -66,7 +68,9 @@ def test_every_score_that_a_model_can_offer_is_judged(judged):
 
 def test_runs_are_averaged_and_shown_one_by_one(judged):
     assay, models, y, _ = judged
-    rows = [r for r in assay.finding_rows() if (r["model"], r["metric"], r["score"]) == ("two runs", "uq-auc", "margin")]
+    rows = [
+        r for r in assay.finding_rows() if (r["model"], r["metric"], r["score"]) == ("two runs", "uq-auc", "margin")
+    ]
     assert [r["run"] for r in rows] == ["all", "1", "2"]
     each = [uq_auc_score(prediction_errors(y, p), uq.measures.SCORES["margin"](p)) for p in models["two runs"]]
     for row, estimate in zip(rows[1:], each, strict=True):
@@ -171,7 +175,10 @@ def test_degenerate_assays_say_why():
         ({"nobody": {"s": [1, 2]}}, "uncertainties: must name models among m; got 'nobody'"),
         ({"m": [1, 2]}, "uncertainties: 'm' needs a dict of scores by name; got list"),
         ({"m": {"s": [1, 2, 3]}}, r"uncertainties: 's' of 'm' needs one value for each instance and run, shape \(2,\)"),
-        ({"m": {"s": [1, np.nan]}}, "uncertainties: 's' of 'm' must not hold nan; 1 of 2 values are nan, the first at row 1"),
+        (
+            {"m": {"s": [1, np.nan]}},
+            "uncertainties: 's' of 'm' must not hold nan; 1 of 2 values are nan, the first at row 1",
+        ),
         ({"m": {"s": ["a", "b"]}}, "uncertainties: 's' of 'm' must hold numbers"),
         ({"m": {"margin": [1, 2]}}, "uncertainties: 'margin' is the name of a score that uqassay computes"),
         ({"m": {"gap": [1, 2]}}, "uncertainties: 'gap' is the name of a score that uqassay computes"),

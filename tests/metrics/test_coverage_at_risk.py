@@ -54,6 +54,21 @@ def test_the_interval_inverts_the_bands():
     assert wider.high > found.high
 
 
+@pytest.mark.parametrize("greatest", [1e6, 1e8, 1e14])
+def test_a_weight_that_dominates_gives_a_wide_interval(greatest):
+    errors, uncertainty = np.tile([0.0, 0.0, 1.0], 10), np.tile([1.0, 2.0, 3.0], 10) + np.arange(30) / 40
+    weights = np.ones(30)
+    weights[4] = greatest
+    found = coverage_at_risk_score(errors, uncertainty, risk=0.2, sample_weight=weights)
+    assert (found.low, found.high) == (0.0, 1.0)
+
+
+@pytest.mark.parametrize("risk", [None, [0.1, 0.2], "0.1", np.nan])
+def test_a_risk_that_is_no_number_is_refused(risk):
+    with pytest.raises(InputError, match=r"risk: must lie in \[0, 1\]; got"):
+        coverage_at_risk_score([0, 1], [1, 2], risk=risk)
+
+
 def test_ends_are_said():
     errors, uncertainty, _ = random_case(3)
     every = coverage_at_risk_score(errors, uncertainty, risk=0.9)

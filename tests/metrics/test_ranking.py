@@ -48,7 +48,9 @@ def test_c_index_against_every_pair(random_generator):
 
 def test_c_index_of_errors_is_uq_auc(random_generator):
     errors, uncertainty = case(random_generator)
-    assert float(uq_c_index_score(errors, uncertainty)) == pytest.approx(float(uq_auc_score(errors, uncertainty)), abs=1e-14)
+    assert float(uq_c_index_score(errors, uncertainty)) == pytest.approx(
+        float(uq_auc_score(errors, uncertainty)), abs=1e-14
+    )
 
 
 @pytest.mark.parametrize("kind", ["hard", "soft"])
@@ -88,7 +90,9 @@ def test_temperature_leaves_the_binary_softmax_score_alone(random_generator):
     for temperature in (0.5, 1.0, 4.0):
         p = uq.Point.from_logits(logits / temperature)
         s = uq.measures.uncertainty_score(p, "least-confidence")
-        found.append((float(uq_auc_score(prediction_errors(y, p), s)), float(uq_c_index_score(probability_gap(y, p), s))))
+        found.append(
+            (float(uq_auc_score(prediction_errors(y, p), s)), float(uq_c_index_score(probability_gap(y, p), s)))
+        )
     assert found[0] == pytest.approx(found[1], abs=1e-12)
     assert found[2] == pytest.approx(found[1], abs=1e-12)
 

@@ -122,8 +122,51 @@ def test_where_everything_is_kept_the_interval_is_that_of_the_error_rate():
         curve = risk_coverage_curve(errors, uncertainty, sample_weight=w, groups=g)
         rate = proportion_estimate(errors, sample_weight=w, groups=g)
         assert curve.risk[-1] == pytest.approx(float(rate), abs=1e-14)
-        if w is not None or g is not None:  # else Wilson's normal quantile against Student's t
-            assert (curve.low[-1], curve.high[-1]) == pytest.approx((rate.low, rate.high), abs=1e-12)
+        for found in (curve, curve.at([1.0])):
+            assert (found.low[-1], found.high[-1]) == pytest.approx((rate.low, rate.high), abs=1e-12)
+
+
+@pytest.mark.parametrize("greatest", [1e6, 1e8, 1e10, 1e14])
+@pytest.mark.parametrize("grouped", [False, True])
+def test_a_weight_that_dominates_gives_wide_intervals(greatest, grouped):
+    # pytest takes any overflow as an error
+    errors, uncertainty, _, groups = random_case(8, grouped=grouped)
+    for row in (int(uncertainty.argmin()), int(uncertainty.argmax()), int(errors.argmax())):
+        weights = np.ones(40)
+        weights[row] = greatest
+        curve = risk_coverage_curve(errors, uncertainty, sample_weight=weights, groups=groups if grouped else None)
+        for found in (curve, curve.at([1e-300, 0.1, 0.5, 0.9, 1.0])):
+            assert (found.high - found.low > 0.9).all()
+            assert ((found.low <= found.risk) & (found.risk <= found.high)).all()
+
+
+def test_a_coverage_of_next_to_nothing_says_nothing():
+    found = risk_coverage_curve([0, 0, 1, 0], [0.1, 0.2, 0.2, 0.9]).at([1e-300, 1e-100])
+    assert found.low.tolist() == [0.0, 0.0]
+    assert found.high.tolist() == [1.0, 1.0]
+
+
+def test_a_level_of_next_to_one_is_no_overflow():
+    curve = risk_coverage_curve([0, 0, 1, 0], [0.1, 0.2, 0.2, 0.9], level=np.nextafter(1.0, 0.0)).at([0.5, 0.75])
+    assert (curve.high - curve.low > 0.99).all()
+
+
+@pytest.mark.parametrize("scale", [1e-320, 1e-200, 1e160, 1e307])
+def test_the_scale_of_the_weights_does_not_matter(scale):
+    errors, uncertainty, _, groups = random_case(9, soft=True, grouped=True)
+    weights = 2.0 ** (np.arange(40) % 4)
+    one = risk_coverage_curve(errors, uncertainty, sample_weight=weights, groups=groups)
+    other = risk_coverage_curve(errors, uncertainty, sample_weight=scale * weights, groups=groups)
+    for name in ("coverage", "risk", "low", "high", "thresholds", "n_kept"):
+        np.testing.assert_allclose(getattr(other, name), getattr(one, name), rtol=1e-12, err_msg=name)
+
+
+def test_notes_use_the_singular_for_one():
+    assert risk_coverage_curve(np.arange(100) == 3, np.arange(100)).note == "only 1 error: a rough interval"
+    nearly = np.where(np.arange(100) == 3, 0.9999, 0.0)
+    assert risk_coverage_curve(nearly, np.arange(100)).note == "only 1 error: a rough interval"
+    found = risk_coverage_curve(np.arange(100) != 3, np.arange(100), groups=np.arange(100) // 2)
+    assert found.note == "50 groups; only 1 right prediction in different groups: a rough interval"
 
 
 def test_where_no_error_is_kept_the_interval_rests_on_the_number_kept():

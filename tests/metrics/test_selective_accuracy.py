@@ -60,6 +60,41 @@ def test_the_interval_is_that_of_the_curve(grouped):
         assert (found.low, found.high) == pytest.approx((1 - high, 1 - low), abs=1e-10)
 
 
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("grouped", [False, True])
+@pytest.mark.parametrize("coverage", [0.05, 0.4, 0.8, 1.0])
+def test_interval_is_that_of_the_curve_whatever_weights_and_groups(weighted, grouped, coverage):
+    errors, uncertainty, weights, groups = random_case(11)
+    groups = np.where(groups < 6, 0, groups)  # one large group
+    options = {"sample_weight": weights if weighted else None, "groups": groups if grouped else None}
+    found = accuracy_at_coverage_score(errors, uncertainty, coverage=coverage, **options)
+    curve = risk_coverage_curve(errors, uncertainty, **options).at([coverage])
+    expected = (1 - curve.risk[0], 1 - curve.high[0], 1 - curve.low[0])
+    assert (found, found.low, found.high) == pytest.approx(expected, abs=1e-10)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("grouped", [False, True])
+def test_where_everything_is_kept_both_accuracies_are_one(weighted, grouped):
+    errors, uncertainty, weights, groups = (column[:20] for column in random_case(12))
+    options = {"sample_weight": weights if weighted else None, "groups": groups if grouped else None}
+    found = selective_gain(errors, uncertainty, coverage=1, **options)
+    kept, every = found.accuracy_kept, found.accuracy_all
+    assert (kept, kept.low, kept.high) == (every, every.low, every.high)
+    assert every.low < every < every.high
+
+
+@pytest.mark.parametrize("greatest", [1e6, 1e10, 1e14])
+def test_a_weight_that_dominates_gives_wide_intervals(greatest):
+    errors, uncertainty, _, _ = random_case(13)
+    weights = np.ones(60)
+    weights[7] = greatest
+    for coverage in (1e-300, 0.5, 1.0):
+        found = selective_gain(errors, uncertainty, coverage=coverage, sample_weight=weights)
+        assert found.accuracy_kept.high - found.accuracy_kept.low > 0.9
+        assert found.gain.low <= found.gain <= found.gain.high
+
+
 def test_influence_against_finite_differences_where_the_window_is_the_tie():
     # five ties of a fifth each: the window around the middle of one sees that tie alone
     rng = np.random.default_rng(3)
@@ -158,7 +193,7 @@ def test_degenerate_cases_are_said():
 
 
 def test_bad_input_is_refused():
-    for coverage in (0.0, 1.5, -1, np.nan):
+    for coverage in (0.0, 1.5, -1, np.nan, None, [0.5, 0.6], "0.5"):
         with pytest.raises(InputError, match=r"coverage: must lie in \(0, 1\]; got"):
             accuracy_at_coverage_score([0, 1], [1, 2], coverage=coverage)
     with pytest.raises(InputError, match="errors: must not hold nan"):

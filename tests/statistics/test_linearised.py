@@ -157,7 +157,9 @@ def test_bad_input_is_refused():
 
 def test_what_is_undefined_stays_so_in_differences_and_averages(random_generator):
     errors = random_generator.integers(0, 2, 40).astype(float)
-    known, unknown = (auc_linearised(e, random_generator.normal(size=40), None, imaginary=0.3) for e in (errors, 0 * errors))
+    known, unknown = (
+        auc_linearised(e, random_generator.normal(size=40), None, imaginary=0.3) for e in (errors, 0 * errors)
+    )
     assert np.isnan(unknown.value)
     assert np.isnan((known - unknown).value)
     found = linearised_estimate([known, unknown])

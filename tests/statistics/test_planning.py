@@ -97,6 +97,18 @@ def test_pilot_at_its_own_size_gives_its_own_interval(random_generator):
     assert np.isnan(plan.n_errors)
 
 
+@pytest.mark.parametrize("imaginary", [0.0, 0.3])
+def test_small_pilot_of_two_samples_gives_its_own_interval(random_generator, imaginary):
+    e, s = binormal(random_generator, 60, 0.1, 0.8)
+    groups = np.arange(60) // 3
+    statistic = auc_linearised(e, s, None, imaginary=imaginary)
+    for options in ({}, {"groups": groups}):
+        expected = linearised_estimate(statistic, scale="logit", **options)
+        plan = plan_from_pilot(statistic, n=60, **options)
+        np.testing.assert_allclose([plan.low, plan.high], [expected.low, expected.high], rtol=1e-12)
+    assert plan_from_pilot(statistic, n=6000).width == pytest.approx(plan_auc_from_pilot(e, s, n=6000).width, rel=0.25)
+
+
 def test_pilot_with_groups_plans_for_such_groups(random_generator):
     groups = np.arange(400) // 4
     effect = random_generator.normal(size=100)[groups]

@@ -7,8 +7,9 @@ import pytest
 from scipy import special
 
 from uqassay.errors import InputError
+from uqassay.statistics._samples import make_units
 from uqassay.statistics.delong import auc_linearised
-from uqassay.statistics.linearised import Linearised, linearised_estimate
+from uqassay.statistics.linearised import Linearised, linearised_estimate, spread_of
 from uqassay.statistics.power import plan_auc_difference, plan_difference_from_pilot
 
 
@@ -18,6 +19,14 @@ def test_power_against_the_normal_formula():
     assert plan.difference / plan.standard_error == pytest.approx(shift, rel=0.02)
     assert 0.8 <= plan.power < 0.81
     assert plan_auc_difference(0.85, 0.9, 0.3, correlation=0.4, n=plan.n).power == pytest.approx(plan.power)
+
+
+def test_small_pilot_of_two_samples_gives_the_error_of_its_test(random_generator):
+    e = np.repeat([1.0, 0.0], [6, 54])
+    first, second = random_generator.normal(size=(2, 60)) + [[1.5], [0.5]] * e
+    pilot = auc_linearised(e, first, None) - auc_linearised(e, second, None)
+    plan = plan_difference_from_pilot(pilot, n=60)
+    assert plan.standard_error == pytest.approx(spread_of(pilot, make_units(60, None, None)).standard_error, rel=1e-12)
 
 
 def test_power_grows_with_n_and_with_the_correlation():

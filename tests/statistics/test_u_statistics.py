@@ -16,7 +16,9 @@ def pairs_one_by_one(truth, scores, weights):
         for j in range(n):
             if truth[i] != truth[j]:
                 comparable[i] += weights[j]
-                concordant[i] += weights[j] * (0.5 + 0.5 * np.sign(truth[i] - truth[j]) * np.sign(scores[i] - scores[j]))
+                concordant[i] += weights[j] * (
+                    0.5 + 0.5 * np.sign(truth[i] - truth[j]) * np.sign(scores[i] - scores[j])
+                )
                 tied[i] += weights[j] * (scores[i] == scores[j])
     return concordant, comparable, tied
 
@@ -36,6 +38,7 @@ def test_pairs_against_brute_force(random_generator, truth_levels, score_levels,
     for n in (1, 2, 3, 17, 64, 65, 130):
         truth, scores = random_case(random_generator, n, truth_levels, score_levels)
         weights = random_generator.integers(0, 4, n) / 2 if weighted else np.ones(n)
+        weights[0] = 1
         found = concordance(truth, scores, sample_weight=weights if weighted else None)
         for mine, expected in zip(
             (found.concordant, found.comparable, found.tied), pairs_one_by_one(truth, scores, weights), strict=True
@@ -149,8 +152,8 @@ def test_no_pair_is_undefined_not_zero(weighted):
     [
         (([1, 2], [1, np.nan]), None, "scores: must not hold nan; 1 of 2 values are nan"),
         (([1, 2], [1, 2, 3]), None, "scores: needs one value for each of the 2 instances; got 3"),
-        (([1, 2], [1, 2]), [1, -1], "sample_weight: needs one finite weight"),
-        (([1, 2], [1, 2]), [1], "sample_weight: needs one finite weight"),
+        (([1, 2], [1, 2]), [1, -1], "sample_weight: must be finite and not negative; row 1 has -1"),
+        (([1, 2], [1, 2]), [1], "sample_weight: must have one weight per instance"),
     ],
 )
 def test_bad_input_is_refused(arguments, weights, message):

@@ -302,3 +302,25 @@ def print_table(only):
 
 if __name__ == "__main__":
     print_table(sys.argv[1] if len(sys.argv) > 1 else "")
+
+
+@pytest.mark.parametrize("answer", [None, np.array([1.0]), "one", True])
+def test_a_statistic_that_gives_no_number_is_refused(answer):
+    with pytest.raises(InputError, match="statistic: must give one number; it gave"):
+        bootstrap_estimate(lambda w: answer, 5, n_draws=10)
+
+
+@pytest.mark.parametrize("method", ["bca", "percentile"])
+def test_infinite_draws_are_counted_and_kept(method):
+    values = np.array([0.1, 0.2, 0.2, 0.4, 2.5])
+    found = bootstrap_estimate(
+        lambda w: np.inf if w[4] > 1 else float(values @ w / w.sum()), 5, n_draws=200, method=method
+    )
+    assert 0 < found.low < found
+    assert found.high == np.inf
+    assert found.note.startswith("infinite in ")
+    both = bootstrap_estimate(
+        lambda w: np.inf if w[0] == 0 else -np.inf if w[1] == 0 else float(w[4]), 5, n_draws=200, method="bca"
+    )
+    assert np.isnan(both.low)
+    assert both.note.endswith("not finite without one unit: no interval")

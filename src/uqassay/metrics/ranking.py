@@ -17,7 +17,7 @@ from uqassay.metrics.risk_area_influences import area_estimate, augrc_linearised
 from uqassay.predictions import Prediction
 from uqassay.predictions._base import Array
 from uqassay.statistics import Estimate
-from uqassay.statistics._samples import as_floats, make_units
+from uqassay.statistics._samples import as_floats, make_units, scaled_weights
 from uqassay.statistics.delong import IMAGINARY, auc_linearised, checked, named_auc, noted, sample_counts
 from uqassay.statistics.linearised import Linearised, linearised_estimate
 from uqassay.statistics.u_statistics import concordance_linearised
@@ -326,7 +326,4 @@ def checked_gap(
         raise InputError(
             f"{arguments[1]}: needs one value for each of the {len(g)} instances; got {len(s)}; align them."
         )
-    if sample_weight is None:
-        return g, s, None
-    make_units(len(g), None, sample_weight)  # refuses what is no weight
-    return g, s, np.asarray(sample_weight, dtype=np.float64)
+    return g, s, None if sample_weight is None else scaled_weights(sample_weight, len(g))

@@ -50,9 +50,9 @@ def paired_ranking_test(
         Confidence level of the interval of the difference.
     method : {"linearised", "permutation"}
         "linearised": Student's t on the difference of the influences; for "uq-auc" this is the test of DeLong et al. with
-        Satterthwaite's degrees of freedom. "permutation", the check: the two rankings change places in random instances (whole
-        groups), each as the ranks of its scores; exact where they are exchangeable. The swaps do not depend on
-        the order of rows.
+        Satterthwaite's degrees of freedom and the imaginary instances of `statistics.auc_estimate`. "permutation", the
+        check: the two rankings change places in random instances (whole groups), each as the ranks of its scores; exact
+        where they are exchangeable. The swaps do not depend on the order of rows.
     n_draws, rng
         Of the permutation test; its p-value is (1 + count) / (1 + n_draws). None means seed 0.
 
@@ -73,16 +73,20 @@ def paired_ranking_test(
     ========================  ==========================  ===========================
     instances, errors, area   two scores of one model     two models
     ========================  ==========================  ===========================
-    200, 5 %, .8              0.5 / 4.3 / 10.8            0.9 / 5.2 / 10.8
-    200, 5 %, .95             0.1 / 1.8 / 6.7             0.0 / 2.1 / 6.8
-    200, 10 %, .6             1.1 / 5.3 / 10.3            1.0 / 5.2 / 10.3
-    200, 30 %, .8             0.6 / 5.2 / 9.8             1.1 / 5.0 / 10.5
-    1,000, 2 %, .8            0.8 / 4.9 / 10.2            1.2 / 6.3 / 11.5
-    1,000, 10 %, .8           0.9 / 5.2 / 10.0            1.1 / 4.9 / 10.6
-    1,000, 10 %, .95          0.7 / 4.2 / 9.1             0.9 / 5.2 / 10.0
-    the same in 100 groups    1.5 / 5.9 / 10.6 (area .8, 20 %)
-    "uq-c-index", 1,000       1.2 / 4.9 / 10.2 (10 %, .8)
+    200, 5 %, .8              0.5 / 3.8 / 9.7             0.3 / 3.1 / 7.5
+    200, 5 %, .95             0.1 / 1.4 / 5.5             0.0 / 0.8 / 4.1
+    200, 10 %, .6             1.0 / 5.0 / 9.6             0.5 / 4.0 / 9.0
+    200, 30 %, .8             0.6 / 5.0 / 9.6             1.1 / 4.8 / 10.0
+    1,000, 2 %, .8            0.7 / 4.5 / 9.6             0.7 / 4.9 / 9.6
+    1,000, 10 %, .8           0.9 / 5.1 / 9.9             1.0 / 4.7 / 10.2
+    1,000, 10 %, .95          0.7 / 4.1 / 9.0             0.9 / 5.0 / 9.8
+    1,000, 20 %, .8, groups   1.5 / 5.9 / 10.4
+    400, 20 and 200 errors                                1.5 / 5.1 / 9.4
+    1,000, 10 and 200 errors                              1.7 / 5.9 / 10.2
     ========================  ==========================  ===========================
+
+    Other metrics at 1,000, 10 %, .8, two scores: "uq-c-index" 1.0 / 4.2 / 9.9, "aurc" and "e-aurc" 0.3 / 3.4 / 8.0, "augrc"
+    0.8 / 3.9 / 9.4, "prediction-rejection" 1.1 / 4.3 / 10.0.
 
     Power in percent at 5 %, areas of .8 and .8 + d with 10 % errors and correlation .5:
 
@@ -111,9 +115,9 @@ def paired_ranking_test(
     chosen = _metric(metric)
     for ranking, name in ((a, "a"), (b, "b")):
         _check_ranking(ranking, name)
-    first, w = chosen.linearised_of(*a, sample_weight=sample_weight)
-    second, _ = chosen.linearised_of(*b, sample_weight=sample_weight)
-    found = paired_statistic_test(first, second, groups=groups, sample_weight=w, level=level)
+    first, w = chosen.linearised_of(*a, sample_weight=sample_weight, groups=groups)
+    second, _ = chosen.linearised_of(*b, sample_weight=sample_weight, groups=groups)
+    found = paired_statistic_test(first, second, groups=groups, sample_weight=w, level=level, bound=chosen.bound)
     if method == "linearised" or np.isnan(found.pvalue):
         return found
     pvalue = _swap_pvalue(chosen, a, b, groups, w, n_draws, generator(rng))
@@ -163,8 +167,8 @@ def pairwise_ranking_tests(
         if n not in (None, size):
             raise InputError(f"rankings: all need the same {n} instances; {name!r} has {size}; use one test set.")
         n = size
-        statistics[str(name)], w = chosen.linearised_of(*ranking, sample_weight=sample_weight)
-    return pairwise_statistic_tests(statistics, groups=groups, sample_weight=w, level=level)
+        statistics[str(name)], w = chosen.linearised_of(*ranking, sample_weight=sample_weight, groups=groups)
+    return pairwise_statistic_tests(statistics, groups=groups, sample_weight=w, level=level, bound=chosen.bound)
 
 
 def _metric(name: str) -> RankingMetric:

@@ -73,6 +73,7 @@ def two_samples(
     if sample_weight_in is not None or sample_weight_out is not None:
         given = (sample_weight_in, sample_weight_out)
         weights = np.concatenate([_weights(w, n, i) for i, (w, n) in enumerate(zip(given, sizes, strict=True))])
+        weights = weights / weights.max()
     if groups_in is not None or groups_out is not None:
         groups = joined_groups(groups_in, groups_out, *sizes)
     return TwoSamples(inside, outside, weights, groups)

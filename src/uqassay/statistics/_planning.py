@@ -1,6 +1,7 @@
 """What planning for a width and planning for a power share: variances to expect, the search for n, checks of what is asked."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -43,13 +44,16 @@ def pilot_error(pilot: Linearised, groups: ArrayLike | None) -> tuple[Callable[[
             f"pilot: must say how the statistic varies; {units.n_units} instances or groups show no variance; "
             "take a larger pilot."
         )
-    error, dof = spread.standard_error, spread.dof
+    variance, dof = spread.standard_error**2, spread.dof
+    # imaginary instances stay as few as they are, so what they add falls faster
+    extra = variance - spread_of(replace(pilot, imaginary=0.0, shadows=()), units).standard_error ** 2
     note = f"from a pilot of {m} instances"
     if units.codes is not None:
         note += f" in {units.n_units} groups, {m / units.n_units:.3g} each"
 
     def standard_error(n: int) -> tuple[float, float]:
-        return error * (m / n) ** 0.5, max(dof * n / m, min(dof, 1.0))
+        share = m / n
+        return (share * (variance - extra * (1 - min(share, 1.0)))) ** 0.5, max(dof * n / m, min(dof, 1.0))
 
     return standard_error, note
 

@@ -240,7 +240,7 @@ def plan_from_pilot(
     Notes
     -----
     The variance of the pilot's estimate times m/n, and its degrees of freedom times n/m. Where the interval is centred
-    beside the estimate (`Linearised.centre`), it comes closer to it by m/n as well; for n = m the plan is the pilot's own
+    beside the estimate (`Linearised.centre`), the distance is taken times m/n as well. For n = m the plan is the pilot's own
     interval.
 
     Examples

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from uqassay._array import available_cores
 from uqassay.errors import InputError
-from uqassay.statistics._samples import Floats, as_floats
+from uqassay.statistics._samples import Floats, as_floats, scaled_weights
 from uqassay.statistics.linearised import Linearised, undefined
 
 __all__ = ["Concordance", "concordance", "concordance_linearised", "dense_ranks", "dominance_sums"]
@@ -90,15 +90,13 @@ def concordance(truth: ArrayLike, scores: ArrayLike, *, sample_weight: ArrayLike
     s = as_floats(scores, "scores", ndim=(1,), shape="(n,)")
     if s.shape != g.shape:
         raise InputError(f"scores: needs one value for each of the {len(g)} instances; got {len(s)}; align them.")
-    w = None
-    if sample_weight is not None:
-        w = as_floats(sample_weight, "sample_weight", ndim=(1,), shape="(n,)")
-        if w.shape != g.shape or (w < 0).any() or np.isinf(w).any():
-            raise InputError(
-                f"sample_weight: needs one finite weight ≥ 0 for each of the {len(g)} instances; got shape {w.shape} "
-                f"and the smallest weight {w.min():g}; give instances that should not count the weight 0."
-            )
-    return _count(g, s, w)
+    if sample_weight is None:
+        return _count(g, s, None)
+    greatest = float(np.max(sample_weight)) if np.size(sample_weight) else 1.0
+    found = _count(g, s, scaled_weights(sample_weight, len(g)))
+    weights = np.asarray(sample_weight, dtype=np.float64)
+    columns = (found.concordant * greatest, found.comparable * greatest, found.tied * greatest)
+    return Concordance(*columns, weights)
 
 
 def concordance_linearised(
