@@ -104,7 +104,8 @@ def auc_estimate(
     ===============================  ==================  ==================
 
     So the adjusted interval holds down to a few instances, where it is wide; a bootstrap does not, see
-    `bootstrap_estimate`.
+    `bootstrap_estimate`. Its upper end is too low where two small samples are all but separated: at an area of .99 with
+    20 and 20 instances it covers 91.3 %, plain DeLong 98.0 % (with 20 and 180: 95.7 and 92.3).
 
     References
     ----------
