@@ -180,8 +180,11 @@ def test_degenerate_assays_say_why():
             "uncertainties: 's' of 'm' must not hold nan; 1 of 2 values are nan, the first at row 1",
         ),
         ({"m": {"s": ["a", "b"]}}, "uncertainties: 's' of 'm' must hold numbers"),
-        ({"m": {"margin": [1, 2]}}, "uncertainties: 'margin' is the name of a score that uqassay computes"),
-        ({"m": {"gap": [1, 2]}}, "uncertainties: 'gap' is the name of a score that uqassay computes"),
+        ({"m": {"margin": [1, 2]}}, "uncertainties: 'margin' is the name of something that uqassay computes"),
+        ({"m": {"gap": [1, 2]}}, "uncertainties: 'gap' is the name of something that uqassay computes"),
+        ({"m": {"accuracy": [1, 2]}}, "uncertainties: 'accuracy' is the name of something that uqassay computes"),
+        ({"m": {"run": [1, 2]}}, "uncertainties: 'run' is the name of something that uqassay computes"),
+        ({"m": {" ": [1, 2]}}, "uncertainties: ' ' is the name of something that uqassay computes, or none"),
     ],
 )
 def test_bad_scores_are_refused(uncertainties, message):
@@ -198,3 +201,26 @@ def test_saved_and_loaded_findings_agree(judged, tmp_path):
     )
     assert [row[:3] for row in first] == [row[:3] for row in second]
     assert np.array([row[3:] for row in first]) == pytest.approx(np.array([row[3:] for row in second]), nan_ok=True)
+
+
+def test_one_error_in_one_of_many_runs_is_no_more_certain_than_none(random_generator):
+    """Averaged over runs an error weighs a tenth, yet the share of errors may be as large as where none was seen."""
+    n, y = 700, np.zeros(700, dtype=int)
+    sure = np.column_stack([random_generator.uniform(0.6, 0.99, n), np.zeros(n)])
+    sure[:, 1] = 1 - sure[:, 0]
+    runs = [uq.Point(sure) for _ in range(10)]
+    wrong = sure.copy()
+    wrong[sure[:, 0].argmax()] = 0.01, 0.99
+    none = uq.assay({"m": runs}, y, n_draws=5).risk_coverage("m", "total-entropy", [0.9])[0]
+    one = uq.assay({"m": [*runs[:9], uq.Point(wrong)]}, y, n_draws=5).risk_coverage("m", "total-entropy", [0.9])[0]
+    assert one > none
+    assert one.high >= none.high
+
+
+def test_pairs_are_pairs(judged):
+    with pytest.raises(InputError, match="a: must be a pair"):
+        judged[0].compare_uncertainties("ensemble", "margin")
+    with pytest.raises(InputError, match="pairs: must be a list of pairs"):
+        judged[0].pairwise_uncertainties(["ensemble", "margin"])
+    with pytest.raises(InputError, match="coverage"):
+        judged[0].refusal("ensemble", "margin", "x")

@@ -8,13 +8,19 @@ from numpy.typing import ArrayLike, NDArray
 from uqassay.assay.alignment import Aligned
 from uqassay.errors import InputError
 from uqassay.measures.scores import SCORES, score_names
+from uqassay.metrics.ood_detection import OOD_METRICS
+from uqassay.metrics.ranking_metrics import RANKING_METRICS
 from uqassay.predictions.pandas_input import positions, take_index
 from uqassay.statistics._samples import refuse_masked
 
 __all__ = ["given_scores", "score_list"]
 
 Array = NDArray[np.float64]
-COLUMNS = ("distance", "nonspecificity", "correct", "confidence", "label", "log-loss", "brier", "gap", "upper-label")
+TAKEN = {
+    *("distance", "nonspecificity", "correct", "confidence", "label", "log-loss", "brier", "gap", "upper-label"),
+    *("model", "run", "instance", "y_true", "accuracy", "ece", "unified", "kl", "js", "js-distance", "tv", "hellinger"),
+    *("brier-distance", *SCORES, *RANKING_METRICS, *OOD_METRICS),
+}
 
 
 def given_scores(
@@ -56,8 +62,8 @@ def score_list(
 
 
 def _checked(values: ArrayLike, model: str, name: str, runs: int, n: int, aligned: Aligned) -> Array:
-    if name in SCORES or name in COLUMNS:
-        raise InputError(f"uncertainties: {name!r} is the name of a score that uqassay computes; rename it.")
+    if name in TAKEN or not name.strip():
+        raise InputError(f"uncertainties: {name!r} is the name of something that uqassay computes, or none; rename it.")
     what = f"uncertainties: {name!r} of {model!r}"
     refuse_masked(values, what)
     taken, index = take_index(values)

@@ -15,7 +15,7 @@ from uqassay.measures.scores import SCORES
 from uqassay.metrics.ranked_errors import rank_errors
 from uqassay.metrics.ranking_metrics import RANKING_METRICS, RankingMetric
 from uqassay.metrics.risk_coverage import risk_coverage_curve
-from uqassay.metrics.selective_accuracy import SelectiveGain, accuracy_estimate, gain_estimate
+from uqassay.metrics.selective_accuracy import SelectiveGain, accuracy_estimate, check_coverage, gain_estimate
 from uqassay.statistics import Estimate, PairedComparison, proportion_estimate
 from uqassay.statistics.linearised import Linearised
 from uqassay.statistics.statistic_comparisons import (
@@ -111,6 +111,9 @@ def compare_two_rankings(
 ) -> PairedComparison:
     """Paired test of two scores, each given by (model, score)."""
     chosen = _metric(metric)
+    for name, pair in (("a", a), ("b", b)):
+        if not _is_pair(pair):
+            raise InputError(f"{name}: must be a pair (model, score); got {pair!r}; write ('DE', 'total-entropy').")
     first, second = (_linearised(assay, *pair, chosen) for pair in (a, b))
     return paired_statistic_test(
         _one(first), _one(second), groups=assay.groups, level=assay.settings.level, bound=chosen.bound
@@ -122,6 +125,8 @@ def compare_rankings(
 ) -> PairwiseComparisons:
     """Paired tests of every two of several scores, each given by (model, score); named "model: score"."""
     chosen = _metric(metric)
+    if isinstance(pairs, str) or not all(_is_pair(pair) for pair in pairs):
+        raise InputError(f"pairs: must be a list of pairs (model, score); got {pairs!r}; write [('DE', 'total-entropy'), …].")
     statistics = {f"{model}: {score}": _one(_linearised(assay, model, score, chosen)) for model, score in pairs}
     return pairwise_statistic_tests(statistics, groups=assay.groups, level=assay.settings.level, bound=chosen.bound)
 
@@ -129,6 +134,7 @@ def compare_rankings(
 def refusal(assay: "Assay", model: str, score: str, coverage: float) -> SelectiveGain:
     """What refusing the instances of which a score is most unsure gains, averaged over runs."""
     errors, scores = truths_and_scores(assay, model, score, "errors")
+    check_coverage(coverage)
     runs = [rank_errors(e, s) for e, s in zip(errors, scores, strict=True)]
     options: dict[str, Any] = {"groups": assay.groups, "level": assay.settings.level}
     return SelectiveGain(
@@ -182,6 +188,10 @@ def _estimate(
 
 def _linearised(assay: "Assay", model: str, score: str, metric: RankingMetric) -> list[Linearised]:
     return metric.runs(*truths_and_scores(assay, model, score, metric.truth), assay.groups)
+
+
+def _is_pair(value: Any) -> bool:
+    return isinstance(value, tuple | list) and len(value) == 2 and all(isinstance(part, str) for part in value)
 
 
 def _one(runs: list[Linearised]) -> Linearised | list[Linearised]:

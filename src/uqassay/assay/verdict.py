@@ -300,11 +300,14 @@ def _refusal(assay: "Assay", rows: Sequence["Ranked"]) -> str:
     """What refusing the most uncertain instances does to the accuracy of the best model."""
     model = next(r.model for r in rows if r.rank == 1)
     score = reference_score(assay, model)
-    if score is None or assay.n_units < 2:
+    if score is None or assay.n_units < 2 or assay.n_instances * (1 - KEPT) < 1:
+        return ""
+    scores = assay[model].columns[score]
+    if bool((scores == scores[:, :1]).all()):  # nothing to choose by
         return ""
     found = assay.refusal(model, score, KEPT)
     gain = found.gain
-    if float(found.accuracy_all) == 1.0 or not (np.isfinite(gain.low) and np.isfinite(gain.high)):
+    if float(found.accuracy_all) in (0.0, 1.0) or not (np.isfinite(gain.low) and np.isfinite(gain.high)):
         return ""
     share, name = f"{100 * (1 - KEPT):.0f} %", score.replace("-", " ")
     if gain.low <= 0:

@@ -192,7 +192,7 @@ def accuracy_at_coverage_linearised(
     errors: ArrayLike, uncertainty: ArrayLike, weights: ArrayLike | None, *, coverage: float
 ) -> Linearised:
     """Accuracy at a coverage and the influence of every instance; for use by other rooms."""
-    _check_coverage(coverage)
+    check_coverage(coverage)
     ranked = rank_errors(errors, uncertainty, weights)
     kept = kept_part(ranked, coverage)
     return Linearised(1 - kept.risk, -kept.influence)
@@ -208,7 +208,7 @@ def accuracy_estimate(
 ) -> Estimate:
     """`accuracy_at_coverage_score`, averaged over training runs; for use by other rooms."""
     check_level(level)
-    _check_coverage(coverage)
+    check_coverage(coverage)
     units = make_units(runs[0].n, groups, sample_weight)
     notes = _notes(units, runs)
     if coverage == 1:
@@ -234,7 +234,7 @@ def gain_estimate(
 ) -> Estimate:
     """The gain of `selective_gain`, averaged over training runs; for use by other rooms."""
     check_level(level)
-    _check_coverage(coverage)
+    check_coverage(coverage)
     units = make_units(runs[0].n, groups, sample_weight)
     notes = _notes(units, runs)
     value = low = high = 0.0
@@ -320,6 +320,11 @@ def _share_estimate(
     low, high = risk_interval(
         risk, rate, coverage, variance, n_units=units.n_units, sum_ww=sum_ww, dof=dof, level=level
     )
+    if len(parts) > 1:  # errors of single runs average out, but no run knows more than that it saw none
+        _, least = risk_interval(
+            0.0, 0.0, coverage, 0.0, n_units=units.n_units, sum_ww=sum_ww, dof=correction[1], level=level
+        )
+        high = np.maximum(high, least)
     return risk, (float(low), float(high)), u
 
 
@@ -333,6 +338,6 @@ def _error_rate(ranked: RankedErrors) -> float:
     return ranked.error_rate
 
 
-def _check_coverage(coverage: float) -> None:
+def check_coverage(coverage: float) -> None:
     if not (is_number(coverage) and 0.0 < coverage <= 1.0):
         raise InputError(f"coverage: must lie in (0, 1]; got {coverage}; pass 0.9 to refuse the most uncertain tenth.")
