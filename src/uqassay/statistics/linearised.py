@@ -190,12 +190,14 @@ def spread_of(statistic: Linearised, units: Units, run_values: Sequence[Floats] 
     its degrees of freedom by their shares of the variance.
     """
     influence = units.keep(statistic.influence)
-    robust = spread_of_mean(influence, units)
+    plain = units.codes is None and units.weights is None
     if statistic.parts:
         u, variance, dof = _of_parts(statistic, units)
-        if units.codes is not None or units.weights is not None:
+        if not plain:
+            robust = spread_of_mean(influence, units)
             variance, dof = max(variance, robust.standard_error**2), min(dof, robust.dof)
     else:
+        robust = spread_of_mean(influence, units)
         u = units.sums(influence[:, np.newaxis])[:, 0]
         variance, dof = robust.standard_error**2, robust.dof
     if statistic.uneven:
@@ -211,43 +213,51 @@ def spread_of(statistic: Linearised, units: Units, run_values: Sequence[Floats] 
 def _of_parts(statistic: Linearised, units: Units) -> tuple[Floats, float, float]:
     """Sums over units, their variance and its degrees of freedom."""
     strata = statistic.strata or tuple(range(len(statistic.parts)))
-    u, extra, squares, dofs, counted = np.zeros(units.n_units), 0.0, [], [], 0.0
+    whole, weight = np.zeros(units.n_units), float(units.sizes.sum())
+    extra, squares, dofs, counted = 0.0, [], [], 0.0
     for stratum in dict.fromkeys(strata):
-        own, shadow, total, inverse = np.zeros(units.n_units), 0.0, 0.0, 0.0
+        own, shadow, total, inverse = np.zeros(0), 0.0, 0.0, 0.0
         for p in (p for p, s in enumerate(strata) if s == stratum):
-            count = _units_in(units.keep(np.asarray(statistic.inside[p], dtype=np.float64)), units)
-            count += statistic.imaginary
+            count = _units_in(units.keep(np.asarray(statistic.inside[p])), units) + statistic.imaginary
             root = sample_factor(count) ** 0.5
-            mine = root * units.sums(units.keep(statistic.parts[p])[:, np.newaxis])[:, 0] / units.sizes.sum()
+            mine = units.sums(units.keep(statistic.parts[p])[:, np.newaxis])[:, 0] * (root / weight)
             hidden = root * statistic.shadows[p] if statistic.shadows else 0.0
-            square = float(mine @ mine) + statistic.imaginary * hidden**2
-            own, shadow, total = own + mine, shadow + hidden, total + square
+            square = _sum_of_squares(mine) + statistic.imaginary * hidden**2
+            own = own + mine if own.size else mine
+            shadow, total = shadow + hidden, total + square
             inverse += square / max(count - 1, LEAST_DOF)
             counted += count - 1
-        u += own
+        whole += own
         extra += statistic.imaginary * shadow**2
-        squares.append(float(own @ own) + statistic.imaginary * shadow**2)
+        squares.append(_sum_of_squares(own) + statistic.imaginary * shadow**2)
         dofs.append(total / inverse if inverse > 0 else np.inf)
     between = sum(squares)
     dof = max(counted, LEAST_DOF)
     if between > 0:
         dof = between**2 / sum(s * s / d for s, d in zip(squares, dofs, strict=True))
-    return u, float(u @ u) + extra, dof  # an instance may be in several parts
+    variance = squares[0] if len(squares) == 1 else _sum_of_squares(whole) + extra  # an instance may be in several parts
+    return whole, variance, dof
+
+
+def _sum_of_squares(u: Floats) -> float:
+    return float((u * u).sum())
 
 
 def uneven_dof(u: Floats) -> float:
     """Degrees of freedom of Σ u² from the fourth moment of u: few where a few of them carry most of it."""
-    if not np.any(u):
+    squares = u * u
+    greatest = float(squares.max())
+    if greatest == 0.0:
         return np.inf
-    squares = (u / np.abs(u).max()) ** 2
-    second, fourth = float(squares.sum()) ** 2, float((squares**2).sum())
+    squares /= greatest
+    second, fourth = float(squares.sum()) ** 2, _sum_of_squares(squares)
     excess = fourth - second / u.size  # 0 where all squares are equal
     return max(2 * second / excess, LEAST_UNEVEN_DOF) if excess > 0 else np.inf
 
 
 def least_units(statistic: Linearised, units: Units) -> int:
     """Units in the smallest part."""
-    counts = [_units_in(units.keep(np.asarray(i, dtype=np.float64)), units) for i in statistic.inside]
+    counts = [_units_in(units.keep(np.asarray(i)), units) for i in statistic.inside]
     return max(1, round(min(counts))) if counts else units.n_units
 
 
@@ -271,10 +281,10 @@ def sample_factor(count: float) -> float:
     return count / max(count - 1, LEAST_DOF)
 
 
-def _units_in(inside: Floats, units: Units) -> float:
+def _units_in(inside: Floats | NDArray[np.bool_], units: Units) -> float:
     """Units with an instance in this part of the statistic."""
     if units.codes is None:
-        return float(inside.sum())
+        return float(np.count_nonzero(inside)) if inside.dtype == bool else float(inside.sum())
     return float(np.count_nonzero(np.bincount(units.codes, weights=inside)))
 
 

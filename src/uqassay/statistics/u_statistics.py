@@ -354,4 +354,4 @@ def _cumulative(weights: Floats | None, n: int) -> Floats | Ints:
 
 
 def _dot(weights: Floats | None, values: Floats) -> float:
-    return float(values.sum() if weights is None else weights @ values)
+    return float(values.sum() if weights is None else (weights * values).sum())
