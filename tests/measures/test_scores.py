@@ -12,7 +12,7 @@ from tests.kinds import KINDS, random_prediction
 import uqassay as uq
 from uqassay.errors import InputError
 from uqassay.measures.free_energy import free_energy
-from uqassay.measures.scores import SCORES, Score, score_names, uncertainty_score
+from uqassay.measures.scores import SCORES, Score, score_columns, score_names, uncertainty_score
 from uqassay.measures.variance import predicted_class_variance, total_variance, variance_decomposition
 from uqassay.measures.votes import variation_ratio, vote_entropy, vote_shares
 
@@ -298,3 +298,13 @@ def test_one_member_is_a_point_without_spread(random_generator):
         np.testing.assert_array_equal(uncertainty_score(one, name), uncertainty_score(point, name), err_msg=name)
     for name in SPREADS:
         assert (uncertainty_score(one, name) == 0.0).all(), name
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_scores_together_are_the_scores_one_by_one(kind, random_generator):
+    prediction = random_prediction(kind, random_generator, n=30)
+    names = score_names(prediction, costly=True)
+    together = score_columns(prediction, names)
+    assert list(together) == list(names)
+    for name in names:
+        assert np.array_equal(together[name], uncertainty_score(prediction, name))

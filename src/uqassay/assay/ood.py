@@ -12,14 +12,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from uqassay.assay.findings import FINDING_COLUMNS
-from uqassay.assay.mistake_ranking import scores_of
+from uqassay.assay.mistake_ranking import _OF_THE_SPREAD, scores_of
 from uqassay.assay.scored_side import Side, score_side
 from uqassay.assay.scoring import Settings
 from uqassay.errors import InputError, MissingDependencyError
-from uqassay.measures.scores import SCORES
+from uqassay.measures.scores import SCORES, score_names
 from uqassay.metrics.ood_detection import OOD_METRICS, OodMetric
 from uqassay.metrics.ood_intervals import Positive
 from uqassay.metrics.two_samples import TwoSamples, joined_groups
+from uqassay.predictions import Prediction
 from uqassay.statistics import Estimate, PairedComparison
 from uqassay.statistics._samples import check_choice, check_level
 from uqassay.statistics.statistic_comparisons import paired_statistic_test
@@ -276,6 +277,11 @@ def detect_ood_in_predictions(
     -------
     OodDetection
 
+    Raises
+    ------
+    InputError
+        As in `detect_ood`; also for a score that no model has.
+
     Examples
     --------
     >>> import numpy as np, uqassay as uq
@@ -294,6 +300,7 @@ def detect_ood_in_predictions(
         score_side(predictions, settings, argument=argument, measures=scores, groups=groups, progress=progress)
         for predictions, argument, groups in ((inside, "inside", groups_in), (outside, "outside", groups_out))
     )
+    _check_offered(inside, own, other, scores or ())
     return _matched(own, other, positive, level, settings.convention)
 
 
@@ -328,6 +335,23 @@ def _matched(inside: Side, outside: Side, positive: Positive, level: float, conv
                 )
     ordered = {name: outside.models[name] for name in inside.models}
     return OodDetection(inside, replace(outside, models=ordered), positive, float(level), convention)
+
+
+def _check_offered(predictions: Mapping[str, Any], inside: Side, outside: Side, scores: Sequence[str]) -> None:
+    """Refuse a score that no model has on either side."""
+    held = {name for side in (inside, outside) for model in side.models.values() for name in model.columns}
+    absent = [name for name in scores if name not in held]
+    if not absent:
+        return
+    runs = {str(name): value if isinstance(value, Prediction) else value[0] for name, value in predictions.items()}
+    offered = {
+        score
+        for name, run in runs.items()
+        for score in score_names(run, costly=True)
+        if inside.models[name].n_points != 1 or score not in (*_OF_THE_SPREAD, "nonspecificity")
+    }
+    known = ", ".join(name for name in SCORES if name in offered)
+    raise InputError(f"scores: no model has {absent[0]!r}; the scores there are {known}; choose from them.")
 
 
 def _check_names(models: Mapping[str, Any], names: set[str]) -> None:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from uqassay._array import release, row_chunks
 from uqassay.errors import InputError
-from uqassay.measures.scores import SCORES, uncertainty_score
+from uqassay.measures.scores import SCORES, score_columns
 from uqassay.metrics.label_distance import default_floor
 from uqassay.metrics.point_scores import brier_loss, is_correct, log_loss
 from uqassay.metrics.ranking import probability_gap
@@ -256,8 +256,8 @@ def _beside(run: Prediction, y: NDArray[Any], settings: Settings) -> dict[str, A
         out["gap"][rows] = probability_gap(target, part)
         if target.ndim == 1:
             out["upper-label"][rows] = np.take_along_axis(part.upper_probs(), target[:, None], axis=1)[:, 0]
-        for measure in measures:
-            out[measure][rows] = uncertainty_score(part, measure)
+        for measure, values in score_columns(part, measures).items():
+            out[measure][rows] = values
 
     run.for_each_chunk(work, 8 * run.n_classes * (_n_points(run) or 3), chunk_bytes=PART_BYTES)
     return out

@@ -1,6 +1,6 @@
 """Uncertainty scores by name: one number per instance, greater is less certain."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
@@ -19,7 +19,7 @@ from uqassay.measures.votes import variation_ratio, vote_entropy
 from uqassay.predictions import Intervals, Masses, Point, Prediction, Vertices
 from uqassay.predictions._base import as_prediction
 
-__all__ = ["SCORES", "Score", "score_names", "uncertainty_score"]
+__all__ = ["SCORES", "Score", "score_columns", "score_names", "uncertainty_score"]
 
 Array = NDArray[np.float64]
 Needs = Literal["any prediction", "a distribution over distributions", "several distributions", "logits"]
@@ -242,6 +242,25 @@ def uncertainty_score(prediction: Prediction, name: str) -> Array:
     if name not in SCORES:
         raise InputError(f"measure: must be one of {', '.join(SCORES)}; got {name!r}; choose one of them.")
     return SCORES[name](prediction)
+
+
+def score_columns(prediction: Prediction, names: Sequence[str]) -> dict[str, Array]:
+    """Several scores of every instance by name, ``(n,)`` each: as `uncertainty_score`, but what they share is found once.
+
+    Examples
+    --------
+    >>> import uqassay as uq
+    >>> from uqassay.measures.scores import score_columns
+    >>> found = score_columns(uq.Members([[[0.6, 0.4], [0.3, 0.7]]]), ["variation-ratio", "vote-entropy"])
+    >>> {name: values.round(4).tolist() for name, values in found.items()}
+    {'variation-ratio': [0.5], 'vote-entropy': [0.6931]}
+    """
+    shared: dict[str, Array] = {}
+    for kind, decompose in (("entropy", entropy_decomposition), ("variance", variance_decomposition)):
+        if f"aleatoric-{kind}" in names and f"epistemic-{kind}" in names:
+            parts = decompose(prediction)
+            shared |= {f"aleatoric-{kind}": parts.aleatoric, f"epistemic-{kind}": parts.epistemic}
+    return {name: shared[name] if name in shared else uncertainty_score(prediction, name) for name in names}
 
 
 def score_names(prediction: Prediction, *, costly: bool = False) -> tuple[str, ...]:
