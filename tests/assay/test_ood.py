@@ -285,3 +285,16 @@ def test_classes_must_be_the_same(random_generator):
     assert detect_ood(uq.assay({"m": inside}, y), named).rows()  # classes without names contradict no names
     with pytest.raises(InputError, match="outside: needs the same class names in the same order"):
         detect_ood(uq.assay(named, y), swapped)
+
+
+def test_a_score_that_no_model_has_is_refused():
+    pair = uq.Point([[0.9, 0.1], [0.2, 0.8]])
+    members = uq.Members([[[0.9, 0.1], [0.5, 0.5]], [[0.2, 0.8], [0.3, 0.7]]])
+    message = (
+        r"scores: no model has 'vote-entropy'; the scores there are least-confidence, margin, .*; choose from them"
+    )
+    with pytest.raises(InputError, match=message):
+        detect_ood_in_predictions({"m": pair}, {"m": [pair]}, scores=["margin", "vote-entropy"])
+    found = detect_ood_in_predictions({"m": pair, "d": members}, {"m": pair, "d": members}, scores=["vote-entropy"])
+    assert found.score_names("m") == ()
+    assert found.score_names("d") == ("vote-entropy",)

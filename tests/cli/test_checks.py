@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import uqassay as uq
-from uqassay.cli.checks import failures, parse_check
+from uqassay.cli.checks import failures, parse_check, skipped
 from uqassay.errors import InputError
 
 
@@ -104,3 +104,21 @@ def test_ranking_metrics_need_their_score(judged):
         failures(parse_check("accuracy@total-entropy<0.9"), judged)
     with pytest.raises(InputError, match=r"unified is not found for single scores.*write a number for λ"):
         failures(parse_check("unified@x<1"), judged)
+
+
+def test_models_that_are_left_out_are_named_with_the_reason(judged):
+    assert skipped(parse_check("accuracy<0.9"), judged) == []
+    assert skipped(parse_check("epistemic-entropy>1"), judged) == [
+        "Check epistemic-entropy>1 leaves box out: epistemic-entropy is not defined for Intervals."
+    ]
+    assert skipped(parse_check("sharp:accuracy<0.9"), judged) == []
+    found = skipped(parse_check("uq-auc@total-entropy<0.8"), judged)
+    assert [line.split(": ", 1)[0] for line in found] == [
+        f"Check uq-auc@total-entropy<0.8 leaves {name} out" for name in ("sharp", "box")
+    ]
+    assert all("no errors" in line for line in found)
+    flat, box = uq.Point([[0.6, 0.4], [0.7, 0.3]]), uq.Intervals([[0.5, 0.3], [0.6, 0.1]], [[0.7, 0.5], [0.9, 0.4]])
+    ranked = uq.assay({"flat": flat, "box": box}, [0, 1])
+    assert skipped(parse_check("uq-auc@nonspecificity<2"), ranked) == [
+        "Check uq-auc@nonspecificity<2 leaves flat out: it has no nonspecificity."
+    ]

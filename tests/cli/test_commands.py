@@ -148,6 +148,16 @@ def test_fail_if(check, code, files, models, run):
     ran.json()  # the numbers are printed all the same
 
 
+def test_fail_if_says_which_models_it_leaves_out(files, run):
+    np.savez(files / "perfect.npz", probs=0.7 * np.eye(3)[np.load(files / "labels.npy")] + 0.1)
+    models = (f"right={files / 'perfect.npz'}", f"DE={files / 'de.npz'}")
+    ran = run("rank", *models, "--labels", files / "labels.npy", "--json", "--fail-if", "uq-auc@total-entropy<0.01")
+    assert ran.code == 0
+    assert ran.err.count("\n") == 1
+    assert ran.err.startswith("Check uq-auc@total-entropy<0.01 leaves right out: no errors")
+    ran.json()
+
+
 def test_inspect(files, run):
     found = run("inspect", files / "de.npz", "--json").json()
     assert found["schema"] == "uqassay.inspect/1"

@@ -151,3 +151,16 @@ def test_progress_names_every_step(folder):
     steps = []
     make_assay(AssayRequest(["m=a.npz"]), progress=steps.append)
     assert steps == ["reading a.npz", "m"]
+
+
+def test_names_take_any_encoding_and_paths_stay(folder):
+    odd = Path("mod\udce9.npz")
+    odd.touch()
+    assert model_files([str(odd), "x\udce9=a.npz"]) == {r"mod\xe9": [odd], r"x\xe9": [Path("a.npz")]}
+
+
+def test_errors_name_the_option(folder):
+    with pytest.raises(InputError, match=r"^out: 'b' is given twice"):
+        model_files(["m=b,b"], option="out")
+    with pytest.raises(InputError, match=r"^out: must read NAME=FILE"):
+        model_files(["=b"], option="out")

@@ -198,6 +198,63 @@ def test_terminal_widths(width, files):
     assert "\x1b[1m" in shown  # the best model stands out
 
 
+MISTAKES = "Does the uncertainty"
+
+
+@pytest.mark.parametrize(("width", "columns"), [(30, 1), (40, 1), (44, 1), (60, 2), (80, 3), (120, 4)])
+def test_numbers_keep_the_name_of_their_model_in_a_narrow_terminal(width, columns, files):
+    models = [f"deep-ensemble={files / 'de.npz'}", f"evidential={files / 'edl.npz'}"]
+    argv = ["report", *models, "--labels", files / "labels.npy", "-o", files / "page.html"]
+    lines = ANSI.sub("", in_terminal(argv, width)).split("\n")
+    lines = lines[next(i for i, line in enumerate(lines) if line.startswith(MISTAKES)) :]
+    start = next(i for i, line in enumerate(lines) if line.startswith("model"))
+    end = next(i for i, line in enumerate(lines) if line.startswith("UQ-AUC:"))
+    assert max(map(cells, lines[:end])) <= width
+    rows = [line for line in lines[start + 1 : end] if line.startswith(("deep-ensem", "evidential"))]
+    assert len(rows) == 2
+    assert all(re.search(r" 0\.\d{3}( |$)", row) for row in rows)
+    heads = ("UQ-AUC (", "accuracy", "of the 90 % kept", "C-index (")
+    header = " ".join(lines[start - 1 : start + 1])  # folded where there is no room for one line
+    assert [head in header for head in heads] == [k < columns for k in range(4)]
+    footer = " ".join(" ".join(lines[end:]).split()).partition(" Note:")[0]
+    assert ("C-index:" in footer) == (columns == 4)
+    assert "UQ-AUC: chance that an error is more uncertain than a right prediction" in footer
+
+
+def test_a_ranking_explains_the_columns_it_has(files):
+    argv = ["rank", files / "de.npz", files / "edl.npz", "--labels", files / "labels.npy"]
+    narrow, wide = (ANSI.sub("", in_terminal(argv, width)) for width in (40, 120))
+    assert "p (Holm)" not in narrow
+    assert "paired test" not in narrow
+    assert "p: paired test against the best, adjusted by Holm" in wide
+    assert "wins: share of" in narrow
+
+
+def test_file_names_that_are_no_utf8(files, run_process):
+    odd = os.fsdecode(os.fsencode(files) + b"/mod\xe9.npz")
+    (files / "de.npz").rename(odd)
+    ran = run_process("report", odd, "--labels", files / "labels.npy", "-o", files / "page.html", PYTHONUTF8="1")
+    assert (ran.code, ran.err) == (0, "")
+    assert r"mod\xe9" in ran.out
+    page = (files / "page.html").read_text(encoding="utf-8")
+    assert f"uqassay report $'{files}/mod\\\\xe9.npz'" in page  # the backslash once more, as JSON has it
+    checked = run_process("rank", odd, "--labels", files / "labels.npy", "--fail-if", "mod\udce9:accuracy<2")
+    assert checked.code == 1
+    both = run_process("ood", odd, "--out", f"mod\udce9={files / 'de2.npz'}", "--json")
+    assert both.code == 2  # no such file
+    np.savez(files / "de2.npz", probs=np.full((20, 5, 3), 1 / 3))
+    both = run_process("ood", odd, "--out", f"mod\udce9={files / 'de2.npz'}", "--json")
+    assert {row["model"] for row in both.json()["findings"]} == {r"mod\xe9"}
+
+
+def test_names_in_an_ascii_locale(files, run_process):
+    ascii_only = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONIOENCODING": "ascii", "PYTHONCOERCECLOCALE": "0"}
+    argv = ("report", f"מודל={files / 'de.npz'}", "--labels", files / "labels.npy", "-o", files / "page.html")
+    ran = run_process(*argv, **ascii_only)
+    assert (ran.code, ran.err) == (0, "")
+    assert "Does מודל know what it does not know?" in (files / "page.html").read_text(encoding="utf-8")
+
+
 def test_no_color(files):
     shown = in_terminal(["rank", files / "de.npz", "--labels", files / "labels.npy"], 80, NO_COLOR="1")
     assert "\x1b" not in shown

@@ -1,6 +1,7 @@
 """`uqassay ood`: the numbers are those of the library, labels are not asked for, and what differs is refused."""
 
 import io
+import re
 
 import numpy as np
 import pytest
@@ -132,6 +133,8 @@ def test_a_narrow_terminal_drops_columns_rather_than_cutting_them(width, columns
     assert "…" not in stream.getvalue()
     header = [part for part in lines[0].replace("95 % interval", "interval").split() if part not in ("model", "score")]
     assert len(header) == columns
+    for name in ("FPR95", "AUPR"):  # what is not shown is not explained
+        assert (f"{name}:" in stream.getvalue()) == (name in lines[0])
 
 
 @pytest.mark.parametrize(
@@ -145,6 +148,12 @@ def test_a_narrow_terminal_drops_columns_rather_than_cutting_them(width, columns
         (["DE=de.npz", "--out", "DE=de_out.npz", "--positive", "x"], "positive: must be one of 'out', 'in'; got 'x'"),
         (["DE=de.npz", "--out", "DE=de_out.npz", "--level", "95"], "level: must lie strictly between 0 and 1"),
         (["DE=de.npz", "--out", "DE=absent.npz"], "absent.npz"),
+        (["DE=de.npz", "--out", "DE=de_out.npz,de_out.npz"], "out: 'de_out.npz' is given twice as a run of 'DE'"),
+        (
+            ["P=point.npz", "--out", "P=point_out.npz", "--score", "margin", "--score", "vote-entropy"],
+            "score: no model has 'vote-entropy'; the scores there are least-confidence, margin, total-entropy, "
+            "total-variance; choose from them.",
+        ),
         (["DE=de.npz", "--out", "DE=de_out.npz", "--out-groups", "patient.npy"], "groups: needs one value for each of"),
     ],
 )
@@ -155,6 +164,38 @@ def test_bad_input_is_refused_in_one_line(argv, message, both, run, monkeypatch)
     assert ran.out == ""
     assert message in ran.err
     assert ran.err.count("\n") == 1
+
+
+def test_models_without_a_score_asked_for_are_named(both, run):
+    ran = run("ood", *words(both, {"DE": "de", "P": "point"}), "--score", "margin", "--score", "vote-entropy")
+    assert (ran.code, ran.err) == (0, "")
+    assert "Note: P (Point) has no vote-entropy and is left out.\n" in ran.out
+    assert "has no margin" not in ran.out
+    assert "has no" not in run("ood", *words(both, {"DE": "de", "P": "point"})).out  # none was asked for
+
+
+def test_one_file_on_both_sides_is_remarked_on(both, run):
+    (both / "link.npz").symlink_to(both / "de.npz")
+    ran = run("ood", f"DE={both / 'de.npz'}", "--out", f"DE={both / 'link.npz'}", "--score", "margin")
+    assert ran.code == 0
+    assert ran.err == "Warning: out: link.npz is given in distribution too; nothing can tell a file from itself.\n"
+
+
+def test_a_narrow_terminal_keeps_the_names(both, run, monkeypatch):
+    stream = io.StringIO()
+    plain_console = terminal._console
+
+    def narrow(_):
+        console = plain_console(stream)
+        console.width = 40
+        return console
+
+    monkeypatch.setattr(terminal, "_console", narrow)
+    argv = words(both, {"deep-ensemble": "de"})
+    assert run("ood", *argv, "--score", "predicted-class-variance", "--score", "margin").code == 0
+    rows = [line for line in stream.getvalue().splitlines() if line.startswith("deep-ensem")]
+    assert len(rows) == 2
+    assert all(re.search(r" \d\.\d{3}$", row) for row in rows)
 
 
 def test_it_is_listed_among_the_commands(run):

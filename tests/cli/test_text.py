@@ -1,8 +1,11 @@
 """Numbers and sentences as a reader of the terminal meets them."""
 
+import shutil
+import subprocess
+
 import pytest
 
-from uqassay.cli.text import chance
+from uqassay.cli.text import chance, shell_line, unicode_text
 from uqassay.cli.wording import in_options
 
 
@@ -33,3 +36,18 @@ def test_all_of_the_draws_is_no_certainty():
 )
 def test_the_options_of_the_command_line_stand_for_parameters(sentence, command, expected):
     assert in_options(sentence, command) == expected
+
+
+@pytest.mark.parametrize("argument", ["plain", "a b", "it's", "back\\slash", "λ", "mod\udce9'\\x 1.npz", "\udce9f"])
+def test_a_shell_reads_the_same_arguments(argument):
+    line = shell_line(["printf", "%s", argument])
+    line.encode()  # no lone surrogates
+    bash = shutil.which("bash")
+    if bash is None:
+        pytest.skip("no bash")
+    done = subprocess.run([bash, "-c", line], capture_output=True, check=True, timeout=20)
+    assert done.stdout == argument.encode("utf-8", "surrogateescape")
+
+
+def test_surrogates_that_stand_for_no_byte():
+    assert unicode_text("a\ud800") == r"a\ud800"

@@ -319,3 +319,10 @@ def test_options_are_checked():
     for score in (fpr_at_tpr_error, aupr_score):
         with pytest.raises(InputError, match="positive: must be one of 'out', 'in'; got 'ood'"):
             score([0.1], [0.2], positive="ood")
+
+
+@pytest.mark.parametrize("positive", ["out", "in"])
+def test_fpr_of_identical_samples_is_the_rate_itself(positive, random_generator):
+    for a in (np.zeros(7), random_generator.integers(0, 5, 40), random_generator.normal(size=101)):
+        for tpr in (0.95, 0.5, 1 / 3):
+            assert abs(float(fpr_at_tpr_error(a, a, tpr=tpr, positive=positive)) - tpr) <= 1e-15

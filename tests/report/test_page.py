@@ -513,3 +513,10 @@ def test_page_of_ten_models_stays_under_ten_megabytes():
     held = instances(a)
     assert len(held["set_rows"]) == n
     assert BUDGET < 10_000_000
+
+
+def test_names_with_lone_surrogates_make_a_page(tmp_path):
+    pytest.importorskip("plotly")
+    a = uq.assay({"mod\udce9": uq.Point([[0.7, 0.3], [0.4, 0.6]])}, [0, 1])
+    text = write_page(a, tmp_path / "page.html", command="uqassay report mod\udce9").read_text(encoding="utf-8")
+    assert r'"command":"uqassay report mod\udce9"' in text

@@ -39,7 +39,7 @@ __all__ = [
 
 Array = NDArray[np.float64]
 METRICS = ("uq-auc", "uq-c-index", "aurc", "e-aurc", "augrc", "prediction-rejection")
-_OF_THE_SPREAD = {"credal-width", "credal-uncertainty", "upper-entropy", "lower-entropy"} | {
+OF_THE_SPREAD = {"credal-width", "credal-uncertainty", "upper-entropy", "lower-entropy"} | {
     name for name, score in SCORES.items() if score.needs == "a distribution over distributions"
 }
 IN_PARTS = ("uq-auc", "uq-c-index")  # of those, the ones also found on parts of the instances
@@ -72,7 +72,7 @@ def scores_of(model: ModelScores, assay: "Assay") -> tuple[str, ...]:
     """
     names = [name for name in assay.settings.measures if not np.isnan(model.columns[name]).all()]
     if model.n_points == 1:
-        return tuple(name for name in names if name not in _OF_THE_SPREAD)
+        return tuple(name for name in names if name not in OF_THE_SPREAD)
     return (*names, "nonspecificity")
 
 
@@ -126,7 +126,9 @@ def compare_rankings(
     """Paired tests of every two of several scores, each given by (model, score); named "model: score"."""
     chosen = _metric(metric)
     if isinstance(pairs, str) or not all(_is_pair(pair) for pair in pairs):
-        raise InputError(f"pairs: must be a list of pairs (model, score); got {pairs!r}; write [('DE', 'total-entropy'), …].")
+        raise InputError(
+            f"pairs: must be a list of pairs (model, score); got {pairs!r}; write [('DE', 'total-entropy'), …]."
+        )
     statistics = {f"{model}: {score}": _one(_linearised(assay, model, score, chosen)) for model, score in pairs}
     return pairwise_statistic_tests(statistics, groups=assay.groups, level=assay.settings.level, bound=chosen.bound)
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from uqassay.assay.findings import FINDING_COLUMNS
-from uqassay.assay.mistake_ranking import _OF_THE_SPREAD, scores_of
+from uqassay.assay.mistake_ranking import OF_THE_SPREAD, scores_of
 from uqassay.assay.scored_side import Side, score_side
 from uqassay.assay.scoring import Settings
 from uqassay.errors import InputError, MissingDependencyError
@@ -348,7 +348,7 @@ def _check_offered(predictions: Mapping[str, Any], inside: Side, outside: Side, 
         score
         for name, run in runs.items()
         for score in score_names(run, costly=True)
-        if inside.models[name].n_points != 1 or score not in (*_OF_THE_SPREAD, "nonspecificity")
+        if inside.models[name].n_points != 1 or score not in (*OF_THE_SPREAD, "nonspecificity")
     }
     known = ", ".join(name for name in SCORES if name in offered)
     raise InputError(f"scores: no model has {absent[0]!r}; the scores there are {known}; choose from them.")

@@ -18,7 +18,7 @@ from uqassay.assay.alignment import (
     _with_members,
 )
 from uqassay.assay.given_scores import given_scores
-from uqassay.assay.mistake_ranking import _OF_THE_SPREAD
+from uqassay.assay.mistake_ranking import OF_THE_SPREAD
 from uqassay.assay.scoring import PART_BYTES, Settings, _n_points, _with_draws_held
 from uqassay.errors import InputError
 from uqassay.measures.scores import SCORES, score_names, uncertainty_score
@@ -137,7 +137,7 @@ def score_side(
         first, count = runs[0], _n_points(runs[0])
         own = [m for m in measures if SCORES[m].offered_by(first)]
         if count == 1:
-            own = [m for m in own if m not in _OF_THE_SPREAD and m != "nonspecificity"]
+            own = [m for m in own if m not in OF_THE_SPREAD and m != "nonspecificity"]
         try:
             parts = [_columns(run, own, settings) for run in runs]
         except InputError as problem:

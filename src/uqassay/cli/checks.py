@@ -6,13 +6,14 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from uqassay.cli.text import unicode_text
 from uqassay.errors import InputError
 from uqassay.metrics.ranking_metrics import RANKING_METRICS
 
 if TYPE_CHECKING:
     from uqassay.assay import Assay
 
-__all__ = ["Check", "failures", "parse_check"]
+__all__ = ["Check", "failures", "parse_check", "skipped"]
 
 _SYNTAX = re.compile(
     r"(?:(?P<model>.+):)?(?P<metric>[a-z0-9-]+)(?:@(?P<at>[^<>=@]+))?\s*(?P<comparison><=|>=|<|>)\s*"
@@ -66,6 +67,7 @@ def parse_check(text: str) -> Check:
     >>> parse_check("DE:uq-auc@total-entropy<0.8").score
     'total-entropy'
     """
+    text = unicode_text(text)
     found = _SYNTAX.fullmatch(text.strip())
     bound = _number(found["bound"]) if found else None
     at = found["at"].strip() if found and found["at"] is not None else None
@@ -106,6 +108,31 @@ def failures(check: Check, assay: "Assay") -> list[str]:
     >>> failures(parse_check("accuracy<0.3"), a)
     []
     """
+    holds = _COMPARISONS[check.comparison]
+    rows = [row for row in _rows(check, assay) if not math.isnan(row["estimate"])]
+    return [_sentence(check, row) for row in rows if holds(row["estimate"], check.bound)]
+
+
+def skipped(check: Check, assay: "Assay") -> list[str]:
+    """One sentence for every model that a check of any model says nothing about, with the reason.
+
+    Examples
+    --------
+    >>> import uqassay as uq
+    >>> a = uq.assay({"m": uq.Point([[0.9, 0.1], [0.9, 0.1]]), "w": uq.Point([[0.9, 0.1], [0.1, 0.9]])}, [0, 0])
+    >>> skipped(parse_check("uq-auc@margin<0.8"), a)
+    ['Check uq-auc@margin<0.8 leaves m out: no errors: undefined...']
+    """
+    rows = _rows(check, assay)
+    reasons = {row["model"]: row["note"] for row in rows if math.isnan(row["estimate"])}
+    if check.model is None:
+        known = {row["model"] for row in rows}
+        reasons |= {name: f"it has no {check.score or check.metric}" for name in assay.model_names if name not in known}
+    return [f"Check {check.text} leaves {name} out: {reason}." for name, reason in reasons.items()]
+
+
+def _rows(check: Check, assay: "Assay") -> list[dict[str, Any]]:
+    """What the check compares, over all runs; at least one row is defined."""
     if check.model is not None and check.model not in assay.model_names:
         raise InputError(
             f"fail-if: {check.text!r} names the model {check.model!r}; the models are {', '.join(assay.model_names)}; "
@@ -124,8 +151,7 @@ def failures(check: Check, assay: "Assay") -> list[str]:
         raise InputError(
             f"fail-if: {check.text!r} cannot be checked: {rows[0]['note']}; choose another metric or model."
         )
-    holds = _COMPARISONS[check.comparison]
-    return [_sentence(check, row) for row in defined if holds(row["estimate"], check.bound)]
+    return rows
 
 
 def _of_score(rows: list[dict[str, Any]], check: Check) -> list[dict[str, Any]]:

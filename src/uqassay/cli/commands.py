@@ -4,7 +4,6 @@ import inspect
 import json
 import os
 import re
-import shlex
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import MISSING, fields
@@ -15,12 +14,12 @@ from typing import Annotated, Any
 import typer
 
 from uqassay.assay import Assay
-from uqassay.cli.checks import Check, failures, parse_check
+from uqassay.cli.checks import Check, failures, parse_check, skipped
 from uqassay.cli.columns import Rows, read_labels
 from uqassay.cli.inputs import AssayRequest, make_assay, model_files
 from uqassay.cli.ood import ood
 from uqassay.cli.outputs import check_apart, check_page, check_save
-from uqassay.cli.text import printable
+from uqassay.cli.text import printable, shell_line
 from uqassay.errors import InputError
 
 __all__ = ["app", "run"]
@@ -152,7 +151,7 @@ def report(
     as_json: Json = False,
 ) -> None:
     """Judge classifiers by their predictions, and write one page to decide from."""
-    command = shlex.join(["uqassay", *context.find_root().obj])
+    command = shell_line(["uqassay", *context.find_root().obj])
     page = output if output is not None or as_json else Path("report.html")
     inputs = request.inputs()
     if page is not None:
@@ -171,14 +170,14 @@ def rank(request: AssayRequest, fail_if: FailIf = None, as_json: Json = False) -
 
     checks = [parse_check(text) for text in fail_if or ()]
     with terminal.progress(_steps(request)) as say:
-        assay, failed = _judge(request, checks, say)
+        assay, failed, left_out = _judge(request, checks, say)
     if as_json:
         _print_json({"schema": "uqassay.ranking/1", **ranking_json(assay, assay.tradeoffs)})
     else:
         terminal.print_rankings(assay, assay.tradeoffs if request.tradeoff else None)
         terminal.print_breakpoints(assay)
         terminal.print_warnings(assay)
-    _end(failed)
+    _end(failed, left_out)
 
 
 @app.command()
@@ -199,9 +198,9 @@ def demo(
     options = ["--labels", str(files.labels), "--common-members", str(COMMON_MEMBERS)]
     words = ["uqassay", "report", *models, *options, "-o", str(page)]
     request = AssayRequest(models, labels=files.labels, common_members=COMMON_MEMBERS)
-    _report(request, page, shlex.join(words))
+    _report(request, page, shell_line(words))
     groups = [words[:2], *([m] for m in models), options, words[-2:]]
-    lines = " \\\n  ".join(shlex.join(group) for group in groups)
+    lines = " \\\n  ".join(map(shell_line, groups))
     terminal.print_text(f"The predictions are in {output / 'predictions'}; the page was made from them as by\n{lines}")
 
 
@@ -218,7 +217,7 @@ def _report(
 
     checks = [parse_check(text) for text in fail_if or ()]
     with terminal.progress(_steps(request) + 1) as say:
-        assay, failed = _judge(request, checks, say)
+        assay, failed, left_out = _judge(request, checks, say)
         if save is not None:  # before the page, which may lie in that folder
             assay.save(os.path.realpath(save))
         if page is not None:
@@ -234,7 +233,7 @@ def _report(
             terminal.print_text(f"Assay: {save}")
         if page is not None:
             terminal.print_text(f"Page: {page}")
-    _end(failed)
+    _end(failed, left_out)
 
 
 # -- files ------------------------------------------------------------------------------------------------------------
@@ -397,19 +396,25 @@ def _steps(request: AssayRequest) -> int:
     return 2 * sum(len(paths) for paths in model_files(request.models).values()) + 1
 
 
-def _judge(request: AssayRequest, checks: Sequence[Check], say: Callable[[str], None]) -> tuple[Assay, list[str]]:
-    """The assay and the checks that failed; whatever can be refused is refused here, before anything is printed."""
+def _judge(
+    request: AssayRequest, checks: Sequence[Check], say: Callable[[str], None]
+) -> tuple[Assay, list[str], list[str]]:
+    """The assay, the checks that failed and the models that one left out.
+
+    Whatever can be refused is refused here, before anything is printed.
+    """
     assay = make_assay(request, progress=say)
     assay.winners()
     failed = [sentence for check in checks for sentence in failures(check, assay)]
+    left_out = [sentence for check in checks for sentence in skipped(check, assay)]
     say("resampling")
     assay.verdict()
-    return assay, failed
+    return assay, failed, left_out
 
 
-def _end(failed: Sequence[str]) -> None:
-    """Exit with code 1 where a check failed."""
-    for sentence in failed:
+def _end(failed: Sequence[str], left_out: Sequence[str]) -> None:
+    """Say what was not checked, and exit with code 1 where a check failed."""
+    for sentence in (*left_out, *failed):
         print(printable(sentence), file=sys.stderr)
     if failed:
         raise typer.Exit(1)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from uqassay.assay import TRADEOFFS, Assay, assay
 from uqassay.cli.columns import Rows, beside, in_order, read_column, read_labels
+from uqassay.cli.text import unicode_text
 from uqassay.errors import InputError
 from uqassay.predictions import Prediction
 from uqassay.predictions.files import inspect_file, load, load_labels
@@ -134,10 +135,11 @@ def _files_named(files: dict[str, Path | None]) -> Iterator[None]:
         raise
 
 
-def model_files(texts: Sequence[str]) -> dict[str, list[Path]]:
+def model_files(texts: Sequence[str], *, option: str = "models") -> dict[str, list[Path]]:
     """Files of each model's runs, from ``NAME=FILE``, ``NAME=FILE,FILE`` or ``FILE`` (named by its stem).
 
-    A text that is the path of an existing file is that file, whatever it contains.
+    A text that is the path of an existing file is that file, whatever it contains. Errors are told of `option`. Bytes of a
+    name that are no UTF-8 are spelt out; paths stay as they are.
 
     Raises
     ------
@@ -155,25 +157,25 @@ def model_files(texts: Sequence[str]) -> dict[str, list[Path]]:
     for text in texts:
         named = "=" in text and not os.path.exists(text)  # Path.exists fails on long text
         if not named:
-            name, joined = Path(text).stem, text
+            name, joined = unicode_text(Path(text).stem), text
             if name in files:
                 raise InputError(
-                    f"models: two of them are named {name!r}, the second by {text!r}; name them: NAME={text}."
+                    f"{option}: two of them are named {name!r}, the second by {text!r}; name them: NAME={text}."
                 )
             bare.add(name)
         else:
-            name, joined = _pair(text, "models")
+            name, joined = _pair(text, option)
             if name in bare:
                 raise InputError(
-                    f"models: two of them are named {name!r}, the second by {text!r}; name them differently."
+                    f"{option}: two of them are named {name!r}, the second by {text!r}; name them differently."
                 )
         for part in [joined] if os.path.exists(joined) else joined.split(","):
             if not part.strip():
-                raise InputError(f"models: {text!r} has an empty file name; write NAME=FILE or NAME=FILE,FILE.")
+                raise InputError(f"{option}: {text!r} has an empty file name; write NAME=FILE or NAME=FILE,FILE.")
             path = Path(part.strip())
             place = Path(os.path.realpath(path))
             if seen.get(place) == name:
-                raise InputError(f"models: {part.strip()!r} is given twice as a run of {name!r}; give each run once.")
+                raise InputError(f"{option}: {part.strip()!r} is given twice as a run of {name!r}; give each run once.")
             seen[place] = name
             files.setdefault(name, []).append(path)
     return files
@@ -284,4 +286,4 @@ def _pair(text: str, option: str) -> tuple[str, str]:
     name, value = text[:cut].strip(), text[cut + 1 :].strip()
     if not (name and value):
         raise InputError(f"{option}: must read NAME=FILE; got {text!r}; give both a name and a file.")
-    return name, value
+    return unicode_text(name), value

@@ -2,6 +2,7 @@
 
 import json
 import math
+import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -12,6 +13,7 @@ import typer
 
 from uqassay.cli.columns import Rows, beside
 from uqassay.cli.inputs import model_files
+from uqassay.cli.text import printable
 from uqassay.errors import InputError
 from uqassay.predictions import Prediction
 from uqassay.predictions.files import inspect_file, load
@@ -72,7 +74,8 @@ def ood(
         raise InputError(
             "out: the same models on inputs out of distribution are needed; give them by --out NAME=FILE, once for each."
         )
-    inside_files, outside_files = model_files(models), model_files(out)
+    inside_files, outside_files = model_files(models), model_files(out, option="out")
+    _warn_of_both(inside_files, outside_files)
     n_files = sum(len(paths) for files in (inside_files, outside_files) for paths in files.values())
     with _in_options(), terminal.progress(n_files + 2 * len(inside_files) + 1) as say:
         sides, given = [], []
@@ -102,7 +105,7 @@ def ood(
             json.dumps(plain({"schema": "uqassay.ood/1", **_facts(found), "findings": rows}), allow_nan=False, indent=2)
         )
     else:
-        _print(found, table)
+        _print(found, table, score or ())
 
 
 # -- input --------------------------------------------------------------------------------------------------------------
@@ -123,6 +126,15 @@ def _load(files: dict[str, list[Path]], member_axis: int, normalise: bool, say: 
                 load(path, member_axis=member_axis, normalise=normalise and path in applicable)
             )
     return runs
+
+
+def _warn_of_both(inside: dict[str, list[Path]], outside: dict[str, list[Path]]) -> None:
+    """A file on both sides is no error (it shows what knowing nothing looks like), but seldom what was meant."""
+    places = {os.path.realpath(path) for paths in inside.values() for path in paths}
+    for path in dict.fromkeys(path for paths in outside.values() for path in paths):
+        if os.path.realpath(path) in places:
+            warning = f"Warning: out: {path.name} is given in distribution too; nothing can tell a file from itself."
+            print(printable(warning), file=sys.stderr)
 
 
 @contextmanager
@@ -159,12 +171,12 @@ def _estimates(found: "OodDetection") -> "list[tuple[str, str, list[Estimate]]]"
     return sorted(rows, key=lambda row: math.inf if math.isnan(row[2][0]) else -row[2][0])
 
 
-def _print(found: "OodDetection", rows: "Sequence[tuple[str, str, list[Estimate]]]") -> None:
+def _print(found: "OodDetection", rows: "Sequence[tuple[str, str, list[Estimate]]]", asked: Sequence[str] = ()) -> None:
     from rich.cells import cell_len
     from rich.text import Text
 
     from uqassay.cli import terminal
-    from uqassay.cli.text import decimals_for, fixed, interval, printable
+    from uqassay.cli.text import decimals_for, fixed, interval
 
     console = terminal._console(sys.stdout)
     m, n = found.inside.n_instances, found.outside.n_instances
@@ -188,22 +200,34 @@ def _print(found: "OodDetection", rows: "Sequence[tuple[str, str, list[Estimate]
     table = terminal._table()
     for header in columns:
         if header == "model":
-            table.add_column(header, overflow="fold", max_width=name_width)
+            terminal.add_names(table, columns[header], name_width)
+        elif header == "score":
+            table.add_column(header, overflow="fold")
         else:
-            table.add_column(header.rstrip(), justify="left" if header == "score" else "right", no_wrap=True)
+            table.add_column(header.rstrip(), justify="right", no_wrap=True)
     for cells in zip(*columns.values(), strict=True):
         table.add_row(*map(Text, cells))
     console.print(table)
     what = ("in", "refused", n) if found.positive == "out" else ("out of", "kept", m)
-    console.print(
-        Text(
-            f"FPR95: share {what[0]} distribution that is {what[1]} where 95 % of the others are; "
-            f"AUPR: average precision, {what[2] / (m + n):.3g} without knowledge (positive: {found.positive})",
-            "dim",
-        )
-    )
-    for note in _notes(rows):
+    said = {
+        "FPR95": f"FPR95: share {what[0]} distribution that is {what[1]} where 95 % of the others are",
+        "AUPR": f"AUPR: average precision, {what[2] / (m + n):.3g} without knowledge (positive: {found.positive})",
+    }
+    if words := terminal.explained(said, table):
+        console.print(Text(words, "dim"))
+    for note in (*_absent(found, asked), *_notes(rows)):
         console.print(Text.assemble(("Note: ", "yellow"), printable(note)))
+
+
+def _absent(found: "OodDetection", asked: Sequence[str]) -> list[str]:
+    """Which models lack a score that was asked for."""
+    kinds = {name: model.kind for name, model in found.inside.models.items()}
+    return [
+        f"{name} ({kind}) has no {score} and is left out."
+        for score in dict.fromkeys(asked)
+        for name, kind in kinds.items()
+        if score not in found.score_names(name)
+    ]
 
 
 def _notes(rows: "Sequence[tuple[str, str, list[Estimate]]]") -> list[str]:

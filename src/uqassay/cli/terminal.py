@@ -20,6 +20,8 @@ from uqassay.cli.wording import in_options
 from uqassay.statistics import Estimate
 
 __all__ = [
+    "add_names",
+    "explained",
     "print_breakpoints",
     "print_file",
     "print_mistakes",
@@ -32,6 +34,7 @@ __all__ = [
 
 KEPT = 0.9  # share of the instances kept where the most uncertain ones are refused
 GAP = 2  # columns between two columns
+LEAST_NAME = 10  # columns that a model's name keeps, however narrow the terminal: numbers without it belong to nobody
 UNBOUNDED = 10_000  # columns where nothing is a terminal, so that nothing is folded or cut
 
 
@@ -58,14 +61,15 @@ def print_report(assay: Assay, tradeoffs: Sequence[float] | None = None) -> None
 def print_rankings(assay: Assay, tradeoffs: Sequence[float] | None = None) -> None:
     """One table for each λ."""
     console = _console(sys.stdout)
+    said = {"wins": f"wins: share of {assay.settings.n_draws:,} paired bootstrap draws"}
+    said["p (Holm)"] = "p: paired test against the best, adjusted by Holm"
+    shown: list[Table] = []
     for tradeoff in (reference_tradeoff(assay),) if tradeoffs is None else tradeoffs:
         console.print()
         console.print(Text(_ranking_title(assay, tradeoff), "bold"))
-        console.print(_ranking_table(assay, tradeoff, console.width))
-    draws = f"{assay.settings.n_draws:,}"
-    console.print(
-        Text(f"wins: share of {draws} paired bootstrap draws; p: paired test against the best, adjusted by Holm", "dim")
-    )
+        shown.append(_ranking_table(assay, tradeoff, console.width))
+        console.print(shown[-1])
+    console.print(Text(explained(said, *shown), "dim"))
 
 
 def print_breakpoints(assay: Assay) -> None:
@@ -103,7 +107,7 @@ def print_mistakes(assay: Assay) -> None:
             "accuracy": [percent(refused.accuracy_all) for *_, refused in rows],
             f"of the {100 * KEPT:g} % kept": [percent(refused.accuracy_kept) for *_, refused in rows],
         },
-        spare=(2, 3),
+        spare=(3, 4, 2),
         width=console.width,
         styles=[""] * len(rows),
     )
@@ -111,8 +115,11 @@ def print_mistakes(assay: Assay) -> None:
     scores = ", ".join(dict.fromkeys(score for _, score, *_ in rows))
     console.print(Text(f"Does the uncertainty ({scores}) rank the errors", "bold"))
     console.print(table)
-    words = "UQ-AUC: chance that an error is more uncertain than a right prediction; C-index: the same for the gap to the label"
-    console.print(Text(words, "dim"))
+    said = {
+        "UQ-AUC": "UQ-AUC: chance that an error is more uncertain than a right prediction",
+        "C-index": "C-index: the same for the gap to the label",
+    }
+    console.print(Text(explained(said, table), "dim"))
 
 
 def print_warnings(assay: Assay) -> None:
@@ -207,12 +214,24 @@ def _fitted(columns: dict[str, list[str]], *, spare: Sequence[int], width: int, 
     table = _table()
     for header in columns:
         if header == "model":
-            table.add_column(header, overflow="fold", max_width=name_width)
+            add_names(table, columns[header], name_width)
         else:
-            table.add_column(header, justify="right", no_wrap=True)
+            table.add_column(header, justify="right", no_wrap=needed() <= width)  # folded rather than cut
     for style, cells in zip(styles, zip(*columns.values(), strict=True), strict=True):
         table.add_row(*map(Text, cells), style=style)
     return table
+
+
+def add_names(table: Table, names: Sequence[str], width: int) -> None:
+    """Add the column of the models' names: long ones are folded at `width`, and none to less than `LEAST_NAME` columns."""
+    longest = max(map(cell_len, ("model", *names)))
+    table.add_column("model", overflow="fold", min_width=min(LEAST_NAME, longest), max_width=width)
+
+
+def explained(said: dict[str, str], *tables: Table) -> str:
+    """What is said of the columns that the tables have; a column is known by the beginning of its header."""
+    headers = [str(column.header) for table in tables for column in table.columns]
+    return "; ".join(words for name, words in said.items() if any(header.startswith(name) for header in headers))
 
 
 def _with_interval(estimate: Estimate) -> str:

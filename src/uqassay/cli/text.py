@@ -1,11 +1,24 @@
 """Numbers and names as a reader wants them in a terminal."""
 
 import math
+import shlex
 from collections.abc import Iterable
 
 from uqassay.statistics import Estimate
 
-__all__ = ["ABSENT", "chance", "decimals_for", "fixed", "interval", "percent", "printable", "pvalue", "tradeoff_text"]
+__all__ = [
+    "ABSENT",
+    "chance",
+    "decimals_for",
+    "fixed",
+    "interval",
+    "percent",
+    "printable",
+    "pvalue",
+    "shell_line",
+    "tradeoff_text",
+    "unicode_text",
+]
 
 ABSENT = "–"
 
@@ -19,6 +32,42 @@ def printable(text: str) -> str:
     'a\\x1b[31mb'
     """
     return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+
+
+def unicode_text(argument: str) -> str:
+    r"""A command-line argument as text that every encoding of Unicode takes; bytes that are no UTF-8 are spelt out.
+
+    Python keeps such bytes, and in an ASCII locale all bytes beyond ASCII, as lone surrogates.
+
+    Examples
+    --------
+    >>> unicode_text("mod\udce9"), unicode_text("\udcce\udcbb"), unicode_text("λ")
+    ('mod\\xe9', 'λ', 'λ')
+    """
+    try:
+        given = argument.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:  # surrogates that stand for no byte
+        given = argument.encode("utf-8", "backslashreplace")
+    return given.decode("utf-8", "backslashreplace")
+
+
+def shell_line(arguments: Iterable[str]) -> str:
+    r"""Command-line arguments as a shell reads them, with bytes that are no UTF-8 as ``$'…'``.
+
+    Examples
+    --------
+    >>> print(shell_line(["uqassay", "a b.npz", "mod\udce9.npz"]))
+    uqassay 'a b.npz' $'mod\xe9.npz'
+    """
+    words = []
+    for argument in arguments:
+        whole = unicode_text(argument)
+        if whole.count("\\") == argument.count("\\"):
+            words.append(shlex.quote(whole))
+        else:
+            spelt = unicode_text(argument.replace("\\", "\\\\").replace("'", "\\'"))
+            words.append(f"$'{spelt}'")
+    return " ".join(words)
 
 
 def decimals_for(estimates: Iterable[Estimate]) -> int:

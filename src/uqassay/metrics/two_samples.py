@@ -138,8 +138,8 @@ class RankedSamples:
 
     def place(self, tpr: float) -> tuple[int, float]:
         """Block in which a share of the positives is reached, and how much of it that takes."""
-        need = tpr * self.detected[-1] * (1 - ROUNDING)
-        k = min(int(np.searchsorted(self.detected, need)), len(self.detected) - 1)
+        need = tpr * self.detected[-1]
+        k = min(int(np.searchsorted(self.detected, need * (1 - ROUNDING))), len(self.detected) - 1)
         before = self.detected[k - 1] if k else 0.0
         return k, min(max((need - before) / (self.detected[k] - before), 0.0), 1.0)
 

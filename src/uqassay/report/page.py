@@ -62,7 +62,8 @@ def write_page(assay: "Assay", path: str | Path, *, command: str | None = None) 
     scratch = target.with_name(f".uqassay-{secrets.token_hex(4)}.html")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        with scratch.open("x", encoding="utf-8", newline="\n") as file:
+        # lone surrogates, as of a file name that is no UTF-8, become what JSON and a reader take for them
+        with scratch.open("x", encoding="utf-8", errors="backslashreplace", newline="\n") as file:
             file.write(text)
         os.replace(scratch, target)
     except OSError as problem:  # told of the page, not of the name it has until it is whole
