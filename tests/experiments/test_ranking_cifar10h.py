@@ -6,7 +6,13 @@ import pytest
 import uqassay as uq
 from uqassay.errors import InputError
 from uqassay.experiments import Reproduction, reproduce
-from uqassay.experiments.ranking_cifar10h import load_models, progress_steps, reproduce_ranking_cifar10h
+from uqassay.experiments.ranking_cifar10h import (
+    _difference,
+    _verdict,
+    load_models,
+    progress_steps,
+    reproduce_ranking_cifar10h,
+)
 
 N, K = 200, 3
 
@@ -88,7 +94,10 @@ def refused(folder, message):
 
 def test_what_is_missing_is_named(folder, tmp_path):
     refused(None, r"data: needs a folder; it must hold labels\.npy .*human_counts\.npy .*CIFAR-10H, from github")
-    refused(tmp_path / "nowhere", r"nowhere has no labels\.npy and no human_counts\.npy; it must hold")
+    refused(tmp_path / "nowhere", r"data: .*nowhere is no folder; it must hold")
+    refused(folder / "labels.npy", r"data: .*labels\.npy is no folder; it must hold")
+    (tmp_path / "empty").mkdir()
+    refused(tmp_path / "empty", r"empty has no labels\.npy and no human_counts\.npy; it must hold")
     (folder / "single.npz").unlink()
     (folder / "three.npz").unlink()
     refused(folder, "gives 0 models and 4 are needed; it must hold")
@@ -104,6 +113,61 @@ def test_files_that_do_not_fit_together_are_named(folder):
     refused(
         folder, r"data: labels\.npy must be \(n,\) and human_counts\.npy \(n, K\); got shapes \(200,\) and \(205, 3\)"
     )
+
+
+def test_labels_and_votes_are_named_by_their_files(folder):
+    labels, votes = (np.load(folder / name) for name in ("labels.npy", "human_counts.npy"))
+    np.save(folder / "labels.npy", labels + 0.5)
+    refused(folder, r"^data: labels\.npy: labels must be whole numbers; row 0 holds")
+    np.save(folder / "labels.npy", labels + 1)
+    refused(folder, r"^data: labels\.npy: labels must lie in 0 … 2; row \d+ holds 3")
+    np.save(folder / "labels.npy", labels)
+    np.save(folder / "human_counts.npy", votes - 60)
+    refused(folder, r"^data: human_counts\.npy: values must be at least 0")
+    np.save(folder / "human_counts.npy", np.where(np.arange(N)[:, None] == 4, 0, votes))
+    refused(folder, r"^data: human_counts\.npy: every row needs at least one vote; row 4 has none")
+
+
+def test_labels_of_other_images_are_noticed(folder):
+    labels = np.load(folder / "labels.npy")
+    np.save(folder / "labels.npy", (labels + 1) % K)
+    refused(folder, r"labels\.npy must belong to the votes of human_counts\.npy; .* in only \d+ % of the rows")
+    np.save(folder / "labels.npy", labels.astype(float))
+    assert len(reproduce_ranking_cifar10h(data=folder).rows) == 4
+
+
+# ---- the contrast ----------------------------------------------------------------------------------------------------
+
+
+def test_the_difference_of_correlations_against_brute_force():
+    rng = np.random.default_rng(2)
+    own, other = rng.normal(size=(2, 9))
+    metric = own + rng.normal(size=9)
+    pseudo, whole = [], None
+    for left_out in (None, *range(9)):
+        rows = [i for i in range(9) if i != left_out]
+        z = [np.arctanh(np.corrcoef(metric[rows], truth[rows])[0, 1]) for truth in (own, other)]
+        if left_out is None:
+            whole = z[0] - z[1]
+        else:
+            pseudo.append(8 * (whole - (z[0] - z[1])))
+    reach = 2.306004135 * (np.mean(np.square(pseudo)) / 8) ** 0.5  # Student's t, 8 degrees of freedom
+    np.testing.assert_allclose(_difference(metric, own, other), (whole - reach, whole + reach), rtol=1e-8)
+    assert np.isnan(_difference(metric, own, own * 0)).all()
+
+
+@pytest.mark.parametrize(
+    ("difference", "low", "high", "words"),
+    [
+        (1.7, 0.1, 3.6, "the paper's contrast shows"),
+        (1.7, -0.2, 3.6, "this points the paper's way, but 7 models cannot show it"),
+        (-1.0, -2.0, 0.5, "this points the other way, but 7 models cannot show it"),
+        (-1.8, -3.3, -0.3, "the opposite of the paper's contrast shows"),
+        (1.0, np.nan, np.nan, "7 models give no interval of the difference, and cannot show a contrast"),
+    ],
+)
+def test_a_contrast_needs_a_difference(difference, low, high, words):
+    assert _verdict(difference, low, high, 7).startswith(words)
 
 
 def test_the_figure(folder, tmp_path, needs):
@@ -149,6 +213,10 @@ def test_seven_models_and_the_contrast_of_the_c_index(result):
     assert own.agrees
     assert own.low > 0 > other.ours
     assert "UQ-C-index over 7 models: 92 % [54, 99] with ψ" in text
+    assert "φ; this points the paper's way, but 7 models cannot show it (the difference of the two on the" in text
+    assert "-0.18 to 3.66" in text
+    assert "and 87 % [32, 98] with ψ; the opposite of the paper's contrast shows" in text
+    assert "-3.34 to -0.27" in text
     assert cells["UQ-AUC/misclassification"].agrees is False
     assert cells["UQ-AUC/misclassification"].note
     assert any(note.startswith("rs_nn_beliefs: 2843 of 10000 rows of masses were repaired") for note in result.notes)

@@ -255,6 +255,18 @@ def test_progress_steps_count_every_predictor():
     assert progress_steps(preset="cpu", sweep=True) == 33 * 216
 
 
+def test_a_run_that_is_stopped_leaves_no_folder(tmp_path, monkeypatch, needs):
+    needs("matplotlib")
+
+    def stopped(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(ranking_synthetic, "run_grid", stopped)
+    with pytest.raises(KeyboardInterrupt):
+        reproduce_ranking_synthetic(preset="smoke", figures=tmp_path / "new" / "figures")
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_figure_that_fails_leaves_nothing_behind(tmp_path, needs):
     needs("matplotlib")
     from uqassay.experiments.figure_files import write_figure
@@ -291,7 +303,8 @@ def test_the_sweep_shows_both_ways_to_sample(monkeypatch):
         ({"seed": -1}, "seed: must be a whole number of at least 0; got -1"),
         ({"seed": 1.5}, "seed: must be a whole number"),
         ({"bayes_error": 0.7}, r"bayes_error: must lie strictly between 0 and 0\.5; got 0\.7"),
-        ({"figures": __file__}, "figures: .* cannot be a folder"),
+        ({"figures": __file__}, r"figures: .* cannot be a folder \(.* is a file\)"),
+        ({"figures": f"{__file__}/below/it"}, r"figures: .*it cannot be a folder \(.*synthetic\.py is a file\)"),
     ],
 )
 def test_bad_options_are_refused_before_anything_is_trained(options, message, monkeypatch, needs):

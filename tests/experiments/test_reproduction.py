@@ -101,7 +101,7 @@ def test_every_protocol_names_its_options(name):
             "seed: means nothing to ranking-cifar10h, which takes --preset, --data, --figures; leave it out.",
         ),
         (("ranking-cifar10h",), "data: needs a folder; it must hold labels.npy"),
-        (("ranking-cifar10h", "--data", "nowhere"), "data: nowhere has no labels.npy and no human_counts.npy"),
+        (("ranking-cifar10h", "--data", "nowhere"), "data: nowhere is no folder; it must hold labels.npy"),
     ],
 )
 def test_options_that_mean_nothing_are_one_sentence(argv, sentence, capsys, needs):

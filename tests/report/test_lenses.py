@@ -154,21 +154,41 @@ def test_a_model_without_mistakes_is_left_out_of_the_tests_alone():
     gaps = [c for c in found["comparisons"] if c["metric"] == "uq-c-index" and c.get("score") == "margin"]
     assert gaps[0]["rows"] == ["a", "perfect", "b"]
     assert len(found["models"][1]["scores"]) > 0
-    assert found["models"][1]["scores"][0]["refusals"][0][0] == 1.0
+    assert [m["unmixed"] for m in found["models"]] == ["", "no mistake", ""]
+    assert [len(s["refusals"]) for m in found["models"][1:] for s in m["scores"][:1]] == [0, len(found["refused"])]
 
 
-@pytest.mark.parametrize("kind", ["no mistakes", "only mistakes", "one score for all", "no scores", "one instance"])
-def test_nothing_is_said_where_no_mistake_can_be_ranked(kind):
-    p, y, options = [[0.9, 0.1], [0.2, 0.8], [0.7, 0.3]], [0, 1, 0], {}
+@pytest.mark.parametrize(
+    ("kind", "words"),
+    [
+        ("no mistakes", "No model makes a mistake on these instances: there is nothing to rank."),
+        ("only mistakes", "All predictions are mistakes on these instances: there is nothing to rank."),
+        ("one score for all", "There is nothing to choose by: m has no score that differs between instances."),
+        ("one instance", "No model makes a mistake on these instances: there is nothing to rank."),
+    ],
+)
+def test_one_sentence_where_no_mistake_can_be_ranked(kind, words):
+    p, y = [[0.9, 0.1], [0.2, 0.8], [0.7, 0.3]], [0, 1, 0]
     if kind == "only mistakes":
         y = [1, 0, 1]
     if kind == "one instance":
         p, y = p[:1], y[:1]
-    if kind == "no scores":
-        y, options = [1, 1, 0], {"measures": ()}
     if kind == "one score for all":
         p, y = [[0.5, 0.5]] * 3, [0, 1, 1]
-    assert mistakes(uq.assay({"m": uq.Point(p)}, y, n_draws=10, **options)) is None
+    a = uq.assay({"m": uq.Point(p)}, y, n_draws=10)
+    assert mistakes(a) == {"nothing": words}
+    assert lens_sections(a)[0] == {"id": "mistakes", "title": LENSES[0].title, "nothing": words}
+
+
+def test_each_model_says_why_nothing_can_be_ranked():
+    models = {"sure": uq.Point([[0.9, 0.1], [0.2, 0.8]]), "flat": uq.Point([[0.5, 0.5]] * 2)}
+    found = mistakes(uq.assay(models, [0, 1], n_draws=10))
+    words = "sure makes no mistake here; flat has no score that differs between instances."
+    assert found == {"nothing": f"There is nothing to choose by: {words}"}
+
+
+def test_nothing_is_said_without_scores():
+    assert mistakes(uq.assay({"m": uq.Point([[0.9, 0.1], [0.7, 0.3]])}, [0, 1], n_draws=10, measures=())) is None
 
 
 def test_less_than_one_instance_is_never_refused():

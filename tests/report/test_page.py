@@ -226,7 +226,7 @@ def test_densities_without_wrong_predictions_or_with_infinite_losses():
 
 
 def test_lenses_without_findings_are_absent():
-    a = uq.assay({"a": uq.Point([[0.9, 0.1], [0.8, 0.2]])}, [0, 0])
+    a = uq.assay({"a": uq.Point([[0.9, 0.1], [0.8, 0.2]])}, [0, 0], measures=())
     assert [lens["id"] for lens in lens_sections(a)] == ["calibration"]
 
 

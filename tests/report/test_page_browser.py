@@ -415,6 +415,110 @@ def test_the_matrix_is_walked_with_the_arrow_keys(page, assay):
             assert sure == (own.holm[i, j] <= 0.05)
 
 
+def test_the_matrix_has_one_number_of_decimals_and_says_what_its_intervals_are(page):
+    for metric in ("UQ-AUC", "UQ-C-index"):
+        choose(page, "by", metric)
+        for name in ("point", "box"):
+            choose(page, "Compare", f"the scores of {name}")
+            cells = page.execute_script(
+                "return [...document.querySelectorAll('#mistakes-tests td[role=gridcell]')].map((c) => c.firstChild.data)"
+            )
+            assert len({len(text.split(".")[1]) for text in cells if "." in text}) == 1
+        note = texts(page, "#mistakes-tests .note")[0]
+        assert "the intervals are for each pair on its own, not adjusted for the number of pairs" in note
+
+
+def test_small_differences_keep_the_decimals_of_the_matrix(page):
+    shown = page.execute_script(
+        "const held = { values: [0.9, 0.901, 0.91, 0.91], pairs: ["
+        "  [0.00099, 0.0101, 0.009, 0.0102, 0.009, 0.00002],"
+        "  [-0.001, -0.002, -0.001, -0.002, -0.001, -0.002], [0.003, 0.02, 0.02, 0.02, 0.02, 0.002], [1, 1, 1, 1, 1, 1]] };"
+        "const sides = ['a', 'b', 'c', 'd'].map((name) => ({ name, j: null, by: null }));"
+        "const node = matrix(held, sides, 'UQ-AUC', document.createElement('p'));"
+        "const cells = [...node.querySelectorAll('td[role=gridcell]')];"
+        "return [[4, 1, 14, 11].map((i) => cells[i].firstChild.data), cells[14].title];"
+    )
+    assert shown[0] == ["+0.001", "−0.001", "<0.001", ">−0.001"]
+    assert "= +0.00002 (" in shown[1]
+
+
+@pytest.mark.parametrize("width", [400, 1280])
+def test_no_label_of_an_axis_touches_another(page, width):
+    page.execute_cdp_cmd(
+        "Emulation.setDeviceMetricsOverride",
+        {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": width < 500},
+    )
+    page.refresh()
+    wait_until(lambda: page.execute_script("return document.documentElement.dataset.ready") == "yes", 60)
+    gaps = page.execute_script(
+        "const rows = [[0.8, 0.75, 0.85], [0.93, 0.91, 0.95], [0.98, 0.978, 0.982], [0.6, 0.4, 0.8]];"
+        "const place = document.querySelector('#mistakes-ranking .forest');"
+        "return rows.map(([estimate, low, high]) => {"
+        "  const cells = ['uq-auc', 'uq-c-index'].map(() => ({ estimate, low, high, note: '' }));"
+        "  const groups = [{ title: 't', rows: [{ m: { j: 0, model: 'm' }, name: 'a model', cells }] }];"
+        "  fill(place, forest(groups, ['uq-auc', 'uq-c-index']));"
+        "  return Math.min(...[...place.querySelectorAll('.axis-row')].flatMap((axis) => {"
+        "    const boxes = [...axis.querySelectorAll('text')].map((t) => t.getBoundingClientRect()).sort((a, b) => a.x - b.x);"
+        "    return boxes.slice(1).map((box, i) => box.left - boxes[i].right);"
+        "  }));"
+        "});"
+    )
+    assert min(gaps) >= 3, gaps
+
+
+@pytest.fixture
+def other_page(driver, address, tmp_path):
+    """Opens the page of other models; afterwards nothing must have gone wrong."""
+
+    def opened(models, y):
+        driver.get_log("browser")
+        driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+        driver.get(write_page(uq.assay(models, y, n_draws=50), tmp_path / "other.html").as_uri())
+        wait_until(lambda: driver.execute_script("return document.documentElement.dataset.ready") == "yes", 60)
+        return driver
+
+    yield opened
+    assert [entry for entry in driver.get_log("browser") if entry["level"] == "SEVERE"] == []
+
+
+def test_a_model_without_mistakes_is_told_as_one(other_page):
+    rng = np.random.default_rng(3)
+    y = rng.integers(0, 3, 80)
+    z = rng.dirichlet(np.ones(3), 80) + 0.5 * np.eye(3)[y]
+    models = {
+        "some": uq.Point(z / z.sum(axis=1, keepdims=True)),
+        "perfect": uq.Point(0.05 + 0.85 * np.eye(3)[y]),
+        "varied": uq.Point(np.eye(3)[y] * 0.6 + 0.4 * rng.dirichlet(np.ones(3), 80)),
+        "flat": uq.Point(np.tile([0.4, 0.3, 0.3], (80, 1))),
+    }
+    page = other_page(models, y)
+    note = texts(page, "#mistakes-refusal .note")[0]
+    assert "perfect (it makes no mistake on these instances)" in note
+    assert "varied (it makes no mistake on these instances)" in note
+    assert "flat (the score is the same in every instance: nothing to choose by)" in note
+    assert texts(page, "#mistakes-refusal tbody tr") == []  # one model alone, told in the sentence
+    assert "some" in said(page)
+    assert "No errors" not in "".join(texts(page, "#lens-mistakes .warning"))
+    choose(page, "Uncertainty by", "each model's best score")
+    assert (
+        "flat (no score of it differs between instances: nothing to choose by)"
+        in texts(page, "#mistakes-refusal .note")[0]
+    )
+    choose(page, "Compare", "the scores of varied")
+    assert texts(page, "#mistakes-tests .empty") == [
+        "Fewer than two scores of varied have this metric: it makes no mistake on these instances."
+    ]
+
+
+def test_one_sentence_where_no_model_makes_a_mistake(other_page):
+    y = np.arange(12) % 3
+    page = other_page({"a": uq.Point(0.05 + 0.85 * np.eye(3)[y]), "b": uq.Point(0.1 + 0.7 * np.eye(3)[y])}, y)
+    assert texts(page, "#lens-mistakes .note") == [
+        "No model makes a mistake on these instances: there is nothing to rank."
+    ]
+    assert texts(page, "#lens-mistakes table") == []
+
+
 def test_the_scores_of_one_model_are_compared(page, assay):
     choose(page, "Compare", "the scores of point")
     head = texts(page, "#mistakes-tests thead th")

@@ -15,7 +15,7 @@ DPI = 150
 
 
 def check_folder(folder: str | os.PathLike[str]) -> Path:
-    """The folder, made where it is missing.
+    """The folder, checked and not yet made: the first figure makes it.
 
     Raises
     ------
@@ -26,19 +26,16 @@ def check_folder(folder: str | os.PathLike[str]) -> Path:
     """
     matplotlib_module()
     path = Path(folder)
-    try:
-        path.mkdir(parents=True, exist_ok=True)
-    except OSError as problem:
-        raise InputError(
-            f"figures: {path} cannot be a folder ({problem.strerror or problem}); choose another one."
-        ) from problem
-    if not os.access(path, os.W_OK | os.X_OK):
-        raise InputError(f"figures: nothing may be written to {path}; check its permissions or choose another folder.")
+    there = next(place for place in (path, *path.absolute().parents) if os.path.lexists(place))
+    if not there.is_dir():
+        raise InputError(f"figures: {path} cannot be a folder ({there} is a file); choose another one.")
+    if not os.access(there, os.W_OK | os.X_OK):
+        raise InputError(f"figures: nothing may be written to {there}; check its permissions or choose another folder.")
     return path
 
 
 def write_figure(folder: Path, name: str, size: tuple[float, float], draw: Callable[[Any], None]) -> Path:
-    """Draw on a new figure of `size` inches, apart from pyplot, and write it as NAME.png.
+    """Draw on a new figure of `size` inches, apart from pyplot, and write it as NAME.png into the folder, made if missing.
 
     Parameters
     ----------
@@ -51,6 +48,7 @@ def write_figure(folder: Path, name: str, size: tuple[float, float], draw: Calla
     """
     figure = matplotlib_module("figure").Figure(figsize=size, layout="constrained")
     draw(figure)
+    folder.mkdir(parents=True, exist_ok=True)
     target = folder / f"{name}.png"
     draft = folder / f".uqassay-{secrets.token_hex(4)}.png"
     try:

@@ -12,7 +12,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import stdtrit
 
+from uqassay._array import as_labels
 from uqassay.errors import InputError
 from uqassay.experiments.ranking_intervals import implied_counts
 from uqassay.experiments.ranking_reading import PAIRS
@@ -21,6 +23,7 @@ from uqassay.experiments.ranking_scorings import (
     SOURCE,
     TRUTHS,
     Scoring,
+    columns,
     judge,
     printed_cells,
     study,
@@ -45,6 +48,7 @@ LETTERS = dict(zip(TRUTHS, "φψ", strict=True))
 # with one distribution these are constant, or another score once more
 OF_SEVERAL = tuple(name for name, score in SCORES.items() if score.needs == "a distribution over distributions")
 
+Floats = NDArray[np.float64]
 Progress = Callable[[str], None]
 
 
@@ -75,7 +79,8 @@ def reproduce_ranking_cifar10h(
     Raises
     ------
     InputError
-        No folder, files that are missing or do not fit together, fewer than four models.
+        No folder, files that are missing or do not fit together, labels that do not belong to the votes, fewer than four
+        models.
     """
     folder = _folder(data)
     if figures is not None:
@@ -97,7 +102,7 @@ def reproduce_ranking_cifar10h(
     n = found.n_scorings
     cells = printed_cells("CIFAR10-H", found, _why(n))
     reading = _model_table(models, labels, scorings)
-    reading += _contrast(found, n)
+    reading += _contrast(found, scorings)
     reading += _about_truths(votes, scorings)
     reading += _more(scorings, by_votes, pooled)
     if figures is not None:
@@ -153,6 +158,8 @@ def _folder(data: str | os.PathLike[str] | None) -> Path:
     if data is None:
         raise InputError(f"data: needs a folder; {NEEDED}.")
     folder = Path(data)
+    if not folder.is_dir():
+        raise InputError(f"data: {folder} is no folder; {NEEDED}.")
     missing = [name for name in ("labels.npy", "human_counts.npy") if not (folder / name).is_file()]
     if missing:
         raise InputError(f"data: {folder} has no {' and no '.join(missing)}; {NEEDED}.")
@@ -165,7 +172,16 @@ def _labels(folder: Path) -> tuple[NDArray[Any], NDArray[Any]]:
         raise InputError(
             f"data: labels.npy must be (n,) and human_counts.npy (n, K); got shapes {labels.shape} and {votes.shape}; {NEEDED}."
         )
-    return labels.astype(np.int64), votes
+    n_classes = votes.shape[1]
+    labels = as_labels(labels, n_classes, name="data: labels.npy")
+    as_labels(votes, n_classes, name="data: human_counts.npy")
+    agreeing = float((votes.argmax(axis=1) == labels).mean())
+    if agreeing < 0.5:
+        raise InputError(
+            f"data: labels.npy must belong to the votes of human_counts.npy; it names their most frequent class in only "
+            f"{100 * agreeing:.0f} % of the rows; bring both files into one order of images and of classes."
+        )
+    return labels, votes
 
 
 def _sub_ensembles(models: dict[str, Prediction]) -> dict[str, Prediction]:
@@ -222,22 +238,53 @@ def _model_table(models: dict[str, Prediction], labels: NDArray[Any], scorings: 
     return [f"Entropy of the mean prediction, {len(scorings)} models:", *text_table(header, body)]
 
 
-def _contrast(found: CorrelationStudy, n: int) -> list[str]:
+def _contrast(found: CorrelationStudy, scorings: Sequence[Scoring]) -> list[str]:
     """Does each metric follow its own truth, and more closely than the other?"""
+    metrics, taus = columns([s for s in scorings if s.defined])
+    n = found.n_scorings
     lines = [""]
-    for metric, own, other in ((METRICS[0], *TRUTHS), (METRICS[1], *TRUTHS[::-1])):
-        mine, its = found[metric, own], found[metric, other]
-        if float(mine) > float(its) and mine.low > 0:
-            verdict = "the paper's contrast shows"
-        elif float(mine) > float(its):
-            verdict = "this points the paper's way and is uncertain"
-        else:
-            verdict = "the paper's contrast does not show"
+    for own, metric in enumerate(METRICS):  # UQ-AUC is tied to φ, the C-index to ψ
+        other = 1 - own
+        low, high = _difference(metrics[:, own], taus[:, own], taus[:, other])
         lines.append(
-            f"{metric} over {n} models: {_percent(mine)} with {LETTERS[own]}, the truth it is tied to, and {_percent(its)} "
-            f"with {LETTERS[other]}; {verdict}."
+            f"{metric} over {n} models: {_percent(found[metric, TRUTHS[own]])} with {LETTERS[TRUTHS[own]]}, the truth it is "
+            f"tied to, and {_percent(found[metric, TRUTHS[other]])} with {LETTERS[TRUTHS[other]]}; "
+            f"{_verdict(float(found[metric, TRUTHS[own]] - found[metric, TRUTHS[other]]), low, high, n)}."
         )
     return lines
+
+
+def _verdict(difference: float, low: float, high: float, n: int) -> str:
+    interval = f"the difference of the two on the scale of artanh: {low:.2f} to {high:.2f}, jackknife over models"
+    if np.isnan(low):
+        return f"{n} models give no interval of the difference, and cannot show a contrast"
+    if low > 0:
+        return f"the paper's contrast shows ({interval})"
+    if high < 0:
+        return f"the opposite of the paper's contrast shows ({interval})"
+    way = "the paper's way" if difference > 0 else "the other way"
+    return f"this points {way}, but {n} models cannot show it ({interval})"
+
+
+def _difference(metric: Floats, own: Floats, other: Floats) -> tuple[float, float]:
+    """95 % interval of artanh r(metric, own) − artanh r(metric, other), leaving out each model in turn.
+
+    The two correlations share the models and the metric, so that they depend on each other.
+    """
+    n = metric.size
+
+    def difference(rows: NDArray[Any]) -> float:
+        r = np.corrcoef([metric[rows], own[rows], other[rows]])[0]
+        return float(np.arctanh(r[1]) - np.arctanh(r[2]))
+
+    every = np.arange(n)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        whole = difference(every)
+        left_out = np.array([difference(np.delete(every, i)) for i in range(n)])
+    if n < LEAST or not np.isfinite([whole, *left_out]).all():
+        return np.nan, np.nan
+    reach = float(stdtrit(n - 1, 0.975)) * float((n - 1) / n * ((left_out - whole) ** 2).sum()) ** 0.5
+    return whole - reach, whole + reach
 
 
 def _about_truths(votes: NDArray[Any], scorings: Sequence[Scoring]) -> list[str]:

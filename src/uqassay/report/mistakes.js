@@ -11,8 +11,13 @@ function percentPlaces(intervals) {
 }
 
 lenses.mistakes = (section, lens) => {
+  if (lens.nothing) {
+    section.append(el("p", { class: "note" }, lens.nothing));
+    return;
+  }
   const models = lens.models.map((m) => ({ ...m, j: page.models.findIndex((p) => p.name === m.model) }));
-  const offered = lens.scores.filter((s) => models.some((m) => m.scores.some((o) => o.score === s.score)));
+  const mixed = models.filter((m) => !m.unmixed); // right and wrong predictions: something to choose between
+  const offered = lens.scores.filter((s) => mixed.some((m) => m.scores.some((o) => o.score === s.score)));
   const labels = new Map(lens.scores.map((s) => [s.score, s.label]));
   const known = new Set(lens.scores.filter((s) => s.known).map((s) => s.score));
   const key = (...names) => JSON.stringify(names);
@@ -28,7 +33,7 @@ lenses.mistakes = (section, lens) => {
     judged: () => models.filter((m) => it.chosen(m)),
     by: () => (view.score ? labels.get(view.score) : best),
   };
-  it.cautions = remarks(models, (m) => m.scores.map((s) => it.estimate(m, s.score, "uq-auc"))); // of all scores alike: how many mistakes there are
+  it.cautions = remarks(mixed, (m) => m.scores.map((s) => it.estimate(m, s.score, "uq-auc"))); // of all scores alike: how many mistakes there are
   const pieces = [refusalPiece, rankingPiece, curvePiece, testsPiece, metricsPiece].map((piece) => piece(it)).filter(Boolean);
   it.draw = () => { for (const piece of pieces) piece.draw(); };
   section.append(...[
@@ -63,7 +68,7 @@ function remarks(models, estimatesOf) {
     for (const part of new Set(estimatesOf(m).flatMap(noted))) found.set(part, [...(found.get(part) ?? []), m.model]);
   }
   return [...found].map(([part, names]) => {
-    const whose = models.length === 1 ? "" : names.length === candidates.length ? " (every model)" : ` (${listed(names)})`;
+    const whose = candidates.length === 1 ? "" : names.length === candidates.length ? " (every model)" : ` (${listed(names)})`;
     return `${part[0].toUpperCase()}${part.slice(1)}${whose}.`;
   });
 }
@@ -77,7 +82,7 @@ function refusalPiece(it) {
   const votes = page.facts.distributions ? "share of the votes" : "accuracy";
   const draw = () => {
     const k = it.lens.refused.indexOf(it.view.share);
-    const rows = it.judged().map((m) => {
+    const rows = it.judged().filter((m) => !m.unmixed).map((m) => {
       const [kept, keptLow, keptHigh, gain, gainLow, gainHigh, remark] = it.chosen(m).refusals[k];
       return { m, key: m.model, score: it.chosen(m).score, all: finding(m.model, "accuracy"), kept: [kept, keptLow, keptHigh], gain: [gain, gainLow, gainHigh], note: remark };
     });
@@ -96,10 +101,10 @@ function refusalPiece(it) {
       { title: `Of the ${shareText(1 - it.view.share)} kept, %`, define: "accuracy-at-coverage", value: (r) => r.kept[0], cell: (r) => percents(r.kept) },
       { title: "Gain, points", value: (r) => r.gain[0], cell: (r) => percents(r.gain, "+") },
     ];
-    const outcomes = { none: "could be chance", loss: "it falls", still: "no mistake to refuse", unknown: "no interval" };
+    const outcomes = { none: "could be chance", loss: "it falls", unknown: "no interval" };
     if (rows.some((r) => refusalOutcome(r) !== "gain")) columns.push({ title: "", text: true, cell: (r) => el("span", { class: "i" }, outcomes[refusalOutcome(r)] ?? "") });
     fill(holder, rows.length > 1 ? table(columns, rows, { caption: `Refused: the ${shareText(it.view.share)} most uncertain by ${it.by()}.${page.facts.distributions ? " Accuracy is the share of the votes for the predicted class." : ""}` }) : null);
-    const absent = it.models.filter((m) => !it.chosen(m));
+    const absent = it.models.filter((m) => m.unmixed || !it.chosen(m));
     fill(note, [
       absent.length ? `Not shown: ${absent.map((m) => `${m.model} (${whyAbsent(it, m)})`).join("; ")}.` : "",
       it.view.score ? "" : FLATTERED,
@@ -110,13 +115,13 @@ function refusalPiece(it) {
 }
 
 function whyAbsent(it, m) {
-  if (it.view.score) return m.constant.includes(it.view.score) ? "it is the same in every instance" : "it has no such score";
-  if (!m.scores.length) return m.constant.length ? "no score of it differs between instances" : "it has no score";
+  if (m.unmixed) return `it makes ${m.unmixed} on these instances`;
+  if (it.view.score) return m.constant.includes(it.view.score) ? "the score is the same in every instance: nothing to choose by" : "it has no such score";
+  if (!m.scores.length) return m.constant.length ? "no score of it differs between instances: nothing to choose by" : "it has no score";
   return reasonOf(it.estimate(m, m.scores[0].score, "uq-auc"));
 }
 
 function refusalOutcome(r) {
-  if (number(r.all.estimate) === 1) return "still";
   const [low, high] = [number(r.gain[1]), number(r.gain[2])];
   if (!Number.isFinite(low) || !Number.isFinite(high)) return "unknown";
   return low > 0 ? "gain" : high < 0 ? "loss" : "none";
@@ -125,7 +130,6 @@ function refusalOutcome(r) {
 function refusalSentence(it, r, places, votes) {
   const outcome = refusalOutcome(r);
   const name = el("strong", {}, el("bdi", {}, r.m.model));
-  if (outcome === "still") return [name, " makes no mistake on these instances, so that refusing gains nothing."];
   const [value, low, high] = r.gain;
   const ends = (a, b, unit) => (Number.isFinite(number(a)) ? ` (${points(a, places)} to ${points(b, places)}${unit})` : "");
   const verb = { gain: "rises", loss: "falls", none: "goes", unknown: number(value) < 0 ? "falls" : "rises" }[outcome];
@@ -205,7 +209,8 @@ function testsPiece(it) {
     const held = it.lens.comparisons.find((c) => c.metric === metric && (over ? c.model === over.model : c.score === score));
     fill(told, held ? "Point at a cell, or move with the arrow keys, for the difference with its interval." : "");
     if (!held) {
-      fill(holder, el("p", { class: "empty" }, `Fewer than two models have a ranking by ${it.by()}.`));
+      const few = over ? `Fewer than two scores of ${over.model} have this metric` : `Fewer than two models have a ranking by ${it.by()}`;
+      fill(holder, el("p", { class: "empty" }, over?.unmixed ? `${few}: it makes ${over.unmixed} on these instances.` : `${few}.`));
       fill(note);
       return;
     }
@@ -219,7 +224,7 @@ function testsPiece(it) {
     const title = page.definitions[metric].title;
     fill(holder, matrix(held, sides, title, told));
     const pairs = held.rows.length * (held.rows.length - 1) / 2;
-    fill(note, `${title} on the diagonal; elsewhere the row minus the column, + where the row ranks better, with the p-value of the paired test${pairs > 1 ? `, adjusted by Holm for the ${pairs} pairs of this matrix (not for other matrices that can be chosen here)` : ""}. Bold and tinted where p ≤ ${Number((1 - page.facts.level).toPrecision(3))}.${over || score ? "" : " Best scores were chosen on the same instances, so these p-values are somewhat too small."}${absent.length ? ` Not compared: ${absent.map(([name, m, own]) => `${name} (${reasonOf(it.estimate(m, own, metric))})`).join("; ")}.` : ""}`);
+    fill(note, `${title} on the diagonal; elsewhere the row minus the column, + where the row ranks better, with the p-value of the paired test${pairs > 1 ? `, adjusted by Holm for the ${pairs} pairs of this matrix (not for other matrices that can be chosen here); the intervals are for each pair on its own, not adjusted for the number of pairs` : ""}. Bold and tinted where p ≤ ${Number((1 - page.facts.level).toPrecision(3))}.${over || score ? "" : " Best scores were chosen on the same instances, so these p-values are somewhat too small."}${absent.length ? ` Not compared: ${absent.map(([name, m, own]) => `${name} (${reasonOf(it.estimate(m, own, metric))})`).join("; ")}.` : ""}`);
   };
   const compared = choice("Compare", overs.map((m, i) => [i, m === null ? "the models" : `the scores of ${m.model}`]), 0, (value) => { it.view.over = overs[Number(value)]; draw(); });
   const metric = choice("by", it.lens.compared.map((name) => [name, page.definitions[name].title]), it.view.metric, (value) => { it.view.metric = value; draw(); });
@@ -246,7 +251,7 @@ function metricsPiece(it) {
       }),
     ];
     fill(holder, table(columns, rows, { caption: `By ${it.by()}; ↑ higher is better, ↓ lower is better.` }));
-    fill(note, remarks(it.judged(), (m) => metrics.map(([metric]) => it.estimate(m, it.chosen(m).score, metric))).filter((remark) => !it.cautions.includes(remark)).join(" "));
+    fill(note, remarks(it.judged().filter((m) => !m.unmixed), (m) => metrics.map(([metric]) => it.estimate(m, it.chosen(m).score, metric))).filter((remark) => !it.cautions.includes(remark)).join(" "));
   };
   return { node: el("div", { id: "mistakes-metrics" }, el("h3", {}, "All ranking metrics"), holder, note), draw };
 }

@@ -25,24 +25,24 @@ BEST = ""  # in the place of a score's name: each model by its best one
 
 
 def mistakes(assay: "Assay") -> dict[str, Any] | None:
-    """Refusal, risk-coverage curves and paired tests of every model and score; None where no score can rank mistakes.
+    """Refusal, risk-coverage curves and paired tests of every model and score; None where no model has a score.
 
     Returns
     -------
     dict
         "scores": every score of some model, "known" where it has a definition; "refused" and "coverages": shares;
         "compared": the metrics of the paired tests. "models": one entry per model with its "best" score (None without
-        mistakes or right predictions), the scores that are "constant", and under "scores" of each other score "refusals"
-        (per share the accuracy of what is kept and the gain, each with its ends, and a note) and "curve" (risk, low and
-        high per coverage).
+        mistakes or right predictions), "unmixed" (what it makes where that is so), the scores that are "constant", and
+        under "scores" of each other score "refusals" (per share the accuracy of what is kept and the gain, each with its
+        ends, and a note; none of an unmixed model) and "curve" (risk, low and high per coverage).
         "comparisons": matrices over the models of each score and over the scores of each model. The estimates of the
-        ranking metrics are among the findings.
+        ranking metrics are among the findings. Where nothing can be ranked, only {"nothing": why}.
     """
     found = {(r.model, r.score, r.metric): r.estimate for r in assay.mistake_ranking if r.run is None}
     defined = {key for key, estimate in found.items() if not np.isnan(estimate)}
     best = best_scores(assay)
     if not any(best.values()):
-        return None
+        return {"nothing": _why_nothing(assay)} if found else None
     least = 1 / assay.n_instances  # less than one instance is nobody's share
     refused = [share for share in REFUSED if share >= least]
     coverages = [c for c in COVERAGES if c >= least]
@@ -60,6 +60,7 @@ def mistakes(assay: "Assay") -> dict[str, Any] | None:
             {
                 "model": m,
                 "best": best[m],
+                "unmixed": _unmixed(assay, m),
                 "constant": [s for s in assay.uncertainty_names(m) if s not in ranked[m]],
                 "scores": [_one_score(same, m, s, refused, coverages) for s in ranked[m]],
             }
@@ -106,9 +107,29 @@ def best_scores(assay: "Assay") -> dict[str, str | None]:
     return out
 
 
+def _unmixed(assay: "Assay", model: str) -> str:
+    """What a model makes that predicts everything rightly, or everything wrongly; empty for any other."""
+    correct = assay[model].columns["correct"]
+    return "no mistake" if (correct == 1).all() else "only mistakes" if (correct == 0).all() else ""
+
+
+def _why_nothing(assay: "Assay") -> str:
+    """One sentence on why no model's mistakes can be ranked."""
+    made = {m: _unmixed(assay, m) for m in assay.model_names}
+    kinds = set(made.values())
+    if kinds == {"no mistake"}:
+        return "No model makes a mistake on these instances: there is nothing to rank."
+    if kinds == {"only mistakes"}:
+        return "All predictions are mistakes on these instances: there is nothing to rank."
+    reasons = (
+        f"{m} makes {it} here" if it else f"{m} has no score that differs between instances" for m, it in made.items()
+    )
+    return f"There is nothing to choose by: {'; '.join(reasons)}."
+
+
 def _one_score(assay: "Assay", model: str, score: str, refused: list[float], coverages: list[float]) -> dict[str, Any]:
     refusals = []
-    for share in refused:
+    for share in [] if _unmixed(assay, model) else refused:
         found = assay.refusal(model, score, 1 - share)
         kept, gain = found.accuracy_kept, found.gain
         refusals.append([*_short([kept, kept.low, kept.high, gain, gain.low, gain.high], 5), kept.note])

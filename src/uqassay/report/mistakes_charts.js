@@ -23,8 +23,8 @@ function forest(groups, metrics) {
   const places = decimalsFor(cells.map((e) => [e.low, e.high]));
   const isHalf = (t) => Math.abs(t - 0.5) < 1e-9;
   const axis = ({ x, ticks, beyond }) => el("svg", { class: "axis-row", "aria-hidden": "true" },
-    ticks.map((t) => el("text", { x: x(t), y: 11, "text-anchor": "middle" }, isHalf(t) ? "½" : String(Number(t.toFixed(3))).replace(/^0(?=\.)/, ""))),
-    beyond ? el("text", { x: -11, y: 11, "text-anchor": "end" }, "◂½") : null);
+    ticks.map((t, i) => el("text", { x: x(t), y: 11, "text-anchor": beyond && i === 0 ? "start" : "middle" }, isHalf(t) ? "½" : String(Number(t.toFixed(3))).replace(/^0(?=\.)/, ""))),
+    beyond ? el("text", { x: -6, y: 11, "text-anchor": "end" }, "◂½") : null);
   const graph = (e, j, { x, ticks }) => {
     const [c, a, b] = [colour(j), number(e.low), number(e.high)];
     return el("svg", { "aria-hidden": "true" }, ticks.map((t) => el("line", { x1: x(t), x2: x(t), y1: 0, y2: "100%", class: isHalf(t) ? "half" : "tick" })),
@@ -69,9 +69,11 @@ function matrix(held, sides, metric, told) {
     return i > j ? { difference, low, high, p } : { difference: -difference, low: -high, high: -low, p };
   };
   const places = decimalsFor(held.pairs[1].map((low, k) => [low, held.pairs[2][k]]));
-  const signed = (value) => { // at least one digit of a difference, so that its sign can be seen
-    const digits = value === 0 ? places : Math.min(9, Math.max(places, Math.ceil(-Math.log10(Math.abs(value)))));
-    return fixed(value, digits).replace(/^(?=\d)/, value > 0 ? "+" : "");
+  const signed = (value, digits = places) => fixed(value, digits).replace(/^(?=\d)/, value > 0 ? "+" : "");
+  const inFull = (value) => { // at least one digit of a difference, where a cell says < .001
+    let digits = places;
+    while (digits < 9 && value !== 0 && Math.abs(value) < 0.5 * 10 ** -digits) digits += 1;
+    return signed(value, digits);
   };
   const alpha = 1 - page.facts.level;
   const full = (side) => (side.by ? `${side.name} (${side.by})` : side.name);
@@ -80,7 +82,7 @@ function matrix(held, sides, metric, told) {
     const pair = `${full(sides[i])} against ${full(sides[j])}`;
     if (i === j) return `${full(sides[i])}: ${metric} ${fixed(held.values[i], places)}`;
     const { difference, low, high, p } = at(i, j);
-    const values = `${metric} ${fixed(held.values[i], places)} − ${fixed(held.values[j], places)} = ${signed(difference)}`;
+    const values = `${metric} ${fixed(held.values[i], places)} − ${fixed(held.values[j], places)} = ${inFull(difference)}`;
     if (Number.isNaN(p)) return `${pair}: ${values}; ${untested}`;
     if (difference === 0 && low === 0 && high === 0) return `${pair}: ${values}; the two agree on every instance`;
     const verdict = p > alpha ? "could be chance" : difference > 0 ? `${sides[i].name} ranks better` : `${sides[j].name} ranks better`;

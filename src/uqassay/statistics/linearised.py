@@ -235,7 +235,9 @@ def _of_parts(statistic: Linearised, units: Units) -> tuple[Floats, float, float
     dof = max(counted, LEAST_DOF)
     if between > 0:
         dof = between**2 / sum(s * s / d for s, d in zip(squares, dofs, strict=True))
-    variance = squares[0] if len(squares) == 1 else _sum_of_squares(whole) + extra  # an instance may be in several parts
+    variance = (
+        squares[0] if len(squares) == 1 else _sum_of_squares(whole) + extra
+    )  # an instance may be in several parts
     return whole, variance, dof
 
 

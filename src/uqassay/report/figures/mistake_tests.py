@@ -79,7 +79,7 @@ def plot_ranking_comparisons(
     >>> a = uq.assay({"m": p}, [0, 0, 1, 1])
     >>> ax = plot_ranking_comparisons(a, [("m", "margin"), ("m", "total-entropy")], ax=Figure().subplots())
     >>> [t.get_text() for t in ax.get_yticklabels()], ax.texts[1].get_text()
-    (['margin', 'total entropy'], '−0.12\\np .43')
+    (['margin', 'total entropy'], '−0.12\\np .54')
     """
     if metric not in METRICS:
         raise InputError(f"metric: must be one of {', '.join(METRICS)}; got {metric!r}; choose one of them.")
