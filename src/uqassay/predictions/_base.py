@@ -1,5 +1,6 @@
 """What every kind of prediction offers, whatever it is made of."""
 
+import threading
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -15,6 +16,7 @@ from uqassay.errors import InputError
 from uqassay.predictions.pandas_input import same_table, take_table
 
 Array = NDArray[np.float64]
+_WORKER = threading.local()  # a thread that works on a chunk starts no threads of its own
 CORE_BYTES = 2**20  # what stays in a core's own cache
 Rows = int | slice | Sequence[int] | NDArray[Any]
 
@@ -175,12 +177,12 @@ class Prediction(ABC):
         cores = available_cores()
         share = max(chunk_bytes // cores, min(chunk_bytes, CORE_BYTES))
         pieces = list(row_chunks(self.n_instances, bytes_per_row, chunk_bytes=share))
-        threads = min(len(pieces), cores)
+        threads = 1 if getattr(_WORKER, "busy", False) else min(len(pieces), cores)
         if threads == 1:
             for rows in pieces:
                 one(rows)
             return
-        with ThreadPoolExecutor(threads) as pool:
+        with ThreadPoolExecutor(threads, initializer=_start_worker) as pool:
             for done in [pool.submit(one, rows) for rows in pieces]:
                 done.result()
 
@@ -297,6 +299,10 @@ class Prediction(ABC):
                 raise InputError(
                     f"ids: must be unique; {value!r} occurs {count} times; drop the duplicates or leave ids out."
                 )
+
+
+def _start_worker() -> None:
+    _WORKER.busy = True
 
 
 def as_prediction(value: Any, name: str = "prediction") -> Prediction:
