@@ -259,10 +259,10 @@ def test_a_run_that_is_stopped_leaves_no_folder(tmp_path, monkeypatch, needs):
     needs("matplotlib")
 
     def stopped(*_, **__):
-        raise KeyboardInterrupt
+        raise KeyboardInterrupt("stopped by hand")
 
     monkeypatch.setattr(ranking_synthetic, "run_grid", stopped)
-    with pytest.raises(KeyboardInterrupt):
+    with pytest.raises(KeyboardInterrupt, match="stopped by hand"):
         reproduce_ranking_synthetic(preset="smoke", figures=tmp_path / "new" / "figures")
     assert list(tmp_path.iterdir()) == []
 

@@ -15,7 +15,15 @@ from uqassay.statistics import Estimate
 from uqassay.statistics._samples import Floats, Spread, Units, check_level, make_units
 from uqassay.statistics.delong import IMAGINARY, auc_linearised, noted, sample_counts
 from uqassay.statistics.estimate import describe
-from uqassay.statistics.linearised import Linearised, averaged, linearised_estimate, scaled_interval, spread_of
+from uqassay.statistics.linearised import (
+    Linearised,
+    averaged,
+    linearised_estimate,
+    scaled_interval,
+    spread_of,
+    uneven_dof,
+    with_runs,
+)
 
 __all__ = [
     "aupr_estimate",
@@ -28,7 +36,6 @@ __all__ = [
 
 Positive = Literal["out", "in"]
 SAMPLES = ("out-of-distribution instances", "in-distribution instances")
-LEAST_DOF = 3.0
 # what moves a threshold is seen from so far on either side of it, in standard deviations times n^(1/5)
 TOWARDS_MANY, TOWARDS_FEW = 2.9, 1.7
 
@@ -147,7 +154,7 @@ def aupr_estimate(runs: Sequence[TwoSamples], *, positive: Positive = "out", lev
         spread = spread_of(whole, units)
         dof = min(spread.dof, _tail_dof(whole, units, counts if positive == "out" else counts[::-1]))
         values = np.array([run.value for run in statistics])
-        spread = _with_runs(Spread(spread.standard_error, dof, 0.0), values)
+        spread = with_runs(Spread(spread.standard_error, dof, 0.0), [values])
         scale = "logit" if spread.standard_error > 0 else "wilson"
         low, high = scaled_interval(value, spread, level, scale, min(counts))
     return _estimate(runs, value, low, high, level, "linearised, logit scale", notes)
@@ -174,26 +181,12 @@ def _tail_dof(statistic: Linearised, units: Units, counts: tuple[int, int]) -> f
     squares, dofs = [], []
     for part, count in zip(statistic.parts, counts, strict=True):
         u = units.sums(units.keep(part)[:, np.newaxis])[:, 0] / units.sizes.sum()
-        u = u * u
-        squares.append(float(u.sum()))
-        u = u / max(float(u.max()), np.finfo(np.float64).tiny)
-        second = float(u.sum())
-        excess = float((u * u).sum()) - second**2 / count
-        dof = 2 * second**2 / excess if excess > 0 else np.inf
-        dofs.append(min(max(dof, LEAST_DOF), count - 1.0))
+        squares.append(float((u * u).sum()))
+        dofs.append(min(uneven_dof(u, count), count - 1.0))
     whole = sum(squares)
     if whole == 0.0:
         return sum(dofs)
     return 1.0 / sum((square / whole) ** 2 / dof for square, dof in zip(squares, dofs, strict=True))
-
-
-def _with_runs(spread: Spread, values: Floats) -> Spread:
-    """The same with the spread between training runs; degrees of freedom by Satterthwaite."""
-    if values.size == 1 or (values == values[0]).all():
-        return spread
-    variances = [(spread.standard_error**2, spread.dof), (float(values.var(ddof=1)) / values.size, values.size - 1.0)]
-    whole = sum(variance for variance, _ in variances)
-    return Spread(whole**0.5, 1.0 / sum((v / whole) ** 2 / dof for v, dof in variances), 0.0)
 
 
 def _sum_from(terms: Floats) -> Floats:

@@ -164,7 +164,7 @@ function rankingPiece(it) {
     holder.classList.toggle("tall", it.view.layout !== "short");
     fill(holder, forest(groups.filter((g) => g.rows.length), it.lens.compared));
     fill(note, [
-      `½ (the dark line, or beyond the left end at ◂½) is an uncertainty that knows nothing of the mistakes; ${levelText()} intervals, sorted by UQ-AUC.`,
+      `½ (the line there, or beyond the left end at ◂½) is an uncertainty that knows nothing of the mistakes; ${levelText()} intervals, sorted by UQ-AUC.`,
       ...(it.view.layout === "short" ? [FLATTERED] : []),
       ...it.models.filter((m) => m.constant.length).map((m) => `Left out, since the same in every instance: ${listed(m.constant.map(it.label))} of ${m.model}.`),
     ].join(" "));

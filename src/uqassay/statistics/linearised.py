@@ -202,11 +202,16 @@ def spread_of(statistic: Linearised, units: Units, run_values: Sequence[Floats] 
         variance, dof = robust.standard_error**2, robust.dof
     if statistic.uneven:
         dof = min(dof, uneven_dof(u))
-    variances = [(variance, dof)]
+    return with_runs(Spread(variance**0.5, dof, 0.0), run_values)
+
+
+def with_runs(spread: Spread, run_values: Sequence[Floats]) -> Spread:
+    """The same with the spread between training runs, (R,) values each; degrees of freedom by Satterthwaite."""
+    variances = [(spread.standard_error**2, spread.dof)]
     variances += [(float(v.var(ddof=1)) / v.size, v.size - 1.0) for v in run_values if v.size > 1]
     whole = sum(variance for variance, _ in variances)
     if whole == 0.0:
-        return Spread(0.0, dof, 0.0)
+        return spread
     return Spread(whole**0.5, 1.0 / sum((variance / whole) ** 2 / dof for variance, dof in variances), 0.0)
 
 
@@ -245,15 +250,18 @@ def _sum_of_squares(u: Floats) -> float:
     return float((u * u).sum())
 
 
-def uneven_dof(u: Floats) -> float:
-    """Degrees of freedom of Σ u² from the fourth moment of u: few where a few of them carry most of it."""
+def uneven_dof(u: Floats, count: int | None = None) -> float:
+    """Degrees of freedom of Σ u² from the fourth moment of u: few where a few of them carry most of it.
+
+    `count` says how many of them there are where the others are 0 by construction.
+    """
     squares = u * u
     greatest = float(squares.max())
     if greatest == 0.0:
         return np.inf
     squares /= greatest
     second, fourth = float(squares.sum()) ** 2, _sum_of_squares(squares)
-    excess = fourth - second / u.size  # 0 where all squares are equal
+    excess = fourth - second / (u.size if count is None else count)  # 0 where all squares are equal
     return max(2 * second / excess, LEAST_UNEVEN_DOF) if excess > 0 else np.inf
 
 
