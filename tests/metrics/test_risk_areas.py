@@ -243,6 +243,26 @@ def test_intervals_hold_the_estimate_and_keep_to_its_range(score):
             assert not found.high > 1 + 1e-9
 
 
+def test_the_worst_order_has_the_binary_entropy_as_e_aurc():
+    n, wrong = 100_000, 20_000
+    worst = (np.arange(n) < wrong).astype(float)
+    rate = wrong / n
+    entropy = -rate * np.log(rate) - (1 - rate) * np.log(1 - rate)
+    assert e_aurc_loss(worst, np.arange(n)) == pytest.approx(entropy, abs=1e-4)
+
+
+def test_where_one_error_decides_the_interval_ends_at_an_aurc_of_1():
+    errors = np.zeros(200)
+    errors[[20, 199]] = 1.0
+    found = e_aurc_loss(errors, np.arange(200))
+    best = 0.01 + 0.99 * np.log(0.99)
+    assert found.high == pytest.approx(1 - best)
+    ratio = prediction_rejection_score(errors, np.arange(200), risk="selective")
+    assert ratio.low == pytest.approx(1 - (1 - best) / (0.01 - best))
+    worst = e_aurc_loss(errors, -errors)  # two levels, and linear between them
+    assert found.low < found < worst < found.high
+
+
 def test_several_runs_are_averaged_and_their_spread_is_added():
     cases = [random_case(seed, n=200, levels=10**6)[:2] for seed in range(4)]
     runs = [aurc_linearised(e, s, None) for e, s in cases]

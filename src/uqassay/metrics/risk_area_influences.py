@@ -13,10 +13,10 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
 from uqassay.metrics.ranked_errors import RankedErrors, rank_errors, unit_notes
-from uqassay.statistics._samples import Floats, check_level, make_units
+from uqassay.statistics._samples import Floats, Units, check_level, make_units
 from uqassay.statistics.delong import IMAGINARY, auc_linearised
 from uqassay.statistics.estimate import Estimate
-from uqassay.statistics.linearised import Linearised, averaged, linearised_estimate, spread_of
+from uqassay.statistics.linearised import Linearised, averaged, linearised_estimate, spread_of, units_in
 
 __all__ = [
     "SCALES",
@@ -38,7 +38,7 @@ Risk = Literal["generalised", "selective"]
 TINY = 1e-13  # a standard error below this is rounding
 LEAST_DOF = 3.0  # of Student's t where one instance decides the standard error
 
-# A loss is symmetric on the scale of ln(x / (top − x)), or of ln x where it has no top; a score is 1 minus such a loss.
+# A loss is symmetric on the scale of ln(x / (top − x)), or of 1 / √x where it has no top; a score is 1 minus such a loss.
 SCALES: dict[str, tuple[float, bool]] = {
     "aurc": (1.0, False),
     "e-aurc": (np.inf, False),
@@ -94,18 +94,22 @@ def area_estimate(
     value, low, high = float(values.mean()), np.nan, np.nan
     notes = unit_notes(units, [] if isinstance(statistics, Linearised) else [len(runs)])
     notes += list(dict.fromkeys(run.note for run in runs if run.note))
-    scale = "log scale" if np.isinf(SCALES[kind][0]) else "logit scale"
+    scale = "inverse root scale" if np.isinf(SCALES[kind][0]) else "logit scale"
     method = f"linearised, {scale}"
     if not np.isnan(value) and all(run.parts for run in runs):
         halves = [_auc_of(run) for run in runs]
         auc = linearised_estimate(halves, sample_weight=sample_weight, groups=groups, level=level, scale="logit")
         low, high, method = 2 * auc.low - 1, 2 * auc.high - 1, "delong, adjusted, logit scale"
     elif not np.isnan(value) and units.n_units > 1:
-        spread = spread_of(averaged(runs), units, [values])
+        whole = averaged(runs)
+        heavy_tailed = np.isinf(SCALES[kind][0])
+        spread = spread_of(_as_if_left_out(whole, units) if heavy_tailed else whole, units, [values])
         error = spread.standard_error
         reach = float(special.stdtrit(spread.dof, 0.5 + level / 2)) * error
         low, high = (
-            _interval(value, reach, kind) if error > TINY else _without_spread(value, units.n_units, kind, level)
+            _interval(value, reach, kind, _greatest(whole, units, kind))
+            if error > TINY
+            else _without_spread(value, units.n_units, kind, level)
         )
     return Estimate(
         value,
@@ -118,19 +122,42 @@ def area_estimate(
     )
 
 
-def _interval(value: float, reach: float, kind: str) -> tuple[float, float]:
+def _as_if_left_out(statistic: Linearised, units: Units) -> Linearised:
+    """One of m wrong (or right) instances left out moves a statistic by about 1 + 1 / m of its influence (jackknife)."""
+    influence = statistic.influence
+    for inside in statistic.inside:
+        share = np.asarray(inside, dtype=np.float64)
+        influence = influence * (1 + share / max(units_in(share, units), 1.0))
+    return replace(statistic, influence=influence, inside=())
+
+
+def _greatest(statistic: Linearised, units: Units, kind: str) -> float:
+    """The greatest loss at this error rate r, where the scale has no top: no AURC is above 1.
+
+    With errors of 0 and 1 the best order has the AURC r + (1 − r) ln(1 − r).
+    """
+    if not statistic.inside or not np.isinf(SCALES[kind][0]):
+        return np.inf
+    rate = float(np.average(units.keep(np.asarray(statistic.inside[0], dtype=np.float64)), weights=units.weights))
+    gain = float(special.entr(1 - rate))
+    greatest = 1 - rate + gain
+    return greatest if kind == "e-aurc" else greatest / gain
+
+
+def _interval(value: float, reach: float, kind: str, greatest: float) -> tuple[float, float]:
     top, is_score = SCALES[kind]
-    if is_score:
-        low, high = _interval_of_loss(1 - value, reach, top)
-        return 1 - high, 1 - low
-    return _interval_of_loss(value, reach, top)
+    loss = 1 - value if is_score else value
+    low, high = _interval_of_loss(loss, reach, top)
+    high = max(min(high, greatest), loss)
+    return (1 - high, 1 - low) if is_score else (low, high)
 
 
 def _interval_of_loss(loss: float, reach: float, top: float) -> tuple[float, float]:
     if not 0 < loss < top:  # ties can make an area smaller than that of the best order
         return loss - reach, loss + reach
     if np.isinf(top):
-        return loss * float(np.exp(-reach / loss)), loss * float(np.exp(reach / loss))
+        half = reach / (2 * loss)
+        return loss / (1 + half) ** 2, loss / (1 - half) ** 2 if half < 1 else np.inf
     centre, half = float(special.logit(loss / top)), reach * top / (loss * (top - loss))
     return top * float(special.expit(centre - half)), top * float(special.expit(centre + half))
 
@@ -179,7 +206,7 @@ def augrc(ranked: RankedErrors) -> Linearised:
 def e_aurc(ranked: RankedErrors) -> Linearised:
     """Area above that of the best order."""
     area, best = aurc(ranked), _best_aurc(ranked)
-    return _or_perfect(ranked, area - best)
+    return _or_perfect(ranked, replace(area - best, inside=area.inside))
 
 
 def prediction_rejection(ranked: RankedErrors, risk: Risk) -> Linearised:
@@ -195,7 +222,7 @@ def prediction_rejection(ranked: RankedErrors, risk: Risk) -> Linearised:
     possible = rate - best.value
     value = (rate - area.value) / possible
     influence = ((by_rate - area.influence) - value * (by_rate - best.influence)) / possible
-    return _or_perfect(ranked, Linearised(value, influence, uneven=True))
+    return _or_perfect(ranked, Linearised(value, influence, inside=area.inside, uneven=True))
 
 
 def small_sample_ratio(ranked: RankedErrors, risk: Risk, codes: NDArray[np.intp] | None = None) -> Linearised:
@@ -261,7 +288,8 @@ def _by_errors(ranked: RankedErrors) -> RankedErrors:
 def _with_influence(ranked: RankedErrors, value: float, by_error: Floats, constant: Floats) -> Linearised:
     """Influence e_i · by_error + constant, both by block."""
     influence = ranked.errors * ranked.of_rows(by_error) + ranked.of_rows(constant)
-    return Linearised(value, ranked.unranked(influence), uneven=True)
+    inside = tuple(ranked.unranked(share) for share in (ranked.errors, 1 - ranked.errors))
+    return Linearised(value, ranked.unranked(influence), inside=inside, uneven=True)
 
 
 def _sum_from(terms: Floats) -> Floats:

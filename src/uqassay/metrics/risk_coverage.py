@@ -262,7 +262,12 @@ def risk_interval(
     wilson = k / coverage
     half = risk + wilson / 2
     root = np.sqrt(np.maximum(half**2 - (1 + wilson) * (risk**2 - k * (risk - rate) ** 2 * spare), 0.0))
-    return np.clip((half - root) / (1 + wilson), 0.0, risk), np.clip((half + root) / (1 + wilson), risk, 1.0)
+    low, high = (half - root) / (1 + wilson), (half + root) / (1 + wilson)
+    # with a handful of errors Wilson's lower limit is too high: take the exact one-sided one (Brown, Cai, DasGupta)
+    kept = np.maximum(coverage * n_units / design, risk)
+    with np.errstate(invalid="ignore"):
+        low = np.fmin(low, special.betaincinv(risk * kept, (1 - risk) * kept + 1, 1 - level))
+    return np.clip(low, 0.0, risk), np.clip(high, risk, 1.0)
 
 
 def _cells(

@@ -140,7 +140,7 @@ def averaged(runs: Sequence[Linearised]) -> Linearised:
     note = "; ".join(dict.fromkeys(run.note for run in runs if run.note))
     if any(np.isnan(run.value) for run in runs):
         return undefined(len(runs[0].influence), note)
-    same = all(len(run.parts) == len(runs[0].parts) and len(run.shadows) == len(runs[0].shadows) for run in runs)
+    same = len({(len(run.parts), len(run.inside), len(run.shadows)) for run in runs}) == 1
     return Linearised(
         float(np.mean([run.value for run in runs])),
         np.mean([run.influence for run in runs], axis=0),
@@ -223,7 +223,7 @@ def _of_parts(statistic: Linearised, units: Units) -> tuple[Floats, float, float
     for stratum in dict.fromkeys(strata):
         own, shadow, total, inverse = np.zeros(0), 0.0, 0.0, 0.0
         for p in (p for p, s in enumerate(strata) if s == stratum):
-            count = _units_in(units.keep(np.asarray(statistic.inside[p])), units) + statistic.imaginary
+            count = units_in(statistic.inside[p], units) + statistic.imaginary
             root = sample_factor(count) ** 0.5
             mine = units.sums(units.keep(statistic.parts[p])[:, np.newaxis])[:, 0] * (root / weight)
             hidden = root * statistic.shadows[p] if statistic.shadows else 0.0
@@ -267,7 +267,7 @@ def uneven_dof(u: Floats, count: int | None = None) -> float:
 
 def least_units(statistic: Linearised, units: Units) -> int:
     """Units in the smallest part."""
-    counts = [_units_in(units.keep(np.asarray(i)), units) for i in statistic.inside]
+    counts = [units_in(i, units) for i in statistic.inside]
     return max(1, round(min(counts))) if counts else units.n_units
 
 
@@ -291,8 +291,10 @@ def sample_factor(count: float) -> float:
     return count / max(count - 1, LEAST_DOF)
 
 
-def _units_in(inside: Floats | NDArray[np.bool_], units: Units) -> float:
-    """Units with an instance in this part of the statistic."""
+def units_in(inside: Floats | NDArray[np.bool_], units: Units) -> float:
+    """Units with an instance in this part of the statistic, (n,); for use by other rooms."""
+    if units.rows is not None:
+        inside = inside[units.rows]
     if units.codes is None:
         return float(np.count_nonzero(inside)) if inside.dtype == bool else float(inside.sum())
     return float(np.count_nonzero(np.bincount(units.codes, weights=inside)))
