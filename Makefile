@@ -6,6 +6,8 @@ PYTHON ?= python3
 VENV   ?= .venv
 # the CPU build where one is pinned; any torch >= 2.2 will do
 TORCH  ?= torch==2.13.0
+# processes that share the tests
+JOBS   ?= 2
 BIN     = $(VENV)/bin
 
 .PHONY: demo test bench lint clean
@@ -14,7 +16,7 @@ demo: $(VENV)/.demo
 	$(BIN)/uqassay demo --output demo
 
 test: $(VENV)/.test lint
-	$(BIN)/python -m pytest -q $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -q -n $(JOBS) --dist worksteal $(PYTEST_ARGS)
 
 lint: $(VENV)/.test
 	$(BIN)/ruff check .

@@ -30,7 +30,17 @@ _WHERE = {
     "UqassayError": "errors",
     "InputError": "errors",
 }
-_ROOMS = ("credal", "errors", "experiments", "measures", "metrics", "predictions", "report", "statistics")
+_ROOMS = (
+    "calibration",
+    "credal",
+    "errors",
+    "experiments",
+    "measures",
+    "metrics",
+    "predictions",
+    "report",
+    "statistics",
+)
 
 __all__ = [
     "Assay",
@@ -47,6 +57,7 @@ __all__ = [
     "Vertices",
     "__version__",
     "assay",
+    "calibration",
     "credal",
     "from_object",
     "load",
@@ -58,7 +69,7 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from uqassay import credal, measures, metrics, statistics
+    from uqassay import calibration, credal, measures, metrics, statistics
     from uqassay.assay.result import Assay
     from uqassay.errors import InputError, UqassayError
     from uqassay.predictions import (

@@ -2,6 +2,7 @@
 
 import json
 import sys
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -11,6 +12,8 @@ from tests.kinds import KINDS, random_prediction
 import uqassay as uq
 from uqassay.assay import FINDING_COLUMNS
 from uqassay.errors import FileFormatError, InputError, MissingDependencyError
+
+judge = partial(uq.assay, calibration=())  # calibration has tests of its own
 
 
 @pytest.fixture
@@ -45,7 +48,7 @@ def test_findings_against_their_parts_for_all_kinds(all_kinds):
 def test_real_predictions_against_the_paper_table(cifar10):
     rs = uq.Masses.from_beliefs(cifar10["beliefs"], cifar10["focal_sets"], class_names=cifar10["classes"])
     models = {"SNN": uq.Point(cifar10["snn"]), "DE Avg": uq.Point(cifar10["de_avg"]), "RS-NN": rs}
-    result = uq.assay(models, cifar10["labels"], convention="paper", n_draws=200)
+    result = uq.assay(models, cifar10["labels"], convention="paper", n_draws=200, calibration=())
     table = result.findings.set_index(["model", "metric"])
 
     def mean(model, metric):
@@ -71,7 +74,7 @@ def test_real_predictions_against_the_paper_table(cifar10):
 
 def test_breakpoints_against_a_fine_grid(all_kinds):
     models, y = all_kinds
-    result = uq.assay(models, y, n_draws=50)
+    result = judge(models, y, n_draws=50)
     d = {m.name: m.columns["distance"].mean() for m in result.candidates}
     ns = {m.name: m.columns["nonspecificity"].mean() for m in result.candidates}
     winners = result.winners()
@@ -107,7 +110,7 @@ def test_ranking_table_says_what_beats_what():
 def test_published_credal_uncertainty_can_be_ranked(cifar10):
     rs = uq.Masses.from_beliefs(cifar10["beliefs"], cifar10["focal_sets"])
     models = {"RS-NN": rs, "DE Avg": uq.Point(cifar10["de_avg"])}
-    options = {"convention": "paper", "nonspecificity": "credal-uncertainty", "n_draws": 50}
+    options = {"convention": "paper", "nonspecificity": "credal-uncertainty", "n_draws": 50, "calibration": ()}
     result = uq.assay(models, cifar10["labels"], **options)
     table = result.ranking(0.1).set_index("model")
     assert abs(table.estimate["RS-NN"] - 0.726) <= 0.0005 * 2.1  # Table 6
@@ -170,7 +173,7 @@ def test_error_of_an_estimated_nonspecificity_is_in_every_comparison(random_gene
     y = random_generator.integers(40, size=80)
     probs = random_generator.dirichlet(np.full(40, 0.2), (80, 6))
     models = {"many": uq.Members(probs), "few": uq.Members(probs[:, :3]), "mean": uq.Point(probs.mean(axis=1))}
-    result = uq.assay(models, y, n_draws=4000)
+    result = judge(models, y, n_draws=4000)
     many, few, mean = result.candidates
     assert many.nonspecificity_error == pytest.approx(np.std(many.order_deviations, ddof=1) / np.sqrt(32))
     assert mean.order_deviations == ()
@@ -390,10 +393,10 @@ def test_different_floors_are_said():
 
 def test_the_same_seed_gives_the_same_numbers_and_another_moves_the_draws(all_kinds):
     models, y = all_kinds
-    a, b = (uq.assay(models, y, n_draws=100, rng=3) for _ in range(2))
+    a, b = (judge(models, y, n_draws=100, rng=3) for _ in range(2))
     np.testing.assert_array_equal(a.winning_probabilities([0.3]), b.winning_probabilities([0.3]))
     pd.testing.assert_frame_equal(a.findings, b.findings)
-    c = uq.assay(models, y, n_draws=100, rng=4)
+    c = judge(models, y, n_draws=100, rng=4)
     assert (a._draws != c._draws).any()
 
 
@@ -436,7 +439,7 @@ def test_json_is_strict_and_carries_a_schema(all_kinds):
     models, y = all_kinds
     found = uq.assay(models, y, tradeoffs=(0.5,), n_draws=20).to_json()
     text = json.dumps(found, allow_nan=False)
-    assert json.loads(text)["schema"] == "uqassay.assay/2"
+    assert json.loads(text)["schema"] == "uqassay.assay/3"
     row = found["tradeoff"][0]["ranking"][0]
     assert {"model", "estimate", "low", "high", "win_probability"} <= set(row)
     assert found["breakpoints"][-1]["high"] == "Infinity"
@@ -444,12 +447,13 @@ def test_json_is_strict_and_carries_a_schema(all_kinds):
 
 def test_scale_of_the_tradeoff_for_other_distances(cifar10):
     models = {"SNN": uq.Point(cifar10["snn"]), "DE Avg": uq.Point(cifar10["de_avg"])}
-    js = uq.assay(models, cifar10["labels"], distance="js", convention="paper", n_draws=20)
+    options = {"n_draws": 20, "calibration": ()}
+    js = uq.assay(models, cifar10["labels"], distance="js", convention="paper", **options)
     least = min(p.probs[np.arange(10_000), cifar10["labels"]].min() for p in models.values())
     kl_max = -np.log(max(least, 1e-10))
     expected = max(m.columns["distance"].max() for m in js.candidates) / kl_max
     assert js.tradeoff_scale() == pytest.approx(expected)
-    assert uq.assay(models, cifar10["labels"], n_draws=20).tradeoff_scale() == 1.0
+    assert uq.assay(models, cifar10["labels"], **options).tradeoff_scale() == 1.0
 
 
 def test_without_pandas_the_plain_values_are_still_there(monkeypatch, all_kinds):

@@ -1,5 +1,7 @@
 """Ranking findings of an assay equal the metrics' own functions; runs, groups, subgroups, given scores, comparisons."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from tests.kinds import KINDS, random_prediction
@@ -11,6 +13,8 @@ from uqassay.measures.scores import score_names
 from uqassay.metrics.ranking import prediction_errors, probability_gap, uq_auc_score, uq_c_index_score
 from uqassay.metrics.ranking_comparisons import paired_ranking_test, pairwise_ranking_tests
 from uqassay.metrics.selective_accuracy import selective_gain
+
+judge = partial(uq.assay, calibration=())  # calibration has tests of its own
 
 
 def ends(estimate):
@@ -28,7 +32,7 @@ def judged():
     models["two runs"] = [uq.Point(members.probs[:, 2]), uq.Point(members.probs[:, 3])]
     sites = np.repeat(["a", "b", "c"], 100)
     given = {"one": {"noise": g.normal(size=300)}}
-    found = uq.assay(models, y, subgroups={"site": sites}, uncertainties=given, n_draws=20, tradeoffs=[0.5])
+    found = judge(models, y, subgroups={"site": sites}, uncertainties=given, n_draws=20, tradeoffs=[0.5])
     return found, models, y, given
 
 
@@ -91,7 +95,7 @@ def test_given_scores_are_judged(judged):
 def test_groups_reach_the_intervals(judged):
     _, models, y, _ = judged
     groups = np.arange(300) // 5
-    found = uq.assay({"m": models["ensemble"]}, y, groups=groups, n_draws=20, tradeoffs=[0.5])
+    found = judge({"m": models["ensemble"]}, y, groups=groups, n_draws=20, tradeoffs=[0.5])
     row = next(r for r in found.finding_rows() if (r["score"], r["metric"]) == ("margin", "uq-auc"))
     p = models["ensemble"]
     expected = uq_auc_score(prediction_errors(y, p), uq.measures.SCORES["margin"](p), groups=groups)
@@ -153,19 +157,19 @@ def test_refusal_and_risk_coverage(judged):
 def test_every_kind_and_votes_have_a_ranking(kind, random_generator):
     p = random_prediction(kind, random_generator, n=30)
     for y in (random_generator.integers(0, 4, 30), random_generator.integers(1, 5, (30, 4))):
-        found = uq.assay({"m": p}, y, n_draws=5, tradeoffs=[0.5])
+        found = judge({"m": p}, y, n_draws=5, tradeoffs=[0.5])
         values = [r.estimate for r in found.mistake_ranking if r.metric in ("uq-auc", "uq-c-index")]
         assert values
         assert all(0 <= v <= 1 for v in values)
 
 
 def test_degenerate_assays_say_why():
-    found = uq.assay({"m": uq.Point([[0.9, 0.1], [0.8, 0.2]])}, [0, 0])
+    found = judge({"m": uq.Point([[0.9, 0.1], [0.8, 0.2]])}, [0, 0])
     rows = {(r["metric"], r["score"]): r for r in found.finding_rows()}
     row = rows["uq-auc", "total-entropy"]
     assert np.isnan(row["estimate"])
     assert "no errors: undefined" in row["note"]
-    one = uq.assay({"m": uq.Point([[0.9, 0.1]])}, [0])
+    one = judge({"m": uq.Point([[0.9, 0.1]])}, [0])
     assert all(np.isnan(r.estimate.low) for r in one.mistake_ranking if r.metric == "uq-c-index")
 
 
@@ -189,7 +193,7 @@ def test_degenerate_assays_say_why():
 )
 def test_bad_scores_are_refused(uncertainties, message):
     with pytest.raises(InputError, match=message):
-        uq.assay({"m": uq.Point([[0.9, 0.1], [0.8, 0.2]])}, [0, 1], uncertainties=uncertainties)
+        judge({"m": uq.Point([[0.9, 0.1], [0.8, 0.2]])}, [0, 1], uncertainties=uncertainties)
 
 
 def test_saved_and_loaded_findings_agree(judged, tmp_path):
@@ -211,8 +215,8 @@ def test_one_error_in_one_of_many_runs_is_no_more_certain_than_none(random_gener
     runs = [uq.Point(sure) for _ in range(10)]
     wrong = sure.copy()
     wrong[sure[:, 0].argmax()] = 0.01, 0.99
-    none = uq.assay({"m": runs}, y, n_draws=5).risk_coverage("m", "total-entropy", [0.9])[0]
-    one = uq.assay({"m": [*runs[:9], uq.Point(wrong)]}, y, n_draws=5).risk_coverage("m", "total-entropy", [0.9])[0]
+    none = judge({"m": runs}, y, n_draws=5).risk_coverage("m", "total-entropy", [0.9])[0]
+    one = judge({"m": [*runs[:9], uq.Point(wrong)]}, y, n_draws=5).risk_coverage("m", "total-entropy", [0.9])[0]
     assert one > none
     assert one.high >= none.high
 

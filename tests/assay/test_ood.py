@@ -2,6 +2,7 @@
 
 import sys
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -14,6 +15,8 @@ from uqassay.errors import InputError, MissingDependencyError
 from uqassay.metrics.ood_detection import OOD_METRICS, aupr_score, fpr_at_tpr_error, ood_auc_score
 from uqassay.metrics.two_samples import two_samples
 from uqassay.statistics.statistic_comparisons import paired_statistic_test
+
+judge = partial(uq.assay, calibration=())  # calibration has tests of its own
 
 SPREAD_ONLY = {"credal-width", "epistemic-entropy", "aleatoric-entropy", "epistemic-variance", "aleatoric-variance"}
 
@@ -47,7 +50,7 @@ def same(a, b):
 @pytest.mark.parametrize("positive", ["out", "in"])
 def test_rows_are_those_of_the_metrics_for_all_kinds(positive, both):
     inside, outside, y, _ = both
-    rows = ood_rows(uq.assay(inside, y), outside, positive=positive, level=0.9)
+    rows = ood_rows(judge(inside, y), outside, positive=positive, level=0.9)
     for kind in KINDS:
         for score in ("total-entropy", "margin", "total-variance"):
             a, b = (uq.measures.uncertainty_score(side[kind], score) for side in (inside, outside))
@@ -85,13 +88,13 @@ def test_rows_are_those_of_the_metrics_for_all_kinds(positive, both):
 def test_predictions_without_labels_give_what_an_assay_of_them_gives(settings, both):
     inside, outside, y, z = both
     settings = {"n_draws": 10, **settings}
-    own = uq.assay(inside, y, **settings)
-    same(detect_ood(own, outside).rows(), detect_ood(own, uq.assay(outside, z, **settings)).rows())
+    own = judge(inside, y, **settings)
+    same(detect_ood(own, outside).rows(), detect_ood(own, judge(outside, z, **settings)).rows())
 
 
 def test_labels_are_needed_for_neither_side(both):
     inside, outside, y, _ = both
-    same(detect_ood_in_predictions(inside, outside).rows(), detect_ood(uq.assay(inside, y), outside).rows())
+    same(detect_ood_in_predictions(inside, outside).rows(), detect_ood(judge(inside, y), outside).rows())
     found = detect_ood_in_predictions(inside, outside, scores=["margin", "credal-width"])
     assert found.score_names("Point") == ("margin",)
     assert found.score_names("Members") == ("margin", "credal-width")
@@ -100,9 +103,9 @@ def test_labels_are_needed_for_neither_side(both):
 def test_many_classes_share_the_random_orders(random_generator):
     inside, outside = ({"m": random_prediction("Members", random_generator, 20, 20)} for _ in range(2))
     y = random_generator.integers(20, size=20)
-    own = uq.assay(inside, y, measures=[])
+    own = judge(inside, y, measures=[])
     assert own["m"].nonspecificity_error > 0
-    same(detect_ood(own, outside).rows(), detect_ood(own, uq.assay(outside, y, measures=[])).rows())
+    same(detect_ood(own, outside).rows(), detect_ood(own, judge(outside, y, measures=[])).rows())
 
 
 def test_runs_are_averaged_and_shown(random_generator):
@@ -127,7 +130,7 @@ def test_groups_are_those_of_each_side(random_generator):
     expected = ood_auc_score(a, b, groups_in=np.arange(60) // 3, groups_out=np.arange(40) // 4)
     assert (rows[0]["low"], rows[0]["high"]) == pytest.approx((expected.low, expected.high))
     assert "30 groups" in rows[0]["note"]
-    own = uq.assay({"m": inside}, random_generator.integers(3, size=60), groups=np.arange(60) // 3)
+    own = judge({"m": inside}, random_generator.integers(3, size=60), groups=np.arange(60) // 3)
     given = detect_ood(own, {"m": outside}, groups=[f"patient {i // 4}" for i in range(40)]).estimate("m", "margin")
     assert (given.low, given.high) == pytest.approx((expected.low, expected.high))
     one_sided = detect_ood(own, {"m": outside}).estimate("m", "margin")
@@ -147,7 +150,7 @@ def test_rows_of_models_with_ids_are_aligned(random_generator):
 def test_members_are_as_many_as_inside(random_generator):
     inside, outside = (random_prediction("Members", random_generator, n, 3, n_members=6) for n in (50, 40))
     y = random_generator.integers(3, size=50)
-    fewer = uq.assay({"m": inside}, y, common_members=3, rng=5)
+    fewer = judge({"m": inside}, y, common_members=3, rng=5)
     found = detect_ood(fewer, {"m": outside}).estimate("m", "epistemic-entropy")
     a, b = (uq.measures.uncertainty_score(p.subset(3, 5), "epistemic-entropy") for p in (inside, outside))
     assert float(found) == pytest.approx(float(ood_auc_score(a, b)))
@@ -163,7 +166,7 @@ def test_members_are_as_many_as_inside(random_generator):
 def test_scores_from_elsewhere(random_generator):
     inside, outside = (random_prediction("Point", random_generator, n, 3) for n in (50, 40))
     density_in, density_out = random_generator.normal(size=50), random_generator.normal(size=40) + 1
-    own = uq.assay({"m": inside}, random_generator.integers(3, size=50), uncertainties={"m": {"density": density_in}})
+    own = judge({"m": inside}, random_generator.integers(3, size=50), uncertainties={"m": {"density": density_in}})
     found = detect_ood(own, {"m": outside}, uncertainties={"m": {"density": density_out}})
     assert float(found.estimate("m", "density")) == pytest.approx(float(ood_auc_score(density_in, density_out)))
     without = detect_ood(own, {"m": outside})
@@ -201,7 +204,7 @@ def test_undefined_values_are_counted(both):
 
 def test_comparisons_against_the_influences(both):
     inside, outside, y, _ = both
-    found = detect_ood(uq.assay(inside, y, groups=np.arange(60) // 2), outside)
+    found = detect_ood(judge(inside, y, groups=np.arange(60) // 2), outside)
     for metric in OOD_METRICS:
         result = found.compare(("Members", "margin"), ("Point", "total-entropy"), metric)
         statistics = []
@@ -225,17 +228,17 @@ def test_comparisons_against_the_influences(both):
 
 def test_findings_are_a_table_of_the_rows(both, monkeypatch):
     inside, outside, y, _ = both
-    found = detect_ood(uq.assay(inside, y), outside)
+    found = detect_ood(judge(inside, y), outside)
     assert list(found.findings.columns) == FINDING_COLUMNS
     assert len(found.findings) == len(found.rows())
     monkeypatch.setitem(sys.modules, "pandas", None)
     with pytest.raises(MissingDependencyError, match=r"pandas: tables need it; install uqassay\[tables\]"):
-        _ = detect_ood(uq.assay(inside, y), outside).findings
+        _ = detect_ood(judge(inside, y), outside).findings
 
 
 def test_what_differs_between_the_two_is_refused(both):
     inside, outside, y, z = both
-    own = uq.assay(inside, y, n_draws=10)
+    own = judge(inside, y, n_draws=10)
     with pytest.raises(InputError, match=r"outside: lacks 'Point', 'Members', .*; inside has 'Point'"):
         detect_ood(own, {})
     with pytest.raises(InputError, match="outside: lacks 'Members'"):
@@ -259,12 +262,12 @@ def test_what_differs_between_the_two_is_refused(both):
     with pytest.raises(
         InputError, match="outside: needs the settings of inside; convention is 'exact' inside, 'paper' outs"
     ):
-        detect_ood(own, uq.assay(outside, z, convention="paper", n_draws=10))
+        detect_ood(own, judge(outside, z, convention="paper", n_draws=10))
     with pytest.raises(InputError, match="outside: an assay has scores and groups of its own"):
-        detect_ood(own, uq.assay(outside, z, n_draws=10), groups=z)
+        detect_ood(own, judge(outside, z, n_draws=10), groups=z)
     paper = {"convention": "paper", "n_draws": 10}
     with pytest.raises(InputError, match="focal_sets differ"):
-        detect_ood(uq.assay(inside, y, **paper, focal_sets=SETS), uq.assay(outside, z, **paper))
+        detect_ood(judge(inside, y, **paper, focal_sets=SETS), judge(outside, z, **paper))
     with pytest.raises(InputError, match="positive: must be one of 'out', 'in'; got 'ood'"):
         detect_ood(own, outside, positive="ood")
     with pytest.raises(InputError, match="level: must lie strictly between 0 and 1"):
@@ -282,9 +285,9 @@ def test_classes_must_be_the_same(random_generator):
     with pytest.raises(InputError, match="outside: needs the same class names in the same order"):
         detect_ood_in_predictions(named, swapped)
     y = random_generator.integers(3, size=20)
-    assert detect_ood(uq.assay({"m": inside}, y), named).rows()  # classes without names contradict no names
+    assert detect_ood(judge({"m": inside}, y), named).rows()  # classes without names contradict no names
     with pytest.raises(InputError, match="outside: needs the same class names in the same order"):
-        detect_ood(uq.assay(named, y), swapped)
+        detect_ood(judge(named, y), swapped)
 
 
 def test_a_score_that_no_model_has_is_refused():

@@ -150,7 +150,7 @@ def test_progress_names_every_step(folder):
     np.savez("a.npz", probs=PROBS, labels=Y)
     steps = []
     make_assay(AssayRequest(["m=a.npz"]), progress=steps.append)
-    assert steps == ["reading a.npz", "m"]
+    assert steps == ["reading a.npz", "m", "calibration of m"]
 
 
 def test_names_take_any_encoding_and_paths_stay(folder):

@@ -73,7 +73,8 @@ def test_a_listed_summary_shows_every_cell_then_notes_then_the_reading():
 def test_every_protocol_names_its_options(name):
     assert steps_of(name) >= 1
     assert set(options_of(name)) <= {
-        "bayes_error", "data", "figures", "one_sample", "preset", "progress", "seed", "sweep", "tables",
+        "bayes_error", "convention", "data", "figure", "figures", "null", "one_sample", "preset", "progress", "resample",
+        "resume", "runs", "seed", "sweep", "tables", "workers",
     }  # fmt: skip
 
 

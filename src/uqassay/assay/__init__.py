@@ -14,15 +14,22 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
+    from uqassay.assay.calibration import ModelCalibration
     from uqassay.assay.findings import FINDING_COLUMNS
     from uqassay.assay.ranking import Ranked
     from uqassay.assay.result import Assay
     from uqassay.predictions import Prediction
 
-__all__ = ["FINDING_COLUMNS", "Assay", "Ranked", "assay"]
+__all__ = ["CALIBRATION", "FINDING_COLUMNS", "Assay", "ModelCalibration", "Ranked", "assay"]
 
 TRADEOFFS = tuple(round(0.1 * i, 1) for i in range(1, 11))
-_WHERE = {"Assay": "result", "FINDING_COLUMNS": "findings", "Ranked": "ranking"}
+CALIBRATION = ("ece-confidence", "ece-classwise")
+_WHERE = {
+    "Assay": "result",
+    "FINDING_COLUMNS": "findings",
+    "ModelCalibration": "calibration",
+    "Ranked": "ranking",
+}
 
 
 def assay(
@@ -37,6 +44,7 @@ def assay(
     floor: float | None = None,
     measures: Sequence[str] | None = None,
     uncertainties: Mapping[str, Mapping[str, ArrayLike]] | None = None,
+    calibration: Sequence[str] = CALIBRATION,
     groups: ArrayLike | None = None,
     subgroups: Mapping[str, ArrayLike] | None = None,
     prior: ArrayLike | None = None,
@@ -67,6 +75,11 @@ def assay(
         costly ones. Each is judged by how it ranks the mistakes.
     uncertainties : dict of str to dict of str to array (n,) or (R, n), optional
         Scores from elsewhere (a density, a second model), greater is less certain: {"model": {"density": values}}.
+    calibration : sequence of str
+        Measures of `metrics.CALIBRATION_MEASURES` by which each model is tested: sets of members, vertices, intervals and
+        masses by `calibration.credal_calibration_test`, whether some mixture of them is calibrated, the others by
+        `calibration.calibration_test` of their mean. Large test sets are tested on a random part of the instances, and the
+        results say so. () for none.
     groups : array (n,), optional
         Patients, sites, videos: intervals, tests and bootstrap resample whole groups. By default those that a prediction
         carries.

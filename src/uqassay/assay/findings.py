@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from uqassay.assay.calibration import ModelCalibration, model_groups
 from uqassay.assay.mistake_ranking import MistakeRanking, rank_mistakes_in_part
 from uqassay.assay.scoring import ModelScores
 from uqassay.errors import InputError
-from uqassay.metrics.calibration_error import expected_calibration_error
+from uqassay.metrics.reliability import expected_calibration_error
 from uqassay.statistics import Estimate, mean_estimate, proportion_estimate
 
 if TYPE_CHECKING:
@@ -29,15 +30,18 @@ NAN = float("nan")
 def finding_rows(assay: "Assay") -> list[dict[str, Any]]:
     """Findings of every model over all runs and, where there are several, of each run."""
     rows = []
-    ranked = assay.mistake_ranking
+    ranked, tests = assay.mistake_ranking, model_groups(assay.calibration)
     for model in assay.models:
         mine = [r for r in ranked if r.model == model.name]
+        tested = [runs for (name, _), runs in tests.items() if name == model.name]
         rows += _model_rows(assay, model, None, None)
         rows += [_row(assay, r) for r in mine if r.run is None]
+        rows += [_tested_row(assay, runs) for runs in tested]
         if model.n_runs > 1:
             for run in range(model.n_runs):
                 rows += _model_rows(assay, model, run, None)
                 rows += [_row(assay, r) for r in mine if r.run == run]
+                rows += [_tested_row(assay, [t], run) for runs in tested for t in runs if t.run == run]
     return rows
 
 
@@ -83,6 +87,8 @@ def _model_rows(assay: "Assay", model: ModelScores, run: int | None, mask: Mask 
         add("log-loss", _mean(assay, columns["log-loss"], mask))
         add("brier", _mean(assay, columns["brier"], mask))
         add("ece", _calibration_error(assay, columns, mask))
+        if mask is None and model.name in assay.classwise_error:
+            add("ece-classwise", _classwise_error(assay, model.name, run))
     d, ns = columns["distance"], columns["nonspecificity"]
     add(s.distance_metric, _mean(assay, d, mask))
     add("nonspecificity", _widened(_mean(assay, ns, mask), model, 1.0), score=s.nonspecificity)
@@ -115,6 +121,31 @@ def _finding(
 
 def _row(assay: "Assay", found: MistakeRanking) -> dict[str, Any]:
     return _finding(assay, found.model, found.run, found.metric, found.estimate, found.score)
+
+
+def _tested_row(assay: "Assay", tests: list[ModelCalibration], run: int | None = None) -> dict[str, Any]:
+    """The p-value of one test; of the tests of several runs, that no run is calibrated, adjusted by Bonferroni."""
+    first = tests[0]
+    what = {"mixtures": "no mixture is calibrated", "mean": "the mean is not calibrated"}.get(first.tested, "")
+    more = first.n_draws - len(first.null)
+    draws = f"{len(first.null)} draws" + (f" and {more} on some mixtures" if more else "")
+    method = f"{what}, {draws}" if what else ""
+    notes = list(dict.fromkeys(test.note for test in tests if test.note))
+    pvalue = first.pvalue
+    if len(tests) > 1:
+        pvalue = min(1.0, len(tests) * min(test.pvalue for test in tests))
+        method = f"{what} in some run, Bonferroni"
+        notes = [f"{len(tests)} runs", *notes]
+    estimate = Estimate(
+        pvalue,
+        low=NAN,
+        high=NAN,
+        level=assay.settings.level,
+        n=first.n_tested,
+        method=method,
+        note="; ".join(notes),
+    )
+    return _finding(assay, first.model, run, "calibration-pvalue", estimate, first.measure)
 
 
 def _parts(assay: "Assay", by: str, model: ModelScores) -> list[tuple[str, Mask]]:
@@ -169,5 +200,18 @@ def _calibration_error(assay: "Assay", columns: dict[str, Array], mask: Mask | N
         level=assay.settings.level,
         n=len(hit),
         method="10 equal-width bins",
+        note="no interval: the binned error is biased upwards in small samples",
+    )
+
+
+def _classwise_error(assay: "Assay", model: str, run: int | None) -> Estimate:
+    """Of the mean predictions; on parts of the instances it is not known, as their probabilities are not kept."""
+    return Estimate(
+        assay.classwise_error[model][0 if run is None else run + 1],
+        low=NAN,
+        high=NAN,
+        level=assay.settings.level,
+        n=assay.n_instances * (assay[model].n_runs if run is None else 1),
+        method="10 equal-width bins for each class",
         note="no interval: the binned error is biased upwards in small samples",
     )

@@ -18,8 +18,22 @@ __all__ = ["given_scores", "score_list"]
 Array = NDArray[np.float64]
 TAKEN = {
     *("distance", "nonspecificity", "correct", "confidence", "label", "log-loss", "brier", "gap", "upper-label"),
-    *("model", "run", "instance", "y_true", "accuracy", "ece", "unified", "kl", "js", "js-distance", "tv", "hellinger"),
-    *("brier-distance", *SCORES, *RANKING_METRICS, *OOD_METRICS),
+    *(
+        "model",
+        "run",
+        "instance",
+        "y_true",
+        "accuracy",
+        "ece",
+        "ece-classwise",
+        "unified",
+        "kl",
+        "js",
+        "js-distance",
+        "tv",
+        "hellinger",
+    ),
+    *("brier-distance", "calibration-pvalue", *SCORES, *RANKING_METRICS, *OOD_METRICS),
 }
 
 

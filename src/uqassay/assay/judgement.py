@@ -12,6 +12,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from uqassay._array import as_numeric, check_rows
 from uqassay.assay.alignment import BASELINES, Aligned, align
+from uqassay.assay.calibration import (
+    CalibrationPlan,
+    ModelCalibration,
+    calibration_tests,
+    check_measures,
+)
+from uqassay.assay.classwise_error import classwise_errors
 from uqassay.assay.given_scores import given_scores, score_list
 from uqassay.assay.result import Assay
 from uqassay.assay.scoring import ModelScores, SetSample, Settings, sample_sets, score_baselines, score_model
@@ -19,7 +26,7 @@ from uqassay.credal.focal_sets import as_focal_sets
 from uqassay.errors import InputError
 from uqassay.measures.scores import SCORES
 from uqassay.metrics.unified import check_options, check_tradeoff
-from uqassay.predictions import Prediction
+from uqassay.predictions import Masses, Point, Prediction
 from uqassay.predictions.drawn import check_draws
 from uqassay.predictions.pandas_input import positions, take_index
 
@@ -41,6 +48,7 @@ def judge(
     floor: float | None,
     measures: Sequence[str] | None,
     uncertainties: Mapping[str, Mapping[str, ArrayLike]] | None,
+    calibration: Sequence[str],
     groups: ArrayLike | None,
     subgroups: Mapping[str, ArrayLike] | None,
     prior: ArrayLike | None,
@@ -65,6 +73,7 @@ def judge(
     unknown = [m for m in measures or () if m not in SCORES]
     if unknown:
         raise InputError(f"measures: must be among {', '.join(SCORES)}; got {unknown[0]!r}; choose from them.")
+    calibration_measures = check_measures(calibration, "calibration")
     aligned = align(predictions, y_true, groups=groups, repair=repair, common_members=common_members, seed=seed)
     y, n_classes = aligned.labels, len(aligned.class_names)
     given = given_scores(uncertainties, aligned)
@@ -85,7 +94,13 @@ def judge(
         score_model(name, runs, y, settings, given=given.get(name), progress=progress)
         for name, runs in aligned.models.items()
     ]
-    models += score_baselines(y, n_classes, _prior(y, n_classes, prior), settings)
+    shares = _prior(y, n_classes, prior)
+    models += score_baselines(y, n_classes, shares, settings)
+    valid = {name: tuple(_valid(run, convention) for run in runs) for name, runs in aligned.models.items()}
+    plan = CalibrationPlan(level=level, seed=seed)
+    tests = calibration_tests(valid, y, calibration_measures, groups=aligned.groups, plan=plan, progress=progress)
+    errors = {name: classwise_errors(runs, y) for name, runs in valid.items()}
+    errors["class-prior"] = classwise_errors([Point(np.broadcast_to(shares, (len(y), n_classes)))], y)
     result = Assay(
         models=tuple(models),
         labels=y,
@@ -96,10 +111,12 @@ def judge(
         tradeoffs=lambdas,
         settings=settings,
         sets={},
-        warnings=_warnings(models, aligned, prior, common_members),
+        warnings=_warnings(models, aligned, prior, common_members) + _calibration_warnings(tests, aligned),
         provenance=_provenance(y),
+        calibration=tests,
+        classwise_error=errors,
     )
-    result.sets.update(_pictures(result, aligned))
+    result.sets.update(_pictures(result, valid))
     result.provenance["seconds"] = round(time.perf_counter() - started, 3)
     return result
 
@@ -206,6 +223,29 @@ def _warnings(
     return tuple(found)
 
 
+def _calibration_warnings(tests: Sequence[ModelCalibration], aligned: Aligned) -> tuple[str, ...]:
+    """What limits the calibration tests of all models alike."""
+    if not tests:
+        return ()
+    if aligned.labels.ndim == 2:
+        return (
+            "Calibration is not tested: the tests take one label for each instance, and these are label distributions.",
+        )
+    found = []
+    if aligned.groups is not None:
+        found.append(
+            "The calibration tests take labels for independent; where those of one group depend on each other, p-values are "
+            "too small."
+        )
+    first = tests[0]
+    if first.n_tested < first.n_instances:
+        found.append(
+            f"The calibration tests took {first.n_tested:,} of the {first.n_instances:,} instances, chosen at random; "
+            "uqassay calibration-test takes all."
+        )
+    return tuple(found)
+
+
 def _provenance(y: NDArray[Any]) -> dict[str, Any]:
     from uqassay import __version__
 
@@ -218,7 +258,7 @@ def _provenance(y: NDArray[Any]) -> dict[str, Any]:
     }
 
 
-def _pictures(result: Assay, aligned: Aligned) -> dict[str, SetSample]:
+def _pictures(result: Assay, models: Mapping[str, tuple[Prediction, ...]]) -> dict[str, SetSample]:
     """Credal sets of the extreme instances, then of the others in a fixed random order, as far as room allows."""
     extremes = result.extreme_instances(PICTURED_POINTS)
     first = np.unique(np.concatenate(list(extremes.values())))
@@ -226,10 +266,8 @@ def _pictures(result: Assay, aligned: Aligned) -> dict[str, SetSample]:
     others = np.setdiff1d(np.arange(result.n_instances), first)
     others = np.sort(np.random.default_rng(result.settings.seed).permutation(others)[: room - len(first)])
     rows = np.concatenate([first, others])
-    return {name: sample_sets(_valid(runs[0], result), rows, len(first)) for name, runs in aligned.models.items()}
+    return {name: sample_sets(runs[0], rows, len(first)) for name, runs in models.items()}
 
 
-def _valid(run: Prediction, result: Assay) -> Prediction:
-    from uqassay.predictions import Masses
-
-    return run.repaired() if result.settings.convention == "paper" and isinstance(run, Masses) else run
+def _valid(run: Prediction, convention: str) -> Prediction:
+    return run.repaired() if convention == "paper" and isinstance(run, Masses) else run

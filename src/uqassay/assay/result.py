@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from uqassay.assay.calibration import ModelCalibration, holm_adjusted
 from uqassay.assay.findings import FINDING_COLUMNS, finding_rows, loss_estimate, one_run, subset_rows
 from uqassay.assay.mistake_ranking import (
     MistakeRanking,
@@ -22,7 +23,7 @@ from uqassay.assay.mistake_ranking import (
 from uqassay.assay.ranking import Ranked, order_error, rank_models, with_order_error
 from uqassay.assay.scoring import ModelScores, SetSample, Settings
 from uqassay.errors import InputError, MissingDependencyError
-from uqassay.metrics.calibration_error import Reliability, reliability
+from uqassay.metrics.reliability import Reliability, reliability
 from uqassay.metrics.selection import lower_envelope, ranking_changes, tradeoff_scale
 from uqassay.metrics.selective_accuracy import SelectiveGain
 from uqassay.metrics.unified import check_tradeoff
@@ -37,6 +38,20 @@ if TYPE_CHECKING:
 __all__ = ["Assay"]
 
 Array = NDArray[np.float64]
+CALIBRATION_COLUMNS = [
+    *("model", "run", "measure", "notion", "tested", "n_instances", "n_tested", "n_members", "noun", "statistic"),
+    *(
+        "pvalue",
+        "pvalue_holm",
+        "n_draws",
+        "mean_value",
+        "mean_pvalue",
+        "accuracy_mean",
+        "accuracy_weighted",
+        "width",
+        "note",
+    ),
+]
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,6 +75,10 @@ class Assay:
         What should change how much the numbers are believed.
     provenance : dict
         Versions, input hashes, time taken.
+    calibration : tuple of ModelCalibration
+        The calibration tests of every model and measure.
+    classwise_error : dict of str to tuple of float
+        Classwise calibration error of each model's mean, and of "class-prior": of all runs together, then of each.
     """
 
     models: tuple[ModelScores, ...]
@@ -73,6 +92,8 @@ class Assay:
     sets: dict[str, SetSample] = field(repr=False)
     warnings: tuple[str, ...] = field(repr=False)
     provenance: dict[str, Any] = field(repr=False)
+    calibration: tuple[ModelCalibration, ...] = field(default=(), repr=False)
+    classwise_error: dict[str, tuple[float, ...]] = field(default_factory=dict, repr=False)
 
     # -- sizes and names ----------------------------------------------------------------------------------------------
 
@@ -297,6 +318,27 @@ class Assay:
         from uqassay.assay.ood import detect_ood
 
         return detect_ood(self, outside, uncertainties=uncertainties, groups=groups, level=level, positive=positive)
+
+    # -- can it be told from a calibrated one --------------------------------------------------------------------------
+
+    def calibration_rows(self) -> list[dict[str, Any]]:
+        """The calibration tests as plain rows, with p-values adjusted by Holm for all of them (`pvalue_holm`)."""
+        adjusted = holm_adjusted(self.calibration).tolist()
+        return [test.row() | {"pvalue_holm": p} for test, p in zip(self.calibration, adjusted, strict=True)]
+
+    def calibration_table(self) -> "pd.DataFrame":
+        """One row per model, run and measure: see `ModelCalibration`; `pvalue_holm` is adjusted for all rows.
+
+        Examples
+        --------
+        >>> import uqassay as uq
+        >>> a = uq.assay({"m": uq.Point([[0.9, 0.1], [0.9, 0.1], [0.9, 0.1]])}, [1, 1, 0])
+        >>> a.calibration_table()[["measure", "tested", "pvalue", "pvalue_holm"]]
+                  measure tested  pvalue  pvalue_holm
+        0  ece-confidence   mean   0.024        0.048
+        1   ece-classwise   mean   0.024        0.048
+        """
+        return _pandas().DataFrame(self.calibration_rows(), columns=CALIBRATION_COLUMNS)
 
     # -- findings -----------------------------------------------------------------------------------------------------
 

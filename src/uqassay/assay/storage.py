@@ -10,14 +10,20 @@ from typing import Any
 
 import numpy as np
 
+from uqassay.assay.calibration import ModelCalibration
 from uqassay.assay.result import Assay
 from uqassay.assay.scoring import ModelScores, SetSample, Settings
 from uqassay.errors import FileFormatError
+from uqassay.metrics.reliability import Reliability
 
 __all__ = ["SCHEMA", "load", "plain", "ranking_json", "save", "to_json"]
 
-SCHEMA = "uqassay.assay/2"
+SCHEMA = "uqassay.assay/3"
 SET_ARRAYS = ("rows", "lower", "upper", "mean", "points")
+TEST_ARRAYS = ("null", "weights", "member_values", "member_pvalues")
+TEST_NUMBERS = (*("statistic", "pvalue", "mean_value", "mean_pvalue", "accuracy_mean", "accuracy_weighted", "width"),)
+DIAGRAMS = ("before", "after")
+DIAGRAM_ARRAYS = ("edges", "count", "confidence", "accuracy", "low", "high")
 COLUMNS = ("distance", "nonspecificity", "correct", "confidence", "label", "log-loss", "brier", "gap", "upper-label")
 
 
@@ -61,6 +67,7 @@ def to_json(assay: Assay, tradeoffs: Sequence[float] | None = None) -> dict[str,
                 for m in assay.models
             ],
             "findings": assay.finding_rows(),
+            "calibration": calibration_json(assay),
             **ranking_json(assay, assay.tradeoffs if tradeoffs is None else tradeoffs),
             "settings": asdict(assay.settings),
             "warnings": assay.warnings,
@@ -74,6 +81,16 @@ def ranking_json(assay: Assay, tradeoffs: Sequence[float]) -> dict[str, Any]:
     rankings = [{"tradeoff": float(t), "ranking": [r.to_dict() for r in assay.ranked(t)]} for t in tradeoffs]
     breakpoints = [{"low": low, "high": high, "models": names} for low, high, names in assay.winners()]
     return plain({"tradeoff": rankings, "breakpoints": breakpoints})
+
+
+def calibration_json(assay: Assay) -> list[dict[str, Any]]:
+    """The calibration tests with their weights, members and reliability diagrams; the null draws are kept by `save`."""
+    return [
+        row
+        | {name: getattr(test, name) for name in ("null_kind", *TEST_ARRAYS) if name != "null"}
+        | {name: getattr(test, name) and vars(getattr(test, name)) for name in DIAGRAMS}
+        for row, test in zip(assay.calibration_rows(), assay.calibration, strict=True)
+    ]
 
 
 def save(assay: Assay, folder: str | Path) -> Path:
@@ -99,6 +116,11 @@ def save(assay: Assay, folder: str | Path) -> Path:
     for i, sample in enumerate(assay.sets.values()):
         for key in SET_ARRAYS:
             arrays[f"set/{i}/{key}"] = getattr(sample, key)
+    for i, test in enumerate(assay.calibration):
+        for key in TEST_ARRAYS:
+            arrays[f"test/{i}/{key}"] = getattr(test, key)
+        for key in DIAGRAMS if test.before is not None else ():
+            arrays |= {f"test/{i}/{key}/{part}": getattr(getattr(test, key), part) for part in DIAGRAM_ARRAYS}
     facts = {
         "schema": SCHEMA,
         "models": [
@@ -110,6 +132,11 @@ def save(assay: Assay, folder: str | Path) -> Path:
         "settings": {k: v for k, v in asdict(assay.settings).items() if k != "focal_sets"},
         "warnings": assay.warnings,
         "provenance": assay.provenance,
+        "calibration": [
+            {k: getattr(t, k) for k in ModelCalibration.__dataclass_fields__ if k not in (*TEST_ARRAYS, *DIAGRAMS)}
+            for t in assay.calibration
+        ],
+        "classwise_error": assay.classwise_error,
     }
     text = json.dumps(plain(facts), allow_nan=False, indent=1)
     try:
@@ -214,7 +241,21 @@ def _assemble(facts: dict[str, Any], arrays: dict[str, np.ndarray]) -> Assay:
         },
         warnings=tuple(facts["warnings"]),
         provenance=facts["provenance"],
+        calibration=tuple(_test(i, entry, arrays) for i, entry in enumerate(facts["calibration"])),
+        classwise_error={name: tuple(values) for name, values in facts["classwise_error"].items()},
     )
+
+
+def _test(i: int, entry: dict[str, Any], arrays: dict[str, np.ndarray]) -> ModelCalibration:
+    prefix = f"test/{i}/"
+    diagrams: dict[str, Any] = {
+        key: Reliability(**{part: arrays[f"{prefix}{key}/{part}"] for part in DIAGRAM_ARRAYS})
+        if entry["tested"] != "nothing"
+        else None
+        for key in DIAGRAMS
+    }
+    numbers = {key: _number(entry[key]) for key in TEST_NUMBERS}
+    return ModelCalibration(**{**entry, **numbers, **{k: arrays[prefix + k] for k in TEST_ARRAYS}, **diagrams})
 
 
 def _number(value: Any) -> float:

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from uqassay.assay.calibration_verdict import calibration_sentence
 from uqassay.assay.mistake_ranking import reference_score
 from uqassay.errors import InputError
 from uqassay.metrics.selection import lower_envelope
@@ -35,9 +36,10 @@ def verdict(assay: "Assay") -> tuple[str, ...]:
         The winner on each interval of λ with its share of bootstrap resamples; where a baseline has a lower mean E
         than all of them; the distance to the runner-up at `reference_tradeoff` with the test adjusted by Holm; the
         baselines that do better than a model there; the subgroup in which another model wins; what refusing the
-        tenth that the best model is most unsure of does to its accuracy; what the reference amounts
-        to with another distance than KL. Sentences without a finding are left out. Names stand as they were given, but
-        for marks that would turn the direction of the text around.
+        tenth that the best model is most unsure of does to its accuracy; which models the calibration tests reject,
+        adjusted by Holm for all of them; what the reference amounts to with another distance than KL. Sentences without
+        a finding are left out. Names stand as they were given, but for marks that would turn the direction of the text
+        around.
 
     Examples
     --------
@@ -59,7 +61,8 @@ def verdict(assay: "Assay") -> tuple[str, ...]:
         sentences = [_alone(assay, rows, at), _silence(assay)]
     else:
         sentences = [_choice(assay, winners, at), _silence(assay), _runner_up(assay, rows, at)]
-    sentences += [_baselines(assay, rows, at), _subgroup(assay, rows, at), _refusal(assay, rows), _scale(assay, at)]
+    sentences += [_baselines(assay, rows, at), _subgroup(assay, rows, at), _refusal(assay, rows)]
+    sentences += [calibration_sentence(assay), _scale(assay, at)]
     return tuple(without_direction(sentence) for sentence in sentences if sentence)
 
 

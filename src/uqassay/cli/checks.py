@@ -19,6 +19,7 @@ _SYNTAX = re.compile(
     r"(?:(?P<model>.+):)?(?P<metric>[a-z0-9-]+)(?:@(?P<at>[^<>=@]+))?\s*(?P<comparison><=|>=|<|>)\s*"
     r"(?P<bound>[^<>=]+)"
 )
+OF_MEASURES = "calibration-pvalue"  # found for several calibration measures; without @ it is checked of all
 _COMPARISONS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
 
 
@@ -37,7 +38,7 @@ class Check:
     tradeoff : float or None
         λ, for "unified".
     score : str or None
-        Uncertainty score, for the ranking metrics.
+        Uncertainty score, for the ranking metrics; measure, for "calibration-pvalue".
     comparison : {"<", "<=", ">", ">="}
     bound : float
     """
@@ -157,14 +158,17 @@ def _rows(check: Check, assay: "Assay") -> list[dict[str, Any]]:
 def _of_score(rows: list[dict[str, Any]], check: Check) -> list[dict[str, Any]]:
     """Rows of the score asked for, where a metric is found for several scores."""
     known = list(dict.fromkeys(row["score"] for row in rows))
-    if check.metric not in RANKING_METRICS:
+    if check.metric == OF_MEASURES and check.score is None:
+        return rows
+    if check.metric not in RANKING_METRICS and check.metric != OF_MEASURES:
         if check.score is not None:
             where = "write a number for λ" if not math.isnan(rows[0]["tradeoff"]) else "leave @ out"
             raise InputError(f"fail-if: {check.metric} is not found for single scores; got {check.text!r}; {where}.")
         return rows
     if check.score not in known:
+        scores = "scores" if check.metric in RANKING_METRICS else "measures"
         raise InputError(
-            f"fail-if: {check.metric} is known for the scores {', '.join(known)}; got {check.text!r}; "
+            f"fail-if: {check.metric} is known for the {scores} {', '.join(known)}; got {check.text!r}; "
             f"write {check.metric}@{known[0]}."
         )
     return [row for row in rows if row["score"] == check.score]
@@ -191,7 +195,8 @@ def _sentence(check: Check, row: dict[str, Any]) -> str:
     interval = ""
     if math.isfinite(row["low"]) and row["low"] != row["high"]:
         interval = f" ({100 * row['level']:g} % interval {row['low']:.4g} to {row['high']:.4g})"
-    what = check.metric if check.score is None else f"{check.metric} of {check.score}"
+    score = row["score"] if check.metric == OF_MEASURES else check.score
+    what = check.metric if score is None else f"{check.metric} of {score}"
     return f"Check {check.text} failed: {what} of {row['model']} is {row['estimate']:.4g}{interval}."
 
 

@@ -6,7 +6,7 @@ import os
 import re
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import MISSING, fields
+from dataclasses import MISSING, fields, replace
 from functools import wraps
 from pathlib import Path
 from typing import Annotated, Any
@@ -14,7 +14,8 @@ from typing import Annotated, Any
 import typer
 
 from uqassay.assay import Assay
-from uqassay.cli.checks import Check, failures, parse_check, skipped
+from uqassay.cli.calibration import calibration_test
+from uqassay.cli.checks import OF_MEASURES, Check, failures, parse_check, skipped
 from uqassay.cli.columns import Rows, read_labels
 from uqassay.cli.inputs import AssayRequest, make_assay, model_files
 from uqassay.cli.ood import ood
@@ -95,6 +96,14 @@ REQUEST_OPTIONS: dict[str, Any] = {
     ],
     "repair": Annotated[bool, _option("Clip and renormalise masses that are no belief function.", HOW, "--repair")],
     "common_members": Annotated[int | None, _option("Span every sampled set by this many members.", HOW, metavar="N")],
+    "calibration": Annotated[
+        list[str],
+        _option(
+            "A measure to test calibration by (repeatable), or none; ece-confidence and ece-classwise unless given.",
+            SURE,
+            metavar="MEASURE",
+        ),
+    ],
     "level": Annotated[float, _option("Confidence level of the intervals.", SURE)],
     "draws": Annotated[int, _option("Bootstrap draws behind the winning probabilities.", SURE, metavar="N", min=1)],
     "seed": Annotated[int, _option("Seed of every random draw.", SURE, metavar="N", min=0)],
@@ -169,6 +178,8 @@ def rank(request: AssayRequest, fail_if: FailIf = None, as_json: Json = False) -
     from uqassay.cli import terminal
 
     checks = [parse_check(text) for text in fail_if or ()]
+    if not request.calibration and all(check.metric != OF_MEASURES for check in checks):
+        request = replace(request, calibration=["none"])  # the ranking does not show it
     with terminal.progress(_steps(request)) as say:
         assay, failed, left_out = _judge(request, checks, say)
     if as_json:
@@ -299,6 +310,36 @@ def reproduce(
     data: Annotated[
         Path | None, typer.Option(help="Folder with labels, votes and prediction files.", metavar="FOLDER")
     ] = None,
+    figure: Annotated[
+        str | None,
+        typer.Option(help="1, 2, 3, 4 or table1: what of credal-calibration.", metavar="N", show_default="1"),
+    ] = None,
+    convention: Annotated[
+        str | None,
+        typer.Option(help="exact, paper-code (as the authors' code) or both.", metavar="NAME", show_default="exact"),
+    ] = None,
+    null: Annotated[
+        str | None,
+        typer.Option(help="random (the paper's) or minimised (ours).", metavar="NAME", show_default="random"),
+    ] = None,
+    resample: Annotated[
+        bool | None,
+        typer.Option(
+            "--resample/--no-resample",
+            help="Draw instances with replacement under the null hypothesis, as Algorithm 1 is printed.",
+            show_default="resample",
+        ),
+    ] = None,
+    runs: Annotated[
+        int | None, typer.Option(help="Number of data sets, where the preset's is not wanted.", metavar="N", min=1)
+    ] = None,
+    workers: Annotated[
+        int | None, typer.Option(help="Processes that share the data sets.", metavar="N", min=1, show_default="1")
+    ] = None,
+    resume: Annotated[
+        Path | None,
+        typer.Option(help="Folder that keeps finished data sets; the same command continues.", metavar="FOLDER"),
+    ] = None,
     figures: Annotated[Path | None, typer.Option(help="Folder that takes the figures.", metavar="FOLDER")] = None,
     seed: Annotated[
         int | None, typer.Option(help="Seed of every sample and training.", metavar="N", min=0, show_default="0")
@@ -319,7 +360,19 @@ def reproduce(
     if preset not in PRESETS:
         raise InputError(f"preset: must be {', '.join(PRESETS)}; got {preset!r}; cpu is the default.")
     taken = reproduction.options_of(name)
-    asked = {"data": data, "figures": figures, "seed": seed, "sweep": sweep or None}
+    asked = {
+        "data": data,
+        "figure": figure,
+        "convention": convention,
+        "null": null,
+        "resample": resample,
+        "runs": runs,
+        "workers": workers,
+        "resume": resume,
+        "figures": figures,
+        "seed": seed,
+        "sweep": sweep or None,
+    }
     options: dict[str, Any] = {option: value for option, value in asked.items() if value is not None}
     for option in options:
         if option not in taken:
@@ -374,6 +427,7 @@ def tradeoff(
 
 
 app.command()(ood)
+app.command("calibration-test")(calibration_test)
 
 
 @app.callback(invoke_without_command=True)
@@ -392,8 +446,8 @@ def root(
 
 
 def _steps(request: AssayRequest) -> int:
-    """Every file is read and judged; then come the resamples."""
-    return 2 * sum(len(paths) for paths in model_files(request.models).values()) + 1
+    """Every file is read and judged, and its calibration tested; then come the resamples."""
+    return 3 * sum(len(paths) for paths in model_files(request.models).values()) + 1
 
 
 def _judge(

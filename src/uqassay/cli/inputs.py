@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from uqassay.assay import TRADEOFFS, Assay, assay
+from uqassay.assay import CALIBRATION, TRADEOFFS, Assay, assay
 from uqassay.cli.columns import Rows, beside, in_order, read_column, read_labels
 from uqassay.cli.text import unicode_text
 from uqassay.errors import InputError
 from uqassay.predictions import Prediction
 from uqassay.predictions.files import inspect_file, load, load_labels
 
-__all__ = ["AssayRequest", "make_assay", "model_files", "parse_tradeoffs"]
+__all__ = ["AssayRequest", "Loaded", "files_named", "load_request", "make_assay", "model_files", "parse_tradeoffs"]
 
 _NORMALISABLE = ("point", "members", "vertices")
 
@@ -35,6 +35,8 @@ class AssayRequest:
         ``NAME=FILE``.
     tradeoff : list of str
         Numbers, or several with commas between them; empty: those of `assay`.
+    calibration : list of str
+        Measures, or "none" alone; empty: those of `assay`.
     convention, distance, nonspecificity, floor, repair, common_members, level, draws, seed
         As in `assay`.
     member_axis, normalise
@@ -55,6 +57,7 @@ class AssayRequest:
     floor: float | None = None
     repair: bool = False
     common_members: int | None = None
+    calibration: Sequence[str] = ()
     level: float = 0.95
     draws: int = 2000
     seed: int = 0
@@ -68,6 +71,32 @@ class AssayRequest:
     def tradeoffs(self) -> tuple[float, ...]:
         """The λ asked for, or those of `assay`."""
         return parse_tradeoffs(self.tradeoff) or TRADEOFFS
+
+    def calibrations(self) -> tuple[str, ...]:
+        """The measures to test calibration by: those asked for, or those of `assay`."""
+        return () if list(self.calibration) == ["none"] else tuple(self.calibration) or CALIBRATION
+
+
+@dataclass(frozen=True, eq=False)
+class Loaded:
+    """What the files hold.
+
+    Attributes
+    ----------
+    runs : dict of str to list of Prediction
+        The training runs of each model.
+    labels : array (n,) or array (n, K)
+    groups : array (n,) or None
+    rows : Rows
+    files : dict of str to Path or None
+        Where arguments of the library came from, for `files_named`.
+    """
+
+    runs: dict[str, list[Prediction]]
+    labels: NDArray[Any]
+    groups: NDArray[Any] | None
+    rows: Rows
+    files: dict[str, Path | None]
 
 
 def make_assay(request: AssayRequest, *, progress: Callable[[str], None] | None = None) -> Assay:
@@ -90,28 +119,25 @@ def make_assay(request: AssayRequest, *, progress: Callable[[str], None] | None 
     """
     say = progress or (lambda step: None)
     tradeoffs = request.tradeoffs()
-    files = model_files(request.models)
     if request.convention not in ("exact", "paper"):
         raise InputError(f"convention: must be exact or paper; got {request.convention!r}; exact is the default.")
     subgroup_files = {name: Path(file) for name, file in (_pair(text, "subgroup") for text in request.subgroup)}
-    runs, facts = _load_all(files, request, say)
-    flat = zip((p for paths in files.values() for p in paths), (r for rs in runs.values() for r in rs), strict=True)
-    rows = Rows.of(dict(flat))
-    labels, source = _labels(request.labels, files, runs, facts, rows)
-    named = {"y_true": source, "groups": request.groups, "focal_sets": request.focal_sets}
+    loaded = load_request(request, say)
+    named = loaded.files | {"focal_sets": request.focal_sets}
     named |= {f"subgroups: {name!r}": path for name, path in subgroup_files.items()}
-    with _files_named(named):
+    with files_named(named):
         return assay(
-            runs,
-            labels,
+            loaded.runs,
+            loaded.labels,
             tradeoffs=tradeoffs,
             distance=request.distance,  # type: ignore[arg-type]
             nonspecificity=request.nonspecificity,
             convention=request.convention,  # type: ignore[arg-type]
             focal_sets=None if request.focal_sets is None else read_column(request.focal_sets, ("focal_sets",))[0],
             floor=request.floor,
-            groups=None if request.groups is None else beside(request.groups, ("groups", "group"), rows),
-            subgroups={name: beside(path, (name,), rows) for name, path in subgroup_files.items()},
+            calibration=request.calibrations(),
+            groups=loaded.groups,
+            subgroups={name: beside(path, (name,), loaded.rows) for name, path in subgroup_files.items()},
             repair=request.repair,
             common_members=request.common_members,
             level=request.level,
@@ -121,8 +147,25 @@ def make_assay(request: AssayRequest, *, progress: Callable[[str], None] | None 
         )
 
 
+def load_request(request: AssayRequest, say: Callable[[str], None]) -> Loaded:
+    """Read predictions, labels and groups.
+
+    Raises
+    ------
+    InputError
+        Whatever `load` and `load_labels` refuse; labels that are missing or disagree.
+    """
+    files = model_files(request.models)
+    runs, facts = _load_all(files, request, say)
+    flat = zip((p for paths in files.values() for p in paths), (r for rs in runs.values() for r in rs), strict=True)
+    rows = Rows.of(dict(flat))
+    labels, source = _labels(request.labels, files, runs, facts, rows)
+    groups = None if request.groups is None else beside(request.groups, ("groups", "group"), rows)
+    return Loaded(runs, labels, groups, rows, {"y_true": source, "groups": request.groups})
+
+
 @contextmanager
-def _files_named(files: dict[str, Path | None]) -> Iterator[None]:
+def files_named(files: dict[str, Path | None]) -> Iterator[None]:
     """What is wrong with an argument is told of the file that it came from."""
     try:
         yield

@@ -4,7 +4,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, TextIO
+from typing import Any, Literal, TextIO
 
 import numpy as np
 from rich.cells import cell_len
@@ -22,7 +22,9 @@ from uqassay.statistics import Estimate
 __all__ = [
     "add_names",
     "explained",
+    "fitted",
     "print_breakpoints",
+    "print_calibration",
     "print_file",
     "print_mistakes",
     "print_rankings",
@@ -55,6 +57,7 @@ def print_report(assay: Assay, tradeoffs: Sequence[float] | None = None) -> None
     print_rankings(assay, tradeoffs)
     print_breakpoints(assay)
     print_mistakes(assay)
+    print_calibration(assay)
     print_warnings(assay)
 
 
@@ -99,7 +102,7 @@ def print_mistakes(assay: Assay) -> None:
         return
     console = _console(sys.stdout)
     level = f"{100 * assay.settings.level:g} %"
-    table = _fitted(
+    table = fitted(
         {
             "model": [printable(name) for name, *_ in rows],
             f"UQ-AUC ({level} interval)": [_with_interval(auc) for _, _, auc, _, _ in rows],
@@ -120,6 +123,23 @@ def print_mistakes(assay: Assay) -> None:
         "C-index": "C-index: the same for the gap to the label",
     }
     console.print(Text(explained(said, table), "dim"))
+
+
+def print_calibration(assay: Assay) -> None:
+    """The calibration tests of every model and run."""
+    from uqassay.cli.calibration_tables import table_of_tests
+
+    if not any(test.n_tested for test in assay.calibration):
+        return
+    console = _console(sys.stdout)
+    rows = assay.calibration_rows()
+    table, words = table_of_tests(
+        assay.calibration, 1 - assay.settings.level, console.width, [r["pvalue_holm"] for r in rows]
+    )
+    console.print()
+    console.print(Text("Can the model, or some mixture of its members, be calibrated", "bold"))
+    console.print(table)
+    console.print(Text(words, "dim"))
 
 
 def print_warnings(assay: Assay) -> None:
@@ -195,11 +215,21 @@ def _ranking_table(assay: Assay, tradeoff: float, width: int) -> Table:
         "mean non-sp.": [fixed(_mean(assay, r.model, "nonspecificity"), decimals) for r in rows],
     }
     styles = ["dim" if r.rank is None else "bold" if r.rank == 1 else "" for r in rows]
-    return _fitted(columns, spare=(3, 6, 5, 7, 9, 8), width=width, styles=styles)
+    return fitted(columns, spare=(3, 6, 5, 7, 9, 8), width=width, styles=styles)
 
 
-def _fitted(columns: dict[str, list[str]], *, spare: Sequence[int], width: int, styles: Sequence[str]) -> Table:
-    """A table of as many columns as there is room for: the last of the spare ones goes first."""
+def fitted(
+    columns: dict[str, list[str]],
+    *,
+    spare: Sequence[int],
+    width: int,
+    styles: Sequence[str],
+    words: Sequence[str] = (),
+) -> Table:
+    """A table of as many columns as there is room for: the last of the spare ones goes first.
+
+    Numbers stand at the right of their columns, and `words`, the columns with these headers, at the left.
+    """
     headers = list(columns)
     may_go = [headers[i] for i in spare]
     name = headers.index("model")
@@ -216,7 +246,9 @@ def _fitted(columns: dict[str, list[str]], *, spare: Sequence[int], width: int, 
         if header == "model":
             add_names(table, columns[header], name_width)
         else:
-            table.add_column(header, justify="right", no_wrap=needed() <= width)  # folded rather than cut
+            # folded rather than cut; blanks at the end only tell equal headers apart
+            side: Literal["left", "right"] = "left" if header in words else "right"
+            table.add_column(header.rstrip(), justify=side, no_wrap=needed() <= width, overflow="fold")
     for style, cells in zip(styles, zip(*columns.values(), strict=True), strict=True):
         table.add_row(*map(Text, cells), style=style)
     return table

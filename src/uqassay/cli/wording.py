@@ -15,6 +15,11 @@ _OPTIONS = (
     (r"\bfloor > 0", "--floor 1e-10, say"),
     (r"\bpass one floor\b", "pass one --floor"),
     (r"\bn_draws:", "draws:"),
+    (r"\bn_draws=(\d+)", r"--draws \1"),
+    (r"\bnull=(['\"])([\w-]+)\1", r"--null \2"),
+    (r"\bpass --null random and resample=False\b", "pass --null random and leave --resample out"),
+    (r"\bresample=False, which\b", "leave --resample out, which"),
+    (r"\bresample=True", "--resample"),
     (r"\bPoint\.from_logits\b", "the key logits"),
     (r"\bgoes through Members\.from_binary \(or give both columns\)", "needs that of the other class beside it"),
     (

@@ -1,5 +1,6 @@
 """Geometry of sets of probability distributions, arrays in and arrays out."""
 
+from uqassay.credal.boundary import OutsideSegment, closest_corner, outside_segment
 from uqassay.credal.distance import (
     DISTANCES,
     NearestPoint,
@@ -38,12 +39,14 @@ __all__ = [
     "DISTANCES",
     "MAX_ENUMERATED_CLASSES",
     "NearestPoint",
+    "OutsideSegment",
     "all_focal_sets",
     "as_focal_sets",
     "boundary_towards_corner",
     "box_vertices",
     "budget_from_confusion",
     "budget_from_embeddings",
+    "closest_corner",
     "divergence",
     "event_sizes",
     "family_moebius",
@@ -59,6 +62,7 @@ __all__ = [
     "nearest_in_hull",
     "one_hot_distance",
     "outermost_permutations",
+    "outside_segment",
     "paper_masses",
     "permutation_vertices",
     "reachable",

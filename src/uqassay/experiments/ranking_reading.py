@@ -7,9 +7,9 @@ import numpy as np
 from uqassay.experiments.ranking_grid import Trained
 from uqassay.experiments.ranking_scorings import METRICS, TRUTHS, Scoring, columns, study, text_table
 from uqassay.measures.scores import uncertainty_score
-from uqassay.metrics.calibration_error import expected_calibration_error
 from uqassay.metrics.ranking import prediction_errors, probability_gap, uq_auc_score, uq_c_index_score
 from uqassay.metrics.ranking_truth import CorrelationStudy
+from uqassay.metrics.reliability import expected_calibration_error
 from uqassay.predictions import Point
 from uqassay.statistics import Estimate
 

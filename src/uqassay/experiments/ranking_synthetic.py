@@ -25,8 +25,8 @@ from uqassay.experiments.ranking_reading import (
 from uqassay.experiments.ranking_scorings import HALF_UNIT, SOURCE, TRUTHS, Scoring, printed_cells, study
 from uqassay.experiments.reproduction import Cell, Reproduction, printed_table
 from uqassay.experiments.two_gaussians import TwoGaussians
-from uqassay.metrics.calibration_error import expected_calibration_error
 from uqassay.metrics.ranking_truth import CorrelationStudy, correlation_study
+from uqassay.metrics.reliability import expected_calibration_error
 
 __all__ = ["PRESETS", "GridRun", "progress_steps", "reproduce_ranking_synthetic", "run_grid"]
 

@@ -270,4 +270,5 @@ PROTOCOLS: dict[str, "partial[Reproduction]"] = {
     "ranking-intervals": partial(_run, "uqassay.experiments.ranking_intervals", "reproduce_ranking_intervals"),
     "ranking-synthetic": partial(_run, "uqassay.experiments.ranking_synthetic", "reproduce_ranking_synthetic"),
     "ranking-cifar10h": partial(_run, "uqassay.experiments.ranking_cifar10h", "reproduce_ranking_cifar10h"),
+    "credal-calibration": partial(_run, "uqassay.experiments.credal_calibration", "reproduce_credal_calibration"),
 }

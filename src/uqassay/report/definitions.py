@@ -1,13 +1,23 @@
 """What each number on the page means: one sentence, the paper's equation, and where it is printed."""
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
 from uqassay.measures.scores import SCORES
+from uqassay.metrics.calibration_measures import CALIBRATION_MEASURES
 
 if TYPE_CHECKING:
     from uqassay.assay.scoring import Settings
 
-__all__ = ["DEFINITIONS", "Definition", "definition", "definitions", "score_label"]
+__all__ = [
+    "DEFINITIONS",
+    "Definition",
+    "calibration_definitions",
+    "definition",
+    "definitions",
+    "measure_label",
+    "score_label",
+]
 
 
 class Definition(NamedTuple):
@@ -29,6 +39,7 @@ class Definition(NamedTuple):
 
 
 _PAPER = "Manchingal et al., A Unified Evaluation Framework for Epistemic Predictions"
+_CALIBRATION = "Mortier, Bengs, Hüllermeier, Luca, Waegeman, On the Calibration of Probabilistic Classifier Sets"
 _RANKING = "Pignet, Regniez, Klein, Legitimate ground-truth-free metrics for deep uncertainty classification scoring"
 
 DEFINITIONS: dict[str, Definition] = {
@@ -203,6 +214,25 @@ DEFINITIONS |= {  # does the uncertainty rank the mistakes
     ),
 }
 
+DEFINITIONS |= {  # can it be calibrated
+    "ece-classwise": Definition(
+        "Classwise ECE",
+        "Mean over the classes of how far the frequency of a class is from its probability, in 10 bins of equal width for each "
+        "class. It is above 0 even for a calibrated model, because bins scatter.",
+        "1/K · Σ over c, bins B of |B|/n · |frequency of c in B − mean p(c) in B|",
+        f"{_CALIBRATION}, equation 4",
+    ),
+    "calibration-pvalue": Definition(
+        "Calibration test",
+        "Is some mixture of an ensemble's members (of a set's vertices) calibrated? The least miscalibrated mixture is sought "
+        "for the labels that came, and as well for labels drawn from a mixture, which is calibrated for them; p is the share "
+        "of draws that end as far off. A low p: no mixture is calibrated. A high p is no proof that one is. A model without "
+        "such members is tested by its mean.",
+        "H₀: some λ makes Σ λ(m) p(m) calibrated;  p = (1 + #{draws ≥ min over λ}) / (1 + number of draws)",
+        f"{_CALIBRATION}, algorithm 1, with the minimum taken in every draw; Vaicenavicius et al. (2019) for single models",
+    ),
+}
+
 _SYMBOLS = {  # equations of uncertainty scores
     "least-confidence": "1 − max over c of p̄(c)",
     "margin": "1 − (p̄₍₁₎ − p̄₍₂₎), the two largest",
@@ -310,3 +340,76 @@ def definition(name: str) -> Definition:
     'ECE, expected calibration error'
     """
     return DEFINITIONS.get(name, Definition(name, "An uncertainty score that came with the predictions.", "", ""))
+
+
+# -- calibration -------------------------------------------------------------------------------------------------------
+
+_CALIBRATION_TEST = {
+    "calibration-minimum": Definition(
+        "Minimum found",
+        "The calibration measure of the least miscalibrated mixture of the members: what the test compares with its draws. It "
+        "is above 0 even where a mixture is calibrated, for labels scatter.",
+        "t = min over λ of g(Σ λ(m) p(m), y),  λ ≥ 0, Σ λ(m) = 1",
+        f"{_CALIBRATION}, algorithm 1",
+    ),
+    "calibration-width": Definition(
+        "Width of the set",
+        "Upper minus lower probability, averaged over classes and instances: a wide set holds a calibrated mixture more "
+        "easily, and says less.",
+        "mean of P̄(c) − P̲(c)",
+        "",
+    ),
+}
+_MEASURE_LABELS = {
+    "ece-confidence": "confidence ECE",
+    "ece-classwise": "classwise ECE",
+    "ece-confidence-mass": "confidence ECE, equal mass",
+    "ece-classwise-mass": "classwise ECE, equal mass",
+    "mce-confidence": "largest confidence error",
+    "l2-confidence-debiased": "debiased confidence error",
+    "l2-classwise-debiased": "debiased classwise error",
+    "hosmer-lemeshow": "Hosmer-Lemeshow",
+    "hosmer-lemeshow-proportions": "Hosmer-Lemeshow, proportions",
+    "skce-ul": "SKCE, linear",
+    "skce-uq": "SKCE, quadratic",
+    "skce-biased": "SKCE, biased",
+    "brier": "Brier score",
+    "log-loss": "log loss",
+}
+_MEASURE_EQUATIONS = {
+    "ece-confidence": "Σ over bins B of |B|/n · |accuracy(B) − confidence(B)|",
+    "ece-classwise": "1/K · Σ over c, bins B of |B|/n · |frequency of c in B − mean p(c) in B|",
+    "hosmer-lemeshow": "Σ over c, bins B of (observed − expected)² / expected",
+    "skce-ul": "1/⌊n/2⌋ · Σ over pairs of (e(y) − p)ᵀ k(p, p′) (e(y′) − p′)",
+    "skce-uq": "2/(n(n − 1)) · Σ over i < j of (e(yᵢ) − pᵢ)ᵀ k(pᵢ, pⱼ) (e(yⱼ) − pⱼ)",
+    "skce-biased": "1/n² · Σ over i, j of (e(yᵢ) − pᵢ)ᵀ k(pᵢ, pⱼ) (e(yⱼ) − pⱼ)",
+}
+
+
+def measure_label(name: str) -> str:
+    """Name of a calibration measure in words; one that came from elsewhere keeps its own.
+
+    Examples
+    --------
+    >>> measure_label("ece-classwise"), measure_label("my-own")
+    ('classwise ECE', 'my-own')
+    """
+    return _MEASURE_LABELS.get(name, name)
+
+
+def calibration_definitions(measures: Iterable[str]) -> dict[str, Definition]:
+    """What the calibration tests report, and the measures named; a measure of one's own has no definition.
+
+    Examples
+    --------
+    >>> list(calibration_definitions(["skce-ul", "my-own"]))
+    ['calibration-minimum', 'calibration-width', 'skce-ul']
+    """
+    found = dict(_CALIBRATION_TEST)
+    for name in measures:
+        if name in CALIBRATION_MEASURES and name not in DEFINITIONS:
+            own, label = CALIBRATION_MEASURES[name], measure_label(name)
+            source = own.source.replace("paper 001", _CALIBRATION)
+            title = label[0].upper() + label[1:]
+            found[name] = Definition(title, own.sentence, _MEASURE_EQUATIONS.get(name, ""), source)
+    return found

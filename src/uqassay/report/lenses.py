@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from uqassay.report.calibration import calibration
 from uqassay.report.mistakes import mistakes
 
 if TYPE_CHECKING:
@@ -45,25 +46,6 @@ def lens_sections(assay: "Assay") -> list[dict[str, Any]]:
     return sections
 
 
-def _calibration(assay: "Assay") -> dict[str, Any] | None:
-    models = []
-    for model in assay.candidates:
-        bins = assay.reliability(model.name)
-        filled = bins.count > 0
-        models.append(
-            {
-                "model": model.name,
-                "edges": [bins.edges[:-1][filled].tolist(), bins.edges[1:][filled].tolist()],
-                "count": bins.count[filled].tolist(),
-                "confidence": bins.confidence[filled].tolist(),
-                "accuracy": bins.accuracy[filled].tolist(),
-                "low": bins.low[filled].tolist(),
-                "high": bins.high[filled].tolist(),
-            }
-        )
-    return {"models": models}
-
-
 def _parts(assay: "Assay") -> dict[str, Any] | None:
     """Accuracy, distance, non-specificity and E of each model in each subgroup and each true class."""
     kinds = [name for name, values in assay.subgroups.items() if 1 < len(np.unique(values)) <= MOST_PARTS]
@@ -91,6 +73,6 @@ def _parts(assay: "Assay") -> dict[str, Any] | None:
 
 LENSES = (
     Lens("mistakes", "Does it know when it is wrong?", mistakes),
-    Lens("calibration", "Is its confidence calibrated?", _calibration),
+    Lens("calibration", "Is its confidence calibrated?", calibration),
     Lens("parts", "Does the choice hold in every part of the test set?", _parts),
 )

@@ -29,6 +29,8 @@ SCRIPTS = (
         "lenses.js",
         "mistakes.js",
         "mistakes_charts.js",
+        "calibration.js",
+        "calibration_charts.js",
         "instances.js",
         "main.js",
     ),

@@ -4,6 +4,12 @@ Every function takes `ax=` and returns the axes; it never shows, saves or change
 figure, so that a notebook displays it. A model has the same colour, marker and line in all of them.
 """
 
+from uqassay.report.figures.calibration import (
+    plot_calibration_before_after,
+    plot_calibration_null,
+    plot_calibration_tests,
+    plot_ensemble_weights,
+)
 from uqassay.report.figures.confidence import plot_confidence, plot_reliability, plot_width_nonspecificity
 from uqassay.report.figures.instances import plot_by_correctness, plot_set_sizes
 from uqassay.report.figures.mistake_tests import plot_ranking_comparisons
@@ -16,8 +22,12 @@ from uqassay.report.figures.tradeoffs import plot_tradeoff, plot_winning_probabi
 __all__ = [
     "model_colours",
     "plot_by_correctness",
+    "plot_calibration_before_after",
+    "plot_calibration_null",
+    "plot_calibration_tests",
     "plot_confidence",
     "plot_distance_nonspecificity",
+    "plot_ensemble_weights",
     "plot_members",
     "plot_mistake_ranking",
     "plot_ranking",

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from uqassay.assay.result import Assay
     from uqassay.assay.scoring import ModelScores
-    from uqassay.metrics.calibration_error import Reliability
+    from uqassay.metrics.reliability import Reliability
 
 __all__ = ["plot_confidence", "plot_reliability", "plot_width_nonspecificity"]
 

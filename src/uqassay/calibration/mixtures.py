@@ -1,0 +1,145 @@
+"""Convex combinations of an ensemble's members, many at once, and a calibration measure as a function of their weights.
+
+A number here depends only on the mixture and the labels it belongs to: not on what else is computed in the same call, on
+the size of the chunks or on the number of threads. Binned measures jump where a probability crosses an edge, so even a
+difference in the last digit could lead a search elsewhere.
+"""
+
+import math
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
+from typing import final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from uqassay._array import available_cores
+from uqassay.metrics.calibration_measures import CalibrationMeasure
+
+__all__ = ["MixtureObjective", "Mixtures"]
+
+Floats = NDArray[np.float64]
+Labels = NDArray[np.intp]
+
+CHUNK_BYTES = 2 * 2**20  # what one core works on at a time
+FEW_PARTS = 12  # below which threads cost more than they save
+BLOCK = 8  # mixtures in one matrix product
+LONG_ROW = 2**16  # probabilities of one mixture from which on it gets a product of its own
+
+
+@final
+class Mixtures:
+    """Members (n, M, K) kept so that one product gives the probabilities of many mixtures.
+
+    Classes come before instances in memory: binning and comparing classes then run over contiguous instances.
+
+    Examples
+    --------
+    >>> mixtures = Mixtures([[[0.2, 0.8], [0.6, 0.4]]])  # one instance, two members, two classes
+    >>> mixtures.probs(np.array([[0.5, 0.5], [0.0, 1.0]])).tolist()
+    [[[0.4, 0.6000000000000001]], [[0.6, 0.4]]]
+    """
+
+    def __init__(self, members: ArrayLike) -> None:
+        members = np.asarray(members, dtype=np.float64)
+        n, m, k = members.shape
+        self.n_instances, self.n_members, self.n_classes = n, m, k
+        self._by_member = np.ascontiguousarray(members.transpose(1, 2, 0)).reshape(m, k * n)
+
+    def probs(self, weights: Floats) -> Floats:
+        """Probabilities of mixtures with weights (..., M), as (..., n, K)."""
+        flat = weights.reshape(-1, self.n_members)
+        # Products of one size only: libraries sum in another order for one row than for several.
+        rows = BLOCK if self._by_member.shape[1] < LONG_ROW else 1
+        blocks = np.zeros((-(-len(flat) // rows), rows, self.n_members))
+        blocks.reshape(-1, self.n_members)[: len(flat)] = flat
+        products = (blocks @ self._by_member).reshape(-1, self._by_member.shape[1])[: len(flat)]
+        return np.swapaxes(products.reshape(*weights.shape[:-1], self.n_classes, self.n_instances), -1, -2)
+
+    def draw_labels(self, weights: Floats, generator: np.random.Generator) -> Labels:
+        """One label for each instance from each mixture, (D, M) -> (D, n), by inverting the distribution function."""
+        labels = np.empty((len(weights), self.n_instances), dtype=np.intp)
+        uniforms = generator.random(labels.shape)
+
+        def work(part: slice) -> None:
+            cumulated = np.cumsum(np.swapaxes(self.probs(weights[part]), -1, -2), axis=-2)
+            aim = uniforms[part] * cumulated[..., -1, :]
+            labels[part] = (cumulated[..., :-1, :] <= aim[..., np.newaxis, :]).sum(axis=-2)
+
+        _for_each_part(len(weights), 24.0 * self.n_instances * self.n_classes, work)
+        return labels
+
+
+@final
+class MixtureObjective:
+    """A calibration measure as a function of the weights, for T draws of labels (T, n) side by side.
+
+    Attributes
+    ----------
+    evaluations : int
+        Mixtures prepared so far.
+    """
+
+    def __init__(self, mixtures: Mixtures, labels: Labels, measure: CalibrationMeasure) -> None:
+        self.mixtures, self.labels, self.measure = mixtures, labels, measure
+        self.evaluations = 0
+
+    @property
+    def n_targets(self) -> int:
+        """Number of draws of labels T."""
+        return len(self.labels)
+
+    def shared(self, weights: Floats) -> Floats:
+        """Every draw judged on the same mixtures, (L, M) -> (T, L)."""
+        values = np.empty((self.n_targets, len(weights)))
+
+        def work(part: slice) -> None:
+            prepared = self.measure.prepare(self.mixtures.probs(weights[part]))
+            per_draw = 40.0 * (self.mixtures.n_instances + self.mixtures.n_classes * 10) * (part.stop - part.start)
+            for draws in _parts(self.n_targets, per_draw):
+                values[draws, part] = prepared.values(self.labels[draws, np.newaxis, :])
+
+        _for_each_part(len(weights), self._bytes_per_mixture, work)
+        self.evaluations += len(weights)
+        return values
+
+    def own(self, weights: Floats, targets: NDArray[np.intp] | None = None) -> Floats:
+        """Each draw (or each of these draws) judged on mixtures of its own, (T, L, M) -> (T, L)."""
+        t, n_own, m = weights.shape
+        flat, values = weights.reshape(t * n_own, m), np.empty(t * n_own)
+        targets = np.repeat(np.arange(t) if targets is None else targets, n_own)
+
+        def work(part: slice) -> None:
+            prepared = self.measure.prepare(self.mixtures.probs(flat[part]))
+            values[part] = prepared.values(self.labels[targets[part]])
+
+        _for_each_part(len(flat), self._bytes_per_mixture, work)
+        self.evaluations += len(flat)
+        return values.reshape(t, n_own)
+
+    @property
+    def _bytes_per_mixture(self) -> float:
+        return self.measure.bytes_per_entry * self.mixtures.n_instances * self.mixtures.n_classes
+
+
+def _parts(n: int, bytes_each: float) -> list[slice]:
+    """Slices of 0 … n − 1, of about one length, whose work fits the cache."""
+    n_parts = min(n, math.ceil(n * bytes_each / CHUNK_BYTES))
+    bounds = [n * i // max(n_parts, 1) for i in range(max(n_parts, 1) + 1)]
+    return [slice(start, stop) for start, stop in pairwise(bounds)]
+
+
+def _for_each_part(n: int, bytes_each: float, work: Callable[[slice], None]) -> None:
+    """Call ``work(part)`` for consecutive parts, on all cores unless this is one of several threads already."""
+    parts = _parts(n, bytes_each)
+    alone = threading.current_thread() is threading.main_thread()
+    threads = available_cores() if alone and n * bytes_each > FEW_PARTS * CHUNK_BYTES else 1
+    if min(threads, len(parts)) <= 1:
+        for part in parts:
+            work(part)
+        return
+    with ThreadPoolExecutor(threads) as pool:
+        for done in [pool.submit(work, part) for part in parts]:
+            done.result()

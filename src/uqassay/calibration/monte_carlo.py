@@ -1,0 +1,99 @@
+"""What every Monte-Carlo test of calibration does: labels drawn from probabilities, p-values, thresholds, plain words."""
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uqassay.errors import InputError
+from uqassay.statistics._samples import is_number
+
+__all__ = [
+    "CALIBRATED",
+    "check_alpha",
+    "labels_from",
+    "monte_carlo_pvalue",
+    "null_threshold",
+    "plain_number",
+    "pvalue_text",
+]
+
+Floats = NDArray[np.float64]
+Labels = NDArray[np.intp]
+
+CALIBRATED = {
+    "confidence": "confidence calibrated",
+    "classwise": "classwise calibrated",
+    "strong": "calibrated in the strong sense",
+}
+ROUNDING = 1e-9  # values that agree to so many digits are tied: the same mixture is summed in more than one order
+
+
+def labels_from(probs: Floats, n_draws: int, generator: np.random.Generator) -> Labels:
+    """D labels for each instance, drawn from its probabilities (n, K), as (D, n).
+
+    The distribution functions of all instances stand one after another on a line, so one binary search finds every label.
+    """
+    n, n_classes = probs.shape
+    cumulated = np.cumsum(probs, axis=1)
+    cumulated /= cumulated[:, -1:]
+    start = np.arange(n, dtype=np.float64)
+    line = (cumulated[:, :-1] + start[:, np.newaxis]).ravel()  # (n (K − 1),) ascending
+    end = np.nextafter(start + 1, 0.0)
+    labels = np.empty((n_draws, n), dtype=np.intp)
+    for draw in labels:  # ascending in one draw, which the search makes use of
+        draw[:] = line.searchsorted(np.minimum(start + generator.random(n), end), side="right")
+    return labels - np.arange(n) * (n_classes - 1)
+
+
+def monte_carlo_pvalue(statistic: float, null: Floats) -> float:
+    """(1 + #{null ≥ statistic}) / (D + 1), (D,) -> one number; nan where either is undefined.
+
+    References
+    ----------
+    Davison, Hinkley (1997), Bootstrap Methods and their Application, equation 4.11.
+    """
+    if np.isnan(statistic) or np.isnan(null).any():
+        return float("nan")
+    margin = ROUNDING * abs(statistic) + 1e-15 if np.isfinite(statistic) else 0.0
+    return (1 + int((null >= statistic - margin).sum())) / (len(null) + 1)
+
+
+def check_alpha(alpha: float, n_draws: int, *, offset: float = 0.0) -> None:
+    """Refuse a level outside (0, 1), and one that no p-value from so many draws can reach."""
+    if not (is_number(alpha) and 0.0 < alpha < 1.0):
+        raise InputError(f"alpha: must lie strictly between 0 and 1; got {alpha!r}; pass 0.05 for 5 %.")
+    smallest = 1 / (n_draws + 1) + offset
+    if smallest > alpha + 1e-12:
+        if alpha <= offset:
+            remedy = f"choose alpha above {offset:g}, which the confidence set takes for itself"
+        else:
+            remedy = f"pass n_draws={math.ceil(1 / (alpha - offset) - 1e-9) - 1} or more"
+        raise InputError(
+            f"alpha: the smallest p-value that n_draws={n_draws} can reach is {smallest:.4g}; got {alpha:g}; {remedy}."
+        )
+
+
+def null_threshold(null: Floats, alpha: float, *, offset: float = 0.0) -> float:
+    """What the statistic must exceed for a p-value of at most `alpha`: the ⌊(α − offset)(D + 1)⌋-th greatest draw."""
+    check_alpha(alpha, len(null), offset=offset)
+    rank = math.floor((alpha - offset) * (len(null) + 1) + 1e-9)
+    return float(np.sort(null)[len(null) - rank]) if rank <= len(null) else -math.inf
+
+
+def pvalue_text(p: float) -> str:
+    """A p-value in a sentence."""
+    if math.isnan(p):
+        return "p undefined"
+    if p < 0.001:
+        return "p < .001"
+    return f"p = {p:.{3 if p < 0.0095 else 2}f}".replace("= 0.", "= .")
+
+
+def plain_number(value: float) -> float | str | None:
+    """A number for a strict JSON writer: nan becomes None, infinities "Infinity" and "-Infinity"."""
+    if math.isnan(value):
+        return None
+    if math.isinf(value):
+        return "Infinity" if value > 0 else "-Infinity"
+    return float(value)

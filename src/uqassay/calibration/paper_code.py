@@ -1,0 +1,85 @@
+"""Where the code of paper 001's authors parts from the paper: a test with their choices, so that both can be compared.
+
+λ0 comes from Dir(1/M, …, 1/M) instead of the uniform distribution, instances are permuted instead of resampled, |t| is
+compared with the quantile of the null draws as they are, and the minimum is that of SciPy's COBYLA from λ = 1/M.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uqassay.calibration.mixtures import MixtureObjective, Mixtures
+from uqassay.calibration.random_null import random_mixture_null
+from uqassay.metrics.calibration_measures import CALIBRATION_MEASURES, CalibrationMeasure, calibration_measure
+
+__all__ = ["PaperCodeTest", "cobyla_minimum", "paper_code_measure", "paper_code_test"]
+
+Floats = NDArray[np.float64]
+Labels = NDArray[np.intp]
+
+
+class PaperCodeTest(NamedTuple):
+    """The minimum t, the λ where COBYLA stopped, the null draws (D,), the p-value and the number of evaluations."""
+
+    statistic: float
+    weights: Floats
+    null: Floats
+    pvalue: float
+    evaluations: int
+
+
+def paper_code_measure(measure: CalibrationMeasure) -> CalibrationMeasure:
+    """The authors' variant of a measure, with as many bins, where it differs."""
+    variant = CALIBRATION_MEASURES.get(f"{measure.name}-paper-code")
+    if variant is None or variant.n_bins == measure.n_bins:
+        return variant or measure
+    return calibration_measure(variant, n_bins=measure.n_bins)
+
+
+def paper_code_test(
+    labels: Labels, members: Floats, measure: CalibrationMeasure, n_draws: int, generator: np.random.Generator
+) -> PaperCodeTest:
+    """Algorithm 1 with the authors' choices, for labels (n,) and members (n, M, K).
+
+    The p-value is the level from which on |t| exceeds the (1 − α)-quantile of the null draws, interpolated linearly.
+    """
+    mixtures = Mixtures(members)
+    m = mixtures.n_members
+    truths = generator.dirichlet(np.full(m, 1 / m), n_draws)
+    null = random_mixture_null(mixtures, truths, measure, generator, instances="permuted")
+    value, weights, evaluations = cobyla_minimum(MixtureObjective(mixtures, labels[np.newaxis], measure))
+    return PaperCodeTest(value, weights, null, quantile_pvalue(abs(value), null), evaluations)
+
+
+def quantile_pvalue(statistic: float, null: Floats) -> float:
+    """1 − F(t), with F the linear interpolation of the ordered draws between 0 and 1; nan where undefined."""
+    if np.isnan(statistic) or np.isnan(null).any():
+        return float("nan")
+    ranks = np.linspace(0.0, 1.0, len(null)) if len(null) > 1 else np.ones(1)
+    below = np.interp(statistic, np.sort(null), ranks, left=0.0, right=1.0)
+    return float(1.0 - below) if statistic >= null.min() else 1.0
+
+
+def cobyla_minimum(objective: MixtureObjective) -> tuple[float, Floats, int]:
+    """Minimum over λ of one draw of labels by SciPy's COBYLA from λ = 1/M: value, λ as it was left, evaluations.
+
+    Default tolerances and no projection: λ can leave the simplex by a little.
+    """
+    from scipy.optimize import minimize
+
+    m = objective.mixtures.n_members
+    if m == 1:
+        return float(objective.shared(np.ones((1, 1)))[0, 0]), np.ones(1), 1
+    constraints = [
+        {"type": "ineq", "fun": lambda weights: weights},
+        {"type": "ineq", "fun": lambda weights: 1.0 - weights},
+        {"type": "ineq", "fun": lambda weights: weights.sum() - 1.0},
+        {"type": "ineq", "fun": lambda weights: 1.0 - weights.sum()},
+    ]
+
+    def value_at(weights: Floats) -> float:
+        return float(objective.shared(np.asarray(weights)[np.newaxis])[0, 0])
+
+    found = minimize(value_at, np.full(m, 1 / m), method="COBYLA", constraints=constraints)
+    return float(found.fun), np.asarray(found.x, dtype=np.float64), int(found.nfev)

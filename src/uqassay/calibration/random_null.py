@@ -1,0 +1,70 @@
+"""The null distribution of a measure at a mixture that is calibrated by construction: its labels are drawn from it."""
+
+from collections.abc import Iterator
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uqassay.calibration.mixtures import Mixtures
+from uqassay.calibration.monte_carlo import labels_from
+from uqassay.metrics.calibration_measures import CalibrationMeasure
+
+__all__ = ["Instances", "known_mixture_null", "random_mixture_null"]
+
+Floats = NDArray[np.float64]
+Instances = Literal["kept", "resampled", "permuted"]
+
+CHUNK_BYTES = 8 * 2**20
+
+
+def known_mixture_null(
+    probs: Floats, measure: CalibrationMeasure, n_draws: int, generator: np.random.Generator
+) -> Floats:
+    """The measure of probabilities (n, K) for D draws of labels from them, (D,)."""
+    n, n_classes = probs.shape
+    prepared = measure.prepare(np.ascontiguousarray(probs.T).T)
+    null = np.empty(n_draws)
+    for part in _parts(n_draws, 40.0 * n + 80.0 * n_classes):
+        null[part] = prepared.values(labels_from(probs, part.stop - part.start, generator))
+    return null
+
+
+def random_mixture_null(
+    mixtures: Mixtures,
+    truths: Floats,
+    measure: CalibrationMeasure,
+    generator: np.random.Generator,
+    *,
+    instances: Instances = "kept",
+) -> Floats:
+    """The measure at each of D mixtures (D, M) for labels drawn from it, (D,): lines 2 to 5 of algorithm 1 in paper 001.
+
+    `instances` are kept as they are, resampled with replacement (line 2 as printed), or permuted (the authors' code).
+    """
+    n, n_classes = mixtures.n_instances, mixtures.n_classes
+    null = np.empty(len(truths))
+    of_instances = np.random.default_rng(generator.integers(2**63))  # a stream of its own: chunks then change nothing
+    per_draw = (measure.bytes_per_entry + 24.0) * n * n_classes
+    for part in _parts(len(truths), per_draw):
+        by_class = np.swapaxes(mixtures.probs(truths[part]), -1, -2)  # (d, K, n)
+        if instances != "kept":
+            rows = _chosen_instances(len(by_class), n, instances, of_instances)
+            by_class = np.take_along_axis(by_class, rows[:, np.newaxis, :], axis=-1)
+        cumulated = np.cumsum(by_class, axis=-2)
+        aim = generator.random((len(by_class), n)) * cumulated[:, -1]
+        labels = (cumulated[:, :-1] <= aim[:, np.newaxis]).sum(axis=-2)
+        null[part] = measure.prepare(np.swapaxes(by_class, -1, -2)).values(labels)
+    return null
+
+
+def _chosen_instances(n_draws: int, n: int, instances: Instances, generator: np.random.Generator) -> NDArray[np.intp]:
+    if instances == "resampled":
+        return generator.integers(0, n, (n_draws, n))
+    return generator.permuted(np.broadcast_to(np.arange(n), (n_draws, n)), axis=1)
+
+
+def _parts(n: int, bytes_each: float) -> Iterator[slice]:
+    step = max(1, int(CHUNK_BYTES / bytes_each))
+    for start in range(0, n, step):
+        yield slice(start, min(start + step, n))

@@ -1,0 +1,104 @@
+"""Distributions that belong together across instances: what a calibration test mixes with one λ for all instances."""
+
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uqassay._array import as_numeric
+from uqassay.credal.vertices import outermost_permutations, permutation_vertices
+from uqassay.errors import InputError
+from uqassay.predictions import Intervals, Masses, Members, Point, Vertices
+from uqassay.predictions._base import Prediction, not_negative
+from uqassay.predictions.drawn import Drawn
+
+__all__ = ["SharedMembers", "interval_vertices", "shared_members"]
+
+Floats = NDArray[np.float64]
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class SharedMembers:
+    """Distributions (n, M, K) of which number m means the same in every instance.
+
+    Attributes
+    ----------
+    probs : array (n, M, K)
+    noun : str
+        "members" or "vertices".
+    width : float
+        Mean over instances and classes of upper minus lower probability of the credal set.
+    notes : tuple of str
+        What limits the test on this kind of prediction.
+    """
+
+    probs: Floats
+    noun: str
+    width: float
+    notes: tuple[str, ...]
+
+
+def shared_members(members: Any) -> SharedMembers:
+    """The members of an ensemble, vertices, or the class-first and class-last vertices of intervals and masses.
+
+    Raises
+    ------
+    InputError
+        Kinds without such members, arrays of another shape, rows that are no distributions.
+    """
+    if not isinstance(members, Prediction):
+        array = as_numeric(members, "members")
+        if array.ndim != 3:
+            raise InputError(
+                f"members: must be (n, M, K), instances by members by classes; got shape {array.shape}; pass Members, or "
+                "probs[:, None, :] for a single classifier."
+            )
+        members = Members(members)
+    notes = []
+    if members.groups is not None:
+        notes.append("labels are drawn independently, so dependence within groups is not accounted for")
+    match members:
+        case Point() | Members() | Vertices():
+            probs, noun = not_negative(members.hull_points()), "members"
+            if isinstance(members, Vertices):
+                noun = "vertices"
+                notes.append("vertex m of every instance is mixed with one weight, so m must mean the same everywhere")
+        case Intervals():
+            probs, noun = interval_vertices(*members.bounds()), "vertices"
+        case Masses():
+            probs = permutation_vertices(members.checked_masses(), members.focal_sets, permutations="outermost")
+            noun = "vertices"
+        case _:
+            has = "draws" if isinstance(members, Drawn) else "no members"
+            raise InputError(
+                f"members: a mixture needs members that belong together in all instances; got {type(members).__name__}, "
+                f"which has {has}; test its mean instead, calibration_test(y_true, prediction.mean_probs())."
+            )
+    if noun == "vertices" and not isinstance(members, Vertices):
+        notes.append(
+            "only mixtures of the 2K vertices that take one class first or last, alike in every instance, are tested"
+        )
+    width = 0.0 if probs.shape[1] == 1 else float(np.ptp(probs, axis=1).mean())
+    return SharedMembers(probs, noun, width, tuple(notes))
+
+
+def interval_vertices(lower: Floats, upper: Floats) -> Floats:
+    """Vertices of reachable intervals with each class first and each class last, (n, K) -> (n, 2K, K).
+
+    Vertex k gives class k its upper probability and vertex K + k its lower one; the other classes come in index order and
+    take what the upper probability of events, U(A) = min(Σ_A u, 1 − Σ_Aᶜ l), leaves them.
+
+    Examples
+    --------
+    >>> interval_vertices(np.array([[0.25, 0.5]]), np.array([[0.5, 0.75]])).tolist()
+    [[[0.5, 0.5], [0.25, 0.75], [0.25, 0.75], [0.5, 0.5]]]
+    """
+    orders = outermost_permutations(lower.shape[1])  # (2K, K)
+    most = np.cumsum(upper[:, orders], axis=-1)
+    rest = lower.sum(axis=1)[:, np.newaxis, np.newaxis] - np.cumsum(lower[:, orders], axis=-1)
+    reached = np.minimum(most, 1.0 - rest)  # (n, 2K, K) upper probability of the first classes
+    reached[..., -1] = 1.0
+    gained = np.diff(reached, axis=-1, prepend=0.0)
+    return np.take_along_axis(gained, np.argsort(orders, axis=1)[np.newaxis], axis=-1)

@@ -1,0 +1,283 @@
+"""The least value of a calibration measure over all convex combinations of an ensemble's members.
+
+Binned measures are piecewise smooth with jumps where a probability crosses an edge, and have many local minima, in which
+a search from one point gets stuck. So many mixtures are judged at once. The same ones are judged first for every draw of
+labels. The best of them form populations that evolve: a mixture moves towards one of the best and along the difference of
+two others, which shrinks as the population agrees (differential evolution). The best of each population is refined by
+steps along the slope, steps with momentum, and exchanges of weight between two members, of lengths from large to tiny.
+"""
+
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uqassay.calibration.mixtures import MixtureObjective
+
+__all__ = [
+    "QUICK",
+    "THOROUGH",
+    "SimplexMinimum",
+    "SimplexSearch",
+    "minimise_over_simplex",
+    "onto_simplex",
+    "search_simplex",
+]
+
+Floats = NDArray[np.float64]
+Indices = NDArray[np.intp]
+
+BEST_SHARE = 0.15  # of a population, towards which the others move
+LENGTHS = (0.3, 0.9)  # of moves, as a share of the distance
+MOVED_SHARE = 0.9  # of the weights of a mixture
+GRID_SHARE = 3  # of two members: so many times more mixtures judged first, after which populations need to move less
+PROBE = 1e-6  # step of the difference quotients
+SMALLEST_STEP = 1e-3
+
+
+@final
+@dataclass(frozen=True)
+class SimplexSearch:
+    """How much is searched.
+
+    Attributes
+    ----------
+    n_shared : int
+        Mixtures judged first, the same for every draw of labels, beside the members and their mean.
+    n_populations : int
+        Populations for each draw of labels that do not know of each other; how far apart they end shows what to expect of
+        another search.
+    n_kept : int
+        Mixtures in a population at first; for few members it is smaller.
+    n_left : int
+        Mixtures in a population at last.
+    n_generations : int
+        How often a population moves.
+    n_rounds : int
+        Rounds of refinement.
+    n_steps : int
+        Steps of each kind in a round.
+    """
+
+    n_shared: int
+    n_populations: int
+    n_kept: int
+    n_left: int
+    n_generations: int
+    n_rounds: int
+    n_steps: int
+
+
+THOROUGH = SimplexSearch(n_shared=110, n_populations=2, n_kept=60, n_left=8, n_generations=34, n_rounds=3, n_steps=12)
+QUICK = SimplexSearch(n_shared=200, n_populations=1, n_kept=24, n_left=2, n_generations=10, n_rounds=1, n_steps=8)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class SimplexMinimum:
+    """What a search found for T draws of labels.
+
+    Attributes
+    ----------
+    values : array (T,)
+        Least value of the measure for each draw.
+    weights : array (T, M)
+        Weights of the mixture that has it.
+    spread : array (T,)
+        Distance between the best and the worst of the values in which the populations ended; nan for a single population
+        of several members, since nothing is known then.
+    evaluations : int
+        Mixtures judged.
+    """
+
+    values: Floats
+    weights: Floats
+    spread: Floats
+    evaluations: int
+
+
+def minimise_over_simplex(
+    objective: MixtureObjective, search: SimplexSearch, generator: np.random.Generator
+) -> tuple[Floats, Floats]:
+    """Least value found for every draw of labels, (T,), and the weights that give it, (T, M)."""
+    found = search_simplex(objective, search, generator)
+    return found.values, found.weights
+
+
+def search_simplex(
+    objective: MixtureObjective, search: SimplexSearch, generator: np.random.Generator
+) -> SimplexMinimum:
+    """Minimise a measure over all mixtures, for every draw of labels, and say how the search went.
+
+    The value is never greater than that of a member, of the members' mean, or of another mixture judged first.
+
+    References
+    ----------
+    Storn, Price (1997), Differential evolution; Zhang, Sanderson (2009), JADE (moves towards one of the best); Tanabe,
+    Fukunaga (2014), L-SHADE (populations that become smaller).
+    """
+    before = objective.evaluations
+    m, t = objective.mixtures.n_members, objective.n_targets
+    first = _first_mixtures(m, search.n_shared, generator)
+    values = _defined(objective.shared(first))
+    weights, values, targets = _populations(first, values, search)
+    for size in _sizes(weights.shape[1], m, search):
+        children = _moved(weights, generator)
+        found = _defined(objective.own(children, targets))
+        better = found <= values
+        weights, values = np.where(better[..., np.newaxis], children, weights), np.where(better, found, values)
+        weights, values = _best(weights, values, size)
+    weights, values = (a[:, 0].reshape(t, -1, *a.shape[2:]) for a in _best(weights, values, 1))
+    last = np.zeros_like(weights)
+    for _ in range(search.n_rounds if m > 1 else 0):
+        weights, values, last = _refined(objective, weights, values, last, search.n_steps, generator)
+    winner = weights[np.arange(t), values.argmin(axis=1)]
+    least = objective.own(winner[:, np.newaxis])[:, 0]  # nan where the measure is undefined everywhere
+    return SimplexMinimum(least, winner, _spread(values, m), objective.evaluations - before)
+
+
+def onto_simplex(points: Floats) -> Floats:
+    """The nearest point of the simplex, (..., M) -> (..., M).
+
+    Examples
+    --------
+    >>> onto_simplex(np.array([0.9, 0.5, -0.3])).round(3).tolist()
+    [0.7, 0.3, 0.0]
+
+    References
+    ----------
+    Held, Wolfe, Crowder (1974), Validation of subgradient optimization.
+    """
+    descending = -np.sort(-points, axis=-1)
+    excess = (np.cumsum(descending, axis=-1) - 1) / np.arange(1, points.shape[-1] + 1)
+    last = (descending > excess).sum(axis=-1, keepdims=True) - 1
+    return np.maximum(points - np.take_along_axis(excess, last, axis=-1), 0.0)
+
+
+def _spread(values: Floats, m: int) -> Floats:
+    """Distance between the ends (T, S) of the populations."""
+    if m == 1:
+        return np.zeros(len(values))
+    if values.shape[1] == 1:
+        return np.full(len(values), np.nan)
+    least, greatest = values.min(axis=1), values.max(axis=1)
+    return np.where(np.isfinite(least), greatest - np.where(np.isfinite(least), least, 0.0), np.nan)
+
+
+# -- what is judged first -----------------------------------------------------------------------------------------------
+
+
+def _first_mixtures(m: int, n: int, generator: np.random.Generator) -> Floats:
+    """The mean, the members, and n mixtures drawn evenly and near faces; for two members an even grid."""
+    if m == 1:
+        return np.ones((1, 1))
+    corners = np.concatenate([np.full((1, m), 1 / m), np.eye(m)])
+    if m == 2:
+        n *= GRID_SHARE
+        share = (np.arange(n) + 0.5) / n
+        return np.concatenate([corners, np.stack([share, 1 - share], axis=1)])
+    even = generator.dirichlet(np.ones(m), n - n // 2)
+    faces = generator.dirichlet(np.full(m, 0.3), n // 2)
+    return np.concatenate([corners, even, faces])
+
+
+def _populations(first: Floats, values: Floats, search: SimplexSearch) -> tuple[Floats, Floats, Indices]:
+    """The best mixtures (L, M) with values (T, L), dealt out: weights (T·S, P, M), values (T·S, P), draws (T·S,)."""
+    t, n_first = values.shape
+    n_populations = min(search.n_populations, n_first)
+    size = min(search.n_kept, 10 * first.shape[1] - 9, n_first // n_populations)
+    best = np.argsort(values, axis=1, kind="stable")[:, : size * n_populations]
+    best = best.reshape(t, size, n_populations).swapaxes(1, 2).reshape(t * n_populations, size)
+    targets = np.repeat(np.arange(t), n_populations)
+    return first[best], values[targets[:, np.newaxis], best], targets
+
+
+# -- populations --------------------------------------------------------------------------------------------------------
+
+
+def _sizes(size: int, m: int, search: SimplexSearch) -> list[int]:
+    """Size of a population after each generation: it falls evenly."""
+    left, n = min(search.n_left, size), {1: 0, 2: search.n_generations // GRID_SHARE}.get(m, search.n_generations)
+    return [left + (size - left) * (n - i) // n for i in range(1, n + 1)]
+
+
+def _moved(weights: Floats, generator: np.random.Generator) -> Floats:
+    """A new mixture for each of populations (T, P, M) that are sorted by their values."""
+    t, p, m = weights.shape
+    rows = np.arange(t)[:, np.newaxis]
+    n_best = min(p, max(2, round(BEST_SHARE * p)))
+    best, one, other = generator.integers(0, np.array([n_best, p, p])[:, np.newaxis, np.newaxis], (3, t, p))
+    near, far = generator.uniform(*LENGTHS, (2, t, p, 1))
+    moved = weights + near * (weights[rows, best] - weights) + far * (weights[rows, one] - weights[rows, other])
+    return onto_simplex(np.where(generator.random((t, p, m)) < MOVED_SHARE, moved, weights))
+
+
+def _best(weights: Floats, values: Floats, size: int) -> tuple[Floats, Floats]:
+    """The best of each population, sorted."""
+    order = np.argsort(values, axis=1, kind="stable")[:, :size]
+    rows = np.arange(len(values))[:, np.newaxis]
+    return weights[rows, order], values[rows, order]
+
+
+# -- refinement ---------------------------------------------------------------------------------------------------------
+
+
+def _refined(
+    objective: MixtureObjective,
+    weights: Floats,
+    values: Floats,
+    moved: Floats,
+    n_steps: int,
+    generator: np.random.Generator,
+) -> tuple[Floats, Floats, Floats]:
+    """One round for weights (T, S, M) with their values (T, S); `moved` is the last step of each."""
+    t, s, m = weights.shape
+    here = weights[:, :, np.newaxis]
+    exchanged = _exchanges(weights, n_steps, generator)
+    probes = here + PROBE * (np.eye(m) - here)
+    found = _values(objective, np.concatenate([probes, exchanged], axis=2))
+    direction = _downhill(found[..., :m], values)[:, :, np.newaxis]
+    length = SMALLEST_STEP ** generator.random((t, s, n_steps, 1))
+    momentum = np.where(np.arange(n_steps)[:, np.newaxis] % 2, 1.5 * generator.random((t, s, n_steps, 1)), 0.0)
+    down = onto_simplex(here + length * direction + momentum * moved[:, :, np.newaxis])
+    tried = np.concatenate([exchanged, down], axis=2)
+    found = np.concatenate([found[..., m:], _values(objective, down)], axis=2)
+    best = found.argmin(axis=-1)[..., np.newaxis]
+    least = np.take_along_axis(found, best, axis=-1)[..., 0]
+    there = np.take_along_axis(tried, best[..., np.newaxis], axis=2)[:, :, 0]
+    better = (least < values)[..., np.newaxis]
+    return np.where(better, there, weights), np.minimum(values, least), np.where(better, there - weights, moved / 2)
+
+
+def _downhill(probed: Floats, values: Floats) -> Floats:
+    """Direction of steepest descent of length 1 from values a little towards each member, (T, S, M), or 0."""
+    with np.errstate(invalid="ignore", over="ignore"):
+        slopes = (probed - values[..., np.newaxis]) / PROBE
+        slopes -= slopes.mean(axis=-1, keepdims=True)
+        direction = -slopes / np.maximum(np.linalg.norm(slopes, axis=-1, keepdims=True), 1e-300)
+    return np.nan_to_num(direction, nan=0.0, posinf=0.0, neginf=0.0)
+
+
+def _exchanges(weights: Floats, n_steps: int, generator: np.random.Generator) -> Floats:
+    """Weight moved from one member to another, (T, S, M) -> (T, S, n_steps, M)."""
+    t, s, m = weights.shape
+    giver, taker = generator.integers(0, m, (2, t, s, n_steps))
+    here = np.broadcast_to(weights[:, :, np.newaxis], (t, s, n_steps, m)).copy()
+    held = np.take_along_axis(here, giver[..., np.newaxis], axis=-1)
+    amount = np.minimum(SMALLEST_STEP ** generator.random((t, s, n_steps, 1)), held)
+    np.put_along_axis(here, giver[..., np.newaxis], held - amount, axis=-1)
+    got = np.take_along_axis(here, taker[..., np.newaxis], axis=-1)
+    np.put_along_axis(here, taker[..., np.newaxis], got + amount, axis=-1)
+    return here
+
+
+def _values(objective: MixtureObjective, weights: Floats) -> Floats:
+    """Values of (T, S, P, M), as (T, S, P)."""
+    t, s, p, m = weights.shape
+    return _defined(objective.own(weights.reshape(t, s * p, m))).reshape(t, s, p)
+
+
+def _defined(values: Floats) -> Floats:
+    """Undefined values count as infinite: a defined one is better."""
+    return np.where(np.isnan(values), np.inf, values)

@@ -1,0 +1,247 @@
+"""Is this one classifier calibrated? Tests with labels drawn from its own probabilities, and asymptotic ones."""
+
+import math
+from dataclasses import dataclass
+from typing import Any, Literal, final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from uqassay._array import RandomState
+from uqassay._array import generator as as_generator
+from uqassay.calibration._parts import hard_labels
+from uqassay.calibration.mixtures import Mixtures
+from uqassay.calibration.monte_carlo import (
+    CALIBRATED,
+    check_alpha,
+    monte_carlo_pvalue,
+    null_threshold,
+    plain_number,
+    pvalue_text,
+)
+from uqassay.calibration.random_null import known_mixture_null, random_mixture_null
+from uqassay.errors import InputError
+from uqassay.metrics.calibration_measures import CalibrationMeasure, calibration_measure
+from uqassay.metrics.hosmer_lemeshow import hosmer_lemeshow_test
+from uqassay.metrics.kernel_calibration_error import Estimator
+from uqassay.metrics.kernel_calibration_pvalue import skce_pvalue
+from uqassay.predictions import Point
+from uqassay.predictions._base import Prediction
+from uqassay.statistics._samples import check_choice, check_draws
+
+__all__ = ["CalibrationTest", "calibration_test"]
+
+Floats = NDArray[np.float64]
+KERNEL_ESTIMATORS: dict[str, Estimator] = {"skce-ul": "linear", "skce-uq": "quadratic", "skce-biased": "biased"}
+Method = Literal["resampled", "asymptotic"]
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class CalibrationTest:
+    """Result of `calibration_test`.
+
+    Attributes
+    ----------
+    measure, notion : str
+        What was measured, and the notion of calibration that it looks at: "confidence", "classwise" or "strong".
+    statistic : float
+        The measure for the labels that came.
+    pvalue : float
+        Small where the classifier is not calibrated; nan where it is undefined, see `note`.
+    null : array (D,)
+        The measure for labels drawn from the probabilities; empty for an asymptotic test.
+    method : {"resampled", "asymptotic"}
+    n_instances, n_classes : int
+    note : str
+        What limits the result.
+    """
+
+    measure: str
+    notion: str
+    statistic: float
+    pvalue: float
+    null: Floats
+    method: str
+    n_instances: int
+    n_classes: int
+    note: str = ""
+
+    @property
+    def n_draws(self) -> int:
+        """Number of draws of labels D; 0 for an asymptotic test."""
+        return len(self.null)
+
+    @property
+    def smallest_pvalue(self) -> float:
+        """The smallest p-value that so many draws can reach."""
+        return 1 / (self.n_draws + 1) if self.method == "resampled" else 0.0
+
+    def reject(self, alpha: float = 0.05) -> bool:
+        """Whether the classifier is found not to be calibrated at this level; an undefined p-value rejects nothing.
+
+        Raises
+        ------
+        InputError
+            A level that so few draws cannot reach.
+        """
+        if self.method == "resampled":
+            check_alpha(alpha, self.n_draws)
+        else:
+            check_alpha(alpha, 2**62)
+        return self.pvalue <= alpha + 1e-12
+
+    def threshold(self, alpha: float = 0.05) -> float:
+        """What the statistic must exceed to reject at this level; nan for an asymptotic test."""
+        return null_threshold(self.null, alpha) if self.method == "resampled" else float("nan")
+
+    def sentence(self, alpha: float = 0.05) -> str:
+        """The result in plain words."""
+        what, p = CALIBRATED.get(self.notion, self.notion), pvalue_text(self.pvalue)
+        if math.isnan(self.pvalue):
+            return f"Whether the classifier is {what} is undefined: {self.note}."
+        if self.smallest_pvalue > alpha + 1e-12:
+            return f"{self.n_draws} draws are too few to tell at this level whether the classifier is {what} ({p})."
+        if self.reject(alpha):
+            return f"The classifier is not {what} ({p})."
+        return f"The test could not tell the classifier from one that is {what} ({p})."
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for a strict JSON writer."""
+        return {
+            "measure": self.measure,
+            "notion": self.notion,
+            "statistic": plain_number(self.statistic),
+            "pvalue": plain_number(self.pvalue),
+            "null": [plain_number(value) for value in self.null.tolist()],
+            "method": self.method,
+            "n_instances": self.n_instances,
+            "n_classes": self.n_classes,
+            "n_draws": self.n_draws,
+            "smallest_pvalue": self.smallest_pvalue,
+            "note": self.note,
+        }
+
+
+def calibration_test(
+    y_true: ArrayLike,
+    probs: Any,
+    *,
+    measure: str | CalibrationMeasure = "ece-confidence",
+    n_draws: int = 999,
+    resample: bool = False,
+    method: Method = "resampled",
+    rng: RandomState = None,
+) -> CalibrationTest:
+    """Test whether a classifier is calibrated.
+
+    Parameters
+    ----------
+    y_true : int array (n,)
+        Labels.
+    probs : Point or array (n, K)
+        Class probabilities.
+    measure : str or CalibrationMeasure
+        Any of `CALIBRATION_MEASURES`.
+    n_draws : int
+        Draws of labels D; the p-value is (1 + the number of draws that reach the statistic) / (D + 1), ties counted against
+        rejection, so that it is exact where labels come from the probabilities.
+    resample : bool
+        Draw instances with replacement before their labels. Repeated instances leave more bins empty, where a measure of
+        thinly filled bins comes out smaller than in the data: the p-value is too small then.
+    method : {"resampled", "asymptotic"}
+        "asymptotic" draws no labels and exists for the kernel calibration error (skce_pvalue; "skce-uq" and "skce-biased"
+        flip signs `n_draws` times) and for the Hosmer-Lemeshow statistic (chi-squared with (K − 1) B degrees of freedom, for
+        data that the classifier was not fitted to).
+    rng : int, Generator or None
+        None means seed 0.
+
+    Returns
+    -------
+    CalibrationTest
+
+    Raises
+    ------
+    InputError
+        Shapes that do not fit, labels out of range, predictions that are no points, a measure without an asymptotic test.
+
+    References
+    ----------
+    Vaicenavicius et al. (2019), Evaluating model calibration in classification. Widmann, Lindsten, Zachariah (2019),
+    Calibration tests in multi-class classification. Paper 001, section 2.2.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(1)
+    >>> probs = rng.dirichlet([1.0, 1.0, 1.0], 300)
+    >>> labels = np.array([rng.choice(3, p=p) for p in probs])
+    >>> calibration_test(labels, probs).sentence()
+    'The test could not tell the classifier from one that is confidence calibrated (p = .34).'
+    >>> sharpened = probs**3 / (probs**3).sum(axis=1, keepdims=True)
+    >>> calibration_test(labels, sharpened).sentence()
+    'The classifier is not confidence calibrated (p = .001).'
+    """
+    check_choice(method, "method", ("resampled", "asymptotic"))
+    check_draws(n_draws)
+    chosen = calibration_measure(measure)
+    p = _point_probs(probs)
+    n, n_classes = p.shape
+    labels = hard_labels(y_true, n, n_classes)
+    if method == "asymptotic":
+        statistic, pvalue, note = _asymptotic(labels, p, chosen, n_draws, rng)
+        return CalibrationTest(chosen.name, chosen.notion, statistic, pvalue, np.empty(0), method, n, n_classes, note)
+    statistic, null = statistic_and_null(labels, p, chosen, n_draws, resample, as_generator(rng))
+    pvalue = monte_carlo_pvalue(statistic, null)
+    note = undefined_note(statistic, pvalue, n)
+    return CalibrationTest(chosen.name, chosen.notion, statistic, pvalue, null, method, n, n_classes, note)
+
+
+def statistic_and_null(
+    labels: NDArray[np.intp],
+    probs: Floats,
+    measure: CalibrationMeasure,
+    n_draws: int,
+    resample: bool,
+    generator: np.random.Generator,
+) -> tuple[float, Floats]:
+    """The measure for the labels (n,) and for D draws from the probabilities (n, K); shared with the test of a set."""
+    with np.errstate(all="ignore"):
+        statistic = float(measure.prepare(np.ascontiguousarray(probs.T).T).values(labels))
+        if resample:
+            mixtures, truths = Mixtures(probs[:, np.newaxis]), np.ones((n_draws, 1))
+            return statistic, random_mixture_null(mixtures, truths, measure, generator, instances="resampled")
+        return statistic, known_mixture_null(probs, measure, n_draws, generator)
+
+
+def undefined_note(statistic: float, pvalue: float, n_instances: int) -> str:
+    """Why a p-value is undefined; empty where it is not."""
+    if not math.isnan(pvalue):
+        return ""
+    which = "for these labels" if math.isnan(statistic) else "for some draws of labels"
+    return f"the measure is undefined {which} with {n_instances} instance{'s' if n_instances != 1 else ''}"
+
+
+def _asymptotic(
+    labels: NDArray[np.intp], probs: Floats, measure: CalibrationMeasure, n_draws: int, rng: RandomState
+) -> tuple[float, float, str]:
+    """Statistic, p-value and note of the test without labels drawn from the probabilities."""
+    if measure.name in KERNEL_ESTIMATORS:
+        kernel = skce_pvalue(labels, probs, estimator=KERNEL_ESTIMATORS[measure.name], n_draws=n_draws, rng=rng)
+        return kernel.statistic, kernel.pvalue, kernel.note
+    if measure.name == "hosmer-lemeshow" and measure.n_bins is not None:
+        chi_squared = hosmer_lemeshow_test(labels, probs, n_bins=measure.n_bins)
+        return chi_squared.statistic, chi_squared.pvalue, chi_squared.note
+    known = ", ".join([*KERNEL_ESTIMATORS, "hosmer-lemeshow"])
+    raise InputError(
+        f"method: an asymptotic distribution is known for {known} only; got measure {measure.name!r}; "
+        'pass method="resampled".'
+    )
+
+
+def _point_probs(probs: Any) -> Floats:
+    if isinstance(probs, Prediction) and not isinstance(probs, Point):
+        raise InputError(
+            f"probs: must be a Point or an array (n, K), one distribution for each instance; got {type(probs).__name__}; "
+            "use credal_calibration_test for sets, or Point(prediction.mean_probs())."
+        )
+    return (probs if isinstance(probs, Point) else Point(probs)).mean_probs()

@@ -1,0 +1,291 @@
+"""The command `calibration-test`: is a classifier, or some mixture of an ensemble's members, calibrated?"""
+
+import json
+import math
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import numpy as np
+import typer
+
+from uqassay.assay import CALIBRATION
+from uqassay.cli.inputs import AssayRequest, files_named, load_request, model_files
+from uqassay.cli.text import printable
+from uqassay.errors import InputError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from uqassay.assay.alignment import Aligned
+    from uqassay.assay.calibration import CalibrationPlan, ModelCalibration
+    from uqassay.cli.calibration_tables import HeldOut
+    from uqassay.metrics.calibration_measures import CalibrationMeasure
+
+__all__ = ["calibration_test"]
+
+INPUT, HOW, MORE, OUTPUT = "Input", "How it is tested", "What else is computed", "Output"
+# Parameters of the library, and what they are called here
+OPTIONS = {"n_draws": "draws", "rng": "seed"}
+
+
+def _option(help: str, panel: str, *names: str, **more: Any) -> Any:
+    return typer.Option(*names, help=help, rich_help_panel=panel, **more)
+
+
+def calibration_test(
+    models: Annotated[
+        list[str],
+        typer.Argument(
+            help="Prediction files by the name of the model; a bare FILE is named by its stem. Training runs of one "
+            "model, each tested on its own: NAME=a.npz,b.npz, or the name repeated.",
+            metavar="NAME=FILE...",
+            show_default=False,
+        ),
+    ],
+    labels: Annotated[Path | None, _option("Labels; needed unless a prediction file holds them.", INPUT)] = None,
+    groups: Annotated[
+        Path | None, _option("Patients, sites or videos: held-out instances are whole groups.", INPUT)
+    ] = None,
+    instances: Annotated[
+        int | None, _option("Test on so many instances, chosen at random.", INPUT, metavar="N", min=1)
+    ] = None,
+    member_axis: Annotated[int, _option("Axis of the members in arrays of three axes.", INPUT)] = 1,
+    normalise: Annotated[bool, _option("Divide probabilities by their sums first.", INPUT, "--normalise")] = False,
+    measure: Annotated[
+        list[str] | None,
+        _option(
+            "Calibration measure (repeatable); ece-confidence and ece-classwise unless given.", HOW, metavar="NAME"
+        ),
+    ] = None,
+    null: Annotated[
+        str | None,
+        _option(
+            "minimised; random, as in the paper; or berger-boos, which keeps the level whatever the mixture is.",
+            HOW,
+            metavar="NAME",
+            show_default="minimised",
+        ),
+    ] = None,
+    draws: Annotated[int, _option("Draws of labels under the null hypothesis.", HOW, metavar="N", min=1)] = 99,
+    alpha: Annotated[float, _option("Level of each test.", HOW)] = 0.05,
+    convention: Annotated[
+        str, _option("exact, or paper-code: as the authors' code, with their null.", HOW, metavar="NAME")
+    ] = "exact",
+    resample: Annotated[
+        bool, _option("Draw instances with replacement under --null random, as printed.", HOW, "--resample")
+    ] = False,
+    seed: Annotated[int, _option("Seed of every random draw.", HOW, "--seed", "--rng", metavar="N", min=0)] = 0,
+    members: Annotated[bool, _option("Test every single member beside the mixture.", MORE, "--members")] = False,
+    held_out: Annotated[
+        float | None,
+        _option(
+            "Find the weights on the other instances, and compare weighted and plain average on this share.",
+            MORE,
+            metavar="SHARE",
+        ),
+    ] = None,
+    level: Annotated[float, _option("Confidence level of the intervals with --held-out.", MORE)] = 0.95,
+    fail_if_rejected: Annotated[
+        bool, _option("Exit with code 1 where a test rejects.", OUTPUT, "--fail-if-rejected")
+    ] = False,
+    as_json: Annotated[
+        bool, _option("Print JSON on standard output, and nothing else there.", OUTPUT, "--json")
+    ] = False,
+) -> None:
+    """Test whether a model, or a mixture of its members, is calibrated."""
+    from uqassay.assay.calibration import CalibrationPlan, check_measures
+    from uqassay.cli import calibration_tables, terminal
+
+    chosen = check_measures(measure or CALIBRATION, "measure")
+    kind = null or ("random" if convention == "paper-code" else "minimised")
+    _check(kind, convention, draws, alpha, held_out, level)
+    plan = CalibrationPlan(
+        null=kind,  # type: ignore[arg-type]
+        resample=resample,
+        convention=convention,  # type: ignore[arg-type]
+        n_draws=draws,
+        n_more=0,
+        level=level,
+        seed=seed,
+        members=members,
+    )
+    request = AssayRequest(models, labels=labels, groups=groups, member_axis=member_axis, normalise=normalise)
+    n_files = sum(len(paths) for paths in model_files(models).values())
+    with _in_options(), terminal.progress(n_files * (2 + (held_out is not None))) as say:
+        aligned = _aligned(request, say)
+        rows = _chosen(aligned, instances, seed)
+        tests = _tests(aligned, rows, chosen, plan, say)
+        effects = [] if held_out is None else _effects(aligned, rows, chosen, plan, held_out, say)
+    undefined = [test for test in tests if math.isnan(test.pvalue)]
+    if fail_if_rejected and undefined:
+        first = undefined[0]
+        raise InputError(
+            f"fail-if-rejected: {first.measure} of {first.model} cannot be tested: {first.note}; choose another measure."
+        )
+    if as_json:
+        from uqassay.assay.storage import plain
+
+        facts: dict[str, Any] = {
+            "n_instances": len(aligned.labels),
+            "n_classes": len(aligned.class_names),
+            "alpha": alpha,
+        }
+        facts |= {"null": kind, "convention": convention, "n_draws": draws, "resample": resample, "seed": seed}
+        value = {"schema": "uqassay.calibration/1", **facts, "tests": [_plain(test, alpha) for test in tests]}
+        value |= {} if held_out is None else {"held_out": [effect.to_dict() for effect in effects]}
+        print(json.dumps(plain(value), allow_nan=False, indent=2))
+    else:
+        calibration_tables.print_tests(tests, alpha, kind, members=members)
+        if held_out is not None:
+            calibration_tables.print_held_out(effects, tests, level)
+    rejected = [test for test in tests if calibration_tables.rejects(test, alpha)]
+    if fail_if_rejected and rejected:
+        for test in rejected:
+            print(printable(f"Rejected: {calibration_tables.sentence(test, alpha)}"), file=sys.stderr)
+        raise typer.Exit(1)
+
+
+# -- input --------------------------------------------------------------------------------------------------------------
+
+
+def _check(null: str, convention: str, draws: int, alpha: float, held_out: float | None, level: float) -> None:
+    """Refuse what can be refused before any file is read."""
+    from uqassay.calibration.credal_hypothesis import BETA
+    from uqassay.calibration.monte_carlo import check_alpha
+    from uqassay.statistics._samples import check_choice, check_level
+
+    check_choice(null, "null", ("minimised", "random", "berger-boos"))
+    check_choice(convention, "convention", ("exact", "paper-code"))
+    check_level(level)
+    if convention == "exact":
+        check_alpha(alpha, draws, offset=BETA if null == "berger-boos" else 0.0)
+    else:
+        check_alpha(alpha, 2**62)
+    if held_out is not None and not 0 < held_out < 1:
+        raise InputError(f"held-out: must lie strictly between 0 and 1; got {held_out:g}; 0.5 takes one half.")
+
+
+def _aligned(request: AssayRequest, say: Callable[[str], None]) -> "Aligned":
+    """Predictions, labels and groups in the order of the first model that has ids."""
+    from uqassay.assay.alignment import align
+
+    loaded = load_request(request, say)
+    if loaded.labels.ndim == 2:
+        source = loaded.files["y_true"]
+        raise InputError(
+            f"labels: {source.name if source else 'they'} holds label distributions or votes, and a calibration test takes one "
+            "label for each instance; draw or vote one from each."
+        )
+    with files_named(loaded.files):
+        return align(loaded.runs, loaded.labels, groups=loaded.groups, repair=False, common_members=None, seed=0)
+
+
+def _chosen(aligned: "Aligned", instances: int | None, seed: int) -> "NDArray[np.intp]":
+    from uqassay.assay.calibration_cost import choose_instances
+
+    n = len(aligned.labels)
+    if instances is not None and instances > n:
+        raise InputError(f"instances: there are {n:,}; got {instances:,}; ask for no more, or leave it out for all.")
+    return choose_instances(n, n if instances is None else instances, aligned.groups, seed)
+
+
+@contextmanager
+def _in_options() -> Iterator[None]:
+    """What is wrong with an argument of the library is told of the option that it came from."""
+    try:
+        yield
+    except InputError as problem:
+        argument, colon, rest = str(problem).partition(":")
+        if colon and argument in OPTIONS:
+            raise type(problem)(f"{OPTIONS[argument]}:{rest}") from problem
+        raise
+
+
+# -- computation --------------------------------------------------------------------------------------------------------
+
+
+def _tests(
+    aligned: "Aligned",
+    rows: "NDArray[np.intp]",
+    measures: "Sequence[CalibrationMeasure]",
+    plan: "CalibrationPlan",
+    say: Callable[[str], None],
+) -> "list[ModelCalibration]":
+    from uqassay.assay.calibration import IN_GROUPS, tested_run
+
+    n = len(aligned.labels)
+    notes = [] if len(rows) == n else [f"tested on {len(rows):,} of {n:,} instances"]
+    if aligned.groups is not None:
+        notes.append(IN_GROUPS)
+    found = []
+    for name, runs in aligned.models.items():
+        for r, run in enumerate(runs):
+            say(f"testing {name}")
+            part = run if len(rows) == n else run[rows]
+            with _of_model(name):
+                found += tested_run(name, r, part, aligned.labels[rows], measures, plan, n, notes=notes, mixed=True)
+    return found
+
+
+def _effects(
+    aligned: "Aligned",
+    rows: "NDArray[np.intp]",
+    measures: "Sequence[CalibrationMeasure]",
+    plan: "CalibrationPlan",
+    held_out: float,
+    say: Callable[[str], None],
+) -> "list[HeldOut]":
+    """What the weights found on one part of the instances do on the other, for every run of a set."""
+    from uqassay.calibration.shared_members import shared_members
+    from uqassay.calibration.weighted_average import weighted_average_effect
+    from uqassay.cli.calibration_tables import HeldOut
+    from uqassay.predictions import Intervals, Masses, Members, Vertices
+
+    found = []
+    for name, runs in aligned.models.items():
+        for r, run in enumerate(runs):
+            say(f"weighing {name}")
+            if not isinstance(run, (Members, Vertices, Intervals, Masses)):
+                continue
+            points = shared_members(run[rows]).probs
+            for measure in measures if points.shape[1] > 1 else ():
+                with _of_model(name):
+                    effect = weighted_average_effect(
+                        aligned.labels[rows],
+                        points,
+                        measure=measure,
+                        fraction=1.0 - held_out,
+                        groups=None if aligned.groups is None else aligned.groups[rows],
+                        level=plan.level,
+                        rng=np.random.default_rng([plan.seed, 24]),
+                    )
+                found.append(HeldOut(name, r, len(runs), effect))
+    return found
+
+
+@contextmanager
+def _of_model(name: str) -> Iterator[None]:
+    """What is wrong with a model's predictions is told of that model."""
+    try:
+        yield
+    except InputError as problem:
+        argument = str(problem).partition(":")[0]
+        if argument in ("members", "probs", "masses", "vertices", "groups"):
+            raise type(problem)(f"{name}: {problem}") from problem
+        raise
+
+
+def _plain(test: "ModelCalibration", alpha: float) -> dict[str, Any]:
+    from uqassay.cli.calibration_tables import rejects, sentence
+
+    arrays = ("weights", "null", "member_values", "member_pvalues")
+    return {
+        **test.row(),
+        "null_kind": test.null_kind,
+        "rejected": None if math.isnan(test.pvalue) else rejects(test, alpha),
+        "sentence": sentence(test, alpha),
+        **{name: getattr(test, name) for name in arrays},
+    }

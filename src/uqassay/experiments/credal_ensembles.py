@@ -1,0 +1,144 @@
+"""Ensembles of one's own with their labels, from a folder of prediction files."""
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uqassay._array import as_labels
+from uqassay.errors import InputError
+from uqassay.predictions import Members, Point
+from uqassay.predictions.file_opening import problems_named
+from uqassay.predictions.files import inspect_file, load, load_labels
+
+__all__ = ["LabelledEnsemble", "prediction_files", "read_ensembles"]
+
+NEEDED = (
+    "it, or folders in it, must hold prediction files (.npz) of members, probs (n, M, K), with labels in the file or in a "
+    "labels.npy beside or above it; or probs (M, n, L) with gold (n, L), L yes-or-no questions"
+)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class LabelledEnsemble:
+    """Members (n, M, K) with their names and the label of each instance."""
+
+    name: str
+    members: NDArray[np.float64]
+    labels: NDArray[np.intp]
+    member_names: tuple[str, ...]
+
+
+def prediction_files(data: str | os.PathLike[str] | None) -> list[Path]:
+    """The .npz files of a folder and of the folders in it.
+
+    Raises
+    ------
+    InputError
+        No folder, or no such files in it.
+    """
+    if data is None:
+        raise InputError(f"data: needs a folder; {NEEDED}.")
+    folder = Path(data)
+    if not folder.is_dir():
+        raise InputError(f"data: {folder} is no folder; {NEEDED}.")
+    paths = sorted([*folder.glob("*.npz"), *folder.glob("*/*.npz")])
+    if not paths:
+        raise InputError(f"data: {folder} has no prediction files; {NEEDED}.")
+    return paths
+
+
+def read_ensembles(data: str | os.PathLike[str] | None) -> tuple[list[LabelledEnsemble], list[str]]:
+    """Every ensemble and single classifier in the files of a folder, and why others are left out.
+
+    Parameters
+    ----------
+    data : path
+
+    Returns
+    -------
+    ensembles : list of LabelledEnsemble
+        Of a file with L yes-or-no questions, L of them with two classes each.
+    left_out : list of str
+
+    Raises
+    ------
+    InputError
+        No folder, no files, labels that do not fit, or nothing that can be used.
+    """
+    paths = prediction_files(data)
+    root = Path(data) if data is not None else Path()
+    found: list[LabelledEnsemble] = []
+    left_out: list[str] = []
+    for path in paths:
+        name = path.relative_to(root).with_suffix("").as_posix()
+        binary = list(_binary(path, name))
+        if binary:
+            found += binary
+            continue
+        prediction = load(path)
+        if not isinstance(prediction, Members | Point):
+            left_out.append(f"{name}: {type(prediction).__name__} is left out, because Table 1 is about ensembles")
+            continue
+        labels = _labels(path, root)
+        if labels is None:
+            left_out.append(f"{name}: left out, because no labels go with it")
+            continue
+        members = np.maximum(prediction.hull_points().astype(np.float64), 0.0)
+        checked = as_labels(labels, prediction.n_classes, n_instances=len(members), name=f"data: labels of {name}")
+        if checked.ndim == 2:
+            left_out.append(f"{name}: left out, because calibration tests need one label for each instance")
+            continue
+        found.append(LabelledEnsemble(name, members, checked.astype(np.intp), _names(path, members.shape[1])))
+    if not found:
+        why = f" ({'; '.join(left_out)})" if left_out else ""
+        raise InputError(f"data: {root} gives no ensemble{why}; {NEEDED}.")
+    return found, left_out
+
+
+# ---- helpers ---------------------------------------------------------------------------------------------------------
+
+
+def _binary(path: Path, name: str) -> Iterator[LabelledEnsemble]:
+    """One ensemble for each yes-or-no question of a file that holds probs (M, n, L) and gold (n, L)."""
+    with problems_named(path), np.load(path, allow_pickle=False) as arrays:
+        if not {"probs", "gold"} <= set(arrays.files):
+            return
+        probs, gold = np.asarray(arrays["probs"], dtype=np.float64), np.asarray(arrays["gold"])
+    if probs.ndim != 3 or gold.shape != probs.shape[1:] or not np.isin(gold, (0, 1)).all():
+        raise InputError(
+            f"data: {name} must hold probs (M, n, L) and gold (n, L) of zeros and ones; got shapes {probs.shape} and "
+            f"{gold.shape}; mend or remove the file."
+        )
+    for question in range(gold.shape[1]):
+        members = Members.from_binary(probs[:, :, question], member_axis=0)
+        yield LabelledEnsemble(
+            f"{name}, question {question + 1}",
+            np.asarray(members.probs, dtype=np.float64),
+            gold[:, question].astype(np.intp),
+            _names(path, probs.shape[0]),
+        )
+
+
+def _labels(path: Path, root: Path) -> NDArray[Any] | None:
+    """Labels in the file, else those of the nearest labels.npy up to the root."""
+    if inspect_file(path)["labels"]:
+        return load_labels(path)
+    for folder in dict.fromkeys((path.parent, root)):
+        if (folder / "labels.npy").is_file():
+            return load_labels(folder / "labels.npy")
+    return None
+
+
+def _names(path: Path, n_members: int) -> tuple[str, ...]:
+    """Names of the members, where the file has them."""
+    with np.load(path, allow_pickle=False) as arrays:
+        given = arrays["members"] if "members" in arrays.files else np.array([])
+    if given.shape == (n_members,) and given.dtype.kind == "U":
+        return tuple(map(str, given))
+    return ("classifier",) if n_members == 1 else tuple(f"member {m + 1}" for m in range(n_members))

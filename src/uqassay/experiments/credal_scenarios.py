@@ -1,0 +1,173 @@
+"""Synthetic ensembles whose truth lies inside the credal set (S1) or outside it (S2, S3): paper 001, section 4.1.
+
+Concentrations get as small as K p / u with p from Dir(1/K), where gamma variables underflow. So logarithms are drawn: for
+any a > 0, ln G(a) = ln G(a + 1) + ln(U) / a in distribution, with U uniform.
+"""
+
+from dataclasses import dataclass
+from typing import Literal, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uqassay.credal.boundary import closest_corner, outside_segment
+from uqassay.errors import InputError
+
+__all__ = ["SCENARIOS", "CredalSample", "CredalSetting", "Ensemble", "draw_ensemble", "draw_truth", "log_dirichlet"]
+
+Floats = NDArray[np.float64]
+Scenario = Literal["S1", "S2", "S3"]
+SCENARIOS: tuple[Scenario, ...] = ("S1", "S2", "S3")
+
+
+@final
+@dataclass(frozen=True)
+class CredalSetting:
+    """Size and spread of the synthetic ensembles.
+
+    Parameters
+    ----------
+    n_instances, n_members, n_classes : int
+        N, M and K of the paper.
+    spread : float
+        u: members are drawn from Dir(K p_e / u), so that they scatter more about p_e for greater u.
+
+    Raises
+    ------
+    InputError
+        Less than one instance or member, less than two classes, a spread that is not positive.
+    """
+
+    n_instances: int = 100
+    n_members: int = 10
+    n_classes: int = 10
+    spread: float = 0.01
+
+    def __post_init__(self) -> None:
+        for name, least in (("n_instances", 1), ("n_members", 1), ("n_classes", 2)):
+            value = getattr(self, name)
+            if value != int(value) or value < least:
+                raise InputError(f"{name}: must be a whole number of at least {least}; got {value}; 10 is usual.")
+        if not 0 < self.spread < np.inf:
+            raise InputError(f"spread: must be a positive number; got {self.spread}; the paper has 0.01 and 0.1.")
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Ensemble:
+    """Members (n, M, K) drawn about centres p_e (n, K)."""
+
+    members: Floats
+    centre: Floats
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class CredalSample:
+    """What is true of one data set, and the labels drawn from it.
+
+    Attributes
+    ----------
+    truth : array (n, K)
+        Distribution of each label.
+    labels : int array (n,)
+    weights : array (M,) or None
+        Weights λ of the true combination; None where none is true.
+    inside : bool array (n,) or None
+        Whether p_e lies in the credal set; None where it was not asked (S1).
+    """
+
+    truth: Floats
+    labels: NDArray[np.intp]
+    weights: Floats | None
+    inside: NDArray[np.bool_] | None
+
+
+def draw_ensemble(setting: CredalSetting, generator: np.random.Generator) -> Ensemble:
+    """p_e from Dir(1/K, …, 1/K) and M members from Dir(K p_e / u), for each instance.
+
+    Examples
+    --------
+    >>> drawn = draw_ensemble(CredalSetting(n_instances=2, n_members=3, n_classes=4), np.random.default_rng(0))
+    >>> drawn.members.shape, bool(np.allclose(drawn.members.sum(axis=-1), 1.0))
+    ((2, 3, 4), True)
+    """
+    n, m, k = setting.n_instances, setting.n_members, setting.n_classes
+    log_centre = log_dirichlet(np.full((n, k), -np.log(k)), generator)
+    log_centre -= np.log(np.exp(log_centre).sum(axis=-1, keepdims=True))
+    log_concentration = log_centre + np.log(k / setting.spread)
+    log_members = log_dirichlet(np.broadcast_to(log_concentration[:, None, :], (n, m, k)), generator)
+    return Ensemble(_normalised(log_members), _normalised(log_centre))
+
+
+def draw_truth(
+    ensemble: Ensemble, scenario: Scenario, generator: np.random.Generator, *, convention: str = "exact"
+) -> CredalSample:
+    """Draw the truth of one data set, and labels from it.
+
+    Parameters
+    ----------
+    ensemble : Ensemble
+    scenario : {"S1", "S2", "S3"}
+        S1: one combination λ of the members, uniform on the simplex, is true for all instances. S2, S3: the truth is a
+        uniformly random point of the segment from the boundary of the credal set to a corner of the simplex, the one closest
+        to p_e (S2) or a random one (S3). Where the set reaches the corner, nothing lies beyond, and the corner is true.
+    generator : numpy.random.Generator
+    convention : {"exact", "paper-code"}
+        Where p_e lies outside the credal set, the segment starts from the members' mean, or is the corner alone, as the
+        authors' code has it.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> ensemble = draw_ensemble(CredalSetting(n_instances=5), rng)
+    >>> draw_truth(ensemble, "S1", rng).weights.shape, draw_truth(ensemble, "S3", rng).labels.shape
+    ((10,), (5,))
+    """
+    if scenario not in SCENARIOS:
+        raise InputError(f"scenario: must be {', '.join(SCENARIOS)}; got {scenario!r}; S1 is the null hypothesis.")
+    if convention not in ("exact", "paper-code"):
+        raise InputError(f'convention: must be "exact" or "paper-code"; got {convention!r}; "exact" is the default.')
+    n, m, k = ensemble.members.shape
+    weights, inside = None, None
+    if scenario == "S1":
+        weights = generator.dirichlet(np.ones(m))
+        truth = weights @ ensemble.members
+    else:
+        corner = closest_corner(ensemble.centre) if scenario == "S2" else generator.integers(0, k, n)
+        otherwise: Literal["mean", "corner"] = "mean" if convention == "exact" else "corner"
+        found = outside_segment(ensemble.members, ensemble.centre, corner, otherwise=otherwise)
+        truth, inside = found.points(generator.random(n)), found.inside
+    return CredalSample(truth, _draw_labels(truth, generator), weights, inside)
+
+
+def log_dirichlet(log_concentration: Floats, generator: np.random.Generator) -> Floats:
+    """Logarithms, up to a constant along the last axis, of Dirichlet variables whose concentrations have these logarithms.
+
+    Concentrations may be so small that only their logarithm is a number; such a component is −inf, unless all are.
+
+    Examples
+    --------
+    >>> log_dirichlet(np.log([[1e-3, 1e-3]]), np.random.default_rng(1)).round(1).tolist()
+    [[0.0, -176.8]]
+    """
+    a = np.exp(log_concentration)
+    with np.errstate(divide="ignore", over="ignore"):
+        log_gamma = np.log(generator.standard_gamma(a + 1.0)) + np.log1p(-generator.random(a.shape)) / a
+    greatest: Floats = log_gamma.max(axis=-1, keepdims=True)
+    return log_gamma - greatest
+
+
+# ---- helpers ---------------------------------------------------------------------------------------------------------
+
+
+def _normalised(log_values: Floats) -> Floats:
+    values: Floats = np.exp(log_values)
+    return values / values.sum(axis=-1, keepdims=True)
+
+
+def _draw_labels(truth: Floats, generator: np.random.Generator) -> NDArray[np.intp]:
+    """One label from each row, by inverting the distribution function."""
+    cumulated = np.cumsum(truth, axis=-1)
+    aim = generator.random((len(truth), 1)) * cumulated[:, -1:]
+    return (cumulated[:, :-1] <= aim).sum(axis=-1)

@@ -1,0 +1,218 @@
+"""Type-I error and power of the calibration tests.
+
+As a test this measures small data sets and asserts what must hold. As a script it measures a grid, keeps every p-value in a
+file, goes on where it stopped, and prints the table in the documentation:
+
+    python tests/calibration/test_calibration_error_rates.py rates.jsonl [--grid small|full] [--runs 200] [--part 1/2] [--print]
+"""
+
+import json
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from uqassay.calibration.credal_hypothesis import credal_calibration_test
+from uqassay.calibration.single_hypothesis import calibration_test
+from uqassay.experiments.credal_scenarios import CredalSetting, draw_ensemble, draw_truth
+
+MEASURES = ("ece-confidence", "ece-classwise", "hosmer-lemeshow", "skce-ul")
+ALPHAS = (0.05, 0.1, 0.2)
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One entry of the table: where labels come from, how large the data are, and what is done with them."""
+
+    truth: str  # "random" λ0 of S1, "vertex", "mean", "edge", or "outside" of S2
+    measure: str
+    null: str
+    n: int = 100
+    m: int = 10
+    k: int = 10
+    u: float = 0.1
+    resample: bool = False
+
+    def pvalues(self, runs, *, n_draws=99):
+        """One p-value for each run; a run has the same data in every cell of its size and truth."""
+        return np.array([self._pvalue(run, n_draws) for run in runs])
+
+    def _pvalue(self, run, n_draws):
+        rng = np.random.default_rng([run, self.n, self.m, self.k, round(1000 * self.u)])
+        members, labels = data_set(self, rng)
+        if self.null == "single":
+            return calibration_test(labels, members[:, 0], measure=self.measure, n_draws=n_draws, rng=run).pvalue
+        test = credal_calibration_test(
+            labels, members, measure=self.measure, null=self.null, n_draws=n_draws, resample=self.resample, rng=run
+        )
+        return test.pvalue
+
+
+def data_set(cell, rng):
+    """Members (n, M, K) and labels (n,).
+
+    At fixed truths member 0 is diffuse and the others are nearly certain of one class: a mixture with a random λ0 is then
+    nearly certain too, and what a measure scatters there is not what it scatters where labels come from member 0.
+    """
+    if cell.truth in ("random", "outside"):
+        ensemble = draw_ensemble(CredalSetting(cell.n, cell.m, cell.k, cell.u), rng)
+        sample = draw_truth(ensemble, "S1" if cell.truth == "random" else "S2", rng)
+        return np.asarray(ensemble.members), sample.labels
+    concentration = np.full((cell.n, cell.k), 0.02)
+    concentration[np.arange(cell.n), rng.integers(0, cell.k, cell.n)] = 20.0
+    gammas = rng.standard_gamma(np.repeat(concentration[:, np.newaxis], cell.m, axis=1))
+    members = gammas / gammas.sum(axis=-1, keepdims=True)
+    members[:, 0] = rng.dirichlet(np.ones(cell.k), cell.n)
+    weights = {"vertex": np.eye(cell.m)[0], "mean": np.full(cell.m, 1 / cell.m)}
+    weights["edge"] = (np.eye(cell.m)[0] + np.eye(cell.m)[-1]) / 2
+    return members, drawn(np.einsum("nmk,m->nk", members, weights[cell.truth]), rng)
+
+
+def drawn(probs, rng):
+    """One label from each row, by the definition."""
+    cumulated = probs.cumsum(axis=1)
+    return (rng.random((len(probs), 1)) * cumulated[:, -1:] >= cumulated[:, :-1]).sum(axis=1)
+
+
+def share(pvalues, alpha):
+    return float((pvalues <= alpha + 1e-12).mean())
+
+
+def highest(alpha, n_runs, errors=3.3):
+    """What a rate of at most α exceeds with probability .0005 (a normal approximation)."""
+    return alpha + errors * np.sqrt(alpha * (1 - alpha) / n_runs)
+
+
+# -- as tests ---------------------------------------------------------------------------------------------------------
+
+RUNS = range(200)
+SMALL = {"n": 40, "m": 3, "k": 3}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("measure", MEASURES)
+def test_random_null_keeps_the_level_on_average(measure):
+    found = Cell("random", measure, "random", u=1.0, **SMALL).pvalues(RUNS)
+    for alpha in (0.05, 0.1, 0.2, 0.5):
+        assert share(found, alpha) <= highest(alpha, len(RUNS))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("measure", ["ece-confidence", "skce-ul"])
+def test_minimised_null_is_near_the_level_on_average(measure):
+    found = Cell("random", measure, "minimised", u=1.0, **SMALL).pvalues(RUNS)
+    for alpha in ALPHAS:
+        assert abs(share(found, alpha) - alpha) <= 3.3 * np.sqrt(alpha * (1 - alpha) / len(RUNS))
+
+
+@pytest.mark.slow
+def test_single_classifier_is_exact():
+    for measure in MEASURES:
+        runs = range(500)
+        found = Cell("random", measure, "single", n=40, m=1, k=3).pvalues(runs)
+        for alpha in (*ALPHAS, 0.5):
+            assert abs(share(found, alpha) - alpha) <= 3.3 * np.sqrt(alpha * (1 - alpha) / len(runs)), (measure, alpha)
+
+
+FIXED = {"n": 40, "m": 8, "k": 4}
+
+
+@pytest.mark.slow
+def test_at_a_vertex_the_random_null_fails():
+    found = Cell("vertex", "ece-classwise", "random", n=60, m=10, k=5).pvalues(range(50))
+    assert share(found, 0.05) > 0.5  # about .9
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("truth", "measure"), [("vertex", "ece-classwise"), ("edge", "skce-ul"), ("mean", "ece-confidence")]
+)
+def test_at_fixed_truths_the_minimised_null_holds(truth, measure):
+    # labels from the λ of the least value, which is no estimate of the truth, would reject up to .22 at α = .05
+    found = Cell(truth, measure, "minimised", **FIXED).pvalues(RUNS)
+    for alpha in (0.05, 0.1):
+        assert share(found, alpha) <= highest(alpha, len(RUNS))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("truth", "measure"), [("vertex", "ece-confidence"), ("edge", "skce-ul")])
+def test_at_fixed_truths_berger_boos_holds(truth, measure):
+    found = Cell(truth, measure, "berger-boos", **FIXED).pvalues(range(40))
+    assert share(found, 0.05) <= highest(0.05, 40, errors=2.5)
+
+
+@pytest.mark.slow
+def test_the_minimised_null_has_more_power_than_the_random_one():
+    size = {"n": 60, "m": 4, "k": 4, "u": 0.1}
+    runs = range(40)
+    minimised = Cell("outside", "ece-confidence", "minimised", **size).pvalues(runs)
+    random = Cell("outside", "ece-confidence", "random", **size).pvalues(runs)
+    assert share(minimised, 0.05) > share(random, 0.05) + 0.1
+
+
+@pytest.mark.slow
+def test_resampled_instances_break_the_level_of_sparse_bins():
+    cell = Cell("random", "ece-classwise", "single", n=100, m=1, k=30)
+    rng, rejected = np.random.default_rng(3), 0
+    for run in range(60):
+        members, labels = data_set(cell, rng)
+        test = calibration_test(labels, members[:, 0], measure="ece-classwise", n_draws=99, resample=True, rng=run)
+        rejected += test.reject(0.05)
+    assert rejected / 60 > highest(0.05, 60)
+
+
+# -- as a script ------------------------------------------------------------------------------------------------------
+
+BLOCK = 10
+
+
+def grid(name):
+    """Cells of the table."""
+    sizes = [(3, 3), (10, 10)] if name == "small" else [(m, k) for k in (3, 10, 100) for m in (3, 10, 100)]
+    cells = [Cell("random", measure, "single", m=1, k=k) for k in sorted({k for _, k in sizes}) for measure in MEASURES]
+    for m, k in sizes:
+        for measure in MEASURES:
+            for truth in ("random", "vertex", "mean", "edge", "outside"):
+                for null in ("random", "minimised", "berger-boos"):
+                    cells.append(Cell(truth, measure, null, m=m, k=k))
+    return cells
+
+
+def main(path, name, n_runs, part, only_print):
+    path, (mine, parts) = Path(path), part
+    found = {}
+    for line in path.read_text().splitlines() if path.exists() else []:
+        record = json.loads(line)
+        found.setdefault(Cell(**record["cell"]), {})[record["first"]] = record["pvalues"]
+    cells = grid(name)
+    for first in [] if only_print else range(0, n_runs, BLOCK):
+        for i, cell in enumerate(cells):
+            if i % parts != mine or first in found.get(cell, {}):
+                continue
+            pvalues = cell.pvalues(range(first, first + BLOCK)).tolist()
+            found.setdefault(cell, {})[first] = pvalues
+            with path.open("a") as out:
+                out.write(json.dumps({"cell": vars(cell), "first": first, "pvalues": pvalues}) + "\n")
+    print("| M | K | truth | measure | null | runs |", " | ".join(f"α = {alpha:g}" for alpha in ALPHAS), "|")
+    print("|" + "---|" * (6 + len(ALPHAS)))
+    for cell in cells:
+        if cell in found:
+            pvalues = np.concatenate(list(found[cell].values()))
+            rates = " | ".join(f"{share(pvalues, alpha):.3f}" for alpha in ALPHAS)
+            print(f"| {cell.m} | {cell.k} | {cell.truth} | {cell.measure} | {cell.null} | {len(pvalues)} | {rates} |")
+
+
+if __name__ == "__main__":
+    if len(sys.argv) < 2 or sys.argv[1].startswith("-"):
+        sys.exit(__doc__)
+    options = dict(zip(sys.argv[2::2], sys.argv[3::2], strict=False))
+    piece = [int(x) for x in options.get("--part", "1/1").split("/")]
+    main(
+        sys.argv[1],
+        options.get("--grid", "small"),
+        int(options.get("--runs", "200")),
+        (piece[0] - 1, piece[1]),
+        "--print" in sys.argv,
+    )

@@ -1,0 +1,213 @@
+"""Weights of an ensemble's members: against grids, SciPy's solver, the conditions of the optimum, and symmetry."""
+
+import re
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+
+import uqassay as uq
+from uqassay.calibration.ensemble_weights import EnsembleWeights
+from uqassay.calibration.score_weights import brier_weights, log_loss_weights, mean_score
+from uqassay.calibration.simplex_search import QUICK
+from uqassay.errors import InputError
+from uqassay.metrics.calibration_measures import calibration_measure
+
+SOLVERS = {"log-loss": log_loss_weights, "brier": brier_weights}
+
+
+def drawn(seed, n, m, k, concentration=1.0):
+    generator = np.random.default_rng(seed)
+    members = generator.dirichlet(np.full(k, concentration), size=(n, m))
+    truth = np.einsum("nmk,m->nk", members, generator.dirichlet(np.ones(m)))
+    return members, (generator.random((n, 1)) > truth.cumsum(axis=1)).sum(axis=1).clip(0, k - 1)
+
+
+def grid(m, steps):
+    if m == 2:
+        share = np.linspace(0, 1, steps + 1)
+        return np.stack([share, 1 - share], axis=1)
+    first, second = np.meshgrid(np.arange(steps + 1), np.arange(steps + 1))
+    kept = first + second <= steps
+    return np.stack([first[kept], second[kept], steps - first[kept] - second[kept]], axis=1) / steps
+
+
+def score(name, members, labels, weights):
+    mixed = np.einsum("nmk,m->nk", members, weights)
+    if name == "log-loss":
+        return -np.log([mixed[i, label] for i, label in enumerate(labels)]).mean()
+    return np.mean([((row - np.eye(len(row))[label]) ** 2).sum() for row, label in zip(mixed, labels, strict=True)])
+
+
+@pytest.mark.parametrize("name", SOLVERS)
+@pytest.mark.parametrize(("seed", "n", "m", "k"), [(0, 40, 2, 3), (1, 200, 5, 4), (2, 25, 8, 2), (3, 7, 3, 10)])
+def test_scores_against_slsqp(name, seed, n, m, k):
+    members, labels = drawn(seed, n, m, k, 0.5)
+    weights, value, gap = SOLVERS[name](members, labels)
+    by_scipy = minimize(
+        lambda w: score(name, members, labels, np.maximum(w, 0)),
+        np.full(m, 1 / m),
+        method="SLSQP",
+        bounds=[(0, 1)] * m,
+        constraints={"type": "eq", "fun": lambda w: w.sum() - 1},
+        options={"maxiter": 500, "ftol": 1e-12},
+    )
+    assert value == pytest.approx(score(name, members, labels, weights), abs=1e-12)
+    assert value == pytest.approx(mean_score(name, np.einsum("nmk,m->nk", members, weights), labels), abs=1e-12)
+    mixed = np.einsum("nmk,m->nk", members, weights)
+    assert value == pytest.approx(float(calibration_measure(name).prepare(mixed).values(labels)), abs=1e-9)
+    assert value <= by_scipy.fun + 1e-9
+    assert gap <= 1e-9
+    assert value == pytest.approx(by_scipy.fun, abs=1e-5)
+    assert weights.min() >= 0
+    assert weights.sum() == pytest.approx(1, abs=1e-12)
+
+
+@pytest.mark.parametrize("name", SOLVERS)
+@pytest.mark.parametrize("m", [2, 3])
+def test_scores_against_a_grid(name, m):
+    members, labels = drawn(10 + m, 30, m, 3)
+    weights, value, _ = SOLVERS[name](members, labels)
+    found = [score(name, members, labels, w) for w in grid(m, 50)]
+    assert value <= min(found) + 1e-10
+    assert value > min(found) - 0.01
+    assert np.abs(grid(m, 50)[int(np.argmin(found))] - weights).max() < 0.06
+
+
+def test_log_loss_weights_are_the_fixed_point_of_em():
+    members, labels = drawn(5, 500, 6, 4)
+    weights = EnsembleWeights("log-loss").fit(members, labels).weights_
+    given = members[np.arange(500), :, labels]
+    ratios = (given / (given @ weights)[:, None]).mean(axis=0)
+    assert weights * ratios == pytest.approx(weights, abs=1e-6)
+    assert ratios.max() <= 1 + 1e-9
+
+
+@pytest.mark.parametrize("name", ["ece-confidence", "ece-classwise"])
+@pytest.mark.parametrize("m", [2, 3])
+def test_measures_are_at_most_those_of_a_grid(name, m):
+    members, labels = drawn(20 + m, 80, m, 3)
+    fitted = EnsembleWeights(name).fit(members, labels)
+    measure = calibration_measure(name)
+    found = [float(measure.prepare(np.einsum("nmk,m->nk", members, w)).values(labels)) for w in grid(m, 60)]
+    null_like = np.std(found)
+    assert fitted.value_ <= min(found) + 0.02 * null_like
+    own = measure.prepare(np.einsum("nmk,m->nk", members, fitted.weights_)).values(labels)
+    assert fitted.value_ == pytest.approx(float(own), abs=1e-12)
+    assert np.isnan(fitted.gap_)
+
+
+@pytest.mark.parametrize("name", ["log-loss", "brier", "ece-confidence", "skce-ul"])
+def test_permuting_members_permutes_weights(name):
+    members, labels = drawn(30, 120, 4, 3)
+    order = np.array([2, 0, 3, 1])
+    weights = EnsembleWeights(name, search=QUICK).fit(members, labels).weights_
+    assert np.array_equal(EnsembleWeights(name, search=QUICK).fit(members[:, order], labels).weights_, weights[order])
+
+
+@pytest.mark.parametrize("name", ["log-loss", "brier", "ece-confidence"])
+def test_equal_members_share_their_weight(name):
+    members, labels = drawn(31, 100, 3, 3)
+    alone = EnsembleWeights(name, search=QUICK).fit(members, labels).weights_
+    twice = EnsembleWeights(name, search=QUICK).fit(members[:, [0, 1, 0, 2, 0]], labels).weights_
+    assert twice[[0, 1, 3]] == pytest.approx(alone / [3, 1, 1], abs=1e-12)
+    assert twice[0] == twice[2] == twice[4]
+    every = EnsembleWeights(name, search=QUICK).fit(members[:, [1, 1, 1]], labels).weights_
+    assert every.tolist() == [1 / 3] * 3
+
+
+@pytest.mark.parametrize("name", ["log-loss", "brier", "ece-confidence", "hosmer-lemeshow"])
+def test_ordinary_inputs(name):
+    members, labels = drawn(32, 30, 2, 2)
+    one = EnsembleWeights(name).fit(members[:, :1], labels)
+    assert one.weights_.tolist() == [1.0]
+    assert one.predict_proba(members[:, :1]) == pytest.approx(members[:, 0], abs=1e-12)
+    single = EnsembleWeights(name, search=QUICK).fit(members[:1], labels[:1])
+    assert single.weights_.sum() == pytest.approx(1)
+    frozen = np.asfortranarray(members)
+    frozen.flags.writeable = False
+    as_lists = EnsembleWeights(name, search=QUICK).fit(members.tolist(), labels.tolist()).weights_
+    assert np.array_equal(as_lists, EnsembleWeights(name, search=QUICK).fit(frozen, labels).weights_)
+    assert np.array_equal(as_lists, EnsembleWeights(name, search=QUICK).fit(uq.Members(members), labels).weights_)
+    constant = np.full((30, 3, 2), 0.5)
+    assert EnsembleWeights(name, search=QUICK).fit(constant, np.zeros(30)).weights_.tolist() == [1 / 3] * 3
+    low = EnsembleWeights(name, search=QUICK).fit(members.astype(np.float32), labels).weights_
+    assert low.sum() == pytest.approx(1)
+
+
+def test_predict_on_new_data_keeps_what_members_carry():
+    members, labels = drawn(33, 60, 3, 3)
+    fitted = EnsembleWeights("brier").fit(members[:40], labels[:40])
+    new = uq.Members(members[40:], class_names=["a", "b", "c"], ids=np.arange(20) + 7, groups=np.arange(20) % 3)
+    point = fitted.predict(new)
+    assert isinstance(point, uq.Point)
+    assert point.probs == pytest.approx(np.einsum("nmk,m->nk", members[40:], fitted.weights_), abs=1e-12)
+    assert point.class_names == ("a", "b", "c")
+    assert point.ids.tolist() == new.ids.tolist()
+    assert point.groups.tolist() == new.groups.tolist()
+    assert np.array_equal(fitted.predict(members[40:]).probs, fitted.predict_proba(members[40:]))
+
+
+def test_impossible_labels_give_an_infinite_loss_and_the_weights_of_the_others():
+    members, labels = drawn(34, 50, 3, 3)
+    impossible = np.tile([1.0, 0.0, 0.0], (1, 3, 1))
+    with_it = EnsembleWeights("log-loss").fit(np.concatenate([members, impossible]), np.append(labels, 2))
+    assert np.isinf(with_it.value_)
+    assert with_it.weights_ == pytest.approx(EnsembleWeights("log-loss").fit(members, labels).weights_, abs=1e-9)
+    none = EnsembleWeights("log-loss").fit(np.array([[[1.0, 0.0, 0.0], [0.5, 0.5, 0.0]]]), [2])
+    assert none.weights_.tolist() == [0.5, 0.5]
+    tiny = np.array([[[1 - 1e-300, 1e-300], [1 - 2e-300, 2e-300]]])
+    assert log_loss_weights(tiny, np.array([1]))[0] == pytest.approx([0, 1], abs=1e-6)
+
+
+def test_a_truth_among_the_mixtures_is_recovered_as_instances_grow():
+    errors = []
+    for n in (200, 2000, 20_000):
+        generator = np.random.default_rng(35)
+        members = generator.dirichlet(np.ones(4), size=(n, 3))
+        truth = np.einsum("nmk,m->nk", members, [0.6, 0.3, 0.1])
+        labels = (generator.random((n, 1)) > truth.cumsum(axis=1)).sum(axis=1)
+        errors.append(np.abs(EnsembleWeights("log-loss").fit(members, labels).weights_ - [0.6, 0.3, 0.1]).max())
+    assert all(later < sooner for sooner, later in pairwise(errors))
+    assert errors[-1] < 0.03
+
+
+def test_many_members_and_few_instances_reach_the_gap():
+    members, labels = drawn(36, 30, 100, 3, 0.1)
+    for solver in SOLVERS.values():
+        weights, _, gap = solver(members, labels)
+        assert gap <= 1e-9
+        assert weights.sum() == pytest.approx(1, abs=1e-12)
+
+
+def test_scikit_learn_clones_it(needs):
+    needs("sklearn")
+    from sklearn.base import clone
+
+    copy = clone(EnsembleWeights("brier", search=QUICK, rng=3))
+    assert (copy.measure, copy.search, copy.rng) == ("brier", QUICK, 3)
+
+
+MEMBERS, LABELS = drawn(37, 20, 2, 3)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: EnsembleWeights("ece").fit(MEMBERS, LABELS), "measure: must be one of ece-confidence"),
+        (lambda: EnsembleWeights("brier").fit(MEMBERS[:, 0], LABELS), r"members: must be \(n, M, K\)"),
+        (lambda: EnsembleWeights("brier").fit(MEMBERS, LABELS[:5]), "y: needs one label for each of the 20 instances"),
+        (lambda: EnsembleWeights("brier").fit(MEMBERS, np.ones((20, 3))), "y: must be one class for each instance"),
+        (lambda: EnsembleWeights("brier").fit(MEMBERS, LABELS + 1), "y: labels must lie in 0"),
+        (lambda: EnsembleWeights("brier").fit(MEMBERS * np.nan, LABELS), "values must be finite"),
+        (lambda: EnsembleWeights("brier").predict(MEMBERS), "weights_: are there after fit"),
+        (
+            lambda: EnsembleWeights("brier").fit(MEMBERS, LABELS).predict(MEMBERS[:, :1]),
+            "members: must be the 2 members that the weights were fitted on; got 1",
+        ),
+    ],
+)
+def test_bad_input_is_refused(call, message):
+    with pytest.raises(InputError, match=re.compile(message)):
+        call()

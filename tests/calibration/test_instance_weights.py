@@ -1,0 +1,219 @@
+"""Weights that depend on the instance: gradients against differences, limits, recovery, symmetry."""
+
+import re
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from scipy.optimize import approx_fprime, check_grad
+
+import uqassay as uq
+from uqassay.calibration import weight_network as network
+from uqassay.calibration.ensemble_weights import EnsembleWeights
+from uqassay.calibration.instance_weights import InstanceWeights
+from uqassay.errors import InputError
+
+
+def gated(seed, n, m=3, k=4, slopes=2.0):
+    """Labels of a mixture whose weights are the softmax of a linear function of two features."""
+    generator = np.random.default_rng(seed)
+    x = generator.standard_normal((n, 2))
+    matrix = slopes * generator.standard_normal((2, m))
+    members = generator.dirichlet(np.full(k, 0.4), size=(n, m))
+    shares = np.exp(x @ matrix)
+    shares /= shares.sum(axis=1, keepdims=True)
+    truth = np.einsum("nm,nmk->nk", shares, members)
+    labels = (generator.random((n, 1)) > truth.cumsum(axis=1)).sum(axis=1).clip(0, k - 1)
+    return labels, members, x, shares
+
+
+@pytest.mark.parametrize("score", ["log-loss", "brier"])
+@pytest.mark.parametrize("hidden", [None, 3])
+def test_gradients_against_differences(score, hidden):
+    labels, members, x, _ = gated(0, 12)
+    members[3, :, labels[3]] = 0.0  # a label that no member thinks possible
+    members[3] += 1e-300
+    loss = (network.log_loss_of_weights if score == "log-loss" else network.brier_of_weights)(members, labels)
+    sizes = [2, 3] if hidden is None else [2, hidden, 3]
+    n_parameters = sum((a + 1) * b for a, b in pairwise(sizes))
+    for seed in range(3):
+        point = np.random.default_rng(seed).standard_normal(n_parameters)
+        arguments = (sizes, x, loss, 0.1)
+        slope = network.objective(point, *arguments)[1]
+        by_steps = approx_fprime(point, lambda p, a=arguments: network.objective(p, *a)[0], 1e-7)
+        assert np.abs(slope).max() > 0.01
+        assert slope == pytest.approx(by_steps, abs=2e-6)
+        error = check_grad(lambda p, a=arguments: network.objective(p, *a)[0], lambda p, s=slope: s, point)
+        assert error < 1e-5
+
+
+@pytest.mark.parametrize("score", ["log-loss", "brier"])
+def test_objective_against_the_definition(score):
+    labels, members, x, _ = gated(1, 9)
+    fitted = InstanceWeights(score=score, l2=0.3).fit(members, labels, x)
+    probs = fitted.predict_proba(members, x)
+    one_hot = np.eye(4)[labels]
+    by_hand = (
+        -np.log((probs * one_hot).sum(1)).mean() if score == "log-loss" else ((probs - one_hot) ** 2).sum(1).mean()
+    )
+    assert fitted.value_ == pytest.approx(by_hand, abs=1e-12)
+    scaled = (x - x.mean(0)) / x.std(0)
+    logits = scaled @ fitted.layers_[0][0] + fitted.layers_[0][1]
+    assert fitted.weights(members, x) == pytest.approx(np.exp(logits) / np.exp(logits).sum(1, keepdims=True), abs=1e-12)
+
+
+@pytest.mark.parametrize("score", ["log-loss", "brier"])
+def test_a_great_penalty_gives_the_best_constant_weights(score):
+    labels, members, x, _ = gated(2, 400, slopes=0.3)
+    constant = EnsembleWeights(score).fit(members, labels)
+    assert constant.weights_.min() > 0.05
+    fitted = InstanceWeights(score=score, l2=1e9).fit(members, labels, x)
+    assert fitted.weights(members, x) == pytest.approx(np.tile(constant.weights_, (400, 1)), abs=2e-3)
+    assert fitted.value_ == pytest.approx(constant.value_, abs=1e-6)
+    free = InstanceWeights(score=score, l2=0.0).fit(members, labels, x)
+    assert free.value_ < constant.value_
+
+
+@pytest.mark.parametrize("model", ["linear", "mlp"])
+def test_the_true_weights_are_found_from_many_instances(model):
+    labels, members, x, shares = gated(3, 6000)
+    fitted = InstanceWeights(model, l2=1.0, n_starts=1, n_hidden=6).fit(members[:5000], labels[:5000], x[:5000])
+    found = fitted.weights(members[5000:], x[5000:])
+    assert np.abs(found - shares[5000:]).mean() < 0.06
+    assert np.abs(shares[5000:] - shares.mean(axis=0)).mean() > 0.2
+
+
+def test_cross_validation_finds_whether_weights_depend_on_the_features():
+    labels, members, x, _ = gated(13, 600, slopes=3.0)
+    strong = InstanceWeights().fit(members, labels, x)
+    assert strong.l2_ <= 10
+    noise = np.random.default_rng(0).standard_normal((600, 30))
+    none = InstanceWeights().fit(members, labels, noise)
+    assert none.l2_ >= 1000
+    assert none.value_ == pytest.approx(EnsembleWeights("log-loss").fit(members, labels).value_, abs=0.01)
+    again = InstanceWeights().fit(members, labels, noise)
+    assert again.l2_ == none.l2_
+    copies = np.repeat(np.arange(60), 10)  # each instance ten times: folds that cut through groups would see the labels
+    rows = copies * 10
+    apart = InstanceWeights().fit(members[rows], labels[rows], noise[rows])
+    together = InstanceWeights().fit(members[rows], labels[rows], noise[rows], groups=copies)
+    assert together.l2_ > apart.l2_
+    assert InstanceWeights(l2=3.0).fit(members, labels, x).l2_ == 3.0
+
+
+def test_a_network_learns_what_no_linear_function_can():
+    generator = np.random.default_rng(4)
+    x = generator.choice([-1.0, 1.0], (800, 2))
+    labels = (x.prod(axis=1) > 0).astype(int)
+    members = np.tile([[[0.9, 0.1], [0.1, 0.9]]], (800, 1, 1))
+    linear = InstanceWeights("linear", l2=0.1).fit(members, labels, x)
+    hidden = InstanceWeights("mlp", l2=0.1).fit(members, labels, x)
+    assert linear.value_ == pytest.approx(np.log(2), abs=0.01)
+    assert hidden.value_ < 0.15
+
+
+def test_without_features_the_members_own_outputs_are_used():
+    labels, members, _, _ = gated(5, 300)
+    fitted = InstanceWeights().fit(members, labels)
+    assert fitted.n_features_in_ == 12
+    logs = np.log(np.maximum(members, 1e-6)).reshape(300, -1)
+    assert np.array_equal(fitted.weights(members), InstanceWeights().fit(members, labels, logs).weights(members, logs))
+    certain = np.zeros((4, 2, 2))
+    certain[..., 0] = 1.0
+    assert np.isfinite(InstanceWeights().fit(certain, [0, 0, 0, 0]).weights(certain)).all()
+
+
+@pytest.mark.parametrize("score", ["log-loss", "brier"])
+def test_permuting_members_permutes_weights(score):
+    labels, members, x, _ = gated(6, 150)
+    order = [2, 0, 1]
+    weights = InstanceWeights(score=score).fit(members, labels, x).weights(members, x)
+    permuted = InstanceWeights(score=score).fit(members[:, order], labels, x).weights(members[:, order], x)
+    assert permuted == pytest.approx(weights[:, order], abs=1e-4)
+
+
+@pytest.mark.parametrize("model", ["linear", "mlp"])
+def test_ordinary_inputs(model):
+    labels, members, x, _ = gated(7, 40)
+    one = InstanceWeights(model).fit(members[:, :1], labels, x)
+    assert one.weights(members[:, :1], x).tolist() == [[1.0]] * 40
+    equal = members[:, [0, 0]]
+    assert InstanceWeights(model).fit(equal, labels, x).predict_proba(equal, x) == pytest.approx(
+        members[:, 0], abs=1e-12
+    )
+    single = InstanceWeights(model).fit(members[:1], labels[:1], x[:1])
+    assert np.isfinite(single.weights(members, x)).all()
+    constant = InstanceWeights(model).fit(members, labels, np.full(40, 3.5))
+    assert np.ptp(constant.weights(members, np.full(40, 3.5)), axis=0).max() == 0
+    same = InstanceWeights(model).fit(members, labels, x[:, 0])
+    assert np.array_equal(
+        same.weights(members, x[:, 0]), InstanceWeights(model).fit(members, labels, x[:, :1]).weights(members, x[:, :1])
+    )
+    whole = InstanceWeights(model).fit(members, labels.tolist(), (10 * x).astype(int).tolist())
+    assert np.isfinite(whole.value_)
+    few = gated(8, 40, k=2)
+    assert np.isfinite(InstanceWeights(model).fit(few[1].astype(np.float32), few[0], few[2]).value_)
+
+
+def test_impossible_labels_are_left_out():
+    labels, members, x, _ = gated(9, 60)
+    impossible = np.tile([1.0, 0.0, 0.0, 0.0], (60, 3, 1))[:1]
+    fitted = InstanceWeights().fit(
+        np.concatenate([members, impossible]), np.append(labels, 3), np.append(x, x[:1], axis=0)
+    )
+    assert np.isinf(fitted.value_)
+    assert fitted.weights(members, x) == pytest.approx(
+        InstanceWeights().fit(members, labels, x).weights(members, x), abs=0.05
+    )
+
+
+def test_predict_keeps_what_members_carry():
+    labels, members, x, _ = gated(10, 50)
+    fitted = InstanceWeights().fit(members, labels, x)
+    point = fitted.predict(uq.Members(members, ids=np.arange(50) + 3, class_names=list("abcd")), x)
+    assert point.ids[0] == 3
+    assert point.class_names == tuple("abcd")
+    by_hand = np.einsum("nm,nmk->nk", fitted.weights(members, x), members)
+    assert point.probs == pytest.approx(by_hand, abs=1e-12)
+
+
+def test_refitted_starts_where_it_was():
+    labels, members, x, _ = gated(11, 200)
+    fitted = InstanceWeights("mlp", n_hidden=3).fit(members, labels, x)
+    again = fitted.refitted(members, labels, x)
+    assert again.value_ == pytest.approx(fitted.value_, abs=1e-5)
+    assert again is not fitted
+    assert again.l2_ == fitted.l2_
+    linear = InstanceWeights(l2=1.0).fit(members, labels, x)
+    other = np.random.default_rng(0).permutation(labels)
+    assert linear.refitted(members, other, x).value_ == pytest.approx(
+        InstanceWeights(l2=1.0).fit(members, other, x).value_, abs=1e-4
+    )
+    assert np.array_equal(
+        fitted.layers_[0][0], InstanceWeights("mlp", n_hidden=3).fit(members, labels, x).layers_[0][0]
+    )
+
+
+LABELS, MEMBERS, X, _ = gated(12, 20)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: InstanceWeights("tree").fit(MEMBERS, LABELS), "model: must be one of 'linear', 'mlp'"),
+        (lambda: InstanceWeights(score="ece").fit(MEMBERS, LABELS), "score: must be one of 'log-loss', 'brier'"),
+        (lambda: InstanceWeights(l2=-1).fit(MEMBERS, LABELS), "l2: must be finite and not negative; got -1"),
+        (lambda: InstanceWeights(n_hidden=0).fit(MEMBERS, LABELS), "n_hidden: must be a whole number"),
+        (lambda: InstanceWeights().fit(MEMBERS, LABELS, X[:3]), "features: needs one row for each of the 20"),
+        (lambda: InstanceWeights().fit(MEMBERS, LABELS, X * np.inf), "features: values must be finite"),
+        (lambda: InstanceWeights().fit(MEMBERS, LABELS, X.astype(str)), "features: must hold real numbers"),
+        (lambda: InstanceWeights().weights(MEMBERS), "layers_: are there after fit"),
+        (
+            lambda: InstanceWeights().fit(MEMBERS, LABELS, X).weights(MEMBERS[:, :2], X),
+            "features: must be 2 of 3 members, as in fit; got 2 of 2",
+        ),
+    ],
+)
+def test_bad_input_is_refused(call, message):
+    with pytest.raises(InputError, match=re.compile(message)):
+        call()

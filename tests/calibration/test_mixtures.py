@@ -1,0 +1,155 @@
+"""Mixtures of members and objectives: right, and the same whatever else is computed beside them."""
+
+import threading
+
+import numpy as np
+import pytest
+
+import uqassay.calibration.mixtures as module
+from uqassay.calibration.mixtures import MixtureObjective, Mixtures
+from uqassay.metrics.calibration_measures import CALIBRATION_MEASURES
+
+SHAPES = ((12, 4, 3), (1, 2, 2), (7, 1, 5), (30, 9, 2))
+
+
+def members_of(shape: tuple[int, int, int], seed: int = 0) -> np.ndarray:
+    n, m, k = shape
+    return np.random.default_rng(seed).dirichlet(np.full(k, 0.7), (n, m))
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("lead", [(), (1,), (20,), (3, 5), (0,)])
+def test_probs_against_brute_force(shape, lead):
+    members = members_of(shape)
+    weights = np.random.default_rng(1).dirichlet(np.ones(shape[1]), lead)
+    found = Mixtures(members).probs(weights)
+    assert found.shape == (*lead, shape[0], shape[2])
+    np.testing.assert_allclose(found, np.einsum("...m,nmk->...nk", weights, members), atol=1e-15)
+
+
+def test_a_member_is_given_back_as_it_is():
+    members = members_of((12, 4, 3))
+    np.testing.assert_array_equal(Mixtures(members).probs(np.eye(4)), members.swapaxes(0, 1))
+
+
+@pytest.mark.parametrize("long_row", [module.LONG_ROW, 1])
+def test_probs_do_not_depend_on_what_is_computed_beside_them(monkeypatch, long_row):
+    monkeypatch.setattr(module, "LONG_ROW", long_row)
+    mixtures = Mixtures(members_of((101, 10, 7)))
+    weights = np.random.default_rng(2).dirichlet(np.ones(10), 37)
+    together = mixtures.probs(weights)
+    for i, one in enumerate(weights):
+        np.testing.assert_array_equal(mixtures.probs(one), together[i])
+    np.testing.assert_array_equal(mixtures.probs(weights[5:].reshape(4, 8, 10)).reshape(32, 101, 7), together[5:])
+
+
+@pytest.mark.parametrize("order", ["float32", "read-only", "fortran", "list"])
+def test_members_in_any_form(order):
+    members = members_of((12, 4, 3))
+    given = {"float32": members.astype(np.float32), "fortran": np.asfortranarray(members), "list": members.tolist()}
+    form = given.get(order, members)
+    if order == "read-only":
+        members.flags.writeable = False
+    weights = np.full((1, 4), 0.25)
+    np.testing.assert_allclose(Mixtures(form).probs(weights)[0], members.mean(axis=1), atol=1e-7)
+
+
+def test_drawn_labels_follow_the_probabilities():
+    members = members_of((6, 3, 4))
+    members[0, :, :] = [0.0, 0.5, 0.5, 0.0]  # classes without probability, first and last
+    weights = np.array([0.2, 0.3, 0.5])
+    labels = Mixtures(members).draw_labels(np.tile(weights, (20_000, 1)), np.random.default_rng(3))
+    shares = np.stack([(labels == k).mean(axis=0) for k in range(4)], axis=1)
+    probs = np.einsum("m,nmk->nk", weights, members)
+    assert np.abs(shares - probs).max() < 5 * np.sqrt(0.25 / 20_000)
+    assert set(np.unique(labels[:, 0])) == {1, 2}
+
+
+def test_each_draw_has_a_mixture_of_its_own():
+    members = np.stack([np.tile([1.0, 0.0], (5, 1)), np.tile([0.0, 1.0], (5, 1))], axis=1)
+    labels = Mixtures(members).draw_labels(np.array([[1.0, 0.0], [0.0, 1.0]]), np.random.default_rng(0))
+    np.testing.assert_array_equal(labels, [[0] * 5, [1] * 5])
+
+
+def objective_of(name: str, n_targets: int = 5) -> MixtureObjective:
+    mixtures = Mixtures(members_of((23, 4, 3)))
+    labels = np.random.default_rng(4).integers(0, 3, (n_targets, 23))
+    return MixtureObjective(mixtures, labels, CALIBRATION_MEASURES[name])
+
+
+@pytest.mark.parametrize("name", CALIBRATION_MEASURES)
+def test_shared_and_own_against_one_mixture_at_a_time(name):
+    objective = objective_of(name)
+    weights = np.random.default_rng(5).dirichlet(np.ones(4), (5, 6))
+    shared, own = objective.shared(weights[0]), objective.own(weights)
+    assert shared.shape == own.shape == (5, 6)
+    assert objective.evaluations == 6 + 30
+    for t in range(5):
+        for i in range(6):
+            for found, one in ((shared[t, i], weights[0, i]), (own[t, i], weights[t, i])):
+                expected = objective.measure.prepare(objective.mixtures.probs(one)).values(objective.labels[t])
+                # pairs of all instances are summed by a matrix product, whose rounding is the library's
+                assert abs(found - expected) <= (1e-15 if name in ("skce-uq", "skce-biased") else 0.0)
+
+
+def test_own_of_some_targets():
+    objective = objective_of("ece-classwise")
+    weights = np.random.default_rng(5).dirichlet(np.ones(4), (5, 6))
+    targets = np.array([3, 0, 3])
+    np.testing.assert_array_equal(objective.own(weights[targets], targets), objective.own(weights)[targets])
+
+
+@pytest.mark.parametrize("name", ["ece-confidence", "hosmer-lemeshow", "skce-ul"])
+def test_neither_chunks_nor_threads_change_a_number(monkeypatch, name):
+    weights = np.random.default_rng(6).dirichlet(np.ones(4), (5, 40))
+    truths = weights[0]
+
+    def everything() -> list[np.ndarray]:
+        objective = objective_of(name)
+        labels = objective.mixtures.draw_labels(truths, np.random.default_rng(7))
+        return [objective.shared(truths), objective.own(weights), labels]
+
+    expected = everything()
+    for chunk_bytes, few_parts, cores in ((1, 10**9, 1), (3_000, 0, 3), (1, 0, 2), (2**40, 0, 4)):
+        monkeypatch.setattr(module, "CHUNK_BYTES", chunk_bytes)
+        monkeypatch.setattr(module, "FEW_PARTS", few_parts)
+        monkeypatch.setattr(module, "available_cores", lambda cores=cores: cores)
+        for found, wanted in zip(everything(), expected, strict=True):
+            np.testing.assert_array_equal(found, wanted)
+
+
+def test_a_thread_starts_no_threads(monkeypatch):
+    def refuse(*_: object) -> None:
+        raise AssertionError("a pool within a thread")
+
+    monkeypatch.setattr(module, "CHUNK_BYTES", 1)
+    monkeypatch.setattr(module, "FEW_PARTS", 0)
+    monkeypatch.setattr(module, "available_cores", lambda: 4)
+    monkeypatch.setattr(module, "ThreadPoolExecutor", refuse)
+    objective, found = objective_of("ece-confidence"), []
+    with pytest.raises(AssertionError, match="a pool within a thread"):
+        objective.shared(np.eye(4))
+    worker = threading.Thread(target=lambda: found.append(objective.shared(np.eye(4))))
+    worker.start()
+    worker.join()
+    assert found[0].shape == (5, 4)
+
+
+def test_a_problem_in_a_thread_is_not_lost(monkeypatch):
+    monkeypatch.setattr(module, "CHUNK_BYTES", 1)
+    monkeypatch.setattr(module, "FEW_PARTS", 0)
+    monkeypatch.setattr(module, "available_cores", lambda: 2)
+    objective = objective_of("ece-confidence")
+    objective.labels = objective.labels[:, :-1]
+    with pytest.raises(ValueError, match="broadcast"):
+        objective.shared(np.eye(4))
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 17])
+@pytest.mark.parametrize("bytes_each", [0.0, 1.0, 1e5, 1e6, 1e9])
+def test_parts_cover_everything_once_and_evenly(n, bytes_each):
+    parts = module._parts(n, bytes_each)
+    assert [i for part in parts for i in range(n)[part]] == list(range(n))
+    lengths = [part.stop - part.start for part in parts]
+    assert max(lengths) - min(lengths) <= 1
+    assert max(lengths) <= max(1, module.CHUNK_BYTES / max(bytes_each, 1e-300))

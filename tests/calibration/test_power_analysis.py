@@ -1,0 +1,172 @@
+"""Planned powers of tests of calibration: against a binomial closed form, the level, and each other."""
+
+import re
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import uqassay as uq
+from uqassay.calibration.miscalibration import Miscalibration
+from uqassay.calibration.power_analysis import calibration_power, required_instances
+from uqassay.calibration.power_simulation import fitted_probit
+from uqassay.calibration.simplex_search import SimplexSearch
+from uqassay.errors import InputError
+
+TINY = SimplexSearch(n_shared=8, n_populations=1, n_kept=4, n_left=2, n_generations=2, n_rounds=1, n_steps=4)
+COIN = np.array([[0.7, 0.3]])
+
+
+def pilot(seed=0, m=300, k=3):
+    return np.random.default_rng(seed).dirichlet(np.ones(k), m)
+
+
+def binomial_power(n, said, true, alpha=0.05):
+    """Exact power of rejecting for a great |k/n − said|, where D is infinite; ties count against rejection."""
+    counts = np.arange(n + 1)
+    distance = np.abs(counts / n - said).round(12)
+    under = stats.binom.pmf(counts, n, said)
+    pvalues = np.array([under[distance >= d].sum() for d in distance])
+    return stats.binom.pmf(counts, n, true)[pvalues <= alpha].sum()
+
+
+@pytest.mark.parametrize(("n", "delta"), [(100, 0.1), (300, 0.07), (60, -0.15), (50, 0.0)])
+def test_power_of_one_constant_prediction_against_the_binomial_one(n, delta):
+    found = calibration_power(COIN, Miscalibration.overconfidence(delta), n, n_samples=250, n_draws=199)
+    exact = binomial_power(n, 0.7, 0.7 - delta)
+    assert float(found.power) == pytest.approx(exact, abs=3 * (exact * (1 - exact) / 250) ** 0.5 + 0.02)
+    assert found.power.low < found.power < found.power.high
+    assert found.pvalues.shape == (250,)
+
+
+def test_required_instances_against_the_binomial_ones():
+    size = required_instances(COIN, Miscalibration.overconfidence(0.1), n_samples=300)
+    shift = 1.96 * 0.21**0.5 + 0.8416 * 0.24**0.5
+    assert size.n == pytest.approx((shift / 0.1) ** 2, rel=0.2)
+    assert binomial_power(int(size.n), 0.7, 0.6) == pytest.approx(0.8, abs=0.08)
+    assert size.n_low < size.n < size.n_high
+    assert size.power.low <= 0.8 <= size.power.high
+    assert [point.n for point in size.tried] == sorted(point.n for point in size.tried)
+    assert {point.n for point in size.tried} >= {160, size.n}
+    assert size.note == ""
+
+
+@pytest.mark.parametrize("measure", ["ece-confidence", "ece-classwise", "skce-ul"])
+def test_without_miscalibration_the_power_is_the_level(measure):
+    found = calibration_power(pilot(), Miscalibration.none(), 60, measure=measure, n_samples=300)
+    assert abs(float(found.power) - 0.05) <= 3 * (0.05 * 0.95 / 300) ** 0.5
+    at_20 = (found.pvalues <= 0.2).mean()
+    assert abs(at_20 - 0.2) <= 3 * (0.2 * 0.8 / 300) ** 0.5
+
+
+@pytest.mark.parametrize(
+    "alternative",
+    [Miscalibration.temperature(2.0), Miscalibration.label_noise(0.3), Miscalibration.overconfidence(0.15)],
+)
+def test_power_grows_with_n(alternative):
+    powers = [float(calibration_power(pilot(), alternative, n, n_samples=120).power) for n in (15, 90, 600)]
+    assert powers[0] < powers[1] - 0.1
+    assert powers[1] < powers[2]
+    assert powers[2] > 0.9
+
+
+def test_ensembles_absorb_what_weights_can_mend():
+    probs = pilot(1)
+    sharp = probs**3 / (probs**3).sum(axis=1, keepdims=True)
+    mendable = np.stack([sharp, np.full_like(probs, 1 / 3)], axis=1)
+    mean = uq.Members(mendable, weights=[1.0, 0.0])
+    noisy = Miscalibration.label_noise(0.3)  # the truth is the mixture with weights .7 and .3
+    options = {"n_samples": 60, "n_draws": 39, "search": TINY}
+    for null in ("minimised", "random"):
+        assert calibration_power(mean, noisy, 300, null=null, **options).power < 0.2
+    assert calibration_power(sharp, noisy, 300, n_samples=60).power > 0.8
+    alike = np.stack([sharp, sharp], axis=1)
+    assert calibration_power(alike, noisy, 300, **options).power > 0.8
+
+
+def test_required_instances_for_members():
+    probs = pilot(2, 150)
+    sharp = probs**2 / (probs**2).sum(axis=1, keepdims=True)
+    sharper = probs**3 / (probs**3).sum(axis=1, keepdims=True)
+    members = np.stack([sharp, sharper], axis=1)
+    size = required_instances(
+        members, Miscalibration.temperature(3.0), null="random", n_samples=40, n_draws=19, search=TINY
+    )
+    assert 10 <= size.n < 400
+    assert size.power.low <= 0.8
+
+
+def test_a_power_out_of_reach_is_nan_with_a_reason():
+    size = required_instances(pilot(), Miscalibration.none(), largest=200, n_samples=40)
+    assert np.isnan(size.n)
+    assert size.note == "the power is not reached with 200 instances"
+    assert size.power < 0.3
+    easy = required_instances(np.array([[0.99, 0.01]]), lambda p: p[:, ::-1], n_samples=20)
+    assert easy.n == 10
+    assert easy.note == "fewer than 10 instances were not tried"
+
+
+def test_stated_truths_against_brute_force():
+    generator = np.random.default_rng(3)
+    probs = generator.dirichlet(np.full(4, 0.5), 20)
+    probs[0] = [1, 0, 0, 0]
+    probs[1] = [0.4, 0.4, 0.2, 0.0]
+    for i, p in enumerate(probs):
+        tempered = np.array([value ** (1 / 1.7) for value in p])
+        assert Miscalibration.temperature(1.7).truth(probs)[i] == pytest.approx(tempered / tempered.sum(), abs=1e-12)
+        assert Miscalibration.label_noise(0.2).truth(probs)[i] == pytest.approx([0.8 * v + 0.05 for v in p], abs=1e-12)
+        for delta in (0.3, -0.3, 0.9):
+            top = int(np.argmax(p))
+            new = min(max(p[top] - delta, 0.0), 1.0)
+            rest = sum(p) - p[top]
+            shares = [(1 - new) * (v / rest if rest > 0 else 1 / 3) for v in p]
+            shares[top] = new
+            assert Miscalibration.overconfidence(delta).truth(probs)[i] == pytest.approx(shares, abs=1e-12)
+    assert np.array_equal(Miscalibration.none().truth(probs), probs)
+    assert Miscalibration.temperature(1.0).truth(probs) == pytest.approx(probs, abs=1e-12)
+    assert Miscalibration.overconfidence(-0.1).sentence == "the predicted class is true 0.1 more often than said"
+
+
+def test_data_sets_are_the_same_whatever_their_number_and_the_kind_of_input():
+    probs = pilot(4, 50)
+    few = calibration_power(probs, Miscalibration.label_noise(0.2), 40, n_samples=5, rng=3)
+    more = calibration_power(uq.Point(probs), Miscalibration.label_noise(0.2), 40, n_samples=9, rng=3)
+    single = calibration_power(uq.Members(probs[:, None]), lambda p: 0.8 * p + 0.2 / 3, 40, n_samples=9, rng=3)
+    assert np.array_equal(few.pvalues, more.pvalues[:5])
+    assert np.array_equal(single.pvalues, more.pvalues)
+    low = calibration_power(probs.astype(np.float32), Miscalibration.none(), 1, n_samples=3)
+    assert low.pvalues.shape == (3,)
+
+
+def test_fitted_curve_against_scipy():
+    x, counts = np.array([0.5, 0.8, 1.0, 1.3]), np.array([4000.0, 4000, 4000, 4000])
+    shares = stats.norm.cdf(-1.2 + 2.1 * x)
+    a, b, covariance = fitted_probit(x, shares, counts)
+    assert (a, b) == pytest.approx((-1.2, 2.1), abs=0.01)
+    draws = np.random.default_rng(0).binomial(4000, shares, (200, 4)) / 4000
+    found = np.array([fitted_probit(x, row, counts)[:2] for row in draws])
+    assert found.std(axis=0) == pytest.approx(np.sqrt(np.diag(covariance)), rel=0.2)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: calibration_power(pilot(), "noise", 50), "alternative: must be a Miscalibration or a function"),
+        (lambda: calibration_power(pilot(), lambda p: p[:2], 50), r"alternative: must give probabilities of the shape"),
+        (lambda: calibration_power(pilot(), lambda p: 2 * p, 50), "alternative: must give probabilities that sum to 1"),
+        (lambda: calibration_power(pilot(), Miscalibration.none(), 0), "n: must be a whole number of at least 1"),
+        (lambda: calibration_power(pilot(), Miscalibration.none(), 9, n_draws=9), "alpha: the smallest p-value"),
+        (lambda: calibration_power(pilot(), Miscalibration.none(), 9, alpha=0), "alpha: must lie strictly"),
+        (lambda: calibration_power(pilot(), Miscalibration.none(), 9, measure="e"), "measure: must be one of"),
+        (lambda: calibration_power(pilot()[0], Miscalibration.none(), 9), "prediction: must have 2 or 3 dimensions"),
+        (lambda: required_instances(pilot(), Miscalibration.none(), power=0.04), "power: must be above alpha=0.05"),
+        (lambda: required_instances(pilot(), Miscalibration.none(), power=1.0), "power: must lie strictly between"),
+        (lambda: required_instances(pilot(), Miscalibration.none(), largest=5), "largest: must be a whole number"),
+        (lambda: Miscalibration.temperature(0), "temperature: must be positive and finite; got 0"),
+        (lambda: Miscalibration.label_noise(1.5), "share: must lie between 0 and 1; got 1.5"),
+        (lambda: Miscalibration.overconfidence(1), "delta: must lie strictly between -1 and 1; got 1"),
+    ],
+)
+def test_bad_input_is_refused(call, message):
+    with pytest.raises(InputError, match=re.compile(message)):
+        call()

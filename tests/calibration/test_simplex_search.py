@@ -1,0 +1,361 @@
+"""The search over mixtures against dense grids, SciPy's solvers, and what it promises.
+
+Run as a script, ``python tests/calibration/test_simplex_search.py [DATA SETS]``, it prints the comparison with COBYLA on 200
+random data sets (about ten minutes on one core, nearly all of them COBYLA's).
+"""
+
+import sys
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import uqassay.calibration.mixtures as mixtures_module
+from uqassay.calibration.mixtures import MixtureObjective, Mixtures
+from uqassay.calibration.simplex_search import (
+    QUICK,
+    THOROUGH,
+    SimplexSearch,
+    minimise_over_simplex,
+    onto_simplex,
+    search_simplex,
+)
+from uqassay.metrics.calibration_measures import CALIBRATION_MEASURES, CalibrationMeasure
+
+FOUR = ("ece-confidence", "ece-classwise", "hosmer-lemeshow", "skce-ul")
+SETTINGS = [(u, scenario) for u in (0.01, 0.1, 1.0) for scenario in ("S1", "S2")]
+
+
+def dirichlet(alpha: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Dirichlet draws for parameters (..., K) however small, in logarithms: G(a) = G(a + 1) U^(1/a)."""
+    with np.errstate(divide="ignore"):
+        logs = np.log(rng.standard_gamma(alpha + 1)) + np.log(rng.random(alpha.shape)) / np.maximum(alpha, 1e-300)
+    parts = np.exp(logs - logs.max(axis=-1, keepdims=True))
+    return parts / parts.sum(axis=-1, keepdims=True)
+
+
+def simulated(
+    rng: np.random.Generator, u: float, scenario: str, n: int = 100, m: int = 10, k: int = 10
+) -> tuple[np.ndarray, np.ndarray]:
+    """Members ~ Dir(K p / u) around p ~ Dir(1/K), and labels from a mixture (S1) or from outside of them all (S2)."""
+    centre = dirichlet(np.full((n, k), 1 / k), rng)
+    members = dirichlet(np.repeat(k * centre[:, np.newaxis] / u, m, axis=1), rng)
+    if scenario == "S1":
+        truth = np.einsum("m,nmk->nk", rng.dirichlet(np.ones(m)), members)
+    else:
+        share = rng.random((n, 1))
+        truth = (1 - share) * members.mean(axis=1) + share * np.eye(k)[centre.argmax(axis=1)]
+    labels = (np.cumsum(truth, axis=1)[:, :-1] <= rng.random((n, 1))).sum(axis=1)
+    return members, labels
+
+
+def problem(
+    seed: object, name: str, u: float = 0.1, scenario: str = "S1", **sizes: int
+) -> tuple[MixtureObjective, float]:
+    """An objective, and the standard deviation of the measure under calibration, the unit of all distances here."""
+    rng = np.random.default_rng(seed)
+    members, labels = simulated(rng, u, scenario, **sizes)
+    mixtures, measure = Mixtures(members), CALIBRATION_MEASURES[name]
+    truths = rng.dirichlet(np.ones(members.shape[1]), 100)
+    null = measure.prepare(mixtures.probs(truths)).values(mixtures.draw_labels(truths, rng))
+    return MixtureObjective(mixtures, labels[np.newaxis], measure), float(null.std())
+
+
+def cobyla(objective: MixtureObjective) -> float:
+    """COBYLA from the mean with default tolerances; the end point is brought back to the simplex, in the better of two ways."""
+    from scipy.optimize import minimize
+
+    m = objective.mixtures.n_members
+    constraints = [
+        {"type": "ineq", "fun": lambda weights: weights},
+        {"type": "ineq", "fun": lambda weights: weights.sum() - 1},
+        {"type": "ineq", "fun": lambda weights: 1 - weights.sum()},
+    ]
+    end = minimize(lambda w: at(objective, w), np.full(m, 1 / m), method="COBYLA", constraints=constraints).x
+    clipped = np.maximum(end, 0)
+    return min(at(objective, clipped / clipped.sum()), at(objective, onto_simplex(end)))
+
+
+def at(objective: MixtureObjective, weights: np.ndarray) -> float:
+    return float(objective.shared(weights[np.newaxis])[0, 0])
+
+
+# -- onto_simplex -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("m", [1, 2, 3, 7])
+def test_onto_simplex_against_a_quadratic_program(m):
+    from scipy.optimize import minimize
+
+    points = np.random.default_rng(m).normal(0.3, 1.0, (12, m))
+    for point, ours in zip(points, onto_simplex(points), strict=True):
+        theirs = minimize(
+            lambda x, point=point: ((x - point) ** 2).sum(),
+            np.full(m, 1 / m),
+            jac=lambda x, point=point: 2 * (x - point),
+            method="SLSQP",
+            bounds=[(0, 1)] * m,
+            constraints={"type": "eq", "fun": lambda x: x.sum() - 1, "jac": np.ones_like},
+            options={"ftol": 1e-15},
+        ).x
+        np.testing.assert_allclose(ours, theirs, atol=1e-6)
+
+
+def test_onto_simplex_leaves_its_points_and_reaches_corners():
+    inside = np.random.default_rng(0).dirichlet(np.ones(6), (4, 5))
+    np.testing.assert_allclose(onto_simplex(inside), inside, atol=1e-15)
+    np.testing.assert_array_equal(onto_simplex(np.array([9.0, 0.0, -3.0])), [1.0, 0.0, 0.0])
+    np.testing.assert_allclose(onto_simplex(np.full(4, -7.0)), 0.25)
+
+
+# -- the minimum --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", FOUR)
+@pytest.mark.parametrize("m", [2, 3])
+def test_minimum_against_a_dense_grid(name, m):
+    steps = 4000 if m == 2 else 90
+    share = np.arange(steps + 1) / steps
+    grid = np.stack(np.meshgrid(*[share] * (m - 1), indexing="ij"), axis=-1).reshape(-1, m - 1)
+    grid = np.concatenate([grid, 1 - grid.sum(axis=1, keepdims=True)], axis=1)
+    grid = grid[grid[:, -1] > -1e-12]
+    for i in range(3):
+        objective, sd = problem([i, m], name, u=(0.01, 0.1, 1.0)[i], m=m)
+        least = objective.shared(np.maximum(grid, 0)).min()
+        thorough, quick = (search_simplex(objective, s, np.random.default_rng(i)).values[0] for s in (THOROUGH, QUICK))
+        assert thorough <= least + (1e-5 if name == "skce-ul" else 0.02) * sd
+        assert quick <= least + (1e-3 if name == "skce-ul" else 0.3) * sd
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", FOUR)
+def test_minimum_against_cobyla(name):
+    worse = []
+    for i, (u, scenario) in enumerate(SETTINGS):
+        objective, sd = problem([5, i], name, u, scenario)
+        found = search_simplex(objective, THOROUGH, np.random.default_rng(i)).values[0]
+        worse.append((found - cobyla(objective)) / sd)
+    assert max(worse) <= 1e-3
+    assert np.mean(np.array(worse) <= 1e-9) >= 5 / 6
+
+
+@pytest.mark.parametrize("i", range(4))
+def test_smooth_minimum_against_sequential_quadratic_programming(i):
+    from scipy.optimize import minimize
+
+    u, scenario = SETTINGS[i + 1]
+    objective, sd = problem([6, i], "skce-ul", u, scenario, m=6)
+    found = search_simplex(objective, THOROUGH, np.random.default_rng(i))
+    starts = np.concatenate([found.weights, np.full((1, 6), 1 / 6), np.random.default_rng(i).dirichlet(np.ones(6), 3)])
+    ends = [
+        minimize(
+            lambda weights: at(objective, weights),
+            start,
+            method="SLSQP",
+            bounds=[(0, 1)] * 6,
+            constraints={"type": "eq", "fun": lambda weights: weights.sum() - 1},
+            options={"ftol": 1e-14, "maxiter": 300},
+        ).x
+        for start in starts
+    ]
+    assert found.values[0] <= min(at(objective, onto_simplex(end)) for end in ends) + 1e-6 * sd
+
+
+# -- promises -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", CALIBRATION_MEASURES)
+@pytest.mark.parametrize("m", [1, 2, 3, 6])
+def test_value_and_weights_belong_together(name, m):
+    rng = np.random.default_rng(m)
+    members, _ = simulated(rng, 0.3, "S1", n=31, m=m, k=4)
+    mixtures, measure = Mixtures(members), CALIBRATION_MEASURES[name]
+    labels = rng.integers(0, 4, (5, 31))
+    objective = MixtureObjective(mixtures, labels, measure)
+    found = search_simplex(objective, QUICK, np.random.default_rng(0))
+    assert found.values.shape == found.spread.shape == (5,)
+    assert found.weights.shape == (5, m)
+    assert found.evaluations == objective.evaluations > 0
+    assert found.weights.min() >= 0
+    np.testing.assert_allclose(found.weights.sum(axis=1), 1, atol=1e-12)
+    rounding = 1e-14 if name in ("skce-uq", "skce-biased") else 0.0
+    recomputed = measure.prepare(mixtures.probs(found.weights)).values(labels)
+    np.testing.assert_allclose(recomputed, found.values, rtol=0, atol=rounding)
+    plain = objective.shared(np.concatenate([np.eye(m), np.full((1, m), 1 / m)]))
+    least = np.fmin.reduce(plain, axis=1)
+    assert ((found.values <= least + rounding) | np.isnan(least)).all()
+
+
+def test_never_above_the_mixtures_judged_first(monkeypatch):
+    judged = []
+    keep = MixtureObjective.shared
+    monkeypatch.setattr(MixtureObjective, "shared", lambda self, w: judged.append(keep(self, w)) or judged[-1])
+    objective, _ = problem(8, "ece-classwise")
+    objective.labels = np.random.default_rng(1).integers(0, 10, (4, 100))
+    values, _ = minimise_over_simplex(objective, QUICK, np.random.default_rng(0))
+    assert len(judged) == 1
+    assert judged[0].shape == (4, 11 + QUICK.n_shared)
+    assert (values <= judged[0].min(axis=1)).all()
+
+
+@pytest.mark.parametrize("search", [QUICK, replace(THOROUGH, n_generations=10)])
+def test_neither_chunks_nor_threads_change_the_result(monkeypatch, search):
+    def everything() -> list[np.ndarray]:
+        objective, _ = problem(9, "ece-classwise", n=40, m=5, k=4)
+        objective.labels = np.random.default_rng(1).integers(0, 4, (3, 40))
+        return list(minimise_over_simplex(objective, search, np.random.default_rng(2)))
+
+    expected = everything()
+    for chunk_bytes, few_parts, cores in ((1, 10**9, 1), (30_000, 0, 3), (2**40, 0, 2)):
+        monkeypatch.setattr(mixtures_module, "CHUNK_BYTES", chunk_bytes)
+        monkeypatch.setattr(mixtures_module, "FEW_PARTS", few_parts)
+        monkeypatch.setattr(mixtures_module, "available_cores", lambda cores=cores: cores)
+        for found, wanted in zip(everything(), expected, strict=True):
+            np.testing.assert_array_equal(found, wanted)
+
+
+def test_same_generator_same_result():
+    objective, _ = problem(10, "hosmer-lemeshow", n=30, m=4, k=3)
+    first, again, other = (
+        search_simplex(objective, QUICK, np.random.default_rng(seed)).weights[0] for seed in (1, 1, 2)
+    )
+    np.testing.assert_array_equal(first, again)
+    assert np.abs(first - other).max() > 0
+
+
+def test_spread_is_the_distance_between_the_populations():
+    objective, sd = problem(11, "ece-confidence")
+    several = search_simplex(objective, replace(QUICK, n_populations=3), np.random.default_rng(0))
+    assert 0 < several.spread[0] < 3 * sd
+    single = search_simplex(objective, QUICK, np.random.default_rng(0))
+    assert np.isnan(single.spread[0])
+    smooth, sd = problem(12, "skce-ul", m=4)
+    assert search_simplex(smooth, THOROUGH, np.random.default_rng(0)).spread[0] < 1e-5 * sd
+
+
+# -- ordinary and odd inputs --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", FOUR)
+@pytest.mark.parametrize("search", [QUICK, THOROUGH])
+def test_equal_members_have_the_value_of_each(name, search):
+    rng = np.random.default_rng(0)
+    one = rng.dirichlet(np.ones(3), 20)
+    labels = rng.integers(0, 3, (2, 20))
+    measure = CALIBRATION_MEASURES[name]
+    for m in (1, 2, 5):
+        objective = MixtureObjective(Mixtures(np.repeat(one[:, np.newaxis], m, axis=1)), labels, measure)
+        found = search_simplex(objective, search, np.random.default_rng(0))
+        single = measure.prepare(one[np.newaxis]).values(labels)
+        assert (found.values <= single + 1e-12).all()
+        if name == "skce-ul" or m == 1:  # binned measures may jump where rounding moves a probability over an edge
+            np.testing.assert_allclose(found.values, single, atol=1e-12)
+        np.testing.assert_allclose(found.weights.sum(axis=1), 1, atol=1e-12)
+        assert m > 1 or (found.spread == 0).all()
+
+
+@pytest.mark.parametrize("name", FOUR)
+@pytest.mark.parametrize(("n", "m", "k"), [(1, 3, 2), (1, 2, 5), (2, 4, 2), (3, 12, 3), (9, 40, 2)])
+def test_small_problems(name, n, m, k):
+    n = max(n, 2) if name == "skce-ul" else n  # a single instance has no pair
+    rng = np.random.default_rng(1)
+    objective = MixtureObjective(
+        Mixtures(rng.dirichlet(np.ones(k), (n, m))), rng.integers(0, k, (2, n)), CALIBRATION_MEASURES[name]
+    )
+    for search in (QUICK, THOROUGH):
+        found = search_simplex(objective, search, np.random.default_rng(0))
+        assert not np.isnan(found.values).any()
+        np.testing.assert_allclose(found.weights.sum(axis=1), 1, atol=1e-12)
+        assert found.weights.min() >= 0
+
+
+def test_one_hot_members_with_infinite_values():
+    """Where a class has no probability and happens all the same, Hosmer-Lemeshow is infinite: at every corner here."""
+    members = np.eye(3)[np.array([[0, 1], [1, 0], [0, 1], [1, 0], [0, 1], [1, 0]])]
+    labels = np.array([[0, 1, 1, 0, 0, 1], [2, 1, 1, 0, 0, 1]])
+    objective = MixtureObjective(Mixtures(members), labels, CALIBRATION_MEASURES["hosmer-lemeshow"])
+    assert np.isinf(objective.shared(np.eye(2))).all()
+    for search in (QUICK, THOROUGH):
+        found = search_simplex(objective, search, np.random.default_rng(0))
+        assert np.isfinite(found.values[0])
+        assert found.values[1] == np.inf  # the last class has no probability in any mixture
+        assert np.isnan(found.spread[1])
+
+
+def measure_of(values: object) -> CalibrationMeasure:
+    """A measure of one's own, from a function of the probability of class 0 of the first instance."""
+
+    class Prepared:
+        def __init__(self, probs: np.ndarray) -> None:
+            self.first = probs[..., 0, 0]
+
+        def values(self, labels: np.ndarray) -> np.ndarray:
+            return values(np.broadcast_to(self.first, np.broadcast_shapes(self.first.shape, labels.shape[:-1])))
+
+    return CalibrationMeasure("own", "strong", "A test.", "none", Prepared)
+
+
+@pytest.mark.parametrize("m", [2, 4])
+def test_undefined_values_lose_against_defined_ones(m):
+    members = np.random.default_rng(0).dirichlet(np.ones(2), (3, m))
+    members[0, :, 0] = np.linspace(0, 1, m)
+    members[0, :, 1] = 1 - members[0, :, 0]
+    labels = np.zeros((2, 3), dtype=np.intp)
+    part = MixtureObjective(Mixtures(members), labels, measure_of(lambda p: np.where(p < 0.4, np.nan, p)))
+    found = search_simplex(part, THOROUGH, np.random.default_rng(0))
+    np.testing.assert_allclose(found.values, 0.4, atol=1e-4)
+    assert (found.values >= 0.4).all()
+    nowhere = MixtureObjective(Mixtures(members), labels, measure_of(lambda p: np.full_like(p, np.nan)))
+    assert np.isnan(search_simplex(nowhere, QUICK, np.random.default_rng(0)).values).all()
+
+
+def test_negative_and_huge_values():
+    members = np.random.default_rng(0).dirichlet(np.ones(2), (3, 4))
+    labels = np.zeros((1, 3), dtype=np.intp)
+    lowest = members[0, :, 0].min()
+    for scale in (-1e-300, 1.0, 1e300):
+        objective = MixtureObjective(Mixtures(members), labels, measure_of(lambda p, scale=scale: scale * (p - 2)))
+        found = search_simplex(objective, QUICK, np.random.default_rng(0))
+        end = members[0, :, 0].max() if scale < 0 else lowest
+        np.testing.assert_allclose(found.values[0], scale * (end - 2), rtol=1e-9)
+
+
+@pytest.mark.parametrize(
+    "search",
+    [
+        SimplexSearch(0, 1, 1, 1, 0, 0, 1),
+        SimplexSearch(0, 5, 50, 50, 3, 1, 1),
+        SimplexSearch(3, 2, 1, 9, 2, 2, 3),
+    ],
+)
+@pytest.mark.parametrize("m", [1, 2, 3])
+def test_the_smallest_searches(search, m):
+    objective, _ = problem(13, "ece-confidence", n=20, m=m, k=3)
+    found = search_simplex(objective, search, np.random.default_rng(0))
+    assert found.values[0] <= objective.shared(np.eye(m)).min()
+    assert found.values[0] == at(objective, found.weights[0])
+
+
+# -- the full comparison ------------------------------------------------------------------------------------------------
+
+
+def main(n_sets: int) -> None:
+    """Print how often the search ends above COBYLA, and by how much, in standard deviations of the null."""
+    print(f"{n_sets} data sets: n = 100, M = K = 10; differences from COBYLA in standard deviations of the null")
+    print("measure             worse by > 1e-9   > 1e-3   greatest      mean   median")
+    for name in FOUR:
+        differences = []
+        for i in range(n_sets):
+            objective, sd = problem([7, i], name, *SETTINGS[i % len(SETTINGS)])
+            found = search_simplex(objective, THOROUGH, np.random.default_rng(i)).values[0]
+            differences.append((found - cobyla(objective)) / sd)
+        d = np.array(differences)
+        print(
+            f"{name:18} {np.mean(d > 1e-9):16.1%} {np.mean(d > 1e-3):8.1%} {d.max():10.2e} "
+            f"{d.mean():9.3f} {np.median(d):8.3f}",
+            flush=True,
+        )
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else 200)

@@ -1,0 +1,205 @@
+"""The test of one classifier."""
+
+import json
+from itertools import product
+
+import numpy as np
+import pytest
+
+import uqassay as uq
+from uqassay.calibration.monte_carlo import check_alpha, labels_from, monte_carlo_pvalue, null_threshold, pvalue_text
+from uqassay.calibration.random_null import known_mixture_null
+from uqassay.calibration.single_hypothesis import calibration_test
+from uqassay.errors import InputError
+from uqassay.metrics.calibration_measures import calibration_measure
+from uqassay.metrics.hosmer_lemeshow import hosmer_lemeshow_test
+from uqassay.metrics.kernel_calibration_pvalue import skce_pvalue
+
+MEASURES = ("ece-confidence", "ece-classwise", "hosmer-lemeshow", "skce-ul", "skce-uq")
+
+
+@pytest.fixture
+def data(random_generator):
+    probs = random_generator.dirichlet(np.full(4, 0.7), 60)
+    return labels_from(probs, 1, random_generator)[0], probs
+
+
+@pytest.mark.parametrize("measure", MEASURES)
+def test_pvalue_against_enumeration_of_all_labels(measure):
+    probs = np.array([[0.6, 0.4], [0.9, 0.1], [0.3, 0.7], [0.45, 0.55], [0.8, 0.2]])
+    y = np.array([1, 1, 1, 0, 0])
+    prepared = calibration_measure(measure).prepare(probs)
+    observed, exact = float(prepared.values(y)), 0.0
+    for labels in product((0, 1), repeat=5):
+        chance = np.prod(probs[np.arange(5), labels])
+        exact += chance * (float(prepared.values(np.array(labels))) >= observed - 1e-12)
+    test = calibration_test(y, probs, measure=measure, n_draws=4000)
+    assert test.statistic == pytest.approx(observed)
+    assert abs(test.pvalue - exact) <= 4 * np.sqrt(exact * (1 - exact) / 4000) + 1 / 4000
+
+
+def test_labels_from_against_their_probabilities(random_generator):
+    probs = random_generator.dirichlet(np.full(5, 0.3), 8)
+    probs[0], probs[1], probs[2] = [0, 1, 0, 0, 0], [0.5, 0, 0, 0.5, 0], [1, 0, 0, 0, 0]
+    labels = labels_from(probs, 20_000, random_generator)
+    found = np.stack([(labels == k).mean(axis=0) for k in range(5)], axis=1)
+    assert np.abs(found - probs).max() < 0.015
+    assert (found[probs == 0] == 0).all()
+
+
+def test_labels_from_needs_no_exact_sum(random_generator):
+    probs = np.array([[0.2, 0.2], [0.0, 1.001]])
+    labels = labels_from(probs, 4000, random_generator)
+    assert abs(labels[:, 0].mean() - 0.5) < 0.04
+    assert (labels[:, 1] == 1).all()
+
+
+def test_pvalue_counts_ties_against_rejection_and_forgives_rounding():
+    assert monte_carlo_pvalue(1.0, np.array([0.5, 1.0, 2.0])) == 3 / 4
+    assert monte_carlo_pvalue(0.1 + 0.2, np.array([0.3, 0.0])) == 2 / 3
+    assert monte_carlo_pvalue(np.inf, np.array([np.inf, 1.0])) == 2 / 3
+    assert np.isnan(monte_carlo_pvalue(np.nan, np.ones(3)))
+    assert np.isnan(monte_carlo_pvalue(1.0, np.array([1.0, np.nan])))
+
+
+def test_threshold_agrees_with_the_pvalue(random_generator):
+    null = random_generator.normal(size=59)
+    for alpha in (0.02, 0.05, 0.1, 0.5, 0.9):
+        for statistic in np.sort(null)[::3] + 1e-3:
+            assert (monte_carlo_pvalue(statistic, null) <= alpha) == (statistic > null_threshold(null, alpha))
+
+
+def test_result_is_plain(data):
+    test = calibration_test(*data, n_draws=19)
+    again = json.loads(json.dumps(test.to_dict(), allow_nan=False))
+    assert again["pvalue"] == test.pvalue
+    assert again["null"] == test.null.tolist()
+    assert (test.n_draws, test.n_instances, test.n_classes, test.smallest_pvalue) == (19, 60, 4, 0.05)
+    assert (test.measure, test.notion, test.method) == ("ece-confidence", "confidence", "resampled")
+    assert test.reject(0.05) == (test.statistic > test.threshold(0.05))
+
+
+def test_point_array_list_and_dtype_agree(data):
+    labels, probs = data
+    expected = calibration_test(labels, probs).to_dict()
+    assert calibration_test(labels.tolist(), uq.Point(probs)).to_dict() == expected
+    assert calibration_test(labels, np.asfortranarray(probs)).to_dict() == expected
+    readonly = probs.copy()
+    readonly.flags.writeable = False
+    assert calibration_test(labels.astype(np.int16), readonly).to_dict() == expected
+    for dtype, tolerance in ((np.float32, 1e-5), (np.float16, 5e-3)):
+        assert abs(calibration_test(labels, probs.astype(dtype)).statistic - expected["statistic"]) < tolerance
+
+
+def test_chunks_change_nothing(data, monkeypatch):
+    measure = calibration_measure("ece-classwise")
+    whole = known_mixture_null(data[1], measure, 50, np.random.default_rng(1))
+    monkeypatch.setattr("uqassay.calibration.random_null.CHUNK_BYTES", 5000)
+    assert (known_mixture_null(data[1], measure, 50, np.random.default_rng(1)) == whole).all()
+    small = calibration_test(*data, resample=True, n_draws=30).null
+    monkeypatch.setattr("uqassay.calibration.random_null.CHUNK_BYTES", 10**9)
+    assert np.allclose(calibration_test(*data, resample=True, n_draws=30).null, small, rtol=1e-12, atol=0)
+
+
+def test_resampled_instances_leave_bins_empty(data):
+    labels, probs = data
+    kept = calibration_test(labels, probs, measure="ece-classwise", n_draws=400)
+    resampled = calibration_test(labels, probs, measure="ece-classwise", n_draws=400, resample=True)
+    assert kept.statistic == resampled.statistic
+    assert resampled.null.mean() < kept.null.mean() - 2 * kept.null.std() / 20
+
+
+def test_asymptotic_tests_are_those_of_the_measures(data):
+    labels, probs = data
+    linear = calibration_test(labels, probs, measure="skce-ul", method="asymptotic")
+    assert (linear.pvalue, linear.n_draws) == (skce_pvalue(labels, probs, estimator="linear").pvalue, 0)
+    quadratic = calibration_test(labels, probs, measure="skce-uq", method="asymptotic", n_draws=200)
+    assert quadratic.pvalue == skce_pvalue(labels, probs, n_draws=200).pvalue
+    chi_squared = calibration_test(labels, probs, measure="hosmer-lemeshow", method="asymptotic")
+    assert chi_squared.pvalue == hosmer_lemeshow_test(labels, probs).pvalue
+    assert np.isnan(chi_squared.threshold())
+    assert chi_squared.reject(1e-6) is False
+    fewer = calibration_measure("hosmer-lemeshow", n_bins=3)
+    assert calibration_test(labels, probs, measure=fewer, method="asymptotic").statistic == pytest.approx(
+        calibration_test(labels, probs, measure=fewer, n_draws=1).statistic
+    )
+
+
+def test_undefined_is_nan_with_a_reason():
+    test = calibration_test([1], [[0.4, 0.6]], measure="skce-ul")
+    assert np.isnan(test.pvalue)
+    assert test.note == "the measure is undefined for these labels with 1 instance"
+    assert test.reject(0.05) is False
+    assert test.to_dict()["pvalue"] is None
+    assert test.sentence() == (
+        "Whether the classifier is calibrated in the strong sense is undefined: the measure is undefined for these labels "
+        "with 1 instance."
+    )
+
+
+def test_ordinary_edge_cases():
+    one = calibration_test([0], [[1.0, 0.0]])
+    assert (one.statistic, one.pvalue) == (0.0, 1.0)
+    impossible = calibration_test([1, 0], [[1.0, 0.0], [0.5, 0.5]], measure="hosmer-lemeshow", n_draws=99)
+    assert (impossible.statistic, impossible.pvalue) == (np.inf, 0.01)
+    assert impossible.to_dict()["statistic"] == "Infinity"
+    constant = calibration_test(np.arange(30) % 3, np.full((30, 3), 1 / 3))
+    assert constant.pvalue > 0.9
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"measure": "ece"}, "^measure: must be one of ece-confidence"),
+        ({"n_draws": 0}, "^n_draws: must be a whole number of at least 1; got 0"),
+        ({"method": "exact"}, "^method: must be one of 'resampled', 'asymptotic'; got 'exact'"),
+        (
+            {"method": "asymptotic"},
+            "^method: an asymptotic distribution is known for skce-ul, .*got measure 'ece-confid",
+        ),
+    ],
+)
+def test_options_are_checked(data, change, message):
+    with pytest.raises(InputError, match=message):
+        calibration_test(*data, **change)
+
+
+def test_data_are_checked(data):
+    labels, probs = data
+    with pytest.raises(InputError, match=r"^y_true: needs one label for each of the 60 instances; got 59"):
+        calibration_test(labels[1:], probs)
+    with pytest.raises(InputError, match=r"^y_true: labels must lie in 0 … 3; row 0 holds 4"):
+        calibration_test(np.full(60, 4), probs)
+    with pytest.raises(InputError, match=r"^y_true: must be one class for each instance"):
+        calibration_test(probs, probs)
+    with pytest.raises(InputError, match=r"^probs: each row must sum to 1 .*row 0 sums to 0.5"):
+        calibration_test(labels, probs / 2)
+    with pytest.raises(InputError, match=r"^probs: must be a Point or an array \(n, K\).*got Members"):
+        calibration_test(labels, uq.Members(probs[:, None]))
+
+
+def test_levels_out_of_reach_say_what_is_reachable(data):
+    test = calibration_test(*data, n_draws=9)
+    with pytest.raises(
+        InputError, match=r"^alpha: the smallest p-value that n_draws=9 can reach is 0.1; got 0.05; pass n_draws=19 or"
+    ):
+        test.reject(0.05)
+    with pytest.raises(InputError, match=r"pass n_draws=19 or more"):
+        test.threshold(0.05)
+    assert test.sentence(0.05).startswith(
+        "9 draws are too few to tell at this level whether the classifier is confidence"
+    )
+    with pytest.raises(InputError, match=r"^alpha: must lie strictly between 0 and 1; got 1.5"):
+        test.reject(1.5)
+    check_alpha(0.05, 19)
+    check_alpha(0.1, 9)
+
+
+def test_pvalues_in_words():
+    assert [pvalue_text(p) for p in (np.nan, 0.0001, 0.004, 0.05, 1.0)] == [
+        "p undefined",
+        "p < .001",
+        "p = .004",
+        "p = .05",
+        "p = 1.00",
+    ]

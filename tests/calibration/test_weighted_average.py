@@ -1,0 +1,175 @@
+"""The effect of the calibrated combination on held-out data: by hand, with groups, and coverage. Run as a script: the table."""
+
+import re
+import sys
+
+import numpy as np
+import pytest
+
+import uqassay as uq
+from uqassay.calibration.credal_hypothesis import credal_calibration_test
+from uqassay.calibration.weighted_average import _errors, weighted_average_effect
+from uqassay.errors import InputError
+from uqassay.metrics.calibration_measures import calibration_measure
+from uqassay.statistics import paired_mean_test
+
+
+def softmax(values):
+    shares = np.exp(values - values.max(axis=-1, keepdims=True))
+    return shares / shares.sum(axis=-1, keepdims=True)
+
+
+def drawn(truth, generator):
+    return (generator.random((len(truth), 1)) > truth.cumsum(axis=1)).sum(axis=1).clip(0, truth.shape[1] - 1)
+
+
+def ensemble(seed, n, k=4):
+    """The first member is calibrated, the second is underconfident, the third is sharper and wrong."""
+    generator = np.random.default_rng(seed)
+    z = 2 * generator.standard_normal((n, k))
+    members = np.stack([softmax(z), softmax(z / 4), softmax(2 * z + generator.standard_normal((n, k)))], axis=1)
+    return drawn(members[:, 0], generator), members
+
+
+def confidence_error(probs, labels):
+    """ECE from its definition."""
+    confidence, right = probs.max(axis=1), probs.argmax(axis=1) == labels
+    total = 0.0
+    for b in range(10):
+        inside = (confidence > b / 10) & (confidence <= (b + 1) / 10)
+        if inside.any():
+            total += inside.mean() * abs(right[inside].mean() - confidence[inside].mean())
+    return total
+
+
+def test_a_row_of_the_table_by_hand():
+    labels, members = ensemble(0, 400)
+    rows = np.arange(0, 400, 2)
+    effect = weighted_average_effect(labels, members, calibration_rows=rows, n_draws=50)
+    test = credal_calibration_test(labels[rows], members[rows], rng=0)
+    assert effect.test.pvalue == test.pvalue
+    assert np.array_equal(effect.weights, test.weights)
+    rest = np.arange(1, 400, 2)
+    assert effect.held_out_rows.tolist() == rest.tolist()
+    plain = members[rest].mean(axis=1)
+    weighted = np.einsum("nmk,m->nk", members[rest], test.weights)
+    hits = [(p.argmax(axis=1) == labels[rest]).astype(float) for p in (plain, weighted)]
+    assert [effect.accuracy, effect.accuracy_weighted] == pytest.approx([hits[0].mean(), hits[1].mean()], abs=1e-12)
+    by_hand = paired_mean_test(hits[1], hits[0])
+    assert float(effect.accuracy_difference.difference) == float(by_hand.difference)
+    assert effect.accuracy_difference.pvalue == by_hand.pvalue
+    errors = [confidence_error(p, labels[rest]) for p in (plain, weighted)]
+    assert [effect.error, effect.error_weighted] == pytest.approx(errors, abs=1e-12)
+    assert float(effect.error_difference) == pytest.approx(errors[1] - errors[0], abs=1e-12)
+    assert effect.error_difference.low < effect.error_difference < effect.error_difference.high
+    assert effect.error.n == 200
+
+
+def test_weights_mend_the_calibration_of_held_out_instances():
+    labels, members = ensemble(1, 1500)
+    for measure in ("ece-confidence", "ece-classwise"):
+        effect = weighted_average_effect(labels, members[:, :2], measure=measure, n_draws=100)
+        assert effect.error_difference.high < 0
+        assert effect.weights[0] > 0.7
+        assert not effect.test.reject(0.01)
+        assert effect.measure == measure
+
+
+def test_standard_error_against_fresh_samples():
+    generator = np.random.default_rng(2)
+    measure = calibration_measure("ece-confidence")
+    fresh, intervals = [], []
+    for _ in range(40):
+        z = 2 * generator.standard_normal((300, 4))
+        both, labels = np.stack([softmax(z / 2), softmax(z)]), drawn(softmax(z), generator)
+        found = _errors(both, labels, measure, None, 0.95, 100, generator)[2]
+        fresh.append(float(found))
+        intervals.append((found.high - found.low) / 2 / 1.968)
+    assert np.mean(intervals) == pytest.approx(np.std(fresh, ddof=1), rel=0.35)
+
+
+def test_groups_are_kept_together_and_widen_intervals():
+    labels, members = ensemble(3, 120)
+    labels, members, groups = np.repeat(labels, 4), np.repeat(members, 4, axis=0), np.repeat(np.arange(120), 4)
+    effect = weighted_average_effect(labels, uq.Members(members, groups=groups), null="random", n_draws=100)
+    assert not set(groups[effect.calibration_rows]) & set(groups[effect.held_out_rows])
+    alone = weighted_average_effect(
+        labels, members, calibration_rows=effect.calibration_rows, null="random", n_draws=100
+    )
+    width = [e.error_difference.high - e.error_difference.low for e in (alone, effect)]
+    assert width[1] > 1.5 * width[0]
+    assert effect.accuracy_difference.difference.high >= alone.accuracy_difference.difference.high
+    assert "60 groups" in effect.error.note
+
+
+def test_labels_have_no_say_in_the_parts():
+    labels, members = ensemble(4, 100)
+    first = weighted_average_effect(labels, members, null="random", n_draws=10)
+    again = weighted_average_effect((labels + 1) % 4, members, null="random", n_draws=10)
+    assert np.array_equal(first.calibration_rows, again.calibration_rows)
+    third = weighted_average_effect(labels, members, null="random", n_draws=10, fraction=0.3)
+    assert len(third.calibration_rows) == pytest.approx(30, abs=1)
+
+
+def test_one_member_changes_nothing():
+    labels, members = ensemble(5, 80)
+    effect = weighted_average_effect(labels, members[:, :1], n_draws=20)
+    assert (float(effect.accuracy_difference.difference), effect.accuracy_difference.pvalue) == (0.0, 1.0)
+    zero = effect.error_difference
+    assert (float(zero), zero.low, zero.high) == (0.0, 0.0, 0.0)
+    two = weighted_average_effect(labels[:2], members[:2], null="random", n_draws=5)
+    assert np.isnan(two.error.low)
+    assert two.error.note == "1 instance: no interval"
+
+
+LABELS, MEMBERS = ensemble(6, 20)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"calibration_rows": [0, 20]}, r"calibration_rows: must be row numbers in 0 … 19"),
+        (
+            {"calibration_rows": np.ones(20, bool)},
+            "calibration_rows: must leave instances for both parts; got 20 of 20",
+        ),
+        (
+            {"calibration_rows": np.arange(10), "groups": np.arange(20) % 7},
+            "calibration_rows: no group may lie in both parts; 7 do",
+        ),
+        ({"fraction": 0}, "fraction: must lie strictly between 0 and 1; got 0"),
+        ({"level": 95}, "level: must lie strictly between 0 and 1"),
+        ({"measure": "accuracy"}, "measure: must be one of"),
+    ],
+)
+def test_bad_input_is_refused(options, message):
+    with pytest.raises(InputError, match=re.compile(message)):
+        weighted_average_effect(LABELS, MEMBERS, null="random", n_draws=5, **options)
+
+
+def coverage(name, n, sharpness, n_samples, n_draws=200):
+    """Coverage in percent of intervals of the difference: for that to expect at n, and for that at n → ∞."""
+    measure, generator = calibration_measure(name), np.random.default_rng(0)
+
+    def sample(size):
+        z = 2 * generator.standard_normal((size, 5))
+        return np.stack([softmax(0.6 * z), softmax(sharpness * z)]), drawn(softmax(z), generator)
+
+    both, labels = sample(400_000)
+    limit = float(np.diff(measure.prepare(both).values(labels))[0])
+    values, ends = [], []
+    for _ in range(n_samples):
+        found = _errors(*sample(n), measure, None, 0.95, n_draws, generator)[2]
+        values.append(float(found))
+        ends.append((found.low, found.high))
+    low, high = np.array(ends).T
+    return [100 * np.mean((low <= target) & (target <= high)) for target in (np.mean(values), limit)]
+
+
+if __name__ == "__main__":
+    N_SAMPLES = int(sys.argv[1]) if len(sys.argv) > 1 else 500
+    for sharpness in (1.0, 0.75):
+        for name in ("ece-confidence", "ece-classwise"):
+            for n in (200, 1000):
+                found, limit = coverage(name, n, sharpness, N_SAMPLES)
+                print(sharpness, name, n, f"{found:.1f} ({limit:.1f})", flush=True)

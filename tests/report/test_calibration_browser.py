@@ -1,0 +1,212 @@
+"""The part of the page on calibration in a real browser."""
+
+import numpy as np
+import pytest
+from tests.report.calibration_cases import ensembles, softmax
+from tests.report.test_page_browser import click, driver, press, skip_or_fail, texts, wait_until
+
+import uqassay as uq
+from uqassay.assay.calibration import holm_adjusted
+from uqassay.report.page import write_page
+
+pytestmark = pytest.mark.browser
+
+__all__ = ["driver"]  # the fixture of the other pages
+
+HOSTILE = "<img src=x onerror=alert(1)>"
+NAMES = (HOSTILE, "sharp", "point\u202e", "box")
+
+
+@pytest.fixture(scope="module")
+def assay():
+    return ensembles(n=300, names=NAMES)
+
+
+@pytest.fixture(scope="module")
+def address(assay, tmp_path_factory):
+    try:
+        import plotly  # noqa: F401
+    except ModuleNotFoundError:
+        skip_or_fail("plotly is not installed")
+    return write_page(assay, tmp_path_factory.mktemp("page") / "report.html").as_uri()
+
+
+def opened(browser, address, width=1280):
+    browser.get_log("browser")
+    browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+    size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 500}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    browser.get("about:blank")
+    browser.get(address)
+    wait_until(lambda: browser.execute_script("return document.documentElement.dataset.ready") == "yes", 60)
+    return browser
+
+
+def quiet(browser):
+    return [entry for entry in browser.get_log("browser") if entry["level"] == "SEVERE"] == [] and not [
+        text for text in texts(browser, "#lens-calibration .chart") if "could not be drawn" in text
+    ]
+
+
+@pytest.fixture
+def page(request, address):
+    browser = opened(request.getfixturevalue("driver"), address)
+    yield browser
+    assert quiet(browser)
+    browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
+def plain(text):
+    return text.replace("\u202e", "\ufffd").replace("\u00a0", " ")
+
+
+def choose(page, place, value):
+    page.execute_script(
+        "const s = document.querySelectorAll('#lens-calibration .choices select')[arguments[0]];"
+        "s.value = arguments[1]; s.dispatchEvent(new Event('change'))",
+        place,
+        str(value),
+    )
+
+
+def test_every_test_is_told_and_tabled(page, assay):
+    assert texts(page, "#lens-calibration h2") == ["Can it be calibrated?"]
+    assert [plain(t) for t in texts(page, ".tests dt")] == [plain(name) for name in NAMES]
+    marks = {"rejected": "✗", "passes": "✓", "doubtful": "?", "undefined": "–"}
+    rows = page.execute_script("return page.lenses.find((l) => l.id === 'calibration').tests.rows")
+    assert texts(page, ".tests dd") == [marks[r["outcome"]] + r["words"] for r in rows]
+    by_measure = [r for m in ("ece-confidence", "ece-classwise") for r in rows if r["measure"] == m]
+    shown = page.execute_script(
+        "return [...document.querySelectorAll('#calibration-table tbody tr:not(.group)')].map((r) => [r.dataset.key,"
+        " r.querySelectorAll('td')[1].firstChild.textContent])"
+    )
+    assert [name for name, _ in shown] == [r["model"] for r in by_measure]
+    for (_, text), r in zip(shown, by_measure, strict=True):
+        assert float(text.replace("< ", "")) == pytest.approx(max(r["holm"], 0.001), abs=0.0051)
+
+
+def test_the_chosen_test_is_drawn(page, assay):
+    choose(page, 0, 0)
+    choose(page, 1, "ece-classwise")
+    t = next(t for t in assay.calibration if (t.model, t.measure) == (HOSTILE, "ece-classwise"))
+    data = "return document.getElementById('calibration-{}').data"
+    bars = page.execute_script(data.format("null") + "[0]")
+    assert sum(bars["y"]) == len(t.null)
+    coloured = [c for c, look in zip(bars["y"], bars["marker"]["color"], strict=True) if "0.85" in look]
+    assert sum(coloured) == (t.null >= t.statistic).sum()
+    lines = page.execute_script("return document.getElementById('calibration-null').layout.shapes.map((s) => s.x0)")
+    np.testing.assert_allclose(lines[0], t.statistic, rtol=1e-3)
+    np.testing.assert_allclose(page.execute_script(data.format("weights") + "[0].y"), t.weights, atol=1e-3)
+    for side, bins in (("before", t.before), ("after", t.after)):
+        drawn = page.execute_script(data.format(side) + "[1].y")
+        np.testing.assert_allclose(drawn, bins.accuracy[bins.count > 0], atol=1e-4)
+        counts = page.execute_script(data.format(side) + "[2].text")
+        assert [int(c.replace(",", "")) for c in counts] == bins.count[bins.count > 0].tolist()
+    assert HOSTILE in texts(page, "#calibration-said")[0]
+    assert page.execute_script("return document.images.length") == 0
+
+
+def test_a_model_without_members_has_one_diagram_and_no_weights(page):
+    choose(page, 0, 2)
+    hidden = (
+        "return ['weights', 'after'].map((id) => document.getElementById('calibration-' + id).closest('figure').hidden)"
+    )
+    assert page.execute_script(hidden) == [True, True]
+    assert texts(page, "#calibration-before-h") == ["Reliability of its confidence"]
+    choose(page, 0, 1)
+    assert page.execute_script(hidden) == [False, False]
+    wait_until(lambda: len(page.execute_script("return document.getElementById('calibration-weights').data[0].y")) == 4)
+    assert page.execute_script("return document.getElementById('calibration-weights').clientWidth") > 300
+
+
+def test_the_outcome_leads_to_its_picture_from_the_keyboard(page):
+    press(page, "#calibration-table tbody:nth-of-type(2) tr:nth-child(5) button.row", "\ue007")
+    chosen = page.execute_script(
+        "return [...document.querySelectorAll('#lens-calibration .choices select')].map((s) => s.value)"
+    )
+    assert chosen == ["3", "ece-classwise"]
+    assert "box" in texts(page, "#calibration-said")[0]
+
+
+def test_definitions_open(page):
+    n = page.execute_script("return document.querySelectorAll('#lens-calibration .what').length")
+    assert n >= 8
+    for place in range(n):
+        page.execute_script("document.querySelectorAll('#lens-calibration .what')[arguments[0]].click()", place)
+        assert texts(page, "#definition-title")[0]
+        assert texts(page, "#definition-sentence")[0].rstrip().endswith(".")
+        click(page, "#definition button")
+
+
+def test_words_and_pvalues_are_those_of_the_assay(page, assay):
+    adjusted = holm_adjusted(assay.calibration)
+    lead = texts(page, "#lens-calibration > .said")[0]
+    for t, p in zip(assay.calibration, adjusted, strict=True):
+        if p <= 0.05:
+            assert plain(t.model) in lead
+    assert "adjusted by Holm for the 8 tests" in texts(page, "#lens-calibration > .note")[0]
+    assert "all 300 instances" in texts(page, "#lens-calibration > .note")[0]
+
+
+@pytest.mark.parametrize("width", [400, 700, 1280])
+def test_readable_at_any_width(driver, address, width):
+    page = opened(driver, address, width)
+    assert page.execute_script("return document.documentElement.scrollWidth") <= width
+    wide = page.execute_script(
+        "return [...document.querySelectorAll('#lens-calibration .chart, #lens-calibration .tests')]"
+        ".filter((n) => n.scrollWidth > innerWidth).length"
+    )
+    assert wide == 0
+    if width == 1280:
+        cut = page.execute_script(
+            "return [...document.querySelectorAll('#lens-calibration .scroll')]"
+            ".filter((n) => n.scrollWidth > n.clientWidth).map((n) => [n.textContent, n.scrollWidth, n.clientWidth])"
+        )
+        assert cut == []
+    assert quiet(page)
+
+
+def test_the_part_is_readable_in_print(page):
+    page.execute_script("dispatchEvent(new Event('beforeprint'))")
+    page.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+    wide = page.execute_script(
+        "return [...document.querySelectorAll('#lens-calibration table, #lens-calibration .chart')]"
+        ".filter((n) => n.getBoundingClientRect().width > 701).length"
+    )
+    page.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
+    page.execute_script("dispatchEvent(new Event('afterprint'))")
+    assert wide == 0
+
+
+def test_many_models_and_members(driver, tmp_path):
+    rng = np.random.default_rng(0)
+    z = rng.normal(size=(60, 3))
+    y = rng.integers(0, 3, 60)
+    models = {
+        f"model {j}": uq.Members(softmax(z[:, None] + rng.normal(size=(60, 100 if j == 1 else 2 + j, 3))))
+        for j in range(10)
+    }
+    measures = ("ece-confidence",)
+    path = write_page(uq.assay(models, y, n_draws=20, measures=(), calibration=measures), tmp_path / "many.html")
+    page = opened(driver, path.as_uri())
+    assert len(texts(page, ".tests dd")) == 10
+    assert page.execute_script("return document.querySelector('.tests').parentElement.scrollHeight") > 0
+    choose(page, 0, 1)
+    weights = page.execute_script("return document.getElementById('calibration-weights').data[0].y")
+    assert len(weights) == 100
+    assert weights == sorted(weights, reverse=True)
+    assert quiet(page)
+
+
+def test_one_test_is_told_in_one_sentence(driver, tmp_path):
+    a = uq.assay(
+        {"m": uq.Point(softmax(np.eye(3)[np.arange(60) % 3]))},
+        np.arange(60) % 3,
+        n_draws=20,
+        calibration=("ece-confidence",),
+    )
+    page = opened(driver, write_page(a, tmp_path / "one.html").as_uri())
+    words = page.execute_script("return page.lenses.find((l) => l.id === 'calibration').tests.rows[0].words")
+    assert texts(page, "#lens-calibration .said") == [f"m: {words}"]
+    assert texts(page, ".tests") == []
+    assert quiet(page)

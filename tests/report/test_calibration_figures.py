@@ -1,0 +1,158 @@
+"""Figures of the calibration tests draw the assay's numbers, and refuse what was not tested."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+from matplotlib import colors
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from tests.report.calibration_cases import ensembles, made_up
+
+import uqassay as uq
+from uqassay.assay.calibration import holm_adjusted
+from uqassay.errors import InputError
+from uqassay.report import figures
+from uqassay.report.calibration import pvalue_words
+
+FIGURES = {
+    "tests": figures.plot_calibration_tests,
+    "null": figures.plot_calibration_null,
+    "weights": figures.plot_ensemble_weights,
+    "before and after": figures.plot_calibration_before_after,
+}
+
+
+def blank():
+    figure = Figure(dpi=50)
+    FigureCanvasAgg(figure)
+    return figure.subplots()
+
+
+def drawn(ax):
+    ax.figure.canvas.draw()
+    return ax
+
+
+@pytest.fixture(scope="module")
+def assay():
+    return ensembles(n=250)
+
+
+def one(assay, model, measure="ece-confidence"):
+    return next(t for t in assay.calibration if (t.model, t.measure) == (model, measure))
+
+
+@pytest.mark.parametrize("measure", ["ece-confidence", "ece-classwise"])
+def test_rows_against_the_tests(assay, measure):
+    ax = drawn(figures.plot_calibration_tests(assay, measure, ax=blank()))
+    assert [t.get_text() for t in ax.get_yticklabels()] == list(assay.model_names)
+    adjusted = dict(zip(map(id, assay.calibration), holm_adjusted(assay.calibration), strict=True))
+    for at, name in enumerate(assay.model_names):
+        t = one(assay, name, measure)
+        mine = [line for line in ax.lines if line.get_ydata()[0] == at]
+        bar = next(line for line in mine if line.get_linewidth() == 7)
+        np.testing.assert_allclose(bar.get_xdata(), [t.null.min(), np.quantile(t.null, 0.95)])
+        hollow = [line for line in mine if line.get_markerfacecolor() == "white"]
+        assert [line.get_xdata()[0] for line in hollow] == ([t.mean_value] if t.n_members > 1 else [])
+        assert mine[-1].get_xdata()[0] == t.statistic
+        assert colors.to_hex(mine[-1].get_color()) == figures.model_colours(assay)[name].lower()
+        ticks = [x for line in mine if line.get_marker() == "|" for x in line.get_xdata()]
+        assert ticks == t.member_values.tolist()
+        assert ax.texts[at].get_text() == pvalue_words(adjusted[id(t)])
+        assert (ax.texts[at].get_fontweight() == "bold") == (adjusted[id(t)] <= 0.05)
+    assert "p by Holm over 8 tests" in ax.get_title(loc="left").replace("\n", " ")
+
+
+@pytest.mark.parametrize("model", ["ensemble", "sharp", "point", "box"])
+def test_null_draws_against_the_test(assay, model):
+    t = one(assay, model)
+    ax = drawn(figures.plot_calibration_null(assay, model, ax=blank()))
+    coloured = colors.to_rgba(figures.model_colours(assay)[model])
+    reached = sum(bar.get_height() for bar in ax.patches if bar.get_facecolor() == coloured)
+    assert reached == (t.null >= t.statistic).sum()
+    assert sum(bar.get_height() for bar in ax.patches) == len(t.null)
+    assert ax.lines[0].get_xdata()[0] == t.statistic
+    assert any(line.get_xdata()[0] == t.mean_value for line in ax.lines if line.get_linestyle() == "--") == (
+        t.n_members > 1
+    )
+    assert pvalue_words(t.pvalue) in ax.get_title(loc="left").replace("\n", " ")
+
+
+def test_weights_against_the_test(assay):
+    t = one(assay, "ensemble", "ece-classwise")
+    ax = drawn(figures.plot_ensemble_weights(assay, "ensemble", "ece-classwise", ax=blank()))
+    np.testing.assert_array_equal([bar.get_height() for bar in ax.patches], t.weights)
+    assert ax.lines[0].get_ydata()[0] == pytest.approx(1 / 3)
+    assert ax.get_xlabel() == "members"
+    assert drawn(figures.plot_ensemble_weights(assay, "box", ax=blank())).get_xlabel() == "vertices"
+
+
+def test_many_members_stand_by_their_weights(assay):
+    weights = np.random.default_rng(0).dirichlet(np.full(100, 0.1))
+    many = dataclasses.replace(one(assay, "ensemble"), weights=weights, n_members=100)
+    ax = drawn(figures.plot_ensemble_weights(dataclasses.replace(assay, calibration=(many,)), ax=blank()))
+    np.testing.assert_array_equal([bar.get_height() for bar in ax.patches], np.sort(weights)[::-1])
+    assert ax.get_xlabel() == "members, the heaviest first"
+
+
+def test_before_and_after_against_the_bins(assay):
+    t = one(assay, "sharp")
+    ax = drawn(figures.plot_calibration_before_after(assay, "sharp", ax=blank()))
+    dots = [c for c in ax.collections if not hasattr(c, "get_segments")]
+    bars = [c for c in ax.collections if hasattr(c, "get_segments")]
+    for bins, marks, lines in zip((t.before, t.after), dots, bars, strict=True):
+        filled = bins.count > 0
+        np.testing.assert_allclose(marks.get_offsets()[:, 1], bins.accuracy[filled])
+        np.testing.assert_allclose(marks.get_offsets()[:, 0], bins.confidence[filled], atol=0.01)
+        ends = np.array([segment[:, 1] for segment in lines.get_segments()])
+        np.testing.assert_allclose(ends, np.c_[bins.low, bins.high][filled])
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_every_figure_stands_alone_and_says_what_was_tested(assay, name):
+    from matplotlib import pyplot
+
+    ax = FIGURES[name](assay)
+    assert ax.figure.number in pyplot.get_fignums()
+    drawn(ax)
+    pyplot.close(ax.figure)
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_hostile_names_and_runs(name):
+    a = ensembles(n=60, names=("$\\frac{1", "_hidden", "two\nlines", "x" * 200))
+    drawn(FIGURES[name](a, ax=blank()))
+    runs = tuple(made_up("_hidden", "ece-confidence", pvalue=p, run=r) for r, p in enumerate((0.001, 0.5)))
+    a = dataclasses.replace(a, calibration=runs)
+    ax = drawn(FIGURES[name](a, ax=blank()))
+    labels = [t.get_text() for t in ax.get_yticklabels()] if name == "tests" else [ax.get_title(loc="left")]
+    assert "_hidden, run 1" in labels[0]
+
+
+def test_undefined_tests_are_named(assay):
+    t = made_up("ensemble", "hosmer-lemeshow", pvalue=float("nan"), statistic=float("nan"), note="undefined here")
+    a = dataclasses.replace(assay, calibration=(t,))
+    ax = drawn(figures.plot_calibration_tests(a, ax=blank()))
+    assert [x.get_text() for x in ax.texts] == ["undefined here", "undefined"]
+    with pytest.raises(InputError, match=r"'ensemble' has no finite draws or minimum .*\(undefined here\)"):
+        figures.plot_calibration_null(a, ax=blank())
+
+
+def test_what_was_not_tested_is_refused(assay):
+    with pytest.raises(InputError, match=r"measure: must be one of ece-confidence, ece-classwise; got 'brier'"):
+        figures.plot_calibration_tests(assay, "brier")
+    with pytest.raises(InputError, match="model: must be one of"):
+        figures.plot_calibration_null(assay, "nobody")
+    with pytest.raises(InputError, match="got the baseline 'vacuous'"):
+        figures.plot_calibration_tests(assay, models=["vacuous"])
+    with pytest.raises(InputError, match="models: needs at least one model"):
+        figures.plot_calibration_tests(assay, models=[])
+    with pytest.raises(InputError, match="model: 'point' has no members that were mixed; its mean was tested"):
+        figures.plot_ensemble_weights(assay, "point")
+    with pytest.raises(InputError, match="run: must be among 0; got 3"):
+        figures.plot_calibration_before_after(assay, "ensemble", run=3)
+    untested = uq.assay({"m": uq.Point([[0.9, 0.1], [0.2, 0.8]])}, [0, 1], n_draws=10, calibration=())
+    for plot in FIGURES.values():
+        with pytest.raises(InputError, match="assay: needs calibration tests"):
+            plot(untested)
