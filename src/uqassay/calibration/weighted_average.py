@@ -113,12 +113,12 @@ def weighted_average_effect(
     of the difference in percent, for the difference to expect at this n, and in brackets for that at n → ∞ (5 classes, 500
     samples of 200 draws; the plain average is underconfident, the weighted one calibrated or less underconfident):
 
-    ==========  ==================  ===================  ==================  ===================
-    truth       confidence, 200     confidence, 1000     classwise, 200      classwise, 1000
-    ==========  ==================  ===================  ==================  ===================
-    calibrated  92.4 (69.0)         95.0 (76.4)          94.2 (3.0)          95.2 (2.0)
-    less so     99.0 (98.4)         99.8 (99.2)          –                   –
-    ==========  ==================  ===================  ==================  ===================
+    ===================  ================  ================  ================  ================
+    weighted average     confidence, 200   confidence, 1000  classwise, 200    classwise, 1000
+    ===================  ================  ================  ================  ================
+    calibrated           92.4 (69.0)       95.0 (76.4)       94.2 (3.0)        95.2 (2.0)
+    less underconfident  99.0 (98.4)       99.8 (99.2)       –                 –
+    ===================  ================  ================  ================  ================
 
     (`python tests/calibration/test_weighted_average.py` prints it.)
 
