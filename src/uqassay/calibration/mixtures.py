@@ -23,8 +23,8 @@ __all__ = ["MixtureObjective", "Mixtures"]
 Floats = NDArray[np.float64]
 Labels = NDArray[np.intp]
 
-CHUNK_BYTES = 2 * 2**20  # what one core works on at a time
-FEW_PARTS = 12  # below which threads cost more than they save
+CHUNK_BYTES = 4 * 2**20  # what one core works on at a time
+FEW_PARTS = 8  # below which threads cost more than they save
 BLOCK = 8  # mixtures in one matrix product
 LONG_ROW = 2**16  # probabilities of one mixture from which on it gets a product of its own
 
