@@ -4,8 +4,10 @@ Also here, because every room needs them: the chunks in which instances are walk
 generators that belong to an instance's row rather than to its place in a chunk.
 """
 
+import math
 import mmap
 import os
+import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -18,6 +20,7 @@ Floats = NDArray[np.floating[Any]]
 RandomState = int | np.random.Generator | np.random.SeedSequence | None
 
 CHUNK_BYTES = 32 * 2**20
+SCRATCH_BYTES = 16 * 2**20  # what a thread keeps of one intermediate array
 
 
 # -- what comes in ----------------------------------------------------------------------------------------------------
@@ -186,6 +189,31 @@ def row_chunks(n_rows: int, bytes_per_row: int, *, chunk_bytes: int = CHUNK_BYTE
 def available_cores() -> int:
     """Cores that this process may run on."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+class _Kept(threading.local):
+    """One buffer for each name, of this thread's own."""
+
+    def __init__(self) -> None:
+        self.buffers: dict[str, NDArray[np.float64]] = {}
+
+
+_kept = _Kept()
+
+
+def scratch(name: str, shape: tuple[int, ...]) -> NDArray[np.float64]:
+    """An array for intermediate results, with anything in it; the next call with this name in this thread takes it again.
+
+    A fresh array of some 100 kB costs a page fault for every 4 kB, more than what is computed in it. Great arrays are fresh
+    ones: nothing is kept of them.
+    """
+    size = math.prod(shape)
+    if size > SCRATCH_BYTES // 8:
+        return np.empty(shape)
+    buffer = _kept.buffers.get(name)
+    if buffer is None or buffer.size < size:
+        buffer = _kept.buffers[name] = np.empty(size)
+    return buffer[:size].reshape(shape)
 
 
 def release(array: NDArray[Any]) -> None:

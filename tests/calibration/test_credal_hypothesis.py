@@ -211,6 +211,7 @@ def test_one_instance(random_generator):
 
 def test_an_unsettled_search_is_named_in_the_note(random_generator, monkeypatch):
     labels, members = ensemble(random_generator, n=20)
+    monkeypatch.setattr("uqassay.calibration.credal_hypothesis.UNSETTLED", np.inf)
     assert "independent searches" not in credal_calibration_test(labels, members, n_draws=19).note
     monkeypatch.setattr("uqassay.calibration.credal_hypothesis.UNSETTLED", -1.0)
     test = credal_calibration_test(labels, members, n_draws=19)

@@ -230,7 +230,8 @@ def test_spread_is_the_distance_between_the_populations():
     single = search_simplex(objective, QUICK, np.random.default_rng(0))
     assert np.isnan(single.spread[0])
     smooth, sd = problem(12, "skce-ul", m=4)
-    assert search_simplex(smooth, THOROUGH, np.random.default_rng(0)).spread[0] < 1e-5 * sd
+    two = replace(THOROUGH, n_populations=2)
+    assert search_simplex(smooth, two, np.random.default_rng(0)).spread[0] < 1e-5 * sd
 
 
 # -- ordinary and odd inputs --------------------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ from typing import final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from uqassay._array import available_cores
+from uqassay._array import available_cores, scratch
 from uqassay.metrics.calibration_measures import CalibrationMeasure
 
 __all__ = ["MixtureObjective", "Mixtures"]
@@ -48,14 +48,16 @@ class Mixtures:
         self.n_instances, self.n_members, self.n_classes = n, m, k
         self._by_member = np.ascontiguousarray(members.transpose(1, 2, 0)).reshape(m, k * n)
 
-    def probs(self, weights: Floats) -> Floats:
-        """Probabilities of mixtures with weights (..., M), as (..., n, K)."""
+    def probs(self, weights: Floats, *, passing: bool = False) -> Floats:
+        """Probabilities of mixtures with weights (..., M), as (..., n, K); passing ones last until the next such call."""
         flat = weights.reshape(-1, self.n_members)
         # Products of one size only: libraries sum in another order for one row than for several.
         rows = BLOCK if self._by_member.shape[1] < LONG_ROW else 1
         blocks = np.zeros((-(-len(flat) // rows), rows, self.n_members))
         blocks.reshape(-1, self.n_members)[: len(flat)] = flat
-        products = (blocks @ self._by_member).reshape(-1, self._by_member.shape[1])[: len(flat)]
+        shape = (len(blocks), rows, self._by_member.shape[1])
+        products = np.matmul(blocks, self._by_member, out=scratch("mixtures", shape) if passing else None)
+        products = products.reshape(-1, shape[-1])[: len(flat)]
         return np.swapaxes(products.reshape(*weights.shape[:-1], self.n_classes, self.n_instances), -1, -2)
 
     def draw_labels(self, weights: Floats, generator: np.random.Generator) -> Labels:
@@ -96,7 +98,7 @@ class MixtureObjective:
         values = np.empty((self.n_targets, len(weights)))
 
         def work(part: slice) -> None:
-            prepared = self.measure.prepare(self.mixtures.probs(weights[part]))
+            prepared = self.measure.prepare(self.mixtures.probs(weights[part], passing=True))
             per_draw = 40.0 * (self.mixtures.n_instances + self.mixtures.n_classes * 10) * (part.stop - part.start)
             for draws in _parts(self.n_targets, per_draw):
                 values[draws, part] = prepared.values(self.labels[draws, np.newaxis, :])
@@ -112,8 +114,8 @@ class MixtureObjective:
         targets = np.repeat(np.arange(t) if targets is None else targets, n_own)
 
         def work(part: slice) -> None:
-            prepared = self.measure.prepare(self.mixtures.probs(flat[part]))
-            values[part] = prepared.values(self.labels[targets[part]])
+            prepared = self.measure.prepare(self.mixtures.probs(flat[part], passing=True))
+            values[part] = prepared.values(self.labels if self.n_targets == 1 else self.labels[targets[part]])
 
         _for_each_part(len(flat), self._bytes_per_mixture, work)
         self.evaluations += len(flat)

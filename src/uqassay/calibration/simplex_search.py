@@ -4,7 +4,7 @@ Binned measures are piecewise smooth with jumps where a probability crosses an e
 a search from one point gets stuck. So many mixtures are judged at once. The same ones are judged first for every draw of
 labels. The best of them form populations that evolve: a mixture moves towards one of the best and along the difference of
 two others, which shrinks as the population agrees (differential evolution). The best of each population is refined by
-steps along the slope, steps with momentum, and exchanges of weight between two members, of lengths from large to tiny.
+steps along the slope, steps with momentum, and exchanges of weight between two members, finer in each round.
 """
 
 from dataclasses import dataclass
@@ -29,11 +29,12 @@ Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
 BEST_SHARE = 0.15  # of a population, towards which the others move
-LENGTHS = (0.3, 0.9)  # of moves, as a share of the distance
+TOWARDS = (0.5, 1.0)  # length of a move towards one of the best, as a share of the distance
+ALONG = (0.3, 0.9)  # of a move along the difference of two others
 MOVED_SHARE = 0.9  # of the weights of a mixture
 GRID_SHARE = 3  # of two members: so many times more mixtures judged first, after which populations need to move less
 PROBE = 1e-6  # step of the difference quotients
-SMALLEST_STEP = 1e-3
+FINER = 1 / 16  # the smallest step of a round of refinement over that of the round before
 
 
 @final
@@ -44,7 +45,8 @@ class SimplexSearch:
     Attributes
     ----------
     n_shared : int
-        Mixtures judged first, the same for every draw of labels, beside the members and their mean.
+        Mixtures judged first, the same for every draw of labels, beside the members and their mean: half of them of two
+        members only, the others drawn evenly and near faces.
     n_populations : int
         Populations for each draw of labels that do not know of each other; how far apart they end shows what to expect of
         another search.
@@ -69,8 +71,8 @@ class SimplexSearch:
     n_steps: int
 
 
-THOROUGH = SimplexSearch(n_shared=110, n_populations=2, n_kept=60, n_left=8, n_generations=34, n_rounds=3, n_steps=12)
-QUICK = SimplexSearch(n_shared=200, n_populations=1, n_kept=24, n_left=2, n_generations=10, n_rounds=1, n_steps=8)
+THOROUGH = SimplexSearch(n_shared=300, n_populations=1, n_kept=80, n_left=8, n_generations=20, n_rounds=5, n_steps=12)
+QUICK = SimplexSearch(n_shared=300, n_populations=1, n_kept=32, n_left=2, n_generations=12, n_rounds=3, n_steps=8)
 
 
 @final
@@ -130,8 +132,9 @@ def search_simplex(
         weights, values = _best(weights, values, size)
     weights, values = (a[:, 0].reshape(t, -1, *a.shape[2:]) for a in _best(weights, values, 1))
     last = np.zeros_like(weights)
-    for _ in range(search.n_rounds if m > 1 else 0):
-        weights, values, last = _refined(objective, weights, values, last, search.n_steps, generator)
+    for r in range(search.n_rounds if m > 1 else 0):
+        lengths = _lengths(r, (t, weights.shape[1], 2 * search.n_steps, 1), generator)
+        weights, values, last = _refined(objective, weights, values, last, lengths, generator)
     winner = weights[np.arange(t), values.argmin(axis=1)]
     least = objective.own(winner[:, np.newaxis])[:, 0]  # nan where the measure is undefined everywhere
     return SimplexMinimum(least, winner, _spread(values, m), objective.evaluations - before)
@@ -169,7 +172,7 @@ def _spread(values: Floats, m: int) -> Floats:
 
 
 def _first_mixtures(m: int, n: int, generator: np.random.Generator) -> Floats:
-    """The mean, the members, and n mixtures drawn evenly and near faces; for two members an even grid."""
+    """The mean, the members, and n mixtures drawn evenly, near faces and on edges; for two members an even grid."""
     if m == 1:
         return np.ones((1, 1))
     corners = np.concatenate([np.full((1, m), 1 / m), np.eye(m)])
@@ -177,16 +180,21 @@ def _first_mixtures(m: int, n: int, generator: np.random.Generator) -> Floats:
         n *= GRID_SHARE
         share = (np.arange(n) + 0.5) / n
         return np.concatenate([corners, np.stack([share, 1 - share], axis=1)])
-    even = generator.dirichlet(np.ones(m), n - n // 2)
-    faces = generator.dirichlet(np.full(m, 0.3), n // 2)
-    return np.concatenate([corners, even, faces])
+    n_pairs = n // 2
+    even = generator.dirichlet(np.ones(m), n // 4)
+    faces = generator.dirichlet(np.full(m, 0.3), n - n_pairs - n // 4)
+    one, other = np.triu_indices(m, 1)
+    dealt = np.resize(generator.permutation(len(one)), n_pairs)  # every pair as often as the others
+    pairs, share, rows = np.zeros((n_pairs, m)), generator.random(n_pairs), np.arange(n_pairs)
+    pairs[rows, one[dealt]], pairs[rows, other[dealt]] = share, 1 - share
+    return np.concatenate([corners, even, faces, pairs])
 
 
 def _populations(first: Floats, values: Floats, search: SimplexSearch) -> tuple[Floats, Floats, Indices]:
     """The best mixtures (L, M) with values (T, L), dealt out: weights (T·S, P, M), values (T·S, P), draws (T·S,)."""
     t, n_first = values.shape
     n_populations = min(search.n_populations, n_first)
-    size = min(search.n_kept, 10 * first.shape[1] - 9, n_first // n_populations)
+    size = min(search.n_kept, max(1, 15 * (first.shape[1] - 1)), n_first // n_populations)
     best = np.argsort(values, axis=1, kind="stable")[:, : size * n_populations]
     best = best.reshape(t, size, n_populations).swapaxes(1, 2).reshape(t * n_populations, size)
     targets = np.repeat(np.arange(t), n_populations)
@@ -207,9 +215,11 @@ def _moved(weights: Floats, generator: np.random.Generator) -> Floats:
     t, p, m = weights.shape
     rows = np.arange(t)[:, np.newaxis]
     n_best = min(p, max(2, round(BEST_SHARE * p)))
-    best, one, other = generator.integers(0, np.array([n_best, p, p])[:, np.newaxis, np.newaxis], (3, t, p))
-    near, far = generator.uniform(*LENGTHS, (2, t, p, 1))
-    moved = weights + near * (weights[rows, best] - weights) + far * (weights[rows, one] - weights[rows, other])
+    drawn = generator.random((5, t, p))
+    best, one, other = (drawn[:3] * np.array([n_best, p, p])[:, np.newaxis, np.newaxis]).astype(np.intp)
+    towards = TOWARDS[0] + (TOWARDS[1] - TOWARDS[0]) * drawn[3, ..., np.newaxis]
+    along = ALONG[0] + (ALONG[1] - ALONG[0]) * drawn[4, ..., np.newaxis]
+    moved = weights + towards * (weights[rows, best] - weights) + along * (weights[rows, one] - weights[rows, other])
     return onto_simplex(np.where(generator.random((t, p, m)) < MOVED_SHARE, moved, weights))
 
 
@@ -228,19 +238,19 @@ def _refined(
     weights: Floats,
     values: Floats,
     moved: Floats,
-    n_steps: int,
+    lengths: Floats,
     generator: np.random.Generator,
 ) -> tuple[Floats, Floats, Floats]:
-    """One round for weights (T, S, M) with their values (T, S); `moved` is the last step of each."""
-    t, s, m = weights.shape
+    """One round for weights (T, S, M) with values (T, S); `moved` is the last step of each, `lengths` (T, S, 2 n, 1)."""
+    m, n_steps = weights.shape[-1], lengths.shape[2] // 2
     here = weights[:, :, np.newaxis]
-    exchanged = _exchanges(weights, n_steps, generator)
+    exchanged = _exchanges(weights, lengths[:, :, :n_steps], generator)
     probes = here + PROBE * (np.eye(m) - here)
     found = _values(objective, np.concatenate([probes, exchanged], axis=2))
     direction = _downhill(found[..., :m], values)[:, :, np.newaxis]
-    length = SMALLEST_STEP ** generator.random((t, s, n_steps, 1))
-    momentum = np.where(np.arange(n_steps)[:, np.newaxis] % 2, 1.5 * generator.random((t, s, n_steps, 1)), 0.0)
-    down = onto_simplex(here + length * direction + momentum * moved[:, :, np.newaxis])
+    momentum = 1.5 * generator.random((*weights.shape[:2], n_steps, 1))
+    momentum[:, :, ::2] = 0.0
+    down = onto_simplex(here + lengths[:, :, n_steps:] * direction + momentum * moved[:, :, np.newaxis])
     tried = np.concatenate([exchanged, down], axis=2)
     found = np.concatenate([found[..., m:], _values(objective, down)], axis=2)
     best = found.argmin(axis=-1)[..., np.newaxis]
@@ -248,6 +258,11 @@ def _refined(
     there = np.take_along_axis(tried, best[..., np.newaxis], axis=2)[:, :, 0]
     better = (least < values)[..., np.newaxis]
     return np.where(better, there, weights), np.minimum(values, least), np.where(better, there - weights, moved / 2)
+
+
+def _lengths(r: int, shape: tuple[int, ...], generator: np.random.Generator) -> Floats:
+    """Lengths of steps in round r, evenly spread in logarithms: from FINER^(r / 2) down to FINER^(r + 1)."""
+    return FINER ** (r / 2 + (r / 2 + 1) * generator.random(shape))
 
 
 def _downhill(probed: Floats, values: Floats) -> Floats:
@@ -259,16 +274,20 @@ def _downhill(probed: Floats, values: Floats) -> Floats:
     return np.nan_to_num(direction, nan=0.0, posinf=0.0, neginf=0.0)
 
 
-def _exchanges(weights: Floats, n_steps: int, generator: np.random.Generator) -> Floats:
-    """Weight moved from one member to another, (T, S, M) -> (T, S, n_steps, M)."""
-    t, s, m = weights.shape
-    giver, taker = generator.integers(0, m, (2, t, s, n_steps))
-    here = np.broadcast_to(weights[:, :, np.newaxis], (t, s, n_steps, m)).copy()
-    held = np.take_along_axis(here, giver[..., np.newaxis], axis=-1)
-    amount = np.minimum(SMALLEST_STEP ** generator.random((t, s, n_steps, 1)), held)
-    np.put_along_axis(here, giver[..., np.newaxis], held - amount, axis=-1)
-    got = np.take_along_axis(here, taker[..., np.newaxis], axis=-1)
-    np.put_along_axis(here, taker[..., np.newaxis], got + amount, axis=-1)
+def _exchanges(weights: Floats, amounts: Floats, generator: np.random.Generator) -> Floats:
+    """Weight moved from one member to another, (T, S, M) -> (T, S, n, M); half of the takers have some already."""
+    n = amounts.shape[2]
+    here = np.repeat(weights[:, :, np.newaxis], n, axis=2)
+    held = here > 0
+    first, second = generator.random((2, *here.shape))
+    giver = (first * held).argmax(axis=-1)[..., np.newaxis]
+    second[:, :, ::2] += held[:, :, ::2]
+    np.put_along_axis(second, giver, -1.0, axis=-1)
+    taker = second.argmax(axis=-1)[..., np.newaxis]
+    has = np.take_along_axis(here, giver, axis=-1)
+    amounts = np.minimum(amounts, has)
+    np.put_along_axis(here, giver, has - amounts, axis=-1)
+    np.put_along_axis(here, taker, np.take_along_axis(here, taker, axis=-1) + amounts, axis=-1)
     return here
 
 

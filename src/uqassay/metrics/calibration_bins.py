@@ -4,13 +4,15 @@ The bins and the expected counts depend on the probabilities alone, the observed
 once for many mixtures of members, and counted again for many draws of labels, without a loop over either.
 """
 
+import math
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Literal, final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from uqassay._array import scratch
 from uqassay.errors import InputError
 from uqassay.statistics._samples import is_number
 
@@ -47,10 +49,10 @@ class CalibrationBins:
     ----------
     event : int array (..., n), or None
         The class whose probability was binned; None: every class has bins.
-    place : uint array (..., n), or (..., K, n) for every class
-        Bin of each probability.
-    values : array (..., n), or (..., K, n)
+    values : array (..., n), or (..., K, n) for every class
         The probabilities.
+    division : array of uint (..., n) or (..., K, n), or Edges
+        Bin of each probability, or what divides them into bins.
     expected : array (..., B), or (..., K, B)
         Sum of the probabilities in each bin: the expected number of events.
     weights : array (n,) or None
@@ -58,10 +60,15 @@ class CalibrationBins:
     """
 
     event: NDArray[np.integer] | None
-    place: Places
     values: Floats
+    division: "Places | Edges"
     expected: Floats
     weights: Floats | None = None
+
+    @cached_property
+    def place(self) -> Places:
+        """Bin of each probability; found when asked for: labels need no more than those of the classes that happened."""
+        return self.division.passed(self.values) if isinstance(self.division, Edges) else self.division
 
     @cached_property
     def size(self) -> Floats:
@@ -77,7 +84,7 @@ class CalibrationBins:
     @property
     def n(self) -> int:
         """Number of instances."""
-        return self.place.shape[-1]
+        return self.values.shape[-1]
 
     @property
     def n_bins(self) -> int:
@@ -110,19 +117,57 @@ class CalibrationBins:
             if amounts is not None:
                 amounts = np.broadcast_to(amounts, happened.shape)[happened]
             rows = happened.shape[:-1]
-            return _bincount(at, amounts, _product(rows) * self.n_bins).reshape(*rows, self.n_bins)
-        lead = np.broadcast_shapes(self.place.shape[:-2], labels.shape[:-1])
+            return _bincount(at, amounts, math.prod(rows) * self.n_bins).reshape(*rows, self.n_bins)
+        own_lead = self.values.shape[:-2]
+        lead = np.broadcast_shapes(own_lead, labels.shape[:-1])
         n_classes, n, n_bins = self.expected.shape[-2], self.n, self.n_bins
-        n_own = _product(self.place.shape[:-2])
-        rows = np.arange(n_own, dtype=np.intp).reshape(*self.place.shape[:-2], 1) * (n_classes * n)
-        own = rows + (labels * n + np.arange(n))  # of each instance the entry of its label's class
-        at = self.place.reshape(-1).take(own) + labels * n_bins
-        at = np.broadcast_to(at, (*lead, n)) + _numbers(lead) * (n_classes * n_bins)
+        rows = np.arange(math.prod(own_lead), dtype=np.intp).reshape(*own_lead, 1)
+        own = rows * (n_classes * n) + (labels * n + np.arange(n))  # of each instance the entry of its label's class
+        if isinstance(self.division, Edges) and math.prod(lead) <= math.prod(own_lead):
+            place = self.division.passed(self.values.reshape(-1).take(own), rows * n_classes + labels)
+        else:
+            place = self.place.reshape(-1).take(own)
+        at = np.broadcast_to(place + labels * n_bins, (*lead, n)) + _numbers(lead) * (n_classes * n_bins)
         if amounts is not None:
             amounts = amounts if amounts.ndim == 1 else amounts.reshape(-1).take(own)
             amounts = np.broadcast_to(amounts, (*lead, n))
-        counts = _bincount(at, amounts, _product(lead) * n_classes * n_bins)
+        counts = _bincount(at, amounts, math.prod(lead) * n_classes * n_bins)
         return counts.reshape(*lead, n_classes, n_bins)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Edges:
+    """Where bins of equal width or equal mass meet.
+
+    Attributes
+    ----------
+    edges : array (B − 1,), or (B − 1, ...)
+        In rising order, the same for all rows or each row's own.
+    including : bool
+        Whether an edge belongs to the bin above it.
+    """
+
+    edges: Floats
+    including: bool
+
+    @property
+    def compare(self) -> np.ufunc:
+        """Whether a value lies beyond an edge."""
+        return np.greater_equal if self.including else np.greater
+
+    def passed(self, values: Floats, rows: NDArray[np.intp] | None = None) -> Places:
+        """How many edges each value (..., n) lies beyond; with `rows`, edges of the row that is named for it."""
+        shared = self.edges.ndim == 1
+        if shared and len(self.edges) >= MANY_EDGES:
+            return self.edges.searchsorted(values, side="right" if self.including else "left").astype(np.uint16)
+        place = np.zeros(values.shape, dtype=np.uint8 if len(self.edges) < 2**8 else np.uint16)
+        beyond = np.empty(values.shape, dtype=bool)
+        for edge in self.edges:
+            own = edge if shared else edge[..., np.newaxis] if rows is None else edge.reshape(-1).take(rows)
+            self.compare(values, own, out=beyond)
+            place += beyond.view(np.uint8)
+        return place
 
 
 # -- which bins -------------------------------------------------------------------------------------------------------
@@ -130,31 +175,35 @@ class CalibrationBins:
 
 def bins_of_confidence(probs: Floats, n_bins: int, binning: Binning, weights: Floats | None = None) -> CalibrationBins:
     """Bins of the greatest probability (..., n, K); the first of equally probable classes is the predicted one."""
-    by_class = np.moveaxis(probs, -1, 0)
-    greatest, greater = by_class[0].copy(), np.empty(by_class.shape[1:], dtype=bool)
-    event = np.zeros(greatest.shape, dtype=np.min_scalar_type(len(by_class) - 1))
-    for k in range(1, len(by_class)):
-        np.greater(by_class[k], greatest, out=greater)
-        np.maximum(greatest, by_class[k], out=greatest)
-        np.maximum(event, greater * event.dtype.type(k), out=event)  # quicker than writing where greater: k > event
-    return _binned(event, _places(greatest, n_bins, binning, weights), greatest, n_bins, weights)
+    n_classes = probs.shape[-1]
+    greatest = probs.max(axis=-1)
+    kind = np.min_scalar_type(n_classes)
+    from_the_end = (probs == greatest[..., np.newaxis]).view(np.uint8) * np.arange(n_classes, 0, -1, dtype=kind)
+    event = kind.type(n_classes) - from_the_end.max(axis=-1)
+    return _binned(event, greatest, _edges(greatest, n_bins, binning, weights).passed(greatest), n_bins, weights)
 
 
 def bins_of_classes(probs: Floats, n_bins: int, binning: Binning, weights: Floats | None = None) -> CalibrationBins:
     """Bins of the probability of every class (..., n, K), each class with edges of its own where they have equal mass."""
     by_class = np.swapaxes(probs, -1, -2)
-    return _binned(None, _places(by_class, n_bins, binning, weights), by_class, n_bins, weights)
+    if weights is not None:
+        return _binned(None, by_class, _edges(by_class, n_bins, binning, weights).passed(by_class), n_bins, weights)
+    if binning == "width":
+        return _of_equal_width(by_class, _edges(by_class, n_bins, binning, None))
+    return CalibrationBins(None, by_class, *_of_equal_mass(by_class, n_bins))
 
 
 def bins_of_values(values: Floats, n_bins: int, binning: Binning) -> CalibrationBins:
     """Bins of the probability of one event (..., n)."""
-    return _binned(np.zeros(values.shape, np.uint8), _places(values, n_bins, binning, None), values, n_bins, None)
+    place = _edges(values, n_bins, binning, None).passed(values)
+    return _binned(np.zeros(values.shape, np.uint8), values, place, n_bins, None)
 
 
 def bins_of_first_class(probs: Floats, n_bins: int) -> CalibrationBins:
     """Bins for every class (..., n, K) that have equal mass for class 0: the same instances share a bin in each class."""
     by_class = np.swapaxes(probs, -1, -2)
-    return _in_common(by_class, _places(np.ascontiguousarray(by_class[..., 0, :]), n_bins, "mass", None), n_bins)
+    first = np.ascontiguousarray(by_class[..., 0, :])
+    return _in_common(by_class, _edges(first, n_bins, "mass", None).passed(first), n_bins)
 
 
 def bins_of_groups(probs: Floats, groups: NDArray[np.intp], weights: Floats | None = None) -> CalibrationBins:
@@ -183,14 +232,16 @@ def bins_of_classes_left_inclusive(probs: Floats, n_bins: int) -> CalibrationBin
     So the package has it that paper 001's authors took. All edges are stretched with the last one: 0.1 lies below the
     second of 10 bins.
     """
-    by_class = np.swapaxes(probs, -1, -2)
     edges = np.linspace(0.0, 1.0 + BEYOND_ONE, n_bins + 1)[1:-1]
-    return _binned(None, _passed(by_class, edges, including=True), by_class, n_bins, None)
+    return _of_equal_width(np.swapaxes(probs, -1, -2), Edges(edges, including=True))
 
 
+@cache
 def edges_of_equal_width(n_bins: int) -> Floats:
     """Edges j / B, (B + 1,), or j · (1 / B) where rounding makes that greater: both lie in the bin below their edge."""
-    return np.maximum(np.linspace(0.0, 1.0, n_bins + 1), np.arange(n_bins + 1) / n_bins)
+    edges = np.maximum(np.linspace(0.0, 1.0, n_bins + 1), np.arange(n_bins + 1) / n_bins)
+    edges.flags.writeable = False
+    return edges
 
 
 def check_bins(n_bins: int, binning: str) -> None:
@@ -205,55 +256,78 @@ def check_bins(n_bins: int, binning: str) -> None:
 
 
 def _binned(
-    event: NDArray[np.integer] | None, place: Places, values: Floats, n_bins: int, weights: Floats | None
+    event: NDArray[np.integer] | None, values: Floats, place: Places, n_bins: int, weights: Floats | None
 ) -> CalibrationBins:
     expected = _sums(place, n_bins, values if weights is None else values * weights)
-    return CalibrationBins(event, place, values, expected, weights)
+    return CalibrationBins(event, values, place, expected, weights)
 
 
 def _in_common(by_class: Floats, place: Places, n_bins: int, weights: Floats | None = None) -> CalibrationBins:
     """Places (..., n) for the probabilities of all classes (..., K, n)."""
     shared = np.ascontiguousarray(np.broadcast_to(place[..., np.newaxis, :], by_class.shape))
-    return _binned(None, shared, by_class, n_bins, weights)
+    return _binned(None, by_class, shared, n_bins, weights)
 
 
-def _places(values: Floats, n_bins: int, binning: Binning, weights: Floats | None) -> Places:
-    """Bin of each value along the last axis.
+def _edges(values: Floats, n_bins: int, binning: Binning, weights: Floats | None) -> Edges:
+    """What divides values (..., n).
 
     Equal width: (low, high], and the first bin holds 0. Equal mass: bin j starts with the value of rank ⌊n j / B⌋, so equal
     values share a bin whatever their order; a whole weight equals that many copies.
     """
     if binning == "width":
-        return _passed(values, edges_of_equal_width(n_bins)[1:-1], including=False)
-    return _passed(values, _starts_of_equal_mass(values, n_bins, weights), including=True)
-
-
-def _passed(values: Floats, edges: Floats, *, including: bool) -> Places:
-    """How many edges (B − 1,) or (B − 1, ..., 1), in rising order, each value exceeds, or reaches."""
-    kind = np.dtype(np.uint8 if len(edges) < 2**8 else np.uint16)
-    if len(edges) >= MANY_EDGES and edges.size == len(edges):
-        return np.searchsorted(edges.ravel(), values, side="right" if including else "left").astype(kind)
-    compare = np.greater_equal if including else np.greater
-    place, beyond = np.zeros(values.shape, dtype=kind), np.empty(values.shape, dtype=bool)
-    for edge in edges:
-        compare(values, edge, out=beyond)
-        place += beyond.view(np.uint8)
-    return place
-
-
-def _starts_of_equal_mass(values: Floats, n_bins: int, weights: Floats | None) -> Floats:
-    """Least value of every bin but the first, (..., n) -> (B − 1, ..., 1)."""
+        return Edges(edges_of_equal_width(n_bins)[1:-1], including=False)
     n = values.shape[-1]
     if weights is None:
-        starts = np.sort(values, axis=-1)[..., np.arange(1, n_bins) * n // n_bins]
-    else:
-        order = np.argsort(values, axis=-1, kind="stable")
-        passed = np.cumsum(weights[order], axis=-1)  # rises to the total
-        shares = np.arange(1, n_bins) / n_bins * (1 + SLACK)
-        ranks = np.stack([(passed <= share * passed[..., -1:]).sum(axis=-1) for share in shares.tolist()], axis=-1)
-        ranks = np.minimum(ranks, n - 1)
-        starts = np.take_along_axis(values, np.take_along_axis(order, ranks, axis=-1), axis=-1)
-    return np.moveaxis(starts, -1, 0)[..., np.newaxis]
+        return Edges(_starts(np.sort(values, axis=-1), np.arange(1, n_bins) * n // n_bins), including=True)
+    order = np.argsort(values, axis=-1, kind="stable")
+    passed = np.cumsum(weights[order], axis=-1)  # rises to the total
+    shares = np.arange(1, n_bins) / n_bins * (1 + SLACK)
+    ranks = np.stack([(passed <= share * passed[..., -1:]).sum(axis=-1) for share in shares.tolist()], axis=-1)
+    ranks = np.minimum(ranks, n - 1)
+    starts = np.take_along_axis(values, np.take_along_axis(order, ranks, axis=-1), axis=-1)
+    return Edges(np.moveaxis(starts, -1, 0), including=True)
+
+
+def _starts(rising: Floats, ranks: NDArray[np.intp]) -> Floats:
+    """Values of these ranks, (..., n) in rising order -> (R, ...)."""
+    return np.ascontiguousarray(np.moveaxis(rising[..., ranks], -1, 0))
+
+
+def _of_equal_width(by_class: Floats, edges: Edges) -> CalibrationBins:
+    """Bins for every class, (..., K, n). Most probabilities lie in the first: only the others are dealt out one by one."""
+    first = scratch("bins", by_class.shape)
+    first[...] = by_class
+    n, n_bins = first.shape[-1], len(edges.edges) + 1
+    expected = np.zeros((*first.shape[:-1], n_bins))
+    if n_bins > 1:
+        flat = first.reshape(-1)
+        beyond = np.flatnonzero(edges.compare(flat, edges.edges[0]))
+        values, flat[beyond] = flat[beyond], 0.0
+        at = beyond // n * n_bins + edges.passed(values)
+        expected = _bincount(at, values, expected.size).reshape(expected.shape)
+    expected[..., 0] = first.sum(axis=-1)
+    return CalibrationBins(None, by_class, edges, expected)
+
+
+def _of_equal_mass(values: Floats, n_bins: int) -> tuple[Edges, Floats]:
+    """Edges for each row of (..., n), and the sum in each bin, (..., B): in rising order a bin is one stretch."""
+    rising = scratch("bins", values.shape)
+    rising[...] = values
+    rising.sort(axis=-1)
+    lead, n = rising.shape[:-1], rising.shape[-1]
+    ranks = np.arange(1, n_bins) * n // n_bins
+    starts = _starts(rising, ranks)
+    begins = np.zeros((*lead, n_bins), dtype=np.intp)
+    least = rising[..., 0]
+    for j, (rank, start) in enumerate(zip(ranks.tolist(), starts, strict=True), 1):
+        above = start > least  # else the bin begins with the row: often many probabilities are 0
+        np.multiply(above, rank, out=begins[..., j])
+        tied = above & (rising[..., rank - 1] >= start)  # equal values before it, or more bins than values
+        if tied.any():
+            begins[tied, j] = np.count_nonzero(rising[tied] < start[tied, np.newaxis], axis=-1)
+    sums = np.add.reduceat(rising.reshape(-1), (begins + _numbers(lead) * n).reshape(-1)).reshape(begins.shape)
+    sums[..., :-1][begins[..., 1:] == begins[..., :-1]] = 0.0
+    return Edges(starts, including=True), sums
 
 
 def _sums(place: Places, n_bins: int, weights: Floats | None = None) -> Floats:
@@ -261,7 +335,7 @@ def _sums(place: Places, n_bins: int, weights: Floats | None = None) -> Floats:
     lead = place.shape[:-1]
     if weights is not None:
         weights = np.broadcast_to(weights, place.shape)
-    return _bincount(_numbered(place, n_bins), weights, _product(lead) * n_bins).reshape(*lead, n_bins)
+    return _bincount(_numbered(place, n_bins), weights, math.prod(lead) * n_bins).reshape(*lead, n_bins)
 
 
 def _numbered(place: Places, n_bins: int) -> NDArray[np.intp]:
@@ -270,13 +344,9 @@ def _numbered(place: Places, n_bins: int) -> NDArray[np.intp]:
 
 
 def _numbers(lead: tuple[int, ...]) -> NDArray[np.intp]:
-    return np.arange(_product(lead), dtype=np.intp).reshape(*lead, 1)
+    return np.arange(math.prod(lead), dtype=np.intp).reshape(*lead, 1)
 
 
 def _bincount(at: NDArray[np.intp], weights: Floats | None, n: int) -> Floats:
     counts = np.bincount(at.ravel(), None if weights is None else weights.ravel(), minlength=n)
     return counts.astype(np.float64, copy=False)
-
-
-def _product(shape: tuple[int, ...]) -> int:
-    return int(np.prod(shape, dtype=np.intp))
