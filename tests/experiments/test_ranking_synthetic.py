@@ -9,7 +9,7 @@ from uqassay.experiments.ranking_grid import METHODS, SCORES_OF, grid, train
 from uqassay.experiments.ranking_reading import PAIRS, TEMPERATURES, at_temperatures
 from uqassay.experiments.ranking_scorings import METRICS, TRUTHS, Scoring, columns, judge, study
 from uqassay.experiments.ranking_synthetic import GridRun, progress_steps, reproduce_ranking_synthetic, run_grid
-from uqassay.experiments.two_gaussians import TwoGaussians
+from uqassay.datasets.two_gaussians import TwoGaussians
 from uqassay.measures.scores import uncertainty_score
 from uqassay.predictions import Members, Point
 

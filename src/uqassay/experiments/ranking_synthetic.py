@@ -24,7 +24,7 @@ from uqassay.experiments.ranking_reading import (
 )
 from uqassay.experiments.ranking_scorings import HALF_UNIT, SOURCE, TRUTHS, Scoring, printed_cells, study
 from uqassay.experiments.reproduction import Cell, Reproduction, printed_table
-from uqassay.experiments.two_gaussians import TwoGaussians
+from uqassay.datasets.two_gaussians import TwoGaussians
 from uqassay.metrics.ranking_truth import CorrelationStudy, correlation_study
 from uqassay.metrics.reliability import expected_calibration_error
 

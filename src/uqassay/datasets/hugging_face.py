@@ -1,0 +1,134 @@
+"""Any labelled set of images or numbers that the package ``datasets`` of Hugging Face loads by name."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uqassay._array import RandomState
+from uqassay.datasets.dataset import Dataset
+from uqassay.datasets.splits import stratified_split
+from uqassay.errors import InputError
+from uqassay.predictions.file_formats import optional_package
+
+__all__ = ["load_hugging_face"]
+
+LABELS = ("label", "labels", "target", "fine_label")
+TESTS = ("test", "validation")
+GREY = ("1", "L", "LA")
+
+
+def load_hugging_face(
+    name: str,
+    folder: Path,
+    *,
+    test_size: float | int = 0.2,
+    rng: RandomState = None,
+    image_size: int | None = None,
+) -> Dataset:
+    """A data set of the Hugging Face Hub, or of a local folder in its form.
+
+    Parameters
+    ----------
+    name : str
+        For example ``ylecun/mnist``. No code that a data set brings along is run.
+    folder : Path
+        The cache folder; what was fetched lies under ``huggingface`` in it.
+    test_size : float or int
+        Where the set has no part ``test`` or ``validation`` with labels.
+    rng : int, SeedSequence, Generator or None
+    image_size : int, optional
+        Height and width; None keeps the images' own, which must then be equal.
+
+    Returns
+    -------
+    Dataset
+        Images ``(n, 1 or 3, H, W)`` float32 in [0, 1] where there is a column of images, else all columns of numbers.
+
+    Raises
+    ------
+    InputError
+        No network, no such set, no column of labels, or neither images nor numbers.
+    MissingDependencyError
+        The package ``datasets`` is not installed.
+    """
+    hub = optional_package("datasets", "huggingface", f"hf:{name}")
+    place = folder / "huggingface"
+    try:
+        held = hub.load_dataset(name, cache_dir=str(place))
+    except (OSError, ValueError, RuntimeError, hub.exceptions.DatasetsError) as problem:
+        reason = " ".join(str(problem).split())[:200].rstrip(".")
+        raise InputError(
+            f"hf: {name} cannot be had from https://huggingface.co ({reason}); fetch it once where there is a network, "
+            f"and bring the folder {place}."
+        ) from problem
+    parts = dict(held)
+    if "train" not in parts:
+        raise InputError(f"hf: {name} must have a part train; it has {', '.join(parts)}; choose another set.")
+    column = _label_column(parts["train"], name, hub)
+    classes, y = _labels(parts["train"], column, hub)
+    x = _features(parts["train"], column, image_size, name, hub)
+    test = next((p for p in TESTS if p in parts and column in parts[p].features and min(parts[p][column]) != -1), None)
+    if test is not None:
+        of_test, y_test = _labels(parts[test], column, hub)
+        x_test = _features(parts[test], column, image_size, name, hub)
+        if of_test != classes:
+            raise InputError(f"hf: the parts train and {test} of {name} have different classes; choose another set.")
+    else:
+        train, left = stratified_split(y, test_size, rng)
+        x, y, x_test, y_test = x[train], y[train], x[left], y[left]
+    licence = str(getattr(parts["train"].info, "license", "") or "")
+    return Dataset(f"hf:{name}", x, y, x_test, y_test, classes, source=f"https://huggingface.co/datasets/{name}",
+                   licence=licence)  # fmt: skip
+
+
+def _label_column(part: Any, name: str, hub: Any) -> str:
+    stated = [c for c, feature in part.features.items() if isinstance(feature, hub.ClassLabel)]
+    named = [c for c in LABELS if c in part.features]
+    if len(stated) == 1:
+        return str(stated[0])
+    if named:
+        return named[0]
+    raise InputError(
+        f"hf: {name} must have one column of classes; it has {', '.join(part.features)}; choose another set."
+    )
+
+
+def _labels(part: Any, column: str, hub: Any) -> tuple[tuple[str, ...], NDArray[np.int64]]:
+    feature, values = part.features[column], np.asarray(part[column][:])
+    if isinstance(feature, hub.ClassLabel):
+        return tuple(map(str, feature.names)), values.astype(np.int64)
+    classes, y = np.unique(values, return_inverse=True)
+    return tuple(map(str, classes)), y.astype(np.int64)
+
+
+def _features(part: Any, label: str, image_size: int | None, name: str, hub: Any) -> NDArray[Any]:
+    images = [c for c, feature in part.features.items() if isinstance(feature, hub.Image)]
+    if images:
+        return _images(part, images[0], image_size, name)
+    numbers = [
+        c for c, f in part.features.items() if c != label and str(getattr(f, "dtype", "")).startswith(("int", "float"))
+    ]
+    if not numbers:
+        raise InputError(
+            f"hf: {name} must have images or numbers; it has {', '.join(part.features)}; choose another set."
+        )
+    return np.column_stack([np.asarray(part[c][:], dtype=np.float64) for c in numbers])
+
+
+def _images(part: Any, column: str, image_size: int | None, name: str) -> NDArray[np.float32]:
+    first = part[0][column]
+    mode = "L" if first.mode in GREY else "RGB"
+    shape = first.size if image_size is None else (image_size, image_size)  # width, height
+    out = np.empty((len(part), len(mode) if mode == "RGB" else 1, shape[1], shape[0]), dtype=np.float32)
+    for i, row in enumerate(part):
+        image = row[column].convert(mode)
+        if image.size != shape and image_size is None:
+            raise InputError(
+                f"image_size: the images of {name} differ in size ({shape} and {image.size}); give one size."
+            )
+        pixels = np.asarray(image if image.size == shape else image.resize(shape), dtype=np.float32)
+        out[i] = pixels.reshape(shape[1], shape[0], -1).transpose(2, 0, 1)
+    out /= np.float32(255)
+    return out

@@ -1,0 +1,326 @@
+"""Data sets by name: what there is, and the one call that loads it."""
+
+import difflib
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from types import MappingProxyType
+from typing import final
+
+from uqassay._array import RandomState
+from uqassay.datasets import toy
+from uqassay.datasets.bci import load_bci_iv_2a
+from uqassay.datasets.cache import Progress, cache_folder
+from uqassay.datasets.cifar import load_cifar
+from uqassay.datasets.dataset import Dataset
+from uqassay.datasets.folders import load_image_folder
+from uqassay.datasets.given_arrays import load_features, load_npz
+from uqassay.datasets.hugging_face import load_hugging_face
+from uqassay.datasets.label_distributions import read_cifar10h
+from uqassay.datasets.mnist import EMNIST_SPLITS, load_emnist, load_kuzushiji_49, load_mnist, load_mnist_10k
+from uqassay.datasets.svhn import load_svhn
+from uqassay.datasets.tabular import load_bundled, load_openml
+from uqassay.errors import InputError
+
+__all__ = ["DATASETS", "Description", "load_dataset"]
+
+
+@final
+@dataclass(frozen=True)
+class Description:
+    """What a data set is.
+
+    Attributes
+    ----------
+    name : str
+        With ``<…>`` where a number or name of the user's follows.
+    kind : str
+        "tabular", "image", "eeg" or "toy".
+    size : str
+        Of the download; "" where there is none.
+    by_hand : bool
+        Whether the files must be put in the cache folder by hand.
+    licence : str
+    split : str
+        Training and test instances, and where the papers do otherwise.
+    paper : str
+        Numbers of the papers that use it: 000 to 004.
+    default_test_size : float, optional
+        Of the stratified split; None where the data set comes with its own.
+    standardised : bool
+        Whether features become z-scores unless raw ones are asked for.
+    """
+
+    name: str
+    kind: str
+    size: str
+    by_hand: bool
+    licence: str
+    split: str
+    paper: str = ""
+    default_test_size: float | None = None
+    standardised: bool = False
+
+
+@final
+@dataclass(frozen=True)
+class Request:
+    """One call of `load_dataset`, checked; `argument` is what follows the colon."""
+
+    name: str
+    argument: str
+    test_size: float | int
+    rng: RandomState
+    folder: Path
+    image_size: int | None
+    progress: Progress | None
+
+    def number(self) -> int:
+        """The argument as a whole number."""
+        if not self.argument.isdecimal():
+            raise InputError(
+                f"name: {self.name} needs a number after the colon; got {self.argument!r}; write {self.name}:1."
+            )
+        return int(self.argument)
+
+
+def load_dataset(
+    name: str,
+    *,
+    test_size: float | int | None = None,
+    rng: RandomState = None,
+    cache: str | os.PathLike[str] | None = None,
+    prepare: bool = True,
+    image_size: int | None = None,
+    progress: Progress | None = None,
+) -> Dataset:
+    """Load a data set by name; what is not in the cache folder yet is downloaded once.
+
+    Parameters
+    ----------
+    name : str
+        One of `DATASETS`, such as "digits" or "cifar-10"; with a colon "openml:37", "hf:ylecun/mnist", "npz:my-folder",
+        "bci-iv-2a:1".
+    test_size : float or int, optional
+        Share or number of test instances, for data sets without a split of their own (0.2 where nothing else is stated).
+    rng : int, SeedSequence, Generator or None
+        Draws the split, and toy data; None means seed 0.
+    cache : path, optional
+        Instead of the environment variable ``UQASSAY_DATA`` and the user's cache folder.
+    prepare : bool
+        Whether to prepare features as the papers do: z-scores for tables (not for the digits). Images are in [0, 1]
+        either way.
+    image_size : int, optional
+        Height and width for folders of images (64 if not given) and "hf:".
+    progress : callable, optional
+        Called with the file's name, the bytes so far and the bytes in all, or None.
+
+    Returns
+    -------
+    Dataset
+
+    Raises
+    ------
+    InputError
+        No such name (the message has the closest ones), no network, damaged files.
+    MissingDependencyError
+        An optional package is missing; the message names the extra.
+
+    Examples
+    --------
+    >>> data = load_dataset("wine")
+    >>> data
+    Dataset('wine': 142 training and 36 test instances of 13, 3 classes)
+    >>> data.X_train.std(axis=0).round(6).tolist() == [1.0] * 13
+    True
+    """
+    key, colon, argument = name.strip().partition(":")
+    key = key.lower()
+    about = DATASETS.get(key)
+    takes_more = about is not None and "<" in about.name
+    if about is None or bool(colon) != takes_more or bool(argument) != takes_more:
+        raise _unknown(name)
+    if test_size is not None and about.default_test_size is None:
+        raise InputError(f"test_size: {key} comes with a split of its own; got {test_size}; leave it out.")
+    request = Request(
+        key, argument, (about.default_test_size or 0.2) if test_size is None else test_size, rng, cache_folder(cache),
+        image_size, progress,
+    )  # fmt: skip
+    data = LOADERS[key](request)
+    if prepare and about.standardised:
+        data = replace(data.standardised(), notes=(*data.notes, "z-scores by the training instances"))
+    return data
+
+
+def _unknown(name: str) -> InputError:
+    shown = [about.name for about in DATASETS.values()]
+    wanted = name.strip().lower()
+    begin = [s for s in shown if wanted and s.startswith(wanted)][:3]
+    near = difflib.get_close_matches(wanted, [*shown, *DATASETS], n=3, cutoff=0.4)
+    close = begin or near or ["digits", "wine", "mnist"]
+    known = dict.fromkeys(DATASETS[c].name if c in DATASETS else c for c in close)
+    return InputError(f"name: must be one of the known data sets; got {name!r}; closest are {', '.join(known)}.")
+
+
+# -- loaders that need more than the request --------------------------------------------------------------------------
+
+
+def _cifar_10h(request: Request) -> Dataset:
+    """CIFAR-10 with the votes of its test images."""
+    data = load_cifar("cifar-10", request.folder, request.progress)
+    votes = read_cifar10h(request.folder, request.progress)
+    source = f"{data.source} and {votes.source}"
+    return replace(data, name="cifar-10h", votes_test=votes.votes, source=source, licence=votes.licence)
+
+
+def _images(request: Request, inside: str, leave_out: tuple[str, ...] = ()) -> Dataset:
+    """A folder of images as its archive unpacks it, in the data set's sub-folder or in the cache folder itself."""
+    places = (request.folder / request.name / inside, request.folder / inside, request.folder / request.name)
+    place = next((p for p in places if p.is_dir()), None)
+    if place is None:
+        raise InputError(
+            f"{request.name}: cannot be downloaded; put the folder with one sub-folder per class at {places[-1]}."
+        )
+    about = DATASETS[request.name]
+    size = 64 if request.image_size is None else request.image_size
+    return load_image_folder(
+        request.name, place, size=size, test_size=request.test_size, rng=request.rng, leave_out=leave_out,
+        licence=about.licence,
+    )  # fmt: skip
+
+
+def _npz(request: Request) -> Dataset:
+    path = Path(request.argument).expanduser()
+    return load_npz(path, name=f"npz:{path.stem}", test_size=request.test_size, rng=request.rng)
+
+
+def _of_idx(request: Request) -> Dataset:
+    return load_mnist(request.name, request.folder, request.progress)
+
+
+def _emnist(request: Request) -> Dataset:
+    return load_emnist(request.name.removeprefix("emnist-"), request.folder, request.progress)
+
+
+def _cifar(request: Request) -> Dataset:
+    return load_cifar(request.name, request.folder, request.progress)
+
+
+def _bundled(request: Request) -> Dataset:
+    return load_bundled(request.name, test_size=request.test_size, rng=request.rng)
+
+
+def _features(request: Request) -> Dataset:
+    about = DATASETS[request.name]
+    return load_features(request.name, request.folder, licence=about.licence)
+
+
+LOADERS: Mapping[str, Callable[[Request], Dataset]] = {
+    "digits": _bundled,
+    "wine": _bundled,
+    "breast-cancer": _bundled,
+    "iris": _bundled,
+    "mnist": _of_idx,
+    "mnist-10k": lambda r: load_mnist_10k(r.folder, r.test_size, r.rng, r.progress),
+    "fashion-mnist": _of_idx,
+    "k-mnist": _of_idx,
+    "kuzushiji-49": lambda r: load_kuzushiji_49(r.folder, r.progress),
+    **{f"emnist-{split}": _emnist for split in EMNIST_SPLITS},
+    "cifar-10": _cifar,
+    "cifar-10h": _cifar_10h,
+    "cifar-100": _cifar,
+    "svhn": lambda r: load_svhn(r.folder, r.progress),
+    "caltech-101": lambda r: _images(r, "101_ObjectCategories", ("BACKGROUND_Google",)),
+    "caltech-256": lambda r: _images(r, "256_ObjectCategories", ("257.clutter",)),
+    "plantclef": lambda r: _images(r, "plantclef-2015"),
+    "bacteria": _features,
+    "proteins": _features,
+    "bci-iv-2a": lambda r: load_bci_iv_2a(r.number(), r.folder),
+    "openml": lambda r: load_openml(r.number(), r.folder, test_size=r.test_size, rng=r.rng),
+    "hf": lambda r: load_hugging_face(r.argument, r.folder, test_size=r.test_size, rng=r.rng, image_size=r.image_size),
+    "npz": _npz,
+    "two-moons": lambda r: toy.two_moons(rng=r.rng),
+    "blobs": lambda r: toy.blobs(rng=r.rng),
+    "triangle": lambda r: toy.triangle(rng=r.rng),
+    "gain-grid": lambda r: toy.gain_grid(rng=r.rng),
+    "two-gaussians": lambda r: toy.two_gaussians(rng=r.rng),
+}
+
+
+# -- what there is ----------------------------------------------------------------------------------------------------
+
+UCI = "CC BY 4.0"
+SHARE_ALIKE = "CC BY-SA 4.0"
+OFFICIAL_MNIST = "60,000 / 10,000 as published"
+OFFICIAL_CIFAR = "50,000 / 10,000 as published"
+
+DATASETS: Mapping[str, Description] = MappingProxyType(
+    {
+        about.name.partition(":")[0]: about
+        for about in (
+            Description("digits", "tabular", "", False, UCI, "1,797 stratified 80/20", "", 0.2),
+            Description("wine", "tabular", "", False, UCI, "178 stratified 80/20 (004: 80/20)", "004", 0.2, True),
+            Description("breast-cancer", "tabular", "", False, UCI, "569 stratified 80/20", "", 0.2, True),
+            Description("iris", "tabular", "", False, UCI, "150 stratified 80/20", "", 0.2, True),
+            Description(
+                "mnist", "image", "12 MB", False, "CC BY-SA 3.0",
+                f"{OFFICIAL_MNIST} (000: 10,000 of the training images to validate)", "000",
+            ),
+            Description(
+                "mnist-10k", "image", "2 MB", False, "CC BY-SA 3.0",
+                "the 10,000 test images of MNIST, stratified 8,000 / 2,000", "", 0.2,
+            ),
+            Description("fashion-mnist", "image", "31 MB", False, "MIT", OFFICIAL_MNIST, "004"),
+            Description("k-mnist", "image", "21 MB", False, SHARE_ALIKE, OFFICIAL_MNIST),
+            Description(
+                "kuzushiji-49", "image", "75 MB", False, SHARE_ALIKE,
+                "232,365 / 38,547 as published (002: all 270,912 together)", "002",
+            ),
+            *(
+                Description(
+                    f"emnist-{split}", "image", "562 MB for all six", False, "none stated (NIST)",
+                    "as published" + (" (002: all 131,600 together)" if split == "balanced" else ""),
+                    "002" if split == "balanced" else "",
+                )
+                for split in EMNIST_SPLITS
+            ),
+            Description(
+                "cifar-10", "image", "170 MB", False, "none stated",
+                f"{OFFICIAL_CIFAR} (000: 10,000 of the training images to validate; 001: test halved to calibrate)",
+                "000, 001, 004",
+            ),
+            Description(
+                "cifar-10h", "image", "171 MB", False, "CC BY-NC-SA 4.0", f"{OFFICIAL_CIFAR}, votes on the test", "003"
+            ),
+            Description("cifar-100", "image", "169 MB", False, "none stated", OFFICIAL_CIFAR, "000"),
+            Description("svhn", "image", "246 MB", False, "non-commercial use only", "73,257 / 26,032 as published"),
+            Description(
+                "caltech-101", "image", "", True, UCI,
+                "8,677 stratified 50/50 (001: 4,338 to train, the other half to calibrate and to test)", "001", 0.5,
+            ),
+            Description(
+                "caltech-256", "image", "", True, UCI,
+                "29,780 stratified 50/50 (001: 14,890 to train, the other half to calibrate and to test)", "001", 0.5,
+            ),
+            Description(
+                "plantclef", "image", "", True, "by image, CC BY-SA mostly",
+                "train / test folders as published (001: 91,758, the test halved to calibrate)", "001", 0.2,
+            ),
+            Description("bacteria", "tabular", "", True, "as given", "given (001: 10,587 / 1,136 / 1,136)", "001"),
+            Description("proteins", "tabular", "", True, "as given", "given (001: 11,830 / 5,088 / 5,088)", "001"),
+            Description(
+                "bci-iv-2a:<subject>", "eeg", "85 MB each", False, "CC BY-ND 4.0",
+                "288 / 288, first session / second session", "004",
+            ),
+            Description("openml:<id>", "tabular", "varies", False, "as stated there", "stratified 80/20", "", 0.2, True),
+            Description("hf:<name>", "image", "varies", False, "as stated there", "its own, else stratified", "", 0.2),
+            Description("npz:<folder>", "tabular", "", True, "as given", "its own, else stratified 80/20", "", 0.2),
+            Description("two-moons", "toy", "", False, "", "500 / 500", "004"),
+            Description("blobs", "toy", "", False, "", "500 / 200", "004"),
+            Description("triangle", "toy", "", False, "", "500 / 500", "004"),
+            Description("gain-grid", "toy", "", False, "", "142,693 / 20,000 (002 splits the former by balls)", "002"),
+            Description("two-gaussians", "toy", "", False, "", "600 / 400", "003"),
+        )
+    }
+)  # fmt: skip

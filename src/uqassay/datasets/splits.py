@@ -1,0 +1,90 @@
+"""Splits that keep the share of every class."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from uqassay._array import RandomState, as_numeric, generator
+from uqassay.errors import InputError
+
+__all__ = ["count_of", "stratified_split"]
+
+ROUNDING = 1e-9  # 0.29 · 100 is 28.999999999999996 in binary, and means 29
+
+Rows = NDArray[np.intp]
+
+
+def stratified_split(y: ArrayLike, test_size: float | int, rng: RandomState = None) -> tuple[Rows, Rows]:
+    """Rows of a training and of a test part, with every class in both in its share.
+
+    Parameters
+    ----------
+    y : int array (n,)
+    test_size : float in (0, 1) or int
+        Share (the number is rounded) or number of test instances.
+    rng : int, SeedSequence, Generator or None
+
+    Returns
+    -------
+    train, test : int array
+        Row numbers in random order. Each class gives its share to the test, rounded up or down so that the sizes come
+        out as asked (largest remainders), and keeps at least one instance for training.
+
+    Raises
+    ------
+    InputError
+        A size that leaves a part empty or a class without a training instance.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> y = np.repeat([0, 1], [60, 40])
+    >>> train, test = stratified_split(y, 0.2)
+    >>> len(train), np.bincount(y[test]).tolist()
+    (80, [12, 8])
+    """
+    labels = as_numeric(y, "y", ndim=1)
+    n = len(labels)
+    n_test = _test_count(test_size, n)
+    classes, place, counts = np.unique(labels, return_inverse=True, return_counts=True)
+    if n_test > n - len(classes):
+        raise InputError(
+            f"test_size: must leave at least one training instance for each of {len(classes)} classes; got {n_test} "
+            f"of {n} instances for the test; choose a smaller test."
+        )
+    taken = _largest_remainders(counts, n_test)
+    g = generator(rng)
+    order = g.permutation(n)
+    test = np.concatenate([order[place[order] == k][: taken[k]] for k in range(len(classes))])
+    in_test = np.zeros(n, dtype=bool)
+    in_test[test] = True
+    return order[~in_test[order]], order[in_test[order]]
+
+
+def count_of(share: float, n: int) -> int:
+    """Number of instances in a share of n, rounded down (and 29 for 0.29 of 100)."""
+    return int(np.floor(share * n + ROUNDING * max(1, n)))
+
+
+def _test_count(test_size: float | int, n: int) -> int:
+    number = not isinstance(test_size, float)
+    count = int(test_size) if number else round(test_size * n)
+    if not (0 < count < n and (number or 0.0 < test_size < 1.0)):
+        raise InputError(
+            f"test_size: must be a share in (0, 1) or a number of instances in 1 … {n - 1}; got {test_size}, "
+            f"that is {count} of {n}; 0.2 holds out every fifth instance."
+        )
+    return count
+
+
+def _largest_remainders(counts: NDArray[np.intp], total: int) -> NDArray[np.intp]:
+    """How many each class gives so that `total` come together, never all of a class."""
+    exact = counts * (total / counts.sum())
+    taken = np.minimum(np.floor(exact + ROUNDING).astype(np.intp), counts - 1)
+    while (short := total - int(taken.sum())) > 0:
+        remainder = np.where(taken < counts - 1, exact - taken, -np.inf)
+        chosen: Sequence[int] = np.argsort(-remainder, kind="stable")[:short].tolist()
+        for k in chosen:
+            taken[k] += taken[k] < counts[k] - 1
+    return taken

@@ -1,0 +1,51 @@
+"""Street View House Numbers, the cropped digits (Netzer et al. 2011): MATLAB files, which hold no code to run."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uqassay.datasets.cache import Progress, fetch
+from uqassay.datasets.dataset import Dataset, shares_of_bytes
+from uqassay.errors import FileFormatError
+from uqassay.predictions.file_opening import problems_named
+
+__all__ = ["load_svhn", "read_svhn"]
+
+ADDRESS = "http://ufldl.stanford.edu/housenumbers/"
+DIGESTS = {"train": "md5:e26dedcc434d2e4c54c9b2d4a06d8373", "test": "md5:eb5a983be6a315427106f1b164d9cef3"}
+
+
+def load_svhn(folder: Path, progress: Progress | None = None) -> Dataset:
+    """73,257 training and 26,032 test images of 3 × 32 × 32 from ``svhn/train_32x32.mat`` and ``test_32x32.mat``."""
+    parts: dict[str, Any] = {}
+    for part, digest in DIGESTS.items():
+        file = f"{part}_32x32.mat"
+        path = fetch(f"svhn/{file}", ADDRESS + file, digest, folder=folder, progress=progress)
+        parts[f"X_{part}"], parts[f"y_{part}"] = read_svhn(path)
+    return Dataset("svhn", class_names=tuple("0123456789"), source=ADDRESS, licence="non-commercial use only", **parts)
+
+
+def read_svhn(path: Path) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
+    """Images ``(n, 3, H, W)`` in [0, 1] and labels of one file; the file's label 10 is the digit 0.
+
+    Raises
+    ------
+    FileFormatError
+        No such file, or not what it should hold.
+    """
+    from scipy.io import loadmat
+
+    with problems_named(path):
+        held = loadmat(path, variable_names=["X", "y"])
+        if not {"X", "y"} <= set(held):
+            raise FileFormatError("must hold X and y; get the cropped digits, format 2.")
+        x, y = held["X"], held["y"]
+        if x.ndim != 4 or x.shape[2] != 3 or x.dtype != np.uint8 or y.shape != (x.shape[3], 1):
+            raise FileFormatError(
+                f"X must be bytes (H, W, 3, n) and y (n, 1); got {x.dtype} {x.shape} and {y.shape}; get it again."
+            )
+        if not ((y >= 1) & (y <= 10)).all():
+            raise FileFormatError("labels must lie in 1 … 10; others were found; get it again.")
+    return shares_of_bytes(x.transpose(3, 2, 0, 1)), y[:, 0].astype(np.int64) % 10

@@ -1,0 +1,122 @@
+"""Tables: the sets that come with scikit-learn, and any of OpenML by its number."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uqassay._array import RandomState
+from uqassay.datasets.dataset import Dataset
+from uqassay.datasets.splits import stratified_split
+from uqassay.errors import InputError
+from uqassay.predictions.file_formats import optional_package
+
+__all__ = ["BUNDLED", "load_bundled", "load_openml"]
+
+BUNDLED = {
+    "digits": "load_digits",
+    "wine": "load_wine",
+    "breast-cancer": "load_breast_cancer",
+    "iris": "load_iris",
+}
+INK = 16.0  # the digits' pixels count ink from 0 to 16
+
+
+def load_bundled(name: str, *, test_size: float | int = 0.2, rng: RandomState = None) -> Dataset:
+    """A set that comes with scikit-learn, split with every class in its share.
+
+    Parameters
+    ----------
+    name : {"digits", "wine", "breast-cancer", "iris"}
+        The pixels of the digits are divided by 16, so that they lie in [0, 1]; the others have their raw values.
+    test_size : float or int
+    rng : int, SeedSequence, Generator or None
+
+    Examples
+    --------
+    >>> load_bundled("wine")
+    Dataset('wine': 142 training and 36 test instances of 13, 3 classes)
+    """
+    sklearn = optional_package("sklearn.datasets", "datasets", f"the data set {name}")
+    held = getattr(sklearn, BUNDLED[name])()
+    x = held.data / INK if name == "digits" else held.data
+    return _split(name, x, held.target, held.target_names, test_size, rng, "scikit-learn, from UCI", "CC BY 4.0")
+
+
+def load_openml(number: int, folder: Path, *, test_size: float | int = 0.2, rng: RandomState = None) -> Dataset:
+    """A classification data set of OpenML by its number, for example 37 (diabetes).
+
+    Parameters
+    ----------
+    number : int
+        OpenML's data_id.
+    folder : Path
+        The cache folder; what was fetched lies under ``openml`` in it and is used without a network from then on.
+    test_size : float or int
+    rng : int, SeedSequence, Generator or None
+
+    Returns
+    -------
+    Dataset
+        Categories become one column of 0 and 1 for each; rows with missing values are left out, which `notes` says.
+
+    Raises
+    ------
+    InputError
+        No network, a sparse set, or a target that is no category.
+    MissingDependencyError
+        scikit-learn or pandas is not installed; pandas reads the files, since the other reader is slow.
+    """
+    sklearn = optional_package("sklearn.datasets", "datasets", "OpenML")
+    optional_package("pandas", "datasets", "OpenML")
+    try:
+        held = sklearn.fetch_openml(data_id=number, data_home=str(folder), as_frame=True, parser="pandas", n_retries=1)
+    except (OSError, ValueError) as problem:
+        reason = " ".join(str(getattr(problem, "reason", problem)).split()).rstrip(".")
+        raise InputError(
+            f"openml: set {number} cannot be had from https://www.openml.org ({reason}); fetch it once where there is a "
+            f"network, and bring the folder {folder / 'openml'}."
+        ) from problem
+    target = held.target
+    if target is None or target.dtype.kind in "iuf":
+        raise InputError(
+            f"openml: the target of set {number} must be a category; it has none or numbers; choose another."
+        )
+    complete = ~(held.data.isna().any(axis=1) | target.isna()).to_numpy()
+    data, target = held.data[complete], target[complete].astype(str)
+    if len(data) == 0:
+        raise InputError(
+            f"openml: every row of set {number} lacks a value; got {len(complete)} rows; choose another set."
+        )
+    columns = [_columns(data[column]) for column in data]
+    classes, y = np.unique(target.to_numpy(dtype=str), return_inverse=True)
+    dropped = int((~complete).sum())
+    notes = (f"{dropped} of {len(complete)} rows with missing values left out",) if dropped else ()
+    licence = str(held.details.get("licence", "")) if held.details else ""
+    source = f"https://www.openml.org/d/{number}"
+    return _split(f"openml:{number}", np.hstack(columns), y, classes, test_size, rng, source, licence, notes)
+
+
+def _columns(column: Any) -> NDArray[np.float64]:
+    """One column of numbers, or one of 0 and 1 for each category, ``(n, columns)``."""
+    if column.dtype.kind in "iufb":
+        return np.asarray(column, dtype=np.float64)[:, None]
+    values = column.astype(str).to_numpy(dtype=str)
+    return np.asarray(values[:, None] == np.unique(values), dtype=np.float64)
+
+
+def _split(
+    name: str,
+    x: NDArray[np.float64],
+    y: NDArray[Any],
+    class_names: Any,
+    test_size: float | int,
+    rng: RandomState,
+    source: str,
+    licence: str,
+    notes: tuple[str, ...] = (),
+) -> Dataset:
+    train, test = stratified_split(y, test_size, rng)
+    names = tuple(str(c) for c in class_names)
+    return Dataset(name, x[train], y[train], x[test], y[test], names, source=source, licence=licence, notes=notes)

@@ -1,0 +1,138 @@
+"""npz, csv and svmlight files of the user's."""
+
+import numpy as np
+import pytest
+
+from uqassay.datasets import load_dataset
+from uqassay.datasets.given_arrays import load_npz
+from uqassay.errors import FileFormatError, InputError
+
+
+@pytest.fixture
+def arrays():
+    g = np.random.default_rng(0)
+    return {
+        "X_train": g.normal(size=(40, 3)),
+        "y_train": np.arange(40) % 4,
+        "X_test": g.normal(size=(20, 3)),
+        "y_test": np.arange(20) % 4,
+    }
+
+
+def test_npz_with_a_split(tmp_path, arrays):
+    votes = np.random.default_rng(1).integers(1, 5, (20, 4))
+    np.savez(tmp_path / "mine.npz", votes_test=votes, class_names=list("abcd"), groups_train=np.arange(40), **arrays)
+    for name in (f"npz:{tmp_path / 'mine.npz'}", f"npz:{tmp_path}"):
+        data = load_dataset(name)
+        np.testing.assert_array_equal(data.X_test, arrays["X_test"])
+        np.testing.assert_array_equal(data.votes_test, votes)
+        np.testing.assert_array_equal(data.groups_train, np.arange(40))
+        assert data.class_names == ("a", "b", "c", "d")
+
+
+def test_npz_in_two_files(tmp_path, arrays):
+    for part in ("train", "test"):
+        extra = {"votes": np.ones((20, 4))} if part == "test" else {"class_names": list("abcd")}
+        np.savez(tmp_path / f"{part}.npz", X=arrays[f"X_{part}"], y=arrays[f"y_{part}"], **extra)
+    data = load_dataset(f"npz:{tmp_path}")
+    np.testing.assert_array_equal(data.X_train, arrays["X_train"])
+    np.testing.assert_array_equal(data.y_test, arrays["y_test"])
+    assert data.votes_test.shape == (20, 4)
+
+
+def test_npz_without_a_split(tmp_path, arrays):
+    np.savez(tmp_path / "all.npz", X=arrays["X_train"], y=arrays["y_train"], groups=np.arange(40) // 2)
+    data = load_dataset(f"npz:{tmp_path / 'all.npz'}", test_size=0.25, rng=1)
+    assert (len(data.y_train), len(data.y_test)) == (30, 10)
+    places = np.concatenate([data.X_train, data.X_test])[:, None] == arrays["X_train"]
+    rows = places.all(axis=2).argmax(axis=1)
+    np.testing.assert_array_equal(np.sort(rows), np.arange(40))
+    np.testing.assert_array_equal(np.concatenate([data.groups_train, data.groups_test]), rows // 2)
+    assert data.class_names == ("0", "1", "2", "3")
+
+
+def test_bytes_of_images_become_shares(tmp_path):
+    x = np.random.default_rng(2).integers(0, 256, (8, 3, 4, 4), dtype=np.uint8)
+    np.savez(tmp_path / "a.npz", X=x, y=np.arange(8) % 2)
+    data = load_npz(tmp_path / "a.npz", test_size=2)
+    assert data.X_train.dtype == np.float32
+    assert 0.5 < data.X_train.max() <= 1.0
+
+
+def test_nothing_is_unpickled(tmp_path):
+    np.savez(tmp_path / "a.npz", X=np.array([[object()]] * 4), y=np.arange(4) % 2)
+    with pytest.raises(FileFormatError, match=r"a.npz: cannot be read as .npz"):
+        load_dataset(f"npz:{tmp_path / 'a.npz'}")
+
+
+def test_what_an_npz_lacks(tmp_path, arrays):
+    with pytest.raises(FileFormatError, match=r"npz: needs a file, or a folder .* has 0; check the path"):
+        load_dataset(f"npz:{tmp_path / 'no'}")
+    np.savez(tmp_path / "a.npz", X=arrays["X_train"])
+    with pytest.raises(FileFormatError, match=r"a.npz: must hold X_train, .*, or X and y; got X; rename"):
+        load_dataset(f"npz:{tmp_path / 'a.npz'}")
+    (tmp_path / "b.npz").write_bytes(b"PK nothing")
+    with pytest.raises(FileFormatError, match=r"b.npz: cannot be read"):
+        load_dataset(f"npz:{tmp_path / 'b.npz'}")
+
+
+# ---- tf-idf sets -----------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(params=["npz", "csv", "svmlight"])
+def features(request, own_cache, needs):
+    """Training and test features of a set, written in one of the three formats."""
+    g = np.random.default_rng(3)
+    truth = {}
+    home = own_cache / "bacteria"
+    home.mkdir(parents=True)
+    for part, n in (("train", 30), ("test", 12)):
+        x = np.round(g.random((n, 7)) * (g.random((n, 7)) < 0.4), 4)
+        x[0] = 0.5
+        y = np.arange(n) % 3 * 10 + 5
+        truth[part] = x, y
+        path = home / f"{part}.{request.param}"
+        if request.param == "npz":
+            np.savez(path, X=x, y=y)
+        elif request.param == "csv":
+            rows = [",".join(map(str, [*row[:2], label, *row[2:]])) for row, label in zip(x, y, strict=True)]
+            path.write_text("a,b,label,c,d,e,f,g\n" + "\n".join(rows) + "\n")
+        else:
+            needs("sklearn")
+            from sklearn.datasets import dump_svmlight_file
+
+            dump_svmlight_file(x, y, str(path))
+    return truth
+
+
+def test_features_in_three_formats(features):
+    data = load_dataset("bacteria")
+    for part in ("train", "test"):
+        x, y = features[part]
+        np.testing.assert_allclose(getattr(data, f"X_{part}"), x, rtol=1e-6)
+        # csv holds text, so its classes are in the order of text: 15, 25, 5
+        names = np.array(data.class_names)[getattr(data, f"y_{part}")]
+        np.testing.assert_array_equal(names.astype(int), y)
+    assert data.X_train.dtype == np.float32
+
+
+def test_features_that_are_missing_or_broken(own_cache):
+    with pytest.raises(
+        InputError, match=rf"proteins: cannot be downloaded; put its features at {own_cache}/proteins/train"
+    ):
+        load_dataset("proteins")
+    home = own_cache / "proteins"
+    home.mkdir(parents=True)
+    for text, message in (
+        ("a,b\n1,2\n", r"train.csv: must have one column named label"),
+        ("a,label\n1,2\n3\n", r"train.csv: every line must have 2 columns"),
+        ("a,label\nx,2\n", r"train.csv: cannot be read as .csv"),
+    ):
+        for part in ("train", "test"):
+            (home / f"{part}.csv").write_text(text)
+        with pytest.raises(FileFormatError, match=message):
+            load_dataset("proteins")
+    for part in ("train", "test"):
+        np.savez(home / f"{part}.npz", X=np.ones((2, 2)))
+    with pytest.raises(FileFormatError, match="both files must hold X and y; got X"):
+        load_dataset("proteins")

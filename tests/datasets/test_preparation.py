@@ -1,0 +1,39 @@
+"""Principal components against scikit-learn; two classes out of many."""
+
+import numpy as np
+import pytest
+
+from uqassay.datasets import Dataset
+from uqassay.datasets.preparation import even_or_odd, principal_components
+from uqassay.errors import InputError
+
+
+@pytest.fixture
+def images():
+    g = np.random.default_rng(0)
+    x = g.normal(size=(80, 12)) @ g.normal(size=(12, 12)) + 3
+    y = np.arange(80) % 5
+    votes = g.multinomial(9, np.full(5, 0.2), 30) + 1
+    return Dataset("d", x[:50].reshape(50, 1, 3, 4), y[:50], x[50:].reshape(30, 1, 3, 4), y[50:], "abcde", votes)
+
+
+def test_principal_components_against_scikit_learn(images, needs):
+    needs("sklearn")
+    from sklearn.decomposition import PCA
+
+    ours = principal_components(images, 5)
+    theirs = PCA(5).fit(images.X_train.reshape(50, -1))
+    for part in ("X_train", "X_test"):
+        expected = theirs.transform(getattr(images, part).reshape(-1, 12))
+        signs = np.sign((getattr(ours, part) * expected).sum(axis=0))
+        np.testing.assert_allclose(getattr(ours, part), signs * expected, atol=1e-9)
+    with pytest.raises(InputError, match=r"n_components: must lie in 1 … 12; got 13"):
+        principal_components(images, 13)
+
+
+def test_even_or_odd(images):
+    data = even_or_odd(images)
+    np.testing.assert_array_equal(data.y_test, images.y_test % 2)
+    assert data.class_names == ("even", "odd")
+    np.testing.assert_array_equal(data.votes_test[:, 0], images.votes_test[:, [0, 2, 4]].sum(axis=1))
+    np.testing.assert_array_equal(data.votes_test.sum(axis=1), images.votes_test.sum(axis=1))

@@ -1,0 +1,81 @@
+"""Data sets by name: what there is, and names and options that do not exist."""
+
+from pathlib import Path
+
+import pytest
+
+from uqassay.datasets import DATASETS, load_dataset
+from uqassay.datasets.registry import LOADERS
+from uqassay.errors import InputError
+
+NAMES = {
+    "digits", "wine", "breast-cancer", "iris", "mnist", "mnist-10k", "fashion-mnist", "k-mnist", "kuzushiji-49",
+    "emnist-byclass", "emnist-bymerge", "emnist-balanced", "emnist-letters", "emnist-digits", "emnist-mnist", "cifar-10",
+    "cifar-10h", "cifar-100", "svhn", "caltech-101", "caltech-256", "plantclef", "bacteria", "proteins", "bci-iv-2a",
+    "openml", "hf", "npz", "two-moons", "blobs", "triangle", "gain-grid", "two-gaussians",
+}  # fmt: skip
+
+
+def test_every_name_has_a_description_and_a_loader():
+    assert set(DATASETS) == set(LOADERS) == NAMES
+    for key, about in DATASETS.items():
+        assert about.name.partition(":")[0] == key
+        assert about.kind in {"tabular", "image", "eeg", "toy"}
+        assert about.split
+        assert not about.by_hand or not about.size
+        assert (about.kind == "toy") == (about.licence == "")
+    with pytest.raises(TypeError, match="does not support item assignment"):
+        DATASETS["mine"] = DATASETS["wine"]
+
+
+@pytest.mark.parametrize("name", ["two-moons", "blobs", "triangle", "two-gaussians"])
+def test_toys_by_name_and_seed(name):
+    data = load_dataset(name)
+    assert data.name == name
+    assert data.content_hash == load_dataset(name, rng=0).content_hash
+    assert data.content_hash != load_dataset(name, rng=1).content_hash
+    assert f"{len(data.y_train)} / {len(data.y_test)}" == DATASETS[name].split
+
+
+@pytest.mark.parametrize(
+    ("name", "closest"),
+    [
+        ("cifar10", "cifar-10"),
+        ("minst", "mnist"),
+        ("emnist", "emnist-"),
+        ("breast_cancer", "breast-cancer"),
+        ("qqqqqq", "digits, wine, mnist"),
+        ("openml", "openml:<id>"),
+        ("openml:", "openml:<id>"),
+        ("hf:", "hf:<name>"),
+        ("wine:3", "wine"),
+        ("", "digits"),
+    ],
+)
+def test_unknown_names_get_the_closest(name, closest):
+    with pytest.raises(
+        InputError, match=rf"name: must be one of the known data sets; got '{name}'; closest are .*{closest}"
+    ):
+        load_dataset(name)
+
+
+def test_names_in_capitals_and_with_blanks():
+    assert load_dataset(" Two-Moons ").name == "two-moons"
+
+
+@pytest.mark.parametrize("name", ["mnist", "cifar-10", "two-moons", "bci-iv-2a:1"])
+def test_a_split_of_its_own_is_not_changed(name):
+    with pytest.raises(InputError, match=r"test_size: \S+ comes with a split of its own; got 0.3; leave it out"):
+        load_dataset(name, test_size=0.3)
+
+
+def test_the_page_has_the_table():
+    page = Path(__file__).resolve().parents[2] / "docs" / "datasets.md"
+    rows = [line for line in page.read_text(encoding="utf-8").splitlines() if line.startswith("| `")]
+    cells = [[cell.strip() for cell in row.strip("|").split("|")] for row in rows]
+    shown = {row[0].strip("`"): row[1:] for row in cells}
+    assert set(shown) == {about.name for about in DATASETS.values()}
+    for about in DATASETS.values():
+        download = "put there by hand" if about.by_hand else about.size or "none"
+        expected = [about.kind, download, about.split, about.licence or "none needed", about.paper or "-"]
+        assert shown[about.name] == expected

@@ -1,0 +1,64 @@
+"""Stratified splits: shares, sizes, nothing lost, nothing twice."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from uqassay.datasets import stratified_split
+from uqassay.datasets.splits import count_of
+from uqassay.errors import InputError
+
+
+@given(
+    counts=st.lists(st.integers(1, 40), min_size=1, max_size=6),
+    share=st.floats(0.05, 0.9),
+    seed=st.integers(0, 2**31),
+)
+def test_every_class_gives_its_share(counts, share, seed):
+    counts = np.array(counts)
+    y = np.random.default_rng(seed).permutation(np.repeat(np.arange(len(counts)), counts))
+    n_test = round(share * len(y))
+    if not 0 < n_test <= len(y) - len(counts):
+        return
+    train, test = stratified_split(y, n_test, seed)
+    assert len(test) == n_test
+    np.testing.assert_array_equal(np.sort(np.concatenate([train, test])), np.arange(len(y)))
+    in_train = np.bincount(y[train], minlength=len(counts))
+    assert (in_train >= 1).all()
+    exact = counts * n_test / len(y)
+    capped = np.minimum(np.floor(exact + 1e-9), counts - 1)
+    in_test = counts - in_train
+    assert (in_test >= capped).all()
+    if (exact <= counts - 1).all():
+        assert (np.abs(in_test - exact) < 1 + 1e-9).all()
+
+
+def test_same_seed_same_split_and_random_order():
+    y = np.repeat([0, 1, 2], 40)
+    first, again, other = (stratified_split(y, 0.25, seed) for seed in (1, 1, 2))
+    np.testing.assert_array_equal(first[1], again[1])
+    assert set(first[1].tolist()) != set(other[1].tolist())
+    assert not (np.diff(first[0]) > 0).all()  # not sorted by class as y is
+
+
+def test_labels_need_not_begin_at_zero():
+    train, test = stratified_split(np.array([7, 7, -1, -1]), 2)
+    assert len(train) == len(test) == 2
+
+
+@pytest.mark.parametrize("size", [0, 4, 5, -1, 0.0, 1.0, 1.5, 0.01, -0.5])
+def test_sizes_that_leave_a_part_empty(size):
+    with pytest.raises(InputError, match=r"test_size: must be a share in \(0, 1\) or a number of instances in 1 … 3"):
+        stratified_split([0, 0, 1, 1], size)
+
+
+def test_every_class_must_stay_in_training():
+    with pytest.raises(InputError, match="must leave at least one training instance for each of 2 classes; got 3 of 4"):
+        stratified_split([0, 0, 1, 1], 3)
+
+
+def test_shares_are_counted_in_decimal():
+    for n in (7, 100, 142_693):
+        for percent in range(101):
+            assert count_of(percent / 100, n) == percent * n // 100
