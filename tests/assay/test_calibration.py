@@ -351,6 +351,16 @@ def test_the_verdict_names_what_is_rejected(judged):
     )
 
 
+def test_the_verdict_says_where_the_plain_mean_would_pass(judged):
+    _, models, y = judged
+    wrong = uq.assay({"DE": models["DE"]}, (y + 1) % 3, n_draws=5, calibration=["ece-classwise"])
+    assert "plain mean" not in wrong.verdict()[-1]
+    doubtful = replace(wrong, calibration=tuple(replace(test, mean_pvalue=0.3) for test in wrong.calibration))
+    assert doubtful.verdict()[-1] == wrong.verdict()[-1].replace(
+        ", in a test.", " (yet the plain mean of DE, tested alone, is not rejected), in a test."
+    )
+
+
 def test_the_same_seed_gives_the_same_tests(judged):
     assay, models, y = judged
     again = uq.assay(models, y, n_draws=5)

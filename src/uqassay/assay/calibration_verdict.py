@@ -44,6 +44,7 @@ def calibration_sentence(assay: "Assay") -> str:
     parts = [_rejected(assay, kind, notions, models) for (kind, notions), models in groups.items()]
     if next(iter(groups))[0] != "point":  # names stand as they were given
         parts[0] = parts[0][0].upper() + parts[0][1:]
+    parts[-1] += _yet(rejected, alpha)
     how = f"adjusted by Holm for {len(tests)} tests{part}" if len(tests) > 1 else f"in a test{part}"
     return f"{'; '.join(parts)}, {how}."
 
@@ -76,6 +77,14 @@ def _rejected(
     not_so = f"not {words[0]}" if len(words) == 1 else f"neither {' nor '.join(words)}"
     subject = _shown(names, "and") if kind == "point" else f"the mean of {_shown(names, 'and of')}"
     return f"{subject} {'are' if len(names) > 1 and kind == 'point' else 'is'} {not_so} calibrated ({p})"
+
+
+def _yet(rejected: list[tuple[ModelCalibration, float]], alpha: float) -> str:
+    """Models whose plain mean passes where every mixture is rejected: a mixture itself, so the two tests disagree."""
+    passing = dict.fromkeys(t.model for t, _ in rejected if t.tested == "mixtures" and t.mean_pvalue > alpha + 1e-12)
+    if not passing:
+        return ""
+    return f" (yet the plain mean of {_shown(list(passing), 'and of')}, tested alone, is not rejected)"
 
 
 def _untold(assay: "Assay") -> str:

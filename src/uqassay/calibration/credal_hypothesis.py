@@ -67,8 +67,8 @@ class CredalCalibrationTest:
     noun : str
         What is mixed: "members" or "vertices".
     search_spread : float
-        Range of the minima that independent searches found for the labels that came, over the null's standard deviation;
-        nan where there was one search only.
+        Range of the minima that independent searches found for the labels that came, over the null's standard deviation (inf
+        where that is 0 or undefined); nan where there was one search only.
     evaluations : int
         Mixtures judged by all searches.
     width : float
@@ -262,9 +262,10 @@ def credal_calibration_test(
             found = _minimised(labels, shared, chosen, null, n_draws, search or QUICK, generator)
     notes = [undefined_note(found.statistic, found.pvalue, n), *shared.notes]
     if found.spread > UNSETTLED:
+        apart = f"by {found.spread:.1f} standard deviations of the null"
         notes.append(
-            f"independent searches for the least value differ by {found.spread:.1f} standard deviations of the null, which "
-            "costs power; search=THOROUGH settles more"
+            f"independent searches for the least value differ {apart if math.isfinite(found.spread) else 'without a scale'}, "
+            "which costs power; search=THOROUGH settles more"
         )
     return CredalCalibrationTest(
         measure=chosen.name,
