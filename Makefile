@@ -30,11 +30,13 @@ $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.demo: pyproject.toml | $(VENV)/bin/python
-	$(BIN)/python -m pip install --quiet --editable '.[all]'
+	$(BIN)/python -m pip install --quiet --editable '.[files,cli,report,figures,demo]'
 	touch $@
 
+# bayesian-torch is what tests compare with; alone, since it asks for torchvision and tensorboard and needs neither
 $(VENV)/.test: pyproject.toml | $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet --editable '.[all,test]' '$(TORCH)'
+	$(BIN)/python -m pip install --quiet --no-deps 'bayesian-torch>=0.5'
 	touch $@ $(VENV)/.demo
 
 clean:

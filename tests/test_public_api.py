@@ -10,8 +10,8 @@ import uqassay as uq
 
 PUBLIC = {
     "Assay", "Dirichlet", "Estimate", "GaussianLogits", "InputError", "Intervals", "Masses", "Members", "Point",
-    "Prediction", "UqassayError", "Vertices", "__version__", "assay", "calibration", "credal", "from_object", "load",
-    "load_labels", "measures", "metrics", "save", "statistics",
+    "Prediction", "UqassayError", "Vertices", "__version__", "assay", "calibration", "credal", "datasets", "from_object",
+    "load", "load_labels", "measures", "methods", "metrics", "save", "statistics",
 }  # fmt: skip
 
 HEAVY = (
@@ -36,7 +36,9 @@ def test_public_names_are_the_tested_list():
         uq.nonsense  # noqa: B018
 
 
-@pytest.mark.parametrize("room", ["calibration", "credal", "measures", "metrics", "statistics", "predictions"])
+@pytest.mark.parametrize(
+    "room", ["calibration", "credal", "datasets", "measures", "methods", "metrics", "statistics", "predictions"]
+)
 def test_rooms_export_what_they_list(room):
     module = getattr(uq, room)
     for name in module.__all__:
@@ -71,6 +73,10 @@ def test_arrows_between_rooms_go_one_way():
     rooms = [*left, "calibration", "assay", "report", "cli"]
     allowed = {room: set(rooms[: rooms.index(room) + 1]) for room in rooms}
     allowed["statistics"] -= {"credal"}
+    allowed["datasets"] = {*left, "datasets"}  # the second wing: what makes predictions walks the same way afterwards
+    allowed["methods"] = {*left, "datasets", "methods"}
+    allowed["experiments"] = {*rooms, "datasets", "methods", "experiments"} - {"cli"}
+    allowed["cli"] |= allowed["experiments"]
     source = Path(uq.__file__).parent
     lazy = {("assay", "report")}  # Assay.to_html hands itself to the next room when called
     for path in source.rglob("*.py"):

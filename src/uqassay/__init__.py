@@ -33,9 +33,11 @@ _WHERE = {
 _ROOMS = (
     "calibration",
     "credal",
+    "datasets",
     "errors",
     "experiments",
     "measures",
+    "methods",
     "metrics",
     "predictions",
     "report",
@@ -59,17 +61,19 @@ __all__ = [
     "assay",
     "calibration",
     "credal",
+    "datasets",
     "from_object",
     "load",
     "load_labels",
     "measures",
+    "methods",
     "metrics",
     "save",
     "statistics",
 ]
 
 if TYPE_CHECKING:
-    from uqassay import calibration, credal, measures, metrics, statistics
+    from uqassay import calibration, credal, datasets, measures, methods, metrics, statistics
     from uqassay.assay.result import Assay
     from uqassay.errors import InputError, UqassayError
     from uqassay.predictions import (

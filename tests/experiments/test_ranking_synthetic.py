@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
+from uqassay.datasets.two_gaussians import TwoGaussians
 from uqassay.errors import InputError
 from uqassay.experiments import Reproduction, ranking_synthetic, reproduce
 from uqassay.experiments.ranking_grid import METHODS, SCORES_OF, grid, train
 from uqassay.experiments.ranking_reading import PAIRS, TEMPERATURES, at_temperatures
 from uqassay.experiments.ranking_scorings import METRICS, TRUTHS, Scoring, columns, judge, study
 from uqassay.experiments.ranking_synthetic import GridRun, progress_steps, reproduce_ranking_synthetic, run_grid
-from uqassay.datasets.two_gaussians import TwoGaussians
 from uqassay.measures.scores import uncertainty_score
 from uqassay.predictions import Members, Point
 

@@ -7,10 +7,10 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from uqassay.datasets.two_gaussians import TwoGaussians
 from uqassay.errors import InputError
 from uqassay.experiments import stacked_mlps
 from uqassay.experiments.stacked_mlps import StackedMLPs, loss_and_gradients, train_stacked_mlps
-from uqassay.datasets.two_gaussians import TwoGaussians
 
 
 def random_stack(rng: np.random.Generator, sizes: tuple[int, ...], n_models: int) -> StackedMLPs:

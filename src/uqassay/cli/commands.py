@@ -14,6 +14,7 @@ from typing import Annotated, Any
 import typer
 
 from uqassay.assay import Assay
+from uqassay.cli.bench import bench_app
 from uqassay.cli.calibration import calibration_test
 from uqassay.cli.checks import OF_MEASURES, Check, failures, parse_check, skipped
 from uqassay.cli.columns import Rows, read_labels
@@ -310,10 +311,27 @@ def reproduce(
     data: Annotated[
         Path | None, typer.Option(help="Folder with labels, votes and prediction files.", metavar="FOLDER")
     ] = None,
+    dataset: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="A data set of unified in place of the preset's (repeatable).", metavar="NAME", show_default=False
+        ),
+    ] = None,
+    backbone: Annotated[
+        str | None,
+        typer.Option(
+            help="mlp, cnn, cnn-small or resnet50: the networks of unified.", metavar="NAME", show_default=False
+        ),
+    ] = None,
     figure: Annotated[
         str | None,
-        typer.Option(help="1, 2, 3, 4 or table1: what of credal-calibration.", metavar="N", show_default="1"),
+        typer.Option(
+            help="1, 2, 3, 4 or table1: what of credal-calibration; table1 trains its predictors where no data are given.",
+            metavar="N",
+            show_default="1",
+        ),
     ] = None,
+    table: Annotated[str | None, typer.Option(help="1: as --figure table1.", metavar="N", show_default=False)] = None,
     convention: Annotated[
         str | None,
         typer.Option(help="exact, paper-code (as the authors' code) or both.", metavar="NAME", show_default="exact"),
@@ -331,14 +349,16 @@ def reproduce(
         ),
     ] = None,
     runs: Annotated[
-        int | None, typer.Option(help="Number of data sets, where the preset's is not wanted.", metavar="N", min=1)
+        int | None,
+        typer.Option(help="Number of data sets, or trainings, in place of the preset's.", metavar="N", min=1),
     ] = None,
     workers: Annotated[
-        int | None, typer.Option(help="Processes that share the data sets.", metavar="N", min=1, show_default="1")
+        int | None,
+        typer.Option(help="Processes that share the data sets, or train.", metavar="N", min=1, show_default="1"),
     ] = None,
     resume: Annotated[
         Path | None,
-        typer.Option(help="Folder that keeps finished data sets; the same command continues.", metavar="FOLDER"),
+        typer.Option(help="Folder that keeps what is finished; the same command continues.", metavar="FOLDER"),
     ] = None,
     figures: Annotated[Path | None, typer.Option(help="Folder that takes the figures.", metavar="FOLDER")] = None,
     seed: Annotated[
@@ -359,9 +379,15 @@ def reproduce(
         )
     if preset not in PRESETS:
         raise InputError(f"preset: must be {', '.join(PRESETS)}; got {preset!r}; cpu is the default.")
+    if table is not None:
+        if figure is not None:
+            raise InputError(f"table: one thing at a time; got figure {figure} and table {table}; leave one out.")
+        figure = f"table{table}"
     taken = reproduction.options_of(name)
     asked = {
         "data": data,
+        "dataset": dataset or None,
+        "backbone": backbone,
         "figure": figure,
         "convention": convention,
         "null": null,
@@ -428,6 +454,7 @@ def tradeoff(
 
 app.command()(ood)
 app.command("calibration-test")(calibration_test)
+app.add_typer(bench_app, name="bench")
 
 
 @app.callback(invoke_without_command=True)

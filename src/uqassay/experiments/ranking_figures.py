@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
+from uqassay.datasets.two_gaussians import DIRECTION, TwoGaussians
 from uqassay.experiments.figure_files import check_folder, write_figure
 from uqassay.experiments.ranking_grid import METHODS, N_TRAIN, SCORES_OF, Trained, grid, train
 from uqassay.experiments.ranking_reading import PAIRS, TEMPERATURES, at_temperatures
 from uqassay.experiments.ranking_scorings import METRICS, TRUTHS, Scoring, columns, study
-from uqassay.datasets.two_gaussians import DIRECTION, TwoGaussians
 from uqassay.measures.scores import uncertainty_score
 from uqassay.metrics.ranking_truth import kendall_tau_score, misalignment_truth, misclassification_truth
 from uqassay.predictions import Point

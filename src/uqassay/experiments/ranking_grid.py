@@ -8,9 +8,9 @@ from typing import final
 
 import numpy as np
 
+from uqassay.datasets.two_gaussians import Sample, TwoGaussians
 from uqassay.experiments.ranking_scorings import Scoring, judge
 from uqassay.experiments.stacked_mlps import StackedMLPs, train_stacked_mlps
-from uqassay.datasets.two_gaussians import Sample, TwoGaussians
 from uqassay.predictions import Members, Point
 
 __all__ = ["METHODS", "SCORES_OF", "Predictor", "Trained", "grid", "train"]

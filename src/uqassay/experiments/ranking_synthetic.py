@@ -11,6 +11,7 @@ from typing import final
 
 import numpy as np
 
+from uqassay.datasets.two_gaussians import TwoGaussians
 from uqassay.errors import InputError
 from uqassay.experiments.ranking_grid import Trained, grid, train
 from uqassay.experiments.ranking_intervals import implied_counts
@@ -24,7 +25,6 @@ from uqassay.experiments.ranking_reading import (
 )
 from uqassay.experiments.ranking_scorings import HALF_UNIT, SOURCE, TRUTHS, Scoring, printed_cells, study
 from uqassay.experiments.reproduction import Cell, Reproduction, printed_table
-from uqassay.datasets.two_gaussians import TwoGaussians
 from uqassay.metrics.ranking_truth import CorrelationStudy, correlation_study
 from uqassay.metrics.reliability import expected_calibration_error
 

@@ -1,0 +1,260 @@
+"""One cell of a benchmark: what is run, and the key that stands for everything its result depends on.
+
+The key is a digest of the function and its source files, the parameters, the condition, the data and the seed. So a result is
+found again by what made it: whatever changes makes another cell, and a result of older code is never taken for one of now.
+"""
+
+import ast
+import hashlib
+import importlib
+import importlib.util
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any, final
+
+import numpy as np
+
+from uqassay.errors import InputError
+from uqassay.predictions import Prediction
+
+__all__ = ["SCHEMA", "Cell", "CellResult", "canonical_json", "code_version", "function_of"]
+
+SCHEMA = "uqassay.cell/1"
+MAX_SEED = 2**32 - 1  # the largest that scikit-learn and NumPy's older generators take
+
+
+@final
+@dataclass(frozen=True)
+class CellResult:
+    """What the function of a cell returns.
+
+    Attributes
+    ----------
+    prediction : Prediction
+        Of the n test instances.
+    labels : array (n,) or (n, K)
+        What happened there.
+    scores : dict of str to array (n,)
+        Uncertainties that the prediction does not contain, such as a density; greater is less certain.
+    facts : dict
+        Plain values to keep beside it: the device, sizes, times of parts of the work.
+    """
+
+    prediction: Prediction
+    labels: np.ndarray
+    scores: Mapping[str, np.ndarray] = field(default_factory=dict)
+    facts: Mapping[str, Any] = field(default_factory=dict)
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Cell:
+    """One training and its prediction: data set × method × condition × seed.
+
+    Parameters
+    ----------
+    function : str
+        ``"module:function"``; called with the cell, it returns a `CellResult` that depends on the cell alone.
+    dataset, method : str
+    seed : int
+        0 … 2³² − 1.
+    params, condition : dict
+        Plain values: text, numbers, true and false, None, lists and dictionaries of them.
+    data_hash : str
+        Digest of the data.
+    rests_on : tuple of str
+        Modules whose source counts beside that of the function's module.
+    threads : int
+        Threads of BLAS and PyTorch. More threads add numbers up in another order, so they count as well.
+
+    Raises
+    ------
+    InputError
+        A function without a module, a seed out of range, or values that are not plain.
+
+    Examples
+    --------
+    >>> cell = Cell("json:dumps", dataset="digits", method="forest", seed=0, params={"trees": 50})
+    >>> cell.name
+    'digits, forest, seed 0'
+    >>> cell.key == Cell("json:dumps", dataset="digits", method="forest", seed=1, params={"trees": 50}).key
+    False
+    """
+
+    function: str = field(kw_only=False)
+    dataset: str
+    method: str
+    seed: int
+    params: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    condition: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    data_hash: str = ""
+    rests_on: tuple[str, ...] = ()
+    threads: int = 1
+
+    def __post_init__(self) -> None:
+        if not all(part.isidentifier() for part in self.function.replace(":", ".", 1).split(".")) or (
+            ":" not in self.function
+        ):
+            raise InputError(
+                f"function: must read module:function; got {self.function!r}; name an importable function."
+            )
+        for name, least, most in (("seed", 0, MAX_SEED), ("threads", 1, 4096)):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+                raise InputError(
+                    f"{name}: must be a whole number in {least} … {most}; got {value!r}; choose such a one."
+                )
+        for name in ("params", "condition"):  # a copy, so that nobody can change what the key stands for
+            object.__setattr__(self, name, json.loads(canonical_json(getattr(self, name), name)))
+        object.__setattr__(self, "rests_on", tuple(sorted(self.rests_on)))
+
+    @property
+    def key(self) -> str:
+        """SHA-256 of everything that the result depends on, 64 hexadecimal characters."""
+        facts = asdict(self) | {"schema": SCHEMA, "code": code_version(self.function, self.rests_on)}
+        return hashlib.sha256(canonical_json(facts, "cell").encode()).hexdigest()
+
+    @property
+    def name(self) -> str:
+        """Words for a reader."""
+        conditions = [f"{key} {value}" for key, value in sorted(self.condition.items())]
+        return ", ".join([self.dataset, self.method, *conditions, f"seed {self.seed}"])
+
+    def to_json(self) -> str:
+        """The fields as one line of JSON."""
+        return canonical_json(asdict(self), "cell")
+
+    @classmethod
+    def from_json(cls, text: str) -> "Cell":
+        """The cell that `to_json` wrote."""
+        facts = json.loads(text)
+        return cls(**facts | {"rests_on": tuple(facts["rests_on"])})
+
+
+def canonical_json(value: Any, name: str = "value") -> str:
+    """One text for one value: sorted keys, no blanks, ASCII, no NaN.
+
+    Raises
+    ------
+    InputError
+        What is not made of text, finite numbers, true and false, None, lists and dictionaries with text as keys.
+
+    Examples
+    --------
+    >>> canonical_json({"b": 1, "a": [0.5, None]})
+    '{"a":[0.5,null],"b":1}'
+    """
+    try:
+        _check_keys(value)
+        return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    except (TypeError, ValueError) as problem:
+        reason = " ".join(str(problem).split())
+        raise InputError(
+            f"{name}: must be made of text, finite numbers, true, false, None, lists and dictionaries; {reason}; "
+            "convert it first."
+        ) from problem
+
+
+def function_of(name: str) -> Callable[[Cell], CellResult]:
+    """The function that ``"module:function"`` names.
+
+    Raises
+    ------
+    InputError
+        No such module or function.
+    """
+    module, _, attribute = name.partition(":")
+    try:
+        found = getattr(importlib.import_module(module), attribute)
+    except ModuleNotFoundError as problem:
+        raise InputError(f"function: {name} cannot be imported ({problem}); check its name and the path.") from problem
+    except AttributeError as problem:
+        raise InputError(f"function: {module} has no {attribute}; check its name.") from problem
+    if not callable(found):
+        raise InputError(f"function: {name} is a {type(found).__name__}; name a function.")
+    chosen: Callable[[Cell], CellResult] = found
+    return chosen
+
+
+@cache
+def code_version(function: str, rests_on: tuple[str, ...] = ()) -> str:
+    """Digest of this package's version and of the source that a function rests on.
+
+    Counted are the function's module, the modules of `rests_on`, and whatever these import from their own packages, however
+    deep; no module is imported for it.
+
+    Raises
+    ------
+    InputError
+        A module that is not found.
+    """
+    from uqassay import __version__
+
+    digest = hashlib.sha256(f"uqassay {__version__}".encode())
+    seen: dict[str, bytes] = {}
+    waiting = [function.partition(":")[0], *rests_on]
+    while waiting:
+        module = waiting.pop()
+        if module in seen:
+            continue
+        path = _source_file(module)
+        seen[module] = path.read_bytes() if path is not None else b""
+        if path is not None and path.suffix == ".py":
+            waiting += _imported(module, path.name == "__init__.py", seen[module])
+    for module in sorted(seen):
+        digest.update(f"\0{module}\0{len(seen[module])}\0".encode() + seen[module])
+    return digest.hexdigest()
+
+
+# -- helpers ----------------------------------------------------------------------------------------------------------
+
+
+def _check_keys(value: Any) -> None:
+    """JSON would turn the keys 1 and None into text without a word, and let "1" and 1 be one key."""
+    if isinstance(value, Mapping):
+        for key, inner in value.items():
+            if not isinstance(key, str):
+                raise TypeError(f"{key!r} is a key and no text")
+            _check_keys(inner)
+    elif isinstance(value, (list, tuple)):
+        for inner in value:
+            _check_keys(inner)
+
+
+def _source_file(module: str) -> Path | None:
+    """The file of a module; none for one that is built in or has no file."""
+    try:
+        spec = importlib.util.find_spec(module)
+    except ModuleNotFoundError:
+        spec = None
+    except ValueError:  # __main__ has no specification
+        spec = None
+    if spec is None:
+        raise InputError(f"function: the module {module} is not found; check its name and the path.")
+    return Path(spec.origin) if spec.has_location and spec.origin is not None else None
+
+
+def _imported(module: str, is_package: bool, source: bytes) -> list[str]:
+    """Modules of the same package that a source imports, anywhere in it."""
+    package = module if is_package else module.rpartition(".")[0]
+    if not package:
+        return []
+    names = []
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            names += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            base = importlib.util.resolve_name("." * node.level + (node.module or ""), package)
+            names += [base, *(f"{base}.{alias.name}" for alias in node.names)]
+    return [name for name in names if name.startswith(f"{package}.") and _is_module(name)]
+
+
+def _is_module(name: str) -> bool:
+    """Whether a name is that of a module rather than of something in one."""
+    try:
+        return importlib.util.find_spec(name) is not None
+    except ModuleNotFoundError:  # its parent is a module and no package
+        return False

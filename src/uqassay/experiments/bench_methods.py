@@ -1,0 +1,216 @@
+"""The cells of a benchmark of this package's methods on its data sets, and what each of them does.
+
+A condition changes the data, in the same way for every method and seed, so that methods are compared on the same labels:
+
+| key | what it does |
+|---|---|
+| train_limit, test_limit | so many instances at most, drawn once |
+| train_share | this share of the training instances of each class |
+| label_noise | the labels of this share of the instances are permuted |
+"""
+
+import time
+import warnings
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from uqassay.errors import InputError
+from uqassay.experiments.bench_cell import Cell, CellResult
+from uqassay.experiments.bench_config import BenchConfig, nearest
+
+if TYPE_CHECKING:
+    from uqassay.datasets.dataset import Dataset
+    from uqassay.methods import MethodInfo
+
+__all__ = ["CONDITIONS", "cells_of", "changed_data", "run_method"]
+
+FUNCTION = "uqassay.experiments.bench_methods:run_method"
+CONDITIONS = {
+    "train_limit": "a whole number from 1 up",
+    "test_limit": "a whole number from 1 up",
+    "train_share": "a number in (0, 1]",
+    "label_noise": "a number in [0, 1]",
+}
+LIMITS = {"smoke": (300, 200), "cpu": (8_000, 2_000), "paper": (None, None)}  # training and test instances
+SMOKE = {"epochs": 2, "n_members": 2}  # where a method has these options
+DATA_SEED = 0  # of what a condition draws
+
+
+def cells_of(config: BenchConfig) -> list[Cell]:
+    """The cells of a benchmark, the first seed of everything first.
+
+    Parameters
+    ----------
+    config : BenchConfig
+
+    Returns
+    -------
+    list of Cell
+
+    Raises
+    ------
+    InputError
+        A data set, method, parameter or key of a condition that is not known.
+    """
+    from uqassay.datasets import load_dataset
+    from uqassay.methods import METHODS
+
+    for condition in config.condition:
+        check_condition(condition)
+    params = {label: _params(label, method, config) for label, method in config.methods.items()}
+    data = {name: load_dataset(name) for name in config.dataset}
+    return [
+        Cell(
+            FUNCTION,
+            dataset=name,
+            method=label,
+            seed=seed,
+            params={"method": method, "params": params[label]},
+            condition=_limited(condition, loaded, config.preset),
+            data_hash=loaded.content_hash,
+            rests_on=("uqassay.datasets.dataset", *_modules(METHODS[method])),
+            threads=config.threads,
+        )
+        for seed in config.seeds
+        for name, loaded in data.items()
+        for condition in config.condition
+        for label, method in config.methods.items()
+    ]
+
+
+def run_method(cell: Cell) -> CellResult:
+    """Train a method on a data set, and let it predict the test instances.
+
+    Raises
+    ------
+    InputError
+        The data are not those of the cell, or a class never occurs in training.
+    """
+    from uqassay.methods import build_method
+
+    loaded = _loaded(cell.dataset)
+    if loaded.content_hash != cell.data_hash:
+        _loaded.cache_clear()
+        loaded = _loaded(cell.dataset)
+    if loaded.content_hash != cell.data_hash:
+        raise InputError(
+            f"dataset: {cell.dataset} holds other data here than where the cell was sent from; copy the same files."
+        )
+    data = changed_data(loaded, cell.condition)
+    classes = np.unique(data.y_train)
+    if len(classes) < data.n_classes:
+        missing = sorted(set(range(data.n_classes)) - set(classes.tolist()))
+        raise InputError(
+            f"condition: class {data.class_names[missing[0]]!r} of {cell.dataset} has no training instance left; keep more."
+        )
+    model = build_method(cell.params["method"], **_options(cell.params["params"]), random_state=cell.seed)
+    start = time.perf_counter()
+    with warnings.catch_warnings():
+        # a worker's networks train one after another, whatever the method would rather do
+        warnings.filterwarnings("ignore", message="Inside a Dask worker", category=UserWarning)
+        model.fit(data.X_train, data.y_train)
+    fitted = time.perf_counter()
+    said = model.predict_uncertainty(data.X_test)
+    facts = {
+        "n_train": len(data.y_train),
+        "n_test": len(data.y_test),
+        "train_counts": np.bincount(data.y_train, minlength=data.n_classes).tolist(),
+        "fit_seconds": fitted - start,
+        "predict_seconds": time.perf_counter() - fitted,
+        "device": str(getattr(model, "device_", "cpu")),
+    }
+    scores = getattr(model, "uncertainty_scores", None)  # what a method knows beside its prediction, such as a density
+    return CellResult(
+        said.with_metadata(class_names=data.class_names, groups=data.groups_test),
+        data.y_test,
+        scores={} if scores is None else scores(data.X_test),
+        facts=facts,
+    )
+
+
+def changed_data(data: "Dataset", condition: Mapping[str, Any]) -> "Dataset":
+    """The data under a condition.
+
+    Raises
+    ------
+    InputError
+        A key or value that is not known.
+    """
+    check_condition(condition)
+    if "train_limit" in condition or "test_limit" in condition:
+        rng = np.random.default_rng(DATA_SEED)
+        train = np.sort(rng.permutation(len(data.y_train))[: condition.get("train_limit")])
+        test = np.sort(rng.permutation(len(data.y_test))[: condition.get("test_limit")])
+        data = data.subset(train, test)
+    if "train_share" in condition:
+        data = data.fraction(condition["train_share"], rng=DATA_SEED)
+    if "label_noise" in condition:
+        data = data.with_label_noise(condition["label_noise"], rng=DATA_SEED)
+    return data
+
+
+def check_condition(condition: Mapping[str, Any]) -> None:
+    """Refuse keys that are not known and values out of range.
+
+    Examples
+    --------
+    >>> check_condition({"train_share": 0.5, "label_noise": 0})
+    """
+    for key, value in condition.items():
+        if key not in CONDITIONS:
+            raise InputError(f"condition: {key!r} is not known{nearest(key, list(CONDITIONS))}.")
+        if key.endswith("_limit"):
+            good = isinstance(value, int) and not isinstance(value, bool) and value >= 1
+        else:
+            good = isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value <= 1
+            good = good and (key == "label_noise" or value > 0)
+        if not good:
+            raise InputError(f"condition: {key} must be {CONDITIONS[key]}; got {value!r}; change it or leave it out.")
+
+
+# -- helpers ----------------------------------------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=2)
+def _loaded(name: str) -> "Dataset":
+    """A data set, kept for the next cell of this process."""
+    from uqassay.datasets import load_dataset
+
+    return load_dataset(name)
+
+
+def _params(label: str, method: str, config: BenchConfig) -> dict[str, Any]:
+    """Every option of a method that is not its class's default: the name's own, those of the preset, those given."""
+    from uqassay.methods import METHODS, build_method
+    from uqassay.methods.registry import method_class
+
+    known = method_class(method)._get_param_names()
+    given = config.params.get(label, {})
+    if "random_state" in given:
+        raise InputError(f"params: random_state of {label} is the seed of each cell; give seeds instead.")
+    small = {key: value for key, value in SMOKE.items() if key in known} if config.preset == "smoke" else {}
+    params = {**METHODS[method].defaults, **small, **given}
+    build_method(method, **_options(params))  # refuses what the method does not have
+    return params
+
+
+def _options(params: Mapping[str, Any]) -> dict[str, Any]:
+    """Parameters with tuples for lists, as the methods take them."""
+    return {key: tuple(value) if isinstance(value, list) else value for key, value in params.items()}
+
+
+def _modules(info: "MethodInfo") -> tuple[str, ...]:
+    return tuple(f"uqassay.methods.{name.removesuffix('.py')}" for name in info.source_files)
+
+
+def _limited(condition: Mapping[str, Any], data: "Dataset", preset: str) -> dict[str, Any]:
+    """The condition with the limits of the preset, where the data exceed them and the condition sets none."""
+    found = dict(condition)
+    sizes = {"train_limit": len(data.y_train), "test_limit": len(data.y_test)}
+    for (key, size), limit in zip(sizes.items(), LIMITS[preset], strict=True):
+        if limit is not None and size > limit:
+            found.setdefault(key, limit)
+    return found

@@ -1,0 +1,203 @@
+"""The body of a network, from a name: an MLP by its sizes, the papers' convolutional networks, or any given module.
+
+| backbone | instances | before the dense layers | dense layers |
+|---|---|---|---|
+| "mlp" | (D,), or flattened | – | 64, 64 |
+| tuple of int | (D,), or flattened | – | these |
+| "cnn" | (C, H, W) or (H, W) | 3 × (3 × 3 convolution of 64, ReLU, 2 × 2 max pooling) | 64 |
+| "cnn-small" | (C, H, W) or (H, W) | 3 × 3 convolutions of 32, 64, 64 with ReLU, 2 × 2 max pooling after the first two | 64 |
+| "eeg" | (channels, time) | 1 × 13 and channels × 1 convolutions of 40, batch norm, square, average pooling 35 / 7, log | 32 |
+| torch.nn.Module | what it takes | a copy of the module, its weights as given | – |
+| callable | what it takes | the module that it returns, made anew for every network | – |
+
+Both image networks and the net for EEG are those of the paper on disentanglement (App. C, and its authors' code for
+"cnn-small"). Convolutions of images keep their size by padding, so that images from 8 × 8 up can be used.
+"""
+
+from collections.abc import Callable
+from copy import deepcopy
+from dataclasses import dataclass
+from functools import partial
+from itertools import pairwise
+from typing import Any, final
+
+import numpy as np
+import torch
+from torch import nn
+
+from uqassay.errors import InputError
+from uqassay.methods.layers import Lifted
+
+__all__ = ["Backbone", "make_backbone"]
+
+MLP_SIZES = (64, 64)
+KERNELS = 40  # of the net for EEG
+LEAST_POWER = 1e-6  # before its logarithm
+Shape = tuple[int, ...]
+
+
+@final
+@dataclass(frozen=True)
+class Backbone:
+    """What a network consists of before its head.
+
+    Attributes
+    ----------
+    new_module : callable or None
+        Makes the module before the dense layers, with fresh weights from PyTorch's global random numbers.
+    n_inputs : int
+        Features that enter the dense layers.
+    hidden : tuple of int
+        Widths of the dense layers.
+    """
+
+    new_module: Callable[[], nn.Module] | None
+    n_inputs: int
+    hidden: tuple[int, ...]
+
+    @property
+    def convolutional(self) -> bool:
+        """Whether there is a module before the dense layers."""
+        return self.new_module is not None
+
+    @property
+    def n_features(self) -> int:
+        """Features that the head sees."""
+        return (self.n_inputs, *self.hidden)[-1]
+
+    def dense_sizes(self) -> list[tuple[int, int]]:
+        """Inputs and outputs of each dense layer."""
+        return list(pairwise((self.n_inputs, *self.hidden)))
+
+    def extractor(self) -> Lifted | None:
+        """A new module before the dense layers, or None."""
+        return None if self.new_module is None else Lifted(self.new_module().cpu().float())
+
+
+def make_backbone(backbone: Any, shape: Shape) -> Backbone:
+    """The body of a network for instances of a shape.
+
+    Parameters
+    ----------
+    backbone : str, tuple of int, torch.nn.Module or callable
+        See the table above.
+    shape : tuple of int
+        Of one instance.
+
+    Raises
+    ------
+    InputError
+        An unknown name, sizes that are none, instances that do not fit, or a module that does not map ``(n, …)`` to ``(n, d)``.
+    """
+    if isinstance(backbone, str):
+        if backbone == "mlp":
+            return Backbone(None, _size(shape), MLP_SIZES)
+        if backbone not in CONVOLUTIONAL:
+            raise InputError(
+                f'backbone: must be "mlp", "cnn", "cnn-small", "eeg", a tuple of hidden sizes or a torch.nn.Module; '
+                f"got {backbone!r}; choose one of them."
+            )
+        wanted, hidden, layers = CONVOLUTIONAL[backbone]
+        _check_image(backbone, shape, wanted)
+        return _with_module(partial(layers, shape), shape, hidden)
+    if isinstance(backbone, nn.Module):
+        return _with_module(partial(deepcopy, backbone), shape, ())
+    if callable(backbone):
+        return _with_module(backbone, shape, ())
+    sizes = tuple(backbone) if isinstance(backbone, (tuple, list)) else (backbone,)
+    if not all(isinstance(size, (int, np.integer)) and not isinstance(size, bool) and size >= 1 for size in sizes):
+        raise InputError(
+            f"backbone: hidden sizes must be whole numbers from 1 up in a tuple; got {backbone!r}; for example (64, 64)."
+        )
+    return Backbone(None, _size(shape), sizes)
+
+
+def _with_module(new_module: Callable[[], nn.Module], shape: Shape, hidden: tuple[int, ...]) -> Backbone:
+    """Find the number of features by two instances of zeros."""
+    with torch.random.fork_rng(devices=[]), torch.no_grad():
+        module = new_module()
+        if not isinstance(module, nn.Module):
+            raise InputError(f"backbone: the callable must return a torch.nn.Module; got {type(module).__name__}.")
+        probe = torch.zeros(2, *shape)
+        try:
+            features = deepcopy(module).cpu().float().eval()(probe)
+        except (RuntimeError, TypeError, ValueError, IndexError, AttributeError) as problem:
+            reason = str(problem).partition("\n")[0]
+            raise InputError(
+                f"backbone: the module must take instances {tuple(probe.shape)}; it raised {type(problem).__name__}: "
+                f"{reason}; give X in the shape that it expects."
+            ) from problem
+    if not isinstance(features, torch.Tensor) or features.ndim != 2 or len(features) != 2:
+        got = tuple(features.shape) if isinstance(features, torch.Tensor) else type(features).__name__
+        raise InputError(
+            f"backbone: the module must map (n, …) to features (n, d); for {tuple(probe.shape)} it returned {got}; "
+            "end it with torch.nn.Flatten() and leave the classes to the method's own head."
+        )
+    return Backbone(new_module, int(features.shape[1]), hidden)
+
+
+# -- the papers' convolutional networks ---------------------------------------------------------------------------------
+
+
+class _AddChannels(nn.Module):
+    """(n, H, W) to (n, 1, H, W); four axes stay as they are."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x[:, None] if x.ndim == 3 else x
+
+
+class _Square(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x * x
+
+
+class _Log(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return torch.log(x.clamp(min=LEAST_POWER))
+
+
+def _image_network(widths: tuple[int, ...], n_pools: int, shape: Shape) -> nn.Module:
+    channels = shape[0] if len(shape) == 3 else 1
+    made: list[nn.Module] = [_AddChannels()]
+    for i, (inputs, outputs) in enumerate(pairwise((channels, *widths))):
+        made += [nn.Conv2d(inputs, outputs, 3, padding=1), nn.ReLU()]
+        made += [nn.MaxPool2d(2)] if i < n_pools else []
+    return nn.Sequential(*made, nn.Flatten())
+
+
+def _eeg_network(shape: Shape) -> nn.Module:
+    return nn.Sequential(
+        _AddChannels(),
+        nn.Conv2d(1, KERNELS, (1, 13)),
+        nn.ReLU(),
+        nn.Conv2d(KERNELS, KERNELS, (shape[0], 1)),
+        nn.ReLU(),
+        nn.BatchNorm2d(KERNELS),
+        _Square(),
+        nn.AvgPool2d((1, 35), (1, 7)),
+        _Log(),
+        nn.Flatten(),
+    )
+
+
+# name: what an instance must be, dense layers, layers before them
+CONVOLUTIONAL: dict[str, tuple[str, tuple[int, ...], Callable[[Shape], nn.Module]]] = {
+    "cnn": ("an image (C, H, W) or (H, W) of at least 8 × 8", (64,), partial(_image_network, (64, 64, 64), 3)),
+    "cnn-small": ("an image (C, H, W) or (H, W) of at least 8 × 8", (64,), partial(_image_network, (32, 64, 64), 2)),
+    "eeg": ("a recording (channels, time) of at least 47 steps", (32,), _eeg_network),
+}
+
+
+def _check_image(name: str, shape: Shape, wanted: str) -> None:
+    fits = len(shape) == 2 and shape[1] >= 47 if name == "eeg" else len(shape) in (2, 3) and min(shape[-2:]) >= 8
+    if not fits:
+        raise InputError(
+            f'X: for the backbone "{name}" an instance must be {wanted}; got {shape}; reshape X or use another backbone.'
+        )
+
+
+def _size(shape: Shape) -> int:
+    size = 1
+    for length in shape:
+        size *= length
+    return size

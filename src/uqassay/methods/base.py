@@ -1,0 +1,119 @@
+"""What every classifier of this room is: a scikit-learn classifier that also says what it does not know."""
+
+from abc import ABC, abstractmethod
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from uqassay.errors import InputError
+from uqassay.predictions import Prediction
+
+__all__ = ["UncertaintyClassifier", "check_count", "seed_sequence"]
+
+RandomState = int | np.random.Generator | np.random.RandomState | None
+
+
+class UncertaintyClassifier(ClassifierMixin, BaseEstimator, ABC):
+    """A classifier with `fit`, `predict`, `predict_proba` and `predict_uncertainty`.
+
+    Attributes
+    ----------
+    classes_ : array (K,)
+        The labels met in training, sorted; the columns of every prediction follow them.
+    n_features_in_ : int
+        Size of the second axis of X.
+    """
+
+    classes_: NDArray[Any]
+
+    @abstractmethod
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+        """Learn from instances ``(n, …)`` and their labels ``(n,)``."""
+
+    @abstractmethod
+    def predict_uncertainty(self, X: ArrayLike) -> Prediction:
+        """What the classifier states about each instance, with its uncertainty."""
+
+    def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
+        """One distribution over the classes for each instance, ``(n, K)``: `Prediction.mean_probs`."""
+        return self.predict_uncertainty(X).mean_probs()
+
+    def predict(self, X: ArrayLike) -> NDArray[Any]:
+        """The most probable label of each instance, ``(n,)``."""
+        labels = self.predict_uncertainty(X).labels()
+        chosen: NDArray[Any] = self.classes_[labels]
+        return chosen
+
+    @property
+    def class_names_(self) -> tuple[str, ...]:
+        """The labels as text, which is how predictions carry them."""
+        return tuple(str(label) for label in self.classes_.tolist())
+
+    def _checked_training(self, X: ArrayLike, y: ArrayLike) -> tuple[NDArray[Any], NDArray[np.int64]]:
+        """X as an array of finite floats, and y as indices of `classes_`, which is set here."""
+        if y is None:
+            raise InputError(
+                f"y: {type(self).__name__} requires y to be passed, but the target y is None; give labels."
+            )
+        array, labels = validate_data(
+            self, X, y, dtype=[np.float64, np.float32], allow_nd=True, ensure_all_finite=False, ensure_min_samples=1
+        )
+        _refuse_non_finite(array)
+        check_classification_targets(labels)
+        self.classes_, codes = np.unique(labels, return_inverse=True)
+        if len(self.classes_) < 2:
+            raise InputError(
+                f"y: needs at least two classes; got one class, {self.classes_.tolist()[0]!r}, in {len(labels)} labels; "
+                "add instances of another class."
+            )
+        self.input_shape_ = tuple(array.shape[1:])
+        return array, codes.astype(np.int64)
+
+    def _checked_inputs(self, X: ArrayLike) -> NDArray[Any]:
+        """X as an array of finite floats in the shape met in training."""
+        check_is_fitted(self, "classes_")
+        array = validate_data(
+            self, X, dtype=[np.float64, np.float32], allow_nd=True, ensure_all_finite=False, reset=False
+        )
+        if array.shape[1:] != self.input_shape_:
+            raise InputError(
+                f"X: each instance must have the shape met in training, {self.input_shape_}; got {array.shape[1:]}; "
+                "bring it to that shape."
+            )
+        _refuse_non_finite(array)
+        return array
+
+
+def check_count(name: str, value: Any) -> None:
+    """Refuse what is no whole number from 1 up."""
+    if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < 1:
+        raise InputError(f"{name}: must be a whole number from 1 up; got {value!r}; for example 10.")
+
+
+def seed_sequence(random_state: RandomState) -> np.random.SeedSequence:
+    """Where all random numbers of one `fit` come from; None means seed 0, and a generator gives its next number."""
+    if isinstance(random_state, np.random.Generator):
+        return np.random.SeedSequence(int(random_state.integers(2**32)))
+    if isinstance(random_state, np.random.RandomState):
+        return np.random.SeedSequence(int(random_state.randint(2**32, dtype=np.uint32)))
+    if random_state is None:
+        return np.random.SeedSequence(0)
+    if isinstance(random_state, (int, np.integer)) and not isinstance(random_state, bool) and random_state >= 0:
+        return np.random.SeedSequence(int(random_state))
+    raise InputError(
+        f"random_state: must be a whole number from 0 up, a generator or None; got {random_state!r}; give a seed."
+    )
+
+
+def _refuse_non_finite(array: NDArray[Any]) -> None:
+    wrong = np.argwhere(~np.isfinite(array))
+    if len(wrong):
+        at = tuple(int(i) for i in wrong[0])
+        value = "NaN" if np.isnan(array[at]) else str(array[at])
+        raise InputError(
+            f"X: must hold finite numbers; row {at[0]} holds {value} at {list(at)}; impute or drop such rows first."
+        )

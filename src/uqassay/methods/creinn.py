@@ -1,0 +1,104 @@
+"""Credal-set interval networks: every weight is an interval, and so is every class probability (Wang et al., 2024).
+
+Interval arithmetic carries the inputs through the layers to interval logits; an interval softmax makes probability intervals
+of them. Training takes the cross-entropy of the intersection probability of the reachable intervals.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from uqassay.errors import InputError
+from uqassay.methods.backbones import Backbone
+from uqassay.methods.interval_convolutions import Halves, IntervalImageNetwork
+from uqassay.methods.interval_layers import (
+    IntervalBatchNorm,
+    IntervalDense,
+    IntervalReLU,
+    intersection_probability,
+    interval_softmax,
+    reachable,
+)
+from uqassay.methods.layers import Lifted, Network
+from uqassay.methods.network_classifier import NetworkClassifier
+from uqassay.methods.training import Batch
+from uqassay.predictions import Intervals
+
+__all__ = ["CreINN"]
+
+INTERVAL_BACKBONES = ("cnn", "cnn-small")
+# initial radii with which digits are learnt, with some room: ten times as much is too wide
+DENSE_RADIUS, CONVOLUTIONAL_RADIUS = 0.03, 1e-4
+LEAST_PROBABILITY = 1e-30  # before its logarithm, in single precision
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class CreINN(NetworkClassifier):
+    """A network with interval weights, centre ± radius; states `Intervals`.
+
+    Parameters
+    ----------
+    initial_radius : float, optional
+        Radius of weights and biases at first, as a share of 1/√inputs of their layer; 0.03 if not given, 0.0001 with interval
+        convolutions. Training changes it little by little. Intervals widen from layer to layer, the more the more
+        inputs these have; where the radius is too large all upper bounds are near 1 and the class with the greatest one,
+        which is predicted, says nothing.
+    batch_norm : bool
+        Interval batch norm after every dense layer but the last: the centres of the activations are normalised by their mean
+        and variance in the batch, the radii multiplied by the same factor. These layers then have no biases.
+    backbone, epochs, …
+        See `NetworkClassifier`. The convolutions of "cnn" and "cnn-small" have interval weights as well, without batch norm;
+        those of "eeg", and a given module, have weights that are points, and the dense layers after them have intervals.
+
+    Notes
+    -----
+    One of the eight predictors of the unified evaluation (paper 000, App. E), where all layers of a ResNet-50 are intervals.
+    The bounds of the activations are exact for each layer; through several layers they may be wider than the range of the
+    network, since a unit that is used twice is taken to vary apart each time. The interval softmax is as the paper states it:
+    each bound has the other logits at their middle, so that the bounds hold for the network of the middle logits, not for
+    every network within the weights' intervals.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from uqassay.methods import CreINN
+    >>> x = np.array([[-1.0], [-0.8], [0.8], [1.0]] * 8)
+    >>> net = CreINN(backbone=(8,), epochs=60, learning_rate=0.02).fit(x, [0, 0, 1, 1] * 8)
+    >>> said = net.predict_uncertainty([[-2.0], [2.0]])
+    >>> said, said.labels().tolist()
+    (Intervals(lower=(2, 2), upper=(2, 2)), [0, 1])
+    """
+
+    initial_radius: float | None = None
+    batch_norm: bool = True
+
+    def _check_options(self) -> None:
+        if self.initial_radius is not None and not 0 < self.initial_radius < np.inf:
+            raise InputError(f"initial_radius: must be positive; got {self.initial_radius!r}; for example 0.03.")
+        if self.batch_norm and self.batch_size == 1:
+            raise InputError("batch_size: must be at least 2 for batch norm; got 1; raise it or give batch_norm=False.")
+
+    def _new_network(self, backbone: Backbone) -> Network:
+        new_module = backbone.new_module if self.backbone in INTERVAL_BACKBONES else None
+        radius = self.initial_radius or (DENSE_RADIUS if new_module is None else CONVOLUTIONAL_RADIUS)
+        extractor, layers = backbone.extractor(), list[nn.Module]()
+        if new_module is not None:
+            extractor, layers = Lifted(IntervalImageNetwork(new_module(), radius)), [Halves()]
+        for inputs, outputs in backbone.dense_sizes():
+            layers.append(IntervalDense(inputs, outputs, radius, bias=not self.batch_norm))
+            layers += [IntervalBatchNorm(outputs)] if self.batch_norm else []
+            layers.append(IntervalReLU())
+        head = IntervalDense(backbone.n_features, self._n_classes, radius)
+        return Network(extractor, layers, head)
+
+    def _loss(self, network: Network, outputs: Any, batch: Batch) -> Tensor:
+        probs = intersection_probability(*reachable(*interval_softmax(*outputs)))  # (M, B, K)
+        of_label = probs.gather(-1, batch.y[..., None])[..., 0]
+        return -of_label.clamp(min=LEAST_PROBABILITY).log()
+
+    def _statement(self, x: NDArray[np.float32]) -> Intervals:
+        lower, upper = self._evaluate(x, lambda network, x, draws: reachable(*interval_softmax(*network(x))))
+        return Intervals(lower[:, 0], upper[:, 0], class_names=self.class_names_)

@@ -1,0 +1,62 @@
+"""Where networks are trained, and how PyTorch's global state is left as it was found."""
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+
+import torch
+
+from uqassay.errors import InputError
+
+__all__ = ["chosen_device", "private_torch", "torch_threads"]
+
+
+def chosen_device(device: str) -> torch.device:
+    """The device named: "auto" is the GPU where there is one, else the CPU.
+
+    Raises
+    ------
+    InputError
+        A device that PyTorch does not know, or that this machine lacks.
+    """
+    if device == "auto":
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    try:
+        named = torch.device(device)
+    except (RuntimeError, TypeError) as problem:
+        raise InputError(f'device: must be "auto", "cpu" or "cuda"; got {device!r}; name one of them.') from problem
+    if named.type not in ("cpu", "cuda"):
+        raise InputError(f'device: must be "auto", "cpu" or "cuda"; got {device!r}; name one of them.')
+    if named.type == "cuda" and (named.index or 0) >= torch.cuda.device_count():
+        raise InputError(f'device: {device!r} is not on this machine; use "auto" or "cpu".')
+    return named
+
+
+@contextmanager
+def private_torch(seed: int, device: torch.device | None = None) -> Iterator[None]:
+    """Draw PyTorch's global random numbers from a seed of our own, deterministically, and put its state back afterwards.
+
+    Initial weights of layers and the dropout inside a given module can draw from nothing else.
+    """
+    on_gpu = device is not None and device.type == "cuda"
+    with ExitStack() as kept:
+        kept.enter_context(torch.random.fork_rng(devices=[device] if on_gpu else []))
+        torch.default_generator.manual_seed(seed)
+        if on_gpu:
+            kept.enter_context(torch.cuda.device(device))
+            torch.cuda.manual_seed(seed)
+            kept.enter_context(torch.backends.cudnn.flags(enabled=True, benchmark=False, deterministic=True))
+        yield
+
+
+@contextmanager
+def torch_threads(n: int | None) -> Iterator[None]:
+    """Run PyTorch on n threads of the CPU for a while; None leaves their number alone."""
+    before = torch.get_num_threads()
+    if n is None or n == before:
+        yield
+        return
+    torch.set_num_threads(n)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)

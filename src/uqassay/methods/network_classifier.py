@@ -1,0 +1,304 @@
+"""The frame of every method that trains networks: options, standardised inputs, training, evaluation in pieces.
+
+A method states its network, its loss and what it makes of the outputs; this class does the rest. Several estimators of one
+method are trained side by side by `fit_together`, of which `fit` is the case of one.
+"""
+
+from abc import abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import torch
+from numpy.typing import ArrayLike, NDArray
+from torch import Tensor, nn
+from torch.nn.functional import cross_entropy
+
+from uqassay._array import row_chunks
+from uqassay.errors import InputError
+from uqassay.methods.backbones import Backbone, make_backbone
+from uqassay.methods.base import UncertaintyClassifier, check_count, seed_sequence
+from uqassay.methods.devices import chosen_device, private_torch, torch_threads
+from uqassay.methods.layers import Dense, Draws, Network, ReLU
+from uqassay.methods.training import Batch, Job, Trained, Training
+from uqassay.predictions import Prediction
+
+__all__ = ["NetworkClassifier", "dense_layers"]
+
+ONE_THREAD = (
+    2**28
+)  # multiplications of a forward pass; below, waiting for other threads can cost far more than they save
+CHUNK_BYTES = 2**25  # of activations in one piece of an evaluation
+Floats = NDArray[np.float32]
+
+
+# attributes are set as given, and looked at in `fit`: scikit-learn's rule, and what a dataclass does by itself
+@dataclass(kw_only=True, eq=False, repr=False)
+class NetworkClassifier(UncertaintyClassifier):
+    """Options that all methods with networks have.
+
+    Parameters
+    ----------
+    backbone : str, tuple of int, torch.nn.Module or callable
+        "mlp" (64, 64), hidden sizes, "cnn", "cnn-small", "eeg", or a module that maps ``(n, …)`` to features ``(n, d)``,
+        to which the method adds its head; see `uqassay.methods.backbones`.
+    epochs : int
+        Passes through the training instances.
+    batch_size : int
+    learning_rate : float
+        Of Adam.
+    weight_decay : float
+        Of AdamW, apart from the gradient.
+    early_stopping : bool
+        Hold out `validation_fraction` of the instances, stop after `patience` epochs without a lower loss on them, and keep the
+        weights of the best epoch.
+    patience : int
+    validation_fraction : float
+    standardise : bool
+        Subtract the mean of the training instances and divide by their standard deviation: of each feature, or of each channel
+        of images ``(n, C, H, W)`` and recordings, or of all pixels of images ``(n, H, W)``.
+    device : str
+        "auto" (the GPU where there is one), "cpu" or "cuda".
+    mixed_precision : bool
+        On a GPU, train with products in bfloat16.
+    parallel : {"auto", "stacked", "processes", "sequential"}
+        How several networks are trained: as one, with batched products; in one process for each core; one after another. "auto"
+        stacks dense networks, and convolutional ones on a GPU; convolutional networks on a CPU go to processes.
+    progress : bool
+        Show a bar on a terminal where training takes more than a second.
+    random_state : int, generator or None
+        None means seed 0, so that a rerun agrees.
+
+    Attributes
+    ----------
+    network_ : Network
+        All trained networks of the estimator, side by side, on the CPU.
+    training_ : tuple of Trained
+        How each went: epochs run, the best one, losses on the held-out instances.
+
+    Notes
+    -----
+    On one device the same seed gives the same numbers, and nothing global of PyTorch is left changed. Dense networks train
+    and predict on one thread where a step is small, whatever PyTorch is set to; beyond that, and with convolutions, another
+    number of threads gives the same numbers to rounding.
+    """
+
+    backbone: Any = "mlp"
+    epochs: int = 100
+    batch_size: int = 128
+    learning_rate: float = 1e-3
+    weight_decay: float = 0.0
+    early_stopping: bool = False
+    patience: int = 10
+    validation_fraction: float = 0.1
+    standardise: bool = True
+    device: str = "auto"
+    mixed_precision: bool = False
+    parallel: str = "auto"
+    progress: bool = True
+    random_state: Any = None
+
+    # whether the networks of several estimators may share a stack: their loss must then depend on their options alone
+    _stackable: ClassVar[bool] = True
+
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+        """Train on instances ``(n, …)`` and their labels ``(n,)``.
+
+        Raises
+        ------
+        InputError
+            Options out of range, NaN in X, labels of one class only, instances that do not fit the backbone, or a training
+            that overflowed.
+        """
+        from uqassay.methods.stacking import fit_together  # which trains estimators of this class
+
+        fit_together([self], [(X, y)])
+        return self
+
+    def predict_uncertainty(self, X: ArrayLike) -> Prediction:
+        """What the method states about each instance; the kind of prediction is the method's own."""
+        return self._statement(self._prepared(self._checked_inputs(X)))
+
+    # -- what a method states; the defaults are those of a standard network ---------------------------------------------
+
+    @abstractmethod
+    def _statement(self, x: Floats) -> Prediction:
+        """The prediction for standardised instances; `_evaluate` runs the networks."""
+
+    def _new_network(self, backbone: Backbone) -> Network:
+        """One network (M = 1) with fresh weights; PyTorch's global random numbers are its own here."""
+        return Network(backbone.extractor(), dense_layers(backbone), Dense(backbone.n_features, self._n_classes))
+
+    def _loss(self, network: Network, outputs: Any, batch: Batch) -> Tensor:
+        """Loss of each instance, ``(M, B)``: the cross-entropy of logits ``(M, B, K)``."""
+        each: Tensor = cross_entropy(outputs.flatten(0, 1), batch.y.flatten(), reduction="none")
+        return each.view(batch.y.shape)
+
+    def _n_networks(self) -> int:
+        """How many networks one estimator trains."""
+        return 1
+
+    def _check_options(self) -> None:
+        """Refuse options of the method that are out of range."""
+
+    def _before_training(self, x: Floats, y: NDArray[np.int64]) -> None:
+        """What a method must find out first, from standardised instances and class indices."""
+
+    def _after_training(self, x: Floats, y: NDArray[np.int64]) -> None:
+        """What a method takes from the training instances once its networks are trained."""
+
+    # -- what methods use -----------------------------------------------------------------------------------------------
+
+    @property
+    def _n_classes(self) -> int:
+        return len(self.classes_)
+
+    def _evaluate(
+        self, x: Floats, function: Callable[[Network, Tensor, Draws | None], Any], *, n_passes: int | None = None
+    ) -> Any:
+        """Apply the trained networks to standardised instances, piece by piece.
+
+        Parameters
+        ----------
+        x : array (n, …)
+        function : callable
+            ``function(network, x (1, b, …), draws)``; gives ``(M, b, …)``, or a tuple of such.
+        n_passes : int, optional
+            Number T of stochastic passes. Each draws one network, the same for all instances and in every call.
+
+        Returns
+        -------
+        float64 array (n, M or T, …), or a tuple of them
+        """
+        device = chosen_device(self.device)
+        network = self.network_.to(device).eval()
+        dtype = next(network.parameters()).dtype
+        seeds: Any = self._seeds("passes").generate_state(n_passes) if n_passes else []
+        widest = max([self.backbone_.n_features, *self.backbone_.hidden, *self.input_shape_])
+        per_row = x[:1].nbytes * 8 + 8 * widest * max(n_passes or 1, network.n_networks)
+        pieces: list[tuple[NDArray[np.float64], ...]] = []
+        single = True
+        try:
+            with torch.no_grad(), private_torch(0, device), torch_threads(self._threads(len(x), network.n_networks)):
+                for rows in row_chunks(len(x), per_row, chunk_bytes=CHUNK_BYTES):
+                    generators = [torch.Generator(device).manual_seed(int(seed)) for seed in seeds]
+                    piece = torch.from_numpy(x[rows]).to(device, dtype)[None]
+                    done = function(network, piece, Draws(generators) if n_passes else None)
+                    single = not isinstance(done, tuple)
+                    parts = (done,) if single else done
+                    pieces.append(tuple(part.transpose(0, 1).double().cpu().numpy() for part in parts))
+        finally:
+            self.network_.to("cpu")
+        whole = tuple(np.concatenate(parts) for parts in zip(*pieces, strict=True))
+        return whole[0] if single else whole
+
+    # -- what fit_together uses -----------------------------------------------------------------------------------------
+
+    def _start(self, X: ArrayLike, y: ArrayLike) -> tuple[Floats, NDArray[np.int64]]:
+        """Check options and data, learn the scale of the inputs; standardised instances and class indices."""
+        _check_common_options(self)
+        self._check_options()
+        array, codes = self._checked_training(X, y)
+        self.backbone_: Backbone = make_backbone(self.backbone, self.input_shape_)
+        self._scale(array)
+        self.seed_: np.random.SeedSequence = seed_sequence(self.random_state)
+        x = self._prepared(array)
+        self._before_training(x, codes)
+        return x, codes
+
+    def _jobs(self, codes: NDArray[np.int64], first_row: int) -> list[Job]:
+        """One training for each network; network m is the same however many there are."""
+        rows = np.arange(len(codes)) + first_row
+        jobs = []
+        for m in range(self._n_networks()):
+            seed = self._seeds("networks", m)
+            trained, held_out = rows, rows[:0]
+            if self.early_stopping:
+                n_held_out = min(max(1, round(self.validation_fraction * len(rows))), len(rows) - 1)
+                order = np.random.default_rng(self._seeds("held out", m)).permutation(rows)
+                trained, held_out = np.sort(order[n_held_out:]), np.sort(order[:n_held_out])
+            jobs.append(Job(trained, held_out, self.epochs, seed))
+        return jobs
+
+    def _fresh_network(self, job: Job) -> Network:
+        """The untrained network of a job, on the CPU."""
+        with private_torch(job.stream(0)):
+            return self._new_network(self.backbone_)
+
+    def _training(self) -> Training:
+        return Training(
+            batch_size=self.batch_size,
+            learning_rate=self.learning_rate,
+            weight_decay=self.weight_decay,
+            patience=self.patience if self.early_stopping else None,
+            mixed_precision=self.mixed_precision,
+            progress=self.progress,
+        )
+
+    def _finish(self, network: Network, trained: list[Trained], x: Floats, codes: NDArray[np.int64]) -> None:
+        """Take the trained networks; dense ones are evaluated in double precision, so that slices of X agree."""
+        network = network.to("cpu").eval().requires_grad_(False)
+        self.network_ = network if self.backbone_.convolutional else network.double()
+        self.training_ = tuple(trained)
+        self._after_training(x, codes)
+
+    def _threads(self, n_rows: int, n_networks: int) -> int | None:
+        """One thread for the CPU where a product is small, whatever the machine offers, else what PyTorch is set to."""
+        sizes = self.backbone_.dense_sizes()
+        work = n_networks * min(n_rows, 4096) * sum(a * b for a, b in sizes)
+        return 1 if not self.backbone_.convolutional and work < ONE_THREAD else None
+
+    def _seeds(self, purpose: str, index: int = 0) -> np.random.SeedSequence:
+        """Seeds of an estimator, apart from each other: its networks', their held-out parts', its stochastic passes'."""
+        key = ("networks", "held out", "passes").index(purpose)
+        return np.random.SeedSequence(self.seed_.entropy, spawn_key=(*self.seed_.spawn_key, key, index))
+
+    def _scale(self, array: NDArray[Any]) -> None:
+        """Mean and standard deviation to standardise by; 0 and 1 where `standardise` is off or nothing varies."""
+        if array.ndim == 2:
+            axes: tuple[int, ...] = (0,)
+        elif array.ndim == 3 and self.backbone != "eeg":
+            axes = (0, 1, 2)
+        else:
+            axes = (0, *range(2, array.ndim))
+        with np.errstate(over="ignore", invalid="ignore"):  # `_prepared` says so where values are too large
+            mean = array.mean(axis=axes, keepdims=True, dtype=np.float64)[0]
+            spread = array.std(axis=axes, keepdims=True, dtype=np.float64)[0]
+            constant = spread <= 1e-7 * np.abs(mean)  # what is left of a constant after rounding
+        self.mean_ = mean if self.standardise else np.zeros_like(mean)
+        self.spread_ = np.where(constant, 1.0, spread) if self.standardise else np.ones_like(spread)
+
+    def _prepared(self, array: NDArray[Any]) -> Floats:
+        """Standardised instances in single precision."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            x: Floats = ((array - self.mean_) / self.spread_).astype(np.float32)
+        if not np.isfinite(x).all():
+            row = int(np.flatnonzero(~np.isfinite(x).reshape(len(x), -1).all(axis=1))[0])
+            raise InputError(f"X: must fit single precision; row {row} is too large for it; scale X down first.")
+        return x
+
+
+def dense_layers(backbone: Backbone, after_each: Callable[[int], list[nn.Module]] | None = None) -> list[nn.Module]:
+    """The dense layers of a backbone with their ReLU, and what `after_each(width)` adds behind every one of them."""
+    layers: list[nn.Module] = []
+    for inputs, outputs in backbone.dense_sizes():
+        layers += [Dense(inputs, outputs), ReLU(), *(after_each(outputs) if after_each else [])]
+    return layers
+
+
+def _check_common_options(estimator: NetworkClassifier) -> None:
+    for name in ("epochs", "batch_size", "patience"):
+        check_count(name, getattr(estimator, name))
+    if not 0 < estimator.learning_rate < np.inf:
+        raise InputError(f"learning_rate: must be positive; got {estimator.learning_rate!r}; for example 0.001.")
+    if not 0 <= estimator.weight_decay < np.inf:
+        raise InputError(f"weight_decay: must be at least 0; got {estimator.weight_decay!r}; 0 leaves weights alone.")
+    if not 0 < estimator.validation_fraction < 1:
+        raise InputError(
+            f"validation_fraction: must lie between 0 and 1; got {estimator.validation_fraction!r}; for example 0.1."
+        )
+    if estimator.parallel not in ("auto", "stacked", "processes", "sequential"):
+        raise InputError(
+            f'parallel: must be "auto", "stacked", "processes" or "sequential"; got {estimator.parallel!r}; choose one.'
+        )

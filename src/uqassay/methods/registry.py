@@ -1,0 +1,163 @@
+"""The methods by name: what each is, where it stands, and what its predictions depend on."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from importlib import import_module
+from types import MappingProxyType
+from typing import Any, final
+
+from uqassay.errors import InputError, MissingDependencyError
+
+__all__ = ["METHODS", "MethodInfo", "build_method", "method_class"]
+
+# read by every method with networks, so that a change in one of them is a change of the method
+FRAME = (
+    "base",
+    "network_classifier",
+    "backbones",
+    "layers",
+    "training",
+    "stacking",
+    "devices",
+)
+
+
+@final
+@dataclass(frozen=True)
+class MethodInfo:
+    """What is known of a method without loading it.
+
+    Attributes
+    ----------
+    name : str
+        In lower case with hyphens.
+    module : str
+        In `uqassay.methods`.
+    class_name : str
+    sentence : str
+        What the method does and what kind of prediction it states.
+    source : str
+        The paper that defines it.
+    defaults : mapping
+        Options that make this name of the class; those given to `build_method` go before them.
+    also : tuple of str
+        Other modules of this room that its predictions depend on.
+    """
+
+    name: str
+    module: str
+    class_name: str
+    sentence: str
+    source: str
+    defaults: Mapping[str, Any] = field(default_factory=dict)
+    also: tuple[str, ...] = FRAME
+
+    @property
+    def source_files(self) -> tuple[str, ...]:
+        """Files in `uqassay/methods` whose text decides what the method predicts."""
+        return tuple(f"{module}.py" for module in (self.module, *self.also))
+
+
+UNIFIED = "paper 000, unified evaluation"
+CALIBRATION = "paper 001, calibration of credal predictors"
+DISENTANGLEMENT = "paper 004, disentanglement"
+SAMPLED = (*FRAME, "gaussian_logits")
+GAUSSIAN = {"head": "gaussian-logits"}
+LAST = {"where": "last", "n_samples": 10}
+DE, DROPOUT, CONNECT = (
+    ("deep_ensemble", "DeepEnsemble"),
+    ("mc_dropout", "MCDropout"),
+    ("mc_dropconnect", "MCDropConnect"),
+)
+LAPLACE = (*FRAME, "last_layer_laplace")
+DENSITY = (*FRAME, "spectral_norm", "class_gaussians")
+FORESTS = "wrapped_forests"
+
+# fmt: off
+_ALL = (
+    MethodInfo("snn", "standard_network", "StandardNetwork", "A network with a softmax head; a point.", UNIFIED),
+    MethodInfo("deep-ensemble", *DE, "Independent networks; members.", UNIFIED, also=SAMPLED),
+    MethodInfo("mc-dropout", *DROPOUT, "Units dropped in prediction; members.", DISENTANGLEMENT, also=SAMPLED),
+    MethodInfo("dn-0.1", *DROPOUT, "Dropout of 0.1 before the head; members.", CALIBRATION, {**LAST, "rate": 0.1}, SAMPLED),
+    MethodInfo("dn-0.6", *DROPOUT, "Dropout of 0.6 before the head; members.", CALIBRATION, {**LAST, "rate": 0.6}, SAMPLED),
+    MethodInfo("mc-dropconnect", *CONNECT, "Weights dropped in prediction; members.", DISENTANGLEMENT, also=SAMPLED),
+    MethodInfo("evidential", "evidential", "Evidential", "Evidence for each class; a Dirichlet.", UNIFIED),
+    MethodInfo("creinn", "creinn", "CreINN", "Interval weights; intervals.", UNIFIED,
+               also=(*FRAME, "interval_layers", "interval_convolutions")),
+    MethodInfo("e-cnn", "e_cnn", "ECNN", "Distances to prototypes; masses.", UNIFIED, also=(*FRAME, "dempster_shafer_layer")),
+    MethodInfo("rs-nn", "rs_nn", "RSNN", "Beliefs of chosen sets of classes; masses.", UNIFIED,
+               also=(*FRAME, "focal_budget", "standard_network")),
+    MethodInfo("deep-ensemble-gaussian", *DE, "Independent networks; Gaussian logits.", DISENTANGLEMENT, GAUSSIAN, SAMPLED),
+    MethodInfo("mc-dropout-gaussian", *DROPOUT, "Units dropped; Gaussian logits.", DISENTANGLEMENT, GAUSSIAN, SAMPLED),
+    MethodInfo("mc-dropconnect-gaussian", *CONNECT, "Weights dropped; Gaussian logits.", DISENTANGLEMENT, GAUSSIAN, SAMPLED),
+    MethodInfo("flipout", "flipout", "Flipout", "Weights drawn in prediction; members.", DISENTANGLEMENT, also=SAMPLED),
+    MethodInfo("flipout-gaussian", "flipout", "Flipout", "Weights drawn; Gaussian logits.", DISENTANGLEMENT, GAUSSIAN, SAMPLED),
+    MethodInfo("laplace-bridge", "laplace_bridge", "LaplaceBridge", "Gaussian last layer; a Dirichlet.", UNIFIED, also=LAPLACE),
+    MethodInfo("ddu", "ddu", "DDU", "A network, and the density of its features; a point.", UNIFIED, also=DENSITY),
+    MethodInfo("random-forest", FORESTS, "RandomForest", "Trees on resamples; members.", "scikit-learn", also=("base",)),
+    MethodInfo("bagging", FORESTS, "Bagging", "A classifier on resamples; members.", "scikit-learn", also=("base",)),
+)
+# fmt: on
+
+METHODS: Mapping[str, MethodInfo] = MappingProxyType({info.name: info for info in _ALL})
+
+
+def build_method(name: str, /, **params: Any) -> Any:
+    """An unfitted estimator by the name of its method.
+
+    Parameters
+    ----------
+    name : str
+        One of `METHODS`.
+    params
+        Options of the estimator.
+
+    Raises
+    ------
+    InputError
+        An unknown name or option.
+    MissingDependencyError
+        PyTorch or scikit-learn is not installed.
+
+    Examples
+    --------
+    >>> from uqassay.methods import build_method
+    >>> build_method("snn", epochs=5)
+    StandardNetwork(epochs=5)
+    """
+    chosen = method_class(name)
+    options = {**METHODS[name].defaults, **params}
+    known = chosen._get_param_names()
+    for option in options:
+        if option not in known:
+            raise InputError(
+                f"{option}: is no option of {name}; its options are {', '.join(known)}{_near(option, known)}."
+            )
+    return chosen(**options)
+
+
+def method_class(name: str) -> Any:
+    """The class of a method by its name; see `build_method`."""
+    if name not in METHODS:
+        raise InputError(f"method: there is no {name!r}; known are {', '.join(METHODS)}{_near(name, list(METHODS))}.")
+    info = METHODS[name]
+    return load_class(info.module, info.class_name)
+
+
+def load_class(module: str, class_name: str) -> Any:
+    """Import a name of this room; what it needs is PyTorch and scikit-learn."""
+    try:
+        return getattr(import_module(f"uqassay.methods.{module}"), class_name)
+    except ModuleNotFoundError as problem:
+        package = (problem.name or "").partition(".")[0]
+        if package not in ("torch", "sklearn"):
+            raise
+        raise MissingDependencyError(
+            f"{class_name} needs the package {package}, which is not installed; install uqassay[methods]."
+        ) from problem
+
+
+def _near(name: str, known: list[str]) -> str:
+    near = get_close_matches(name, known, n=3, cutoff=0.5)
+    return f"; did you mean {' or '.join(near)}?" if near else ""

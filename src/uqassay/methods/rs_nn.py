@@ -1,0 +1,192 @@
+"""Random-set networks: a belief for each set of a chosen family, and the masses behind them (Manchingal et al., 2025).
+
+The family holds every class alone and the sets of classes that a standard network confuses most. The target of a set is 1
+where it contains the label; two small terms in the loss lead the beliefs towards those of a belief function.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, final
+
+import numpy as np
+import torch
+from numpy.typing import ArrayLike, NDArray
+from torch import Tensor, nn
+from torch.nn.functional import binary_cross_entropy_with_logits
+
+from uqassay.credal.focal_sets import as_focal_sets, paper_masses
+from uqassay.credal.moebius import family_moebius
+from uqassay.errors import InputError
+from uqassay.methods.backbones import Backbone
+from uqassay.methods.focal_budget import budget_from_network
+from uqassay.methods.layers import Dense, Draws, Network
+from uqassay.methods.network_classifier import NetworkClassifier, dense_layers
+from uqassay.methods.standard_network import StandardNetwork
+from uqassay.methods.training import Batch
+from uqassay.predictions import Masses
+
+__all__ = ["RSNN", "BeliefHead"]
+
+STREAM = 3  # of the seed, apart from those of `NetworkClassifier._seeds`
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class RSNN(NetworkClassifier):
+    """A network that states the belief of sets of classes; states `Masses`.
+
+    Parameters
+    ----------
+    n_sets : int
+        Sets of two or more classes that are chosen beside the single classes, as far as their overlap is not zero; 20
+        in paper 000 for ten classes.
+    focal_sets : sequence of collections of class indices, or bool array (F, K), optional
+        The family instead, with every single class in it; indices are those of `classes_`.
+    negative_weight, sum_weight : float
+        Of mean max(0, −m), and of max(0, mean Σ m − 1), in the loss; 1e-3 in paper 000.
+    repair : bool
+        State masses in the authors' repair (negative ones 0, what is missing to 1 on Ω, divided by their sum), with a note of
+        how many rows changed. False states them as they come, `Masses` that may be signed; `predict` and
+        `predict_proba` repair them all the same.
+    backbone, epochs, …
+        See `NetworkClassifier`.
+
+    Attributes
+    ----------
+    focal_sets_ : bool array (F, K)
+        Single classes first, then sets by falling overlap, unless the family was given.
+    budget_ : str
+        How the family was chosen: "ellipsoids", "confusion" or "given"; see Notes.
+
+    Notes
+    -----
+    One of the eight predictors of the unified evaluation (paper 000, App. E). The family: a standard network with the
+    same options is trained, its penultimate features are reduced to three principal components, each class gets a
+    Gaussian, and sets of classes are ranked by the volume of the intersection of the classes' 95 % ellipsoids over that of
+    their union. The authors reduce by t-SNE, where distances between clusters say little and the seed decides; principal
+    components keep distances. Where a class has fewer than four instances, or features in a plane, sets are ranked by the
+    network's own probabilities for the training instances (`uqassay.credal.budget_from_confusion`).
+
+    Masses sum to the belief of Ω where the family holds Ω, so that the second term of the loss is then 0 throughout.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from uqassay.methods import RSNN
+    >>> x = np.array([[-1.0], [-0.8], [0.8], [1.0]] * 8)
+    >>> net = RSNN(focal_sets=[[0], [1], [0, 1]], backbone=(8,), epochs=60, learning_rate=0.02)
+    >>> said = net.fit(x, [0, 0, 1, 1] * 8).predict_uncertainty([[-2.0], [2.0]])
+    >>> said, said.labels().tolist()
+    (Masses(masses=(2, 3)), [0, 1])
+    """
+
+    n_sets: int = 20
+    focal_sets: Any = None
+    negative_weight: float = 1e-3
+    sum_weight: float = 1e-3
+    repair: bool = True
+
+    _stackable: ClassVar[bool] = False  # families differ in size from one training set to the next
+
+    def _check_options(self) -> None:
+        if not isinstance(self.n_sets, int) or self.n_sets < 0:
+            raise InputError(f"n_sets: must be a whole number from 0 up; got {self.n_sets!r}; for example 20.")
+        for name in ("negative_weight", "sum_weight"):
+            value = getattr(self, name)
+            if not 0 <= value < np.inf:
+                raise InputError(f"{name}: must be at least 0; got {value!r}; for example 0.001.")
+
+    def _before_training(self, x: NDArray[np.float32], y: NDArray[np.int64]) -> None:
+        if self.focal_sets is not None:
+            self.focal_sets_, self.budget_ = given_family(self.focal_sets, self._n_classes), "given"
+            return
+        seed = np.random.SeedSequence(self.seed_.entropy, spawn_key=(*self.seed_.spawn_key, STREAM))
+        common = {name: getattr(self, name) for name in StandardNetwork().get_params(deep=False)}
+        network = StandardNetwork(
+            **{**common, "standardise": False, "random_state": int(seed.generate_state(1)[0])}
+        ).fit(x, y)
+        self.focal_sets_, self.budget_ = budget_from_network(network, x, y, self.n_sets)
+
+    def _new_network(self, backbone: Backbone) -> Network:
+        return Network(backbone.extractor(), dense_layers(backbone), BeliefHead(backbone.n_features, self.focal_sets_))
+
+    def _loss(self, network: Network, outputs: Any, batch: Batch) -> Tensor:
+        head: Any = network.head
+        targets = head.members[0, :, batch.y].movedim(0, -1)  # (M, B, F): 1 where the set contains the label
+        each = binary_cross_entropy_with_logits(outputs, targets, reduction="none").mean(dim=-1)
+        masses = head.masses(torch.sigmoid(outputs))  # (M, B, F)
+        negative = torch.relu(-masses).mean(dim=-1)
+        excess = torch.relu(masses.sum(dim=-1).mean(dim=1, keepdim=True) - 1.0)  # (M, 1)
+        return each + self.negative_weight * negative + self.sum_weight * excess
+
+    def predict_uncertainty(self, X: ArrayLike) -> Masses:
+        """Masses of each instance, repaired or as they come."""
+        return self._statement(self._prepared(self._checked_inputs(X)))
+
+    def _statement(self, x: NDArray[np.float32]) -> Masses:
+        beliefs = self._evaluate(x, lambda network, x, draws: torch.sigmoid(network(x)))[:, 0]
+        said = Masses.from_beliefs(beliefs, self.focal_sets_, class_names=self.class_names_)
+        return _repaired(said) if self.repair else said
+
+    def predict(self, X: ArrayLike) -> NDArray[Any]:
+        """The most probable label of each instance by the pignistic probability of the repaired masses, ``(n,)``."""
+        labels = self._belief_functions(X).labels()
+        chosen: NDArray[Any] = self.classes_[labels]
+        return chosen
+
+    def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
+        """Pignistic probabilities of the repaired masses, ``(n, K)``."""
+        return self._belief_functions(X).mean_probs()
+
+    def _belief_functions(self, X: ArrayLike) -> Masses:
+        said = self.predict_uncertainty(X)
+        return said if self.repair else _repaired(said)
+
+
+@final
+class BeliefHead(nn.Module):
+    """Logits of the beliefs of F sets of classes.
+
+    Parameters
+    ----------
+    inputs : int
+    focal_sets : bool array (F, K)
+    """
+
+    def __init__(self, inputs: int, focal_sets: NDArray[np.bool_]) -> None:
+        super().__init__()
+        n_sets = len(focal_sets)
+        self.dense = Dense(inputs, n_sets)
+        self.members: Tensor
+        self.moebius: Tensor
+        self.register_buffer("members", torch.from_numpy(focal_sets.astype(np.float32))[None])  # (M, F, K)
+        inverse = family_moebius(np.eye(n_sets), focal_sets)  # m = beliefs @ inverse, as the inverse is linear
+        self.register_buffer("moebius", torch.from_numpy(inverse.astype(np.float32))[None])  # (M, F, F)
+
+    def forward(self, x: Tensor, draws: Draws | None = None) -> Tensor:
+        """``(M, B, inputs)`` to ``(M, B, F)``."""
+        logits: Tensor = self.dense(x)
+        return logits
+
+    def masses(self, beliefs: Tensor) -> Tensor:
+        """Möbius inverse inside the family, ``(M, B, F)``; whole numbers in the matrix keep it exact."""
+        return beliefs @ self.moebius
+
+
+def given_family(focal_sets: Sequence[Iterable[int]] | NDArray[Any], n_classes: int) -> NDArray[np.bool_]:
+    """A family as bool array ``(F, K)``, with every class alone in it."""
+    sets = as_focal_sets(focal_sets, n_classes)
+    alone = sets[sets.sum(axis=1) == 1].any(axis=0)  # (K,)
+    if not alone.all():
+        missing = int(np.flatnonzero(~alone)[0])
+        raise InputError(
+            f"focal_sets: must hold every class alone, so that each can be predicted; class {missing} is missing; "
+            f"add [{missing}]."
+        )
+    return sets
+
+
+def _repaired(said: Masses) -> Masses:
+    """The authors' repair, always with Ω among the sets, so that slices of the instances have the same family."""
+    masses, sets, changed = paper_masses(said.masses, said.focal_sets)
+    note = f"{int(changed.sum())} of {len(changed)} rows of masses were repaired (negative masses set to 0, rows renormalised)"
+    return Masses(masses, sets, class_names=said.class_names, notes=(note,))

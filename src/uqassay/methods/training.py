@@ -1,0 +1,305 @@
+"""Training of M networks side by side, each on instances, batches and noise of its own.
+
+One step takes a batch for every network, sums their losses and lets AdamW move all parameters at once; since no term of the
+sum has parameters of two networks, each goes its own way. Batches of unequal size are filled up with instances of weight 0.
+A network that is finished leaves the stack, so that the others do not carry it along.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from uqassay.errors import InputError
+from uqassay.methods.layers import Draws, Network
+from uqassay.methods.progress import progress_bar
+
+__all__ = ["Batch", "Job", "Trained", "Training", "train"]
+
+Rows = NDArray[np.intp]
+Tensors = dict[str, Tensor]
+Loss = Callable[[Network, Any, "Batch"], Tensor]
+
+
+@final
+@dataclass(frozen=True)
+class Job:
+    """One network's training.
+
+    Attributes
+    ----------
+    rows : int array (n,)
+        Its training instances among all.
+    held_out : int array
+        Instances that decide when to stop; empty where nothing stops early.
+    epochs : int
+    seed : numpy.random.SeedSequence
+        Fixes its initial weights, the order of its batches, its noise.
+    """
+
+    rows: Rows
+    held_out: Rows
+    epochs: int
+    seed: np.random.SeedSequence
+
+    def stream(self, index: int) -> int:
+        """Seed of the initial weights (0), the order of the batches (1), the noise (2), the noise of the check (3)."""
+        return int(self.seed.generate_state(4)[index])
+
+
+@final
+@dataclass(frozen=True)
+class Training:
+    """How all networks of a stack are trained.
+
+    Attributes
+    ----------
+    batch_size : int
+    learning_rate, weight_decay : float
+        Of AdamW, whose decay is apart from the gradient; without decay it is Adam.
+    patience : int or None
+        Epochs without a lower loss on the held-out instances before a network stops; None never stops early.
+    mixed_precision : bool
+        On a GPU, products in bfloat16.
+    progress : bool
+    """
+
+    batch_size: int = 128
+    learning_rate: float = 1e-3
+    weight_decay: float = 0.0
+    patience: int | None = None
+    mixed_precision: bool = False
+    progress: bool = False
+
+
+@final
+@dataclass(frozen=True)
+class Batch:
+    """What a loss may use besides the outputs.
+
+    Attributes
+    ----------
+    y : int tensor (M, B)
+    epoch : tensor (M, 1)
+        Epochs completed; infinite in the check on held-out instances, so that annealed terms have their final weight there.
+    n_train : tensor (M, 1)
+        Number of training instances, by which a term that belongs to the whole training set is divided.
+    draws : Draws
+    """
+
+    y: Tensor
+    epoch: Tensor
+    n_train: Tensor
+    draws: Draws
+
+
+@final
+@dataclass(frozen=True)
+class Trained:
+    """How a network's training went.
+
+    Attributes
+    ----------
+    n_epochs : int
+        Epochs that were run.
+    best_epoch : int
+        The epoch, counted from 1, after which the weights that were kept stood.
+    validation_losses : tuple of float
+        Mean loss on the held-out instances after each epoch; empty where none are held out.
+    """
+
+    n_epochs: int
+    best_epoch: int
+    validation_losses: tuple[float, ...]
+
+
+def train(network: Network, jobs: Sequence[Job], x: Tensor, y: Tensor, loss: Loss, training: Training) -> list[Trained]:
+    """Train a stack of networks in place, one by each job.
+
+    Parameters
+    ----------
+    network : Network
+        With as many networks as there are jobs, on the device of the data.
+    jobs : sequence of M Job
+    x : tensor (N, …)
+        The instances of all jobs.
+    y : int tensor (N,)
+    loss : callable
+        ``loss(network, outputs, batch) -> (M, B)``, the loss of each instance; a term that belongs to a network as a whole
+        is added to each of its instances.
+    training : Training
+
+    Returns
+    -------
+    list of M Trained
+
+    Raises
+    ------
+    InputError
+        The weights overflowed.
+    """
+    stack = _Stack(network, jobs, training)
+    with progress_bar(f"training {len(jobs)} networks", stack.n_steps, shown=training.progress) as show:
+        done = 0
+        while stack.alive:
+            stack.step(x, y, loss)
+            done += 1
+            show(done)
+    return stack.close()
+
+
+class _Stack:
+    """The networks still in training, and what is kept of the others."""
+
+    def __init__(self, network: Network, jobs: Sequence[Job], training: Training) -> None:
+        device = next(network.parameters()).device
+        self.network, self.jobs, self.training = network, jobs, training
+        self.alive = list(range(len(jobs)))
+        self.walks = [_batches(job, training.batch_size) for job in jobs]
+        self.noise = [_generator(job.stream(2), device) for job in jobs]
+        self.losses: list[list[float]] = [[] for _ in jobs]
+        self.epochs_done = np.zeros(len(jobs), dtype=np.int64)
+        self.best_epoch = np.zeros(len(jobs), dtype=np.int64)
+        self.kept: list[Tensors] = [{} for _ in jobs]
+        self.n_steps = max(job.epochs * _n_batches(len(job.rows), training.batch_size) for job in jobs)
+        self.n_train = torch.tensor([[float(len(job.rows))] for job in jobs], device=device)
+        trainable = [p for p in network.parameters() if p.requires_grad]
+        self.optimiser = torch.optim.AdamW(
+            trainable, lr=training.learning_rate, weight_decay=training.weight_decay, foreach=device.type == "cuda"
+        )
+
+    def step(self, x: Tensor, y: Tensor, loss: Loss) -> None:
+        """One batch for every network that is alive."""
+        taken = [next(self.walks[job]) for job in self.alive]
+        rows, weights = _padded([part for part, _ in taken])
+        draws = Draws([self.noise[job] for job in self.alive], [len(part) for part, _ in taken])
+        epoch = torch.tensor(self.epochs_done[self.alive, None], dtype=torch.float32)
+        self.network.train()
+        self.optimiser.zero_grad(set_to_none=True)
+        each = self._losses(x, y, rows, draws, epoch, loss)
+        (each * weights.to(each.device)).sum().backward()
+        self.optimiser.step()
+        ended = [job for job, (_, last) in zip(self.alive, taken, strict=True) if last]
+        if ended:
+            self._end_epoch(ended, x, y, loss)
+
+    def close(self) -> list[Trained]:
+        """Put the weights kept of every network back side by side."""
+        for name, tensor in _tensors(self.network).items():
+            tensor.data = torch.stack([kept[name] for kept in self.kept])
+            tensor.grad = None
+        if not all(torch.isfinite(p).all() for p in self.network.parameters()):
+            raise InputError(
+                f"learning_rate: the training overflowed at {self.training.learning_rate:g}; "
+                "scale X to about unit variance or lower the rate."
+            )
+        return [
+            Trained(int(n), int(best), tuple(losses))
+            for n, best, losses in zip(self.epochs_done, self.best_epoch, self.losses, strict=True)
+        ]
+
+    def _losses(self, x: Tensor, y: Tensor, rows: Rows, draws: Draws, epoch: Tensor, loss: Loss) -> Tensor:
+        """Loss of each network's instances, ``(M, B)``; stochastic layers draw in training alone."""
+        chosen = torch.from_numpy(rows).to(x.device)
+        batch = Batch(y[chosen], epoch.to(x.device), self.n_train[self.alive], draws)
+        mixed = self.training.mixed_precision and x.is_cuda
+        with torch.autocast("cuda", torch.bfloat16) if mixed else nullcontext():
+            outputs = self.network(x[chosen], draws if self.network.training else None)
+        return loss(self.network, _as_float32(outputs) if mixed else outputs, batch)
+
+    def _end_epoch(self, ended: Sequence[int], x: Tensor, y: Tensor, loss: Loss) -> None:
+        self.epochs_done[list(ended)] += 1
+        patience = self.training.patience
+        if patience is not None:
+            for job, value in zip(self.alive, self._validation_losses(x, y, loss), strict=True):
+                if job not in ended:
+                    continue
+                if not self.losses[job] or value < min(self.losses[job]):
+                    self.best_epoch[job] = self.epochs_done[job]
+                    self._keep(job)
+                self.losses[job].append(value)
+        finished = []
+        for job in ended:
+            waited = self.epochs_done[job] - self.best_epoch[job]
+            if self.epochs_done[job] == self.jobs[job].epochs or (patience is not None and waited >= patience):
+                finished.append(job)
+                if patience is None:
+                    self.best_epoch[job] = self.epochs_done[job]
+                    self._keep(job)
+        if finished:
+            self._drop(finished)
+
+    def _validation_losses(self, x: Tensor, y: Tensor, loss: Loss) -> list[float]:
+        jobs = [self.jobs[job] for job in self.alive]
+        draws = Draws([_generator(job.stream(3), x.device) for job in jobs], [len(job.held_out) for job in jobs])
+        rows, weights = _padded([job.held_out for job in jobs])
+        self.network.eval()
+        with torch.no_grad():
+            each = self._losses(x, y, rows, draws, torch.full((len(jobs), 1), torch.inf), loss)
+        means: list[float] = (each * weights.to(each.device)).sum(dim=1).tolist()
+        return means
+
+    def _keep(self, job: int) -> None:
+        place = self.alive.index(job)
+        self.kept[job] = {name: t.detach()[place].clone() for name, t in _tensors(self.network).items()}
+
+    def _drop(self, finished: Sequence[int]) -> None:
+        """Take finished networks out of the stack."""
+        stay = [place for place, job in enumerate(self.alive) if job not in finished]
+        n_before = len(self.alive)
+        self.alive = [self.alive[place] for place in stay]
+        if not stay:
+            return
+        for tensor in _tensors(self.network).values():
+            state = self.optimiser.state.get(tensor, {})
+            tensor.data = tensor.data[stay]
+            tensor.grad = None
+            for name, moment in state.items():
+                if moment.ndim and len(moment) == n_before:
+                    state[name] = moment[stay]
+
+
+def _batches(job: Job, batch_size: int) -> Iterator[tuple[Rows, bool]]:
+    """A network's batches, and whether each is the last of its epoch; every epoch goes through all in a new order."""
+    rng = np.random.default_rng(job.stream(1))
+    n_batches = _n_batches(len(job.rows), batch_size)
+    for _ in range(job.epochs):
+        order = rng.permutation(job.rows)
+        for b in range(n_batches):
+            last = b == n_batches - 1
+            yield order[b * batch_size : None if last else (b + 1) * batch_size], last
+
+
+def _n_batches(n: int, batch_size: int) -> int:
+    """The last batch holds what is left; a single instance, of which no batch norm can be taken, joins the one before."""
+    full, rest = divmod(n, batch_size)
+    return max(1, full + (rest > (1 if batch_size > 1 else 0)))
+
+
+def _padded(parts: Sequence[Rows]) -> tuple[Rows, Tensor]:
+    """Rows of unequal number as ``(M, B)``, and 1/n for each of the n instances of a network, 0 for what is filled up."""
+    counts = np.array([len(part) for part in parts])
+    rows = np.zeros((len(parts), counts.max()), dtype=np.intp)
+    for row, part in zip(rows, parts, strict=True):
+        row[: len(part)] = part
+        row[len(part) :] = part[0]
+    inside = np.arange(rows.shape[1]) < counts[:, None]
+    return rows, torch.from_numpy((inside / counts[:, None]).astype(np.float32))
+
+
+def _tensors(network: Network) -> Tensors:
+    """All that belongs to the networks, the network on the first axis: parameters and buffers."""
+    return {**dict(network.named_parameters()), **dict(network.named_buffers())}
+
+
+def _generator(seed: int, device: torch.device) -> torch.Generator:
+    return torch.Generator(device).manual_seed(seed)
+
+
+def _as_float32(outputs: Any) -> Any:
+    return tuple(map(_as_float32, outputs)) if isinstance(outputs, tuple) else outputs.float()

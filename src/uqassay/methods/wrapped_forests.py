@@ -1,0 +1,130 @@
+"""scikit-learn's forests and bags, each of whose members has a say of its own."""
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import clone
+from sklearn.ensemble import BaggingClassifier, RandomForestClassifier
+
+from uqassay.errors import InputError
+from uqassay.methods.base import UncertaintyClassifier, check_count, seed_sequence
+from uqassay.predictions import Members
+
+__all__ = ["Bagging", "RandomForest"]
+
+
+class _SklearnMembers(UncertaintyClassifier):
+    """A scikit-learn ensemble, ``ensemble_``, whose members' probabilities are stated."""
+
+    n_members: int
+    random_state: Any
+
+    @abstractmethod
+    def _new_ensemble(self, seed: int) -> Any:
+        """The unfitted ensemble of scikit-learn."""
+
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+        """Learn from instances ``(n, D)``, other shapes flattened, and their labels ``(n,)``.
+
+        Raises
+        ------
+        InputError
+            NaN in X, labels of one class only, or options out of range.
+        """
+        check_count("n_members", self.n_members)
+        array, codes = self._checked_training(X, y)
+        seed = int(seed_sequence(self.random_state).generate_state(1)[0])
+        self.ensemble_ = self._new_ensemble(seed).fit(array.reshape(len(array), -1), codes)
+        return self
+
+    def predict_uncertainty(self, X: ArrayLike) -> Members:
+        """The members' probabilities; a member that met a class in none of its instances gives it 0."""
+        array = self._checked_inputs(X)
+        flat = array.reshape(len(array), -1)
+        probs = np.zeros((len(flat), len(self.ensemble_.estimators_), len(self.classes_)))
+        for m, member in enumerate(self.ensemble_.estimators_):
+            probs[:, m, member.classes_.astype(np.intp)] = member.predict_proba(flat)  # classes_: the codes it met
+        return Members(probs, class_names=self.class_names_)
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class RandomForest(_SklearnMembers):
+    """scikit-learn's random forest; states `Members`, one for each tree.
+
+    Parameters
+    ----------
+    n_members : int
+        Trees.
+    min_samples_leaf : int
+        Fully grown trees (1) state 0 and 1, and their disagreement then says little but that they are weak.
+    max_depth : int, optional
+    n_jobs : int, optional
+        As scikit-learn's; changes no result.
+    random_state : int, generator or None
+        None means seed 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from uqassay.methods import RandomForest
+    >>> x = np.array([[-1.0], [-0.8], [0.8], [1.0]] * 8)
+    >>> RandomForest(n_members=5).fit(x, [0, 0, 1, 1] * 8).predict_uncertainty([[-2.0], [2.0]])
+    Members(probs=(2, 5, 2))
+    """
+
+    n_members: int = 100
+    min_samples_leaf: int = 5
+    max_depth: int | None = None
+    n_jobs: int | None = None
+    random_state: Any = None
+
+    def _new_ensemble(self, seed: int) -> RandomForestClassifier:
+        return RandomForestClassifier(
+            self.n_members,
+            min_samples_leaf=self.min_samples_leaf,
+            max_depth=self.max_depth,
+            n_jobs=self.n_jobs,
+            random_state=seed,
+        )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class Bagging(_SklearnMembers):
+    """Any scikit-learn classifier trained on resamples of the instances; states `Members`, one for each.
+
+    Parameters
+    ----------
+    estimator : classifier, optional
+        With `predict_proba`; a decision tree by default, as scikit-learn has it.
+    n_members : int
+    n_jobs : int, optional
+        As scikit-learn's; changes no result.
+    random_state : int, generator or None
+        None means seed 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from uqassay.methods import Bagging
+    >>> x = np.array([[-1.0], [-0.8], [0.8], [1.0]] * 8)
+    >>> Bagging(estimator=LogisticRegression(), n_members=5).fit(x, [0, 0, 1, 1] * 8).predict_uncertainty([[2.0]])
+    Members(probs=(1, 5, 2))
+    """
+
+    estimator: Any = None
+    n_members: int = 10
+    n_jobs: int | None = None
+    random_state: Any = None
+
+    def _new_ensemble(self, seed: int) -> BaggingClassifier:
+        if self.estimator is not None and not hasattr(self.estimator, "predict_proba"):
+            raise InputError(
+                f"estimator: must have predict_proba; got {type(self.estimator).__name__}; "
+                "use a classifier that states probabilities."
+            )
+        base = None if self.estimator is None else clone(self.estimator)
+        return BaggingClassifier(base, n_estimators=self.n_members, n_jobs=self.n_jobs, random_state=seed)

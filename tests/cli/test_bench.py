@@ -1,0 +1,281 @@
+"""`uqassay bench`: from names to a report, resumable, the command line equal to a file, and clear where it refuses."""
+
+import io
+import json
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+import uqassay as uq
+from uqassay.cli import bench, bench_output, commands, terminal
+from uqassay.experiments.bench_cell import Cell
+from uqassay.experiments.runner import Costs, RunSummary
+from uqassay.experiments.runner import Progress as Far
+from uqassay.experiments.store import Store
+
+SMOKE = ["bench", "--dataset", "iris", "--method", "snn", "--preset", "smoke", "--workers", "0"]
+
+
+@pytest.fixture(autouse=True)
+def registered(needs):
+    needs("torch", "sklearn", "plotly")
+    if all(group.name != "bench" for group in commands.app.registered_groups):
+        commands.app.add_typer(bench.bench_app, name="bench")
+
+
+def keys(folder):
+    return {row["key"]: (row["state"], row["attempt"], row["hash"]) for row in Store(folder).index.rows()}
+
+
+# -- the main job -----------------------------------------------------------------------------------------------------
+
+
+def test_ends_in_a_report_with_findings_and_goes_on(run, tmp_path):
+    folder = tmp_path / "run"
+    ran = run(*SMOKE, "--seeds", 2, "-o", folder)
+    assert (ran.code, ran.err) == (0, "")
+    assert "2 of 2 cells done; " in ran.out
+    assert "Intervals cover the test instances and the 2 training runs" in ran.out
+    assert f"Page: {folder / 'report.html'}" in ran.out
+    assert "uqassay bench --config" in (folder / "report.html").read_text(encoding="utf-8")
+    assay = uq.Assay.load(folder / "assay")
+    assert (assay.model_names[0], assay["snn"].n_runs) == ("snn", 2)
+    lines = (folder / "findings.csv").read_text().splitlines()
+    assert lines[0] == ",".join(uq.assay.FINDING_COLUMNS) if hasattr(uq.assay, "FINDING_COLUMNS") else True
+    assert sum(line.startswith("snn,all,accuracy") for line in lines) == 1
+    assert {line.split(",")[1] for line in lines if line.startswith("snn,")} == {"all", "1", "2"}
+    before = keys(folder)
+    more = run(*SMOKE, "--seeds", 3, "-o", folder)
+    assert more.code == 0
+    assert "3 of 3 cells done, 2 of them kept from before" in more.out
+    assert before.items() < keys(folder).items()
+
+
+def test_file_and_options_make_the_same_cells_and_the_stored_one_the_same_numbers(run, tmp_path):
+    options = ["--seeds", "4,2", "--param", "small.backbone=[4]", "--condition", "train_share=0.5", "--threads", 1]
+    words = ["bench", "--dataset", "iris", "--method", "snn,small=snn", "--preset", "smoke", "--workers", 0]
+    assert run(*words, *options, "-o", tmp_path / "a").code == 0
+    (tmp_path / "b.toml").write_text(
+        'dataset = "iris"\nmethod = ["snn", "small=snn"]\nseeds = [4, 2]\npreset = "smoke"\nworkers = 0\n'
+        "[params.small]\nbackbone = [4]\n[[condition]]\ntrain_share = 0.5\n"
+    )
+    assert run("bench", "--config", tmp_path / "b.toml", "-o", tmp_path / "b").code == 0
+    assert run("bench", "--config", tmp_path / "a" / "config.toml", "-o", tmp_path / "c").code == 0
+    found = [keys(tmp_path / name) for name in "abc"]
+    assert len(found[0]) == 4
+    assert found[0] == found[1] == found[2]
+    assert (tmp_path / "a" / "config.toml").read_bytes() == (tmp_path / "c" / "config.toml").read_bytes()
+    resolved = json.loads((tmp_path / "a" / "cells.json").read_text())
+    assert {cell["key"] for cell in resolved["cells"]} == set(found[0])
+    for entry in resolved["cells"]:
+        key = entry.pop("key")
+        assert Cell.from_json(json.dumps(entry)).key == key
+    again = run("bench", "-o", tmp_path / "a")  # the stored configuration goes on
+    assert (again.code, "4 of 4 cells done, 4 of them kept" in again.out) == (0, True)
+
+
+def test_options_go_before_the_file(run, tmp_path):
+    (tmp_path / "a.toml").write_text('dataset = "iris"\nmethod = "snn"\nseeds = 5\npreset = "paper"\nworkers = 0\n')
+    words = ["bench", "--config", tmp_path / "a.toml", "--seeds", "1", "--preset", "smoke", "-o", tmp_path / "run"]
+    assert run(*words, "--dry-run").code == 0
+    cell = Cell.from_json(Store(tmp_path / "run").index.rows()[0]["cell"])
+    assert (len(keys(tmp_path / "run")), cell.seed, cell.params["params"]["epochs"]) == (1, 0, 2)
+
+
+def test_several_data_sets_have_a_report_each(run, tmp_path):
+    words = ["bench", "--dataset", "iris,wine", "--method", "snn", "--preset", "smoke", "--workers", 0]
+    ran = run(*words, "-o", tmp_path, "--json")
+    assert (ran.code, ran.err) == (0, "")
+    found = ran.json()
+    assert (found["schema"], found["cells"], found["kept"], found["failed"]) == ("uqassay.bench/1", 2, 0, {})
+    assert [(r["dataset"], r["page"]) for r in found["reports"]] == [
+        (name, str(tmp_path / name / "report.html")) for name in ("iris", "wine")
+    ]
+    for report in found["reports"]:
+        assert report["assay"]["findings"]
+        assert (tmp_path / report["dataset"] / "report.html").is_file()
+    assert not (tmp_path / "report.html").exists()
+
+
+def test_conditions_have_a_report_each(run, tmp_path):
+    ran = run(*SMOKE, "--condition", "train_share=0.5", "--condition", "label_noise=0.2", "-o", tmp_path)
+    assert ran.code == 0
+    for name in ("iris-train_share=0.5", "iris-label_noise=0.2"):
+        assert (tmp_path / name / "report.html").is_file()
+    assert "iris, train_share 0.5" in ran.out
+
+
+def test_check_that_fails_ends_with_code_1(run, tmp_path):
+    ran = run(*SMOKE, "-o", tmp_path, "--fail-if", "accuracy<1.01")
+    assert ran.code == 1
+    assert "accuracy" in ran.err
+    assert run(*SMOKE, "-o", tmp_path, "--fail-if", "accuracy<0").code == 0
+
+
+def test_failed_cells_are_told_and_the_others_reported(run, tmp_path):
+    words = ["bench", "--dataset", "iris", "--method", "snn,bad=snn", "--preset", "smoke", "--workers", 0]
+    ran = run(*words, "--param", "bad.learning_rate=-1.0", "-o", tmp_path)
+    assert ran.code == 1
+    assert "Failed: 1 of 2 cells: iris, bad, seed 0 (" in ran.err
+    assert "learning_rate: must be positive" in ran.err
+    assert "1 of 2 cells done" in ran.out
+    status = run("bench", "status", tmp_path)
+    assert status.code == 0
+    assert "1 done, 1 failed, 0 running, 0 to do." in status.out
+    assert "Failed: iris, bad, seed 0: " in status.out
+    found = run("bench", "status", tmp_path, "--json").json()
+    assert found["counts"] == {"done": 1, "failed": 1, "running": 0, "queued": 0}
+    assert found["failures"][0]["traceback"].startswith("Traceback")
+    assert found["journal"] == "wal"
+    assert run(*words, "--param", "bad.learning_rate=-1.0", "-o", tmp_path, "--retry-failed").code == 1
+    assert run("bench", "status", tmp_path, "--json").json()["failures"][0]["attempt"] == 2
+
+
+def test_only_failures_make_no_report(run, tmp_path):
+    ran = run(*SMOKE, "--param", "snn.learning_rate=-1.0", "-o", tmp_path)
+    assert ran.code == 1
+    assert "No cell of" in ran.err
+    assert not (tmp_path / "report.html").exists()
+
+
+# -- costs and status -------------------------------------------------------------------------------------------------
+
+
+def test_dry_run_trains_nothing_and_the_first_cells_tell_the_cost(run, tmp_path):
+    words = [*SMOKE, "--seeds", 3, "-o", tmp_path]
+    dry = run(*words, "--dry-run")
+    assert dry.code == 0
+    assert dry.out.splitlines() == [
+        "3 of 3 cells to do, 0 done, 0 failed.",
+        "No cell was timed yet; --first runs one of each method and data set, and keeps it.",
+    ]
+    assert not (tmp_path / "config.toml").exists()
+    timed = run(*words, "--dry-run", "--first")
+    assert timed.code == 0
+    assert timed.out.startswith("2 of 3 cells to do, 1 done, 0 failed.\nAbout ")
+    found = run(*words, "--dry-run", "--json").json()
+    assert (found["queued"], found["done"], found["untimed"]) == (2, 1, [])
+    row = next(row for row in Store(tmp_path).index.rows() if row["state"] == "done")
+    np.testing.assert_allclose(found["seconds"], 2 * row["seconds"])
+    assert json.loads(row["cell"])["seed"] == 0
+
+
+def test_costs_in_words():
+    costs = Costs(done=1, failed=1, running=1, queued=4, seconds=7200.0, untimed=("iris, snn",))
+    assert bench_output.cost_sentences(costs, 2) == [
+        "5 of 7 cells to do, 1 done, 1 failed.",
+        "About 60 min with 2 workers (2 h of one).",
+        "Not timed yet, so taken for average: iris, snn; --first runs one of each.",
+    ]
+    assert [bench_output.duration(s) for s in (0.25, 12, 119, 120, 7199, 7200, 200000)] == [
+        "0.2 s", "12 s", "119 s", "2 min", "120 min", "2 h", "2 days",
+    ]  # fmt: skip
+
+
+def test_many_failures_are_counted():
+    summary = RunSummary(20, 0, 20, {f"cell {i}": "ValueError: no" for i in range(12)}, 1.0)
+    sentence = bench_output.failures_sentence(summary, "run")
+    assert sentence.startswith("Failed: 12 of 20 cells: cell 0 (ValueError: no); ")
+    assert " and 2 more; see uqassay bench status run" in sentence
+
+
+def test_bar_shows_the_time_left_on_a_terminal_alone(monkeypatch):
+    with bench_output.run_bar(3) as show:
+        assert show is None
+    stream = io.StringIO()
+    monkeypatch.setattr(stream, "isatty", lambda: True)
+    monkeypatch.setattr(bench_output, "sys", SimpleNamespace(stderr=stream, stdout=stream))
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setattr(terminal.Console, "is_terminal", property(lambda self: True))
+    with bench_output.run_bar(3) as show:
+        show(Far(finished=1, failed=1, total=3, seconds_left=30.0, cell="iris, snn, seed 0"))
+    assert "1/3" in stream.getvalue()
+    assert "about 30 s left" in stream.getvalue()
+
+
+# -- what is refused --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["--dataset", "iris", "--method", "snn"], "output: the results need a folder; give it by -o FOLDER."),
+        (
+            ["--dataset", "iris", "-o", "run"],
+            "method: at least one is needed; give it by --method NAME, or by --config FILE.",
+        ),
+        (["--method", "snn", "-o", "run"], "dataset: at least one is needed; "),
+        (["--dataset", "iriss", "--method", "snn", "-o", "run"], "iriss"),
+        (["--dataset", "iris", "--method", "sn", "-o", "run"], "did you mean snn"),
+        (["--dataset", "iris", "--method", "snn", "--param", "snn.epoch=2", "-o", "run"], "epoch: is no option of snn"),
+        (["--dataset", "iris", "--method", "snn", "--param", "snn.random_state=2", "-o", "run"], "give seeds instead"),
+        (
+            ["--dataset", "iris", "--method", "snn", "--seeds", "x", "-o", "run"],
+            "seeds: must be a number or seeds with commas",
+        ),
+        (
+            ["--dataset", "iris", "--method", "snn", "--condition", "shar=1", "-o", "run"],
+            "condition: 'shar' is not known",
+        ),
+        (
+            ["--dataset", "iris", "--method", "snn", "--condition", "train_share=2", "-o", "run"],
+            "train_share must be a number",
+        ),
+        (
+            ["--dataset", "iris", "--method", "snn", "--first", "-o", "run"],
+            "first: means something with --dry-run alone",
+        ),
+        (
+            ["--dataset", "iris", "--method", "snn", "--preset", "x", "-o", "run"],
+            "preset: must be smoke, cpu, paper; got 'x'",
+        ),
+        (["--config", "none.toml", "-o", "run"], "config: none.toml cannot be read (No such file or directory)"),
+        (["status", "none"], "folder: none holds no benchmark; check the path."),
+        (["--dataset", "iris", "--method", "snn", "-o", "run", "--fail-if", "x"], "fail-if: must read"),
+        (["--datset", "iris"], "see uqassay bench --help."),
+    ],
+)
+def test_bad_input_is_one_sentence_and_code_2(run, tmp_path, monkeypatch, words, sentence):
+    monkeypatch.chdir(tmp_path)
+    ran = run("bench", *words)
+    assert (ran.code, ran.out) == (2, "")
+    assert sentence in ran.err
+    assert ran.err.count("\n") == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_file_in_the_place_of_the_folder_is_refused_before_anything_is_trained(run, tmp_path):
+    (tmp_path / "file").touch()
+    ran = run(*SMOKE, "-o", tmp_path / "file")
+    assert (ran.code, ran.err.count("\n")) == (2, 1)
+    assert "file" in ran.err
+
+
+def test_full_disk_is_one_sentence(run, tmp_path, monkeypatch):
+    def refuse(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.fsync", refuse)
+    ran = run(*SMOKE, "-o", tmp_path / "run")
+    assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1)
+    assert ran.err.startswith("folder: there is no space left for")
+
+
+def test_interrupt_says_that_the_same_command_goes_on(run, tmp_path, monkeypatch):
+    def interrupt(*_, **__):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr("uqassay.experiments.bench_methods.changed_data", interrupt)
+        ran = run(*SMOKE, "-o", tmp_path)
+    assert (ran.code, ran.out) == (130, "")
+    assert ran.err == f"Interrupted: what is done stays in {tmp_path}; the same command goes on.\n"
+    assert run(*SMOKE, "-o", tmp_path).code == 0
+
+
+def test_help_shows_the_options_and_status(run):
+    ran = run("bench", "--help")
+    assert ran.code == 0
+    for word in ("--dataset", "--retry-failed", "--dry-run", "--scheduler", "status"):
+        assert word in ran.out

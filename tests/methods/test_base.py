@@ -1,0 +1,71 @@
+"""What every method refuses, and where its seeds come from."""
+
+import numpy as np
+import pytest
+
+from uqassay.errors import InputError
+from uqassay.methods import RandomForest, StandardNetwork
+from uqassay.methods.base import seed_sequence
+
+X = np.arange(24.0).reshape(12, 2)
+Y = np.arange(12) % 2
+
+
+def quick(**options):
+    return StandardNetwork(backbone=(4,), epochs=2, **options)
+
+
+@pytest.mark.parametrize("make", [quick, RandomForest])
+def test_one_class_only(make):
+    with pytest.raises(InputError, match="y: needs at least two classes; got one class, 'a', in 12 labels"):
+        make().fit(X, ["a"] * 12)
+
+
+@pytest.mark.parametrize(("value", "shown"), [(np.nan, "NaN"), (np.inf, "inf"), (-np.inf, "-inf")])
+@pytest.mark.parametrize("make", [quick, RandomForest])
+def test_non_finite_inputs_are_named(make, value, shown):
+    broken = X.copy()
+    broken[3, 1] = value
+    with pytest.raises(InputError, match=rf"X: must hold finite numbers; row 3 holds {shown} at \[3, 1\]; impute"):
+        make().fit(broken, Y)
+    fitted = make().fit(X, Y)
+    with pytest.raises(InputError, match=rf"row 3 holds {shown}"):
+        fitted.predict(broken)
+
+
+def test_finite_values_beyond_single_precision():
+    large = np.full((4, 2), 1e308) * [[1], [-1], [1], [1]]
+    for standardise in (True, False):
+        with pytest.raises(InputError, match="X: must fit single precision; row 0"):
+            quick(standardise=standardise).fit(large, [0, 1, 0, 1])
+
+
+def test_missing_labels_and_wrong_shapes():
+    with pytest.raises(InputError, match="requires y to be passed"):
+        quick().fit(X, None)
+    fitted = quick().fit(X.reshape(12, 2, 1), Y)
+    with pytest.raises(
+        InputError, match=r"X: each instance must have the shape met in training, \(2, 1\); got \(2, 2\)"
+    ):
+        fitted.predict(np.zeros((3, 2, 2)))
+
+
+@pytest.mark.parametrize("labels", [["no", "yes"] * 6, [True, False] * 6, [-7, 5] * 6, [0.0, 1.0] * 6])
+def test_labels_of_any_kind_come_back(labels):
+    fitted = quick().fit(X, labels)
+    np.testing.assert_array_equal(fitted.classes_, np.unique(labels))
+    assert set(fitted.predict(X).tolist()) <= set(labels)
+    assert fitted.predict_uncertainty(X).class_names == tuple(str(c) for c in np.unique(labels).tolist())
+
+
+def test_seeds():
+    np.testing.assert_array_equal(seed_sequence(None).generate_state(3), seed_sequence(0).generate_state(3))
+    np.testing.assert_array_equal(seed_sequence(5).generate_state(3), np.random.SeedSequence(5).generate_state(3))
+    for make in (np.random.default_rng, np.random.RandomState):
+        a, b = seed_sequence(make(1)), seed_sequence(make(1))
+        np.testing.assert_array_equal(a.generate_state(2), b.generate_state(2))
+        generator = make(1)
+        assert seed_sequence(generator).entropy != seed_sequence(generator).entropy
+    for wrong in (-1, 0.5, True, "0"):
+        with pytest.raises(InputError, match="random_state: must be a whole number from 0 up"):
+            seed_sequence(wrong)

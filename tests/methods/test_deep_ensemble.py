@@ -1,0 +1,62 @@
+"""Members are independent networks, and better together."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_digits
+from sklearn.model_selection import train_test_split
+
+from uqassay import Members
+from uqassay.errors import InputError
+from uqassay.methods import DeepEnsemble, StandardNetwork
+
+
+@pytest.fixture(scope="module")
+def digits():
+    x, y = load_digits(return_X_y=True)
+    return train_test_split(x, y, test_size=0.5, stratify=y, random_state=0)
+
+
+def test_average_beats_its_members(digits):
+    x, test_x, y, test_y = digits
+    said = (
+        DeepEnsemble(backbone=(32,), epochs=40, learning_rate=0.003, n_members=8).fit(x, y).predict_uncertainty(test_x)
+    )
+    assert isinstance(said, Members)
+    assert said.probs.shape == (len(test_x), 8, 10)
+    at_label = np.take_along_axis(said.probs, test_y[:, None, None], axis=2)[..., 0]  # (n, M)
+    of_members = -np.log(at_label).mean(axis=0)
+    of_average = -np.log(at_label.mean(axis=1)).mean()
+    assert of_average < of_members.min()
+    accuracies = (said.probs.argmax(axis=2) == test_y[:, None]).mean(axis=0)
+    assert (said.labels() == test_y).mean() > accuracies.mean()
+
+
+def test_members_do_not_depend_on_their_number(digits):
+    x, test_x, y, _ = digits
+    options = {"backbone": (16,), "epochs": 2, "random_state": 7}
+    few, more = (DeepEnsemble(n_members=m, **options).fit(x, y).predict_uncertainty(test_x).probs for m in (2, 5))
+    np.testing.assert_allclose(few, more[:, :2], atol=1e-6)
+    single = StandardNetwork(**options).fit(x, y).predict_proba(test_x)
+    np.testing.assert_allclose(few[:, 0], single, atol=1e-6)
+    assert min(np.abs(more[:, a] - more[:, b]).max() for a in range(5) for b in range(a)) > 1e-3
+
+
+def test_mean_of_members_is_predict_proba(digits):
+    x, test_x, y, _ = digits
+    ensemble = DeepEnsemble(backbone=(16,), epochs=2, n_members=3).fit(x, y)
+    np.testing.assert_allclose(
+        ensemble.predict_proba(test_x), ensemble.predict_uncertainty(test_x).probs.mean(axis=1), atol=1e-12
+    )
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"n_members": 0}, "n_members: must be a whole number from 1 up; got 0"),
+        ({"head": "linear"}, 'head: must be "softmax" or "gaussian-logits"; got \'linear\''),
+        ({"convention": "paper"}, 'convention: must be "exact" or "paper-code"; got \'paper\''),
+    ],
+)
+def test_refusals(options, message):
+    with pytest.raises(InputError, match=message):
+        DeepEnsemble(**options).fit([[0.0], [1.0]], [0, 1])

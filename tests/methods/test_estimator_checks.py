@@ -1,0 +1,99 @@
+"""scikit-learn's own checks of an estimator, for every method that the registry lists."""
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.model_selection import cross_val_predict
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from uqassay.methods import METHODS, build_method
+
+# fewer steps than by default, so that the checks take seconds
+QUICK = {"epochs": 40, "learning_rate": 0.01, "n_members": 3, "n_samples": 5}
+# check that is expected to fail, by method, with the reason
+# the same for all methods with a head of Gaussian logits
+DRAWN = dict.fromkeys(
+    ("check_methods_subset_invariance", "check_methods_sample_order_invariance"),
+    "the mean softmax of Gaussian logits has no closed form; its draws belong to the place of a row in X",
+)
+EXPECTED_FAILURES: dict[str, dict[str, str]] = {}
+
+
+def quick(name: str):
+    method = build_method(name)
+    return method.set_params(**{k: v for k, v in QUICK.items() if k in method.get_params()})
+
+
+def distinct() -> list[str]:
+    """One name for each class, since others differ in options alone, and one with the head of Gaussian logits."""
+    return [*{info.class_name: name for name, info in reversed(METHODS.items())}.values(), "mc-dropout-gaussian"]
+
+
+def expected_failures(estimator) -> dict[str, str]:
+    head = getattr(estimator, "head", None)
+    name = next(name for name, info in METHODS.items() if info.class_name == type(estimator).__name__)
+    return EXPECTED_FAILURES.get(name, {}) | (DRAWN if head == "gaussian-logits" else {})
+
+
+@pytest.mark.slow
+@parametrize_with_checks([quick(name) for name in distinct()], expected_failed_checks=expected_failures)
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
+def test_estimator_checks(estimator, check):
+    check(estimator)
+
+
+def blobs(seed=0, n=90, n_classes=3):
+    rng = np.random.default_rng(seed)
+    codes = np.arange(n) % n_classes
+    centres = 4.0 * np.array([[0, 0], [1, 1], [-1, 1]])[:n_classes]
+    return centres[codes] + rng.normal(size=(n, 2)), np.array(["ash", "birch", "cedar"])[codes]
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_every_method_learns_blobs_and_names_its_classes(name):
+    x, y = blobs()
+    method = quick(name).fit(x, y)
+    np.testing.assert_array_equal(method.classes_, ["ash", "birch", "cedar"])
+    said = method.predict_uncertainty(x)
+    assert said.class_names == ("ash", "birch", "cedar")
+    assert said.n_instances == 90
+    assert method.score(x, y) > 0.95
+    np.testing.assert_array_equal(method.predict(x), method.classes_[said.labels()])
+    np.testing.assert_array_equal(method.predict_proba(x), said.mean_probs())
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_two_classes_one_instance_and_odd_arrays(name):
+    x, y = blobs(n_classes=2, n=40)
+    method = quick(name).fit(x, y)
+    assert method.predict_proba(x[:1]).shape == (1, 2)
+    np.testing.assert_allclose(method.predict_proba(x[:1]), method.predict_proba(x)[:1], atol=1e-9)
+    frozen = x.copy()
+    frozen.flags.writeable = False
+    np.testing.assert_array_equal(method.predict_proba(frozen), method.predict_proba(x))
+    strided = np.repeat(x, 2, axis=0)[::2]
+    np.testing.assert_allclose(method.predict_proba(strided), method.predict_proba(x), atol=1e-12)
+    half = x.astype(np.float16)
+    again = quick(name).fit(half, y)
+    np.testing.assert_array_equal(again.predict_proba(half), quick(name).fit(half.astype(float), y).predict_proba(half))
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_same_seed_same_numbers_and_another_seed_others(name):
+    x, y = blobs(n=60)
+    first = quick(name).set_params(random_state=3).fit(x, y)
+    second = clone(first).fit(x, y)
+    np.testing.assert_array_equal(first.predict_proba(x), second.predict_proba(x))
+    np.testing.assert_array_equal(first.predict_proba(x), first.predict_proba(x))
+    other = clone(first).set_params(random_state=4).fit(x, y)
+    assert not np.array_equal(first.predict_proba(x), other.predict_proba(x))
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_pipeline_and_cross_validation(name):
+    x, y = blobs(n=60)
+    pipe = make_pipeline(StandardScaler(), quick(name))
+    held_out = cross_val_predict(pipe, x, y, cv=2)
+    assert (held_out == y).mean() > 0.9
