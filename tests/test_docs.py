@@ -20,6 +20,13 @@ NAMES = [page.relative_to(ROOT).as_posix() for page in PAGES]
 N, K = 150, 3
 
 
+TRAINING = (
+    "uqassay demo",
+    "uqassay bench",
+    "uqassay reproduce credal-calibration --table",
+)  # commands that train models
+
+
 def blocks(page: Path, language: str) -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)^```$", page.read_text(encoding="utf-8"), flags=re.M | re.S)
 
@@ -82,7 +89,7 @@ def with_commands(*, slow: bool) -> list[str]:
     """Pages with commands; those that train models are slow."""
 
     def trains(lines):
-        return any(line.startswith(("uqassay demo", "uqassay bench")) for line in lines)
+        return any(line.startswith(TRAINING) for line in lines)
 
     shown = {name: shell_lines(page) for name, page in zip(NAMES, PAGES, strict=True)}
     return [

@@ -217,7 +217,10 @@ def test_the_command_gives_the_rows_of_the_function(tmp_path, capsys, needs):
         ({"null": "minimised", "convention": "both"}, "null: the authors' code has the random one only"),
         ({"data": "x"}, "data: means nothing to figure 1, which is synthetic"),
         ({"figure": "table1", "runs": 3}, "runs: means nothing to table1, which draws no data sets"),
-        ({"figure": "table1"}, "data: needs a folder; it, or folders in it, must hold prediction files"),
+        (
+            {"figure": "table1", "data": "x", "resume": "y"},
+            "resume: means nothing to table1 with data, where nothing is",
+        ),
         ({"figure": "table1", "data": "nowhere"}, "data: nowhere is no folder"),
     ],
 )
@@ -295,6 +298,8 @@ def test_members_of_large_ensembles_are_counted(ensembles):
 
 
 def test_what_cannot_be_read_is_one_sentence(tmp_path):
+    with pytest.raises(InputError, match="data: needs a folder; it, or folders in it, must hold prediction files"):
+        read_ensembles(None)
     with pytest.raises(InputError, match=r"data: .* has no prediction files; it, or folders in it"):
         read_ensembles(tmp_path)
     np.savez(tmp_path / "a.npz", probs=np.full((4, 2, 2), 0.5))

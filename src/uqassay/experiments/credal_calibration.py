@@ -52,9 +52,10 @@ def reproduce_credal_calibration(
     ----------
     preset : {"smoke", "cpu", "paper"}
         R data sets with D null draws: 4 and 20 (a check that the code runs, and no evidence), 200 and 100, 1,000 and 100. For
-        Table 1, D alone.
+        Table 1 of given ensembles, D alone; where it trains its own, see `reproduce_trained_table1`.
     figure : {"1", "2", "3", "4", "table1"}
-        N = 100, M = K = 10, u = 0.01; u = 0.1; M = 100; K = 100; or Table 1 on the ensembles of `data`.
+        N = 100, M = K = 10, u = 0.01; u = 0.1; M = 100; K = 100; or Table 1 on the ensembles of `data`, without which
+        its four predictors are trained.
     convention : {"exact", "paper-code", "both"}
         The paper's text, its authors' code, or one after the other.
     null : {"random", "minimised"}
@@ -65,13 +66,14 @@ def reproduce_credal_calibration(
     runs : int, optional
         Other number of data sets R than the preset's.
     workers : int
-        Processes that share the data sets; the results do not depend on it.
+        Processes that share the data sets, or train for Table 1; the results do not depend on it.
     seed : int
         Fixes every random draw.
     resume : path, optional
-        Folder that keeps every finished data set; the same command continues where it was broken off, also with more runs.
+        Folder that keeps every finished data set, or what was trained for Table 1; the same command continues where it was
+        broken off, also with more runs.
     data : path, optional
-        Folder of ensembles for Table 1.
+        Folder of ensembles for Table 1; None: the predictors are trained.
     figures : path, optional
         Folder that takes the figure as a PNG file; needs matplotlib.
     progress : callable, optional
@@ -88,7 +90,7 @@ def reproduce_credal_calibration(
     InputError
         Unknown options, options that mean nothing to the figure, folders that cannot be read or written.
     MissingDependencyError
-        Figures without matplotlib.
+        Figures without matplotlib; training without PyTorch or scikit-learn.
 
     Examples
     --------
@@ -105,13 +107,20 @@ def reproduce_credal_calibration(
             f"null: the authors' code has the random one only; got {null!r} with {convention!r}; choose exact."
         )
     if figure == TABLE:
-        given = {"resample": resample or None, "runs": runs, "resume": resume, "figures": figures}
-        for name, value in given.items():
+        for name, value in {"resample": resample or None, "runs": runs, "figures": figures}.items():
             if value is not None:
                 raise InputError(f"{name}: means nothing to {TABLE}, which draws no data sets; leave it out.")
+        conventions = CONVENTIONS[convention]
+        if data is None:
+            from uqassay.experiments.credal_table1_training import reproduce_trained_table1
+
+            return reproduce_trained_table1(
+                preset, conventions, seed=seed, workers=workers, resume=resume, progress=progress
+            )
+        if resume is not None:
+            raise InputError(f"resume: means nothing to {TABLE} with data, where nothing is trained; leave it out.")
         from uqassay.experiments.credal_table1 import reproduce_table1
 
-        conventions = CONVENTIONS[convention]
         return reproduce_table1(data, conventions, n_draws=PRESETS[preset][1], seed=seed, progress=progress)
     if data is not None:
         raise InputError(
@@ -148,6 +157,10 @@ def progress_steps(
 ) -> int:
     """How often the protocol reports its progress."""
     conventions = len(CONVENTIONS.get(convention, ("exact",)))
+    if figure == TABLE and data is None:
+        from uqassay.experiments.credal_table1_training import trained_steps
+
+        return trained_steps()
     if figure == TABLE:
         from uqassay.experiments.credal_table1 import table1_steps
 

@@ -1,4 +1,4 @@
-"""Are ensembles, and their members one by one, calibrated? Table 1 of paper 001 on ensembles of one's own.
+"""Are ensembles, and their members one by one, calibrated? Table 1 of paper 001 on ensembles that are given.
 
 Half of the instances, chosen at random, are tested and give the weights; the other half says what the average and the weighted
 average are worth.
@@ -6,7 +6,7 @@ average are worth.
 
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, final
 
 import numpy as np
@@ -20,7 +20,7 @@ from uqassay.experiments.ranking_scorings import text_table
 from uqassay.experiments.reproduction import Cell, Reproduction, printed_table
 from uqassay.metrics.calibration_measures import calibration_measure
 
-__all__ = ["Judged", "reproduce_table1", "table1_steps"]
+__all__ = ["Judged", "judge_together", "reproduce_table1", "table1_of", "table1_steps"]
 
 Floats = NDArray[np.float64]
 Progress = Callable[[str], None]
@@ -111,9 +111,25 @@ def reproduce_table1(
     for ensemble in ensembles:
         say(f"testing {ensemble.name}")
         judged += [row for name in conventions for row in _judge(ensemble, name, n_draws, seed)]
+    return table1_of(judged, left_out)
+
+
+def table1_of(judged: Sequence[Judged], notes: Sequence[str] = ()) -> Reproduction:
+    """The rows as cells and text, with the printed table below.
+
+    Parameters
+    ----------
+    judged : sequence of Judged
+    notes : sequence of str
+        Beside those that hold for every such table.
+
+    Returns
+    -------
+    Reproduction
+    """
     cells = tuple(cell for row in judged for cell in _cells(row))
     reading = [*_table(judged), "", *_context()]
-    return Reproduction("credal-calibration", SOURCE, cells, (*NOTES, *left_out), tuple(reading))
+    return Reproduction("credal-calibration", SOURCE, cells, (*NOTES, *notes), tuple(reading))
 
 
 def table1_steps(data: str | os.PathLike[str] | None) -> int:
@@ -124,45 +140,84 @@ def table1_steps(data: str | os.PathLike[str] | None) -> int:
 # ---- one ensemble ----------------------------------------------------------------------------------------------------
 
 
-def _judge(ensemble: LabelledEnsemble, convention: str, n_draws: int, seed: int) -> list[Judged]:
+def judge_together(
+    ensemble: LabelledEnsemble, row: str, convention: str, *, n_draws: int, seed: int, place: int
+) -> Judged:
+    """One row of the table: test one half of the instances, and judge average and weighted averages by the other.
+
+    Parameters
+    ----------
+    ensemble : LabelledEnsemble
+        All its members form the predictor.
+    row : str
+        Its name in the table.
+    convention : {"exact", "paper-code"}
+    n_draws : int
+        D.
+    seed : int
+        Fixes the halves, so that all predictors of a data set have the same, and the draws.
+    place : int
+        Number of the row, so that rows have draws of their own.
+
+    Returns
+    -------
+    Judged
+
+    Raises
+    ------
+    InputError
+        One instance alone, which cannot be halved.
+
+    Examples
+    --------
+    >>> sure = LabelledEnsemble("toy", np.tile([0.99, 0.01], (60, 1, 1)), np.arange(60) % 2, ("sure",))
+    >>> judge_together(sure, "sure", "exact", n_draws=19, seed=0, place=0).weighted["conf"].pvalues
+    {'random': 0.05, 'minimised': 0.05}
+    """
     n, n_members = ensemble.members.shape[:2]
     if n < 2:
         raise InputError(f"data: {ensemble.name} has {n} instance, and two halves need 2; give more of them.")
     order = np.random.default_rng([seed, 0]).permutation(n)
     tested, held_out = np.sort(order[: n // 2]), np.sort(order[n // 2 :])
-    chosen = [[m] for m in range(n_members)] if n_members > 1 else []
-    names = list(ensemble.member_names) if n_members > 1 else []
-    rows = []
-    for place, (name, columns) in enumerate(
-        zip(
-            [*names, "all members" if n_members > 1 else ensemble.member_names[0]],
-            [*chosen, list(range(n_members))],
-            strict=True,
+    average = ensemble.members[held_out].mean(axis=1)
+    accuracy, errors = _on_held_out(average, ensemble.labels[held_out])
+    weighted = {}
+    for i, (key, measure) in enumerate(MEASURES.items()):
+        pvalues, weights = {}, np.ones(1)
+        for j, null in enumerate(("random", "minimised") if convention == "exact" else ("random",)):
+            found = credal_calibration_test(
+                ensemble.labels[tested],
+                ensemble.members[tested],
+                measure=measure,
+                null=null,  # type: ignore[arg-type]
+                n_draws=n_draws,
+                resample=False,
+                convention=convention,  # type: ignore[arg-type]
+                rng=np.random.default_rng([seed, 1, place, i, j]),
+            )
+            pvalues[null], weights = found.pvalue, found.weights
+        mixed = np.einsum("m,nmk->nk", weights, ensemble.members[held_out])
+        accuracy_mixed, errors_mixed = _on_held_out(mixed, ensemble.labels[held_out])
+        weighted[key] = Weighted(pvalues, accuracy_mixed, errors_mixed[key])
+    return Judged(ensemble.name, row, convention, n_members, accuracy, errors, weighted)
+
+
+def _judge(ensemble: LabelledEnsemble, convention: str, n_draws: int, seed: int) -> list[Judged]:
+    """Every member alone, then all of them."""
+    names, n_members = ensemble.member_names, ensemble.members.shape[1]
+    chosen = [(names[m], [m]) for m in range(n_members) if n_members > 1]
+    chosen.append(("all members" if n_members > 1 else names[0], list(range(n_members))))
+    return [
+        judge_together(
+            replace(ensemble, members=ensemble.members[:, columns]),
+            row,
+            convention,
+            n_draws=n_draws,
+            seed=seed,
+            place=place,
         )
-    ):
-        members = ensemble.members[:, columns]
-        average = members[held_out].mean(axis=1)
-        accuracy, errors = _on_held_out(average, ensemble.labels[held_out])
-        weighted = {}
-        for i, (key, measure) in enumerate(MEASURES.items()):
-            pvalues, weights = {}, np.ones(1)
-            for j, null in enumerate(("random", "minimised") if convention == "exact" else ("random",)):
-                found = credal_calibration_test(
-                    ensemble.labels[tested],
-                    members[tested],
-                    measure=measure,
-                    null=null,  # type: ignore[arg-type]
-                    n_draws=n_draws,
-                    resample=False,
-                    convention=convention,  # type: ignore[arg-type]
-                    rng=np.random.default_rng([seed, 1, place, i, j]),
-                )
-                pvalues[null], weights = found.pvalue, found.weights
-            mixed = np.einsum("m,nmk->nk", weights, members[held_out])
-            accuracy_mixed, errors_mixed = _on_held_out(mixed, ensemble.labels[held_out])
-            weighted[key] = Weighted(pvalues, accuracy_mixed, errors_mixed[key])
-        rows.append(Judged(ensemble.name, name, convention, len(columns), accuracy, errors, weighted))
-    return rows
+        for place, (row, columns) in enumerate(chosen)
+    ]
 
 
 def _on_held_out(probs: Floats, labels: NDArray[np.intp]) -> tuple[float, dict[str, float]]:
