@@ -127,7 +127,11 @@ def refused_address():
         return f"http://127.0.0.1:{free.getsockname()[1]}/f.bin"
 
 
-@pytest.mark.parametrize("address", ["http://no-such-host.invalid/f.bin", refused_address(), "file:///no/such/file"])
+@pytest.mark.parametrize(
+    "address",
+    ["http://no-such-host.invalid/f.bin", refused_address(), "file:///no/such/file"],
+    ids=["no host", "refused", "no file"],
+)
 def test_no_network_says_which_file_goes_where(address, own_cache):
     with pytest.raises(InputError) as caught:
         fetch("d/f.bin", address, MD5, timeout=5)
