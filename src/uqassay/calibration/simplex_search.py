@@ -71,7 +71,7 @@ class SimplexSearch:
     n_steps: int
 
 
-THOROUGH = SimplexSearch(n_shared=300, n_populations=1, n_kept=80, n_left=8, n_generations=20, n_rounds=5, n_steps=12)
+THOROUGH = SimplexSearch(n_shared=250, n_populations=1, n_kept=91, n_left=10, n_generations=20, n_rounds=7, n_steps=12)
 QUICK = SimplexSearch(n_shared=300, n_populations=1, n_kept=32, n_left=2, n_generations=12, n_rounds=3, n_steps=8)
 
 
