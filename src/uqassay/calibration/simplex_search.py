@@ -194,7 +194,7 @@ def _populations(first: Floats, values: Floats, search: SimplexSearch) -> tuple[
     """The best mixtures (L, M) with values (T, L), dealt out: weights (T·S, P, M), values (T·S, P), draws (T·S,)."""
     t, n_first = values.shape
     n_populations = min(search.n_populations, n_first)
-    size = min(search.n_kept, max(1, 15 * (first.shape[1] - 1)), n_first // n_populations)
+    size = min(search.n_kept, max(1, 20 * (first.shape[1] - 1)), n_first // n_populations)
     best = np.argsort(values, axis=1, kind="stable")[:, : size * n_populations]
     best = best.reshape(t, size, n_populations).swapaxes(1, 2).reshape(t * n_populations, size)
     targets = np.repeat(np.arange(t), n_populations)
