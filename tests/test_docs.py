@@ -24,6 +24,7 @@ TRAINING = (
     "uqassay demo",
     "uqassay bench",
     "uqassay reproduce credal-calibration --table",
+    "uqassay reproduce unified --",
 )  # commands that train models
 
 

@@ -73,8 +73,8 @@ def test_a_listed_summary_shows_every_cell_then_notes_then_the_reading():
 def test_every_protocol_names_its_options(name):
     assert steps_of(name) >= 1
     assert set(options_of(name)) <= {
-        "bayes_error", "convention", "data", "figure", "figures", "null", "one_sample", "preset", "progress", "resample",
-        "resume", "runs", "seed", "sweep", "tables", "workers",
+        "backbone", "bayes_error", "convention", "data", "dataset", "figure", "figures", "null", "one_sample",
+        "predictors", "preset", "progress", "resample", "resume", "runs", "seed", "sweep", "tables", "workers",
     }  # fmt: skip
 
 
@@ -125,16 +125,14 @@ def test_the_command_takes_the_options_of_a_protocol(capsys, needs):
 
 
 def test_unknown_names_are_refused():
-    with pytest.raises(
-        InputError, match=r"name: must be a protocol; 'unified' is none; choose one of .*unified-tables"
-    ):
-        reproduce("unified")
+    with pytest.raises(InputError, match=r"name: must be a protocol; 'unify' is none; choose one of .*unified-tables"):
+        reproduce("unify")
     with pytest.raises(InputError, match=r"name: must be a printed table; '\.\./errors' is none"):
         printed_table("../errors")
     with pytest.raises(InputError, match="options: must be known to the protocol; 'speed' is not; it takes tables"):
         reproduce("unified-tables", speed=3)
-    with pytest.raises(InputError, match="name: must be a protocol; 'unified' is none"):
-        options_of("unified")
+    with pytest.raises(InputError, match="name: must be a protocol; 'unify' is none"):
+        options_of("unify")
 
 
 def test_the_register_loads_no_protocol():
