@@ -26,6 +26,7 @@ _WHERE = {
     "load_labels": "predictions.files",
     "save": "predictions.files",
     "from_object": "predictions.adapters",
+    "from_laplace": "predictions.adapters",
     "Estimate": "statistics",
     "UqassayError": "errors",
     "InputError": "errors",
@@ -62,6 +63,7 @@ __all__ = [
     "calibration",
     "credal",
     "datasets",
+    "from_laplace",
     "from_object",
     "load",
     "load_labels",
@@ -86,7 +88,7 @@ if TYPE_CHECKING:
         Prediction,
         Vertices,
     )
-    from uqassay.predictions.adapters import from_object
+    from uqassay.predictions.adapters import from_laplace, from_object
     from uqassay.predictions.files import load, load_labels, save
     from uqassay.statistics import Estimate
 

@@ -466,3 +466,11 @@ def test_without_pandas_the_plain_values_are_still_there(monkeypatch, all_kinds)
         ):
             table()
     assert len(result.to_json()["findings"]) == len(result.finding_rows()) > 0
+
+
+def test_labels_may_be_a_tensor(needs):
+    needs("torch")
+    import torch
+
+    models = {"m": uq.Point(np.full((4, 2), 0.5))}
+    assert uq.assay(models, torch.tensor([0, 1, 1, 0])).findings.equals(uq.assay(models, [0, 1, 1, 0]).findings)

@@ -13,7 +13,7 @@ import uqassay.experiments.runner as runner
 from uqassay.errors import InputError, MissingDependencyError
 from uqassay.experiments.bench_cell import Cell, code_version
 from uqassay.experiments.bench_index import FolderProblem
-from uqassay.experiments.bench_worker import run_cell
+from uqassay.experiments.bench_worker import Outcome, run_cell
 from uqassay.experiments.runner import cost_estimate, processes_of, run_cells
 from uqassay.experiments.store import Store
 
@@ -254,6 +254,39 @@ def test_local_cluster_gives_the_bits_of_this_process_whatever_the_number_of_wor
         assert (pid == os.getpid()) is (workers == 0)
         assert list((folder / "drafts").iterdir()) == []
     assert hashes[0] == hashes[1] == hashes[3]
+
+
+def test_an_outcome_that_was_lost_with_its_worker_is_waited_for(tmp_path, needs):
+    needs("distributed")
+    from uqassay.experiments.bench_engine import _on_dask
+
+    class Future:
+        status = "finished"
+
+        def __init__(self, key):
+            self.key, self.looks = key, 0
+
+        def add_done_callback(self, told):
+            self.looks += 1
+            self.status = {1: "lost", 2: "pending"}.get(self.looks, "finished")
+            told(self)
+
+        def result(self):
+            assert self.looks == 3
+            return Outcome(self.key, "taken")
+
+        def release(self):
+            self.looks = -1
+
+    class Client:
+        status = "running"
+
+        def submit(self, run, cell_key, *rest, **options):
+            return Future(cell_key)
+
+    jobs = [(one.key, one) for one in cells(2)]
+    found = list(_on_dask(Client(), Store(tmp_path), jobs, lambda: None))
+    assert sorted(outcome.key for outcome in found) == sorted(key for key, _ in jobs)
 
 
 @pytest.mark.slow

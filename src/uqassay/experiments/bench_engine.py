@@ -148,6 +148,9 @@ def _on_dask(client: Any, store: Store, jobs: Jobs, revive: Callable[[], None]) 
                 raise InputError("scheduler: the connection was lost; run the same command again to go on.") from None
             revive()
             continue
+        if future.status in ("pending", "lost"):  # its worker ended with the outcome; the cell is sent out again
+            future.add_done_callback(ended.put)
+            continue
         key = keys.pop(future)
         if future.status == "finished":
             yield future.result()

@@ -10,6 +10,9 @@ Nothing is imported from those libraries. An object of probly (names read from p
 | `mean` and `var` that are arrays | `GaussianLogits` |
 | `array` or `tensor` of several distributions per instance (convex and discrete credal sets) | `Vertices` |
 | `array` or `tensor` of one, or `probabilities` (singletons, categorical distributions) | `Point` |
+
+An object with `batch_shape` and `event_shape` is a distribution of PyTorch, GPyTorch or Pyro; see `distributions`.
+A fitted model of laplace-torch is not a prediction yet; `from_laplace` asks it for one.
 """
 
 from collections.abc import Mapping, Sequence
@@ -21,6 +24,7 @@ from numpy.typing import ArrayLike
 from uqassay._array import as_numeric
 from uqassay.errors import InputError
 from uqassay.predictions._base import Prediction
+from uqassay.predictions.distributions import arrays_of_distribution, is_distribution
 from uqassay.predictions.named_arrays import key_of_bare_array, needed_keys, prediction_from_arrays
 
 _DISTRIBUTIONS = (  # attributes of a distribution or a credal set, and the keys they stand for
@@ -35,7 +39,7 @@ def from_object(
     obj: Any,
     *,
     kind: str | None = None,
-    member_axis: int = 1,
+    member_axis: int | None = None,
     normalise: bool = False,
     class_names: Sequence[str] | None = None,
     ids: ArrayLike | None = None,
@@ -47,11 +51,14 @@ def from_object(
     ----------
     obj : object
         A prediction of this library (returned as it is); a mapping with the keys of a file (see `load`); an array,
-        tensor or table, (n, K) for a `Point` and (n, M, K) for `Members`; or an object with the attributes above.
+        tensor or table, (n, K) for a `Point` and (n, M, K) for `Members`; a distribution with PyTorch's interface (Categorical,
+        OneHotCategorical, Bernoulli, Dirichlet, Gaussians of the logits); or an object that offers `alphas`, `lower_bounds` and
+        `upper_bounds`, … as those of probly do.
     kind : str, optional
         As in `load`: "logits", "dirichlet", … for an array without a name, or where a mapping holds several kinds.
-    member_axis : int
-        Where the members stand in an array of three axes; objects with a sample axis know it themselves.
+    member_axis : int, optional
+        Where the members stand in an array of three axes; left out, on the second. Objects with a sample axis know it
+        themselves. A distribution whose batch has two axes needs it: 0 where the samples come first.
     normalise : bool
         Divide non-negative probabilities by their sums first.
     class_names, ids, groups : optional
@@ -76,6 +83,8 @@ def from_object(
         return obj.with_metadata(**carried) if carried else obj  # type: ignore[arg-type]
     if isinstance(obj, Mapping):
         arrays = {key: obj[key] for key in needed_keys(obj, kind)}
+    elif is_distribution(obj):
+        arrays = arrays_of_distribution(obj, member_axis=member_axis)
     elif (stated := _stated_by_attributes(obj)) is not None:
         arrays, member_axis = stated, 1
     elif isinstance(obj, (list, tuple)) or any(hasattr(obj, name) for name in ("__array__", "detach", "__dlpack__")):
@@ -83,11 +92,82 @@ def from_object(
         arrays = {key_of_bare_array(kind, tuple(np.shape(values))): values}
     else:
         raise InputError(
-            "obj: must be a prediction, an array (n, K) or (n, M, K), a mapping with the keys of a file, or an object "
-            "with array and sample_axis, alphas, lower_bounds and upper_bounds, mean and var, or probabilities; "
+            "obj: must be a prediction, an array (n, K) or (n, M, K), a mapping with the keys of a file, a distribution, "
+            "or an object with array and sample_axis, alphas, lower_bounds and upper_bounds, mean and var, or probabilities; "
             f"got {type(obj).__name__}; pass its arrays in a mapping such as {{'probs': …}}."
         )
-    return prediction_from_arrays(arrays | carried, kind=kind, member_axis=member_axis, normalise=normalise)
+    axis = 1 if member_axis is None else member_axis
+    return prediction_from_arrays(arrays | carried, kind=kind, member_axis=axis, normalise=normalise)
+
+
+def from_laplace(
+    model: Any,
+    x: Any,
+    *,
+    n_samples: int = 100,
+    pred_type: str | None = None,
+    generator: Any = None,
+    class_names: Sequence[str] | None = None,
+    ids: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
+) -> Prediction:
+    """Ask a fitted classifier of laplace-torch for samples of its predictive distribution.
+
+    Parameters
+    ----------
+    model : object
+        A fitted `laplace.Laplace`, or anything with `predictive_samples(x, n_samples=…)` that returns (M, n, K).
+    x : tensor (n, …) or mapping
+        Inputs, as the model takes them.
+    n_samples : int
+        Number of samples M.
+    pred_type : str, optional
+        "glm", "nn" or "gp"; by default the model's own choice.
+    generator : torch.Generator, optional
+        Source of the randomness, for the same samples again; by default PyTorch's global one.
+    class_names, ids, groups : optional
+        What the prediction carries; see `Prediction`.
+
+    Returns
+    -------
+    Members
+
+    Raises
+    ------
+    InputError
+        An object without `predictive_samples`, or a model whose likelihood is not that of a classifier.
+
+    Notes
+    -----
+    With "nn", sample m is one network for all instances of the call. With "glm", laplace-torch draws the logits of each
+    instance from their Gaussian: the samples are right for every instance alone, and stand for no network as a whole. The
+    covariance of the logits across classes enters them in full.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> class Fitted:  # in place of laplace.Laplace(network, "classification")
+    ...     likelihood = "classification"
+    ...     def predictive_samples(self, x, n_samples):
+    ...         return np.full((n_samples, len(x), 2), 0.5)
+    >>> from_laplace(Fitted(), np.zeros((5, 3)), n_samples=20)
+    Members(probs=(5, 20, 2))
+    """
+    if not callable(getattr(model, "predictive_samples", None)):
+        raise InputError(
+            f"model: must offer predictive_samples, as models of laplace-torch do; got {type(model).__name__}; "
+            "pass what it predicts to from_object."
+        )
+    likelihood = getattr(model, "likelihood", "classification")
+    if likelihood != "classification":
+        raise InputError(
+            f"model: must be a classifier; got one with likelihood {getattr(likelihood, 'value', likelihood)!r}; "
+            'fit it with likelihood="classification".'
+        )
+    options = {"pred_type": pred_type, "generator": generator}
+    chosen = {name: value for name, value in options.items() if value is not None}
+    samples = model.predictive_samples(x, n_samples=n_samples, **chosen)
+    return from_object(samples, kind="members", member_axis=0, class_names=class_names, ids=ids, groups=groups)
 
 
 def _stated_by_attributes(obj: Any) -> dict[str, Any] | None:

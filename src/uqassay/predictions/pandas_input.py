@@ -89,7 +89,7 @@ def labels_for(
             array = array[positions(index, ids, f"{name}: its index entries")]
     if names is not None and class_names is not None and names != class_names:
         array = array[:, positions(names, np.asarray(class_names), f"{name}: its columns")]
-    if getattr(array, "ndim", 0) == 1 and array.dtype.kind in "USO":
+    if isinstance(array, np.ndarray) and array.ndim == 1 and array.dtype.kind in "USO":
         array = _class_numbers(array, class_names or (), name)
     return as_labels(array, n_classes, n_instances=n_instances, name=name)
 
