@@ -10,7 +10,8 @@ import uqassay as uq
 
 PUBLIC = {
     "Assay", "Dirichlet", "Estimate", "GaussianLogits", "InputError", "Intervals", "Masses", "Members", "Point",
-    "Prediction", "UqassayError", "Vertices", "__version__", "assay", "calibration", "credal", "datasets", "from_laplace", "from_object",
+    "Prediction", "UqassayError", "Vertices", "__version__", "assay", "calibration", "credal", "datasets",
+    "from_laplace", "from_object",
     "load", "load_labels", "measures", "methods", "metrics", "save", "statistics",
 }  # fmt: skip
 

@@ -245,6 +245,27 @@ def test_bad_input_is_one_sentence_and_code_2(run, tmp_path, monkeypatch, words,
     assert list(tmp_path.iterdir()) == []
 
 
+def test_config_of_something_else_is_not_replaced(run, tmp_path):
+    mine = tmp_path / "config.toml"
+    mine.write_text('# mine\ndataset = "iris"\nmethod = "snn"\npreset = "smoke"\nworkers = 0\n')
+    before = mine.read_text()
+    for words in (SMOKE, [*SMOKE, "--dry-run"], ["bench", "--config", mine]):
+        ran = run(*words, "-o", tmp_path)
+        assert (ran.code, ran.out) == (2, "")
+        assert "has a config.toml of its own, which would be replaced; choose another folder." in ran.err
+    assert (mine.read_text(), [path.name for path in tmp_path.iterdir()]) == (before, ["config.toml"])
+    assert run("bench", "-o", tmp_path).code == 0  # without other words the file is the configuration
+    assert run(*SMOKE, "-o", tmp_path).code == 0
+
+
+def test_place_to_run_in_goes_before_that_of_the_file(run, tmp_path):
+    (tmp_path / "a.toml").write_text('dataset = "iris"\nmethod = "snn"\nworkers = 3\n')
+    words = ["bench", "--config", tmp_path / "a.toml", "--dry-run", "-o", tmp_path / "run"]
+    assert run(*words, "--scheduler", "tcp://host:1").code == 0
+    (tmp_path / "a.toml").write_text('dataset = "iris"\nmethod = "snn"\nscheduler = "tcp://host:1"\n')
+    assert run(*words, "--workers", 1).code == 0
+
+
 def test_file_in_the_place_of_the_folder_is_refused_before_anything_is_trained(run, tmp_path):
     (tmp_path / "file").touch()
     ran = run(*SMOKE, "-o", tmp_path / "file")

@@ -220,3 +220,22 @@ def test_flattened():
     flat = make(X_train=x, X_test=x[:30]).flattened()
     np.testing.assert_array_equal(flat.X_train[1], np.arange(12, 24))
     assert repr(flat) == "Dataset('made': 60 training and 30 test instances of 12, 3 classes)"
+
+
+def test_class_names_must_differ():
+    with pytest.raises(InputError, match="class_names: must differ from each other; 'a' occurs twice; rename one"):
+        Dataset("d", [[0.0], [1.0]], [0, 1], [[0.0]], [0], ("a", "a"))
+
+
+def test_half_precision_is_standardised_without_overflow():
+    x = np.random.default_rng(0).uniform(-6e4, 6e4, (50, 2)).astype(np.float16)
+    found = Dataset("d", x, [0, 1] * 25, x[:4], [0, 1] * 2, ("a", "b")).standardised()
+    expected = (x.astype(float) - x.astype(float).mean(axis=0)) / x.astype(float).std(axis=0)
+    np.testing.assert_allclose(found.X_train, expected, rtol=1e-5, atol=1e-5)
+    assert found.X_train.dtype == np.float32
+
+
+def test_values_whose_squares_overflow_do_not_become_zeros():
+    x = [[0.0, 1.0], [1e200, 2.0]]
+    with pytest.raises(InputError, match="X_train: holds values whose squares overflow"):
+        Dataset("d", x, [0, 1], x, [0, 1], ("a", "b")).standardised()

@@ -1,5 +1,8 @@
 """npz, csv and svmlight files of the user's."""
 
+import io
+import zipfile
+
 import numpy as np
 import pytest
 
@@ -136,3 +139,52 @@ def test_features_that_are_missing_or_broken(own_cache):
         np.savez(home / f"{part}.npz", X=np.ones((2, 2)))
     with pytest.raises(FileFormatError, match="both files must hold X and y; got X"):
         load_dataset("proteins")
+
+
+@pytest.mark.parametrize("n_labels", [19, 21])
+def test_npz_whose_arrays_do_not_belong_together(tmp_path, n_labels):
+    np.savez(tmp_path / "mine.npz", X=np.ones((20, 3)), y=np.arange(n_labels) % 2)
+    with pytest.raises(
+        FileFormatError, match=rf"mine.npz: X must have one row for each of {n_labels} labels; got .*20"
+    ):
+        load_npz(tmp_path / "mine.npz")
+    np.savez(tmp_path / "mine.npz", X=np.ones((20, 3)), y=np.arange(20) % 2, groups=np.arange(n_labels))
+    with pytest.raises(FileFormatError, match=r"mine.npz: groups must have one row for each of 20 labels"):
+        load_npz(tmp_path / "mine.npz")
+
+
+@pytest.mark.parametrize(
+    "labels", [np.array(["no", "yes"] * 4), np.array([0.0, np.nan] * 4), np.eye(8)], ids=["text", "nan", "rows"]
+)
+def test_npz_whose_labels_are_no_indices(tmp_path, arrays, labels):
+    np.savez(tmp_path / "mine.npz", X=np.ones((8, 3)), y=labels)
+    with pytest.raises(FileFormatError, match=r"mine.npz: y must hold one class index 0, 1, … for each instance"):
+        load_npz(tmp_path / "mine.npz")
+    np.savez(tmp_path / "mine.npz", **arrays | {"X_test": np.ones((8, 3)), "y_test": labels})
+    with pytest.raises(FileFormatError, match=r"mine.npz: y_test must hold one class index"):
+        load_npz(tmp_path / "mine.npz")
+
+
+def test_npz_that_claims_more_than_memory_holds(tmp_path):
+    stream = io.BytesIO()
+    np.lib.format.write_array_header_1_0(stream, {"descr": "<f8", "fortran_order": False, "shape": (10**14, 3)})
+    with zipfile.ZipFile(tmp_path / "mine.npz", "w") as archive:
+        archive.writestr("X.npy", stream.getvalue())
+    with pytest.raises(FileFormatError, match=r"mine.npz: does not fit into memory"):
+        load_npz(tmp_path / "mine.npz")
+
+
+def test_npz_that_was_cut_is_closed_again(tmp_path):
+    path = tmp_path / "mine.npz"
+    np.savez(path, X=np.ones((20, 3)), y=np.arange(20) % 2)
+    path.write_bytes(path.read_bytes()[:300])
+    with pytest.raises(FileFormatError, match=r"mine.npz: cannot be read as .npz"):  # without a ResourceWarning
+        load_npz(path)
+
+
+def test_csv_of_a_spreadsheet_begins_with_a_mark(own_cache):
+    home = own_cache / "proteins"
+    home.mkdir(parents=True)
+    for part in ("train", "test"):
+        (home / f"{part}.csv").write_text("label,a\nx,1\ny,2\n", encoding="utf-8-sig")
+    assert load_dataset("proteins").class_names == ("x", "y")

@@ -62,3 +62,9 @@ def test_shares_are_counted_in_decimal():
     for n in (7, 100, 142_693):
         for percent in range(101):
             assert count_of(percent / 100, n) == percent * n // 100
+
+
+@pytest.mark.parametrize("size", ["a", None, float("nan"), float("inf")])
+def test_sizes_that_are_none(size):
+    with pytest.raises(InputError, match=r"test_size: must be a share in \(0, 1\) or a number of instances in 1 … 3"):
+        stratified_split([0, 0, 1, 1], size)

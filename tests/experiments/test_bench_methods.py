@@ -138,6 +138,28 @@ def test_class_without_training_instance_is_told(monkeypatch, iris):
         run_method(cells_of(config())[0])
 
 
+def test_class_that_the_data_lack_is_not_the_condition_s_fault(tmp_path):
+    x = np.arange(12.0).reshape(6, 2)
+    np.savez(tmp_path / "mine.npz", X_train=x, y_train=[0, 1] * 3, X_test=x, y_test=[0, 1, 2] * 2)
+    with pytest.raises(InputError, match=r"dataset: class '2' of npz:.* has no training instance; leave it out"):
+        run_method(cells_of(config(dataset=f"npz:{tmp_path / 'mine.npz'}"))[0])
+
+
+def test_data_without_a_test_are_refused_before_anything_is_trained(tmp_path):
+    x = np.arange(12.0).reshape(6, 2)
+    np.savez(tmp_path / "mine.npz", X_train=x, y_train=[0, 1] * 3, X_test=x[:0], y_test=np.zeros(0, dtype=int))
+    with pytest.raises(InputError, match=r"dataset: npz:.* has no test instances"):
+        cells_of(config(dataset=f"npz:{tmp_path / 'mine.npz'}"))
+
+
+def test_device_is_that_of_the_training():
+    import torch
+
+    expected = "cuda" if torch.cuda.is_available() else "cpu"
+    results = [run_method(cell) for cell in cells_of(config(seeds=1))]
+    assert [result.facts["device"] for result in results] == [expected, "cpu"]
+
+
 # -- reports ----------------------------------------------------------------------------------------------------------
 
 

@@ -367,6 +367,17 @@ def test_folder_without_a_benchmark_is_refused_where_one_is_read(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_database_of_something_else_is_left_alone(tmp_path):
+    with sqlite3.connect(tmp_path / INDEX) as base:
+        base.execute("CREATE TABLE patients (name TEXT)")
+    base.close()
+    before = (tmp_path / INDEX).read_bytes()
+    with pytest.raises(InputError, match="holds no benchmark; check the path"):
+        Store(tmp_path, create=False)
+    assert [path.name for path in tmp_path.iterdir()] == [INDEX]
+    assert (tmp_path / INDEX).read_bytes() == before
+
+
 def test_text_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
     write_whole(tmp_path / "a.txt", "one")
 

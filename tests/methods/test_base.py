@@ -58,6 +58,27 @@ def test_labels_of_any_kind_come_back(labels):
     assert fitted.predict_uncertainty(X).class_names == tuple(str(c) for c in np.unique(labels).tolist())
 
 
+@pytest.mark.parametrize(("labels", "kinds"), [(["a", None] * 6, "NoneType and str"), ([1, "a"] * 6, "int and str")])
+@pytest.mark.parametrize("make", [quick, RandomForest])
+def test_labels_of_two_kinds_are_refused(make, labels, kinds):
+    with pytest.raises(InputError, match=f"y: labels must be of one kind, which can be sorted; got {kinds}"):
+        make().fit(X, np.array(labels, dtype=object))
+
+
+def test_one_value_beyond_squares_is_not_turned_to_zeros():
+    broken = X.copy()
+    broken[3, 1] = np.finfo(np.float64).max  # a mark of missing values
+    with pytest.raises(InputError, match="X: must fit single precision; row 3"):
+        quick().fit(broken, Y)
+
+
+def test_small_spread_far_from_zero_is_no_constant():
+    fitted = quick().fit(1e5 + 1e-3 * X, Y)
+    np.testing.assert_allclose(fitted.spread_, 1e-3 * X.std(axis=0), rtol=1e-6)
+    constant = quick().fit(np.column_stack([X[:, 0], np.full(12, 0.1)]), Y)
+    assert constant.spread_[1] == 1.0
+
+
 def test_seeds():
     np.testing.assert_array_equal(seed_sequence(None).generate_state(3), seed_sequence(0).generate_state(3))
     np.testing.assert_array_equal(seed_sequence(5).generate_state(3), np.random.SeedSequence(5).generate_state(3))

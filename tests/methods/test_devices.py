@@ -1,13 +1,16 @@
 """PyTorch's global state is left as it was found."""
 
 import io
+import os
 import sys
+import threading
+import time
 
 import pytest
 import torch
 
 from uqassay.errors import InputError
-from uqassay.methods import progress
+from uqassay.methods import devices, progress
 from uqassay.methods.devices import chosen_device, private_torch, torch_threads
 
 
@@ -32,6 +35,48 @@ def test_private_random_numbers():
     with pytest.raises(KeyError, match="x"), private_torch(4):
         raise KeyError("x")
     assert torch.equal(before, torch.get_rng_state())
+
+
+def test_threads_take_turns_with_the_random_numbers():
+    def drawn():
+        with private_torch(3):
+            first = torch.rand(3)
+            time.sleep(0.05)  # long enough for another thread to interfere, if it could
+            found.append(torch.cat([first, torch.rand(3)]))
+
+    found = []
+    before = torch.get_rng_state()
+    drawn()
+    threads = [threading.Thread(target=drawn) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert [torch.equal(found[0], one) for one in found] == [True] * 4
+    assert torch.equal(before, torch.get_rng_state())
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+@pytest.mark.filterwarnings("ignore:.*multi-threaded:DeprecationWarning")
+def test_child_of_a_process_that_trains_is_not_locked_out():
+    held, leave = threading.Event(), threading.Event()
+
+    def hold():
+        with private_torch(0):
+            held.set()
+            leave.wait(30)
+
+    thread = threading.Thread(target=hold)
+    thread.start()
+    held.wait(10)
+    child = os.fork()
+    if child == 0:  # the lock is another thread's, which the child does not have
+        free = devices.ONE_THREAD.lock.acquire(timeout=5)
+        os._exit(0 if free else 1)
+    _, status = os.waitpid(child, 0)
+    leave.set()
+    thread.join()
+    assert os.waitstatus_to_exitcode(status) == 0
 
 
 def test_threads_come_back():

@@ -237,7 +237,7 @@ def test_a_stronger_divergence_brings_the_posterior_to_the_prior():
         ({"initial_rho": -50.0}, "initial_rho: must lie between -20 and 20; got -50.0"),
         ({"kl_weight": -1.0}, "kl_weight: must be at least 0; got -1.0"),
         ({"head": "sigmoid"}, 'head: must be "softmax" or "gaussian-logits"'),
-        ({"backbone": torch.nn.Flatten()}, 'where: "hidden" needs a dense layer, and a given module has none'),
+        ({"backbone": torch.nn.Flatten()}, 'where: "hidden" needs a dense layer, and this backbone has none'),
     ],
 )
 def test_refusals(options, message):

@@ -75,7 +75,7 @@ def test_spread_grows_with_the_rate():
         ({"rate": 1.0}, r"rate: must lie in \[0, 1\); got 1.0"),
         ({"n_samples": 2.0}, "n_samples: must be a whole number from 1 up; got 2.0"),
         ({"where": "last"}, 'where: must be "hidden" or "all"; got \'last\''),
-        ({"backbone": torch.nn.Flatten()}, 'where: "hidden" needs a dense layer, and a given module has none'),
+        ({"backbone": torch.nn.Flatten()}, 'where: "hidden" needs a dense layer, and this backbone has none'),
     ],
 )
 def test_refusals(options, message):

@@ -4,6 +4,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import uqassay.methods
@@ -77,3 +78,42 @@ def test_missing_package_is_named(monkeypatch):
     missing = "elsewhere"
     with pytest.raises(ModuleNotFoundError, match="elsewhere"):
         load_class("standard_network", "StandardNetwork")
+
+
+@pytest.mark.parametrize(
+    ("name", "option"),
+    [("flipout", "n_samples"), ("laplace-bridge", "n_samples"), ("e-cnn", "n_prototypes"), ("rs-nn", "n_sets")],
+)
+def test_counts_from_an_array_are_counts(name, option):
+    x, y = np.arange(24.0).reshape(12, 2), np.arange(12) % 2
+    fitted = build_method(name, epochs=1, **{option: np.arange(4)[3]}).fit(x, y)
+    assert fitted.predict_proba(x).shape == (12, 2)
+    with pytest.raises(InputError, match=f"{option}: must be a whole number from . up; got True"):
+        build_method(name, epochs=1, **{option: True}).fit(x, y)
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "words"),
+    [
+        ("creinn", {"batch_norm": "False"}, "batch_norm: must be True or False; got 'False'"),
+        ("rs-nn", {"repair": "no"}, "repair: must be True or False; got 'no'"),
+        ("mc-dropout", {"rate": "0.1"}, "rate: must be a number; got '0.1'; the default is 0.3"),
+        (
+            "laplace-bridge",
+            {"prior_precision": "None"},
+            "prior_precision: must be a number; got 'None'; the default is None",
+        ),
+        ("evidential", {"evidence": ["exp"]}, 'evidence: must be "exp", "softplus" or "relu"'),
+    ],
+)
+def test_text_in_the_place_of_numbers_and_truth_values(name, options, words):
+    with pytest.raises(InputError, match=words):
+        build_method(name, epochs=1, **options).fit([[0.0], [1.0]], [0, 1])
+
+
+@pytest.mark.parametrize(("name", "call"), [("ddu", "feature_density"), ("laplace-bridge", "logit_distribution")])
+def test_what_only_one_method_says_needs_a_fit_as_well(name, call):
+    from sklearn.exceptions import NotFittedError
+
+    with pytest.raises(NotFittedError, match="is not fitted yet"):
+        getattr(build_method(name), call)([[0.0]])

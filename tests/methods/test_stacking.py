@@ -17,6 +17,7 @@ from uqassay.methods import (
     LaplaceBridge,
     MCDropConnect,
     MCDropout,
+    RandomForest,
     StandardNetwork,
     fit_together,
 )
@@ -162,3 +163,10 @@ def test_global_state_is_untouched_and_without_influence(method):
     finally:
         torch.set_num_threads(n_threads)
     np.testing.assert_array_equal(first, second)
+
+
+def test_together_only_what_has_networks():
+    with pytest.raises(
+        InputError, match="estimators: must be methods with networks; got RandomForest; fit such a one by"
+    ):
+        fit_together([StandardNetwork(), RandomForest()], [([[0.0], [1.0]], [0, 1])] * 2)

@@ -103,6 +103,11 @@ def test_fitted_network_survives_pickling_and_copying(digits):
         ({"parallel": "threads"}, "parallel: must be \"auto\", .* got 'threads'"),
         ({"device": "gpu"}, "device: must be"),
         ({"random_state": "x"}, "random_state: must be"),
+        ({"early_stopping": "False"}, "early_stopping: must be True or False; got 'False'"),
+        ({"standardise": 0}, "standardise: must be True or False; got 0"),
+        ({"learning_rate": "0.1"}, "learning_rate: must be a number; got '0.1'; the default is 0.001"),
+        ({"learning_rate": True}, "learning_rate: must be a number; got True"),
+        ({"weight_decay": None}, "weight_decay: must be a number; got None; the default is 0"),
     ],
 )
 def test_options_out_of_range(options, message):

@@ -71,7 +71,7 @@ class SimplexSearch:
     n_steps: int
 
 
-THOROUGH = SimplexSearch(n_shared=250, n_populations=1, n_kept=91, n_left=10, n_generations=20, n_rounds=7, n_steps=12)
+THOROUGH = SimplexSearch(n_shared=250, n_populations=1, n_kept=91, n_left=10, n_generations=20, n_rounds=5, n_steps=12)
 QUICK = SimplexSearch(n_shared=300, n_populations=1, n_kept=32, n_left=2, n_generations=12, n_rounds=3, n_steps=8)
 
 
@@ -152,10 +152,9 @@ def onto_simplex(points: Floats) -> Floats:
     ----------
     Held, Wolfe, Crowder (1974), Validation of subgradient optimization.
     """
-    descending = -np.sort(-points, axis=-1)
+    descending = np.sort(points, axis=-1)[..., ::-1]
     excess = (np.cumsum(descending, axis=-1) - 1) / np.arange(1, points.shape[-1] + 1)
-    last = (descending > excess).sum(axis=-1, keepdims=True) - 1
-    return np.maximum(points - np.take_along_axis(excess, last, axis=-1), 0.0)
+    return np.maximum(points - excess.max(axis=-1, keepdims=True), 0.0)
 
 
 def _spread(values: Floats, m: int) -> Floats:
@@ -216,10 +215,11 @@ def _moved(weights: Floats, generator: np.random.Generator) -> Floats:
     rows = np.arange(t)[:, np.newaxis]
     n_best = min(p, max(2, round(BEST_SHARE * p)))
     drawn = generator.random((5, t, p))
-    best, one, other = (drawn[:3] * np.array([n_best, p, p])[:, np.newaxis, np.newaxis]).astype(np.intp)
+    chosen = (drawn[:3] * np.array([n_best, p, p])[:, np.newaxis, np.newaxis]).astype(np.intp)
+    best, one, other = weights[rows, chosen]
     towards = TOWARDS[0] + (TOWARDS[1] - TOWARDS[0]) * drawn[3, ..., np.newaxis]
     along = ALONG[0] + (ALONG[1] - ALONG[0]) * drawn[4, ..., np.newaxis]
-    moved = weights + towards * (weights[rows, best] - weights) + along * (weights[rows, one] - weights[rows, other])
+    moved = weights + towards * (best - weights) + along * (one - other)
     return onto_simplex(np.where(generator.random((t, p, m)) < MOVED_SHARE, moved, weights))
 
 

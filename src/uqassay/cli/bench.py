@@ -161,6 +161,7 @@ def bench(
     checks = [parse_check(text) for text in fail_if or ()]
     if not dry_run:
         check_page(output / "report.html", [])  # refused before anything is trained
+    _check_folder(output, alone=config is None and dataset is None and method is None)
     plan = _config(given, config, output)
     from uqassay.experiments.bench_methods import cells_of
 
@@ -216,12 +217,27 @@ def _config(given: dict[str, Any], file: Path | None, output: Path) -> "BenchCon
     if file is None and given["dataset"] is None and given["method"] is None and stored.is_file():
         file = stored
     found = {} if file is None else read_config(file)
+    for one, other in (("scheduler", "workers"), ("workers", "scheduler")):
+        if given[one] is not None and given[other] is None:  # one place to run in goes before the other
+            found.pop(other, None)
     for name in ("dataset", "method"):
         if name not in found:
             if given[name] is None:
                 raise InputError(f"{name}: at least one is needed; give it by --{name} NAME, or by --config FILE.")
             found[name] = given[name]
     return BenchConfig(**found).changed(**given)
+
+
+def _check_folder(output: Path, *, alone: bool) -> None:
+    """Refuse a folder of something else with a config.toml, which would be replaced; alone, it is the configuration."""
+    from uqassay.experiments.bench_index import INDEX
+
+    if alone or not (output / "config.toml").is_file():
+        return
+    if not (output / INDEX).is_file() and not (output / "cells").is_dir():
+        raise InputError(
+            f"output: {output} has a config.toml of its own, which would be replaced; choose another folder."
+        )
 
 
 def _split(texts: Sequence[str] | None) -> list[str] | None:

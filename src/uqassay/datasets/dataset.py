@@ -76,6 +76,9 @@ class Dataset:
         names = tuple(str(name) for name in self.class_names)
         if len(names) < 2:
             raise InputError(f"class_names: needs at least two classes; got {len(names)}; name them all.")
+        if len(set(names)) < len(names):
+            twice = next(name for name in names if names.count(name) > 1)
+            raise InputError(f"class_names: must differ from each other; {twice!r} occurs twice; rename one.")
         fields: dict[str, Any] = {"class_names": names, "notes": tuple(self.notes)}
         for part in ("train", "test"):
             x = _features(getattr(self, f"X_{part}"), f"X_{part}")
@@ -233,10 +236,15 @@ class Dataset:
         A feature that never varies in training is only shifted.
         """
         axes = (0, *range(2, self.X_train.ndim))
-        mean = self.X_train.mean(axis=axes, dtype=np.float64, keepdims=True)
-        spread = self.X_train.std(axis=axes, dtype=np.float64, keepdims=True)
+        with np.errstate(over="ignore", invalid="ignore"):
+            mean = self.X_train.mean(axis=axes, dtype=np.float64, keepdims=True)
+            spread = self.X_train.std(axis=axes, dtype=np.float64, keepdims=True)
+        if not np.isfinite(spread).all():
+            raise InputError(
+                "X_train: holds values whose squares overflow; repair marks of missing values, or scale it down."
+            )
         constant = spread <= 10 * np.finfo(np.float64).eps * np.abs(mean)  # what rounding leaves of a constant
-        kind = self.X_train.dtype
+        kind = np.promote_types(self.X_train.dtype, np.float32)  # half precision would overflow in the difference
         shift, scale = mean.astype(kind), np.where(constant, 1.0, spread).astype(kind)
         return replace(self, X_train=(self.X_train - shift) / scale, X_test=(self.X_test - shift) / scale)
 

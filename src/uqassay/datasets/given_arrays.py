@@ -49,6 +49,13 @@ def load_npz(path: Path, *, name: str | None = None, test_size: float | int = 0.
                 f"{path.name}: must hold X_train, y_train, X_test and y_test, or X and y; got "
                 f"{', '.join(sorted(arrays)) or 'nothing'}; rename the arrays."
             )
+        n = len(_indices(arrays["y"], "y", path))
+        for key in ("X", "groups"):
+            if key in arrays and arrays[key].shape[:1] != (n,):
+                raise FileFormatError(
+                    f"{path.name}: {key} must have one row for each of {n} labels; got shape {arrays[key].shape}; save "
+                    "arrays that belong together."
+                )
         train, test = stratified_split(arrays["y"], test_size, rng)
         for key in ("X", "y", "groups"):
             if key in arrays:
@@ -60,7 +67,7 @@ def load_npz(path: Path, *, name: str | None = None, test_size: float | int = 0.
             fields[key] = shares_of_bytes(fields[key])
     names = arrays.get("class_names")
     if names is None:
-        highest = max(int(fields[key].max(initial=0)) for key in ("y_train", "y_test"))
+        highest = max(int(_indices(fields[key], key, path).max(initial=0)) for key in ("y_train", "y_test"))
         names = np.arange(max(2, highest + 1))
     return Dataset(name or path.stem, class_names=tuple(map(str, names)), source=path.name, **fields)
 
@@ -131,14 +138,27 @@ def _arrays(path: Path) -> Arrays:
     return _npz(files[0])
 
 
+def _indices(y: NDArray[Any], name: str, path: Path) -> NDArray[Any]:
+    """Labels that may be class indices."""
+    if y.ndim != 1 or y.dtype.kind not in "biuf" or not np.isfinite(y).all():
+        raise FileFormatError(
+            f"{path.name}: {name} must hold one class index 0, 1, … for each instance; got {y.dtype} of shape {y.shape}"
+            f"{', or NaN among them' if y.dtype.kind == 'f' else ''}; number the classes, and save their names as class_names."
+        )
+    return y
+
+
 def _npz(path: Path) -> Arrays:
-    with problems_named(path), np.load(path, allow_pickle=False) as held:
-        return {key: held[key] for key in held.files}
+    try:
+        with problems_named(path), path.open("rb") as stream, np.load(stream, allow_pickle=False) as held:
+            return {key: held[key] for key in held.files}
+    except MemoryError as problem:
+        raise FileFormatError(f"{path.name}: does not fit into memory ({problem}); check what it holds.") from problem
 
 
 def _csv(path: Path) -> Arrays:
     with problems_named(path):
-        with path.open(encoding="utf-8") as lines:
+        with path.open(encoding="utf-8-sig") as lines:  # spreadsheets put a mark of the encoding first
             header = [column.strip() for column in lines.readline().split(",")]
             if header.count("label") != 1:
                 raise FileFormatError("must have one column named label; name it in the first line.")

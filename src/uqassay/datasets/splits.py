@@ -68,11 +68,12 @@ def count_of(share: float, n: int) -> int:
 
 
 def _test_count(test_size: float | int, n: int) -> int:
-    number = not isinstance(test_size, float)
-    count = int(test_size) if number else round(test_size * n)
+    number = isinstance(test_size, (int, np.integer))
+    known = (number or isinstance(test_size, (float, np.floating))) and np.isfinite(test_size)
+    count = 0 if not known else int(test_size) if number else round(test_size * n)
     if not (0 < count < n and (number or 0.0 < test_size < 1.0)):
         raise InputError(
-            f"test_size: must be a share in (0, 1) or a number of instances in 1 … {n - 1}; got {test_size}, "
+            f"test_size: must be a share in (0, 1) or a number of instances in 1 … {n - 1}; got {test_size!r}, "
             f"that is {count} of {n}; 0.2 holds out every fifth instance."
         )
     return count

@@ -255,6 +255,8 @@ def _names(values: Any, name: str, example: str) -> tuple[str, ...]:
     if not isinstance(texts, (list, tuple)) or not texts or not all(isinstance(t, str) and t.strip() for t in texts):
         raise InputError(f"{name}: must be one name or several; got {values!r}; name one, such as {example}.")
     found = tuple(text.strip() for text in texts)
+    if name == "method":
+        found = tuple("=".join(part.strip() for part in text.split("=")) for text in found)
     labels = [text.partition("=")[0] if name == "method" else text for text in found]
     twice = next((label for label in labels if labels.count(label) > 1), None)
     if twice is not None:
@@ -275,7 +277,7 @@ def _seeds(values: Any) -> tuple[int, ...]:
     )
     if not good or not values or len(set(values)) < len(values):
         raise InputError(
-            f"seeds: must be a number, or different whole numbers from 0 up; got {values!r}; 3 means 0, 1, 2."
+            f"seeds: must be a number, or different whole numbers from 0 to {MAX_SEED}; got {values!r}; 3 means 0, 1, 2."
         )
     return tuple(values)
 

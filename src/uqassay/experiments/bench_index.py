@@ -49,14 +49,18 @@ class Index:
     ----------
     folder : Path
         An existing folder.
+    create : bool
+        False refuses a database without the table of cells, and leaves it as it is.
 
     Raises
     ------
+    InputError
+        With `create` False, a database of something else.
     FolderProblem
         The database cannot be opened or written, is damaged, or was made by a newer version.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, create: bool = True) -> None:
         self.folder = folder
         with self._open() as base:
             version = base.execute("PRAGMA user_version").fetchone()[0]
@@ -65,6 +69,8 @@ class Index:
                     f"folder: {folder} was written by a newer version of uqassay (tables of version {version}, this one knows "
                     f"{VERSION}); update uqassay or choose another folder."
                 )
+            if version < VERSION and not create:
+                raise InputError(f"folder: {folder} holds no benchmark; check the path.")
             self.journal = _journal(base, folder)
             if version < VERSION:
                 base.execute("BEGIN IMMEDIATE")

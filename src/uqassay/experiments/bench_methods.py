@@ -62,6 +62,11 @@ def cells_of(config: BenchConfig) -> list[Cell]:
         check_condition(condition)
     params = {label: _params(label, method, config) for label, method in config.methods.items()}
     data = {name: load_dataset(name) for name in config.dataset}
+    for name, loaded in data.items():
+        if not len(loaded.y_test):
+            raise InputError(
+                f"dataset: {name} has no test instances, on which methods are judged; give it a test part."
+            )
     return [
         Cell(
             FUNCTION,
@@ -103,9 +108,10 @@ def run_method(cell: Cell) -> CellResult:
     classes = np.unique(data.y_train)
     if len(classes) < data.n_classes:
         missing = sorted(set(range(data.n_classes)) - set(classes.tolist()))
-        raise InputError(
-            f"condition: class {data.class_names[missing[0]]!r} of {cell.dataset} has no training instance left; keep more."
-        )
+        name = f"class {data.class_names[missing[0]]!r} of {cell.dataset}"
+        if missing[0] not in loaded.y_train:
+            raise InputError(f"dataset: {name} has no training instance; leave it out of the class names and the test.")
+        raise InputError(f"condition: {name} has no training instance left; keep more.")
     model = build_method(cell.params["method"], **_options(cell.params["params"]), random_state=cell.seed)
     start = time.perf_counter()
     with warnings.catch_warnings():
@@ -120,7 +126,7 @@ def run_method(cell: Cell) -> CellResult:
         "train_counts": np.bincount(data.y_train, minlength=data.n_classes).tolist(),
         "fit_seconds": fitted - start,
         "predict_seconds": time.perf_counter() - fitted,
-        "device": str(getattr(model, "device_", "cpu")),
+        "device": _device(model),
     }
     scores = getattr(model, "uncertainty_scores", None)  # what a method knows beside its prediction, such as a density
     return CellResult(
@@ -200,6 +206,15 @@ def _params(label: str, method: str, config: BenchConfig) -> dict[str, Any]:
 def _options(params: Mapping[str, Any]) -> dict[str, Any]:
     """Parameters with tuples for lists, as the methods take them."""
     return {key: tuple(value) if isinstance(value, list) else value for key, value in params.items()}
+
+
+def _device(model: Any) -> str:
+    """Where a method trained: its networks' device, or the CPU."""
+    if not hasattr(model, "device"):
+        return "cpu"
+    from uqassay.methods.devices import chosen_device
+
+    return str(chosen_device(model.device))
 
 
 def _modules(info: "MethodInfo") -> tuple[str, ...]:

@@ -108,9 +108,9 @@ class Store:
         if not create and not (self.folder / INDEX).is_file():
             raise InputError(f"folder: {self.folder} holds no benchmark; check the path.")
         with folder_problems(self.folder):
-            for part in ("cells", "drafts"):
+            for part in ("cells", "drafts") if create else ():
                 (self.folder / part).mkdir(parents=True, exist_ok=True)
-        self.index = Index(self.folder)
+        self.index = Index(self.folder, create=create)
 
     # -- what is there ------------------------------------------------------------------------------------------------
 

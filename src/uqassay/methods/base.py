@@ -63,8 +63,16 @@ class UncertaintyClassifier(ClassifierMixin, BaseEstimator, ABC):
             self, X, y, dtype=[np.float64, np.float32], allow_nd=True, ensure_all_finite=False, ensure_min_samples=1
         )
         _refuse_non_finite(array)
+        try:
+            classes, codes = np.unique(labels, return_inverse=True)
+        except TypeError as problem:
+            kinds = sorted({type(label).__name__ for label in labels.tolist()})
+            raise InputError(
+                f"y: labels must be of one kind, which can be sorted; got {' and '.join(kinds)}; fill in what is missing or "
+                "make text of all."
+            ) from problem
         check_classification_targets(labels)
-        self.classes_, codes = np.unique(labels, return_inverse=True)
+        self.classes_ = classes
         if len(self.classes_) < 2:
             raise InputError(
                 f"y: needs at least two classes; got one class, {self.classes_.tolist()[0]!r}, in {len(labels)} labels; "

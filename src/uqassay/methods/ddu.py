@@ -70,7 +70,8 @@ class DDU(NetworkClassifier):
 
     def feature_density(self, X: ArrayLike) -> Array:
         """ln of the density of each instance's features under the class Gaussians, ``(n,)``, in nats."""
-        return self.gaussians_.log_density(self._features(self._prepared(self._checked_inputs(X))))
+        features = self._features(self._prepared(self._checked_inputs(X)))
+        return self.gaussians_.log_density(features)
 
     def uncertainty_scores(self, X: ArrayLike) -> dict[str, Array]:
         """Epistemic score "negative-log-density" of each instance, ``(n,)``: greater is farther from the training set."""

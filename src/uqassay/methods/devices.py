@@ -1,5 +1,7 @@
 """Where networks are trained, and how PyTorch's global state is left as it was found."""
 
+import os
+import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 
@@ -8,6 +10,21 @@ import torch
 from uqassay.errors import InputError
 
 __all__ = ["chosen_device", "private_torch", "torch_threads"]
+
+
+class _OneThread:
+    """A lock on PyTorch's random state, which all threads of a process share; a forked child starts with it open."""
+
+    def __init__(self) -> None:
+        self.lock = threading.RLock()
+        if hasattr(os, "register_at_fork"):  # not on Windows
+            os.register_at_fork(after_in_child=self.renew)
+
+    def renew(self) -> None:
+        self.lock = threading.RLock()
+
+
+ONE_THREAD = _OneThread()
 
 
 def chosen_device(device: str) -> torch.device:
@@ -35,10 +52,12 @@ def chosen_device(device: str) -> torch.device:
 def private_torch(seed: int, device: torch.device | None = None) -> Iterator[None]:
     """Draw PyTorch's global random numbers from a seed of our own, deterministically, and put its state back afterwards.
 
-    Initial weights of layers and the dropout inside a given module can draw from nothing else.
+    Initial weights of layers and the dropout inside a given module can draw from nothing else. Threads of one process take
+    turns, since they share that state.
     """
     on_gpu = device is not None and device.type == "cuda"
     with ExitStack() as kept:
+        kept.enter_context(ONE_THREAD.lock)
         kept.enter_context(torch.random.fork_rng(devices=[device] if on_gpu else []))
         torch.default_generator.manual_seed(seed)
         if on_gpu:

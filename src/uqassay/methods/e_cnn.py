@@ -14,6 +14,7 @@ from torch.nn.functional import one_hot
 
 from uqassay.errors import InputError
 from uqassay.methods.backbones import Backbone
+from uqassay.methods.base import check_count
 from uqassay.methods.dempster_shafer_layer import DempsterShafer, log_normaliser, masses_of_evidence
 from uqassay.methods.layers import Draws, Network
 from uqassay.methods.network_classifier import NetworkClassifier, dense_layers
@@ -77,10 +78,7 @@ class ECNN(NetworkClassifier):
     nu: float = 0.9
 
     def _check_options(self) -> None:
-        if not isinstance(self.n_prototypes, int) or self.n_prototypes < 1:
-            raise InputError(
-                f"n_prototypes: must be a whole number from 1 up; got {self.n_prototypes!r}; for example 200."
-            )
+        check_count("n_prototypes", self.n_prototypes)
         if not 0 <= self.nu < 1:
             raise InputError(f"nu: must lie in [0, 1); got {self.nu!r}; for example 0.9.")
 

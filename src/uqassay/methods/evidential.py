@@ -60,7 +60,7 @@ class Evidential(NetworkClassifier):
     annealing_epochs: int = 10
 
     def _check_options(self) -> None:
-        if self.evidence not in EVIDENCE:
+        if self.evidence not in list(EVIDENCE):
             raise InputError(f'evidence: must be "exp", "softplus" or "relu"; got {self.evidence!r}; choose one.')
         check_count("annealing_epochs", self.annealing_epochs)
 

@@ -21,6 +21,7 @@ from torch.nn.functional import softplus
 
 from uqassay.errors import InputError
 from uqassay.methods.backbones import Backbone
+from uqassay.methods.base import check_count
 from uqassay.methods.gaussian_logits import SampledClassifier
 from uqassay.methods.layers import Dense, Draws, Network, ReLU, affine
 from uqassay.methods.training import Batch
@@ -80,8 +81,7 @@ class Flipout(SampledClassifier):
 
     def _check_options(self) -> None:
         super()._check_options()
-        if not isinstance(self.n_samples, int) or self.n_samples < 1:
-            raise InputError(f"n_samples: must be a whole number from 1 up; got {self.n_samples!r}; for example 50.")
+        check_count("n_samples", self.n_samples)
         if self.where not in ("hidden", "all"):
             raise InputError(f'where: must be "hidden" or "all"; got {self.where!r}; choose one.')
         scales = self.prior_scales
@@ -96,7 +96,7 @@ class Flipout(SampledClassifier):
 
     def _new_network(self, backbone: Backbone) -> Network:
         if not backbone.hidden and self.where == "hidden":
-            raise InputError('where: "hidden" needs a dense layer, and a given module has none; use where="all".')
+            raise InputError('where: "hidden" needs a dense layer, and this backbone has none; use where="all".')
         variational = partial(FlipoutDense, initial_rho=self.initial_rho)
         everywhere = self.where == "all"
         layers: list[nn.Module] = []

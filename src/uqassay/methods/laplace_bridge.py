@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from uqassay._array import as_numeric, row_chunks
 from uqassay.errors import InputError
+from uqassay.methods.base import check_count
 from uqassay.methods.last_layer_laplace import LastLayerPosterior
 from uqassay.methods.network_classifier import NetworkClassifier
 from uqassay.predictions import Dirichlet, Members
@@ -83,7 +84,8 @@ class LaplaceBridge(NetworkClassifier):
 
         The covariance of all logits together; the shift that the softmax does not see is still in it.
         """
-        return self.posterior_.logits(self._features(self._prepared(self._checked_inputs(X))))
+        features = self._features(self._prepared(self._checked_inputs(X)))
+        return self.posterior_.logits(features)
 
     def _check_options(self) -> None:
         if self.prior_precision is not None and not 0 < self.prior_precision < np.inf:
@@ -94,8 +96,7 @@ class LaplaceBridge(NetworkClassifier):
             value = getattr(self, name)
             if value not in known:
                 raise InputError(f"{name}: must be one of {', '.join(known)}; got {value!r}; choose one.")
-        if not isinstance(self.n_samples, int) or self.n_samples < 1:
-            raise InputError(f"n_samples: must be a whole number from 1 up; got {self.n_samples!r}; for example 100.")
+        check_count("n_samples", self.n_samples)
 
     def _after_training(self, x: NDArray[np.float32], y: NDArray[np.int64]) -> None:
         head = self.network_.head

@@ -61,7 +61,7 @@ class MCDropConnect(SampledClassifier):
 
     def _new_network(self, backbone: Backbone) -> Network:
         if not backbone.hidden and self.where == "hidden":
-            raise InputError('where: "hidden" needs a dense layer, and a given module has none; use where="all".')
+            raise InputError('where: "hidden" needs a dense layer, and this backbone has none; use where="all".')
         dropping = partial(DropConnectDense, rate=self.rate)
         layers: list[nn.Module] = []
         for i, (inputs, outputs) in enumerate(backbone.dense_sizes(), start=1):

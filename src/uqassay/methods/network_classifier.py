@@ -6,7 +6,8 @@ method are trained side by side by `fit_together`, of which `fit` is the case of
 
 from abc import abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from numbers import Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -30,6 +31,7 @@ ONE_THREAD = (
     2**28
 )  # multiplications of a forward pass; below, waiting for other threads can cost far more than they save
 CHUNK_BYTES = 2**25  # of activations in one piece of an evaluation
+ROUNDING = {4: 1e-7, 8: 1e-12}  # what is left of a constant after it, by the bytes of a number: spread over mean
 Floats = NDArray[np.float32]
 
 
@@ -172,15 +174,15 @@ class NetworkClassifier(UncertaintyClassifier):
         float64 array (n, M or T, …), or a tuple of them
         """
         device = chosen_device(self.device)
-        network = self.network_.to(device).eval()
-        dtype = next(network.parameters()).dtype
+        n_networks, dtype = self.network_.n_networks, next(self.network_.parameters()).dtype
         seeds: Any = self._seeds("passes").generate_state(n_passes) if n_passes else []
         widest = max([self.backbone_.n_features, *self.backbone_.hidden, *self.input_shape_])
-        per_row = x[:1].nbytes * 8 + 8 * widest * max(n_passes or 1, network.n_networks)
+        per_row = x[:1].nbytes * 8 + 8 * widest * max(n_passes or 1, n_networks)
         pieces: list[tuple[NDArray[np.float64], ...]] = []
         single = True
-        try:
-            with torch.no_grad(), private_torch(0, device), torch_threads(self._threads(len(x), network.n_networks)):
+        with torch.no_grad(), private_torch(0, device), torch_threads(self._threads(len(x), n_networks)):
+            network = self.network_.to(device).eval()
+            try:
                 for rows in row_chunks(len(x), per_row, chunk_bytes=CHUNK_BYTES):
                     generators = [torch.Generator(device).manual_seed(int(seed)) for seed in seeds]
                     piece = torch.from_numpy(x[rows]).to(device, dtype)[None]
@@ -188,8 +190,8 @@ class NetworkClassifier(UncertaintyClassifier):
                     single = not isinstance(done, tuple)
                     parts = (done,) if single else done
                     pieces.append(tuple(part.transpose(0, 1).double().cpu().numpy() for part in parts))
-        finally:
-            self.network_.to("cpu")
+            finally:
+                self.network_.to("cpu")
         whole = tuple(np.concatenate(parts) for parts in zip(*pieces, strict=True))
         return whole[0] if single else whole
 
@@ -265,7 +267,10 @@ class NetworkClassifier(UncertaintyClassifier):
         with np.errstate(over="ignore", invalid="ignore"):  # `_prepared` says so where values are too large
             mean = array.mean(axis=axes, keepdims=True, dtype=np.float64)[0]
             spread = array.std(axis=axes, keepdims=True, dtype=np.float64)[0]
-            constant = spread <= 1e-7 * np.abs(mean)  # what is left of a constant after rounding
+            constant = spread <= ROUNDING[array.dtype.itemsize] * np.abs(mean)
+        if self.standardise and not np.isfinite(spread).all():  # infinite spreads would make zeros of all values
+            row = int(np.abs(array).reshape(len(array), -1).max(axis=1).argmax())
+            raise InputError(f"X: must fit single precision; row {row} is too large for it; scale X down first.")
         self.mean_ = mean if self.standardise else np.zeros_like(mean)
         self.spread_ = np.where(constant, 1.0, spread) if self.standardise else np.ones_like(spread)
 
@@ -287,7 +292,21 @@ def dense_layers(backbone: Backbone, after_each: Callable[[int], list[nn.Module]
     return layers
 
 
+def _check_kinds(estimator: NetworkClassifier) -> None:
+    """Refuse what is no truth value or no number where the option is one: the text "False" would count as true."""
+    for option in fields(estimator):
+        value = getattr(estimator, option.name)
+        if option.type is bool and not isinstance(value, (bool, np.bool_)):
+            raise InputError(f"{option.name}: must be True or False; got {value!r}; choose one.")
+        optional = option.type == float | None and value is None
+        number = isinstance(value, Real) and not isinstance(value, bool)
+        if option.type in (float, float | None) and not optional and not number:
+            default = "None" if option.default is None else f"{option.default:g}"
+            raise InputError(f"{option.name}: must be a number; got {value!r}; the default is {default}.")
+
+
 def _check_common_options(estimator: NetworkClassifier) -> None:
+    _check_kinds(estimator)
     for name in ("epochs", "batch_size", "patience"):
         check_count(name, getattr(estimator, name))
     if not 0 < estimator.learning_rate < np.inf:

@@ -88,7 +88,7 @@ class RSNN(NetworkClassifier):
     _stackable: ClassVar[bool] = False  # families differ in size from one training set to the next
 
     def _check_options(self) -> None:
-        if not isinstance(self.n_sets, int) or self.n_sets < 0:
+        if not isinstance(self.n_sets, (int, np.integer)) or isinstance(self.n_sets, bool) or self.n_sets < 0:
             raise InputError(f"n_sets: must be a whole number from 0 up; got {self.n_sets!r}; for example 20.")
         for name in ("negative_weight", "sum_weight"):
             value = getattr(self, name)

@@ -79,6 +79,11 @@ def fit_together(
         )
     if len({id(estimator) for estimator in estimators}) < len(estimators):
         raise InputError("estimators: each must be an object of its own; one occurs twice; use sklearn.base.clone.")
+    for estimator in estimators:
+        if not isinstance(estimator, NetworkClassifier):
+            raise InputError(
+                f"estimators: must be methods with networks; got {type(estimator).__name__}; fit such a one by itself."
+            )
     groups: dict[tuple[Any, ...], list[_Started]] = {}
     for estimator, (X, y) in zip(estimators, datasets, strict=True):
         started = _Started(estimator, *estimator._start(X, y))
