@@ -133,7 +133,7 @@ def refused_address():
     ids=["no host", "refused", "no file"],
 )
 def test_no_network_says_which_file_goes_where(address, own_cache):
-    with pytest.raises(InputError) as caught:
+    with pytest.raises(InputError, match="cannot be downloaded") as caught:
         fetch("d/f.bin", address, MD5, timeout=5)
     told = str(caught.value)
     assert told.startswith(f"d/f.bin: cannot be downloaded from {address} (")
