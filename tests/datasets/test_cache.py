@@ -283,9 +283,9 @@ def test_a_full_disk(own_cache, source, monkeypatch):
 
 def test_an_interrupted_download_leaves_nothing(own_cache, source):
     def stop(*_):
-        raise KeyboardInterrupt
+        raise KeyboardInterrupt("stop")
 
-    with pytest.raises(KeyboardInterrupt):
+    with pytest.raises(KeyboardInterrupt, match="stop"):
         fetch("f.bin", source.as_uri(), MD5, progress=stop)
     assert left_behind(own_cache) == []
 

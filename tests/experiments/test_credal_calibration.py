@@ -68,12 +68,12 @@ def test_a_run_broken_off_continues_to_the_same_results(three, tmp_path, monkeyp
 
     def judge(plan: Plan, run: int) -> dict:
         if len(done) == 2:
-            raise KeyboardInterrupt
+            raise KeyboardInterrupt("stop")
         done.append(run)
         return judge_data_set(plan, run)
 
     monkeypatch.setattr(credal_runs, "judge_data_set", judge)
-    with pytest.raises(KeyboardInterrupt):
+    with pytest.raises(KeyboardInterrupt, match="stop"):
         error_rates(SMALL, 3, resume=tmp_path)
     (folder,) = tmp_path.iterdir()
     assert sorted(path.name for path in folder.iterdir()) == ["run-000000.json", "run-000001.json", "settings.json"]

@@ -172,11 +172,11 @@ def test_cells_of_another_driver_are_waited_for(tmp_path, monkeypatch):
 
 def test_interrupt_gives_the_cell_back_at_once(tmp_path, monkeypatch):
     def interrupt(seconds):
-        raise KeyboardInterrupt
+        raise KeyboardInterrupt("stop")
 
     with monkeypatch.context() as patch:
         patch.setattr(runner.time, "sleep", interrupt)
-        with pytest.raises(KeyboardInterrupt):
+        with pytest.raises(KeyboardInterrupt, match="stop"):
             here([cell("draw")], tmp_path)
     assert Store(tmp_path).counts()["queued"] == 1
     assert here([cell("draw")], tmp_path).n_ran == 1

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from uqassay.errors import InputError
 from uqassay.predictions import Prediction
 
-__all__ = ["UncertaintyClassifier", "check_count", "seed_sequence"]
+__all__ = ["UncertaintyClassifier", "check_count", "check_rate", "seed_sequence"]
 
 RandomState = int | np.random.Generator | np.random.RandomState | None
 
@@ -100,6 +100,12 @@ def check_count(name: str, value: Any) -> None:
     """Refuse what is no whole number from 1 up."""
     if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < 1:
         raise InputError(f"{name}: must be a whole number from 1 up; got {value!r}; for example 10.")
+
+
+def check_rate(rate: Any) -> None:
+    """Refuse what is no share of units or weights to drop, in [0, 1)."""
+    if not 0 <= rate < 1:
+        raise InputError(f"rate: must lie in [0, 1); got {rate!r}; 0 drops nothing.")
 
 
 def seed_sequence(random_state: RandomState) -> np.random.SeedSequence:

@@ -8,7 +8,7 @@ from torch import Tensor, nn
 
 from uqassay.errors import InputError
 from uqassay.methods.backbones import Backbone
-from uqassay.methods.base import check_count
+from uqassay.methods.base import check_count, check_rate
 from uqassay.methods.gaussian_logits import SampledClassifier
 from uqassay.methods.layers import Dense, Draws, Network, ReLU, affine
 
@@ -53,8 +53,7 @@ class MCDropConnect(SampledClassifier):
 
     def _check_options(self) -> None:
         super()._check_options()
-        if not 0 <= self.rate < 1:
-            raise InputError(f"rate: must lie in [0, 1); got {self.rate!r}; 0 drops nothing.")
+        check_rate(self.rate)
         check_count("n_samples", self.n_samples)
         if self.where not in ("hidden", "all"):
             raise InputError(f'where: must be "hidden" or "all"; got {self.where!r}; choose one.')
