@@ -218,13 +218,6 @@ def test_an_unsettled_search_is_named_in_the_note(random_generator, monkeypatch)
     assert f"differ by {test.search_spread:.1f} standard deviations of the null" in test.note
 
 
-def test_many_members_are_named_in_the_note(random_generator):
-    labels, members = ensemble(random_generator, n=12, m=31)
-    assert "more than 30 members" in credal_calibration_test(labels, members, n_draws=19).note
-    for fewer, null in ((members[:, :30], "minimised"), (members, "random")):
-        assert "more than 30" not in credal_calibration_test(labels, fewer, n_draws=19, null=null).note
-
-
 def test_groups_are_named_in_the_note(random_generator):
     labels, members = ensemble(random_generator, n=12)
     grouped = uq.Members(members, groups=np.arange(12) // 2)

@@ -21,6 +21,7 @@ from uqassay.calibration.monte_carlo import (
     pvalue_text,
 )
 from uqassay.calibration.paper_code import paper_code_measure, paper_code_test
+from uqassay.calibration.predictive_weights import predictive_weights
 from uqassay.calibration.random_null import random_mixture_null
 from uqassay.calibration.score_weights import log_loss_weights
 from uqassay.calibration.shared_members import SharedMembers, shared_members
@@ -40,7 +41,6 @@ Convention = Literal["exact", "paper-code"]
 
 BETA = 0.001  # probability that the confidence region of the Berger-Boos form misses the truth
 N_REPEATS = 2  # further searches for the labels that came; how far they differ tells how far the search can be trusted
-MANY_MEMBERS = 30  # beyond which the fitted weights are no safe stand-in for the true ones
 UNSETTLED = 1.0  # standard deviations of the null from which on a note says so
 
 
@@ -198,8 +198,8 @@ def credal_calibration_test(
     null : {"minimised", "random", "berger-boos"}
         What the least value over λ is compared with. "random" is the paper's: labels from a random λ0, valued at that λ0.
         As nothing is minimised there, it rejects far less often than α on average, but far more often at some λ0.
-        "minimised": labels from the most likely λ, and the minimum taken again in every draw by the same search. With 100
-        members it rejected their true mean in up to half of the data sets at α = .05; with up to 30 it kept the level.
+        "minimised": labels from one λ that the labels make likely (`predictive_weights`), and the minimum taken again in every
+        draw by the same search.
         "berger-boos": the greatest such p-value over the λ that the labels leave possible, plus .001; it keeps the level
         whatever the true λ is, at the price of power and time.
     n_draws : int
@@ -263,11 +263,6 @@ def credal_calibration_test(
         else:
             found = _minimised(labels, shared, chosen, null, n_draws, search or QUICK, generator)
     notes = [undefined_note(found.statistic, found.pvalue, n), *shared.notes]
-    if null == "minimised" and m > MANY_MEMBERS and convention == "exact":
-        notes.append(
-            f"with more than {MANY_MEMBERS} members labels from the fitted weights can lie too close to a few of them, and "
-            'true mixtures of all be rejected too often; mix fewer members, or pass null="berger-boos"'
-        )
     if found.spread > UNSETTLED:
         apart = f"by {found.spread:.1f} standard deviations of the null"
         notes.append(
@@ -365,18 +360,19 @@ def _minimised(
     generator: np.random.Generator,
 ) -> _Found:
     mixtures = Mixtures(shared.probs)
-    likely = log_loss_weights(shared.probs, labels)[0]
     seeds = generator.integers(2**63, size=2)  # of the labels and of the search at each λ
     if null == "minimised":
-        found, evaluations = null_at(mixtures, labels, measure, likely, n_draws, search, seeds)
+        truth = predictive_weights(shared.probs, labels, generator)
+        found, evaluations = null_at(mixtures, labels, measure, truth, n_draws, search, seeds)
     else:
+        likely = log_loss_weights(shared.probs, labels)[0]
         given = np.take_along_axis(shared.probs, labels[:, np.newaxis, np.newaxis], axis=2)[..., 0]
         region = likelihood_region(given, likely, BETA, generator)
         found, evaluations = worst_mixture(mixtures, labels, measure, region, n_draws, search, seeds, generator)
     again = MixtureObjective(mixtures, labels[np.newaxis], measure)
     minima = [found.statistic, *(minimise_over_simplex(again, search, generator)[0][0] for _ in range(N_REPEATS))]
     pvalue = min(1.0, found.pvalue + (BETA if null == "berger-boos" else 0.0))
-    spread = _in_deviations(max(minima) - min(minima), found.null)
+    spread = _in_deviations(float(max(minima) - min(minima)), found.null)
     return _Found(found.statistic, pvalue, found.weights, found.null, spread, evaluations + again.evaluations)
 
 

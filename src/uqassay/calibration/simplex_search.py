@@ -7,6 +7,7 @@ two others, which shrinks as the population agrees (differential evolution). The
 steps along the slope, steps with momentum, and exchanges of weight between two members, finer in each round.
 """
 
+import math
 from dataclasses import dataclass
 from typing import final
 
@@ -33,6 +34,7 @@ TOWARDS = (0.5, 1.0)  # length of a move towards one of the best, as a share of 
 ALONG = (0.3, 0.9)  # of a move along the difference of two others
 MOVED_SHARE = 0.9  # of the weights of a mixture
 GRID_SHARE = 3  # of two members: so many times more mixtures judged first, after which populations need to move less
+SMOOTH_SHARE = 3 / 4  # of the generations, for measures without jumps
 PROBE = 1e-6  # step of the difference quotients
 FINER = 1 / 16  # the smallest step of a round of refinement over that of the round before
 
@@ -124,7 +126,7 @@ def search_simplex(
     first = _first_mixtures(m, search.n_shared, generator)
     values = _defined(objective.shared(first))
     weights, values, targets = _populations(first, values, search)
-    for size in _sizes(weights.shape[1], m, search):
+    for size in _sizes(weights.shape[1], search.n_left, _n_generations(objective, search)):
         children = _moved(weights, generator)
         found = _defined(objective.own(children, targets))
         better = found <= values
@@ -203,10 +205,17 @@ def _populations(first: Floats, values: Floats, search: SimplexSearch) -> tuple[
 # -- populations --------------------------------------------------------------------------------------------------------
 
 
-def _sizes(size: int, m: int, search: SimplexSearch) -> list[int]:
+def _n_generations(objective: MixtureObjective, search: SimplexSearch) -> int:
+    """Fewer for two members, which were judged on a fine grid, and for measures without jumps."""
+    m = objective.mixtures.n_members
+    full = {1: 0, 2: search.n_generations // GRID_SHARE}.get(m, search.n_generations)
+    return math.ceil(full * SMOOTH_SHARE) if objective.measure.smooth else full
+
+
+def _sizes(size: int, n_left: int, n_generations: int) -> list[int]:
     """Size of a population after each generation: it falls evenly."""
-    left, n = min(search.n_left, size), {1: 0, 2: search.n_generations // GRID_SHARE}.get(m, search.n_generations)
-    return [left + (size - left) * (n - i) // n for i in range(1, n + 1)]
+    left = min(n_left, size)
+    return [left + (size - left) * (n_generations - i) // n_generations for i in range(1, n_generations + 1)]
 
 
 def _moved(weights: Floats, generator: np.random.Generator) -> Floats:

@@ -317,14 +317,13 @@ def _of_equal_mass(values: Floats, n_bins: int) -> tuple[Edges, Floats]:
     lead, n = rising.shape[:-1], rising.shape[-1]
     ranks = np.arange(1, n_bins) * n // n_bins
     starts = _starts(rising, ranks)
-    begins = np.zeros((*lead, n_bins), dtype=np.intp)
-    least = rising[..., 0]
-    for j, (rank, start) in enumerate(zip(ranks.tolist(), starts, strict=True), 1):
-        above = start > least  # else the bin begins with the row: often many probabilities are 0
-        np.multiply(above, rank, out=begins[..., j])
-        tied = above & (rising[..., rank - 1] >= start)  # equal values before it, or more bins than values
-        if tied.any():
-            begins[tied, j] = np.count_nonzero(rising[tied] < start[tied, np.newaxis], axis=-1)
+    above = starts > rising[..., 0]  # else the bin begins with the row: often many probabilities are 0
+    begins = np.zeros((n_bins, *lead), dtype=np.intp)
+    np.multiply(above, ranks.reshape(-1, *[1] * len(lead)), out=begins[1:])
+    tied = above & (_starts(rising, ranks - 1) >= starts)  # equal values before it, or more bins than values
+    for j in np.flatnonzero(tied.any(axis=tuple(range(1, tied.ndim)))):
+        begins[j + 1, tied[j]] = np.count_nonzero(rising[tied[j]] < starts[j][tied[j], np.newaxis], axis=-1)
+    begins = np.moveaxis(begins, 0, -1)
     sums = np.add.reduceat(rising.reshape(-1), (begins + _numbers(lead) * n).reshape(-1)).reshape(begins.shape)
     sums[..., :-1][begins[..., 1:] == begins[..., :-1]] = 0.0
     return Edges(starts, including=True), sums

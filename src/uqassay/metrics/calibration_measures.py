@@ -52,6 +52,8 @@ class CalibrationMeasure:
         Probabilities (..., n, K) to what gives the values for labels (..., n).
     bytes_per_entry : float
         Memory that one mixture needs for each of its n K probabilities.
+    smooth : bool
+        Whether it changes without jumps as probabilities do: fewer mixtures need to be judged then to find its minimum.
     n_bins : int or None
         Bins that it uses; None: no bins.
     binning : {"width", "mass"} or None
@@ -66,6 +68,7 @@ class CalibrationMeasure:
     source: str
     prepare: Prepare
     bytes_per_entry: float = 40.0
+    smooth: bool = False
     n_bins: int | None = None
     binning: Binning | None = None
     rebuild: "Callable[[int, Binning | None], CalibrationMeasure] | None" = field(
@@ -150,9 +153,9 @@ class _Binned:
             self.source,
             self.prepare(**options),
             self.bytes_per_entry,
-            n_bins,
-            binning,
-            self.build,
+            n_bins=n_bins,
+            binning=binning,
+            rebuild=self.build,
         )
 
 
@@ -255,6 +258,7 @@ _WITHOUT_BINS = (
         "Whether errors of probability agree between instances with similar predictions, over consecutive pairs.",
         "Widmann, Lindsten, Zachariah (2019); paper 001, equation 7",
         prepare_linear,
+        smooth=True,
     ),
     CalibrationMeasure(
         "skce-uq",
@@ -263,6 +267,7 @@ _WITHOUT_BINS = (
         "Widmann, Lindsten, Zachariah (2019); paper 001, equation 6",
         prepare_quadratic,
         bytes_per_entry=400.0,
+        smooth=True,
     ),
     CalibrationMeasure(
         "skce-biased",
@@ -271,6 +276,7 @@ _WITHOUT_BINS = (
         "Widmann, Lindsten, Zachariah (2019)",
         prepare_biased,
         bytes_per_entry=400.0,
+        smooth=True,
     ),
     CalibrationMeasure(
         "skce-ul-paper-code",
@@ -278,6 +284,7 @@ _WITHOUT_BINS = (
         "As skce-ul with the kernel exp(−TV² / 2), TV half the sum of absolute differences.",
         "code of paper 001's authors",
         partial(prepare_linear, kernel=settle_kernel("tv-squared", 2.0, None)),
+        smooth=True,
     ),
     CalibrationMeasure(
         "brier",
@@ -286,6 +293,7 @@ _WITHOUT_BINS = (
         "that is right only.",
         "Brier (1950)",
         prepare_brier,
+        smooth=True,
     ),
     CalibrationMeasure(
         "log-loss",
@@ -293,6 +301,7 @@ _WITHOUT_BINS = (
         "Mean −ln of the label's probability: calibration and refinement together, so 0 for certainty that is right only.",
         "Good (1952)",
         prepare_log_score,
+        smooth=True,
     ),
 )
 

@@ -1,0 +1,82 @@
+"""Weights of a mixture that predict labels not seen: the most likely ones, drawn towards equal weights where that helps.
+
+The most likely weights follow the labels that came too closely where members are many: they lie on few members, and labels
+drawn from them are less random than those of the truth. Cross-validation finds how much weight equal shares deserve.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uqassay._array import row_chunks
+from uqassay.calibration.score_weights import log_loss_weights
+
+__all__ = ["predictive_weights"]
+
+Floats = NDArray[np.float64]
+
+STRENGTHS = (0.0, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0)  # instances added to each member, beside infinitely many: equal weights
+N_FOLDS = 10
+N_STEPS = 300
+SETTLED = 1e-5  # of a weight
+
+
+def predictive_weights(members: Floats, labels: NDArray[np.intp], generator: np.random.Generator) -> Floats:
+    """Weights (M,) from which labels of a null hypothesis are drawn.
+
+    They maximise Σ_i ln p_λ(y_i) + c Σ_m ln λ_m, with the c among eight from 0 to infinity under which labels left out are
+    most likely, in tenfold cross-validation; c = 0 are the most likely weights, c = ∞ equal ones. The fits are those of the EM
+    algorithm.
+
+    Parameters
+    ----------
+    members : array (n, M, K)
+    labels : int array (n,)
+    generator : numpy Generator
+        Deals the instances to the folds.
+
+    Examples
+    --------
+    >>> members = np.array([[[0.9, 0.1], [0.2, 0.8]]] * 40)  # labels as of the first member, nine in ten of class 0
+    >>> predictive_weights(members, np.array([0] * 36 + [1] * 4), np.random.default_rng(0)).round(2).tolist()
+    [1.0, 0.0]
+    """
+    given = np.take_along_axis(members, labels[:, np.newaxis, np.newaxis], axis=2)[..., 0]  # (n, M)
+    top = given.max(axis=1)
+    shares = given[top > 0] / top[top > 0, np.newaxis]
+    n, m = shares.shape
+    equal = np.full(m, 1 / m)
+    if n < 2:
+        return equal if n == 0 else log_loss_weights(members, labels)[0]
+    n_folds = min(N_FOLDS, n)
+    folds = np.arange(n) % n_folds
+    shares = shares[generator.permutation(n)]
+    strengths = np.repeat(STRENGTHS, n_folds)
+    learning = np.tile(np.arange(n_folds)[:, np.newaxis] != folds, (len(STRENGTHS), 1))  # (C F, n)
+    fitted = _fitted(shares, learning, strengths).reshape(len(STRENGTHS), n_folds, m)
+    losses = [_left_out_loss(shares, folds, weights) for weights in [*fitted, np.tile(equal, (n_folds, 1))]]
+    best = int(np.argmin(losses))
+    if best == 0:
+        return log_loss_weights(members, labels)[0]
+    return equal if best == len(STRENGTHS) else _fitted(shares, np.ones((1, n), bool), strengths[[best * n_folds]])[0]
+
+
+def _fitted(shares: Floats, learning: NDArray[np.bool_], strengths: Floats) -> Floats:
+    """Penalised weights (R, M) of R fits at once, each on the instances (n, M) that its row of `learning` (R, n) names."""
+    n, m = shares.shape
+    weights = np.full((len(strengths), m), 1 / m)
+    for _ in range(N_STEPS):
+        before, explained = weights, np.zeros_like(weights)
+        for rows in row_chunks(n, 24 * len(weights)):
+            block = shares[rows]
+            explained += (learning[:, rows] / np.maximum(weights @ block.T, 1e-300)) @ block
+        weights = weights * explained + strengths[:, np.newaxis]
+        weights /= weights.sum(axis=1, keepdims=True)
+        if np.abs(weights - before).max() <= SETTLED:
+            break
+    return weights
+
+
+def _left_out_loss(shares: Floats, folds: NDArray[np.intp], weights: Floats) -> float:
+    """Σ −ln p_λ(y) over instances (n, M), each under the weights (F, M) that were fitted without its fold."""
+    with np.errstate(divide="ignore"):
+        return -float(np.log((shares * weights[folds]).sum(axis=1)).sum())
