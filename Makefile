@@ -33,10 +33,13 @@ $(VENV)/.demo: pyproject.toml | $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet --editable '.[files,cli,report,figures,demo]'
 	touch $@
 
-# bayesian-torch is what tests compare with; alone, since it asks for torchvision and tensorboard and needs neither
+# What tests compare with, alone: bayesian-torch asks for torchvision and tensorboard and needs neither, laplace-torch for
+# torchvision, and its parts for other versions of what is here.
+LAPLACE = laplace-torch==0.3 curvlinops-for-pytorch==3.0.1 backpack-for-pytorch==1.7.1 asdfghjkl==0.1a4 \
+  einops einconv unfoldNd opt-einsum tqdm torchmetrics lightning-utilities
 $(VENV)/.test: pyproject.toml | $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet --editable '.[all,test]' '$(TORCH)'
-	$(BIN)/python -m pip install --quiet --no-deps 'bayesian-torch>=0.5'
+	$(BIN)/python -m pip install --quiet --no-deps 'bayesian-torch>=0.5' $(LAPLACE)
 	touch $@ $(VENV)/.demo
 
 clean:

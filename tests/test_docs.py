@@ -25,6 +25,7 @@ TRAINING = (
     "uqassay bench",
     "uqassay reproduce credal-calibration --table",
     "uqassay reproduce unified --",
+    "uqassay reproduce methods --",
 )  # commands that train models
 
 

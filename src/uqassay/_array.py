@@ -20,6 +20,10 @@ Floats = NDArray[np.floating[Any]]
 RandomState = int | np.random.Generator | np.random.SeedSequence | None
 
 CHUNK_BYTES = 32 * 2**20
+SCATTERED_BYTES, SCATTERED_ROWS = (
+    2**18,
+    16,
+)  # of a memory map between two releases: so many bytes, at least so many rows
 SCRATCH_BYTES = 16 * 2**20  # what a thread keeps of one intermediate array
 
 
@@ -216,6 +220,23 @@ def scratch(name: str, shape: tuple[int, ...]) -> NDArray[np.float64]:
     return buffer[:size].reshape(shape)
 
 
+def taken(array: NDArray[Any], rows: Any) -> NDArray[Any]:
+    """``array[rows]``; scattered rows of a memory map are copied a few at a time.
+
+    The system may map megabytes around each row that is read, so a few hundred rows could hold a whole file.
+    """
+    if not (isinstance(array, np.memmap) and isinstance(rows, np.ndarray)):
+        return array[rows]
+    numbers = np.flatnonzero(rows) if rows.dtype == bool else rows
+    out = np.empty((len(numbers), *array.shape[1:]), dtype=array.dtype)
+    for some in row_chunks(
+        len(numbers), min(array[:1].nbytes, SCATTERED_BYTES // SCATTERED_ROWS), chunk_bytes=SCATTERED_BYTES
+    ):
+        out[some] = array[numbers[some]]
+        release(array)
+    return out
+
+
 def release(array: NDArray[Any]) -> None:
     """Give back the pages of a read-only memory map that were read, so that walking a file costs no memory."""
     base: Any = array
@@ -232,8 +253,21 @@ def release(array: NDArray[Any]) -> None:
 
 
 def generator(rng: RandomState = None) -> np.random.Generator:
-    """NumPy generator from the one `rng` argument; None means seed 0, so that a rerun agrees."""
-    return np.random.default_rng(0 if rng is None else rng)
+    """NumPy generator from the one `rng` argument; None means seed 0, so that a rerun agrees.
+
+    Raises
+    ------
+    InputError
+        Negative numbers, fractions, text.
+    """
+    try:
+        return np.random.default_rng(0 if rng is None else rng)
+    except (TypeError, ValueError) as problem:
+        raise _no_seed(rng) from problem
+
+
+def _no_seed(rng: Any) -> InputError:
+    return InputError(f"rng: must be a whole number from 0 up, a generator or None; got {rng!r}; give a seed.")
 
 
 def draw_per_row(
@@ -253,7 +287,10 @@ def draw_per_row(
     elif isinstance(rng, np.random.Generator):
         key = rng.integers(0, 2**63, size=2, dtype=np.uint64)
     else:
-        key = np.random.SeedSequence(0 if rng is None else rng).generate_state(2, np.uint64)
+        try:
+            key = np.random.SeedSequence(0 if rng is None else rng).generate_state(2, np.uint64)
+        except (TypeError, ValueError) as problem:
+            raise _no_seed(rng) from problem
     bits = np.random.Philox(key=key)
     state: Any = bits.state
     stream = np.random.Generator(bits)

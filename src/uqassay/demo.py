@@ -24,6 +24,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from uqassay._files import whole_file
 from uqassay.errors import InputError, MissingDependencyError
 from uqassay.predictions import Dirichlet, Members, Point, Prediction
 from uqassay.predictions.files import file_hash, save
@@ -117,9 +118,11 @@ def prepare_demo(
         save(said, predictions[name], labels=split.test[1])
         if name == AVERAGED:
             save(Point(said.mean_probs(), **carried), predictions[f"{name} average"], labels=split.test[1])
-    _write_whole(labels, lambda stream: np.save(stream, split.test[1]))
+    with whole_file(labels) as stream:
+        np.save(stream, split.test[1])
     facts = {"schema": SCHEMA, "settings": settings, "sha256": _hashes(files)}
-    _write_whole(manifest, lambda stream: stream.write(json.dumps(facts, indent=1).encode()))
+    with whole_file(manifest) as stream:
+        stream.write(json.dumps(facts, indent=1).encode())
     return DemoFiles(predictions, labels, trained=True)
 
 
@@ -259,15 +262,3 @@ def _kept(manifest: Path, settings: dict[str, Any], files: list[Path]) -> bool:
 
 def _hashes(files: list[Path]) -> dict[str, str]:
     return {path.name: file_hash(path) for path in files}
-
-
-def _write_whole(path: Path, write: Callable[[Any], Any]) -> None:
-    """The file appears whole or not at all."""
-    draft = path.with_name(f".{path.name}-{os.getpid()}")
-    try:
-        with draft.open("wb") as stream:
-            write(stream)
-        os.replace(draft, path)
-    except BaseException:
-        draft.unlink(missing_ok=True)
-        raise

@@ -2,6 +2,7 @@
 
 import io
 import json
+import os
 import shutil
 from dataclasses import replace
 
@@ -142,16 +143,19 @@ def test_after_a_failed_save_the_earlier_assay_stands_alone(tmp_path, judged, ke
 
 
 def test_an_earlier_assay_comes_back_when_the_new_one_cannot_take_its_place(tmp_path, judged, kept, monkeypatch):
-    rename = type(kept).rename
+    replace_path, calls = os.replace, []
 
-    def fail(self, target):
-        if self.name == "new":
+    def fail(source, target):
+        calls.append(target)
+        if len(calls) == 2:  # the older one is aside
+            assert not kept.exists()
             raise PermissionError(13, "Permission denied")
-        return rename(self, target)
+        return replace_path(source, target)
 
-    monkeypatch.setattr(type(kept), "rename", fail)
+    monkeypatch.setattr("os.replace", fail)
     with pytest.raises(FileFormatError, match="Permission denied"):
         judged.save(kept)
+    assert len(calls) == 3
     assert uq.Assay.load(kept).n_instances == 12
     assert [p.name for p in tmp_path.iterdir()] == ["kept"]
 

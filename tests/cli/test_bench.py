@@ -9,7 +9,7 @@ import pytest
 
 import uqassay as uq
 from uqassay.cli import bench, bench_output, commands, terminal
-from uqassay.experiments.bench_cell import Cell
+from uqassay.experiments.bench.cell import Cell
 from uqassay.experiments.runner import Costs, RunSummary
 from uqassay.experiments.runner import Progress as Far
 from uqassay.experiments.store import Store
@@ -115,10 +115,10 @@ def test_check_that_fails_ends_with_code_1(run, tmp_path):
 
 def test_failed_cells_are_told_and_the_others_reported(run, tmp_path):
     words = ["bench", "--dataset", "iris", "--method", "snn,bad=snn", "--preset", "smoke", "--workers", 0]
-    ran = run(*words, "--param", "bad.learning_rate=-1.0", "-o", tmp_path)
+    ran = run(*words, "--param", "bad.learning_rate=1e38", "-o", tmp_path)
     assert ran.code == 1
     assert "Failed: 1 of 2 cells: iris, bad, seed 0 (" in ran.err
-    assert "learning_rate: must be positive" in ran.err
+    assert "overflow" in ran.err
     assert "1 of 2 cells done" in ran.out
     status = run("bench", "status", tmp_path)
     assert status.code == 0
@@ -128,12 +128,12 @@ def test_failed_cells_are_told_and_the_others_reported(run, tmp_path):
     assert found["counts"] == {"done": 1, "failed": 1, "running": 0, "queued": 0}
     assert found["failures"][0]["traceback"].startswith("Traceback")
     assert found["journal"] == "wal"
-    assert run(*words, "--param", "bad.learning_rate=-1.0", "-o", tmp_path, "--retry-failed").code == 1
+    assert run(*words, "--param", "bad.learning_rate=1e38", "-o", tmp_path, "--retry-failed").code == 1
     assert run("bench", "status", tmp_path, "--json").json()["failures"][0]["attempt"] == 2
 
 
 def test_only_failures_make_no_report(run, tmp_path):
-    ran = run(*SMOKE, "--param", "snn.learning_rate=-1.0", "-o", tmp_path)
+    ran = run(*SMOKE, "--param", "snn.learning_rate=1e38", "-o", tmp_path)
     assert ran.code == 1
     assert "No cell of" in ran.err
     assert not (tmp_path / "report.html").exists()
@@ -258,6 +258,54 @@ def test_config_of_something_else_is_not_replaced(run, tmp_path):
     assert run(*SMOKE, "-o", tmp_path).code == 0
 
 
+@pytest.mark.parametrize("name", ["report.html", "findings.csv", "assay", "cells.json"])
+def test_report_of_something_else_is_neither_replaced_nor_trained_for(run, tmp_path, name):
+    (tmp_path / name).write_text("mine")
+    for words in ([], ["--dry-run"]):
+        ran = run(*SMOKE, "-o", tmp_path, *words)
+        assert (ran.code, ran.out) == (2, "")
+    sentence = f"output: {tmp_path / name} was not written by uqassay bench, and would be replaced; move it, or choose"
+    assert ran.err == f"{sentence} another folder.\n"
+    assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [(name, "mine")]
+
+
+def test_report_that_took_the_place_of_a_benchmark_s_own_stays(run, tmp_path):
+    assert run(*SMOKE, "-o", tmp_path).code == 0
+    page = tmp_path / "report.html"
+    first = page.read_bytes()
+    assert run(*SMOKE, "-o", tmp_path).code == 0  # its own is replaced
+    page.write_text("<!doctype html><title>mine</title>")
+    ran = run(*SMOKE, "--seeds", 2, "-o", tmp_path)
+    assert (ran.code, ran.err.count("\n")) == (2, 1)
+    assert f"output: {page} was not written by uqassay bench" in ran.err
+    assert page.read_text() == "<!doctype html><title>mine</title>"
+    page.unlink()
+    assert run(*SMOKE, "-o", tmp_path).code == 0
+    assert page.read_bytes()[:15] == first[:15]
+
+
+def test_several_reports_replace_nothing_either(run, tmp_path):
+    (tmp_path / "wine").mkdir()
+    (tmp_path / "wine" / "report.html").write_text("mine")
+    (tmp_path / "report.html").write_text("mine too")  # nothing is written there
+    words = ["bench", "--dataset", "iris,wine", "--method", "snn", "--preset", "smoke", "--workers", 0, "-o", tmp_path]
+    ran = run(*words)
+    assert (ran.code, ran.err.count("\n")) == (2, 1)
+    assert f"{tmp_path / 'wine' / 'report.html'} was not written by uqassay bench" in ran.err
+    (tmp_path / "wine" / "report.html").unlink()
+    assert run(*words).code == 0
+    assert (tmp_path / "report.html").read_text() == "mine too"
+
+
+def test_parameters_are_checked_before_anything_is_trained(run, tmp_path):
+    for param in ("small.rate=2", "small.rates=0.1", "snn.epochs=many"):
+        words = ["--method", "snn,small=mc-dropout", "--param", param, "-o", tmp_path / "run"]
+        ran = run("bench", "--dataset", "iris", "--preset", "smoke", "--workers", 0, *words)
+        assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1)
+        assert ran.err.startswith(f"params: {param.partition('=')[0]}: ")
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_place_to_run_in_goes_before_that_of_the_file(run, tmp_path):
     (tmp_path / "a.toml").write_text('dataset = "iris"\nmethod = "snn"\nworkers = 3\n')
     words = ["bench", "--config", tmp_path / "a.toml", "--dry-run", "-o", tmp_path / "run"]
@@ -288,7 +336,7 @@ def test_interrupt_says_that_the_same_command_goes_on(run, tmp_path, monkeypatch
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr("uqassay.experiments.bench_methods.changed_data", interrupt)
+        patch.setattr("uqassay.experiments.bench.methods.changed_data", interrupt)
         ran = run(*SMOKE, "-o", tmp_path)
     assert (ran.code, ran.out) == (130, "")
     assert ran.err == f"Interrupted: what is done stays in {tmp_path}; the same command goes on.\n"

@@ -27,7 +27,7 @@ def refused(folder, run, monkeypatch):
             raise AssertionError("the output was not checked first")
 
         monkeypatch.setattr("uqassay.cli.commands.make_assay", computed)
-        monkeypatch.setattr("uqassay.predictions.files._replace_whole", computed)
+        monkeypatch.setattr("uqassay.predictions.files.draft_of", computed)
         before = contents(folder)
         ran = run(*argv)
         assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1)
@@ -123,7 +123,7 @@ def test_permission_errors_name_the_page(folder, run, monkeypatch):
     def denied(*_):
         raise PermissionError(13, "Permission denied", "draft", None, "page.html")
 
-    monkeypatch.setattr("uqassay.report.page.os.replace", denied)
+    monkeypatch.setattr("os.replace", denied)
     ran = run(*MODEL, "-o", "page.html", "--draws", "10")
     assert (ran.code, ran.err) == (2, "page.html: Permission denied; check path, permissions and free space.\n")
     assert not [p.name for p in folder.iterdir() if p.name.startswith(".")]

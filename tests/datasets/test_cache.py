@@ -301,7 +301,7 @@ def test_a_killed_process_leaves_a_draft_that_goes_after_a_day(server, own_cache
     killed = subprocess.run([sys.executable, "-c", code], check=False)
     assert killed.returncode == -9
     (draft,) = own_cache.iterdir()
-    assert draft.name.endswith(".part")
+    assert draft.name.startswith(".uqassay-")
     fetch("f.bin", address, MD5)
     assert draft.exists()  # it might belong to a process that still runs
     (own_cache / "f.bin").unlink()

@@ -54,6 +54,46 @@ def test_npz_without_a_split(tmp_path, arrays):
     assert data.class_names == ("0", "1", "2", "3")
 
 
+@pytest.mark.parametrize(
+    ("labels", "names"),
+    [
+        ([2, 5], ("2", "5")), ([-1, 1], ("-1", "1")), ([0, 1, 3], ("0", "1", "3")), ([1.0, 7.0], ("1", "7")),
+        ([False, True], ("0", "1")), ([10, 9, 2], ("2", "9", "10")),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("split", [True, False])
+def test_classes_without_names_are_the_labels_that_occur(tmp_path, labels, names, split):
+    x = np.random.default_rng(4).normal(size=(30, 2))
+    y = np.resize(labels, 30)
+    if split:  # the test part alone has the last one
+        y = np.sort(y)[::-1] if labels[0] == 10 else np.sort(y)
+        np.savez(tmp_path / "mine.npz", X_train=x[:20], y_train=y[:20], X_test=x[20:], y_test=y[20:])
+    else:
+        np.savez(tmp_path / "mine.npz", X=x, y=y)
+    data = load_npz(tmp_path / "mine.npz")
+    assert data.class_names == names
+    given = {row.tobytes(): label for row, label in zip(x, y, strict=True)}
+    for rows, numbers in ((data.X_train, data.y_train), (data.X_test, data.y_test)):
+        assert [float(data.class_names[k]) for k in numbers] == [given[row.tobytes()] for row in rows]
+
+
+def test_names_and_votes_say_how_many_classes_there_are(tmp_path, arrays):
+    arrays |= {"y_train": arrays["y_train"] % 2, "y_test": arrays["y_test"] % 2}
+    np.savez(tmp_path / "named.npz", class_names=list("abc"), **arrays)
+    assert load_npz(tmp_path / "named.npz").class_names == ("a", "b", "c")
+    np.savez(tmp_path / "voted.npz", votes_test=np.ones((20, 5)), **arrays)
+    assert load_npz(tmp_path / "voted.npz").class_names == ("0", "1", "2", "3", "4")
+
+
+@pytest.mark.parametrize(("labels", "shown"), [([0.5, 1.5], r"0\.5, 1\.5"), ([3, 3], "3")])
+def test_labels_that_are_no_classes(tmp_path, labels, shown):
+    np.savez(tmp_path / "mine.npz", X_train=np.ones((2, 1)), y_train=labels, X_test=np.ones((2, 1)), y_test=labels)
+    with pytest.raises(
+        FileFormatError, match=rf"mine.npz: labels must be whole numbers of at least two classes; got {shown}; number"
+    ):
+        load_npz(tmp_path / "mine.npz")
+
+
 def test_bytes_of_images_become_shares(tmp_path):
     x = np.random.default_rng(2).integers(0, 256, (8, 3, 4, 4), dtype=np.uint8)
     np.savez(tmp_path / "a.npz", X=x, y=np.arange(8) % 2)

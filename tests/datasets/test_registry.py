@@ -1,5 +1,6 @@
 """Data sets by name: what there is, and names and options that do not exist."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -57,6 +58,14 @@ def test_unknown_names_get_the_closest(name, closest):
         InputError, match=rf"name: must be one of the known data sets; got '{name}'; closest are .*{closest}"
     ):
         load_dataset(name)
+
+
+@pytest.mark.parametrize("rng", [-1, 1.5, "x", [1, -2]])
+@pytest.mark.parametrize("name", ["wine", "two-moons", "gain-grid"])
+def test_what_is_no_seed_is_refused(name, rng):
+    message = f"rng: must be a whole number from 0 up, a generator or None; got {rng!r}; give a seed"
+    with pytest.raises(InputError, match=re.escape(message)):
+        load_dataset(name, rng=rng)
 
 
 def test_names_in_capitals_and_with_blanks():

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from uqassay.experiments.bench_cell import Cell, CellResult
+from uqassay.experiments.bench.cell import Cell, CellResult
 from uqassay.experiments.runner import run_cells
 from uqassay.predictions import Members, Point
 

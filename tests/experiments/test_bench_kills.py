@@ -16,7 +16,7 @@ import pytest
 from tests.experiments.bench_work import WORK, cells
 
 import uqassay as uq
-from uqassay.experiments.bench_index import INDEX
+from uqassay.experiments.bench.index import INDEX
 from uqassay.experiments.runner import run_cells
 from uqassay.experiments.store import Store
 

@@ -1,5 +1,6 @@
 """Table 1 with predictors of our own: what is trained on what, that it is kept, and that the numbers are theirs."""
 
+import shutil
 import sys
 from dataclasses import replace
 from types import ModuleType
@@ -13,7 +14,8 @@ from uqassay.cli import main
 from uqassay.datasets.registry import load_dataset
 from uqassay.datasets.toy import two_gaussians
 from uqassay.errors import InputError, MissingDependencyError
-from uqassay.experiments import bench_methods, credal_table1_data, credal_table1_training
+from uqassay.experiments import credal_table1_data, credal_table1_training
+from uqassay.experiments.bench import methods as bench_methods
 from uqassay.experiments.credal_calibration import progress_steps
 from uqassay.experiments.credal_ensembles import LabelledEnsemble
 from uqassay.experiments.credal_table1 import judge_together
@@ -61,7 +63,7 @@ def values(result):
 def stored(folder, dataset, method):
     """Members (n, M, K) and labels of a predictor, from its files."""
     store = Store(folder, create=False)
-    rows = [row for row in store.index.rows() if row["method"] == method and dataset in row["dataset"]]
+    rows = [row for row in store.index.rows() if (row["dataset"], row["method"]) == (dataset, method)]
     assert len(rows) == 1
     kept = store.result(rows[0]["key"])
     return np.asarray(kept.prediction.hull_points(), dtype=np.float64), np.asarray(kept.labels)
@@ -99,7 +101,7 @@ def test_smoke_makes_every_row_and_says_what_was_left_out(smoke):
 @pytest.mark.parametrize("title", ["digits", "frozen features"])
 def test_a_row_agrees_with_the_stored_predictions(smoke, title):
     folder, result, _ = smoke
-    members, labels = stored(folder, "digits-" if title == "digits" else "frozen-", "DE")
+    members, labels = stored(folder, title, "DE")
     assert members.shape == (200, 3, 10 if title == "digits" else 5)
     tested, held_out = halves(200)
     found = {name.rpartition("/")[2]: v for name, v in values(result).items() if name.startswith(f"{title}/DE/exact/")}
@@ -154,10 +156,36 @@ def test_resume_trains_nothing_again(smoke, monkeypatch):
 
 
 @pytest.mark.slow
+def test_a_folder_that_was_moved_goes_on(smoke, monkeypatch, tmp_path):
+    folder, before, _ = smoke
+    moved = tmp_path / "elsewhere" / "moved"
+    shutil.copytree(folder, moved)
+    keys = {row["key"] for row in Store(folder, create=False).index.rows()}
+    (lost,) = (row for row in Store(moved).index.rows() if (row["dataset"], row["method"]) == ("digits", "S"))
+    for path in Store(moved).place(lost["key"]).iterdir():
+        path.unlink()
+    trained, run = [], bench_methods.run_method
+
+    def counted(cell):
+        trained.append((cell.dataset, cell.method))
+        assert str(moved) in cell.source  # the data of the moved folder, whether the older one is there or not
+        return run(cell)
+
+    def refuse(*args, **options):
+        raise AssertionError("trained again")
+
+    monkeypatch.setattr(bench_methods, "run_method", counted)
+    monkeypatch.setattr(credal_table1_data, "frozen_features", refuse)
+    assert reproduce("credal-calibration", **TABLE, resume=moved).to_json() == before.to_json()
+    assert trained == [("digits", "S")]
+    assert {row["key"] for row in Store(moved).index.rows()} == keys
+
+
+@pytest.mark.slow
 def test_what_was_broken_off_goes_on(smoke, monkeypatch):
     folder, before, _ = smoke
     store = Store(folder, create=False)
-    (lost,) = (row for row in store.index.rows() if row["method"] == "DE" and "digits-" in row["dataset"])
+    (lost,) = (row for row in store.index.rows() if (row["dataset"], row["method"]) == ("digits", "DE"))
     for path in store.place(lost["key"]).iterdir():
         path.unlink()
     trained, run = [], bench_methods.run_method
@@ -176,7 +204,7 @@ def test_the_number_of_processes_does_not_matter(smoke, needs, monkeypatch, tmp_
     needs("distributed")
     monkeypatch.setattr(credal_table1_training, "PREDICTORS", {"DE": "deep-ensemble"})
     reproduce("credal-calibration", **TABLE, resume=tmp_path, workers=2)
-    for dataset in ("digits-", "frozen-"):
+    for dataset in ("digits", "frozen features"):
         np.testing.assert_array_equal(stored(tmp_path, dataset, "DE")[0], stored(smoke[0], dataset, "DE")[0])
 
 

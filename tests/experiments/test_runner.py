@@ -11,9 +11,9 @@ from tests.experiments.bench_work import WORK, cells, draw
 
 import uqassay.experiments.runner as runner
 from uqassay.errors import InputError, MissingDependencyError
-from uqassay.experiments.bench_cell import Cell, code_version
-from uqassay.experiments.bench_index import FolderProblem
-from uqassay.experiments.bench_worker import Outcome, run_cell
+from uqassay.experiments.bench.cell import Cell, code_version
+from uqassay.experiments.bench.index import FolderProblem
+from uqassay.experiments.bench.worker import Outcome, run_cell
 from uqassay.experiments.runner import cost_estimate, processes_of, run_cells
 from uqassay.experiments.store import Store
 
@@ -258,7 +258,7 @@ def test_local_cluster_gives_the_bits_of_this_process_whatever_the_number_of_wor
 
 def test_an_outcome_that_was_lost_with_its_worker_is_waited_for(tmp_path, needs):
     needs("distributed")
-    from uqassay.experiments.bench_engine import _on_dask
+    from uqassay.experiments.bench.engine import _on_dask
 
     class Future:
         status = "finished"

@@ -18,10 +18,11 @@ from tests.kinds import KINDS, random_prediction
 
 import uqassay as uq
 from uqassay.errors import InputError
-from uqassay.experiments import bench_index, bench_owner
-from uqassay.experiments.bench_cell import Cell, CellResult
-from uqassay.experiments.bench_files import write_whole
-from uqassay.experiments.bench_index import INDEX, FolderProblem
+from uqassay.experiments.bench import index as bench_index
+from uqassay.experiments.bench import owner as bench_owner
+from uqassay.experiments.bench.cell import Cell, CellResult
+from uqassay.experiments.bench.files import write_text
+from uqassay.experiments.bench.index import INDEX, FolderProblem
 from uqassay.experiments.store import METADATA, PREDICTION, SCORES, Store
 
 DEAD = f"{bench_owner._host()}.{bench_owner._boot()}.1.1"  # process 1 started in the machine's first tick, or never did
@@ -265,7 +266,7 @@ def test_drafts_of_ended_processes_are_removed_and_those_of_others_stay(store):
 
 
 def test_process_that_ended_is_dead_and_a_zombie_too():
-    program = "from uqassay.experiments.bench_owner import this_process\nprint(this_process())"
+    program = "from uqassay.experiments.bench.owner import this_process\nprint(this_process())"
     path = Path(uq.__file__).resolve().parents[1]
     with subprocess.Popen(
         [sys.executable, "-c", program], stdout=subprocess.PIPE, text=True, env={**os.environ, "PYTHONPATH": str(path)}
@@ -379,14 +380,14 @@ def test_database_of_something_else_is_left_alone(tmp_path):
 
 
 def test_text_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
-    write_whole(tmp_path / "a.txt", "one")
+    write_text(tmp_path / "a.txt", "one")
 
     def refuse(*_):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     monkeypatch.setattr("os.fsync", refuse)
     with pytest.raises(FolderProblem, match="there is no space left"):
-        write_whole(tmp_path / "a.txt", "two")
+        write_text(tmp_path / "a.txt", "two")
     assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [("a.txt", "one")]
 
 
@@ -450,7 +451,7 @@ def test_claims_of_many_processes_at_once_give_each_cell_to_one(tmp_path):
     Store(tmp_path).index.add(cells)
     program = f"""if True:
         import sys
-        from uqassay.experiments.bench_cell import Cell
+        from uqassay.experiments.bench.cell import Cell
         from uqassay.experiments.store import Store
         cells = [Cell("{WORK}:draw", dataset="toy", method="draw", seed=seed) for seed in range(30)]
         store = Store(sys.argv[1])

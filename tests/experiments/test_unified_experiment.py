@@ -14,7 +14,8 @@ import pytest
 import uqassay as uq
 from uqassay.cli import main
 from uqassay.errors import InputError, MissingDependencyError
-from uqassay.experiments import bench_methods, reproduce, unified_predictors
+from uqassay.experiments import reproduce, unified_predictors
+from uqassay.experiments.bench import methods as bench_methods
 from uqassay.experiments.reproduction import options_of, steps_of
 from uqassay.experiments.unified_experiment import reproduce_unified
 from uqassay.experiments.unified_experiment_claims import claim_lines
@@ -290,9 +291,11 @@ def test_presets_and_settings_reach_the_cells():
     smoke = predictor_cells("smoke", ["digits"], [0], predictors=["DE"])[0]
     assert smoke.params["params"]["n_members"] == 3
     assert smoke.condition == {"train_limit": 300, "test_limit": 200}
-    paper = predictor_cells("paper", ["digits"], [0], backbone="cnn-small", predictors=["SNN"])[0]
-    assert paper.params["params"] == {"epochs": 200, "progress": False, "backbone": "cnn-small"}
+    paper = predictor_cells("paper", ["digits"], [0], backbone="mlp", predictors=["SNN"])[0]
+    assert paper.params["params"] == {"epochs": 200, "progress": False, "backbone": "mlp"}
     assert paper.condition == {}
+    with pytest.raises(InputError, match=r"SNN.backbone on digits: .* must be an image .*; got \(64,\)"):
+        predictor_cells("paper", ["digits"], [0], backbone="cnn-small", predictors=["SNN"])
 
 
 def test_resnet50_stands_in_for_the_methods_own_backbone(monkeypatch, tmp_path):

@@ -8,7 +8,7 @@ import torch
 from torch import nn
 
 from uqassay.errors import InputError
-from uqassay.methods import StandardNetwork
+from uqassay.methods import DeepEnsemble, StandardNetwork
 from uqassay.methods.layers import Dense, Network, ReLU
 from uqassay.methods.training import Batch, Job, Training, train
 
@@ -163,3 +163,55 @@ def test_overflow_is_said():
     x = np.array([[0.0], [1.0]] * 4)
     with pytest.raises(InputError, match=r"learning_rate: the training overflowed at 1e\+30"):
         StandardNetwork(backbone=(4,), epochs=20, learning_rate=1e30).fit(x, [0, 1] * 4)
+
+
+# -- backbones with batch norm ------------------------------------------------------------------------------------------
+
+
+def with_batch_norm():
+    return nn.Sequential(nn.Linear(2, 4), nn.BatchNorm1d(4), nn.ReLU())
+
+
+@pytest.mark.parametrize(
+    "net",
+    [
+        StandardNetwork(epochs=2, batch_size=8),
+        StandardNetwork(epochs=2, batch_size=8, early_stopping=True, validation_fraction=0.5),
+        DeepEnsemble(n_members=2, epochs=2, batch_size=8, parallel="stacked"),
+    ],
+)
+def test_a_single_instance_is_left_over(net):
+    """17 = 8 + 8 + 1, of which 8 or 9 are held out where training stops early; 9 = 8 + 1."""
+    rng = np.random.default_rng(0)
+    for n in (17, 9, 5):
+        x, y = rng.normal(size=(n, 2)), np.arange(n) % 2
+        fitted = net.set_params(backbone=with_batch_norm()).fit(x, y)
+        assert np.isfinite(fitted.predict_proba(x)).all()
+
+
+def test_a_batch_of_one_cannot_be_normalised():
+    x, y = np.array([[0.0, 1.0], [1.0, 0.0]] * 4), [0, 1] * 4
+    net = StandardNetwork(backbone=with_batch_norm(), epochs=1)
+    with pytest.raises(
+        InputError, match=r"batch_size: must be at least 2, .*Expected more than 1 value.*; got 1; raise it"
+    ):
+        net.set_params(batch_size=1).fit(x, y)
+    net.set_params(batch_size=8, early_stopping=True, validation_fraction=0.9)
+    with pytest.raises(
+        InputError, match=r"X: must leave at least 2 instances to train on, .*; got 1; give more, or a smaller"
+    ):
+        net.fit(x[:4], y[:4])
+    # recordings have a variance over time
+    recordings = np.random.default_rng(0).normal(size=(4, 2, 60))
+    StandardNetwork(backbone="eeg", epochs=1, batch_size=1).fit(recordings, y[:4])
+
+
+def test_other_errors_of_a_backbone_are_its_own():
+    class Refusing(nn.Module):
+        def forward(self, x):
+            if self.training:
+                raise ValueError("not today")
+            return x
+
+    with pytest.raises(ValueError, match=r"^not today$"):
+        StandardNetwork(backbone=Refusing(), epochs=1).fit(np.eye(4), [0, 1, 0, 1])

@@ -473,7 +473,7 @@ def test_a_failed_write_leaves_the_old_page(tmp_path, hostile, monkeypatch, page
     def fail(*_):
         raise OSError("disk full")
 
-    monkeypatch.setattr("uqassay.report.page.os.replace", fail)
+    monkeypatch.setattr("os.replace", fail)
     with pytest.raises(OSError, match="disk full"):
         write_page(hostile, target)
     assert target.read_text() == "old"

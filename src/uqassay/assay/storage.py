@@ -1,8 +1,6 @@
 """An assay as plain JSON values, and in a folder: `assay.json` beside `arrays.npz`, nothing pickled."""
 
 import json
-import shutil
-import tempfile
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -10,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from uqassay._files import draft_of
 from uqassay.assay.calibration import ModelCalibration
 from uqassay.assay.result import Assay
 from uqassay.assay.scoring import ModelScores, SetSample, Settings
@@ -94,7 +93,7 @@ def calibration_json(assay: Assay) -> list[dict[str, Any]]:
 
 
 def save(assay: Assay, folder: str | Path) -> Path:
-    """Write the assay under a temporary name beside `folder`, then put it in place; what was there stays until then.
+    """Write the assay into a folder, whole or not at all; what was there stays until then.
 
     Raises
     ------
@@ -141,33 +140,16 @@ def save(assay: Assay, folder: str | Path) -> Path:
     text = json.dumps(plain(facts), allow_nan=False, indent=1)
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        scratch = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
-        try:
-            _write(target, scratch, {key: _without_objects(values) for key, values in arrays.items()}, text)
-        finally:
-            shutil.rmtree(scratch, ignore_errors=True)
+        with draft_of(target, folder=True) as draft:
+            draft.mkdir()
+            with (draft / "arrays.npz").open("wb") as file:
+                np.savez(file, **{key: _without_objects(values) for key, values in arrays.items()})  # type: ignore[arg-type]
+            (draft / "assay.json").write_text(text, encoding="utf-8")
     except OSError as problem:
         raise FileFormatError(
             f"{target}: cannot be written ({problem.strerror or problem}); choose a folder below one that can be written to."
         ) from problem
     return target
-
-
-def _write(target: Path, scratch: Path, arrays: dict[str, np.ndarray], text: str) -> None:
-    """Write into the scratch folder, then change places with what is at the target."""
-    new, old = scratch / "new", scratch / "old"
-    new.mkdir()
-    with (new / "arrays.npz").open("wb") as file:
-        np.savez(file, **arrays)  # type: ignore[arg-type]
-    (new / "assay.json").write_text(text, encoding="utf-8")
-    if target.exists():
-        target.rename(old)
-    try:
-        new.rename(target)
-    except OSError:
-        if old.exists():
-            old.rename(target)
-        raise
 
 
 def _without_objects(values: np.ndarray) -> np.ndarray:

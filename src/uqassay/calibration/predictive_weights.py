@@ -14,7 +14,7 @@ __all__ = ["predictive_weights"]
 
 Floats = NDArray[np.float64]
 
-STRENGTHS = (0.0, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0)  # instances added to each member, beside infinitely many: equal weights
+STRENGTHS = (0.0, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0)  # instances added to each member; the last choice is infinitely many
 N_FOLDS = 10
 N_STEPS = 300
 SETTLED = 1e-5  # of a weight

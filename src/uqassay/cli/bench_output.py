@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 from uqassay.cli.text import ABSENT, percent, printable, shell_line
 
 if TYPE_CHECKING:
-    from uqassay.experiments.bench_report import Comparison
-    from uqassay.experiments.bench_status import BenchStatus
+    from uqassay.experiments.bench.report import Comparison
+    from uqassay.experiments.bench.status import BenchStatus
     from uqassay.experiments.runner import Costs, RunSummary
     from uqassay.experiments.runner import Progress as Far
 

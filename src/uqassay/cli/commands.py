@@ -309,7 +309,10 @@ def reproduce(
         typer.Option(help="smoke, cpu or paper: how much is computed; the same in all three where nothing is trained."),
     ] = "cpu",
     data: Annotated[
-        Path | None, typer.Option(help="Folder with labels, votes and prediction files.", metavar="FOLDER")
+        Path | None,
+        typer.Option(
+            help="Folder with labels, votes and prediction files; for methods, with data sets.", metavar="FOLDER"
+        ),
     ] = None,
     dataset: Annotated[
         list[str] | None,

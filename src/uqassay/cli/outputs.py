@@ -4,8 +4,8 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
+from uqassay._files import plain_target
 from uqassay.errors import FileFormatError, InputError
-from uqassay.predictions.file_opening import plain_target
 
 __all__ = ["check_apart", "check_page", "check_save"]
 

@@ -6,13 +6,11 @@ file they belong to, so that an unchanged file is not read again. Where the publ
 seen is kept and must stay (trust on first use). MD5 sums are as published; they find damage, not forgery.
 """
 
-import glob
 import gzip
 import hashlib
 import http.client
 import json
 import os
-import secrets
 import sys
 import time
 import urllib.error
@@ -24,10 +22,11 @@ from pathlib import Path
 from typing import IO, Any
 from urllib.parse import urlsplit
 
+from uqassay._files import DRAFT, whole_file
 from uqassay.errors import FileFormatError, InputError
 from uqassay.predictions.file_opening import problems_named
 
-__all__ = ["Progress", "cache_folder", "fetch", "write_whole"]
+__all__ = ["Progress", "cache_folder", "fetch"]
 
 Progress = Callable[[str, int, int | None], None]
 
@@ -137,35 +136,6 @@ def fetch(
     return path
 
 
-@contextmanager
-def write_whole(path: Path) -> Iterator[IO[bytes]]:
-    """A stream to a temporary name in the same folder; on success forced to the disk and renamed, else removed.
-
-    Raises
-    ------
-    InputError
-        The folder cannot be made or written, or is full.
-    """
-    draft = path.with_name(f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}.part")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        _remove_abandoned(path)
-        stream = draft.open("xb")
-    except OSError as problem:
-        raise _cannot_write(path, problem) from problem
-    try:
-        with stream:
-            yield stream
-            stream.flush()
-            os.fsync(stream.fileno())
-        os.replace(draft, path)
-        _sync_folder(path.parent)
-    except OSError as problem:
-        raise _cannot_write(path, problem) from problem
-    finally:
-        draft.unlink(missing_ok=True)
-
-
 # -- downloads --------------------------------------------------------------------------------------------------------
 
 
@@ -179,7 +149,7 @@ def _download(
 ) -> None:
     digest, size = expected
     sums = {"md5": hashlib.md5(usedforsecurity=False), "sha256": hashlib.sha256()}
-    with write_whole(path) as stream:
+    with _into_cache(path) as stream:
         done = 0
         for block, total in _blocks(name, url, path, size, timeout):
             stream.write(block)
@@ -318,7 +288,7 @@ def _remember(path: Path, found: dict[str, str], digest: str | None) -> None:
     status = path.stat()
     facts = {"size": status.st_size, "time": status.st_mtime_ns, "as": digest, **found}
     try:
-        with write_whole(_side(path)) as stream:
+        with _into_cache(_side(path)) as stream:
             stream.write(json.dumps(facts, indent=1).encode())
     except InputError:
         return
@@ -327,26 +297,29 @@ def _remember(path: Path, found: dict[str, str], digest: str | None) -> None:
 # -- the disk ---------------------------------------------------------------------------------------------------------
 
 
-def _cannot_write(path: Path, problem: OSError) -> InputError:
-    return InputError(
-        f"cache: {path.name} cannot be written to {path.parent} ({problem.strerror or problem}); set {VARIABLE} to a "
-        "folder that may be written and has room."
-    )
+@contextmanager
+def _into_cache(path: Path) -> Iterator[IO[bytes]]:
+    """A stream to a file of the cache folder, which is made where it is not there; the file appears whole or not at all.
+
+    Raises
+    ------
+    InputError
+        The folder cannot be made or written, or is full.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        _remove_abandoned(path.parent)
+        with whole_file(path) as stream:
+            yield stream
+    except OSError as problem:
+        raise InputError(
+            f"cache: {path.name} cannot be written to {path.parent} ({problem.strerror or problem}); set {VARIABLE} to a "
+            "folder that may be written and has room."
+        ) from problem
 
 
-def _remove_abandoned(path: Path) -> None:
-    for draft in path.parent.glob(f".{glob.escape(path.name)}.*.part"):
-        with suppress(FileNotFoundError):  # another process was faster
+def _remove_abandoned(folder: Path) -> None:
+    for draft in folder.glob(f"{DRAFT}*"):
+        with suppress(OSError):  # another process was faster, or it belongs to somebody else
             if time.time() - draft.stat().st_mtime > ABANDONED:
                 draft.unlink()
-
-
-def _sync_folder(folder: Path) -> None:
-    """So that the new name, too, is on the disk; not every system can do it."""
-    if not hasattr(os, "O_DIRECTORY"):
-        return
-    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

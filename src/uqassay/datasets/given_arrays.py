@@ -32,6 +32,8 @@ def load_npz(path: Path, *, name: str | None = None, test_size: float | int = 0.
         A folder with ``train.npz`` and ``test.npz`` (arrays ``X``, ``y``, and ``groups`` if there are any), a folder with
         one npz file, or that file: ``X_train``, ``y_train``, ``X_test``, ``y_test``, or ``X`` and ``y``, which are
         split. ``class_names`` may stand in any of them, ``votes_test`` (in ``test.npz``: ``votes``) where there is a test.
+        With names or votes, labels are class indices 0, 1, …, K − 1, and a class may lack instances. Without either, the
+        classes are the whole numbers that occur, in their order and with their digits as names.
     name : str, optional
     test_size : float or int
     rng : int, SeedSequence, Generator or None
@@ -66,9 +68,17 @@ def load_npz(path: Path, *, name: str | None = None, test_size: float | int = 0.
         if fields[key].dtype == np.uint8 and fields[key].ndim == 4:
             fields[key] = shares_of_bytes(fields[key])
     names = arrays.get("class_names")
+    if names is None and "votes_test" in fields and fields["votes_test"].ndim == 2:
+        names = np.arange(fields["votes_test"].shape[1])
     if names is None:
-        highest = max(int(_indices(fields[key], key, path).max(initial=0)) for key in ("y_train", "y_test"))
-        names = np.arange(max(2, highest + 1))
+        names = np.unique(np.concatenate([_indices(fields[key], key, path) for key in ("y_train", "y_test")]))
+        if len(names) < 2 or (names != np.rint(names)).any():
+            raise FileFormatError(
+                f"{path.name}: labels must be whole numbers of at least two classes; got {', '.join(map(str, names[:3]))}; "
+                "number the classes, and save their names as class_names."
+            )
+        fields |= {key: np.searchsorted(names, fields[key]) for key in ("y_train", "y_test")}
+        names = names.astype(np.int64)
     return Dataset(name or path.stem, class_names=tuple(map(str, names)), source=path.name, **fields)
 
 

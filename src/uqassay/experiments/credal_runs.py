@@ -10,7 +10,6 @@ import json
 import math
 import multiprocessing
 import os
-import secrets
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from dataclasses import asdict, dataclass
@@ -20,6 +19,7 @@ from typing import Any, Literal, final
 import numpy as np
 from numpy.typing import NDArray
 
+from uqassay._files import whole_file
 from uqassay.calibration.credal_hypothesis import CredalCalibrationTest, credal_calibration_test
 from uqassay.errors import InputError
 from uqassay.experiments.credal_scenarios import SCENARIOS, CredalSetting, draw_ensemble, draw_truth
@@ -262,7 +262,7 @@ class _Kept:
             ) from None
         except PermissionError:
             raise InputError(f"resume: nothing may be written to {folder}; check its permissions.") from None
-        self._write_whole("settings.json", plan.facts)
+        self._write("settings.json", plan.facts)
 
     def read(self, n_runs: int) -> dict[int, Record]:
         """What is finished of data sets 0 … n_runs − 1; a file that is damaged counts as missing."""
@@ -277,15 +277,11 @@ class _Kept:
         return found
 
     def write(self, record: Record) -> None:
-        self._write_whole(_name(record["run"]), record)
+        self._write(_name(record["run"]), record)
 
-    def _write_whole(self, name: str, value: dict[str, Any]) -> None:
-        draft = self.folder / f".{name}-{secrets.token_hex(4)}"
-        try:
-            draft.write_text(json.dumps(value, allow_nan=False), encoding="utf-8")
-            os.replace(draft, self.folder / name)
-        finally:
-            draft.unlink(missing_ok=True)
+    def _write(self, name: str, value: dict[str, Any]) -> None:
+        with whole_file(self.folder / name) as stream:
+            stream.write(json.dumps(value, allow_nan=False).encode())
 
 
 def _name(run: int) -> str:

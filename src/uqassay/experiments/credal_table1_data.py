@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from uqassay._files import whole_file
 from uqassay.errors import InputError, MissingDependencyError
-from uqassay.experiments.bench_cell import Cell
+from uqassay.experiments.bench.cell import Cell
 
 if TYPE_CHECKING:
     from uqassay.datasets.dataset import Dataset
@@ -163,16 +164,20 @@ def _present(name: str, notes: list[str]) -> "Dataset | None":
 
 def _kept(path: Path, make: Callable[[], "Dataset"]) -> str:
     """The name of a data set in a file, which is made where it is not there yet."""
-    from uqassay.datasets.cache import write_whole
-
     if not path.is_file():
         data = make()
         arrays: dict[str, Any] = {
             "X_train": data.X_train, "y_train": data.y_train, "X_test": data.X_test, "y_test": data.y_test,
             "class_names": np.array(data.class_names),
         }  # fmt: skip
-        with write_whole(path) as stream:
-            np.savez(stream, **arrays)
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with whole_file(path) as stream:
+                np.savez(stream, **arrays)
+        except OSError as problem:
+            raise InputError(
+                f"resume: {path} cannot be written ({problem.strerror or problem}); check its permissions and the free space."
+            ) from problem
     return f"npz:{path.resolve()}"
 
 

@@ -52,8 +52,7 @@ def reproduce_trained_table1(
     workers : int
         Processes that train; the results do not depend on it.
     resume : path, optional
-        Folder that keeps features and predictions; what is there is not made again. Its path is part of the data sets' names,
-        so a folder that was moved trains again.
+        Folder that keeps features and predictions; what is there is not made again, wherever the folder is moved.
     progress : callable, optional
 
     Returns
@@ -120,8 +119,8 @@ def trained_steps() -> int:
 
 def _cells_by_predictor(names: dict[str, str], preset: str, seed: int) -> dict[tuple[str, str], Any]:
     """What is to be trained, by data set and predictor."""
-    from uqassay.experiments.bench_config import BenchConfig
-    from uqassay.experiments.bench_methods import cells_of
+    from uqassay.experiments.bench.config import BenchConfig
+    from uqassay.experiments.bench.methods import cells_of
 
     common = {"backbone": BACKBONE[preset], "epochs": EPOCHS[preset], "progress": False}
     params: dict[str, dict[str, Any]] = {
@@ -130,8 +129,8 @@ def _cells_by_predictor(names: dict[str, str], preset: str, seed: int) -> dict[t
     methods = [f"{label}={method}" for label, method in PREDICTORS.items()]
     found: dict[tuple[str, str], Any] = {}
     for title, name in names.items():
-        config = BenchConfig(dataset=[name], method=methods, seeds=[seed], preset=preset, params=params)
-        found |= {(title, cell.method): cell for cell in cells_of(config)}
+        config = BenchConfig(dataset=[title], method=methods, seeds=[seed], preset=preset, params=params)
+        found |= {(title, cell.method): cell for cell in cells_of(config, {title: name})}
     return found
 
 

@@ -1,11 +1,11 @@
 """A folder that takes pictures: refused before anything is computed, and every file whole or not there at all."""
 
 import os
-import secrets
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from uqassay._files import draft_of
 from uqassay.errors import InputError
 from uqassay.report.figures.style import matplotlib_module
 
@@ -50,10 +50,6 @@ def write_figure(folder: Path, name: str, size: tuple[float, float], draw: Calla
     draw(figure)
     folder.mkdir(parents=True, exist_ok=True)
     target = folder / f"{name}.png"
-    draft = folder / f".uqassay-{secrets.token_hex(4)}.png"
-    try:
+    with draft_of(target) as draft:
         figure.savefig(draft, dpi=DPI, metadata={"Software": None})
-        os.replace(draft, target)
-    finally:
-        draft.unlink(missing_ok=True)
     return target

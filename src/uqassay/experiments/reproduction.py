@@ -268,6 +268,7 @@ def _none_for_nan(value: Any) -> Any:
 PROTOCOLS: dict[str, "partial[Reproduction]"] = {
     "unified-tables": partial(_run, "uqassay.experiments.unified_tables", "reproduce_unified_tables"),
     "unified": partial(_run, "uqassay.experiments.unified_experiment", "reproduce_unified"),
+    "methods": partial(_run, "uqassay.experiments.method_check", "reproduce_methods"),
     "ranking-intervals": partial(_run, "uqassay.experiments.ranking_intervals", "reproduce_ranking_intervals"),
     "ranking-synthetic": partial(_run, "uqassay.experiments.ranking_synthetic", "reproduce_ranking_synthetic"),
     "ranking-cifar10h": partial(_run, "uqassay.experiments.ranking_cifar10h", "reproduce_ranking_cifar10h"),

@@ -12,10 +12,10 @@ from typing import Any, final
 
 from uqassay._array import available_cores
 from uqassay.errors import InputError
-from uqassay.experiments.bench_cell import Cell, code_version
-from uqassay.experiments.bench_engine import Jobs, give_up, run_round
-from uqassay.experiments.bench_index import FolderProblem, lapsed
-from uqassay.experiments.bench_worker import Outcome
+from uqassay.experiments.bench.cell import Cell, code_version
+from uqassay.experiments.bench.engine import Jobs, give_up, run_round
+from uqassay.experiments.bench.index import FolderProblem, lapsed
+from uqassay.experiments.bench.worker import Outcome
 from uqassay.experiments.store import LEASE_SECONDS, Store
 
 __all__ = ["Costs", "Progress", "RunSummary", "cost_estimate", "processes_of", "run_cells"]

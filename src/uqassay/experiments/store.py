@@ -27,11 +27,12 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
+from uqassay._files import flush, whole_file
 from uqassay.errors import FileFormatError, InputError
-from uqassay.experiments.bench_cell import Cell, CellResult, canonical_json
-from uqassay.experiments.bench_files import flush, folder_problems, write_flushed
-from uqassay.experiments.bench_index import INDEX, Index, lapsed
-from uqassay.experiments.bench_owner import is_dead, is_stranger, this_process
+from uqassay.experiments.bench.cell import Cell, CellResult, canonical_json
+from uqassay.experiments.bench.files import folder_problems
+from uqassay.experiments.bench.index import INDEX, Index, lapsed
+from uqassay.experiments.bench.owner import is_dead, is_stranger, this_process
 from uqassay.predictions import Prediction
 from uqassay.predictions.files import file_hash, load, load_labels, save
 
@@ -267,7 +268,8 @@ def _write(draft: Path, cell: Cell, result: CellResult, seconds: float) -> dict[
                 raise InputError(
                     f"{name}: must be ({n},), one score for each instance; got {values.shape}; mend the method."
                 )
-        write_flushed(draft / SCORES, lambda stream: np.savez(stream, **dict(sorted(scores.items()))))  # type: ignore[arg-type]
+        with whole_file(draft / SCORES) as stream:
+            np.savez(stream, **dict(sorted(scores.items())))  # type: ignore[arg-type]
     files = {path.name: file_hash(path) for path in sorted(draft.iterdir())}
     metadata = {
         "schema": SCHEMA,
@@ -281,10 +283,8 @@ def _write(draft: Path, cell: Cell, result: CellResult, seconds: float) -> dict[
         "facts": json.loads(canonical_json(dict(result.facts), "facts")),
         "versions": {"uqassay": __version__, **_versions()},
     }
-    text = json.dumps(metadata, allow_nan=False, indent=1)
-    write_flushed(draft / METADATA, lambda stream: stream.write(text.encode()))
-    flush(draft / PREDICTION)
-    flush(draft)
+    with whole_file(draft / METADATA) as stream:
+        stream.write(json.dumps(metadata, allow_nan=False, indent=1).encode())
     return metadata
 
 

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from uqassay.assay import assay
 from uqassay.errors import InputError
-from uqassay.experiments.bench_cell import MAX_SEED, Cell
-from uqassay.experiments.bench_config import PRESETS
+from uqassay.experiments.bench.cell import MAX_SEED, Cell
+from uqassay.experiments.bench.config import PRESETS
 from uqassay.experiments.reproduction import Reproduction
 from uqassay.experiments.runner import run_cells
 from uqassay.experiments.store import Store

@@ -13,9 +13,9 @@ from importlib.util import find_spec
 from typing import Any, final
 
 from uqassay.errors import InputError, MissingDependencyError
-from uqassay.experiments.bench_cell import Cell
-from uqassay.experiments.bench_config import PRESETS, BenchConfig
-from uqassay.experiments.bench_methods import cells_of
+from uqassay.experiments.bench.cell import Cell
+from uqassay.experiments.bench.config import PRESETS, BenchConfig
+from uqassay.experiments.bench.methods import cells_of
 
 __all__ = ["BACKBONES", "PREDICTORS", "RUNS", "Predictor", "available_data_sets", "data_set_names", "predictor_cells"]
 
@@ -53,7 +53,7 @@ class Predictor:
 
 
 PREDICTORS = (
-    Predictor("LB-BNN", "laplace-bridge", True, True, {"bridge": "plain"}),
+    Predictor("LB-BNN", "laplace-bridge", True, True, {"posterior": "trained", "bridge": "plain"}),
     Predictor("DE", "deep-ensemble", True, True, {"n_members": 15}),
     Predictor("EDL", "evidential", True, False, {}),
     Predictor("CreINN", "creinn", True, False, {}),

@@ -7,8 +7,8 @@ import torch
 from torch import nn
 
 from uqassay.datasets import load_dataset
-from uqassay.experiments.bench_cell import Cell, CellResult
-from uqassay.experiments.bench_methods import changed_data
+from uqassay.experiments.bench.cell import Cell, CellResult
+from uqassay.experiments.bench.methods import changed_data
 from uqassay.methods import build_method
 
 __all__ = ["ResNet50Features", "run_on_resnet50"]

@@ -253,7 +253,7 @@ class NetworkClassifier(UncertaintyClassifier):
 
     def _seeds(self, purpose: str, index: int = 0) -> np.random.SeedSequence:
         """Seeds of an estimator, apart from each other: its networks', their held-out parts', its stochastic passes'."""
-        key = ("networks", "held out", "passes").index(purpose)
+        key = ("networks", "held out", "passes", "posterior").index(purpose)
         return np.random.SeedSequence(self.seed_.entropy, spawn_key=(*self.seed_.spawn_key, key, index))
 
     def _scale(self, array: NDArray[Any]) -> None:

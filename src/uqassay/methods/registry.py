@@ -70,7 +70,7 @@ DE, DROPOUT, CONNECT = (
     ("mc_dropout", "MCDropout"),
     ("mc_dropconnect", "MCDropConnect"),
 )
-LAPLACE = (*FRAME, "last_layer_laplace")
+LAPLACE = (*FRAME, "last_layer_laplace", "last_layer_hessians")
 DENSITY = (*FRAME, "spectral_norm", "class_gaussians")
 FORESTS = "wrapped_forests"
 

@@ -141,7 +141,7 @@ def train(network: Network, jobs: Sequence[Job], x: Tensor, y: Tensor, loss: Los
     Raises
     ------
     InputError
-        The weights overflowed.
+        The weights overflowed; the backbone refuses a batch of one instance.
     """
     stack = _Stack(network, jobs, training)
     with progress_bar(f"training {len(jobs)} networks", stack.n_steps, shown=training.progress) as show:
@@ -181,7 +181,12 @@ class _Stack:
         epoch = torch.tensor(self.epochs_done[self.alive, None], dtype=torch.float32)
         self.network.train()
         self.optimiser.zero_grad(set_to_none=True)
-        each = self._losses(x, y, rows, draws, epoch, loss)
+        try:
+            each = self._losses(x, y, rows, draws, epoch, loss)
+        except ValueError as problem:
+            if rows.shape[1] > 1:
+                raise
+            raise self._single_instance(str(problem).partition(",")[0]) from problem  # batch norm has no variance of it
         (each * weights.to(each.device)).sum().backward()
         self.optimiser.step()
         ended = [job for job, (_, last) in zip(self.alive, taken, strict=True) if last]
@@ -211,6 +216,17 @@ class _Stack:
         with torch.autocast("cuda", torch.bfloat16) if mixed else nullcontext():
             outputs = self.network(x[chosen], draws if self.network.training else None)
         return loss(self.network, _as_float32(outputs) if mixed else outputs, batch)
+
+    def _single_instance(self, reason: str) -> InputError:
+        """A backbone that refuses a batch of one, which was asked for or is all there is."""
+        if self.training.batch_size == 1:
+            return InputError(
+                f"batch_size: must be at least 2, for the backbone refuses a single instance ({reason}); got 1; raise it."
+            )
+        return InputError(
+            f"X: must leave at least 2 instances to train on, for the backbone refuses a single one ({reason}); got 1; "
+            "give more, or a smaller validation_fraction."
+        )
 
     def _end_epoch(self, ended: Sequence[int], x: Tensor, y: Tensor, loss: Loss) -> None:
         self.epochs_done[list(ended)] += 1

@@ -11,7 +11,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from uqassay._array import as_numeric, available_cores, check_class_count, release, row_chunks
+from uqassay._array import as_numeric, available_cores, check_class_count, release, row_chunks, taken
 from uqassay.errors import InputError
 from uqassay.predictions.pandas_input import same_table, take_table
 
@@ -218,7 +218,7 @@ class Prediction(ABC):
         for f in fields(self):
             value = getattr(self, f.name)
             if value is not None and f.name in (*self.array_names(), "ids", "groups"):
-                value = value[chosen]
+                value = taken(value, chosen)
             object.__setattr__(part, f.name, value)
         object.__setattr__(part, "row_numbers", numbers)
         return part

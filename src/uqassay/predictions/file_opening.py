@@ -78,19 +78,6 @@ def check_exists(path: Path) -> None:
         raise FileFormatError("path: is a pipe or a device; write it to a file first.")
 
 
-def plain_target(path: Path) -> Path:
-    """Where a file written at `path` belongs: behind symbolic links, so that these stay; only a file is replaced."""
-    target = Path(os.path.realpath(path))
-    try:
-        mode = path.stat().st_mode
-    except FileNotFoundError:
-        return target
-    if not stat.S_ISREG(mode):
-        what = "a folder" if stat.S_ISDIR(mode) else "a pipe or a device"
-        raise FileFormatError(f"path: {path} is {what}; give the name of a file.")
-    return target
-
-
 def asks_fd_shifts(kind: str | None) -> bool:
     """Whether `kind` names the output of FD-Shifts."""
     return isinstance(kind, str) and kind.lower().replace("_", "-") == "fd-shifts"

@@ -13,25 +13,22 @@ The extension decides the format and the named keys decide the kind of predictio
 """
 
 import os
-import secrets
-import shutil
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from uqassay._files import draft_of
 from uqassay.errors import FileFormatError, InputError
 from uqassay.predictions._base import Prediction
-from uqassay.predictions.file_formats import Arrays, Contents, StoredArray
+from uqassay.predictions.file_formats import Contents, StoredArray
 from uqassay.predictions.file_inspection import file_hash, inspect_file
 from uqassay.predictions.file_opening import (
     TABLES,
     asks_fd_shifts,
     format_of,
     open_contents,
-    plain_target,
     problems_named,
 )
 from uqassay.predictions.named_arrays import (
@@ -46,6 +43,8 @@ from uqassay.predictions.named_arrays import (
 )
 
 __all__ = ["file_hash", "inspect_file", "load", "load_labels", "save"]
+
+ZARR_MARKERS = ("zarr.json", ".zgroup", ".zarray")
 
 
 def load(
@@ -174,7 +173,7 @@ def save(prediction: Prediction, path: str | os.PathLike[str], *, labels: ArrayL
     path : str or path
         The extension decides the format. The file appears whole or not at all: it is written under another name in the
         same folder first, and an older file stays intact until then. A symbolic link stays, and what it leads to is
-        replaced; a pipe, a device or a folder is not.
+        replaced; a pipe, a device, a folder or a file that may not be written is not.
     labels : array (n,) or (n, K), optional
         Class indices, or votes and label distributions; not in `.npy`.
 
@@ -203,9 +202,15 @@ def save(prediction: Prediction, path: str | os.PathLike[str], *, labels: ArrayL
         write = format_of(path).write
         if not path.parent.is_dir():
             raise FileFormatError(f"folder: {path.parent} does not exist; create it first.")
-        folder = path.suffix.lower() == ".zarr" and path.is_dir()
-        target = Path(os.path.realpath(path)) if folder else plain_target(path)
-        _replace_whole(target, path.suffix, write, arrays_from_prediction(prediction, labels))
+        arrays = arrays_from_prediction(prediction, labels)
+        folder = path.suffix.lower() == ".zarr"
+        if folder and path.exists() and not any((path / marker).exists() for marker in ZARR_MARKERS):
+            what = "a folder" if path.is_dir() else "a file"
+            raise FileFormatError(
+                f"path: is {what} that is not a zarr store, so it is not replaced; choose another name."
+            )
+        with draft_of(path, folder=folder) as draft:
+            write(draft, arrays)
 
 
 # -- helpers ----------------------------------------------------------------------------------------------------------
@@ -222,37 +227,3 @@ def _labels_in(contents: Contents, key: str | None) -> tuple[StoredArray, str]:
     found = shown_keys(everything)
     what = "labels or label" if key is None else repr(key)
     raise InputError(f"key: the file has no {what}; found {found}; give one of them as key, or labels of their own.")
-
-
-def _replace_whole(path: Path, suffix: str, write: Callable[[Path, Arrays], None], arrays: Arrays) -> None:
-    """Write under another name in the same folder, then put it in place; on failure nothing is left behind."""
-    folder = suffix.lower() == ".zarr"
-    draft = path.with_name(f".uqassay-{secrets.token_hex(4)}{suffix}")
-    try:
-        if folder:
-            write(draft, arrays)
-        else:
-            draft.touch()
-            permissions = draft.stat().st_mode  # some writers make files that only the owner may read
-            write(draft, arrays)
-            draft.chmod(permissions)
-        _put_in_place(draft, path)
-    except BaseException:
-        shutil.rmtree(draft, ignore_errors=True) if folder else draft.unlink(missing_ok=True)
-        raise
-
-
-def _put_in_place(draft: Path, path: Path) -> None:
-    if not path.is_dir():
-        os.replace(draft, path)
-        return
-    if not any((path / marker).exists() for marker in ("zarr.json", ".zgroup", ".zarray")):
-        raise FileFormatError("path: is a folder that is not a zarr store, so it is not replaced; choose another name.")
-    older = draft.with_suffix(".old")
-    os.replace(path, older)
-    try:
-        os.replace(draft, path)
-    except BaseException:
-        os.replace(older, path)
-        raise
-    shutil.rmtree(older)

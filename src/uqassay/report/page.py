@@ -3,17 +3,15 @@
 import base64
 import html
 import json
-import os
 import re
-import secrets
 import zlib
 from collections.abc import Callable
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from uqassay._files import plain_target, whole_file
 from uqassay.errors import MissingDependencyError
-from uqassay.predictions.file_opening import plain_target
 from uqassay.report.payload import payload
 
 if TYPE_CHECKING:
@@ -39,7 +37,7 @@ SHOWN_WARNINGS = 6
 
 
 def write_page(assay: "Assay", path: str | Path, *, command: str | None = None) -> Path:
-    """Write the report to one file, under a temporary name first; a symbolic link stays, and what it leads to changes.
+    """Write the report to one file, whole or not at all; a symbolic link stays, and what it leads to changes.
 
     Parameters
     ----------
@@ -56,24 +54,17 @@ def write_page(assay: "Assay", path: str | Path, *, command: str | None = None) 
     ------
     FileFormatError
         When the path is that of a folder, a pipe or a device.
+    OSError
+        When it cannot be written.
     MissingDependencyError
         When plotly is not installed.
     """
     target = plain_target(Path(path))
     text = render(assay, command=command)
-    scratch = target.with_name(f".uqassay-{secrets.token_hex(4)}.html")
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with whole_file(path) as stream:
         # lone surrogates, as of a file name that is no UTF-8, become what JSON and a reader take for them
-        with scratch.open("x", encoding="utf-8", errors="backslashreplace", newline="\n") as file:
-            file.write(text)
-        os.replace(scratch, target)
-    except OSError as problem:  # told of the page, not of the name it has until it is whole
-        if problem.errno is None:
-            raise
-        raise OSError(problem.errno, problem.strerror, str(path)) from problem
-    finally:
-        scratch.unlink(missing_ok=True)
+        stream.write(text.encode("utf-8", errors="backslashreplace"))
     return Path(path)
 
 

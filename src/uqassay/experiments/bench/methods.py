@@ -11,15 +11,16 @@ A condition changes the data, in the same way for every method and seed, so that
 
 import time
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from uqassay.errors import InputError
-from uqassay.experiments.bench_cell import Cell, CellResult
-from uqassay.experiments.bench_config import BenchConfig, nearest
+from uqassay.experiments.bench.cell import Cell, CellResult
+from uqassay.experiments.bench.config import BenchConfig, nearest
 
 if TYPE_CHECKING:
     from uqassay.datasets.dataset import Dataset
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = ["CONDITIONS", "cells_of", "changed_data", "run_method"]
 
-FUNCTION = "uqassay.experiments.bench_methods:run_method"
+FUNCTION = "uqassay.experiments.bench.methods:run_method"
 CONDITIONS = {
     "train_limit": "a whole number from 1 up",
     "test_limit": "a whole number from 1 up",
@@ -39,12 +40,14 @@ SMOKE = {"epochs": 2, "n_members": 2}  # where a method has these options
 DATA_SEED = 0  # of what a condition draws
 
 
-def cells_of(config: BenchConfig) -> list[Cell]:
+def cells_of(config: BenchConfig, sources: Mapping[str, str] | None = None) -> list[Cell]:
     """The cells of a benchmark, the first seed of everything first.
 
     Parameters
     ----------
     config : BenchConfig
+    sources : dict of str to str, optional
+        What `load_dataset` takes for a data set of the configuration, where that is not its name. Keys do not depend on it.
 
     Returns
     -------
@@ -53,7 +56,7 @@ def cells_of(config: BenchConfig) -> list[Cell]:
     Raises
     ------
     InputError
-        A data set, method, parameter or key of a condition that is not known.
+        A data set, method, parameter or key of a condition that is not known, or a value out of range.
     """
     from uqassay.datasets import load_dataset
     from uqassay.methods import METHODS
@@ -61,12 +64,15 @@ def cells_of(config: BenchConfig) -> list[Cell]:
     for condition in config.condition:
         check_condition(condition)
     params = {label: _params(label, method, config) for label, method in config.methods.items()}
-    data = {name: load_dataset(name) for name in config.dataset}
+    sources = sources or {}
+    data = {name: load_dataset(sources.get(name, name)) for name in config.dataset}
     for name, loaded in data.items():
         if not len(loaded.y_test):
             raise InputError(
                 f"dataset: {name} has no test instances, on which methods are judged; give it a test part."
             )
+        for label in config.methods:
+            _check_backbone(label, params[label], name, loaded)
     return [
         Cell(
             FUNCTION,
@@ -76,6 +82,7 @@ def cells_of(config: BenchConfig) -> list[Cell]:
             params={"method": method, "params": params[label]},
             condition=_limited(condition, loaded, config.preset),
             data_hash=loaded.content_hash,
+            source=sources.get(name, ""),
             rests_on=("uqassay.datasets.dataset", *_modules(METHODS[method])),
             threads=config.threads,
         )
@@ -96,10 +103,10 @@ def run_method(cell: Cell) -> CellResult:
     """
     from uqassay.methods import build_method
 
-    loaded = _loaded(cell.dataset)
+    loaded = _loaded(cell.source or cell.dataset)
     if loaded.content_hash != cell.data_hash:
         _loaded.cache_clear()
-        loaded = _loaded(cell.dataset)
+        loaded = _loaded(cell.source or cell.dataset)
     if loaded.content_hash != cell.data_hash:
         raise InputError(
             f"dataset: {cell.dataset} holds other data here than where the cell was sent from; copy the same files."
@@ -190,7 +197,7 @@ def _loaded(name: str) -> "Dataset":
 
 def _params(label: str, method: str, config: BenchConfig) -> dict[str, Any]:
     """Every option of a method that is not its class's default: the name's own, those of the preset, those given."""
-    from uqassay.methods import METHODS, build_method
+    from uqassay.methods import METHODS
     from uqassay.methods.registry import method_class
 
     known = method_class(method)._get_param_names()
@@ -199,8 +206,56 @@ def _params(label: str, method: str, config: BenchConfig) -> dict[str, Any]:
         raise InputError(f"params: random_state of {label} is the seed of each cell; give seeds instead.")
     small = {key: value for key, value in SMOKE.items() if key in known} if config.preset == "smoke" else {}
     params = {**METHODS[method].defaults, **small, **given}
-    build_method(method, **_options(params))  # refuses what the method does not have
+    _check_options(label, method, params, here=config.scheduler is None)
     return params
+
+
+def _check_options(label: str, method: str, params: Mapping[str, Any], *, here: bool) -> None:
+    """Refuse what a method does not have, and values out of range, as far as it can tell without the data.
+
+    A method looks at its options before its data. So it is given one class alone, which it refuses before anything is trained;
+    scikit-learn's forests look at some options of their own while they learn, which two instances are enough for.
+    """
+    from uqassay.methods import build_method
+
+    with _told_of(label):
+        model = build_method(method, **_options(params))
+        try:
+            model.fit([[0.0], [1.0]], [0, 0])
+        except InputError as problem:
+            if not str(problem).startswith("y:"):
+                raise
+        if not hasattr(model, "backbone"):
+            model.set_params(n_members=1).fit([[0.0], [1.0]], [0, 1])
+        elif here:  # the workers of a scheduler may have devices that this machine lacks
+            from uqassay.methods.devices import chosen_device
+
+            chosen_device(model.device)
+
+
+def _check_backbone(label: str, params: Mapping[str, Any], name: str, data: "Dataset") -> None:
+    """Refuse a network that does not fit the instances; a method without a network has none."""
+    if "backbone" not in params:
+        return
+    from uqassay.methods.backbones import make_backbone
+
+    try:
+        make_backbone(_options(params)["backbone"], data.X_train.shape[1:])
+    except InputError as problem:  # told of X where the instances are of another shape
+        rule = str(problem).partition(": ")[2]
+        raise InputError(f"params: {label}.backbone on {name}: {rule}") from problem
+
+
+@contextmanager
+def _told_of(label: str) -> Iterator[None]:
+    """A method's sentence on one of its options, as one on METHOD.OPTION of the configuration."""
+    try:
+        yield
+    except (TypeError, ValueError) as problem:
+        sentence = " ".join(str(problem).split())
+        if isinstance(problem, InputError):
+            raise InputError(f"params: {label}.{sentence}") from problem
+        raise InputError(f"params: {label}: {sentence.rstrip('.')}; change it or leave it out.") from problem
 
 
 def _options(params: Mapping[str, Any]) -> dict[str, Any]:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from uqassay.errors import InputError
-from uqassay.experiments.bench_cell import Cell, canonical_json, code_version, function_of
+from uqassay.experiments.bench.cell import Cell, canonical_json, code_version, function_of
 
 FACTS = {
     "dataset": "toy", "method": "forest", "seed": 1, "params": {"a": [1, 2.5], "b": None},
@@ -54,6 +54,12 @@ def test_key_is_the_digest_of_the_canonical_facts():
     }
     text = json.dumps(facts, sort_keys=True, separators=(",", ":"))
     assert cell.key == hashlib.sha256(text.encode()).hexdigest()
+
+
+def test_place_of_the_data_is_carried_along_and_no_part_of_the_key():
+    cell = Cell("json:dumps", **FACTS, source="npz:/here/data.npz")
+    assert cell.key == Cell("json:dumps", **FACTS).key == Cell("json:dumps", **FACTS, source="npz:/there/data.npz").key
+    assert Cell.from_json(cell.to_json()).source == "npz:/here/data.npz"
 
 
 def test_order_of_keys_and_kind_of_sequence_do_not_matter():

@@ -1,23 +1,21 @@
 """Writing into a benchmark's folder: to the disk before it counts, and one sentence where the file system refuses."""
 
 import errno
-import os
-import secrets
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
+from uqassay._files import whole_file
 from uqassay.errors import FileFormatError
-from uqassay.experiments.bench_index import FolderProblem
+from uqassay.experiments.bench.index import FolderProblem
 
-__all__ = ["flush", "folder_problems", "write_flushed", "write_whole"]
+__all__ = ["folder_problems", "write_text"]
 
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 REFUSED = (errno.EACCES, errno.EPERM, errno.EROFS)
 
 
-def write_whole(path: Path, text: str) -> None:
+def write_text(path: Path, text: str) -> None:
     """Write a text file so that it appears whole or not at all.
 
     Raises
@@ -25,16 +23,8 @@ def write_whole(path: Path, text: str) -> None:
     FolderProblem
         The folder takes no files.
     """
-    draft = path.with_name(f".{path.name}-{secrets.token_hex(4)}")
-    with folder_problems(path.parent):
-        try:
-            with draft.open("x", encoding="utf-8", newline="\n") as stream:
-                stream.write(text)
-                stream.flush()
-                os.fsync(stream.fileno())
-            os.replace(draft, path)
-        finally:
-            draft.unlink(missing_ok=True)
+    with folder_problems(path.parent), whole_file(path) as stream:
+        stream.write(text.encode())
 
 
 @contextmanager
@@ -61,20 +51,3 @@ def _refusal(folder: Path, problem: OSError) -> FolderProblem:
     if problem.errno in (errno.EEXIST, errno.ENOTDIR):
         return FolderProblem(f"folder: {folder} cannot be a folder, since a file is in its place; choose another one.")
     return FolderProblem(f"folder: {folder} cannot be used ({problem.strerror or problem}); choose another one.")
-
-
-def write_flushed(path: Path, write: Callable[[Any], Any]) -> None:
-    """Write a new file by a function of its stream, and bring it to the disk."""
-    with path.open("xb") as stream:
-        write(stream)
-        stream.flush()
-        os.fsync(stream.fileno())
-
-
-def flush(path: Path) -> None:
-    """Bring a file, or the entries of a folder, to the disk."""
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

@@ -65,6 +65,9 @@ class Cell:
         Plain values: text, numbers, true and false, None, lists and dictionaries of them.
     data_hash : str
         Digest of the data.
+    source : str
+        Where the data are loaded from, where `dataset` alone does not say it. The key depends on the data and not on their
+        place, so that a folder may be moved.
     rests_on : tuple of str
         Modules whose source counts beside that of the function's module.
     threads : int
@@ -91,6 +94,7 @@ class Cell:
     params: Mapping[str, Any] = field(default_factory=dict, hash=False)
     condition: Mapping[str, Any] = field(default_factory=dict, hash=False)
     data_hash: str = ""
+    source: str = ""
     rests_on: tuple[str, ...] = ()
     threads: int = 1
 
@@ -115,6 +119,7 @@ class Cell:
     def key(self) -> str:
         """SHA-256 of everything that the result depends on, 64 hexadecimal characters."""
         facts = asdict(self) | {"schema": SCHEMA, "code": code_version(self.function, self.rests_on)}
+        del facts["source"]
         return hashlib.sha256(canonical_json(facts, "cell").encode()).hexdigest()
 
     @property

@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any, final
 
 from uqassay.errors import InputError, MissingDependencyError
-from uqassay.experiments.bench_cell import MAX_SEED, canonical_json
+from uqassay.experiments.bench.cell import MAX_SEED, canonical_json
 
 __all__ = ["PRESETS", "BenchConfig", "nearest", "read_config", "read_params", "read_values", "to_toml"]
 

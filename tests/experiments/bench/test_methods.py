@@ -8,11 +8,11 @@ from tests.experiments.bench_work import WORK
 
 import uqassay as uq
 from uqassay.errors import InputError
-from uqassay.experiments import bench_methods
-from uqassay.experiments.bench_cell import Cell, CellResult
-from uqassay.experiments.bench_config import BenchConfig
-from uqassay.experiments.bench_methods import cells_of, changed_data, run_method
-from uqassay.experiments.bench_report import comparisons
+from uqassay.experiments.bench import methods as bench_methods
+from uqassay.experiments.bench.cell import Cell, CellResult
+from uqassay.experiments.bench.config import BenchConfig
+from uqassay.experiments.bench.methods import cells_of, changed_data, run_method
+from uqassay.experiments.bench.report import comparisons
 from uqassay.experiments.store import Store
 
 
@@ -102,6 +102,57 @@ def test_conditions_that_mean_nothing_are_refused(iris, condition, words):
         changed_data(iris, condition)
     with pytest.raises(InputError, match=words):
         cells_of(config(condition=condition))
+
+
+# -- parameters -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("method", "params", "words"),
+    [
+        ("snn", {"epoch": 2}, r"snn.epoch: is no option of snn; its options are .*did you mean epochs"),
+        ("snn", {"epochs": 2.5}, "snn.epochs: must be a whole number from 1 up; got 2.5"),
+        ("snn", {"progress": "no"}, "snn.progress: must be True or False; got 'no'"),
+        ("snn", {"backbone": "mlq"}, "snn.backbone on iris: must be .*; got 'mlq'"),
+        ("snn", {"backbone": [8, 0]}, r"snn.backbone on iris: hidden sizes must be whole numbers from 1 up .*\(8, 0\)"),
+        ("snn", {"backbone": "cnn"}, r"snn.backbone on iris: .* an instance must be an image .*; got \(4,\)"),
+        ("snn", {"device": "abacus"}, "snn.device: must be .*; got 'abacus'"),
+        ("drop=mc-dropout", {"rate": 1.5}, r"drop.rate: must lie in \[0, 1\); got 1.5"),
+        ("deep-ensemble", {"n_members": 0}, "deep-ensemble.n_members: must be a whole number from 1 up; got 0"),
+        ("deep-ensemble", {"head": "soft"}, "deep-ensemble.head: must be .*; got 'soft'"),
+        ("random-forest", {"n_members": "many"}, "random-forest.n_members: must be a whole number from 1 up; got 'many'"),
+        ("random-forest", {"max_depth": -1}, "random-forest: The 'max_depth' parameter .* Got -1 instead; change it"),
+        ("bagging", {"estimator": "tree"}, "bagging.estimator: must have predict_proba; got str"),
+    ],
+)  # fmt: skip
+def test_parameters_out_of_range_are_refused_before_a_cell_is_there(method, params, words):
+    label = method.partition("=")[0]
+    with pytest.raises(InputError, match=f"^params: {words}") as caught:
+        cells_of(
+            config(method=["random-forest", method] if label != "random-forest" else method, params={label: params})
+        )
+    assert "\n" not in str(caught.value)
+
+
+def test_every_method_looks_at_its_options_before_its_data():
+    """What makes the check above possible: one class is refused after the options, and before any training."""
+    from uqassay.methods import METHODS, build_method
+    from uqassay.methods.registry import method_class
+
+    for name in METHODS:
+        with pytest.raises(InputError, match=r"^y: needs at least two classes"):
+            build_method(name).fit([[0.0], [1.0]], [0, 0])
+        option = "epochs" if "epochs" in method_class(name)._get_param_names() else "n_members"
+        with pytest.raises(InputError, match=f"^{option}: "):
+            build_method(name, **{option: 0}).fit([[0.0], [1.0]], [0, 0])
+
+
+def test_device_of_the_workers_is_not_looked_for_here(monkeypatch):
+    monkeypatch.setattr("torch.cuda.device_count", lambda: 0)
+    asked = {"method": "snn", "params": {"snn": {"device": "cuda"}}}
+    with pytest.raises(InputError, match=r"^params: snn.device: 'cuda' is not on this machine"):
+        cells_of(config(**asked))
+    assert len(cells_of(config(**asked, scheduler="tcp://elsewhere:8786"))) == 2
 
 
 # -- running ----------------------------------------------------------------------------------------------------------

@@ -4,7 +4,7 @@ import csv
 import io
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, final
@@ -14,15 +14,19 @@ import numpy as np
 from uqassay.assay import FINDING_COLUMNS, assay
 from uqassay.assay.storage import plain
 from uqassay.errors import InputError
-from uqassay.experiments.bench_cell import Cell, canonical_json
-from uqassay.experiments.bench_config import BenchConfig, to_toml
-from uqassay.experiments.bench_files import write_whole
+from uqassay.experiments.bench.cell import Cell, canonical_json
+from uqassay.experiments.bench.config import BenchConfig, to_toml
+from uqassay.experiments.bench.files import write_text
+from uqassay.experiments.bench.index import INDEX
 from uqassay.experiments.store import Store
 
 if TYPE_CHECKING:
     from uqassay.assay.result import Assay
 
-__all__ = ["Comparison", "comparisons", "write_comparison", "write_config"]
+__all__ = ["Comparison", "check_places", "comparisons", "write_comparison", "write_config"]
+
+PAGE, TABLE, SAVED, CELLS = "report.html", "findings.csv", "assay", "cells.json"
+OURS = re.compile(rb'"command": ?"uqassay bench ')  # in the page: the command that makes it again
 
 
 @final
@@ -86,10 +90,8 @@ def comparisons(
     """
     store = Store(folder, create=False)
     done = {row["key"] for row in store.index.rows([cell.key for cell in cells]) if row["state"] == "done"}
-    groups: dict[tuple[str, str], list[Cell]] = {}
-    for cell in cells:
-        groups.setdefault((cell.dataset, canonical_json(cell.condition)), []).append(cell)
-    folders = _folders(folder, list(groups))
+    groups = _groups(cells)
+    folders = _folders(folder, groups)
     found = []
     for place, ((dataset, condition), members) in zip(folders, groups.items(), strict=True):
         kept = [cell for cell in members if cell.key in done]
@@ -97,6 +99,33 @@ def comparisons(
             judged, seeds = _judged(store, kept, common_members, progress)
             found.append(Comparison(dataset, json.loads(condition), judged, seeds, place))
     return found
+
+
+def check_places(cells: Sequence[Cell], folder: Path) -> None:
+    """Refuse to replace a report, findings or a saved assay that no benchmark wrote.
+
+    Parameters
+    ----------
+    cells : sequence of Cell
+    folder : Path
+        In one that holds a benchmark all of them are taken for its own, but a page that does not say so.
+
+    Raises
+    ------
+    InputError
+        Such a file, in the folder or where one of several reports belongs.
+    """
+    known = (folder / INDEX).is_file() or (folder / "cells").is_dir()
+    for place in _folders(folder, _groups(cells)):
+        written = [place / PAGE, place / TABLE, place / SAVED, folder / CELLS]
+        foreign = [path for path in written if path.exists() and not known]
+        if written[0].is_file() and not OURS.search(written[0].read_bytes()):
+            foreign.append(written[0])
+        if foreign:
+            raise InputError(
+                f"output: {foreign[0]} was not written by uqassay bench, and would be replaced; move it, or choose another "
+                "folder."
+            )
 
 
 def write_comparison(comparison: Comparison, *, command: str | None = None) -> Path:
@@ -115,9 +144,9 @@ def write_comparison(comparison: Comparison, *, command: str | None = None) -> P
     writer = csv.DictWriter(table, FINDING_COLUMNS, lineterminator="\n")
     writer.writeheader()
     writer.writerows(comparison.assay.finding_rows())
-    write_whole(folder / "findings.csv", table.getvalue())
-    comparison.assay.save(folder / "assay")
-    return write_page(comparison.assay, folder / "report.html", command=command)
+    write_text(folder / TABLE, table.getvalue())
+    comparison.assay.save(folder / SAVED)
+    return write_page(comparison.assay, folder / PAGE, command=command)
 
 
 def write_config(config: BenchConfig, cells: Sequence[Cell], folder: Path) -> Path:
@@ -133,8 +162,8 @@ def write_config(config: BenchConfig, cells: Sequence[Cell], folder: Path) -> Pa
         "config": config.to_dict(),
         "cells": [{"key": cell.key, **json.loads(cell.to_json())} for cell in cells],
     }
-    write_whole(folder / "cells.json", json.dumps(plain(resolved), allow_nan=False, indent=1) + "\n")
-    write_whole(folder / "config.toml", to_toml(config) + "\n")
+    write_text(folder / CELLS, json.dumps(plain(resolved), allow_nan=False, indent=1) + "\n")
+    write_text(folder / "config.toml", to_toml(config) + "\n")
     return folder / "config.toml"
 
 
@@ -181,7 +210,15 @@ def _judged(
     return judged, {name: tuple(seeds[name]) for name in order}
 
 
-def _folders(folder: Path, groups: Sequence[tuple[str, str]]) -> list[Path]:
+def _groups(cells: Sequence[Cell]) -> dict[tuple[str, str], list[Cell]]:
+    """The cells of each report, by data set and condition."""
+    groups: dict[tuple[str, str], list[Cell]] = {}
+    for cell in cells:
+        groups.setdefault((cell.dataset, canonical_json(cell.condition)), []).append(cell)
+    return groups
+
+
+def _folders(folder: Path, groups: Collection[tuple[str, str]]) -> list[Path]:
     """The folder itself for one report; for several, folders in it whose names no file system minds."""
     if len(groups) == 1:
         return [folder]
@@ -190,7 +227,7 @@ def _folders(folder: Path, groups: Sequence[tuple[str, str]]) -> list[Path]:
     for dataset, condition in groups:
         words = [f"{key}={value}" for key, value in sorted(json.loads(condition).items())] if several else []
         name = re.sub(r"[^A-Za-z0-9._=-]+", "-", " ".join([dataset, *words])).strip(".-") or "data"
-        reserved = ("cells", "drafts", "assay")
+        reserved = ("cells", "drafts", SAVED)
         while name.lower() in (*map(str.lower, names), *reserved):
             name += "_"
         names.append(name)

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any, Literal, final
 
 from uqassay.errors import InputError
-from uqassay.experiments.bench_cell import Cell, canonical_json
-from uqassay.experiments.bench_owner import is_dead
+from uqassay.experiments.bench.cell import Cell, canonical_json
+from uqassay.experiments.bench.owner import is_dead
 
 __all__ = ["INDEX", "FolderProblem", "Index", "State", "lapsed"]
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, final
 
-from uqassay.experiments.bench_index import lapsed
+from uqassay.experiments.bench.index import lapsed
 from uqassay.experiments.store import Store
 
 __all__ = ["BenchStatus", "StatusRow", "read_status"]

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from uqassay.errors import InputError, MissingDependencyError
-from uqassay.experiments.bench_cell import Cell
-from uqassay.experiments.bench_index import FolderProblem, lapsed
-from uqassay.experiments.bench_worker import THREAD_VARIABLES, Outcome, run_cell
+from uqassay.experiments.bench.cell import Cell
+from uqassay.experiments.bench.index import FolderProblem, lapsed
+from uqassay.experiments.bench.worker import THREAD_VARIABLES, Outcome, run_cell
 from uqassay.experiments.store import Store
 
 __all__ = ["Jobs", "give_up", "run_round"]

@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from typing import Any, Literal, final
 
 from uqassay.errors import InputError
-from uqassay.experiments.bench_cell import Cell, CellResult, function_of
-from uqassay.experiments.bench_index import FolderProblem
+from uqassay.experiments.bench.cell import Cell, CellResult, function_of
+from uqassay.experiments.bench.index import FolderProblem
 from uqassay.experiments.store import Store
 
 __all__ = ["THREAD_VARIABLES", "Outcome", "run_cell"]

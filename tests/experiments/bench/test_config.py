@@ -6,7 +6,7 @@ import tomllib
 import pytest
 
 from uqassay.errors import InputError, MissingDependencyError
-from uqassay.experiments.bench_config import BenchConfig, read_config, read_params, read_values, to_toml
+from uqassay.experiments.bench.config import BenchConfig, read_config, read_params, read_values, to_toml
 
 FULL = {
     "dataset": ["digits", "openml:40"], "method": ["snn", "narrow=mc-dropout"], "seeds": [3, 0], "preset": "smoke",
