@@ -14,11 +14,12 @@ from uqassay.calibration.power_analysis import (
     calibration_power,
     required_instances,
 )
-from uqassay.calibration.simplex_search import QUICK, THOROUGH, SimplexSearch
+from uqassay.calibration.simplex_search import PATIENT, QUICK, THOROUGH, SimplexSearch
 from uqassay.calibration.single_hypothesis import CalibrationTest, calibration_test
 from uqassay.calibration.weighted_average import WeightedAverageEffect, weighted_average_effect
 
 __all__ = [
+    "PATIENT",
     "QUICK",
     "THOROUGH",
     "CalibrationPower",

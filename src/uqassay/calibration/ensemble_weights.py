@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from uqassay._array import RandomState, row_chunks
+from uqassay._array import generator as as_generator
 from uqassay.calibration._parts import hard_labels, member_array
 from uqassay.calibration.mixtures import MixtureObjective, Mixtures
 from uqassay.calibration.score_weights import PROPER_SCORES, ScoreWeights, brier_weights, log_loss_weights
@@ -147,7 +148,7 @@ class EnsembleWeights:
         if self.measure == "brier":
             return brier_weights(members, labels)
         objective = MixtureObjective(Mixtures(members), labels[np.newaxis], calibration_measure(self.measure))
-        generator = np.random.default_rng(0 if self.rng is None else self.rng)
+        generator = as_generator(self.rng)
         values, weights = minimise_over_simplex(objective, self.search or THOROUGH, generator)
         return weights[0], float(values[0]), np.nan
 

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from uqassay._array import RandomState, as_numeric
+from uqassay._array import generator as as_generator
 from uqassay.calibration._parts import groups_of, hard_labels, member_array, two_parts
 from uqassay.calibration.instance_weights import InstanceWeights, WeightModel
 from uqassay.calibration.monte_carlo import CALIBRATED, check_alpha, labels_from, monte_carlo_pvalue, pvalue_text
@@ -191,7 +192,7 @@ def instance_dependent_calibration_test(
             f"features: needs one row for each of the {len(probs)} instances; got shape {inputs.shape}; "
             "take them from the same instances in the same order."
         )
-    generator = np.random.default_rng(0 if rng is None else rng)
+    generator = as_generator(rng)
     parts = two_parts(probs.mean(axis=1).argmax(axis=1), fraction, groups_of(members, groups), generator)
     first, rest = parts
     if isinstance(model, InstanceWeights):

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from uqassay._array import RandomState, as_numeric, check_rows
+from uqassay._array import generator as as_generator
 from uqassay.calibration._parts import groups_of, hard_labels, member_array
 from uqassay.calibration.weight_network import (
     Layers,
@@ -135,7 +136,7 @@ class InstanceWeights:
             Members, labels or features that do not fit together, or options out of their range.
         """
         self._check()
-        generator = np.random.default_rng(0 if self.rng is None else self.rng)
+        generator = as_generator(self.rng)
         probs = member_array(members)
         labels = hard_labels(y, len(probs), probs.shape[2], "y")
         inputs = self._standardised(_features(features, probs), probs.shape[1])

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from scipy import special
 
 from uqassay._array import RandomState, as_numeric
+from uqassay._array import generator as as_generator
 from uqassay.calibration.credal_hypothesis import CredalCalibrationTest, Null, credal_calibration_test
 from uqassay.calibration.miscalibration import Miscalibration, true_probs
 from uqassay.calibration.monte_carlo import labels_from
@@ -45,7 +46,7 @@ class PowerSimulation:
         self.sentence, self.truth = true_probs(alternative, predicted)
         self.measure, self.alpha, self.null = measure, alpha, null
         self.n_draws, self.search = n_draws, search
-        self.generator = np.random.default_rng(0 if rng is None else rng)
+        self.generator = as_generator(rng)
         self.pvalues: dict[int, list[float]] = {}
         self.rejections: dict[int, list[bool]] = {}
 

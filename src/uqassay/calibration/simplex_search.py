@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from uqassay.calibration.mixtures import MixtureObjective
 
 __all__ = [
+    "PATIENT",
     "QUICK",
     "THOROUGH",
     "SimplexMinimum",
@@ -73,6 +74,7 @@ class SimplexSearch:
     n_steps: int
 
 
+PATIENT = SimplexSearch(n_shared=2000, n_populations=1, n_kept=600, n_left=20, n_generations=60, n_rounds=8, n_steps=12)
 THOROUGH = SimplexSearch(n_shared=250, n_populations=1, n_kept=91, n_left=10, n_generations=20, n_rounds=5, n_steps=12)
 QUICK = SimplexSearch(n_shared=300, n_populations=1, n_kept=32, n_left=2, n_generations=12, n_rounds=3, n_steps=8)
 

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
 from uqassay._array import RandomState
+from uqassay._array import generator as as_generator
 from uqassay.calibration._parts import Parts, groups_of, hard_labels, member_array, two_parts
 from uqassay.calibration.credal_hypothesis import CredalCalibrationTest, Null, credal_calibration_test
 from uqassay.errors import InputError
@@ -141,7 +142,7 @@ def weighted_average_effect(
     probs = member_array(members)
     labels = hard_labels(y_true, len(probs), probs.shape[2])
     units = groups_of(members, groups)
-    generator = np.random.default_rng(0 if rng is None else rng)
+    generator = as_generator(rng)
     plain = probs.mean(axis=1)
     if calibration_rows is None:
         parts = two_parts(plain.argmax(axis=1), fraction, units, generator)

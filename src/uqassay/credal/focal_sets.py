@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from uqassay._array import generator
 from uqassay.credal.moebius import MAX_ENUMERATED_CLASSES
 from uqassay.credal.overlap import best_overlapping_sets, ellipsoid_cells
 from uqassay.errors import InputError, TooManyClassesError
@@ -160,8 +161,8 @@ def budget_from_embeddings(
     y, n_classes = _labels(labels, len(x), n_classes)
     if not 0 < level < 1:
         raise InputError(f"level: must lie strictly between 0 and 1, {level} was given; pass for instance 0.95.")
-    generator = np.random.default_rng(0 if rng is None else rng)
-    inside, volumes = ellipsoid_cells(x, y, n_classes, level, whole_number("n_points", n_points, 1), generator)
+    random = generator(rng)
+    inside, volumes = ellipsoid_cells(x, y, n_classes, level, whole_number("n_points", n_points, 1), random)
     return _budget(inside, volumes, n_sets, max_size)
 
 

@@ -5,11 +5,12 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from uqassay._array import generator
 from uqassay.errors import InputError
 from uqassay.metrics.ranking_metrics import RANKING_METRICS, RankingMetric
 from uqassay.predictions._base import Array
 from uqassay.statistics import PairedComparison
-from uqassay.statistics._samples import check_choice, check_draws, generator, make_units
+from uqassay.statistics._samples import check_choice, check_draws, make_units
 from uqassay.statistics.linearised import Linearised
 from uqassay.statistics.statistic_comparisons import (
     PairwiseComparisons,

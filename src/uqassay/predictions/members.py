@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from uqassay._array import as_numeric, check_class_count, check_rows, draw_per_row, row_chunks, tolerance_of
+from uqassay._array import as_numeric, check_class_count, check_rows, draw_per_row, generator, row_chunks, tolerance_of
 from uqassay.errors import InputError
 from uqassay.predictions._base import CORE_BYTES, Array, Prediction, event_and_rest, normalised, not_negative
 from uqassay.predictions._summation import OrderFreeSum
@@ -183,7 +183,7 @@ class Members(Prediction):
             raise InputError(
                 f"n_members: must lie in 1 … {self.n_members}; got {n_members}; ask for no more than there are."
             )
-        chosen = np.sort(np.random.default_rng(0 if rng is None else rng).permutation(self.n_members)[:n_members])
+        chosen = np.sort(generator(rng).permutation(self.n_members)[:n_members])
         weights = None if self.weights is None else self.weights[..., chosen]
         return Members(
             self.probs[:, chosen],

@@ -90,11 +90,6 @@ def check_choice(value: str, name: str, choices: tuple[str, ...]) -> None:
         raise InputError(f"{name}: must be one of {known}; got {value!r}; choose one of these.")
 
 
-def generator(rng: int | np.random.Generator | None) -> np.random.Generator:
-    """A generator; None means seed 0, so that a rerun agrees."""
-    return np.random.default_rng(0 if rng is None else rng)
-
-
 @final
 @dataclass(frozen=True, slots=True)
 class Units:

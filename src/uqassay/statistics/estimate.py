@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
+from uqassay._array import generator
 from uqassay.statistics._resampling import draw_means, draw_run_effects
 from uqassay.statistics._samples import (
     Floats,
@@ -14,7 +15,6 @@ from uqassay.statistics._samples import (
     check_choice,
     check_draws,
     check_level,
-    generator,
     make_units,
     spread_of_mean,
 )

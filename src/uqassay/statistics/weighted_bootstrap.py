@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from uqassay._array import generator
 from uqassay.errors import InputError
 from uqassay.statistics._samples import (
     Floats,
@@ -14,7 +15,6 @@ from uqassay.statistics._samples import (
     check_choice,
     check_draws,
     check_level,
-    generator,
     is_number,
     make_units,
 )
