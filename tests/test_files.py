@@ -178,6 +178,68 @@ def test_a_folder_whose_second_rename_fails_gets_the_older_one_back(tmp_path, mo
     assert (names(tmp_path), content(tmp_path / "a")) == (["a"], OLD)
 
 
+def with_a_rival(monkeypatch, path, before, rival):
+    """The rival acts once, before the rename that `before` tells by source and target."""
+    honest, said = os.replace, []
+
+    def replace(source, target):
+        if not said and before(Path(source), Path(target)):
+            said.append(True)
+            rival(honest)
+        honest(source, target)
+
+    monkeypatch.setattr("os.replace", replace)
+    write_folder(path)
+    assert said
+
+
+@pytest.mark.parametrize("older", [True, False])
+def test_a_folder_that_another_writer_puts_there_first_is_replaced(tmp_path, monkeypatch, older):
+    path = tmp_path / "a"
+    if older:
+        write_folder(path, OLD)
+
+    def puts_its_own(_):
+        (path / "inside").mkdir(parents=True)
+        (path / "inside" / "file").write_bytes(b"of another writer")
+
+    with_a_rival(monkeypatch, path, lambda _, target: target == path, puts_its_own)
+    assert (names(tmp_path), content(path)) == (["a"], NEW)
+
+
+@pytest.mark.parametrize("returns", [True, False])
+def test_a_folder_that_another_writer_has_aside(tmp_path, monkeypatch, returns):
+    path = tmp_path / "a"
+    write_folder(path, OLD)
+    path.chmod(0o700)
+
+    def takes_it(rename):
+        rename(path, tmp_path / "aside")
+        if returns:
+            path.mkdir()
+            (path / "of another writer").touch()
+
+    with_a_rival(monkeypatch, path, lambda source, _: source == path, takes_it)
+    assert (names(tmp_path), content(path), content(tmp_path / "aside")) == (["a", "aside"], NEW, OLD)
+    assert os.name != "posix" or stat.S_IMODE(path.stat().st_mode) == 0o700
+
+
+def test_a_place_that_is_always_taken_is_given_up(tmp_path, monkeypatch):
+    path = tmp_path / "a"
+    write_folder(path, OLD)
+    honest = os.replace
+
+    def replace(source, target):
+        if Path(target) == path and content(Path(source)) == NEW:
+            raise OSError(errno.ENOTEMPTY, "Directory not empty", source, None, target)
+        honest(source, target)
+
+    monkeypatch.setattr("os.replace", replace)
+    with pytest.raises(OSError, match=rf"Directory not empty: {re.escape(repr(str(path)))}$"):
+        write_folder(path)
+    assert (names(tmp_path), content(path)) == (["a"], OLD)
+
+
 @WRITERS
 def test_a_folder_that_is_missing(tmp_path, writer):
     path = tmp_path / "none" / "a.npz"
@@ -205,6 +267,21 @@ def test_only_a_file_is_replaced_by_a_file(tmp_path):
     assert (tmp_path / "file").read_bytes() == OLD
     with pytest.raises(NotADirectoryError, match="Not a directory"):
         write(tmp_path / "file" / "below")
+
+
+@pytest.mark.parametrize("end", [os.sep, os.sep + "."])
+@pytest.mark.parametrize("there", [True, False])
+def test_a_name_that_ends_in_a_separator_is_no_file(tmp_path, end, there):
+    path = str(tmp_path / "plain")
+    if there:
+        write(path, OLD)
+    with pytest.raises(
+        FileFormatError, match=r"^path: '.*plain.*' is the name of a folder; give the name of a file\.$"
+    ):
+        write(path + end)
+    assert [content(found) for found in tmp_path.iterdir()] == [OLD] * there
+    write_folder(str(tmp_path / "folder") + end)
+    assert content(tmp_path / "folder") == NEW
 
 
 def test_errors_of_other_files_keep_their_names(tmp_path):
@@ -328,6 +405,32 @@ def test_two_writers_at_once_never_mix(tmp_path, kind):
     assert path.read_bytes()[:1] in {b"a", b"b", b"c"}
 
 
+@POSIX
+def test_writers_of_a_folder_at_once_never_fail_nor_mix_nor_leave_anything(tmp_path):
+    path, problems = tmp_path / "a", []
+    write_folder(path, b"a")
+
+    def often(letter):
+        try:
+            for _ in range(20):
+                with draft_of(path, folder=True) as draft:
+                    draft.mkdir()
+                    for name in "xyz":
+                        (draft / name).write_bytes(letter)
+        except OSError as problem:
+            problems.append(problem)
+
+    writers = [threading.Thread(target=often, args=(letter,)) for letter in (b"a", b"b", b"c")]
+    for writer in writers:
+        writer.start()
+    for writer in writers:
+        writer.join()
+    assert not problems
+    assert names(tmp_path) == ["a"]
+    assert names(path) == ["x", "y", "z"]
+    assert len({part.read_bytes() for part in path.iterdir()}) == 1
+
+
 @WRITERS
 def test_content_and_names_are_brought_to_the_disk_before_and_after_the_rename(tmp_path, monkeypatch, writer):
     honest_fsync, honest_replace, said = os.fsync, os.replace, []
@@ -392,6 +495,33 @@ def test_permissions_are_those_of_any_new_file_or_of_the_older_one(tmp_path, uma
         os.umask(before)
 
 
+@POSIX
+def test_a_folder_keeps_the_permissions_of_the_older_one(tmp_path):
+    path = tmp_path / "a"
+    write_folder(path, OLD)
+    for mode in (0o700, 0o750, 0o777):
+        path.chmod(mode)
+        write_folder(path)
+        assert stat.S_IMODE(path.stat().st_mode) == mode
+
+
+@POSIX
+@pytest.mark.parametrize("at_first", [True, False])
+def test_a_folder_that_another_writer_has_aside_at_one_moment_hands_its_permissions_on(tmp_path, at_first):
+    path = tmp_path / "a"
+    if at_first:
+        path.mkdir()
+        path.chmod(0o700)
+    with draft_of(path, folder=True) as draft:
+        draft.mkdir()
+        if at_first:
+            path.rename(tmp_path / "aside")
+        else:
+            path.mkdir()
+            path.chmod(0o700)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o700
+
+
 @pytest.fixture
 def somebody():
     """A folder that all may enter, and this process as a user whom permissions bind, also where tests run as root."""
@@ -436,6 +566,29 @@ def test_a_file_that_may_not_be_written_is_not_replaced(tmp_path, monkeypatch, s
     with pytest.raises(PermissionError, match=re.escape(f"Permission denied: '{path}'")):
         write(path)
     assert (names(somebody), path.read_bytes()) == (["a"], OLD)
+
+
+@pytest.mark.parametrize("fails", [True, False])
+def test_a_folder_that_takes_no_files_leaves_nothing_behind(somebody, monkeypatch, fails):
+    path, honest = somebody / "a", os.replace
+    (path / "inside").mkdir(parents=True)
+    (path / "inside" / "file").write_bytes(OLD)
+    path.chmod(0o500)
+
+    def replace(source, target):
+        if fails and Path(target) == path and content(Path(source)) == NEW:
+            raise OSError(errno.EIO, "Input/output error")
+        honest(source, target)
+
+    monkeypatch.setattr("os.replace", replace)
+    if fails:
+        with pytest.raises(OSError, match="Input/output error"):
+            write_folder(path)
+    else:
+        write_folder(path)
+    assert (names(somebody), content(path)) == (["a"], OLD if fails else NEW)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o500
+    path.chmod(0o700)
 
 
 def test_a_folder_that_takes_files_and_shows_none(somebody):

@@ -1,8 +1,9 @@
 """Files and folders that appear whole or not at all: the one way in which this package writes.
 
 What is written goes to a draft beside its target, is brought to the disk, and takes the target's place by one rename. So a
-reader sees the older content or the new one and never a half, whenever the process or the machine stops; two writers each
-have a draft of their own, and the last one stays. A symbolic link stays, and what it leads to is replaced.
+reader sees the older content or the new one and never a half, whenever the process or the machine stops; writers at the same
+time each have a draft of their own, and the last one stays. A folder takes the place of an older one by two renames, between
+which a reader finds none; see `draft_of`. A symbolic link stays, and what it leads to is replaced.
 """
 
 import errno
@@ -20,6 +21,8 @@ from uqassay.errors import FileFormatError
 __all__ = ["DRAFT", "draft_of", "flush", "plain_target", "whole_file"]
 
 DRAFT = ".uqassay-"  # begins the name of every draft; one that stays belongs to a process that was killed
+TAKEN = (errno.EEXIST, errno.ENOTEMPTY)  # what systems say of a rename to a folder that holds something
+ATTEMPTS = 100  # to put a folder in its place; each that fails is one of another writer that did not
 
 
 @contextmanager
@@ -66,37 +69,39 @@ def draft_of(path: str | os.PathLike[str], *, folder: bool = False) -> Iterator[
     path : path
         In a folder that exists. Whether a folder there may be replaced is for the caller to know.
     folder : bool
-        The draft is a folder, which the block makes. Folders change places by two renames: where the process is killed
-        between them, the older one has the name of a draft.
+        The draft is a folder, which the block makes. Where a folder is replaced, the older one is renamed first and the new
+        one then: a reader who looks between the two finds nothing at `path`, one who opens file after file may get some of
+        either, and where the process is killed between them the older one stays under the name of a draft. No writer fails
+        because of another one.
 
     Yields
     ------
     Path
         An empty file with the permissions of the file that it replaces, else those of any new file; or the name of a
-        folder that does not exist yet.
+        folder that does not exist yet, and that gets the permissions of the folder that it replaces before it takes its place.
 
     Raises
     ------
     FileFormatError
-        The target of a file is a folder, a pipe or a device.
+        The target of a file is a folder, a pipe or a device, or its name ends in a separator.
     OSError
         What the file system refuses, told of `path`: no such folder, no space left, no permission to write the folder or the
         file that would be replaced.
     """
-    target = Path(os.path.realpath(path)) if folder else plain_target(Path(path))
+    target = Path(os.path.realpath(path)) if folder else plain_target(path)
     draft = _new_name(target)
     try:
-        permissions = None if folder else _made(draft, target)
+        permissions = _permissions(target) if folder else _made(draft, target)
         yield draft
-        if permissions is None:
+        if folder:
             for place, _, names in os.walk(draft):
                 for part in (*(Path(place, name) for name in names), Path(place)):
                     flush(part)
+            _put_folder(draft, target, permissions)
         else:
             flush(draft)
-            if stat.S_IMODE(draft.stat().st_mode) != permissions:  # some writers make files for their owner alone
-                draft.chmod(permissions)
-        _put(draft, target, folder)
+            _permit(draft, permissions)  # some writers make files for their owner alone
+            os.replace(draft, target)
         flush(target.parent)
     except OSError as problem:
         own = problem.filename is None or os.fspath(problem.filename).startswith(os.fspath(draft))
@@ -107,17 +112,19 @@ def draft_of(path: str | os.PathLike[str], *, folder: bool = False) -> Iterator[
         _remove(draft)
 
 
-def plain_target(path: Path) -> Path:
+def plain_target(path: str | os.PathLike[str]) -> Path:
     """Where a file written at `path` belongs: behind symbolic links, so that these stay; only a file is replaced.
 
     Raises
     ------
     FileFormatError
-        A folder, a pipe or a device is there.
+        A folder, a pipe or a device is there, or the name is one of a folder: it ends in a separator.
     """
+    if os.path.basename(os.fspath(path)) in ("", "."):
+        raise FileFormatError(f"path: {os.fspath(path)!r} is the name of a folder; give the name of a file.")
     target = Path(os.path.realpath(path))
     try:
-        mode = path.stat().st_mode
+        mode = Path(path).stat().st_mode
     except FileNotFoundError:
         return target
     if not stat.S_ISREG(mode):
@@ -165,23 +172,64 @@ def _made(draft: Path, target: Path) -> int:
     return permissions
 
 
-def _put(draft: Path, target: Path, folder: bool) -> None:
-    if not (folder and target.is_dir()):
-        os.replace(draft, target)
-        return
-    older = _new_name(target)
-    os.replace(target, older)
+def _permissions(target: Path) -> int | None:
+    """None where nothing is there, for which another writer's renames may be the reason."""
     try:
-        os.replace(draft, target)
-    except BaseException:
+        return stat.S_IMODE(target.stat().st_mode)
+    except FileNotFoundError:
+        return None
+
+
+def _permit(draft: Path, permissions: int | None) -> None:
+    if permissions is not None and stat.S_IMODE(draft.stat().st_mode) != permissions:
+        draft.chmod(permissions)
+
+
+def _put_folder(draft: Path, target: Path, permissions: int | None) -> None:
+    """Again where another writer's folder came first; permissions are those of the target as the block began."""
+    for left in reversed(range(ATTEMPTS)):
+        found = _permissions(target)
+        permissions = permissions if found is None else found
+        _permit(draft, permissions)
+        older = _set_aside(target)
+        try:
+            os.replace(draft, target)
+        except BaseException as problem:
+            if older is not None:
+                _put_back(older, target)
+            if not (left and isinstance(problem, OSError) and problem.errno in TAKEN):
+                raise
+        else:
+            if older is not None:
+                _remove(older)
+            return
+
+
+def _set_aside(target: Path) -> Path | None:
+    """The new name of an older folder; None where there is none, or another writer has it aside."""
+    older = _new_name(target)
+    try:
+        if target.is_dir():
+            os.replace(target, older)
+            return older
+    except FileNotFoundError:
+        pass
+    return None
+
+
+def _put_back(older: Path, target: Path) -> None:
+    try:
         os.replace(older, target)
-        raise
-    shutil.rmtree(older, ignore_errors=True)
+    except OSError as problem:
+        if problem.errno not in TAKEN:
+            raise
+        _remove(older)  # another writer's is there, and newer
 
 
 def _remove(draft: Path) -> None:
     with suppress(OSError):  # a folder that may no longer be written keeps it
-        if draft.is_dir():
+        if draft.is_dir() and not draft.is_symlink():
+            draft.chmod(stat.S_IRWXU)  # it may have the permissions of one that takes no files
             shutil.rmtree(draft, ignore_errors=True)
         else:
             draft.unlink(missing_ok=True)

@@ -2,6 +2,8 @@
 
 import io
 import json
+import os
+import sqlite3
 from types import SimpleNamespace
 
 import numpy as np
@@ -78,7 +80,7 @@ def test_file_and_options_make_the_same_cells_and_the_stored_one_the_same_number
 def test_options_go_before_the_file(run, tmp_path):
     (tmp_path / "a.toml").write_text('dataset = "iris"\nmethod = "snn"\nseeds = 5\npreset = "paper"\nworkers = 0\n')
     words = ["bench", "--config", tmp_path / "a.toml", "--seeds", "1", "--preset", "smoke", "-o", tmp_path / "run"]
-    assert run(*words, "--dry-run").code == 0
+    assert run(*words).code == 0
     cell = Cell.from_json(Store(tmp_path / "run").index.rows()[0]["cell"])
     assert (len(keys(tmp_path / "run")), cell.seed, cell.params["params"]["epochs"]) == (1, 0, 2)
 
@@ -150,7 +152,7 @@ def test_dry_run_trains_nothing_and_the_first_cells_tell_the_cost(run, tmp_path)
         "3 of 3 cells to do, 0 done, 0 failed.",
         "No cell was timed yet; --first runs one of each method and data set, and keeps it.",
     ]
-    assert not (tmp_path / "config.toml").exists()
+    assert list(tmp_path.iterdir()) == []
     timed = run(*words, "--dry-run", "--first")
     assert timed.code == 0
     assert timed.out.startswith("2 of 3 cells to do, 1 done, 0 failed.\nAbout ")
@@ -159,6 +161,34 @@ def test_dry_run_trains_nothing_and_the_first_cells_tell_the_cost(run, tmp_path)
     row = next(row for row in Store(tmp_path).index.rows() if row["state"] == "done")
     np.testing.assert_allclose(found["seconds"], 2 * row["seconds"])
     assert json.loads(row["cell"])["seed"] == 0
+
+
+def contents(folder):
+    return {path: path.read_bytes() if path.is_file() else None for path in folder.rglob("*")}
+
+
+def test_dry_run_changes_nothing_and_a_run_keeps_drafts_of_somebody(run, tmp_path):
+    (tmp_path / "drafts" / "thesis").mkdir(parents=True)
+    (tmp_path / "drafts" / "thesis" / "t.tex").write_text("mine")
+    os.utime(tmp_path / "drafts" / "thesis", (0, 0))
+    before = contents(tmp_path)
+    assert run(*SMOKE, "-o", tmp_path, "--dry-run").code == 0
+    assert contents(tmp_path) == before
+    assert run(*SMOKE, "-o", tmp_path / "new", "--dry-run").code == 0
+    assert not (tmp_path / "new").exists()
+    assert run(*SMOKE, "-o", tmp_path).code == 0
+    assert before.items() <= contents(tmp_path).items()
+
+
+def test_dry_run_counts_failed_cells_that_are_to_be_run_again(run, tmp_path):
+    words = [*SMOKE, "--param", "snn.learning_rate=1e38", "-o", tmp_path]
+    assert run(*words).code == 1
+    before = contents(tmp_path)
+    assert run(*words, "--dry-run").out.startswith("0 of 1 cells to do, 0 done, 1 failed.")
+    assert run(*words, "--dry-run", "--retry-failed").out.startswith("1 of 1 cells to do, 0 done, 0 failed.")
+    assert contents(tmp_path) == before
+    assert run(*words, "--dry-run", "--first", "--retry-failed").code == 0
+    assert [attempt for _, attempt, _ in keys(tmp_path).values()] == [2]
 
 
 def test_costs_in_words():
@@ -269,6 +299,39 @@ def test_report_of_something_else_is_neither_replaced_nor_trained_for(run, tmp_p
     assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [(name, "mine")]
 
 
+@pytest.mark.parametrize("name", ["config.toml", "findings.csv", "assay", "cells.json"])
+def test_folder_named_cells_makes_no_benchmark(run, tmp_path, name):
+    (tmp_path / "cells").mkdir()
+    (tmp_path / name).write_text("mine")
+    before = contents(tmp_path)
+    for words in ([], ["--dry-run"]):
+        ran = run(*SMOKE, "-o", tmp_path, *words)
+        assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1)
+        assert "would be replaced" in ran.err
+    assert contents(tmp_path) == before
+
+
+def test_folder_whose_index_has_gone_goes_on_with_its_cells(run, tmp_path):
+    assert run(*SMOKE, "-o", tmp_path).code == 0
+    for file in tmp_path.glob("index.sqlite*"):
+        file.unlink()
+    assert run(*SMOKE, "-o", tmp_path, "--dry-run").out.startswith("0 of 1 cells to do, 1 done, 0 failed.")
+    ran = run(*SMOKE, "-o", tmp_path)
+    assert (ran.code, "1 of 1 cells done, 1 of them kept" in ran.out) == (0, True)
+
+
+def test_database_of_something_else_is_left_alone(run, tmp_path):
+    base = sqlite3.connect(tmp_path / "index.sqlite")
+    base.executescript("CREATE TABLE notes (a)")
+    base.close()
+    before = contents(tmp_path)
+    for words in ([*SMOKE, "-o", tmp_path], [*SMOKE, "-o", tmp_path, "--dry-run"], ["bench", "status", tmp_path]):
+        ran = run(*words)
+        assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1)
+        assert "index.sqlite was not written by uqassay, so " in ran.err
+        assert contents(tmp_path) == before
+
+
 def test_report_that_took_the_place_of_a_benchmark_s_own_stays(run, tmp_path):
     assert run(*SMOKE, "-o", tmp_path).code == 0
     page = tmp_path / "report.html"
@@ -312,6 +375,14 @@ def test_place_to_run_in_goes_before_that_of_the_file(run, tmp_path):
     assert run(*words, "--scheduler", "tcp://host:1").code == 0
     (tmp_path / "a.toml").write_text('dataset = "iris"\nmethod = "snn"\nscheduler = "tcp://host:1"\n')
     assert run(*words, "--workers", 1).code == 0
+
+
+@pytest.mark.parametrize("option", ["--method", "--dataset", "--param", "--condition"])
+def test_bytes_that_are_no_text_are_refused(run, tmp_path, option):
+    ran = run(*SMOKE, option, "\udcff=snn", "-o", tmp_path / "run")
+    assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1)
+    assert ran.err.startswith(f"{option[2:]}: must be text in UTF-8; got ")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_file_in_the_place_of_the_folder_is_refused_before_anything_is_trained(run, tmp_path):

@@ -147,3 +147,8 @@ def test_what_cannot_be_downloaded_says_where_it_goes(own_cache):
         InputError, match=rf"caltech-101: cannot be downloaded; put the folder .* at {own_cache}/caltech-101"
     ):
         load_dataset("caltech-101")
+    place = own_cache / "plantclef"
+    with pytest.raises(
+        InputError, match=rf"plantclef: .* one sub-folder per class at {place}/train and {place}/test\."
+    ):
+        load_dataset("plantclef")

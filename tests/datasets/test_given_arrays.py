@@ -94,6 +94,44 @@ def test_labels_that_are_no_classes(tmp_path, labels, shown):
         load_npz(tmp_path / "mine.npz")
 
 
+@pytest.mark.parametrize(
+    "labels",
+    [np.array([0, 1e300]), np.array([0, 2**64 - 1], dtype=np.uint64), np.array([-1e19, 0]), np.array([0, 2.0**63])],
+)
+@pytest.mark.parametrize("split", [True, False])
+def test_labels_that_fit_no_whole_number_are_refused(tmp_path, labels, split):
+    x, y = np.random.default_rng(0).normal(size=(20, 2)), np.repeat(labels, 10)
+    arrays = {"X_train": x, "y_train": y, "X_test": x, "y_test": y} if split else {"X": x, "y": y}
+    np.savez(tmp_path / "mine.npz", **arrays)
+    with pytest.raises(
+        FileFormatError, match=r"mine.npz: labels must be whole numbers that fit 64 bits with a sign; got"
+    ):
+        load_npz(tmp_path / "mine.npz")
+
+
+@pytest.mark.parametrize("kind", [np.int64, np.uint64])
+def test_large_labels_keep_every_digit(tmp_path, kind):
+    labels = np.array([2**62, 2**62 + 1], dtype=kind)
+    np.savez(tmp_path / "mine.npz", X=np.ones((20, 2)), y=np.resize(labels, 20))
+    assert load_npz(tmp_path / "mine.npz").class_names == (str(2**62), str(2**62 + 1))
+
+
+def test_row_that_is_not_finite_is_the_user_s_row(tmp_path):
+    x = np.ones((30, 2))
+    x[3, 1] = np.nan
+    np.savez(tmp_path / "mine.npz", X=x, y=np.arange(30) % 2)
+    with pytest.raises(InputError, match=r"^X: must hold finite numbers; row 3 does not"):
+        load_npz(tmp_path / "mine.npz")
+
+
+def test_too_few_to_split_says_what_to_save(tmp_path):
+    np.savez(tmp_path / "mine.npz", X=np.ones((2, 1)), y=[0, 1])
+    with pytest.raises(
+        FileFormatError, match=r"mine.npz: X and y cannot be split \(test_size: .*\); add instances, or save"
+    ):
+        load_npz(tmp_path / "mine.npz")
+
+
 def test_bytes_of_images_become_shares(tmp_path):
     x = np.random.default_rng(2).integers(0, 256, (8, 3, 4, 4), dtype=np.uint8)
     np.savez(tmp_path / "a.npz", X=x, y=np.arange(8) % 2)

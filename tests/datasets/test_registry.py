@@ -88,3 +88,14 @@ def test_the_page_has_the_table():
         download = "put there by hand" if about.by_hand else about.size or "none"
         expected = [about.kind, download, about.split, about.licence or "none needed", about.paper or "-"]
         assert shown[about.name] == expected
+
+
+@pytest.mark.parametrize("name", [None, 5, b"iris", ["iris"]])
+def test_name_that_is_no_text_is_refused(name):
+    with pytest.raises(InputError, match=r"^name: must be the name of a data set; got"):
+        load_dataset(name)
+
+
+def test_cache_that_is_no_path_is_refused():
+    with pytest.raises(InputError, match=r"^cache: must be the path of a folder; got 5"):
+        load_dataset("iris", cache=5)

@@ -131,10 +131,25 @@ def test_a_method_that_fails_is_left_out_with_its_reason(monkeypatch):
     failed = [note for note in result.notes if "failed" in note]
     assert len(failed) == 2  # with all classes and without one
     assert "seed 7 failed and is left out: uqassay.errors.InputError: data: no good" in failed[0]
-    assert not any("evidential" in cell.name for cell in result.rows)
+    assert not any("evidential" in cell.name for cell in result.rows if cell.name.split("/")[0] != "left-out")
+    assert [cell["note"] for cell in result.to_json() if cell["name"].startswith("left-out/")] == failed
     failing = set(FEW)
     with pytest.raises(InputError, match=r"preset: no method could be trained; .*data: no good"):
         reproduce_methods(preset="smoke", predictors=FEW, runs=1, seed=8)
+
+
+def test_a_data_set_that_cannot_be_read_stands_in_the_json(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(method_check, "VARIANTS", tuple(v for v in VARIANTS if v.name == "bagging"))
+    command = ["reproduce", "methods", "--preset", "smoke", "--runs", "1", "--json", "--data", str(tmp_path)]
+    for part in ("images-idx3", "labels-idx1"):  # so that nothing is asked of a network
+        place = tmp_path / "mnist" / f"t10k-{part}-ubyte.gz"
+        place.parent.mkdir(exist_ok=True)
+        place.write_bytes(b"damaged")
+    assert main(command) == 0
+    rows = {row["name"]: row for row in json.loads(capsys.readouterr().out)}
+    assert rows["left-out/mnist-10k"]["note"].startswith("mnist-10k is left out: ")
+    assert rows["left-out/mnist-10k"]["ours"] is None
+    assert "accuracy/digits/bagging/mean" in rows
 
 
 @pytest.mark.slow
@@ -152,9 +167,10 @@ def test_images_in_a_folder_and_the_command_line(shared, monkeypatch, capsys):
     ("options", "message"),
     [
         ({"preset": "paper"}, "preset: methods has smoke and cpu; got 'paper'"),
-        ({"runs": 0}, "runs: must be a whole number of at least 1; got 0"),
-        ({"seed": -1}, "seed: must be a whole number of at least 0; got -1"),
-        ({"workers": True}, "workers: must be a whole number of at least 1; got True"),
+        ({"runs": 0}, r"runs: must be a whole number in 1 … \d+; got 0"),
+        ({"seed": -1}, "seed: must be a whole number in 0 … 2147483647; got -1"),
+        ({"seed": 99999999999999}, "seed: must be a whole number in 0 … 2147483647; got 99999999999999; leave it out"),
+        ({"workers": True}, r"workers: must be a whole number in 1 … \d+; got True"),
         ({"predictors": ["snn", "bnn"]}, "predictors: must be among snn, .*bagging; got 'bnn'"),
         ({"predictors": []}, "predictors: must be among snn, .*; got none"),
         ({"data": "no such folder"}, "data: must be a folder with the files .*no such folder, which is none"),
@@ -163,6 +179,13 @@ def test_images_in_a_folder_and_the_command_line(shared, monkeypatch, capsys):
 def test_bad_options_are_refused(options, message):
     with pytest.raises(InputError, match=message):
         reproduce_methods(**{"preset": "smoke", **options})
+
+
+def test_option_that_means_nothing_is_named_as_it_was_given(capsys):
+    assert main(["reproduce", "methods", "--table", "1"]) == 2
+    assert capsys.readouterr().err.startswith("table: means nothing to methods, which takes --preset, ")
+    assert main(["reproduce", "methods", "--figure", "1"]) == 2
+    assert capsys.readouterr().err.startswith("figure: means nothing to methods")
 
 
 def test_what_is_trained():

@@ -218,6 +218,7 @@ def test_costs_are_the_recorded_times_of_the_same_kind(tmp_path):
     assert (before.queued, before.done, before.seconds) == (9, 0, None)
     assert before.untimed == ("toy, draw", "toy, point", "toy, where")
     store = Store(tmp_path)
+    store.index.add(some)
     for each, seconds in ((some[0], 2.0), (some[1], 5.0)):
         store.claim(each.key)
         store.finish(each, draw(each), seconds=seconds)

@@ -23,6 +23,7 @@ from uqassay.experiments.bench import owner as bench_owner
 from uqassay.experiments.bench.cell import Cell, CellResult
 from uqassay.experiments.bench.files import write_text
 from uqassay.experiments.bench.index import INDEX, FolderProblem
+from uqassay.experiments.runner import run_cells
 from uqassay.experiments.store import METADATA, PREDICTION, SCORES, Store
 
 DEAD = f"{bench_owner._host()}.{bench_owner._boot()}.1.1"  # process 1 started in the machine's first tick, or never did
@@ -254,15 +255,35 @@ def test_released_cell_is_queued(store, cell):
 
 
 def test_drafts_of_ended_processes_are_removed_and_those_of_others_stay(store):
-    names = {f"{DEAD}+1": False, f"{store.owner}+1": True, "elsewhere.0.1.0+1": True, "elsewhere.0.1.0+old": False}
+    new, old = "elsewhere.0.1.0+0123abcd", "elsewhere.0.1.0+00000000"
+    names = {f"{DEAD}+0123abcd": False, f"{store.owner}+0123abcd": True, new: True, old: False}
     for name in names:
         (store.folder / "drafts" / name).mkdir()
         (store.folder / "drafts" / name / "half").touch()
-    os.utime(store.folder / "drafts" / "elsewhere.0.1.0+old", (0, 0))
+    os.utime(store.folder / "drafts" / old, (0, 0))
     store.recover()
     assert {path.name for path in (store.folder / "drafts").iterdir()} == {
         name for name, stays in names.items() if stays
     }
+
+
+def test_drafts_folder_of_somebody_keeps_what_is_there(tmp_path, cell):
+    theirs = ["thesis", "v1.2.3.4", "v1.2.3.4+0123abcd", f"{DEAD}+1", f"{DEAD}+0123ABCD", DEAD, f"{DEAD}+0123abcde"]
+    for name in theirs:
+        (tmp_path / "drafts" / name).mkdir(parents=True)
+        (tmp_path / "drafts" / name / "t.tex").write_text("mine")
+        os.utime(tmp_path / "drafts" / name, (0, 0))
+    (tmp_path / "drafts" / f"{DEAD}+00000000").write_text("a file")
+    (tmp_path / "drafts" / f"{DEAD}+00000001").symlink_to(tmp_path / "drafts" / "thesis")
+    store = Store(tmp_path)
+    store.index.add([cell])
+    store.recover()
+    assert store.claim(cell.key)
+    assert store.finish(cell, draw(cell), seconds=0.0)
+    assert {path.name for path in (tmp_path / "drafts").iterdir()} == {
+        *theirs, f"{DEAD}+00000000", f"{DEAD}+00000001"
+    }  # fmt: skip
+    assert all((tmp_path / "drafts" / name / "t.tex").read_text() == "mine" for name in theirs)
 
 
 def test_process_that_ended_is_dead_and_a_zombie_too():
@@ -349,8 +370,16 @@ def test_limit_on_the_size_of_files_is_one_sentence(store):
 def test_folder_that_cannot_be_one_is_refused(tmp_path):
     (tmp_path / "file").touch()
     for path in (tmp_path / "file", tmp_path / "file" / "below"):
-        with pytest.raises(FolderProblem, match="cannot be a folder, since a file is in its place"):
-            Store(path)
+        for create in (True, False):
+            with pytest.raises(FolderProblem, match="/file cannot be a folder, since a file is in its place"):
+                Store(path, create=create, required=False)
+
+
+def test_file_in_the_place_of_a_folder_of_cells_is_named(store, cell):
+    store.claim(cell.key)
+    store.place(cell.key).parent.touch()
+    with pytest.raises(FolderProblem, match=rf"cells/{cell.key[:2]} cannot be a folder, since a file is in its place"):
+        store.finish(cell, draw(cell), seconds=0.0)
 
 
 def test_folder_that_may_not_be_written_is_refused(tmp_path, monkeypatch):
@@ -431,8 +460,18 @@ def test_newer_index_is_refused(store):
 
 def test_file_that_is_no_index_is_refused(tmp_path):
     (tmp_path / INDEX).write_text("this is no database at all, but it is long enough to look like one" * 10)
-    with pytest.raises(FolderProblem, match=r"the index .* cannot be used \(file is not a database\)"):
+    with pytest.raises(FolderProblem, match=r"the index .* cannot be used \(file is not a database\); delete it where"):
         Store(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == [INDEX]
+
+
+def test_damaged_index_is_refused_and_without_it_the_cells_are_found(done, cell):
+    data = (done.folder / INDEX).read_bytes()
+    (done.folder / INDEX).write_bytes(data[:4096] + b"\xff" * (len(data) - 4096))  # the schema is left
+    with pytest.raises(FolderProblem, match=r"\(database disk image is malformed\); delete it .* recovers everything"):
+        run_cells([cell], done.folder, workers=0)
+    (done.folder / INDEX).unlink()
+    assert run_cells([cell], done.folder, workers=0).n_kept == 1
 
 
 def test_full_disk_under_the_index_is_one_sentence(store, cell, monkeypatch):

@@ -117,6 +117,17 @@ def test_deviations_of_logits_have_their_covariance(kind):
     np.testing.assert_allclose(roots.swapaxes(1, 2) @ roots, hessian.logit_covariance(features, 0.5), rtol=1e-8)
 
 
+@pytest.mark.parametrize("kind", [FullHessian, KroneckerHessian])
+def test_deviations_of_logits_where_rounding_outgrows_the_least_variances(kind):
+    """Variances of the logits 17 and more orders of magnitude apart, of which the greatest is that of their shift."""
+    features, _, _, probs = layer()
+    features = features * 1e5
+    hessian = kind.of(features, probs)
+    expected = hessian.logit_covariance(features, 1e-8)
+    roots = hessian.logit_deviations(features, np.tile(np.eye(K), (N, 1, 1)), 1e-8)
+    np.testing.assert_allclose(roots.swapaxes(1, 2) @ roots, expected, rtol=1e-12)
+
+
 def test_sums_are_means_over_the_draws_of_an_instance():
     features, _, _, _ = layer()
     probs = np.random.default_rng(0).dirichlet(np.ones(K), (N, 5))

@@ -7,9 +7,17 @@ from scipy import stats
 from scipy.optimize import minimize
 from scipy.special import expit, log_expit, log_softmax, softmax
 from sklearn.linear_model import LogisticRegression
+from threadpoolctl import threadpool_limits
 
 from uqassay.methods import last_layer_laplace
 from uqassay.methods.last_layer_laplace import KINDS, LastLayerPosterior, log_evidence, mode
+
+
+@pytest.fixture(scope="module", autouse=True)
+def one_thread():
+    """Where cores are shared, several threads wait for each other at each of many small steps."""
+    with threadpool_limits(1):
+        yield
 
 
 def separable(n=60, k=3, d=4, gap=4.0, seed=0):
@@ -246,6 +254,30 @@ def test_odd_data_give_finite_positive_gaussians(kind, kronecker, data):
     assert np.isfinite(found.log_evidence)
     assert 1e-4 <= found.precision <= 1e4 * (1 + 1e-12)
     assert (np.linalg.eigvalsh(covariance) > 0).all()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kronecker", [False, True])
+@pytest.mark.parametrize("precision", [1e-8, 1e20])
+@pytest.mark.parametrize(
+    "data",
+    [separable(), blurred(), separable(n=12, k=3, d=60), (separable()[0] * 1e4, separable()[1])],
+    ids=["separable", "blurred", "many features", "large"],
+)
+def test_extreme_precisions(kind, kronecker, precision, data):
+    features, codes = data
+    found = fit(features, codes, kind=kind, kronecker=kronecker, precision=precision)
+    mean, covariance = found.logits(features)
+    logits = found.sampled_logits(features, 3, np.random.default_rng(0))
+    assert np.isfinite(logits).all()
+    assert np.isfinite(found.log_evidence)
+    if precision == 1e20 or features.max() < 100:  # else eigenvalues of 0 are rounded to more than τ
+        shift = covariance.sum(axis=(1, 2)) / 3  # variance along 1 / √K, of which data say nothing
+        np.testing.assert_allclose(shift, (features**2).sum(axis=1) / precision, rtol=1e-3)
+    if precision == 1e20:
+        np.testing.assert_allclose(mean, 0.0, atol=1e-6)
+    elif kind != "trained":
+        assert (mean.argmax(axis=1) == codes).mean() > 0.7
 
 
 def test_only_the_variational_posterior_is_sure_of_what_it_was_trained_on():

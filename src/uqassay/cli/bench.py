@@ -146,6 +146,7 @@ def bench(
         raise InputError("output: the results need a folder; give it by -o FOLDER.")
     if first and not dry_run:
         raise InputError("first: means something with --dry-run alone; leave it out.")
+    _check_text(dataset=dataset, method=method, param=param, condition=condition)
     given = {
         "dataset": _split(dataset),
         "method": _split(method),
@@ -169,7 +170,7 @@ def bench(
     cells = cells_of(plan)
     check_places(cells, output)
     if dry_run:
-        _dry_run(plan, cells, output, first=first, as_json=as_json)
+        _dry_run(plan, cells, output, first=first, retry_failed=retry_failed, as_json=as_json)
         return
     summary = _run(plan, cells, output, retry_failed=retry_failed)
     judged, failed, left_out = _report(plan, cells, output, checks)
@@ -232,14 +233,20 @@ def _config(given: dict[str, Any], file: Path | None, output: Path) -> "BenchCon
 
 def _check_folder(output: Path, *, alone: bool) -> None:
     """Refuse a folder of something else with a config.toml, which would be replaced; alone, it is the configuration."""
-    from uqassay.experiments.bench.index import INDEX
+    from uqassay.experiments.bench.files import holds_benchmark
 
-    if alone or not (output / "config.toml").is_file():
-        return
-    if not (output / INDEX).is_file() and not (output / "cells").is_dir():
+    if not alone and (output / "config.toml").is_file() and not holds_benchmark(output):
         raise InputError(
             f"output: {output} has a config.toml of its own, which would be replaced; choose another folder."
         )
+
+
+def _check_text(**given: Sequence[str] | None) -> None:
+    """Refuse bytes that are no text, which no file of the folder could hold."""
+    for name, texts in given.items():
+        for text in texts or ():
+            if text.encode(errors="replace").decode() != text:
+                raise InputError(f"{name}: must be text in UTF-8; got {text!r}; write it in UTF-8.")
 
 
 def _split(texts: Sequence[str] | None) -> list[str] | None:
@@ -295,16 +302,25 @@ def _run(plan: "BenchConfig", cells: "Sequence[Cell]", output: Path, *, retry_fa
         raise
 
 
-def _dry_run(plan: "BenchConfig", cells: "Sequence[Cell]", output: Path, *, first: bool, as_json: bool) -> None:
+def _dry_run(
+    plan: "BenchConfig", cells: "Sequence[Cell]", output: Path, *, first: bool, retry_failed: bool, as_json: bool
+) -> None:
     from uqassay.cli import terminal
     from uqassay.experiments.runner import cost_estimate, processes_of, run_cells
 
-    costs = cost_estimate(cells, output)
+    costs = cost_estimate(cells, output, retry_failed=retry_failed)
     if first and costs.untimed:
         firsts = {(cell.dataset, cell.method): cell for cell in reversed(cells)}
         wanted = [cell for cell in firsts.values() if f"{cell.dataset}, {cell.method}" in costs.untimed]
         with run_bar(len(wanted)) as show:
-            run_cells(wanted, output, workers=plan.workers, scheduler=plan.scheduler, progress=show)
+            run_cells(
+                wanted,
+                output,
+                workers=plan.workers,
+                scheduler=plan.scheduler,
+                retry_failed=retry_failed,
+                progress=show,
+            )
         costs = cost_estimate(cells, output)
     workers = processes_of(plan.workers, costs.queued + costs.running, plan.threads)
     if as_json:

@@ -405,8 +405,9 @@ def reproduce(
     options: dict[str, Any] = {option: value for option, value in asked.items() if value is not None}
     for option in options:
         if option not in taken:
+            asked_as = "table" if option == "figure" and table is not None else option
             known = ", ".join(f"--{other}" for other in ("preset", *asked) if other == "preset" or other in taken)
-            raise InputError(f"{option}: means nothing to {name}, which takes {known}; leave it out.")
+            raise InputError(f"{asked_as}: means nothing to {name}, which takes {known}; leave it out.")
     if "preset" in taken:
         options["preset"] = preset
     with terminal.progress(reproduction.steps_of(name, **options)) as say:

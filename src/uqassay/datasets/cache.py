@@ -49,6 +49,8 @@ def cache_folder(folder: str | os.PathLike[str] | None = None) -> Path:
     'my-data'
     """
     if folder is not None:
+        if not isinstance(folder, str | os.PathLike):
+            raise InputError(f"cache: must be the path of a folder; got {folder!r}; leave it out for the user's own.")
         return Path(folder).expanduser().absolute()
     named = os.environ.get(VARIABLE, "")
     if named:

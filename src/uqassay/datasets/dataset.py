@@ -17,7 +17,7 @@ from uqassay._array import RandomState, as_labels, as_numeric, generator, row_ch
 from uqassay.datasets.splits import count_of
 from uqassay.errors import InputError
 
-__all__ = ["Dataset", "shares_of_bytes"]
+__all__ = ["Dataset", "as_features", "shares_of_bytes"]
 
 Features = NDArray[np.floating[Any]]
 Labels = NDArray[np.int64]
@@ -81,7 +81,7 @@ class Dataset:
             raise InputError(f"class_names: must differ from each other; {twice!r} occurs twice; rename one.")
         fields: dict[str, Any] = {"class_names": names, "notes": tuple(self.notes)}
         for part in ("train", "test"):
-            x = _features(getattr(self, f"X_{part}"), f"X_{part}")
+            x = as_features(getattr(self, f"X_{part}"), f"X_{part}")
             y = _labels(getattr(self, f"y_{part}"), len(names), len(x), f"y_{part}")
             fields |= {f"X_{part}": x, f"y_{part}": y}
             fields[f"groups_{part}"] = _groups(getattr(self, f"groups_{part}"), len(x), f"groups_{part}")
@@ -260,7 +260,8 @@ class Dataset:
 # -- what comes in ----------------------------------------------------------------------------------------------------
 
 
-def _features(values: Any, name: str) -> Features:
+def as_features(values: Any, name: str) -> Features:
+    """Instances as finite floating-point numbers, refused by the name given; a copy only where they are whole numbers."""
     array = as_numeric(values, name)
     if len(array) == 0 and name == "X_train":
         raise InputError(f"{name}: must hold at least one instance; got shape {array.shape}; check the selection.")

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uqassay._array import RandomState
-from uqassay.datasets.dataset import Dataset, shares_of_bytes
+from uqassay.datasets.dataset import Dataset, as_features, shares_of_bytes
 from uqassay.datasets.splits import stratified_split
 from uqassay.errors import FileFormatError, InputError
 from uqassay.predictions.file_formats import optional_package
@@ -58,7 +58,15 @@ def load_npz(path: Path, *, name: str | None = None, test_size: float | int = 0.
                     f"{path.name}: {key} must have one row for each of {n} labels; got shape {arrays[key].shape}; save "
                     "arrays that belong together."
                 )
-        train, test = stratified_split(arrays["y"], test_size, rng)
+        if arrays["X"].dtype.kind == "f":  # named as the user's array and row, not as those of the split
+            as_features(arrays["X"], "X")
+        try:
+            train, test = stratified_split(arrays["y"], test_size, rng)
+        except InputError as problem:
+            raise FileFormatError(
+                f"{path.name}: X and y cannot be split ({str(problem).rstrip('.')}); add instances, or save a split of your "
+                "own as X_train, y_train, X_test and y_test."
+            ) from problem
         for key in ("X", "y", "groups"):
             if key in arrays:
                 arrays |= {f"{key}_train": arrays[key][train], f"{key}_test": arrays[key][test]}
@@ -71,14 +79,22 @@ def load_npz(path: Path, *, name: str | None = None, test_size: float | int = 0.
     if names is None and "votes_test" in fields and fields["votes_test"].ndim == 2:
         names = np.arange(fields["votes_test"].shape[1])
     if names is None:
-        names = np.unique(np.concatenate([_indices(fields[key], key, path) for key in ("y_train", "y_test")]))
+        parts = {key: _indices(fields[key], key, path) for key in ("y_train", "y_test")}
+        names = np.unique(np.concatenate(list(parts.values())))
         if len(names) < 2 or (names != np.rint(names)).any():
             raise FileFormatError(
                 f"{path.name}: labels must be whole numbers of at least two classes; got {', '.join(map(str, names[:3]))}; "
                 "number the classes, and save their names as class_names."
             )
-        fields |= {key: np.searchsorted(names, fields[key]) for key in ("y_train", "y_test")}
-        names = names.astype(np.int64)
+        for key, labels in parts.items():
+            if labels.size and not -(2**63) <= int(labels.min()) <= int(labels.max()) < 2**63:
+                raise FileFormatError(
+                    f"{path.name}: labels must be whole numbers that fit 64 bits with a sign; got {labels.min()} … "
+                    f"{labels.max()}; number the classes, and save their names as class_names."
+                )
+            fields[key] = labels.astype(np.int64)
+        names, numbers = np.unique(np.concatenate([fields["y_train"], fields["y_test"]]), return_inverse=True)
+        fields |= {"y_train": numbers[: len(fields["y_train"])], "y_test": numbers[len(fields["y_train"]) :]}
     return Dataset(name or path.stem, class_names=tuple(map(str, names)), source=path.name, **fields)
 
 

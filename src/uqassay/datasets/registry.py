@@ -135,6 +135,8 @@ def load_dataset(
     >>> data.X_train.std(axis=0).round(6).tolist() == [1.0] * 13
     True
     """
+    if not isinstance(name, str):
+        raise InputError(f"name: must be the name of a data set; got {name!r}; write digits, say.")
     key, colon, argument = name.strip().partition(":")
     key = key.lower()
     about = DATASETS.get(key)
@@ -178,11 +180,12 @@ def _images(request: Request, inside: str, leave_out: tuple[str, ...] = ()) -> D
     """A folder of images as its archive unpacks it, in the data set's sub-folder or in the cache folder itself."""
     places = (request.folder / request.name / inside, request.folder / inside, request.folder / request.name)
     place = next((p for p in places if p.is_dir()), None)
-    if place is None:
-        raise InputError(
-            f"{request.name}: cannot be downloaded; put the folder with one sub-folder per class at {places[-1]}."
-        )
     about = DATASETS[request.name]
+    if place is None:
+        folders = f"the folder with one sub-folder per class at {places[-1]}"
+        if "train / test" in about.split:
+            folders = f"folders with one sub-folder per class at {places[-1] / 'train'} and {places[-1] / 'test'}"
+        raise InputError(f"{request.name}: cannot be downloaded; put {folders}.")
     size = 64 if request.image_size is None else request.image_size
     return load_image_folder(
         request.name, place, size=size, test_size=request.test_size, rng=request.rng, leave_out=leave_out,

@@ -27,6 +27,7 @@ from uqassay.experiments.method_check_tables import (
     accuracy_cells,
     accuracy_lines,
     accuracy_rows,
+    left_out_cells,
     signature_cells,
     signature_lines,
 )
@@ -148,7 +149,7 @@ def reproduce_methods(
     -------
     Reproduction
         ``accuracy/<data set>/<method>/mean``, ``…/ahead`` and ``…/seconds``; ``signature/<data set>/<promise>/<figure>`` with
-        the verdict in its note.
+        the verdict in its note; ``left-out/<data set or training>`` with the reason in its note.
 
     Raises
     ------
@@ -190,6 +191,7 @@ def reproduce_methods(
             f"preset: no method could be trained; {'; '.join(run.failed.values())}; mend it and run it again."
         )
     notes += [f"{name} failed and is left out: {reason}" for name, reason in run.failed.items()]
+    rows += left_out_cells(notes)
     if preset == "smoke":
         notes.append("a smoke run is a check that the code runs, and no evidence")
     reading = (*lines, "", *signature_lines(signatures))
@@ -326,7 +328,9 @@ def _check(preset: str, data: str | os.PathLike[str] | None, runs: int | None, s
         )
     for name, value, least in (("runs", 1 if runs is None else runs, 1), ("seed", seed, 0), ("workers", workers, 1)):
         if isinstance(value, bool) or not isinstance(value, int | np.integer) or not least <= value <= MAX_SEED // 2:
-            raise InputError(f"{name}: must be a whole number of at least {least}; got {value!r}; leave it out.")
+            raise InputError(
+                f"{name}: must be a whole number in {least} … {MAX_SEED // 2}; got {value!r}; leave it out."
+            )
     folder = None if data is None else Path(data).expanduser().absolute()
     if folder is not None and not folder.is_dir():
         raise InputError(

@@ -1,5 +1,6 @@
 """The tables of the check of the methods: accuracy beside the plain network, with the reason where one lags, and signatures."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import final
@@ -15,8 +16,8 @@ from uqassay.metrics import is_correct
 from uqassay.predictions import Members, Point
 from uqassay.statistics import Estimate, mean_estimate, paired_mean_test
 
-__all__ = ["LAG", "PLAIN", "AccuracyRow", "accuracy_cells", "accuracy_lines", "accuracy_rows", "signature_cells",
-           "signature_lines"]  # fmt: skip
+__all__ = ["LAG", "PLAIN", "AccuracyRow", "accuracy_cells", "accuracy_lines", "accuracy_rows", "left_out_cells",
+           "signature_cells", "signature_lines"]  # fmt: skip
 
 PLAIN = "snn"
 LAG = 0.02  # in accuracy; a method that is further behind the plain network needs a reason
@@ -158,6 +159,18 @@ def signature_cells(dataset: str, signatures: Sequence[Signature]) -> list[Cell]
         for one in signatures
         for figure, value in one.figures.items()
     ]
+
+
+def left_out_cells(notes: Sequence[str]) -> list[Cell]:
+    """The notes that say what was left out and why, as ``left-out/<data set or training>``: JSON has the cells alone.
+
+    Examples
+    --------
+    >>> [(cell.name, cell.note) for cell in left_out_cells(["mnist-10k is left out: no network", "one more note"])]
+    [('left-out/mnist-10k', 'mnist-10k is left out: no network')]
+    """
+    found = [re.match("(.+?)(?: failed and)? is left out: ", note) for note in notes]
+    return [_cell(f"left-out/{match[1]}", NAN, match.string) for match in found if match]
 
 
 def signature_lines(by_dataset: Mapping[str, Sequence[Signature]]) -> list[str]:

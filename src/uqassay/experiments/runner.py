@@ -172,27 +172,34 @@ def run_cells(
     return RunSummary(len(jobs), n_kept, ran, failed, time.perf_counter() - start)
 
 
-def cost_estimate(cells: Sequence[Cell], folder: str | os.PathLike[str]) -> Costs:
-    """What is done and what the rest will take, from the times recorded in the folder; nothing is run.
+def cost_estimate(cells: Sequence[Cell], folder: str | os.PathLike[str], *, retry_failed: bool = False) -> Costs:
+    """What is done and what the rest will take, from the times recorded in the folder; nothing is run, written or removed.
 
     Parameters
     ----------
     cells : sequence of Cell
     folder : path
-        Made where it does not exist.
+        It need not exist.
+    retry_failed : bool
+        Count the cells that failed earlier among those to do.
 
     Returns
     -------
     Costs
+
+    Raises
+    ------
+    InputError
+        A folder whose index is of something else, or a file in its place.
     """
-    store = Store(folder)
-    keys = list(dict.fromkeys(cell.key for cell in cells))
-    store.index.add(cells)
-    store.recover(keys)
-    rows = store.index.rows(keys)
-    counts = store.counts(keys)
+    store = Store(folder, create=False, required=False)
+    rows = store.foreseen(list({cell.key: cell for cell in cells}.values()))
+    if retry_failed:
+        rows = [row | {"state": "queued"} if row["state"] == "failed" else row for row in rows]
+    states = [row["state"] for row in rows]
+    counts = {state: states.count(state) for state in ("queued", "running", "done", "failed")}
     open_rows = [row for row in rows if row["state"] in ("queued", "running")]
-    times = _times(store.index.rows())
+    times = _times(list({row["key"]: row for row in [*store.index.rows(), *rows]}.values()))
     untimed = dict.fromkeys(
         f"{r['dataset']}, {r['method']}" for r in open_rows if (r["dataset"], r["method"]) not in times
     )

@@ -30,18 +30,16 @@ from numpy.typing import NDArray
 from uqassay._files import flush, whole_file
 from uqassay.errors import FileFormatError, InputError
 from uqassay.experiments.bench.cell import Cell, CellResult, canonical_json
-from uqassay.experiments.bench.files import folder_problems
-from uqassay.experiments.bench.index import INDEX, Index, lapsed
-from uqassay.experiments.bench.owner import is_dead, is_stranger, this_process
+from uqassay.experiments.bench.files import METADATA, SCHEMA, folder_problems
+from uqassay.experiments.bench.index import Index, lapsed, tables_version
+from uqassay.experiments.bench.owner import is_abandoned, this_process
 from uqassay.predictions import Prediction
 from uqassay.predictions.files import file_hash, load, load_labels, save
 
 __all__ = ["Store", "StoredResult"]
 
-SCHEMA = "uqassay.result/1"
-PREDICTION, SCORES, METADATA = "prediction.npz", "scores.npz", "metadata.json"
+PREDICTION, SCORES = "prediction.npz", "scores.npz"
 LEASE_SECONDS = 120.0  # of a cell that runs; its worker renews it every quarter
-STRANGER_SECONDS = 3600.0  # after which a draft of another host is taken for abandoned; writing one takes seconds
 
 
 @final
@@ -73,7 +71,9 @@ class Store:
     folder : path
         Made where it does not exist.
     create : bool
-        False refuses a folder that holds no benchmark.
+        False is for reading: nothing is made, and a folder that holds no benchmark is refused.
+    required : bool
+        False reads a folder without an index, or that is not there, as one with nothing recorded.
     lease_seconds : float
         How long a process that says nothing keeps the cell it runs.
 
@@ -101,14 +101,21 @@ class Store:
     """
 
     def __init__(
-        self, folder: str | os.PathLike[str], *, create: bool = True, lease_seconds: float = LEASE_SECONDS
+        self,
+        folder: str | os.PathLike[str],
+        *,
+        create: bool = True,
+        required: bool = True,
+        lease_seconds: float = LEASE_SECONDS,
     ) -> None:
         self.folder = Path(folder)
         self.lease_seconds = lease_seconds
         self.owner = this_process()
-        if not create and not (self.folder / INDEX).is_file():
-            raise InputError(f"folder: {self.folder} holds no benchmark; check the path.")
         with folder_problems(self.folder):
+            if not tables_version(self.folder) and not create and required:
+                raise InputError(f"folder: {self.folder} holds no benchmark; check the path.")
+            if not create and any(path.is_file() for path in (self.folder, *self.folder.parents)):
+                raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(self.folder))
             for part in ("cells", "drafts") if create else ():
                 (self.folder / part).mkdir(parents=True, exist_ok=True)
         self.index = Index(self.folder, create=create)
@@ -149,6 +156,8 @@ class Store:
                 and metadata["key"] == key
                 and metadata["hash"] == _hash_of(files)
                 and PREDICTION in files
+                and isinstance(metadata["seconds"], (int, float))
+                and isinstance(metadata["accuracy"], (int, float, type(None)))
                 and all(file_hash(place / name) == digest for name, digest in files.items())
             )
         except (OSError, ValueError, KeyError, TypeError, AttributeError, FileFormatError):  # missing or damaged
@@ -202,17 +211,38 @@ class Store:
     def recover(self, keys: Sequence[str] | None = None) -> None:
         """Make the index agree with the files, free cells whose process ended, and remove abandoned drafts."""
         for row in self.index.rows(keys):
-            metadata = self.checked_metadata(row["key"]) if row["state"] != "failed" else None
-            if row["state"] == "done":
-                if metadata is None or metadata["hash"] != row["hash"]:
-                    self.index.requeue(row)
-            elif metadata is not None and (row["state"] == "queued" or lapsed(row)):
+            state, metadata = self._recovered(row)
+            if state == row["state"]:
+                continue
+            if metadata is not None:
                 self.index.finish(row["key"], None, metadata)
-            elif row["state"] == "running" and lapsed(row):
+            else:
                 self.index.requeue(row)
         for draft in (self.folder / "drafts").iterdir():
-            if _abandoned(draft):
+            if is_abandoned(draft):
                 shutil.rmtree(draft, ignore_errors=True)
+
+    def foreseen(self, cells: Sequence[Cell]) -> list[dict[str, Any]]:
+        """Key, data set, method, state and seconds of each cell as `recover` would leave it; nothing is changed."""
+        known = {row["key"]: row for row in self.index.rows([cell.key for cell in cells])}
+        found = []
+        for cell in cells:
+            row = known.get(cell.key, {"key": cell.key, "state": "queued", "hash": None, "seconds": None})
+            state, metadata = self._recovered(row)
+            seconds = row["seconds"] if metadata is None else metadata["seconds"]
+            facts = {"key": cell.key, "dataset": cell.dataset, "method": cell.method}
+            found.append({**facts, "state": state, "seconds": seconds})
+        return found
+
+    def _recovered(self, row: dict[str, Any]) -> tuple[str, dict[str, Any] | None]:
+        """State of a cell by its files and its owner, and the metadata where these make it done."""
+        state = str(row["state"])
+        metadata = self.checked_metadata(row["key"]) if state != "failed" else None
+        if state == "done":
+            return ("queued" if metadata is None or metadata["hash"] != row["hash"] else "done"), None
+        if state == "queued" or (state == "running" and lapsed(row)):
+            return ("queued" if metadata is None else "done"), metadata
+        return state, None
 
     # -- files --------------------------------------------------------------------------------------------------------
 
@@ -310,14 +340,3 @@ def _versions() -> dict[str, str]:
         if name in sys.modules:
             found[name] = str(sys.modules[name].__version__)
     return found
-
-
-def _abandoned(draft: Path) -> bool:
-    """Whether nobody will go on with a draft."""
-    owner = draft.name.partition("+")[0]
-    try:
-        if owner.count(".") == 3 and not is_stranger(owner):
-            return is_dead(owner)
-        return time.time() - draft.stat().st_mtime > STRANGER_SECONDS
-    except FileNotFoundError:
-        return False

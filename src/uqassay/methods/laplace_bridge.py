@@ -25,6 +25,8 @@ LARGEST_FULL = 1000  # weights of a last layer whose full Hessian takes a fracti
 LARGEST_LOG = 600.0  # of α; e^709 overflows
 LEAST_LOG = -600.0  # and the least α that a `Dirichlet` takes is e^−690
 LEAST_VARIANCE = 1e-12
+LEAST_PRECISION = 1e-8  # below, rounding of the prior's variance outgrows the variances that the data leave
+GREATEST_PRECISION = 1e20  # a prior of 0; products overflow far above
 Array = NDArray[np.float64]
 
 
@@ -39,8 +41,8 @@ class LaplaceBridge(NetworkClassifier):
         the Laplace approximation where the posterior is greatest; or the Laplace formula at the trained weights, which were
         not trained under that prior: the procedure of the papers, to be combined with ``bridge="plain"``. See the notes.
     prior_precision : float, optional
-        τ of the prior N(0, 1/τ) of each weight of the last layer. None takes the one from 1e-4 to 1e4 with the greatest
-        marginal likelihood, or the greatest lower bound of it for "variational".
+        τ of the prior N(0, 1/τ) of each weight of the last layer, from 1e-8 to 1e20. None takes the one from 1e-4 to 1e4 with
+        the greatest marginal likelihood, or the greatest lower bound of it for "variational".
     hessian : {"auto", "full", "kronecker"}
         The second derivative of the cross-entropy in full, or as the product of a part for classes and one for features;
         "auto" is in full up to 1,000 weights.
@@ -118,9 +120,11 @@ class LaplaceBridge(NetworkClassifier):
         return self.posterior_.logits(features)
 
     def _check_options(self) -> None:
-        if self.prior_precision is not None and not 0 < self.prior_precision < np.inf:
+        tau = self.prior_precision
+        if tau is not None and not LEAST_PRECISION <= tau <= GREATEST_PRECISION:
             raise InputError(
-                f"prior_precision: must be positive; got {self.prior_precision!r}; None lets the evidence choose."
+                f"prior_precision: must lie from {LEAST_PRECISION:g} to {GREATEST_PRECISION:g}; got {tau!r}; "
+                "None lets the evidence choose."
             )
         for name, known in OPTIONS.items():
             value = getattr(self, name)

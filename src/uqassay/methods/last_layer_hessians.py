@@ -109,7 +109,10 @@ class FullHessian:
 
     def logit_deviations(self, features: Array, noise: Array, precision: float) -> Array:
         """See `Hessian`."""
-        root = np.linalg.cholesky(self.logit_covariance(features, precision))
+        covariance = self.logit_covariance(features, precision)
+        greatest = np.diagonal(covariance, axis1=1, axis2=2).max(axis=1)
+        rounding = self.eigenvalues.size * np.finfo(np.float64).eps * greatest  # may make the least variances negative
+        root = np.linalg.cholesky(covariance + rounding[:, None, None] * np.eye(self.n_classes))
         drawn: Array = noise @ root.swapaxes(1, 2)
         return drawn
 

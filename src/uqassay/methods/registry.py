@@ -1,4 +1,4 @@
-"""The methods by name: what each is, where it stands, and what its predictions depend on."""
+"""The methods by name: what each is, where it stands, and the options that make it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -10,17 +10,6 @@ from typing import Any, final
 from uqassay.errors import InputError, MissingDependencyError
 
 __all__ = ["METHODS", "MethodInfo", "build_method", "method_class"]
-
-# read by every method with networks, so that a change in one of them is a change of the method
-FRAME = (
-    "base",
-    "network_classifier",
-    "backbones",
-    "layers",
-    "training",
-    "stacking",
-    "devices",
-)
 
 
 @final
@@ -41,8 +30,6 @@ class MethodInfo:
         The paper that defines it.
     defaults : mapping
         Options that make this name of the class; those given to `build_method` go before them.
-    also : tuple of str
-        Other modules of this room that its predictions depend on.
     """
 
     name: str
@@ -51,18 +38,16 @@ class MethodInfo:
     sentence: str
     source: str
     defaults: Mapping[str, Any] = field(default_factory=dict)
-    also: tuple[str, ...] = FRAME
 
     @property
     def source_files(self) -> tuple[str, ...]:
-        """Files in `uqassay/methods` whose text decides what the method predicts."""
-        return tuple(f"{module}.py" for module in (self.module, *self.also))
+        """The file in `uqassay/methods` that defines the method; what it imports decides as well."""
+        return (f"{self.module}.py",)
 
 
 UNIFIED = "paper 000, unified evaluation"
 CALIBRATION = "paper 001, calibration of credal predictors"
 DISENTANGLEMENT = "paper 004, disentanglement"
-SAMPLED = (*FRAME, "gaussian_logits")
 GAUSSIAN = {"head": "gaussian-logits"}
 LAST = {"where": "last", "n_samples": 10}
 DE, DROPOUT, CONNECT = (
@@ -70,33 +55,29 @@ DE, DROPOUT, CONNECT = (
     ("mc_dropout", "MCDropout"),
     ("mc_dropconnect", "MCDropConnect"),
 )
-LAPLACE = (*FRAME, "last_layer_laplace", "last_layer_hessians")
-DENSITY = (*FRAME, "spectral_norm", "class_gaussians")
 FORESTS = "wrapped_forests"
 
 # fmt: off
 _ALL = (
     MethodInfo("snn", "standard_network", "StandardNetwork", "A network with a softmax head; a point.", UNIFIED),
-    MethodInfo("deep-ensemble", *DE, "Independent networks; members.", UNIFIED, also=SAMPLED),
-    MethodInfo("mc-dropout", *DROPOUT, "Units dropped in prediction; members.", DISENTANGLEMENT, also=SAMPLED),
-    MethodInfo("dn-0.1", *DROPOUT, "Dropout of 0.1 before the head; members.", CALIBRATION, {**LAST, "rate": 0.1}, SAMPLED),
-    MethodInfo("dn-0.6", *DROPOUT, "Dropout of 0.6 before the head; members.", CALIBRATION, {**LAST, "rate": 0.6}, SAMPLED),
-    MethodInfo("mc-dropconnect", *CONNECT, "Weights dropped in prediction; members.", DISENTANGLEMENT, also=SAMPLED),
+    MethodInfo("deep-ensemble", *DE, "Independent networks; members.", UNIFIED),
+    MethodInfo("mc-dropout", *DROPOUT, "Units dropped in prediction; members.", DISENTANGLEMENT),
+    MethodInfo("dn-0.1", *DROPOUT, "Dropout of 0.1 before the head; members.", CALIBRATION, {**LAST, "rate": 0.1}),
+    MethodInfo("dn-0.6", *DROPOUT, "Dropout of 0.6 before the head; members.", CALIBRATION, {**LAST, "rate": 0.6}),
+    MethodInfo("mc-dropconnect", *CONNECT, "Weights dropped in prediction; members.", DISENTANGLEMENT),
     MethodInfo("evidential", "evidential", "Evidential", "Evidence for each class; a Dirichlet.", UNIFIED),
-    MethodInfo("creinn", "creinn", "CreINN", "Interval weights; intervals.", UNIFIED,
-               also=(*FRAME, "interval_layers", "interval_convolutions")),
-    MethodInfo("e-cnn", "e_cnn", "ECNN", "Distances to prototypes; masses.", UNIFIED, also=(*FRAME, "dempster_shafer_layer")),
-    MethodInfo("rs-nn", "rs_nn", "RSNN", "Beliefs of chosen sets of classes; masses.", UNIFIED,
-               also=(*FRAME, "focal_budget", "standard_network")),
-    MethodInfo("deep-ensemble-gaussian", *DE, "Independent networks; Gaussian logits.", DISENTANGLEMENT, GAUSSIAN, SAMPLED),
-    MethodInfo("mc-dropout-gaussian", *DROPOUT, "Units dropped; Gaussian logits.", DISENTANGLEMENT, GAUSSIAN, SAMPLED),
-    MethodInfo("mc-dropconnect-gaussian", *CONNECT, "Weights dropped; Gaussian logits.", DISENTANGLEMENT, GAUSSIAN, SAMPLED),
-    MethodInfo("flipout", "flipout", "Flipout", "Weights drawn in prediction; members.", DISENTANGLEMENT, also=SAMPLED),
-    MethodInfo("flipout-gaussian", "flipout", "Flipout", "Weights drawn; Gaussian logits.", DISENTANGLEMENT, GAUSSIAN, SAMPLED),
-    MethodInfo("laplace-bridge", "laplace_bridge", "LaplaceBridge", "Gaussian last layer; a Dirichlet.", UNIFIED, also=LAPLACE),
-    MethodInfo("ddu", "ddu", "DDU", "A network, and the density of its features; a point.", UNIFIED, also=DENSITY),
-    MethodInfo("random-forest", FORESTS, "RandomForest", "Trees on resamples; members.", "scikit-learn", also=("base",)),
-    MethodInfo("bagging", FORESTS, "Bagging", "A classifier on resamples; members.", "scikit-learn", also=("base",)),
+    MethodInfo("creinn", "creinn", "CreINN", "Interval weights; intervals.", UNIFIED),
+    MethodInfo("e-cnn", "e_cnn", "ECNN", "Distances to prototypes; masses.", UNIFIED),
+    MethodInfo("rs-nn", "rs_nn", "RSNN", "Beliefs of chosen sets of classes; masses.", UNIFIED),
+    MethodInfo("deep-ensemble-gaussian", *DE, "Independent networks; Gaussian logits.", DISENTANGLEMENT, GAUSSIAN),
+    MethodInfo("mc-dropout-gaussian", *DROPOUT, "Units dropped; Gaussian logits.", DISENTANGLEMENT, GAUSSIAN),
+    MethodInfo("mc-dropconnect-gaussian", *CONNECT, "Weights dropped; Gaussian logits.", DISENTANGLEMENT, GAUSSIAN),
+    MethodInfo("flipout", "flipout", "Flipout", "Weights drawn in prediction; members.", DISENTANGLEMENT),
+    MethodInfo("flipout-gaussian", "flipout", "Flipout", "Weights drawn; Gaussian logits.", DISENTANGLEMENT, GAUSSIAN),
+    MethodInfo("laplace-bridge", "laplace_bridge", "LaplaceBridge", "Gaussian last layer; a Dirichlet.", UNIFIED),
+    MethodInfo("ddu", "ddu", "DDU", "A network, and the density of its features; a point.", UNIFIED),
+    MethodInfo("random-forest", FORESTS, "RandomForest", "Trees on resamples; members.", "scikit-learn"),
+    MethodInfo("bagging", FORESTS, "Bagging", "A classifier on resamples; members.", "scikit-learn"),
 )
 # fmt: on
 

@@ -2,11 +2,15 @@
 
 import hashlib
 import json
+import shutil
+import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+import uqassay
 from uqassay.errors import InputError
 from uqassay.experiments.bench.cell import Cell, canonical_json, code_version, function_of
 
@@ -97,6 +101,86 @@ def test_source_of_whatever_is_imported_from_the_package_counts(package):
         path.write_text(text)
     assert version() == first
     assert "packed.work" not in sys.modules
+
+
+def test_packages_beside_and_above_count_and_no_name_is_taken_for_a_module(package):
+    """Of `packed.part.work`: `packed.other` by a name in its __init__, and packed/__init__ by a name in that."""
+    for name, text in (
+        ("part/__init__.py", ""),
+        (
+            "part/work.py",
+            "from packed import CONSTANT\nfrom packed.other import Thing\nfrom uqassay.errors import InputError\n",
+        ),
+        ("other/__init__.py", "from packed.other.thing import Thing\n"),
+        ("other/thing.py", "Thing = 1\n"),
+        ("other/aside.py", ""),
+    ):
+        (package / name).parent.mkdir(exist_ok=True)
+        (package / name).write_text(text)
+
+    def version():
+        code_version.cache_clear()
+        return code_version("packed.part.work:run")
+
+    first = version()
+    changed = {"__init__.py", "part/work.py", "other/__init__.py", "other/thing.py"}
+    for path in package.rglob("*.py"):
+        text = path.read_text()
+        path.write_text(text + "# changed\n")
+        name = path.relative_to(package).as_posix()
+        assert (version() != first) is (name in changed), name
+        path.write_text(text)
+    assert "packed" not in sys.modules
+
+
+VERSIONS = """
+import json, sys
+from uqassay.experiments.bench.cell import code_version
+names = ("rs_nn", "laplace_bridge", "standard_network", "wrapped_forests")
+versions = {n: code_version("uqassay.experiments.bench.methods:run_method", (f"uqassay.methods.{n}",)) for n in names}
+print(json.dumps([versions, [m for m in ("torch", "sklearn", "uqassay.methods.rs_nn") if m in sys.modules]]))
+"""
+
+
+def test_source_that_a_method_rests_on_counts_wherever_it_stands(tmp_path):
+    """One line more in a copy of the package; the keys of which methods change."""
+    copy = tmp_path / "uqassay"
+    shutil.copytree(Path(uqassay.__file__).parent, copy, ignore=shutil.ignore_patterns("__pycache__"))
+
+    def versions():
+        done = subprocess.run(
+            [sys.executable, "-B", "-c", VERSIONS], cwd=tmp_path, capture_output=True, text=True, check=True
+        )
+        found, loaded = json.loads(done.stdout)
+        assert loaded == []
+        return found
+
+    before = versions()
+    everything = set(before)
+    for file, changed in (
+        ("credal/focal_sets.py", everything),  # by predictions/masses.py
+        ("_array.py", everything),
+        ("predictions/dirichlet.py", everything),
+        ("methods/training.py", {"rs_nn", "laplace_bridge", "standard_network"}),
+        ("methods/last_layer_laplace.py", {"laplace_bridge"}),
+        ("methods/focal_budget.py", {"rs_nn"}),
+        ("methods/ddu.py", set()),
+        ("report/page.py", set()),
+        ("cli/commands.py", set()),
+        ("__init__.py", set()),
+    ):
+        text = (copy / file).read_text()
+        (copy / file).write_text(text + "# changed\n")
+        now = versions()
+        assert {name for name in before if now[name] != before[name]} == changed, file
+        (copy / file).write_text(text)
+
+
+def test_values_that_hold_themselves_are_refused():
+    endless = {}
+    endless["a"] = endless
+    with pytest.raises(InputError, match=r"^params: holds itself, or too many lists in lists"):
+        Cell("json:dumps", dataset="d", method="m", seed=0, params=endless)
 
 
 def test_declared_modules_count(package):

@@ -127,6 +127,24 @@ def test_what_makes_no_sense_is_refused(changes, words):
         ("a.yaml", "seeds: [", r"is no YAML \("),
         ("a.yaml", "- 1", "must hold keys and values; got list"),
         ("a.yaml", "seeds: !!python/object/apply:os.getcwd []", "is no YAML"),
+        ("a.yaml", "params: {snn: {epochs: 2001-99-14}}", r"is no YAML \(month must be in 1..12\); mend it"),
+        ("a.yaml", "params: {snn: &a {epochs: *a}}", "a.yaml holds more than 50 lists or tables in each other"),
+        ("a.yaml", "seeds: " + 9000 * "[", r"is no YAML \(too many lists in lists\)"),
+        ("a.yaml", "seeds: " + 100 * "[" + 100 * "]", "a.yaml holds more than 50 lists or tables in each other"),
+        ("a.yaml", "seeds: !!timestamp x", "is no YAML"),
+        ("a.yaml", "seeds: " + 5000 * "1", r"is no YAML \(Exceeds the limit [^;]*5000 digits\); mend it"),
+        (
+            "a.yaml",
+            "seeds: 1\npreset: cpu\nseeds: 2",
+            "a.yaml has the key 'seeds' twice, again in line 3; give it once",
+        ),
+        ("a.yaml", "params: {snn: {epochs: 1, 'epochs': 2}}", "a.yaml has the key 'epochs' twice"),
+        ("a.yaml", "condition: [{a: 1}, {b: 1, b: 2}]", "a.yaml has the key 'b' twice"),
+        ("a.toml", "seeds = " + 9000 * "[", r"a.toml cannot be read \(too many lists in lists\)"),
+        ("a.toml", "seeds = " + 100 * "[" + 100 * "]", "a.toml holds more than 50 lists or tables in each other"),
+        ("a.toml", "seeds = " + 5000 * "1", r"a.toml cannot be read \(Exceeds the limit [^;]*5000 digits\); mend it"),
+        ("a.toml", "seeds = 0x" + 5000 * "f", "a.toml holds a whole number of 20000 bits"),
+        ("a.toml", "seeds = 1\nseeds = 2", r"is no TOML \(Cannot overwrite a value"),
         ("missing.toml", None, r"missing.toml cannot be read \(No such file or directory\)"),
     ],
 )
@@ -165,6 +183,41 @@ def test_parameters_are_read_as_toml_and_else_as_text():
 def test_parameters_of_another_form_are_refused(text):
     with pytest.raises(InputError, match=r"param: must read METHOD\.KEY=VALUE; got"):
         read_params([text])
+
+
+def test_keys_that_yaml_merges_or_shares_are_given_once(tmp_path, needs):
+    needs("yaml")
+    (tmp_path / "a.yaml").write_text(
+        "params:\n  a: &base {epochs: 1, rate: 0.5}\n  b: {<<: *base, epochs: 2}\n  c: *base\ncondition: []\n"
+    )
+    given = {"epochs": 1, "rate": 0.5}
+    assert read_config(tmp_path / "a.yaml")["params"] == {"a": given, "b": given | {"epochs": 2}, "c": given}
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("x.n=" + 9000 * "[", "param: x.n cannot be read .too many lists in lists"),
+        ("x.n=" + 100 * "[" + 100 * "]", "param: x.n holds more than 50 lists or tables in each other"),
+        ("x.n=" + 5000 * "1", r"param: x.n cannot be read \(Exceeds the limit [^;]*5000 digits\); change it"),
+    ],
+)
+def test_parameters_too_long_or_too_deep_are_one_sentence(text, words):
+    with pytest.raises(InputError, match=words) as caught:
+        read_params([text])
+    assert "\n" not in str(caught.value)
+
+
+def test_nothing_is_given_twice():
+    with pytest.raises(InputError, match=r"^param: snn\.epochs is given twice; give it once\.$"):
+        read_params(["snn.epochs=2", "snn.rate=1", " snn.epochs =3"])
+    with pytest.raises(InputError, match=r"^condition: train_share is given twice; give it once\.$"):
+        read_values(["train_share=0.5", "train_share=0.7"], "condition")
+    assert read_params(["a.epochs=2", "b.epochs=3"]) == {"a": {"epochs": 2}, "b": {"epochs": 3}}
+
+
+def test_text_behind_a_value_is_not_passed_over():
+    assert read_params(["x.a=1\nb = 2"]) == {"x": {"a": "1\nb = 2"}}
 
 
 def test_values_of_another_form_are_refused():

@@ -55,8 +55,8 @@ def test_name_with_options_and_label_reach_the_cell():
 
 
 def test_source_of_the_method_and_of_the_data_sets_counts():
-    rests_on = cells_of(config(method="mc-dropout"))[0].rests_on
-    assert {"uqassay.methods.mc_dropout", "uqassay.methods.training", "uqassay.datasets.dataset"} <= set(rests_on)
+    cell = cells_of(config(method="mc-dropout"))[0]
+    assert cell.rests_on == ("uqassay.datasets.dataset", "uqassay.methods.mc_dropout")
 
 
 def test_limits_of_the_preset_count_where_the_data_exceed_them(iris, monkeypatch):
@@ -122,6 +122,8 @@ def test_conditions_that_mean_nothing_are_refused(iris, condition, words):
         ("deep-ensemble", {"head": "soft"}, "deep-ensemble.head: must be .*; got 'soft'"),
         ("random-forest", {"n_members": "many"}, "random-forest.n_members: must be a whole number from 1 up; got 'many'"),
         ("random-forest", {"max_depth": -1}, "random-forest: The 'max_depth' parameter .* Got -1 instead; change it"),
+        ("random-forest", {"max_depth": 10**20}, r"random-forest.max_depth: whole numbers must fit 64 bits; got 10{20}"),
+        ("snn", {"backbone": [8, 10**20]}, r"snn.backbone: whole numbers must fit 64 bits; got \[8, 10{20}\]; choose"),
         ("bagging", {"estimator": "tree"}, "bagging.estimator: must have predict_proba; got str"),
     ],
 )  # fmt: skip
@@ -193,7 +195,13 @@ def test_class_that_the_data_lack_is_not_the_condition_s_fault(tmp_path):
     x = np.arange(12.0).reshape(6, 2)
     np.savez(tmp_path / "mine.npz", X_train=x, y_train=[0, 1] * 3, X_test=x, y_test=[0, 1, 2] * 2)
     with pytest.raises(InputError, match=r"dataset: class '2' of npz:.* has no training instance; leave it out"):
-        run_method(cells_of(config(dataset=f"npz:{tmp_path / 'mine.npz'}"))[0])
+        cells_of(config(dataset=f"npz:{tmp_path / 'mine.npz'}"))
+
+
+def test_instances_without_features_are_refused_before_anything_is_trained(tmp_path):
+    np.savez(tmp_path / "mine.npz", X=np.zeros((20, 0)), y=np.arange(20) % 2)
+    with pytest.raises(InputError, match=r"dataset: npz:.* has instances without features, \(0,\); give them some"):
+        cells_of(config(dataset=f"npz:{tmp_path / 'mine.npz'}"))
 
 
 def test_data_without_a_test_are_refused_before_anything_is_trained(tmp_path):

@@ -9,9 +9,11 @@ import hashlib
 import importlib
 import importlib.util
 import json
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
-from functools import cache
+from functools import cache, lru_cache
+from importlib.machinery import all_suffixes
 from pathlib import Path
 from typing import Any, final
 
@@ -161,6 +163,8 @@ def canonical_json(value: Any, name: str = "value") -> str:
             f"{name}: must be made of text, finite numbers, true, false, None, lists and dictionaries; {reason}; "
             "convert it first."
         ) from problem
+    except RecursionError as problem:
+        raise InputError(f"{name}: holds itself, or too many lists in lists; make it flatter.") from problem
 
 
 def function_of(name: str) -> Callable[[Cell], CellResult]:
@@ -188,8 +192,9 @@ def function_of(name: str) -> Callable[[Cell], CellResult]:
 def code_version(function: str, rests_on: tuple[str, ...] = ()) -> str:
     """Digest of this package's version and of the source that a function rests on.
 
-    Counted are the function's module, the modules of `rests_on`, and whatever these import from their own packages, however
-    deep; no module is imported for it.
+    Counted are the function's module, the modules of `rests_on`, and whatever these import from their own packages and from
+    uqassay, anywhere in them and however deep; no module is imported for it. What ``uqassay/__init__.py`` imports is the whole
+    package, so it counts by the version alone.
 
     Raises
     ------
@@ -208,7 +213,7 @@ def code_version(function: str, rests_on: tuple[str, ...] = ()) -> str:
         path = _source_file(module)
         seen[module] = path.read_bytes() if path is not None else b""
         if path is not None and path.suffix == ".py":
-            waiting += _imported(module, path.name == "__init__.py", seen[module])
+            waiting += _modules_in(module, path.name == "__init__.py", seen[module])
     for module in sorted(seen):
         digest.update(f"\0{module}\0{len(seen[module])}\0".encode() + seen[module])
     return digest.hexdigest()
@@ -230,36 +235,53 @@ def _check_keys(value: Any) -> None:
 
 
 def _source_file(module: str) -> Path | None:
-    """The file of a module; none for one that is built in or has no file."""
+    """The file of a module, found without importing its packages; none for one that is built in or a folder alone."""
+    top, *inner = module.split(".")
     try:
-        spec = importlib.util.find_spec(module)
-    except ModuleNotFoundError:
-        spec = None
+        spec = importlib.util.find_spec(top)
     except ValueError:  # __main__ has no specification
         spec = None
-    if spec is None:
-        raise InputError(f"function: the module {module} is not found; check its name and the path.")
-    return Path(spec.origin) if spec.has_location and spec.origin is not None else None
+    if spec is not None and not inner:
+        return Path(spec.origin) if spec.has_location and spec.origin is not None else None
+    for place in (spec and spec.submodule_search_locations) or ():
+        folder, name = Path(place, *inner[:-1]), inner[-1]
+        held = os.listdir(folder) if folder.is_dir() else []  # tells Point from point.py on every file system
+        if name in held and (folder / name / "__init__.py").is_file():
+            return folder / name / "__init__.py"
+        file = next((file for file in (f"{name}{suffix}" for suffix in all_suffixes()) if file in held), None)
+        if file is not None or name in held:
+            return None if file is None else folder / file
+    raise InputError(f"function: the module {module} is not found; check its name and the path.")
 
 
-def _imported(module: str, is_package: bool, source: bytes) -> list[str]:
-    """Modules of the same package that a source imports, anywhere in it."""
-    package = module if is_package else module.rpartition(".")[0]
-    if not package:
-        return []
+def _modules_in(module: str, is_package: bool, source: bytes) -> list[str]:
+    """Modules of the same top-level package and of uqassay that a source imports."""
+    tops = ("uqassay", module.partition(".")[0])
     names = []
+    for base, name in _imports(module, is_package, source):
+        if base.partition(".")[0] in tops:
+            inner = f"{base}.{name}" if name else base
+            names.append(inner if _has_file(inner) else base)
+    return [name for name in names if name != "uqassay" and _has_file(name)]
+
+
+@lru_cache(maxsize=2048)  # methods share most of their modules
+def _imports(module: str, is_package: bool, source: bytes) -> tuple[tuple[str, str], ...]:
+    """What a source imports, anywhere in it, as pairs of a module and a name in it that may be a module or not."""
+    package = module if is_package else module.rpartition(".")[0]
+    found = []
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import):
-            names += [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom):
+            found += [(alias.name, "") for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and (package or not node.level):
             base = importlib.util.resolve_name("." * node.level + (node.module or ""), package)
-            names += [base, *(f"{base}.{alias.name}" for alias in node.names)]
-    return [name for name in names if name.startswith(f"{package}.") and _is_module(name)]
+            found += [(base, alias.name) for alias in node.names]
+    return tuple(dict.fromkeys(found))
 
 
-def _is_module(name: str) -> bool:
-    """Whether a name is that of a module rather than of something in one."""
+def _has_file(name: str) -> bool:
+    """Whether a name is that of a module with a file, rather than of something in one."""
     try:
-        return importlib.util.find_spec(name) is not None
-    except ModuleNotFoundError:  # its parent is a module and no package
+        return _source_file(name) is not None
+    except InputError:
         return False

@@ -17,15 +17,14 @@ TOML and YAML files have the same keys. The configuration is stored with the res
 import difflib
 import json
 import re
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from importlib import import_module
 from pathlib import Path
 from typing import Any, final
 
-from uqassay.errors import InputError, MissingDependencyError
+from uqassay.errors import InputError
 from uqassay.experiments.bench.cell import MAX_SEED, canonical_json
+from uqassay.experiments.bench.parsing import toml_value, toml_values, yaml_values
 
 __all__ = ["PRESETS", "BenchConfig", "nearest", "read_config", "read_params", "read_values", "to_toml"]
 
@@ -153,7 +152,8 @@ def read_config(path: Path) -> dict[str, Any]:
         raise InputError(f"config: {path} cannot be read ({problem.strerror}); check the path.") from problem
     except UnicodeDecodeError as problem:
         raise InputError(f"config: {path} is no text in UTF-8; save it so.") from problem
-    values = _parsed_yaml(text, path) if path.suffix.lower() in (".yaml", ".yml") else _parsed_toml(text, path)
+    parsed = yaml_values if path.suffix.lower() in (".yaml", ".yml") else toml_values
+    values = parsed(text, f"config: {path}")
     if not isinstance(values, dict):
         raise InputError(f"config: {path} must hold keys and values; got {type(values).__name__}; see the guide.")
     known = [f.name for f in fields(BenchConfig)]
@@ -169,7 +169,7 @@ def read_params(texts: Sequence[str]) -> dict[str, dict[str, Any]]:
     Raises
     ------
     InputError
-        Text of another form.
+        Text of another form, or a parameter given twice.
 
     Examples
     --------
@@ -182,7 +182,8 @@ def read_params(texts: Sequence[str]) -> dict[str, dict[str, Any]]:
         label, dot, key = place.rpartition(".")
         if not (equals and dot and label.strip() and key.strip()):
             raise InputError(f"param: must read METHOD.KEY=VALUE; got {text!r}; write mc-dropout.rate=0.1, say.")
-        found.setdefault(label.strip(), {})[key.strip()] = _toml_value(value)
+        table = found.setdefault(label.strip(), {})
+        _add(table, key.strip(), value, "param", shown=f"{label.strip()}.{key.strip()}")
     return found
 
 
@@ -192,7 +193,7 @@ def read_values(texts: Sequence[str], name: str) -> dict[str, Any]:
     Raises
     ------
     InputError
-        Text of another form, told of `name`.
+        Text of another form, or a key given twice, told of `name`.
 
     Examples
     --------
@@ -204,7 +205,7 @@ def read_values(texts: Sequence[str], name: str) -> dict[str, Any]:
         key, equals, value = text.partition("=")
         if not (equals and key.strip()):
             raise InputError(f"{name}: must read KEY=VALUE; got {text!r}; write train_share=0.1, say.")
-        found[key.strip()] = _toml_value(value)
+        _add(found, key.strip(), value, name, shown=key.strip())
     return found
 
 
@@ -228,12 +229,11 @@ def to_toml(config: BenchConfig) -> str:
     return "\n".join(f"{name} = {_toml(values[name])}" for name in order)
 
 
-def _toml_value(text: str) -> Any:
-    """A value as TOML reads it, and text where it is none."""
-    try:
-        return tomllib.loads(f"value = {text}")["value"]
-    except tomllib.TOMLDecodeError:
-        return text.strip()
+def _add(table: dict[str, Any], key: str, text: str, name: str, *, shown: str) -> None:
+    """Set a key to a value as TOML reads it, and to text where it is none."""
+    if key in table:
+        raise InputError(f"{name}: {shown} is given twice; give it once.")
+    table[key] = toml_value(text, f"{name}: {shown}")
 
 
 # -- values -----------------------------------------------------------------------------------------------------------
@@ -311,30 +311,6 @@ def _plain(values: Any, name: str) -> Any:
 
     check(found)
     return found
-
-
-# -- files ------------------------------------------------------------------------------------------------------------
-
-
-def _parsed_toml(text: str, path: Path) -> Any:
-    try:
-        return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as problem:
-        raise InputError(f"config: {path} is no TOML ({problem}); mend it, or name a YAML file .yaml.") from problem
-
-
-def _parsed_yaml(text: str, path: Path) -> Any:
-    try:
-        yaml = import_module("yaml")
-    except ModuleNotFoundError as problem:
-        raise MissingDependencyError(
-            "yaml: YAML files need PyYAML; install uqassay[bench], or write the file as TOML."
-        ) from problem
-    try:
-        return yaml.safe_load(text)
-    except yaml.YAMLError as problem:
-        reason = " ".join(str(problem).split())
-        raise InputError(f"config: {path} is no YAML ({reason}); mend it.") from problem
 
 
 def nearest(name: Any, known: Any) -> str:

@@ -4,12 +4,13 @@ Write-ahead logging needs memory that all processes share, which network file sy
 refuses it, the index keeps a rollback journal instead.
 """
 
+import math
 import os
 import shutil
 import sqlite3
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any, Literal, final
 
@@ -17,7 +18,7 @@ from uqassay.errors import InputError
 from uqassay.experiments.bench.cell import Cell, canonical_json
 from uqassay.experiments.bench.owner import is_dead
 
-__all__ = ["INDEX", "FolderProblem", "Index", "State", "lapsed"]
+__all__ = ["INDEX", "FolderProblem", "Index", "State", "lapsed", "tables_version"]
 
 State = Literal["queued", "running", "done", "failed"]
 INDEX = "index.sqlite"
@@ -33,7 +34,19 @@ CREATE TABLE IF NOT EXISTS cells (
     owner TEXT, lease REAL, attempt INTEGER NOT NULL DEFAULT 0,
     hash TEXT, seconds REAL, accuracy REAL, traceback TEXT
 )"""
+COLUMNS = {
+    "key",
+    "cell",
+    "dataset",
+    "method",
+    "state",
+    "owner",
+    "lease",
+    "attempt",
+    "hash",
+}  # by which the table is known
 FREE = "owner = NULL, lease = NULL"
+DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 
 
 @final
@@ -50,47 +63,44 @@ class Index:
     folder : Path
         An existing folder.
     create : bool
-        False refuses a database without the table of cells, and leaves it as it is.
+        False is for reading alone: nothing is made, and without a database there are no rows.
 
     Raises
     ------
-    InputError
-        With `create` False, a database of something else.
     FolderProblem
-        The database cannot be opened or written, is damaged, or was made by a newer version.
+        The database is of something else, which is left as it is; or it cannot be opened or written, is damaged, or was made
+        by a newer version.
     """
 
     def __init__(self, folder: Path, *, create: bool = True) -> None:
-        self.folder = folder
+        self.folder, self.create = folder, create
+        self.there = tables_version(folder) > 0 or create
+        self.journal = "wal" if self.there and _logs_ahead(folder / INDEX) else "delete"
+        if not create:
+            return
         with self._open() as base:
-            version = base.execute("PRAGMA user_version").fetchone()[0]
-            if version > VERSION:
-                raise FolderProblem(
-                    f"folder: {folder} was written by a newer version of uqassay (tables of version {version}, this one knows "
-                    f"{VERSION}); update uqassay or choose another folder."
-                )
-            if version < VERSION and not create:
-                raise InputError(f"folder: {folder} holds no benchmark; check the path.")
-            self.journal = _journal(base, folder)
-            if version < VERSION:
-                base.execute("BEGIN IMMEDIATE")
+            base.execute("BEGIN IMMEDIATE")
+            if _version(base, folder) == 0:  # nobody made the table since
                 base.execute(TABLE)
                 base.execute(f"PRAGMA user_version = {VERSION}")
-                base.execute("COMMIT")
+            base.execute("COMMIT")
+            self.journal = _journal(base, folder)
 
     # -- what is there ------------------------------------------------------------------------------------------------
 
     def rows(self, keys: Sequence[str] | None = None) -> list[dict[str, Any]]:
         """Rows of the given cells in their order, or of all in the order of their keys."""
+        if not self.there:
+            return []
         with self._open() as base:
-            found = {row["key"]: dict(row) for row in base.execute("SELECT * FROM cells ORDER BY key")}
+            found = {row["key"]: _readable(row) for row in base.execute("SELECT * FROM cells ORDER BY key")}
         return list(found.values()) if keys is None else [found[key] for key in keys if key in found]
 
     def row(self, key: str) -> dict[str, Any] | None:
         """One row, or None where the cell is unknown."""
         with self._open() as base:
             found = base.execute("SELECT * FROM cells WHERE key = ?", (key,)).fetchone()
-        return None if found is None else dict(found)
+        return None if found is None else _readable(found)
 
     def add(self, cells: Sequence[Cell]) -> None:
         """Queue the cells that are new."""
@@ -159,19 +169,15 @@ class Index:
     def _open(self) -> Iterator[sqlite3.Connection]:
         """A connection that commits each statement; what SQLite cannot do is told in one sentence."""
         path = self.folder / INDEX
+        how = "mode=rwc" if self.create else "mode=rw"
+        if not self.create and not (os.access(path, os.W_OK) and os.access(self.folder, os.W_OK)):
+            how = "mode=ro" if _has_log(path) else "immutable=1"
         try:
-            with closing(sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None)) as base:
+            with _connected(path, how) as base:
                 base.row_factory = sqlite3.Row
                 yield base
         except sqlite3.Error as problem:
-            reason = str(problem).rstrip(".")
-            if _is_full(self.folder):  # which SQLite calls an input or output error, too
-                raise FolderProblem(
-                    f"folder: there is no space left for {self.folder}; free some, and run the same command again."
-                ) from problem
-            raise FolderProblem(
-                f"folder: the index {path} cannot be used ({reason}); check space and permissions, or choose another folder."
-            ) from problem
+            raise _refusal(self.folder, problem) from problem
 
 
 def _is_full(folder: Path) -> bool:
@@ -183,10 +189,110 @@ def _is_full(folder: Path) -> bool:
 
 def lapsed(row: dict[str, Any]) -> bool:
     """Whether nobody works any more on a cell that is recorded as running."""
-    return is_dead(row["owner"]) or row["lease"] < time.time()
+    return is_dead(row["owner"]) or not isinstance(row["lease"], (int, float)) or row["lease"] < time.time()
 
 
-# -- journals ---------------------------------------------------------------------------------------------------------
+# -- whose database it is ---------------------------------------------------------------------------------------------
+
+
+def tables_version(folder: Path) -> int:
+    """Version of the tables in a folder's index, 0 where there is none or an empty one; nothing is touched.
+
+    Raises
+    ------
+    FolderProblem
+        The index is of something else, damaged, or of a newer version.
+    """
+    path = folder / INDEX
+    if path.exists() and not path.is_file():
+        raise _foreign(folder)
+    if not path.exists() or not path.stat().st_size:
+        return 0
+    ways = ["immutable=1", "mode=ro"]  # the first leaves no log beside the file, the second waits for who writes
+    for how in reversed(ways) if _has_log(path) else ways:
+        try:
+            with _connected(path, how) as base:
+                return _version(base, folder)
+        except sqlite3.Error as problem:
+            cause = problem
+    raise _refusal(folder, cause) from cause
+
+
+def _version(base: sqlite3.Connection, folder: Path) -> int:
+    """Version of the tables in a database; 0 in an empty one, and a refusal of any other's."""
+    version = int(base.execute("PRAGMA user_version").fetchone()[0])
+    columns = {row[1] for row in base.execute("PRAGMA table_info(cells)")}
+    if version == 0 and not base.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+        return 0
+    if version < 1 or not columns >= COLUMNS:
+        raise _foreign(folder)
+    if version > VERSION:
+        raise FolderProblem(
+            f"folder: {folder} was written by a newer version of uqassay (tables of version {version}, this one knows "
+            f"{VERSION}); update uqassay or choose another folder."
+        )
+    return version
+
+
+def _foreign(folder: Path) -> FolderProblem:
+    return FolderProblem(
+        f"folder: {folder / INDEX} was not written by uqassay, so {folder} holds no benchmark; check the path, or choose "
+        "another folder."
+    )
+
+
+def _refusal(folder: Path, problem: sqlite3.Error) -> FolderProblem:
+    """What SQLite cannot do, in one sentence."""
+    path, reason = folder / INDEX, str(problem).rstrip(".")
+    if _is_full(folder):  # which SQLite calls an input or output error, too
+        return FolderProblem(f"folder: there is no space left for {folder}; free some, and run the same command again.")
+    if getattr(problem, "sqlite_errorcode", 0) & 0xFF in DAMAGED:  # the low byte of SQLite's longer codes
+        return FolderProblem(
+            f"folder: the index {path} cannot be used ({reason}); delete it where it is a benchmark's, and the same command "
+            "recovers everything from the cells, or choose another folder."
+        )
+    return FolderProblem(
+        f"folder: the index {path} cannot be used ({reason}); check space and permissions, or choose another folder."
+    )
+
+
+def _readable(row: sqlite3.Row) -> dict[str, Any]:
+    """A row with what somebody else wrote into it left out; owner and lease stay, since a change asks for them."""
+    found = dict(row)
+    for name in ("seconds", "accuracy"):
+        if not isinstance(found[name], (int, float)) or not math.isfinite(found[name]):
+            found[name] = None
+    for name in ("dataset", "method"):
+        found[name] = str(found[name])
+    if not isinstance(found["attempt"], int):
+        found["attempt"] = 0
+    if found["state"] == "failed" and not (isinstance(found["traceback"], str) and found["traceback"].strip()):
+        found["traceback"] = "No traceback was recorded."
+    return found
+
+
+# -- connections and journals -----------------------------------------------------------------------------------------
+
+
+@contextmanager
+def _connected(path: Path, how: str) -> Iterator[sqlite3.Connection]:
+    """A connection of the given kind, closed afterwards."""
+    place = f"{path.absolute().as_uri()}?{how}"
+    with closing(sqlite3.connect(place, timeout=BUSY_SECONDS, isolation_level=None, uri=True)) as base:
+        yield base
+
+
+def _has_log(path: Path) -> bool:
+    """Whether changes may wait in a log beside the file."""
+    log = path.with_name(f"{path.name}-wal")
+    return log.exists() and log.stat().st_size > 0
+
+
+def _logs_ahead(path: Path) -> bool:
+    """Whether a database keeps a write-ahead log, by the format in its header."""
+    with suppress(OSError), path.open("rb") as stream:
+        return stream.read(20)[18:] == b"\2\2"
+    return False
 
 
 def _journal(base: sqlite3.Connection, folder: Path) -> str:

@@ -56,7 +56,8 @@ def cells_of(config: BenchConfig, sources: Mapping[str, str] | None = None) -> l
     Raises
     ------
     InputError
-        A data set, method, parameter or key of a condition that is not known, or a value out of range.
+        A data set, method, parameter or key of a condition that is not known, a value out of range, or data from which no
+        method can learn all classes.
     """
     from uqassay.datasets import load_dataset
     from uqassay.methods import METHODS
@@ -67,10 +68,7 @@ def cells_of(config: BenchConfig, sources: Mapping[str, str] | None = None) -> l
     sources = sources or {}
     data = {name: load_dataset(sources.get(name, name)) for name in config.dataset}
     for name, loaded in data.items():
-        if not len(loaded.y_test):
-            raise InputError(
-                f"dataset: {name} has no test instances, on which methods are judged; give it a test part."
-            )
+        _check_data(name, loaded)
         for label in config.methods:
             _check_backbone(label, params[label], name, loaded)
     return [
@@ -99,7 +97,7 @@ def run_method(cell: Cell) -> CellResult:
     Raises
     ------
     InputError
-        The data are not those of the cell, or a class never occurs in training.
+        The data are not those of the cell, or the condition leaves a class without a training instance.
     """
     from uqassay.methods import build_method
 
@@ -116,8 +114,6 @@ def run_method(cell: Cell) -> CellResult:
     if len(classes) < data.n_classes:
         missing = sorted(set(range(data.n_classes)) - set(classes.tolist()))
         name = f"class {data.class_names[missing[0]]!r} of {cell.dataset}"
-        if missing[0] not in loaded.y_train:
-            raise InputError(f"dataset: {name} has no training instance; leave it out of the class names and the test.")
         raise InputError(f"condition: {name} has no training instance left; keep more.")
     model = build_method(cell.params["method"], **_options(cell.params["params"]), random_state=cell.seed)
     start = time.perf_counter()
@@ -202,6 +198,13 @@ def _params(label: str, method: str, config: BenchConfig) -> dict[str, Any]:
 
     known = method_class(method)._get_param_names()
     given = config.params.get(label, {})
+    for key, value in given.items():
+        if any(
+            isinstance(v, int) and not -(2**63) <= v < 2**63 for v in (value if isinstance(value, list) else [value])
+        ):
+            raise InputError(
+                f"params: {label}.{key}: whole numbers must fit 64 bits; got {value}; choose a smaller one."
+            )
     if "random_state" in given:
         raise InputError(f"params: random_state of {label} is the seed of each cell; give seeds instead.")
     small = {key: value for key, value in SMOKE.items() if key in known} if config.preset == "smoke" else {}
@@ -233,6 +236,20 @@ def _check_options(label: str, method: str, params: Mapping[str, Any], *, here: 
             chosen_device(model.device)
 
 
+def _check_data(name: str, data: "Dataset") -> None:
+    """Refuse data on which every cell would fail."""
+    if not len(data.y_test):
+        raise InputError(f"dataset: {name} has no test instances, on which methods are judged; give it a test part.")
+    if not data.X_train[0].size:
+        raise InputError(f"dataset: {name} has instances without features, {data.X_train.shape[1:]}; give them some.")
+    missing = np.setdiff1d(np.arange(data.n_classes), data.y_train)
+    if missing.size:
+        raise InputError(
+            f"dataset: class {data.class_names[missing[0]]!r} of {name} has no training instance; leave it out of the class "
+            "names and the test."
+        )
+
+
 def _check_backbone(label: str, params: Mapping[str, Any], name: str, data: "Dataset") -> None:
     """Refuse a network that does not fit the instances; a method without a network has none."""
     if "backbone" not in params:
@@ -251,7 +268,7 @@ def _told_of(label: str) -> Iterator[None]:
     """A method's sentence on one of its options, as one on METHOD.OPTION of the configuration."""
     try:
         yield
-    except (TypeError, ValueError) as problem:
+    except (ArithmeticError, TypeError, ValueError) as problem:
         sentence = " ".join(str(problem).split())
         if isinstance(problem, InputError):
             raise InputError(f"params: {label}.{sentence}") from problem

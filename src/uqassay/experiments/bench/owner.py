@@ -3,10 +3,15 @@
 import os
 import platform
 import re
+import time
 from functools import cache
 from pathlib import Path
 
-__all__ = ["is_dead", "is_stranger", "this_process"]
+__all__ = ["is_abandoned", "is_dead", "is_owner", "this_process"]
+
+OWNER = re.compile(r"[A-Za-z0-9_-]+\.(?:0|[0-9a-f]{8})\.[0-9]{1,9}\.[0-9]*")  # as this_process writes it
+DRAFT = re.compile(r"(.+)\+[0-9a-f]{8}")  # the name of what an owner is writing
+STRANGER_SECONDS = 3600.0  # after which a draft of another host is taken for abandoned; writing one takes seconds
 
 
 def this_process() -> str:
@@ -23,23 +28,44 @@ def this_process() -> str:
     return f"{_host()}.{_boot()}.{pid}.{_start(pid)}"
 
 
-def is_dead(owner: str) -> bool:
-    """Whether the process has certainly ended; of another host's nothing is known.
+def is_owner(text: object) -> bool:
+    """Whether a text has the form of `this_process`.
 
     Examples
     --------
-    >>> is_dead("elsewhere.0.1.0")
-    False
+    >>> is_owner(this_process()), is_owner("v1.2.3.4"), is_owner("thesis"), is_owner(None)
+    (True, False, False, False)
     """
-    host, boot, pid, start = owner.split(".")
+    return isinstance(text, str) and OWNER.fullmatch(text) is not None
+
+
+def is_dead(owner: object) -> bool:
+    """Whether the process has certainly ended; of another host's nothing is known, and what names no process has ended.
+
+    Examples
+    --------
+    >>> is_dead("elsewhere.0.1.0"), is_dead("nobody")
+    (False, True)
+    """
+    if not is_owner(owner):
+        return True
+    host, boot, pid, start = str(owner).split(".")
     if host != _host():
         return False
     return boot != _boot() or _start(int(pid)) != start
 
 
-def is_stranger(owner: str) -> bool:
-    """Whether the process is another host's, so that nothing is known of its end."""
-    return owner.partition(".")[0] != _host()
+def is_abandoned(draft: Path) -> bool:
+    """Whether an entry is a draft of a store, by its name, with which nobody will go on."""
+    named = DRAFT.fullmatch(draft.name)
+    if named is None or not is_owner(owner := named[1]) or draft.is_symlink() or not draft.is_dir():
+        return False
+    if owner.partition(".")[0] == _host():
+        return is_dead(owner)
+    try:
+        return time.time() - draft.stat().st_mtime > STRANGER_SECONDS
+    except FileNotFoundError:
+        return False
 
 
 @cache

@@ -16,8 +16,7 @@ from uqassay.assay.storage import plain
 from uqassay.errors import InputError
 from uqassay.experiments.bench.cell import Cell, canonical_json
 from uqassay.experiments.bench.config import BenchConfig, to_toml
-from uqassay.experiments.bench.files import write_text
-from uqassay.experiments.bench.index import INDEX
+from uqassay.experiments.bench.files import holds_benchmark, write_text
 from uqassay.experiments.store import Store
 
 if TYPE_CHECKING:
@@ -115,7 +114,7 @@ def check_places(cells: Sequence[Cell], folder: Path) -> None:
     InputError
         Such a file, in the folder or where one of several reports belongs.
     """
-    known = (folder / INDEX).is_file() or (folder / "cells").is_dir()
+    known = holds_benchmark(folder)
     for place in _folders(folder, _groups(cells)):
         written = [place / PAGE, place / TABLE, place / SAVED, folder / CELLS]
         foreign = [path for path in written if path.exists() and not known]
