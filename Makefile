@@ -16,7 +16,7 @@ demo: $(VENV)/.demo
 	$(BIN)/uqassay demo --output demo
 
 test: $(VENV)/.test lint
-	$(BIN)/python -m pytest -q -n $(JOBS) --dist worksteal $(PYTEST_ARGS)
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -n $(JOBS) --dist worksteal $(PYTEST_ARGS)
 
 lint: $(VENV)/.test
 	$(BIN)/ruff check .

@@ -507,9 +507,9 @@ def test_page_of_ten_models_stays_under_ten_megabytes():
         f"model {j}": uq.Members(softmax((1.5 + 0.2 * j) * np.eye(k)[y][:, None, :] + rng.normal(size=(n, 4, k))))
         for j in range(10)
     }  # random numbers hardly compress: the worst case
-    a = uq.assay(models, y, n_draws=200)
+    a = uq.assay(models, y, n_draws=50, calibration=("ece-confidence",))
     text = render(a)
-    assert len(text.encode()) < 10_000_000
+    assert len(text.encode()) < 9_800_000  # the other tests of calibration add some kilobytes
     held = instances(a)
     assert len(held["set_rows"]) == n
     assert BUDGET < 10_000_000
