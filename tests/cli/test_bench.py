@@ -191,6 +191,20 @@ def test_dry_run_counts_failed_cells_that_are_to_be_run_again(run, tmp_path):
     assert [attempt for _, attempt, _ in keys(tmp_path).values()] == [2]
 
 
+def test_dry_run_that_runs_first_cells_counts_the_other_failed_ones_again(run, tmp_path, monkeypatch):
+    def refuse(cell):
+        raise RuntimeError("no luck")
+
+    words = [*SMOKE, "--seeds", 3, "-o", tmp_path]
+    with monkeypatch.context() as patch:
+        patch.setattr("uqassay.experiments.bench.methods.run_method", refuse)
+        assert run(*words).code == 1
+    timed = run(*words, "--dry-run", "--first", "--retry-failed")
+    assert timed.code == 0
+    assert timed.out.startswith("2 of 3 cells to do, 1 done, 0 failed.\nAbout ")
+    assert sorted(state for state, _, _ in keys(tmp_path).values()) == ["done", "failed", "failed"]
+
+
 def test_costs_in_words():
     costs = Costs(done=1, failed=1, running=1, queued=4, seconds=7200.0, untimed=("iris, snn",))
     assert bench_output.cost_sentences(costs, 2) == [
@@ -273,6 +287,30 @@ def test_bad_input_is_one_sentence_and_code_2(run, tmp_path, monkeypatch, words,
     assert sentence in ran.err
     assert ran.err.count("\n") == 1
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "rule"),
+    [
+        ("digts", "must be one of the known data sets; got 'digts'; closest is digits."),
+        ("openml", "must be one of the known data sets; got 'openml'; closest is openml:<id>."),
+        ("openml:iris", "openml needs a number after the colon; got 'iris'; write openml:1."),
+        *(
+            (
+                name,
+                f"must be one of the known data sets; got {name!r}; list(uqassay.datasets.DATASETS) in Python gives all of "
+                "them.",
+            )
+            for name in ("nope", "zzzz")
+        ),
+    ],
+)
+def test_data_set_that_is_not_known_is_told_of_the_option(run, tmp_path, name, rule):
+    (tmp_path / "a.toml").write_text(f'dataset = "{name}"\nmethod = "snn"\n')
+    for words in (["--dataset", name, "--method", "snn"], ["--config", tmp_path / "a.toml"]):
+        ran = run("bench", *words, "-o", tmp_path / "run")
+        assert (ran.code, ran.out, ran.err) == (2, "", f"dataset: {rule}\n")
+    assert not (tmp_path / "run").exists()
 
 
 def test_config_of_something_else_is_not_replaced(run, tmp_path):

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+import uqassay as uq
 from uqassay.datasets import DATASETS, load_dataset
 from uqassay.datasets.registry import LOADERS
 from uqassay.errors import InputError
@@ -41,23 +42,37 @@ def test_toys_by_name_and_seed(name):
 @pytest.mark.parametrize(
     ("name", "closest"),
     [
-        ("cifar10", "cifar-10"),
-        ("minst", "mnist"),
-        ("emnist", "emnist-"),
-        ("breast_cancer", "breast-cancer"),
-        ("qqqqqq", "digits, wine, mnist"),
-        ("openml", "openml:<id>"),
-        ("openml:", "openml:<id>"),
-        ("hf:", "hf:<name>"),
-        ("wine:3", "wine"),
-        ("", "digits"),
+        ("digts", "is digits"),
+        ("cifar10", "are cifar-10, cifar-10h, cifar-100"),
+        ("minst", "are mnist, k-mnist"),
+        ("emnist", "are emnist-byclass, emnist-bymerge, emnist-balanced"),
+        ("breast_cancer", "is breast-cancer"),
+        ("cancer", "is breast-cancer"),
+        ("moons", "is two-moons"),
+        (" IRISS ", "is iris"),
+        ("wine:3", "is wine"),
+        ("openml", "is openml:<id>"),
+        ("openml:", "is openml:<id>"),
+        ("openml37", "is openml:<id>"),
+        ("openm:37", "is openml:<id>"),
+        ("npz/mine", "is npz:<folder>"),
+        ("hf:", "is hf:<name>"),
+        ("bci-iv-2a", "is bci-iv-2a:<subject>"),
     ],
 )
 def test_unknown_names_get_the_closest(name, closest):
-    with pytest.raises(
-        InputError, match=rf"name: must be one of the known data sets; got '{name}'; closest are .*{closest}"
-    ):
+    sentence = f"name: must be one of the known data sets; got {name!r}; closest {closest}."
+    with pytest.raises(InputError, match=f"^{re.escape(sentence)}$"):
         load_dataset(name)
+
+
+@pytest.mark.parametrize("name", ["nope", "zzzz", "qqqqqq", "", "nope:3", ":", "titanic"])
+def test_names_like_none_are_told_where_all_of_them_stand(name):
+    remedy = "list(uqassay.datasets.DATASETS) in Python gives all of them."
+    sentence = f"name: must be one of the known data sets; got {name!r}; {remedy}"
+    with pytest.raises(InputError, match=f"^{re.escape(sentence)}$"):
+        load_dataset(name)
+    assert set(uq.datasets.DATASETS) == NAMES
 
 
 @pytest.mark.parametrize("rng", [-1, 1.5, "x", [1, -2]])

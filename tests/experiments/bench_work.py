@@ -1,4 +1,4 @@
-"""Cells of next to no cost, for the tests of the runner."""
+"""Cells of next to no cost, their states, and a process that has ended, for the tests of the runner and its folders."""
 
 import json
 import os
@@ -10,12 +10,15 @@ from pathlib import Path
 
 import numpy as np
 
+from uqassay.experiments.bench import owner as bench_owner
 from uqassay.experiments.bench.cell import Cell, CellResult
 from uqassay.experiments.runner import run_cells
+from uqassay.experiments.store import Store
 from uqassay.predictions import Members, Point
 
 WORK = "tests.experiments.bench_work"
 STEPS = ("os.rename", "os.mkdir", "os.remove", "os.rmdir", "sqlite3.connect")  # and opening a file to write
+DEAD = f"{bench_owner._host()}.{bench_owner._boot()}.1.1"  # process 1 started in the machine's first tick, or never did
 N, K, MEMBERS = 20, 3, 4
 
 
@@ -51,6 +54,12 @@ def nothing(cell: Cell) -> None:
     """No result at all."""
 
 
+def misfit(cell: Cell) -> CellResult:
+    """A result that cannot be written: a label more than there are predictions."""
+    drawn = draw(cell)
+    return CellResult(drawn.prediction, np.append(drawn.labels, 0))
+
+
 def where(cell: Cell) -> CellResult:
     """Tell the process and the threads."""
     drawn = draw(cell)
@@ -66,6 +75,11 @@ def cells(n: int = 12, pause: float = 0.15) -> list[Cell]:
         for seed in range(n // 2)
         for name in names
     ]
+
+
+def state(store: Store, cell: Cell) -> str:
+    """The state of a cell in the index of its folder."""
+    return store.index.row(cell.key)["state"]
 
 
 def drive(folder: str) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.experiments.bench_work import WORK, draw
+from tests.experiments.bench_work import DEAD, WORK, draw, state
 from tests.kinds import KINDS, random_prediction
 
 import uqassay as uq
@@ -25,32 +25,6 @@ from uqassay.experiments.bench.files import write_text
 from uqassay.experiments.bench.index import INDEX, FolderProblem
 from uqassay.experiments.runner import run_cells
 from uqassay.experiments.store import METADATA, PREDICTION, SCORES, Store
-
-DEAD = f"{bench_owner._host()}.{bench_owner._boot()}.1.1"  # process 1 started in the machine's first tick, or never did
-
-
-@pytest.fixture
-def cell():
-    return Cell(f"{WORK}:draw", dataset="toy", method="draw", seed=3)
-
-
-@pytest.fixture
-def store(tmp_path, cell):
-    made = Store(tmp_path / "run")
-    made.index.add([cell])
-    return made
-
-
-@pytest.fixture
-def done(store, cell):
-    assert store.claim(cell.key)
-    assert store.finish(cell, draw(cell), seconds=1.5)
-    return store
-
-
-def state(store, cell):
-    return store.index.row(cell.key)["state"]
-
 
 # -- results ----------------------------------------------------------------------------------------------------------
 

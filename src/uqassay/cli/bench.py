@@ -321,7 +321,7 @@ def _dry_run(
                 retry_failed=retry_failed,
                 progress=show,
             )
-        costs = cost_estimate(cells, output)
+        costs = cost_estimate(cells, output, retry_failed=retry_failed)
     workers = processes_of(plan.workers, costs.queued + costs.running, plan.threads)
     if as_json:
         from dataclasses import asdict

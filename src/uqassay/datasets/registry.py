@@ -25,6 +25,8 @@ from uqassay.errors import InputError
 
 __all__ = ["DATASETS", "Description", "load_dataset"]
 
+CLOSE = 0.62  # difflib's ratio of names that are alike: cancer has 0.63 with breast-cancer, but nope 0.6 with openml
+
 
 @final
 @dataclass(frozen=True)
@@ -123,7 +125,7 @@ def load_dataset(
     Raises
     ------
     InputError
-        No such name (the message has the closest ones), no network, damaged files.
+        No such name (the message has those like it), no network, damaged files.
     MissingDependencyError
         An optional package is missing; the message names the extra.
 
@@ -156,13 +158,16 @@ def load_dataset(
 
 
 def _unknown(name: str) -> InputError:
-    shown = [about.name for about in DATASETS.values()]
-    wanted = name.strip().lower()
-    begin = [s for s in shown if wanted and s.startswith(wanted)][:3]
-    near = difflib.get_close_matches(wanted, [*shown, *DATASETS], n=3, cutoff=0.4)
-    close = begin or near or ["digits", "wine", "mnist"]
-    known = dict.fromkeys(DATASETS[c].name if c in DATASETS else c for c in close)
-    return InputError(f"name: must be one of the known data sets; got {name!r}; closest are {', '.join(known)}.")
+    """The names that begin like the one given, or else those most like it; ``openml:<id>`` only for what looks like its use."""
+    head, colon, _ = name.strip().lower().partition(":")
+    takes_more = [key for key, about in DATASETS.items() if "<" in about.name]
+    begin = [key for key in DATASETS if head and (key.startswith(head) or (key in takes_more and head.startswith(key)))]
+    candidates = [key for key in DATASETS if colon or key not in takes_more]
+    near = [DATASETS[key].name for key in begin[:3] or difflib.get_close_matches(head, candidates, n=3, cutoff=CLOSE)]
+    remedy = "list(uqassay.datasets.DATASETS) in Python gives all of them"
+    if near:
+        remedy = f"closest {'is' if len(near) == 1 else 'are'} {', '.join(near)}"
+    return InputError(f"name: must be one of the known data sets; got {name!r}; {remedy}.")
 
 
 # -- loaders that need more than the request --------------------------------------------------------------------------

@@ -5,41 +5,15 @@ import os
 import sqlite3
 
 import pytest
-from tests.experiments.bench_work import WORK, draw
+from tests.experiments.bench_work import DEAD, WORK, state
 
 from uqassay.experiments.bench import index as bench_index
-from uqassay.experiments.bench import owner as bench_owner
 from uqassay.experiments.bench.cell import Cell
 from uqassay.experiments.bench.files import holds_benchmark
 from uqassay.experiments.bench.index import INDEX, FolderProblem
 from uqassay.experiments.bench.status import read_status
 from uqassay.experiments.runner import cost_estimate, run_cells
 from uqassay.experiments.store import METADATA, Store
-
-DEAD = f"{bench_owner._host()}.{bench_owner._boot()}.1.1"  # process 1 started in the machine's first tick, or never did
-
-
-@pytest.fixture
-def cell():
-    return Cell(f"{WORK}:draw", dataset="toy", method="draw", seed=3)
-
-
-@pytest.fixture
-def store(tmp_path, cell):
-    made = Store(tmp_path / "run")
-    made.index.add([cell])
-    return made
-
-
-@pytest.fixture
-def done(store, cell):
-    assert store.claim(cell.key)
-    assert store.finish(cell, draw(cell), seconds=1.5)
-    return store
-
-
-def state(store, cell):
-    return store.index.row(cell.key)["state"]
 
 
 @pytest.mark.parametrize(

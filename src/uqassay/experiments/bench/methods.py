@@ -59,14 +59,13 @@ def cells_of(config: BenchConfig, sources: Mapping[str, str] | None = None) -> l
         A data set, method, parameter or key of a condition that is not known, a value out of range, or data from which no
         method can learn all classes.
     """
-    from uqassay.datasets import load_dataset
     from uqassay.methods import METHODS
 
     for condition in config.condition:
         check_condition(condition)
     params = {label: _params(label, method, config) for label, method in config.methods.items()}
     sources = sources or {}
-    data = {name: load_dataset(sources.get(name, name)) for name in config.dataset}
+    data = {name: _load(sources.get(name, name)) for name in config.dataset}
     for name, loaded in data.items():
         _check_data(name, loaded)
         for label in config.methods:
@@ -186,9 +185,20 @@ def check_condition(condition: Mapping[str, Any]) -> None:
 @lru_cache(maxsize=2)
 def _loaded(name: str) -> "Dataset":
     """A data set, kept for the next cell of this process."""
+    return _load(name)
+
+
+def _load(name: str) -> "Dataset":
+    """A data set by name; a sentence on its name is one on `dataset` here."""
     from uqassay.datasets import load_dataset
 
-    return load_dataset(name)
+    try:
+        return load_dataset(name)
+    except InputError as problem:
+        parameter, _, rule = str(problem).partition(": ")
+        if parameter != "name":
+            raise
+        raise InputError(f"dataset: {rule}") from problem
 
 
 def _params(label: str, method: str, config: BenchConfig) -> dict[str, Any]:
