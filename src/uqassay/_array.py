@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from uqassay.errors import InputError
 
@@ -205,19 +205,20 @@ class _Kept(threading.local):
 _kept = _Kept()
 
 
-def scratch(name: str, shape: tuple[int, ...]) -> NDArray[np.float64]:
+def scratch(name: str, shape: tuple[int, ...], dtype: DTypeLike = np.float64) -> NDArray[Any]:
     """An array for intermediate results, with anything in it; the next call with this name in this thread takes it again.
 
     A fresh array of some 100 kB costs a page fault for every 4 kB, more than what is computed in it. Great arrays are fresh
     ones: nothing is kept of them.
     """
-    size = math.prod(shape)
-    if size > SCRATCH_BYTES // 8:
-        return np.empty(shape)
+    size, dtype = math.prod(shape), np.dtype(dtype)
+    n = -(-size * dtype.itemsize // 8)
+    if n > SCRATCH_BYTES // 8:
+        return np.empty(shape, dtype=dtype)
     buffer = _kept.buffers.get(name)
-    if buffer is None or buffer.size < size:
-        buffer = _kept.buffers[name] = np.empty(size)
-    return buffer[:size].reshape(shape)
+    if buffer is None or buffer.size < n:
+        buffer = _kept.buffers[name] = np.empty(n)
+    return buffer.view(dtype)[:size].reshape(shape)
 
 
 def taken(array: NDArray[Any], rows: Any) -> NDArray[Any]:

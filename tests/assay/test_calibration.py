@@ -354,10 +354,10 @@ def test_the_verdict_names_what_is_rejected(judged):
 def test_the_verdict_says_where_the_plain_mean_would_pass(judged):
     _, models, y = judged
     wrong = uq.assay({"DE": models["DE"]}, (y + 1) % 3, n_draws=5, calibration=["ece-classwise"])
-    assert "plain mean" not in wrong.verdict()[-1]
+    assert "yet the mean" not in wrong.verdict()[-1]
     doubtful = replace(wrong, calibration=tuple(replace(test, mean_pvalue=0.3) for test in wrong.calibration))
     assert doubtful.verdict()[-1] == wrong.verdict()[-1].replace(
-        ", in a test.", " (yet the plain mean of DE, tested alone, is not rejected), in a test."
+        ", in a test.", " (yet the mean of DE, tested alone, is not rejected), in a test."
     )
 
 
@@ -448,6 +448,73 @@ def test_an_undefined_pvalue_says_why():
     assert np.isnan(t.pvalue)
     assert "the measure is undefined for these labels with 1 instance" in t.note
     assert np.isnan(found.calibration_rows()[0]["pvalue_holm"])
+
+
+@pytest.mark.parametrize("measure", ["skce-ul", "skce-uq", "l2-confidence-debiased", "hosmer-lemeshow-paper-code"])
+def test_a_set_whose_measure_is_undefined_has_a_result(measure, random_generator, tmp_path):
+    members = random_generator.dirichlet([1.0] * 3, (1, 4))
+    kinds = {"DE": uq.Members(members), "V": uq.Vertices(members), "box": uq.Intervals(members.min(1), members.max(1))}
+    found = uq.assay(kinds, [1], n_draws=5, calibration=[measure, "ece-confidence"], tradeoffs=[0.5])
+    for t in found.calibration[::2]:
+        assert np.isnan([t.statistic, t.pvalue, t.accuracy_weighted, *t.weights]).all()
+        assert t.reason == "the measure is undefined for these labels with 1 instance"
+        assert (t.after, t.before.count.sum()) == (None, 1)
+    for t in found.calibration[1::2]:
+        assert np.isfinite(t.pvalue)
+        assert (t.reason, t.after.count.sum()) == ("", 1)
+    again = uq.Assay.load(found.save(tmp_path / "kept"))
+    assert [t.after is None for t in again.calibration] == [True, False] * 3
+    assert repr(again.calibration_rows()) == repr(found.calibration_rows())
+    rows = [r for r in found.finding_rows() if r["metric"] == "calibration-pvalue"]
+    assert [np.isnan(r["estimate"]) for r in rows] == [True, False] * 3
+
+
+def test_weights_where_the_search_of_the_authors_code_began_are_none(random_generator):
+    members = random_generator.dirichlet([1.0] * 3, (3, 4))
+    measure = check_measures(["hosmer-lemeshow"], "measure")  # their variant divides 0 by 0 in empty bins
+    plan = CalibrationPlan(null="random", convention="paper-code", n_draws=9, n_more=0)
+    y = np.array([0, 1, 2])
+    (t,) = module.tested_run("m", 0, uq.Members(members), y, measure, plan, 3, notes=(), mixed=True)
+    expected = credal_calibration_test(
+        y, members, measure="hosmer-lemeshow", null="random", n_draws=9, convention="paper-code"
+    )
+    assert np.isnan([t.statistic, expected.statistic, *t.weights]).all()
+    assert (t.after, t.n_members) == (None, 4)
+    assert t.reason == "the measure is undefined for these labels with 3 instances"
+
+
+def test_a_run_whose_test_is_undefined_leaves_those_of_the_others():
+    runs = [uq.Point([[0.9, 0.1]] * 9), uq.Point([[0.8, 0.2]] * 9)]
+    found = uq.assay({"two": runs}, [1] * 9, n_draws=5, calibration=["ece-confidence"])
+    nan = float("nan")
+    for order in ((0, 1), (1, 0)):
+        tests = [
+            replace(t, pvalue=p) for t, p in zip(found.calibration, np.array([0.02, nan])[list(order)], strict=True)
+        ]
+        rows = replace(found, calibration=tuple(tests)).finding_rows()
+        assert next(r for r in rows if r["metric"] == "calibration-pvalue" and r["run"] == "all")["estimate"] == 0.04
+
+
+def test_an_infinite_value_says_why():
+    certain = np.tile([1.0, 0.0], (20, 3, 1))
+    found = uq.assay(
+        {"DE": uq.Members(certain), "P": uq.Point(certain[:, 0])}, [0] * 19 + [1], n_draws=5, calibration=["log-loss"]
+    )
+    for t, whose in zip(found.calibration, ("every one of the members", "the model"), strict=True):
+        assert t.statistic == np.inf
+        assert t.pvalue == t.smallest_pvalue
+        assert t.reason == f"log-loss is infinite, for a label came to which {whose} gives probability 0"
+
+
+def test_the_mean_of_weighted_members_is_noted(judged):
+    _, models, y = judged
+    weighted = uq.Members(models["DE"].probs, [0.8, 0.1, 0.1])
+    t = one(uq.assay({"DE": weighted}, y, n_draws=5, calibration=["brier"]), "DE", "brier")
+    mean = np.einsum("nmk,m->nk", weighted.probs, [0.8, 0.1, 0.1])
+    assert t.mean_value == pytest.approx(((mean - np.eye(3)[y]) ** 2).sum(axis=1).mean())
+    assert "the model's mean takes the weights given with its members" in t.note
+    plain = one(uq.assay({"DE": models["DE"]}, y, n_draws=5, calibration=["brier"]), "DE", "brier")
+    assert (plain.note, plain.weights.tolist()) == ("", t.weights.tolist())
 
 
 @pytest.mark.slow

@@ -7,16 +7,18 @@ import pytest
 
 import uqassay as uq
 from tests.kinds import KINDS, lower_of_every_event, random_prediction
-from uqassay.calibration.credal_hypothesis import BETA, credal_calibration_test
-from uqassay.calibration.mixtures import MixtureObjective, Mixtures
+from uqassay.calibration.credal_hypothesis import credal_calibration_test
+from uqassay.calibration.credal_nulls import BETA, in_deviations
+from uqassay.calibration.ensemble_weights import EnsembleWeights
+from uqassay.calibration.mixtures import Mixtures
 from uqassay.calibration.monte_carlo import labels_from
-from uqassay.calibration.paper_code import cobyla_minimum, paper_code_measure, quantile_pvalue
 from uqassay.calibration.random_null import random_mixture_null
 from uqassay.calibration.shared_members import shared_members
+from uqassay.calibration.simplex_search import QUICK
 from uqassay.calibration.single_hypothesis import calibration_test
 from uqassay.credal.vertices import lower_probability_vertices
 from uqassay.errors import InputError
-from uqassay.metrics.calibration_measures import CALIBRATION_MEASURES, calibration_measure
+from uqassay.metrics.calibration_measures import calibration_measure
 
 MEASURES = ("ece-confidence", "ece-classwise", "hosmer-lemeshow", "skce-ul")
 NULLS = ("minimised", "random", "berger-boos")
@@ -209,6 +211,63 @@ def test_one_instance(random_generator):
     assert undefined.sentence() == "Whether some mixture of the members is calibrated in the strong sense is undefined."
 
 
+@pytest.mark.parametrize("null", NULLS)
+def test_an_undefined_pvalue_is_nan_with_a_reason(null, random_generator):
+    """A class that no member thinks possible: infinite for labels of it, 0/0 for labels drawn from the members."""
+    members = random_generator.dirichlet(np.ones(3), (60, 4))
+    members[..., 2] = 0.0
+    members /= members.sum(axis=2, keepdims=True)
+    labels = random_generator.integers(3, size=60)
+    test = credal_calibration_test(labels, members, measure="hosmer-lemeshow-paper-code", null=null, n_draws=19)
+    assert test.statistic == np.inf
+    assert np.isnan(test.pvalue)
+    assert "the measure is undefined for some draws of labels with 60 instances" in test.note
+    assert "independent searches" not in test.note
+    assert test.reject(0.1) is False
+    assert test.to_dict()["pvalue"] is None
+
+
+def test_spread_of_minima_that_are_infinite_or_undefined():
+    null = np.array([0.0, 2.0])
+    assert in_deviations(np.array([1.0, 3.0]), null) == 2.0
+    assert in_deviations(np.array([np.inf, np.inf]), null) == 0.0
+    assert in_deviations(np.array([1.0, np.inf]), null) == np.inf
+    assert in_deviations(np.array([1.0, 3.0]), np.array([0.0, np.nan])) == np.inf
+    assert np.isnan(in_deviations(np.array([np.nan, 1.0]), null))
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32])
+def test_rows_of_a_coarser_precision_are_divided_by_their_sums(dtype, random_generator):
+    members = random_generator.dirichlet(np.ones(40), (30, 3)).astype(dtype)
+    off = np.abs(members.sum(axis=2, dtype=np.float64) - 1)
+    exact = members.astype(np.float64) / members.sum(axis=2, dtype=np.float64, keepdims=True)
+    for given in (members, uq.Members(members), uq.Vertices(members)):
+        found = shared_members(given).probs
+        assert np.abs(found.sum(axis=2) - 1).max() < 5e-7
+        np.testing.assert_allclose(found, exact, atol=5e-7)
+    assert (off.max() > 1e-5) == (dtype == np.float16)
+    double = members.astype(np.float64) / (1 + 3e-7) / members.sum(axis=2, dtype=np.float64, keepdims=True)
+    assert (shared_members(double).probs == double).all()  # what double precision allows is used as it is
+
+
+def test_masked_arrays_are_refused(random_generator):
+    labels, members = ensemble(random_generator, n=20)
+    masked_labels = np.ma.masked_array(labels, np.arange(20) == 3)
+    masked = np.ma.masked_array(members, members < 0.05)
+    for call in (
+        lambda y, p: credal_calibration_test(y, p),
+        lambda y, p: EnsembleWeights("brier").fit(p, y),
+    ):
+        with pytest.raises(InputError, match=r"^y(_true)?: must not be masked; 1 of 20 values"):
+            call(masked_labels, members)
+        for given in (masked, uq.Members(masked)):
+            with pytest.raises(InputError, match=r"^(members|probs): must not be masked"):
+                call(labels, given)
+    unmasked = np.ma.masked_array(members, np.zeros(members.shape, bool))
+    plain = credal_calibration_test(labels, members, null="random")
+    assert credal_calibration_test(labels, unmasked, null="random").statistic == plain.statistic
+
+
 def test_an_unsettled_search_is_named_in_the_note(random_generator, monkeypatch):
     labels, members = ensemble(random_generator, n=20)
     monkeypatch.setattr("uqassay.calibration.credal_hypothesis.UNSETTLED", np.inf)
@@ -222,62 +281,6 @@ def test_groups_are_named_in_the_note(random_generator):
     labels, members = ensemble(random_generator, n=12)
     grouped = uq.Members(members, groups=np.arange(12) // 2)
     assert "dependence within groups" in credal_calibration_test(labels, grouped, n_draws=19).note
-
-
-# -- the authors' code ------------------------------------------------------------------------------------------------
-
-
-def test_paper_code(random_generator):
-    labels, members = ensemble(random_generator, n=30)
-    for measure in MEASURES:
-        test = credal_calibration_test(
-            labels, members, measure=measure, null="random", convention="paper-code", n_draws=100
-        )
-        variant = paper_code_measure(calibration_measure(measure))
-        assert (test.measure, test.convention) == (variant.name, "paper-code")
-        assert test.statistic == pytest.approx(float(variant.prepare(test.weights @ members).values(labels)), abs=1e-9)
-        for alpha in (0.05, 0.2, 0.5, 0.9):
-            assert test.reject(alpha) == (abs(test.statistic) > np.quantile(test.null, 1 - alpha))
-            assert test.reject(alpha) == (test.pvalue < alpha)
-
-
-def test_paper_code_variants():
-    named = {name: paper_code_measure(calibration_measure(name)).name for name in MEASURES}
-    assert named == {
-        "ece-confidence": "ece-confidence",
-        **{name: f"{name}-paper-code" for name in MEASURES[1:]},
-    }
-    assert set(named.values()) <= set(CALIBRATION_MEASURES)
-    assert paper_code_measure(calibration_measure("hosmer-lemeshow", n_bins=3)).n_bins == 3
-
-
-def test_quantile_pvalue_against_the_quantile(random_generator):
-    null = random_generator.normal(size=100)
-    for statistic in (-9.0, -0.3, 0.0, 0.7, 9.0, null[3]):
-        p = quantile_pvalue(statistic, null)
-        if 0 < p < 1:
-            assert np.quantile(null, 1 - p) == pytest.approx(statistic)
-    assert (quantile_pvalue(9.0, null), quantile_pvalue(-9.0, null)) == (0.0, 1.0)
-
-
-def test_absolute_value_is_what_makes_skce_exceed_its_level(random_generator):
-    # a least value far below 0 is good news under the printed rule, and a rejection under the authors'
-    labels, members = ensemble(random_generator, n=60, m=8)
-    code = credal_calibration_test(labels, members, measure="skce-ul", null="random", convention="paper-code")
-    printed = credal_calibration_test(labels, members, measure="skce-ul", null="random")
-    assert code.statistic < 0
-    assert code.pvalue < printed.pvalue
-
-
-def test_cobyla_is_no_better_than_the_search(random_generator):
-    labels, members = ensemble(random_generator, n=50, m=5)
-    for measure in ("ece-confidence", "skce-ul"):
-        objective = MixtureObjective(Mixtures(members), labels[None], calibration_measure(measure))
-        value, weights, evaluations = cobyla_minimum(objective)
-        ours = credal_calibration_test(labels, members, measure=measure, null="random")
-        assert ours.statistic <= value + 1e-3 * ours.null.std()
-        assert abs(weights.sum() - 1) < 0.01
-        assert 5 < evaluations < 1000
 
 
 # -- what is refused --------------------------------------------------------------------------------------------------
@@ -297,6 +300,8 @@ def test_cobyla_is_no_better_than_the_search(random_generator):
             "^convention: the authors' code knows only .*; got null='minimised'; pass null=",
         ),
         ({"convention": "paper-code", "null": "random", "resample": True}, "^convention: .*got resample=True"),
+        ({"convention": "paper-code", "null": "random", "search": QUICK}, "^search: the authors' code has COBYLA"),
+        ({"search": "quick"}, "^search: must be a SimplexSearch or None; got 'quick'; pass QUICK, THOROUGH or PATIENT"),
     ],
 )
 def test_options_are_checked(change, message, random_generator):

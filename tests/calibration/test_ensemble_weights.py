@@ -173,6 +173,17 @@ def test_a_truth_among_the_mixtures_is_recovered_as_instances_grow():
     assert errors[-1] < 0.03
 
 
+def test_measures_with_other_bins_and_objects_of_the_scores_are_taken():
+    members, labels = drawn(3, 60, 3, 3)
+    fitted = EnsembleWeights("mce-confidence-mass", search=QUICK).fit(members, labels)
+    measure = calibration_measure("mce-confidence", binning="mass")
+    assert fitted.value_ == pytest.approx(float(measure.prepare(fitted.weights_ @ members).values(labels)), abs=1e-12)
+    for name in SOLVERS:
+        by_object = EnsembleWeights(calibration_measure(name)).fit(members, labels)
+        assert np.array_equal(by_object.weights_, EnsembleWeights(name).fit(members, labels).weights_)
+        assert by_object.gap_ < 1e-9
+
+
 def test_many_members_and_few_instances_reach_the_gap():
     members, labels = drawn(36, 30, 100, 3, 0.1)
     for solver in SOLVERS.values():
@@ -201,6 +212,10 @@ MEMBERS, LABELS = drawn(37, 20, 2, 3)
         (lambda: EnsembleWeights("brier").fit(MEMBERS, np.ones((20, 3))), "y: must be one class for each instance"),
         (lambda: EnsembleWeights("brier").fit(MEMBERS, LABELS + 1), "y: labels must lie in 0"),
         (lambda: EnsembleWeights("brier").fit(MEMBERS * np.nan, LABELS), "values must be finite"),
+        (
+            lambda: EnsembleWeights(search="quick").fit(MEMBERS, LABELS),
+            "search: must be a SimplexSearch or None; got 'quick'",
+        ),
         (lambda: EnsembleWeights("brier").predict(MEMBERS), "weights_: are there after fit"),
         (
             lambda: EnsembleWeights("brier").fit(MEMBERS, LABELS).predict(MEMBERS[:, :1]),

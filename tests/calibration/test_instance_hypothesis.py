@@ -166,7 +166,11 @@ LABELS, MEMBERS, X = in_the_family(6, 40)
         ({"model": "forest"}, "model: must be one of 'linear', 'mlp'"),
         ({"fraction": 1.0}, "fraction: must lie strictly between 0 and 1; got 1.0"),
         ({"features": X[:4]}, "features: needs one row for each of the 40 instances"),
-        ({"features": X * np.nan}, "features: values must be finite"),
+        ({"features": np.where(np.arange(40) == 37, np.nan, 1.0)}, "features: values must be finite; row 37 holds nan"),
+        (
+            {"features": np.ma.masked_array(X[:, 0], np.arange(40) == 5)},
+            "features: must not be masked; 1 of 40 .* at row 5",
+        ),
         ({"groups": np.zeros(40)}, "groups: two disjoint parts take at least two groups; got 1"),
         ({"n_draws": 0}, "n_draws: must be a whole number"),
     ],
@@ -174,6 +178,22 @@ LABELS, MEMBERS, X = in_the_family(6, 40)
 def test_bad_input_is_refused(options, message):
     with pytest.raises(InputError, match=re.compile(message)):
         instance_dependent_calibration_test(LABELS, MEMBERS, **options)
+
+
+def test_a_single_instance_is_named():
+    with pytest.raises(InputError, match=r"^y_true: two disjoint parts take at least two instances; got 1"):
+        instance_dependent_calibration_test(LABELS[:1], MEMBERS[:1])
+
+
+@pytest.mark.parametrize("null", ["refitted", "fixed"])
+def test_half_precision_and_impossible_labels(null):
+    half = MEMBERS.astype(np.float16)
+    for given in (half, uq.Members(half)):
+        assert np.isfinite(instance_dependent_calibration_test(LABELS, given, X, null=null, n_draws=9).pvalue)
+    never = np.concatenate([MEMBERS, np.zeros((40, MEMBERS.shape[1], 1))], axis=2)
+    labels = np.where(np.arange(40) % 2 == 0, MEMBERS.shape[2], LABELS)
+    found = instance_dependent_calibration_test(labels, never, X, null=null, n_draws=9, measure="log-loss")
+    assert (found.statistic, found.pvalue) == (np.inf, 0.1)
 
 
 def test_sentences():

@@ -138,6 +138,14 @@ def test_data_sets_are_the_same_whatever_their_number_and_the_kind_of_input():
     assert low.pvalues.shape == (3,)
 
 
+def test_weighted_members_of_half_precision():
+    members = np.random.default_rng(3).dirichlet(np.ones(30), (100, 2)).astype(np.float16)
+    found = calibration_power(
+        uq.Members(members, weights=[0.25, 0.75]), Miscalibration.none(), 30, null="random", n_samples=3, n_draws=19
+    )
+    assert found.pvalues.shape == (3,)
+
+
 def test_fitted_curve_against_scipy():
     x, counts = np.array([0.5, 0.8, 1.0, 1.3]), np.array([4000.0, 4000, 4000, 4000])
     shares = stats.norm.cdf(-1.2 + 2.1 * x)
@@ -158,6 +166,14 @@ def test_fitted_curve_against_scipy():
         (lambda: calibration_power(pilot(), Miscalibration.none(), 9, n_draws=9), "alpha: the smallest p-value"),
         (lambda: calibration_power(pilot(), Miscalibration.none(), 9, alpha=0), "alpha: must lie strictly"),
         (lambda: calibration_power(pilot(), Miscalibration.none(), 9, measure="e"), "measure: must be one of"),
+        (
+            lambda: calibration_power(pilot(), Miscalibration.none(), 9, null="nonsense"),
+            "null: must be one of 'minimised'",
+        ),
+        (
+            lambda: calibration_power(pilot(), Miscalibration.none(), 9, search="quick"),
+            "search: must be a SimplexSearch",
+        ),
         (lambda: calibration_power(pilot()[0], Miscalibration.none(), 9), "prediction: must have 2 or 3 dimensions"),
         (lambda: required_instances(pilot(), Miscalibration.none(), power=0.04), "power: must be above alpha=0.05"),
         (lambda: required_instances(pilot(), Miscalibration.none(), power=1.0), "power: must lie strictly between"),

@@ -1,7 +1,8 @@
 """The search over mixtures against dense grids, SciPy's solvers, and what it promises.
 
 Run as a script, ``python tests/calibration/test_simplex_search.py [DATA SETS]``, it prints the comparison with COBYLA on 200
-random data sets (about ten minutes on one core, nearly all of them COBYLA's).
+random data sets each of two kinds (a quarter of an hour on one core, most of it COBYLA's): members around a common centre,
+and members that have nothing in common.
 """
 
 import sys
@@ -11,6 +12,7 @@ import numpy as np
 import pytest
 
 import uqassay.calibration.mixtures as mixtures_module
+import uqassay.calibration.simplex_search as module
 from uqassay.calibration.mixtures import MixtureObjective, Mixtures
 from uqassay.calibration.simplex_search import (
     PATIENT,
@@ -21,6 +23,7 @@ from uqassay.calibration.simplex_search import (
     onto_simplex,
     search_simplex,
 )
+from uqassay.errors import InputError
 from uqassay.metrics.calibration_measures import CALIBRATION_MEASURES, CalibrationMeasure
 
 FOUR = ("ece-confidence", "ece-classwise", "hosmer-lemeshow", "skce-ul")
@@ -55,7 +58,12 @@ def problem(
 ) -> tuple[MixtureObjective, float]:
     """An objective, and the standard deviation of the measure under calibration, the unit of all distances here."""
     rng = np.random.default_rng(seed)
-    members, labels = simulated(rng, u, scenario, **sizes)
+    return with_unit(*simulated(rng, u, scenario, **sizes), name, rng)
+
+
+def with_unit(
+    members: np.ndarray, labels: np.ndarray, name: str, rng: np.random.Generator
+) -> tuple[MixtureObjective, float]:
     mixtures, measure = Mixtures(members), CALIBRATION_MEASURES[name]
     truths = rng.dirichlet(np.ones(members.shape[1]), 100)
     null = measure.prepare(mixtures.probs(truths)).values(mixtures.draw_labels(truths, rng))
@@ -187,23 +195,29 @@ def test_value_and_weights_belong_together(name, m):
     assert ((found.values <= least + rounding) | np.isnan(least)).all()
 
 
-def test_never_above_the_mixtures_judged_first(monkeypatch):
-    judged = []
-    keep = MixtureObjective.shared
-    monkeypatch.setattr(MixtureObjective, "shared", lambda self, w: judged.append(keep(self, w)) or judged[-1])
-    objective, _ = problem(8, "ece-classwise")
-    objective.labels = np.random.default_rng(1).integers(0, 10, (4, 100))
+@pytest.mark.parametrize("name", FOUR)
+@pytest.mark.parametrize("n_targets", [1, 4])
+def test_never_above_members_their_mean_and_what_was_judged_first(name, n_targets, monkeypatch):
+    drawn = []
+    keep = module._first_mixtures
+    monkeypatch.setattr(module, "_first_mixtures", lambda *given: drawn.append(keep(*given)) or drawn[-1])
+    objective, _ = problem(8, name)
+    labels = np.random.default_rng(1).integers(0, 10, (n_targets, 100))
+    objective = MixtureObjective(objective.mixtures, labels, objective.measure)
     values, _ = minimise_over_simplex(objective, QUICK, np.random.default_rng(0))
-    assert len(judged) == 1
-    assert judged[0].shape == (4, 11 + QUICK.n_shared)
-    assert (values <= judged[0].min(axis=1)).all()
+    (first,) = drawn
+    judged = objective.exact(np.broadcast_to(first, (n_targets, *first.shape)))
+    np.testing.assert_array_equal(first[:11], np.concatenate([np.full((1, 10), 0.1), np.eye(10)]))
+    assert (values <= judged[:, :11].min(axis=1)).all()
+    assert (values <= judged.min(axis=1) * (1 + 1e-6)).all()
 
 
 @pytest.mark.parametrize("search", [QUICK, replace(THOROUGH, n_generations=10)])
 def test_neither_chunks_nor_threads_change_the_result(monkeypatch, search):
     def everything() -> list[np.ndarray]:
         objective, _ = problem(9, "ece-classwise", n=40, m=5, k=4)
-        objective.labels = np.random.default_rng(1).integers(0, 4, (3, 40))
+        labels = np.random.default_rng(1).integers(0, 4, (3, 40))
+        objective = MixtureObjective(objective.mixtures, labels, objective.measure)
         return list(minimise_over_simplex(objective, search, np.random.default_rng(2)))
 
     expected = everything()
@@ -233,6 +247,25 @@ def test_spread_is_the_distance_between_the_populations():
     smooth, sd = problem(12, "skce-ul", m=4)
     two = replace(THOROUGH, n_populations=2)
     assert search_simplex(smooth, two, np.random.default_rng(0)).spread[0] < 1e-5 * sd
+
+
+def test_more_is_judged_where_it_costs_less():
+    spread, labels = simulated(np.random.default_rng(3), 1.0, "S1", n=300, k=5)
+    agreeing = spread[:, :1] * 0.98 + spread * 0.02
+    judged = []
+    for members in (spread, agreeing):
+        objective = MixtureObjective(Mixtures(members), labels[np.newaxis], CALIBRATION_MEASURES["ece-classwise"])
+        found = search_simplex(objective, THOROUGH, np.random.default_rng(0))
+        judged.append(found.evaluations)
+        assert found.values[0] <= objective.exact(np.eye(10)[np.newaxis]).min()
+    assert judged[1] > 1.5 * judged[0]
+    assert found.spread[0] >= 0  # of several populations
+
+
+@pytest.mark.parametrize(("name", "value"), [("n_left", 0), ("n_kept", 2.5), ("n_populations", "x"), ("n_steps", -1)])
+def test_searches_that_cannot_be(name, value):
+    with pytest.raises(InputError, match=f"search: {name} must be a whole number from 1; got .*; THOROUGH has \\d+"):
+        replace(THOROUGH, **{name: value})
 
 
 # -- ordinary and odd inputs --------------------------------------------------------------------------------------------
@@ -341,22 +374,33 @@ def test_the_smallest_searches(search, m):
 # -- the full comparison ------------------------------------------------------------------------------------------------
 
 
+def apart(rng: np.random.Generator, n: int = 100, m: int = 10, k: int = 5) -> tuple[np.ndarray, np.ndarray]:
+    """Members that have nothing in common, and labels from a mixture of theirs: classes often change places."""
+    members = rng.dirichlet(np.full(k, 0.5), (n, m))
+    truth = np.einsum("m,nmk->nk", rng.dirichlet(np.ones(m)), members)
+    return members, (np.cumsum(truth, axis=1)[:, :-1] <= rng.random((n, 1))).sum(axis=1)
+
+
 def main(n_sets: int) -> None:
     """Print how often the searches end above COBYLA, and by how much, in standard deviations of the null."""
-    print(f"{n_sets} data sets: n = 100, M = K = 10; differences from COBYLA in standard deviations of the null")
-    print("measure            search      worse by > 1e-9   > 1e-3   greatest      mean   median")
-    for name in FOUR:
+    print(f"{n_sets} data sets: n = 100, M = 10; differences from COBYLA in standard deviations of the null")
+    print("members  measure             search      worse by > 1e-9   > 1e-3   greatest      mean   median")
+    for members, name in [("around", name) for name in FOUR] + [
+        ("apart", name) for name in (*FOUR, "ece-confidence-mass")
+    ]:
         theirs = []
         ours: dict[str, list[float]] = {"THOROUGH": [], "PATIENT": []}
         for i in range(n_sets):
-            objective, sd = problem([7, i], name, *SETTINGS[i % len(SETTINGS)])
+            rng = np.random.default_rng([7, i])
+            drawn = simulated(rng, *SETTINGS[i % len(SETTINGS)]) if members == "around" else apart(rng)
+            objective, sd = with_unit(*drawn, name, rng)
             theirs.append(cobyla(objective) / sd)
             for found, search in zip(ours.values(), (THOROUGH, PATIENT), strict=True):
                 found.append(search_simplex(objective, search, np.random.default_rng(i)).values[0] / sd)
         for which, found in ours.items():
             d = np.array(found) - theirs
             print(
-                f"{name:18} {which:10} {np.mean(d > 1e-9):16.1%} {np.mean(d > 1e-3):8.1%} {d.max():10.2e} "
+                f"{members:8} {name:19} {which:10} {np.mean(d > 1e-9):16.1%} {np.mean(d > 1e-3):8.1%} {d.max():10.2e} "
                 f"{d.mean():9.3f} {np.median(d):8.3f}",
                 flush=True,
             )

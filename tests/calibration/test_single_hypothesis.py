@@ -1,6 +1,7 @@
 """The test of one classifier."""
 
 import json
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -13,6 +14,7 @@ from uqassay.calibration.single_hypothesis import calibration_test
 from uqassay.errors import InputError
 from uqassay.metrics.calibration_measures import calibration_measure
 from uqassay.metrics.hosmer_lemeshow import hosmer_lemeshow_test
+from uqassay.metrics.kernel_calibration_error import PrepareKernel
 from uqassay.metrics.kernel_calibration_pvalue import skce_pvalue
 
 MEASURES = ("ece-confidence", "ece-classwise", "hosmer-lemeshow", "skce-ul", "skce-uq")
@@ -125,6 +127,52 @@ def test_asymptotic_tests_are_those_of_the_measures(data):
     )
 
 
+def test_asymptotic_tests_go_by_what_the_measure_does(data):
+    labels, probs = data
+    narrow = replace(calibration_measure("skce-uq"), prepare=PrepareKernel(kernel="rbf", bandwidth=0.2))
+    found = calibration_test(labels, probs, measure=narrow, method="asymptotic", n_draws=99)
+    expected = skce_pvalue(labels, probs, kernel="rbf", bandwidth=0.2, n_draws=99)
+    assert (found.statistic, found.pvalue) == (expected.statistic, expected.pvalue)
+    assert found.statistic == pytest.approx(calibration_test(labels, probs, measure=narrow, n_draws=9).statistic)
+    for name in ("skce-uq", "hosmer-lemeshow"):
+        own = replace(calibration_measure(name), prepare=calibration_measure("brier").prepare)
+        with pytest.raises(InputError, match=f"^method: .*as they are built in; got measure '{name}'"):
+            calibration_test(labels, probs, measure=own, method="asymptotic")
+    with pytest.raises(InputError, match=r"^method: .*got measure 'hosmer-lemeshow-width'"):
+        calibration_test(labels, probs, measure="hosmer-lemeshow-width", method="asymptotic")
+
+
+def test_draws_of_signs_limit_the_level(data):
+    test = calibration_test(*data, measure="skce-uq", method="asymptotic", n_draws=9)
+    assert (test.n_draws, test.smallest_pvalue, test.to_dict()["n_draws"]) == (9, 0.1, 9)
+    with pytest.raises(InputError, match=r"n_draws=9 can reach is 0.1; got 0.05; pass n_draws=19 or more"):
+        test.reject(0.05)
+    assert test.sentence(0.05).startswith("9 draws are too few")
+    assert test.reject(0.5) == (test.pvalue <= 0.5)
+    linear = calibration_test(*data, measure="skce-ul", method="asymptotic", n_draws=9)
+    assert (linear.n_draws, linear.smallest_pvalue) == (0, 0.0)
+
+
+def test_half_precision_in_asymptotic_tests():
+    probs = np.random.default_rng(0).dirichlet(np.ones(30), 50).astype(np.float16)
+    assert np.abs(probs.sum(axis=1, dtype=np.float64) - 1).max() > 1e-6
+    for measure in ("skce-ul", "skce-uq", "hosmer-lemeshow"):
+        found = calibration_test(np.arange(50) % 30, probs, measure=measure, method="asymptotic", n_draws=99)
+        assert found.statistic == pytest.approx(
+            calibration_test(np.arange(50) % 30, uq.Point(probs), measure=measure, n_draws=1).statistic, rel=1e-9
+        )
+
+
+def test_masked_arrays_are_refused(data):
+    labels, probs = data
+    with pytest.raises(InputError, match=r"^y_true: must not be masked; 1 of 60 values are masked, the first at row 7"):
+        calibration_test(np.ma.masked_array(labels, np.arange(60) == 7), probs)
+    masked = np.ma.masked_array(probs, probs < 0.1)
+    for given in (masked, uq.Point(masked)):
+        with pytest.raises(InputError, match=r"^probs: must not be masked"):
+            calibration_test(labels, given)
+
+
 def test_undefined_is_nan_with_a_reason():
     test = calibration_test([1], [[0.4, 0.6]], measure="skce-ul")
     assert np.isnan(test.pvalue)
@@ -151,6 +199,10 @@ def test_ordinary_edge_cases():
     ("change", "message"),
     [
         ({"measure": "ece"}, "^measure: must be one of ece-confidence"),
+        (
+            {"measure": "skce-ul", "method": "asymptotic", "resample": True},
+            "^resample: an asymptotic test draws no instances",
+        ),
         ({"n_draws": 0}, "^n_draws: must be a whole number of at least 1; got 0"),
         ({"method": "exact"}, "^method: must be one of 'resampled', 'asymptotic'; got 'exact'"),
         (

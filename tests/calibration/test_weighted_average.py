@@ -2,6 +2,7 @@
 
 import re
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -121,13 +122,106 @@ def test_one_member_changes_nothing():
     assert two.error.note == "1 instance: no interval"
 
 
+def test_half_precision():
+    generator = np.random.default_rng(7)
+    members = generator.dirichlet(np.ones(30), (80, 3)).astype(np.float16)
+    assert np.abs(members.sum(axis=2, dtype=np.float64) - 1).max() > 1e-6
+    labels = generator.integers(0, 30, 80)
+    for given in (members, uq.Members(members)):
+        assert np.isfinite(weighted_average_effect(labels, given, null="random", n_draws=5).error_difference.low)
+
+
+def test_intervals_stay_in_the_range_of_the_measure():
+    generator = np.random.default_rng(8)
+    z = 2 * generator.standard_normal((60, 3))
+    labels = drawn(softmax(z), generator)
+    both = np.stack([softmax(z), softmax(z / 2)])
+    reached = set()
+    for name, few in (("ece-confidence", 60), ("mce-confidence", 12), ("brier", 8)):
+        measure = calibration_measure(name)
+        found = _errors(both[:, :few], labels[:few], measure, None, 0.9999, 50, np.random.default_rng(0))
+        free = replace(measure, bounds=(-np.inf, np.inf))
+        wide = _errors(both[:, :few], labels[:few], free, None, 0.9999, 50, np.random.default_rng(0))
+        low, high = measure.bounds
+        for cut, whole, (least, greatest) in zip(
+            found, wide, ((low, high), (low, high), (low - high, high - low)), strict=True
+        ):
+            assert (cut.low, cut.high) == (max(whole.low, least), min(whole.high, greatest))
+            reached |= {("low", cut.low > whole.low), ("high", cut.high < whole.high)}
+    assert reached == {("low", True), ("low", False), ("high", True), ("high", False)}
+
+
+@pytest.mark.parametrize("name", ["log-loss", "hosmer-lemeshow"])
+def test_infinite_measures_say_why_they_have_no_interval(name):
+    labels, members = ensemble(9, 60)
+    never = np.concatenate([members, np.zeros((60, 3, 1))], axis=2)
+    effect = weighted_average_effect(
+        np.where(np.arange(60) % 3 == 0, 4, labels), never, measure=name, null="random", n_draws=5
+    )
+    for error in (effect.error, effect.error_weighted):
+        assert float(error) == np.inf
+        assert np.isnan([error.low, error.high]).all()
+        assert error.note == "the measure is infinite, as where a label had probability 0: no interval"
+    assert np.isnan(float(effect.error_difference))
+    assert effect.error_difference.note == "the measure is undefined or infinite: no interval"
+
+
+def test_bootstrap_draws_without_a_value_are_counted():
+    """Two instances alone in their bins and one pair: draws without any bin of two have no debiased value."""
+    both = np.array([[[0.9, 0.1], [0.9, 0.1], [0.7, 0.3]]] * 2)
+    measure = calibration_measure("l2-confidence-debiased")
+    found = _errors(both, np.array([0, 1, 0]), measure, None, 0.95, 200, np.random.default_rng(0))[0]
+    assert np.isfinite(float(found))
+    assert np.isfinite([found.low, found.high]).all()  # of three instances two always share a bin
+    alone = np.array([[[0.9, 0.1], [0.7, 0.3]]] * 2)
+    undefined = _errors(alone, np.array([0, 1]), measure, None, 0.95, 200, np.random.default_rng(0))[0]
+    assert undefined.note == "the measure is undefined or infinite: no interval"
+    rare = replace(measure, prepare=OnlyWithBoth)
+    some = _errors(alone, np.array([0, 1]), rare, None, 0.95, 200, np.random.default_rng(0))[0]
+    share = int(
+        re.fullmatch("the measure is infinite or undefined in (\\d+) of 200 bootstrap draws: no interval", some.note)[1]
+    )
+    assert 60 < share < 140
+    assert np.isnan([some.low, some.high]).all()
+
+
+class OnlyWithBoth:
+    """A measure that is defined where labels 0 and 1 both occur."""
+
+    def __init__(self, probs):
+        self.lead = probs.shape[:-2]
+
+    def values(self, labels):
+        return np.full(self.lead, 0.5 if len(set(labels.tolist())) == 2 else np.nan)
+
+
+def test_draws_of_the_null():
+    labels, members = ensemble(10, 60)
+    effect = weighted_average_effect(labels, members, null="random", n_draws=2, null_draws=19)
+    assert effect.test.n_draws == 19
+    assert weighted_average_effect(labels, members, null="random", n_draws=2).test.n_draws == 99
+
+
 LABELS, MEMBERS = ensemble(6, 20)
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"calibration_rows": [0, 20]}, r"calibration_rows: must be row numbers in 0 … 19"),
+        (
+            {"calibration_rows": [0, 20]},
+            r"calibration_rows: must be row numbers in 0 … 19 or 20 booleans; entry 1 is 20; or",
+        ),
+        (
+            {"calibration_rows": [-1, 2]},
+            r"calibration_rows: must be row numbers in 0 … 19 or 20 booleans; entry 0 is -1; or",
+        ),
+        ({"calibration_rows": [0.5]}, r"calibration_rows: must be .*; got dtype float64 and shape \(1,\)"),
+        ({"calibration_rows": np.ma.masked_array([0, 1], [0, 1])}, r"calibration_rows: must not be masked"),
+        ({"groups": np.zeros(20)}, r"groups: two disjoint parts take at least two groups; got 1"),
+        ({"n_draws": 1}, r"n_draws: must be a whole number of at least 2; got 1; pass 400, say"),
+        ({"n_draws": 2.5}, r"n_draws: must be a whole number of at least 2; got 2.5"),
+        ({"null_draws": 0}, r"null_draws: must be a whole number of at least 1; got 0; pass 99, say"),
         (
             {"calibration_rows": np.ones(20, bool)},
             "calibration_rows: must leave instances for both parts; got 20 of 20",
@@ -143,7 +237,12 @@ LABELS, MEMBERS = ensemble(6, 20)
 )
 def test_bad_input_is_refused(options, message):
     with pytest.raises(InputError, match=re.compile(message)):
-        weighted_average_effect(LABELS, MEMBERS, null="random", n_draws=5, **options)
+        weighted_average_effect(LABELS, MEMBERS, **{"null": "random", "n_draws": 5, **options})
+
+
+def test_a_single_instance_is_named():
+    with pytest.raises(InputError, match=r"^y_true: two disjoint parts take at least two instances; got 1"):
+        weighted_average_effect(LABELS[:1], MEMBERS[:1])
 
 
 def coverage(name, n, sharpness, n_samples, n_draws=200):
@@ -172,3 +271,15 @@ if __name__ == "__main__":
             for n in (200, 1000):
                 found, limit = coverage(name, n, sharpness, N_SAMPLES)
                 print(sharpness, name, n, f"{found:.1f} ({limit:.1f})", flush=True)
+
+
+def test_undefined_weights_have_no_accuracy():
+    members = np.random.default_rng(0).dirichlet(np.ones(3), (5, 3))
+    effect = weighted_average_effect([0, 1, 2, 0, 1], members, measure="skce-ul", calibration_rows=[0])  # no pair
+    assert np.isnan(effect.weights).all()
+    assert effect.accuracy == pytest.approx(np.mean(members[1:].mean(axis=1).argmax(axis=1) == [1, 2, 0, 1]))
+    for estimate in (effect.accuracy_weighted, effect.accuracy_difference.difference):
+        assert np.isnan([estimate, estimate.low, estimate.high]).all()
+        assert estimate.note == "the measure is undefined on the calibration part: no weights"
+    assert np.isnan(effect.accuracy_difference.pvalue)
+    assert not effect.accuracy_difference.reject()

@@ -9,7 +9,9 @@ import pytest
 import uqassay as uq
 from uqassay.calibration.credal_hypothesis import credal_calibration_test
 from uqassay.calibration.single_hypothesis import calibration_test
+from uqassay.calibration.weighted_average import weighted_average_effect
 from uqassay.cli import calibration_tables, terminal
+from uqassay.errors import InputError
 
 BOTH = ["ece-confidence", "ece-classwise"]
 
@@ -123,14 +125,13 @@ def test_runs_and_a_part_of_the_instances(files, run):
     assert [t["run"] for t in found] == [1, 1, 2, 2]
     assert {(t["n_tested"], t["n_instances"]) for t in found} == {(20, 60)}
     out = run("calibration-test", *argv).out
-    assert out.startswith("Calibration tests on 20 of 60 instances; 99 draws of labels, null minimised\n")
+    assert out.startswith("Calibration tests on 20 of 60 instances; 99 draws of labels\n")  # nothing is mixed
     assert "P, run 2" in out
     assert "Note: tested on 20 of 60 instances.\n" in out
 
 
 def test_held_out_effects_are_those_of_the_library(files, run):
     from uqassay.calibration.shared_members import shared_members
-    from uqassay.calibration.weighted_average import weighted_average_effect
 
     argv = [*words(files, "DE", "P", "box"), "--held-out", "0.25", "--level", "0.9", "--measure", "ece-confidence"]
     found = run("calibration-test", *argv, "--json").json()["held_out"]
@@ -151,6 +152,34 @@ def test_held_out_effects_are_those_of_the_library(files, run):
     assert any("accuracy, by ece-confidence" in line and line.count(" to ") == 3 for line in lines)
     alone = run("calibration-test", *words(files, "P"), "--held-out", "0.5")
     assert alone.out.endswith("Nothing to weigh: no model has several members or vertices.\n")
+
+
+@pytest.mark.parametrize("null", ["minimised", "random", "berger-boos"])
+def test_held_out_effects_follow_the_null_and_the_draws(null, files, run):
+    argv = [*words(files, "DE"), "--held-out", "0.5", "--measure", "ece-confidence", "--null", null, "--draws", "19"]
+    ran = run("calibration-test", *argv, "--alpha", "0.1", "--json")
+    (found,) = ran.json()["held_out"]
+    y, members = np.load(files / "labels.npy"), uq.load(files / "de.npz").probs
+    effect = weighted_average_effect(y, members, null=null, null_draws=19, rng=np.random.default_rng([0, 24]))
+    assert (found["pvalue"], found["n_draws"], found["null_kind"]) == (effect.test.pvalue, 19, null)
+    of_draws = found["pvalue"] - (0.001 if null == "berger-boos" else 0.0)
+    assert 20 * min(of_draws, 1.0) == pytest.approx(round(20 * min(of_draws, 1.0)))
+    shown = run("calibration-test", *argv, "--alpha", "0.1").out
+    line = next(line for line in shown.splitlines() if line.startswith("DE     ece-confidence") and " to " in line)
+    assert line.split()[-1] == f"{found['pvalue']:.2f}"
+
+
+def test_weights_that_do_not_exist_do_nothing_to_held_out_instances(files, run):
+    argv = [*words(files, "DE"), "--instances", "3", "--measure", "skce-ul", "--held-out", "0.6"]
+    (found,) = run("calibration-test", *argv, "--json").json()["held_out"]
+    assert (found["n_weighed"], found["pvalue"], found["weights"]) == (1, None, [None] * 5)
+    names = ("accuracy_weighted", "accuracy_difference", "error_weighted", "error_difference")
+    assert [found[name] for name in names] == [None] * 4
+    assert found["accuracy"]["n"] == 2
+    shown = run("calibration-test", *argv).out
+    assert "Weights found on 1 instance, and what they do on 2 held-out ones\n" in shown
+    line = next(line for line in shown.splitlines() if "accuracy, by skce-ul" in line)
+    assert line.split()[-5:] == ["–"] * 5
 
 
 # -- what is said -----------------------------------------------------------------------------------------------------
@@ -190,21 +219,101 @@ def test_single_members_stand_beside(files, run):
     lines = ran.out.splitlines()
     start = lines.index("Single members of DE by ece-classwise")
     rows = [line.split() for line in lines[start + 2 : start + 7]]
-    assert [row[0] for row in rows] == list("01234")
+    assert [row[0] for row in rows] == list("12345")
     assert [float(row[2]) for row in rows] == pytest.approx(t["member_values"], abs=5e-5)
-    assert lines[start + 7].split()[:3] == ["plain", "mean", f"{t['mean_value']:.4f}"]
+    assert lines[start + 7].split()[:3] == ["own", "mean", f"{t['mean_value']:.4f}"]
     assert lines[start + 8].split()[:3] == ["best", "mixture", f"{t['statistic']:.4f}"]
     assert "of box by" not in ran.out  # its vertices are no members
+    assert "Note: box: no single members to test.\n" in ran.out
+    assert "single members to test" not in run("calibration-test", *words(files, "box")).out
+
+
+def test_a_null_that_points_do_not_follow_is_told(files, run):
+    argv = [*words(files, "DE", "P"), "--measure", "skce-ul"]
+    note = "Note: P: no mixtures, so labels are drawn from the mean itself, whatever --null says.\n"
+    ran = run("calibration-test", *argv, "--null", "random")
+    assert "; 99 draws of labels, null random\n" in ran.out
+    assert note in ran.out
+    assert "whatever --null says" not in run("calibration-test", *argv).out
+    coded = run("calibration-test", *argv, "--convention", "paper-code")
+    assert "; 99 draws of labels, as in the authors' code\n" in coded.out
+
+
+def test_the_mean_of_weighted_members_is_called_its_own(files, run):
+    """Numbers against the definition: the model's mean takes its weights, the plain one of held-out instances does not."""
+    probs, weights = np.load(files / "de.npz")["probs"], np.array([0.6, 0.1, 0.1, 0.1, 0.1])
+    y = np.load(files / "labels.npy")
+    np.savez(files / "weighted.npz", probs=probs, weights=weights)
+    argv = [f"W={files / 'weighted.npz'}", *words(files), "--measure", "brier", "--members", "--held-out", "0.5"]
+    found = run("calibration-test", *argv, "--json").json()
+
+    def brier(mean, rows=slice(None)):
+        return ((mean - np.eye(3)[y])[rows] ** 2).sum(axis=1).mean()
+
+    (t,) = found["tests"]
+    assert t["mean_value"] == pytest.approx(brier(np.einsum("nmk,m->nk", probs, weights)))
+    assert t["mean_value"] != pytest.approx(brier(probs.mean(axis=1)), rel=1e-3)
+    rows = weighted_average_effect(y, probs, measure="brier", rng=np.random.default_rng([0, 24])).held_out_rows
+    assert found["held_out"][0]["error"]["estimate"] == pytest.approx(brier(probs.mean(axis=1), rows))
+    out = run("calibration-test", *argv).out
+    assert "of the mean: of the model's own mean, tested alone" in " ".join(out.split())
+    assert f"\n    own mean          {t['mean_value']:.4f}" in out
+    assert "plain: average in which every member counts the same" in out
+    assert (
+        "Note: the model's mean takes the weights given with its members, the mixtures are sought among all weights.\n"
+        in out
+    )
+    assert "plain mean" not in out
+    assert "takes the weights given" not in run("calibration-test", *words(files, "DE")).out
+
+
+def test_huge_and_infinite_values_stay_readable(files, run):
+    probs = np.load(files / "de.npz")["probs"]
+    for name, factor in (("tiny", 1e-30), ("none", 0.0)):
+        scaled = probs * [1.0, 1.0, factor]
+        np.savez(files / f"{name}.npz", probs=scaled / scaled.sum(axis=2, keepdims=True))
+    argv = [files / "tiny.npz", files / "none.npz", *words(files), "--members"]
+    argv += ["--measure", "hosmer-lemeshow", "--measure", "ece-confidence"]
+    ran = run("calibration-test", *argv)
+    assert (ran.code, ran.err) == (0, "")
+    tests = run("calibration-test", *argv, "--json").json()["tests"]
+    tiny, none = (
+        next(t for t in tests if t["model"] == m and t["measure"] == "hosmer-lemeshow") for m in ("tiny", "none")
+    )
+    assert tiny["statistic"] > 1e25
+    assert none["statistic"] == "Infinity"
+    table = [line.split() for line in ran.out.splitlines() if "hosmer-lemeshow  " in line]
+    assert table[0][:3] == ["tiny", "hosmer-lemeshow", f"{tiny['statistic']:.4g}"]
+    assert table[1][:3] == ["none", "hosmer-lemeshow", "∞"]
+    note = "none: hosmer-lemeshow is infinite, for a label came to which every one of the members gives probability 0."
+    assert f"Note: {note}\n" in ran.out
+    said = "\n".join(line for line in ran.out.splitlines() if not line.startswith("Note: "))
+    assert max(len(word) for word in said.split() if word[0].isdigit()) < 12
+
+
+def test_notes_name_the_measure_that_they_are_about(files, run):
+    np.savez(files / "one.npz", probs=[[0.5, 0.5]], labels=[0])
+    out = run("calibration-test", files / "one.npz", "--measure", "skce-ul", "--measure", "ece-confidence").out
+    assert "Note: one by skce-ul: the measure is undefined for these labels with 1 instance.\n" in out
+
+
+def test_notes_name_no_options_of_the_library(files, run, monkeypatch):
+    from uqassay.calibration import credal_hypothesis
+
+    monkeypatch.setattr(credal_hypothesis, "UNSETTLED", -1.0)
+    out = run("calibration-test", *words(files, "DE"), "--measure", "ece-confidence").out
+    assert "Note: independent searches for the least value differ" in out
+    assert "search=" not in out
 
 
 def test_many_weights_are_shortened():
     many = np.array([0.3, 0.2, 0.1, 0.1, 0.1, 0.1, 0.06, 0.04, 0.0])
     test = SimpleNamespace(weights=many)
     assert calibration_tables._weights(test) == (
-        "0.30 on 0, 0.20 on 1, 0.10 on 2, 0.10 on 3, 0.10 on 4, 0.10 on 5, 0.10 on the other 3"
+        "0.30 on 1, 0.20 on 2, 0.10 on 3, 0.10 on 4, 0.10 on 5, 0.10 on 6, 0.10 on the other 3"
     )
     test.weights = np.eye(9)[7]
-    assert calibration_tables._weights(test) == "1.00 on 7"
+    assert calibration_tables._weights(test) == "1.00 on 8"
     test.weights = np.array([0.25, 0.75])
     assert calibration_tables._weights(test) == "0.25 0.75"
 
@@ -232,7 +341,7 @@ def test_no_colour_where_none_is_wanted(files, run_process):
 def test_a_rejected_set_whose_mean_passes_is_explained(files, run, monkeypatch):
     monkeypatch.setattr(calibration_tables, "rejects", lambda test, alpha: True)
     out = run("calibration-test", *words(files, "DE"), "--measure", "ece-confidence").out
-    assert "Where the plain mean alone is not rejected, the test of all mixtures compares" in out
+    assert "Where the mean alone is not rejected, the test of all mixtures compares" in out
 
 
 # -- exit codes -------------------------------------------------------------------------------------------------------
@@ -254,6 +363,14 @@ def test_what_is_undefined_cannot_pass(files, run):
     np.savez(files / "one.npz", probs=[[0.5, 0.5]], labels=[0])
     argv = ["calibration-test", files / "one.npz", "--measure", "skce-ul"]
     assert "Whether one is calibrated in the strong sense is undefined: the measure" in run(*argv).out
+    members = run("calibration-test", *words(files, "DE"), "--instances", "1", "--measure", "skce-ul", "--members")
+    assert (members.code, members.err) == (0, "")
+    assert (
+        "Whether some mixture of the 5 members of DE is calibrated in the strong sense is undefined: "
+        "the measure is undefined for these labels with 1 instance.\n"
+    ) in members.out
+    assert "nan" not in members.out
+    assert "Weights with the least value" not in members.out
     assert run(*argv, "--json").json()["tests"][0]["rejected"] is None
     ran = run(*argv, "--fail-if-rejected")
     assert (ran.code, ran.out) == (2, "")
@@ -271,6 +388,11 @@ def test_what_is_undefined_cannot_pass(files, run):
         (["--convention", "paper-code", "--null", "minimised"], "convention: the authors' code knows only the null of"),
         (["--resample"], "resample: instances are resampled only in the paper's own null; got --null minimised; pass --null"),
         (["--measure", "ece"], "measure: must be among ece-confidence"),
+        (["--convention", "paper-code", "--resample"], "convention: the authors' code knows only the null of"),
+        (["--convention", "paper-code", "--held-out", "0.5"], "held-out: weights are found by the exact convention, without"),
+        (["--null", "random", "--resample", "--held-out", "0.5"], "got --held-out with --resample; leave one of the two out"),
+        (["--level", "0.9"], "level: is that of the intervals with --held-out; got 0.9 without it; pass --held-out 0.5, say"),
+        (["--measure", "skce-ul-mass"], "measure: must be among ece-confidence"),
         (["--held-out", "1"], "held-out: must lie strictly between 0 and 1; got 1"),
         (["--held-out", "0.5", "--level", "95"], "level: must lie strictly between 0 and 1"),
         (["--instances", "61"], "instances: there are 60; got 61"),
@@ -289,6 +411,43 @@ def test_bad_input_is_refused_in_one_line(argv, message, files, run, monkeypatch
     assert (ran.code, ran.out) == (2, "")
     assert message in ran.err
     assert ran.err.count("\n") == 1
+
+
+@pytest.mark.parametrize("option", [["--null", "minimised"], ["--resample"]])
+def test_points_do_not_pass_by_what_the_authors_code_does_not_know(option, files, run):
+    ran = run("calibration-test", *words(files, "P"), "--convention", "paper-code", *option)
+    assert (ran.code, ran.out) == (2, "")
+    assert f"got {' '.join(option)}; leave that out" in ran.err
+
+
+def test_points_are_resampled_as_the_library_resamples_them(files, run):
+    """Sets take it with the null of a random mixture only, in the library as here."""
+    argv = ["--measure", "ece-confidence", "--resample"]
+    y, p = np.load(files / "labels.npy"), uq.load(files / "point.npz")
+    (t,) = run("calibration-test", *words(files, "P"), *argv, "--json").json()["tests"]
+    expected = calibration_test(y, p, n_draws=99, resample=True, rng=np.random.default_rng([0, 23]))
+    assert (t["pvalue"], t["null"]) == (expected.pvalue, expected.null.tolist())
+    assert t["null"] != calibration_test(y, p, n_draws=99, rng=np.random.default_rng([0, 23])).null.tolist()
+    refused = run("calibration-test", *words(files, "P", "DE"), *argv)
+    assert (refused.code, refused.out) == (2, "")
+    with pytest.raises(InputError, match="resample: instances are resampled only in the paper's own null"):
+        credal_calibration_test(y, uq.load(files / "de.npz"), resample=True)
+
+
+def test_names_with_the_kind_of_bins(files, run):
+    names = ["mce-confidence-mass", "hosmer-lemeshow-mass", "hosmer-lemeshow-width", "ece-confidence-width"]
+    argv = [word for name in names for word in ("--measure", name)]
+    tests = run("calibration-test", *words(files, "P"), *argv, "--draws", "19", "--json").json()["tests"]
+    y, p = np.load(files / "labels.npy"), uq.load(files / "point.npz")
+    assert [t["measure"] for t in tests] == [
+        "mce-confidence-mass",
+        "hosmer-lemeshow",
+        "hosmer-lemeshow-width",
+        "ece-confidence",
+    ]
+    for t in tests:
+        expected = calibration_test(y, p, measure=t["measure"], n_draws=19, rng=np.random.default_rng([0, 23]))
+        assert (t["statistic"], t["pvalue"]) == (expected.statistic, expected.pvalue)
 
 
 def test_labels_are_needed(files, run):

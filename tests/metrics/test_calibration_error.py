@@ -456,3 +456,13 @@ def test_options_that_are_refused(measure, options, message):
 def test_signed_classwise_is_refused():
     with pytest.raises(InputError, match=r"direction: must be \"both\", \"over\" or \"under\" for classes"):
         classwise_calibration_error([0, 1], GOOD, direction="signed")
+
+
+@pytest.mark.parametrize("measure", [confidence_calibration_error, classwise_calibration_error])
+def test_one_bin_of_equal_mass_with_weights(measure):
+    rng = np.random.default_rng(0)
+    probs, labels = rng.dirichlet(np.ones(3), 40), rng.integers(0, 3, 40)
+    weights = rng.integers(1, 4, 40)
+    found = measure(labels, probs, n_bins=1, binning="mass", sample_weight=weights)
+    copies = measure(np.repeat(labels, weights), np.repeat(probs, weights, axis=0), n_bins=1)
+    np.testing.assert_allclose(found, copies, rtol=1e-12)

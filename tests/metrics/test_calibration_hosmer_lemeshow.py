@@ -168,3 +168,11 @@ def test_fitted_degrees_of_freedom_hold_for_the_data_of_the_fit(needs):
 if __name__ == "__main__":
     for k, n_bins in ((2, 5), (3, 5), (10, 5), (10, 10)):
         print(f"{k}, {n_bins}:", *(f"{rate:.3f}" for rate in rejection_rates(k, n_bins, 1000, 4000)))
+
+
+@pytest.mark.parametrize("bins", ["classwise", "common"])
+@pytest.mark.parametrize("form", ["counts", "proportions"])
+def test_events_that_are_nearly_impossible_are_infinitely_bad_without_warnings(bins, form):
+    probs = [[1.0, 1e-320], [1.0, 1e-320]]
+    assert hosmer_lemeshow_statistic([0, 1], probs, bins=bins, form=form) == np.inf
+    assert hosmer_lemeshow_statistic([0, 0], probs, bins=bins, form=form) == pytest.approx(0, abs=1e-300)

@@ -167,6 +167,10 @@ def test_options_make_another_measure(random_generator):
     assert calibration_measure("mce-confidence-mass").binning == "mass"
     assert calibration_measure("hosmer-lemeshow", n_bins=7.0).n_bins == 7
     assert calibration_measure("ece-confidence", n_bins=1).sentence.count("one bin") == 1
+    assert calibration_measure("ece-confidence-mass") == calibration_measure("ece-confidence", binning="mass")
+    for kind, usual in (("ece-confidence", "width"), ("l2-classwise-debiased", "width"), ("hosmer-lemeshow", "mass")):
+        assert calibration_measure(f"{kind}-{usual}") == calibration_measure(kind)
+    assert calibration_measure("hosmer-lemeshow-width").binning == "width"
     assert calibration_measure("ece-confidence") is CALIBRATION_MEASURES["ece-confidence"]
     assert calibration_measure("ece-confidence", binning="width").n_bins == 10
 
@@ -179,6 +183,12 @@ def own_measure():
     ("call", "message"),
     [
         (lambda: calibration_measure("ece"), r"measure: must be one of ece-confidence, .*; got 'ece'; or pass"),
+        (
+            lambda: calibration_measure("ece-confidence-mass-width"),
+            r"measure: must be one of .*; got 'ece-confidence-mass-w",
+        ),
+        (lambda: calibration_measure("ece-classwise-paper-code-mass"), r"measure: must be one of "),
+        (lambda: calibration_measure("brier-mass"), r"measure: must be one of "),
         (lambda: calibration_measure(["brier"]), r"measure: must be one of .*; got \['brier'\]"),
         (lambda: calibration_measure("brier", n_bins=5), r"n_bins: cannot be set for brier, which has no bins; got 5"),
         (
@@ -202,6 +212,35 @@ def test_complaints(call, message):
 def test_a_measure_of_ones_own_is_given_back():
     mine = own_measure()
     assert calibration_measure(mine) is mine
+
+
+@EVERY
+def test_values_lie_within_the_bounds(random_generator, name):
+    measure = CALIBRATION_MEASURES[name]
+    low, high = measure.bounds
+    sharp = np.eye(3)[random_generator.integers(0, 3, (40, 12))]
+    mixed = random_generator.dirichlet(np.full(3, 0.2), (200, 12))
+    with np.errstate(all="ignore"):
+        for probs in (sharp, mixed):
+            for y in (random_generator.integers(0, 3, (len(probs), 12)), probs.argmax(axis=2), probs.argmin(axis=2)):
+                values = measure.prepare(probs).values(y)
+                values = values[~np.isnan(values)]
+                assert (values >= low - 1e-12).all()
+                assert (values <= high + 1e-12).all()
+
+
+def test_bounds_are_reached():
+    wrong, y = np.array([[[1.0, 0.0]] * 6]), np.ones(6, dtype=int)
+    for name in (
+        "ece-confidence",
+        "ece-classwise",
+        "mce-confidence",
+        "l2-confidence-debiased",
+        "l2-classwise-debiased",
+    ):
+        assert CALIBRATION_MEASURES[name].prepare(wrong).values(y) == pytest.approx(1.0)
+    for name in ("skce-ul", "skce-uq", "skce-biased", "brier"):
+        assert CALIBRATION_MEASURES[name].prepare(wrong).values(y) == pytest.approx(2.0)
 
 
 def test_log_loss_of_an_impossible_label():

@@ -13,17 +13,18 @@ import pytest
 from uqassay.errors import InputError
 from uqassay.metrics.calibration_kernels import CALIBRATION_KERNELS, kernel_bandwidth, settle_kernel
 from uqassay.metrics.kernel_calibration_error import (
+    PrepareKernel,
     kernel_calibration_error,
     prepare_biased,
-    prepare_kernel,
     prepare_linear,
     prepare_quadratic,
 )
 from uqassay.metrics.kernel_calibration_pvalue import kernel_calibration_estimate, skce_pvalue
 
 # functions of these names stand before the modules in uqassay.metrics
-module = importlib.import_module("uqassay.metrics.kernel_calibration_error")
+module = importlib.import_module("uqassay.metrics.kernel_pairs")
 pvalues = importlib.import_module("uqassay.metrics.kernel_calibration_pvalue")
+kernels = importlib.import_module("uqassay.metrics.calibration_kernels")
 
 ESTIMATORS = ("quadratic", "linear", "block", "biased")
 FORMULAS = {  # k(p, q, h), written from the definitions
@@ -214,7 +215,7 @@ def test_chunk_size_does_not_change_results(monkeypatch, kernel):
         assert other_test.pvalue == test.pvalue
 
 
-@pytest.mark.parametrize("prepare", [prepare_linear, prepare_quadratic, prepare_biased, prepare_kernel("block")])
+@pytest.mark.parametrize("prepare", [prepare_linear, prepare_quadratic, prepare_biased, PrepareKernel("block")])
 def test_prepared_protocol_and_memory_layout(prepare):
     """Class-first memory, draws shared by all mixtures, and draws with mixtures of their own."""
     rng = np.random.default_rng(9)
@@ -230,6 +231,33 @@ def test_prepared_protocol_and_memory_layout(prepare):
         assert got.shape == want.shape
         assert got == pytest.approx(want, abs=1e-14)
     assert prepare(swapped[:, :1]).values(own) == pytest.approx(prepare(plain[:, :1]).values(own), abs=1e-14)
+
+
+@pytest.mark.parametrize("kernel", CALIBRATION_KERNELS)
+def test_large_tables_are_those_of_single_pairs(kernel):
+    rng = np.random.default_rng(17)
+    p, q = predictions(rng, 40, 6, lead=(2, 3)), predictions(rng, 50, 6, lead=(2, 3))
+    assert kernels.MANY_TERMS <= 40 * 50 * 6
+    table = settle_kernel(kernel, 0.3, None).table(np.asfortranarray(p), q)
+    want = [[FORMULAS[kernel](a, b, 0.3) for b in q[1, 2]] for a in p[1, 2]]
+    assert table.shape == (2, 3, 40, 50)
+    np.testing.assert_allclose(table[1, 2], want, rtol=1e-13)
+
+
+@pytest.mark.parametrize("biased", [True, False])
+def test_many_classes_and_few_and_draws_one_by_one_agree(biased, monkeypatch):
+    rng = np.random.default_rng(18)
+    prepare = prepare_biased if biased else prepare_quadratic
+    probs, labels = predictions(rng, 37, 5, lead=(4,)), rng.integers(0, 5, (6, 1, 37))
+    few = prepare(probs).values(labels)
+    alone = np.array([[prepare(p).values(y[0]) for p in probs] for y in labels])
+    np.testing.assert_allclose(few, alone, rtol=0, atol=1e-15)
+    monkeypatch.setattr(module, "FEW_CLASSES", 0)
+    np.testing.assert_allclose(prepare(probs).values(labels), few, rtol=0, atol=1e-15)
+    k, pairs = lambda p, q: FORMULAS["tv"](p, q, 1.0), list(zip(probs[2], labels[3, 0], strict=True))
+    h = np.array([[term(p, y, q, z, k) for q, z in pairs] for p, y in pairs])
+    want = h.mean() if biased else (h.sum() - np.trace(h)) / (37 * 36)
+    assert few[3, 2] == pytest.approx(want, abs=1e-15)
 
 
 def test_ordinary_inputs():
@@ -341,10 +369,13 @@ def test_refusals(change, message):
 
 def test_prepared_kernels_want_a_number():
     with pytest.raises(InputError, match=r"bandwidth: must be a number here.* got None for kernel 'rbf'"):
-        prepare_kernel("quadratic", kernel="rbf")
+        PrepareKernel("quadratic", kernel="rbf")
+    with pytest.raises(InputError, match=r"^block_size: belongs to the block estimator"):
+        PrepareKernel("linear", block_size=3)
+    assert PrepareKernel("block", block_size=3) == PrepareKernel("block", block_size=3) != PrepareKernel("block")
     rng = np.random.default_rng(13)
     probs, labels = predictions(rng, 8, 3), rng.integers(0, 3, 8)
-    got = prepare_kernel("quadratic", kernel="rbf", bandwidth=kernel_bandwidth(probs))(probs).values(labels)
+    got = PrepareKernel("quadratic", kernel="rbf", bandwidth=kernel_bandwidth(probs))(probs).values(labels)
     assert float(got) == pytest.approx(kernel_calibration_error(labels, probs, kernel="rbf"), abs=1e-15)
 
 
@@ -391,6 +422,23 @@ def test_limits_and_bounds_against_formulas():
     assert biased.pvalue == pytest.approx(np.exp(-((np.sqrt(61 * biased.statistic / 2) - 1) ** 2) / 2))
     negative = skce_pvalue([1, 0], [[1.0, 0.0], [0.0, 1.0]], method="bound")
     assert (negative.statistic < 0, negative.pvalue) == (True, 1.0)
+
+
+def test_levels_that_the_draws_of_signs_cannot_reach_are_refused():
+    rng = np.random.default_rng(16)
+    probs, labels = predictions(rng, 20, 3), rng.integers(0, 3, 20)
+    found = skce_pvalue(labels, probs, n_draws=9)
+    assert (found.n_draws, found.smallest_pvalue) == (9, 0.1)
+    with pytest.raises(
+        InputError, match=r"^alpha: the smallest p-value that n_draws=9 can reach is 0.1; got 0.05; pass n_draws=19"
+    ):
+        found.reject(0.05)
+    with pytest.raises(InputError, match=r"^alpha: must lie strictly between 0 and 1; got 1"):
+        found.reject(1)
+    assert found.reject(0.1) == (found.pvalue <= 0.1 + 1e-12)
+    for options in ({"estimator": "linear"}, {"estimator": "block"}, {"method": "bound"}):
+        other = skce_pvalue(labels, probs, n_draws=9, **options)
+        assert (other.n_draws, other.smallest_pvalue, other.reject(1e-9)) == (0, 0.0, False)
 
 
 def test_undefined_pvalues_say_why():

@@ -210,3 +210,29 @@ def test_one_test_is_told_in_one_sentence(driver, tmp_path):
     assert texts(page, "#lens-calibration .said") == [f"m: {words}"]
     assert texts(page, ".tests") == []
     assert quiet(page)
+
+
+def test_undefined_and_infinite_tests_are_told(driver, tmp_path):
+    """One of two measures is undefined for a single instance; another is infinite for a label that nobody foresaw."""
+    members = np.array([[[0.9, 0.1], [0.4, 0.6]]])
+    measures = ("skce-ul", "ece-confidence")
+    a = uq.assay({"DE": uq.Members(members)}, [0], n_draws=20, calibration=measures)
+    page = opened(driver, write_page(a, tmp_path / "undefined.html").as_uri())
+    assert texts(page, "#calibration-table button.row") == ["– undefined", "✓ passes"]
+    first = page.execute_script(
+        "return [...document.querySelector('#calibration-table tbody tr:not(.group)').cells].map((c) => c.innerText)"
+    )
+    assert first[2:6] == ["–"] * 4
+    choose(page, 0, "skce-ul")
+    wait_until(
+        lambda: texts(page, "#calibration-weights") == ["No mixture is the best where the measure is undefined."]
+    )
+    assert texts(page, "#calibration-null-note, #calibration-weights-note, #calibration-after-note") == [""] * 3
+    assert quiet(page)
+    certain = uq.Members(np.tile([1.0, 0.0], (40, 2, 1)))
+    a = uq.assay({"DE": certain}, [0] * 39 + [1], n_draws=20, calibration=("log-loss",))
+    page = opened(driver, write_page(a, tmp_path / "infinite.html").as_uri())
+    assert texts(page, "#calibration-null") == ["The minimum found is infinite."]
+    assert "coloured" not in texts(page, "#calibration-null-note")[0]
+    assert texts(page, "#calibration-weights-note")[0].endswith("so these weights mean nothing.")
+    assert quiet(page)

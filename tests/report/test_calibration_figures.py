@@ -139,6 +139,15 @@ def test_undefined_tests_are_named(assay):
         figures.plot_calibration_null(a, ax=blank())
 
 
+@pytest.mark.parametrize("name", ["plot_ensemble_weights", "plot_calibration_before_after"])
+def test_what_has_no_best_mixture_is_refused(name):
+    a = uq.assay({"DE": uq.Members([[[0.9, 0.1], [0.4, 0.6]]])}, [0], n_draws=5, calibration=["skce-ul"])
+    with pytest.raises(
+        InputError, match=r"measure: skce-ul of 'DE' has no best mixture \(the measure is undefined for these"
+    ):
+        getattr(figures, name)(a, ax=blank())
+
+
 def test_what_was_not_tested_is_refused(assay):
     with pytest.raises(InputError, match=r"measure: must be one of ece-confidence, ece-classwise; got 'brier'"):
         figures.plot_calibration_tests(assay, "brier")

@@ -117,17 +117,17 @@ def test_no_bars_without_finite_draws():
         (
             {"pvalue": 0.4, "mean_pvalue": 0.3},
             "Some mixture of its 3 members passes by classwise ECE (p = .40): weights .50/.30/.20. "
-            "The plain mean passes, too (p = .30).",
+            "Its mean passes, too (p = .30).",
         ),
         (
             {"pvalue": 0.4, "mean_pvalue": 0.01},
             "Some mixture of its 3 members passes by classwise ECE (p = .40): weights .50/.30/.20. "
-            "The plain mean alone does not (p = .01).",
+            "Its mean alone does not (p = .01).",
         ),
         (
             {"pvalue": 0.01, "mean_pvalue": 0.21},
             "No mixture of its 3 members is classwise calibrated (classwise ECE, p = .01): recalibrate it, or widen the set. "
-            "Yet the plain mean, tested alone, is not rejected (p = .21): take this with care.",
+            "Yet its mean, tested alone, is not rejected (p = .21): take this with care.",
         ),
         (
             {"pvalue": 0.01, "mean_pvalue": 0.02},
@@ -236,6 +236,17 @@ def test_label_distributions_are_not_tested():
     q = np.random.default_rng(0).dirichlet(np.ones(3), 30)
     section = calibration(uq.assay({"m": uq.Point(q)}, q[::-1], n_draws=10))
     assert set(section) == {"models"}
+
+
+def test_a_set_whose_measure_is_undefined():
+    one = uq.assay({"DE": uq.Members([[[0.9, 0.1], [0.4, 0.6]]])}, [0], n_draws=5, calibration=["skce-ul"])
+    (row,) = calibration(one)["tests"]["rows"]
+    assert (row["outcome"], row["weights"], row["after"], row["n_members"]) == ("undefined", [], None, 2)
+    assert row["before"]["count"] == [1]
+    assert row["words"] == (
+        "Whether some mixture of its 2 members is calibrated in the strong sense is open (SKCE, linear): "
+        "the measure is undefined for these labels with 1 instance."
+    )
 
 
 def test_with_tests_the_part_has_another_title(assay):

@@ -68,7 +68,7 @@ class ModelCalibration:
         The statistic for labels that a calibrated mixture (the mean) gave.
     null_kind : str
     weights : array (M,)
-        The mixture with the least value.
+        The mixture with the least value; nan where no value is defined.
     mean_value, mean_pvalue : float
         The measure at `mean_probs` of the prediction, and the test of it alone.
     member_values, member_pvalues : array (M,)
@@ -76,7 +76,8 @@ class ModelCalibration:
     accuracy_mean, accuracy_weighted : float
         Accuracy of the mean and of the mixture, on the instances that the weights were fitted to.
     before, after : Reliability or None
-        Reliability diagrams of the mean and of the mixture, on the same instances; None where nothing was tested.
+        Reliability diagrams of the mean and of the mixture, on the same instances; None where nothing was tested, `after` also
+        where no weights are defined.
     width : float
         Mean over instances and classes of the upper minus the lower probability.
     note : str
@@ -115,6 +116,14 @@ class ModelCalibration:
     def smallest_pvalue(self) -> float:
         """The smallest p-value that so many draws can reach; nan where nothing was tested."""
         return 1 / (self.n_draws + 1) if self.n_draws else math.nan
+
+    @property
+    def reason(self) -> str:
+        """Why the statistic or the p-value is undefined or infinite, a part of `note`; empty where both are numbers."""
+        if math.isfinite(self.statistic) and math.isfinite(self.pvalue):
+            return ""
+        starts = ("the measure is undefined", f"{self.measure} is infinite")
+        return next((part for part in self.note.split("; ") if part.startswith(starts)), self.note)
 
     def row(self) -> dict[str, Any]:
         """Numbers and words without the arrays, the run counted from 1."""
@@ -176,13 +185,17 @@ def check_measures(measures: Sequence[str | CalibrationMeasure], name: str) -> t
         raise InputError(
             f"{name}: must be a sequence of names of measures; got {measures!r}; write ('ece-classwise',), or () for none."
         )
+    chosen = {}
     for measure in measures:
-        if not isinstance(measure, CalibrationMeasure) and (
-            not isinstance(measure, str) or measure not in CALIBRATION_MEASURES
-        ):
+        try:
+            found = calibration_measure(measure)
+        except InputError as problem:
             known = ", ".join(CALIBRATION_MEASURES)
-            raise InputError(f"{name}: must be among {known}; got {measure!r}; choose from them, or () for none.")
-    return tuple({chosen.name: chosen for chosen in map(calibration_measure, measures)}.values())
+            raise InputError(
+                f"{name}: must be among {known}; got {measure!r}; choose from them, or () for none."
+            ) from problem
+        chosen[found.name] = found
+    return tuple(chosen.values())
 
 
 def calibration_tests(
@@ -266,14 +279,18 @@ def tested_run(
         ]
     elif isinstance(prediction, Drawn):
         notes = [*notes, "the mean was tested: draws have no number that means the same in every instance"]
+    if shared is not None and isinstance(prediction, Members) and prediction.weights is not None:
+        notes = [
+            *notes,
+            "the model's mean takes the weights given with its members, the mixtures are sought among all weights",
+        ]
     before, hits = _diagram(mean, y, plan.level)
     found = []
     for measure in measures:
         facts = (
             _of_set(prediction, shared, y, measure, plan) if shared is not None else _of_mean(mean, y, measure, plan)
         )
-        mixture = mean if shared is None else _mixture(shared.probs, facts.weights)
-        after, hits_after = (before, hits) if shared is None else _diagram(mixture, y, plan.level)
+        after, hits_after = _after(shared, facts.weights, y, plan.level) if shared is not None else (before, hits)
         alone = (facts.statistic, facts.pvalue)
         if shared is not None:
             alone = _of_one(mean, y, measure, plan, plan.n_draws)[1:3]
@@ -281,6 +298,10 @@ def tested_run(
         each = [_of_one(p, y, measure, plan, plan.n_draws)[1:3] for p in points if plan.members]
         members = np.array(each).reshape(-1, 2)
         undefined = undefined_note(facts.statistic, facts.pvalue, len(y))
+        infinite = ""
+        if math.isinf(facts.statistic):
+            whose = "the model" if shared is None else f"every one of the {shared.noun}"
+            infinite = f"{facts.measure} is infinite, for a label came to which {whose} gives probability 0"
         found.append(
             ModelCalibration(
                 model=model,
@@ -306,7 +327,7 @@ def tested_run(
                 before=before,
                 after=after,
                 width=width,
-                note="; ".join(dict.fromkeys(filter(None, [*notes, undefined, *facts.notes]))),
+                note="; ".join(dict.fromkeys(filter(None, [*notes, undefined, infinite, *facts.notes]))),
                 noun="members" if shared is None else shared.noun,
             )
         )
@@ -366,8 +387,8 @@ def _of_set(
         n_draws,
         test.null,
         test.null_kind,
-        test.weights,
-        tuple(test.note.split("; ")),
+        np.full_like(test.weights, math.nan) if math.isnan(test.statistic) else test.weights,
+        tuple(part for part in test.note.split("; ") if not part.startswith("search=")),  # an option that is not here
     )
 
 
@@ -415,9 +436,11 @@ def _of_one(
     return measure.name, statistic, monte_carlo_pvalue(statistic, null), null
 
 
-def _mixture(members: Floats, weights: Floats) -> Floats:
-    """(n, M, K), (M,) -> (n, K)."""
-    return np.einsum("nmk,m->nk", members, weights)
+def _after(shared: SharedMembers, weights: Floats, labels: Rows, level: float) -> tuple[Reliability | None, float]:
+    """Reliability diagram and accuracy of the mixture with the least value; of none where no value is defined."""
+    if np.isnan(weights).any():
+        return None, math.nan
+    return _diagram(np.einsum("nmk,m->nk", shared.probs, weights), labels, level)
 
 
 def _diagram(probs: Floats, labels: Rows, level: float) -> tuple[Reliability, float]:

@@ -80,11 +80,11 @@ def _rejected(
 
 
 def _yet(rejected: list[tuple[ModelCalibration, float]], alpha: float) -> str:
-    """Models whose plain mean passes where every mixture is rejected: a mixture itself, so the two tests disagree."""
+    """Models whose mean passes where every mixture is rejected: a mixture itself, so the two tests disagree."""
     passing = dict.fromkeys(t.model for t, _ in rejected if t.tested == "mixtures" and t.mean_pvalue > alpha + 1e-12)
     if not passing:
         return ""
-    return f" (yet the plain mean of {_shown(list(passing), 'and of')}, tested alone, is not rejected)"
+    return f" (yet the mean of {_shown(list(passing), 'and of')}, tested alone, is not rejected)"
 
 
 def _untold(assay: "Assay") -> str:

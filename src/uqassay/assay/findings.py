@@ -1,5 +1,6 @@
 """Findings: one row per model and metric, on all instances or on parts of them."""
 
+import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -133,7 +134,7 @@ def _tested_row(assay: "Assay", tests: list[ModelCalibration], run: int | None =
     notes = list(dict.fromkeys(test.note for test in tests if test.note))
     pvalue = first.pvalue
     if len(tests) > 1:
-        pvalue = min(1.0, len(tests) * min(test.pvalue for test in tests))
+        pvalue = min(1.0, len(tests) * min((t.pvalue for t in tests if not math.isnan(t.pvalue)), default=NAN))
         method = f"{what} in some run, Bonferroni"
         notes = [f"{len(tests)} runs", *notes]
     estimate = Estimate(

@@ -118,8 +118,9 @@ def save(assay: Assay, folder: str | Path) -> Path:
     for i, test in enumerate(assay.calibration):
         for key in TEST_ARRAYS:
             arrays[f"test/{i}/{key}"] = getattr(test, key)
-        for key in DIAGRAMS if test.before is not None else ():
-            arrays |= {f"test/{i}/{key}/{part}": getattr(getattr(test, key), part) for part in DIAGRAM_ARRAYS}
+        for key in DIAGRAMS:
+            if (diagram := getattr(test, key)) is not None:
+                arrays |= {f"test/{i}/{key}/{part}": getattr(diagram, part) for part in DIAGRAM_ARRAYS}
     facts = {
         "schema": SCHEMA,
         "models": [
@@ -230,10 +231,10 @@ def _assemble(facts: dict[str, Any], arrays: dict[str, np.ndarray]) -> Assay:
 
 def _test(i: int, entry: dict[str, Any], arrays: dict[str, np.ndarray]) -> ModelCalibration:
     prefix = f"test/{i}/"
+    nothing = entry["tested"] == "nothing"
+    absent = {"before": nothing, "after": nothing or bool(np.isnan(arrays[f"{prefix}weights"]).any())}
     diagrams: dict[str, Any] = {
-        key: Reliability(**{part: arrays[f"{prefix}{key}/{part}"] for part in DIAGRAM_ARRAYS})
-        if entry["tested"] != "nothing"
-        else None
+        key: None if absent[key] else Reliability(**{part: arrays[f"{prefix}{key}/{part}"] for part in DIAGRAM_ARRAYS})
         for key in DIAGRAMS
     }
     numbers = {key: _number(entry[key]) for key in TEST_NUMBERS}

@@ -11,10 +11,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from uqassay._array import as_labels
 from uqassay.calibration.shared_members import shared_members
+from uqassay.calibration.simplex_search import SimplexSearch
 from uqassay.errors import InputError
-from uqassay.statistics._samples import is_number, make_units
+from uqassay.statistics._samples import is_number, make_units, refuse_masked
 
-__all__ = ["Parts", "groups_of", "hard_labels", "member_array", "two_parts"]
+__all__ = ["Parts", "check_search", "check_whole", "groups_of", "hard_labels", "member_array", "two_parts"]
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
@@ -34,6 +35,7 @@ def member_array(members: Any) -> Floats:
 
 def hard_labels(y: ArrayLike, n_instances: int, n_classes: int, name: str = "y_true") -> NDArray[np.intp]:
     """One class for each instance, (n,)."""
+    refuse_masked(y, name)
     labels = as_labels(y, n_classes, n_instances=n_instances, name=name)
     if labels.ndim == 2:
         raise InputError(
@@ -41,6 +43,18 @@ def hard_labels(y: ArrayLike, n_instances: int, n_classes: int, name: str = "y_t
             "draw or vote one label from each distribution."
         )
     return labels.astype(np.intp)
+
+
+def check_search(search: object) -> None:
+    """Refuse anything but a SimplexSearch or None."""
+    if search is not None and not isinstance(search, SimplexSearch):
+        raise InputError(f"search: must be a SimplexSearch or None; got {search!r}; pass QUICK, THOROUGH or PATIENT.")
+
+
+def check_whole(value: object, name: str, *, least: int = 1, remedy: str) -> None:
+    """Refuse anything but a whole number that is large enough."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
+        raise InputError(f"{name}: must be a whole number of at least {least}; got {value!r}; {remedy}.")
 
 
 def groups_of(members: Any, groups: ArrayLike | None) -> ArrayLike | None:
@@ -61,8 +75,8 @@ def two_parts(
     n = strata.size
     units = make_units(n, groups, None)
     if units.n_units < 2:
-        what = "instance" if units.codes is None else "group"
-        raise InputError(f"groups: two disjoint parts take at least two {what}s; got 1; give more of them.")
+        name, what = ("y_true", "instance") if units.codes is None else ("groups", "group")
+        raise InputError(f"{name}: two disjoint parts take at least two {what}s; got 1; give more of them.")
     if units.codes is None:
         shuffled = generator.permutation(n)
         order = shuffled[np.argsort(strata[shuffled], kind="stable")]  # by stratum, at random within each

@@ -9,25 +9,26 @@ from numpy.typing import ArrayLike, NDArray
 
 from uqassay._array import RandomState
 from uqassay._array import generator as as_generator
-from uqassay.calibration._parts import hard_labels
-from uqassay.calibration.confidence_region import likelihood_region
-from uqassay.calibration.mixtures import MixtureObjective, Mixtures
+from uqassay.calibration._parts import check_search, hard_labels
+from uqassay.calibration.credal_nulls import (
+    BETA,
+    LeastError,
+    authors_code,
+    minimised_null,
+    random_null,
+    single_member,
+)
 from uqassay.calibration.monte_carlo import (
     CALIBRATED,
     check_alpha,
-    monte_carlo_pvalue,
     null_threshold,
     plain_number,
     pvalue_text,
 )
-from uqassay.calibration.paper_code import paper_code_measure, paper_code_test
-from uqassay.calibration.predictive_weights import predictive_weights
-from uqassay.calibration.random_null import random_mixture_null
-from uqassay.calibration.score_weights import log_loss_weights
-from uqassay.calibration.shared_members import SharedMembers, shared_members
-from uqassay.calibration.simplex_search import QUICK, THOROUGH, SimplexSearch, minimise_over_simplex
-from uqassay.calibration.single_hypothesis import statistic_and_null, undefined_note
-from uqassay.calibration.worst_mixture import null_at, worst_mixture
+from uqassay.calibration.paper_code import paper_code_measure
+from uqassay.calibration.shared_members import shared_members
+from uqassay.calibration.simplex_search import QUICK, THOROUGH, SimplexSearch
+from uqassay.calibration.single_hypothesis import undefined_note
 from uqassay.errors import InputError
 from uqassay.metrics.calibration_measures import CalibrationMeasure, calibration_measure
 from uqassay.statistics._samples import check_choice, check_draws
@@ -39,8 +40,6 @@ Labels = NDArray[np.intp]
 Null = Literal["minimised", "random", "berger-boos"]
 Convention = Literal["exact", "paper-code"]
 
-BETA = 0.001  # probability that the confidence region of the Berger-Boos form misses the truth
-N_REPEATS = 2  # further searches for the labels that came; how far they differ tells how far the search can be trusted
 UNSETTLED = 1.0  # standard deviations of the null from which on a note says so
 
 
@@ -60,7 +59,7 @@ class CredalCalibrationTest:
     weights : array (M,)
         The λ of that least value.
     null : array (D,)
-        The same under the null hypothesis; for "berger-boos" at the λ of greatest p-value.
+        The same under the null hypothesis; for "berger-boos" at the candidate λ of greatest p-value.
     null_kind : {"minimised", "random", "berger-boos", "single"}
         Where the null draws come from; "single" for one member, which leaves nothing to minimise.
     convention : {"exact", "paper-code"}
@@ -69,7 +68,7 @@ class CredalCalibrationTest:
         What is mixed: "members" or "vertices".
     search_spread : float
         Range of the minima that independent searches found for the labels that came, over the null's standard deviation (inf
-        where that is 0 or undefined); nan where there was one search only.
+        where that is 0 or undefined, unless all minima are equal); nan where there was one search only, or no minimum.
     evaluations : int
         Mixtures judged by all searches.
     width : float
@@ -192,7 +191,8 @@ def credal_calibration_test(
         Labels.
     members : Members, Vertices, Intervals, Masses, Point, or array (n, M, K)
         What is mixed. Intervals and masses go through their 2K vertices that take one class first or last, the only ones
-        whose index means the same in every instance. A single member gives `calibration_test`.
+        whose index means the same in every instance. A single member gives `calibration_test`. Rows whose coarser precision
+        makes them miss the sum of 1 are divided by it.
     measure : str or CalibrationMeasure
         Any of `CALIBRATION_MEASURES`.
     null : {"minimised", "random", "berger-boos"}
@@ -200,8 +200,9 @@ def credal_calibration_test(
         As nothing is minimised there, it rejects far less often than α on average, but far more often at some λ0.
         "minimised": labels from one λ that the labels make likely (`predictive_weights`), and the minimum taken again in every
         draw by the same search.
-        "berger-boos": the greatest such p-value over the λ that the labels leave possible, plus .001; it keeps the level
-        whatever the true λ is, at the price of power and time.
+        "berger-boos": the greatest such p-value over at most six candidates, plus .001: of 20 to 50 λ in a confidence set
+        of level .999, the most likely one and the five whose p-values look greatest when few mixtures are judged. The greatest
+        over the whole set would keep the level whatever the true λ is; it costs power and time.
     n_draws : int
         Null draws D; the p-value is (1 + the number of draws that reach the statistic) / (D + 1).
     resample : bool
@@ -212,8 +213,10 @@ def credal_calibration_test(
         "paper-code", with null="random", is the authors' code: λ0 from Dir(1/M), instances permuted, |t| compared with the
         quantile of the draws, COBYLA from λ = 1/M, and their variants of the measures.
     search : SimplexSearch, optional
-        How much is searched: `QUICK`, `THOROUGH`, `PATIENT` (some 700, 1,500 and 8,300 mixtures for ten members) or one's own;
-        by default `THOROUGH` for the one minimum that null="random" needs, otherwise `QUICK`.
+        How much is searched: `QUICK`, `THOROUGH`, `PATIENT` or one's own; for ten members some 600 to 1,500, 1,200 to 6,000
+        and 9,000 to 35,000 mixtures, more where the members agree, as a mixture then costs less. By default
+        `THOROUGH` for the one minimum that null="random" needs, otherwise `QUICK`. A single member needs none, and with the
+        authors' code it cannot be chosen.
     rng : int, Generator or None
         None means seed 0.
 
@@ -244,7 +247,8 @@ def credal_calibration_test(
     check_choice(null, "null", ("minimised", "random", "berger-boos"))
     check_choice(convention, "convention", ("exact", "paper-code"))
     check_draws(n_draws)
-    _check_together(null, resample, convention)
+    check_search(search)
+    _check_together(null, resample, convention, search)
     chosen = calibration_measure(measure)
     if convention == "paper-code":
         chosen = paper_code_measure(chosen)
@@ -254,18 +258,18 @@ def credal_calibration_test(
     generator = as_generator(rng)
     with np.errstate(all="ignore"):  # measures reach 0/0, and infinity where what cannot happen does
         if convention == "paper-code":
-            found = _paper_code(labels, shared, chosen, n_draws, generator)
+            found = authors_code(labels, shared, chosen, n_draws, generator)
         elif m == 1:
-            found = _single(labels, shared, chosen, n_draws, resample, generator)
+            found = single_member(labels, shared, chosen, n_draws, resample, generator)
         elif math.isnan(float(chosen.prepare(shared.probs.mean(axis=1)).values(labels))):
-            found = _Found(math.nan, math.nan, np.full(m, math.nan), np.full(n_draws, math.nan), math.nan, 1)
+            found = LeastError(math.nan, math.nan, np.full(m, math.nan), np.full(n_draws, math.nan), math.nan, 1)
         elif null == "random":
-            found = _random(labels, shared, chosen, n_draws, resample, search or THOROUGH, generator)
+            found = random_null(labels, shared, chosen, n_draws, resample, search or THOROUGH, generator)
         else:
-            found = _minimised(labels, shared, chosen, null, n_draws, search or QUICK, generator)
+            found = minimised_null(labels, shared, chosen, null, n_draws, search or QUICK, generator)
     notes = [undefined_note(found.statistic, found.pvalue, n), *shared.notes]
     if found.spread > UNSETTLED:
-        apart = f"by {found.spread:.1f} standard deviations of the null"
+        apart = f"by {found.spread:.3g} standard deviations of the null"
         notes.append(
             f"independent searches for the least value differ {apart if math.isfinite(found.spread) else 'without a scale'}, "
             "which costs power; search=PATIENT settles more"
@@ -290,96 +294,17 @@ def credal_calibration_test(
     )
 
 
-@dataclass(frozen=True)
-class _Found:
-    statistic: float
-    pvalue: float
-    weights: Floats
-    null: Floats
-    spread: float
-    evaluations: int
-
-
-def _check_together(null: str, resample: bool, convention: str) -> None:
+def _check_together(null: str, resample: bool, convention: str, search: SimplexSearch | None) -> None:
     if convention == "paper-code" and (null != "random" or resample):
         what = f"null={null!r}" if null != "random" else "resample=True"
         raise InputError(
             f"convention: the authors' code knows only the null of a random mixture, with permuted instances; got {what}; "
             'pass null="random" and resample=False.'
         )
+    if convention == "paper-code" and search is not None:
+        raise InputError(f"search: the authors' code has COBYLA search from λ = 1/M; got {search!r}; leave it out.")
     if resample and null != "random":
         raise InputError(
             f'resample: instances are resampled only in the paper\'s own null; got null={null!r}; pass null="random", or '
             "resample=False, which keeps the level."
         )
-
-
-def _single(
-    labels: Labels,
-    shared: SharedMembers,
-    measure: CalibrationMeasure,
-    n_draws: int,
-    resample: bool,
-    generator: np.random.Generator,
-) -> _Found:
-    statistic, null = statistic_and_null(labels, shared.probs[:, 0], measure, n_draws, resample, generator)
-    return _Found(statistic, monte_carlo_pvalue(statistic, null), np.ones(1), null, 0.0, 1)
-
-
-def _paper_code(
-    labels: Labels, shared: SharedMembers, measure: CalibrationMeasure, n_draws: int, generator: np.random.Generator
-) -> _Found:
-    found = paper_code_test(labels, shared.probs, measure, n_draws, generator)
-    return _Found(found.statistic, found.pvalue, found.weights, found.null, math.nan, found.evaluations)
-
-
-def _random(
-    labels: Labels,
-    shared: SharedMembers,
-    measure: CalibrationMeasure,
-    n_draws: int,
-    resample: bool,
-    search: SimplexSearch,
-    generator: np.random.Generator,
-) -> _Found:
-    mixtures = Mixtures(shared.probs)
-    objective = MixtureObjective(mixtures, labels[np.newaxis], measure)
-    values, weights = minimise_over_simplex(objective, search, generator)
-    truths = generator.dirichlet(np.ones(mixtures.n_members), n_draws)
-    null = random_mixture_null(mixtures, truths, measure, generator, instances="resampled" if resample else "kept")
-    statistic = float(values[0])
-    return _Found(statistic, monte_carlo_pvalue(statistic, null), weights[0], null, math.nan, objective.evaluations)
-
-
-def _minimised(
-    labels: Labels,
-    shared: SharedMembers,
-    measure: CalibrationMeasure,
-    null: str,
-    n_draws: int,
-    search: SimplexSearch,
-    generator: np.random.Generator,
-) -> _Found:
-    mixtures = Mixtures(shared.probs)
-    seeds = generator.integers(2**63, size=2)  # of the labels and of the search at each λ
-    if null == "minimised":
-        truth = predictive_weights(shared.probs, labels, generator)
-        found, evaluations = null_at(mixtures, labels, measure, truth, n_draws, search, seeds)
-    else:
-        likely = log_loss_weights(shared.probs, labels)[0]
-        given = np.take_along_axis(shared.probs, labels[:, np.newaxis, np.newaxis], axis=2)[..., 0]
-        region = likelihood_region(given, likely, BETA, generator)
-        found, evaluations = worst_mixture(mixtures, labels, measure, region, n_draws, search, seeds, generator)
-    again = MixtureObjective(mixtures, labels[np.newaxis], measure)
-    minima = [found.statistic, *(minimise_over_simplex(again, search, generator)[0][0] for _ in range(N_REPEATS))]
-    pvalue = min(1.0, found.pvalue + (BETA if null == "berger-boos" else 0.0))
-    spread = _in_deviations(float(max(minima) - min(minima)), found.null)
-    return _Found(found.statistic, pvalue, found.weights, found.null, spread, evaluations + again.evaluations)
-
-
-def _in_deviations(distance: float, null: Floats) -> float:
-    """A distance over the standard deviation of the null draws."""
-    if distance == 0:
-        return 0.0
-    deviation = float(null.std())
-    return distance / deviation if deviation > 0 else math.inf

@@ -8,12 +8,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from uqassay._array import RandomState, row_chunks
 from uqassay._array import generator as as_generator
-from uqassay.calibration._parts import hard_labels, member_array
+from uqassay.calibration._parts import check_search, hard_labels, member_array
 from uqassay.calibration.mixtures import MixtureObjective, Mixtures
-from uqassay.calibration.score_weights import PROPER_SCORES, ScoreWeights, brier_weights, log_loss_weights
+from uqassay.calibration.score_weights import ScoreWeights, brier_weights, log_loss_weights
 from uqassay.calibration.simplex_search import THOROUGH, SimplexSearch, minimise_over_simplex
 from uqassay.errors import InputError
-from uqassay.metrics.calibration_measures import CALIBRATION_MEASURES, CalibrationMeasure, calibration_measure
+from uqassay.metrics.calibration_measures import CalibrationMeasure, calibration_measure
+from uqassay.metrics.proper_score_parts import prepare_brier, prepare_log_score
 from uqassay.predictions import Point
 
 __all__ = ["EnsembleWeights"]
@@ -94,15 +95,12 @@ class EnsembleWeights:
         InputError
             Members that are no probabilities, labels that do not fit, or a measure that does not exist.
         """
-        if isinstance(self.measure, str) and self.measure not in (*PROPER_SCORES, *CALIBRATION_MEASURES):
-            known = ", ".join(dict.fromkeys((*CALIBRATION_MEASURES, *PROPER_SCORES)))
-            raise InputError(
-                f"measure: must be one of {known}; got {self.measure!r}; or pass a CalibrationMeasure of your own."
-            )
+        chosen = calibration_measure(self.measure)
+        check_search(self.search)
         probs = member_array(members)
         labels = hard_labels(y, len(probs), probs.shape[2], "y")
         distinct, copy_of = _distinct(probs)
-        weights, self.value_, self.gap_ = self._best(probs[:, distinct], labels)
+        weights, self.value_, self.gap_ = self._best(probs[:, distinct], labels, chosen)
         self.weights_ = weights[copy_of] / np.bincount(copy_of)[copy_of]
         return self
 
@@ -142,12 +140,12 @@ class EnsembleWeights:
         name = self.measure if isinstance(self.measure, str) else self.measure.name
         return f"EnsembleWeights({name!r})"
 
-    def _best(self, members: Floats, labels: Labels) -> ScoreWeights:
-        if self.measure == "log-loss":
+    def _best(self, members: Floats, labels: Labels, measure: CalibrationMeasure) -> ScoreWeights:
+        if measure.prepare is prepare_log_score:
             return log_loss_weights(members, labels)
-        if self.measure == "brier":
+        if measure.prepare is prepare_brier:
             return brier_weights(members, labels)
-        objective = MixtureObjective(Mixtures(members), labels[np.newaxis], calibration_measure(self.measure))
+        objective = MixtureObjective(Mixtures(members), labels[np.newaxis], measure)
         generator = as_generator(self.rng)
         values, weights = minimise_over_simplex(objective, self.search or THOROUGH, generator)
         return weights[0], float(values[0]), np.nan

@@ -7,13 +7,12 @@ from typing import Any, Literal, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from uqassay._array import RandomState, as_numeric
+from uqassay._array import RandomState
 from uqassay._array import generator as as_generator
 from uqassay.calibration._parts import groups_of, hard_labels, member_array, two_parts
-from uqassay.calibration.instance_weights import InstanceWeights, WeightModel
+from uqassay.calibration.instance_weights import InstanceWeights, WeightModel, feature_array
 from uqassay.calibration.monte_carlo import CALIBRATED, check_alpha, labels_from, monte_carlo_pvalue, pvalue_text
 from uqassay.calibration.single_hypothesis import undefined_note
-from uqassay.errors import InputError
 from uqassay.metrics.calibration_measures import CalibrationMeasure, calibration_measure
 from uqassay.statistics._samples import check_choice, check_draws
 
@@ -186,12 +185,7 @@ def instance_dependent_calibration_test(
     check_draws(n_draws)
     probs = member_array(members)
     labels = hard_labels(y_true, len(probs), probs.shape[2])
-    inputs = None if features is None else as_numeric(features, "features", ndim=(1, 2))
-    if inputs is not None and len(inputs) != len(probs):
-        raise InputError(
-            f"features: needs one row for each of the {len(probs)} instances; got shape {inputs.shape}; "
-            "take them from the same instances in the same order."
-        )
+    inputs = feature_array(features, probs)  # all of them at once, so that a complaint names the row that was given
     generator = as_generator(rng)
     parts = two_parts(probs.mean(axis=1).argmax(axis=1), fraction, groups_of(members, groups), generator)
     first, rest = parts
@@ -199,20 +193,20 @@ def instance_dependent_calibration_test(
         estimator = InstanceWeights(**model.get_params())
     else:
         estimator = InstanceWeights(model, rng=generator)
-    inside = (None, None) if inputs is None else (inputs[first], inputs[rest])
+    inside = inputs[first], inputs[rest]
     units = groups_of(members, groups)
     estimator.fit(probs[first], labels[first], inside[0], groups=None if units is None else np.asarray(units)[first])
     weights, mixed = estimator.weights(probs[rest], inside[1]), estimator.predict_proba(probs[rest], inside[1])
-    statistic = _value(chosen, mixed, labels[rest])
+    statistic = float(_values(chosen, mixed, labels[rest]))
     drawn = labels_from(mixed, n_draws, generator)
     if null == "fixed":
-        values = np.asarray(chosen.prepare(np.ascontiguousarray(mixed.T).T).values(drawn))
+        values = _values(chosen, mixed, drawn)
     else:
         values = np.empty(n_draws)
         learnt_from = labels_from(estimator.predict_proba(probs[first], inside[0]), n_draws, generator)
         for d in range(n_draws):
             again = estimator.refitted(probs[first], learnt_from[d], inside[0])
-            values[d] = _value(chosen, again.predict_proba(probs[rest], inside[1]), drawn[d])
+            values[d] = _values(chosen, again.predict_proba(probs[rest], inside[1]), drawn[d])
     pvalue = monte_carlo_pvalue(statistic, values)
     return InstanceDependentCalibrationTest(
         statistic=statistic,
@@ -230,7 +224,7 @@ def instance_dependent_calibration_test(
     )
 
 
-def _value(measure: CalibrationMeasure, probs: Floats, labels: Rows) -> float:
-    """The measure for probabilities (n, K), with the classes before the instances in memory."""
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return float(measure.prepare(np.ascontiguousarray(probs.T).T).values(labels))
+def _values(measure: CalibrationMeasure, probs: Floats, labels: Rows) -> Floats:
+    """The measure for probabilities (n, K) and labels (..., n), with the classes before the instances in memory."""
+    with np.errstate(all="ignore"):  # measures reach 0/0, and infinity where what cannot happen does
+        return np.asarray(measure.prepare(np.ascontiguousarray(probs.T).T).values(labels))

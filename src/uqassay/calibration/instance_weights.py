@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from uqassay._array import RandomState, as_numeric, check_rows
 from uqassay._array import generator as as_generator
-from uqassay.calibration._parts import groups_of, hard_labels, member_array
+from uqassay.calibration._parts import check_whole, groups_of, hard_labels, member_array
 from uqassay.calibration.weight_network import (
     Layers,
     Loss,
@@ -22,9 +22,9 @@ from uqassay.calibration.weight_network import (
 )
 from uqassay.errors import InputError
 from uqassay.predictions import Point
-from uqassay.statistics._samples import Units, check_choice, is_number, make_units
+from uqassay.statistics._samples import Units, check_choice, is_number, make_units, refuse_masked
 
-__all__ = ["InstanceWeights", "WeightModel"]
+__all__ = ["InstanceWeights", "WeightModel", "feature_array"]
 
 Floats = NDArray[np.float64]
 Labels = NDArray[np.intp]
@@ -139,7 +139,7 @@ class InstanceWeights:
         generator = as_generator(self.rng)
         probs = member_array(members)
         labels = hard_labels(y, len(probs), probs.shape[2], "y")
-        inputs = self._standardised(_features(features, probs), probs.shape[1])
+        inputs = self._standardised(feature_array(features, probs), probs.shape[1])
         starts = [start_point(self._sizes, generator) for _ in range(self.n_starts if self.model == "mlp" else 1)]
         if self.l2 is None:
             units = make_units(len(probs), groups_of(members, groups), None)
@@ -155,7 +155,7 @@ class InstanceWeights:
         copy.l2_ = self.l2_
         probs = member_array(members)
         labels = hard_labels(y, len(probs), probs.shape[2], "y")
-        inputs = copy._standardised(_features(features, probs), probs.shape[1])
+        inputs = copy._standardised(feature_array(features, probs), probs.shape[1])
         start = np.concatenate([part.ravel() for layer in self.layers_ for part in layer])
         return copy._learn(probs, labels, inputs, [start])
 
@@ -190,7 +190,7 @@ class InstanceWeights:
 
     def _weights(self, probs: Floats, features: ArrayLike | None) -> Floats:
         self._fitted()
-        inputs = _features(features, probs)
+        inputs = feature_array(features, probs)
         seen = self.n_members_, self.n_features_in_
         if (probs.shape[1], inputs.shape[1]) != seen:
             raise InputError(
@@ -261,13 +261,12 @@ class InstanceWeights:
         if self.l2 is not None and not (is_number(self.l2) and np.isfinite(self.l2) and self.l2 >= 0):
             raise InputError(f"l2: must be finite and not negative; got {self.l2!r}; None chooses it.")
         for name in ("n_hidden", "n_starts"):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
-                raise InputError(f"{name}: must be a whole number of at least 1; got {value!r}; leave it out.")
+            check_whole(getattr(self, name), name, remedy="leave it out")
 
 
-def _features(features: ArrayLike | None, probs: Floats) -> Floats:
+def feature_array(features: ArrayLike | None, probs: Floats) -> Floats:
     """Features (n, F) as float64; by default the members' log-probabilities."""
+    refuse_masked(features, "features")
     n = len(probs)
     if features is None:
         return np.log(np.maximum(probs, LEAST_PROBABILITY)).reshape(n, -1)

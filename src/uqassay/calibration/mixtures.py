@@ -9,13 +9,15 @@ import math
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
 from itertools import pairwise
 from typing import final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from uqassay._array import available_cores, scratch
+from uqassay._array import available_cores
+from uqassay.calibration.mixture_errors import MixtureErrors, errors_of_mixtures, products_of, quick_numbers
 from uqassay.metrics.calibration_measures import CalibrationMeasure
 
 __all__ = ["MixtureObjective", "Mixtures"]
@@ -25,8 +27,6 @@ Labels = NDArray[np.intp]
 
 CHUNK_BYTES = 4 * 2**20  # what one core works on at a time
 FEW_PARTS = 8  # below which threads cost more than they save
-BLOCK = 8  # mixtures in one matrix product
-LONG_ROW = 2**16  # probabilities of one mixture from which on it gets a product of its own
 
 
 @final
@@ -46,18 +46,26 @@ class Mixtures:
         members = np.asarray(members, dtype=np.float64)
         n, m, k = members.shape
         self.n_instances, self.n_members, self.n_classes = n, m, k
+        self.members = members
         self._by_member = np.ascontiguousarray(members.transpose(1, 2, 0)).reshape(m, k * n)
+        self._range = self._by_member.min(axis=0), self._by_member.max(axis=0)
+
+    @cached_property
+    def _quick(self) -> Floats:
+        return quick_numbers(self._by_member, np.float64)
 
     def probs(self, weights: Floats, *, passing: bool = False) -> Floats:
-        """Probabilities of mixtures with weights (..., M), as (..., n, K); passing ones last until the next such call."""
+        """Probabilities of mixtures with weights (..., M), as (..., n, K).
+
+        Rounding never takes them out of the range of the members, so where all members agree the mixture does as well.
+        Passing ones can differ in the last digit, or below 1e-300, and last until the next such call.
+        """
         flat = weights.reshape(-1, self.n_members)
-        # Products of one size only: libraries sum in another order for one row than for several.
-        rows = BLOCK if self._by_member.shape[1] < LONG_ROW else 1
-        blocks = np.zeros((-(-len(flat) // rows), rows, self.n_members))
-        blocks.reshape(-1, self.n_members)[: len(flat)] = flat
-        shape = (len(blocks), rows, self._by_member.shape[1])
-        products = np.matmul(blocks, self._by_member, out=scratch("mixtures", shape) if passing else None)
-        products = products.reshape(-1, shape[-1])[: len(flat)]
+        if passing:
+            products = products_of(flat, self._quick, "mixtures")
+        else:
+            products = products_of(flat, self._by_member)
+            np.clip(products, *self._range, out=products)
         return np.swapaxes(products.reshape(*weights.shape[:-1], self.n_classes, self.n_instances), -1, -2)
 
     def draw_labels(self, weights: Floats, generator: np.random.Generator) -> Labels:
@@ -88,10 +96,26 @@ class MixtureObjective:
         self.mixtures, self.labels, self.measure = mixtures, labels, measure
         self.evaluations = 0
 
+    @cached_property
+    def _errors(self) -> list[MixtureErrors]:
+        """What judges mixtures of their own, with all digits and roughly."""
+        members, prepare = self.mixtures.members, self.measure.prepare
+        plain = _PlainErrors(self.mixtures, self.measure)
+        return [errors_of_mixtures(members, prepare, dtype) or plain for dtype in (np.float64, np.float32)]
+
+    @cached_property
+    def _arranged(self) -> list[Labels]:
+        return [errors.arranged(self.labels) for errors in self._errors]
+
     @property
     def n_targets(self) -> int:
         """Number of draws of labels T."""
         return len(self.labels)
+
+    @property
+    def n_columns(self) -> int:
+        """Numbers found to judge a mixture of its own."""
+        return self._errors[False].n_columns
 
     def shared(self, weights: Floats) -> Floats:
         """Every draw judged on the same mixtures, (L, M) -> (T, L)."""
@@ -107,15 +131,32 @@ class MixtureObjective:
         self.evaluations += len(weights)
         return values
 
-    def own(self, weights: Floats, targets: NDArray[np.intp] | None = None) -> Floats:
-        """Each draw (or each of these draws) judged on mixtures of its own, (T, L, M) -> (T, L)."""
+    def own(self, weights: Floats, targets: NDArray[np.intp] | None = None, *, rough: bool = False) -> Floats:
+        """Each draw (or each of these draws) judged on mixtures of its own, (T, L, M) -> (T, L), but for rounding.
+
+        A rough value has some six digits.
+        """
         t, n_own, m = weights.shape
         flat, values = weights.reshape(t * n_own, m), np.empty(t * n_own)
         targets = np.repeat(np.arange(t) if targets is None else targets, n_own)
+        errors, labels = self._errors[rough], self._arranged[rough]
 
         def work(part: slice) -> None:
-            prepared = self.measure.prepare(self.mixtures.probs(flat[part], passing=True))
-            values[part] = prepared.values(self.labels if self.n_targets == 1 else self.labels[targets[part]])
+            values[part] = errors.values(flat[part], labels if self.n_targets == 1 else labels[targets[part]])
+
+        _for_each_part(len(flat), self.measure.bytes_per_entry * errors.n_columns, work)
+        self.evaluations += len(flat)
+        return values.reshape(t, n_own)
+
+    def exact(self, weights: Floats) -> Floats:
+        """The measure itself for each draw at mixtures of its own, (T, L, M) -> (T, L)."""
+        t, n_own, m = weights.shape
+        flat, values = weights.reshape(t * n_own, m), np.empty(t * n_own)
+        targets = np.repeat(np.arange(t), n_own)
+
+        def work(part: slice) -> None:
+            prepared = self.measure.prepare(self.mixtures.probs(flat[part]))
+            values[part] = prepared.values(self.labels if t == 1 else self.labels[targets[part]])
 
         _for_each_part(len(flat), self._bytes_per_mixture, work)
         self.evaluations += len(flat)
@@ -124,6 +165,21 @@ class MixtureObjective:
     @property
     def _bytes_per_mixture(self) -> float:
         return self.measure.bytes_per_entry * self.mixtures.n_instances * self.mixtures.n_classes
+
+
+@final
+class _PlainErrors:
+    """A measure that has to look at all probabilities of a mixture."""
+
+    def __init__(self, mixtures: Mixtures, measure: CalibrationMeasure) -> None:
+        self._mixtures, self._measure = mixtures, measure
+        self.n_columns = mixtures.n_instances * mixtures.n_classes
+
+    def arranged(self, labels: Labels) -> Labels:
+        return labels
+
+    def values(self, weights: Floats, labels: Labels) -> Floats:
+        return self._measure.prepare(self._mixtures.probs(weights, passing=True)).values(labels)
 
 
 def _parts(n: int, bytes_each: float) -> list[slice]:

@@ -30,11 +30,14 @@ class PaperCodeTest(NamedTuple):
 
 
 def paper_code_measure(measure: CalibrationMeasure) -> CalibrationMeasure:
-    """The authors' variant of a measure, with as many bins, where it differs."""
+    """The authors' variant of a measure, with as many bins, where it differs; one's own measures have no variant."""
     variant = CALIBRATION_MEASURES.get(f"{measure.name}-paper-code")
-    if variant is None or variant.n_bins == measure.n_bins:
-        return variant or measure
-    return calibration_measure(variant, n_bins=measure.n_bins)
+    if variant is None:
+        return measure
+    usual = calibration_measure(measure.name)
+    if None not in (measure.n_bins, usual.n_bins):
+        usual, variant = (calibration_measure(m, n_bins=measure.n_bins) for m in (usual, variant))
+    return variant if measure.prepare == usual.prepare else measure  # the name alone says nothing
 
 
 def paper_code_test(
@@ -53,12 +56,16 @@ def paper_code_test(
 
 
 def quantile_pvalue(statistic: float, null: Floats) -> float:
-    """1 − F(t), with F the linear interpolation of the ordered draws between 0 and 1; nan where undefined."""
+    """The α above which t exceeds the (1 − α)-quantile, which interpolates linearly; nan where undefined."""
     if np.isnan(statistic) or np.isnan(null).any():
         return float("nan")
-    ranks = np.linspace(0.0, 1.0, len(null)) if len(null) > 1 else np.ones(1)
-    below = np.interp(statistic, np.sort(null), ranks, left=0.0, right=1.0)
-    return float(1.0 - below) if statistic >= null.min() else 1.0
+    ordered = np.sort(null)
+    smaller = int(np.searchsorted(ordered, statistic))  # of equal draws none: the quantile must be exceeded
+    if smaller in (0, len(null)):
+        return 0.0 if smaller else 1.0
+    below, above = ordered[smaller - 1 : smaller + 1].tolist()
+    share = (statistic - below) / (above - below) if np.isfinite(above) else 0.0
+    return float(1.0 - (smaller - 1 + share) / (len(null) - 1))
 
 
 def cobyla_minimum(objective: MixtureObjective) -> tuple[float, Floats, int]:
@@ -82,4 +89,5 @@ def cobyla_minimum(objective: MixtureObjective) -> tuple[float, Floats, int]:
         return float(objective.shared(np.asarray(weights)[np.newaxis])[0, 0])
 
     found = minimize(value_at, np.full(m, 1 / m), method="COBYLA", constraints=constraints)
-    return float(found.fun), np.asarray(found.x, dtype=np.float64), int(found.nfev)
+    weights = np.asarray(found.x, dtype=np.float64)
+    return value_at(weights), weights, int(found.nfev)  # COBYLA itself reports 1e30 for what is infinite or undefined

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from scipy import special
 
 from uqassay._array import RandomState
+from uqassay.calibration._parts import check_whole
 from uqassay.calibration.credal_hypothesis import Null
 from uqassay.calibration.power_simulation import Alternative, PowerSimulation, fitted_probit
 from uqassay.calibration.simplex_search import SimplexSearch
@@ -155,8 +156,7 @@ def calibration_power(
         prediction, alternative, calibration_measure(measure), alpha, null, n_draws, search, rng
     )
     check_draws(n_samples)
-    if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1:
-        raise InputError(f"n: must be a whole number of at least 1; got {n!r}; pass the number of instances.")
+    check_whole(n, "n", remedy="pass the number of instances")
     simulation.add(int(n), n_samples)
     return _at(simulation, int(n))
 
@@ -221,8 +221,7 @@ def required_instances(
         raise InputError(
             f"power: must be above alpha={alpha:g}; got {power:g}; a test without instances has power alpha."
         )
-    if isinstance(largest, bool) or not isinstance(largest, int | np.integer) or largest < SMALLEST:
-        raise InputError(f"largest: must be a whole number of at least {SMALLEST}; got {largest!r}; pass 50000, say.")
+    check_whole(largest, "largest", least=SMALLEST, remedy="pass 50000, say")
     few, largest = min(FEW_SAMPLES, n_samples), int(largest)
     note, interval = "", (np.nan, np.nan)
     if not _passed(simulation, power, few, largest):

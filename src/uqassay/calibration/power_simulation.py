@@ -9,6 +9,7 @@ from scipy import special
 
 from uqassay._array import RandomState, as_numeric
 from uqassay._array import generator as as_generator
+from uqassay.calibration._parts import check_search
 from uqassay.calibration.credal_hypothesis import CredalCalibrationTest, Null, credal_calibration_test
 from uqassay.calibration.miscalibration import Miscalibration, true_probs
 from uqassay.calibration.monte_carlo import labels_from
@@ -18,6 +19,7 @@ from uqassay.calibration.single_hypothesis import CalibrationTest, calibration_t
 from uqassay.metrics.calibration_measures import CalibrationMeasure
 from uqassay.predictions import Members, Point
 from uqassay.statistics import Estimate, proportion_estimate
+from uqassay.statistics._samples import check_choice
 
 __all__ = ["Alternative", "PowerSimulation", "fitted_probit"]
 
@@ -42,6 +44,8 @@ class PowerSimulation:
         search: SimplexSearch | None,
         rng: RandomState,
     ) -> None:
+        check_choice(null, "null", ("minimised", "random", "berger-boos"))
+        check_search(search)
         self.members, predicted = _pilot(prediction)
         self.sentence, self.truth = true_probs(alternative, predicted)
         self.measure, self.alpha, self.null = measure, alpha, null
@@ -92,7 +96,8 @@ def _pilot(prediction: Any) -> tuple[Floats, Floats]:
     members = shared_members(prediction).probs
     members = members / members.sum(axis=2, keepdims=True)
     weighted = isinstance(prediction, Members) and prediction.weights is not None
-    return members, prediction.mean_probs() if weighted else members.mean(axis=1)
+    mean = prediction.mean_probs() if weighted else members.mean(axis=1)
+    return members, mean / mean.sum(axis=1, keepdims=True)
 
 
 def fitted_probit(x: Floats, shares: Floats, counts: Floats) -> tuple[float, float, Floats]:

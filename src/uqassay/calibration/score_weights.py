@@ -11,14 +11,12 @@ from numpy.typing import NDArray
 
 from uqassay._array import row_chunks
 
-__all__ = ["PROPER_SCORES", "ScoreWeights", "brier_weights", "log_loss_weights", "mean_score"]
+__all__ = ["ScoreWeights", "brier_weights", "log_loss_weights", "mean_score"]
 
 Floats = NDArray[np.float64]
 Labels = NDArray[np.intp]
 Oracle = Callable[[Floats], tuple[float, Floats, Floats]]  # weights -> value, gradient, Hessian
 ScoreWeights = tuple[Floats, float, float]  # weights (M,), mean score, how far from the least one it can be
-
-PROPER_SCORES = ("log-loss", "brier")
 
 GAP = 1e-10
 NEWTON_STEPS = 200

@@ -12,10 +12,13 @@ from uqassay.errors import InputError
 from uqassay.predictions import Intervals, Masses, Members, Point, Vertices
 from uqassay.predictions._base import Prediction, not_negative
 from uqassay.predictions.drawn import Drawn
+from uqassay.statistics._samples import refuse_masked
 
-__all__ = ["SharedMembers", "interval_vertices", "shared_members"]
+__all__ = ["SharedMembers", "interval_vertices", "point_probs", "shared_members"]
 
 Floats = NDArray[np.float64]
+
+OFF = 5e-7  # further than this from 1, a sum is that of a coarser precision than the double one
 
 
 @final
@@ -46,8 +49,9 @@ def shared_members(members: Any) -> SharedMembers:
     Raises
     ------
     InputError
-        Kinds without such members, arrays of another shape, rows that are no distributions.
+        Kinds without such members, arrays of another shape, rows that are no distributions, masked arrays.
     """
+    _refuse_masked(members, "members")
     if not isinstance(members, Prediction):
         array = as_numeric(members, "members")
         if array.ndim != 3:
@@ -80,8 +84,41 @@ def shared_members(members: Any) -> SharedMembers:
         notes.append(
             "only mixtures of the 2K vertices that take one class first or last, alike in every instance, are tested"
         )
+    probs = _summing_to_one(probs)
     width = 0.0 if probs.shape[1] == 1 else float(np.ptp(probs, axis=1).mean())
     return SharedMembers(probs, noun, width, tuple(notes))
+
+
+def point_probs(probs: Any) -> Floats:
+    """Probabilities (n, K) of one classifier.
+
+    Raises
+    ------
+    InputError
+        Predictions that are no points, rows that are no distributions, masked arrays.
+    """
+    if isinstance(probs, Prediction) and not isinstance(probs, Point):
+        raise InputError(
+            f"probs: must be a Point or an array (n, K), one distribution for each instance; got {type(probs).__name__}; "
+            "use credal_calibration_test for sets, or Point(prediction.mean_probs())."
+        )
+    _refuse_masked(probs, "probs")
+    return _summing_to_one((probs if isinstance(probs, Point) else Point(probs)).mean_probs())
+
+
+def _refuse_masked(value: Any, name: str) -> None:
+    """Refuse masked arrays, as they are or in a prediction."""
+    if isinstance(value, Prediction):
+        for field in value.array_names():
+            refuse_masked(getattr(value, field), field)
+    refuse_masked(value, name)
+
+
+def _summing_to_one(probs: Floats) -> Floats:
+    """Rows that miss the sum of 1 by what a coarser precision allows, divided by it: what follows is in double precision."""
+    sums = probs.sum(axis=-1, keepdims=True)
+    off = np.abs(sums - 1.0) > OFF
+    return np.where(off, probs / np.where(off, sums, 1.0), probs) if off.any() else probs
 
 
 def interval_vertices(lower: Floats, upper: Floats) -> Floats:

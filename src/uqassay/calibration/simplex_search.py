@@ -8,13 +8,15 @@ steps along the slope, steps with momentum, and exchanges of weight between two 
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from uqassay.calibration.mixtures import MixtureObjective
+from uqassay.errors import InputError
+from uqassay.statistics._samples import is_number
 
 __all__ = [
     "PATIENT",
@@ -30,12 +32,19 @@ __all__ = [
 Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
+MAY_BE_0 = ("n_shared", "n_generations", "n_rounds")
 BEST_SHARE = 0.15  # of a population, towards which the others move
 TOWARDS = (0.5, 1.0)  # length of a move towards one of the best, as a share of the distance
 ALONG = (0.3, 0.9)  # of a move along the difference of two others
 MOVED_SHARE = 0.9  # of the weights of a mixture
 GRID_SHARE = 3  # of two members: so many times more mixtures judged first, after which populations need to move less
-SMOOTH_SHARE = 3 / 4  # of the generations, for measures without jumps
+FEW_ENTRIES = 1000  # n K below which more mixtures are judged, since each costs little
+MOST_EFFORT = 2.0  # times the mixtures, where few of the probabilities are needed to judge one, in several populations
+MANY = 65  # mixtures in a population: it is split where its parts have so many, since several small ones find more
+SMOOTH = (
+    0.4  # of the mixtures in a population, but at least 32, in 5 / 6 of the generations: minima are fewer and wider
+)
+HUGE = 1e20  # where no mixture has less, numbers count that single precision does not know
 PROBE = 1e-6  # step of the difference quotients
 FINER = 1 / 16  # the smallest step of a round of refinement over that of the round before
 
@@ -45,16 +54,19 @@ FINER = 1 / 16  # the smallest step of a round of refinement over that of the ro
 class SimplexSearch:
     """How much is searched.
 
+    Where few probabilities have to be found to judge a mixture, up to twice as many mixtures are judged, in several
+    populations. Populations are smaller for measures without jumps, and fewer generations follow for two members.
+
     Attributes
     ----------
     n_shared : int
         Mixtures judged first, the same for every draw of labels, beside the members and their mean: half of them of two
         members only, the others drawn evenly and near faces.
     n_populations : int
-        Populations for each draw of labels that do not know of each other; how far apart they end shows what to expect of
-        another search.
+        Populations for each draw of labels that do not know of each other, at least; how far apart they end shows what to
+        expect of another search.
     n_kept : int
-        Mixtures in a population at first; for few members it is smaller.
+        Mixtures in a population at first; for few members there are fewer.
     n_left : int
         Mixtures in a population at last.
     n_generations : int
@@ -73,9 +85,23 @@ class SimplexSearch:
     n_rounds: int
     n_steps: int
 
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            least, value = int(field.name not in MAY_BE_0), getattr(self, field.name)
+            if not is_number(value) or value != value // 1 or value < least:
+                raise InputError(
+                    f"search: {field.name} must be a whole number from {least}; got {value!r}; THOROUGH has "
+                    f"{_usual(field.name)}."
+                )
+
+
+def _usual(name: str) -> int:
+    usual: int = getattr(THOROUGH, name)
+    return usual
+
 
 PATIENT = SimplexSearch(n_shared=2000, n_populations=1, n_kept=600, n_left=20, n_generations=60, n_rounds=8, n_steps=12)
-THOROUGH = SimplexSearch(n_shared=250, n_populations=1, n_kept=91, n_left=10, n_generations=20, n_rounds=5, n_steps=12)
+THOROUGH = SimplexSearch(n_shared=300, n_populations=1, n_kept=120, n_left=10, n_generations=24, n_rounds=5, n_steps=12)
 QUICK = SimplexSearch(n_shared=300, n_populations=1, n_kept=32, n_left=2, n_generations=12, n_rounds=3, n_steps=8)
 
 
@@ -116,7 +142,8 @@ def search_simplex(
 ) -> SimplexMinimum:
     """Minimise a measure over all mixtures, for every draw of labels, and say how the search went.
 
-    The value is never greater than that of a member, of the members' mean, or of another mixture judged first.
+    Populations are judged roughly, what becomes of them exactly but for rounding, and the mixture found by the measure
+    itself. Its value is never greater than that of a member or of the members' mean.
 
     References
     ----------
@@ -125,23 +152,32 @@ def search_simplex(
     """
     before = objective.evaluations
     m, t = objective.mixtures.n_members, objective.n_targets
+    search = _adapted(search, objective)
     first = _first_mixtures(m, search.n_shared, generator)
-    values = _defined(objective.shared(first))
+    values = _defined(objective.own(first[np.newaxis], rough=True) if t == 1 else objective.shared(first))
+    rough = bool((values.min(axis=1) < HUGE).all())
+    if t == 1 and not rough:
+        values = _defined(objective.own(first[np.newaxis]))
+    best_first = first[values.argmin(axis=1)]
     weights, values, targets = _populations(first, values, search)
-    for size in _sizes(weights.shape[1], search.n_left, _n_generations(objective, search)):
+    for size in _sizes(weights.shape[1], search.n_left, search.n_generations):
         children = _moved(weights, generator)
-        found = _defined(objective.own(children, targets))
+        found = _defined(objective.own(children, targets, rough=rough))
         better = found <= values
         weights, values = np.where(better[..., np.newaxis], children, weights), np.where(better, found, values)
         weights, values = _best(weights, values, size)
-    weights, values = (a[:, 0].reshape(t, -1, *a.shape[2:]) for a in _best(weights, values, 1))
+    weights = _best(weights, values, 1)[0].reshape(t, -1, m)
+    values = _defined(objective.own(weights))
     last = np.zeros_like(weights)
     for r in range(search.n_rounds if m > 1 else 0):
         lengths = _lengths(r, (t, weights.shape[1], 2 * search.n_steps, 1), generator)
         weights, values, last = _refined(objective, weights, values, last, lengths, generator)
-    winner = weights[np.arange(t), values.argmin(axis=1)]
-    least = objective.own(winner[:, np.newaxis])[:, 0]  # nan where the measure is undefined everywhere
-    return SimplexMinimum(least, winner, _spread(values, m), objective.evaluations - before)
+    plain = np.broadcast_to(first[: m + 1], (t, *first[: m + 1].shape))  # the mean and the members
+    found_first = np.stack([weights[np.arange(t), values.argmin(axis=1)], best_first], axis=1)
+    candidates = np.concatenate([found_first, plain], axis=1)
+    exact = objective.exact(candidates)
+    best = np.arange(t), _defined(exact).argmin(axis=1)  # nan where the measure is undefined everywhere
+    return SimplexMinimum(exact[best], candidates[best], _spread(values, m), objective.evaluations - before)
 
 
 def onto_simplex(points: Floats) -> Floats:
@@ -156,9 +192,27 @@ def onto_simplex(points: Floats) -> Floats:
     ----------
     Held, Wolfe, Crowder (1974), Validation of subgradient optimization.
     """
-    descending = np.sort(points, axis=-1)[..., ::-1]
-    excess = (np.cumsum(descending, axis=-1) - 1) / np.arange(1, points.shape[-1] + 1)
-    return np.maximum(points - excess.max(axis=-1, keepdims=True), 0.0)
+    excess = np.cumsum(np.sort(points, axis=-1)[..., ::-1], axis=-1)
+    excess -= 1
+    excess /= np.arange(1, points.shape[-1] + 1)
+    nearest = points - excess.max(axis=-1, keepdims=True)
+    return np.maximum(nearest, 0.0, out=nearest)
+
+
+def _adapted(search: SimplexSearch, objective: MixtureObjective) -> SimplexSearch:
+    """More mixtures where they are judged with less work, smaller populations for measures without jumps."""
+    m, kept, populations = objective.mixtures.n_members, search.n_kept, search.n_populations
+    shared, left, generations = search.n_shared, search.n_left, search.n_generations
+    entries = objective.mixtures.n_instances * objective.mixtures.n_classes
+    effort = min(max(1.0, math.sqrt(max(entries, FEW_ENTRIES) / objective.n_columns)), MOST_EFFORT)
+    shared, kept, generations = round(effort * shared), round(effort * kept), round(effort**0.25 * generations)
+    if objective.measure.smooth:
+        kept, left, generations = max(round(SMOOTH * kept), min(kept, 32)), 2 * left, math.ceil(generations * 5 / 6)
+    n_parts = max(1, kept // MANY)
+    kept, populations = round(kept / n_parts), n_parts * populations
+    if m <= 2:  # two members were judged on a fine grid
+        generations = 0 if m == 1 else generations // GRID_SHARE
+    return SimplexSearch(shared, populations, kept, left, generations, search.n_rounds, search.n_steps)
 
 
 def _spread(values: Floats, m: int) -> Floats:
@@ -197,7 +251,7 @@ def _populations(first: Floats, values: Floats, search: SimplexSearch) -> tuple[
     """The best mixtures (L, M) with values (T, L), dealt out: weights (T·S, P, M), values (T·S, P), draws (T·S,)."""
     t, n_first = values.shape
     n_populations = min(search.n_populations, n_first)
-    size = min(search.n_kept, max(1, 20 * (first.shape[1] - 1)), n_first // n_populations)
+    size = min(search.n_kept, max(1, 30 * (first.shape[1] - 1)), n_first // n_populations)
     best = np.argsort(values, axis=1, kind="stable")[:, : size * n_populations]
     best = best.reshape(t, size, n_populations).swapaxes(1, 2).reshape(t * n_populations, size)
     targets = np.repeat(np.arange(t), n_populations)
@@ -205,13 +259,6 @@ def _populations(first: Floats, values: Floats, search: SimplexSearch) -> tuple[
 
 
 # -- populations --------------------------------------------------------------------------------------------------------
-
-
-def _n_generations(objective: MixtureObjective, search: SimplexSearch) -> int:
-    """Fewer for two members, which were judged on a fine grid, and for measures without jumps."""
-    m = objective.mixtures.n_members
-    full = {1: 0, 2: search.n_generations // GRID_SHARE}.get(m, search.n_generations)
-    return math.ceil(full * SMOOTH_SHARE) if objective.measure.smooth else full
 
 
 def _sizes(size: int, n_left: int, n_generations: int) -> list[int]:
@@ -223,15 +270,19 @@ def _sizes(size: int, n_left: int, n_generations: int) -> list[int]:
 def _moved(weights: Floats, generator: np.random.Generator) -> Floats:
     """A new mixture for each of populations (T, P, M) that are sorted by their values."""
     t, p, m = weights.shape
-    rows = np.arange(t)[:, np.newaxis]
     n_best = min(p, max(2, round(BEST_SHARE * p)))
     drawn = generator.random((5, t, p))
     chosen = (drawn[:3] * np.array([n_best, p, p])[:, np.newaxis, np.newaxis]).astype(np.intp)
-    best, one, other = weights[rows, chosen]
-    towards = TOWARDS[0] + (TOWARDS[1] - TOWARDS[0]) * drawn[3, ..., np.newaxis]
-    along = ALONG[0] + (ALONG[1] - ALONG[0]) * drawn[4, ..., np.newaxis]
-    moved = weights + towards * (best - weights) + along * (one - other)
-    return onto_simplex(np.where(generator.random((t, p, m)) < MOVED_SHARE, moved, weights))
+    chosen += np.arange(0, t * p, p)[:, np.newaxis]
+    moved, one, other = weights.reshape(t * p, m).take(chosen, axis=0)
+    moved -= weights
+    moved *= TOWARDS[0] + (TOWARDS[1] - TOWARDS[0]) * drawn[3, ..., np.newaxis]
+    one -= other
+    one *= ALONG[0] + (ALONG[1] - ALONG[0]) * drawn[4, ..., np.newaxis]
+    moved += one
+    moved *= generator.random((t, p, m)) < MOVED_SHARE
+    moved += weights
+    return onto_simplex(moved)
 
 
 def _best(weights: Floats, values: Floats, size: int) -> tuple[Floats, Floats]:

@@ -20,19 +20,17 @@ from uqassay.calibration.monte_carlo import (
     pvalue_text,
 )
 from uqassay.calibration.random_null import known_mixture_null, random_mixture_null
+from uqassay.calibration.shared_members import point_probs
 from uqassay.errors import InputError
 from uqassay.metrics.calibration_measures import CalibrationMeasure, calibration_measure
-from uqassay.metrics.hosmer_lemeshow import hosmer_lemeshow_test
-from uqassay.metrics.kernel_calibration_error import Estimator
+from uqassay.metrics.hosmer_lemeshow import PrepareHosmerLemeshow, hosmer_lemeshow_test
+from uqassay.metrics.kernel_calibration_error import PrepareKernel
 from uqassay.metrics.kernel_calibration_pvalue import skce_pvalue
-from uqassay.predictions import Point
-from uqassay.predictions._base import Prediction
 from uqassay.statistics._samples import check_choice, check_draws
 
 __all__ = ["CalibrationTest", "calibration_test"]
 
 Floats = NDArray[np.float64]
-KERNEL_ESTIMATORS: dict[str, Estimator] = {"skce-ul": "linear", "skce-uq": "quadratic", "skce-biased": "biased"}
 Method = Literal["resampled", "asymptotic"]
 
 
@@ -55,6 +53,8 @@ class CalibrationTest:
     n_instances, n_classes : int
     note : str
         What limits the result.
+    n_draws : int
+        Number of draws: of labels D, or of signs in the asymptotic test of "skce-uq" and "skce-biased"; 0 in the others.
     """
 
     measure: str
@@ -65,17 +65,13 @@ class CalibrationTest:
     method: str
     n_instances: int
     n_classes: int
-    note: str = ""
-
-    @property
-    def n_draws(self) -> int:
-        """Number of draws of labels D; 0 for an asymptotic test."""
-        return len(self.null)
+    note: str
+    n_draws: int
 
     @property
     def smallest_pvalue(self) -> float:
-        """The smallest p-value that so many draws can reach."""
-        return 1 / (self.n_draws + 1) if self.method == "resampled" else 0.0
+        """The smallest p-value that so many draws can reach; 0 without draws."""
+        return 1 / (self.n_draws + 1) if self.n_draws else 0.0
 
     def reject(self, alpha: float = 0.05) -> bool:
         """Whether the classifier is found not to be calibrated at this level; an undefined p-value rejects nothing.
@@ -85,10 +81,7 @@ class CalibrationTest:
         InputError
             A level that so few draws cannot reach.
         """
-        if self.method == "resampled":
-            check_alpha(alpha, self.n_draws)
-        else:
-            check_alpha(alpha, 2**62)
+        check_alpha(alpha, self.n_draws or 2**62)
         return self.pvalue <= alpha + 1e-12
 
     def threshold(self, alpha: float = 0.05) -> float:
@@ -140,19 +133,19 @@ def calibration_test(
     y_true : int array (n,)
         Labels.
     probs : Point or array (n, K)
-        Class probabilities.
+        Class probabilities. Rows whose coarser precision makes them miss the sum of 1 are divided by it.
     measure : str or CalibrationMeasure
         Any of `CALIBRATION_MEASURES`.
     n_draws : int
         Draws of labels D; the p-value is (1 + the number of draws that reach the statistic) / (D + 1), ties counted against
         rejection, so that it is exact where labels come from the probabilities.
     resample : bool
-        Draw instances with replacement before their labels. Repeated instances leave more bins empty, where a measure of
-        thinly filled bins comes out smaller than in the data: the p-value is too small then.
+        Draw instances with replacement before their labels; not with method="asymptotic". Repeated instances leave more bins
+        empty, where a measure of thinly filled bins comes out smaller than in the data: the p-value is too small then.
     method : {"resampled", "asymptotic"}
-        "asymptotic" draws no labels and exists for the kernel calibration error (skce_pvalue; "skce-uq" and "skce-biased"
-        flip signs `n_draws` times) and for the Hosmer-Lemeshow statistic (chi-squared with (K − 1) B degrees of freedom, for
-        data that the classifier was not fitted to).
+        "asymptotic" draws no labels and exists for the kernel calibration error, with the kernel of the measure (skce_pvalue;
+        "skce-uq" and "skce-biased" flip signs `n_draws` times), and for the Hosmer-Lemeshow statistic (chi-squared with
+        (K − 1) B degrees of freedom, for data that the classifier was not fitted to).
     rng : int, Generator or None
         None means seed 0.
 
@@ -183,17 +176,23 @@ def calibration_test(
     """
     check_choice(method, "method", ("resampled", "asymptotic"))
     check_draws(n_draws)
+    if resample and method == "asymptotic":
+        raise InputError(
+            'resample: an asymptotic test draws no instances; got resample=True with method="asymptotic"; leave one of the '
+            "two out."
+        )
     chosen = calibration_measure(measure)
-    p = _point_probs(probs)
+    p = point_probs(probs)
     n, n_classes = p.shape
     labels = hard_labels(y_true, n, n_classes)
     if method == "asymptotic":
-        statistic, pvalue, note = _asymptotic(labels, p, chosen, n_draws, rng)
-        return CalibrationTest(chosen.name, chosen.notion, statistic, pvalue, np.empty(0), method, n, n_classes, note)
+        statistic, pvalue, note, drawn = _asymptotic(labels, p, chosen, n_draws, rng)
+        null = np.empty(0)
+        return CalibrationTest(chosen.name, chosen.notion, statistic, pvalue, null, method, n, n_classes, note, drawn)
     statistic, null = statistic_and_null(labels, p, chosen, n_draws, resample, as_generator(rng))
     pvalue = monte_carlo_pvalue(statistic, null)
     note = undefined_note(statistic, pvalue, n)
-    return CalibrationTest(chosen.name, chosen.notion, statistic, pvalue, null, method, n, n_classes, note)
+    return CalibrationTest(chosen.name, chosen.notion, statistic, pvalue, null, method, n, n_classes, note, n_draws)
 
 
 def statistic_and_null(
@@ -223,25 +222,25 @@ def undefined_note(statistic: float, pvalue: float, n_instances: int) -> str:
 
 def _asymptotic(
     labels: NDArray[np.intp], probs: Floats, measure: CalibrationMeasure, n_draws: int, rng: RandomState
-) -> tuple[float, float, str]:
-    """Statistic, p-value and note of the test without labels drawn from the probabilities."""
-    if measure.name in KERNEL_ESTIMATORS:
-        kernel = skce_pvalue(labels, probs, estimator=KERNEL_ESTIMATORS[measure.name], n_draws=n_draws, rng=rng)
-        return kernel.statistic, kernel.pvalue, kernel.note
-    if measure.name == "hosmer-lemeshow" and measure.n_bins is not None:
-        chi_squared = hosmer_lemeshow_test(labels, probs, n_bins=measure.n_bins)
-        return chi_squared.statistic, chi_squared.pvalue, chi_squared.note
-    known = ", ".join([*KERNEL_ESTIMATORS, "hosmer-lemeshow"])
+) -> tuple[float, float, str, int]:
+    """Statistic, p-value, note and draws of signs of the test without labels drawn from the probabilities."""
+    match measure.prepare:  # what the measure does decides, not its name
+        case PrepareKernel(estimator=estimator, kernel=kernel, bandwidth=bandwidth, block_size=size):
+            signed = skce_pvalue(
+                labels,
+                probs,
+                estimator=estimator,
+                kernel=kernel,
+                bandwidth=bandwidth,
+                block_size=size,
+                n_draws=n_draws,
+                rng=rng,
+            )
+            return signed.statistic, signed.pvalue, signed.note, signed.n_draws
+        case PrepareHosmerLemeshow(n_bins=n_bins, binning="mass", form="counts"):
+            chi_squared = hosmer_lemeshow_test(labels, probs, n_bins=n_bins)
+            return chi_squared.statistic, chi_squared.pvalue, chi_squared.note, 0
     raise InputError(
-        f"method: an asymptotic distribution is known for {known} only; got measure {measure.name!r}; "
-        'pass method="resampled".'
+        "method: an asymptotic distribution is known for skce-ul, skce-uq, skce-biased and hosmer-lemeshow as they are built "
+        f'in; got measure {measure.name!r}; pass method="resampled".'
     )
-
-
-def _point_probs(probs: Any) -> Floats:
-    if isinstance(probs, Prediction) and not isinstance(probs, Point):
-        raise InputError(
-            f"probs: must be a Point or an array (n, K), one distribution for each instance; got {type(probs).__name__}; "
-            "use credal_calibration_test for sets, or Point(prediction.mean_probs())."
-        )
-    return (probs if isinstance(probs, Point) else Point(probs)).mean_probs()

@@ -1,7 +1,7 @@
 """What the calibrated combination of members does on other instances, against their plain average."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, final
 
 import numpy as np
@@ -10,17 +10,19 @@ from scipy import special
 
 from uqassay._array import RandomState
 from uqassay._array import generator as as_generator
-from uqassay.calibration._parts import Parts, groups_of, hard_labels, member_array, two_parts
+from uqassay.calibration._parts import Parts, check_whole, groups_of, hard_labels, member_array, two_parts
 from uqassay.calibration.credal_hypothesis import CredalCalibrationTest, Null, credal_calibration_test
 from uqassay.errors import InputError
 from uqassay.metrics.calibration_measures import CalibrationMeasure, calibration_measure
 from uqassay.statistics import Estimate, PairedComparison, bootstrap_weights, paired_mean_test, proportion_estimate
-from uqassay.statistics._samples import check_level, make_units
+from uqassay.statistics._samples import Units, check_level, make_units, refuse_masked
 
 __all__ = ["WeightedAverageEffect", "weighted_average_effect"]
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
+
+NO_WEIGHTS = "the measure is undefined on the calibration part: no weights"
 
 
 @final
@@ -71,6 +73,7 @@ def weighted_average_effect(
     groups: ArrayLike | None = None,
     level: float = 0.95,
     n_draws: int = 400,
+    null_draws: int = 99,
     rng: RandomState = None,
 ) -> WeightedAverageEffect:
     """Find the weights on one part of the instances, and their effect on accuracy and calibration on the other part.
@@ -92,7 +95,9 @@ def weighted_average_effect(
         Whole groups fall into one part and are resampled; by default those of the members.
     level : float
     n_draws : int
-        Draws of the bootstrap.
+        Draws of the bootstrap, at least 2.
+    null_draws : int
+        Draws of the null distribution of the test.
     rng : int or numpy Generator, optional
         For the parts, the test and the bootstrap; None means seed 0.
 
@@ -108,7 +113,8 @@ def weighted_average_effect(
     Notes
     -----
     Paper 001, Table 1. Intervals of accuracies are Wilson's and that of their difference Student's; those of the calibration
-    errors are the value ± t times the bootstrap standard error over instances (groups). They are for the *measured* error to
+    errors are the value ± t times the bootstrap standard error over instances (groups), cut off where the measure's range ends,
+    which costs no coverage. They are for the *measured* error to
     expect on a held-out part of this size. A binned error of a calibrated classifier is not 0 on n instances, so the expected
     difference is closer to 0 than that of infinitely many; a debiased measure avoids most of it. Coverage of 95 % intervals
     of the difference in percent, for the difference to expect at this n, and in brackets for that at n → ∞ (5 classes, 500
@@ -138,6 +144,8 @@ def weighted_average_effect(
     (True, True, False)
     """
     check_level(level)
+    check_whole(n_draws, "n_draws", least=2, remedy="pass 400, say")
+    check_whole(null_draws, "null_draws", remedy="pass 99, say")
     chosen = calibration_measure(measure)
     probs = member_array(members)
     labels = hard_labels(y_true, len(probs), probs.shape[2])
@@ -149,18 +157,31 @@ def weighted_average_effect(
     else:
         parts = _given_parts(calibration_rows, len(probs), units)
     first, rest = parts
-    test = credal_calibration_test(labels[first], probs[first], measure=chosen, null=null, rng=generator)
+    test = credal_calibration_test(
+        labels[first], probs[first], measure=chosen, null=null, n_draws=null_draws, rng=generator
+    )
     both = np.stack([plain[rest], test.weights @ probs[rest]])  # (2, n, K)
     y = labels[rest]
     held_groups = None if units is None else np.asarray(units)[rest]
     hits = (both.argmax(axis=2) == y).astype(np.float64)
     error, error_weighted, error_difference = _errors(both, y, chosen, held_groups, level, n_draws, generator)
+    accuracy_weighted = proportion_estimate(hits[1], groups=held_groups, level=level)
+    accuracy_difference = paired_mean_test(hits[1], hits[0], groups=held_groups, level=level)
+    if np.isnan(test.weights).any():  # then the argmax above is that of nan
+        accuracy_weighted = _undefined(accuracy_weighted)
+        accuracy_difference = replace(
+            accuracy_difference,
+            difference=_undefined(accuracy_difference.difference),
+            statistic=np.nan,
+            pvalue=np.nan,
+            note=NO_WEIGHTS,
+        )
     return WeightedAverageEffect(
         test=test,
         weights=test.weights,
         accuracy=proportion_estimate(hits[0], groups=held_groups, level=level),
-        accuracy_weighted=proportion_estimate(hits[1], groups=held_groups, level=level),
-        accuracy_difference=paired_mean_test(hits[1], hits[0], groups=held_groups, level=level),
+        accuracy_weighted=accuracy_weighted,
+        accuracy_difference=accuracy_difference,
         error=error,
         error_weighted=error_weighted,
         error_difference=error_difference,
@@ -172,17 +193,20 @@ def weighted_average_effect(
 
 def _given_parts(rows: Sequence[int] | NDArray[Any], n: int, groups: ArrayLike | None) -> Parts:
     """The part given and the rest."""
+    refuse_masked(rows, "calibration_rows")
     array = np.asarray(rows)
+    rule = f"calibration_rows: must be row numbers in 0 … {n - 1} or {n} booleans"
+    remedy = "or leave it out to have the parts drawn"
     inside = np.zeros(n, dtype=bool)
     if array.dtype == bool and array.shape == (n,):
         inside = array
-    elif array.ndim == 1 and array.dtype.kind in "iu" and array.size and array.min() >= 0 and array.max() < n:
+    elif array.ndim == 1 and array.dtype.kind in "iu" and array.size:
+        outside = np.flatnonzero((array < 0) | (array >= n))
+        if outside.size:
+            raise InputError(f"{rule}; entry {outside[0]} is {array[outside[0]]}; {remedy}.")
         inside[array] = True
     else:
-        raise InputError(
-            f"calibration_rows: must be row numbers in 0 … {n - 1} or {n} booleans; got dtype {array.dtype} and shape "
-            f"{array.shape}; or leave it out to have the parts drawn."
-        )
+        raise InputError(f"{rule}; got dtype {array.dtype} and shape {array.shape}; {remedy}.")
     if inside.all() or not inside.any():
         raise InputError(
             f"calibration_rows: must leave instances for both parts; got {int(inside.sum())} of {n}; give about half."
@@ -211,23 +235,43 @@ def _errors(
     """Measure of two classifiers (2, n, K), and the second's minus the first's."""
     n = len(labels)
     by_class = np.ascontiguousarray(both.transpose(0, 2, 1))  # (2, K, n): classes before instances, see Mixtures
-    found = _with_difference(by_class, labels, measure)
     units = make_units(n, groups, None)
-    if units.n_units == 1:
-        note = "1 instance: no interval" if units.codes is None else "1 group: no interval"
-        spread = np.full(3, np.nan)
-    else:
-        draws = np.empty((n_draws, 3))
+    draws = np.empty((n_draws, 3))
+    with np.errstate(all="ignore"):  # measures reach 0/0, and infinity where what cannot happen does
+        found = _with_difference(by_class, labels, measure)
         for d, counts in enumerate(bootstrap_weights(n, groups=groups, n_draws=n_draws, rng=generator)):
             rows = np.repeat(np.arange(n), counts.astype(np.intp))
             draws[d] = _with_difference(by_class[:, :, rows], labels[rows], measure)
+    low, high = measure.bounds
+    bounds = (low, high), (low, high), (low - high, high - low)
+    return [_estimate(*part, units, level, n) for part in zip(found.tolist(), draws.T, bounds, strict=True)]
+
+
+def _estimate(value: float, draws: Floats, bounds: tuple[float, float], units: Units, level: float, n: int) -> Estimate:
+    """A value with the interval that its bootstrap draws give, in the range that it can have."""
+    what = "instance" if units.codes is None else "group"
+    low = high = np.nan
+    if np.isinf(value):
+        note = "the measure is infinite, as where a label had probability 0: no interval"
+    elif np.isnan(value):
+        note = "the measure is undefined or infinite: no interval"
+    elif units.n_units == 1:
+        note = f"1 {what}: no interval"
+    elif not np.isfinite(draws).all():
+        share = f"{int((~np.isfinite(draws)).sum())} of {len(draws)} bootstrap draws"
+        note = f"the measure is infinite or undefined in {share}: no interval"
+    else:
         note = "" if units.codes is None else f"{units.n_units} groups"
-        spread = draws.std(axis=0, ddof=1) * (units.n_units / (units.n_units - 1)) ** 0.5
-    reach = spread * float(special.stdtrit(max(units.n_units - 1, 1), 0.5 + level / 2))
-    return [
-        Estimate(value, low=value - r, high=value + r, level=level, n=n, method="bootstrap standard error", note=note)
-        for value, r in zip(found.tolist(), reach.tolist(), strict=True)
-    ]
+        spread = float(draws.std(ddof=1)) * (units.n_units / (units.n_units - 1)) ** 0.5
+        reach = spread * float(special.stdtrit(units.n_units - 1, 0.5 + level / 2))
+        low, high = min(value, max(value - reach, bounds[0])), max(value, min(value + reach, bounds[1]))
+    return Estimate(value, low=low, high=high, level=level, n=n, method="bootstrap standard error", note=note)
+
+
+def _undefined(estimate: Estimate) -> Estimate:
+    return Estimate(
+        np.nan, low=np.nan, high=np.nan, level=estimate.level, n=estimate.n, method=estimate.method, note=NO_WEIGHTS
+    )
 
 
 def _with_difference(by_class: Floats, labels: Rows, measure: CalibrationMeasure) -> Floats:

@@ -1,7 +1,8 @@
-"""The greatest p-value over the mixtures that the labels leave possible (Berger and Boos).
+"""The greatest p-value over candidates among the mixtures that the labels leave possible (after Berger and Boos).
 
-Under the null hypothesis some unknown λ0 is the truth, and the distribution of the minimised measure depends on it. Taking
-the greatest p-value over a region that holds λ0 with probability 1 − β, plus β, keeps the level whatever λ0 is.
+Under the null hypothesis some unknown λ0 is the truth, and the distribution of the minimised measure depends on it. The
+greatest p-value over a region that holds λ0 with probability 1 − β, plus β, would keep the level whatever λ0 is. What is
+taken here is the greatest over a few λ of that region, chosen for large p-values; no λ between them is looked at.
 """
 
 from typing import NamedTuple
@@ -47,12 +48,13 @@ def worst_mixture(
     seeds: NDArray[np.int64],
     generator: np.random.Generator,
 ) -> tuple[NullAtMixture, int]:
-    """The λ of greatest p-value, and the number of evaluations.
+    """The candidate λ of greatest p-value, and the number of evaluations.
 
     Candidates are the most likely λ and the last points of the region on the way from there to members, to their mean and
     in random directions. Their null draws are first judged on shared mixtures; the few with the greatest p-values, and the
     most likely λ always, are then minimised by the search that the data went through. All candidates draw labels and search
-    with the same random numbers, so that their p-values differ by λ and not by chance.
+    with the same random numbers, so that their p-values differ by λ and not by chance. Where the p-value of one of these is
+    undefined, so is the greatest.
     """
     candidates = _candidates(region, generator)
     order, evaluations = _screened(mixtures, labels, measure, candidates, min(n_draws, SCREENING_DRAWS), seeds)
@@ -60,7 +62,7 @@ def worst_mixture(
     for index in [0, *(i for i in order if i)][: N_REFINED + 1]:
         found, n = null_at(mixtures, labels, measure, candidates[index], n_draws, search, seeds)
         evaluations += n
-        if worst is None or found.pvalue > worst.pvalue:
+        if worst is None or not found.pvalue <= worst.pvalue:  # an undefined one is kept
             worst = found
         if not worst.pvalue <= ENOUGH:
             break
@@ -114,7 +116,7 @@ def _screened(
     ]
     shared = np.concatenate([candidates, np.eye(m), np.random.default_rng(seeds[1]).dirichlet(np.ones(m), 4 * m)])
     objective = MixtureObjective(mixtures, np.concatenate([labels[np.newaxis], *drawn]), measure)
-    least = objective.shared(shared).min(axis=1)
+    least = np.fmin.reduce(objective.shared(shared), axis=1)  # nan only where the measure is undefined everywhere
     null = least[1:].reshape(len(candidates), n_draws)
-    as_great = (null >= least[0]).sum(axis=1)
+    as_great = (~(null < least[0])).sum(axis=1)
     return np.lexsort((-np.median(null, axis=1), -as_great)).tolist(), objective.evaluations

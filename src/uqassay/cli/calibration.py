@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from uqassay.assay.alignment import Aligned
     from uqassay.assay.calibration import CalibrationPlan, ModelCalibration
-    from uqassay.cli.calibration_tables import HeldOut
+    from uqassay.cli.calibration_held_out import HeldOut
     from uqassay.metrics.calibration_measures import CalibrationMeasure
 
 __all__ = ["calibration_test"]
@@ -63,7 +63,7 @@ def calibration_test(
     null: Annotated[
         str | None,
         _option(
-            "minimised; random, as in the paper; or berger-boos, which keeps the level whatever the mixture is.",
+            "minimised; random, as in the paper; or berger-boos, the greatest p-value of several likely mixtures.",
             HOW,
             metavar="NAME",
             show_default="minimised",
@@ -75,7 +75,12 @@ def calibration_test(
         str, _option("exact, or paper-code: as the authors' code, with their null.", HOW, metavar="NAME")
     ] = "exact",
     resample: Annotated[
-        bool, _option("Draw instances with replacement under --null random, as printed.", HOW, "--resample")
+        bool,
+        _option(
+            "Draw instances with replacement, as printed; needs --null random where members are mixed.",
+            HOW,
+            "--resample",
+        ),
     ] = False,
     seed: Annotated[int, _option("Seed of every random draw.", HOW, "--seed", "--rng", metavar="N", min=0)] = 0,
     members: Annotated[bool, _option("Test every single member beside the mixture.", MORE, "--members")] = False,
@@ -87,9 +92,14 @@ def calibration_test(
             metavar="SHARE",
         ),
     ] = None,
-    level: Annotated[float, _option("Confidence level of the intervals with --held-out.", MORE)] = 0.95,
+    level: Annotated[
+        float | None, _option("Confidence level of the intervals with --held-out.", MORE, show_default="0.95")
+    ] = None,
     fail_if_rejected: Annotated[
-        bool, _option("Exit with code 1 where a test rejects.", OUTPUT, "--fail-if-rejected")
+        bool,
+        _option(
+            "Exit with code 1 where a test rejects; those of --held-out do not count.", OUTPUT, "--fail-if-rejected"
+        ),
     ] = False,
     as_json: Annotated[
         bool, _option("Print JSON on standard output, and nothing else there.", OUTPUT, "--json")
@@ -98,20 +108,21 @@ def calibration_test(
     """Test whether a model, or a mixture of its members, is calibrated."""
     from uqassay.assay.calibration import CalibrationPlan, check_measures
     from uqassay.cli import calibration_tables, terminal
+    from uqassay.cli.calibration_held_out import print_held_out
 
     chosen = check_measures(measure or CALIBRATION, "measure")
-    kind = null or ("random" if convention == "paper-code" else "minimised")
-    _check(kind, convention, draws, alpha, held_out, level)
     plan = CalibrationPlan(
-        null=kind,  # type: ignore[arg-type]
+        null=null or ("random" if convention == "paper-code" else "minimised"),  # type: ignore[arg-type]
         resample=resample,
         convention=convention,  # type: ignore[arg-type]
         n_draws=draws,
         n_more=0,
-        level=level,
+        level=0.95 if level is None else level,
         seed=seed,
         members=members,
     )
+    _check(plan, alpha)
+    _check_held_out(plan, held_out, level)
     request = AssayRequest(models, labels=labels, groups=groups, member_axis=member_axis, normalise=normalise)
     n_files = sum(len(paths) for paths in model_files(models).values())
     with _in_options(), terminal.progress(n_files * (2 + (held_out is not None))) as say:
@@ -123,7 +134,7 @@ def calibration_test(
     if fail_if_rejected and undefined:
         first = undefined[0]
         raise InputError(
-            f"fail-if-rejected: {first.measure} of {first.model} cannot be tested: {first.note}; choose another measure."
+            f"fail-if-rejected: {first.measure} of {first.model} cannot be tested: {first.reason}; choose another measure."
         )
     if as_json:
         from uqassay.assay.storage import plain
@@ -133,14 +144,14 @@ def calibration_test(
             "n_classes": len(aligned.class_names),
             "alpha": alpha,
         }
-        facts |= {"null": kind, "convention": convention, "n_draws": draws, "resample": resample, "seed": seed}
+        facts |= {"null": plan.null, "convention": convention, "n_draws": draws, "resample": resample, "seed": seed}
         value = {"schema": "uqassay.calibration/1", **facts, "tests": [_plain(test, alpha) for test in tests]}
         value |= {} if held_out is None else {"held_out": [effect.to_dict() for effect in effects]}
         print(json.dumps(plain(value), allow_nan=False, indent=2))
     else:
-        calibration_tables.print_tests(tests, alpha, kind, members=members)
+        calibration_tables.print_tests(tests, alpha, plan, null=null)
         if held_out is not None:
-            calibration_tables.print_held_out(effects, tests, level)
+            print_held_out(effects, list(aligned.models), plan.level)
     rejected = [test for test in tests if calibration_tables.rejects(test, alpha)]
     if fail_if_rejected and rejected:
         for test in rejected:
@@ -151,21 +162,44 @@ def calibration_test(
 # -- input --------------------------------------------------------------------------------------------------------------
 
 
-def _check(null: str, convention: str, draws: int, alpha: float, held_out: float | None, level: float) -> None:
+def _check(plan: "CalibrationPlan", alpha: float) -> None:
     """Refuse what can be refused before any file is read."""
-    from uqassay.calibration.credal_hypothesis import BETA
+    from uqassay.calibration.credal_nulls import BETA
     from uqassay.calibration.monte_carlo import check_alpha
-    from uqassay.statistics._samples import check_choice, check_level
+    from uqassay.statistics._samples import check_choice
 
-    check_choice(null, "null", ("minimised", "random", "berger-boos"))
-    check_choice(convention, "convention", ("exact", "paper-code"))
-    check_level(level)
-    if convention == "exact":
-        check_alpha(alpha, draws, offset=BETA if null == "berger-boos" else 0.0)
-    else:
-        check_alpha(alpha, 2**62)
-    if held_out is not None and not 0 < held_out < 1:
+    check_choice(plan.null, "null", ("minimised", "random", "berger-boos"))
+    check_choice(plan.convention, "convention", ("exact", "paper-code"))
+    if plan.convention == "exact":
+        check_alpha(alpha, plan.n_draws, offset=BETA if plan.null == "berger-boos" else 0.0)
+        return
+    check_alpha(alpha, 2**62)
+    if plan.null != "random" or plan.resample:  # else points would be tested as if nothing had been asked for
+        raise InputError(
+            "convention: the authors' code knows only the null of a random mixture, with permuted instances; got "
+            f"{'--resample' if plan.resample else f'--null {plan.null}'}; leave that out, or --convention paper-code."
+        )
+
+
+def _check_held_out(plan: "CalibrationPlan", held_out: float | None, level: float | None) -> None:
+    """Refuse options that held-out effects would not follow, and their level without them."""
+    from uqassay.statistics._samples import check_level
+
+    check_level(plan.level)
+    if held_out is None:
+        if level is not None:
+            raise InputError(
+                f"level: is that of the intervals with --held-out; got {level:g} without it; pass --held-out 0.5, say, or "
+                "leave --level out."
+            )
+        return
+    if not 0 < held_out < 1:
         raise InputError(f"held-out: must lie strictly between 0 and 1; got {held_out:g}; 0.5 takes one half.")
+    if plan.convention != "exact" or plan.resample:
+        raise InputError(
+            "held-out: weights are found by the exact convention, without resampling; got --held-out with "
+            f"{'--resample' if plan.resample else f'--convention {plan.convention}'}; leave one of the two out."
+        )
 
 
 def _aligned(request: AssayRequest, say: Callable[[str], None]) -> "Aligned":
@@ -241,7 +275,7 @@ def _effects(
     """What the weights found on one part of the instances do on the other, for every run of a set."""
     from uqassay.calibration.shared_members import shared_members
     from uqassay.calibration.weighted_average import weighted_average_effect
-    from uqassay.cli.calibration_tables import HeldOut
+    from uqassay.cli.calibration_held_out import HeldOut
     from uqassay.predictions import Intervals, Masses, Members, Vertices
 
     found = []
@@ -257,6 +291,8 @@ def _effects(
                         aligned.labels[rows],
                         points,
                         measure=measure,
+                        null=plan.null,
+                        null_draws=plan.n_draws,
                         fraction=1.0 - held_out,
                         groups=None if aligned.groups is None else aligned.groups[rows],
                         level=plan.level,

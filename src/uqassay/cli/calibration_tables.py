@@ -1,9 +1,8 @@
-"""Calibration tests in a terminal: a table of the tests, what they say in words, the weights, members, held-out effects."""
+"""Calibration tests in a terminal: a table of the tests, what they say in words, the weights, members."""
 
 import math
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,52 +11,17 @@ from rich.text import Text
 
 from uqassay.calibration.monte_carlo import CALIBRATED, pvalue_text
 from uqassay.cli import terminal
-from uqassay.cli.text import ABSENT, fixed, interval, percent, printable, pvalue
+from uqassay.cli.text import ABSENT, fixed, percent, printable, pvalue
 
 if TYPE_CHECKING:
-    from uqassay.assay.calibration import ModelCalibration
-    from uqassay.calibration.weighted_average import WeightedAverageEffect
-    from uqassay.statistics import Estimate
+    from uqassay.assay.calibration import CalibrationPlan, ModelCalibration
 
-__all__ = ["HeldOut", "print_held_out", "print_tests", "rejects", "sentence", "table_of_tests"]
+__all__ = ["number", "print_tests", "rejects", "sentence", "table_of_tests"]
 
 SHOWN_WEIGHTS = 8  # on one line; of more members the greatest
 DECIMALS = 4
+LEAST, GREATEST = 1e-3, 1e6  # sizes between which a number is read best with as many decimals as the others
 ROOM = 52  # columns that single members and a verdict of each take
-
-
-@dataclass(frozen=True)
-class HeldOut:
-    """What the weights of one run do on held-out instances.
-
-    Attributes
-    ----------
-    model : str
-    run, n_runs : int
-        0 for the first.
-    effect : WeightedAverageEffect
-    """
-
-    model: str
-    run: int
-    n_runs: int
-    effect: "WeightedAverageEffect"
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values for a strict JSON writer."""
-        e = self.effect
-        names = ("accuracy", "accuracy_weighted", "error", "error_weighted", "error_difference")
-        return {
-            "model": self.model,
-            "run": self.run + 1,
-            "measure": e.measure,
-            "n_weighed": len(e.calibration_rows),
-            "n_held_out": len(e.held_out_rows),
-            "weights": e.weights,
-            "pvalue": e.test.pvalue,
-            **{name: getattr(e, name).to_dict() for name in names},
-            "accuracy_difference": e.accuracy_difference.difference.to_dict(),
-        }
 
 
 def rejects(test: "ModelCalibration", alpha: float) -> bool:
@@ -80,7 +44,7 @@ def sentence(test: "ModelCalibration", alpha: float) -> str:
     mixed = test.tested == "mixtures"
     subject = f"some mixture of the {test.n_members} {test.noun} of {test.model}" if mixed else test.model
     if math.isnan(test.pvalue):
-        return f"Whether {subject} is {what} is undefined: {test.note}."
+        return f"Whether {subject} is {what} is undefined: {test.reason}."
     if rejects(test, alpha):
         none = f"No mixture of the {test.n_members} {test.noun} of {test.model} is" if mixed else f"{test.model} is not"
         return f"{none} {what} ({by}, {p})."
@@ -102,16 +66,14 @@ def table_of_tests(
     columns = {
         "model": [printable(name) for name in _names(tests)],
         "measure": [test.measure for test in tests],
-        "value": [fixed(test.statistic, DECIMALS) for test in tests],
+        "value": [number(test.statistic) for test in tests],
         "p": [pvalue(test.pvalue) for test in tests],
     }
     if adjusted is not None:
         columns["p (Holm)"] = [pvalue(p) for p in adjusted]
     columns[f"at {alpha:.3g}"] = verdicts
     mixed = [test.tested == "mixtures" for test in tests]
-    columns["of the mean"] = [
-        fixed(test.mean_value, DECIMALS) if m else ABSENT for test, m in zip(tests, mixed, strict=True)
-    ]
+    columns["of the mean"] = [number(test.mean_value) if m else ABSENT for test, m in zip(tests, mixed, strict=True)]
     columns["its p"] = [pvalue(test.mean_pvalue) if m else ABSENT for test, m in zip(tests, mixed, strict=True)]
     columns["tested"] = [_tested(test) for test in tests]
     columns["width"] = [fixed(test.width, 3) for test in tests]
@@ -126,20 +88,29 @@ def table_of_tests(
     )
     said = {
         "value": "value: the least over all mixtures, or that of the mean",
-        "p": "p: share of calibrated classifiers' draws as great",
+        "p": "p: share of the draws from calibrated probabilities with as great a value",
         "p (Holm)": f"adjusted for {sum(not math.isnan(p) for p in followed)} tests",
-        "of the mean": "of the mean: of the plain mean alone",
+        "of the mean": "of the mean: of the model's own mean, tested alone",
         "width": "width: mean of upper minus lower probability",
     }
     headers = [str(column.header) for column in table.columns]
     return table, "; ".join(words for name, words in said.items() if name in headers)
 
 
-def print_tests(tests: Sequence["ModelCalibration"], alpha: float, null: str, *, members: bool) -> None:
-    """The tests as a table, in words, with the weights, single members where they were tested, and notes."""
+def print_tests(
+    tests: Sequence["ModelCalibration"], alpha: float, plan: "CalibrationPlan", *, null: str | None = None
+) -> None:
+    """The tests as a table, in words, with the weights, single members where they were tested, and notes.
+
+    `null` is the null distribution that was asked for.
+    """
     console = terminal._console(sys.stdout)
-    first = tests[0]
-    draws = f"{first.n_draws:,} draws of labels, null {null}"
+    first, mixed = tests[0], [test for test in tests if test.tested == "mixtures"]
+    draws = f"{first.n_draws:,} draws of labels"
+    if plan.convention == "paper-code":
+        draws += ", as in the authors' code"
+    elif mixed:
+        draws += f", null {plan.null}"
     console.print(Text(f"Calibration tests on {first.n_tested:,} of {first.n_instances:,} instances; {draws}", "bold"))
     table, words = table_of_tests(tests, alpha, console.width)
     console.print(table)
@@ -149,65 +120,38 @@ def print_tests(tests: Sequence["ModelCalibration"], alpha: float, null: str, *,
     console.print()
     for test in tests:
         console.print(Text(printable(sentence(test, alpha)), "bold" if rejects(test, alpha) else ""))
-    mixed = [test for test in tests if test.tested == "mixtures"]
     if any(rejects(test, alpha) and test.mean_pvalue > alpha for test in mixed):
         why = (
             "compares the least value with what is least for calibrated mixtures, and can see what a test of one cannot"
         )
-        console.print(Text(f"Where the plain mean alone is not rejected, the test of all mixtures {why}.", "dim"))
-    if mixed:
+        console.print(Text(f"Where the mean alone is not rejected, the test of all mixtures {why}.", "dim"))
+    weighed = [test for test in mixed if not np.isnan(test.weights).any()]
+    if weighed:
         console.print()
         console.print(Text("Weights with the least value", "bold"))
-        console.print(_weights_table(mixed, console.width))
-        console.print(Text("accuracy on the same instances, of the plain mean and of the mixture", "dim"))
-    if members:
-        for test in mixed:
-            if len(test.member_values):
-                _print_members(console, test, alpha, tests)
+        console.print(_weights_table(weighed, console.width))
+        console.print(
+            Text(
+                "of member 1, 2 and so on; accuracy on the same instances, of the model's own mean and of the mixture",
+                "dim",
+            )
+        )
+    for test in mixed:
+        if len(test.member_values):
+            _print_members(console, test, alpha, tests)
     notes = _notes(tests)
+    alone = dict.fromkeys(test.model for test in tests if test.tested != "mixtures")
+    if null is not None and alone and plan.convention == "exact":
+        notes.append(
+            f"{', '.join(alone)}: no mixtures, so labels are drawn from the mean itself, whatever --null says."
+        )
+    memberless = dict.fromkeys(test.model for test in tests if not len(test.member_values))
+    if plan.members and memberless:
+        notes.append(f"{', '.join(memberless)}: no single members to test.")
     if notes:
         console.print()
     for note in notes:
         console.print(Text.assemble(("Note: ", "yellow"), printable(note)))
-
-
-def print_held_out(effects: Sequence[HeldOut], tests: Sequence["ModelCalibration"], level: float) -> None:
-    """Accuracy and calibration error of the plain and the weighted average on held-out instances."""
-    console = terminal._console(sys.stdout)
-    console.print()
-    if not effects:
-        console.print(Text("Nothing to weigh: no model has several members or vertices.", "dim"))
-        return
-    first = effects[0].effect
-    n_weighed, n_held = len(first.calibration_rows), len(first.held_out_rows)
-    console.print(
-        Text(f"Weights found on {n_weighed:,} instances, and what they do on {n_held:,} held-out ones", "bold")
-    )
-    lines: list[tuple[str, str, Estimate, Estimate, Estimate, bool]] = []
-    for e in effects:
-        name = printable(e.model if e.n_runs == 1 else f"{e.model}, run {e.run + 1}")
-        f = e.effect
-        difference = f.accuracy_difference.difference
-        by = f"accuracy, by {f.measure}"
-        lines.append((name, by, f.accuracy, f.accuracy_weighted, difference, True))
-        lines.append((name, f.measure, f.error, f.error_weighted, f.error_difference, False))
-    between = f"{100 * level:g} % interval"
-    columns = {
-        "model": [name for name, *_ in lines],
-        "of": [what for _, what, *_ in lines],
-        "plain": [_value(plain, share) for _, _, plain, _, _, share in lines],
-        between: [_ends(plain, share) for _, _, plain, _, _, share in lines],
-        "weighted": [_value(weighted, share) for _, _, _, weighted, _, share in lines],
-        f"{between} ": [_ends(weighted, share) for _, _, _, weighted, _, share in lines],
-        "difference": [_signed(difference, share) for *_, difference, share in lines],
-        f"{between}  ": [_ends(difference, share) for *_, difference, share in lines],
-    }
-    table = terminal.fitted(columns, spare=(2, 4, 5, 3), width=console.width, styles=[""] * len(lines), words=("of",))
-    console.print(table)
-    console.print(Text("difference: weighted minus plain average; accuracy in percent", "dim"))
-    without = sorted({test.model for test in tests} - {e.model for e in effects})
-    if without:
-        console.print(Text.assemble(("Note: ", "yellow"), printable(f"{', '.join(without)}: nothing to weigh.")))
 
 
 # -- helpers ------------------------------------------------------------------------------------------------------------
@@ -234,7 +178,7 @@ def _weights(test: "ModelCalibration") -> str:
     shown = [int(m) for m in order if weights[m] >= 0.005]
     rest = 1.0 - float(weights[shown].sum())
     others = f", {rest:.2f} on the other {len(weights) - len(shown)}" if rest >= 0.005 else ""
-    return ", ".join(f"{weights[m]:.2f} on {m}" for m in shown) + others
+    return ", ".join(f"{weights[m]:.2f} on {m + 1}" for m in shown) + others
 
 
 def _print_members(console: Any, test: "ModelCalibration", alpha: float, tests: Sequence["ModelCalibration"]) -> None:
@@ -247,12 +191,13 @@ def _print_members(console: Any, test: "ModelCalibration", alpha: float, tests: 
     for header in headers:
         table.add_column(header, justify="left" if header.startswith("at ") else "right", no_wrap=True)
     values, pvalues = test.member_values.tolist(), test.member_pvalues.tolist()
-    lines = [(str(m), f"{test.weights[m]:.2f}", values[m], pvalues[m]) for m in range(len(values))]
-    lines.append(("plain mean", "", test.mean_value, test.mean_pvalue))
+    weights = [ABSENT if math.isnan(w) else f"{w:.2f}" for w in test.weights]
+    lines = [(str(m + 1), weights[m], values[m], pvalues[m]) for m in range(len(values))]
+    lines.append(("own mean", "", test.mean_value, test.mean_pvalue))
     lines.append(("best mixture", "", test.statistic, test.pvalue))
     for which, weight, value, p in lines:
         verdict = ABSENT if math.isnan(p) else "rejected" if p <= alpha + 1e-12 else "not rejected"
-        table.add_row(*(which, weight, fixed(value, DECIMALS), pvalue(p), verdict)[: len(headers)])
+        table.add_row(*(which, weight, number(value), pvalue(p), verdict)[: len(headers)])
     console.print(table)
 
 
@@ -269,30 +214,32 @@ def _tested(test: "ModelCalibration") -> str:
 
 
 def _notes(tests: Sequence["ModelCalibration"]) -> list[str]:
-    """Each note once, with the models it is about unless it is about all."""
-    about: dict[str, list[str]] = {}
+    """Each note once, with the models, and measures, that it is about unless it is about all."""
+    about: dict[str, list[ModelCalibration]] = {}
     for test in tests:
         for note in filter(None, test.note.split("; ")):
-            if test.model not in about.setdefault(note, []):
-                about[note].append(test.model)
-    n = len({test.model for test in tests})
-    return [f"{'' if len(names) == n else ', '.join(names) + ': '}{note}." for note, names in about.items()]
+            about.setdefault(note, []).append(test)
+    found = []
+    for note, those in about.items():
+        names = []
+        for model in dict.fromkeys(test.model for test in those):
+            measures = dict.fromkeys(test.measure for test in those if test.model == model)
+            all_of_it = len(measures) == len({test.measure for test in tests if test.model == model})
+            names.append(
+                model if all_of_it or note.startswith(tuple(measures)) else f"{model} by {', '.join(measures)}"
+            )
+        found.append(f"{'' if len(those) == len(tests) else ', '.join(names) + ': '}{note}.")
+    return found
 
 
-def _value(estimate: "Estimate", share: bool) -> str:
-    return percent(float(estimate)) if share else fixed(float(estimate), DECIMALS)
+def number(value: float) -> str:
+    """A value of a measure: with as many decimals as the others, or with its power of ten.
 
-
-def _signed(estimate: "Estimate", share: bool) -> str:
-    value = float(estimate)
-    if math.isnan(value):
-        return ABSENT
-    return f"{100 * value:+.1f}" if share else f"{value:+.{DECIMALS}f}"
-
-
-def _ends(estimate: "Estimate", share: bool) -> str:
-    if not share:
-        return interval(estimate, DECIMALS)
-    if math.isnan(estimate.low) or estimate.low == estimate.high:
-        return ABSENT
-    return f"{100 * estimate.low:.1f} to {100 * estimate.high:.1f}"
+    Examples
+    --------
+    >>> [number(v) for v in (0.25, 123.45678, 0.000123, 2.4411e31, float("inf"), float("nan"))]
+    ['0.2500', '123.4568', '0.00012', '2.441e+31', '∞', '–']
+    """
+    if 0 < abs(value) < LEAST:
+        return f"{value:.2g}"
+    return f"{value:.4g}" if GREATEST <= abs(value) < math.inf else fixed(value, DECIMALS)

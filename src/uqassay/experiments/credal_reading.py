@@ -45,7 +45,7 @@ NOTES = (
     "the instances stay as they are. It follows from the authors' code, which compares |t|: SKCE_ul has mean 0 at λ0, so that "
     "its minimum over λ is mostly negative, and |t| is then greatest where the fit is best",
     "at a fixed λ0 the random null gives no such bound: a vertex can be true and be rejected nearly always. The minimised "
-    "null (labels from the best combination, and the minimum taken again) is the one for verdicts",
+    "null (labels from a combination that they make likely, and the minimum taken again) is the one for verdicts",
     "line 2 of Algorithm 1 draws instances with replacement; the authors' code permutes them, which changes nothing but the "
     "pairs of SKCE_ul. With replacement, copies of an instance change the deviations of sparse bins; classwise ECE then "
     "rejects even the true combination too often, and the more so the more classes there are (--no-resample leaves them be)",

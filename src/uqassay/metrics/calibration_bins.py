@@ -28,6 +28,7 @@ __all__ = [
     "bins_of_values",
     "check_bins",
     "edges_of_equal_width",
+    "sums_of_equal_mass",
 ]
 
 Floats = NDArray[np.float64]
@@ -121,13 +122,15 @@ class CalibrationBins:
         own_lead = self.values.shape[:-2]
         lead = np.broadcast_shapes(own_lead, labels.shape[:-1])
         n_classes, n, n_bins = self.expected.shape[-2], self.n, self.n_bins
-        rows = np.arange(math.prod(own_lead), dtype=np.intp).reshape(*own_lead, 1)
-        own = rows * (n_classes * n) + (labels * n + np.arange(n))  # of each instance the entry of its label's class
+        happened = _numbers(own_lead) * n_classes + labels  # classes numbered through
+        own = happened * n + np.arange(n)  # the entry of each instance's class
         if isinstance(self.division, Edges) and math.prod(lead) <= math.prod(own_lead):
-            place = self.division.passed(self.values.reshape(-1).take(own), rows * n_classes + labels)
+            place = self.division.passed(self.values.reshape(-1).take(own), happened)
         else:
             place = self.place.reshape(-1).take(own)
-        at = np.broadcast_to(place + labels * n_bins, (*lead, n)) + _numbers(lead) * (n_classes * n_bins)
+        if lead != own_lead:
+            happened = labels + _numbers(lead) * n_classes
+        at = happened * n_bins + place
         if amounts is not None:
             amounts = amounts if amounts.ndim == 1 else amounts.reshape(-1).take(own)
             amounts = np.broadcast_to(amounts, (*lead, n))
@@ -190,7 +193,7 @@ def bins_of_classes(probs: Floats, n_bins: int, binning: Binning, weights: Float
         return _binned(None, by_class, _edges(by_class, n_bins, binning, weights).passed(by_class), n_bins, weights)
     if binning == "width":
         return _of_equal_width(by_class, _edges(by_class, n_bins, binning, None))
-    return CalibrationBins(None, by_class, *_of_equal_mass(by_class, n_bins))
+    return CalibrationBins(None, by_class, *sums_of_equal_mass(by_class, n_bins))
 
 
 def bins_of_values(values: Floats, n_bins: int, binning: Binning) -> CalibrationBins:
@@ -234,6 +237,27 @@ def bins_of_classes_left_inclusive(probs: Floats, n_bins: int) -> CalibrationBin
     """
     edges = np.linspace(0.0, 1.0 + BEYOND_ONE, n_bins + 1)[1:-1]
     return _of_equal_width(np.swapaxes(probs, -1, -2), Edges(edges, including=True))
+
+
+def sums_of_equal_mass(values: Floats, n_bins: int, *, overwrite: bool = False) -> tuple[Edges, Floats]:
+    """Edges for each row of (..., n), and the sum in each bin, (..., B): in rising order a bin is one stretch."""
+    rising = values
+    if not overwrite:
+        rising = scratch("bins", values.shape, values.dtype)
+        rising[...] = values
+    rising.sort(axis=-1)
+    lead, n = rising.shape[:-1], rising.shape[-1]
+    ranks = np.arange(n_bins) * n // n_bins
+    starts = _starts(rising, ranks[1:])
+    if n % n_bins == 0:
+        sums = np.einsum("...ij->...i", rising.reshape(*lead, n_bins, -1))
+    else:
+        sums = np.add.reduceat(rising.reshape(-1), (ranks + _numbers(lead) * n).reshape(-1)).reshape(*lead, n_bins)
+    tied = (starts > 0) & (_starts(rising, ranks[1:] - 1) >= starts)  # equal values before it
+    again = tied.any(axis=0) | (n < n_bins)
+    if again.any():
+        sums[again] = _sums_of_ties(rising[again], starts[:, again])
+    return Edges(starts, including=True), sums
 
 
 @cache
@@ -282,15 +306,20 @@ def _edges(values: Floats, n_bins: int, binning: Binning, weights: Floats | None
     order = np.argsort(values, axis=-1, kind="stable")
     passed = np.cumsum(weights[order], axis=-1)  # rises to the total
     shares = np.arange(1, n_bins) / n_bins * (1 + SLACK)
-    ranks = np.stack([(passed <= share * passed[..., -1:]).sum(axis=-1) for share in shares.tolist()], axis=-1)
-    ranks = np.minimum(ranks, n - 1)
+    ranks = np.empty((*values.shape[:-1], n_bins - 1), dtype=np.intp)
+    for j, share in enumerate(shares.tolist()):
+        ranks[..., j] = (passed <= share * passed[..., -1:]).sum(axis=-1)
+    np.minimum(ranks, n - 1, out=ranks)
     starts = np.take_along_axis(values, np.take_along_axis(order, ranks, axis=-1), axis=-1)
     return Edges(np.moveaxis(starts, -1, 0), including=True)
 
 
 def _starts(rising: Floats, ranks: NDArray[np.intp]) -> Floats:
     """Values of these ranks, (..., n) in rising order -> (R, ...)."""
-    return np.ascontiguousarray(np.moveaxis(rising[..., ranks], -1, 0))
+    starts = np.empty((len(ranks), *rising.shape[:-1]), dtype=rising.dtype)
+    for j, rank in enumerate(ranks.tolist()):
+        starts[j] = rising[..., rank]
+    return starts
 
 
 def _of_equal_width(by_class: Floats, edges: Edges) -> CalibrationBins:
@@ -309,24 +338,15 @@ def _of_equal_width(by_class: Floats, edges: Edges) -> CalibrationBins:
     return CalibrationBins(None, by_class, edges, expected)
 
 
-def _of_equal_mass(values: Floats, n_bins: int) -> tuple[Edges, Floats]:
-    """Edges for each row of (..., n), and the sum in each bin, (..., B): in rising order a bin is one stretch."""
-    rising = scratch("bins", values.shape)
-    rising[...] = values
-    rising.sort(axis=-1)
-    lead, n = rising.shape[:-1], rising.shape[-1]
-    ranks = np.arange(1, n_bins) * n // n_bins
-    starts = _starts(rising, ranks)
-    above = starts > rising[..., 0]  # else the bin begins with the row: often many probabilities are 0
-    begins = np.zeros((n_bins, *lead), dtype=np.intp)
-    np.multiply(above, ranks.reshape(-1, *[1] * len(lead)), out=begins[1:])
-    tied = above & (_starts(rising, ranks - 1) >= starts)  # equal values before it, or more bins than values
-    for j in np.flatnonzero(tied.any(axis=tuple(range(1, tied.ndim)))):
-        begins[j + 1, tied[j]] = np.count_nonzero(rising[tied[j]] < starts[j][tied[j], np.newaxis], axis=-1)
-    begins = np.moveaxis(begins, 0, -1)
-    sums = np.add.reduceat(rising.reshape(-1), (begins + _numbers(lead) * n).reshape(-1)).reshape(begins.shape)
-    sums[..., :-1][begins[..., 1:] == begins[..., :-1]] = 0.0
-    return Edges(starts, including=True), sums
+def _sums_of_ties(rising: Floats, starts: Floats) -> Floats:
+    """Sums in bins that begin with the first of equal values, for rows (R, n) and the values (B - 1, R) they begin with."""
+    begins = np.zeros((len(rising), len(starts) + 1), dtype=np.intp)
+    for j, start in enumerate(starts):
+        begins[:, j + 1] = np.count_nonzero(rising < start[:, np.newaxis], axis=-1)
+    at = begins + _numbers(begins.shape[:1]) * rising.shape[-1]
+    sums = np.add.reduceat(rising.reshape(-1), at.reshape(-1)).reshape(at.shape)
+    sums[:, :-1][begins[:, 1:] == begins[:, :-1]] = 0.0
+    return sums
 
 
 def _sums(place: Places, n_bins: int, weights: Floats | None = None) -> Floats:

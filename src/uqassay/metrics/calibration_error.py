@@ -17,12 +17,12 @@ from uqassay.statistics._samples import check_choice
 __all__ = [
     "Direction",
     "Norm",
+    "PrepareCalibrationError",
     "PreparedBins",
     "calibration_error_of",
     "classwise_calibration_error",
     "confidence_calibration_error",
     "prepare_bins",
-    "prepare_calibration_error",
 ]
 
 Floats = NDArray[np.float64]
@@ -186,17 +186,21 @@ def classwise_calibration_error(
     return calibration_error_of(bins, labels, norm, direction, debiased)[()]
 
 
-def prepare_calibration_error(
-    by: Literal["confidence", "classwise"],
-    *,
-    n_bins: int = 10,
-    binning: Binning = "width",
-    norm: Norm = "l1",
-    debiased: bool = False,
-) -> Callable[[Floats], PreparedBins]:
+@final
+@dataclass(frozen=True)
+class PrepareCalibrationError:
     """What prepares the bins of one of these measures; for use by other rooms."""
-    bins = partial(bins_of_confidence if by == "confidence" else bins_of_classes, n_bins=n_bins, binning=binning)
-    return partial(prepare_bins, bins=bins, combine=partial(calibration_error_of, norm=norm, debiased=debiased))
+
+    by: Literal["confidence", "classwise"]
+    n_bins: int = 10
+    binning: Binning = "width"
+    norm: Norm = "l1"
+    debiased: bool = False
+
+    def __call__(self, probs: Floats) -> PreparedBins:
+        """Bins of probabilities (..., n, K)."""
+        bins = (bins_of_confidence if self.by == "confidence" else bins_of_classes)(probs, self.n_bins, self.binning)
+        return PreparedBins(bins, partial(calibration_error_of, norm=self.norm, debiased=self.debiased))
 
 
 def prepare_bins(probs: Floats, bins: Callable[[Floats], CalibrationBins], combine: Combine) -> PreparedBins:

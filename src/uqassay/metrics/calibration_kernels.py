@@ -3,6 +3,7 @@
 The matrix-valued kernels are of the form k(p, p′)·I: k says how much two predictions have to do with each other.
 """
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, final
@@ -30,6 +31,7 @@ Bandwidth = float | Literal["median"] | None
 
 MANY_PAIRS = 200_000  # the median is found from so many pairs where there are more
 MEDIAN_BYTES = 32 * 2**20
+MANY_TERMS = 2**13  # of a table, from which on a call of its own for each table takes less time
 
 
 @final
@@ -54,12 +56,12 @@ class CalibrationKernel:
     formula: str
     metric: Literal["l1", "l2", "l2-squared"]
     scale: Callable[[Floats], Floats]
-    exponent: Callable[[Floats, Floats], Floats]
+    exponent: Callable[[Floats, Floats | float], Floats]
     default: float | None
 
 
 CALIBRATION_KERNELS = {
-    "tv": CalibrationKernel("exp(−TV/h)", "l1", lambda d: d / 2, lambda d, h: d / (-2 * h), 1.0),
+    "tv": CalibrationKernel("exp(−TV/h)", "l1", lambda d: d / 2, lambda d, h: np.multiply(d, -0.5 / h, out=d), 1.0),
     "tv-squared": CalibrationKernel("exp(−TV²/h)", "l1", lambda d: d * d / 4, lambda d, h: d * d / (-4 * h), 2.0),
     "laplacian": CalibrationKernel("exp(−‖p − p′‖₁/h)", "l1", lambda d: d, lambda d, h: d / -h, None),
     "exponential": CalibrationKernel("exp(−‖p − p′‖₂/h)", "l2", lambda d: d, lambda d, h: d / -h, None),
@@ -97,7 +99,11 @@ class SettledKernel:
         return SettledKernel(self.kernel, self.bandwidth[..., np.newaxis])
 
     def _of(self, distances: Floats, name: str, n_axes: int) -> Floats:
-        bandwidth = self.bandwidth.reshape(*self.bandwidth.shape, *[1] * n_axes)
+        bandwidth = (
+            self.bandwidth.reshape(*self.bandwidth.shape, *[1] * n_axes)
+            if self.bandwidth.size > 1
+            else self.bandwidth.item()
+        )
         exponents = _form(name).exponent(distances, bandwidth)
         return np.exp(exponents, out=exponents)
 
@@ -184,6 +190,8 @@ def _table_of_distances(metric: str, p: Floats, q: Floats) -> Floats:
         table += np.einsum("...ck,...ck->...c", q, q)[..., np.newaxis, :]
         return np.maximum(table, 0.0, out=table)
     lead = np.broadcast_shapes(p.shape[:-2], q.shape[:-2])
+    if p.shape[-2] * q.size // max(math.prod(q.shape[:-2]), 1) >= MANY_TERMS:
+        return _compiled_distances(metric, p, q, lead)
     table, part = np.zeros((2, *lead, p.shape[-2], q.shape[-2]))
     for k in range(p.shape[-1]):  # classes
         one, other = p[..., :, np.newaxis, k], q[..., np.newaxis, :, k]
@@ -198,6 +206,17 @@ def _table_of_distances(metric: str, p: Floats, q: Floats) -> Floats:
     table += p.sum(axis=-1)[..., :, np.newaxis]
     table += q.sum(axis=-1)[..., np.newaxis, :]
     return np.maximum(table, 0.0, out=table)
+
+
+def _compiled_distances(metric: str, p: Floats, q: Floats, lead: tuple[int, ...]) -> Floats:
+    """Distances of large tables, one after another."""
+    from scipy.spatial.distance import cdist
+
+    tables = np.empty((math.prod(lead), p.shape[-2], q.shape[-2]))
+    rows, columns = (np.broadcast_to(a, (*lead, *a.shape[-2:])).reshape(-1, *a.shape[-2:]) for a in (p, q))
+    for table, one, other in zip(tables, rows, columns, strict=True):
+        cdist(one, other, "cityblock" if metric == "l1" else "euclidean", out=table)
+    return tables.reshape(*lead, *tables.shape[1:])
 
 
 def _own_values(function: Callable[[Floats, Floats], Floats], p: Floats, q: Floats) -> Floats:

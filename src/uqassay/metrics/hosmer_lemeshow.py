@@ -24,9 +24,9 @@ from uqassay.statistics._samples import check_choice
 
 __all__ = [
     "HosmerLemeshowTest",
+    "PrepareHosmerLemeshow",
     "hosmer_lemeshow_statistic",
     "hosmer_lemeshow_test",
-    "prepare_hosmer_lemeshow",
     "prepare_hosmer_lemeshow_paper_code",
 ]
 
@@ -35,6 +35,7 @@ Labels = NDArray[np.intp]
 Form = Literal["counts", "proportions"]
 Bins = Literal["classwise", "common"]
 
+LEAST = 5e-324  # the smallest number above 0
 FEW_EXPECTED = 1.0  # below this expected count the chi-squared distribution is a poor guide
 
 
@@ -201,16 +202,22 @@ def hosmer_lemeshow_test(
     )
 
 
-def prepare_hosmer_lemeshow(
-    *, n_bins: int = 5, binning: Binning = "mass", form: Form = "counts"
-) -> Callable[[Floats], PreparedBins]:
+@final
+@dataclass(frozen=True)
+class PrepareHosmerLemeshow:
     """What prepares the bins of the statistic; for use by other rooms."""
-    bins = partial(bins_of_classes, n_bins=n_bins, binning=binning)
-    return partial(prepare_bins, bins=bins, combine=partial(_statistic, form=form))
+
+    n_bins: int = 5
+    binning: Binning = "mass"
+    form: Form = "counts"
+
+    def __call__(self, probs: Floats) -> PreparedBins:
+        """Bins of probabilities (..., n, K)."""
+        return PreparedBins(bins_of_classes(probs, self.n_bins, self.binning), partial(_statistic, form=self.form))
 
 
 def prepare_hosmer_lemeshow_paper_code(*, n_bins: int = 5) -> Callable[[Floats], PreparedBins]:
-    """As `prepare_hosmer_lemeshow` with the bins of paper 001's authors, and nan for 0 / 0."""
+    """As `PrepareHosmerLemeshow` with the bins of paper 001's authors, and nan for 0 / 0."""
     return partial(prepare_bins, bins=partial(bins_of_ranks, n_bins=n_bins), combine=_unguarded)
 
 
@@ -222,16 +229,15 @@ def _statistic(bins: CalibrationBins, labels: Labels, form: Form) -> Floats:
     observed = bins.observed(labels)
     differ = (observed - bins.expected) ** 2
     by = bins.expected if form == "counts" else bins.expected * bins.size
-    with np.errstate(divide="ignore", invalid="ignore"):
-        terms = differ / by
-    terms[differ == 0] = 0.0
-    return terms.reshape(*terms.shape[:-2], -1).sum(axis=-1)
+    with np.errstate(over="ignore"):
+        terms = differ / np.maximum(by, LEAST)  # where nothing is expected 0, or +inf if something happened
+        return terms.reshape(*terms.shape[:-2], -1).sum(axis=-1)
 
 
 def _unguarded(bins: CalibrationBins, labels: Labels) -> Floats:
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         terms = (bins.observed(labels) - bins.expected) ** 2 / bins.expected
-    return terms.reshape(*terms.shape[:-2], -1).sum(axis=-1)
+        return terms.reshape(*terms.shape[:-2], -1).sum(axis=-1)
 
 
 def _note(bins: CalibrationBins, labels: Labels, fitted: bool, filled: int) -> str:

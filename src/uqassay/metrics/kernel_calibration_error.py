@@ -4,25 +4,23 @@ With errors r = p − e_y of the predictions, a pair of instances counts h = k(p
 predictions are similar. Its expectation is 0 for a calibrated classifier and, for a characteristic kernel, for no other.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from functools import partial
-from typing import Literal, Protocol, cast, final
+from dataclasses import KW_ONLY, dataclass
+from typing import Literal, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from uqassay._array import row_chunks
 from uqassay.errors import InputError
 from uqassay.metrics.calibration_inputs import calibration_batch
 from uqassay.metrics.calibration_kernels import Bandwidth, Kernel, SettledKernel, settle_kernel
+from uqassay.metrics.kernel_pairs import PreparedBlocks, PreparedKernel, PreparedPairs
 from uqassay.statistics._samples import check_choice
 
 __all__ = [
     "Estimator",
+    "PrepareKernel",
     "kernel_calibration_error",
     "prepare_biased",
-    "prepare_kernel",
     "prepare_linear",
     "prepare_quadratic",
 ]
@@ -33,104 +31,6 @@ Estimator = Literal["quadratic", "linear", "block", "biased"]
 
 ESTIMATORS = ("quadratic", "linear", "block", "biased")
 PRINTED = SettledKernel("tv", np.array(1.0))
-TILE_BYTES = 2**21  # kernel values at once
-KEPT_BYTES = 2**26  # kernel values that wait for labels; where there are more, they are found again
-
-
-class PreparedKernel(Protocol):
-    """Probabilities (..., n, K) with what of the kernel does not depend on labels."""
-
-    def values(self, labels: Labels) -> Floats:
-        """The estimate for labels (..., n), leading axes broadcast."""
-        ...
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class PreparedPairs:
-    """Consecutive pairs of predictions p, q: probabilities (..., K, 2m), and k(p, q) and p · q, (..., m)."""
-
-    by_class: Floats
-    kernel: Floats
-    products: Floats
-
-    def terms(self, labels: Labels) -> Floats:
-        """k(p, q) (p − e_y) · (q − e_z) of every pair, for labels (..., n), as (..., m)."""
-        pairs = labels[..., : self.by_class.shape[-1]].reshape(*labels.shape[:-1], -1, 2)
-        y, z = pairs[..., 0], pairs[..., 1]
-        taken = _taken(self.by_class, pairs[..., ::-1].reshape(*labels.shape[:-1], -1))  # p at z, q at y
-        terms = self.products - taken[..., 0::2]
-        terms -= taken[..., 1::2]
-        terms += y == z
-        terms *= self.kernel
-        return terms
-
-    def values(self, labels: Labels) -> Floats:
-        """Mean over the pairs for labels (..., n); nan where there is no pair."""
-        terms = self.terms(labels)
-        return terms.mean(axis=-1) if terms.shape[-1] else np.full(terms.shape[:-1], np.nan)
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class PreparedBlocks:
-    """Blocks of predictions (..., b, B, K) whose pairs inside each block are all compared.
-
-    Attributes
-    ----------
-    probs : array (..., b, B, K)
-    kernel : SettledKernel
-    biased : bool
-        Whether an instance is compared with itself, too.
-    kept : tuple or None
-        Sums Σ_j k(p_i, p_j) p_j as (..., K, b B), Σ_ij k(p_i, p_j) p_i · p_j, and the tiles of kernel values, where these are
-        few enough to be kept.
-    """
-
-    probs: Floats
-    kernel: SettledKernel
-    biased: bool
-    kept: tuple[Floats, Floats, list[tuple[int, Floats]]] | None
-
-    def values(self, labels: Labels) -> Floats:
-        """The estimate for labels (..., n); nan where there is no pair."""
-        n_blocks, size = self.probs.shape[-3:-1]
-        labels = labels[..., : n_blocks * size].reshape(*labels.shape[:-1], n_blocks, size)
-        n_pairs = n_blocks * size * (size if self.biased else size - 1)
-        if n_pairs == 0:
-            return np.full(np.broadcast_shapes(self.probs.shape[:-3], labels.shape[:-2]), np.nan)
-        if self.kept is None:
-            sums, products, _, equal = self.walked(labels)
-        else:
-            sums, products, tiles = self.kept
-            equal = sum((_over_equal(k, labels, start) for start, k in tiles), np.zeros(()))
-        # Σ k (p · p′ − p[y′] − p′[y] + 1(y = y′)) over ordered pairs
-        taken = _taken(sums, labels.reshape(*labels.shape[:-2], -1)).sum(axis=-1)
-        return cast(Floats, (products - 2 * taken + equal) / n_pairs)
-
-    def walked(self, labels: Labels | None) -> tuple[Floats, Floats, list[tuple[int, Floats]], Floats]:
-        """Walk once over the kernel values; the tiles are given back without labels, used up with them."""
-        size, k = self.probs.shape[-2:]
-        sums, tiles, equal = np.zeros(self.probs.shape), [], np.zeros(())
-        per_row = self.probs.size // k * (8 + self.kernel.bytes_per_pair * k)
-        for part in row_chunks(size, per_row, chunk_bytes=min(TILE_BYTES, per_row * (size // 4 + 1))):
-            start, stop = part.start, part.stop
-            mine, others = self.probs[..., part, :], self.probs[..., start:, :]
-            tile = self.kernel.table(mine, others)  # (..., b, rows, size − start)
-            if not self.biased:
-                own = np.arange(stop - start)
-                tile[..., own, own] = 0.0
-            sums[..., part, :] += tile @ others
-            later = tile[..., stop - start :]
-            sums[..., stop:, :] += np.swapaxes(later, -1, -2) @ mine
-            later *= 2  # both orders of a pair
-            if labels is None:
-                tiles.append((start, tile))
-            else:
-                equal = equal + _over_equal(tile, labels, start)
-        products = np.einsum("...bik,...bik->...", sums, self.probs)
-        by_class = np.swapaxes(sums.reshape(*sums.shape[:-3], -1, k), -1, -2)
-        return np.ascontiguousarray(by_class), products, tiles, equal
 
 
 def kernel_calibration_error(
@@ -224,17 +124,24 @@ def prepare_biased(probs: Floats, *, kernel: SettledKernel = PRINTED) -> Prepare
     return _blocks(probs[..., np.newaxis, :, :], kernel.blocked(), biased=True)
 
 
-def prepare_kernel(
-    estimator: Estimator = "quadratic",
-    *,
-    kernel: Kernel = "tv",
-    bandwidth: float | None = None,
-    block_size: int | None = None,
-) -> Callable[[Floats], PreparedKernel]:
+@final
+@dataclass(frozen=True)
+class PrepareKernel:
     """What prepares one of the estimators; the bandwidth must be a number where the kernel has none of its own."""
-    checked_block_size(block_size, estimator, None)
-    settled = settle_kernel(kernel, bandwidth, None)
-    return partial(_prepared, estimator=estimator, kernel=settled, block_size=block_size)
+
+    estimator: Estimator = "quadratic"
+    _: KW_ONLY
+    kernel: Kernel = "tv"
+    bandwidth: float | None = None
+    block_size: int | None = None
+
+    def __post_init__(self) -> None:
+        checked_block_size(self.block_size, self.estimator, None)
+        settle_kernel(self.kernel, self.bandwidth, None)
+
+    def __call__(self, probs: Floats) -> PreparedKernel:
+        """What of the probabilities (..., n, K) does not depend on labels."""
+        return _prepared(probs, self.estimator, settle_kernel(self.kernel, self.bandwidth, None), self.block_size)
 
 
 def block_terms(labels: Labels, probs: Floats, kernel: SettledKernel, size: int) -> Floats:
@@ -269,11 +176,7 @@ def default_block_size(n: int) -> int:
 
 
 def _blocks(probs: Floats, kernel: SettledKernel, *, biased: bool) -> PreparedBlocks:
-    prepared = PreparedBlocks(probs, kernel, biased, None)
-    if 8 * probs.size // probs.shape[-1] * probs.shape[-2] > KEPT_BYTES:
-        return prepared
-    sums, products, tiles, _ = prepared.walked(None)
-    return PreparedBlocks(probs, kernel, biased, (sums, products, tiles))
+    return PreparedBlocks(np.ascontiguousarray(probs), kernel, biased)
 
 
 def checked_block_size(block_size: int | None, estimator: str, n: int | None) -> int | None:
@@ -289,43 +192,3 @@ def checked_block_size(block_size: int | None, estimator: str, n: int | None) ->
     if n is not None and 1 < n < block_size:
         raise InputError(f"block_size: must not exceed the {n} instances; got {block_size}; make blocks smaller.")
     return int(block_size)
-
-
-def _taken(by_class: Floats, labels: Labels) -> Floats:
-    """What each label takes from a table, (..., K, n) and (..., n) -> (..., n), leading axes broadcast."""
-    by_class = np.ascontiguousarray(by_class)
-    k, n = by_class.shape[-2:]
-    lead = by_class.shape[:-2]
-    at = labels * n + np.arange(n)
-    if lead:
-        at = at + (np.arange(by_class.size // max(k * n, 1)) * (k * n)).reshape(*lead, 1)
-    return by_class.reshape(-1)[at]
-
-
-def _over_equal(tile: Floats, labels: Labels, start: int) -> Floats:
-    """Σ of the kernel values of pairs with equal labels, (..., b, r, c) and (..., b, B) -> (...)."""
-    n_rows = tile.shape[-2]
-    total = np.zeros(())
-    for part in row_chunks(n_rows, 8 * labels.size, chunk_bytes=8 * TILE_BYTES):
-        rows = labels[..., start + part.start : start + part.stop, np.newaxis]
-        equal = (rows == labels[..., np.newaxis, start:]).astype(np.float64)
-        flat = tile[..., part, :].reshape(*tile.shape[:-3], -1)
-        total = total + _inner(flat, equal.reshape(*equal.shape[:-3], -1))
-    return total
-
-
-def _inner(a: Floats, b: Floats) -> Floats:
-    """Σ_m a b over the last axis, leading axes broadcast, as one matrix product per entry of the axes that both have."""
-    n_axes = max(a.ndim, b.ndim) - 1
-    shapes = [(1,) * (n_axes + 1 - x.ndim) + x.shape for x in (a, b)]
-    a, b = a.reshape(shapes[0]), b.reshape(shapes[1])
-    both = [i for i in range(n_axes) if a.shape[i] > 1 and b.shape[i] > 1]
-    only_b = [i for i in range(n_axes) if i not in both and b.shape[i] > 1]
-    only_a = [i for i in range(n_axes) if i not in both and i not in only_b]
-    shared = [a.shape[i] for i in both]
-    left = a.transpose(*both, *only_a, *only_b, n_axes).reshape(*shared, -1, a.shape[-1])
-    right = b.transpose(*both, *only_b, *only_a, n_axes).reshape(*shared, -1, b.shape[-1])
-    product = left @ np.swapaxes(right, -1, -2)
-    order = [*both, *only_a, *only_b]
-    lengths = [a.shape[i] for i in [*both, *only_a]] + [b.shape[i] for i in only_b]
-    return product.reshape(lengths).transpose(np.argsort(order)) if order else product.reshape(())

@@ -1,5 +1,6 @@
 """Is one classifier calibrated in the strong sense? p-values and intervals of its kernel calibration error."""
 
+import math
 from dataclasses import dataclass
 from typing import Literal, cast, final
 
@@ -19,7 +20,7 @@ from uqassay.metrics.kernel_calibration_error import (
     default_block_size,
     kernel_calibration_error,
 )
-from uqassay.statistics._samples import check_choice, check_draws, check_level
+from uqassay.statistics._samples import check_choice, check_draws, check_level, is_number
 from uqassay.statistics.estimate import Estimate, mean_estimate
 
 __all__ = ["KernelCalibrationTest", "kernel_calibration_estimate", "skce_pvalue"]
@@ -48,6 +49,8 @@ class KernelCalibrationTest:
         Number of instances.
     note : str
         Why something is nan, or how the p-value was found.
+    n_draws : int
+        Draws of signs; 0 where the p-value needs none.
     """
 
     statistic: float
@@ -56,10 +59,29 @@ class KernelCalibrationTest:
     method: str
     n: int
     note: str
+    n_draws: int = 0
+
+    @property
+    def smallest_pvalue(self) -> float:
+        """The smallest p-value that so many draws can reach; 0 without draws."""
+        return 1 / (self.n_draws + 1) if self.n_draws else 0.0
 
     def reject(self, alpha: float = 0.05) -> bool:
-        """Whether the classifier is found not to be calibrated at this level."""
-        return self.pvalue <= alpha
+        """Whether the classifier is found not to be calibrated at this level; an undefined p-value rejects nothing.
+
+        Raises
+        ------
+        InputError
+            A level outside (0, 1), or one that so few draws cannot reach.
+        """
+        if not (is_number(alpha) and 0.0 < alpha < 1.0):
+            raise InputError(f"alpha: must lie strictly between 0 and 1; got {alpha!r}; pass 0.05 for 5 %.")
+        if self.smallest_pvalue > alpha + ROUNDING:
+            raise InputError(
+                f"alpha: the smallest p-value that n_draws={self.n_draws} can reach is {self.smallest_pvalue:.4g}; "
+                f"got {alpha:g}; pass n_draws={math.ceil(1 / alpha - 1e-9) - 1} or more."
+            )
+        return self.pvalue <= alpha + ROUNDING
 
 
 def skce_pvalue(
@@ -91,7 +113,7 @@ def skce_pvalue(
     kernel, bandwidth, block_size
         As in `kernel_calibration_error`. A bandwidth from the median depends on the predictions alone, so the test stays valid.
     n_draws : int
-        Draws of signs; the least p-value is 1/(n_draws + 1).
+        Draws of signs; the smallest p-value is 1/(n_draws + 1).
     rng : int, Generator or None
         None means seed 0.
 
@@ -160,6 +182,7 @@ def skce_pvalue(
         raise InputError(f"y_true: must have shape (n,); got shape {labels.shape}; test one draw of labels at a time.")
     size = checked_block_size(block_size, estimator, len(p))
     settled = settle_kernel(kernel, bandwidth, p)
+    n_signs = n_draws if method == "asymptotic" and estimator in ("quadratic", "biased") else 0
     if method == "bound" and not isinstance(kernel, str):
         raise InputError(
             'kernel: bounds need its greatest value; a function does not tell it; use method="asymptotic".'
@@ -176,7 +199,7 @@ def skce_pvalue(
             np.asarray(kernel_calibration_error(labels, p, estimator=estimator, kernel=kernel, bandwidth=bandwidth))
         )
         pvalue, note = _bound_biased(statistic, len(p)) if estimator == "biased" else _bound(statistic, len(p) // 2)
-    return KernelCalibrationTest(statistic, pvalue, estimator, method, len(p), note)
+    return KernelCalibrationTest(statistic, pvalue, estimator, method, len(p), note, n_signs)
 
 
 def kernel_calibration_estimate(

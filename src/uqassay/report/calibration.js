@@ -1,6 +1,6 @@
 // Section 4: can it be calibrated? Tests of the mixtures of an ensemble's members, and how far off the confidence is.
 
-const OUTCOMES = { rejected: ["✗", "no mixture is"], doubtful: ["?", "doubtful"], passes: ["✓", "passes"], undefined: ["–", "not tested"] };
+const OUTCOMES = { rejected: ["✗", "no mixture is"], doubtful: ["?", "doubtful"], passes: ["✓", "passes"], undefined: ["–", "undefined"] };
 const NULLS = {
   single: "labels are drawn from its own probabilities",
   minimised: "labels are drawn from the best mixture, and the best mixture for them is sought again",
@@ -34,7 +34,7 @@ function testPieces(t) {
       el("span", { class: "outcome", "aria-hidden": "true" }, OUTCOMES[r.outcome][0]), t.runOf(r) ? `${t.runOf(r)}: ` : null, r.words))];
   }));
   const box = t.rows.length > MANY_TESTS ? el("div", { class: "scroll short", tabindex: "0", role: "region", "aria-label": "All tests in words" }, words) : words;
-  const tested = [...new Set(t.rows.filter((r) => r.tested !== "nothing").map((r) => `${r.n_tested === r.n_instances ? `all ${count(r.n_instances, "instance")}` : `${r.n_tested.toLocaleString("en")} of the ${count(r.n_instances, "instance")}`}`))];
+  const tested = [...new Set(t.rows.filter((r) => r.tested !== "nothing").map((r) => `${r.n_tested === r.n_instances ? `${r.n_tested > 1 ? "all " : ""}${count(r.n_instances, "instance")}` : `${r.n_tested.toLocaleString("en")} of the ${count(r.n_instances, "instance")}`}`))];
   const adjusted = t.n_tests > 1 ? ` p-values are adjusted by Holm for the ${t.n_tests} tests.` : "";
   const only = t.rows.length === 1 ? t.rows[0] : null;
   return [
@@ -58,23 +58,24 @@ function testsTable(t) {
     return low === high ? low : `${low} to ${high}`;
   };
   const cell = (value, below) => el("td", {}, value, below === null ? null : el("span", { class: "i" }, below));
+  const said = (r) => (r.tested === "nothing" ? "not tested" : r.outcome === "rejected" && r.n_members < 2 ? "not calibrated" : OUTCOMES[r.outcome][1]);
   const row = (r) => {
     const places = digits.get(r.measure);
     const alone = r.n_members < 2;
     return el("tr", { "data-key": r.model }, el("th", { scope: "row", class: "text name" }, nameCell(r.j, t.runOf(r) ? el("span", { class: "i" }, t.runOf(r)) : null)),
-      el("td", { class: "text" }, el("button", { type: "button", class: "row", "aria-label": `${OUTCOMES[r.outcome][1]}: look at ${r.model}, ${t.label(r.measure)}`, on: { click: () => { t.choose(r); byId("calibration-closely").scrollIntoView(); } } }, `${OUTCOMES[r.outcome][0]} ${r.outcome === "rejected" && alone ? "not calibrated" : OUTCOMES[r.outcome][1]}`)),
-      cell(el("span", { class: r.outcome === "rejected" ? "sure" : null, title: r.note || null }, pvalue(adjusted ? r.holm : r.pvalue)), adjusted ? `${pvalue(r.pvalue)} alone` : null),
+      el("td", { class: "text" }, el("button", { type: "button", class: "row", "aria-label": `${said(r)}: look at ${r.model}, ${t.label(r.measure)}`, on: { click: () => { t.choose(r); byId("calibration-closely").scrollIntoView(); } } }, `${OUTCOMES[r.outcome][0]} ${said(r)}`)),
+      cell(el("span", { class: r.outcome === "rejected" ? "sure" : null, title: r.note || null }, pvalue(adjusted ? r.holm : r.pvalue)), adjusted && r.outcome !== "undefined" ? `${pvalue(r.pvalue)} alone` : null),
       cell(fixed(r.statistic, places), null),
       cell(alone ? el("span", { title: "the mean is all that was tested" }, "–") : fixed(r.mean[0], places), alone || Number.isNaN(number(r.mean[1])) ? null : `p ${pvalue(r.mean[1])}`),
-      cell(!r.members.length ? el("span", { title: "no members" }, "–") : range(r.members, (v) => fixed(v, places)), !r.members.length ? null : `p ${range(r.member_pvalues, pvalue)}`),
+      cell(!r.members.length ? el("span", { title: "no members" }, "–") : range(r.members, (v) => fixed(v, places)), !r.member_pvalues.some((p) => !Number.isNaN(number(p))) ? null : `p ${range(r.member_pvalues, pvalue)}`),
       cell(Number.isNaN(number(r.width)) ? "–" : fixed(r.width, width), null));
   };
-  const heads = [["Model", null, "text"], ["Outcome", null, "text"], [adjusted ? "p (Holm)" : "p", null], ["Minimum found", "calibration-minimum"], ["Plain mean", null], ["Single members", null], ["Width of the set", "calibration-width"]];
+  const heads = [["Model", null, "text"], ["Outcome", null, "text"], [adjusted ? "p (Holm)" : "p", null], ["Minimum found", "calibration-minimum"], ["Model’s mean", null], ["Single members", null], ["Width of the set", "calibration-width"]];
   const groups = t.measures.map(({ measure, adjective, label }) => el("tbody", {},
     el("tr", { class: "group" }, el("th", { scope: "rowgroup", class: "text", colspan: heads.length }, el("span", { class: "held" }, `${label[0].toUpperCase()}${label.slice(1)}`, "\u00a0", what(measure), el("span", { class: "soft" }, ` – is the model, or some mixture of its members, ${adjective}?`)))),
     t.rows.filter((r) => r.measure === measure).map(row)));
   return el("div", { class: `scroll grouped ${t.rows.length > 16 ? "tall" : ""}`.trim(), id: "calibration-table", tabindex: "0", role: "region", "aria-label": "Tests of calibration" },
-    el("table", {}, el("caption", {}, el("span", {}, "p-values of the plain mean and of single members are of tests of their own, not adjusted; the outcome leads to the picture of a test.")),
+    el("table", {}, el("caption", {}, el("span", {}, "p-values of the model’s mean and of single members are of tests of their own, not adjusted; the outcome leads to the picture of a test.")),
       el("thead", {}, el("tr", {}, heads.map(([title, define, cls]) => el("th", { scope: "col", class: cls ?? null }, title, define ? "\u00a0" : null, define ? what(define) : null)))), groups));
 }
 
@@ -89,7 +90,7 @@ function placesOf(values, more = 0) {
 function testPieceFigures() {
   const figure = (id, title) => el("figure", {}, el("h4", { id: `${id}-h` }, title), el("div", { class: "chart", id }), el("figcaption", { id: `${id}-note` }));
   return el("div", { class: "figures" }, figure("calibration-null", "Could chance explain the best mixture's miscalibration?"), figure("calibration-weights", "Weights λ of the best mixture"),
-    figure("calibration-before", "Before: the plain mean"), figure("calibration-after", "After: the best mixture"));
+    figure("calibration-before", "Before: the model’s mean"), figure("calibration-after", "After: the best mixture"));
 }
 
 function startClosely(t) {
@@ -134,19 +135,20 @@ function closelyWords(r, t) {
   const note = (id, ...text) => fill(byId(`calibration-${id}-note`), text.filter(Boolean).join(" "));
   const places = placesOf([r.statistic, r.mean[0]], 1);
   const [mixed, label, adjusted] = [r.n_members > 1, t.label(r.measure), t.n_tests > 1 ? `, ${pvalue(r.holm)} among the ${t.n_tests} tests` : ""];
+  const drawn = r.null.counts.length > 0 && Number.isFinite(number(r.statistic));
   const [found, reach, draws] = [mixed ? "minimum found" : "value found", r.null.reach.toLocaleString("en"), r.n_null.toLocaleString("en")];
   const counted = r.n_draws > r.n_null ? `with ${(r.n_draws - r.n_null).toLocaleString("en")} further draws valued at the mixture they come from, which can only raise it, p = ${pvalue(r.pvalue)}`
     : r.kind === "berger-boos" ? `p = ${pvalue(r.pvalue)}` : `so p = (1 + ${reach}) / (1 + ${draws}) = ${pvalue(r.pvalue)}`;
-  note("null", r.n_null ? `The ${label} that chance gives ${mixed ? "where a mixture is calibrated" : "a calibrated model"}: ${NULLS[r.kind] ?? r.kind}. ${reach} of ${draws} draws reach${r.null.reach === 1 ? "es" : ""} the ${found} (coloured); ${counted}${adjusted}.` : "",
+  note("null", r.outcome === "undefined" ? "" : r.n_null ? `The ${label} that chance gives ${mixed ? "where a mixture is calibrated" : "a calibrated model"}: ${NULLS[r.kind] ?? r.kind}. ${reach} of ${draws} draws reach${r.null.reach === 1 ? "es" : ""} the ${found}${drawn ? " (coloured)" : ""}; ${counted}${adjusted}.` : "",
     r.null.infinite ? `${count(r.null.infinite, "draw")} infinite, not drawn.` : "",
-    r.members.length ? "Ticks below, or ▸ beyond the axis: single members; they and the plain mean are judged by draws of their own." : "");
-  note("weights", mixed ? `The mixture whose ${label} is least: ${fixed(r.statistic, places)}, against ${fixed(r.mean[0], places)} of the plain mean. ${r.n_members > 8 ? `${effective(r.weights)} of the ${r.n_members} ${r.noun} carry 95\u00a0% of the weight. ` : ""}Dashed: 1/M, the same weight for all. Other weights can be almost as good.` : "");
+    r.members.length && drawn ? "Ticks below, or ▸ beyond the axis: single members; they and the model’s mean are judged by draws of their own." : "");
+  note("weights", mixed && r.weights.length ? `The mixture whose ${label} is least: ${fixed(r.statistic, places)}, against ${fixed(r.mean[0], places)} of the model’s mean. ${r.n_members > 8 ? `${effective(r.weights)} of the ${r.n_members} ${r.noun} carry 95\u00a0% of the weight. ` : ""}Dashed: 1/M, the same weight for all. ${Number.isFinite(number(r.statistic)) ? "Other weights can be almost as good." : "All mixtures are infinitely far off, so these weights mean nothing."}` : "");
   const accuracy = (value) => (Number.isNaN(number(value)) ? "" : `Accuracy ${fixed(value)}`);
   const gap = (bins) => (bins ? `, mean gap ${fixed(binGap(bins))}.` : "");
   note("before", r.before ? `${accuracy(r.accuracy[0])}${gap(r.before)} Bars: ${levelText()} intervals; open markers: fewer than ${FEW} instances; below, how many instances there are.` : "");
   note("after", r.after ? `${accuracy(r.accuracy[1])}${gap(r.after)} The weights were fitted to these instances, which flatters them${r.notion === "confidence" ? "" : "; they were chosen by the measure above, not by this diagram"}.` : "");
   byId("calibration-null-h").textContent = mixed ? "Could chance explain the best mixture’s miscalibration?" : "Could chance explain its miscalibration?";
-  byId("calibration-before-h").textContent = mixed ? "Before: the plain mean" : "Reliability of its confidence";
+  byId("calibration-before-h").textContent = mixed ? "Before: the model’s mean" : "Reliability of its confidence";
   for (const id of ["weights", "after"]) byId(`calibration-${id}`).closest("figure").hidden = !mixed;
 }
 

@@ -33,8 +33,8 @@ def calibration(assay: "Assay") -> dict[str, Any] | None:
         "models": bins of the reliability diagram of each model. With tests also "title", and "tests": "alpha", "lead" (all
         tests in a sentence or two), "cautions", the "measures" with their "definitions", and "rows", one per model, run and
         measure, with the p-value as it is and adjusted by Holm for all rows, the outcome and its words, the null draws as a
-        histogram one of whose edges is the minimum found, values and p-values of the plain mean and of single members, the
-        weights, and the bins of the plain mean ("before") and of the best mixture ("after").
+        histogram one of whose edges is the minimum found, values and p-values of the mean and of single members, the
+        weights, and the bins of the mean ("before") and of the best mixture ("after").
     """
     models = [{"model": m.name, **_bins(assay.reliability(m.name), digits=None)} for m in assay.candidates]
     if all(t.tested == "nothing" for t in assay.calibration):
@@ -105,7 +105,7 @@ def _row(t: "ModelCalibration", adjusted: float, outcome: str, words: str, noun:
         "n_draws": t.n_draws,
         "n_null": len(t.null),
         "null": null_histogram(t.null, t.statistic),
-        "weights": [_short(w, 3) for w in t.weights],
+        "weights": [] if np.isnan(t.weights).any() else [_short(w, 3) for w in t.weights],
         "n_members": t.n_members,
         "n_tested": t.n_tested,
         "n_instances": t.n_instances,
@@ -176,7 +176,7 @@ def _words(assay: "Assay", t: "ModelCalibration", adjusted: float, outcome: str,
     who = f"some mixture of its {points}" if t.tested == "mixtures" else single.lower()
     p = f"({by}, {pvalue_words(adjusted)})"
     if outcome == "undefined":
-        return f"Whether {who} is {adjective} is open ({by}): {t.note or 'the test is undefined'}."
+        return f"Whether {who} is {adjective} is open ({by}): {t.reason or 'the test is undefined'}."
     if outcome == "doubtful":
         among = f"{pvalue_words(t.pvalue)} alone, {pvalue_words(adjusted)} among the {n_tests} tests"
         return f"Whether {who} is {adjective} is doubtful ({by}, {among})."
@@ -187,13 +187,13 @@ def _words(assay: "Assay", t: "ModelCalibration", adjusted: float, outcome: str,
     passes = t.mean_pvalue > 1 - assay.settings.level + 1e-12  # not where it is nan
     alone = f"({pvalue_words(t.mean_pvalue)})"
     if outcome == "rejected":
-        yet = f" Yet the plain mean, tested alone, is not rejected {alone}: take this with care." if passes else ""
+        yet = f" Yet its mean, tested alone, is not rejected {alone}: take this with care." if passes else ""
         return f"No mixture of its {points} is {adjective} {p}: recalibrate it, or widen the set.{yet}"
     weights = [f"{w:.2f}".removeprefix("0") for w in t.weights]
     which = f": weights {'/'.join(weights)}" if 1 < len(weights) <= MOST_WEIGHTS else ""
     mean = ""
     if not np.isnan(t.mean_pvalue):
-        mean = f" The plain mean {'passes, too' if passes else 'alone does not'} {alone}."
+        mean = f" Its mean {'passes, too' if passes else 'alone does not'} {alone}."
     return f"Some mixture of its {points} passes by {by} ({pvalue_words(adjusted)}){which}.{mean}"
 
 

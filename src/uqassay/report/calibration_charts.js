@@ -69,8 +69,8 @@ function drawNull(node, r, t) {
   const annotations = [label(found, `${r.n_members > 1 ? "minimum" : "found"} ${fixed(found, places)}`, 1, css("--ink"))];
   if (r.n_members > 1 && Number.isFinite(mean)) {
     if (near(mean)) shapes.push(line(mean, { color: css("--soft"), width: 1.5, dash: "dash" }));
-    annotations.push(near(mean) ? label(mean, `plain mean ${fixed(mean, places)}`, 0.9, css("--soft"))
-      : { x: 1, xref: "paper", xanchor: "right", y: 0.9, yref: "paper", yanchor: "top", text: `plain mean ${fixed(mean, places)} ▸`, showarrow: false, bgcolor: css("--page"), font: { size: 12, color: css("--soft") } });
+    annotations.push(near(mean) ? label(mean, `model’s mean ${fixed(mean, places)}`, 0.9, css("--soft"))
+      : { x: 1, xref: "paper", xanchor: "right", y: 0.9, yref: "paper", yanchor: "top", text: `model’s mean ${fixed(mean, places)} ▸`, showarrow: false, bgcolor: css("--page"), font: { size: 12, color: css("--soft") } });
   }
   if (marks.length > inside.length) annotations.push({ x: 1, xref: "paper", xanchor: "right", y: 0.78, yref: "paper", yanchor: "top", text: `${count(marks.length - inside.length, "member")} ▸`, showarrow: false, bgcolor: css("--page"), font: { size: 12, color: css("--soft") } });
   plot(node, traces, { height: 300, shapes, annotations, bargap: 0, xaxis: { title: t.label(r.measure), range, zeroline: false }, yaxis: { title: "null draws", range: [inside.length ? -0.09 * top : 0, 1.28 * top], zeroline: true, tickformat: ",d" } });
@@ -80,8 +80,9 @@ function drawNull(node, r, t) {
 
 function drawWeights(node, r) {
   if (r.n_members < 2) { empty(node, "Nothing to weigh."); return; }
-  if (!r.weights.length) { empty(node, "No weights were kept."); return; }
+  if (!r.weights.length) { empty(node, r.outcome === "undefined" ? "No mixture is the best where the measure is undefined." : "No weights were kept."); return; }
   const many = r.weights.length > MANY_MEMBERS;
+  const one = r.noun === "vertices" ? "vertex" : "member";
   const order = r.weights.map((w, i) => [w, i]);
   if (many) order.sort((a, b) => b[0] - a[0]);
   const equal = 1 / r.weights.length;
@@ -89,9 +90,10 @@ function drawWeights(node, r) {
   const written = r.weights.length <= 12;
   const x = order.map(([, i], k) => (many ? k + 1 : i + 1));
   const traces = [{ type: "bar", x, y: order.map(([w]) => w), marker: { color: colour(r.j) }, hoverinfo: "text", cliponaxis: false,
-    ...(written ? { text: order.map(([w]) => fixed(w, 2).replace(/^(<?)0\./, "$1.")), textposition: "outside", textangle: 0, textfont: { color: css("--ink"), size: 12 }, constraintext: "none" } : {}),
-    hovertext: order.map(([w, i]) => `member ${i + 1}: ${fixed(w)}`) }];
+    hovertext: order.map(([w, i]) => `${one} ${i + 1}: ${fixed(w)}`) }];
   const shapes = [{ type: "line", xref: "paper", x0: 0, x1: 1, y0: equal, y1: equal, line: { color: css("--ink"), width: 1.5, dash: "dash" } }];
   const annotations = [{ xref: "paper", x: 1, xanchor: "right", y: equal, yanchor: "bottom", text: "1/M", showarrow: false, font: { size: 11, color: css("--ink") }, bgcolor: css("--page"), opacity: 0.9, borderpad: 1 }];
-  plot(node, traces, { height: 300, shapes, annotations, bargap: many ? 0.1 : 0.35, xaxis: { title: many ? "members, the heaviest first" : "member", range: [0.4, r.weights.length + (many ? 0.6 : 0.9)], zeroline: false, showgrid: false, ...(many ? {} : { tickvals: x, tickangle: 0 }) }, yaxis: { title: "weight λ", range: [0, top], zeroline: true } });
+  // annotations, unlike texts of bars, cover the dashed line behind them
+  if (written) annotations.push(...order.map(([w], k) => ({ x: x[k], y: w, yanchor: "bottom", yshift: 2, text: fixed(w, 2).replace(/^(<?)0\./, "$1."), showarrow: false, font: { size: 12, color: css("--ink") }, bgcolor: css("--page"), borderpad: 1 })));
+  plot(node, traces, { height: 300, shapes, annotations, bargap: many ? 0.1 : 0.35, xaxis: { title: many ? `${r.noun}, the heaviest first` : one, range: [0.4, r.weights.length + (many ? 0.6 : 0.9)], zeroline: false, showgrid: false, ...(many ? {} : { tickvals: x, tickangle: 0 }) }, yaxis: { title: "weight λ", range: [0, top], zeroline: true } });
 }

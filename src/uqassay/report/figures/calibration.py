@@ -65,7 +65,7 @@ def plot_calibration_tests(
     -------
     Axes
         One row per model and run. The grey bar reaches from the least null draw to their 95 % quantile, the marker is the
-        least value over all mixtures of the members (of a model without members, its own), the hollow one the plain mean,
+        least value over all mixtures of the members (of a model without members, its own), the hollow one the model's mean,
         the ticks are single members. p is adjusted by Holm for all tests of the assay.
 
     Raises
@@ -106,8 +106,8 @@ def plot_calibration_tests(
         _tested_words(tests[0]),
         f"p by Holm over {n_tests} tests" if n_tests > 1 else "",
         f"grey: {100 * NULL:g} % of the null draws",
-        "full: best mixture" if any(t.n_members > 1 for t in tests) else "",
-        "hollow: plain mean" if any(t.n_members > 1 for t in tests) else "",
+        "filled: best mixture" if any(t.n_members > 1 for t in tests) else "",
+        "hollow: model's mean" if any(t.n_members > 1 for t in tests) else "",
         "ticks: members" if any(len(t.member_values) for t in tests) else "",
         taken=0.0 if given else max(axes_points(ax) - 72 * WIDTH, 0.0),
     )
@@ -117,7 +117,7 @@ def plot_calibration_tests(
 def plot_calibration_null(
     assay: "Assay", model: str | None = None, measure: str | None = None, *, run: int = 0, ax: "Axes | None" = None
 ) -> "Axes":
-    """Null draws of one calibration test, with the least value that was found and the plain mean's.
+    """Null draws of one calibration test, with the least value that was found and that of the model's mean.
 
     Parameters
     ----------
@@ -155,7 +155,7 @@ def plot_calibration_null(
     bars = null_histogram(t.null, t.statistic)
     if not bars["counts"] or not np.isfinite(t.statistic):
         raise InputError(
-            f"model: {t.model!r} has no finite draws or minimum by {t.measure} ({t.note or 'infinite'}); choose another "
+            f"model: {t.model!r} has no finite draws or minimum by {t.measure} ({t.reason or 'infinite'}); choose another "
             "measure."
         )
     look = looks(assay)[t.model]
@@ -168,7 +168,9 @@ def plot_calibration_null(
     name = "minimum" if mixed else "found"
     ax.axvline(t.statistic, color="black", linewidth=1.6, label=f"{name} {number(t.statistic)}")
     if mixed:
-        ax.axvline(t.mean_value, color=GREY, linewidth=1.2, linestyle="--", label=f"plain mean {number(t.mean_value)}")
+        ax.axvline(
+            t.mean_value, color=GREY, linewidth=1.2, linestyle="--", label=f"model's mean {number(t.mean_value)}"
+        )
     if len(t.member_values):
         at = np.asarray(t.member_values)[np.isfinite(t.member_values)]
         ends = min(left[0], t.statistic), max(left[-1] + bars["width"], t.statistic, t.mean_value)
@@ -239,7 +241,7 @@ def plot_ensemble_weights(
     ax.set_xlabel(f"{noun}, the heaviest first" if many else noun)
     ax.set_ylabel("weight λ")
     label = measure_label(t.measure)
-    least = f"least {label}: {number(t.statistic)}, plain mean {number(t.mean_value)}"
+    least = f"least {label}: {number(t.statistic)}, model's mean {number(t.mean_value)}"
     headline(ax, _named(assay, t), least)
     return ax
 
@@ -247,7 +249,7 @@ def plot_ensemble_weights(
 def plot_calibration_before_after(
     assay: "Assay", model: str | None = None, measure: str | None = None, *, run: int = 0, ax: "Axes | None" = None
 ) -> "Axes":
-    """Reliability diagrams of the plain mean and of the best mixture, with Wilson intervals.
+    """Reliability diagrams of the model's mean and of the best mixture, with Wilson intervals.
 
     Parameters
     ----------
@@ -283,7 +285,7 @@ def plot_calibration_before_after(
     >>> a = uq.assay({"m": uq.Members([[[0.9, 0.1], [0.4, 0.6]]] * 4)}, [0, 0, 1, 0])
     >>> ax = plot_calibration_before_after(a, ax=Figure().subplots())
     >>> [t.get_text().split(",")[0] for t in ax.get_legend().get_texts()]
-    ['plain mean', 'best mixture']
+    ["model's mean", 'best mixture']
     """
     t = _test_of(assay, model, measure, run, mixed=True)
     look = looks(assay)[t.model]
@@ -291,12 +293,11 @@ def plot_calibration_before_after(
     ax.plot([0, 1], [0, 1], color="0.6", linewidth=0.8, linestyle="--", zorder=0)
     handles = []
     sides = (
-        ("plain mean", t.before, t.accuracy_mean, Look(GREY, "s", ":", ""), -0.006),
+        ("model's mean", t.before, t.accuracy_mean, Look(GREY, "s", ":", ""), -0.006),
         ("best mixture", t.after, t.accuracy_weighted, look, 0.006),
     )
     for name, bins, accuracy, own, shift in sides:
-        if bins is None:  # nothing without it: a test of mixtures has both
-            continue
+        assert bins is not None  # as weights are defined
         _draw_bins(ax, bins, own, shift)
         handles.append(swatch(own, f"{name}, accuracy {number(accuracy)}"))
     ax.set_xlim(-0.02, 1.02)
@@ -333,7 +334,7 @@ def _test_row(ax: Any, at: int, t: "ModelCalibration", look: Look) -> None:
     if np.isfinite(t.statistic):
         ax.plot([t.statistic], [at], **style, zorder=4)
     else:
-        ax.annotate(t.note or "undefined", (0.0, at), (4, 0), **_BESIDE, va="center", color=GREY)
+        ax.annotate(t.reason or "undefined", (0.0, at), (4, 0), **_BESIDE, va="center", color=GREY)
 
 
 def _draw_bins(ax: Any, bins: "Reliability", look: Look, shift: float) -> None:
@@ -402,6 +403,10 @@ def _test_of(
         raise InputError(f"model: {which} has no members that were mixed; its mean was tested; choose an ensemble.")
     runs = [t for t in fitting if t.model == fitting[0].model]
     for t in runs:
+        if t.run == run and mixed and np.isnan(t.weights).any():
+            raise InputError(
+                f"measure: {t.measure} of {t.model!r} has no best mixture ({t.reason}); choose another measure."
+            )
         if t.run == run:
             return t
     raise InputError(f"run: must be among {', '.join(str(t.run) for t in runs)}; got {run}; 0 is the first.")

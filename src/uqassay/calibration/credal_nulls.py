@@ -1,0 +1,133 @@
+"""The least value over mixtures with its null draws and p-value, for each null of the credal calibration test."""
+
+import math
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uqassay.calibration.confidence_region import likelihood_region
+from uqassay.calibration.mixtures import MixtureObjective, Mixtures
+from uqassay.calibration.monte_carlo import monte_carlo_pvalue
+from uqassay.calibration.paper_code import paper_code_test
+from uqassay.calibration.predictive_weights import predictive_weights
+from uqassay.calibration.random_null import random_mixture_null
+from uqassay.calibration.score_weights import log_loss_weights
+from uqassay.calibration.shared_members import SharedMembers
+from uqassay.calibration.simplex_search import SimplexSearch, minimise_over_simplex
+from uqassay.calibration.single_hypothesis import statistic_and_null
+from uqassay.calibration.worst_mixture import null_at, worst_mixture
+from uqassay.metrics.calibration_measures import CalibrationMeasure
+
+__all__ = ["BETA", "LeastError", "authors_code", "in_deviations", "minimised_null", "random_null", "single_member"]
+
+Floats = NDArray[np.float64]
+Labels = NDArray[np.intp]
+
+BETA = 0.001  # probability that the confidence region of the Berger-Boos form misses the truth
+N_REPEATS = 2  # further searches for the labels that came; how far they differ tells how far the search can be trusted
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class LeastError:
+    """The least value over λ, and how likely one as great is.
+
+    Attributes
+    ----------
+    statistic : float
+    pvalue : float
+    weights : array (M,)
+        λ that has it.
+    null : array (D,)
+        Null draws.
+    spread : float
+        How far independent searches differ, in standard deviations of the null; nan where there was only one.
+    evaluations : int
+        Mixtures judged.
+    """
+
+    statistic: float
+    pvalue: float
+    weights: Floats
+    null: Floats
+    spread: float
+    evaluations: int
+
+
+def single_member(
+    labels: Labels,
+    shared: SharedMembers,
+    measure: CalibrationMeasure,
+    n_draws: int,
+    resample: bool,
+    generator: np.random.Generator,
+) -> LeastError:
+    """The value of the only member."""
+    statistic, null = statistic_and_null(labels, shared.probs[:, 0], measure, n_draws, resample, generator)
+    return LeastError(statistic, monte_carlo_pvalue(statistic, null), np.ones(1), null, 0.0, 1)
+
+
+def authors_code(
+    labels: Labels, shared: SharedMembers, measure: CalibrationMeasure, n_draws: int, generator: np.random.Generator
+) -> LeastError:
+    """As the code of paper 001's authors has it."""
+    found = paper_code_test(labels, shared.probs, measure, n_draws, generator)
+    return LeastError(found.statistic, found.pvalue, found.weights, found.null, math.nan, found.evaluations)
+
+
+def random_null(
+    labels: Labels,
+    shared: SharedMembers,
+    measure: CalibrationMeasure,
+    n_draws: int,
+    resample: bool,
+    search: SimplexSearch,
+    generator: np.random.Generator,
+) -> LeastError:
+    """The null of paper 001: labels drawn from random mixtures, nothing minimised."""
+    mixtures = Mixtures(shared.probs)
+    objective = MixtureObjective(mixtures, labels[np.newaxis], measure)
+    values, weights = minimise_over_simplex(objective, search, generator)
+    truths = generator.dirichlet(np.ones(mixtures.n_members), n_draws)
+    null = random_mixture_null(mixtures, truths, measure, generator, instances="resampled" if resample else "kept")
+    statistic = float(values[0])
+    return LeastError(statistic, monte_carlo_pvalue(statistic, null), weights[0], null, math.nan, objective.evaluations)
+
+
+def minimised_null(
+    labels: Labels,
+    shared: SharedMembers,
+    measure: CalibrationMeasure,
+    null: str,
+    n_draws: int,
+    search: SimplexSearch,
+    generator: np.random.Generator,
+) -> LeastError:
+    """Labels drawn from one mixture, or from the worst of several (Berger-Boos), and the minimum taken for each draw."""
+    mixtures = Mixtures(shared.probs)
+    seeds = generator.integers(2**63, size=2)  # of the labels and of the search at each λ
+    if null == "minimised":
+        truth = predictive_weights(shared.probs, labels, generator)
+        found, evaluations = null_at(mixtures, labels, measure, truth, n_draws, search, seeds)
+    else:
+        likely = log_loss_weights(shared.probs, labels)[0]
+        given = np.take_along_axis(shared.probs, labels[:, np.newaxis, np.newaxis], axis=2)[..., 0]
+        region = likelihood_region(given, likely, BETA, generator)
+        found, evaluations = worst_mixture(mixtures, labels, measure, region, n_draws, search, seeds, generator)
+    again = MixtureObjective(mixtures, labels[np.newaxis], measure)
+    minima = [found.statistic, *(minimise_over_simplex(again, search, generator)[0][0] for _ in range(N_REPEATS))]
+    pvalue = float(np.minimum(1.0, found.pvalue + (BETA if null == "berger-boos" else 0.0)))  # nan stays nan
+    spread = in_deviations(np.array(minima), found.null)
+    return LeastError(found.statistic, pvalue, found.weights, found.null, spread, evaluations + again.evaluations)
+
+
+def in_deviations(minima: Floats, null: Floats) -> float:
+    """Range of the minima over the standard deviation of the null draws."""
+    if np.isnan(minima).any():
+        return math.nan
+    if (minima == minima[0]).all():  # infinite ones as well
+        return 0.0
+    deviation = float(null.std())
+    return float(np.ptp(minima)) / deviation if deviation > 0 else math.inf

@@ -1,0 +1,227 @@
+"""Calibration errors of mixtures for a search, found with as little work as possible.
+
+A mixture's probability lies between the least and the greatest of its members'. So most classes can never be the predicted
+one, and most probabilities never leave their bin of equal width: of an ensemble that mostly agrees, a few per cent of the
+n K probabilities are left to be found for each mixture. Single precision halves the work where only the better of two
+mixtures is looked for. The numbers differ by rounding from those of `uqassay.metrics`, so they say where the minimum lies,
+not what it is.
+"""
+
+from typing import Any, Protocol, final
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from uqassay._array import scratch
+from uqassay.metrics.calibration_bins import Edges, edges_of_equal_width, sums_of_equal_mass
+from uqassay.metrics.calibration_error import PrepareCalibrationError
+from uqassay.metrics.hosmer_lemeshow import PrepareHosmerLemeshow
+
+__all__ = ["MixtureErrors", "errors_of_mixtures", "products_of", "quick_numbers"]
+
+Floats = NDArray[Any]  # in single or double precision
+Labels = NDArray[np.intp]
+
+ROUNDING = 1e-6  # a class that stays further than this below another one in every member is never predicted
+BELOW = 4  # times the precision: what rounding left so little above j / B still belongs to the bin below
+NEAR_LEAST = 1e8  # times the least normal number, beneath which processors take a hundred times as long
+BLOCK = 8  # mixtures in one matrix product
+LONG_ROW = 2**16  # numbers of one mixture from which on it gets a product of its own
+
+
+class MixtureErrors(Protocol):
+    """The calibration error of many mixtures of the same members."""
+
+    @property
+    def n_columns(self) -> int:
+        """Numbers found for each mixture."""
+        ...
+
+    def arranged(self, labels: Labels) -> Labels:
+        """Labels (T, n) as `values` wants them."""
+        ...
+
+    def values(self, weights: Floats, labels: Labels) -> Floats:
+        """Errors of mixtures (L, M), each for its own labels (L, n), or all for the same ones (1, n), as (L,)."""
+        ...
+
+
+def errors_of_mixtures(members: Floats, prepare: object, dtype: DTypeLike) -> MixtureErrors | None:
+    """The errors of mixtures of members (n, M, K) in this precision; None for measures that need other numbers."""
+    match prepare:
+        case PrepareCalibrationError(norm="l1", debiased=False, by=by, binning=binning, n_bins=n_bins):
+            if by == "confidence":
+                return _Confidence(members, n_bins, binning == "mass", dtype)
+            return (_ClassesOfEqualMass if binning == "mass" else _ClassesOfEqualWidth)(members, n_bins, dtype)
+        case PrepareHosmerLemeshow(binning="mass", form="counts", n_bins=n_bins):
+            return _ClassesOfEqualMass(members, n_bins, dtype, chi_squared=True)
+    return None
+
+
+def products_of(weights: Floats, by_member: Floats, name: str | None = None) -> Floats:
+    """Weights (L, M) times (M, C), in the same way for any L; with a name the result lasts until that is used again."""
+    m, n_columns = by_member.shape
+    # Products of one size only: libraries sum in another order for one row than for several.
+    rows = BLOCK if n_columns < LONG_ROW else 1
+    blocks = np.zeros((-(-len(weights) // rows), rows, m), dtype=by_member.dtype)
+    blocks.reshape(-1, m)[: len(weights)] = weights
+    out = None if name is None else scratch(name, (len(blocks), rows, n_columns), by_member.dtype)
+    return np.matmul(blocks, by_member, out=out).reshape(len(blocks) * rows, n_columns)[: len(weights)]
+
+
+def quick_numbers(probs: Floats, dtype: DTypeLike) -> Floats:
+    """Probabilities in this precision; those near the least number are brought together above it, in the same order.
+
+    They must not become 0: equal probabilities share a bin of equal mass.
+    """
+    least = NEAR_LEAST * float(np.finfo(dtype).tiny)
+    quick = np.ascontiguousarray(probs, dtype=dtype)
+    low = (probs > 0) & (probs < least)
+    if low.any():
+        quick = quick.copy() if quick is probs else quick
+        lowest = np.log(np.nextafter(0.0, 1.0))
+        quick[low] = least * (0.5 + 0.5 * (np.log(probs[low]) - lowest) / (np.log(least) - lowest))
+    return quick
+
+
+@final
+class _Confidence:
+    """Bins of the greatest probability, found among the classes that can have it."""
+
+    def __init__(self, members: Floats, n_bins: int, equal_mass: bool, dtype: DTypeLike) -> None:
+        least, greatest = members.min(axis=1), members.max(axis=1)
+        possible = greatest >= least.max(axis=1, keepdims=True) - ROUNDING
+        self._order = np.argsort(-possible.sum(axis=1), kind="stable")  # most classes first
+        possible, members = possible[self._order], members[self._order]
+        rank = np.where(possible, np.cumsum(possible, axis=1), 0)
+        self._classes = []  # of instances 0, 1, ... that have so many, the first class, the second, ...
+        for i in range(1, int(rank.max()) + 1):
+            those = rank == i
+            self._classes.append(those[those.any(axis=1)].argmax(axis=1))
+        columns = [members[np.arange(len(classes)), :, classes] for classes in self._classes]
+        self._by_member = np.ascontiguousarray(np.concatenate(columns).T, dtype=dtype)
+        self._n, self._n_bins, self._equal_mass = len(members), n_bins, equal_mass
+        self.n_columns = self._by_member.shape[1]
+
+    def arranged(self, labels: Labels) -> Labels:
+        return labels[:, self._order]
+
+    def values(self, weights: Floats, labels: Labels) -> Floats:
+        products = products_of(weights, self._by_member, "mixtures")
+        confidence = products[:, : self._n]
+        hit = np.empty(confidence.shape, dtype=np.bool_)
+        hit[...] = labels == self._classes[0]
+        start = self._n
+        for classes in self._classes[1:]:
+            n = len(classes)
+            so_far, other, right = confidence[:, :n], products[:, start : start + n], hit[:, :n]
+            right ^= (right ^ (labels[:, :n] == classes)) & (other > so_far)  # of equally probable classes the first
+            np.maximum(so_far, other, out=so_far)
+            start += n
+        if self._equal_mass:
+            edges, _ = sums_of_equal_mass(confidence, self._n_bins)
+            at = _numbers(len(weights)) * self._n_bins + edges.passed(confidence)
+        else:
+            at = _bins(confidence, self._n_bins, np.zeros(1, dtype=np.intp), self._n_bins)
+        amounts = np.subtract(confidence, hit, out=scratch("amounts", hit.shape))
+        excess = _sums(at, len(weights), self._n_bins, amounts)
+        return np.abs(excess, out=excess).sum(axis=1) / self._n
+
+
+@final
+class _ClassesOfEqualWidth:
+    """Bins of the probability of every class. Those that stay in their bin are added up beforehand for each member."""
+
+    def __init__(self, members: Floats, n_bins: int, dtype: DTypeLike) -> None:
+        n, m, n_classes = members.shape
+        edges = Edges(edges_of_equal_width(n_bins)[1:-1], including=False)
+        by_class = members.transpose(1, 2, 0).reshape(m, n_classes * n)  # entry k n + i: class k of instance i
+        first_bin = np.repeat(np.arange(n_classes, dtype=np.intp) * n_bins, n)
+        lowest, highest = (edges.passed(ends) for ends in (by_class.min(axis=0), by_class.max(axis=0)))
+        moves, stays = np.flatnonzero(lowest != highest), np.flatnonzero(lowest == highest)
+        self._moving = np.ascontiguousarray(by_class[:, moves], dtype=dtype)
+        self._first_bin = first_bin[moves]
+        self._column = np.full(n_classes * n, -1, dtype=np.intp)  # among those that move
+        self._column[moves] = np.arange(len(moves))
+        self._settled = first_bin + lowest  # bins, numbered through over the classes
+        self._n_all = n_classes * n_bins
+        sums = [np.bincount(self._settled[stays], row[stays], minlength=self._n_all) for row in by_class]
+        self._staying = np.stack(sums)
+        self._n, self._n_classes, self._n_bins = n, n_classes, n_bins
+        self.n_columns = len(moves) + self._n_all
+
+    def arranged(self, labels: Labels) -> Labels:
+        return labels * self._n + np.arange(self._n)  # the entries of the classes that happened
+
+    def values(self, weights: Floats, labels: Labels) -> Floats:
+        n_mixtures, n_all = len(weights), self._n_all
+        moving = products_of(weights, self._moving, "mixtures")
+        at = _bins(moving, self._n_bins, self._first_bin, n_all)
+        column, happened = self._column[labels], self._settled[labels] + _numbers(n_mixtures) * n_all
+        if moving.shape[1]:
+            own = at.reshape(-1).take(np.maximum(column, 0) + _numbers(n_mixtures) * moving.shape[1])
+            happened = np.where(column >= 0, own, happened)
+        excess = products_of(weights, self._staying) + _sums(at, n_mixtures, n_all, moving)
+        excess -= _sums(happened, n_mixtures, n_all)
+        return np.abs(excess, out=excess).sum(axis=1) / (self._n * self._n_classes)
+
+
+@final
+class _ClassesOfEqualMass:
+    """Equally full bins of the probability of every class: all probabilities are found and sorted."""
+
+    def __init__(self, members: Floats, n_bins: int, dtype: DTypeLike, *, chi_squared: bool = False) -> None:
+        n, m, n_classes = members.shape
+        self._by_member = quick_numbers(members.transpose(1, 2, 0).reshape(m, n_classes * n), dtype)
+        self._n, self._n_classes, self._n_bins, self._chi_squared = n, n_classes, n_bins, chi_squared
+        self.n_columns = n_classes * n
+
+    def arranged(self, labels: Labels) -> Labels:
+        return labels
+
+    def values(self, weights: Floats, labels: Labels) -> Floats:
+        n_mixtures, n, n_classes, n_bins = len(weights), self._n, self._n_classes, self._n_bins
+        probs = products_of(weights, self._by_member, "mixtures")
+        row = _numbers(n_mixtures)
+        own = probs.reshape(-1).take(labels * n + np.arange(n) + row * (n_classes * n))
+        edges, expected = sums_of_equal_mass(probs.reshape(n_mixtures, n_classes, n), n_bins, overwrite=True)
+        place = edges.passed(own, labels + row * n_classes)
+        observed = _sums(labels * n_bins + row * (n_classes * n_bins) + place, n_mixtures, n_classes * n_bins)
+        expected = expected.reshape(observed.shape).astype(np.float64, copy=False)
+        excess = expected - observed
+        if not self._chi_squared:
+            return np.abs(excess, out=excess).sum(axis=1) / (n * n_classes)
+        with np.errstate(over="ignore"):
+            excess *= excess
+            excess /= np.maximum(expected, 5e-324)
+            return excess.sum(axis=1)
+
+
+def _bins(probs: Floats, n_bins: int, first_bin: Labels, n_all: int) -> NDArray[np.intp]:
+    """Bins (low, high] of equal width of probabilities (L, C), numbered through; they last until the next call."""
+    place = scratch("places", probs.shape, probs.dtype)
+    np.multiply(probs, n_bins * (1 - BELOW * float(np.finfo(probs.dtype).eps)), out=place)
+    np.ceil(place, out=place)
+    np.maximum(place, 1, out=place)
+    np.minimum(place, n_bins, out=place)
+    at = scratch("bins", probs.shape, np.intp)
+    offsets = [_numbers(len(probs)) * n_all - 1, first_bin]
+    if len(probs) * n_all < 1 / np.finfo(probs.dtype).eps:  # whole numbers that this precision knows
+        for offset in offsets:
+            place += offset.astype(probs.dtype)
+        np.copyto(at, place, casting="unsafe")
+    else:
+        np.copyto(at, place, casting="unsafe")
+        for offset in offsets:
+            at += offset
+    return at
+
+
+def _numbers(n: int) -> NDArray[np.intp]:
+    return np.arange(n, dtype=np.intp)[:, np.newaxis]
+
+
+def _sums(at: NDArray[np.intp], n_mixtures: int, n_bins: int, amounts: Floats | None = None) -> NDArray[np.float64]:
+    """Number, or sum of amounts (L, C), in each bin, (L, B)."""
+    sums = np.bincount(at.ravel(), None if amounts is None else amounts.ravel(), minlength=n_mixtures * n_bins)
+    return sums.reshape(n_mixtures, n_bins).astype(np.float64, copy=False)
