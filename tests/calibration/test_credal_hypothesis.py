@@ -274,7 +274,7 @@ def test_an_unsettled_search_is_named_in_the_note(random_generator, monkeypatch)
     assert "independent searches" not in credal_calibration_test(labels, members, n_draws=19).note
     monkeypatch.setattr("uqassay.calibration.credal_hypothesis.UNSETTLED", -1.0)
     test = credal_calibration_test(labels, members, n_draws=19)
-    assert f"differ by {test.search_spread:.1f} standard deviations of the null" in test.note
+    assert f"differ by {test.search_spread:.3g} standard deviations of the null" in test.note
 
 
 def test_groups_are_named_in_the_note(random_generator):

@@ -112,4 +112,5 @@ def kill_everywhere(folder: str) -> None:
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # shells have what runs in the background ignore it
     {"drive": drive, "kill-everywhere": kill_everywhere}[sys.argv[1]](sys.argv[2])

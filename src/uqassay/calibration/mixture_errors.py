@@ -122,7 +122,7 @@ class _Confidence:
             edges, _ = sums_of_equal_mass(confidence, self._n_bins)
             at = _numbers(len(weights)) * self._n_bins + edges.passed(confidence)
         else:
-            at = _bins(confidence, self._n_bins, np.zeros(1, dtype=np.intp), self._n_bins)
+            at = _bins(confidence, self._n_bins, None, self._n_bins)
         amounts = np.subtract(confidence, hit, out=scratch("amounts", hit.shape))
         excess = _sums(at, len(weights), self._n_bins, amounts)
         return np.abs(excess, out=excess).sum(axis=1) / self._n
@@ -197,15 +197,20 @@ class _ClassesOfEqualMass:
             return excess.sum(axis=1)
 
 
-def _bins(probs: Floats, n_bins: int, first_bin: Labels, n_all: int) -> NDArray[np.intp]:
-    """Bins (low, high] of equal width of probabilities (L, C), numbered through; they last until the next call."""
+def _bins(probs: Floats, n_bins: int, first_bin: Labels | None, n_all: int) -> NDArray[np.intp]:
+    """Bins (low, high] of equal width, numbered through, of confidences (L, n), or of probabilities (L, C) by class.
+
+    They last until the next call.
+    """
     place = scratch("places", probs.shape, probs.dtype)
     np.multiply(probs, n_bins * (1 - BELOW * float(np.finfo(probs.dtype).eps)), out=place)
     np.ceil(place, out=place)
-    np.maximum(place, 1, out=place)
     np.minimum(place, n_bins, out=place)
+    offsets = [_numbers(len(probs)) * n_all - 1]
+    if first_bin is not None:
+        np.maximum(place, 1, out=place)  # a confidence is never 0
+        offsets.append(first_bin)
     at = scratch("bins", probs.shape, np.intp)
-    offsets = [_numbers(len(probs)) * n_all - 1, first_bin]
     if len(probs) * n_all < 1 / np.finfo(probs.dtype).eps:  # whole numbers that this precision knows
         for offset in offsets:
             place += offset.astype(probs.dtype)

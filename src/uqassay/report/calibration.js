@@ -3,9 +3,9 @@
 const OUTCOMES = { rejected: ["✗", "no mixture is"], doubtful: ["?", "doubtful"], passes: ["✓", "passes"], undefined: ["–", "undefined"] };
 const NULLS = {
   single: "labels are drawn from its own probabilities",
-  minimised: "labels are drawn from the best mixture, and the best mixture for them is sought again",
+  minimised: "labels are drawn from a mixture that is likely, and the best mixture for them is sought again",
   random: "labels are drawn from mixtures chosen at random and judged by these, as in the paper; this rejects less often than it may",
-  "berger-boos": "labels are drawn from many mixtures that could be the best one, and the p-value is the largest of theirs; this rejects a little less often than it may",
+  "berger-boos": "labels are drawn from several mixtures that could be the true one, and the p-value is the largest of theirs; this rejects a little less often than it may",
 };
 const MANY_TESTS = 8; // sentences; more stand in a box of their own
 const chance = (p) => `p ${/^</.test(pvalue(p)) ? "" : "= "}${pvalue(p)}`;
