@@ -264,7 +264,9 @@ def test_more_is_judged_where_it_costs_less():
 
 @pytest.mark.parametrize(("name", "value"), [("n_left", 0), ("n_kept", 2.5), ("n_populations", "x"), ("n_steps", -1)])
 def test_searches_that_cannot_be(name, value):
-    with pytest.raises(InputError, match=f"search: {name} must be a whole number from 1; got .*; THOROUGH has \\d+"):
+    with pytest.raises(
+        InputError, match=f"search: {name} must be a whole number from 1; got .*; take one from THOROUGH"
+    ):
         replace(THOROUGH, **{name: value})
 
 

@@ -41,9 +41,7 @@ GRID_SHARE = 3  # of two members: so many times more mixtures judged first, afte
 FEW_ENTRIES = 1000  # n K below which more mixtures are judged, since each costs little
 MOST_EFFORT = 2.0  # times the mixtures, where few of the probabilities are needed to judge one, in several populations
 MANY = 65  # mixtures in a population: it is split where its parts have so many, since several small ones find more
-SMOOTH = (
-    0.4  # of the mixtures in a population, but at least 32, in 5 / 6 of the generations: minima are fewer and wider
-)
+SMOOTH = 0.4  # of the mixtures in a population for measures without jumps, which have fewer and wider minima
 HUGE = 1e20  # where no mixture has less, numbers count that single precision does not know
 PROBE = 1e-6  # step of the difference quotients
 FINER = 1 / 16  # the smallest step of a round of refinement over that of the round before
@@ -90,14 +88,8 @@ class SimplexSearch:
             least, value = int(field.name not in MAY_BE_0), getattr(self, field.name)
             if not is_number(value) or value != value // 1 or value < least:
                 raise InputError(
-                    f"search: {field.name} must be a whole number from {least}; got {value!r}; THOROUGH has "
-                    f"{_usual(field.name)}."
+                    f"search: {field.name} must be a whole number from {least}; got {value!r}; take one from THOROUGH."
                 )
-
-
-def _usual(name: str) -> int:
-    usual: int = getattr(THOROUGH, name)
-    return usual
 
 
 PATIENT = SimplexSearch(n_shared=2000, n_populations=1, n_kept=600, n_left=20, n_generations=60, n_rounds=8, n_steps=12)
