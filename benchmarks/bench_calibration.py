@@ -31,7 +31,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))  # so that 
 from uqassay._array import available_cores
 from uqassay.calibration.mixtures import MixtureObjective, Mixtures
 from uqassay.calibration.simplex_search import PATIENT, QUICK, THOROUGH, onto_simplex, search_simplex
-from uqassay.metrics.calibration_measures import CALIBRATION_MEASURES
+from uqassay.metrics.calibration.measures import CALIBRATION_MEASURES
 
 N, M, K = 100, 10, 10
 SETTINGS = [(u, scenario) for u in (0.01, 0.1, 1.0) for scenario in ("S1", "S2")]

@@ -26,9 +26,10 @@ import torch
 from uqassay import Prediction
 from uqassay.datasets import load_dataset
 from uqassay.errors import InputError
+from uqassay.losses import log_loss
 from uqassay.measures import generalised_hartley
 from uqassay.methods import LaplaceBridge, StandardNetwork
-from uqassay.metrics import expected_calibration_error, log_loss, ood_auc_score
+from uqassay.metrics import expected_calibration_error, ood_auc_score
 
 torch.set_num_threads(1)
 DATA = {"digits": 100, "wine": 100, "breast-cancer": 100, "mnist-10k": 30}  # epochs

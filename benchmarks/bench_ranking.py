@@ -18,7 +18,7 @@ from scipy.stats import kendalltau
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))  # so that it also runs uninstalled
 
-from uqassay.metrics.ranking import uq_auc_score, uq_c_index_score
+from uqassay.metrics.ranking.auc_and_c_index import uq_auc_score, uq_c_index_score
 
 SIZES = (100_000, 1_000_000, 10_000_000)
 LIFELINES_UP_TO = 1_000_000

@@ -119,10 +119,10 @@ def main() -> None:
     for n_members in (15, 100):
         probs = rng.dirichlet(np.ones(10), (N, n_members))
         members = uq.Members(probs)
-        loss = uq.metrics.unified_loss(labels, members, convention="paper")
+        loss = uq.losses.unified_loss(labels, members, convention="paper")
         expected = plain_paper(probs[:5], labels[:5])
         np.testing.assert_allclose(np.stack([loss.distance, loss.nonspecificity], axis=1)[:5], expected, atol=1e-8)
-        ours = best_time(lambda m=members: uq.metrics.unified_loss(labels, m, convention="paper"))
+        ours = best_time(lambda m=members: uq.losses.unified_loss(labels, m, convention="paper"))
         plain = best_time(lambda p=probs: plain_paper(p[:PLAIN], labels[:PLAIN]), 1) * N / PLAIN
         row(f"paper pipeline, M = {n_members}, K = 10", ours, {"plain": plain})
 

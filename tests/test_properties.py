@@ -44,8 +44,8 @@ def test_relabelling_the_classes_changes_no_measure(kind, seed, n_classes):
         np.testing.assert_allclose(uncertainty_score(other, name), values, atol=1e-9, err_msg=name)
     y = rng.integers(n_classes, size=4)
     for distance in ("kl", "js", "tv", "hellinger"):
-        a = uq.metrics.unified_loss(y, prediction, distance=distance).total
-        b = uq.metrics.unified_loss(np.argsort(order)[y], other, distance=distance).total
+        a = uq.losses.unified_loss(y, prediction, distance=distance).total
+        b = uq.losses.unified_loss(np.argsort(order)[y], other, distance=distance).total
         np.testing.assert_allclose(b, a, atol=1e-8, err_msg=distance)
 
 

@@ -7,13 +7,11 @@ file through `load`); `assay` gives evidence: numbers with intervals, tests, ran
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-# the function takes the name of the room it lives in, so it is imported at once; the others wait until asked for
-from uqassay.assay import assay
-
 __version__ = "0.1.0.dev0"
 
 _WHERE = {
-    "Assay": "assay.result",
+    "Assay": "evidence",
+    "assay": "evidence",
     "Dirichlet": "predictions",
     "GaussianLogits": "predictions",
     "Intervals": "predictions",
@@ -36,7 +34,10 @@ _ROOMS = (
     "credal",
     "datasets",
     "errors",
+    "evidence",
     "experiments",
+    "bench",
+    "losses",
     "measures",
     "methods",
     "metrics",
@@ -67,6 +68,7 @@ __all__ = [
     "from_object",
     "load",
     "load_labels",
+    "losses",
     "measures",
     "methods",
     "metrics",
@@ -75,9 +77,9 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from uqassay import calibration, credal, datasets, measures, methods, metrics, statistics
-    from uqassay.assay.result import Assay
+    from uqassay import calibration, credal, datasets, losses, measures, methods, metrics, statistics
     from uqassay.errors import InputError, UqassayError
+    from uqassay.evidence import Assay, assay
     from uqassay.predictions import (
         Dirichlet,
         GaussianLogits,

@@ -17,7 +17,7 @@ import pytest
 
 from uqassay.calibration.credal_hypothesis import credal_calibration_test
 from uqassay.calibration.single_hypothesis import calibration_test
-from uqassay.experiments.credal_scenarios import CredalSetting, draw_ensemble, draw_truth
+from uqassay.experiments.credal_calibration.scenarios import CredalSetting, draw_ensemble, draw_truth
 
 MEASURES = ("ece-confidence", "ece-classwise", "hosmer-lemeshow", "skce-ul")
 ALPHAS = (0.05, 0.1, 0.2)

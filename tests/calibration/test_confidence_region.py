@@ -12,7 +12,7 @@ from uqassay.calibration.monte_carlo import labels_from
 from uqassay.calibration.score_weights import log_loss_weights
 from uqassay.calibration.simplex_search import QUICK
 from uqassay.calibration.worst_mixture import NullAtMixture, worst_mixture
-from uqassay.metrics.calibration_measures import calibration_measure
+from uqassay.metrics.calibration.measures import calibration_measure
 
 
 def given_of(members, labels):

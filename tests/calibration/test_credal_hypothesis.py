@@ -18,7 +18,7 @@ from uqassay.calibration.simplex_search import QUICK
 from uqassay.calibration.single_hypothesis import calibration_test
 from uqassay.credal.vertices import lower_probability_vertices
 from uqassay.errors import InputError
-from uqassay.metrics.calibration_measures import calibration_measure
+from uqassay.metrics.calibration.measures import calibration_measure
 
 MEASURES = ("ece-confidence", "ece-classwise", "hosmer-lemeshow", "skce-ul")
 NULLS = ("minimised", "random", "berger-boos")

@@ -12,7 +12,7 @@ from uqassay.calibration.ensemble_weights import EnsembleWeights
 from uqassay.calibration.score_weights import brier_weights, log_loss_weights, mean_score
 from uqassay.calibration.simplex_search import QUICK
 from uqassay.errors import InputError
-from uqassay.metrics.calibration_measures import calibration_measure
+from uqassay.metrics.calibration.measures import calibration_measure
 
 SOLVERS = {"log-loss": log_loss_weights, "brier": brier_weights}
 

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 import uqassay as uq
-from uqassay.calibration._parts import two_parts
 from uqassay.calibration.credal_hypothesis import credal_calibration_test
 from uqassay.calibration.instance_hypothesis import instance_dependent_calibration_test
 from uqassay.calibration.instance_weights import InstanceWeights
+from uqassay.calibration.parts import two_parts
 from uqassay.calibration.single_hypothesis import calibration_test
 from uqassay.errors import InputError
 

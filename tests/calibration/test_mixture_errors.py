@@ -5,7 +5,7 @@ import pytest
 
 from uqassay.calibration.mixture_errors import errors_of_mixtures, products_of
 from uqassay.calibration.mixtures import MixtureObjective, Mixtures
-from uqassay.metrics.calibration_measures import CALIBRATION_MEASURES, calibration_measure
+from uqassay.metrics.calibration.measures import CALIBRATION_MEASURES, calibration_measure
 
 QUICK_ONES = ("ece-confidence", "ece-confidence-mass", "ece-classwise", "ece-classwise-mass", "hosmer-lemeshow")
 KINDS = ("spread", "agreeing", "votes", "one-hot", "equal", "tied classes", "float32")

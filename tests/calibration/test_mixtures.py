@@ -8,7 +8,7 @@ import pytest
 import uqassay.calibration.mixture_errors as mixture_errors
 import uqassay.calibration.mixtures as module
 from uqassay.calibration.mixtures import MixtureObjective, Mixtures
-from uqassay.metrics.calibration_measures import CALIBRATION_MEASURES
+from uqassay.metrics.calibration.measures import CALIBRATION_MEASURES
 
 SHAPES = ((12, 4, 3), (1, 2, 2), (7, 1, 5), (30, 9, 2))
 

@@ -9,7 +9,7 @@ from tests.calibration.test_credal_hypothesis import MEASURES, ensemble
 from uqassay.calibration.credal_hypothesis import credal_calibration_test
 from uqassay.calibration.mixtures import MixtureObjective, Mixtures
 from uqassay.calibration.paper_code import cobyla_minimum, paper_code_measure, quantile_pvalue
-from uqassay.metrics.calibration_measures import CALIBRATION_MEASURES, calibration_measure
+from uqassay.metrics.calibration.measures import CALIBRATION_MEASURES, calibration_measure
 
 
 def test_paper_code(random_generator):

@@ -24,7 +24,7 @@ from uqassay.calibration.simplex_search import (
     search_simplex,
 )
 from uqassay.errors import InputError
-from uqassay.metrics.calibration_measures import CALIBRATION_MEASURES, CalibrationMeasure
+from uqassay.metrics.calibration.measures import CALIBRATION_MEASURES, CalibrationMeasure
 
 FOUR = ("ece-confidence", "ece-classwise", "hosmer-lemeshow", "skce-ul")
 SETTINGS = [(u, scenario) for u in (0.01, 0.1, 1.0) for scenario in ("S1", "S2")]

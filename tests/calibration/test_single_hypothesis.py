@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 
 import uqassay as uq
+from uqassay.calibration.hosmer_lemeshow import hosmer_lemeshow_test
+from uqassay.calibration.kernel_hypothesis import skce_pvalue
 from uqassay.calibration.monte_carlo import check_alpha, labels_from, monte_carlo_pvalue, null_threshold, pvalue_text
 from uqassay.calibration.random_null import known_mixture_null
 from uqassay.calibration.single_hypothesis import calibration_test
 from uqassay.errors import InputError
-from uqassay.metrics.calibration_measures import calibration_measure
-from uqassay.metrics.hosmer_lemeshow import hosmer_lemeshow_test
-from uqassay.metrics.kernel_calibration_error import PrepareKernel
-from uqassay.metrics.kernel_calibration_pvalue import skce_pvalue
+from uqassay.metrics.calibration.kernel_error import PrepareKernel
+from uqassay.metrics.calibration.measures import calibration_measure
 
 MEASURES = ("ece-confidence", "ece-classwise", "hosmer-lemeshow", "skce-ul", "skce-uq")
 

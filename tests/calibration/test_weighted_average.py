@@ -11,7 +11,7 @@ import uqassay as uq
 from uqassay.calibration.credal_hypothesis import credal_calibration_test
 from uqassay.calibration.weighted_average import _errors, weighted_average_effect
 from uqassay.errors import InputError
-from uqassay.metrics.calibration_measures import calibration_measure
+from uqassay.metrics.calibration.measures import calibration_measure
 from uqassay.statistics import paired_mean_test
 
 

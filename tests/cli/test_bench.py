@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 import uqassay as uq
+from uqassay.bench.cell import Cell
+from uqassay.bench.runner import Costs, RunSummary
+from uqassay.bench.runner import Progress as Far
+from uqassay.bench.store import Store
 from uqassay.cli import bench, bench_output, commands, terminal
-from uqassay.experiments.bench.cell import Cell
-from uqassay.experiments.runner import Costs, RunSummary
-from uqassay.experiments.runner import Progress as Far
-from uqassay.experiments.store import Store
 
 SMOKE = ["bench", "--dataset", "iris", "--method", "snn", "--preset", "smoke", "--workers", "0"]
 
@@ -197,7 +197,7 @@ def test_dry_run_that_runs_first_cells_counts_the_other_failed_ones_again(run, t
 
     words = [*SMOKE, "--seeds", 3, "-o", tmp_path]
     with monkeypatch.context() as patch:
-        patch.setattr("uqassay.experiments.bench.methods.run_method", refuse)
+        patch.setattr("uqassay.bench.methods.run_method", refuse)
         assert run(*words).code == 1
     timed = run(*words, "--dry-run", "--first", "--retry-failed")
     assert timed.code == 0
@@ -445,7 +445,7 @@ def test_interrupt_says_that_the_same_command_goes_on(run, tmp_path, monkeypatch
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr("uqassay.experiments.bench.methods.changed_data", interrupt)
+        patch.setattr("uqassay.bench.methods.changed_data", interrupt)
         ran = run(*SMOKE, "-o", tmp_path)
     assert (ran.code, ran.out) == (130, "")
     assert ran.err == f"Interrupted: what is done stays in {tmp_path}; the same command goes on.\n"

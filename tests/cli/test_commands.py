@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import uqassay as uq
-from uqassay.assay.storage import plain, ranking_json
 from uqassay.cli import commands
+from uqassay.evidence.storage import plain, ranking_json
 from uqassay.experiments import reproduction
 
 

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 import uqassay as uq
-from uqassay.assay.ood import detect_ood_in_predictions
-from uqassay.assay.storage import plain
 from uqassay.cli import terminal
+from uqassay.evidence.ood import detect_ood_in_predictions
+from uqassay.evidence.storage import plain
 
 MODELS = {"DE": "de", "EDL": "edl", "box": "intervals"}
 

@@ -8,16 +8,16 @@ import pytest
 from scipy import integrate, special, stats
 
 import uqassay as uq
+from uqassay.bench.cell import Cell
+from uqassay.bench.store import StoredResult
 from uqassay.cli import main
 from uqassay.errors import InputError
 from uqassay.experiments import method_check, method_check_training
-from uqassay.experiments.bench.cell import Cell
 from uqassay.experiments.method_check import VARIANTS, Variant, reproduce_methods
 from uqassay.experiments.method_check_tables import accuracy_lines, accuracy_rows, signature_lines
 from uqassay.experiments.method_check_training import bridge_errors, shuffled_and_noise, train_and_measure
 from uqassay.experiments.method_signatures import signatures_of
 from uqassay.experiments.reproduction import options_of, steps_of
-from uqassay.experiments.store import StoredResult
 
 FEW = ("snn", "deep-ensemble", "evidential", "bagging")
 

@@ -9,7 +9,7 @@ import pytest
 
 from uqassay.cli import main
 from uqassay.errors import InputError
-from uqassay.experiments import PROTOCOLS, Cell, Reproduction, printed_table, reproduce
+from uqassay.experiments import PROTOCOLS, PrintedCell, Reproduction, printed_table, reproduce
 from uqassay.experiments.reproduction import options_of, steps_of
 
 NAN = float("nan")
@@ -20,16 +20,18 @@ NAN = float("nan")
     [(0.407, 0.4055, 0.407, True), (0.408, 0.4, 0.407, False), (NAN, 0.4, 0.5, None), (0.4, NAN, 0.5, None)],
 )
 def test_a_cell_agrees_within_its_interval(paper, low, high, agrees):
-    assert Cell.within("table1/A/e", paper, 0.4, low, high).agrees is agrees
+    assert PrintedCell.within("table1/A/e", paper, 0.4, low, high).agrees is agrees
 
 
 def test_the_interval_survives_binary_rounding():
-    assert Cell.within("table1/A/e", 0.4, 0.3, 0.3 - 0.1, 0.1 + 0.2 + 0.1).agrees
-    assert Cell.within("table1/A/e", 0.3, 0.3, 0.0, 0.1 * 3 - 4e-17).agrees
+    assert PrintedCell.within("table1/A/e", 0.4, 0.3, 0.3 - 0.1, 0.1 + 0.2 + 0.1).agrees
+    assert PrintedCell.within("table1/A/e", 0.3, 0.3, 0.0, 0.1 * 3 - 4e-17).agrees
 
 
 def test_json_has_the_agreed_keys_and_no_nan():
-    result = Reproduction("demo", "a paper", (Cell.within("t/a", NAN, NAN, 0.0, 1.0), Cell.within("t/b", 2.0, 1, 0, 1)))
+    result = Reproduction(
+        "demo", "a paper", (PrintedCell.within("t/a", NAN, NAN, 0.0, 1.0), PrintedCell.within("t/b", 2.0, 1, 0, 1))
+    )
     rows = json.loads(json.dumps(result.to_json(), allow_nan=False))
     assert [list(row) for row in rows] == [["name", "paper", "ours", "low", "high", "agrees", "note"]] * 2
     assert rows[0]["paper"] is None
@@ -39,9 +41,9 @@ def test_json_has_the_agreed_keys_and_no_nan():
 
 def test_summary_counts_every_table():
     rows = (
-        Cell.within("t1/a", 1, 1, 0, 2),
-        Cell.within("t1/b", 9, 1, 0, 2, note="because"),
-        Cell.within("t2/a", NAN, 1, 0, 2),
+        PrintedCell.within("t1/a", 1, 1, 0, 2),
+        PrintedCell.within("t1/b", 9, 1, 0, 2, note="because"),
+        PrintedCell.within("t2/a", NAN, 1, 0, 2),
     )
     lines = Reproduction("demo", "a paper", rows, ("a remark",)).summary().splitlines()
     assert lines == [
@@ -54,7 +56,7 @@ def test_summary_counts_every_table():
 
 
 def test_a_listed_summary_shows_every_cell_then_notes_then_the_reading():
-    rows = (Cell.within("t1/a", 1.5, 1, 0, 2), Cell.within("t1/bb", 9, 1, 0, 2, note="because"))
+    rows = (PrintedCell.within("t1/a", 1.5, 1, 0, 2), PrintedCell.within("t1/bb", 9, 1, 0, 2, note="because"))
     result = Reproduction("demo", "a paper", rows, ("a remark",), ("more", "and more"), listed=True)
     assert result.summary().splitlines() == [
         "demo: a paper",

@@ -11,7 +11,7 @@ from tests.kinds import KINDS, random_prediction
 
 import uqassay as uq
 from uqassay.errors import InputError
-from uqassay.measures.free_energy import free_energy
+from uqassay.measures.free_energies import free_energy
 from uqassay.measures.scores import SCORES, Score, score_columns, score_names, uncertainty_score
 from uqassay.measures.variance import predicted_class_variance, total_variance, variance_decomposition
 from uqassay.measures.votes import variation_ratio, vote_entropy, vote_shares

@@ -14,7 +14,7 @@ from hypothesis.extra import numpy as hnp
 
 import uqassay as uq
 from uqassay.errors import FileFormatError, InputError
-from uqassay.predictions._base import Prediction
+from uqassay.predictions.base import Prediction
 from uqassay.predictions.file_opening import FORMATS
 
 FULL_FORMATS = [".npz", ".safetensors", ".zarr", ".pt"]  # every kind, with everything that it carries

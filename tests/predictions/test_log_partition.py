@@ -6,7 +6,7 @@ from scipy.special import log_softmax, logsumexp
 
 import uqassay as uq
 from uqassay.errors import FileFormatError, InputError
-from uqassay.measures.free_energy import free_energy
+from uqassay.measures.free_energies import free_energy
 from uqassay.predictions.files import inspect_file
 from uqassay.predictions.named_arrays import prediction_from_arrays
 

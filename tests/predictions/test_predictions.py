@@ -144,7 +144,7 @@ def test_ecg_networks_one_diagnosis_at_a_time(shared):
     members = uq.Members.from_binary(data["probs"][:, :, 0], member_axis=0)
     assert members.probs.shape == (827, 10, 2)
     assert (members.labels() == data["gold"][:, 0]).mean() > 0.97
-    loss = uq.metrics.unified_loss(data["gold"][:, 0], members)
+    loss = uq.losses.unified_loss(data["gold"][:, 0], members)
     assert np.isfinite(loss.total).all()
 
 
@@ -216,7 +216,7 @@ def test_memory_maps_stay_memory_maps(tmp_path, random_generator):
     assert np.shares_memory(members[10:20].probs, mapped)
     held = uq.Members(np.array(mapped))
     y = random_generator.integers(4, size=50)
-    np.testing.assert_array_equal(uq.metrics.unified_loss(y, members).total, uq.metrics.unified_loss(y, held).total)
+    np.testing.assert_array_equal(uq.losses.unified_loss(y, members).total, uq.losses.unified_loss(y, held).total)
 
 
 # -- what is refused --------------------------------------------------------------------------------------------------
@@ -312,7 +312,7 @@ def test_a_hair_below_zero_counts_as_zero(kind):
         assert np.isfinite(uq.measures.uncertainty_score(prediction, name)).all()
     for y in ([1, 1], [[0.5, 0.5, 0], [1, 0, 0]]):
         for distance in ("kl", "js", "tv", "hellinger", "brier"):
-            assert np.isfinite(uq.metrics.unified_loss(y, prediction, distance=distance).total).all()
+            assert np.isfinite(uq.losses.unified_loss(y, prediction, distance=distance).total).all()
     assert np.isfinite(uq.assay({"m": prediction}, [1, 1], n_draws=10).findings.query("metric == 'kl'").estimate).all()
 
 
@@ -340,10 +340,10 @@ def test_predictions_iterate_but_are_no_arrays():
 @pytest.mark.parametrize(
     "function",
     [
-        lambda p: uq.metrics.unified_loss([0], p),
-        lambda p: uq.metrics.log_loss([0], p),
-        lambda p: uq.metrics.brier_loss([0], p),
-        lambda p: uq.metrics.is_correct([0], p),
+        lambda p: uq.losses.unified_loss([0], p),
+        lambda p: uq.losses.log_loss([0], p),
+        lambda p: uq.losses.brier_loss([0], p),
+        lambda p: uq.losses.is_correct([0], p),
         lambda p: uq.measures.generalised_hartley(p),
         lambda p: uq.measures.nonspecificity(p),
         lambda p: uq.measures.upper_entropy(p),

@@ -3,9 +3,9 @@
 import numpy as np
 
 import uqassay as uq
-from uqassay.assay.calibration import ModelCalibration
-from uqassay.metrics.calibration_measures import CALIBRATION_MEASURES
-from uqassay.metrics.reliability import reliability
+from uqassay.evidence.calibration_tests import ModelCalibration
+from uqassay.metrics.calibration.measures import CALIBRATION_MEASURES
+from uqassay.metrics.calibration.reliability import reliability
 
 
 def softmax(z):

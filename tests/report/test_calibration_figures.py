@@ -10,8 +10,8 @@ from matplotlib.figure import Figure
 from tests.report.calibration_cases import ensembles, made_up
 
 import uqassay as uq
-from uqassay.assay.calibration import holm_adjusted
 from uqassay.errors import InputError
+from uqassay.evidence.calibration_tests import holm_adjusted
 from uqassay.report import figures
 from uqassay.report.calibration import pvalue_words
 

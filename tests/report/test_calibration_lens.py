@@ -8,8 +8,8 @@ import pytest
 from tests.report.calibration_cases import ensembles, made_up, softmax
 
 import uqassay as uq
-from uqassay.assay.calibration import holm_adjusted
-from uqassay.metrics.calibration_measures import CALIBRATION_MEASURES
+from uqassay.evidence.calibration_tests import holm_adjusted
+from uqassay.metrics.calibration.measures import CALIBRATION_MEASURES
 from uqassay.report.calibration import calibration, null_histogram, outcome_of, pvalue_words
 from uqassay.report.definitions import DEFINITIONS, calibration_definitions, measure_label
 from uqassay.report.lenses import LENSES, lens_sections

@@ -7,11 +7,11 @@ import pytest
 
 import uqassay as uq
 from uqassay.measures.scores import SCORES
-from uqassay.metrics.ranking_metrics import RANKING_METRICS
+from uqassay.metrics.ranking.registry import RANKING_METRICS
 from uqassay.report.definitions import DEFINITIONS, definitions, score_label
 from uqassay.report.lenses import LENSES, lens_sections
 from uqassay.report.mistakes import BEST, best_scores, mistakes, ranked_scores, risk_curve
-from uqassay.report.payload import payload
+from uqassay.report.page_data import payload
 
 
 def softmax(z):

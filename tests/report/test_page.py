@@ -15,7 +15,7 @@ from uqassay.report.distributions import densities, mean_regions
 from uqassay.report.instances import BUDGET, instances, packed, probability_codes
 from uqassay.report.lenses import LENSES, lens_sections
 from uqassay.report.page import SCRIPTS, json_for_script, render, write_page
-from uqassay.report.payload import payload, tradeoff_grid
+from uqassay.report.page_data import payload, tradeoff_grid
 
 HOSTILE = "<img src=x onerror=alert(1)>"
 CLASSES = ["</script><script>alert(2)</script>", "a & b", "\u2028 {{payload}}"]

@@ -9,11 +9,11 @@ from hypothesis.extra import numpy as hnp
 
 from uqassay.errors import InputError
 from uqassay.statistics import (
-    _resampling,
     bca_interval,
     bootstrap_means,
     bootstrap_run_means,
     percentile_interval,
+    resampling,
     winning_probability,
 )
 
@@ -79,10 +79,10 @@ def test_draws_do_not_depend_on_the_block_size(block, monkeypatch, random_genera
     integers = random_generator.integers(0, 1000, size=(37, 5))  # sums of integers know no rounding
     floats = random_generator.normal(size=(37, 5))
     before = bootstrap_means(integers, n_draws=130), bootstrap_means(floats, n_draws=130)
-    monkeypatch.setattr(_resampling, "_BLOCK_DRAWS", block)
+    monkeypatch.setattr(resampling, "_BLOCK_DRAWS", block)
     np.testing.assert_array_equal(bootstrap_means(integers, n_draws=130), before[0])
     np.testing.assert_allclose(bootstrap_means(floats, n_draws=130), before[1], rtol=1e-11, atol=1e-14)
-    monkeypatch.setattr(_resampling, "_BLOCK_CELLS", 74)  # many instances: two draws at a time
+    monkeypatch.setattr(resampling, "_BLOCK_CELLS", 74)  # many instances: two draws at a time
     np.testing.assert_array_equal(bootstrap_means(integers, n_draws=130), before[0])
 
 

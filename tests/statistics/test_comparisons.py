@@ -12,12 +12,12 @@ from hypothesis.extra import numpy as hnp
 from uqassay.errors import InputError
 from uqassay.statistics import (
     PairedComparison,
-    _resampling,
     benjamini_hochberg,
     compare_to_best,
     holm,
     mean_estimate,
     paired_mean_test,
+    resampling,
 )
 
 METHODS = ["student-t", "permutation"]
@@ -126,7 +126,7 @@ def test_permutation_with_tied_sums():
 def test_permutation_does_not_depend_on_the_block_size(n, monkeypatch, random_generator):
     a, b = random_generator.normal(size=(2, n))
     before = paired_mean_test(a, b, method="permutation", n_draws=300)
-    monkeypatch.setattr(_resampling, "_BLOCK_DRAWS", 7)
+    monkeypatch.setattr(resampling, "_BLOCK_DRAWS", 7)
     assert paired_mean_test(a, b, method="permutation", n_draws=300) == before
 
 

@@ -5,9 +5,9 @@ import pytest
 
 from uqassay.errors import InputError
 from uqassay.statistics import mean_estimate, paired_mean_test, proportion_estimate
-from uqassay.statistics._samples import make_units
 from uqassay.statistics.delong import auc_linearised, delong_covariance
 from uqassay.statistics.linearised import Linearised, linearised_estimate, spread_of, spread_of_samples
+from uqassay.statistics.samples import make_units
 from uqassay.statistics.statistic_comparisons import paired_statistic_test, pairwise_statistic_tests
 
 

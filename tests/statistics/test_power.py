@@ -7,10 +7,10 @@ import pytest
 from scipy import special
 
 from uqassay.errors import InputError
-from uqassay.statistics._samples import make_units
 from uqassay.statistics.delong import auc_linearised
 from uqassay.statistics.linearised import Linearised, linearised_estimate, spread_of
 from uqassay.statistics.power import plan_auc_difference, plan_difference_from_pilot
+from uqassay.statistics.samples import make_units
 
 
 def test_power_against_the_normal_formula():

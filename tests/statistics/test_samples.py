@@ -7,7 +7,7 @@ import pytest
 
 from uqassay.errors import InputError
 from uqassay.statistics import bootstrap_weights, kendall_tau_estimate, mean_estimate, proportion_estimate
-from uqassay.statistics._samples import (
+from uqassay.statistics.samples import (
     _small_sample_correction,
     as_floats,
     check_level,

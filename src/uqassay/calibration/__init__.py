@@ -2,11 +2,13 @@
 
 from uqassay.calibration.credal_hypothesis import CredalCalibrationTest, credal_calibration_test
 from uqassay.calibration.ensemble_weights import EnsembleWeights
+from uqassay.calibration.hosmer_lemeshow import HosmerLemeshowTest, hosmer_lemeshow_test
 from uqassay.calibration.instance_hypothesis import (
     InstanceDependentCalibrationTest,
     instance_dependent_calibration_test,
 )
 from uqassay.calibration.instance_weights import InstanceWeights
+from uqassay.calibration.kernel_hypothesis import KernelCalibrationTest, kernel_calibration_estimate, skce_pvalue
 from uqassay.calibration.miscalibration import Miscalibration
 from uqassay.calibration.power_analysis import (
     CalibrationPower,
@@ -27,15 +29,24 @@ __all__ = [
     "CalibrationTest",
     "CredalCalibrationTest",
     "EnsembleWeights",
+    "HosmerLemeshowTest",
     "InstanceDependentCalibrationTest",
     "InstanceWeights",
+    "KernelCalibrationTest",
     "Miscalibration",
     "SimplexSearch",
     "WeightedAverageEffect",
     "calibration_power",
     "calibration_test",
     "credal_calibration_test",
+    "hosmer_lemeshow_test",
     "instance_dependent_calibration_test",
+    "kernel_calibration_estimate",
     "required_instances",
+    "skce_pvalue",
     "weighted_average_effect",
 ]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -9,7 +9,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from uqassay._array import RandomState
 from uqassay._array import generator as as_generator
-from uqassay.calibration._parts import check_search, hard_labels
 from uqassay.calibration.credal_nulls import (
     BETA,
     LeastError,
@@ -26,12 +25,13 @@ from uqassay.calibration.monte_carlo import (
     pvalue_text,
 )
 from uqassay.calibration.paper_code import paper_code_measure
+from uqassay.calibration.parts import check_search, hard_labels
 from uqassay.calibration.shared_members import shared_members
 from uqassay.calibration.simplex_search import QUICK, THOROUGH, SimplexSearch
 from uqassay.calibration.single_hypothesis import undefined_note
 from uqassay.errors import InputError
-from uqassay.metrics.calibration_measures import CalibrationMeasure, calibration_measure
-from uqassay.statistics._samples import check_choice, check_draws
+from uqassay.metrics.calibration.measures import CalibrationMeasure, calibration_measure
+from uqassay.statistics.samples import check_choice, check_draws
 
 __all__ = ["CredalCalibrationTest", "credal_calibration_test"]
 

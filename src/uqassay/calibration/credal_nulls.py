@@ -18,7 +18,7 @@ from uqassay.calibration.shared_members import SharedMembers
 from uqassay.calibration.simplex_search import SimplexSearch, minimise_over_simplex
 from uqassay.calibration.single_hypothesis import statistic_and_null
 from uqassay.calibration.worst_mixture import null_at, worst_mixture
-from uqassay.metrics.calibration_measures import CalibrationMeasure
+from uqassay.metrics.calibration.measures import CalibrationMeasure
 
 __all__ = ["BETA", "LeastError", "authors_code", "in_deviations", "minimised_null", "random_null", "single_member"]
 

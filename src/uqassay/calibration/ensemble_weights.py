@@ -8,13 +8,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from uqassay._array import RandomState, row_chunks
 from uqassay._array import generator as as_generator
-from uqassay.calibration._parts import check_search, hard_labels, member_array
 from uqassay.calibration.mixtures import MixtureObjective, Mixtures
+from uqassay.calibration.parts import check_search, hard_labels, member_array
 from uqassay.calibration.score_weights import ScoreWeights, brier_weights, log_loss_weights
 from uqassay.calibration.simplex_search import THOROUGH, SimplexSearch, minimise_over_simplex
 from uqassay.errors import InputError
-from uqassay.metrics.calibration_measures import CalibrationMeasure, calibration_measure
-from uqassay.metrics.proper_score_parts import prepare_brier, prepare_log_score
+from uqassay.metrics.calibration.measures import CalibrationMeasure, calibration_measure
+from uqassay.metrics.calibration.proper_score_parts import prepare_brier, prepare_log_score
 from uqassay.predictions import Point
 
 __all__ = ["EnsembleWeights"]

@@ -9,12 +9,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from uqassay._array import RandomState
 from uqassay._array import generator as as_generator
-from uqassay.calibration._parts import groups_of, hard_labels, member_array, two_parts
 from uqassay.calibration.instance_weights import InstanceWeights, WeightModel, feature_array
 from uqassay.calibration.monte_carlo import CALIBRATED, check_alpha, labels_from, monte_carlo_pvalue, pvalue_text
+from uqassay.calibration.parts import groups_of, hard_labels, member_array, two_parts
 from uqassay.calibration.single_hypothesis import undefined_note
-from uqassay.metrics.calibration_measures import CalibrationMeasure, calibration_measure
-from uqassay.statistics._samples import check_choice, check_draws
+from uqassay.metrics.calibration.measures import CalibrationMeasure, calibration_measure
+from uqassay.statistics.samples import check_choice, check_draws
 
 __all__ = ["InstanceDependentCalibrationTest", "instance_dependent_calibration_test"]
 

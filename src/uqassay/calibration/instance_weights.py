@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from uqassay._array import RandomState, as_numeric, check_rows
 from uqassay._array import generator as as_generator
-from uqassay.calibration._parts import check_whole, groups_of, hard_labels, member_array
+from uqassay.calibration.parts import check_whole, groups_of, hard_labels, member_array
 from uqassay.calibration.weight_network import (
     Layers,
     Loss,
@@ -22,7 +22,7 @@ from uqassay.calibration.weight_network import (
 )
 from uqassay.errors import InputError
 from uqassay.predictions import Point
-from uqassay.statistics._samples import Units, check_choice, is_number, make_units, refuse_masked
+from uqassay.statistics.samples import Units, check_choice, is_number, make_units, refuse_masked
 
 __all__ = ["InstanceWeights", "WeightModel", "feature_array"]
 

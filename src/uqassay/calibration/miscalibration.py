@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uqassay.errors import InputError
-from uqassay.statistics._samples import is_number
+from uqassay.statistics.samples import is_number
 
 __all__ = ["Miscalibration"]
 

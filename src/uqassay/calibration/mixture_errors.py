@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from uqassay._array import scratch
-from uqassay.metrics.calibration_bins import Edges, edges_of_equal_width, sums_of_equal_mass
-from uqassay.metrics.calibration_error import PrepareCalibrationError
-from uqassay.metrics.hosmer_lemeshow import PrepareHosmerLemeshow
+from uqassay.metrics.calibration.binned_error import PrepareCalibrationError
+from uqassay.metrics.calibration.bins import Edges, edges_of_equal_width, sums_of_equal_mass
+from uqassay.metrics.calibration.hosmer_lemeshow import PrepareHosmerLemeshow
 
 __all__ = ["MixtureErrors", "errors_of_mixtures", "products_of", "quick_numbers"]
 

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from uqassay._array import available_cores
 from uqassay.calibration.mixture_errors import MixtureErrors, errors_of_mixtures, products_of, quick_numbers
-from uqassay.metrics.calibration_measures import CalibrationMeasure
+from uqassay.metrics.calibration.measures import CalibrationMeasure
 
 __all__ = ["MixtureObjective", "Mixtures"]
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from uqassay.calibration.mixtures import MixtureObjective, Mixtures
 from uqassay.calibration.random_null import random_mixture_null
-from uqassay.metrics.calibration_measures import CALIBRATION_MEASURES, CalibrationMeasure, calibration_measure
+from uqassay.metrics.calibration.measures import CALIBRATION_MEASURES, CalibrationMeasure, calibration_measure
 
 __all__ = ["PaperCodeTest", "cobyla_minimum", "paper_code_measure", "paper_code_test"]
 

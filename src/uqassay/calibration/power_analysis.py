@@ -8,15 +8,15 @@ from numpy.typing import NDArray
 from scipy import special
 
 from uqassay._array import RandomState
-from uqassay.calibration._parts import check_whole
 from uqassay.calibration.credal_hypothesis import Null
+from uqassay.calibration.parts import check_whole
 from uqassay.calibration.power_simulation import Alternative, PowerSimulation, fitted_probit
 from uqassay.calibration.simplex_search import SimplexSearch
 from uqassay.errors import InputError
-from uqassay.metrics.calibration_measures import CalibrationMeasure, calibration_measure
+from uqassay.metrics.calibration.measures import CalibrationMeasure, calibration_measure
 from uqassay.statistics import Estimate
 from uqassay.statistics._planning import check_inside
-from uqassay.statistics._samples import check_draws
+from uqassay.statistics.samples import check_draws
 
 __all__ = ["CalibrationPower", "CalibrationSampleSize", "calibration_power", "required_instances"]
 

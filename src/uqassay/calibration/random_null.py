@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from uqassay.calibration.mixtures import Mixtures
 from uqassay.calibration.monte_carlo import labels_from
-from uqassay.metrics.calibration_measures import CalibrationMeasure
+from uqassay.metrics.calibration.measures import CalibrationMeasure
 
 __all__ = ["Instances", "known_mixture_null", "random_mixture_null"]
 

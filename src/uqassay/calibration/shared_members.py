@@ -10,9 +10,9 @@ from uqassay._array import as_numeric
 from uqassay.credal.vertices import outermost_permutations, permutation_vertices
 from uqassay.errors import InputError
 from uqassay.predictions import Intervals, Masses, Members, Point, Vertices
-from uqassay.predictions._base import Prediction, not_negative
+from uqassay.predictions.base import Prediction, not_negative
 from uqassay.predictions.drawn import Drawn
-from uqassay.statistics._samples import refuse_masked
+from uqassay.statistics.samples import refuse_masked
 
 __all__ = ["SharedMembers", "interval_vertices", "point_probs", "shared_members"]
 

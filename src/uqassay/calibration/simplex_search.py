@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from uqassay.calibration.mixtures import MixtureObjective
 from uqassay.errors import InputError
-from uqassay.statistics._samples import is_number
+from uqassay.statistics.samples import is_number
 
 __all__ = [
     "PATIENT",

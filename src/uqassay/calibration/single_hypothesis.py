@@ -9,7 +9,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from uqassay._array import RandomState
 from uqassay._array import generator as as_generator
-from uqassay.calibration._parts import hard_labels
+from uqassay.calibration.hosmer_lemeshow import hosmer_lemeshow_test
+from uqassay.calibration.kernel_hypothesis import skce_pvalue
 from uqassay.calibration.mixtures import Mixtures
 from uqassay.calibration.monte_carlo import (
     CALIBRATED,
@@ -19,14 +20,14 @@ from uqassay.calibration.monte_carlo import (
     plain_number,
     pvalue_text,
 )
+from uqassay.calibration.parts import hard_labels
 from uqassay.calibration.random_null import known_mixture_null, random_mixture_null
 from uqassay.calibration.shared_members import point_probs
 from uqassay.errors import InputError
-from uqassay.metrics.calibration_measures import CalibrationMeasure, calibration_measure
-from uqassay.metrics.hosmer_lemeshow import PrepareHosmerLemeshow, hosmer_lemeshow_test
-from uqassay.metrics.kernel_calibration_error import PrepareKernel
-from uqassay.metrics.kernel_calibration_pvalue import skce_pvalue
-from uqassay.statistics._samples import check_choice, check_draws
+from uqassay.metrics.calibration.hosmer_lemeshow import PrepareHosmerLemeshow
+from uqassay.metrics.calibration.kernel_error import PrepareKernel
+from uqassay.metrics.calibration.measures import CalibrationMeasure, calibration_measure
+from uqassay.statistics.samples import check_choice, check_draws
 
 __all__ = ["CalibrationTest", "calibration_test"]
 

@@ -10,12 +10,12 @@ from scipy import special
 
 from uqassay._array import RandomState
 from uqassay._array import generator as as_generator
-from uqassay.calibration._parts import Parts, check_whole, groups_of, hard_labels, member_array, two_parts
 from uqassay.calibration.credal_hypothesis import CredalCalibrationTest, Null, credal_calibration_test
+from uqassay.calibration.parts import Parts, check_whole, groups_of, hard_labels, member_array, two_parts
 from uqassay.errors import InputError
-from uqassay.metrics.calibration_measures import CalibrationMeasure, calibration_measure
+from uqassay.metrics.calibration.measures import CalibrationMeasure, calibration_measure
 from uqassay.statistics import Estimate, PairedComparison, bootstrap_weights, paired_mean_test, proportion_estimate
-from uqassay.statistics._samples import Units, check_level, make_units, refuse_masked
+from uqassay.statistics.samples import Units, check_level, make_units, refuse_masked
 
 __all__ = ["WeightedAverageEffect", "weighted_average_effect"]
 

@@ -14,7 +14,7 @@ from uqassay.calibration.confidence_region import LikelihoodRegion
 from uqassay.calibration.mixtures import MixtureObjective, Mixtures
 from uqassay.calibration.monte_carlo import monte_carlo_pvalue
 from uqassay.calibration.simplex_search import SimplexSearch, minimise_over_simplex
-from uqassay.metrics.calibration_measures import CalibrationMeasure
+from uqassay.metrics.calibration.measures import CalibrationMeasure
 
 __all__ = ["NullAtMixture", "worst_mixture"]
 

@@ -79,3 +79,7 @@ def _refuse(sentence: str) -> int:
 
     print(printable(" ".join(sentence.split())), file=sys.stderr)
     return 2
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

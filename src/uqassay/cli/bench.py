@@ -23,10 +23,10 @@ from uqassay.cli.text import printable, shell_line
 from uqassay.errors import InputError
 
 if TYPE_CHECKING:
-    from uqassay.experiments.bench.cell import Cell
-    from uqassay.experiments.bench.config import BenchConfig
-    from uqassay.experiments.bench.report import Comparison
-    from uqassay.experiments.runner import RunSummary
+    from uqassay.bench.cell import Cell
+    from uqassay.bench.config import BenchConfig
+    from uqassay.bench.report import Comparison
+    from uqassay.bench.runner import RunSummary
 
 __all__ = ["bench_app"]
 
@@ -164,8 +164,8 @@ def bench(
         check_page(output / "report.html", [])  # refused before anything is trained
     _check_folder(output, alone=config is None and dataset is None and method is None)
     plan = _config(given, config, output)
-    from uqassay.experiments.bench.methods import cells_of
-    from uqassay.experiments.bench.report import check_places
+    from uqassay.bench.methods import cells_of
+    from uqassay.bench.report import check_places
 
     cells = cells_of(plan)
     check_places(cells, output)
@@ -200,7 +200,7 @@ def status(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Show what of a benchmark is done, runs, waits and has failed."""
-    from uqassay.experiments.bench.status import read_status
+    from uqassay.bench.status import read_status
 
     found = read_status(folder)
     if as_json:
@@ -214,7 +214,7 @@ def status(
 
 def _config(given: dict[str, Any], file: Path | None, output: Path) -> "BenchConfig":
     """The options before the entries of the file; without data set and method, what the folder has stored goes on."""
-    from uqassay.experiments.bench.config import BenchConfig, read_config
+    from uqassay.bench.config import BenchConfig, read_config
 
     stored = output / "config.toml"
     if file is None and given["dataset"] is None and given["method"] is None and stored.is_file():
@@ -233,7 +233,7 @@ def _config(given: dict[str, Any], file: Path | None, output: Path) -> "BenchCon
 
 def _check_folder(output: Path, *, alone: bool) -> None:
     """Refuse a folder of something else with a config.toml, which would be replaced; alone, it is the configuration."""
-    from uqassay.experiments.bench.files import holds_benchmark
+    from uqassay.bench.files import holds_benchmark
 
     if not alone and (output / "config.toml").is_file() and not holds_benchmark(output):
         raise InputError(
@@ -266,13 +266,13 @@ def _seeds(text: str | None) -> int | list[int] | None:
 
 
 def _params(texts: Sequence[str] | None) -> dict[str, dict[str, Any]] | None:
-    from uqassay.experiments.bench.config import read_params
+    from uqassay.bench.config import read_params
 
     return None if texts is None else read_params(texts)
 
 
 def _conditions(texts: Sequence[str] | None) -> list[dict[str, Any]] | None:
-    from uqassay.experiments.bench.config import read_values
+    from uqassay.bench.config import read_values
 
     return None if texts is None else [read_values(text.split(","), "condition") for text in texts]
 
@@ -281,9 +281,9 @@ def _conditions(texts: Sequence[str] | None) -> list[dict[str, Any]] | None:
 
 
 def _run(plan: "BenchConfig", cells: "Sequence[Cell]", output: Path, *, retry_failed: bool) -> "RunSummary":
-    from uqassay.experiments.bench.report import write_config
-    from uqassay.experiments.runner import run_cells
-    from uqassay.experiments.store import Store
+    from uqassay.bench.report import write_config
+    from uqassay.bench.runner import run_cells
+    from uqassay.bench.store import Store
 
     Store(output)  # makes the folder, or says why it cannot
     write_config(plan, cells, output)
@@ -305,8 +305,8 @@ def _run(plan: "BenchConfig", cells: "Sequence[Cell]", output: Path, *, retry_fa
 def _dry_run(
     plan: "BenchConfig", cells: "Sequence[Cell]", output: Path, *, first: bool, retry_failed: bool, as_json: bool
 ) -> None:
+    from uqassay.bench.runner import cost_estimate, processes_of, run_cells
     from uqassay.cli import terminal
-    from uqassay.experiments.runner import cost_estimate, processes_of, run_cells
 
     costs = cost_estimate(cells, output, retry_failed=retry_failed)
     if first and costs.untimed:
@@ -336,8 +336,8 @@ def _report(
     plan: "BenchConfig", cells: "Sequence[Cell]", output: Path, checks: Sequence[Any]
 ) -> "tuple[list[Comparison], list[str], list[str]]":
     """Write the reports; the checks that failed and what they left out."""
+    from uqassay.bench.report import comparisons, write_comparison
     from uqassay.cli import terminal
-    from uqassay.experiments.bench.report import comparisons, write_comparison
 
     command = shell_line(["uqassay", "bench", "--config", str(output / "config.toml"), "-o", str(output)])
     with terminal.progress(2 * len(cells) + 1) as say:

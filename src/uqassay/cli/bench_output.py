@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 from uqassay.cli.text import ABSENT, percent, printable, shell_line
 
 if TYPE_CHECKING:
-    from uqassay.experiments.bench.report import Comparison
-    from uqassay.experiments.bench.status import BenchStatus
-    from uqassay.experiments.runner import Costs, RunSummary
-    from uqassay.experiments.runner import Progress as Far
+    from uqassay.bench.report import Comparison
+    from uqassay.bench.runner import Costs, RunSummary
+    from uqassay.bench.runner import Progress as Far
+    from uqassay.bench.status import BenchStatus
 
 SHOWN_FAILURES = 10
 
@@ -125,7 +125,7 @@ def plain_comparison(comparison: "Comparison") -> dict[str, Any]:
 
 def print_json(value: Any) -> None:
     """Strict JSON: no NaN, whatever the encoding of the terminal."""
-    from uqassay.assay.storage import plain
+    from uqassay.evidence.storage import plain
 
     print(json.dumps(plain(value), allow_nan=False, indent=2))
 

@@ -11,18 +11,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 import typer
 
-from uqassay.assay import CALIBRATION
 from uqassay.cli.inputs import AssayRequest, files_named, load_request, model_files
 from uqassay.cli.text import printable
 from uqassay.errors import InputError
+from uqassay.evidence import CALIBRATION
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from uqassay.assay.alignment import Aligned
-    from uqassay.assay.calibration import CalibrationPlan, ModelCalibration
     from uqassay.cli.calibration_held_out import HeldOut
-    from uqassay.metrics.calibration_measures import CalibrationMeasure
+    from uqassay.evidence.alignment import Aligned
+    from uqassay.evidence.calibration_tests import CalibrationPlan, ModelCalibration
+    from uqassay.metrics.calibration.measures import CalibrationMeasure
 
 __all__ = ["calibration_test"]
 
@@ -106,9 +106,9 @@ def calibration_test(
     ] = False,
 ) -> None:
     """Test whether a model, or a mixture of its members, is calibrated."""
-    from uqassay.assay.calibration import CalibrationPlan, check_measures
     from uqassay.cli import calibration_tables, terminal
     from uqassay.cli.calibration_held_out import print_held_out
+    from uqassay.evidence.calibration_tests import CalibrationPlan, check_measures
 
     chosen = check_measures(measure or CALIBRATION, "measure")
     plan = CalibrationPlan(
@@ -137,7 +137,7 @@ def calibration_test(
             f"fail-if-rejected: {first.measure} of {first.model} cannot be tested: {first.reason}; choose another measure."
         )
     if as_json:
-        from uqassay.assay.storage import plain
+        from uqassay.evidence.storage import plain
 
         facts: dict[str, Any] = {
             "n_instances": len(aligned.labels),
@@ -166,7 +166,7 @@ def _check(plan: "CalibrationPlan", alpha: float) -> None:
     """Refuse what can be refused before any file is read."""
     from uqassay.calibration.credal_nulls import BETA
     from uqassay.calibration.monte_carlo import check_alpha
-    from uqassay.statistics._samples import check_choice
+    from uqassay.statistics.samples import check_choice
 
     check_choice(plan.null, "null", ("minimised", "random", "berger-boos"))
     check_choice(plan.convention, "convention", ("exact", "paper-code"))
@@ -183,7 +183,7 @@ def _check(plan: "CalibrationPlan", alpha: float) -> None:
 
 def _check_held_out(plan: "CalibrationPlan", held_out: float | None, level: float | None) -> None:
     """Refuse options that held-out effects would not follow, and their level without them."""
-    from uqassay.statistics._samples import check_level
+    from uqassay.statistics.samples import check_level
 
     check_level(plan.level)
     if held_out is None:
@@ -204,7 +204,7 @@ def _check_held_out(plan: "CalibrationPlan", held_out: float | None, level: floa
 
 def _aligned(request: AssayRequest, say: Callable[[str], None]) -> "Aligned":
     """Predictions, labels and groups in the order of the first model that has ids."""
-    from uqassay.assay.alignment import align
+    from uqassay.evidence.alignment import align
 
     loaded = load_request(request, say)
     if loaded.labels.ndim == 2:
@@ -218,7 +218,7 @@ def _aligned(request: AssayRequest, say: Callable[[str], None]) -> "Aligned":
 
 
 def _chosen(aligned: "Aligned", instances: int | None, seed: int) -> "NDArray[np.intp]":
-    from uqassay.assay.calibration_cost import choose_instances
+    from uqassay.evidence.calibration_cost import choose_instances
 
     n = len(aligned.labels)
     if instances is not None and instances > n:
@@ -248,7 +248,7 @@ def _tests(
     plan: "CalibrationPlan",
     say: Callable[[str], None],
 ) -> "list[ModelCalibration]":
-    from uqassay.assay.calibration import IN_GROUPS, tested_run
+    from uqassay.evidence.calibration_tests import IN_GROUPS, tested_run
 
     n = len(aligned.labels)
     notes = [] if len(rows) == n else [f"tested on {len(rows):,} of {n:,} instances"]

@@ -14,7 +14,7 @@ from uqassay.cli import terminal
 from uqassay.cli.text import ABSENT, fixed, percent, printable, pvalue
 
 if TYPE_CHECKING:
-    from uqassay.assay.calibration import CalibrationPlan, ModelCalibration
+    from uqassay.evidence.calibration_tests import CalibrationPlan, ModelCalibration
 
 __all__ = ["number", "print_tests", "rejects", "sentence", "table_of_tests"]
 

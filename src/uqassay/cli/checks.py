@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from uqassay.cli.text import unicode_text
 from uqassay.errors import InputError
-from uqassay.metrics.ranking_metrics import RANKING_METRICS
+from uqassay.metrics.ranking.registry import RANKING_METRICS
 
 if TYPE_CHECKING:
-    from uqassay.assay import Assay
+    from uqassay.evidence import Assay
 
 __all__ = ["Check", "failures", "parse_check", "skipped"]
 

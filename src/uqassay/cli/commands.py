@@ -13,7 +13,6 @@ from typing import Annotated, Any
 
 import typer
 
-from uqassay.assay import Assay
 from uqassay.cli.bench import bench_app
 from uqassay.cli.calibration import calibration_test
 from uqassay.cli.checks import OF_MEASURES, Check, failures, parse_check, skipped
@@ -23,6 +22,7 @@ from uqassay.cli.ood import ood
 from uqassay.cli.outputs import check_apart, check_page, check_save
 from uqassay.cli.text import printable, shell_line
 from uqassay.errors import InputError
+from uqassay.evidence import Assay
 
 __all__ = ["app", "run"]
 
@@ -175,8 +175,8 @@ def report(
 @takes_request
 def rank(request: AssayRequest, fail_if: FailIf = None, as_json: Json = False) -> None:
     """Rank classifiers at chosen λ, and show where the ranking changes."""
-    from uqassay.assay.storage import ranking_json
     from uqassay.cli import terminal
+    from uqassay.evidence.storage import ranking_json
 
     checks = [parse_check(text) for text in fail_if or ()]
     if not request.calibration and all(check.metric != OF_MEASURES for check in checks):
@@ -507,6 +507,6 @@ def _end(failed: Sequence[str], left_out: Sequence[str]) -> None:
 
 def _print_json(value: Any) -> None:
     """Strict JSON: no NaN, whatever the encoding of the terminal."""
-    from uqassay.assay.storage import plain
+    from uqassay.evidence.storage import plain
 
     print(json.dumps(plain(value), allow_nan=False, indent=2))

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from uqassay.assay import CALIBRATION, TRADEOFFS, Assay, assay
 from uqassay.cli.columns import Rows, beside, in_order, read_column, read_labels
 from uqassay.cli.text import unicode_text
 from uqassay.errors import InputError
+from uqassay.evidence import CALIBRATION, TRADEOFFS, Assay, assay
 from uqassay.predictions import Prediction
 from uqassay.predictions.files import inspect_file, load, load_labels
 

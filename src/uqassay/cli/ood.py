@@ -19,7 +19,7 @@ from uqassay.predictions import Prediction
 from uqassay.predictions.files import inspect_file, load
 
 if TYPE_CHECKING:
-    from uqassay.assay.ood import OodDetection
+    from uqassay.evidence.ood import OodDetection
     from uqassay.statistics import Estimate
 
 __all__ = ["ood"]
@@ -67,8 +67,8 @@ def ood(
     ] = False,
 ) -> None:
     """Tell how well each score separates inputs from elsewhere; needs no labels."""
-    from uqassay.assay.ood import detect_ood_in_predictions
     from uqassay.cli import terminal
+    from uqassay.evidence.ood import detect_ood_in_predictions
 
     if not out:
         raise InputError(
@@ -99,7 +99,7 @@ def ood(
         rows = found.rows() if as_json else []
         table = [] if as_json else _estimates(found)
     if as_json:
-        from uqassay.assay.storage import plain
+        from uqassay.evidence.storage import plain
 
         print(
             json.dumps(plain({"schema": "uqassay.ood/1", **_facts(found), "findings": rows}), allow_nan=False, indent=2)

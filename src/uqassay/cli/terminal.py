@@ -12,11 +12,11 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from uqassay.assay import Assay
-from uqassay.assay.mistake_ranking import reference_score
-from uqassay.assay.verdict import reference_tradeoff
 from uqassay.cli.text import ABSENT, chance, decimals_for, fixed, interval, percent, printable, pvalue, tradeoff_text
 from uqassay.cli.wording import in_options
+from uqassay.evidence import Assay
+from uqassay.evidence.mistake_ranking import reference_score
+from uqassay.evidence.verdict import reference_tradeoff
 from uqassay.statistics import Estimate
 
 __all__ = [

@@ -69,3 +69,7 @@ __all__ = [
     "unique_vertices",
     "zeta_transform",
 ]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -11,3 +11,7 @@ from uqassay.datasets.registry import DATASETS, Description, load_dataset
 from uqassay.datasets.splits import stratified_split
 
 __all__ = ["DATASETS", "Dataset", "Description", "cache_folder", "fetch", "load_dataset", "stratified_split"]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

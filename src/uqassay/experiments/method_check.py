@@ -18,11 +18,12 @@ from typing import Any, final
 
 import numpy as np
 
+from uqassay.bench.cell import MAX_SEED, Cell
+from uqassay.bench.config import BenchConfig
+from uqassay.bench.methods import cells_of
+from uqassay.bench.runner import run_cells
+from uqassay.bench.store import Store, StoredResult
 from uqassay.errors import InputError
-from uqassay.experiments.bench.cell import MAX_SEED
-from uqassay.experiments.bench.cell import Cell as BenchCell
-from uqassay.experiments.bench.config import BenchConfig
-from uqassay.experiments.bench.methods import cells_of
 from uqassay.experiments.method_check_tables import (
     accuracy_cells,
     accuracy_lines,
@@ -33,10 +34,8 @@ from uqassay.experiments.method_check_tables import (
 )
 from uqassay.experiments.method_check_training import LEFT_OUT
 from uqassay.experiments.method_signatures import Signature, signatures_of
-from uqassay.experiments.reproduction import Cell, Reproduction
-from uqassay.experiments.runner import run_cells
-from uqassay.experiments.store import Store, StoredResult
-from uqassay.experiments.unified_predictors import available_data_sets
+from uqassay.experiments.reproduction import PrintedCell, Reproduction
+from uqassay.experiments.unified.predictors import available_data_sets
 
 __all__ = ["VARIANTS", "Variant", "progress_steps", "reproduce_methods"]
 
@@ -167,7 +166,7 @@ def reproduce_methods(
     folder = _check(preset, data, runs, seed, workers)
     chosen = _chosen(predictors)
     seeds = [seed + i for i in range(RUNS[preset] if runs is None else runs)]
-    rows: list[Cell] = []
+    rows: list[PrintedCell] = []
     lines: list[str] = []
     signatures: dict[str, list[Signature]] = {}
     with ExitStack() as stack:
@@ -233,7 +232,7 @@ def _data_sets(preset: str, folder: Path | None) -> tuple[tuple[str, ...], list[
     return available_data_sets("cpu", None)
 
 
-def _cells(dataset: str, preset: str, seeds: Sequence[int], variants: Sequence[Variant] = VARIANTS) -> list[BenchCell]:
+def _cells(dataset: str, preset: str, seeds: Sequence[int], variants: Sequence[Variant] = VARIANTS) -> list[Cell]:
     """Every method with every seed, then the trainings without a class."""
     options = {"progress": False, "device": "cpu"} | ({} if preset == "smoke" else {"epochs": EPOCHS[dataset]})
     config = BenchConfig(
@@ -253,17 +252,17 @@ def _cells(dataset: str, preset: str, seeds: Sequence[int], variants: Sequence[V
     ]
 
 
-def _with_more(cell: BenchCell) -> BenchCell:
+def _with_more(cell: Cell) -> Cell:
     """The same with more epochs, or members where there are no epochs."""
     params, option = cell.params["params"], _effort_option(cell)
     return replace(cell, params={**cell.params, "params": {**params, option: EFFORT * params[option]}})
 
 
-def _effort_option(cell: BenchCell) -> str:
+def _effort_option(cell: Cell) -> str:
     return "epochs" if "epochs" in cell.params["params"] else "n_members"
 
 
-def _results(run: "_Run", cells: Sequence[BenchCell]) -> tuple[ByMethod, dict[str, dict[int, StoredResult]], Longer]:
+def _results(run: "_Run", cells: Sequence[Cell]) -> tuple[ByMethod, dict[str, dict[int, StoredResult]], Longer]:
     """What one data set gave: with all classes, without one, and with more effort where a method lagged."""
     whole = [cell for cell in cells if LEFT_OUT not in cell.condition]
     found: ByMethod = {}
@@ -296,7 +295,7 @@ class _Run:
         self.failed: dict[str, str] = {}
         self.seconds: list[float] = []
 
-    def __call__(self, cells: Sequence[BenchCell]) -> None:
+    def __call__(self, cells: Sequence[Cell]) -> None:
         """Train what is not there yet."""
 
         def progress(done: Any) -> None:
@@ -305,7 +304,7 @@ class _Run:
         summary = run_cells(cells, self.folder, workers=self.workers, retry_failed=True, progress=progress)
         self.failed |= summary.failed
 
-    def there(self, cells: Sequence[BenchCell]) -> Iterator[tuple[BenchCell, StoredResult]]:
+    def there(self, cells: Sequence[Cell]) -> Iterator[tuple[Cell, StoredResult]]:
         """The cells that could be trained, with their results."""
         store = Store(self.folder)
         for cell in cells:

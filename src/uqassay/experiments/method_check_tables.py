@@ -8,11 +8,11 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
+from uqassay.bench.store import StoredResult
 from uqassay.experiments.method_signatures import Results, Signature
-from uqassay.experiments.ranking_scorings import text_table
-from uqassay.experiments.reproduction import Cell
-from uqassay.experiments.store import StoredResult
-from uqassay.metrics import is_correct
+from uqassay.experiments.ranking.scorings import text_table
+from uqassay.experiments.reproduction import PrintedCell
+from uqassay.losses import is_correct
 from uqassay.predictions import Members, Point
 from uqassay.statistics import Estimate, mean_estimate, paired_mean_test
 
@@ -88,7 +88,7 @@ def accuracy_rows(found: Results, longer: Mapping[str, tuple[str, Sequence[Store
     return rows
 
 
-def accuracy_cells(dataset: str, rows: Sequence[AccuracyRow]) -> list[Cell]:
+def accuracy_cells(dataset: str, rows: Sequence[AccuracyRow]) -> list[PrintedCell]:
     """The rows as ``accuracy/<data set>/<method>/…``; no paper prints values for these data.
 
     Parameters
@@ -98,7 +98,7 @@ def accuracy_cells(dataset: str, rows: Sequence[AccuracyRow]) -> list[Cell]:
 
     Returns
     -------
-    list of Cell
+    list of PrintedCell
     """
     cells = []
     for row in rows:
@@ -142,7 +142,7 @@ def accuracy_lines(dataset: str, rows: Sequence[AccuracyRow], found: Results) ->
     ]
 
 
-def signature_cells(dataset: str, signatures: Sequence[Signature]) -> list[Cell]:
+def signature_cells(dataset: str, signatures: Sequence[Signature]) -> list[PrintedCell]:
     """Their figures as ``signature/<data set>/<promise>/<figure>``, verdict and rule in the notes.
 
     Parameters
@@ -152,7 +152,7 @@ def signature_cells(dataset: str, signatures: Sequence[Signature]) -> list[Cell]
 
     Returns
     -------
-    list of Cell
+    list of PrintedCell
     """
     return [
         _cell(f"signature/{dataset}/{one.name}/{figure}", value, f"{one.verdict}; {one.rule}")
@@ -161,7 +161,7 @@ def signature_cells(dataset: str, signatures: Sequence[Signature]) -> list[Cell]
     ]
 
 
-def left_out_cells(notes: Sequence[str]) -> list[Cell]:
+def left_out_cells(notes: Sequence[str]) -> list[PrintedCell]:
     """The notes that say what was left out and why, as ``left-out/<data set or training>``: JSON has the cells alone.
 
     Examples
@@ -221,9 +221,9 @@ def _reason(runs: Sequence[StoredResult], plain: Sequence[StoredResult], longer:
     return "; ".join(parts)
 
 
-def _cell(name: str, value: float, note: str = "") -> Cell:
+def _cell(name: str, value: float, note: str = "") -> PrintedCell:
     low, high = (value.low, value.high) if isinstance(value, Estimate) else (NAN, NAN)
-    return Cell.within(name, NAN, float(value), low, high, note=note)
+    return PrintedCell.within(name, NAN, float(value), low, high, note=note)
 
 
 def _percent(estimate: Estimate, sign: str = "") -> str:

@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uqassay._array import available_cores, row_chunks
-from uqassay.experiments.bench.cell import Cell, CellResult
-from uqassay.experiments.bench.methods import CONDITIONS, changed_data
+from uqassay.bench.cell import Cell, CellResult
+from uqassay.bench.methods import CONDITIONS, changed_data
 from uqassay.predictions import Members, Point
 
 if TYPE_CHECKING:

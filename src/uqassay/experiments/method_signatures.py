@@ -12,11 +12,12 @@ from typing import Any, Literal, final
 import numpy as np
 from numpy.typing import NDArray
 
-from uqassay.experiments.store import StoredResult
+from uqassay.bench.store import StoredResult
+from uqassay.losses import is_correct, log_loss
 from uqassay.measures import entropy, entropy_decomposition
-from uqassay.metrics import is_correct, log_loss, ood_auc_score
-from uqassay.metrics.ood_intervals import ood_auc_estimate
-from uqassay.metrics.two_samples import two_samples
+from uqassay.metrics import ood_auc_score
+from uqassay.metrics.ood.intervals import ood_auc_estimate
+from uqassay.metrics.ood.two_samples import two_samples
 from uqassay.predictions import Point
 from uqassay.statistics import Estimate, mean_estimate, paired_mean_test
 

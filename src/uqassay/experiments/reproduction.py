@@ -16,11 +16,11 @@ from typing import Any
 from uqassay.errors import InputError
 from uqassay.experiments.rounding import SLACK
 
-__all__ = ["PROTOCOLS", "Cell", "Reproduction", "options_of", "printed_table", "reproduce", "steps_of"]
+__all__ = ["PROTOCOLS", "PrintedCell", "Reproduction", "options_of", "printed_table", "reproduce", "steps_of"]
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class PrintedCell:
     """One printed cell and what we find for it.
 
     Attributes
@@ -48,7 +48,7 @@ class Cell:
     note: str = ""
 
     @classmethod
-    def within(cls, name: str, paper: float, ours: float, low: float, high: float, *, note: str = "") -> "Cell":
+    def within(cls, name: str, paper: float, ours: float, low: float, high: float, *, note: str = "") -> "PrintedCell":
         """Compare a printed value with an interval.
 
         Parameters
@@ -58,12 +58,12 @@ class Cell:
 
         Returns
         -------
-        Cell
+        PrintedCell
             With ``agrees`` filled in.
 
         Examples
         --------
-        >>> Cell.within("table1/DE/e", 0.415, 0.416, 0.4145, 0.4175).agrees
+        >>> PrintedCell.within("table1/DE/e", 0.415, 0.416, 0.4145, 0.4175).agrees
         True
         """
         known = not any(math.isnan(value) for value in (paper, low, high))
@@ -81,7 +81,7 @@ class Reproduction:
         The protocol's name, as `reproduce` takes it.
     source : str
         The paper.
-    rows : tuple of Cell
+    rows : tuple of PrintedCell
         One per printed cell, in the order of the paper's tables.
     notes : tuple of str
         What was found that belongs to no single cell; what the paper leaves open, and how it was filled in.
@@ -93,13 +93,13 @@ class Reproduction:
 
     name: str
     source: str
-    rows: tuple[Cell, ...]
+    rows: tuple[PrintedCell, ...]
     notes: tuple[str, ...] = ()
     reading: tuple[str, ...] = ()
     listed: bool = False
 
     @property
-    def misprints(self) -> tuple[Cell, ...]:
+    def misprints(self) -> tuple[PrintedCell, ...]:
         """The cells that disagree, each with its reason in ``note``."""
         return tuple(cell for cell in self.rows if cell.agrees is False)
 
@@ -109,7 +109,7 @@ class Reproduction:
         Examples
         --------
         >>> nan = float("nan")
-        >>> Reproduction("demo", "a paper", (Cell.within("table1/A/e", nan, 0.5, 0.4, 0.6),)).to_json()
+        >>> Reproduction("demo", "a paper", (PrintedCell.within("table1/A/e", nan, 0.5, 0.4, 0.6),)).to_json()
         [{'name': 'table1/A/e', 'paper': None, 'ours': 0.5, 'low': 0.4, 'high': 0.6, 'agrees': None, 'note': ''}]
         """
         return [{field: _none_for_nan(value) for field, value in asdict(cell).items()} for cell in self.rows]
@@ -121,7 +121,7 @@ class Reproduction:
 
         Examples
         --------
-        >>> cell = Cell.within("table1/A/e", 0.5, 0.7, 0.6, 0.8, note="why")
+        >>> cell = PrintedCell.within("table1/A/e", 0.5, 0.7, 0.6, 0.8, note="why")
         >>> print(Reproduction("demo", "a paper", (cell,)).summary())
         demo: a paper
         table1: 1 cell, 0 agree, 1 disagrees
@@ -243,7 +243,7 @@ def _run(module: str, function: str, /, **options: Any) -> Reproduction:
     return result
 
 
-def _cell_table(cells: Sequence[Cell]) -> list[str]:
+def _cell_table(cells: Sequence[PrintedCell]) -> list[str]:
     """Every cell on a line, the printed value beside ours and its interval."""
     header = ("cell", "paper", "ours", "low", "high", "agrees")
     verdicts = {True: "yes", False: "no", None: "–"}
@@ -266,11 +266,13 @@ def _none_for_nan(value: Any) -> Any:
 
 
 PROTOCOLS: dict[str, "partial[Reproduction]"] = {
-    "unified-tables": partial(_run, "uqassay.experiments.unified_tables", "reproduce_unified_tables"),
-    "unified": partial(_run, "uqassay.experiments.unified_experiment", "reproduce_unified"),
+    "unified-tables": partial(_run, "uqassay.experiments.unified.printed_tables", "reproduce_unified_tables"),
+    "unified": partial(_run, "uqassay.experiments.unified.protocol", "reproduce_unified"),
     "methods": partial(_run, "uqassay.experiments.method_check", "reproduce_methods"),
-    "ranking-intervals": partial(_run, "uqassay.experiments.ranking_intervals", "reproduce_ranking_intervals"),
-    "ranking-synthetic": partial(_run, "uqassay.experiments.ranking_synthetic", "reproduce_ranking_synthetic"),
-    "ranking-cifar10h": partial(_run, "uqassay.experiments.ranking_cifar10h", "reproduce_ranking_cifar10h"),
-    "credal-calibration": partial(_run, "uqassay.experiments.credal_calibration", "reproduce_credal_calibration"),
+    "ranking-intervals": partial(_run, "uqassay.experiments.ranking.printed_intervals", "reproduce_ranking_intervals"),
+    "ranking-synthetic": partial(_run, "uqassay.experiments.ranking.synthetic", "reproduce_ranking_synthetic"),
+    "ranking-cifar10h": partial(_run, "uqassay.experiments.ranking.cifar10h", "reproduce_ranking_cifar10h"),
+    "credal-calibration": partial(
+        _run, "uqassay.experiments.credal_calibration.protocol", "reproduce_credal_calibration"
+    ),
 }

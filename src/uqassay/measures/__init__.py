@@ -2,11 +2,11 @@
 
 from uqassay.measures.confidence import least_confidence, margin_uncertainty
 from uqassay.measures.credal_entropy import credal_uncertainty, lower_entropy, upper_entropy
-from uqassay.measures.credal_width import credal_width
-from uqassay.measures.entropy import Decomposition, entropy, entropy_decomposition
-from uqassay.measures.free_energy import free_energy
+from uqassay.measures.credal_widths import credal_width
+from uqassay.measures.entropies import Decomposition, entropy, entropy_decomposition
+from uqassay.measures.free_energies import free_energy
 from uqassay.measures.hartley import Nonspecificity, generalised_hartley, hartley_weights
-from uqassay.measures.nonspecificity import nonspecificity
+from uqassay.measures.nonspecificities import nonspecificity
 from uqassay.measures.scores import SCORES, Score, score_names, uncertainty_score
 from uqassay.measures.variance import predicted_class_variance, total_variance, variance_decomposition
 from uqassay.measures.votes import variation_ratio, vote_entropy
@@ -36,3 +36,7 @@ __all__ = [
     "variation_ratio",
     "vote_entropy",
 ]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

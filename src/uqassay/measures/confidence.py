@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uqassay.predictions import Prediction
-from uqassay.predictions._base import as_prediction
+from uqassay.predictions.base import as_prediction
 
 __all__ = ["least_confidence", "margin_uncertainty"]
 

@@ -11,7 +11,7 @@ from uqassay.credal.box_entropy import box_lower_entropy, box_upper_entropy, sha
 from uqassay.credal.hull_entropy import hull_lower_entropy, hull_upper_entropy
 from uqassay.errors import InputError
 from uqassay.predictions import Masses, Prediction
-from uqassay.predictions._base import as_prediction
+from uqassay.predictions.base import as_prediction
 
 __all__ = ["credal_uncertainty", "lower_entropy", "upper_entropy"]
 

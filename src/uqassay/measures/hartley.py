@@ -32,7 +32,7 @@ from uqassay.credal.lower_probability import (
 from uqassay.credal.moebius import MAX_ENUMERATED_CLASSES, check_enumerable, event_sizes
 from uqassay.errors import InputError
 from uqassay.predictions import Intervals, Masses, Point, Prediction
-from uqassay.predictions._base import as_prediction
+from uqassay.predictions.base import as_prediction
 
 __all__ = ["Nonspecificity", "generalised_hartley", "hartley_weights", "imprecision"]
 

@@ -10,14 +10,14 @@ from numpy.typing import NDArray
 from uqassay.errors import InputError
 from uqassay.measures.confidence import least_confidence, margin_uncertainty
 from uqassay.measures.credal_entropy import credal_uncertainty, lower_entropy, upper_entropy
-from uqassay.measures.credal_width import credal_width
-from uqassay.measures.entropy import entropy, entropy_decomposition
-from uqassay.measures.free_energy import free_energy, has_logits
+from uqassay.measures.credal_widths import credal_width
+from uqassay.measures.entropies import entropy, entropy_decomposition
+from uqassay.measures.free_energies import free_energy, has_logits
 from uqassay.measures.hartley import generalised_hartley
 from uqassay.measures.variance import predicted_class_variance, total_variance, variance_decomposition
 from uqassay.measures.votes import variation_ratio, vote_entropy
 from uqassay.predictions import Intervals, Masses, Point, Prediction, Vertices
-from uqassay.predictions._base import as_prediction
+from uqassay.predictions.base import as_prediction
 
 __all__ = ["SCORES", "Score", "score_columns", "score_names", "uncertainty_score"]
 

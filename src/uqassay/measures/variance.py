@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from uqassay.measures.entropy import TEMPORARIES, Decomposition, agreeing_rows, second_order_members, varied_members
+from uqassay.measures.entropies import TEMPORARIES, Decomposition, agreeing_rows, second_order_members, varied_members
 from uqassay.predictions import Dirichlet, Members, Prediction
-from uqassay.predictions._base import CORE_BYTES, as_prediction, not_negative
-from uqassay.predictions._summation import OrderFreeSum, sum_over_classes
+from uqassay.predictions.base import CORE_BYTES, as_prediction, not_negative
+from uqassay.predictions.summation import OrderFreeSum, sum_over_classes
 
 __all__ = ["predicted_class_variance", "total_variance", "variance_decomposition"]
 

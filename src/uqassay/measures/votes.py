@@ -3,10 +3,10 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from uqassay.measures.entropy import TEMPORARIES, entropy, varied_members
+from uqassay.measures.entropies import TEMPORARIES, entropy, varied_members
 from uqassay.predictions import Members, Prediction
-from uqassay.predictions._base import CORE_BYTES
-from uqassay.predictions._summation import OrderFreeSum
+from uqassay.predictions.base import CORE_BYTES
+from uqassay.predictions.summation import OrderFreeSum
 
 __all__ = ["variation_ratio", "vote_entropy", "vote_shares"]
 

@@ -23,7 +23,7 @@ from numpy.typing import ArrayLike
 
 from uqassay._array import as_numeric
 from uqassay.errors import InputError
-from uqassay.predictions._base import Prediction
+from uqassay.predictions.base import Prediction
 from uqassay.predictions.distributions import arrays_of_distribution, is_distribution
 from uqassay.predictions.named_arrays import key_of_bare_array, needed_keys, prediction_from_arrays
 

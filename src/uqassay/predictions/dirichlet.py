@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from uqassay._array import RandomState, check_class_count, check_rows
 from uqassay.errors import InputError
-from uqassay.predictions._base import Array, take_probabilities
+from uqassay.predictions.base import Array, take_probabilities
 from uqassay.predictions.drawn import Drawn
 
 LEAST_ALPHA = 1e-300  # below, the logarithm of a draw overflows

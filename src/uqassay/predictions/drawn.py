@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from uqassay._array import RandomState, draw_per_row
 from uqassay.errors import InputError
-from uqassay.predictions._base import Array, Prediction
+from uqassay.predictions.base import Array, Prediction
 from uqassay.predictions.members import Members
 
 

@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from uqassay._files import draft_of
 from uqassay.errors import FileFormatError, InputError
-from uqassay.predictions._base import Prediction
+from uqassay.predictions.base import Prediction
 from uqassay.predictions.file_formats import Contents, StoredArray
 from uqassay.predictions.file_inspection import file_hash, inspect_file
 from uqassay.predictions.file_opening import (

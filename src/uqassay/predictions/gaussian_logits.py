@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from uqassay._array import RandomState, as_numeric, check_class_count, check_rows
 from uqassay.errors import InputError
-from uqassay.predictions._base import Array
+from uqassay.predictions.base import Array
 from uqassay.predictions.drawn import Drawn
 from uqassay.predictions.members import Members
 from uqassay.predictions.point import softmax

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from uqassay._array import check_class_count, check_rows, release, row_chunks, tolerance_of
 from uqassay.credal.intervals import intersection_probability, reachable
 from uqassay.errors import InputError
-from uqassay.predictions._base import Array, Prediction, not_negative, take_probabilities
+from uqassay.predictions.base import Array, Prediction, not_negative, take_probabilities
 
 
 @dataclass(frozen=True, eq=False, repr=False)

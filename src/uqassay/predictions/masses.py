@@ -12,7 +12,7 @@ from uqassay.credal.focal_sets import as_focal_sets, paper_masses
 from uqassay.credal.lower_probability import mass_event_bounds, sum_over
 from uqassay.credal.moebius import family_moebius
 from uqassay.errors import InputError
-from uqassay.predictions._base import Array, Prediction, not_negative, take_probabilities
+from uqassay.predictions.base import Array, Prediction, not_negative, take_probabilities
 from uqassay.predictions.pandas_input import take_index
 
 BELIEF_TOLERANCE = 1e-6  # how far below 0 a mass, and from 1 a sum, may be in a belief function

@@ -8,10 +8,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from uqassay._array import as_numeric, check_class_count, check_rows, draw_per_row, generator, row_chunks, tolerance_of
 from uqassay.errors import InputError
-from uqassay.predictions._base import CORE_BYTES, Array, Prediction, event_and_rest, normalised, not_negative
-from uqassay.predictions._summation import OrderFreeSum
+from uqassay.predictions.base import CORE_BYTES, Array, Prediction, event_and_rest, normalised, not_negative
 from uqassay.predictions.pandas_input import take_index
 from uqassay.predictions.point import checked_log_partition, softmax_and_partition, two_columns
+from uqassay.predictions.summation import OrderFreeSum
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from uqassay._array import as_labels, as_numeric
 from uqassay.errors import InputError
-from uqassay.predictions._base import Prediction
+from uqassay.predictions.base import Prediction
 from uqassay.predictions.dirichlet import Dirichlet
 from uqassay.predictions.gaussian_logits import GaussianLogits
 from uqassay.predictions.intervals import Intervals

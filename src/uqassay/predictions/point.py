@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from uqassay._array import as_numeric, check_class_count, check_rows, tolerance_of
 from uqassay.errors import InputError
-from uqassay.predictions._base import Array, Prediction, event_and_rest, normalised, not_negative, take_probabilities
+from uqassay.predictions.base import Array, Prediction, event_and_rest, normalised, not_negative, take_probabilities
 from uqassay.predictions.pandas_input import take_index, take_table
 
 

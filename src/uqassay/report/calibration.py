@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from uqassay.assay.calibration import holm_adjusted
 from uqassay.calibration.monte_carlo import CALIBRATED, ROUNDING
+from uqassay.evidence.calibration_tests import holm_adjusted
 from uqassay.report.definitions import calibration_definitions, measure_label
 
 if TYPE_CHECKING:
-    from uqassay.assay.calibration import ModelCalibration
-    from uqassay.assay.result import Assay
-    from uqassay.metrics.reliability import Reliability
+    from uqassay.evidence.calibration_tests import ModelCalibration
+    from uqassay.evidence.result import Assay
+    from uqassay.metrics.calibration.reliability import Reliability
 
 __all__ = ["calibration", "null_histogram", "outcome_of", "pvalue_words", "tested_noun"]
 

@@ -4,10 +4,10 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
 from uqassay.measures.scores import SCORES
-from uqassay.metrics.calibration_measures import CALIBRATION_MEASURES
+from uqassay.metrics.calibration.measures import CALIBRATION_MEASURES
 
 if TYPE_CHECKING:
-    from uqassay.assay.scoring import Settings
+    from uqassay.evidence.scoring import Settings
 
 __all__ = [
     "DEFINITIONS",
@@ -312,7 +312,7 @@ def definitions(settings: "Settings", *, label_distributions: bool) -> dict[str,
 
     Examples
     --------
-    >>> from uqassay.assay.scoring import Settings
+    >>> from uqassay.evidence.scoring import Settings
     >>> sentence = definitions(Settings(level=0.9), label_distributions=False)["pvalue"].sentence
     >>> "Above 0.1 the difference could be chance." in sentence
     True

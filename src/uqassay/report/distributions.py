@@ -9,8 +9,8 @@ from scipy.special import chdtri, ndtri
 from uqassay.statistics import mean_estimate
 
 if TYPE_CHECKING:
-    from uqassay.assay.result import Assay
-    from uqassay.assay.scoring import ModelScores
+    from uqassay.evidence.result import Assay
+    from uqassay.evidence.scoring import ModelScores
 
 __all__ = ["confidence_lines", "densities", "mean_regions"]
 

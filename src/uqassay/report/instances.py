@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from uqassay.assay.result import Assay
-    from uqassay.assay.scoring import SetSample
+    from uqassay.evidence.result import Assay
+    from uqassay.evidence.scoring import SetSample
 
 __all__ = ["instances", "packed", "probability_codes"]
 

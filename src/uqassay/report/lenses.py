@@ -10,7 +10,7 @@ from uqassay.report.calibration import calibration
 from uqassay.report.mistakes import mistakes
 
 if TYPE_CHECKING:
-    from uqassay.assay.result import Assay
+    from uqassay.evidence.result import Assay
 
 __all__ = ["LENSES", "Lens", "lens_sections"]
 

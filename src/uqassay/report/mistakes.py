@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uqassay.measures.scores import SCORES
-from uqassay.metrics.risk_coverage import risk_coverage_curve
+from uqassay.metrics.risk.risk_coverage import risk_coverage_curve
 from uqassay.report.definitions import score_label
 
 if TYPE_CHECKING:
-    from uqassay.assay.result import Assay
+    from uqassay.evidence.result import Assay
     from uqassay.statistics.statistic_comparisons import PairwiseComparisons
 
 __all__ = ["best_scores", "mistakes", "ranked_scores", "risk_curve"]

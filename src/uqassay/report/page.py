@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 from uqassay._files import plain_target, whole_file
 from uqassay.errors import MissingDependencyError
-from uqassay.report.payload import payload
+from uqassay.report.page_data import payload
 
 if TYPE_CHECKING:
-    from uqassay.assay.result import Assay
+    from uqassay.evidence.result import Assay
 
 __all__ = ["charts_library", "render", "write_page"]
 

@@ -66,3 +66,7 @@ __all__ = [
     "proportion_estimate",
     "winning_probability",
 ]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -8,8 +8,8 @@ from numpy.typing import ArrayLike
 from scipy import special
 
 from uqassay.errors import InputError
-from uqassay.statistics._samples import is_number, make_units
 from uqassay.statistics.linearised import Linearised, spread_of
+from uqassay.statistics.samples import is_number, make_units
 
 MODELS = ("binormal", "hanley-mcneil")
 

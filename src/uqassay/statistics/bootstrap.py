@@ -8,8 +8,8 @@ from scipy import special
 
 from uqassay._array import generator
 from uqassay.errors import InputError
-from uqassay.statistics._resampling import draw_means, draw_run_effects
-from uqassay.statistics._samples import Floats, Units, as_floats, check_draws, check_level, make_units
+from uqassay.statistics.resampling import draw_means, draw_run_effects
+from uqassay.statistics.samples import Floats, Units, as_floats, check_draws, check_level, make_units
 
 __all__ = [
     "bca_interval",

@@ -9,10 +9,10 @@ from numpy.typing import ArrayLike
 
 from uqassay._array import generator
 from uqassay.errors import InputError
-from uqassay.statistics._resampling import sign_flip_pvalue
-from uqassay.statistics._samples import as_runs, check_choice, check_draws, check_level, make_units, spread_of_mean
 from uqassay.statistics.estimate import Estimate, describe, run_means
 from uqassay.statistics.multiple_tests import holm
+from uqassay.statistics.resampling import sign_flip_pvalue
+from uqassay.statistics.samples import as_runs, check_choice, check_draws, check_level, make_units, spread_of_mean
 
 __all__ = [
     "DifferenceToBest",

@@ -5,10 +5,10 @@ from numpy.typing import ArrayLike
 from scipy import special
 
 from uqassay.errors import InputError
-from uqassay.statistics._samples import Floats, Units, as_floats, check_choice, check_draws, check_level, make_units
 from uqassay.statistics.bootstrap import bca_interval, bootstrap_means
 from uqassay.statistics.estimate import Estimate, describe
 from uqassay.statistics.linearised import Linearised, linearised_estimate
+from uqassay.statistics.samples import Floats, Units, as_floats, check_choice, check_draws, check_level, make_units
 from uqassay.statistics.u_statistics import concordance, dense_ranks
 
 __all__ = ["kendall_tau_estimate", "kendall_tau_influence", "pearson_estimate"]

@@ -11,15 +11,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from uqassay.errors import InputError
-from uqassay.statistics._samples import (
-    Floats,
-    Spread,
-    as_floats,
-    check_choice,
-    check_level,
-    make_units,
-    scaled_weights,
-)
 from uqassay.statistics.estimate import Estimate
 from uqassay.statistics.linearised import (
     Linearised,
@@ -27,6 +18,15 @@ from uqassay.statistics.linearised import (
     scaled_interval,
     spread_of_samples,
     undefined,
+)
+from uqassay.statistics.samples import (
+    Floats,
+    Spread,
+    as_floats,
+    check_choice,
+    check_level,
+    make_units,
+    scaled_weights,
 )
 
 __all__ = ["auc_estimate", "auc_linearised", "delong_covariance"]

@@ -7,8 +7,9 @@ from numpy.typing import ArrayLike
 from scipy import special
 
 from uqassay._array import generator
-from uqassay.statistics._resampling import draw_means, draw_run_effects
-from uqassay.statistics._samples import (
+from uqassay.statistics.bootstrap import bca_interval
+from uqassay.statistics.resampling import draw_means, draw_run_effects
+from uqassay.statistics.samples import (
     Floats,
     Units,
     as_runs,
@@ -18,7 +19,6 @@ from uqassay.statistics._samples import (
     make_units,
     spread_of_mean,
 )
-from uqassay.statistics.bootstrap import bca_interval
 
 __all__ = ["Estimate", "mean_estimate"]
 

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
-from uqassay.statistics._samples import Floats, Spread, Units, check_choice, check_level, make_units, spread_of_mean
 from uqassay.statistics.estimate import Estimate, describe
+from uqassay.statistics.samples import Floats, Spread, Units, check_choice, check_level, make_units, spread_of_mean
 
 __all__ = ["Linearised", "linearised_estimate"]
 

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from uqassay.errors import InputError
-from uqassay.statistics._samples import Floats
+from uqassay.statistics.samples import Floats
 
 __all__ = ["benjamini_hochberg", "holm"]
 

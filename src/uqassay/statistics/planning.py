@@ -21,9 +21,9 @@ from uqassay.statistics._planning import (
     placement_variances,
     plan_notes,
 )
-from uqassay.statistics._samples import Floats, as_floats, check_choice, check_level
 from uqassay.statistics.delong import IMAGINARY
 from uqassay.statistics.linearised import Linearised, spread_of_samples
+from uqassay.statistics.samples import Floats, as_floats, check_choice, check_level
 
 __all__ = ["PrecisionPlan", "plan_auc", "plan_auc_from_pilot", "plan_from_pilot"]
 

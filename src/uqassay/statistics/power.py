@@ -21,8 +21,8 @@ from uqassay.statistics._planning import (
     placement_variances,
     plan_notes,
 )
-from uqassay.statistics._samples import check_choice, check_level
 from uqassay.statistics.linearised import Linearised, spread_of_samples
+from uqassay.statistics.samples import check_choice, check_level
 
 __all__ = ["DifferencePlan", "plan_auc_difference", "plan_difference_from_pilot"]
 

@@ -5,8 +5,8 @@ from numpy.typing import ArrayLike
 from scipy import special
 
 from uqassay.errors import InputError
-from uqassay.statistics._samples import as_runs, check_level, make_units, spread_of_mean
 from uqassay.statistics.estimate import Estimate, describe, run_means
+from uqassay.statistics.samples import as_runs, check_level, make_units, spread_of_mean
 
 __all__ = ["proportion_estimate"]
 

@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from uqassay.errors import InputError
-from uqassay.statistics._samples import Floats, Units, check_level, make_units
 from uqassay.statistics.comparisons import PairedComparison, check_alpha
 from uqassay.statistics.estimate import Estimate, describe
 from uqassay.statistics.linearised import Linearised, averaged, scaled_interval, spread_of
 from uqassay.statistics.multiple_tests import benjamini_hochberg, holm
+from uqassay.statistics.samples import Floats, Units, check_level, make_units
 
 __all__ = ["PairwiseComparisons", "paired_statistic_test", "pairwise_statistic_tests"]
 

@@ -14,8 +14,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from uqassay._array import available_cores
 from uqassay.errors import InputError
-from uqassay.statistics._samples import Floats, as_floats, scaled_weights
 from uqassay.statistics.linearised import Linearised, undefined
+from uqassay.statistics.samples import Floats, as_floats, scaled_weights
 
 __all__ = ["Concordance", "concordance", "concordance_linearised", "dense_ranks", "dominance_sums"]
 

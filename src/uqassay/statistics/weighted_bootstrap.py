@@ -8,7 +8,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from uqassay._array import generator
 from uqassay.errors import InputError
-from uqassay.statistics._samples import (
+from uqassay.statistics.bootstrap import bca_interval, percentile_interval
+from uqassay.statistics.estimate import Estimate, describe
+from uqassay.statistics.samples import (
     Floats,
     Units,
     as_floats,
@@ -18,8 +20,6 @@ from uqassay.statistics._samples import (
     is_number,
     make_units,
 )
-from uqassay.statistics.bootstrap import bca_interval, percentile_interval
-from uqassay.statistics.estimate import Estimate, describe
 
 __all__ = ["bootstrap_estimate", "bootstrap_weights"]
 

@@ -40,3 +40,7 @@ __all__ = [
     "plot_width_nonspecificity",
     "plot_winning_probability",
 ]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from uqassay.assay.calibration import holm_adjusted
 from uqassay.errors import InputError
+from uqassay.evidence.calibration_tests import holm_adjusted
 from uqassay.report.calibration import null_histogram, pvalue_words
 from uqassay.report.definitions import measure_label
 from uqassay.report.figures.style import (
@@ -30,9 +30,9 @@ from uqassay.report.figures.style import (
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from uqassay.assay.calibration import ModelCalibration
-    from uqassay.assay.result import Assay
-    from uqassay.metrics.reliability import Reliability
+    from uqassay.evidence.calibration_tests import ModelCalibration
+    from uqassay.evidence.result import Assay
+    from uqassay.metrics.calibration.reliability import Reliability
 
 __all__ = [
     "plot_calibration_before_after",

@@ -27,9 +27,9 @@ from uqassay.report.figures.style import (
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from uqassay.assay.result import Assay
-    from uqassay.assay.scoring import ModelScores
-    from uqassay.metrics.reliability import Reliability
+    from uqassay.evidence.result import Assay
+    from uqassay.evidence.scoring import ModelScores
+    from uqassay.metrics.calibration.reliability import Reliability
 
 __all__ = ["plot_confidence", "plot_reliability", "plot_width_nonspecificity"]
 

@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from uqassay._array import as_numeric
-from uqassay.assay.judgement import PICTURED_POINTS
 from uqassay.errors import InputError
-from uqassay.metrics.unified import check_tradeoff
+from uqassay.evidence.judgement import PICTURED_POINTS
+from uqassay.losses.unified import check_tradeoff
 from uqassay.report.distributions import densities
 from uqassay.report.figures.style import (
     axes_for,
@@ -29,8 +29,8 @@ from uqassay.report.figures.style import (
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from uqassay.assay.result import Assay
-    from uqassay.assay.scoring import ModelScores
+    from uqassay.evidence.result import Assay
+    from uqassay.evidence.scoring import ModelScores
 
 __all__ = ["plot_by_correctness", "plot_set_sizes"]
 

@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from uqassay.assay.mistake_ranking import METRICS
 from uqassay.errors import InputError
-from uqassay.metrics.ranking_metrics import RANKING_METRICS
+from uqassay.evidence.mistake_ranking import METRICS
+from uqassay.metrics.ranking.registry import RANKING_METRICS
 from uqassay.report.definitions import DEFINITIONS, score_label
 from uqassay.report.figures.mistakes import models_with, no_score, reason_of
 from uqassay.report.figures.style import (
@@ -26,7 +26,7 @@ from uqassay.report.mistakes import ranked_scores
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from uqassay.assay.result import Assay
+    from uqassay.evidence.result import Assay
     from uqassay.statistics.statistic_comparisons import PairwiseComparisons
 
 __all__ = ["plot_ranking_comparisons"]

@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from uqassay.assay.mistake_ranking import METRICS
 from uqassay.errors import InputError
-from uqassay.metrics.ranking_metrics import RANKING_METRICS
+from uqassay.evidence.mistake_ranking import METRICS
+from uqassay.metrics.ranking.registry import RANKING_METRICS
 from uqassay.report.definitions import DEFINITIONS, score_label
 from uqassay.report.figures.style import (
     GREY,
@@ -31,7 +31,7 @@ from uqassay.report.mistakes import COVERAGES, best_scores, ranked_scores, risk_
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from uqassay.assay.result import Assay
+    from uqassay.evidence.result import Assay
     from uqassay.statistics import Estimate
 
 __all__ = [

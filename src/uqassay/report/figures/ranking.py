@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uqassay.errors import InputError
-from uqassay.metrics.unified import check_tradeoff
+from uqassay.losses.unified import check_tradeoff
 from uqassay.report.distributions import mean_regions
 from uqassay.report.figures.style import (
     GREY,
@@ -31,7 +31,7 @@ from uqassay.report.figures.style import (
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from uqassay.assay import Assay, Ranked
+    from uqassay.evidence import Assay, Ranked
 
 __all__ = ["plot_distance_nonspecificity", "plot_members", "plot_ranking"]
 

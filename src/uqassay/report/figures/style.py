@@ -9,13 +9,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from uqassay._array import as_numeric
 from uqassay.errors import InputError, MissingDependencyError
-from uqassay.metrics.unified import check_tradeoff
+from uqassay.losses.unified import check_tradeoff
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from uqassay.assay.result import Assay
-    from uqassay.assay.scoring import ModelScores
+    from uqassay.evidence.result import Assay
+    from uqassay.evidence.scoring import ModelScores
 
 __all__ = [
     "GREY",

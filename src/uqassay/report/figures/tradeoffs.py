@@ -29,7 +29,7 @@ from uqassay.report.figures.style import (
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from uqassay.assay.result import Assay
+    from uqassay.evidence.result import Assay
 
 __all__ = ["plot_tradeoff", "plot_winning_probability"]
 

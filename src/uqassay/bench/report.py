@@ -1,0 +1,233 @@
+"""From the stored results of a benchmark to reports: one for each data set and condition, with the seeds as training runs."""
+
+import csv
+import io
+import json
+import re
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, final
+
+import numpy as np
+
+from uqassay.bench.cell import Cell, canonical_json
+from uqassay.bench.config import BenchConfig, to_toml
+from uqassay.bench.files import holds_benchmark, write_text
+from uqassay.bench.store import Store
+from uqassay.errors import InputError
+from uqassay.evidence import FINDING_COLUMNS, assay
+from uqassay.evidence.storage import plain
+
+if TYPE_CHECKING:
+    from uqassay.evidence.result import Assay
+
+__all__ = ["Comparison", "check_places", "comparisons", "write_comparison", "write_config"]
+
+PAGE, TABLE, SAVED, CELLS = "report.html", "findings.csv", "assay", "cells.json"
+OURS = re.compile(rb'"command": ?"uqassay bench ')  # in the page: the command that makes it again
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """The methods on one data set under one condition.
+
+    Attributes
+    ----------
+    dataset : str
+    condition : dict
+    assay : Assay
+        Its models are the methods, its runs the seeds that are done.
+    seeds : dict of str to tuple of int
+        Those of each method, in the order of the runs.
+    folder : Path
+        Where its report belongs.
+    """
+
+    dataset: str
+    condition: dict[str, Any]
+    assay: "Assay"
+    seeds: dict[str, tuple[int, ...]]
+    folder: Path
+
+    @property
+    def name(self) -> str:
+        """Data set and condition for a reader."""
+        return ", ".join([self.dataset, *(f"{key} {value}" for key, value in sorted(self.condition.items()))])
+
+
+def comparisons(
+    cells: Sequence[Cell],
+    folder: Path,
+    *,
+    common_members: int | None = None,
+    progress: Callable[[str], None] | None = None,
+) -> list[Comparison]:
+    """Judge the methods by their stored results; cells that are not done are left out.
+
+    Parameters
+    ----------
+    cells : sequence of Cell
+        The benchmark.
+    folder : Path
+        Of the results; a single report belongs there, several into folders of their own in it.
+    common_members : int, optional
+        As in `uqassay.assay`.
+    progress : callable, optional
+        Called with the name of what is being computed.
+
+    Returns
+    -------
+    list of Comparison
+        In the order of the cells; a data set without any result has none.
+
+    Raises
+    ------
+    InputError
+        Results on different test instances, or damaged ones.
+    """
+    store = Store(folder, create=False)
+    done = {row["key"] for row in store.index.rows([cell.key for cell in cells]) if row["state"] == "done"}
+    groups = _groups(cells)
+    folders = _folders(folder, groups)
+    found = []
+    for place, ((dataset, condition), members) in zip(folders, groups.items(), strict=True):
+        kept = [cell for cell in members if cell.key in done]
+        if kept:
+            judged, seeds = _judged(store, kept, common_members, progress)
+            found.append(Comparison(dataset, json.loads(condition), judged, seeds, place))
+    return found
+
+
+def check_places(cells: Sequence[Cell], folder: Path) -> None:
+    """Refuse to replace a report, findings or a saved assay that no benchmark wrote.
+
+    Parameters
+    ----------
+    cells : sequence of Cell
+    folder : Path
+        In one that holds a benchmark all of them are taken for its own, but a page that does not say so.
+
+    Raises
+    ------
+    InputError
+        Such a file, in the folder or where one of several reports belongs.
+    """
+    known = holds_benchmark(folder)
+    for place in _folders(folder, _groups(cells)):
+        written = [place / PAGE, place / TABLE, place / SAVED, folder / CELLS]
+        foreign = [path for path in written if path.exists() and not known]
+        if written[0].is_file() and not OURS.search(written[0].read_bytes()):
+            foreign.append(written[0])
+        if foreign:
+            raise InputError(
+                f"output: {foreign[0]} was not written by uqassay bench, and would be replaced; move it, or choose another "
+                "folder."
+            )
+
+
+def write_comparison(comparison: Comparison, *, command: str | None = None) -> Path:
+    """Write report.html, findings.csv (one row per model and metric, over all seeds and for each) and the saved assay.
+
+    Returns
+    -------
+    Path
+        Of the page.
+    """
+    from uqassay.report.page import write_page
+
+    folder = comparison.folder
+    folder.mkdir(parents=True, exist_ok=True)
+    table = io.StringIO()
+    writer = csv.DictWriter(table, FINDING_COLUMNS, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(comparison.assay.finding_rows())
+    write_text(folder / TABLE, table.getvalue())
+    comparison.assay.save(folder / SAVED)
+    return write_page(comparison.assay, folder / PAGE, command=command)
+
+
+def write_config(config: BenchConfig, cells: Sequence[Cell], folder: Path) -> Path:
+    """Write config.toml, which makes the same cells again, and cells.json, all that they depend on and their keys.
+
+    Returns
+    -------
+    Path
+        Of config.toml.
+    """
+    resolved = {
+        "schema": "uqassay.bench-cells/1",
+        "config": config.to_dict(),
+        "cells": [{"key": cell.key, **json.loads(cell.to_json())} for cell in cells],
+    }
+    write_text(folder / CELLS, json.dumps(plain(resolved), allow_nan=False, indent=1) + "\n")
+    write_text(folder / "config.toml", to_toml(config) + "\n")
+    return folder / "config.toml"
+
+
+# -- helpers ----------------------------------------------------------------------------------------------------------
+
+
+def _judged(
+    store: Store, cells: Sequence[Cell], common_members: int | None, progress: Callable[[str], None] | None
+) -> "tuple[Assay, dict[str, tuple[int, ...]]]":
+    """The assay of the results, and the seeds of each method."""
+    say = progress or (lambda step: None)
+    runs: dict[str, list[Any]] = {}
+    scores: dict[str, list[dict[str, Any]]] = {}
+    seeds: dict[str, list[int]] = {}
+    labels = counts = None
+    for cell in sorted(cells, key=lambda cell: cell.seed):
+        say(f"reading {cell.name}")
+        result = store.result(cell.key)
+        if labels is None:
+            labels, counts = result.labels, result.metadata["facts"].get("train_counts")
+        elif not np.array_equal(labels, result.labels):
+            raise InputError(
+                f"labels: those of {cell.name} differ from those of another cell, so the methods cannot be compared; "
+                "draw the test instances alike in all."
+            )
+        runs.setdefault(cell.method, []).append(result.prediction)
+        scores.setdefault(cell.method, []).append(result.scores)
+        seeds.setdefault(cell.method, []).append(cell.seed)
+    order = [name for name in dict.fromkeys(cell.method for cell in cells) if name in runs]
+    shared = {name: set.intersection(*map(set, scores[name])) for name in order}
+    uncertainties = {
+        name: {score: np.stack([run[score] for run in scores[name]]) for score in sorted(shared[name])}
+        for name in order
+        if shared[name]
+    }
+    judged = assay(
+        {name: runs[name] for name in order},
+        labels if labels is not None else (),
+        uncertainties=uncertainties or None,
+        prior=None if counts is None else np.array(counts) / sum(counts),
+        common_members=common_members,
+        progress=progress,
+    )
+    return judged, {name: tuple(seeds[name]) for name in order}
+
+
+def _groups(cells: Sequence[Cell]) -> dict[tuple[str, str], list[Cell]]:
+    """The cells of each report, by data set and condition."""
+    groups: dict[tuple[str, str], list[Cell]] = {}
+    for cell in cells:
+        groups.setdefault((cell.dataset, canonical_json(cell.condition)), []).append(cell)
+    return groups
+
+
+def _folders(folder: Path, groups: Collection[tuple[str, str]]) -> list[Path]:
+    """The folder itself for one report; for several, folders in it whose names no file system minds."""
+    if len(groups) == 1:
+        return [folder]
+    several = len({condition for _, condition in groups}) > 1
+    names: list[str] = []
+    for dataset, condition in groups:
+        words = [f"{key}={value}" for key, value in sorted(json.loads(condition).items())] if several else []
+        name = re.sub(r"[^A-Za-z0-9._=-]+", "-", " ".join([dataset, *words])).strip(".-") or "data"
+        reserved = ("cells", "drafts", SAVED)
+        while name.lower() in (*map(str.lower, names), *reserved):
+            name += "_"
+        names.append(name)
+    return [folder / name for name in names]

@@ -1,0 +1,125 @@
+"""What of a benchmark is done, runs, waits and has failed, from its index alone."""
+
+import math
+import os
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, final
+
+from uqassay.bench.index import lapsed
+from uqassay.bench.store import Store
+
+__all__ = ["BenchStatus", "StatusRow", "read_status"]
+
+SHOWN = 10  # failed cells in the sentences
+
+
+@final
+@dataclass(frozen=True)
+class StatusRow:
+    """The cells of one method on one data set.
+
+    Attributes
+    ----------
+    dataset, method : str
+    done, failed, running, queued : int
+        A cell whose process has ended counts as queued.
+    accuracy, seconds : float or None
+        Means over the cells that are done.
+    """
+
+    dataset: str
+    method: str
+    done: int
+    failed: int
+    running: int
+    queued: int
+    accuracy: float | None
+    seconds: float | None
+
+
+@final
+@dataclass(frozen=True)
+class BenchStatus:
+    """All cells that a folder knows, those of older code among them.
+
+    Attributes
+    ----------
+    folder : str
+    journal : str
+        How SQLite keeps the index whole: "wal", or "delete" where the file system does not allow that.
+    rows : tuple of StatusRow
+    failures : tuple of dict
+        ``key``, ``dataset``, ``method``, ``seed``, ``attempt`` and ``traceback`` of each failed cell.
+    """
+
+    folder: str
+    journal: str
+    rows: tuple[StatusRow, ...]
+    failures: tuple[dict[str, Any], ...]
+
+    def count(self, state: str) -> int:
+        """How many cells are in a state."""
+        return sum(getattr(row, state) for row in self.rows)
+
+    def sentences(self) -> list[str]:
+        """The counts, and the last line of each failure."""
+        counts = [f"{self.count(state)} {word}" for state, word in STATES.items()]
+        said = [f"{', '.join(counts)}."]
+        for failure in self.failures[:SHOWN]:
+            last = failure["traceback"].strip().rpartition("\n")[2]
+            said.append(f"Failed: {failure['dataset']}, {failure['method']}, seed {failure['seed']}: {last}")
+        if len(self.failures) > SHOWN:
+            said.append(f"… and {len(self.failures) - SHOWN} more; --json shows all with their tracebacks.")
+        if self.failures:
+            said.append("Run failed cells again by uqassay bench with --retry-failed.")
+        if self.journal != "wal":
+            said.append(
+                f"The index keeps a {self.journal} journal, since write-ahead logging is not safe on this file system."
+            )
+        return said
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return {**asdict(self), "counts": {state: self.count(state) for state in STATES}}
+
+
+STATES = {"done": "done", "failed": "failed", "running": "running", "queued": "to do"}
+
+
+def read_status(folder: str | os.PathLike[str]) -> BenchStatus:
+    """Look at a benchmark, changing nothing in it; other processes may be at work.
+
+    Raises
+    ------
+    InputError
+        A folder that holds no benchmark.
+    """
+    store = Store(folder, create=False)
+    groups: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    failures = []
+    for row in store.index.rows():
+        if row["state"] == "running" and lapsed(row):
+            row["state"] = "queued"
+        groups.setdefault((row["dataset"], row["method"]), []).append(row)
+        if row["state"] == "failed":
+            failures.append({name: row[name] for name in ("key", "dataset", "method", "seed", "attempt", "traceback")})
+    rows = tuple(_row(*group, cells) for group, cells in sorted(groups.items()))
+    return BenchStatus(str(folder), store.index.journal, rows, tuple(failures))
+
+
+def _row(dataset: str, method: str, cells: Sequence[dict[str, Any]]) -> StatusRow:
+    states = [cell["state"] for cell in cells]
+    done = [cell for cell in cells if cell["state"] == "done"]
+    return StatusRow(
+        dataset,
+        method,
+        **{state: states.count(state) for state in STATES},
+        accuracy=_mean([cell["accuracy"] for cell in done]),
+        seconds=_mean([cell["seconds"] for cell in done]),
+    )
+
+
+def _mean(values: Sequence[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return math.fsum(known) / len(known) if known else None

@@ -1,0 +1,146 @@
+"""Asymptotic test of calibration by the Hosmer-Lemeshow statistic."""
+
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import gammaincc
+
+from uqassay.errors import InputError
+from uqassay.metrics.calibration.bins import CalibrationBins, check_bins
+from uqassay.metrics.calibration.hosmer_lemeshow import Bins, Labels, bins_of_events, statistic_of_bins
+from uqassay.metrics.calibration.inputs import calibration_batch
+from uqassay.statistics.samples import check_choice
+
+__all__ = ["HosmerLemeshowTest", "hosmer_lemeshow_test"]
+
+FEW_EXPECTED = 1.0  # below this expected count the chi-squared distribution is a poor guide
+
+
+@final
+@dataclass(frozen=True)
+class HosmerLemeshowTest:
+    """Result of `hosmer_lemeshow_test`.
+
+    Attributes
+    ----------
+    statistic : float
+        Σ (O − E)² / E.
+    pvalue : float
+        Probability that chi-squared exceeds it.
+    degrees_of_freedom : int
+    n_bins : int
+        Bins asked for.
+    bins : {"classwise", "common"}
+    fitted : bool
+    note : str
+        How the degrees of freedom were counted, bins with an event of probability 0, expected counts that are too small.
+    """
+
+    statistic: float
+    pvalue: float
+    degrees_of_freedom: int
+    n_bins: int
+    bins: Bins
+    fitted: bool
+    note: str
+
+
+def hosmer_lemeshow_test(
+    y_true: ArrayLike, probs: ArrayLike, *, n_bins: int = 5, bins: Bins = "classwise", fitted: bool = False
+) -> HosmerLemeshowTest:
+    """Test of calibration by the chi-squared distribution of the Hosmer-Lemeshow statistic with counts.
+
+    Parameters
+    ----------
+    y_true : array (n,)
+    probs : array (n, K)
+    n_bins : int
+    bins : {"classwise", "common"}
+    fitted : bool
+        Whether the model was fitted to these instances. Then the bins must be common to all classes.
+
+    Returns
+    -------
+    HosmerLemeshowTest
+
+    Raises
+    ------
+    InputError
+        `fitted` with classwise bins, or with fewer than 3 of them; a batch; input as described by the message.
+
+    Notes
+    -----
+    On held-out data there are (K − 1) B degrees of freedom, with B the number of bins that have instances (their mean over
+    classes where classes have bins of their own, rounded up; equal probabilities can leave some empty). A model fitted to
+    the same instances uses some up: (K − 1) (B − 2) for a multinomial logistic regression with an intercept and common
+    bins (Fagerland et al., 2008). Taken for held-out data, those reject far too often. Share of 4,000 data sets, labelled
+    from the probabilities themselves, that are rejected at α = .05 (n = 1000, rows from Dir(1, …, 1); ± .007; the file
+    `tests/metrics/calibration/test_hosmer_lemeshow.py` run as a script prints it):
+
+    ==========  ===================  ==================  =================  ================
+    K, B        classwise, held out  common, held out    classwise, fitted  common, fitted
+    ==========  ===================  ==================  =================  ================
+    2, 5        0.038                0.038               0.150              0.150
+    3, 5        0.028                0.023               0.219              0.162
+    10, 5       0.044                0.016               0.671              0.531
+    10, 10      0.052                0.016               0.398              0.204
+    ==========  ===================  ==================  =================  ================
+
+    The statistic's mean is Σ (1 − Σ p² / Σ p) over bins and classes, which falls below the degrees of freedom where
+    probabilities in a bin differ much. Small expected counts make its upper tail heavier; the note tells how many are
+    below 1. Labels drawn from the probabilities give a null distribution without either flaw.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> probs = rng.dirichlet([1, 1, 1], 600)
+    >>> labels = (rng.random((600, 1)) > probs.cumsum(axis=1)).sum(axis=1)
+    >>> test = hosmer_lemeshow_test(labels, probs)
+    >>> test.degrees_of_freedom, test.note
+    (10, 'held-out data: (K − 1) B degrees of freedom')
+    """
+    check_bins(n_bins, "mass")
+    check_choice(bins, "bins", ("classwise", "common"))
+    labels, checked = calibration_batch(y_true, probs)
+    if labels.ndim > 1 or checked.ndim > 2:
+        raise InputError(
+            f"probs: must be one data set, shape (n, K); got shapes {labels.shape} and {checked.shape} of labels and "
+            "probabilities; test each data set, or use hosmer_lemeshow_statistic for a batch."
+        )
+    if fitted and bins != "common":
+        raise InputError(
+            'fitted: the distribution is known for bins="common" only; got bins="classwise"; pass bins="common", or test '
+            "on held-out data."
+        )
+    counted = bins_of_events(checked, int(n_bins), bins)
+    n_classes = checked.shape[-1]
+    filled = int(np.ceil((counted.size > 0).sum() / n_classes))
+    if fitted and filled < 3:
+        raise InputError(
+            f"n_bins: needs at least 3 bins with instances where the model is fitted; got {filled}; ask for more bins."
+        )
+    freedom = (n_classes - 1) * (filled - 2 if fitted else filled)
+    statistic = float(statistic_of_bins(counted, labels, "counts"))
+    pvalue = float(gammaincc(freedom / 2, statistic / 2)) if np.isfinite(statistic) else 0.0
+    return HosmerLemeshowTest(
+        statistic, pvalue, freedom, int(n_bins), bins, bool(fitted), _note(counted, labels, bool(fitted), filled)
+    )
+
+
+def _note(bins: CalibrationBins, labels: Labels, fitted: bool, filled: int) -> str:
+    notes = ["fitted to these instances: (K − 1) (B − 2)" if fitted else "held-out data: (K − 1) B"]
+    notes[0] += " degrees of freedom"
+    if filled < bins.n_bins:
+        notes[0] += f" with {filled} of {bins.n_bins} bins that have instances"
+    impossible = (bins.expected == 0) & (bins.observed(labels) > 0)
+    if impossible.any():
+        k, b = np.argwhere(impossible)[0].tolist()
+        notes.append(f"class {k} happened in bin {b}, where all its probabilities are 0: the statistic is infinite")
+    few = (bins.size > 0) & (bins.expected < FEW_EXPECTED)
+    if few.any():
+        notes.append(
+            f"{int(few.sum())} of {int((bins.size > 0).sum())} expected counts are below {FEW_EXPECTED:g}: a rough p-value"
+        )
+    return "; ".join(notes)

@@ -1,0 +1,324 @@
+"""Is one classifier calibrated in the strong sense? p-values and intervals of its kernel calibration error."""
+
+import math
+from dataclasses import dataclass
+from typing import Literal, cast, final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import special
+
+from uqassay._array import RandomState, generator, row_chunks
+from uqassay.errors import InputError
+from uqassay.metrics.calibration.inputs import calibration_batch
+from uqassay.metrics.calibration.kernel_error import (
+    Estimator,
+    Labels,
+    block_terms,
+    checked_block_size,
+    default_block_size,
+    kernel_calibration_error,
+)
+from uqassay.metrics.calibration.kernels import Bandwidth, Kernel, SettledKernel, settle_kernel
+from uqassay.statistics.estimate import Estimate, mean_estimate
+from uqassay.statistics.samples import check_choice, check_draws, check_level, is_number
+
+__all__ = ["KernelCalibrationTest", "kernel_calibration_estimate", "skce_pvalue"]
+
+Floats = NDArray[np.float64]
+Method = Literal["asymptotic", "bound"]
+
+LARGEST_TERM = 2.0  # |k (p − e_y) · (p′ − e_y′)| ≤ √2 √2 for kernels up to 1
+TILE_BYTES = 2**21
+ROUNDING = 1e-12
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class KernelCalibrationTest:
+    """Result of `skce_pvalue`.
+
+    Attributes
+    ----------
+    statistic : float
+        The squared kernel calibration error.
+    pvalue : float
+        One-sided: small where the classifier is not calibrated; nan where it is undefined.
+    estimator, method : str
+    n : int
+        Number of instances.
+    note : str
+        Why something is nan, or how the p-value was found.
+    n_draws : int
+        Draws of signs; 0 where the p-value needs none.
+    """
+
+    statistic: float
+    pvalue: float
+    estimator: str
+    method: str
+    n: int
+    note: str
+    n_draws: int = 0
+
+    @property
+    def smallest_pvalue(self) -> float:
+        """The smallest p-value that so many draws can reach; 0 without draws."""
+        return 1 / (self.n_draws + 1) if self.n_draws else 0.0
+
+    def reject(self, alpha: float = 0.05) -> bool:
+        """Whether the classifier is found not to be calibrated at this level; an undefined p-value rejects nothing.
+
+        Raises
+        ------
+        InputError
+            A level outside (0, 1), or one that so few draws cannot reach.
+        """
+        if not (is_number(alpha) and 0.0 < alpha < 1.0):
+            raise InputError(f"alpha: must lie strictly between 0 and 1; got {alpha!r}; pass 0.05 for 5 %.")
+        if self.smallest_pvalue > alpha + ROUNDING:
+            raise InputError(
+                f"alpha: the smallest p-value that n_draws={self.n_draws} can reach is {self.smallest_pvalue:.4g}; "
+                f"got {alpha:g}; pass n_draws={math.ceil(1 / alpha - 1e-9) - 1} or more."
+            )
+        return self.pvalue <= alpha + ROUNDING
+
+
+def skce_pvalue(
+    y_true: ArrayLike,
+    probs: ArrayLike,
+    *,
+    estimator: Estimator = "quadratic",
+    method: Method = "asymptotic",
+    kernel: Kernel = "tv",
+    bandwidth: Bandwidth = None,
+    block_size: int | None = None,
+    n_draws: int = 1000,
+    rng: RandomState = None,
+) -> KernelCalibrationTest:
+    """Test whether a classifier is calibrated in the strong sense by its squared kernel calibration error.
+
+    Parameters
+    ----------
+    y_true : array_like of int, shape (n,)
+    probs : array_like, shape (n, K)
+    estimator : {"quadratic", "linear", "block", "biased"}
+        See `kernel_calibration_error`.
+    method : {"asymptotic", "bound"}
+        "asymptotic": for "linear" and "block" the central limit theorem, 1 − Φ(mean √m / s) over the m pairs or blocks. For
+        "quadratic" and "biased" the limit is a weighted sum of χ²; it is drawn by a wild bootstrap: the error of every
+        instance gets a random sign. Both then give the same p-value.
+        "bound": never too small, whatever n, and rarely small: exp(−m t²/8) for the unbiased estimators, m independent
+        pairs, and exp(−½ max(0, √(n t/2) − 1)²) for the biased one. For kernels that have a name.
+    kernel, bandwidth, block_size
+        As in `kernel_calibration_error`. A bandwidth from the median depends on the predictions alone, so the test stays valid.
+    n_draws : int
+        Draws of signs; the smallest p-value is 1/(n_draws + 1).
+    rng : int, Generator or None
+        None means seed 0.
+
+    Returns
+    -------
+    result : KernelCalibrationTest
+
+    Raises
+    ------
+    InputError
+        As in `kernel_calibration_error`; for a bound with a kernel of one's own.
+
+    Notes
+    -----
+    Measured with predictions uniform on the simplex, 199 draws, 1,000 data sets (200 for n = 1000); a standard error is
+    0.7 (1.5) at 5 %. Rejected in percent, calibrated, at α = 1 / 5 / 10 %:
+
+    ==  ====  ================  ==================  ================  ================
+    K   n     quadratic         quadratic, h = 0.2  block             linear
+    ==  ====  ================  ==================  ================  ================
+    2   50    0.7 / 5.0 / 9.9   0.8 / 4.7 / 10.0    0.2 / 1.7 / 4.5   1.1 / 4.6 / 9.5
+    2   100   0.5 / 4.2 / 9.0   0.9 / 4.6 / 9.3     0.4 / 2.6 / 7.1   0.7 / 5.2 / 10.9
+    2   1000  1.5 / 6.0 / 10.0  1.5 / 7.0 / 12.0    0.0 / 1.5 / 4.0   0.5 / 6.0 / 10.0
+    10  50    0.6 / 4.9 / 10.5  0.9 / 4.9 / 10.2    1.3 / 4.3 / 8.7   0.1 / 2.6 / 5.3
+    10  100   0.7 / 4.7 / 9.2   0.7 / 4.5 / 9.5     0.7 / 3.7 / 7.5   0.3 / 2.7 / 6.8
+    10  1000  0.0 / 5.0 / 9.0   0.5 / 6.0 / 7.5     0.5 / 5.0 / 11.0  0.0 / 4.0 / 8.0
+    ==  ====  ================  ==================  ================  ================
+
+    Rejected in percent when predictions are too sharp by a temperature of ½, at α = 5 / 10 %:
+
+    ==  ====  =============  ==================  ===========  ==========
+    K   n     quadratic      quadratic, h = 0.2  block        linear
+    ==  ====  =============  ==================  ===========  ==========
+    2   50    7.5 / 16.6     19.5 / 36.7         2.0 / 6.8    3.8 / 9.4
+    2   100   13.3 / 31.4    51.1 / 67.1         5.0 / 12.8   4.1 / 10.7
+    2   1000  100.0 / 100.0  100.0 / 100.0       46.5 / 67.5  7.5 / 13.0
+    10  50    7.2 / 14.6     22.3 / 34.6         5.8 / 10.0   3.8 / 7.7
+    10  100   8.1 / 16.2     50.1 / 64.9         5.3 / 10.9   3.7 / 9.0
+    10  1000  100.0 / 100.0  100.0 / 100.0       17.5 / 28.0  3.0 / 11.0
+    ==  ====  =============  ==================  ===========  ==========
+
+    The bounds rejected in none of these data sets. The printed kernel is wide: a narrower one finds this error with far fewer
+    instances. Blocks make few terms of a skewed distribution, so their test is cautious where n is small. Printed by
+    ``python tests/metrics/calibration/test_kernel_error.py``.
+
+    References
+    ----------
+    Widmann, Lindsten, Zachariah (2019), Calibration tests in multi-class classification: a unifying framework (bounds,
+    limits). Arcones, Giné (1992), On the bootstrap of U and V statistics. Hoeffding (1963), section 5a (blocks).
+    Leucht, Neumann (2013), Dependent wild bootstrap for degenerate U- and V-statistics.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> probs = rng.dirichlet([1, 1, 1], 300)
+    >>> labels = (probs.cumsum(axis=1) < rng.random((300, 1))).sum(axis=1)
+    >>> skce_pvalue(labels, probs).pvalue > 0.05, skce_pvalue(np.zeros(300, dtype=int), probs).pvalue < 0.01
+    (True, True)
+    """
+    check_choice(method, "method", ("asymptotic", "bound"))
+    check_draws(n_draws)
+    labels, p = calibration_batch(y_true, probs)
+    if p.ndim != 2:
+        raise InputError(f"probs: must have shape (n, K); got shape {p.shape}; test one set of predictions at a time.")
+    if labels.ndim != 1:
+        raise InputError(f"y_true: must have shape (n,); got shape {labels.shape}; test one draw of labels at a time.")
+    size = checked_block_size(block_size, estimator, len(p))
+    settled = settle_kernel(kernel, bandwidth, p)
+    n_signs = n_draws if method == "asymptotic" and estimator in ("quadratic", "biased") else 0
+    if method == "bound" and not isinstance(kernel, str):
+        raise InputError(
+            'kernel: bounds need its greatest value; a function does not tell it; use method="asymptotic".'
+        )
+    if estimator in ("linear", "block"):
+        size = 2 if estimator == "linear" else size or default_block_size(len(p))
+        terms = block_terms(labels, p, settled, size)
+        statistic = float(terms.mean()) if terms.size else float("nan")
+        pvalue, note = _from_terms(terms) if method == "asymptotic" else _bound(statistic, len(terms) * (size // 2))
+    elif method == "asymptotic":
+        statistic, pvalue, note = _wild(labels, p, settled, estimator == "biased", n_draws, generator(rng))
+    else:
+        statistic = float(
+            np.asarray(kernel_calibration_error(labels, p, estimator=estimator, kernel=kernel, bandwidth=bandwidth))
+        )
+        pvalue, note = _bound_biased(statistic, len(p)) if estimator == "biased" else _bound(statistic, len(p) // 2)
+    return KernelCalibrationTest(statistic, pvalue, estimator, method, len(p), note, n_signs)
+
+
+def kernel_calibration_estimate(
+    y_true: ArrayLike,
+    probs: ArrayLike,
+    *,
+    kernel: Kernel = "tv",
+    bandwidth: Bandwidth = None,
+    block_size: int = 2,
+    level: float = 0.95,
+) -> Estimate:
+    """Squared kernel calibration error from independent pairs or blocks, with a confidence interval.
+
+    Parameters
+    ----------
+    y_true : array_like of int, shape (n,)
+    probs : array_like, shape (n, K)
+    kernel, bandwidth
+        As in `kernel_calibration_error`.
+    block_size : int
+        2 is the linear estimator.
+    level : float
+
+    Returns
+    -------
+    estimate : Estimate
+        Student's interval of the mean over the ⌊n/B⌋ blocks; `n` is their number.
+
+    Raises
+    ------
+    InputError
+        As in `kernel_calibration_error`.
+
+    Notes
+    -----
+    Measured coverage of 95 % intervals in percent for blocks of 2 / 5 / 10, with predictions uniform on the simplex (2,000
+    data sets), printed by ``python tests/metrics/calibration/test_kernel_error.py``:
+
+    ==  ====  ==================  ==================
+    K   n     calibrated          temperature ½
+    ==  ====  ==================  ==================
+    2   100   94.5 / 92.7 / 89.7  94.2 / 91.9 / 88.2
+    2   1000  94.2 / 95.0 / 94.5  94.7 / 94.8 / 94.5
+    10  100   91.5 / 94.7 / 94.3  93.0 / 94.9 / 93.5
+    10  1000  94.8 / 94.7 / 95.2  94.8 / 95.2 / 95.0
+    ==  ====  ==================  ==================
+
+    Fewer than some 20 blocks give too few terms.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> probs = rng.dirichlet([1, 1, 1], 1000)
+    >>> found = kernel_calibration_estimate(np.zeros(1000, dtype=int), probs)
+    >>> found.low > 0, found.n
+    (True, 500)
+    """
+    labels, p = calibration_batch(y_true, probs)
+    if p.ndim != 2:
+        raise InputError(f"probs: must have shape (n, K); got shape {p.shape}; estimate one set of predictions a time.")
+    if labels.ndim != 1:
+        raise InputError(f"y_true: must have shape (n,); got shape {labels.shape}; estimate one draw of labels a time.")
+    check_level(level)
+    size = cast(int, checked_block_size(block_size, "block", len(p)))
+    terms = block_terms(labels, p, settle_kernel(kernel, bandwidth, p), size)
+    if len(terms) == 0:
+        note = "fewer than two instances: no pair"
+        return Estimate(np.nan, low=np.nan, high=np.nan, level=level, n=0, method="student-t", note=note)
+    return mean_estimate(terms, level=level)
+
+
+# -- helpers ----------------------------------------------------------------------------------------------------------
+
+
+def _from_terms(terms: Floats) -> tuple[float, str]:
+    """p-value of the mean of independent terms."""
+    m = len(terms)
+    if m < 2:
+        return float("nan"), f"{m} independent term{'' if m == 1 else 's'}: no p-value"
+    mean, spread = float(terms.mean()), float(terms.std(ddof=1))
+    if spread <= ROUNDING * float(np.abs(terms).max()):
+        return (1.0, "all terms are equal") if mean <= 0 else (float("nan"), "all terms are equal: no p-value")
+    return float(special.ndtr(-mean * m**0.5 / spread)), f"central limit theorem over {m} terms"
+
+
+def _bound(statistic: float, n_pairs: int) -> tuple[float, str]:
+    """Hoeffding's inequality for the mean of pairs between −2 and 2."""
+    if n_pairs == 0:
+        return float("nan"), "no pair: no p-value"
+    exponent = n_pairs * max(statistic, 0.0) ** 2 / (2 * LARGEST_TERM**2)
+    return float(np.exp(-exponent)), "upper bound of the p-value"
+
+
+def _bound_biased(statistic: float, n: int) -> tuple[float, str]:
+    excess = max(0.0, (n * max(statistic, 0.0) / LARGEST_TERM) ** 0.5 - 1.0)
+    return float(np.exp(-(excess**2) / 2)), "upper bound of the p-value"
+
+
+def _wild(
+    labels: Labels, probs: Floats, kernel: SettledKernel, biased: bool, n_draws: int, rng: np.random.Generator
+) -> tuple[float, float, str]:
+    """Statistic, p-value and note from Σ_{i≠j} s_i s_j h_ij for random signs s, walked over in tiles of pairs."""
+    n, k = probs.shape
+    if n < 2 and not biased:
+        return float("nan"), float("nan"), "a single instance: no pair"
+    errors = probs.copy()
+    errors[np.arange(n), labels] -= 1.0
+    signs = rng.integers(0, 2, (n, n_draws), dtype=np.int8) * 2.0 - 1.0
+    off, diagonal, size, drawn = 0.0, 0.0, 0.0, np.zeros(n_draws)
+    for part in row_chunks(n, n * (8 + kernel.bytes_per_pair * k), chunk_bytes=TILE_BYTES):
+        h = kernel.table(probs[part], probs[part.start :])
+        h *= errors[part] @ errors[part.start :].T
+        own = np.arange(part.stop - part.start)
+        diagonal += float(h[own, own].sum())
+        h[own, own] = 0.0
+        h[:, len(own) :] *= 2.0  # both orders of a pair
+        off += float(h.sum())
+        size += float(np.abs(h).sum())
+        drawn += np.einsum("rd,rd->d", signs[part], h @ signs[part.start :])
+    pvalue = (1 + int((drawn >= off - ROUNDING * size).sum())) / (n_draws + 1)
+    statistic = (off + diagonal) / n**2 if biased else off / (n * (n - 1))
+    return statistic, pvalue, f"wild bootstrap, {n_draws} draws"

@@ -1,0 +1,96 @@
+"""What fitting weights takes: members and labels as arrays, and two disjoint parts of the instances.
+
+The parts are chosen without looking at the labels. Parts with equal shares of every label would not do: the labels of one
+part would then tell how often each class occurs in the other, and a test on it would rest on what was fitted.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from uqassay._array import as_labels
+from uqassay.calibration.shared_members import shared_members
+from uqassay.calibration.simplex_search import SimplexSearch
+from uqassay.errors import InputError
+from uqassay.statistics.samples import is_number, make_units, refuse_masked
+
+__all__ = ["Parts", "check_search", "check_whole", "groups_of", "hard_labels", "member_array", "two_parts"]
+
+Floats = NDArray[np.float64]
+Rows = NDArray[np.intp]
+
+
+class Parts(NamedTuple):
+    """Rows of the two parts, each in ascending order."""
+
+    first: Rows
+    second: Rows
+
+
+def member_array(members: Any) -> Floats:
+    """Members (n, M, K) as float64: what `credal_calibration_test` mixes."""
+    return shared_members(members).probs
+
+
+def hard_labels(y: ArrayLike, n_instances: int, n_classes: int, name: str = "y_true") -> NDArray[np.intp]:
+    """One class for each instance, (n,)."""
+    refuse_masked(y, name)
+    labels = as_labels(y, n_classes, n_instances=n_instances, name=name)
+    if labels.ndim == 2:
+        raise InputError(
+            f"{name}: must be one class for each instance, shape ({n_instances},); got shape {labels.shape}; "
+            "draw or vote one label from each distribution."
+        )
+    return labels.astype(np.intp)
+
+
+def check_search(search: object) -> None:
+    """Refuse anything but a SimplexSearch or None."""
+    if search is not None and not isinstance(search, SimplexSearch):
+        raise InputError(f"search: must be a SimplexSearch or None; got {search!r}; pass QUICK, THOROUGH or PATIENT.")
+
+
+def check_whole(value: object, name: str, *, least: int = 1, remedy: str) -> None:
+    """Refuse anything but a whole number that is large enough."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
+        raise InputError(f"{name}: must be a whole number of at least {least}; got {value!r}; {remedy}.")
+
+
+def groups_of(members: Any, groups: ArrayLike | None) -> ArrayLike | None:
+    """The groups given, else those that the prediction carries."""
+    return getattr(members, "groups", None) if groups is None else groups
+
+
+def two_parts(
+    strata: NDArray[np.intp], fraction: float, groups: ArrayLike | None, generator: np.random.Generator
+) -> Parts:
+    """Two disjoint parts at random, the first with this fraction of the instances.
+
+    `strata` (n,) are the predicted classes: each is shared out by the fraction, up to rounding. With groups, whole groups
+    are put into the first part, in random order, as long as that brings its size closer to the fraction.
+    """
+    if not (is_number(fraction) and 0.0 < fraction < 1.0):
+        raise InputError(f"fraction: must lie strictly between 0 and 1; got {fraction!r}; pass 0.5 for two halves.")
+    n = strata.size
+    units = make_units(n, groups, None)
+    if units.n_units < 2:
+        name, what = ("y_true", "instance") if units.codes is None else ("groups", "group")
+        raise InputError(f"{name}: two disjoint parts take at least two {what}s; got 1; give more of them.")
+    if units.codes is None:
+        shuffled = generator.permutation(n)
+        order = shuffled[np.argsort(strata[shuffled], kind="stable")]  # by stratum, at random within each
+        # walking along that order, a row goes to the first part whenever the running share passes a whole number
+        passed = np.floor(np.arange(n + 1) * fraction + generator.random()).astype(np.intp)
+        taken = np.diff(passed) > 0
+        if taken.all() or not taken.any():
+            taken[int(generator.integers(n))] ^= True
+        inside = np.zeros(n, dtype=bool)
+        inside[order[taken]] = True
+    else:
+        order = generator.permutation(units.n_units)
+        sizes = np.bincount(units.codes)[order]
+        reached = np.cumsum(sizes)
+        n_taken = int(np.clip(np.abs(reached - fraction * n).argmin() + 1, 1, units.n_units - 1))
+        inside = np.isin(units.codes, order[:n_taken])
+    return Parts(np.flatnonzero(inside), np.flatnonzero(~inside))

@@ -1,0 +1,218 @@
+"""Findings: one row per model and metric, on all instances or on parts of them."""
+
+import math
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uqassay.errors import InputError
+from uqassay.evidence.calibration_tests import ModelCalibration, model_groups
+from uqassay.evidence.mistake_ranking import MistakeRanking, rank_mistakes_in_part
+from uqassay.evidence.scoring import ModelScores
+from uqassay.metrics.calibration.reliability import expected_calibration_error
+from uqassay.statistics import Estimate, mean_estimate, proportion_estimate
+
+if TYPE_CHECKING:
+    from uqassay.evidence.result import Assay
+
+__all__ = ["FINDING_COLUMNS", "finding_rows", "loss_estimate", "one_run", "subset_rows"]
+
+Array = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+FINDING_COLUMNS = [
+    *("model", "run", "metric", "score", "tradeoff", "convention"),
+    *("estimate", "low", "high", "level", "n", "method", "note"),
+]
+NAN = float("nan")
+
+
+def finding_rows(assay: "Assay") -> list[dict[str, Any]]:
+    """Findings of every model over all runs and, where there are several, of each run."""
+    rows = []
+    ranked, tests = assay.mistake_ranking, model_groups(assay.calibration)
+    for model in assay.models:
+        mine = [r for r in ranked if r.model == model.name]
+        tested = [runs for (name, _), runs in tests.items() if name == model.name]
+        rows += _model_rows(assay, model, None, None)
+        rows += [_row(assay, r) for r in mine if r.run is None]
+        rows += [_tested_row(assay, runs) for runs in tested]
+        if model.n_runs > 1:
+            for run in range(model.n_runs):
+                rows += _model_rows(assay, model, run, None)
+                rows += [_row(assay, r) for r in mine if r.run == run]
+                rows += [_tested_row(assay, [t], run) for runs in tested for t in runs if t.run == run]
+    return rows
+
+
+def subset_rows(assay: "Assay", by: str, *, ranking: bool = True) -> list[dict[str, Any]]:
+    """Findings on the parts that "correct", "class" or a subgroup makes of the instances.
+
+    In subgroups, how the scores rank the mistakes is found too, unless `ranking` is False.
+    """
+    rows = []
+    for model in assay.models:
+        if by == "correct" and model.baseline:
+            continue
+        for label, mask in _parts(assay, by, model):
+            if not mask.any():
+                continue
+            found = _model_rows(assay, model, None, mask)
+            if ranking and by in assay.subgroups and not model.baseline:
+                found += [_row(assay, r) for r in rank_mistakes_in_part(assay, model, mask[0])]
+            rows += [{"subset_by": by, "subset": label, **row} for row in found]
+    return rows
+
+
+def loss_estimate(assay: "Assay", model: ModelScores, values: Array, tradeoff: float) -> Estimate:
+    """Mean of a loss with an interval that also holds the error of an estimated non-specificity."""
+    return _widened(_skewed_mean(values, groups=assay.groups, level=assay.settings.level), model, tradeoff)
+
+
+def one_run(values: Array) -> Array:
+    """A single run as ``(n,)``, for which no spread between runs is claimed."""
+    return values if len(values) > 1 else values[0]
+
+
+def _model_rows(assay: "Assay", model: ModelScores, run: int | None, mask: Mask | None) -> list[dict[str, Any]]:
+    s = assay.settings
+    rows: list[dict[str, Any]] = []
+
+    def add(metric: str, estimate: Estimate, score: str = "", tradeoff: float = NAN) -> None:
+        rows.append(_finding(assay, model.name, run, metric, estimate, score, tradeoff))
+
+    columns = model.columns if run is None else {k: v[run : run + 1] for k, v in model.columns.items()}
+    if not model.baseline or model.name == "class-prior":
+        add("accuracy", _mean(assay, columns["correct"], mask, proportion_estimate))
+        add("log-loss", _mean(assay, columns["log-loss"], mask))
+        add("brier", _mean(assay, columns["brier"], mask))
+        add("ece", _calibration_error(assay, columns, mask))
+        if mask is None and model.name in assay.classwise_error:
+            add("ece-classwise", _classwise_error(assay, model.name, run))
+    d, ns = columns["distance"], columns["nonspecificity"]
+    add(s.distance_metric, _mean(assay, d, mask))
+    add("nonspecificity", _widened(_mean(assay, ns, mask), model, 1.0), score=s.nonspecificity)
+    for tradeoff in assay.tradeoffs:
+        e = _widened(_mean(assay, d + tradeoff * ns, mask), model, tradeoff)
+        add("unified", e, score=s.nonspecificity, tradeoff=tradeoff)
+    for measure in s.measures:
+        if np.isnan(columns[measure]).all():
+            note = f"{measure} is not defined for {model.kind}"
+            add(measure, Estimate(NAN, low=NAN, high=NAN, level=s.level, n=0, method="", note=note))
+        else:
+            add(measure, _mean(assay, columns[measure], mask))
+    return rows
+
+
+def _finding(
+    assay: "Assay", model: str, run: int | None, metric: str, estimate: Estimate, score: str, tradeoff: float = NAN
+) -> dict[str, Any]:
+    row = {
+        "model": model,
+        "run": "all" if run is None else str(run + 1),
+        "metric": metric,
+        "score": score,
+        "tradeoff": tradeoff,
+        "convention": assay.settings.convention,
+        "estimate": float(estimate),
+    }
+    return row | {key: getattr(estimate, key) for key in FINDING_COLUMNS[len(row) :]}
+
+
+def _row(assay: "Assay", found: MistakeRanking) -> dict[str, Any]:
+    return _finding(assay, found.model, found.run, found.metric, found.estimate, found.score)
+
+
+def _tested_row(assay: "Assay", tests: list[ModelCalibration], run: int | None = None) -> dict[str, Any]:
+    """The p-value of one test; of the tests of several runs, that no run is calibrated, adjusted by Bonferroni."""
+    first = tests[0]
+    what = {"mixtures": "no mixture is calibrated", "mean": "the mean is not calibrated"}.get(first.tested, "")
+    more = first.n_draws - len(first.null)
+    draws = f"{len(first.null)} draws" + (f" and {more} on some mixtures" if more else "")
+    method = f"{what}, {draws}" if what else ""
+    notes = list(dict.fromkeys(test.note for test in tests if test.note))
+    pvalue = first.pvalue
+    if len(tests) > 1:
+        pvalue = min(1.0, len(tests) * min((t.pvalue for t in tests if not math.isnan(t.pvalue)), default=NAN))
+        method = f"{what} in some run, Bonferroni"
+        notes = [f"{len(tests)} runs", *notes]
+    estimate = Estimate(
+        pvalue,
+        low=NAN,
+        high=NAN,
+        level=assay.settings.level,
+        n=first.n_tested,
+        method=method,
+        note="; ".join(notes),
+    )
+    return _finding(assay, first.model, run, "calibration-pvalue", estimate, first.measure)
+
+
+def _parts(assay: "Assay", by: str, model: ModelScores) -> list[tuple[str, Mask]]:
+    """Names and masks ``(R, n)`` of the parts."""
+    if by == "correct":
+        hit = assay.hits(model.name)
+        return [("correct", hit), ("wrong", ~hit)]
+    shape = model.columns["distance"].shape
+    if by == "class":
+        return [(name, np.broadcast_to(assay.classes == c, shape)) for c, name in enumerate(assay.class_names)]
+    if by not in assay.subgroups:
+        known = ", ".join(["correct", "class", *assay.subgroups])
+        raise InputError(f"by: must be one of {known}; got {by!r}; pass subgroups={{name: values}} to assay for more.")
+    values = assay.subgroups[by]
+    return [(str(value), np.broadcast_to(values == value, shape)) for value in np.unique(values)]
+
+
+def _skewed_mean(values: Array, **options: Any) -> Estimate:
+    # losses are skewed: Hall's interval has the best measured coverage, see `mean_estimate`
+    return mean_estimate(values, method="hall", **options)
+
+
+def _mean(
+    assay: "Assay", values: Array, mask: Mask | None, estimate: Callable[..., Estimate] = _skewed_mean
+) -> Estimate:
+    """Mean over the runs and the instances of a mask, with an interval."""
+    options: dict[str, Any] = {"groups": assay.groups, "level": assay.settings.level}
+    if mask is None:
+        return estimate(one_run(values), **options)
+    mask = np.broadcast_to(mask, values.shape)
+    if (mask == mask[0]).all():  # the same instances in every run
+        options["groups"] = None if assay.groups is None else assay.groups[mask[0]]
+        return estimate(one_run(values[:, mask[0]]), **options)
+    units = np.arange(values.shape[1]) if assay.groups is None else assay.groups
+    options["groups"] = np.broadcast_to(units, values.shape)[mask]
+    return estimate(values[mask], **options)
+
+
+def _widened(estimate: Estimate, model: ModelScores, tradeoff: float) -> Estimate:
+    """Add the error of an estimated non-specificity to the interval."""
+    error = tradeoff * model.nonspecificity_error
+    return estimate.widened(error, f"non-specificity estimated, standard error {error:.2g} in the mean")
+
+
+def _calibration_error(assay: "Assay", columns: dict[str, Array], mask: Mask | None) -> Estimate:
+    chosen = slice(None) if mask is None else mask
+    hit, confidence = columns["correct"][chosen].ravel(), columns["confidence"][chosen].ravel()
+    return Estimate(
+        expected_calibration_error(hit, confidence),
+        low=NAN,
+        high=NAN,
+        level=assay.settings.level,
+        n=len(hit),
+        method="10 equal-width bins",
+        note="no interval: the binned error is biased upwards in small samples",
+    )
+
+
+def _classwise_error(assay: "Assay", model: str, run: int | None) -> Estimate:
+    """Of the mean predictions; on parts of the instances it is not known, as their probabilities are not kept."""
+    return Estimate(
+        assay.classwise_error[model][0 if run is None else run + 1],
+        low=NAN,
+        high=NAN,
+        level=assay.settings.level,
+        n=assay.n_instances * (assay[model].n_runs if run is None else 1),
+        method="10 equal-width bins for each class",
+        note="no interval: the binned error is biased upwards in small samples",
+    )

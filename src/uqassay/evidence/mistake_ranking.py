@@ -1,0 +1,207 @@
+"""Does the uncertainty rank the mistakes? Every score of every model by the ranking metrics, and what refusing gains."""
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from uqassay._array import available_cores
+from uqassay.errors import InputError
+from uqassay.evidence.scoring import ModelScores
+from uqassay.measures.scores import SCORES
+from uqassay.metrics.ranking.registry import RANKING_METRICS, RankingMetric
+from uqassay.metrics.risk.ranked_errors import rank_errors
+from uqassay.metrics.risk.risk_coverage import risk_coverage_curve
+from uqassay.metrics.risk.selective_accuracy import SelectiveGain, accuracy_estimate, check_coverage, gain_estimate
+from uqassay.statistics import Estimate, PairedComparison, proportion_estimate
+from uqassay.statistics.linearised import Linearised
+from uqassay.statistics.statistic_comparisons import (
+    PairwiseComparisons,
+    paired_statistic_test,
+    pairwise_statistic_tests,
+)
+
+if TYPE_CHECKING:
+    from uqassay.evidence.result import Assay
+
+__all__ = [
+    "MistakeRanking",
+    "compare_rankings",
+    "compare_two_rankings",
+    "rank_mistakes",
+    "reference_score",
+    "scores_of",
+    "truths_and_scores",
+]
+
+Array = NDArray[np.float64]
+METRICS = ("uq-auc", "uq-c-index", "aurc", "e-aurc", "augrc", "prediction-rejection")
+OF_THE_SPREAD = {"credal-width", "credal-uncertainty", "upper-entropy", "lower-entropy"} | {
+    name for name, score in SCORES.items() if score.needs == "a distribution over distributions"
+}
+IN_PARTS = ("uq-auc", "uq-c-index")  # of those, the ones also found on parts of the instances
+
+
+@dataclass(frozen=True)
+class MistakeRanking:
+    """One ranking metric of one score of one model.
+
+    Attributes
+    ----------
+    model, score, metric : str
+    run : int or None
+        None: over all runs.
+    estimate : Estimate
+    """
+
+    model: str
+    score: str
+    metric: str
+    run: int | None
+    estimate: Estimate
+
+
+def scores_of(model: ModelScores, assay: "Assay") -> tuple[str, ...]:
+    """Names of the uncertainty scores that a model has.
+
+    The non-specificity is among them where its sets are no points; where they are, nothing that speaks of the spread inside
+    the sets is.
+    """
+    names = [name for name in assay.settings.measures if not np.isnan(model.columns[name]).all()]
+    if model.n_points == 1:
+        return tuple(name for name in names if name not in OF_THE_SPREAD)
+    return (*names, "nonspecificity")
+
+
+def reference_score(assay: "Assay", model: str) -> str | None:
+    """The score that models are compared by where one is to be named: the total entropy, else the first there is."""
+    known = scores_of(assay[model], assay)
+    return "total-entropy" if "total-entropy" in known else next(iter(known), None)
+
+
+def rank_mistakes(assay: "Assay", model: ModelScores, *, run: int | None = None) -> list[MistakeRanking]:
+    """All ranking metrics of all scores of a model, over all its runs or of one."""
+    work = [(score, name) for score in scores_of(model, assay) for name in METRICS]
+
+    def one(item: tuple[str, str]) -> MistakeRanking:
+        score, name = item
+        return MistakeRanking(model.name, score, name, run, _estimate(assay, model, score, name, run, None))
+
+    threads = min(available_cores(), len(work))
+    if threads <= 1 or assay.n_instances < 2000:
+        return [one(item) for item in work]
+    with ThreadPoolExecutor(threads) as pool:
+        return list(pool.map(one, work))
+
+
+def rank_mistakes_in_part(assay: "Assay", model: ModelScores, rows: NDArray[np.bool_]) -> list[MistakeRanking]:
+    """The main ranking metrics of all scores of a model on some of the instances, ``(n,)``."""
+    return [
+        MistakeRanking(model.name, score, name, None, _estimate(assay, model, score, name, None, rows))
+        for score in scores_of(model, assay)
+        for name in IN_PARTS
+    ]
+
+
+def compare_two_rankings(
+    assay: "Assay", a: tuple[str, str], b: tuple[str, str], *, metric: str = "uq-auc"
+) -> PairedComparison:
+    """Paired test of two scores, each given by (model, score)."""
+    chosen = _metric(metric)
+    for name, pair in (("a", a), ("b", b)):
+        if not _is_pair(pair):
+            raise InputError(f"{name}: must be a pair (model, score); got {pair!r}; write ('DE', 'total-entropy').")
+    first, second = (_linearised(assay, *pair, chosen) for pair in (a, b))
+    return paired_statistic_test(
+        _one(first), _one(second), groups=assay.groups, level=assay.settings.level, bound=chosen.bound
+    )
+
+
+def compare_rankings(
+    assay: "Assay", pairs: Sequence[tuple[str, str]], *, metric: str = "uq-auc"
+) -> PairwiseComparisons:
+    """Paired tests of every two of several scores, each given by (model, score); named "model: score"."""
+    chosen = _metric(metric)
+    if isinstance(pairs, str) or not all(_is_pair(pair) for pair in pairs):
+        raise InputError(
+            f"pairs: must be a list of pairs (model, score); got {pairs!r}; write [('DE', 'total-entropy'), …]."
+        )
+    statistics = {f"{model}: {score}": _one(_linearised(assay, model, score, chosen)) for model, score in pairs}
+    return pairwise_statistic_tests(statistics, groups=assay.groups, level=assay.settings.level, bound=chosen.bound)
+
+
+def refusal(assay: "Assay", model: str, score: str, coverage: float) -> SelectiveGain:
+    """What refusing the instances of which a score is most unsure gains, averaged over runs."""
+    errors, scores = truths_and_scores(assay, model, score, "errors")
+    check_coverage(coverage)
+    runs = [rank_errors(e, s) for e, s in zip(errors, scores, strict=True)]
+    options: dict[str, Any] = {"groups": assay.groups, "level": assay.settings.level}
+    return SelectiveGain(
+        float(coverage),
+        float(np.mean([run.thresholds[run.place(np.array([coverage]))[0][0]] for run in runs])),
+        proportion_estimate(1.0 - (errors if len(errors) > 1 else errors[0]), **options),
+        accuracy_estimate(runs, coverage, **options),
+        gain_estimate(runs, coverage, **options),
+    )
+
+
+def risk_coverage(assay: "Assay", model: str, score: str, coverages: ArrayLike) -> tuple[Estimate, ...]:
+    """Risk of what is kept at each coverage, averaged over runs, with pointwise intervals."""
+    errors, scores = truths_and_scores(assay, model, score, "errors")
+    grid = np.atleast_1d(np.asarray(coverages, dtype=np.float64))
+    options: dict[str, Any] = {"groups": assay.groups, "level": assay.settings.level}
+    if len(errors) == 1:
+        curve = risk_coverage_curve(errors[0], scores[0], **options).at(grid)
+        fields: dict[str, Any] = {"level": curve.level, "n": assay.n_instances, "method": "score", "note": curve.note}
+        ends = zip(curve.risk.tolist(), curve.low.tolist(), curve.high.tolist(), strict=True)
+        return tuple(Estimate(risk, low=low, high=high, **fields) for risk, low, high in ends)
+    runs = [rank_errors(e, s) for e, s in zip(errors, scores, strict=True)]
+    kept = [accuracy_estimate(runs, coverage, **options) for coverage in grid.tolist()]
+    return tuple(
+        Estimate(1 - k, low=1 - k.high, high=1 - k.low, level=k.level, n=k.n, method=k.method, note=k.note)
+        for k in kept
+    )
+
+
+def truths_and_scores(assay: "Assay", model: str, score: str, truth: str) -> tuple[Array, Array]:
+    """Errors or gaps, and a score, of every run and instance, ``(R, n)`` each."""
+    columns, known = assay[model].columns, scores_of(assay[model], assay)
+    if score not in known:
+        raise InputError(f"score: {model!r} has {', '.join(known) or 'no score'}; got {score!r}; choose one of them.")
+    return (1.0 - columns["correct"] if truth == "errors" else columns["gap"]), columns[score]
+
+
+def _estimate(
+    assay: "Assay", model: ModelScores, score: str, name: str, run: int | None, rows: NDArray[np.bool_] | None
+) -> Estimate:
+    metric = RANKING_METRICS[name]
+    truths, scores = truths_and_scores(assay, model.name, score, metric.truth)
+    if run is not None:
+        truths, scores = truths[run : run + 1], scores[run : run + 1]
+    groups = assay.groups
+    if rows is not None:
+        truths, scores = truths[:, rows], scores[:, rows]
+        groups = None if groups is None else groups[rows]
+    return metric.estimate(truths, scores, groups=groups, level=assay.settings.level)
+
+
+def _linearised(assay: "Assay", model: str, score: str, metric: RankingMetric) -> list[Linearised]:
+    return metric.runs(*truths_and_scores(assay, model, score, metric.truth), assay.groups)
+
+
+def _is_pair(value: Any) -> bool:
+    return isinstance(value, tuple | list) and len(value) == 2 and all(isinstance(part, str) for part in value)
+
+
+def _one(runs: list[Linearised]) -> Linearised | list[Linearised]:
+    """A single run, for which no spread between runs is claimed."""
+    return runs if len(runs) > 1 else runs[0]
+
+
+def _metric(name: str) -> RankingMetric:
+    if name not in RANKING_METRICS:
+        raise InputError(f"metric: must be one of {', '.join(RANKING_METRICS)}; got {name!r}; choose one of them.")
+    return RANKING_METRICS[name]

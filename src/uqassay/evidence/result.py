@@ -1,0 +1,448 @@
+"""What an assay found: findings, rankings, breakpoints, comparisons, all from the same numbers."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from uqassay.errors import InputError, MissingDependencyError
+from uqassay.evidence.calibration_tests import ModelCalibration, holm_adjusted
+from uqassay.evidence.findings import FINDING_COLUMNS, finding_rows, loss_estimate, one_run, subset_rows
+from uqassay.evidence.mistake_ranking import (
+    MistakeRanking,
+    compare_rankings,
+    compare_two_rankings,
+    rank_mistakes,
+    refusal,
+    risk_coverage,
+    scores_of,
+)
+from uqassay.evidence.ranking import Ranked, order_error, rank_models, with_order_error
+from uqassay.evidence.scoring import ModelScores, SetSample, Settings
+from uqassay.losses.unified import check_tradeoff
+from uqassay.metrics.calibration.reliability import Reliability, reliability
+from uqassay.metrics.choice_of_tradeoff import lower_envelope, ranking_changes, tradeoff_scale
+from uqassay.metrics.risk.selective_accuracy import SelectiveGain
+from uqassay.statistics import Estimate, PairedComparison, bootstrap_run_means, paired_mean_test, winning_probability
+from uqassay.statistics.statistic_comparisons import PairwiseComparisons
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from uqassay.evidence.ood import OodDetection
+
+__all__ = ["Assay"]
+
+Array = NDArray[np.float64]
+CALIBRATION_COLUMNS = [
+    *("model", "run", "measure", "notion", "tested", "n_instances", "n_tested", "n_members", "noun", "statistic"),
+    *(
+        "pvalue",
+        "pvalue_holm",
+        "n_draws",
+        "mean_value",
+        "mean_pvalue",
+        "accuracy_mean",
+        "accuracy_weighted",
+        "width",
+        "note",
+    ),
+]
+
+
+@dataclass(frozen=True, eq=False)
+class Assay:
+    """Evidence about one or more classifiers on one test set; made by `assay`, kept by `save`, shown by `to_html`.
+
+    Attributes
+    ----------
+    models : tuple of ModelScores
+        The models in the order given, then the baselines "vacuous" and "class-prior".
+    labels : int array (n,) or array (n, K)
+    class_names : tuple of str
+    ids, groups : array (n,) or None
+    subgroups : dict of str to array (n,)
+    tradeoffs : tuple of float
+        The λ of the findings.
+    settings : Settings
+    sets : dict of str to SetSample
+        Credal sets of some instances of each model's first run.
+    warnings : tuple of str
+        What should change how much the numbers are believed.
+    provenance : dict
+        Versions, input hashes, time taken.
+    calibration : tuple of ModelCalibration
+        The calibration tests of every model and measure.
+    classwise_error : dict of str to tuple of float
+        Classwise calibration error of each model's mean, and of "class-prior": of all runs together, then of each.
+    """
+
+    models: tuple[ModelScores, ...]
+    labels: NDArray[Any] = field(repr=False)
+    class_names: tuple[str, ...]
+    ids: NDArray[Any] | None = field(repr=False)
+    groups: NDArray[Any] | None = field(repr=False)
+    subgroups: dict[str, NDArray[Any]] = field(repr=False)
+    tradeoffs: tuple[float, ...]
+    settings: Settings = field(repr=False)
+    sets: dict[str, SetSample] = field(repr=False)
+    warnings: tuple[str, ...] = field(repr=False)
+    provenance: dict[str, Any] = field(repr=False)
+    calibration: tuple[ModelCalibration, ...] = field(default=(), repr=False)
+    classwise_error: dict[str, tuple[float, ...]] = field(default_factory=dict, repr=False)
+
+    # -- sizes and names ----------------------------------------------------------------------------------------------
+
+    @property
+    def n_instances(self) -> int:
+        """Number of instances n."""
+        return len(self.labels)
+
+    @property
+    def n_units(self) -> int:
+        """Number of units that intervals and draws rest on: groups where they are given, else instances."""
+        return self.n_instances if self.groups is None else len(np.unique(self.groups))
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes K."""
+        return len(self.class_names)
+
+    @property
+    def model_names(self) -> tuple[str, ...]:
+        """Names of the models, without the baselines."""
+        return tuple(m.name for m in self.candidates)
+
+    @property
+    def candidates(self) -> tuple[ModelScores, ...]:
+        """The models to choose from, without the baselines."""
+        return tuple(m for m in self.models if not m.baseline)
+
+    @property
+    def classes(self) -> NDArray[np.int64]:
+        """True class of every instance, of label distributions the most frequent one, ``(n,)``."""
+        return self.labels if self.labels.ndim == 1 else self.labels.argmax(axis=1)
+
+    def hits(self, model: str) -> NDArray[np.bool_]:
+        """Whether the predicted class is the true one, for every run and instance, ``(R, n)``."""
+        return self[model].columns["label"] == self.classes
+
+    def __contains__(self, name: object) -> bool:
+        return any(m.name == name for m in self.models)
+
+    def __getitem__(self, name: str) -> ModelScores:
+        """Scores of one model or baseline by name."""
+        for m in self.models:
+            if m.name == name:
+                return m
+        raise InputError(
+            f"model: must be one of {', '.join(repr(m.name) for m in self.models)}; got {name!r}; choose one of them."
+        )
+
+    # -- ranking ------------------------------------------------------------------------------------------------------
+
+    def loss(self, model: str, tradeoff: float) -> Array:
+        """E of every run and instance, ``(R, n)``."""
+        columns = self[model].columns
+        return columns["distance"] + tradeoff * columns["nonspecificity"]
+
+    def ranked(self, tradeoff: float) -> tuple[Ranked, ...]:
+        """Models and baselines by their mean E at one λ, best first; `ranking` gives the same as a table."""
+        check_tradeoff(tradeoff)
+        losses = [one_run(self.loss(m.name, tradeoff)) for m in self.models]
+        return rank_models(
+            self.models,
+            losses,
+            [loss_estimate(self, m, x, tradeoff) for m, x in zip(self.models, losses, strict=True)],
+            self.winning_probabilities([tradeoff])[0],
+            tradeoff,
+            {"groups": self.groups, "level": self.settings.level},
+        )
+
+    def ranking(self, tradeoff: float) -> "pd.DataFrame":
+        """Models and baselines by their mean E at one λ, best first.
+
+        Columns: model, rank, estimate, low, high, win_probability, difference, difference_low, difference_high, pvalue,
+        pvalue_holm, below (baselines that do better). Baselines have no rank and no winning probability.
+        """
+        rows = [{**r.to_dict(), "below": ", ".join(r.below)} for r in self.ranked(tradeoff)]
+        return _pandas().DataFrame(rows).astype({"rank": "Int64", "win_probability": float})
+
+    def breakpoints(self) -> "pd.DataFrame":
+        """Which model has the lowest mean E on which interval of λ ≥ 0; columns low, high, model (", " joins ties)."""
+        return _pandas().DataFrame(
+            [{"low": low, "high": high, "model": ", ".join(names)} for low, high, names in self.winners()]
+        )
+
+    def winners(self) -> tuple[tuple[float, float, tuple[str, ...]], ...]:
+        """The same as plain tuples (low, high, names)."""
+        d, ns = self._mean_lines()
+        return tuple((w.low, w.high, tuple(self.model_names[j] for j in w.models)) for w in lower_envelope(d, ns))
+
+    def ranking_changes(self) -> tuple[tuple[float, str, str], ...]:
+        """Every λ at which two models swap places: (λ, the one ahead below it, the one ahead above it)."""
+        d, ns = self._mean_lines()
+        return tuple((at, self.model_names[a], self.model_names[b]) for at, a, b in ranking_changes(d, ns))
+
+    def winning_probabilities(self, tradeoffs: ArrayLike) -> Array:
+        """Share of paired bootstrap draws won by each model at each λ, ``(T, J)``; nan with a single unit to draw from."""
+        if self.n_units == 1:
+            return np.full((np.size(tradeoffs), len(self.candidates)), np.nan)
+        return winning_probability(self._draws, np.asarray(tradeoffs, dtype=np.float64))
+
+    def compare(self, a: str, b: str, *, tradeoff: float = 1.0, method: str = "student-t") -> PairedComparison:
+        """Paired test of the mean E of two models at one λ."""
+        test = paired_mean_test(
+            one_run(self.loss(a, tradeoff)),
+            one_run(self.loss(b, tradeoff)),
+            groups=self.groups,
+            level=self.settings.level,
+            method=method,
+            rng=self.settings.seed,
+        )
+        error = tradeoff * order_error(self[a], self[b])
+        difference, pvalue = with_order_error(test.difference, test.pvalue, error, self.groups)
+        return replace(test, difference=difference, pvalue=pvalue)
+
+    def tradeoff_scale(self) -> float:
+        """Factor by which λ shrinks from KL to this assay's distance, max(d) / max(KL) (paper 000, App. F.1).
+
+        Raises
+        ------
+        InputError
+            For label distributions, whose KL is not among the columns.
+        """
+        if self.labels.ndim == 2:
+            raise InputError(
+                "y_true: the scale of λ needs one label per instance; got label distributions; use KL itself."
+            )
+        if self.settings.distance == "kl":
+            return 1.0
+        kl = [-np.log(np.maximum(m.columns["upper-label"], m.floor)) for m in self.candidates]
+        return tradeoff_scale([m.columns["distance"] for m in self.candidates], kl)
+
+    @cached_property
+    def _draws(self) -> Array:
+        stacked = [np.stack([m.columns["distance"], m.columns["nonspecificity"]], axis=2) for m in self.candidates]
+        draws = bootstrap_run_means(stacked, n_draws=self.settings.n_draws, groups=self.groups, rng=self.settings.seed)
+        deviations = [np.asarray(m.order_deviations) for m in self.candidates]
+        size = max(len(d) for d in deviations)
+        if size:  # resample the random orders behind estimated non-specificities, the same for all models
+            stream = np.random.default_rng([self.settings.seed, 1])
+            chosen = stream.integers(size, size=(self.settings.n_draws, size))
+            for j, d in enumerate(deviations):
+                if len(d):
+                    draws[:, j, 1] += d[chosen].mean(axis=1)
+        return draws
+
+    def _mean_lines(self) -> tuple[Array, Array]:
+        d = np.array([m.columns["distance"].mean() for m in self.candidates])
+        return d, np.array([m.columns["nonspecificity"].mean() for m in self.candidates])
+
+    # -- does the uncertainty rank the mistakes -----------------------------------------------------------------------
+
+    def uncertainty_names(self, model: str) -> tuple[str, ...]:
+        """Names of the uncertainty scores that a model has."""
+        return scores_of(self[model], self)
+
+    @cached_property
+    def mistake_ranking(self) -> tuple[MistakeRanking, ...]:
+        """How each score of each model ranks the mistakes, over all runs and, where there are several, of each run."""
+        found = []
+        for m in self.candidates:
+            found += rank_mistakes(self, m)
+            for run in range(m.n_runs if m.n_runs > 1 else 0):
+                found += rank_mistakes(self, m, run=run)
+        return tuple(found)
+
+    def compare_uncertainties(
+        self, a: tuple[str, str], b: tuple[str, str], *, metric: str = "uq-auc"
+    ) -> PairedComparison:
+        """Paired test of two uncertainties, each given by (model, score), by a name of `metrics.RANKING_METRICS`.
+
+        Examples
+        --------
+        >>> import uqassay as uq
+        >>> p = uq.Point([[0.8, 0.1, 0.1], [0.6, 0.4, 0.0], [0.5, 0.3, 0.2], [0.4, 0.4, 0.2]])
+        >>> found = uq.assay({"m": p}, [0, 0, 1, 1]).compare_uncertainties(("m", "margin"), ("m", "total-entropy"))
+        >>> round(float(found.difference), 3)
+        -0.125
+        """
+        return compare_two_rankings(self, a, b, metric=metric)
+
+    def pairwise_uncertainties(
+        self, pairs: Sequence[tuple[str, str]], *, metric: str = "uq-auc"
+    ) -> PairwiseComparisons:
+        """Paired tests of every two of several uncertainties, with Holm and Benjamini-Hochberg."""
+        return compare_rankings(self, pairs, metric=metric)
+
+    def refusal(self, model: str, score: str, coverage: float = 0.9) -> SelectiveGain:
+        """Accuracy without refusal, accuracy of the least uncertain share `coverage`, and the gain.
+
+        Examples
+        --------
+        >>> import uqassay as uq
+        >>> p = uq.Point([[0.9, 0.1], [0.8, 0.2], [0.7, 0.3], [0.6, 0.4]])
+        >>> found = uq.assay({"m": p}, [0, 0, 0, 1]).refusal("m", "total-entropy", 0.75)
+        >>> float(found.accuracy_all), float(found.accuracy_kept), float(found.gain)
+        (0.75, 1.0, 0.25)
+        """
+        return refusal(self, model, score, coverage)
+
+    def risk_coverage(self, model: str, score: str, coverages: ArrayLike) -> tuple[Estimate, ...]:
+        """Share of errors among the least uncertain instances, at each coverage, with pointwise intervals."""
+        return risk_coverage(self, model, score, coverages)
+
+    def ood(
+        self,
+        outside: "Assay | Mapping[str, Any]",
+        *,
+        uncertainties: "Mapping[str, Mapping[str, ArrayLike]] | None" = None,
+        groups: ArrayLike | None = None,
+        level: float | None = None,
+        positive: Literal["in", "out"] = "out",
+    ) -> "OodDetection":
+        """Which scores tell these instances from out-of-distribution ones: ROC-AUC, FPR at 95 % TPR, AUPR.
+
+        Parameters
+        ----------
+        outside : Assay, or dict of str to Prediction
+            The same models on inputs of another distribution; as predictions where there are no labels.
+        uncertainties, groups, level, positive
+            As in `assay.ood.detect_ood`.
+        """
+        from uqassay.evidence.ood import detect_ood
+
+        return detect_ood(self, outside, uncertainties=uncertainties, groups=groups, level=level, positive=positive)
+
+    # -- can it be told from a calibrated one --------------------------------------------------------------------------
+
+    def calibration_rows(self) -> list[dict[str, Any]]:
+        """The calibration tests as plain rows, with p-values adjusted by Holm for all of them (`pvalue_holm`)."""
+        adjusted = holm_adjusted(self.calibration).tolist()
+        return [test.row() | {"pvalue_holm": p} for test, p in zip(self.calibration, adjusted, strict=True)]
+
+    def calibration_table(self) -> "pd.DataFrame":
+        """One row per model, run and measure: see `ModelCalibration`; `pvalue_holm` is adjusted for all rows.
+
+        Examples
+        --------
+        >>> import uqassay as uq
+        >>> a = uq.assay({"m": uq.Point([[0.9, 0.1], [0.9, 0.1], [0.9, 0.1]])}, [1, 1, 0])
+        >>> a.calibration_table()[["measure", "tested", "pvalue", "pvalue_holm"]]
+                  measure tested  pvalue  pvalue_holm
+        0  ece-confidence   mean   0.024        0.048
+        1   ece-classwise   mean   0.024        0.048
+        """
+        return _pandas().DataFrame(self.calibration_rows(), columns=CALIBRATION_COLUMNS)
+
+    # -- findings -----------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def findings(self) -> "pd.DataFrame":
+        """One row per model (and run) and metric, with the columns of `FINDING_COLUMNS`."""
+        return _pandas().DataFrame(self.finding_rows(), columns=FINDING_COLUMNS)
+
+    def finding_rows(self) -> list[dict[str, Any]]:
+        """The findings as plain rows."""
+        return finding_rows(self)
+
+    def subset_findings(self, by: str) -> "pd.DataFrame":
+        """Findings on parts of the instances: columns subset_by, subset, then those of `findings`.
+
+        Parameters
+        ----------
+        by : str
+            "correct" (each model's own correct and wrong predictions), "class" (the true class), or the name of a subgroup.
+        """
+        return _pandas().DataFrame(self.subset_rows(by), columns=["subset_by", "subset", *FINDING_COLUMNS])
+
+    def subset_rows(self, by: str, *, ranking: bool = True) -> list[dict[str, Any]]:
+        """The findings on parts of the instances as plain rows; without those on ranking they come faster."""
+        return subset_rows(self, by, ranking=ranking)
+
+    def reliability(self, model: str, *, n_bins: int = 10) -> Reliability:
+        """Bins of one model's reliability diagram, all runs together."""
+        columns = self[model].columns
+        return reliability(
+            columns["correct"].ravel(), columns["confidence"].ravel(), n_bins=n_bins, level=self.settings.level
+        )
+
+    # -- instances ----------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def scores(self) -> "pd.DataFrame":
+        """One row per model, run and instance."""
+        pandas = _pandas()
+        n = self.n_instances
+        ids = np.arange(n) if self.ids is None else self.ids
+        frames = []
+        for m in self.models:
+            for r in range(m.n_runs):
+                columns = {key: value[r] for key, value in m.columns.items()}
+                columns["label"] = columns["label"].astype(np.int64)
+                frames.append(
+                    pandas.DataFrame(
+                        {"model": m.name, "run": r + 1, "instance": ids, "y_true": self.classes, **columns}
+                    )
+                )
+        return pandas.concat(frames, ignore_index=True)
+
+    def extreme_instances(self, k: int = 10) -> dict[str, NDArray[np.int64]]:
+        """Rows of the k most epistemic, most wrong and most disputed instances, over all models.
+
+        Most epistemic: greatest non-specificity of any model. Most wrong: greatest mean distance. Most disputed: greatest
+        spread of the distances between models.
+        """
+        d = np.stack([m.columns["distance"].mean(axis=0) for m in self.candidates])
+        ns = np.stack([m.columns["nonspecificity"].mean(axis=0) for m in self.candidates])
+        d = np.where(np.isinf(d), np.finfo(np.float64).max / (2 * len(d)), d)
+        picks = {"most epistemic": ns.max(axis=0), "most wrong": d.mean(axis=0), "most disputed": np.ptp(d, axis=0)}
+        if len(d) == 1:
+            del picks["most disputed"]
+        return {name: np.argsort(-value, kind="stable")[:k] for name, value in picks.items()}
+
+    # -- keeping and showing ------------------------------------------------------------------------------------------
+
+    def verdict(self) -> tuple[str, ...]:
+        """The verdict in words: one sentence per line, from the numbers above."""
+        from uqassay.evidence.verdict import verdict
+
+        return verdict(self)
+
+    def to_html(self, path: str | Path, *, command: str | None = None) -> Path:
+        """Write the report: one self-contained page; `command` is the command line that makes it again."""
+        from uqassay.report.page import write_page
+
+        return write_page(self, path, command=command)
+
+    def to_json(self, tradeoffs: Sequence[float] | None = None) -> dict[str, Any]:
+        """Findings, rankings, breakpoints and settings as plain values that a strict JSON writer takes."""
+        from uqassay.evidence.storage import to_json
+
+        return to_json(self, tradeoffs)
+
+    def save(self, folder: str | Path) -> Path:
+        """Keep the assay in a folder; `Assay.load` brings it back."""
+        from uqassay.evidence.storage import save
+
+        return save(self, folder)
+
+    @classmethod
+    def load(cls, folder: str | Path) -> "Assay":
+        """An assay that `save` kept."""
+        from uqassay.evidence.storage import load
+
+        return load(folder)
+
+
+def _pandas() -> Any:
+    try:
+        import pandas
+    except ModuleNotFoundError as problem:
+        raise MissingDependencyError("pandas: tables need it; install uqassay[tables], or use to_json().") from problem
+    return pandas

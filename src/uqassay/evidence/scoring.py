@@ -1,0 +1,282 @@
+"""The numbers of one model: for every training run and instance, its distance, non-specificity and what stands beside."""
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uqassay._array import release, row_chunks
+from uqassay.errors import InputError
+from uqassay.losses.errors import is_correct, probability_gap
+from uqassay.losses.label_distance import default_floor
+from uqassay.losses.proper_scores import brier_loss, log_loss
+from uqassay.losses.unified import unified_terms
+from uqassay.measures.scores import SCORES, score_columns
+from uqassay.predictions import Intervals, Masses, Members, Point, Prediction, Vertices
+from uqassay.predictions.drawn import Drawn
+
+__all__ = ["ModelScores", "SetSample", "Settings", "sample_sets", "score_baselines", "score_model"]
+
+Array = NDArray[np.float64]
+PART_BYTES = 32 * 2**20
+DRAWS_HELD_BYTES = 256 * 2**20
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How an assay is computed; all of it is written into the report.
+
+    Attributes
+    ----------
+    distance, nonspecificity, convention
+        As in `unified_loss`.
+    focal_sets : bool array (F, K) or None
+    floor : float or None
+        Least probability in logarithms; None: by the dtype of the input.
+    measures : tuple of str
+        Uncertainty scores computed beside: those of `measures.SCORES` asked for or offered by a model, and those given.
+    tolerance : float or None
+        Standard error wanted of an estimated non-specificity.
+    level : float
+        Confidence level of all intervals.
+    n_draws : int
+        Bootstrap draws behind winning probabilities.
+    seed : int
+    """
+
+    distance: str = "kl"
+    nonspecificity: str = "hartley"
+    convention: str = "exact"
+    focal_sets: NDArray[np.bool_] | None = None
+    floor: float | None = None
+    measures: tuple[str, ...] = ("total-entropy", "epistemic-entropy", "credal-width")
+    tolerance: float | None = None
+    level: float = 0.95
+    n_draws: int = 2000
+    seed: int = 0
+
+    @property
+    def distance_metric(self) -> str:
+        """Name of the distance among the findings; Brier's is told apart from the Brier score of the mean prediction."""
+        return "brier-distance" if self.distance == "brier" else self.distance.replace("_", "-")
+
+
+@dataclass(frozen=True, eq=False)
+class SetSample:
+    """Credal sets of some instances, for pictures.
+
+    Attributes
+    ----------
+    rows : int array (k,)
+        The instances.
+    lower, upper, mean : float32 array (k, K)
+    points : float32 array (k', V, K)
+        Points whose hull is the set, for the first k' of the rows; empty for intervals and masses.
+    """
+
+    rows: NDArray[np.int64]
+    lower: NDArray[np.float32]
+    upper: NDArray[np.float32]
+    mean: NDArray[np.float32]
+    points: NDArray[np.float32]
+
+
+@dataclass(frozen=True, eq=False)
+class ModelScores:
+    """Scores of one model on every instance.
+
+    Attributes
+    ----------
+    name, kind : str
+    baseline : bool
+    n_points : int or None
+        Points that span each set; None for intervals and masses.
+    columns : dict of str to array (R, n)
+        "distance", "nonspecificity", "correct", "confidence", "label", "log-loss", "brier", "gap", "upper-label", and the
+        measures; nan where a measure does not apply.
+    nonspecificity_error : float
+        Standard error that the estimator adds to the mean non-specificity (0 where exact).
+    order_deviations : sequence of float
+        See `measures.Nonspecificity`; empty where exact.
+    floored : int
+        Rows (of all runs) whose upper probability of the label was below the floor.
+    floor : float
+    gap : float
+        Largest certified gap of a solved distance.
+    fingerprint : str
+        SHA-256 of the predictions.
+    notes : tuple of str
+    """
+
+    name: str
+    kind: str
+    baseline: bool
+    n_points: int | None
+    columns: dict[str, Array] = field(repr=False)
+    nonspecificity_error: float
+    order_deviations: Sequence[float] = field(repr=False)
+    floored: int
+    floor: float
+    gap: float
+    fingerprint: str
+    notes: tuple[str, ...]
+
+    @property
+    def n_runs(self) -> int:
+        """Number of training runs R."""
+        return len(self.columns["distance"])
+
+
+def score_model(
+    name: str,
+    runs: tuple[Prediction, ...],
+    y: NDArray[Any],
+    settings: Settings,
+    *,
+    given: Mapping[str, Array] | None = None,
+    baseline: bool = False,
+    progress: Callable[[str], None] | None = None,
+) -> ModelScores:
+    """Compute every column for every run; `given` holds uncertainties from elsewhere by name, ``(R, n)`` each."""
+    parts, notes = [], list(dict.fromkeys(note for run in runs for note in run.notes))
+    errors, deviations, floored, gap = [], [], 0, 0.0
+    digest = hashlib.sha256()
+    for r, run in enumerate(runs):
+        if progress is not None:
+            progress(f"{name}, run {r + 1} of {len(runs)}" if len(runs) > 1 else name)
+        _fingerprint(run, digest)
+        if settings.convention == "paper" and isinstance(run, Masses):
+            run = run.repaired()
+            notes += [note for note in run.notes if note not in notes]
+        run = _with_draws_held(run)
+        try:
+            (d, gaps, low_rows), ns = unified_terms(
+                y,
+                run,
+                distance=settings.distance,
+                nonspecificity=settings.nonspecificity,
+                convention=settings.convention,  # type: ignore[arg-type]
+                focal_sets=settings.focal_sets,
+                floor=settings.floor,
+                rng=settings.seed,
+                tolerance=settings.tolerance,
+            )
+            columns = _beside(run, y, settings)
+        except InputError as problem:
+            raise type(problem)(f"{name}: {problem}") from problem
+        for score, values in (given or {}).items():
+            columns[score] = values[r]
+        parts.append({"distance": d, "nonspecificity": ns.values, **columns})
+        errors.append(ns.mean_standard_error)
+        deviations.append(ns.order_deviations)
+        floored += low_rows
+        gap = max(gap, float(gaps.max()))
+    first = runs[0]
+    return ModelScores(
+        name=name,
+        kind=type(first).__name__,
+        baseline=baseline,
+        n_points=_n_points(first),
+        columns={key: np.stack([p[key] for p in parts]) for key in parts[0]},
+        nonspecificity_error=float(np.mean(errors)),  # the random orders are the same in every run
+        order_deviations=tuple(np.mean(deviations, axis=0).tolist()),
+        floored=floored,
+        floor=default_floor(first, settings.convention) if settings.floor is None else settings.floor,
+        gap=gap,
+        fingerprint=digest.hexdigest(),
+        notes=tuple(notes),
+    )
+
+
+def score_baselines(y: NDArray[Any], n_classes: int, prior: Array, settings: Settings) -> list[ModelScores]:
+    """Scores of the vacuous statement (anything may happen) and of the class frequencies.
+
+    Both say the same of every instance, so for labels they are scored once per class.
+    """
+    each = np.arange(n_classes) if y.ndim == 1 else y
+    shape = (len(each), n_classes)
+    statements = {
+        "vacuous": Intervals(np.broadcast_to(0.0, shape), np.broadcast_to(1.0, shape)),
+        "class-prior": Point(np.broadcast_to(prior, shape)),
+    }
+    scored = [score_model(name, (s,), each, settings, baseline=True) for name, s in statements.items()]
+    scored = [m for m in scored if not np.isnan(m.columns["nonspecificity"]).any()]
+    if y.ndim == 2:
+        return scored
+    return [
+        replace(
+            m,
+            columns={key: column[:, y] for key, column in m.columns.items()},
+            floored=int(np.isin(y, np.flatnonzero(prior < m.floor)).sum()) if m.floored else 0,
+        )
+        for m in scored
+    ]
+
+
+def sample_sets(run: Prediction, rows: NDArray[np.int64], n_pictured: int) -> SetSample:
+    """Credal sets of chosen instances; the points of the first `n_pictured` of them."""
+    part = run[rows].credal()
+    head = part[: min(n_pictured, len(rows))] if n_pictured else None
+    has_points = head is not None and not isinstance(part, (Intervals, Masses))
+    return SetSample(
+        rows,
+        part.lower_probs().astype(np.float32),
+        part.upper_probs().astype(np.float32),
+        part.mean_probs().astype(np.float32),
+        np.asarray(head.hull_points(), dtype=np.float32)  # type: ignore[union-attr]
+        if has_points
+        else np.empty((0, 0, run.n_classes), np.float32),
+    )
+
+
+def _with_draws_held(run: Prediction) -> Prediction:
+    """Draw once where the draws fit into memory: a `Dirichlet` is asked several times for the same ones."""
+    if isinstance(run, Drawn) and 8 * run.n_instances * run.n_draws * run.n_classes <= DRAWS_HELD_BYTES:
+        return run.with_draws()
+    return run
+
+
+def _beside(run: Prediction, y: NDArray[Any], settings: Settings) -> dict[str, Array]:
+    n = run.n_instances
+    names = ("correct", "confidence", "label", "log-loss", "brier", "gap", "upper-label", *settings.measures)
+    out = {name: np.full(n, np.nan) for name in names}
+    measures = [m for m in settings.measures if m in SCORES and SCORES[m].offered_by(run)]
+
+    def work(rows: slice, part: Prediction) -> None:
+        target = y[rows]
+        label = part.labels()
+        out["correct"][rows] = is_correct(target, part)
+        out["confidence"][rows] = np.minimum(part.label_probs().max(axis=1), 1.0)
+        out["label"][rows] = label
+        out["log-loss"][rows] = log_loss(target, part, floor=settings.floor)
+        out["brier"][rows] = brier_loss(target, part)
+        out["gap"][rows] = probability_gap(target, part)
+        if target.ndim == 1:
+            out["upper-label"][rows] = np.take_along_axis(part.upper_probs(), target[:, None], axis=1)[:, 0]
+        for measure, values in score_columns(part, measures).items():
+            out[measure][rows] = values
+
+    run.for_each_chunk(work, 8 * run.n_classes * (_n_points(run) or 3), chunk_bytes=PART_BYTES)
+    return out
+
+
+def _n_points(run: Prediction) -> int | None:
+    if isinstance(run, (Intervals, Masses)):
+        return None
+    if isinstance(run, Members):
+        return run.n_members
+    if isinstance(run, Drawn):
+        return run.n_draws
+    return int(run.vertices.shape[1]) if isinstance(run, Vertices) else 1
+
+
+def _fingerprint(run: Prediction, digest: Any) -> None:
+    digest.update(type(run).__name__.encode())
+    for name in run.array_names():
+        array = getattr(run, name)
+        for rows in row_chunks(array.shape[0], array[:1].nbytes):
+            digest.update(np.ascontiguousarray(array[rows]).view(np.uint8).data)
+            release(array)

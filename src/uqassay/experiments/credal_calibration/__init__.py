@@ -1,0 +1,7 @@
+"""The experiments of paper 001, the credal calibration test."""
+
+__all__: list[str] = []
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

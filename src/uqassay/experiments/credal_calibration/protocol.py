@@ -1,0 +1,190 @@
+"""How often is the credal calibration test wrong? The paper's four figures, and Table 1 on ensembles of one's own.
+
+Paper 001, section 4.1, Figure 1, appendix B, Figures 2 to 4, and section 4.2, Table 1.
+"""
+
+import os
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from uqassay.errors import InputError
+from uqassay.experiments.credal_calibration.runs import ErrorRates, Plan, error_rates
+from uqassay.experiments.credal_calibration.scenarios import CredalSetting
+from uqassay.experiments.credal_calibration.tables import NOTES, SOURCE, error_cells, read_rates
+from uqassay.experiments.reproduction import Reproduction
+
+__all__ = ["FIGURES", "PRESETS", "progress_steps", "reproduce_credal_calibration"]
+
+FIGURES = {
+    "1": CredalSetting(),
+    "2": CredalSetting(spread=0.1),
+    "3": CredalSetting(n_members=100),
+    "4": CredalSetting(n_classes=100),
+}
+TABLE = "table1"
+PRESETS = {"smoke": (4, 20), "cpu": (200, 100), "paper": (1000, 100)}  # R and D
+CONVENTIONS = {"exact": ("exact",), "paper-code": ("paper-code",), "both": ("exact", "paper-code")}
+NULLS = ("random", "minimised")
+
+Progress = Callable[[str], None]
+
+
+def reproduce_credal_calibration(
+    *,
+    preset: str = "cpu",
+    figure: str = "1",
+    convention: str = "exact",
+    null: str = "random",
+    resample: bool | None = None,
+    runs: int | None = None,
+    workers: int = 1,
+    seed: int = 0,
+    resume: str | os.PathLike[str] | None = None,
+    data: str | os.PathLike[str] | None = None,
+    figures: str | os.PathLike[str] | None = None,
+    progress: Progress | None = None,
+) -> Reproduction:
+    """Measure the error rates of the credal calibration test, or apply it to ensembles.
+
+    Parameters
+    ----------
+    preset : {"smoke", "cpu", "paper"}
+        R data sets with D null draws: 4 and 20 (a check that the code runs, and no evidence), 200 and 100, 1,000 and 100. For
+        Table 1 of given ensembles, D alone; where it trains its own, see `reproduce_trained_table1`.
+    figure : {"1", "2", "3", "4", "table1"}
+        N = 100, M = K = 10, u = 0.01; u = 0.1; M = 100; K = 100; or Table 1 on the ensembles of `data`, without which
+        its four predictors are trained.
+    convention : {"exact", "paper-code", "both"}
+        The paper's text, its authors' code, or one after the other.
+    null : {"random", "minimised"}
+        The paper's null distribution, or ours, which the authors' code does not have. Table 1 has both.
+    resample : bool, optional
+        Draw instances with replacement under the null hypothesis, as Algorithm 1 is printed. None: with the random null, but
+        not with the minimised one, for Table 1 or in the authors' code, which never do.
+    runs : int, optional
+        Other number of data sets R than the preset's.
+    workers : int
+        Processes that share the data sets, or train for Table 1; the results do not depend on it.
+    seed : int
+        Fixes every random draw.
+    resume : path, optional
+        Folder that keeps every finished data set, or what was trained for Table 1; the same command continues where it was
+        broken off, also with more runs.
+    data : path, optional
+        Folder of ensembles for Table 1; None: the predictors are trained.
+    figures : path, optional
+        Folder that takes the figure as a PNG file; needs matplotlib.
+    progress : callable, optional
+        Takes what is being done.
+
+    Returns
+    -------
+    Reproduction
+        ``figure1/exact/S1/ece-confidence/alpha=0.05`` and so on, our rates with 95 % intervals; the paper draws curves without
+        numbers, so nothing is compared. Or ``table1/…``. The reading has tables, reference values and what they say.
+
+    Raises
+    ------
+    InputError
+        Unknown options, options that mean nothing to the figure, folders that cannot be read or written.
+    MissingDependencyError
+        Figures without matplotlib; training without PyTorch or scikit-learn.
+
+    Examples
+    --------
+    >>> result = reproduce_credal_calibration(preset="smoke", runs=1)
+    >>> result.rows[1].name, 0 <= result.rows[1].ours <= 1
+    ('figure1/exact/S1/skce-ul/alpha=0.05', True)
+    """
+    _check(preset, figure, convention, null, seed)
+    if resample and (null == "minimised" or convention == "paper-code"):
+        other = "the minimised null" if null == "minimised" else "the authors' code"
+        raise InputError(f"resample: {other} never draws instances with replacement; got True; leave it out.")
+    if null == "minimised" and convention != "exact":
+        raise InputError(
+            f"null: the authors' code has the random one only; got {null!r} with {convention!r}; choose exact."
+        )
+    if figure == TABLE:
+        for name, value in {"resample": resample or None, "runs": runs, "figures": figures}.items():
+            if value is not None:
+                raise InputError(f"{name}: means nothing to {TABLE}, which draws no data sets; leave it out.")
+        conventions = CONVENTIONS[convention]
+        if data is None:
+            from uqassay.experiments.credal_calibration.table1_training import reproduce_trained_table1
+
+            return reproduce_trained_table1(
+                preset, conventions, seed=seed, workers=workers, resume=resume, progress=progress
+            )
+        if resume is not None:
+            raise InputError(f"resume: means nothing to {TABLE} with data, where nothing is trained; leave it out.")
+        from uqassay.experiments.credal_calibration.table1 import reproduce_table1
+
+        return reproduce_table1(data, conventions, n_draws=PRESETS[preset][1], seed=seed, progress=progress)
+    if data is not None:
+        raise InputError(
+            f"data: means nothing to figure {figure}, which is synthetic; pass figure {TABLE}, or leave it out."
+        )
+    if figures is not None:
+        from uqassay.experiments.figure_files import check_folder
+
+        check_folder(figures)
+    n_runs, n_draws = PRESETS[preset]
+    found: list[ErrorRates] = []
+    for name in CONVENTIONS[convention]:
+        resampled = null == "random" and name == "exact" and resample is not False
+        plan = Plan(FIGURES[figure], name, null, resampled, n_draws, seed)  # type: ignore[arg-type]
+        say = None if progress is None else _named(progress, f"figure {figure}, {name}")
+        found.append(error_rates(plan, n_runs if runs is None else runs, workers=workers, resume=resume, progress=say))
+    cells = [cell for rates in found for cell in error_cells(figure, rates)]
+    reading = read_rates(figure, found)
+    if figures is not None:
+        from uqassay.experiments.credal_calibration.figures import write_error_figure
+
+        reading.append(f"figure: {write_error_figure(figures, figure, found)}")
+    return Reproduction("credal-calibration", SOURCE, tuple(cells), NOTES, tuple(reading))
+
+
+def progress_steps(
+    *,
+    preset: str = "cpu",
+    figure: str = "1",
+    convention: str = "exact",
+    runs: int | None = None,
+    data: str | os.PathLike[str] | None = None,
+    **_: Any,
+) -> int:
+    """How often the protocol reports its progress."""
+    conventions = len(CONVENTIONS.get(convention, ("exact",)))
+    if figure == TABLE and data is None:
+        from uqassay.experiments.credal_calibration.table1_training import trained_steps
+
+        return trained_steps()
+    if figure == TABLE:
+        from uqassay.experiments.credal_calibration.table1 import table1_steps
+
+        return conventions * table1_steps(data)
+    return conventions * (PRESETS.get(preset, (1, 1))[0] if runs is None else max(1, runs))
+
+
+# ---- helpers ---------------------------------------------------------------------------------------------------------
+
+
+def _check(preset: str, figure: str, convention: str, null: str, seed: int) -> None:
+    for name, value, known in (
+        ("preset", preset, tuple(PRESETS)),
+        ("figure", figure, (*FIGURES, TABLE)),
+        ("convention", convention, tuple(CONVENTIONS)),
+        ("null", null, NULLS),
+    ):
+        if value not in known:
+            raise InputError(
+                f"{name}: must be {', '.join(known[:-1])} or {known[-1]}; got {value!r}; choose one of them."
+            )
+    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
+        raise InputError(f"seed: must be a whole number of at least 0; got {seed!r}; 0 is the default.")
+
+
+def _named(progress: Progress, name: str) -> Progress:
+    return lambda step: progress(f"{name}: {step}")

@@ -1,0 +1,295 @@
+"""The credal calibration test on many synthetic data sets, each kept in a file as soon as it is finished.
+
+Every random draw of a data set comes from the seed, the number of the data set, the scenario and the measure alone. So the
+results depend neither on the order in which data sets are finished, nor on how many processes share the work, nor on
+whether the work was broken off and taken up again.
+"""
+
+import hashlib
+import json
+import math
+import multiprocessing
+import os
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Literal, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uqassay._files import whole_file
+from uqassay.calibration.credal_hypothesis import CredalCalibrationTest, credal_calibration_test
+from uqassay.errors import InputError
+from uqassay.experiments.credal_calibration.scenarios import SCENARIOS, CredalSetting, draw_ensemble, draw_truth
+from uqassay.metrics.calibration.measures import calibration_measure
+
+__all__ = ["ALPHAS", "MEASURES", "Convention", "ErrorRates", "Null", "Plan", "error_rates", "judge_data_set"]
+
+MEASURES = ("skce-ul", "hosmer-lemeshow", "ece-confidence", "ece-classwise")
+ALPHAS = (0.01, *(round(0.05 * i, 2) for i in range(1, 20)), 0.99)
+SCHEMA = "uqassay.credal-run/1"
+Convention = Literal["exact", "paper-code"]
+Null = Literal["random", "minimised"]
+
+Progress = Callable[[str], None]
+Record = dict[str, Any]
+
+
+@final
+@dataclass(frozen=True)
+class Plan:
+    """What is done with every data set.
+
+    Attributes
+    ----------
+    setting : CredalSetting
+    convention : {"exact", "paper-code"}
+    null : {"random", "minimised"}
+    resample : bool
+        Instances are drawn with replacement under the null hypothesis, as Algorithm 1 is printed; the authors' code and the
+        minimised null never do.
+    n_draws : int
+        D.
+    seed : int
+    """
+
+    setting: CredalSetting
+    convention: Convention = "exact"
+    null: Null = "random"
+    resample: bool = True
+    n_draws: int = 100
+    seed: int = 0
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """Everything that the results depend on, but the number of data sets."""
+        from uqassay import __version__
+
+        return {"schema": SCHEMA, "version": __version__, "alphas": ALPHAS, "measures": MEASURES, **asdict(self)}
+
+    @property
+    def digest(self) -> str:
+        """Sixteen characters that stand for `facts`."""
+        return hashlib.sha256(json.dumps(self.facts, sort_keys=True).encode()).hexdigest()[:16]
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class ErrorRates:
+    """What came of R data sets.
+
+    Attributes
+    ----------
+    plan : Plan
+    pvalues : dict
+        (scenario, measure) → array (R,).
+    rejected : dict
+        (scenario, measure) → bool array (R, levels), one column for each of `ALPHAS`.
+    above_truth : dict
+        Measure → in how many data sets of S1 the least value found was above the value at the true combination.
+    outside : float
+        Share of the instances whose centre p_e lies outside their credal set.
+    """
+
+    plan: Plan
+    pvalues: dict[tuple[str, str], NDArray[np.float64]]
+    rejected: dict[tuple[str, str], NDArray[np.bool_]]
+    above_truth: dict[str, int]
+    outside: float
+
+    @property
+    def n_runs(self) -> int:
+        """Number of data sets R."""
+        return len(next(iter(self.pvalues.values())))
+
+    def errors(self, scenario: str, measure: str) -> NDArray[np.bool_]:
+        """Whether each data set and level gave an error, (R, levels): of type I for S1, of type II for S2 and S3."""
+        rejected = self.rejected[scenario, measure]
+        return rejected if scenario == "S1" else ~rejected
+
+
+def error_rates(
+    plan: Plan,
+    n_runs: int,
+    *,
+    workers: int = 1,
+    resume: str | os.PathLike[str] | None = None,
+    progress: Progress | None = None,
+) -> ErrorRates:
+    """Run the tests on data sets 0 … R − 1.
+
+    Parameters
+    ----------
+    plan : Plan
+    n_runs : int
+        R.
+    workers : int
+        Processes that share the work.
+    resume : path, optional
+        Folder that keeps what is finished, so that a run that was broken off goes on where it was.
+    progress : callable, optional
+        Called with a word on each data set that is finished.
+
+    Returns
+    -------
+    ErrorRates
+        Of all R data sets; where one cannot be finished, its exception is raised.
+
+    Raises
+    ------
+    InputError
+        No data sets, no workers, or a folder that cannot be one.
+
+    Examples
+    --------
+    >>> plan = Plan(CredalSetting(n_instances=10, n_members=2, n_classes=3), n_draws=9)
+    >>> error_rates(plan, 2).errors("S1", "ece-confidence").shape
+    (2, 21)
+    """
+    for name, value in (("runs", n_runs), ("workers", workers)):
+        if isinstance(value, bool) or value != int(value) or value < 1:
+            raise InputError(
+                f"{name}: must be a whole number of at least 1; got {value}; leave it out for the default."
+            )
+    say = progress or (lambda step: None)
+    kept = None if resume is None else _Kept(Path(resume), plan)
+    records: dict[int, Record] = {} if kept is None else kept.read(n_runs)
+    for done in range(1, len(records) + 1):
+        say(f"data set {done} of {n_runs}: kept")
+    missing = [run for run in range(n_runs) if run not in records]
+    for record in _judged(plan, missing, workers):
+        if kept is not None:
+            kept.write(record)
+        records[record["run"]] = record
+        say(f"data set {len(records)} of {n_runs}")
+    return _gathered(plan, [records[run] for run in range(n_runs)])
+
+
+def judge_data_set(plan: Plan, run: int) -> Record:
+    """Draw one data set, and test it in all three scenarios with all four measures.
+
+    Returns
+    -------
+    dict
+        ``run``; ``outside``, how many of the centres p_e lie outside their credal sets; and for each scenario and measure
+        the p-value, the decisions at all levels, and in S1 whether the least value found is above that of the truth.
+    """
+    ensemble = draw_ensemble(plan.setting, _generator(plan, run))
+    record: Record = {"run": run}
+    for i, scenario in enumerate(SCENARIOS):
+        sample = draw_truth(ensemble, scenario, _generator(plan, run, i), convention=plan.convention)
+        if scenario == "S2" and sample.inside is not None:
+            record["outside"] = int((~sample.inside).sum())
+        record[scenario] = {}
+        for j, measure in enumerate(MEASURES):
+            with np.errstate(over="ignore"):  # Hosmer-Lemeshow exceeds any float where an event of p = 1e-300 happens
+                found = credal_calibration_test(
+                    sample.labels,
+                    ensemble.members,
+                    measure=measure,
+                    null=plan.null,
+                    n_draws=plan.n_draws,
+                    resample=plan.resample,
+                    convention=plan.convention,
+                    rng=_generator(plan, run, i, j),
+                )
+            entry: Record = {
+                "pvalue": None if math.isnan(found.pvalue) else found.pvalue,
+                "rejected": [_decision(found, alpha) for alpha in ALPHAS],
+            }
+            if scenario == "S1" and plan.convention == "exact":
+                truth = calibration_measure(measure).prepare(sample.truth).values(sample.labels)
+                entry["above_truth"] = int(found.statistic > float(truth) + 1e-9 * max(1.0, abs(float(truth))))
+            record[scenario][measure] = entry
+    return record
+
+
+# ---- helpers ---------------------------------------------------------------------------------------------------------
+
+
+def _decision(found: CredalCalibrationTest, alpha: float) -> int:
+    """1 for a rejection; at a level that so few draws cannot reach, and where p is undefined, there is none."""
+    return int(alpha >= found.smallest_pvalue - 1e-12 and found.reject(alpha))
+
+
+def _generator(plan: Plan, *place: int) -> np.random.Generator:
+    return np.random.default_rng(np.random.SeedSequence(plan.seed, spawn_key=place))
+
+
+def _judged(plan: Plan, runs: Sequence[int], workers: int) -> Iterator[Record]:
+    """Records as they are finished, in any order."""
+    if workers == 1 or len(runs) < 2:
+        for run in runs:
+            yield judge_data_set(plan, run)
+        return
+    with ProcessPoolExecutor(min(workers, len(runs)), mp_context=multiprocessing.get_context("spawn")) as pool:
+        futures: list[Future[Record]] = [pool.submit(judge_data_set, plan, run) for run in runs]
+        try:
+            for future in as_completed(futures):
+                yield future.result()
+        finally:  # broken off: what has not begun is not begun
+            pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _gathered(plan: Plan, records: Sequence[Record]) -> ErrorRates:
+    pvalues: dict[tuple[str, str], NDArray[np.float64]] = {}
+    rejected: dict[tuple[str, str], NDArray[np.bool_]] = {}
+    above: dict[str, int] = {}
+    for scenario in SCENARIOS:
+        for measure in MEASURES:
+            entries = [record[scenario][measure] for record in records]
+            pvalues[scenario, measure] = np.array([entry["pvalue"] for entry in entries], dtype=np.float64)
+            rejected[scenario, measure] = np.array([entry["rejected"] for entry in entries], dtype=bool)
+            if scenario == "S1" and plan.convention == "exact":
+                above[measure] = sum(entry["above_truth"] for entry in entries)
+    outside = sum(record["outside"] for record in records) / (len(records) * plan.setting.n_instances)
+    return ErrorRates(plan, pvalues, rejected, above, outside)
+
+
+@final
+class _Kept:
+    """Finished data sets in a folder of their own for each plan, one file each, whole or not there at all."""
+
+    def __init__(self, folder: Path, plan: Plan) -> None:
+        self.folder, self.plan = folder / f"credal-{plan.digest}", plan
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+        except (FileExistsError, NotADirectoryError):
+            raise InputError(
+                f"resume: {folder} cannot be a folder (a file is in its place); choose another one."
+            ) from None
+        except PermissionError:
+            raise InputError(f"resume: nothing may be written to {folder}; check its permissions.") from None
+        self._write("settings.json", plan.facts)
+
+    def read(self, n_runs: int) -> dict[int, Record]:
+        """What is finished of data sets 0 … n_runs − 1; a file that is damaged counts as missing."""
+        found = {}
+        for run in range(n_runs):
+            try:
+                record = json.loads((self.folder / _name(run)).read_text(encoding="utf-8"))
+            except (FileNotFoundError, ValueError):
+                continue
+            if _complete(record, run):
+                found[run] = record
+        return found
+
+    def write(self, record: Record) -> None:
+        self._write(_name(record["run"]), record)
+
+    def _write(self, name: str, value: dict[str, Any]) -> None:
+        with whole_file(self.folder / name) as stream:
+            stream.write(json.dumps(value, allow_nan=False).encode())
+
+
+def _name(run: int) -> str:
+    return f"run-{run:06d}.json"
+
+
+def _complete(record: Any, run: int) -> bool:
+    if not isinstance(record, dict) or record.get("run") != run or not isinstance(record.get("outside"), int):
+        return False
+    parts = [record.get(scenario) for scenario in SCENARIOS]
+    return all(isinstance(part, dict) and set(MEASURES) <= set(part) for part in parts)

@@ -1,0 +1,295 @@
+"""Are ensembles, and their members one by one, calibrated? Table 1 of paper 001 on ensembles that are given.
+
+Half of the instances, chosen at random, are tested and give the weights; the other half says what the average and the weighted
+average are worth.
+"""
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uqassay.calibration.credal_hypothesis import credal_calibration_test
+from uqassay.errors import InputError
+from uqassay.experiments.credal_calibration.ensembles import LabelledEnsemble, prediction_files, read_ensembles
+from uqassay.experiments.credal_calibration.tables import SOURCE
+from uqassay.experiments.ranking.scorings import text_table
+from uqassay.experiments.reproduction import PrintedCell, Reproduction, printed_table
+from uqassay.metrics.calibration.measures import calibration_measure
+
+__all__ = ["Judged", "judge_together", "reproduce_table1", "table1_of", "table1_steps"]
+
+Floats = NDArray[np.float64]
+Progress = Callable[[str], None]
+
+MEASURES = {"conf": "ece-confidence", "classwise": "ece-classwise"}
+ALPHA = 0.05
+LISTED = 4  # members; those of larger ensembles are counted rather than listed
+NAN = float("nan")
+
+NOTES = (
+    "the paper's networks and most of its data sets are not available: its rows stand beside ours as context, and nothing is "
+    "compared",
+    "ECE has 10 bins of equal width, as the paper says for its simulations; the authors' code has 5 for Table 1",
+    "verdicts come from the minimised null; the random one is the paper's. For a single classifier the two are one test (that "
+    "of Vaicenavicius et al.), with other random draws",
+    "the instances stay as they are: drawing them with replacement, as Algorithm 1 is printed, invalidates measures with "
+    "sparse bins",
+)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Weighted:
+    """Verdict by one measure, and the combination of least error on the test half."""
+
+    pvalues: dict[str, float]
+    accuracy: float
+    error: float
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Judged:
+    """One row of the table.
+
+    Attributes
+    ----------
+    ensemble, row : str
+        Which ensemble; "all members", or which one of them.
+    convention : str
+    n_members : int
+    accuracy : float
+        Of the average, on the test half, as are the errors.
+    errors : dict of str to float
+        "conf" and "classwise" ECE of the average.
+    weighted : dict of str to Weighted
+        By the same keys.
+    """
+
+    ensemble: str
+    row: str
+    convention: str
+    n_members: int
+    accuracy: float
+    errors: dict[str, float]
+    weighted: dict[str, Weighted]
+
+
+def reproduce_table1(
+    data: str | os.PathLike[str] | None,
+    conventions: Sequence[str] = ("exact",),
+    *,
+    n_draws: int = 100,
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> Reproduction:
+    """Judge the ensembles of a folder, and each of their members alone.
+
+    Parameters
+    ----------
+    data : path
+        Folder as `read_ensembles` takes it.
+    conventions : sequence of {"exact", "paper-code"}
+    n_draws : int
+        D.
+    seed : int
+        Fixes the halves and the draws.
+    progress : callable, optional
+
+    Returns
+    -------
+    Reproduction
+        ``table1/<file>/<row>/<convention>/<column>``, columns as in Table 1 with the p-values of both nulls.
+    """
+    ensembles, left_out = read_ensembles(data)
+    say = progress or (lambda step: None)
+    judged = []
+    for ensemble in ensembles:
+        say(f"testing {ensemble.name}")
+        judged += [row for name in conventions for row in _judge(ensemble, name, n_draws, seed)]
+    return table1_of(judged, left_out)
+
+
+def table1_of(judged: Sequence[Judged], notes: Sequence[str] = ()) -> Reproduction:
+    """The rows as cells and text, with the printed table below.
+
+    Parameters
+    ----------
+    judged : sequence of Judged
+    notes : sequence of str
+        Beside those that hold for every such table.
+
+    Returns
+    -------
+    Reproduction
+    """
+    cells = tuple(cell for row in judged for cell in _cells(row))
+    reading = [*_table(judged), "", *_context()]
+    return Reproduction("credal-calibration", SOURCE, cells, (*NOTES, *notes), tuple(reading))
+
+
+def table1_steps(data: str | os.PathLike[str] | None) -> int:
+    """About how often the table reports its progress."""
+    return len(prediction_files(data))
+
+
+# ---- one ensemble ----------------------------------------------------------------------------------------------------
+
+
+def judge_together(
+    ensemble: LabelledEnsemble, row: str, convention: str, *, n_draws: int, seed: int, place: int
+) -> Judged:
+    """One row of the table: test one half of the instances, and judge average and weighted averages by the other.
+
+    Parameters
+    ----------
+    ensemble : LabelledEnsemble
+        All its members form the predictor.
+    row : str
+        Its name in the table.
+    convention : {"exact", "paper-code"}
+    n_draws : int
+        D.
+    seed : int
+        Fixes the halves, so that all predictors of a data set have the same, and the draws.
+    place : int
+        Number of the row, so that rows have draws of their own.
+
+    Returns
+    -------
+    Judged
+
+    Raises
+    ------
+    InputError
+        One instance alone, which cannot be halved.
+
+    Examples
+    --------
+    >>> sure = LabelledEnsemble("toy", np.tile([0.99, 0.01], (60, 1, 1)), np.arange(60) % 2, ("sure",))
+    >>> judge_together(sure, "sure", "exact", n_draws=19, seed=0, place=0).weighted["conf"].pvalues
+    {'random': 0.05, 'minimised': 0.05}
+    """
+    n, n_members = ensemble.members.shape[:2]
+    if n < 2:
+        raise InputError(f"data: {ensemble.name} has {n} instance, and two halves need 2; give more of them.")
+    order = np.random.default_rng([seed, 0]).permutation(n)
+    tested, held_out = np.sort(order[: n // 2]), np.sort(order[n // 2 :])
+    average = ensemble.members[held_out].mean(axis=1)
+    accuracy, errors = _on_held_out(average, ensemble.labels[held_out])
+    weighted = {}
+    for i, (key, measure) in enumerate(MEASURES.items()):
+        pvalues, weights = {}, np.ones(1)
+        for j, null in enumerate(("random", "minimised") if convention == "exact" else ("random",)):
+            found = credal_calibration_test(
+                ensemble.labels[tested],
+                ensemble.members[tested],
+                measure=measure,
+                null=null,  # type: ignore[arg-type]
+                n_draws=n_draws,
+                resample=False,
+                convention=convention,  # type: ignore[arg-type]
+                rng=np.random.default_rng([seed, 1, place, i, j]),
+            )
+            pvalues[null], weights = found.pvalue, found.weights
+        mixed = np.einsum("m,nmk->nk", weights, ensemble.members[held_out])
+        accuracy_mixed, errors_mixed = _on_held_out(mixed, ensemble.labels[held_out])
+        weighted[key] = Weighted(pvalues, accuracy_mixed, errors_mixed[key])
+    return Judged(ensemble.name, row, convention, n_members, accuracy, errors, weighted)
+
+
+def _judge(ensemble: LabelledEnsemble, convention: str, n_draws: int, seed: int) -> list[Judged]:
+    """Every member alone, then all of them."""
+    names, n_members = ensemble.member_names, ensemble.members.shape[1]
+    chosen = [(names[m], [m]) for m in range(n_members) if n_members > 1]
+    chosen.append(("all members" if n_members > 1 else names[0], list(range(n_members))))
+    return [
+        judge_together(
+            replace(ensemble, members=ensemble.members[:, columns]),
+            row,
+            convention,
+            n_draws=n_draws,
+            seed=seed,
+            place=place,
+        )
+        for place, (row, columns) in enumerate(chosen)
+    ]
+
+
+def _on_held_out(probs: Floats, labels: NDArray[np.intp]) -> tuple[float, dict[str, float]]:
+    """Accuracy and both calibration errors."""
+    errors = {key: float(calibration_measure(name).prepare(probs).values(labels)) for key, name in MEASURES.items()}
+    return float((probs.argmax(axis=1) == labels).mean()), errors
+
+
+# ---- rows and text ---------------------------------------------------------------------------------------------------
+
+
+def _cells(row: Judged) -> list[PrintedCell]:
+    values = {"avg_accuracy": row.accuracy} | {f"avg_ece_{key}": value for key, value in row.errors.items()}
+    for key, weighted in row.weighted.items():
+        values |= {f"p_{key}_{null}": p for null, p in weighted.pvalues.items()}
+        values[f"weighted_{key}_accuracy"] = weighted.accuracy
+        values[f"weighted_{key}_ece_{key}"] = weighted.error
+    place = f"table1/{row.ensemble}/{row.row}/{row.convention}"
+    return [PrintedCell.within(f"{place}/{column}", NAN, value, NAN, NAN) for column, value in values.items()]
+
+
+def _table(judged: Sequence[Judged]) -> list[str]:
+    header: list[str] = ["predictor", "accuracy", "ECE", "classw."]
+    for name in ("conf.", "classw."):
+        header += [f"{name} p rand.", "p min.", "verdict", "weighted acc.", "weighted ECE"]
+    lines = [f"Verdicts at α = {ALPHA:g}; accuracy and errors on the other half of the instances:"]
+    body: list[Sequence[str]] = []
+    for name, convention in dict.fromkeys((row.ensemble, row.convention) for row in judged):
+        rows = [row for row in judged if (row.ensemble, row.convention) == (name, convention)]
+        suffix = ", authors' code" if convention == "paper-code" else ""
+        if len(rows) > LISTED + 1:
+            body.append(_counted(f"{name}: {len(rows) - 1} members alone{suffix}", rows[:-1]))
+            rows = rows[-1:]
+        body += [(f"{name}: {row.row}{suffix}", *_shown(row)) for row in rows]
+    return [*lines, *text_table(header, body)]
+
+
+def _shown(row: Judged) -> list[str]:
+    cells = [f"{row.accuracy:.4f}", f"{row.errors['conf']:.4f}", f"{row.errors['classwise']:.4f}"]
+    for weighted in row.weighted.values():
+        p = weighted.pvalues
+        cells += [f"{p['random']:.3f}", f"{p['minimised']:.3f}" if "minimised" in p else "–"]
+        cells += ["reject" if _rejects(weighted) else "keep", f"{weighted.accuracy:.4f}", f"{weighted.error:.4f}"]
+    return cells
+
+
+def _counted(name: str, rows: Sequence[Judged]) -> list[str]:
+    """Means over the members of a large ensemble, and how many are rejected."""
+    cells = [name, f"{np.mean([row.accuracy for row in rows]):.4f}"]
+    cells += [f"{np.mean([row.errors[key] for row in rows]):.4f}" for key in MEASURES]
+    for key in MEASURES:
+        rejected = sum(_rejects(row.weighted[key]) for row in rows)
+        cells += ["–", "–", f"reject {rejected} of {len(rows)}", "–", "–"]
+    return cells
+
+
+def _rejects(weighted: Weighted) -> bool:
+    return weighted.pvalues.get("minimised", weighted.pvalues["random"]) <= ALPHA
+
+
+def _context() -> list[str]:
+    rows: list[dict[str, Any]] = printed_table("credal_calibration_table1")
+    body = []
+    for row in rows:
+        name = f"{row['dataset']}, {row['architecture']}, {row['predictor']}".replace(", -,", ",")
+        cells = [row["avg_accuracy"], row["avg_ece_conf"], row["avg_ece_classwise"]]
+        for key in MEASURES:
+            verdict = "reject" if row[f"reject_{key}"] == "True" else "keep"
+            cells += [verdict, row[f"weighted_{key}_accuracy"], row[f"weighted_{key}_ece_{key}"]]
+        body.append((name, *cells))
+    header = ["printed (context)", "accuracy", "ECE", "classw."]
+    for name in ("conf.", "classw."):
+        header += [name, "weighted acc.", "weighted ECE"]
+    words = "Table 1 as printed, other networks and data (S: single, DN: dropout network, DE: deep ensemble of ten):"
+    return [words, *text_table(header, body)]

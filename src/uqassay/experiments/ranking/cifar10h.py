@@ -1,0 +1,331 @@
+"""Do the ranking metrics follow the ground truths where many people labelled each image? CIFAR-10H and any saved models.
+
+Paper 003, section 4, Table 1 (rows CIFAR10-H): the votes of about fifty people for each test image stand for the label
+distribution. The paper probes 116 networks; here are as many as the folder holds, so the correlations have wide intervals.
+"""
+
+import os
+from collections.abc import Callable, Sequence
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import stdtrit
+
+from uqassay._array import as_labels
+from uqassay.errors import InputError
+from uqassay.experiments.ranking.printed_intervals import implied_counts
+from uqassay.experiments.ranking.reading import PAIRS
+from uqassay.experiments.ranking.scorings import (
+    METRICS,
+    SOURCE,
+    TRUTHS,
+    Scoring,
+    columns,
+    judge,
+    printed_cells,
+    study,
+    text_table,
+)
+from uqassay.experiments.reproduction import Reproduction
+from uqassay.measures.scores import SCORES, score_names
+from uqassay.metrics.ranking.ground_truths import CorrelationStudy
+from uqassay.predictions import Masses, Members, Point, Prediction
+from uqassay.predictions.files import load, load_labels
+from uqassay.statistics import Estimate
+
+__all__ = ["load_models", "progress_steps", "reproduce_ranking_cifar10h"]
+
+SCORE = "total-entropy"  # the only one that the paper uses here
+LEAST = 4  # models: Fisher's interval has √(n − 3) below the line
+NEEDED = (
+    "it must hold labels.npy (10,000 classes), human_counts.npy (votes, 10,000 × 10) and prediction files (.npz) in the order "
+    "of the CIFAR-10 test set; the votes are CIFAR-10H, from github.com/jcpeterson/cifar-10h"
+)
+LETTERS = dict(zip(TRUTHS, "φψ", strict=True))
+# with one distribution these are constant, or another score once more
+OF_SEVERAL = tuple(name for name, score in SCORES.items() if score.needs == "a distribution over distributions")
+
+Floats = NDArray[np.float64]
+Progress = Callable[[str], None]
+
+
+def reproduce_ranking_cifar10h(
+    *,
+    data: str | os.PathLike[str] | None = None,
+    figures: str | os.PathLike[str] | None = None,
+    progress: Progress | None = None,
+) -> Reproduction:
+    """Correlate the ranking metrics with the votes of CIFAR-10H over saved models.
+
+    Parameters
+    ----------
+    data : path
+        Folder with labels.npy, human_counts.npy and prediction files (.npz) as `uqassay.load` reads them. A file of members
+        gives each member and their mean; beliefs that are no belief functions are repaired.
+    figures : path, optional
+        Folder that takes Figure 1 as a PNG file; needs matplotlib.
+    progress : callable, optional
+        Takes what is being done.
+
+    Returns
+    -------
+    Reproduction
+        Correlations in percent, ``table1/CIFAR10-H/…``, for the entropy of the mean prediction as in the paper and the label of
+        the data set. The reading adds every model, the votes in place of the label, and more scores.
+
+    Raises
+    ------
+    InputError
+        No folder, files that are missing or do not fit together, labels that do not belong to the votes, fewer than four
+        models.
+    """
+    folder = _folder(data)
+    if figures is not None:
+        from uqassay.experiments.figure_files import check_folder
+
+        check_folder(figures)
+    say = progress or (lambda step: None)
+    labels, votes = _labels(folder)
+    models, repaired = load_models(folder, len(labels), votes.shape[1])
+    scorings, by_votes, pooled = [], [], []
+    for name, prediction in models.items():
+        say(f"judging {name}")
+        scorings += judge(prediction, labels, votes, (SCORE,), model=name, method=type(prediction).__name__)
+        by_votes += judge(prediction, votes, votes, (SCORE,), model=name, method=type(prediction).__name__)
+    for name, prediction in {**models, **_sub_ensembles(models)}.items():
+        say(f"more scores of {name}")
+        pooled += judge(prediction, labels, votes, _scores_of(prediction), model=name, method=type(prediction).__name__)
+    found = study(scorings, "fisher")
+    n = found.n_scorings
+    cells = printed_cells("CIFAR10-H", found, _why(n))
+    reading = _model_table(models, labels, scorings)
+    reading += _contrast(found, scorings)
+    reading += _about_truths(votes, scorings)
+    reading += _more(scorings, by_votes, pooled)
+    if figures is not None:
+        from uqassay.experiments.ranking.figures import write_real_figure
+
+        say("drawing figure 1")
+        reading.append(f"figure: {write_real_figure(figures, scorings, 'CIFAR10-H')}")
+    notes = _notes(n, repaired)
+    return Reproduction("ranking-cifar10h", SOURCE, tuple(cells), notes, tuple(reading), listed=True)
+
+
+def load_models(folder: Path, n: int, n_classes: int) -> tuple[dict[str, Prediction], list[str]]:
+    """Every model of the prediction files in a folder, by name, and what had to be repaired.
+
+    Parameters
+    ----------
+    folder : Path
+    n, n_classes : int
+        Instances and classes that each file must have.
+    """
+    models: dict[str, Prediction] = {}
+    repaired = []
+    for path in sorted(folder.glob("*.npz")):
+        prediction = load(path)
+        if (prediction.n_instances, prediction.n_classes) != (n, n_classes):
+            raise InputError(
+                f"data: {path.name} has {prediction.n_instances} instances and {prediction.n_classes} classes, the votes have "
+                f"{n} and {n_classes}; leave the file out."
+            )
+        if isinstance(prediction, Masses) and prediction.signed:
+            prediction = prediction.repaired()
+            repaired.append(f"{path.stem}: {prediction.notes[-1]}")
+        if isinstance(prediction, Members):
+            for m in range(prediction.n_members):
+                models[f"{path.stem}, member {m + 1}"] = Point(prediction.probs[:, m])
+            models[f"{path.stem}, mean"] = prediction
+        else:
+            models[path.stem] = prediction
+    if len(models) < LEAST:
+        raise InputError(f"data: {folder} gives {len(models)} models and {LEAST} are needed; {NEEDED}.")
+    return models, repaired
+
+
+def progress_steps(*, data: str | os.PathLike[str] | None = None, **_: object) -> int:
+    """About how often the protocol reports its progress."""
+    return 1 if data is None else max(1, 6 * len(list(Path(data).glob("*.npz"))))
+
+
+# ---- what is read ----------------------------------------------------------------------------------------------------
+
+
+def _folder(data: str | os.PathLike[str] | None) -> Path:
+    if data is None:
+        raise InputError(f"data: needs a folder; {NEEDED}.")
+    folder = Path(data)
+    if not folder.is_dir():
+        raise InputError(f"data: {folder} is no folder; {NEEDED}.")
+    missing = [name for name in ("labels.npy", "human_counts.npy") if not (folder / name).is_file()]
+    if missing:
+        raise InputError(f"data: {folder} has no {' and no '.join(missing)}; {NEEDED}.")
+    return folder
+
+
+def _labels(folder: Path) -> tuple[NDArray[Any], NDArray[Any]]:
+    labels, votes = load_labels(folder / "labels.npy"), load_labels(folder / "human_counts.npy")
+    if labels.ndim != 1 or votes.ndim != 2 or len(labels) != len(votes):
+        raise InputError(
+            f"data: labels.npy must be (n,) and human_counts.npy (n, K); got shapes {labels.shape} and {votes.shape}; {NEEDED}."
+        )
+    n_classes = votes.shape[1]
+    labels = as_labels(labels, n_classes, name="data: labels.npy")
+    as_labels(votes, n_classes, name="data: human_counts.npy")
+    agreeing = float((votes.argmax(axis=1) == labels).mean())
+    if agreeing < 0.5:
+        raise InputError(
+            f"data: labels.npy must belong to the votes of human_counts.npy; it names their most frequent class in only "
+            f"{100 * agreeing:.0f} % of the rows; bring both files into one order of images and of classes."
+        )
+    return labels, votes
+
+
+def _sub_ensembles(models: dict[str, Prediction]) -> dict[str, Prediction]:
+    """All sets of two and more members, but not all, of each ensemble of at most five."""
+    found: dict[str, Prediction] = {}
+    for name, prediction in models.items():
+        if isinstance(prediction, Members) and prediction.n_members <= 5:
+            for size in range(2, prediction.n_members):
+                for chosen in combinations(range(prediction.n_members), size):
+                    words = " and ".join(str(m + 1) for m in chosen)
+                    found[f"{name.removesuffix(', mean')}, members {words}"] = Members(
+                        prediction.probs[:, list(chosen)]
+                    )
+    return found
+
+
+def _scores_of(prediction: Prediction) -> tuple[str, ...]:
+    names = score_names(prediction)
+    if isinstance(prediction, Point):
+        return tuple(name for name in names if name not in (*OF_SEVERAL, "credal-width"))
+    return names
+
+
+# ---- what is said ----------------------------------------------------------------------------------------------------
+
+
+def _why(n: int) -> Callable[[str, str, float], str]:
+    def reason(metric: str, truth: str, printed: float) -> str:
+        return f"{n} saved models are another sample than the paper's {implied_counts('CIFAR10-H')[0]} linear probes"
+
+    return reason
+
+
+def _notes(n: int, repaired: Sequence[str]) -> tuple[str, ...]:
+    counts = implied_counts("CIFAR10-H")
+    return (
+        f"{n} models stand for the paper's {counts[0]} linear probes of ImageNet networks: the intervals are wide, and a "
+        "printed value inside one says little",
+        "the low and high of a row are Fisher's z, as the printed intervals are, widened by half a unit of the last digit; "
+        "they take the models as independent, and an ensemble is not independent of its members",
+        "of the printed row UQ-C-index, φ, the estimate −0.04 is a share where all others are percent: its interval is that of "
+        "−3.93 % (see ranking-intervals)",
+        "the metrics see the label of the data set, the truths the votes; the paper does not say which its metrics saw",
+        *repaired,
+    )
+
+
+def _model_table(models: dict[str, Prediction], labels: NDArray[Any], scorings: Sequence[Scoring]) -> list[str]:
+    body = []
+    for s in scorings:
+        accuracy = float((models[s.model].labels() == labels).mean())
+        body.append((s.model, f"{100 * accuracy:.2f} %", *map(_shown, (*s.metrics, *s.taus))))
+    header = ("model", "accuracy", *METRICS, *(f"τ, {LETTERS[truth]}" for truth in TRUTHS))
+    return [f"Entropy of the mean prediction, {len(scorings)} models:", *text_table(header, body)]
+
+
+def _contrast(found: CorrelationStudy, scorings: Sequence[Scoring]) -> list[str]:
+    """Does each metric follow its own truth, and more closely than the other?"""
+    metrics, taus = columns([s for s in scorings if s.defined])
+    n = found.n_scorings
+    lines = [""]
+    for own, metric in enumerate(METRICS):  # UQ-AUC is tied to φ, the C-index to ψ
+        other = 1 - own
+        low, high = _difference(metrics[:, own], taus[:, own], taus[:, other])
+        lines.append(
+            f"{metric} over {n} models: {_percent(found[metric, TRUTHS[own]])} with {LETTERS[TRUTHS[own]]}, the truth it is "
+            f"tied to, and {_percent(found[metric, TRUTHS[other]])} with {LETTERS[TRUTHS[other]]}; "
+            f"{_verdict(float(found[metric, TRUTHS[own]] - found[metric, TRUTHS[other]]), low, high, n)}."
+        )
+    return lines
+
+
+def _verdict(difference: float, low: float, high: float, n: int) -> str:
+    interval = f"the difference of the two on the scale of artanh: {low:.2f} to {high:.2f}, jackknife over models"
+    if np.isnan(low):
+        return f"{n} models give no interval of the difference, and cannot show a contrast"
+    if low > 0:
+        return f"the paper's contrast shows ({interval})"
+    if high < 0:
+        return f"the opposite of the paper's contrast shows ({interval})"
+    way = "the paper's way" if difference > 0 else "the other way"
+    return f"this points {way}, but {n} models cannot show it ({interval})"
+
+
+def _difference(metric: Floats, own: Floats, other: Floats) -> tuple[float, float]:
+    """95 % interval of artanh r(metric, own) − artanh r(metric, other), leaving out each model in turn.
+
+    The two correlations share the models and the metric, so that they depend on each other.
+    """
+    n = metric.size
+
+    def difference(rows: NDArray[Any]) -> float:
+        r = np.corrcoef([metric[rows], own[rows], other[rows]])[0]
+        return float(np.arctanh(r[1]) - np.arctanh(r[2]))
+
+    every = np.arange(n)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        whole = difference(every)
+        left_out = np.array([difference(np.delete(every, i)) for i in range(n)])
+    if n < LEAST or not np.isfinite([whole, *left_out]).all():
+        return np.nan, np.nan
+    reach = float(stdtrit(n - 1, 0.975)) * float((n - 1) / n * ((left_out - whole) ** 2).sum()) ** 0.5
+    return whole - reach, whole + reach
+
+
+def _about_truths(votes: NDArray[Any], scorings: Sequence[Scoring]) -> list[str]:
+    unanimous = float((votes.max(axis=1) == votes.sum(axis=1)).mean())
+    spans = []
+    for i, truth in enumerate(TRUTHS):
+        taus = [float(s.taus[i]) for s in scorings]
+        spans.append(f"with {LETTERS[truth]} from {min(taus):.2f} to {max(taus):.2f}")
+    return [
+        f"Kendall's τ runs {' and '.join(spans)}; the votes for {100 * unanimous:.0f} % of the images are unanimous, so that φ "
+        "ties there and no score comes near τ = 1."
+    ]
+
+
+def _more(scorings: Sequence[Scoring], by_votes: Sequence[Scoring], pooled: Sequence[Scoring]) -> list[str]:
+    """The same correlations with the votes as labels, and over more scorings."""
+    defined = [s for s in pooled if s.defined]
+    n_models = len({s.model for s in defined})
+    rows = (
+        ("label, entropy", len(scorings), study(scorings, "fisher")),
+        ("votes, entropy", len(by_votes), study(by_votes, "fisher")),
+        (
+            f"label, all scores, sub-ensembles: {n_models} models",
+            len(defined),
+            study(defined, "jackknife", by_model=True),
+        ),
+    )
+    body = [(name, str(n), *(_percent(found[pair]) for pair in PAIRS)) for name, n, found in rows]
+    header = ("what the metrics see", "scorings", *(f"{metric}, {LETTERS[truth]}" for metric, truth in PAIRS))
+    return [
+        "",
+        "Correlations in percent with 95 % intervals (Fisher's z; last row: jackknife over models, which share members):",
+        *text_table(header, body),
+    ]
+
+
+def _shown(estimate: Estimate) -> str:
+    if np.isnan(estimate):
+        return "undefined"
+    return f"{float(estimate):.3f} [{estimate.low:.3f}, {estimate.high:.3f}]"
+
+
+def _percent(r: Estimate) -> str:
+    return f"{100 * float(r):.0f} % [{100 * r.low:.0f}, {100 * r.high:.0f}]"

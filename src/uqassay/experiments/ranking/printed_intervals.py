@@ -1,0 +1,144 @@
+"""The printed intervals of the ranking experiments: by which formula, from how many scorings, and which digits are wrong.
+
+The paper does not say how the intervals of its Table 1 were found. They are Fisher's z: from the printed correlation and one
+number n of scorings per data set, artanh r ± 1.96/√(n − 3), nearly all limits follow to the last digit. So n, which the paper
+does not print, can be read off, and a number that fits neither of its two companions is a misprint.
+"""
+
+from dataclasses import dataclass
+from itertools import combinations
+from typing import final
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtri
+
+from uqassay.experiments.ranking.scorings import METRICS, SOURCE, TRUTHS
+from uqassay.experiments.reproduction import PrintedCell, Reproduction, printed_table
+
+__all__ = ["implied_counts", "reproduce_ranking_intervals"]
+
+Array = NDArray[np.float64]
+UNIT = 0.01  # of the last printed digit, in percent: numbers may have been cut there, or rounded twice
+QUANTILE = float(ndtri(0.975))
+COUNTS = np.arange(20.0, 1200.0)
+PARTS = {"r": 0, "low": -1, "high": 1}  # the sign of the half width in each
+SETS = (tuple(PARTS), *combinations(PARTS, 2))
+DESCRIBED = {
+    "Synth": "the grid as described makes 1,044",
+    "CIFAR10-H": "116 models are described",
+    "R-ImageNet": "116 models are described",
+    "OASST2": "70 models are described",
+}
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Triple:
+    """A printed correlation and its limits, in percent, by the keys of `PARTS`."""
+
+    name: str
+    printed: dict[str, float]
+
+    def range_of_r(self, part: str, n: Array) -> tuple[Array, Array]:
+        """The correlations that one of the three numbers stands for, at each n."""
+        return _moved(self.printed[part] - UNIT, -PARTS[part], n), _moved(self.printed[part] + UNIT, -PARTS[part], n)
+
+    def common_r(self, parts: tuple[str, ...], n: Array) -> tuple[Array, Array]:
+        """The correlations that all of these numbers stand for, at each n; none where the first end exceeds the second."""
+        ranges = [self.range_of_r(part, n) for part in parts]
+        return np.max([low for low, _ in ranges], axis=0), np.min([high for _, high in ranges], axis=0)
+
+    def n_agreeing(self, n: Array) -> NDArray[np.int64]:
+        """How many of the three numbers stand for one correlation, at each n."""
+        found = np.ones(len(n), dtype=np.int64)
+        for parts in SETS:
+            low, high = self.common_r(parts, n)
+            found = np.where(low <= high, np.maximum(found, len(parts)), found)
+        return found
+
+    def agreeing(self, n: Array) -> tuple[tuple[str, ...], float, float]:
+        """The largest set of the numbers that stand for one correlation at some n, and its range; r if no two do."""
+        common = {parts: self.common_r(parts, n) for parts in SETS}
+        widths = {parts: float((high - low).max()) for parts, (low, high) in common.items()}
+        largest = max(SETS, key=lambda parts: (widths[parts] >= 0, len(parts), widths[parts]))
+        parts = largest if widths[largest] >= 0 else ("r",)
+        low, high = self.common_r(parts, n)
+        fits = low <= high
+        return parts, float(low[fits].min()), float(high[fits].max())
+
+
+def reproduce_ranking_intervals() -> Reproduction:
+    """Compute the intervals of Table 1 again from their correlations.
+
+    Returns
+    -------
+    Reproduction
+        For every printed correlation the cells ``…/r``, ``…/low`` and ``…/high``, in percent. Of three numbers that do not
+        fit together, the one that neither of the other two bears out disagrees; where no two fit, both limits do.
+
+    Examples
+    --------
+    >>> result = reproduce_ranking_intervals()
+    >>> [cell.name for cell in result.misprints][:2]
+    ['table1/Synth/UQ-AUC/misalignment/high', 'table1/CIFAR10-H/UQ-AUC/misclassification/low']
+    >>> cell = result.misprints[2]
+    >>> cell.name, cell.paper, round(cell.ours, 2)
+    ('table1/CIFAR10-H/UQ-C-index/misclassification/r', -0.04, -3.93)
+    """
+    cells: list[PrintedCell] = []
+    notes = [
+        "the paper does not say how its intervals were found; they are Fisher's z, which takes the scorings as independent"
+    ]
+    for dataset, described in DESCRIBED.items():
+        counts = implied_counts(dataset)
+        cells += [cell for triple in _triples(dataset) for cell in _cells(triple, counts)]
+        shown = f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
+        notes.append(f"{dataset}: the intervals are those of {shown} scorings; {described}")
+    return Reproduction("ranking-intervals", SOURCE, tuple(cells), tuple(notes))
+
+
+def implied_counts(dataset: str) -> tuple[int, ...]:
+    """Numbers of scorings with which most of a data set's printed limits follow from their correlations.
+
+    Examples
+    --------
+    >>> implied_counts("OASST2"), implied_counts("CIFAR10-H")
+    ((69,), (111,))
+    """
+    fitting = sum(triple.n_agreeing(COUNTS) for triple in _triples(dataset))
+    return tuple(COUNTS[fitting == np.max(fitting)].astype(int).tolist())
+
+
+def _triples(dataset: str) -> list[Triple]:
+    rows = {row["metric"]: row for row in printed_table("ground_truth_free_table1") if row["dataset"] == dataset}
+    found = []
+    for metric in METRICS:
+        for truth, suffix in zip(TRUTHS, ("", "2"), strict=True):
+            keys = (f"corr_{truth}_percent", f"low{suffix}", f"high{suffix}")
+            printed = {part: float(rows[metric][key]) for part, key in zip(PARTS, keys, strict=True)}
+            found.append(Triple(f"table1/{dataset}/{metric}/{truth}", printed))
+    return found
+
+
+def _cells(triple: Triple, counts: tuple[int, ...]) -> list[PrintedCell]:
+    every = np.array(counts, dtype=np.float64)
+    agreeing, low_r, high_r = triple.agreeing(every)
+    n = counts[len(counts) // 2]
+    cells = []
+    for part, sign in PARTS.items():
+        low, high = float(_moved(low_r, sign, every).min()) - UNIT, float(_moved(high_r, sign, every).max()) + UNIT
+        ours = float(_moved((low_r + high_r) / 2, sign, np.array(n)))
+        note = ""
+        if part not in agreeing:
+            others = " and ".join(f"{other} = {triple.printed[other]:.2f}" for other in agreeing)
+            note = f"{others} with n = {n} {'make' if len(agreeing) > 1 else 'makes'} it {ours:.2f}"
+            if len(agreeing) == 1:
+                note += "; no two of the three numbers fit together"
+        cells.append(PrintedCell.within(f"{triple.name}/{part}", triple.printed[part], ours, low, high, note=note))
+    return cells
+
+
+def _moved(percent: float, sign: int, n: Array) -> Array:
+    """A correlation moved by the half width of Fisher's interval, in percent."""
+    return np.asarray(100.0 * np.tanh(np.arctanh(percent / 100.0) + sign * QUANTILE / np.sqrt(n - 3)))

@@ -1,0 +1,186 @@
+"""A scoring, judged twice: by what needs labels alone, and by the ground truths that need the label distributions."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from uqassay.errors import InputError
+from uqassay.experiments.reproduction import PrintedCell, printed_table
+from uqassay.losses.errors import prediction_errors, probability_gap
+from uqassay.measures.scores import uncertainty_score
+from uqassay.metrics.ranking.auc_and_c_index import uq_auc_score, uq_c_index_score
+from uqassay.metrics.ranking.ground_truths import (
+    CorrelationStudy,
+    correlation_study,
+    kendall_tau_score,
+    misalignment_truth,
+    misclassification_truth,
+)
+from uqassay.predictions import Prediction
+from uqassay.statistics import Estimate
+
+__all__ = [
+    "HALF_UNIT",
+    "METRICS",
+    "SOURCE",
+    "TRUTHS",
+    "Scoring",
+    "columns",
+    "judge",
+    "printed_cells",
+    "study",
+    "text_table",
+]
+
+Array = NDArray[np.float64]
+
+SOURCE = "Pignet, Regniez and Klein, Legitimate ground-truth-free metrics for deep uncertainty classification scoring"
+METRICS = ("UQ-AUC", "UQ-C-index")
+TRUTHS = ("misclassification", "misalignment")  # φ and ψ
+HALF_UNIT = 0.005  # of the last printed digit of a correlation in percent
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Scoring:
+    """One score of one trained model.
+
+    Attributes
+    ----------
+    model : str
+        The trained model; its scorings depend on each other.
+    method : str
+        What kind of model it is.
+    score : str
+        A name of `uqassay.measures.SCORES`.
+    metrics : tuple of Estimate
+        In the order of `METRICS`.
+    taus : tuple of Estimate
+        Kendall's τ-b with the truths, in the order of `TRUTHS`.
+    """
+
+    model: str
+    method: str
+    score: str
+    metrics: tuple[Estimate, Estimate]
+    taus: tuple[Estimate, Estimate]
+
+    @property
+    def defined(self) -> bool:
+        """Whether every number is one: a constant score has no τ, a model without errors no UQ-AUC."""
+        return not any(np.isnan(value) for value in (*self.metrics, *self.taus))
+
+
+def judge(
+    prediction: Prediction,
+    labels: ArrayLike,
+    label_distribution: ArrayLike,
+    scores: Iterable[str],
+    *,
+    model: str,
+    method: str,
+) -> list[Scoring]:
+    """Judge scores of one model on the same instances.
+
+    Parameters
+    ----------
+    prediction : Prediction
+    labels : int array (n,), or array (n, K)
+        What the metrics may see.
+    label_distribution : array (n, K)
+        What the ground truths are made of.
+    scores : iterable of str
+        Names of `uqassay.measures.SCORES`.
+    model, method : str
+        As in `Scoring`.
+    """
+    errors, gap = prediction_errors(labels, prediction), probability_gap(labels, prediction)
+    truths = (
+        misclassification_truth(label_distribution, prediction),
+        misalignment_truth(label_distribution, prediction),
+    )
+    found = []
+    for score in scores:
+        s = uncertainty_score(prediction, score)
+        found.append(
+            Scoring(
+                model,
+                method,
+                score,
+                (uq_auc_score(errors, s), uq_c_index_score(gap, s)),
+                (kendall_tau_score(truths[0], s), kendall_tau_score(truths[1], s)),
+            )
+        )
+    return found
+
+
+def columns(scorings: Sequence[Scoring]) -> tuple[Array, Array]:
+    """Metrics ``(J, 2)`` and τ ``(J, 2)`` of the scorings."""
+    return np.array([s.metrics for s in scorings]), np.array([s.taus for s in scorings])
+
+
+def study(scorings: Sequence[Scoring], method: str, *, by_model: bool = False) -> CorrelationStudy:
+    """Every metric against every τ over the scorings that are defined.
+
+    Parameters
+    ----------
+    scorings : sequence of Scoring
+    method : {"jackknife", "fisher", "bca"}
+        As in `correlation_study`.
+    by_model : bool
+        Leave out, or draw, all scorings of a model together.
+    """
+    kept = [s for s in scorings if s.defined]
+    if len(kept) < 3:
+        raise InputError(f"scorings: needs at least three that are defined; got {len(kept)}; judge more models.")
+    metrics, taus = columns(kept)
+    return correlation_study(
+        dict(zip(METRICS, metrics.T, strict=True)),
+        dict(zip(TRUTHS, taus.T, strict=True)),
+        clusters=[s.model for s in kept] if by_model else None,
+        method=method,
+    )
+
+
+def printed_cells(dataset: str, found: CorrelationStudy, why: Callable[[str, str, float], str]) -> list[PrintedCell]:
+    """The printed correlations of a data set in Table 1, in percent, beside ours.
+
+    Parameters
+    ----------
+    dataset : str
+        As it is printed.
+    found : CorrelationStudy
+        Its intervals are those of the cells, widened by `HALF_UNIT`.
+    why : callable
+        (metric, truth, printed value) → the reason; asked where a cell disagrees.
+    """
+    cells = []
+    for row in (row for row in printed_table("ground_truth_free_table1") if row["dataset"] == dataset):
+        for truth in TRUTHS:
+            printed = float(row[f"corr_{truth}_percent"])
+            r = found[row["metric"], truth]
+            name = f"table1/{dataset}/{row['metric']}/{truth}"
+            low, high = 100 * r.low - HALF_UNIT, 100 * r.high + HALF_UNIT
+            cell = PrintedCell.within(name, printed, 100 * float(r), low, high)
+            if cell.agrees is False:
+                cell = PrintedCell.within(
+                    name, printed, cell.ours, cell.low, cell.high, note=why(row["metric"], truth, printed)
+                )
+            cells.append(cell)
+    return cells
+
+
+def text_table(header: Sequence[str], body: Iterable[Sequence[str]]) -> list[str]:
+    """Lines of a table in plain text: the first column to the left, the others to the right.
+
+    Examples
+    --------
+    >>> text_table(("model", "accuracy"), [("SNN", "0.9"), ("DE", "0.94")])
+    ['  model  accuracy', '  SNN         0.9', '  DE         0.94']
+    """
+    lines = [tuple(header), *map(tuple, body)]
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    return [f"  {line[0].ljust(widths[0])}  " + "  ".join(map(str.rjust, line[1:], widths[1:])) for line in lines]

@@ -1,0 +1,7 @@
+"""The experiments of paper 000, the unified evaluation."""
+
+__all__: list[str] = []
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

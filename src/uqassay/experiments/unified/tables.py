@@ -1,0 +1,285 @@
+"""Tables 1, 2, 7 and 8 of paper 000 on predictors of our own: both conventions, and the printed rows beside them."""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import cache
+from itertools import groupby
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from uqassay.experiments.ranking.scorings import text_table
+from uqassay.experiments.reproduction import PrintedCell, printed_table
+
+if TYPE_CHECKING:
+    from uqassay.evidence.result import Assay
+
+__all__ = ["CONTEXT", "TRADEOFFS", "Value", "means_by_part", "table_cells", "table_lines"]
+
+TRADEOFFS = tuple(round(0.1 * i, 1) for i in range(1, 11))
+# the printed data set that is most like ours, whose values stand in the rows; the text shows both
+CONTEXT = {"cifar-10": "CIFAR-10", "cifar-10h": "CIFAR-10", "cifar-100": "CIFAR-100"}
+IMAGES_OF_DIGITS = "MNIST"
+SAME = {"cifar-10": "CIFAR-10", "cifar-100": "CIFAR-100", "mnist": "MNIST"}  # the paper's own data sets
+RANKINGS = {
+    "CIFAR-10": ("Table 2", "unified_table2_cifar10_ranking"),
+    "MNIST": ("Table 9", "unified_table9_mnist_ranking"),
+    "CIFAR-100": ("Table 10", "unified_table10_cifar100_ranking"),
+}
+PARTS = {"correct": "correct", "wrong": "incorrect"}
+QUANTITIES = {"kl": "KL", "ns": "NS", "e": "E"}
+METRICS = {"accuracy": "accuracy_percent", "ece": "ece", "kl": "kl", "nonspecificity": "ns", "unified": "e"}
+LEAST = 1e-9  # below it there is nothing but rounding
+LINE = {"exact": "exact", "paper": "paper's convention"}
+
+
+class Value(NamedTuple):
+    """A mean with its interval; nan where it has none."""
+
+    mean: float
+    low: float
+    high: float
+
+
+Means = dict[tuple[Any, ...], Value]
+
+
+# ---- rows ------------------------------------------------------------------------------------------------------------
+
+
+def table_cells(
+    dataset: str, assays: "Mapping[str, Assay]", ranked: "Mapping[str, Assay]", same_network: bool, preset: str
+) -> list[PrintedCell]:
+    """One row for each cell of the four tables and each convention.
+
+    Parameters
+    ----------
+    dataset : str
+    assays, ranked : dict of str to Assay
+        By convention: all models, and those that Tables 2 and 8 rank; with a subgroup "all" that every instance is in.
+    same_network : bool
+        Whether the networks are those of the paper.
+    preset : str
+        Only "paper" compares with printed values, on the paper's own data and in its convention.
+    """
+    cells = []
+    for convention, found in assays.items():
+        place = _Place(dataset, convention, preset == "paper" and convention == "paper", same_network)
+        whole, parts = means_by_part(found, "all"), means_by_part(found, "correct")
+        six = ranked[convention]
+        for (model, _, metric), value in whole.items():
+            if metric in METRICS.values():
+                cells.append(place.cell("table1", f"{model}/{metric}", (model, metric), value))
+        for tradeoff in TRADEOFFS if six.candidates else ():
+            order = [r.model for r in six.ranked(tradeoff) if r.rank is not None]
+            for rank, model in enumerate(order, start=1):
+                where, value = f"lambda={tradeoff}/{model}/rank", Value(rank, math.nan, math.nan)
+                cells.append(place.cell("table2", where, (model, f"{tradeoff}"), value))
+        for (model, part, metric), value in parts.items():
+            if part in PARTS and metric in QUANTITIES:
+                quantity = f"{metric}_{PARTS[part]}"
+                cells.append(place.cell("table7", f"{model}/{quantity}", (model, quantity), value))
+        for tradeoff in TRADEOFFS:
+            for m in six.models:
+                value = whole[m.name, "0", f"e@{tradeoff}"]
+                cells.append(place.cell("table8", f"lambda={tradeoff}/{m.name}/e", (m.name, f"{tradeoff}"), value))
+    return sorted(cells, key=lambda cell: cell.name.split("/")[0])  # stable: within a table as built
+
+
+class _Place(NamedTuple):
+    """Where rows belong, and whether printed values may be compared with them."""
+
+    dataset: str
+    convention: str
+    may_compare: bool
+    same_network: bool
+
+    def cell(self, table: str, place: str, key: tuple[str, str], value: Value) -> PrintedCell:
+        """The row of one value, the printed one beside it."""
+        context = CONTEXT.get(self.dataset, IMAGES_OF_DIGITS)
+        paper, *others = (printed(table, name, *key) for name in (context, *_others(context)))
+        name = f"{table}/{self.dataset}/{self.convention}/{place}"
+        if self.may_compare and SAME.get(self.dataset) == context and not math.isnan(value.low):
+            cell = PrintedCell.within(name, paper, *value)
+            network = "" if self.same_network else "another network than ResNet-50; "
+            reason = f"{network}no augmentation, and a constant learning rate"
+            return replace(cell, note=reason) if cell.agrees is False else cell
+        note = "" if math.isnan(paper) else _context_note(self.dataset, context, paper, others)
+        return PrintedCell(name, paper, *value, None, note)
+
+
+def means_by_part(found: "Assay", by: str) -> Means:
+    """Means by (model, part, quantity): accuracy_percent, ece, kl, ns, e (λ = 1) and e@λ.
+
+    Parameters
+    ----------
+    found : Assay
+    by : str
+        As in `Assay.subset_rows`.
+    """
+    values: Means = {}
+    for row in found.subset_rows(by, ranking=False):
+        key = row["model"], row["subset"]
+        value = Value(row["estimate"], row["low"], row["high"])
+        if row["metric"] == "unified":
+            values[*key, f"e@{row['tradeoff']:g}".replace("@1", "@1.0")] = value
+        elif row["metric"] == "accuracy":
+            values[*key, "accuracy_percent"] = Value(*(100 * x for x in value))
+        elif row["metric"] in METRICS:
+            values[*key, METRICS[row["metric"]]] = value
+        if row["metric"] == "unified" and row["tradeoff"] == 1.0:
+            values[*key, "e"] = value
+    return values
+
+
+def printed(table: str, dataset: str, model: str, which: str) -> float:
+    """A printed value: of a quantity (Tables 1 and 7), a rank (2) or a mean E (8) at a λ; nan where there is none."""
+    return _printed(table, dataset).get((model, which), math.nan)
+
+
+@cache
+def _printed(table: str, dataset: str) -> dict[tuple[str, str], float]:
+    if table == "table2":
+        rows = printed_table(RANKINGS[dataset][1])
+        return {(row["model"], row["tradeoff"]): float(row["rank"]) for row in rows}
+    if table == "table8":
+        rows = [row for row in printed_table("unified_table8_tradeoff") if row["dataset"] == dataset]
+        return {(row["model"], f"{float(row['tradeoff']):.1f}"): float(row["e_mean"]) for row in rows}
+    name = {"table1": "unified_table1", "table7": "unified_table7_correct_incorrect"}[table]
+    return {
+        (row["model"], column.removesuffix("_mean")): float(value)
+        for row in printed_table(name)
+        if row["dataset"] == dataset
+        for column, value in row.items()
+        if value and column not in ("dataset", "model") and not column.endswith("_sd")
+    }
+
+
+def _others(context: str) -> tuple[str, ...]:
+    return tuple(name for name in ("CIFAR-10", "MNIST") if name != context)
+
+
+def _context_note(dataset: str, context: str, paper: float, others: Sequence[float]) -> str:
+    same = SAME.get(dataset) == context
+    also = [f"{x:g} for {name}" for name, x in zip(_others(context), others, strict=True) if not math.isnan(x)]
+    beside = f"; it prints {' and '.join(also)}" if also else ""
+    what = "the same data set, trained otherwise" if same else "another data set"
+    return f"context only: the paper's {paper:g} is of {context}, {what}{beside}"
+
+
+# ---- text ------------------------------------------------------------------------------------------------------------
+
+
+def table_lines(dataset: str, assays: "Mapping[str, Assay]", ranked: "Mapping[str, Assay]") -> list[str]:
+    """The four tables of one data set as text.
+
+    Parameters
+    ----------
+    dataset, assays, ranked
+        As in `table_cells`.
+    """
+    context = CONTEXT.get(dataset, IMAGES_OF_DIGITS)
+    beside = (context, *_others(context))
+    first = next(iter(assays.values()))
+    whole = {convention: means_by_part(found, "all") for convention, found in assays.items()}
+    parts = {convention: means_by_part(found, "correct") for convention, found in assays.items()}
+    columns = ("accuracy_percent", "ece", *QUANTITIES)
+    lines = [
+        f"Table 1, {dataset} (λ = 1; mean [95 % interval]; printed rows are of other data sets, unless they say {dataset}):"
+    ]
+    body: list[list[str]] = []
+    for m in first.models:
+        body += _block(m.name, {c: [whole[c].get((m.name, "0", q)) for q in columns] for c in whole})
+        body += _printed_rows(beside, lambda name, q, m=m: printed("table1", name, m.name, q), columns)
+    lines += text_table(("model", "accuracy %", "ECE", *QUANTITIES.values()), body)
+    if next(iter(ranked.values())).candidates:
+        lines += ["", *_ranking_lines(dataset, ranked, beside)]
+    lines += ["", f"Table 7, {dataset}: correct and incorrect predictions apart:"]
+    keys = [f"{quantity}_{part}" for quantity in QUANTITIES for part in PARTS.values()]
+    body = []
+    for m in first.candidates:
+        values = {
+            c: [parts[c].get((m.name, part, quantity)) for quantity in QUANTITIES for part in PARTS] for c in parts
+        }
+        body += _block(m.name, values)
+        body += _printed_rows(beside, lambda name, q, m=m: printed("table7", name, m.name, q), keys)
+    lines += text_table(("model", *(f"{name} {part}" for name in QUANTITIES.values() for part in PARTS.values())), body)
+    lines += ["", f"Table 8, {dataset}: mean E against λ:"]
+    body = []
+    for m in next(iter(ranked.values())).models:
+        for c in ranked:
+            at = [whole[c][m.name, "0", f"e@{t}"].mean for t in TRADEOFFS]
+            body.append([f"{m.name}, {LINE[c]}", *map(_three, at)])
+        body += _printed_rows(
+            beside, lambda name, t, m=m: printed("table8", name, m.name, t), [f"{t}" for t in TRADEOFFS]
+        )
+    return [*lines, *text_table(("λ", *(f"{t:.1f}" for t in TRADEOFFS)), body)]
+
+
+def _block(model: str, values: Mapping[str, Sequence[Value | None]]) -> Iterator[list[str]]:
+    """One line for each convention."""
+    for convention, found in values.items():
+        yield [f"{model}, {LINE[convention]}", *(_interval(value) for value in found)]
+
+
+def _printed_rows(datasets: Sequence[str], value: Any, keys: Sequence[str]) -> list[list[str]]:
+    found = [(name, [value(name, key) for key in keys]) for name in datasets]
+    return [[f"  printed, {name}", *map(_three, values)] for name, values in found if not all(map(math.isnan, values))]
+
+
+def _ranking_lines(dataset: str, ranked: "Mapping[str, Assay]", beside: Sequence[str]) -> list[str]:
+    """Who is before whom, on which λ: neighbouring λ with the same order share a line."""
+    lines = [f"Table 2, {dataset}: models that state sets by mean E, best first (baselines in brackets):"]
+    for convention, found in ranked.items():
+        lines.append(f"  {LINE[convention]}")
+        orders = [
+            (t, ", ".join(r.model if r.rank is not None else f"[{r.model}]" for r in found.ranked(t)))
+            for t in TRADEOFFS
+        ]
+        lines += _grouped(orders)
+        winners = [f"{_reach(low, high)} {' = '.join(names)}" for low, high, names in found.winners()]
+        lines.append(f"    exactly, lowest mean E: {'; '.join(winners)}")
+        shares = found.winning_probabilities([0.1, 0.5, 1.0])
+        for t, row in zip((0.1, 0.5, 1.0), shares.tolist(), strict=True):
+            sure = sorted(zip(row, found.model_names, strict=True), reverse=True)
+            wins = ", ".join(f"{name} {100 * p:.0f} %" for p, name in sure if p >= 0.005)
+            lines.append(f"    λ = {t}: of the bootstrap draws win {wins}")
+    for name in beside:
+        table, source = RANKINGS[name]
+        lines.append(f"  printed, {name} ({table})")
+        rows = printed_table(source)
+        orders = [
+            (float(t), ", ".join(row["model"] for row in sorted(group, key=lambda row: int(row["rank"]))))
+            for t, group in groupby(rows, key=lambda row: row["tradeoff"])
+        ]
+        lines += _grouped(orders)
+    return lines
+
+
+def _grouped(orders: Sequence[tuple[float, str]]) -> Iterator[str]:
+    for order, group in groupby(orders, key=lambda pair: pair[1]):
+        tradeoffs = [t for t, _ in group]
+        reach = f"λ = {tradeoffs[0]:.1f}" + (f" to {tradeoffs[-1]:.1f}" if len(tradeoffs) > 1 else "")
+        yield f"    {reach.ljust(14)} {order}"
+
+
+def _reach(low: float, high: float) -> str:
+    if math.isinf(high):
+        return "all λ" if low == 0 else f"λ > {low:.3g}"
+    return f"λ < {high:.3g}" if low == 0 else f"λ from {low:.3g} to {high:.3g}"
+
+
+def _interval(value: Value | None) -> str:
+    if value is None or math.isnan(value.mean):
+        return "–"
+    if math.isnan(value.low):
+        return _three(value.mean)
+    return f"{_three(value.mean)} [{_three(value.low)}, {_three(value.high)}]"
+
+
+def _three(x: float) -> str:
+    """Three decimals as the paper prints, two from ten on as in its percentages, one digit of what is very small."""
+    if math.isnan(x):
+        return "–"
+    if LEAST < abs(x) < 0.0005:
+        return f"{x:.0e}".replace("e-0", "e-")
+    return f"{x:.2f}" if abs(x) >= 9.5 else f"{x:.3f}"

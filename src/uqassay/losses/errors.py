@@ -1,0 +1,64 @@
+"""Wrong or right, and how far from the label: the errors that an uncertainty should rank."""
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from uqassay.losses.label_distance import labels_of
+from uqassay.predictions import Prediction
+from uqassay.predictions.base import Array
+
+__all__ = ["is_correct", "prediction_errors", "probability_gap"]
+
+
+def is_correct(y_true: ArrayLike, prediction: Prediction) -> Array:
+    """1 where the predicted class is the label, else 0; for label distributions the share of the predicted class, ``(n,)``.
+
+    Examples
+    --------
+    >>> import uqassay as uq
+    >>> uq.losses.is_correct([0, 0], uq.Point([[0.9, 0.1], [0.2, 0.8]])).tolist()
+    [1.0, 0.0]
+    """
+    y = labels_of(y_true, prediction)
+    label = prediction.labels()
+    if y.ndim == 2:
+        return np.take_along_axis(y, label[:, None], axis=1)[:, 0]
+    return (label == y).astype(np.float64)
+
+
+def prediction_errors(y_true: ArrayLike, prediction: Prediction) -> Array:
+    """Whether the predicted class is wrong, mis(x, y) = 1[ŷ(x) ≠ y], ``(n,)``; with label distributions its probability.
+
+    Parameters
+    ----------
+    y_true : int array (n,), or array (n, K)
+        Labels, or label distributions / vote counts.
+    prediction : Prediction
+
+    Examples
+    --------
+    >>> import uqassay as uq
+    >>> prediction_errors([0, 0], uq.Point([[0.9, 0.1], [0.2, 0.8]])).tolist()
+    [0.0, 1.0]
+    """
+    return 1.0 - is_correct(y_true, prediction)
+
+
+def probability_gap(y_true: ArrayLike, prediction: Prediction) -> Array:
+    """What the mean prediction withholds from the label, gap(x, y) = 1 − f_y(x), ``(n,)``; with distributions 1 − Σ q_k f_k.
+
+    Parameters
+    ----------
+    y_true, prediction
+        As in `prediction_errors`.
+
+    Examples
+    --------
+    >>> import uqassay as uq
+    >>> probability_gap([0, 0], uq.Point([[0.75, 0.25], [0.25, 0.75]])).tolist()
+    [0.25, 0.75]
+    """
+    y = labels_of(y_true, prediction)
+    f = prediction.mean_probs()
+    kept = (y * f).sum(axis=1) if y.ndim == 2 else np.take_along_axis(f, y[:, None], axis=1)[:, 0]
+    return np.clip(1.0 - kept, 0.0, 1.0)

@@ -1,0 +1,43 @@
+"""Log loss and Brier loss of the mean prediction, instance by instance."""
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from uqassay.losses.label_distance import default_floor, labels_of
+from uqassay.predictions import Prediction
+
+__all__ = ["brier_loss", "log_loss"]
+
+Array = NDArray[np.float64]
+
+
+def log_loss(y_true: ArrayLike, prediction: Prediction, *, floor: float | None = None) -> Array:
+    """−Σ_c y_c ln p̄_c of the mean prediction, nats, ``(n,)``, floored as in `unified_loss`.
+
+    Examples
+    --------
+    >>> import uqassay as uq
+    >>> uq.losses.log_loss([0], uq.Point([[0.5, 0.5]])).round(4).tolist()
+    [0.6931]
+    """
+    y = labels_of(y_true, prediction)
+    p = prediction.mean_probs()
+    with np.errstate(divide="ignore"):
+        logs = np.log(np.maximum(p, default_floor(prediction, "exact") if floor is None else floor))
+    if y.ndim == 1:
+        return -np.take_along_axis(logs, y[:, None], axis=1)[:, 0]
+    return -np.where(y > 0, y * logs, 0.0).sum(axis=1)
+
+
+def brier_loss(y_true: ArrayLike, prediction: Prediction) -> Array:
+    """Σ_c (p̄_c − y_c)² of the mean prediction, from 0 to 2, ``(n,)``.
+
+    Examples
+    --------
+    >>> import uqassay as uq
+    >>> uq.losses.brier_loss([0], uq.Point([[0.5, 0.5]])).tolist()
+    [0.5]
+    """
+    y = labels_of(y_true, prediction)
+    target = np.eye(prediction.n_classes)[y] if y.ndim == 1 else y
+    return ((prediction.mean_probs() - target) ** 2).sum(axis=1)

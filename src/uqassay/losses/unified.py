@@ -1,0 +1,213 @@
+"""Unified evaluation (paper 000): E = distance of the label to the credal set + λ · non-specificity of the set."""
+
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from uqassay._array import RandomState
+from uqassay.credal.distance import DISTANCES
+from uqassay.errors import InputError
+from uqassay.losses.label_distance import default_floor, from_upper, label_distance, labels_of
+from uqassay.measures.clipped_masses import ClippedMasses, for_each_clipped
+from uqassay.measures.credal_entropy import credal_uncertainty
+from uqassay.measures.hartley import Nonspecificity
+from uqassay.measures.nonspecificities import check_convention, mass_sum
+from uqassay.measures.nonspecificities import nonspecificity as named_nonspecificity
+from uqassay.predictions import Point, Prediction
+
+__all__ = ["UnifiedLoss", "set_nonspecificity", "unified_loss", "unified_terms"]
+
+Array = NDArray[np.float64]
+Distance = Literal["kl", "js", "js_distance", "tv", "hellinger", "brier"]
+NONSPECIFICITIES = ("hartley", "korner", "pal", "credal-uncertainty")
+
+
+@dataclass(frozen=True, eq=False)
+class UnifiedLoss:
+    """The two ingredients of E per instance, and how surely they were computed.
+
+    Attributes
+    ----------
+    distance, nonspecificity : array (n,)
+        Nats for "kl", "js" and "hartley"; see `unified_loss` for the others.
+    tradeoff : float
+        λ.
+    floored : int
+        Rows whose upper probability of the label was below the floor.
+    gap : array (n,)
+        Certified bound on how far `distance` may lie above the minimum: 0 in closed form.
+    nonspecificity_error : array (n,)
+        Standard error of the non-specificity: 0 where exact.
+    mean_nonspecificity_error : float
+        Standard error that the estimate of the non-specificity adds to its mean: 0 where exact.
+    """
+
+    distance: Array
+    nonspecificity: Array
+    tradeoff: float
+    floored: int
+    gap: Array
+    nonspecificity_error: Array
+    mean_nonspecificity_error: float = 0.0
+
+    @property
+    def total(self) -> Array:
+        """E = distance + λ · non-specificity, ``(n,)``."""
+        return self.at(self.tradeoff)
+
+    def at(self, tradeoff: float) -> Array:
+        """E at another λ, ``(n,)``."""
+        check_tradeoff(tradeoff)
+        return self.distance + tradeoff * self.nonspecificity
+
+
+def unified_loss(
+    y_true: ArrayLike,
+    prediction: Prediction,
+    *,
+    tradeoff: float = 1.0,
+    distance: Distance = "kl",
+    nonspecificity: str = "hartley",
+    convention: Literal["exact", "paper"] = "exact",
+    focal_sets: Any = None,
+    floor: float | None = None,
+) -> UnifiedLoss:
+    """Distance of the label to the credal set plus λ times the set's non-specificity, for every instance; lower is better.
+
+    Parameters
+    ----------
+    y_true : int array (n,), or array (n, K)
+        Labels, or label distributions / vote counts (divided by their sums).
+    prediction : Prediction
+        Any kind.
+    tradeoff : float
+        λ ≥ 0: what a nat of imprecision costs against a nat of distance.
+    distance : {"kl", "js", "js_distance", "tv", "hellinger", "brier"}
+        KL(y‖p), Jensen-Shannon divergence, its square root, total variation, Hellinger distance, Σ(p − y)²; the least over
+        the set. For a label all but "brier" follow from the upper probability of the label; "brier" and label
+        distributions take a convex solver, whose certified gap is reported.
+    nonspecificity : {"hartley", "korner", "pal", "credal-uncertainty"}
+        See `measures.nonspecificity` and `measures.credal_uncertainty`; "pal" enters as 1 − specificity. Smets' measure
+        grows with information, without bound for precise sets, and so cannot enter E.
+    convention : {"exact", "paper"}
+        "exact": every event, nothing clipped. "paper": clipped and renormalised masses, as the authors' code does.
+    focal_sets : bool array (F, K), optional
+        Family of events for ``convention="paper"``; all 2^K by default (K ≤ 16).
+    floor : float, optional
+        Least upper probability in the logarithm of KL: by default the machine epsilon of the input's dtype ("paper":
+        1e-10). 0 gives inf.
+
+    Returns
+    -------
+    UnifiedLoss
+        ``.distance``, ``.nonspecificity``, ``.total``, each (n,).
+
+    Raises
+    ------
+    InputError
+        Labels out of range or of another length, unknown names, a negative λ.
+
+    Examples
+    --------
+    >>> import uqassay as uq
+    >>> loss = uq.losses.unified_loss([0], uq.Intervals([[0.5, 0.25]], [[0.75, 0.5]]), tradeoff=0.5)
+    >>> loss.distance.round(4).tolist(), loss.nonspecificity.round(4).tolist(), loss.total.round(4).tolist()
+    ([0.2877], [0.1733], [0.3743])
+    """
+    check_tradeoff(tradeoff)
+    check_options(distance, nonspecificity, convention, focal_sets, floor)
+    y = labels_of(y_true, prediction)
+    (d, gap, floored), ns = unified_terms(
+        y,
+        prediction,
+        distance=distance,
+        nonspecificity=nonspecificity,
+        convention=convention,
+        focal_sets=focal_sets,
+        floor=floor,
+    )
+    return UnifiedLoss(d, ns.values, float(tradeoff), floored, gap, ns.standard_error, ns.mean_standard_error)
+
+
+def check_options(distance: str, nonspecificity: str, convention: str, focal_sets: Any, floor: float | None) -> None:
+    """Refuse unknown names, and what does not go together."""
+    if distance not in DISTANCES:
+        raise InputError(f"distance: must be one of {', '.join(DISTANCES)}; got {distance!r}; choose one of them.")
+    if nonspecificity not in NONSPECIFICITIES:
+        raise InputError(
+            f"nonspecificity: must be one of {', '.join(NONSPECIFICITIES)}; got {nonspecificity!r}; choose one of them."
+        )
+    check_convention(convention, focal_sets)
+    if floor is not None and not (isinstance(floor, (int, float, np.number)) and 0 <= floor < 1):
+        raise InputError(
+            f"floor: must lie in [0, 1); got {floor!r}; pass 0 for infinite distances, or a small probability."
+        )
+
+
+def check_tradeoff(tradeoff: float) -> None:
+    """Refuse a λ that is no number, negative, or not finite."""
+    if not (isinstance(tradeoff, (int, float, np.number)) and np.isfinite(tradeoff) and tradeoff >= 0):
+        raise InputError(
+            f"tradeoff: must be finite and at least 0; got {tradeoff}; choose λ by how costly imprecision is."
+        )
+
+
+def unified_terms(
+    y: NDArray[Any],
+    prediction: Prediction,
+    *,
+    distance: str,
+    nonspecificity: str,
+    convention: Literal["exact", "paper"],
+    focal_sets: Any,
+    floor: float | None,
+    rng: RandomState = None,
+    tolerance: float | None = None,
+) -> tuple[tuple[Array, Array, int], Nonspecificity]:
+    """Both terms of E for checked labels: `label_distance` and `set_nonspecificity`, the paper's masses made only once."""
+    least = default_floor(prediction, convention) if floor is None else floor
+    closed = y.ndim == 1 and distance in ("kl", "tv", "hellinger") and nonspecificity != "credal-uncertainty"
+    if convention == "paper" and closed and not isinstance(prediction, Point):
+        upper, values = np.empty(len(y)), np.empty(len(y))
+
+        def work(rows: slice, part: ClippedMasses) -> None:
+            upper[rows] = part.upper[y[rows], np.arange(part.upper.shape[1])]
+            values[rows] = mass_sum(part.masses, part.sizes, nonspecificity)
+
+        for_each_clipped(prediction, work, focal_sets)
+        if nonspecificity == "pal":
+            values = 1.0 - values
+        return from_upper(upper, distance, least), Nonspecificity(values, np.zeros(len(y)))
+    found = label_distance(y, prediction, distance=distance, convention=convention, focal_sets=focal_sets, floor=floor)
+    ns = set_nonspecificity(
+        prediction, nonspecificity, convention=convention, focal_sets=focal_sets, rng=rng, tolerance=tolerance
+    )
+    return found, ns
+
+
+def set_nonspecificity(
+    prediction: Prediction,
+    measure: str = "hartley",
+    *,
+    convention: Literal["exact", "paper"] = "exact",
+    focal_sets: Any = None,
+    rng: RandomState = None,
+    tolerance: float | None = None,
+) -> Nonspecificity:
+    """The non-specificity that enters E, by name; greater is less precise."""
+    if measure == "credal-uncertainty":
+        values = credal_uncertainty(prediction, convention=convention)
+        return Nonspecificity(values, np.zeros(len(values)))
+    ns = named_nonspecificity(
+        prediction,
+        measure,  # type: ignore[arg-type]
+        convention=convention,
+        focal_sets=focal_sets,
+        rng=rng,
+        tolerance=tolerance,
+    )
+    if measure == "pal":
+        return replace(ns, values=1.0 - ns.values, order_deviations=-ns.order_deviations)
+    return ns

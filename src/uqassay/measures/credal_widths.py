@@ -1,0 +1,65 @@
+"""Width of a credal set: how far apart upper and lower probabilities are."""
+
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uqassay.errors import InputError
+from uqassay.predictions.base import as_prediction
+from uqassay.predictions.summation import sum_over_classes
+
+__all__ = ["credal_width"]
+
+
+class Credal(Protocol):
+    """What is asked of a prediction."""
+
+    def lower_probs(self) -> Any:
+        """Lower probabilities of the classes, ``(n, K)``."""
+
+    def upper_probs(self) -> Any:
+        """Upper probabilities of the classes, ``(n, K)``."""
+
+    def labels(self) -> Any:
+        """Predicted classes, ``(n,)``."""
+
+
+def credal_width(prediction: Credal, *, of: str = "mean") -> NDArray[np.float64]:
+    """Upper minus lower probability of each instance: 0 for a point prediction, 1 for a vacuous one.
+
+    Parameters
+    ----------
+    prediction : Members, Intervals, Masses, … with n instances and K classes
+    of : {"mean", "predicted", "max"}
+        The mean over the classes (Fig. 18 of the unified evaluation paper), the predicted class alone
+        (`prediction.labels()`, Fig. 14), or the widest class.
+
+    Returns
+    -------
+    (n,) float64, a difference of probabilities, between 0 and 1
+
+    Raises
+    ------
+    InputError
+        Unknown `of`.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> prediction = SimpleNamespace(
+    ...     lower_probs=lambda: [[0.5, 0.1, 0.1]], upper_probs=lambda: [[0.8, 0.2, 0.3]], labels=lambda: [0]
+    ... )
+    >>> [round(float(credal_width(prediction, of=of)[0]), 4) for of in ("mean", "predicted", "max")]
+    [0.2, 0.3, 0.3]
+    """
+    if of not in ("mean", "predicted", "max"):
+        raise InputError(f"of: must be one of mean, predicted, max; got {of!r}; choose one of these.")
+    as_prediction(prediction)
+    l, u = (np.asarray(p, dtype=np.float64) for p in (prediction.lower_probs(), prediction.upper_probs()))
+    width = np.ascontiguousarray(u - l)  # (n, K); one memory layout, so that sums round alike in every chunk
+    if of == "mean":
+        return sum_over_classes(width) / width.shape[1]
+    if of == "max":
+        return np.asarray(width.max(axis=1), dtype=np.float64)
+    return np.asarray(width[np.arange(len(width)), np.asarray(prediction.labels())], dtype=np.float64)

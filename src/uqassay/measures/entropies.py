@@ -1,0 +1,179 @@
+"""Total, aleatoric and epistemic entropy, in nats."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import digamma, entr
+
+from uqassay.errors import InputError
+from uqassay.predictions import Dirichlet, Intervals, Masses, Members, Point, Prediction, Vertices
+from uqassay.predictions.base import CORE_BYTES, as_prediction, not_negative
+from uqassay.predictions.summation import OrderFreeSum, sum_over_classes
+
+__all__ = [
+    "Decomposition",
+    "agreeing_rows",
+    "entropy",
+    "entropy_decomposition",
+    "second_order_members",
+    "varied_members",
+]
+
+Array = NDArray[np.float64]
+ROUNDING = 4 * np.finfo(np.float64).eps
+NO_SPREAD = 1e-18  # above what rounding makes of a mean of up to a million equal members
+LEAST = np.finfo(np.float64).tiny
+TEMPORARIES = 8  # arrays (n, K) alive at once
+
+
+@dataclass(frozen=True, eq=False)
+class Decomposition:
+    """Total uncertainty of each instance and its two parts, each ``(n,)``; total = aleatoric + epistemic, up to rounding."""
+
+    total: Array
+    aleatoric: Array
+    epistemic: Array
+
+
+def entropy(probs: NDArray[Any]) -> Array:
+    """Shannon entropy over the last axis, −Σ p ln p in nats, with 0 ln 0 = 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> float(entropy(np.array([0.5, 0.5])).round(4))
+    0.6931
+    """
+    return np.abs(sum_over_classes(entr(not_negative(probs))))  # abs: -0.0 for a one-hot p
+
+
+def entropy_decomposition(prediction: Prediction) -> Decomposition:
+    """Entropy of the mean, mean of the entropies, and their difference (mutual information), in nats.
+
+    Paper 000, Eq. 14-17; paper 003, section 7. For a Dirichlet in closed form, E[H(p)] = ψ(α₀ + 1) − Σ (α/α₀) ψ(α + 1);
+    for members with their weights; for Gaussian logits over the seeded draws; for a point the epistemic part is 0.
+
+    The epistemic part is not computed as a difference, whose rounding errors would rank confident instances: it is the mean
+    divergence of the members from their mean, exactly 0 where they agree to the last few bits.
+
+    Parameters
+    ----------
+    prediction : Prediction
+        A kind with a distribution over distributions: `Point`, `Members`, `Dirichlet`, `GaussianLogits`.
+
+    Returns
+    -------
+    Decomposition
+
+    Raises
+    ------
+    InputError
+        For sets without a distribution over their elements; the message names `upper_entropy` and `lower_entropy`.
+
+    Examples
+    --------
+    >>> import numpy as np, uqassay as uq
+    >>> two = uq.Members(np.array([[[1.0, 0.0], [0.0, 1.0]]]))
+    >>> d = uq.measures.entropy_decomposition(two)
+    >>> d.total.round(4).tolist(), d.aleatoric.tolist()
+    ([0.6931], [0.0])
+    """
+    if isinstance(prediction, Dirichlet):
+        return _of_dirichlet(prediction)
+    members = second_order_members(prediction)
+    total, aleatoric, epistemic = np.empty((3, members.n_instances))
+
+    def work(rows: slice, part: Members) -> None:
+        total[rows], aleatoric[rows], epistemic[rows] = _of_members(part)
+
+    members.for_each_chunk(work, 8 * TEMPORARIES * members.n_classes, chunk_bytes=CORE_BYTES)
+    agree = agreeing_rows(members, epistemic)
+    aleatoric[agree], epistemic[agree] = total[agree], 0.0
+    return Decomposition(total, aleatoric, np.maximum(epistemic, 0.0))
+
+
+def second_order_members(prediction: Prediction) -> Members:
+    """The distribution over distributions as `Members`, or an error for kinds that state only a set."""
+    if isinstance(prediction, (Intervals, Masses, Vertices)):
+        raise InputError(
+            f"prediction: {type(prediction).__name__} states a set without a distribution over it, so its uncertainty has "
+            "no mean part; use upper_entropy, lower_entropy and credal_uncertainty."
+        )
+    credal = as_prediction(prediction).credal()
+    return credal if isinstance(credal, Members) else Members(credal.hull_points(), row_numbers=credal.row_numbers)
+
+
+def varied_members(prediction: Prediction) -> Members:
+    """As `second_order_members`, for scores of what varies among the members: a `Point` is refused too."""
+    if isinstance(prediction, Point):
+        raise InputError(
+            "prediction: Point states one distribution per instance, among which nothing varies; use Members, Dirichlet or "
+            "GaussianLogits, or a score of one distribution such as total-entropy."
+        )
+    return second_order_members(prediction)
+
+
+def agreeing_rows(members: Members, spread: Array, label: NDArray[np.int64] | None = None) -> NDArray[np.int64]:
+    """Rows whose members give the same probabilities to the last few bits, among those of next to no spread.
+
+    Members of no weight are left out, and with `label` ``(n,)`` all classes but one. What the members differ by is then the
+    rounding of their mean, and a ranking by it would be one by nothing.
+    """
+    candidates = np.flatnonzero(spread < NO_SPREAD)
+    if not candidates.size:
+        return candidates
+    part = members[candidates]
+    counted = np.ones((1, part.n_members), bool) if part.weights is None else np.atleast_2d(part.weights) > 0
+    first = not_negative(part.probs[np.arange(len(part)), counted.argmax(axis=1)])
+    bound, differ = ROUNDING * first, np.zeros(first.shape, bool)
+    for m in range(part.n_members):
+        differ |= (np.abs(not_negative(part.probs[:, m]) - first) > bound) & counted[:, m, None]
+    if label is not None:
+        return candidates[~differ[np.arange(len(part)), label[candidates]]]
+    return candidates[~differ.any(axis=1)]
+
+
+def _of_members(members: Members) -> tuple[Array, Array, Array]:
+    """Entropy of the mean, mean entropy, and mean divergence Σ_c p ln(p / p̄) − p + p̄ from the mean, each ``(n,)``.
+
+    Every term of the divergence is ≥ 0, and what was added cancels in its mean over the members.
+    """
+    mean = members.mean_probs()
+    positive = np.where(mean > 0.0, mean, 1.0)  # where p̄ = 0 every p is 0
+    inverse, log_mean = 1.0 / positive, np.log(positive)
+    aleatoric, epistemic = OrderFreeSum(mean.shape), OrderFreeSum(mean.shape)
+    for m in range(members.n_members):
+        p = not_negative(members.probs[:, m])
+        p_log_p = p * np.log(np.maximum(p, LEAST))  # 0 ln 0 = 0
+        d = p - mean
+        ratio = d * inverse  # p / p̄ − 1
+        near = np.log1p(np.maximum(ratio, -0.5)) * p
+        terms = np.where(ratio < -0.5, p_log_p - p * log_mean, near) - d
+        share: Any = 1.0 / members.n_members if members.weights is None else members.weights[..., m, None]
+        aleatoric.add(share * p_log_p)
+        epistemic.add(share * terms)
+    return entropy(mean), np.abs(sum_over_classes(aleatoric.value())), sum_over_classes(epistemic.value())
+
+
+def _of_dirichlet(prediction: Dirichlet) -> Decomposition:
+    alpha = np.ascontiguousarray(prediction.alpha, dtype=np.float64)
+    total_alpha = alpha.sum(axis=1)
+    if prediction.unit_concentration:
+        alpha, total_alpha = alpha / total_alpha[:, None], np.ones_like(total_alpha)
+    mean = alpha / total_alpha[:, None]
+    total = entropy(mean)
+    # H(μ) = ln α₀ − Σ μ ln α turns the difference into one of small, positive numbers
+    epistemic = (mean * _digamma_excess(alpha)).sum(axis=1) - _digamma_excess(total_alpha)
+    epistemic = np.clip(epistemic, 0.0, total)
+    return Decomposition(total, total - epistemic, epistemic)
+
+
+def _digamma_excess(x: Array) -> Array:
+    """ψ(x + 1) − ln x, about 1 / 2x for large x, without cancellation."""
+    inverse = 1.0 / np.maximum(x, 16.0)
+    square = inverse * inverse
+    tail = 1 / 120 - square * (1 / 252 - square * (1 / 240 - square / 132))
+    series = inverse * (0.5 - inverse * (1 / 12 - square * tail))
+    return np.where(x < 16.0, digamma(np.minimum(x, 16.0) + 1.0) - np.log(np.minimum(x, 16.0)), series)

@@ -1,0 +1,154 @@
+"""Non-specificity by name: how imprecise each instance's credal set is."""
+
+from dataclasses import replace
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uqassay._array import RandomState
+from uqassay.credal.lower_probability import fold_sum, lattice_lower
+from uqassay.credal.moebius import check_enumerable, moebius_transform, zeta_transform
+from uqassay.errors import InputError
+from uqassay.measures.clipped_masses import ClippedMasses, for_each_clipped
+from uqassay.measures.hartley import (
+    LATTICE_BYTES,
+    Nonspecificity,
+    generalised_hartley,
+    imprecision,
+    lattice,
+    lattice_bytes,
+)
+from uqassay.predictions import Masses, Point, Prediction
+from uqassay.predictions.base import as_prediction
+
+__all__ = ["NONSPECIFICITIES", "check_convention", "mass_sum", "nonspecificity"]
+
+Array = NDArray[np.float64]
+NONSPECIFICITIES = ("hartley", "smets", "korner", "pal")
+Measure = Literal["hartley", "smets", "korner", "pal"]
+Convention = Literal["exact", "paper"]
+
+
+def nonspecificity(
+    prediction: Prediction,
+    measure: Measure = "hartley",
+    *,
+    convention: Convention = "exact",
+    focal_sets: Any = None,
+    rng: RandomState = None,
+    tolerance: float | None = None,
+) -> Nonspecificity:
+    """Non-specificity of every instance.
+
+    Parameters
+    ----------
+    prediction : Prediction
+        Any kind; n instances, K classes.
+    measure : {"hartley", "smets", "korner", "pal"}
+        With masses m and commonality Q(A) = Σ_{B⊇A} m(B) (paper 000, Eq. 7 and 9-11):
+
+        * ``"hartley"``: Σ m(A) ln|A|, nats (Dubois-Prade; generalised Hartley where masses may be negative);
+        * ``"smets"``: Σ_A ln(1 / Q(A)), nats; infinite as soon as some set is contained in no focal set, and nan where
+          an unclipped commonality is negative (K ≤ 16);
+        * ``"korner"``: Σ m(A) |A|, from 1 to K;
+        * ``"pal"``: Σ m(A) / |A|, a specificity: from 1 (precise) down to 1/K.
+    convention : {"exact", "paper"}
+        "exact" never clips: all events, or the estimator above K = 16. "paper" clips and renormalises the masses.
+    focal_sets : bool array (F, K), optional
+        Family of events for ``convention="paper"``; all 2^K by default (K ≤ 16).
+    rng, tolerance
+        As in `generalised_hartley`.
+
+    Returns
+    -------
+    Nonspecificity
+
+    Raises
+    ------
+    InputError
+        Unknown names; focal sets with the exact convention; more than 16 classes where all events are needed.
+
+    Examples
+    --------
+    >>> import numpy as np, uqassay as uq
+    >>> m = uq.Masses([[0.5, 0.5]], [[0], [0, 1, 2]], n_classes=3)
+    >>> float(uq.measures.nonspecificity(m).values[0].round(4)), float(uq.measures.nonspecificity(m, "korner").values[0])
+    (0.5493, 2.0)
+    """
+    if measure not in NONSPECIFICITIES:
+        raise InputError(f"measure: must be one of {', '.join(NONSPECIFICITIES)}; got {measure!r}; choose one of them.")
+    check_convention(convention, focal_sets)
+    as_prediction(prediction)
+    if convention == "paper" and not isinstance(prediction, Point):
+        values = np.empty(prediction.n_instances)
+
+        def work(rows: slice, part: ClippedMasses) -> None:
+            if measure == "smets":
+                values[rows] = _smets_of_family(part.masses, part.focal_sets)
+            else:
+                values[rows] = mass_sum(part.masses, part.sizes, measure)
+
+        for_each_clipped(prediction, work, focal_sets)
+        return Nonspecificity(values, np.zeros(len(values)))
+    if measure == "hartley":
+        return generalised_hartley(prediction, rng=rng, tolerance=tolerance)
+    if measure == "smets":
+        return _exactly(_smets(prediction))
+    if measure == "korner":  # Σ_A m(A) |A| = Σ_c Pl({c})
+        return _exactly(prediction.upper_probs().sum(axis=1))
+    if isinstance(prediction, Masses):
+        return _exactly((prediction.checked_masses() / prediction.focal_sets.sum(axis=1)).sum(axis=1))
+    # 1/|A| = ∫₀¹ t^(|A|−1) dt leads to the weights 1/k
+    part_of = imprecision(prediction, 1.0 / np.arange(1, prediction.n_classes), rng=rng, tolerance=tolerance)
+    return replace(part_of, values=1.0 - part_of.values, order_deviations=-part_of.order_deviations)
+
+
+def check_convention(convention: str, focal_sets: Any) -> None:
+    """Refuse an unknown convention, and a family of events where none is used."""
+    if convention not in ("exact", "paper"):
+        raise InputError(f'convention: must be "exact" or "paper"; got {convention!r}; choose one of them.')
+    if convention == "exact" and focal_sets is not None:
+        raise InputError(
+            'focal_sets: the exact convention walks through all events and takes no family; pass convention="paper", '
+            "or leave focal_sets out."
+        )
+
+
+def mass_sum(masses: Array, sizes: NDArray[np.int64], measure: str) -> Array:
+    """Σ_A m(A) g(|A|) for masses with the event axis first, ``(F, n)`` → ``(n,)``."""
+    g = {"hartley": np.log(sizes), "korner": sizes.astype(np.float64), "pal": 1.0 / sizes}[measure]
+    return fold_sum(masses * g[:, None])
+
+
+def _exactly(values: Array) -> Nonspecificity:
+    return Nonspecificity(values, np.zeros(len(values)))
+
+
+def _smets(prediction: Prediction) -> Array:
+    if isinstance(prediction, Masses):
+        return _smets_of_family(prediction.checked_masses().T, prediction.focal_sets)
+    values = np.empty(prediction.n_instances)
+
+    def work(rows: slice, part: Prediction) -> None:
+        masses = moebius_transform(lattice_lower(lattice(part)))
+        masses[np.abs(masses) < 1e-14] = 0.0  # rounding of the transform, else Q(A) = 0 becomes a huge logarithm
+        values[rows] = _log_commonality(masses)
+
+    prediction.for_each_chunk(work, lattice_bytes(prediction), chunk_bytes=LATTICE_BYTES)
+    return values
+
+
+def _smets_of_family(masses: Array, focal_sets: NDArray[np.bool_]) -> Array:
+    n_classes = focal_sets.shape[1]
+    check_enumerable(n_classes)
+    lattice = np.zeros((2**n_classes, masses.shape[1]))
+    lattice[focal_sets @ (1 << np.arange(n_classes))] = masses
+    return _log_commonality(lattice)
+
+
+def _log_commonality(masses: Array) -> Array:
+    """Σ_A ln(1/Q(A)) from masses of all 2^K events: the superset sums are subset sums with the events in reverse."""
+    commonality = zeta_transform(masses[::-1])[::-1]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return 0.0 - fold_sum(np.log(commonality[1:]))

@@ -1,0 +1,94 @@
+"""Labels and probabilities of calibration measures: checked once, for one data set or for a batch of them."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from uqassay._array import as_numeric, check_class_count, check_rows, tolerance_of
+from uqassay.errors import InputError
+from uqassay.statistics.samples import refuse_masked, scaled_weights
+
+__all__ = ["as_probs", "calibration_batch", "instance_weights"]
+
+Floats = NDArray[np.float64]
+Labels = NDArray[np.intp]
+
+
+def calibration_batch(y_true: ArrayLike, probs: ArrayLike) -> tuple[Labels, Floats]:
+    """Labels (..., n) and probabilities (..., n, K) whose leading axes can be broadcast.
+
+    Rows keep the sums that their precision allows; what rounding put below 0 or above 1 is put back.
+
+    Raises
+    ------
+    InputError
+        Shapes that do not fit, fewer than two classes, no instances, values that are no probabilities, rows that do not
+        sum to 1, labels that are no whole numbers from 0 to K − 1.
+    """
+    refuse_masked(y_true, "y_true")
+    p = as_probs(probs)
+    labels = _labels(as_numeric(y_true, "y_true"), *p.shape[-2:])
+    try:
+        np.broadcast_shapes(p.shape[:-2], labels.shape[:-1])
+    except ValueError as problem:
+        raise InputError(
+            f"y_true: leading axes must fit those of probs by broadcasting; got shapes {labels.shape} and {p.shape}; "
+            "add axes of length 1 where one is to be repeated."
+        ) from problem
+    return labels, p
+
+
+def as_probs(probs: ArrayLike) -> Floats:
+    """The probabilities alone, (..., n, K), with classes before instances in memory."""
+    refuse_masked(probs, "probs")
+    given = as_numeric(probs, "probs")
+    if given.ndim < 2:
+        raise InputError(
+            f"probs: must have shape (n, K) or (..., n, K); got shape {given.shape}; give a row per instance."
+        )
+    check_class_count(given.shape[-1], "probs")
+    if given.size == 0:
+        raise InputError(f"probs: must hold at least one instance; got shape {given.shape}; check the selection.")
+    check_rows(
+        given,
+        "probs",
+        tolerance=tolerance_of(probs),
+        remedy="give probabilities: logits become some by softmax, and rounded ones when divided by their sum",
+    )
+    by_class = np.clip(np.swapaxes(given, -1, -2), 0.0, 1.0, dtype=np.float64, order="C")
+    return np.swapaxes(by_class, -1, -2)
+
+
+def instance_weights(sample_weight: ArrayLike | None, n: int) -> Floats | None:
+    """Weights over the greatest one, (n,), the same for every data set of a batch."""
+    return None if sample_weight is None else scaled_weights(sample_weight, n)
+
+
+def _labels(labels: NDArray[Any], n: int, n_classes: int) -> Labels:
+    if labels.ndim == 0 or labels.shape[-1] != n:
+        raise InputError(
+            f"y_true: needs one label for each of the {n} instances in its last axis; got shape {labels.shape}; "
+            "check that labels and probabilities come from the same split in the same order."
+        )
+    if labels.dtype.kind == "f":
+        with np.errstate(invalid="ignore"):
+            broken = ~(labels == np.floor(labels)) | np.isinf(labels)
+        if broken.any():
+            at = tuple(np.argwhere(broken)[0].tolist())
+            raise InputError(
+                f"y_true: labels must be whole numbers; {_row(at)} holds {float(labels[at]):g}; "
+                "give class indices (0, 1, …), for soft labels one draw from each."
+            )
+    outside = (labels < 0) | (labels >= n_classes)
+    if outside.any():
+        at = tuple(np.argwhere(outside)[0].tolist())
+        raise InputError(
+            f"y_true: labels must lie in 0 … {n_classes - 1}; {_row(at)} holds {labels[at]:g}; "
+            "recode the labels so that they index the columns of probs."
+        )
+    return labels.astype(np.intp, copy=False)
+
+
+def _row(at: tuple[int, ...]) -> str:
+    return f"row {at[0]}" if len(at) == 1 else f"index {at}"

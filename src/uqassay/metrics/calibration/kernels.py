@@ -1,0 +1,270 @@
+"""Kernels on predicted probabilities for kernel calibration errors, and their bandwidths.
+
+The matrix-valued kernels are of the form k(p, p′)·I: k says how much two predictions have to do with each other.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal, final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from uqassay._array import row_chunks
+from uqassay.errors import InputError
+from uqassay.metrics.calibration.inputs import as_probs
+from uqassay.statistics.samples import is_number
+
+__all__ = [
+    "CALIBRATION_KERNELS",
+    "Bandwidth",
+    "Kernel",
+    "SettledKernel",
+    "kernel_bandwidth",
+    "settle_kernel",
+]
+
+Floats = NDArray[np.float64]
+Kernel = str | Callable[[Floats, Floats], Floats]
+Bandwidth = float | Literal["median"] | None
+
+MANY_PAIRS = 200_000  # the median is found from so many pairs where there are more
+MEDIAN_BYTES = 32 * 2**20
+MANY_TERMS = 2**13  # of a table, from which on a call of its own for each table takes less time
+
+
+@final
+@dataclass(frozen=True)
+class CalibrationKernel:
+    """One of the kernels with a name.
+
+    Attributes
+    ----------
+    formula : str
+        With TV = ½ Σ |p_c − p′_c|.
+    metric : {"l1", "l2", "l2-squared"}
+        The distance that it is a function of.
+    scale : callable
+        Distances to what the bandwidth is the size of.
+    exponent : callable
+        ln k for distances and the bandwidth.
+    default : float or None
+        Bandwidth when none is given; None: the median heuristic.
+    """
+
+    formula: str
+    metric: Literal["l1", "l2", "l2-squared"]
+    scale: Callable[[Floats], Floats]
+    exponent: Callable[[Floats, Floats | float], Floats]
+    default: float | None
+
+
+CALIBRATION_KERNELS = {
+    "tv": CalibrationKernel("exp(−TV/h)", "l1", lambda d: d / 2, lambda d, h: np.multiply(d, -0.5 / h, out=d), 1.0),
+    "tv-squared": CalibrationKernel("exp(−TV²/h)", "l1", lambda d: d * d / 4, lambda d, h: d * d / (-4 * h), 2.0),
+    "laplacian": CalibrationKernel("exp(−‖p − p′‖₁/h)", "l1", lambda d: d, lambda d, h: d / -h, None),
+    "exponential": CalibrationKernel("exp(−‖p − p′‖₂/h)", "l2", lambda d: d, lambda d, h: d / -h, None),
+    "rbf": CalibrationKernel("exp(−‖p − p′‖₂²/(2h²))", "l2-squared", np.sqrt, lambda d, h: d / (-2 * h * h), None),
+}
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class SettledKernel:
+    """A kernel whose bandwidth is a number, or one for each of the leading axes of the probabilities."""
+
+    kernel: Kernel
+    bandwidth: Floats
+
+    def pairs(self, p: Floats, q: Floats) -> Floats:
+        """k of each p with the q at its side, (..., m, K) and (..., m, K) -> (..., m)."""
+        if not isinstance(self.kernel, str):
+            return _own_values(self.kernel, p, q)
+        return self._of(_pair_distances(_form(self.kernel).metric, p, q), self.kernel, 1)
+
+    def table(self, p: Floats, q: Floats) -> Floats:
+        """k of every p with every q, (..., r, K) and (..., c, K) -> (..., r, c)."""
+        if not isinstance(self.kernel, str):
+            return _own_values(self.kernel, p[..., :, np.newaxis, :], q[..., np.newaxis, :, :])
+        return self._of(_table_of_distances(_form(self.kernel).metric, p, q), self.kernel, 2)
+
+    @property
+    def bytes_per_pair(self) -> int:
+        """Memory that a pair needs for each class, where the function is not one of ours."""
+        return 0 if isinstance(self.kernel, str) else 24
+
+    def blocked(self) -> "SettledKernel":
+        """The same for probabilities with one leading axis more, the last of them."""
+        return SettledKernel(self.kernel, self.bandwidth[..., np.newaxis])
+
+    def _of(self, distances: Floats, name: str, n_axes: int) -> Floats:
+        bandwidth = (
+            self.bandwidth.reshape(*self.bandwidth.shape, *[1] * n_axes)
+            if self.bandwidth.size > 1
+            else self.bandwidth.item()
+        )
+        exponents = _form(name).exponent(distances, bandwidth)
+        return np.exp(exponents, out=exponents)
+
+
+def settle_kernel(kernel: Kernel, bandwidth: Bandwidth, probs: Floats | None) -> SettledKernel:
+    """The kernel of this name with its bandwidth as a number; for use by other rooms.
+
+    Where the bandwidth depends on the data and `probs` is None, that is refused.
+    """
+    if not isinstance(kernel, str):
+        if not callable(kernel):
+            raise InputError(f"kernel: must be a name or a function of two arrays; got {kernel!r}; pass 'tv', say.")
+        if bandwidth is not None:
+            raise InputError(f"bandwidth: a kernel of one's own has none; got {bandwidth!r}; put it into the function.")
+        return SettledKernel(kernel, np.array(1.0))
+    form = _form(kernel)
+    wanted = form.default if bandwidth is None else bandwidth
+    if wanted is None or wanted == "median":
+        if probs is None:
+            raise InputError(
+                f"bandwidth: must be a number here, since every mixture would get another median; got {bandwidth!r} for "
+                f"kernel {kernel!r}; find it once with kernel_bandwidth on the members' mean."
+            )
+        return SettledKernel(kernel, _median(form, probs))
+    if not is_number(wanted) or not 0 < float(wanted) < np.inf:
+        raise InputError(f'bandwidth: must be a positive number or "median"; got {bandwidth!r}; None is the default.')
+    return SettledKernel(kernel, np.array(float(wanted)))
+
+
+def kernel_bandwidth(probs: ArrayLike, *, kernel: str = "rbf") -> float | Floats:
+    """Bandwidth by the median heuristic: the median over all pairs of predictions of what the bandwidth scales.
+
+    That is TV for "tv", TV² for "tv-squared", ‖p − p′‖₁ for "laplacian", ‖p − p′‖₂ for "exponential" and "rbf". A test over
+    mixtures of members settles it once, from the members' mean; else every mixture would be measured with another rod.
+
+    Parameters
+    ----------
+    probs : array_like, shape (..., n, K)
+        Predicted probabilities.
+    kernel : {"tv", "tv-squared", "laplacian", "exponential", "rbf"}
+
+    Returns
+    -------
+    bandwidth : float, or array (...)
+        Exact for n ≤ 632; else from 200,000 pairs drawn with a fixed seed. Where the median is 0, since more than half the
+        pairs are equal, it is the median of the positive distances; where all predictions are equal it is 1.
+
+    Raises
+    ------
+    InputError
+        For rows that are no probabilities, or a kernel without a bandwidth.
+
+    References
+    ----------
+    Gretton et al. (2012), A kernel two-sample test, section 8.
+
+    Examples
+    --------
+    >>> round(kernel_bandwidth([[1.0, 0.0], [0.5, 0.5], [0.0, 1.0]], kernel="tv"), 6)
+    0.5
+    """
+    found = _median(_form(kernel), as_probs(probs))
+    return float(found) if found.ndim == 0 else found
+
+
+# -- distances --------------------------------------------------------------------------------------------------------
+
+
+def _pair_distances(metric: str, p: Floats, q: Floats) -> Floats:
+    """Distance of each p to the q at its side, (..., m, K) -> (..., m)."""
+    p, q = np.swapaxes(p, -1, -2), np.swapaxes(q, -1, -2)  # so that the sum over classes runs over rows of instances
+    if metric == "l1":
+        return np.abs(p - q).sum(axis=-2)
+    gaps = p - q
+    squares = np.einsum("...km,...km->...m", gaps, gaps)
+    return np.sqrt(squares) if metric == "l2" else squares
+
+
+def _table_of_distances(metric: str, p: Floats, q: Floats) -> Floats:
+    if metric == "l2-squared":
+        table = p @ np.swapaxes(q, -1, -2)
+        table *= -2
+        table += np.einsum("...rk,...rk->...r", p, p)[..., :, np.newaxis]
+        table += np.einsum("...ck,...ck->...c", q, q)[..., np.newaxis, :]
+        return np.maximum(table, 0.0, out=table)
+    lead = np.broadcast_shapes(p.shape[:-2], q.shape[:-2])
+    if p.shape[-2] * q.size // max(math.prod(q.shape[:-2]), 1) >= MANY_TERMS:
+        return _compiled_distances(metric, p, q, lead)
+    table, part = np.zeros((2, *lead, p.shape[-2], q.shape[-2]))
+    for k in range(p.shape[-1]):  # classes
+        one, other = p[..., :, np.newaxis, k], q[..., np.newaxis, :, k]
+        if metric == "l1":
+            table += np.minimum(one, other, out=part)
+        else:
+            np.subtract(one, other, out=part)
+            table += np.multiply(part, part, out=part)
+    if metric == "l2":
+        return np.sqrt(table, out=table)
+    table *= -2  # |a − b| = a + b − 2 min(a, b), two passes where the difference takes three
+    table += p.sum(axis=-1)[..., :, np.newaxis]
+    table += q.sum(axis=-1)[..., np.newaxis, :]
+    return np.maximum(table, 0.0, out=table)
+
+
+def _compiled_distances(metric: str, p: Floats, q: Floats, lead: tuple[int, ...]) -> Floats:
+    """Distances of large tables, one after another."""
+    from scipy.spatial.distance import cdist
+
+    tables = np.empty((math.prod(lead), p.shape[-2], q.shape[-2]))
+    rows, columns = (np.broadcast_to(a, (*lead, *a.shape[-2:])).reshape(-1, *a.shape[-2:]) for a in (p, q))
+    for table, one, other in zip(tables, rows, columns, strict=True):
+        cdist(one, other, "cityblock" if metric == "l1" else "euclidean", out=table)
+    return tables.reshape(*lead, *tables.shape[1:])
+
+
+def _own_values(function: Callable[[Floats, Floats], Floats], p: Floats, q: Floats) -> Floats:
+    """What a kernel of one's own gives, checked."""
+    values = np.array(function(p, q), dtype=np.float64)
+    shape = np.broadcast_shapes(p.shape, q.shape)[:-1]
+    if values.shape != shape:
+        raise InputError(
+            f"kernel: must map arrays {p.shape} and {q.shape} to one value per pair, {shape}; got {values.shape}; "
+            "sum over the last axis only."
+        )
+    if not np.isfinite(values).all():
+        raise InputError("kernel: values must be finite; got nan or inf; check it where predictions coincide.")
+    return values
+
+
+def _median(form: CalibrationKernel, probs: Floats) -> Floats:
+    """Median of the scaled distances over pairs, (..., n, K) -> (...)."""
+    n, k = probs.shape[-2:]
+    lead = probs.shape[:-2]
+    if n == 1:
+        return np.ones(lead)
+    if n * (n - 1) // 2 <= MANY_PAIRS:
+        i, j = np.triu_indices(n, 1)
+    else:
+        generator = np.random.default_rng(0)
+        i = generator.integers(0, n, MANY_PAIRS)
+        j = (i + generator.integers(1, n, MANY_PAIRS)) % n
+    flat = probs.reshape(-1, n, k)
+    medians = np.empty(len(flat))
+    for part in row_chunks(len(flat), 8 * len(i), chunk_bytes=MEDIAN_BYTES):
+        scaled = np.empty((part.stop - part.start, len(i)))
+        for pairs in row_chunks(len(i), 24 * k * len(scaled), chunk_bytes=MEDIAN_BYTES):
+            scaled[:, pairs] = form.scale(_pair_distances(form.metric, flat[part, i[pairs]], flat[part, j[pairs]]))
+        medians[part] = np.median(scaled, axis=1)
+        tied = medians[part] == 0
+        if tied.any():
+            with np.errstate(invalid="ignore"):
+                positive = np.where(scaled[tied] > 0, scaled[tied], np.nan)
+            defined = ~np.isnan(positive).all(axis=1)
+            instead = np.ones(len(positive))
+            instead[defined] = np.nanmedian(positive[defined], axis=1)
+            medians[np.flatnonzero(tied) + part.start] = instead
+    return medians.reshape(lead)
+
+
+def _form(kernel: str) -> CalibrationKernel:
+    if kernel not in CALIBRATION_KERNELS:
+        known = ", ".join(CALIBRATION_KERNELS)
+        raise InputError(f"kernel: must be one of {known}, or a function; got {kernel!r}; 'tv' is the usual one.")
+    return CALIBRATION_KERNELS[kernel]

@@ -1,0 +1,345 @@
+"""Calibration measures that judge many mixtures on many draws of labels at once: what calibration tests are made of."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Protocol, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uqassay.errors import InputError
+from uqassay.metrics.calibration.binned_error import PrepareCalibrationError, calibration_error_of, prepare_bins
+from uqassay.metrics.calibration.bins import Binning, bins_of_classes_left_inclusive, check_bins
+from uqassay.metrics.calibration.hosmer_lemeshow import PrepareHosmerLemeshow, prepare_hosmer_lemeshow_paper_code
+from uqassay.metrics.calibration.kernel_error import PrepareKernel
+from uqassay.metrics.calibration.proper_score_parts import prepare_brier, prepare_log_score
+
+__all__ = ["CALIBRATION_MEASURES", "CalibrationMeasure", "PreparedMeasure", "calibration_measure"]
+
+Floats = NDArray[np.float64]
+Labels = NDArray[np.intp]
+
+
+class PreparedMeasure(Protocol):
+    """What a measure keeps of probabilities (..., n, K) until labels come."""
+
+    def values(self, labels: Labels) -> Floats:
+        """The measure for labels (..., n), whose leading axes are broadcast with those of the probabilities."""
+        ...
+
+
+Prepare = Callable[[Floats], PreparedMeasure]
+
+
+@final
+@dataclass(frozen=True)
+class CalibrationMeasure:
+    """A calibration measure: 0 in expectation, or small, for a calibrated classifier and greater for others.
+
+    Attributes
+    ----------
+    name : str
+        In lower case with hyphens.
+    notion : {"confidence", "classwise", "strong"}
+        The calibration that it looks at (paper 001, definitions 1 to 3).
+    sentence : str
+        What it measures.
+    source : str
+        Paper and equation.
+    prepare : callable
+        Probabilities (..., n, K) to what gives the values for labels (..., n).
+    bytes_per_entry : float
+        Memory that one mixture needs for each of its n K probabilities.
+    smooth : bool
+        Whether it changes without jumps as probabilities do: fewer mixtures need to be judged then to find its minimum.
+    n_bins : int or None
+        Bins that it uses; None: no bins.
+    binning : {"width", "mass"} or None
+        How they are made; None: no bins, or bins of one kind only.
+    bounds : tuple of float
+        Least and greatest value that it can take, up to rounding.
+    rebuild : callable or None
+        The number of bins and how they are made to the same measure with these.
+    """
+
+    name: str
+    notion: str
+    sentence: str
+    source: str
+    prepare: Prepare
+    bytes_per_entry: float = 40.0
+    smooth: bool = False
+    n_bins: int | None = None
+    binning: Binning | None = None
+    bounds: tuple[float, float] = (-math.inf, math.inf)
+    rebuild: "Callable[[int, Binning | None], CalibrationMeasure] | None" = field(
+        default=None, repr=False, compare=False
+    )
+
+
+def calibration_measure(
+    measure: str | CalibrationMeasure, *, n_bins: int | None = None, binning: Binning | None = None
+) -> CalibrationMeasure:
+    """The measure of this name, with other bins if wanted; a measure of one's own is given back as it is.
+
+    Parameters
+    ----------
+    measure : str or CalibrationMeasure
+        One of `CALIBRATION_MEASURES`, or one's own. Names of measures whose bins can be made in both ways may end in
+        "-width" or "-mass"; where that is the usual way, the measure is the same without it.
+    n_bins : int, optional
+        For measures with bins.
+    binning : {"width", "mass"}, optional
+        For measures that know both; the name says where it is not the usual one.
+
+    Raises
+    ------
+    InputError
+        Names that do not exist, and options that the measure does not have.
+
+    Notes
+    -----
+    "skce-uq" and "skce-biased" compare all pairs of instances: n² K operations for each mixture, where the others take about
+    n K. A test of ten members and ten classes with 99 draws judges 30,000 mixtures: for 150, 300 and 600 instances that takes
+    some 3, 10 and 35 s of one core. One classifier takes 4 s for 3,000 instances, ten classes and 999 draws.
+
+    Examples
+    --------
+    >>> calibration_measure("ece-confidence").n_bins
+    10
+    >>> other = calibration_measure("ece-confidence", n_bins=15, binning="mass")
+    >>> other.name, other.n_bins, other.binning
+    ('ece-confidence-mass', 15, 'mass')
+    >>> calibration_measure("hosmer-lemeshow-mass") == calibration_measure("hosmer-lemeshow")
+    True
+    """
+    found = _named(measure) if isinstance(measure, str) else measure
+    if not isinstance(found, CalibrationMeasure):
+        known = ", ".join(CALIBRATION_MEASURES)
+        raise InputError(f"measure: must be one of {known}; got {measure!r}; or pass a CalibrationMeasure of your own.")
+    if n_bins is None and binning is None:
+        return found
+    option, value = ("n_bins", n_bins) if n_bins is not None else ("binning", binning)
+    if found.rebuild is None or found.n_bins is None:
+        why = "has no bins" if found.n_bins is None else "is built already"
+        raise InputError(f"{option}: cannot be set for {found.name}, which {why}; got {value!r}; leave it out.")
+    if binning is not None and found.binning is None:
+        raise InputError(
+            f"binning: cannot be set for {found.name}, which has bins of one kind only; got {binning!r}; leave it out."
+        )
+    chosen = found.binning if binning is None else binning
+    check_bins(found.n_bins if n_bins is None else n_bins, chosen or "width")
+    return found.rebuild(found.n_bins if n_bins is None else int(n_bins), chosen)
+
+
+def _named(name: str) -> CalibrationMeasure | None:
+    """The measure of this name, which may end in the way that its bins are made."""
+    if name in CALIBRATION_MEASURES:
+        return CALIBRATION_MEASURES[name]
+    for kind in _BINNED:
+        for binning in ("width", "mass") if kind.binning is not None else ():
+            if name == f"{kind.name}-{binning}":
+                return kind.build(kind.n_bins, binning)
+    return None
+
+
+# -- the measures -----------------------------------------------------------------------------------------------------
+
+
+@final
+@dataclass(frozen=True)
+class _Binned:
+    """What the measures that differ in their bins only have in common."""
+
+    name: str
+    notion: str
+    sentence: str  # with {bins}
+    source: str
+    prepare: Callable[..., Prepare]
+    n_bins: int
+    binning: Binning | None  # the usual one
+    bytes_per_entry: float = 40.0
+    bounds: tuple[float, float] = (0.0, 1.0)
+
+    def build(self, n_bins: int, binning: Binning | None) -> CalibrationMeasure:
+        """The measure with these bins."""
+        options = {"n_bins": n_bins} if binning is None else {"n_bins": n_bins, "binning": binning}
+        full = {"width": "equally wide", "mass": "equally full", None: ""}[binning]
+        return CalibrationMeasure(
+            self.name if binning == self.binning else f"{self.name}-{binning}",
+            self.notion,
+            self.sentence.format(bins=" ".join(f"{n_bins} {full} bins".split()) if n_bins > 1 else "one bin"),
+            self.source,
+            self.prepare(**options),
+            self.bytes_per_entry,
+            n_bins=n_bins,
+            binning=binning,
+            bounds=self.bounds,
+            rebuild=self.build,
+        )
+
+
+def _prepare_left_inclusive(*, n_bins: int) -> Prepare:
+    return partial(
+        prepare_bins, bins=partial(bins_of_classes_left_inclusive, n_bins=n_bins), combine=calibration_error_of
+    )
+
+
+_BINNED = (
+    _Binned(
+        "ece-confidence",
+        "confidence",
+        "How far accuracy is from confidence, averaged over {bins} of the confidence.",
+        "paper 001, equation 5",
+        partial(PrepareCalibrationError, "confidence"),
+        n_bins=10,
+        binning="width",
+    ),
+    _Binned(
+        "ece-classwise",
+        "classwise",
+        "How far the frequency of a class is from its probability, averaged over {bins} and over classes.",
+        "paper 001, equation 4",
+        partial(PrepareCalibrationError, "classwise"),
+        n_bins=10,
+        binning="width",
+    ),
+    _Binned(
+        "mce-confidence",
+        "confidence",
+        "How far accuracy is from confidence in the worst of {bins} of the confidence.",
+        "Naeini, Cooper, Hauskrecht (2015)",
+        partial(PrepareCalibrationError, "confidence", norm="max"),
+        n_bins=10,
+        binning="width",
+    ),
+    _Binned(
+        "l2-confidence-debiased",
+        "confidence",
+        "Squared distance of accuracy from confidence over {bins}, without the part that chance adds; can be negative.",
+        "Kumar, Liang, Ma (2019), with pairs of different instances",
+        partial(PrepareCalibrationError, "confidence", norm="squared", debiased=True),
+        n_bins=10,
+        binning="width",
+        bounds=(-1.0, 1.0),
+    ),
+    _Binned(
+        "l2-classwise-debiased",
+        "classwise",
+        "Squared distance of a class's frequency from its probability over {bins} and classes, without the part that chance "
+        "adds; can be negative.",
+        "Kumar, Liang, Ma (2019), with pairs of different instances",
+        partial(PrepareCalibrationError, "classwise", norm="squared", debiased=True),
+        n_bins=10,
+        binning="width",
+        bounds=(-1.0, 1.0),
+        bytes_per_entry=56.0,
+    ),
+    _Binned(
+        "hosmer-lemeshow",
+        "classwise",
+        "Squared differences of observed and expected counts over the expected ones, in {bins} per class.",
+        "Hosmer and Lemeshow; paper 001, equation 2, with counts",
+        PrepareHosmerLemeshow,
+        n_bins=5,
+        binning="mass",
+        bounds=(0.0, math.inf),
+    ),
+    _Binned(
+        "hosmer-lemeshow-proportions",
+        "classwise",
+        "Squared differences of observed and expected proportions over the expected ones, in {bins} per class.",
+        "paper 001, equation 2",
+        partial(PrepareHosmerLemeshow, form="proportions"),
+        n_bins=5,
+        binning="mass",
+        bounds=(0.0, math.inf),
+    ),
+    _Binned(
+        "ece-classwise-paper-code",
+        "classwise",
+        "As ece-classwise with {bins} that hold their left edge, spaced evenly from 0 to 1 + 1e-8.",
+        "code of paper 001's authors",
+        _prepare_left_inclusive,
+        n_bins=10,
+        binning=None,
+    ),
+    _Binned(
+        "hosmer-lemeshow-paper-code",
+        "classwise",
+        "As hosmer-lemeshow with {bins} by rank of class 0's probability for all classes; nan where 0 is divided by 0.",
+        "code of paper 001's authors",
+        prepare_hosmer_lemeshow_paper_code,
+        n_bins=5,
+        binning=None,
+        bounds=(0.0, math.inf),
+    ),
+)
+
+_WITHOUT_BINS = (
+    CalibrationMeasure(
+        "skce-ul",
+        "strong",
+        "Whether errors of probability agree between instances with similar predictions, over consecutive pairs.",
+        "Widmann, Lindsten, Zachariah (2019); paper 001, equation 7",
+        PrepareKernel("linear"),
+        smooth=True,
+        bounds=(-2.0, 2.0),
+    ),
+    CalibrationMeasure(
+        "skce-uq",
+        "strong",
+        "Whether errors of probability agree between instances with similar predictions, over all pairs.",
+        "Widmann, Lindsten, Zachariah (2019); paper 001, equation 6",
+        PrepareKernel("quadratic"),
+        bytes_per_entry=200.0,
+        smooth=True,
+        bounds=(-2.0, 2.0),
+    ),
+    CalibrationMeasure(
+        "skce-biased",
+        "strong",
+        "As skce-uq with the pairs of an instance with itself: never negative, and above 0 for a calibrated classifier.",
+        "Widmann, Lindsten, Zachariah (2019)",
+        PrepareKernel("biased"),
+        bytes_per_entry=200.0,
+        smooth=True,
+        bounds=(0.0, 2.0),
+    ),
+    CalibrationMeasure(
+        "skce-ul-paper-code",
+        "strong",
+        "As skce-ul with the kernel exp(−TV² / 2), TV half the sum of absolute differences.",
+        "code of paper 001's authors",
+        PrepareKernel("linear", kernel="tv-squared"),
+        smooth=True,
+        bounds=(-2.0, 2.0),
+    ),
+    CalibrationMeasure(
+        "brier",
+        "strong",
+        "Mean squared distance of the label from the probabilities: calibration and refinement together, so 0 for certainty "
+        "that is right only.",
+        "Brier (1950)",
+        prepare_brier,
+        smooth=True,
+        bounds=(0.0, 2.0),
+    ),
+    CalibrationMeasure(
+        "log-loss",
+        "strong",
+        "Mean −ln of the label's probability: calibration and refinement together, so 0 for certainty that is right only.",
+        "Good (1952)",
+        prepare_log_score,
+        smooth=True,
+        bounds=(0.0, math.inf),
+    ),
+)
+
+
+_USUAL = tuple(kind.build(kind.n_bins, kind.binning) for kind in _BINNED)
+_OF_EQUAL_MASS = tuple(kind.build(kind.n_bins, "mass") for kind in _BINNED[:2])
+
+CALIBRATION_MEASURES = {measure.name: measure for measure in (*_USUAL, *_OF_EQUAL_MASS, *_WITHOUT_BINS)}

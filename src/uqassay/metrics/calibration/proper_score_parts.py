@@ -1,0 +1,258 @@
+"""Brier score and log score in parts: how much is miscalibration, and how much is what the predictions cannot tell."""
+
+from dataclasses import dataclass
+from typing import Literal, TypeVar, final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import xlogy
+
+from uqassay.metrics.calibration.bins import Binning, CalibrationBins, bins_of_classes, bins_of_groups, check_bins
+from uqassay.metrics.calibration.inputs import calibration_batch, instance_weights
+from uqassay.statistics.samples import check_choice
+
+__all__ = ["PreparedScore", "ProperScoreParts", "Score", "prepare_brier", "prepare_log_score", "proper_score_parts"]
+
+Floats = NDArray[np.float64]
+Labels = NDArray[np.intp]
+Score = Literal["brier", "log"]
+Number = TypeVar("Number", bound=np.generic)
+Value = np.float64 | Floats
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class ProperScoreParts:
+    """Parts of a score: score = reliability − resolution + uncertainty + within = calibration + refinement.
+
+    Every part is a number, or an array of the shape of the leading axes of a batch.
+
+    Attributes
+    ----------
+    score : float
+        Mean score, lower is better.
+    reliability : float
+        Distance of frequencies from mean probabilities in groups of alike predictions; 0 for no miscalibration.
+    resolution : float
+        Distance of the groups' frequencies from those of the whole; what the predictions tell apart.
+    uncertainty : float
+        Score of the class frequencies themselves.
+    within : float
+        What differences of predictions inside the groups add or save; 0 where groups hold equal predictions.
+    kind : {"brier", "log"}
+    by : {"bins", "distinct"}
+    n_bins : int or None
+    binning : {"width", "mass"} or None
+        None where groups are not bins.
+    """
+
+    score: Value
+    reliability: Value
+    resolution: Value
+    uncertainty: Value
+    within: Value
+    kind: Score
+    by: Literal["bins", "distinct"]
+    n_bins: int | None
+    binning: Binning | None
+
+    @property
+    def calibration(self) -> Value:
+        """The reliability."""
+        return self.reliability
+
+    @property
+    def refinement(self) -> Value:
+        """Uncertainty − resolution + within: what is left when frequencies replace mean probabilities."""
+        with np.errstate(invalid="ignore"):
+            return self.uncertainty - self.resolution + self.within
+
+
+def proper_score_parts(
+    y_true: ArrayLike,
+    probs: ArrayLike,
+    *,
+    score: Score = "brier",
+    by: Literal["bins", "distinct"] = "bins",
+    n_bins: int = 10,
+    binning: Binning = "width",
+    sample_weight: ArrayLike | None = None,
+) -> ProperScoreParts:
+    """Brier or log score with its calibration and refinement.
+
+    Parameters
+    ----------
+    y_true : array (..., n)
+        Labels 0 … K − 1. Leading axes are broadcast with those of `probs`.
+    probs : array (..., n, K)
+    score : {"brier", "log"}
+        Mean Σ_k (p_k − y_k)², from 0 to 2; or mean −ln p_y in nats, +inf where a label had probability 0.
+    by : {"bins", "distinct"}
+        Groups: bins of each class's probability, class by class; or instances with the same row of probabilities, for
+        predictions that take few values.
+    n_bins, binning
+        Of the bins, as in `classwise_calibration_error`.
+    sample_weight : array (n,), optional
+        A whole weight equals that many copies.
+
+    Returns
+    -------
+    ProperScoreParts
+
+    Raises
+    ------
+    InputError
+        Input as described by the message.
+
+    Notes
+    -----
+    Both scores are sums over classes of a Bregman divergence d of y_k from p_k: (y − p)², and y ln(y / p) − y + p, whose
+    last terms cancel over the classes. With means p̄ and frequencies ō of group b of class k and the frequency ō_k of the
+    whole, the parts are sums over k and b, weighed by the share of the instances, of d(ō_b, p̄_b), d(ō_b, ō_k), and of
+    Σ_k ō_k (1 − ō_k) or −Σ_k ō_k ln ō_k. What is left is the within part: (1 / n) Σ (p − p̄)² − (2 / n) Σ (p − p̄) y for
+    the Brier score (Stephenson et al.'s within-bin variance less covariance), −(1 / n) Σ y ln(p / p̄) for the log score.
+
+    Frequencies scatter, so reliability and resolution are both too great, by about Σ ō_b (1 − ō_b) / n over bins and
+    classes for the Brier score, and half the number of bins with events, less one per class, over n for the log score.
+    `classwise_calibration_error(norm="squared", debiased=True)` times K is the Brier score's reliability without this.
+
+    References
+    ----------
+    Murphy (1973), A new vector partition of the probability score; Stephenson, Coelho, Jolliffe (2008), Two extra
+    components in the Brier score decomposition; Bröcker (2009), Reliability, sufficiency, and the decomposition of proper
+    scores; Ferro, Fricker (2012), A bias-corrected decomposition of the Brier score.
+
+    Examples
+    --------
+    >>> probs = [[0.8, 0.2], [0.8, 0.2], [0.2, 0.8], [0.2, 0.8]]
+    >>> parts = proper_score_parts([0, 0, 1, 0], probs)
+    >>> [round(float(x), 4) for x in (parts.score, parts.reliability, parts.resolution, parts.uncertainty)]
+    [0.38, 0.13, 0.125, 0.375]
+    """
+    check_choice(score, "score", ("brier", "log"))
+    check_choice(by, "by", ("bins", "distinct"))
+    check_bins(n_bins, binning)
+    labels, checked = calibration_batch(y_true, probs)
+    weights = instance_weights(sample_weight, labels.shape[-1])
+    if by == "bins":
+        bins = bins_of_classes(checked, int(n_bins), binning, weights)
+    else:
+        bins = bins_of_groups(checked, _groups(checked), weights)
+    found = (_brier_parts if score == "brier" else _log_parts)(bins, labels, checked)
+    total, reliability, resolution, uncertainty, within = (part[()] for part in found)
+    return ProperScoreParts(
+        total,
+        reliability,
+        resolution,
+        uncertainty,
+        within,
+        kind=score,
+        by=by,
+        n_bins=int(n_bins) if by == "bins" else None,
+        binning=binning if by == "bins" else None,
+    )
+
+
+# -- the scores as measures of many mixtures --------------------------------------------------------------------------
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class PreparedScore:
+    """What a score needs of each class's probability, (..., K, n), and the part that no label changes, (...)."""
+
+    of_label: Floats
+    rest: Floats
+
+    def values(self, labels: Labels) -> Floats:
+        """The mean score for labels (..., n)."""
+        return self.rest + _mean(_taken(self.of_label, labels), None)
+
+
+def prepare_brier(probs: Floats) -> PreparedScore:
+    """Mean Σ_k (p_k − y_k)²; for use by other rooms."""
+    by_class = np.swapaxes(probs, -1, -2)
+    return PreparedScore(1.0 - 2.0 * by_class, (by_class**2).sum(axis=-2).mean(axis=-1))
+
+
+def prepare_log_score(probs: Floats) -> PreparedScore:
+    """Mean −ln p_y, nats; for use by other rooms."""
+    with np.errstate(divide="ignore"):
+        return PreparedScore(-np.log(np.swapaxes(probs, -1, -2)), np.zeros(probs.shape[:-2]))
+
+
+# -- the parts --------------------------------------------------------------------------------------------------------
+
+
+def _brier_parts(bins: CalibrationBins, labels: Labels, probs: Floats) -> tuple[Floats, ...]:
+    observed, total = bins.observed(labels), bins.total
+    mean, frequency, base = _means(bins, observed)
+    own = _mean(_taken(np.swapaxes(probs, -1, -2), labels), bins.weights)
+    squares = bins.squares.sum(axis=(-1, -2)) / total
+    reliability = (bins.size * (frequency - mean) ** 2).sum(axis=(-1, -2)) / total
+    resolution = (bins.size * (frequency - base) ** 2).sum(axis=(-1, -2)) / total
+    uncertainty = (base * (1 - base)).sum(axis=(-1, -2))
+    variance = squares - (bins.expected * mean).sum(axis=(-1, -2)) / total
+    covariance = own - (observed * mean).sum(axis=(-1, -2)) / total
+    return squares - 2 * own + 1.0, reliability, resolution, uncertainty, variance - 2 * covariance
+
+
+def _log_parts(bins: CalibrationBins, labels: Labels, probs: Floats) -> tuple[Floats, ...]:
+    observed, total = bins.observed(labels), bins.total
+    mean, frequency, base = _means(bins, observed)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        logs = np.log(mean)
+        terms = bins.size * (
+            xlogy(frequency, frequency) - np.where(observed > 0, frequency * logs, 0.0) - frequency + mean
+        )
+        reliability = terms.sum(axis=(-1, -2)) / total
+        terms = bins.size * (xlogy(frequency, frequency) - xlogy(frequency, base) - frequency + base)
+        resolution = terms.sum(axis=(-1, -2)) / total
+        uncertainty = -xlogy(base, base).sum(axis=(-1, -2))
+        own = np.log(_taken(np.swapaxes(probs, -1, -2), labels))
+        score = -_mean(own, bins.weights)
+        own = own - _taken_bins(logs, bins, labels)  # ln(p / p̄), 0 / 0 where a whole bin has probability 0
+        within = -_mean(np.where(np.isnan(own), 0.0, own), bins.weights)
+    return score, reliability, resolution, uncertainty, within
+
+
+def _means(bins: CalibrationBins, observed: Floats) -> tuple[Floats, Floats, Floats]:
+    """Mean probability and frequency in each bin (..., K, B), 0 in empty ones, and the frequency in all (..., K, 1)."""
+    size = np.maximum(bins.size, np.finfo(np.float64).tiny)
+    return bins.expected / size, observed / size, observed.sum(axis=-1, keepdims=True) / bins.total
+
+
+def _taken(by_class: NDArray[Number], labels: Labels) -> NDArray[Number]:
+    """Of each instance the entry of its label, (..., K, n) -> (..., n)."""
+    lead = np.broadcast_shapes(by_class.shape[:-2], labels.shape[:-1])
+    by_class = np.broadcast_to(by_class, (*lead, *by_class.shape[-2:]))
+    labels = np.broadcast_to(labels, (*lead, labels.shape[-1]))
+    return np.take_along_axis(by_class, labels[..., np.newaxis, :], axis=-2)[..., 0, :]
+
+
+def _taken_bins(of_bins: Floats, bins: CalibrationBins, labels: Labels) -> Floats:
+    """Of each instance the entry of its label's bin, (..., K, B) -> (..., n)."""
+    place = _taken(bins.place, labels)
+    lead, n_bins = place.shape[:-1], bins.n_bins
+    flat = of_bins.reshape(*of_bins.shape[:-2], -1)
+    flat = np.broadcast_to(flat, (*lead, flat.shape[-1]))
+    return np.take_along_axis(flat, np.broadcast_to(labels, place.shape) * n_bins + place, axis=-1)
+
+
+def _mean(values: Floats, weights: Floats | None) -> Floats:
+    """Mean along the last axis; instances of weight 0 are absent, whatever their value."""
+    if weights is None:
+        return values.mean(axis=-1)
+    kept = weights > 0
+    return (values[..., kept] * weights[kept]).sum(axis=-1) / weights.sum()
+
+
+def _groups(probs: Floats) -> NDArray[np.intp]:
+    """Number of the distinct row that each instance has, (..., n, K) -> (..., n), in the order of the rows."""
+    order = np.lexsort(np.moveaxis(probs, -1, 0)[::-1], axis=-1)
+    ordered = np.take_along_axis(probs, order[..., np.newaxis], axis=-2)
+    new = np.zeros(order.shape, dtype=np.intp)
+    new[..., 1:] = (ordered[..., 1:, :] != ordered[..., :-1, :]).any(axis=-1)
+    groups = np.empty_like(order)
+    np.put_along_axis(groups, order, np.cumsum(new, axis=-1), axis=-1)
+    return groups

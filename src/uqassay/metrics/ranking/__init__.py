@@ -1,0 +1,7 @@
+"""Does the uncertainty rank the errors? UQ-AUC, UQ-C-index and relatives."""
+
+__all__: list[str] = []
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

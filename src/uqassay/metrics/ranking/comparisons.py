@@ -1,0 +1,246 @@
+"""Could a difference between two rankings be chance? Two scores of one model, two models, or many at once."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from uqassay._array import generator
+from uqassay.errors import InputError
+from uqassay.metrics.ranking.registry import RANKING_METRICS, RankingMetric
+from uqassay.predictions.base import Array
+from uqassay.statistics import PairedComparison
+from uqassay.statistics.linearised import Linearised
+from uqassay.statistics.samples import check_choice, check_draws, make_units
+from uqassay.statistics.statistic_comparisons import (
+    PairwiseComparisons,
+    paired_statistic_test,
+    pairwise_statistic_tests,
+)
+from uqassay.statistics.u_statistics import dense_ranks
+
+__all__ = ["paired_ranking_test", "pairwise_ranking_tests"]
+
+Ranking = tuple[ArrayLike, ArrayLike]
+
+
+def paired_ranking_test(
+    a: Ranking,
+    b: Ranking,
+    *,
+    metric: str = "uq-auc",
+    groups: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    level: float = 0.95,
+    method: str = "linearised",
+    n_draws: int = 999,
+    rng: int | np.random.Generator | None = None,
+) -> PairedComparison:
+    """Test whether two uncertainties rank equally well on the same instances.
+
+    Parameters
+    ----------
+    a, b : (truth, uncertainty), each of arrays (n,)
+        The truth is the errors or the gap, as the metric asks (`prediction_errors`, `probability_gap`). Two scores of one
+        model share it; two models each have their own.
+    metric : str
+        A name of `RANKING_METRICS`.
+    groups, sample_weight
+        As in `uq_auc_score`.
+    level : float
+        Confidence level of the interval of the difference.
+    method : {"linearised", "permutation"}
+        "linearised": Student's t on the difference of the influences; for "uq-auc" this is the test of DeLong et al. with
+        Satterthwaite's degrees of freedom and the imaginary instances of `statistics.auc_estimate`. "permutation", the
+        check: the two rankings change places in random instances (whole groups), each as the ranks of its scores; exact
+        where they are exchangeable. The swaps do not depend on the order of rows.
+    n_draws, rng
+        Of the permutation test; its p-value is (1 + count) / (1 + n_draws). None means seed 0.
+
+    Returns
+    -------
+    result : PairedComparison
+        The interval of the difference is that of "linearised" in both methods.
+
+    Raises
+    ------
+    InputError
+        nan by name and count, different lengths, an unknown metric.
+
+    Notes
+    -----
+    Measured type-I error in percent at nominal 1 / 5 / 10 for "uq-auc" (4,000 samples, correlation .5):
+
+    ========================  ==========================  ===========================
+    instances, errors, area   two scores of one model     two models
+    ========================  ==========================  ===========================
+    200, 5 %, .8              0.5 / 3.8 / 9.7             0.3 / 3.1 / 7.5
+    200, 5 %, .95             0.1 / 1.4 / 5.5             0.0 / 0.8 / 4.1
+    200, 10 %, .6             1.0 / 5.0 / 9.6             0.5 / 4.0 / 9.0
+    200, 30 %, .8             0.6 / 5.0 / 9.6             1.1 / 4.8 / 10.0
+    1,000, 2 %, .8            0.7 / 4.5 / 9.6             0.7 / 4.9 / 9.6
+    1,000, 10 %, .8           0.9 / 5.1 / 9.9             1.0 / 4.7 / 10.2
+    1,000, 10 %, .95          0.7 / 4.1 / 9.0             0.9 / 5.0 / 9.8
+    1,000, 20 %, .8, groups   1.5 / 5.9 / 10.4
+    400, 20 and 200 errors                                1.5 / 5.1 / 9.4
+    1,000, 10 and 200 errors                              1.7 / 5.9 / 10.2
+    ========================  ==========================  ===========================
+
+    Other metrics at 1,000, 10 %, .8, two scores: "uq-c-index" 1.0 / 4.2 / 9.9, "aurc" and "e-aurc" 0.3 / 3.4 / 8.0, "augrc"
+    0.8 / 3.9 / 9.4, "prediction-rejection" 1.1 / 4.3 / 10.0.
+
+    Power in percent at 5 %, areas of .8 and .8 + d with 10 % errors and correlation .5:
+
+    ====================  ===========  ===========  =============
+    d                     n = 200      n = 1,000    n = 5,000
+    ====================  ===========  ===========  =============
+    .02, scores / models  6 / 5        16 / 11      49 / 32
+    .05                   14 / 10      62 / 40      100 / 98
+    .10                   50 / 32      100 / 98     100 / 100
+    ====================  ===========  ===========  =============
+
+    References
+    ----------
+    DeLong, DeLong, Clarke-Pearson (1988), Biometrics 44. Bandos, Rockette, Gur (2005), A permutation test sensitive to
+    differences in areas for comparing ROC curves from a paired design, Stat. Med. 24.
+
+    Examples
+    --------
+    >>> errors = [0, 0, 0, 1, 0, 1, 0, 1]
+    >>> good, poor = [1, 2, 3, 6, 4, 8, 5, 7], [3, 5, 6, 1, 8, 4, 2, 7]
+    >>> round(float(paired_ranking_test((errors, good), (errors, poor)).difference), 4)
+    0.6
+    """
+    check_choice(method, "method", ("linearised", "permutation"))
+    check_draws(n_draws)
+    chosen = _metric(metric)
+    for ranking, name in ((a, "a"), (b, "b")):
+        _check_ranking(ranking, name)
+    first, w = chosen.linearised_of(*a, sample_weight=sample_weight, groups=groups)
+    second, _ = chosen.linearised_of(*b, sample_weight=sample_weight, groups=groups)
+    found = paired_statistic_test(first, second, groups=groups, sample_weight=w, level=level, bound=chosen.bound)
+    if method == "linearised" or np.isnan(found.pvalue):
+        return found
+    pvalue = _swap_pvalue(chosen, a, b, groups, w, n_draws, generator(rng))
+    return PairedComparison(found.difference, found.statistic, pvalue, "permutation", found.n, found.note)
+
+
+def pairwise_ranking_tests(
+    rankings: Mapping[str, Ranking],
+    *,
+    metric: str = "uq-auc",
+    groups: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    level: float = 0.95,
+) -> PairwiseComparisons:
+    """Test every pair of several rankings on the same instances, with Holm and Benjamini-Hochberg.
+
+    Parameters
+    ----------
+    rankings : dict of str to (truth, uncertainty)
+    metric, groups, sample_weight, level
+        As in `paired_ranking_test`.
+
+    Returns
+    -------
+    PairwiseComparisons
+
+    Examples
+    --------
+    >>> errors = [0, 0, 0, 1, 0, 1, 0, 1]
+    >>> scores = {"good": [1, 2, 3, 6, 4, 8, 5, 7], "poor": [3, 5, 6, 1, 8, 4, 2, 7], "same": [1, 2, 3, 6, 4, 8, 5, 7]}
+    >>> found = pairwise_ranking_tests({name: (errors, s) for name, s in scores.items()})
+    >>> found.names, found.values.round(3).tolist(), float(found.pvalue[0, 2])
+    (('good', 'poor', 'same'), [1.0, 0.4, 1.0], 1.0)
+    """
+    chosen = _metric(metric)
+    if not isinstance(rankings, Mapping) or not rankings:
+        given = "none" if isinstance(rankings, Mapping) else type(rankings).__name__
+        raise InputError(
+            f"rankings: must be a dict from names to (truth, uncertainty); got {given}; "
+            'write {"entropy": (errors, entropy)}.'
+        )
+    statistics: dict[str, Linearised] = {}
+    w, n = None, None
+    for name, ranking in rankings.items():
+        _check_ranking(ranking, f"rankings[{name!r}]")
+        size = len(ranking[0])  # type: ignore[arg-type]
+        if n not in (None, size):
+            raise InputError(f"rankings: all need the same {n} instances; {name!r} has {size}; use one test set.")
+        n = size
+        statistics[str(name)], w = chosen.linearised_of(*ranking, sample_weight=sample_weight, groups=groups)
+    return pairwise_statistic_tests(statistics, groups=groups, sample_weight=w, level=level, bound=chosen.bound)
+
+
+def _metric(name: str) -> RankingMetric:
+    check_choice(name, "metric", tuple(RANKING_METRICS))
+    return RANKING_METRICS[name]
+
+
+def _swap_pvalue(
+    metric: RankingMetric,
+    a: Ranking,
+    b: Ranking,
+    groups: ArrayLike | None,
+    w: Array | None,
+    n_draws: int,
+    rng: np.random.Generator,
+) -> float:
+    """Two-sided p-value of the difference under random swaps of the two rankings, unit by unit."""
+    truths = [np.asarray(truth, dtype=np.float64) for truth, _ in (a, b)]
+    ranks = [_midranks(np.asarray(uncertainty, dtype=np.float64)) for _, uncertainty in (a, b)]
+    n = len(truths[0])
+    if len(truths[1]) != n:
+        raise InputError(f"b: needs the same {n} instances as a; got {len(truths[1])}; use one test set.")
+    unit, n_units = _canonical_units([*truths, *ranks] if w is None else [*truths, *ranks, w], groups)
+
+    def difference(swap: np.ndarray | None) -> float:
+        t, r = truths, ranks
+        if swap is not None:
+            t = [np.where(swap, t[1], t[0]), np.where(swap, t[0], t[1])]
+            r = [np.where(swap, r[1], r[0]), np.where(swap, r[0], r[1])]
+        return metric.statistic(t[0], r[0], w).value - metric.statistic(t[1], r[1], w).value
+
+    observed = abs(difference(None))
+    count = 0
+    for _ in range(n_draws):
+        swap = rng.random(n_units) < 0.5
+        value = difference(swap[unit])
+        count += not abs(value) < observed - 1e-12  # an undefined draw counts against the difference
+    return (1 + count) / (1 + n_draws)
+
+
+def _canonical_units(columns: list[Array], groups: ArrayLike | None) -> tuple[NDArray[np.intp], int]:
+    """Unit of each instance and their number; numbered by what the columns (n,) say of them, whatever the order of rows."""
+    n = len(columns[0])
+    order = np.lexsort(columns)
+    codes = make_units(n, groups, None).codes
+    if codes is None:
+        unit = np.empty(n, dtype=np.intp)
+        unit[order] = np.arange(n)
+        return unit, n
+    # a group is the sorted list of its instances, equal ones sharing a number
+    new = np.any([column[order][1:] != column[order][:-1] for column in columns], axis=0)
+    number = np.concatenate([[0], np.cumsum(new)]).astype(">u8")  # big-endian bytes sort as the numbers do
+    by_group = np.argsort(codes[order], kind="stable")
+    held = np.split(number[by_group], np.cumsum(np.bincount(codes))[:-1])
+    place = np.empty(len(held), dtype=np.intp)
+    place[sorted(range(len(held)), key=lambda group: held[group].tobytes())] = np.arange(len(held))
+    return place[codes], len(held)
+
+
+def _check_ranking(ranking: Ranking, name: str) -> None:
+    """Refuse what is no pair of arrays of one length."""
+    pair = isinstance(ranking, Sequence | np.ndarray) and not isinstance(ranking, str) and len(ranking) == 2
+    if not pair or any(not hasattr(part, "__len__") for part in ranking):
+        raise InputError(
+            f"{name}: must be a pair (truth, uncertainty); got {type(ranking).__name__}; pass the two as one."
+        )
+
+
+def _midranks(scores: Array) -> Array:
+    """Mean rank of each score among all, ties sharing theirs, so that two scales become one."""
+    ranks, levels, _ = dense_ranks(scores)
+    counts = np.bincount(ranks, minlength=levels)
+    ends = np.cumsum(counts)
+    return (ends - 0.5 * counts)[ranks]

@@ -1,0 +1,257 @@
+"""Ground truths of uncertainty where label distributions are known, and how well rank metrics stand in for them (paper 003)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple, final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from uqassay.errors import InputError
+from uqassay.losses.label_distance import labels_of
+from uqassay.predictions import Prediction
+from uqassay.statistics.correlation import named_tau_estimate, pearson_estimate
+from uqassay.statistics.estimate import Estimate
+from uqassay.statistics.samples import as_floats
+
+__all__ = [
+    "CorrelationStudy",
+    "MetricCorrelation",
+    "correlation_study",
+    "kendall_tau_score",
+    "misalignment_truth",
+    "misclassification_truth",
+]
+
+Array = NDArray[np.float64]
+
+# Shares of classes this close to the greatest one tie with it.
+_TIE = 1e-12
+
+
+class MetricCorrelation(NamedTuple):
+    """Pearson's correlation of a metric with the agreement with a ground truth, over scorings."""
+
+    metric: str
+    truth: str
+    correlation: Estimate
+
+
+@final
+@dataclass(frozen=True)
+class CorrelationStudy:
+    """Every metric against every ground truth.
+
+    Attributes
+    ----------
+    correlations : tuple of MetricCorrelation
+        Metric by metric, in the order given.
+    n_scorings : int
+        J.
+    """
+
+    correlations: tuple[MetricCorrelation, ...]
+    n_scorings: int
+
+    def __getitem__(self, names: tuple[str, str]) -> Estimate:
+        """The correlation of one (metric, truth)."""
+        found = {(metric, truth): correlation for metric, truth, correlation in self.correlations}
+        if names not in found:
+            raise InputError(f"names: must be a pair of a metric and a truth; got {names!r}; known are {list(found)}.")
+        return found[names]
+
+    def rows(self) -> tuple[dict[str, Any], ...]:
+        """Plain values, one row for each metric and ground truth."""
+        return tuple(
+            {"metric": metric, "truth": truth, **correlation.to_dict()}
+            for metric, truth, correlation in self.correlations
+        )
+
+
+def misclassification_truth(label_distribution: ArrayLike, prediction: Prediction) -> Array:
+    """φ(x) = 1 − p(ŷ(x) | x), the probability that the predicted class is wrong, ``(n,)`` (paper 003, section 2).
+
+    Parameters
+    ----------
+    label_distribution : array (n, K)
+        Probabilities of the labels of each input, or vote counts (divided by their sums).
+    prediction : Prediction
+        Any kind; ŷ is `prediction.labels()`.
+
+    Returns
+    -------
+    phi : array (n,)
+        In [0, 1]. Its order maximises UQ-AUC, and only its order does (theorem 2.3).
+
+    Raises
+    ------
+    InputError
+        Labels instead of distributions, negative votes, a row without votes, or shapes that do not fit.
+
+    Examples
+    --------
+    >>> import uqassay as uq
+    >>> phi = misclassification_truth([[9, 1, 0], [2, 3, 5]], uq.Point([[0.8, 0.1, 0.1], [0.2, 0.5, 0.3]]))
+    >>> phi.round(4).tolist()
+    [0.1, 0.7]
+    """
+    q = _distributions(label_distribution, prediction)
+    return 1.0 - np.take_along_axis(q, prediction.labels()[:, None], axis=1)[:, 0]
+
+
+def misalignment_truth(label_distribution: ArrayLike, prediction: Prediction) -> Array:
+    """ψ(x) = 1 − f_{y*(x)}(x), the probability that the model keeps from the Bayes label y*, ``(n,)`` (paper 003, section 2).
+
+    Parameters
+    ----------
+    label_distribution, prediction
+        As in `misclassification_truth`; y* is the most probable label, f are `prediction.mean_probs()`.
+
+    Returns
+    -------
+    psi : array (n,)
+        Where several labels are most probable (within 1e-12, as tied votes are), each of them is a Bayes label and ψ is
+        the mean over them, so that it depends neither on the order of the classes nor on chance.
+
+    Raises
+    ------
+    InputError
+        As `misclassification_truth`.
+
+    Notes
+    -----
+    For two classes its order maximises the UQ-C-index (theorem 2.5, for f without atoms), and its sub-level sets reach any
+    agreement of ŷ with y* (theorem 2.2). For three classes and more neither need hold. Labels (.4, .3, .3) predicted with
+    f = (.6, .2, .2) have ψ = .4, a sure label predicted with f = .5 has ψ = .5, yet the gap 1 − f_y of the first is the
+    greater one with probability .6. Among 1000 random models with 4 inputs, uniform on their simplices, another order had
+    the greater UQ-C-index in 33 of 100 (3 classes), 44 (4 classes) or 66 (10 classes), by .024 on average where it had.
+
+    Examples
+    --------
+    >>> import uqassay as uq
+    >>> prediction = uq.Point([[0.8, 0.1, 0.1], [0.2, 0.5, 0.3], [0.5, 0.25, 0.25]])
+    >>> misalignment_truth([[9, 1, 0], [2, 3, 5], [5, 5, 0]], prediction).round(4).tolist()
+    [0.2, 0.7, 0.625]
+    """
+    q = _distributions(label_distribution, prediction)
+    best = q >= q.max(axis=1, keepdims=True) - _TIE  # (n, K)
+    return 1.0 - (prediction.mean_probs() * best).sum(axis=1) / best.sum(axis=1)
+
+
+def kendall_tau_score(
+    truth: ArrayLike,
+    uncertainty: ArrayLike,
+    *,
+    groups: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    level: float = 0.95,
+) -> Estimate:
+    """Kendall's τ-b of an uncertainty score with a ground truth; 1 where they put the instances in the same order.
+
+    Parameters
+    ----------
+    truth : array (n,)
+        `misclassification_truth`, `misalignment_truth`, or any other.
+    uncertainty : array (n,)
+        Greater is less certain; infinities are legal.
+    groups, sample_weight, level
+        As in `statistics.kendall_tau_estimate`.
+
+    Returns
+    -------
+    tau : Estimate
+        nan with a note where either is constant.
+
+    Raises
+    ------
+    InputError
+        nan, or shapes that do not fit.
+
+    Notes
+    -----
+    Votes of few annotators tie often, and τ-b reaches 1 only for scores that tie exactly where the truth does: compare τ
+    between scores rather than with 1. The interval takes the truth as known; votes only estimate it.
+
+    Examples
+    --------
+    >>> kendall_tau_score([0.0, 0.1, 0.2, 0.4, 0.4, 0.7], [0.1, 0.3, 0.2, 0.5, 0.6, 0.8])
+    Estimate(0.8281, low=-0.09161, high=0.9854, level=0.95, n=6, method="linearised, Fisher's z")
+    """
+    return named_tau_estimate(truth, uncertainty, ("truth", "uncertainty"), groups, sample_weight, level)
+
+
+def correlation_study(
+    metrics: Mapping[str, ArrayLike],
+    truths: Mapping[str, ArrayLike],
+    *,
+    clusters: ArrayLike | None = None,
+    level: float = 0.95,
+    method: str = "jackknife",
+) -> CorrelationStudy:
+    """How closely metrics that need no ground truth follow agreement with one, over J scorings (paper 003, Table 1).
+
+    Parameters
+    ----------
+    metrics : mapping of names to arrays (J,)
+        Such as UQ-AUC and UQ-C-index of each scoring.
+    truths : mapping of names to arrays (J,)
+        Such as Kendall's τ of each scoring with φ and with ψ.
+    clusters : array_like of labels, shape (J,), optional
+        Scorings of one trained model depend on each other: name the model of each.
+    level : float
+    method : {"jackknife", "fisher", "bca"}
+        As in `statistics.pearson_estimate`; whole clusters are left out or drawn. "fisher" takes no clusters.
+
+    Returns
+    -------
+    CorrelationStudy
+        ``.rows()`` is a table, ``study["uq-auc", "phi"]`` one correlation.
+
+    Raises
+    ------
+    InputError
+        No metric or no truth, unequal numbers of scorings, or nan.
+
+    Notes
+    -----
+    The interval is about scorings drawn as these were. Pearson's correlation grows with the spread of what is pooled: a
+    mix of good and poor scorings gives a high one that need not hold among the good ones. State the mix beside it.
+
+    Examples
+    --------
+    >>> study = correlation_study({"uq-auc": [0.7, 0.8, 0.85, 0.9, 0.6]}, {"phi": [0.3, 0.45, 0.6, 0.62, 0.2]})
+    >>> study["uq-auc", "phi"]
+    Estimate(0.9839, low=0.7827, high=0.9989, level=0.95, n=5, method='jackknife')
+    """
+    columns = [_columns(metrics, "metrics"), _columns(truths, "truths")]
+    sizes = {name: values.size for named in columns for name, values in named.items()}
+    n = next(iter(sizes.values()))
+    for name, size in sizes.items():
+        if size != n:
+            raise InputError(f"{name}: needs one value for each of the {n} scorings; got {size}; align them first.")
+    correlations = tuple(
+        MetricCorrelation(metric, truth, pearson_estimate(x, y, groups=clusters, level=level, method=method))
+        for metric, x in zip(metrics, columns[0].values(), strict=True)
+        for truth, y in zip(truths, columns[1].values(), strict=True)
+    )
+    return CorrelationStudy(correlations, n)
+
+
+def _columns(named: Mapping[str, ArrayLike], name: str) -> dict[str, Array]:
+    if not isinstance(named, Mapping) or not named:
+        raise InputError(f"{name}: must map at least one name to the values of J scorings; got {named!r}; pass a dict.")
+    columns = {}
+    for key, values in named.items():
+        label = f"{name}[{key!r}]"
+        columns[label] = as_floats(values, label, ndim=(1,), shape="(J,)")
+    return columns
+
+
+def _distributions(label_distribution: ArrayLike, prediction: Prediction) -> Array:
+    q = labels_of(label_distribution, prediction)
+    if q.ndim != 2:
+        raise InputError(
+            f"label_distribution: needs the probabilities or votes of every class, shape ({prediction.n_instances}, "
+            f"{prediction.n_classes}); got one label each; single labels have errors and gaps, but no ground truth."
+        )
+    return q

@@ -1,0 +1,166 @@
+"""The ranking metrics by name: which truth each needs, its influences, and the scale of its interval."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from uqassay.metrics.ranking.auc_and_c_index import (
+    ARGUMENTS,
+    DIFFERENT,
+    SAMPLES,
+    Statistics,
+    checked_gap,
+    g_auc_interval,
+    g_auc_linearised,
+    h_auc_interval,
+    h_auc_linearised,
+    untied,
+)
+from uqassay.metrics.risk.risk_area_influences import (
+    area_estimate,
+    augrc_linearised,
+    aurc_linearised,
+    e_aurc_linearised,
+    prediction_rejection_linearised,
+)
+from uqassay.predictions.base import Array
+from uqassay.statistics import Estimate
+from uqassay.statistics.delong import IMAGINARY, auc_linearised, checked, noted, sample_counts
+from uqassay.statistics.linearised import Linearised, linearised_estimate
+from uqassay.statistics.samples import make_units
+from uqassay.statistics.u_statistics import concordance_linearised
+
+__all__ = ["RANKING_METRICS", "RankingMetric"]
+
+
+Codes = NDArray[np.intp]
+
+
+class Statistic(Protocol):
+    """(truth, uncertainty, weights or None, group codes or None) → `Linearised`."""
+
+    def __call__(
+        self, truth: Array, uncertainty: Array, weights: Array | None, codes: Codes | None = None, /
+    ) -> Linearised: ...
+
+
+@dataclass(frozen=True)
+class RankingMetric:
+    """One number for how well an uncertainty ranks.
+
+    Attributes
+    ----------
+    name : str
+    truth : str
+        "errors" or "gap".
+    higher_is_better : bool
+    statistic : callable
+        (truth, uncertainty, weights or None, group codes or None), checked arrays → `Linearised`.
+    interval : callable
+        (statistic or those of several runs, groups, level) → `Estimate`.
+    bound : float
+        Two values differ by no more than this.
+    """
+
+    name: str
+    truth: str
+    higher_is_better: bool
+    statistic: Statistic
+    interval: Callable[[Statistics, ArrayLike | None, float], Estimate]
+    bound: float = 1.0
+
+    def linearised_of(
+        self,
+        truth: ArrayLike,
+        uncertainty: ArrayLike,
+        *,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+    ) -> tuple[Linearised, Array | None]:
+        """The statistic of unchecked arrays, and the weights as an array."""
+        check = checked if self.truth == "errors" else checked_gap
+        t, s, w = check(truth, uncertainty, sample_weight, (self.truth, ARGUMENTS[1]))
+        return self.statistic(t, s, w, make_units(len(t), groups, None).codes), w
+
+    def runs(self, truths: Array, uncertainties: Array, groups: ArrayLike | None = None) -> list[Linearised]:
+        """The statistic of each training run, ``(R, n)`` each."""
+        codes = make_units(np.shape(truths)[1], groups, None).codes
+        return [self.statistic(t, s, None, codes) for t, s in zip(truths, uncertainties, strict=True)]
+
+    def estimate(
+        self, truths: Array, uncertainties: Array, *, groups: ArrayLike | None = None, level: float = 0.95
+    ) -> Estimate:
+        """Mean over training runs, ``(R, n)`` each, with its interval; one run claims no spread between runs."""
+        statistics = self.runs(truths, uncertainties, groups)
+        found = self.interval(statistics if len(statistics) > 1 else statistics[0], groups, level)
+        constant = is_constant(uncertainties)
+        if self.truth == "gap":
+            count = min(untied(gap) for gap in truths)
+            return noted(found, [] if np.isnan(found) else [(count, DIFFERENT)], constant=constant)
+        each = [sample_counts(e, None, groups, SAMPLES) for e in truths]
+        worst = [min((run[k] for run in each), key=lambda count: count[0]) for k in range(2)]
+        return noted(found, worst, constant=constant)
+
+
+def is_constant(uncertainties: Array) -> bool:
+    """Whether every run gives all its instances one value, ``(R, n)``."""
+    return bool((uncertainties == uncertainties[:, :1]).all())
+
+
+def _auc(e: Array, s: Array, w: Array | None, codes: Codes | None = None) -> Linearised:
+    return auc_linearised(e, s, w, codes, imaginary=IMAGINARY)
+
+
+def _c_index(g: Array, s: Array, w: Array | None, codes: Codes | None = None) -> Linearised:
+    return concordance_linearised(g, s, w, codes, imaginary=IMAGINARY)
+
+
+def _whatever_groups(
+    statistic: Callable[[Array, Array, Array | None], Linearised],
+) -> Statistic:
+    """A statistic without imaginary instances, which groups do not concern."""
+
+    def without_groups(
+        truth: Array, uncertainty: Array, weights: Array | None, codes: Codes | None = None
+    ) -> Linearised:
+        return statistic(truth, uncertainty, weights)
+
+    return without_groups
+
+
+def _on_scale(scale: str, method: str) -> Callable[[Statistics, ArrayLike | None, float], Estimate]:
+    def interval(statistics: Statistics, groups: ArrayLike | None, level: float) -> Estimate:
+        return linearised_estimate(statistics, groups=groups, level=level, scale=scale, method=method)
+
+    return interval
+
+
+def _area(kind: str) -> Callable[[Statistics, ArrayLike | None, float], Estimate]:
+    def interval(statistics: Statistics, groups: ArrayLike | None, level: float) -> Estimate:
+        return area_estimate(statistics, kind, groups=groups, level=level)
+
+    return interval
+
+
+_ALL = (
+    RankingMetric("uq-auc", "errors", True, _auc, _on_scale("logit", "delong, adjusted, logit scale")),
+    RankingMetric("uq-c-index", "gap", True, _c_index, _on_scale("logit", "u-statistic, logit scale")),
+    RankingMetric("aurc", "errors", False, _whatever_groups(aurc_linearised), _area("aurc")),
+    RankingMetric("e-aurc", "errors", False, _whatever_groups(e_aurc_linearised), _area("e-aurc")),
+    RankingMetric("augrc", "errors", False, _whatever_groups(augrc_linearised), _area("augrc")),
+    RankingMetric(
+        "prediction-rejection",
+        "errors",
+        True,
+        prediction_rejection_linearised,
+        _area("prediction-rejection-generalised"),
+        bound=np.inf,
+    ),
+    RankingMetric("g-auc", "errors", True, _whatever_groups(g_auc_linearised), g_auc_interval),
+    RankingMetric("h-auc", "errors", True, _whatever_groups(h_auc_linearised), h_auc_interval),
+)
+
+RANKING_METRICS: dict[str, RankingMetric] = {metric.name: metric for metric in _ALL}

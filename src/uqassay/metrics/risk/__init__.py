@@ -1,0 +1,7 @@
+"""Refusing the most uncertain instances: risk-coverage curves, their areas, accuracy at coverage."""
+
+__all__: list[str] = []
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,134 @@
+"""How many instances can be kept where their error rate must not exceed a given risk."""
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from uqassay.errors import InputError
+from uqassay.metrics.risk.ranked_errors import RankedErrors, rank_errors, unit_notes
+from uqassay.metrics.risk.risk_coverage import Bands
+from uqassay.metrics.risk.selective_accuracy import kept_part
+from uqassay.statistics.estimate import Estimate
+from uqassay.statistics.linearised import Linearised
+from uqassay.statistics.samples import Floats, Units, check_level, is_number, make_units
+
+__all__ = ["coverage_at_risk_linearised", "coverage_at_risk_score"]
+
+GRID = 4096  # coverages, besides the thresholds where there are fewer, at which the risk is tested
+
+
+def coverage_at_risk_score(
+    errors: ArrayLike,
+    uncertainty: ArrayLike,
+    *,
+    risk: float,
+    sample_weight: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
+    level: float = 0.95,
+) -> Estimate:
+    """Largest share of the instances that can be kept at an error rate of at most `risk`, higher is better.
+
+    Parameters
+    ----------
+    errors, uncertainty
+        As in `risk_coverage_curve`.
+    risk : float
+        The error rate of what is kept that is put up with, in [0, 1].
+    sample_weight, groups, level
+        As in `risk_coverage_curve`.
+
+    Returns
+    -------
+    estimate : Estimate
+        1 where all instances together have no greater risk, and 0 where no threshold reaches it; the note says so.
+
+    Raises
+    ------
+    InputError
+        nan, errors or a risk outside [0, 1], shapes that do not fit.
+
+    Notes
+    -----
+    Between two thresholds the error mass is linear (ties are shared evenly), so that the accuracy at this coverage is
+    1 − risk. The interval inverts the pointwise intervals of the curve: it goes up to the largest coverage at which the
+    risk may be that low, and down from the estimate to the first coverage that is shown to have a lower risk. The hull of
+    all coverages that are not shown to differ would always reach down to 0: a handful of instances shows nothing. The
+    lower end is 0 where no coverage is shown to have a lower risk. See `selective_gain` for the measured coverage.
+
+    The estimate says how much could be kept; to keep no more than a risk with confidence needs a threshold chosen for it.
+
+    Examples
+    --------
+    >>> errors, uncertainty = [0, 0, 0, 1, 0, 1], [0.1, 0.2, 0.3, 0.4, 0.5, 0.6]
+    >>> round(coverage_at_risk_score(errors, uncertainty, risk=0.2), 4)
+    0.8333
+    """
+    check_level(level)
+    _check_risk(risk)
+    ranked = rank_errors(errors, uncertainty, sample_weight)
+    units = make_units(ranked.n, groups, sample_weight)
+    value, note = _coverage_at(ranked, risk)
+    notes = unit_notes(units) + ranked.notes(units) + ([note] if note else [])
+    low = high = np.nan
+    if units.n_units > 1:
+        low, high = _inverted(ranked, units, risk, value, level)
+        if low == 0 < value:
+            notes.append("no coverage is shown to have a lower risk")
+    return Estimate(
+        value, low=low, high=high, level=level, n=units.n_instances, method="inverted score", note="; ".join(notes)
+    )
+
+
+def coverage_at_risk_linearised(
+    errors: ArrayLike, uncertainty: ArrayLike, weights: ArrayLike | None, *, risk: float
+) -> Linearised:
+    """Coverage at a risk and the influence of every instance, which is 0 at the ends; for use by other rooms."""
+    _check_risk(risk)
+    ranked = rank_errors(errors, uncertainty, weights)
+    value, note = _coverage_at(ranked, risk)
+    if value in (0.0, 1.0):
+        return Linearised(value, np.zeros(ranked.n), note=note)
+    widen, rate = 1.0, 0.0
+    while rate <= risk:  # the risk of all is above it, so a window that is wide enough is
+        rate = float(ranked.local_rate(np.array([value]), widen)[0])
+        widen *= 2
+    kept = kept_part(ranked, value, rate)
+    return Linearised(value, -kept.influence * value / (rate - risk), note=note)
+
+
+def _coverage_at(ranked: RankedErrors, risk: float) -> tuple[float, str]:
+    """Where the error mass last crosses risk · coverage from below."""
+    c, excess = ranked.coverage, ranked.wrong - risk * ranked.kept
+    met = np.flatnonzero(excess <= 1e-12 * ranked.kept)
+    if not met.size:
+        return 0.0, f"no threshold has a risk of {risk:g} or less"
+    k = int(met[-1])
+    if k + 1 == c.size:
+        return 1.0, f"all instances together have a risk of {risk:g} or less"
+    a, b = min(float(excess[k]), 0.0), float(excess[k + 1])
+    return float(c[k] + (c[k + 1] - c[k]) * -a / (b - a)), ""
+
+
+def _inverted(ranked: RankedErrors, units: Units, risk: float, value: float, level: float) -> tuple[float, float]:
+    c = np.append(
+        np.arange(1, GRID + 1) / GRID, ranked.coverage if ranked.coverage.size <= GRID else ranked.coverage[0]
+    )
+    c = np.unique(np.append(c, value) if value > 0 else c)
+    curve = Bands.of(ranked, units).curve(c, level, "")
+    lower = np.flatnonzero((curve.high < risk) & (c <= value))
+    upper = np.flatnonzero(curve.low <= risk)
+    low = _crossing(c, curve.high - risk, int(lower[-1])) if lower.size else 0.0
+    high = _crossing(c, curve.low - risk, int(upper[-1])) if upper.size else value
+    return min(low, value), max(high, value)
+
+
+def _crossing(c: Floats, excess: Floats, last: int) -> float:
+    """Where the excess rises through 0 behind this point."""
+    if last + 1 == c.size:
+        return float(c[-1])
+    a, b = float(excess[last]), float(excess[last + 1])
+    return float(c[last] + (c[last + 1] - c[last]) * (a / (a - b) if b > a else 0.0))
+
+
+def _check_risk(risk: float) -> None:
+    if not (is_number(risk) and 0.0 <= risk <= 1.0):
+        raise InputError(f"risk: must lie in [0, 1]; got {risk}; pass 0.05 for one error among twenty that are kept.")

@@ -1,0 +1,296 @@
+"""Areas under risk-coverage curves with the influence of every instance, and the interval that follows from them.
+
+An area is a function of the running sums M_k (weight) and A_k (error mass) at the thresholds, and one more instance of
+error e adds 1 and e to all of them from its block on: so its influence is a sum of derivatives from there to the end.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import special
+
+from uqassay.metrics.risk.ranked_errors import RankedErrors, rank_errors, unit_notes
+from uqassay.statistics.delong import IMAGINARY, auc_linearised
+from uqassay.statistics.estimate import Estimate
+from uqassay.statistics.linearised import Linearised, averaged, linearised_estimate, spread_of, units_in
+from uqassay.statistics.samples import Floats, Units, check_level, make_units
+
+__all__ = [
+    "SCALES",
+    "Risk",
+    "area_estimate",
+    "augrc",
+    "augrc_linearised",
+    "aurc",
+    "aurc_linearised",
+    "e_aurc",
+    "e_aurc_linearised",
+    "prediction_rejection",
+    "prediction_rejection_linearised",
+    "small_sample_ratio",
+]
+
+Risk = Literal["generalised", "selective"]
+
+TINY = 1e-13  # a standard error below this is rounding
+LEAST_DOF = 3.0  # of Student's t where one instance decides the standard error
+
+# A loss is symmetric on the scale of ln(x / (top − x)), or of 1 / √x where it has no top; a score is 1 minus such a loss.
+SCALES: dict[str, tuple[float, bool]] = {
+    "aurc": (1.0, False),
+    "e-aurc": (np.inf, False),
+    "augrc": (0.5, False),
+    "prediction-rejection-generalised": (2.0, True),
+    "prediction-rejection-selective": (np.inf, True),
+}
+
+
+def aurc_linearised(errors: ArrayLike, uncertainty: ArrayLike, weights: ArrayLike | None) -> Linearised:
+    """AURC and the influence of every instance."""
+    return aurc(rank_errors(errors, uncertainty, weights))
+
+
+def e_aurc_linearised(errors: ArrayLike, uncertainty: ArrayLike, weights: ArrayLike | None) -> Linearised:
+    """E-AURC and the influence of every instance."""
+    return e_aurc(rank_errors(errors, uncertainty, weights))
+
+
+def augrc_linearised(errors: ArrayLike, uncertainty: ArrayLike, weights: ArrayLike | None) -> Linearised:
+    """AUGRC and the influence of every instance."""
+    return augrc(rank_errors(errors, uncertainty, weights))
+
+
+def prediction_rejection_linearised(
+    errors: ArrayLike,
+    uncertainty: ArrayLike,
+    weights: ArrayLike | None,
+    codes: NDArray[np.intp] | None = None,
+    *,
+    risk: Risk = "generalised",
+) -> Linearised:
+    """Prediction-rejection ratio and the influence of every instance (of `small_sample_ratio`)."""
+    return small_sample_ratio(rank_errors(errors, uncertainty, weights), risk, codes)
+
+
+def area_estimate(
+    statistics: Linearised | Sequence[Linearised],
+    kind: str,
+    *,
+    sample_weight: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
+    level: float = 0.95,
+) -> Estimate:
+    """One of these numbers with its interval, from the linearised statistic of each training run.
+
+    `kind` is a key of `SCALES`. Values and influences are averaged over runs, and s² / R of the runs is added.
+    """
+    check_level(level)
+    runs = [statistics] if isinstance(statistics, Linearised) else list(statistics)
+    units = make_units(runs[0].influence.size, groups, sample_weight)
+    values = np.array([run.value for run in runs])
+    value, low, high = float(values.mean()), np.nan, np.nan
+    notes = unit_notes(units, [] if isinstance(statistics, Linearised) else [len(runs)])
+    notes += list(dict.fromkeys(run.note for run in runs if run.note))
+    scale = "inverse root scale" if np.isinf(SCALES[kind][0]) else "logit scale"
+    method = f"linearised, {scale}"
+    if not np.isnan(value) and all(run.parts for run in runs):
+        halves = [_auc_of(run) for run in runs]
+        auc = linearised_estimate(halves, sample_weight=sample_weight, groups=groups, level=level, scale="logit")
+        low, high, method = 2 * auc.low - 1, 2 * auc.high - 1, "delong, adjusted, logit scale"
+    elif not np.isnan(value) and units.n_units > 1:
+        whole = averaged(runs)
+        heavy_tailed = np.isinf(SCALES[kind][0])
+        spread = spread_of(_as_if_left_out(whole, units) if heavy_tailed else whole, units, [values])
+        error = spread.standard_error
+        reach = float(special.stdtrit(spread.dof, 0.5 + level / 2)) * error
+        low, high = (
+            _interval(value, reach, kind, _greatest(whole, units, kind))
+            if error > TINY
+            else _without_spread(value, units.n_units, kind, level)
+        )
+    return Estimate(
+        value,
+        low=low,
+        high=high,
+        level=level,
+        n=units.n_instances,
+        method=method,
+        note="; ".join(notes),
+    )
+
+
+def _as_if_left_out(statistic: Linearised, units: Units) -> Linearised:
+    """One of m wrong (or right) instances left out moves a statistic by about 1 + 1 / m of its influence (jackknife)."""
+    influence = statistic.influence
+    for inside in statistic.inside:
+        share = np.asarray(inside, dtype=np.float64)
+        influence = influence * (1 + share / max(units_in(share, units), 1.0))
+    return replace(statistic, influence=influence, inside=())
+
+
+def _greatest(statistic: Linearised, units: Units, kind: str) -> float:
+    """The greatest loss at this error rate r, where the scale has no top: no AURC is above 1.
+
+    With errors of 0 and 1 the best order has the AURC r + (1 − r) ln(1 − r).
+    """
+    if not statistic.inside or not np.isinf(SCALES[kind][0]):
+        return np.inf
+    rate = float(np.average(units.keep(np.asarray(statistic.inside[0], dtype=np.float64)), weights=units.weights))
+    gain = float(special.entr(1 - rate))
+    greatest = 1 - rate + gain
+    return greatest if kind == "e-aurc" else greatest / gain
+
+
+def _interval(value: float, reach: float, kind: str, greatest: float) -> tuple[float, float]:
+    top, is_score = SCALES[kind]
+    loss = 1 - value if is_score else value
+    low, high = _interval_of_loss(loss, reach, top)
+    high = max(min(high, greatest), loss)
+    return (1 - high, 1 - low) if is_score else (low, high)
+
+
+def _interval_of_loss(loss: float, reach: float, top: float) -> tuple[float, float]:
+    if not 0 < loss < top:  # ties can make an area smaller than that of the best order
+        return loss - reach, loss + reach
+    if np.isinf(top):
+        half = reach / (2 * loss)
+        return loss / (1 + half) ** 2, loss / (1 - half) ** 2 if half < 1 else np.inf
+    centre, half = float(special.logit(loss / top)), reach * top / (loss * (top - loss))
+    return top * float(special.expit(centre - half)), top * float(special.expit(centre + half))
+
+
+def _without_spread(value: float, n_units: int, kind: str, level: float) -> tuple[float, float]:
+    """All errors are equal, all uncertainties are, or no instance is ranked wrongly."""
+    top, is_score = SCALES[kind]
+    if np.isfinite(top) and not is_score:
+        # without an order the area is the error rate times the top, and so is its Wilson interval
+        q = float(special.ndtri(0.5 + level / 2))
+        rate, k = min(max(value / top, 0.0), 1.0), q**2 / n_units
+        centre, half = rate + k / 2, float(np.sqrt(k * rate * (1 - rate) + k**2 / 4))
+        return top * max(centre - half, 0.0) / (1 + k), top * min((centre + half) / (1 + k), 1.0)
+    return (value, value) if is_score and abs(value) < TINY else (np.nan, np.nan)
+
+
+# -- the areas --------------------------------------------------------------------------------------------------------
+
+
+def aurc(ranked: RankedErrors) -> Linearised:
+    """Mean over coverages of R, linear between thresholds and constant before the first."""
+    m, r = ranked.kept, ranked.wrong / ranked.kept
+    steps = np.diff(m, prepend=0.0)
+    middle = r.copy()
+    middle[1:] = (r[1:] + r[:-1]) / 2
+    value = float((steps * middle).sum() / m[-1])
+    # derivatives of the sum by R_k, by A_k = R_k M_k, and by M_k where A_k stays
+    by_risk = steps / 2
+    by_risk[:-1] += steps[1:] / 2
+    by_risk[0] += steps[0] / 2
+    by_wrong = by_risk / m
+    by_kept = middle - by_wrong * r
+    by_kept[:-1] -= middle[1:]
+    return _with_influence(ranked, value, _sum_from(by_wrong), _sum_from(by_kept) - value)
+
+
+def augrc(ranked: RankedErrors) -> Linearised:
+    """Mean over coverages of A, linear between thresholds from (0, 0)."""
+    total = ranked.kept[-1]
+    steps = np.diff(ranked.kept, prepend=0.0)
+    middle = ranked.wrong - np.diff(ranked.wrong, prepend=0.0) / 2
+    value = float((steps * middle).sum() / total**2)
+    return _with_influence(ranked, value, 1 - (ranked.kept - steps / 2) / total, middle / total - 2 * value)
+
+
+def e_aurc(ranked: RankedErrors) -> Linearised:
+    """Area above that of the best order."""
+    area, best = aurc(ranked), _best_aurc(ranked)
+    return _or_perfect(ranked, replace(area - best, inside=area.inside))
+
+
+def prediction_rejection(ranked: RankedErrors, risk: Risk) -> Linearised:
+    """(random − area) / (random − best), by the rule of quotients."""
+    if ranked.all_errors_equal:
+        return Linearised(np.nan, np.zeros(ranked.n), note="all errors are equal: undefined")
+    rate, by_rate = ranked.error_rate, ranked.unranked(ranked.errors - ranked.error_rate)
+    if risk == "generalised":
+        rate, by_rate = rate / 2, by_rate / 2
+        area, best = augrc(ranked), augrc(_by_errors(ranked))
+    else:
+        area, best = aurc(ranked), _best_aurc(ranked)
+    possible = rate - best.value
+    value = (rate - area.value) / possible
+    influence = ((by_rate - area.influence) - value * (by_rate - best.influence)) / possible
+    return _or_perfect(ranked, Linearised(value, influence, inside=area.inside, uneven=True))
+
+
+def small_sample_ratio(ranked: RankedErrors, risk: Risk, codes: NDArray[np.intp] | None = None) -> Linearised:
+    """`prediction_rejection`; where it is 2 UQ-AUC − 1, with the imaginary instances of `auc_estimate` for the interval."""
+    ratio = prediction_rejection(ranked, risk)
+    if np.isnan(ratio.value) or risk != "generalised" or not np.isin(ranked.errors, (0.0, 1.0)).all():
+        return ratio
+    weights = np.ones(ranked.errors.size) if ranked.weights is None else ranked.weights
+    e, w = ranked.unranked(ranked.errors), ranked.unranked(weights)
+    place = np.arange(ranked.errors.size) if ranked.block is None else ranked.block
+    auc = auc_linearised(e, ranked.unranked(place.astype(np.float64)), w, codes, imaginary=IMAGINARY)
+    return replace(
+        auc,
+        value=ratio.value,
+        influence=2 * auc.influence,
+        parts=tuple(2 * part for part in auc.parts),
+        centre=2 * auc.centre - 1,
+        shadows=tuple(2 * shadow for shadow in auc.shadows),
+    )
+
+
+def _auc_of(ratio: Linearised) -> Linearised:
+    """The UQ-AUC of a ratio 2 UQ-AUC − 1."""
+    return replace(
+        ratio,
+        value=(ratio.value + 1) / 2,
+        influence=ratio.influence / 2,
+        parts=tuple(part / 2 for part in ratio.parts),
+        centre=(ratio.centre + 1) / 2,
+        shadows=tuple(shadow / 2 for shadow in ratio.shadows),
+    )
+
+
+def _or_perfect(ranked: RankedErrors, statistic: Linearised) -> Linearised:
+    """Where no instance is ranked wrongly, no instance says how far the order is from the best one."""
+    rises = np.diff(ranked.errors)
+    inside = 0.0 if ranked.block is None else rises[np.diff(ranked.block) == 0]
+    if (rises < 0).any() or np.any(inside):
+        return statistic
+    return Linearised(statistic.value, np.zeros(ranked.n), note="no instance is ranked wrongly")
+
+
+def _best_aurc(ranked: RankedErrors) -> Linearised:
+    """Area of the best order, smooth inside a block of equal errors: ∫ A(c) / c dc."""
+    best = _by_errors(ranked)
+    m, a, e = best.kept, best.wrong, best.thresholds
+    steps, logs = np.diff(m, prepend=0.0), np.log(m[1:] / m[:-1])
+    area = e * steps
+    area[1:] += (a[:-1] - e[1:] * m[:-1]) * logs
+    value = float(area.sum() / m[-1])
+    later = np.zeros_like(m)
+    later[:-1] = _sum_from(e[1:] * logs)
+    # one more instance of error e lifts A(c) above its place by e − e(c)
+    return _with_influence(best, value, np.log(m[-1] / m), best.error_rate - later - value)
+
+
+def _by_errors(ranked: RankedErrors) -> RankedErrors:
+    """The same instances, the errors last."""
+    best = rank_errors(ranked.errors, ranked.errors, ranked.weights)
+    return replace(best, n=ranked.n, order=ranked.order[best.order])
+
+
+def _with_influence(ranked: RankedErrors, value: float, by_error: Floats, constant: Floats) -> Linearised:
+    """Influence e_i · by_error + constant, both by block."""
+    influence = ranked.errors * ranked.of_rows(by_error) + ranked.of_rows(constant)
+    inside = tuple(ranked.unranked(share) for share in (ranked.errors, 1 - ranked.errors))
+    return Linearised(value, ranked.unranked(influence), inside=inside, uneven=True)
+
+
+def _sum_from(terms: Floats) -> Floats:
+    return np.cumsum(terms[::-1])[::-1]

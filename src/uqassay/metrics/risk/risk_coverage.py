@@ -1,0 +1,296 @@
+"""The risk-coverage curve: what is still wrong among the instances kept when the most uncertain ones are refused."""
+
+from dataclasses import dataclass, field
+from typing import final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import special
+
+from uqassay.errors import InputError
+from uqassay.metrics.risk.ranked_errors import RankedErrors, rank_errors, unit_notes
+from uqassay.statistics.proportion import proportion_estimate
+from uqassay.statistics.samples import Floats, Units, as_floats, check_level, make_units, spread_of_mean
+
+__all__ = ["RiskCoverage", "risk_coverage_curve"]
+
+CHUNK = 2**15
+WIDEST = 1e8  # a quantile beyond this one gives the same interval
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class RiskCoverage:
+    """Risk-coverage curve with pointwise intervals. Build it with `risk_coverage_curve`.
+
+    Attributes
+    ----------
+    coverage : array (B,)
+        Share of the weight that is kept, ascending; the last is 1.
+    risk : array (B,)
+        Mean error of what is kept.
+    low, high : array (B,)
+        Pointwise interval of the risk at that coverage.
+    thresholds : array (B,)
+        Keep what is no more uncertain than this. In `at`, a coverage inside a tie keeps an even share of it.
+    n_kept : array (B,)
+        Number of instances of positive weight that are kept (their expected number inside a tie).
+    level : float
+    note : str
+        What a reader should know.
+    """
+
+    coverage: Floats
+    risk: Floats
+    low: Floats
+    high: Floats
+    thresholds: Floats
+    n_kept: Floats
+    level: float
+    note: str
+    _bands: "Bands" = field(repr=False)
+
+    @property
+    def generalised_risk(self) -> Floats:
+        """Share of all instances that are kept and wrong, (B,)."""
+        return self.risk * self.coverage
+
+    def at(self, coverage: ArrayLike) -> "RiskCoverage":
+        """The same curve on other coverages in (0, 1], without another sort; ties are shared evenly.
+
+        Examples
+        --------
+        >>> curve = risk_coverage_curve([0, 0, 1, 1], [0.1, 0.2, 0.3, 0.4])
+        >>> curve.at([0.5, 0.75]).risk.round(4).tolist()
+        [0.0, 0.3333]
+        """
+        grid = as_floats(coverage, "coverage", ndim=(1,), shape="(B,)")
+        outside = np.flatnonzero((grid <= 0) | (grid > 1))
+        if outside.size:
+            raise InputError(
+                f"coverage: must lie in (0, 1]; entry {outside[0]} is {grid[outside[0]]:g}; give shares of what is kept."
+            )
+        return self._bands.curve(grid, self.level, self.note)
+
+
+def risk_coverage_curve(
+    errors: ArrayLike,
+    uncertainty: ArrayLike,
+    *,
+    sample_weight: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
+    level: float = 0.95,
+) -> RiskCoverage:
+    """Risk of what is kept at every threshold of the uncertainty.
+
+    Parameters
+    ----------
+    errors : array (n,)
+        1 for a wrong prediction, 0 for a right one, or the probability that it is wrong.
+    uncertainty : array (n,)
+        Greater is less certain; infinities are legal.
+    sample_weight : array (n,), optional
+        An integer weight equals that many copies.
+    groups : array of labels (n,), optional
+        Instances of one group (patient, site, video) may depend on each other; groups do not.
+    level : float
+        Of each pointwise interval; the curve as a whole lies inside all of them less often.
+
+    Returns
+    -------
+    curve : RiskCoverage
+        At the distinct thresholds only, so it does not depend on the order of rows. `curve.at(coverages)` draws it on
+        a grid.
+
+    Raises
+    ------
+    InputError
+        nan, errors outside [0, 1], shapes that do not fit.
+
+    Notes
+    -----
+    With the kept share m_i of each instance (1, 0, or what is kept of a tie), A = Σ w e m / Σ w and c = Σ w m / Σ w, the
+    risk R = A / c has the influence ((e m − A) + ε (c − m)) / c: the second part says that the threshold is estimated
+    too, with the error rate ε of the instances near it (a window of ranks of at most ± 5 %). The interval holds the
+    risks R' that are no farther from R than t standard deviations under R', whose variance is
+    d · (R'(1 − R') / c + (R − ε)² (1 − c) / c) / n with the design effect d of groups, weights and soft labels; its
+    small-sample correction and degrees of freedom are those of the error rate of all instances. Where no error is kept the
+    interval rests on the number kept, and where everything is kept it is that of `proportion_estimate`.
+
+    References
+    ----------
+    El-Yaniv, Wiener (2010), On the foundations of noise-free selective classification.
+    Geifman, El-Yaniv (2017), Selective classification for deep neural networks.
+
+    Examples
+    --------
+    >>> curve = risk_coverage_curve([0, 0, 1, 0], [0.1, 0.2, 0.2, 0.9])
+    >>> curve.coverage.tolist(), curve.risk.round(4).tolist(), curve.thresholds.tolist()
+    ([0.25, 0.75, 1.0], [0.0, 0.3333, 0.25], [0.1, 0.2, 0.9])
+    """
+    check_level(level)
+    ranked = rank_errors(errors, uncertainty, sample_weight)
+    units = make_units(ranked.n, groups, sample_weight)
+    return Bands.of(ranked, units).curve(None, level, "; ".join(unit_notes(units) + ranked.notes(units)))
+
+
+@final
+@dataclass(frozen=True, eq=False, slots=True)
+class Bands:
+    """Running sums over groups g (or instances) from which the variance of the risk at any coverage follows.
+
+    With the error mass a_g and the weight m_g that are kept of a group of weight w_g, a threshold inside block k keeps
+    a_g = a_g⁰ + f·Δa_g. A sum over groups of squares or products is `start` + f·`linear` + f²·`square` in that block.
+    """
+
+    ranked: RankedErrors
+    units: Units
+    dof: float
+    factor: float  # small-sample correction of the variance
+    sum_ww: float  # Σ w_g² / (Σ w)²
+    start: Floats  # (3, B): Σ a_g², Σ a_g m_g, Σ m_g², all over (Σ w)²
+    linear: Floats
+    square: Floats
+    with_size: Floats  # (2, B + 1): Σ a_g w_g, Σ m_g w_g at the blocks' ends, from 0
+
+    @classmethod
+    def of(cls, ranked: RankedErrors, units: Units) -> "Bands":
+        """O(n log n)."""
+        total = ranked.kept[-1]
+        w = np.ones_like(ranked.errors) if ranked.weights is None else ranked.weights
+        delta = np.stack([w * ranked.errors, w]) / total  # (2, m)
+        sizes = units.sizes / total
+        blocks, n_blocks = ranked.block, ranked.kept.size
+        if units.codes is None:
+            before, size = None, delta[1]
+        else:
+            delta, before, blocks, size = _cells(delta, ranked, units, sizes)
+
+        def by_block(values: Floats) -> Floats:
+            return values if blocks is None else np.bincount(blocks, values, n_blocks).astype(np.float64, copy=False)
+
+        a, m = delta
+        square = np.stack([by_block(a * a), by_block(a * m), by_block(m * m)])
+        linear = np.zeros_like(square)
+        if before is not None:
+            a0, m0 = before
+            linear = np.stack([by_block(2 * a0 * a), by_block(a0 * m + m0 * a), by_block(2 * m0 * m)])
+        start = np.cumsum(square + linear, axis=1) - (square + linear)
+        with_size = np.zeros((2, n_blocks + 1))
+        np.cumsum([by_block(a * size), by_block(m * size)], axis=1, out=with_size[:, 1:])
+        sum_ww = float((sizes**2).sum())
+        dof = factor = np.nan
+        if units.n_units > 1:
+            factor, dof = small_sample(ranked.unranked(ranked.errors - ranked.error_rate), units)
+        return cls(ranked, units, dof, factor, sum_ww, start, linear, square, with_size)
+
+    def curve(self, coverage: Floats | None, level: float, note: str) -> RiskCoverage:
+        """Risk and interval at coverages in (0, 1], or at every threshold; in chunks that stay in cache."""
+        ranked = self.ranked
+        counts = None if ranked.block is None else np.bincount(ranked.block)
+        sizes: Floats = np.cumsum(np.ones(ranked.kept.size) if counts is None else counts, dtype=np.float64)
+        size = ranked.kept.size if coverage is None else coverage.size
+        columns = np.empty((6, size))
+        for first in range(0, size, CHUNK):
+            chunk = slice(first, min(first + CHUNK, size))
+            if coverage is None:
+                k = np.arange(chunk.start, chunk.stop)
+                f = np.ones(k.size)
+            else:
+                k, f = ranked.place(coverage[chunk])
+            c, risk, low, high = self._at(k, f, level)
+            columns[:, chunk] = c, risk, low, high, ranked.thresholds[k], ranked.inside(sizes, k, f)
+        c, risk, low, high, thresholds, n_kept = columns
+        everything = c == 1
+        if everything.any():
+            codes = None if self.units.codes is None else _ranked_codes(ranked, self.units)
+            rate = proportion_estimate(ranked.errors, groups=codes, sample_weight=ranked.weights, level=level)
+            low[everything], high[everything] = rate.low, rate.high
+        return RiskCoverage(c, risk, low, high, thresholds, n_kept, level, note, self)
+
+    def _at(self, k: NDArray[np.intp], f: Floats, level: float) -> tuple[Floats, Floats, Floats, Floats]:
+        """Coverage, risk and its interval where the share f of block k is kept."""
+        ranked = self.ranked
+        wrong, kept = ranked.inside(ranked.wrong, k, f), ranked.inside(ranked.kept, k, f)
+        a, c, risk = wrong / ranked.kept[-1], kept / ranked.kept[-1], wrong / kept
+        if self.units.n_units == 1:
+            return c, risk, np.full_like(c, np.nan), np.full_like(c, np.nan)
+        rate = ranked.local_rate(c)
+        aa, am, mm = self.start[:, k] + f * (self.linear[:, k] + f * self.square[:, k])
+        aw, mw = self.with_size[:, k] + f * (self.with_size[:, k + 1] - self.with_size[:, k])
+        # Σ_g u_g² with u_g = a_g − ε m_g − b w_g, (Σ w)² taken out
+        b = a - rate * c
+        squares = aa + rate**2 * mm + b**2 * self.sum_ww - 2 * (rate * am + b * aw - rate * b * mw)
+        variance = self.factor * np.maximum(squares, 0.0) / c**2
+        low, high = risk_interval(
+            risk, rate, c, variance, n_units=self.units.n_units, sum_ww=self.sum_ww, dof=self.dof, level=level
+        )
+        return c, risk, low, high
+
+
+def small_sample(residuals: Floats, units: Units) -> tuple[float, float]:
+    """Factor that makes Σ u² / (Σ w)² of the units an unbiased variance, and its degrees of freedom; of residuals (n,)."""
+    kept = units.keep(residuals)
+    spread = spread_of_mean(kept, units)
+    plain = float((units.sums(kept[:, np.newaxis]) ** 2).sum() / units.sizes.sum() ** 2)
+    return spread.standard_error**2 / plain if plain > 0 else units.n_units / (units.n_units - 1), spread.dof
+
+
+def risk_interval(
+    risk: Floats | float,
+    rate: Floats | float,
+    coverage: Floats | float,
+    variance: Floats | float,
+    *,
+    n_units: int,
+    sum_ww: float,
+    dof: float,
+    level: float,
+) -> tuple[Floats, Floats]:
+    """Risks R' no farther than t standard deviations from the observed R, by the variance that each would have.
+
+    `rate` is the error rate near the threshold, `variance` the one found at R, `sum_ww` is Σ w_g² / (Σ w)².
+    """
+    risk, spare = np.asarray(risk), (1 - coverage) / coverage
+    quantile = min(float(special.stdtrit(dof, 0.5 + level / 2)), WIDEST)
+    plain = (risk * (1 - risk) / coverage + (risk - rate) ** 2 * spare) / n_units
+    with np.errstate(invalid="ignore", divide="ignore"):
+        # nothing varies: the size of the units alone says how many there are
+        design = np.where((plain > 0) & (variance > 1e-12 * plain), variance / plain, n_units * sum_ww)
+    k = np.minimum(quantile**2 * design / n_units, WIDEST**2)
+    # (R − R')² = k (R'(1 − R') / c + (R − ε)² (1 − c) / c) is quadratic in R'
+    wilson = k / coverage
+    half = risk + wilson / 2
+    root = np.sqrt(np.maximum(half**2 - (1 + wilson) * (risk**2 - k * (risk - rate) ** 2 * spare), 0.0))
+    low, high = (half - root) / (1 + wilson), (half + root) / (1 + wilson)
+    # with a handful of errors Wilson's lower limit is too high: take the exact one-sided one (Brown, Cai, DasGupta)
+    kept = np.maximum(coverage * n_units / design, risk)
+    with np.errstate(invalid="ignore"):
+        low = np.fmin(low, special.betaincinv(risk * kept, (1 - risk) * kept + 1, 1 - level))
+    return np.clip(low, 0.0, risk), np.clip(high, risk, 1.0)
+
+
+def _cells(
+    delta: Floats, ranked: RankedErrors, units: Units, sizes: Floats
+) -> tuple[Floats, Floats, NDArray[np.intp], Floats]:
+    """Sums over each group within each block, what the group had before, the block, and the group's size."""
+    codes = _ranked_codes(ranked, units)
+    by_group = np.argsort(codes, kind="stable")
+    codes = codes[by_group]
+    blocks = by_group if ranked.block is None else ranked.block[by_group]
+    new = np.flatnonzero((codes[1:] != codes[:-1]) | (blocks[1:] != blocks[:-1])) + 1
+    first = np.concatenate([[0], new])
+    cells = np.add.reduceat(delta[:, by_group], first, axis=1)
+    codes, blocks = codes[first], blocks[first]
+    running = np.cumsum(cells, axis=1) - cells
+    group_start = np.flatnonzero(np.concatenate([[True], codes[1:] != codes[:-1]]))
+    base = np.repeat(running[:, group_start], np.diff(np.append(group_start, codes.size)), axis=1)
+    return cells, running - base, blocks, sizes[codes]
+
+
+def _ranked_codes(ranked: RankedErrors, units: Units) -> NDArray[np.intp]:
+    """Group of each instance by order."""
+    assert units.codes is not None
+    codes = np.empty(ranked.n, dtype=np.intp)
+    codes[slice(None) if units.rows is None else units.rows] = units.codes
+    return codes[ranked.order]

@@ -1,0 +1,197 @@
+"""Everything the page shows, as plain values computed from an `Assay` alone."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uqassay.errors import InputError
+from uqassay.evidence.storage import plain, to_json
+from uqassay.evidence.verdict import reference_tradeoff
+from uqassay.measures.scores import SCORES
+from uqassay.metrics.choice_of_tradeoff import tradeoff_range
+from uqassay.report.definitions import definition, definitions
+from uqassay.report.distributions import confidence_lines, densities, mean_regions
+from uqassay.report.instances import instances
+from uqassay.report.lenses import lens_sections
+
+if TYPE_CHECKING:
+    from uqassay.evidence.result import Assay
+
+__all__ = ["SCHEMA", "payload", "tradeoff_grid"]
+
+SCHEMA = "uqassay.page/1"
+WORK = 4e7  # models × runs × instances × λ of the rankings kept; fewer λ where it would be more
+SUMMARISED = ("total-entropy", "epistemic-entropy", "credal-width")  # and what costs enough to have been asked for
+ABSTENTION_COSTS = (0.01, 0.02, 0.05, 0.1, 0.2, 1 / 3, 0.5, 1.0)
+
+
+def payload(assay: "Assay", *, command: str | None = None) -> dict[str, Any]:
+    """Values of the page that a strict JSON writer takes.
+
+    Parameters
+    ----------
+    assay : Assay
+    command : str, optional
+        The command line that makes the page again.
+
+    Returns
+    -------
+    dict
+        "assay": findings and settings as `Assay.to_json` gives them; "ranking": `Assay.ranked` at every λ of
+        `tradeoff_grid`; "regions", "densities", "confidence": from all instances; "instances": scores and sets of
+        single instances; "lenses": one entry per further question; "definitions".
+
+    Examples
+    --------
+    >>> import uqassay as uq
+    >>> p = payload(uq.assay({"m": uq.Point([[0.9, 0.1], [0.2, 0.8]])}, [0, 1]))
+    >>> p["models"][0]["name"], p["ranking"]["grid"][:3]
+    ('m', [0.0, 0.01, 0.02])
+    """
+    grid = tradeoff_grid(assay)
+    measures = [m for m in ("nonspecificity", "total-entropy") if m in assay.candidates[0].columns]
+    names = definitions(assay.settings, label_distributions=assay.labels.ndim == 2)
+    names.update({m: definition(m) for m in assay.settings.measures if m in SCORES})
+    names["distance"] = definition(assay.settings.distance_metric)
+    return plain(
+        {
+            "schema": SCHEMA,
+            "command": command,
+            "assay": to_json(assay),
+            "models": [
+                {
+                    "name": m.name,
+                    "kind": m.kind,
+                    "baseline": m.baseline,
+                    "runs": m.n_runs,
+                    "points": m.n_points,
+                    "precise": m.n_points == 1,
+                    "accuracy": float(m.columns["correct"].mean()),
+                    "floor": m.floor,
+                    "notes": m.notes,
+                }
+                for m in assay.models
+            ],
+            "facts": {
+                "instances": assay.n_instances,
+                "classes": assay.n_classes,
+                "groups": None if assay.groups is None else len(np.unique(assay.groups)),
+                "distributions": assay.labels.ndim == 2,
+                "level": assay.settings.level,
+                "draws": assay.settings.n_draws,
+                "resampled": assay.n_units,
+                "distance": assay.settings.distance,
+                "distance_metric": assay.settings.distance_metric,
+                "measures": [
+                    m for m in assay.settings.measures if m in SUMMARISED or (m in SCORES and SCORES[m].costly)
+                ],
+            },
+            "definitions": {name: d._asdict() for name, d in names.items()},
+            "ranking": _ranking(assay, grid),
+            "regions": mean_regions(assay),
+            "densities": densities(assay, float(grid[-1])),
+            "confidence": confidence_lines(assay, tuple(measures)),
+            "lenses": lens_sections(assay),
+            "instances": instances(assay),
+        }
+    )
+
+
+def tradeoff_grid(assay: "Assay") -> NDArray[np.float64]:
+    """The λ of the page: evenly spaced from 0 past the last change of the winner (within reason), with `assay.tradeoffs`.
+
+    Within reason is ten times what the page would show anyway; it names the winners beyond.
+
+    Examples
+    --------
+    >>> import uqassay as uq
+    >>> grid = tradeoff_grid(uq.assay({"m": uq.Point([[0.9, 0.1]])}, [0]))
+    >>> len(grid), float(grid[-1])
+    (201, 2.0)
+    """
+    scale = _scale(assay)
+    try:
+        last = max((low for low, _, _ in assay.winners()), default=0.0)
+    except InputError:
+        last = 0.0
+    top = max(2 * scale, assay.tradeoffs[-1])
+    top = max(top, min(1.2 * last, 10 * top))
+    work = sum(m.n_runs for m in assay.models) * assay.n_instances
+    intervals = int(np.clip(WORK / work, 41, 201)) - 1
+    wanted = top / intervals
+    power = 10.0 ** np.floor(np.log10(wanted))
+    step = next(float(f) * power for f in (1, 2, 5, 10) if f * power >= wanted * (1 - 1e-9))
+    even = np.round(np.arange(int(np.ceil(top / step - 1e-9)) + 1) * step, 12)
+    return np.union1d(even, assay.tradeoffs)
+
+
+def _scale(assay: "Assay") -> float:
+    """How λ shrinks from KL to this assay's distance; 1 where that cannot be known."""
+    try:
+        scale = assay.tradeoff_scale()
+    except InputError:
+        return 1.0
+    return scale if scale > 0 else 1.0
+
+
+def _ranking(assay: "Assay", grid: NDArray[np.float64]) -> dict[str, Any]:
+    keys = (
+        "estimate",
+        "low",
+        "high",
+        "win_probability",
+        "difference",
+        "difference_low",
+        "difference_high",
+        "pvalue_holm",
+    )
+    one = assay.n_units == 1  # nothing to resample, so no winning probability
+    tables: dict[str, dict[str, list[Any]]] = {m.name: {key: [] for key in (*keys, "below")} for m in assay.models}
+    order = []
+    for tradeoff in grid.tolist():
+        ranked = assay.ranked(tradeoff)
+        order.append([r.model for r in ranked])
+        for r in ranked:
+            row = (
+                float(r.estimate),
+                r.estimate.low,
+                r.estimate.high,
+                None if one else r.win_probability,
+                float(r.difference),
+                r.difference.low,
+                r.difference.high,
+                r.pvalue_holm,
+            )
+            for key, value in zip(keys, row, strict=True):
+                tables[r.model][key].append(value)
+            tables[r.model]["below"].append(r.below)
+    place = {m.name: j for j, m in enumerate(assay.models)}
+    try:
+        winners = [{"low": low, "high": high, "models": names} for low, high, names in assay.winners()]
+        changes = [{"at": at, "below": a, "above": b} for at, a, b in assay.ranking_changes()]
+    except InputError:
+        winners, changes = [], []
+    scale = _scale(assay)
+    questions = [{"abstention": False, "cost": None, **_range(False, None, scale)}]
+    questions += [{"abstention": True, "cost": cost, **_range(True, cost, scale)} for cost in ABSTENTION_COSTS]
+    return {
+        "grid": grid.tolist(),
+        "reference": int(np.flatnonzero(grid == reference_tradeoff(assay))[0]),
+        "models": [tables[m.name] for m in assay.models],
+        "order": [[place[name] for name in names] for names in order],
+        "winners": winners,
+        "changes": changes,
+        "questions": questions,
+        "scale": scale,
+    }
+
+
+def _range(abstention: bool, cost: float | None, scale: float) -> dict[str, Any]:
+    low, high, reason = tradeoff_range(abstention, cost)
+    reason = reason.replace(f"{1 / 3:g}", "1/3")
+    if scale != 1.0:
+        reason += (
+            f" For this distance λ is multiplied by {scale:.3g}, the ratio of the largest distance to the largest KL."
+        )
+    return {"low": low * scale, "high": high * scale, "reason": reason}

@@ -1,0 +1,116 @@
+"""Cells of next to no cost, their states, and a process that has ended, for the tests of the runner and its folders."""
+
+import json
+import os
+import signal
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+from uqassay.bench import owner as bench_owner
+from uqassay.bench.cell import Cell, CellResult
+from uqassay.bench.runner import run_cells
+from uqassay.bench.store import Store
+from uqassay.predictions import Members, Point
+
+WORK = "tests.bench.bench_work"
+STEPS = ("os.rename", "os.mkdir", "os.remove", "os.rmdir", "sqlite3.connect")  # and opening a file to write
+DEAD = f"{bench_owner._host()}.{bench_owner._boot()}.1.1"  # process 1 started in the machine's first tick, or never did
+N, K, MEMBERS = 20, 3, 4
+
+
+def draw(cell: Cell) -> CellResult:
+    """Random members and labels that depend on the cell alone; sleeps `pause` seconds before."""
+    time.sleep(cell.params.get("pause", 0.0))
+    rng = np.random.default_rng([cell.seed, len(cell.method)])
+    members = rng.dirichlet(np.ones(K), size=(N, MEMBERS))
+    labels = np.random.default_rng(5).integers(0, K, N)
+    return CellResult(Members(members), labels, scores={"density": rng.normal(size=N)}, facts={"device": "cpu"})
+
+
+def point(cell: Cell) -> CellResult:
+    """The same as a point prediction, without scores."""
+    drawn = draw(cell)
+    return CellResult(Point(drawn.prediction.mean_probs()), drawn.labels)
+
+
+def fail(cell: Cell) -> CellResult:
+    """Fail, unless a file says that the fault was mended."""
+    if not Path(cell.params.get("mended", "/nonexistent")).exists():
+        raise RuntimeError(f"no luck with seed {cell.seed}")
+    return draw(cell)
+
+
+def die(cell: Cell) -> CellResult:
+    """End the worker's process without a word."""
+    os.kill(os.getpid(), signal.SIGKILL)
+    return draw(cell)
+
+
+def nothing(cell: Cell) -> None:
+    """No result at all."""
+
+
+def misfit(cell: Cell) -> CellResult:
+    """A result that cannot be written: a label more than there are predictions."""
+    drawn = draw(cell)
+    return CellResult(drawn.prediction, np.append(drawn.labels, 0))
+
+
+def where(cell: Cell) -> CellResult:
+    """Tell the process and the threads."""
+    drawn = draw(cell)
+    facts = {"pid": os.getpid(), "threads": os.environ["OMP_NUM_THREADS"]}
+    return CellResult(drawn.prediction, drawn.labels, facts=facts)
+
+
+def cells(n: int = 12, pause: float = 0.15) -> list[Cell]:
+    """Half of them members, half points."""
+    names = ("draw", "point")
+    return [
+        Cell(f"{WORK}:{name}", dataset="toy", method=name, seed=seed, params={"pause": pause})
+        for seed in range(n // 2)
+        for name in names
+    ]
+
+
+def state(store: Store, cell: Cell) -> str:
+    """The state of a cell in the index of its folder."""
+    return store.index.row(cell.key)["state"]
+
+
+def drive(folder: str) -> None:
+    """A driver of its own; prints how many cells it ran and kept."""
+    summary = run_cells(cells(), folder, workers=2)
+    print(json.dumps([summary.n_ran, summary.n_kept, summary.failed]))
+
+
+def kill_everywhere(folder: str) -> None:
+    """Two cells in a process that is killed before its 1st, 2nd, … step on files and index, until one comes through.
+
+    Each is in a folder of its own; prints how many were killed.
+    """
+    for step in range(1, 1000):
+        child = os.fork()
+        if child == 0:
+            steps = iter(range(1, step))
+
+            def count(event: str, arguments: tuple, steps: Iterator[int] = steps) -> None:
+                writes = event == "open" and isinstance(arguments[2], int) and arguments[2] & (os.O_WRONLY | os.O_RDWR)
+                if (event in STEPS or writes) and next(steps, None) is None:
+                    os.kill(os.getpid(), signal.SIGKILL)
+
+            sys.addaudithook(count)
+            run_cells(cells(2, pause=0.0), f"{folder}/{step}", workers=0)
+            os._exit(0)
+        if os.waitpid(child, 0)[1] == 0:
+            print(step - 1)
+            return
+
+
+if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # shells have what runs in the background ignore it
+    {"drive": drive, "kill-everywhere": kill_everywhere}[sys.argv[1]](sys.argv[2])

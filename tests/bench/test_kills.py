@@ -1,0 +1,205 @@
+"""Killed at any moment, a benchmark goes on and ends with the same bits; several drivers share one folder."""
+
+import json
+import os
+import random
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from contextlib import suppress
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tests.bench.bench_work import WORK, cells
+
+import uqassay as uq
+from uqassay.bench.index import INDEX
+from uqassay.bench.runner import run_cells
+from uqassay.bench.store import Store
+
+SOURCE = Path(uq.__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
+N_KILLS = 20
+pytestmark = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks for processes in /proc")
+
+
+def start(folder, what="drive"):
+    path = os.pathsep.join([str(SOURCE), str(ROOT)])
+    return subprocess.Popen(
+        [sys.executable, "-m", WORK, what, str(folder)],
+        env={**os.environ, "PYTHONPATH": path},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+
+
+def processes_of(session):
+    """Living processes of a session, and their parents."""
+    found = {}
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            with suppress(OSError):
+                fields = (entry / "stat").read_text().rpartition(")")[2].split()
+                if int(fields[3]) == session and fields[0] not in "ZX":
+                    found[int(entry.name)] = (entry / "cmdline").read_bytes()
+    return found
+
+
+def workers_of(driver):
+    return [pid for pid, line in processes_of(driver.pid).items() if pid != driver.pid and b"spawn_main" in line]
+
+
+def is_running(folder):
+    return (folder / INDEX).exists() and Store(folder).counts()["running"] > 0
+
+
+def left_of(driver):
+    """Processes that are still there some seconds after a driver has ended."""
+    deadline = time.monotonic() + 20
+    while (left := processes_of(driver.pid)) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    return left
+
+
+def bits(folder):
+    """Every array of every result, and what the index says of it."""
+    store = Store(folder, create=False)
+    found = {}
+    for row in store.index.rows():
+        place = store.place(row["key"])
+        arrays = {}
+        for file in ("prediction.npz", "scores.npz"):
+            if (place / file).exists():
+                with np.load(place / file, allow_pickle=False) as archive:
+                    arrays |= {f"{file}/{k}": (archive[k].dtype.str, archive[k].tobytes()) for k in archive.files}
+        kept = ("key", "cell", "dataset", "method", "params", "condition", "seed", "state", "hash", "accuracy", "owner")
+        found[row["key"]] = ({name: row[name] for name in kept}, arrays)
+    return found
+
+
+def end(driver):
+    """Wait until a driver ends by itself, without a word of error."""
+    out, err = driver.communicate(timeout=90)
+    assert (driver.returncode, err) == (0, "")
+    return json.loads(out)
+
+
+@pytest.fixture(scope="module")
+def uninterrupted(
+    tmp_path_factory,
+):
+    pytest.importorskip("distributed")
+    folder = tmp_path_factory.mktemp("whole")
+    assert end(start(folder)) == [12, 0, {}]
+    return bits(folder)
+
+
+@pytest.fixture
+def drivers():
+    """Starts drivers; none of them outlives the test."""
+    started = []
+
+    def begin(folder, what="drive"):
+        started.append(start(folder, what))
+        return started[-1]
+
+    yield begin
+    for driver in started:
+        with suppress(ProcessLookupError):
+            os.killpg(driver.pid, signal.SIGKILL)
+        driver.communicate()
+
+
+@pytest.mark.slow
+def test_twenty_kills_of_drivers_and_workers_leave_the_bits_of_an_uninterrupted_run(uninterrupted, drivers, tmp_path):
+    rng = random.Random(20)
+    victims = ["driver", "worker"] * (N_KILLS // 2)
+    rng.shuffle(victims)
+    folders = [tmp_path / "0"]
+    started = [drivers(folders[-1])]
+    while victims:
+        driver = started[-1]
+        while victims[-1] == "worker" and driver.poll() is None and not workers_of(driver):
+            time.sleep(0.02)
+        if rng.random() < 0.7:  # while cells run; the others at any moment, while workers start or end
+            while driver.poll() is None and not is_running(folders[-1]):
+                time.sleep(0.02)
+            time.sleep(rng.uniform(0.0, 0.2))
+        else:
+            time.sleep(rng.uniform(0.0, 1.5))
+        if driver.poll() is not None:  # it came to its end, or was the last victim
+            if driver.returncode == 0:
+                end(driver)
+                assert bits(folders[-1]) == uninterrupted
+                folders.append(tmp_path / str(len(folders)))
+            started.append(drivers(folders[-1]))
+            continue
+        targets = workers_of(driver) if victims[-1] == "worker" else [driver.pid]
+        with suppress(ProcessLookupError, IndexError):  # it ended in this moment
+            os.kill(rng.choice(targets), signal.SIGKILL)
+            if victims.pop() == "driver":
+                driver.wait(60)
+    started[-1].wait(90)
+    end(drivers(folders[-1]))
+    assert bits(folders[-1]) == uninterrupted
+    attempts = 0
+    for folder in folders:
+        attempts += sum(row["attempt"] - 1 for row in Store(folder).index.rows())
+        assert run_cells(cells(), folder, workers=0).n_kept == len(uninterrupted)
+        assert list((folder / "drafts").iterdir()) == []
+    assert attempts >= 3  # so many cells were killed while they ran
+    assert [left_of(driver) for driver in started] == [{}] * len(started)  # no worker outlives its driver
+
+
+@pytest.mark.slow
+def test_killed_before_any_step_on_its_files_and_index_a_run_ends_with_the_same_bits(tmp_path, drivers):
+    whole = tmp_path / "whole"
+    run_cells(cells(2, pause=0.0), whole, workers=0)
+    n_killed = end(drivers(tmp_path, "kill-everywhere"))
+    assert n_killed >= 20
+    adopted = 0
+    for step in range(1, n_killed + 1):
+        folder = tmp_path / str(step)
+        states = Store(folder).counts()
+        files = len(list((folder / "cells").glob("*/*/metadata.json")))
+        adopted += files > states["done"]
+        assert files >= states["done"]  # the index never runs ahead of the files
+        summary = run_cells(cells(2, pause=0.0), folder, workers=0)
+        assert (summary.n_kept, summary.failed) == (files, {})
+        assert bits(folder) == bits(whole)
+        assert list((folder / "drafts").iterdir()) == []
+    assert adopted >= 1  # killed between the files and their record
+
+
+@pytest.mark.slow
+def test_two_drivers_on_one_folder_count_each_cell_once(uninterrupted, drivers, tmp_path):
+    both = [drivers(tmp_path), drivers(tmp_path)]
+    summaries = [end(driver) for driver in both]
+    assert sum(ran for ran, _, _ in summaries) == 12
+    assert bits(tmp_path) == uninterrupted
+    base = sqlite3.connect(tmp_path / INDEX)
+    assert base.execute("SELECT DISTINCT attempt FROM cells").fetchall() == [(1,)]
+    base.close()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("pause", [0.0, 0.3, 1.0])  # while the workers start, and while cells run
+def test_interrupt_ends_the_driver_and_its_workers(uninterrupted, drivers, tmp_path, pause):
+    driver = drivers(tmp_path)
+    while not workers_of(driver):
+        time.sleep(0.02)
+    time.sleep(pause)
+    os.killpg(driver.pid, signal.SIGINT)  # as a terminal does, to all processes
+    _, err = driver.communicate(timeout=60)
+    assert driver.returncode != 0
+    assert err.rstrip().endswith("KeyboardInterrupt")
+    assert "Dask Worker process" not in err
+    assert left_of(driver) == {}
+    assert Store(tmp_path).counts()["running"] == 0
+    end(drivers(tmp_path))
+    assert bits(tmp_path) == uninterrupted

@@ -1,0 +1,528 @@
+"""Calibration tests of an assay: the library's own numbers, what is afforded, what is said, and that all of it is kept."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from tests.kinds import KINDS, random_prediction
+
+import uqassay as uq
+from uqassay.calibration.credal_hypothesis import credal_calibration_test
+from uqassay.calibration.single_hypothesis import calibration_test
+from uqassay.errors import InputError
+from uqassay.evidence import calibration_cost as cost
+from uqassay.evidence import calibration_tests as module
+from uqassay.evidence.calibration_cost import choose_instances
+from uqassay.evidence.calibration_tests import (
+    CalibrationPlan,
+    calibration_tests,
+    check_measures,
+    holm_adjusted,
+)
+from uqassay.evidence.classwise_error import classwise_errors
+from uqassay.metrics.calibration.reliability import expected_calibration_error
+
+BOTH = ("ece-confidence", "ece-classwise")
+
+
+def drawn(probs, generator):
+    """One label from each distribution."""
+    return (generator.random((len(probs), 1)) > probs.cumsum(axis=1)).sum(axis=1)
+
+
+@pytest.fixture(scope="module")
+def judged():
+    """An ensemble whose first member is the truth, a point that is too sure, and a Dirichlet."""
+    g = np.random.default_rng(3)
+    truth = g.dirichlet(np.ones(3), 150)
+    members = np.stack([truth, g.dirichlet(np.ones(3), 150), g.dirichlet(np.ones(3), 150)], axis=1)
+    sure = truth**4 / (truth**4).sum(axis=1, keepdims=True)
+    y = drawn(truth, g)
+    models = {"DE": uq.Members(members), "sure": uq.Point(sure), "EDL": uq.Dirichlet(0.5 + 8 * truth, n_draws=10)}
+    return uq.assay(models, y, n_draws=20, tradeoffs=[0.5]), models, y
+
+
+def one(assay, model, measure):
+    found = [t for t in assay.calibration if (t.model, t.measure) == (model, measure)]
+    assert len(found) == 1
+    return found[0]
+
+
+# -- the numbers ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("measure", BOTH)
+def test_sets_are_tested_as_the_library_tests_them(measure, judged):
+    assay, models, y = judged
+    mine = one(assay, "DE", measure)
+    expected = credal_calibration_test(y, models["DE"], measure=measure, rng=np.random.default_rng([0, 21]))
+    assert (mine.tested, mine.n_members, mine.noun, mine.null_kind) == ("mixtures", 3, "members", "minimised")
+    assert mine.statistic == expected.statistic
+    assert mine.weights.tolist() == expected.weights.tolist()
+    assert mine.null.tolist() == expected.null.tolist()
+    assert mine.pvalue == expected.pvalue > 0.05  # no further draws
+    assert (mine.n_draws, mine.smallest_pvalue, mine.notion) == (99, 0.01, expected.notion)
+    assert mine.width == pytest.approx(np.ptp(models["DE"].probs, axis=1).mean())
+
+
+@pytest.mark.parametrize("measure", BOTH)
+def test_points_and_single_members_are_tested_as_the_library_tests_them(measure, judged):
+    assay, models, y = judged
+    stream = {"measure": measure, "rng": np.random.default_rng([0, 23])}
+    point = one(assay, "sure", measure)
+    expected = calibration_test(y, models["sure"], n_draws=999, **stream)
+    assert (point.tested, point.n_members, point.n_draws) == ("mean", 1, 999)
+    assert (point.statistic, point.pvalue) == (expected.statistic, expected.pvalue)
+    assert (point.weights.tolist(), point.member_values.size, point.width) == ([1.0], 0, 0.0)
+    found = one(assay, "DE", measure)
+    singles = [*models["DE"].probs.transpose(1, 0, 2), models["DE"].mean_probs()]
+    each = [calibration_test(y, p, n_draws=99, measure=measure, rng=np.random.default_rng([0, 23])) for p in singles]
+    assert [*found.member_values, found.mean_value] == pytest.approx([t.statistic for t in each], rel=1e-12)
+    assert [*found.member_pvalues, found.mean_pvalue] == [t.pvalue for t in each]
+    assert found.statistic <= min(found.mean_value, *found.member_values) + 1e-12
+
+
+def test_accuracy_and_diagrams_before_and_after(judged):
+    assay, models, y = judged
+    found = one(assay, "DE", "ece-confidence")
+    for probs, accuracy, diagram, value in (
+        (models["DE"].mean_probs(), found.accuracy_mean, found.before, found.mean_value),
+        (found.weights @ models["DE"].probs, found.accuracy_weighted, found.after, found.statistic),
+    ):
+        assert accuracy == pytest.approx((probs.argmax(axis=1) == y).mean())
+        filled = diagram.count > 0
+        gaps = np.abs(diagram.accuracy - diagram.confidence)[filled]
+        assert (diagram.count[filled] * gaps).sum() / 150 == pytest.approx(value)
+        assert diagram.count.sum() == 150
+
+
+def test_the_smallest_pvalue_of_a_set_gets_further_draws(judged):
+    """They count as many as a search of every draw, or more."""
+    _, models, y = judged
+    wrong = y.copy()
+    wrong[:100] = (y[:100] + 1) % 3
+    p = uq.Members(models["DE"].probs[:, :2])
+    found = one(uq.assay({"DE": p}, wrong, n_draws=5, calibration=["ece-confidence"]), "DE", "ece-confidence")
+    plain = credal_calibration_test(wrong, p, rng=np.random.default_rng([0, 21]))
+    assert plain.pvalue == 0.01
+    assert (found.n_draws, len(found.null)) == (999, 99)
+    assert 0.001 <= found.pvalue < 0.01
+    searched = credal_calibration_test(wrong, p, n_draws=999)
+    assert found.pvalue >= searched.pvalue - 0.002
+
+
+def test_further_draws_keep_the_level():
+    """With a fitted mixture as the truth, p ≤ α in about α of the samples or less, for all α that matter."""
+    g = np.random.default_rng(1)
+    members = g.dirichlet(np.ones(2), (20, 2))
+    measure = check_measures(["ece-confidence"], "calibration")
+    plan = CalibrationPlan(n_draws=19, n_more=80, members=False)
+    pvalues = []
+    for seed in range(150):
+        labels = drawn(members.mean(axis=1), np.random.default_rng(1000 + seed))
+        plan = plan._replace(seed=seed)
+        pvalues.append(
+            module.tested_run("m", 0, uq.Members(members), labels, measure, plan, 20, notes=(), mixed=True)[0].pvalue
+        )
+    for alpha in (0.05, 0.1):
+        allowed = alpha + 3 * np.sqrt(alpha * (1 - alpha) / 150)
+        assert np.mean(np.array(pvalues) <= alpha) <= allowed + 0.03  # the truth is fitted, not known
+
+
+def test_adjusted_for_all_tests(judged):
+    assay, _, _ = judged
+    rows = assay.calibration_rows()
+    assert [row["pvalue_holm"] for row in rows] == pytest.approx(uq.statistics.holm([r["pvalue"] for r in rows]))
+    assert [row["pvalue_holm"] for row in rows] == pytest.approx(holm_adjusted(assay.calibration))
+    table = assay.calibration_table()
+    assert len(table) == len(assay.calibration) == 6
+    assert table.run.tolist() == [1] * 6
+    assert list(table.columns) == list(module.ModelCalibration.row(assay.calibration[0])) or set(table.columns) == set(
+        rows[0]
+    )
+
+
+# -- what is tested ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_is_tested(kind, random_generator):
+    p = random_prediction(kind, random_generator, n=20, n_classes=3)
+    found = uq.assay({"m": p}, random_generator.integers(0, 3, 20), n_draws=5, tradeoffs=[0.5]).calibration
+    assert [t.measure for t in found] == list(BOTH)
+    tested, n, noun = {
+        "Members": ("mixtures", 3, "members"),
+        "Vertices": ("mixtures", 3, "vertices"),
+        "Intervals": ("mixtures", 6, "vertices"),
+        "Masses": ("mixtures", 6, "vertices"),
+    }.get(kind, ("mean", 1, "members"))
+    for t in found:
+        assert (t.tested, t.n_members, t.noun) == (tested, n, noun)
+        assert t.weights.sum() == pytest.approx(1.0)
+        assert 0 < t.pvalue <= 1
+        assert len(t.member_values) == len(t.member_pvalues) == (3 if kind in ("Members", "Vertices") else 0)
+        assert t.width == pytest.approx(float((p.upper_probs() - p.lower_probs()).mean()))
+    assert ("draws have no number" in found[0].note) == (kind in ("Dirichlet", "GaussianLogits"))
+
+
+def test_one_member_is_a_point(random_generator):
+    p = random_generator.dirichlet(np.ones(3), (30, 1))
+    y = random_generator.integers(0, 3, 30)
+    a, b = (uq.assay({"m": q}, y, n_draws=5).calibration for q in (uq.Members(p), uq.Point(p[:, 0])))
+    assert [t.pvalue for t in a] == [t.pvalue for t in b]
+    assert {t.tested for t in a} == {"mean"}
+
+
+@pytest.mark.parametrize(("n", "k", "m"), [(1, 2, 2), (2, 3, 1), (5, 2, 3)])
+def test_a_few_instances_are_enough(n, k, m, random_generator):
+    p = uq.Members(random_generator.dirichlet(np.ones(k), (n, m)))
+    found = uq.assay({"m": p}, random_generator.integers(0, k, n), n_draws=5).calibration
+    assert all(0 < t.pvalue <= 1 for t in found)
+
+
+def test_members_that_are_all_equal_and_half_precision(random_generator):
+    p = np.repeat(random_generator.dirichlet(np.ones(3), (40, 1)), 4, axis=1).astype(np.float16)
+    p.flags.writeable = False
+    found = uq.assay({"m": uq.Members(p)}, random_generator.integers(0, 3, 40), n_draws=5).calibration
+    for t in found:
+        assert t.statistic == pytest.approx(t.mean_value, abs=2e-3)
+        assert t.member_values == pytest.approx(np.full(4, t.mean_value), abs=2e-3)
+
+
+def test_no_measures_no_tests(judged):
+    _, models, y = judged
+    found = uq.assay(models, y, calibration=(), n_draws=5)
+    assert (found.calibration, found.calibration_rows(), found.to_json()["calibration"]) == ((), [], [])
+    assert found.calibration_table().empty
+    metrics = {row["metric"] for row in found.finding_rows()}
+    assert "calibration-pvalue" not in metrics
+    assert "ece-classwise" in metrics
+    assert "calibrat" not in " ".join(found.verdict())
+
+
+def test_label_distributions_are_not_tested(judged):
+    _, models, _ = judged
+    votes = np.random.default_rng(0).integers(1, 5, (150, 3))
+    found = uq.assay(models, votes, n_draws=5)
+    assert {(t.tested, t.n_tested, np.isnan(t.pvalue)) for t in found.calibration} == {("nothing", 0, True)}
+    rows = [r for r in found.finding_rows() if r["metric"] == "calibration-pvalue"]
+    assert len(rows) == 6
+    assert all(np.isnan(r["estimate"]) and "label distributions are not tested" in r["note"] for r in rows)
+    assert any(w.startswith("Calibration is not tested") for w in found.warnings)
+    assert "calibrat" not in " ".join(found.verdict())
+
+
+def test_groups_are_warned_of_and_kept_whole(judged):
+    _, models, y = judged
+    groups = np.repeat(np.arange(50), 3)
+    found = uq.assay(models, y, groups=groups, n_draws=5, calibration=["ece-confidence"])
+    assert all(t.note.count("dependence within groups is not accounted for") == 1 for t in found.calibration)
+    assert any("take labels for independent" in w for w in found.warnings)
+    rows = choose_instances(150, 31, groups, 4)
+    assert len(rows) == 33
+    assert np.unique(groups[rows], return_counts=True)[1].tolist() == [3] * 11
+    assert (np.diff(rows) > 0).all()
+    assert choose_instances(150, 40, None, 4).size == 40
+    assert choose_instances(5, 9, None, 4).tolist() == [0, 1, 2, 3, 4]
+
+
+def test_runs_are_tested_one_by_one(judged):
+    _, models, y = judged
+    runs = [models["sure"], uq.Point(models["DE"].probs[:, 0])]
+    found = uq.assay({"two": runs}, y, n_draws=5, calibration=["ece-confidence"])
+    assert [t.run for t in found.calibration] == [0, 1]
+    rows = [r for r in found.finding_rows() if r["metric"] == "calibration-pvalue"]
+    assert [(r["run"], r["estimate"]) for r in rows] == [
+        ("all", 2 * found.calibration[0].pvalue),
+        ("1", found.calibration[0].pvalue),
+        ("2", found.calibration[1].pvalue),
+    ]
+    assert rows[0]["method"].endswith("in some run, Bonferroni")
+    alone = [uq.assay({"one": run}, y, n_draws=5, calibration=["ece-confidence"]).calibration[0] for run in runs]
+    assert [t.pvalue for t in alone] == [t.pvalue for t in found.calibration]
+
+
+# -- what is afforded -------------------------------------------------------------------------------------------------
+
+
+def test_large_test_sets_are_tested_in_part(monkeypatch, judged):
+    _, models, y = judged
+    monkeypatch.setattr(cost, "FEWEST", 20)
+    monkeypatch.setattr(cost, "PAGE_WORK", 16_000)
+    found = uq.assay(models, y, n_draws=5)
+    sizes = {t.n_tested for t in found.calibration}
+    assert len(sizes) == 1  # the same for all models
+    n = sizes.pop()
+    assert 20 <= n < 150
+    assert {t.n_instances for t in found.calibration} == {150}
+    assert all(t.note.startswith(f"tested on {n} of 150 instances") for t in found.calibration)
+    assert any(f"took {n} of the 150 instances" in w for w in found.warnings)
+    rows = choose_instances(150, n, None, 0)
+    part = credal_calibration_test(y[rows], models["DE"][rows], rng=np.random.default_rng([0, 21]))
+    assert one(found, "DE", "ece-confidence").statistic == part.statistic
+    assert f"on {n} of 150 instances" in found.verdict()[-1]
+    row = next(r for r in found.finding_rows() if r["metric"] == "calibration-pvalue")
+    assert row["n"] == n
+
+
+def test_too_many_runs_leave_the_first(monkeypatch, judged):
+    _, models, y = judged
+    monkeypatch.setattr(cost, "PAGE_WORK", 20_000)
+    found = uq.assay({"DE": [models["DE"]] * 5}, y, n_draws=5, calibration=["ece-confidence"])
+    assert [t.run for t in found.calibration] == [0]
+    assert "run 1 of 5 alone was tested" in found.calibration[0].note
+    rows = [r for r in found.finding_rows() if r["metric"] == "calibration-pvalue"]
+    assert [r["run"] for r in rows] == ["all", "1"]
+
+
+def test_sets_that_cost_too_much_are_tested_by_their_mean(monkeypatch, judged):
+    _, models, y = judged
+    monkeypatch.setattr(cost, "LARGEST_WORK", 300 * 50)
+    t = one(uq.assay({"DE": models["DE"]}, y, n_draws=5, calibration=["ece-confidence"]), "DE", "ece-confidence")
+    assert (t.tested, t.n_members) == ("mean", 1)
+    assert "the mean alone was tested: searching the mixtures of 3 points over 3 classes" in t.note
+    assert t.statistic == pytest.approx(
+        expected_calibration_error(models["DE"].labels() == y, models["DE"].mean_probs().max(axis=1))
+    )
+
+
+@pytest.mark.parametrize(("n", "k", "m", "most"), [(10_000, 10, 3, 2100), (100_000, 100, 10, 400), (897, 10, 10, 897)])
+def test_what_a_page_costs(n, k, m, most):
+    """Sizes alone: nothing is computed."""
+    sizes = uq.Members(np.full((1, m, k), 1 / k))
+    can = cost.afforded({"a": (sizes,), "b": (sizes,)}, 2, n)
+    assert can.n_tested <= most
+    assert can.n_tested >= min(n, 300)
+    assert not can.by_mean
+
+
+# -- what is said and kept --------------------------------------------------------------------------------------------
+
+
+def test_findings_hold_the_pvalues(judged):
+    assay, _, _ = judged
+    rows = [r for r in assay.finding_rows() if r["metric"] == "calibration-pvalue"]
+    assert [(r["model"], r["run"], r["score"], r["estimate"], r["n"]) for r in rows] == [
+        (t.model, "all", t.measure, t.pvalue, t.n_tested) for t in assay.calibration
+    ]
+    methods = {r["model"]: r["method"] for r in rows}
+    assert methods["DE"] == "no mixture is calibrated, 99 draws"
+    assert methods["sure"] == "the mean is not calibrated, 999 draws"
+
+
+def test_classwise_error_against_brute_force(judged):
+    assay, models, y = judged
+    edges = np.linspace(0, 1, 11)
+
+    def by_hand(p, observed):
+        total = 0.0
+        for k in range(3):
+            place = np.clip(np.searchsorted(edges, p[:, k], side="left") - 1, 0, 9)
+            total += sum(abs((p[place == b, k] - observed[place == b, k]).sum()) for b in range(10))
+        return total / 3 / len(p)
+
+    rows = {r["model"]: r for r in assay.finding_rows() if r["metric"] == "ece-classwise" and r["run"] == "all"}
+    assert set(rows) == {"DE", "sure", "EDL", "class-prior"}
+    for name, model in models.items():
+        assert rows[name]["estimate"] == pytest.approx(by_hand(model.mean_probs(), np.eye(3)[y]))
+    assert rows["class-prior"]["estimate"] == pytest.approx(0, abs=1e-12)
+    assert one(assay, "sure", "ece-classwise").statistic == pytest.approx(rows["sure"]["estimate"])
+    votes = np.random.default_rng(0).dirichlet(np.ones(3), 150)
+    a, b = models["sure"], uq.Point(models["DE"].probs[:, 1])
+    pooled, *each = classwise_errors([a, b], votes)
+    assert each == pytest.approx([by_hand(p.probs, votes) for p in (a, b)])
+    assert pooled == pytest.approx(by_hand(np.concatenate([a.probs, b.probs]), np.concatenate([votes, votes])))
+
+
+def test_the_verdict_names_what_is_rejected(judged):
+    assay, models, y = judged
+    said = assay.verdict()[-1]
+    assert said.endswith(", adjusted by Holm for 6 tests.")
+    assert "sure is neither confidence nor classwise calibrated (p ≤ .006)" in said
+    assert "DE" not in said
+    wrong = uq.assay({"DE": models["DE"], "DF": models["DE"]}, (y + 1) % 3, n_draws=5).verdict()[-1]
+    assert wrong.startswith("No mixture of the members of DE or DF is confidence or classwise calibrated (p ≤ ")
+    alone = uq.assay({"DE": models["DE"]}, (y + 1) % 3, n_draws=5, calibration=["ece-classwise"]).verdict()[-1]
+    assert alone.startswith("No mixture of the 3 members of DE is classwise calibrated (p = ")
+    assert alone.endswith(", in a test.")
+    fine = uq.assay({"DE": models["DE"]}, y, n_draws=5, calibration=["ece-classwise"]).verdict()[-1]
+    assert fine.startswith(
+        "The calibration tests could not tell the best mixture of the members from a calibrated one (p = "
+    )
+
+
+def test_the_verdict_says_where_the_plain_mean_would_pass(judged):
+    _, models, y = judged
+    wrong = uq.assay({"DE": models["DE"]}, (y + 1) % 3, n_draws=5, calibration=["ece-classwise"])
+    assert "yet the mean" not in wrong.verdict()[-1]
+    doubtful = replace(wrong, calibration=tuple(replace(test, mean_pvalue=0.3) for test in wrong.calibration))
+    assert doubtful.verdict()[-1] == wrong.verdict()[-1].replace(
+        ", in a test.", " (yet the mean of DE, tested alone, is not rejected), in a test."
+    )
+
+
+def test_the_same_seed_gives_the_same_tests(judged):
+    assay, models, y = judged
+    again = uq.assay(models, y, n_draws=5)
+    other = uq.assay({"DE": models["DE"]}, y, n_draws=5, rng=1)
+    alone = uq.assay({"DE": models["DE"]}, y, n_draws=5, calibration=BOTH[::-1])
+    for t in assay.calibration:
+        same = one(again, t.model, t.measure)
+        assert (same.pvalue, same.null.tolist()) == (t.pvalue, t.null.tolist())
+    for t in alone.calibration:  # neither other models nor the order of the measures matter
+        assert t.null.tolist() == one(assay, "DE", t.measure).null.tolist()
+    assert other.calibration[0].null.tolist() != one(assay, "DE", "ece-confidence").null.tolist()
+
+
+def test_chunks_do_not_matter(judged, monkeypatch):
+    from uqassay.calibration import mixtures, random_null
+    from uqassay.evidence import classwise_error
+
+    assay, models, y = judged
+    for room in (mixtures, random_null):
+        monkeypatch.setattr(room, "CHUNK_BYTES", 20_000)
+    monkeypatch.setattr(classwise_error, "PART_BYTES", 400)
+    small = uq.assay(models, y, n_draws=5)
+    for t, s in zip(assay.calibration, small.calibration, strict=True):
+        assert s.pvalue == t.pvalue
+        assert s.null == pytest.approx(t.null, abs=1e-12)
+    assert small.classwise_error["sure"] == pytest.approx(assay.classwise_error["sure"], abs=1e-12)
+
+
+def test_saved_and_loaded_tests_agree(judged, tmp_path):
+    assay, models, _ = judged
+    undefined = uq.assay(models, np.full((150, 3), 1 / 3), n_draws=5)
+    for kept in (assay, undefined):
+        again = uq.Assay.load(kept.save(tmp_path / "kept"))
+        assert again.classwise_error == kept.classwise_error
+        for a, b in zip(kept.calibration, again.calibration, strict=True):
+            for name in module.ModelCalibration.__dataclass_fields__:
+                first, second = getattr(a, name), getattr(b, name)
+                if name in ("before", "after"):
+                    assert (first is None) == (second is None)
+                    first, second = (x and {k: v.tolist() for k, v in vars(x).items()} for x in (first, second))
+                elif isinstance(first, np.ndarray):
+                    first, second = first.tolist(), second.tolist()
+                assert repr(first) == repr(second), name
+        assert repr(again.calibration_rows()) == repr(kept.calibration_rows())
+        assert again.verdict() == kept.verdict()
+
+
+def test_json_holds_the_tests(judged):
+    assay, _, _ = judged
+    rows = assay.to_json()["calibration"]
+    assert [(r["model"], r["measure"], r["pvalue"]) for r in rows] == [
+        (t.model, t.measure, t.pvalue) for t in assay.calibration
+    ]
+    assert rows[0]["weights"] == assay.calibration[0].weights.tolist()
+    assert rows[0]["before"]["count"] == assay.calibration[0].before.count.tolist()
+    assert "null" not in rows[0]
+
+
+@pytest.mark.parametrize(
+    ("calibration", "message"),
+    [
+        ("ece-confidence", r"calibration: must be a sequence of names of measures; got 'ece-confidence'; write \("),
+        (None, "calibration: must be a sequence of names of measures; got None"),
+        (["ece"], "calibration: must be among ece-confidence, .*; got 'ece'; choose from them, or \\(\\) for none"),
+        ([3], "calibration: must be among ece-confidence, .*; got 3"),
+    ],
+)
+def test_bad_measures_are_refused(calibration, message):
+    with pytest.raises(InputError, match=message):
+        uq.assay({"m": uq.Point([[0.5, 0.5]])}, [0], calibration=calibration)
+
+
+def test_a_measure_of_ones_own_and_one_given_twice():
+    own = replace(check_measures(["ece-confidence"], "x")[0], name="mine")
+    assert [m.name for m in check_measures([own, "skce-ul", own, "skce-ul"], "x")] == ["mine", "skce-ul"]
+    tests = calibration_tests(
+        {"m": (uq.Point([[0.5, 0.5], [0.5, 0.5]]),)}, np.array([0, 1]), [own], groups=None, plan=CalibrationPlan()
+    )
+    assert [(t.measure, t.statistic) for t in tests] == [("mine", 0.0)]
+
+
+def test_an_undefined_pvalue_says_why():
+    found = uq.assay({"m": uq.Point([[0.5, 0.5]])}, [0], n_draws=5, calibration=["skce-ul", "ece-confidence"])
+    t = found.calibration[0]
+    assert np.isnan(t.pvalue)
+    assert "the measure is undefined for these labels with 1 instance" in t.note
+    assert np.isnan(found.calibration_rows()[0]["pvalue_holm"])
+
+
+@pytest.mark.parametrize("measure", ["skce-ul", "skce-uq", "l2-confidence-debiased", "hosmer-lemeshow-paper-code"])
+def test_a_set_whose_measure_is_undefined_has_a_result(measure, random_generator, tmp_path):
+    members = random_generator.dirichlet([1.0] * 3, (1, 4))
+    kinds = {"DE": uq.Members(members), "V": uq.Vertices(members), "box": uq.Intervals(members.min(1), members.max(1))}
+    found = uq.assay(kinds, [1], n_draws=5, calibration=[measure, "ece-confidence"], tradeoffs=[0.5])
+    for t in found.calibration[::2]:
+        assert np.isnan([t.statistic, t.pvalue, t.accuracy_weighted, *t.weights]).all()
+        assert t.reason == "the measure is undefined for these labels with 1 instance"
+        assert (t.after, t.before.count.sum()) == (None, 1)
+    for t in found.calibration[1::2]:
+        assert np.isfinite(t.pvalue)
+        assert (t.reason, t.after.count.sum()) == ("", 1)
+    again = uq.Assay.load(found.save(tmp_path / "kept"))
+    assert [t.after is None for t in again.calibration] == [True, False] * 3
+    assert repr(again.calibration_rows()) == repr(found.calibration_rows())
+    rows = [r for r in found.finding_rows() if r["metric"] == "calibration-pvalue"]
+    assert [np.isnan(r["estimate"]) for r in rows] == [True, False] * 3
+
+
+def test_weights_where_the_search_of_the_authors_code_began_are_none(random_generator):
+    members = random_generator.dirichlet([1.0] * 3, (3, 4))
+    measure = check_measures(["hosmer-lemeshow"], "measure")  # their variant divides 0 by 0 in empty bins
+    plan = CalibrationPlan(null="random", convention="paper-code", n_draws=9, n_more=0)
+    y = np.array([0, 1, 2])
+    (t,) = module.tested_run("m", 0, uq.Members(members), y, measure, plan, 3, notes=(), mixed=True)
+    expected = credal_calibration_test(
+        y, members, measure="hosmer-lemeshow", null="random", n_draws=9, convention="paper-code"
+    )
+    assert np.isnan([t.statistic, expected.statistic, *t.weights]).all()
+    assert (t.after, t.n_members) == (None, 4)
+    assert t.reason == "the measure is undefined for these labels with 3 instances"
+
+
+def test_a_run_whose_test_is_undefined_leaves_those_of_the_others():
+    runs = [uq.Point([[0.9, 0.1]] * 9), uq.Point([[0.8, 0.2]] * 9)]
+    found = uq.assay({"two": runs}, [1] * 9, n_draws=5, calibration=["ece-confidence"])
+    nan = float("nan")
+    for order in ((0, 1), (1, 0)):
+        tests = [
+            replace(t, pvalue=p) for t, p in zip(found.calibration, np.array([0.02, nan])[list(order)], strict=True)
+        ]
+        rows = replace(found, calibration=tuple(tests)).finding_rows()
+        assert next(r for r in rows if r["metric"] == "calibration-pvalue" and r["run"] == "all")["estimate"] == 0.04
+
+
+def test_an_infinite_value_says_why():
+    certain = np.tile([1.0, 0.0], (20, 3, 1))
+    found = uq.assay(
+        {"DE": uq.Members(certain), "P": uq.Point(certain[:, 0])}, [0] * 19 + [1], n_draws=5, calibration=["log-loss"]
+    )
+    for t, whose in zip(found.calibration, ("every one of the members", "the model"), strict=True):
+        assert t.statistic == np.inf
+        assert t.pvalue == t.smallest_pvalue
+        assert t.reason == f"log-loss is infinite, for a label came to which {whose} gives probability 0"
+
+
+def test_the_mean_of_weighted_members_is_noted(judged):
+    _, models, y = judged
+    weighted = uq.Members(models["DE"].probs, [0.8, 0.1, 0.1])
+    t = one(uq.assay({"DE": weighted}, y, n_draws=5, calibration=["brier"]), "DE", "brier")
+    mean = np.einsum("nmk,m->nk", weighted.probs, [0.8, 0.1, 0.1])
+    assert t.mean_value == pytest.approx(((mean - np.eye(3)[y]) ** 2).sum(axis=1).mean())
+    assert "the model's mean takes the weights given with its members" in t.note
+    plain = one(uq.assay({"DE": models["DE"]}, y, n_draws=5, calibration=["brier"]), "DE", "brier")
+    assert (plain.note, plain.weights.tolist()) == ("", t.weights.tolist())
+
+
+@pytest.mark.slow
+def test_three_networks(cifar10):
+    """Each network is too sure, by every test; their mixtures are far closer to calibrated (Table 1 of paper 001 has such)."""
+    assay = uq.assay({"three": uq.Members(cifar10["three"])}, cifar10["labels"], n_draws=5)
+    for t in assay.calibration:
+        assert (t.n_tested, t.n_instances) == (1500, 10_000)
+        assert t.member_pvalues.tolist() == [0.01] * 3
+        assert t.statistic < t.mean_value < t.member_values.min()
+        assert abs(t.accuracy_weighted - t.accuracy_mean) < 0.02

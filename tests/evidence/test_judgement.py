@@ -1,0 +1,476 @@
+"""The main call: same numbers as its parts, honest intervals, nothing silent."""
+
+import json
+import sys
+from functools import partial
+
+import numpy as np
+import pandas as pd
+import pytest
+from tests.kinds import KINDS, random_prediction
+
+import uqassay as uq
+from uqassay.errors import FileFormatError, InputError, MissingDependencyError
+from uqassay.evidence import FINDING_COLUMNS
+
+judge = partial(uq.assay, calibration=())  # calibration has tests of its own
+
+
+@pytest.fixture
+def all_kinds(random_generator):
+    """Every kind on the same 60 instances with 4 classes, and labels."""
+    models = {kind: random_prediction(kind, random_generator, 60, 4) for kind in KINDS}
+    return models, random_generator.integers(4, size=60)
+
+
+# -- the numbers ------------------------------------------------------------------------------------------------------
+
+
+def test_findings_against_their_parts_for_all_kinds(all_kinds):
+    models, y = all_kinds
+    result = uq.assay(models, y, tradeoffs=(0.5,))
+    table = result.findings
+    assert list(table.columns) == FINDING_COLUMNS
+    assert set(table.run) == {"all"}
+    for name, prediction in models.items():
+        loss = uq.losses.unified_loss(y, prediction, tradeoff=0.5)
+        rows = table[table.model == name].set_index("metric")
+        assert rows.estimate["kl"] == pytest.approx(loss.distance.mean())
+        assert rows.estimate["nonspecificity"] == pytest.approx(loss.nonspecificity.mean())
+        assert rows.estimate["unified"] == pytest.approx(loss.total.mean())
+        assert rows.estimate["accuracy"] == pytest.approx((prediction.labels() == y).mean())
+        np.testing.assert_array_equal(result[name].columns["distance"][0], loss.distance)
+    undefined = table[(table.model == "Masses") & (table.metric == "epistemic-entropy")].iloc[0]
+    assert np.isnan(undefined.estimate)
+    assert undefined.note == "epistemic-entropy is not defined for Masses"
+
+
+def test_real_predictions_against_the_paper_table(cifar10):
+    rs = uq.Masses.from_beliefs(cifar10["beliefs"], cifar10["focal_sets"], class_names=cifar10["classes"])
+    models = {"SNN": uq.Point(cifar10["snn"]), "DE Avg": uq.Point(cifar10["de_avg"]), "RS-NN": rs}
+    result = uq.assay(models, cifar10["labels"], convention="paper", n_draws=200, calibration=())
+    table = result.findings.set_index(["model", "metric"])
+
+    def mean(model, metric):
+        return float(table.loc[(model, metric), "estimate"])
+
+    # Table 1: accuracy, ECE, KL of each
+    assert round(mean("SNN", "accuracy"), 4) == 0.9025
+    assert round(mean("DE Avg", "accuracy"), 4) == 0.9377
+    assert round(mean("RS-NN", "accuracy"), 4) == 0.9299
+    assert round(mean("SNN", "ece"), 3) == round(0.0668, 3)
+    assert round(mean("DE Avg", "ece"), 4) == 0.0075
+    assert round(mean("RS-NN", "ece"), 4) == 0.0509
+    assert round(mean("RS-NN", "kl"), 3) == 0.398
+    assert [r.model for r in result.ranked(1.0) if r.rank] == ["DE Avg", "RS-NN", "SNN"]
+    # Table 7: KL by correctness
+    split = result.subset_findings("correct").query("metric == 'kl'").set_index(["model", "subset"])
+    assert round(split.loc[("SNN", "correct"), "estimate"], 3) == 0.021
+    assert round(split.loc[("SNN", "wrong"), "estimate"], 3) == 4.735
+    assert round(split.loc[("RS-NN", "wrong"), "estimate"], 3) == 5.562
+    assert any("rows of masses were repaired" in w for w in result.warnings)
+    assert any("below 1e-10" in w for w in result.warnings)
+
+
+def test_breakpoints_against_a_fine_grid(all_kinds):
+    models, y = all_kinds
+    result = judge(models, y, n_draws=50)
+    d = {m.name: m.columns["distance"].mean() for m in result.candidates}
+    ns = {m.name: m.columns["nonspecificity"].mean() for m in result.candidates}
+    winners = result.winners()
+    assert winners[0][0] == 0
+    assert winners[-1][1] == np.inf
+    for tradeoff in np.linspace(0, 5, 997):
+        best = min(d, key=lambda name: d[name] + tradeoff * ns[name])
+        inside = [names for low, high, names in winners if low <= tradeoff <= high]
+        assert any(best in names for names in inside)
+        assert result.ranked(tradeoff)[0].estimate <= d[best] + tradeoff * ns[best] + 1e-12
+    for at, ahead_below, ahead_above in result.ranking_changes():
+        for step, first, second in ((-1e-9, ahead_below, ahead_above), (1e-9, ahead_above, ahead_below)):
+            assert d[first] + (at + step) * ns[first] <= d[second] + (at + step) * ns[second] + 1e-12
+
+
+def test_ranking_table_says_what_beats_what():
+    y = np.arange(40) % 2
+    good, bad = np.where(np.eye(2)[y] > 0, 0.9, 0.1), np.where(np.eye(2)[y] > 0, 0.1, 0.9)
+    good[:3] = 0.5
+    result = uq.assay({"good": uq.Point(good), "bad": uq.Point(bad)}, y, n_draws=100)
+    table = result.ranking(1.0).set_index("model")
+    assert table["rank"].tolist()[0] == 1
+    assert table.win_probability["good"] == 1
+    assert table.below["bad"] == "vacuous, class-prior"
+    assert table.pvalue_holm["bad"] < 1e-10
+    assert np.isnan(table.pvalue["good"])
+    assert np.isnan(table.win_probability["vacuous"])
+    comparison = result.compare("bad", "good")
+    assert float(comparison.difference) == pytest.approx(table.difference["bad"])
+    assert comparison.reject(0.01)
+
+
+def test_published_credal_uncertainty_can_be_ranked(cifar10):
+    rs = uq.Masses.from_beliefs(cifar10["beliefs"], cifar10["focal_sets"])
+    models = {"RS-NN": rs, "DE Avg": uq.Point(cifar10["de_avg"])}
+    options = {"convention": "paper", "nonspecificity": "credal-uncertainty", "n_draws": 50, "calibration": ()}
+    result = uq.assay(models, cifar10["labels"], **options)
+    table = result.ranking(0.1).set_index("model")
+    assert abs(table.estimate["RS-NN"] - 0.726) <= 0.0005 * 2.1  # Table 6
+    assert "vacuous" not in table.index
+    assert any("The vacuous baseline is left out" in w for w in result.warnings)
+
+
+def test_identical_models_tie():
+    p = uq.Point([[0.7, 0.3], [0.4, 0.6], [0.5, 0.5]])
+    result = uq.assay({"a": p, "b": p}, [0, 1, 0], n_draws=20)
+    assert result.winners()[0][2] == ("a", "b")
+    np.testing.assert_allclose(result.winning_probabilities([0.0, 1.0]), 0.5)
+    assert [r.pvalue for r in result.ranked(0.3) if r.rank == 2] == [1.0]
+
+
+def test_baselines_stand_in_every_ranking(all_kinds):
+    models, y = all_kinds
+    result = uq.assay(models, y, n_draws=20, prior=[0.1, 0.2, 0.3, 0.4])
+    for tradeoff in (0.0, 0.1, 2.0):
+        rows = {r.model: r for r in result.ranked(tradeoff)}
+        assert float(rows["vacuous"].estimate) == pytest.approx(tradeoff * np.log(4), abs=1e-10)
+        assert float(rows["class-prior"].estimate) == pytest.approx(-np.log(np.array([0.1, 0.2, 0.3, 0.4]))[y].mean())
+
+
+def test_training_runs_of_one_model_widen_its_interval(random_generator):
+    y = random_generator.integers(3, size=400)
+
+    def run(sharpness):
+        logits = random_generator.normal(size=(400, 3)) + sharpness * np.eye(3)[y]
+        return uq.Point.from_logits(logits)
+
+    several = [run(s) for s in (1.0, 2.0, 3.0)]
+    result = uq.assay({"runs": several, "one": run(2.0)}, y, n_draws=400)
+    table = result.findings.query("model == 'runs' and metric == 'kl'").set_index("run")
+    assert sorted(table.index) == ["1", "2", "3", "all"]
+    assert table.estimate["all"] == pytest.approx(table.estimate[["1", "2", "3"]].mean())
+    width = table.high - table.low
+    assert width["all"] > 2 * width[["1", "2", "3"]].max()
+    # and the winning probability is not certain, though each run alone beats or loses clearly
+    assert 0.02 < result.winning_probabilities([0.0])[0, 0] < 0.98
+    assert result["runs"].n_runs == 3
+    assert "3 runs" in table.note["all"]
+
+
+def test_groups_are_resampled_as_a_whole(random_generator):
+    # twenty patients, each with fifty copies of one case: only twenty independent values
+    cases = random_generator.dirichlet(np.ones(3), 20)
+    y = np.zeros(1000, dtype=int)
+    groups = np.repeat(np.arange(20), 50)
+    model = uq.Point(np.repeat(cases, 50, axis=0))
+    plain = uq.assay({"m": model}, y).findings.query("model == 'm' and metric == 'kl'").iloc[0]
+    grouped = uq.assay({"m": model}, y, groups=groups).findings.query("model == 'm' and metric == 'kl'").iloc[0]
+    distinct = uq.assay({"m": uq.Point(cases)}, y[:20]).findings.query("model == 'm' and metric == 'kl'").iloc[0]
+    assert plain.estimate == pytest.approx(grouped.estimate)
+    assert grouped.high - grouped.low == pytest.approx(distinct.high - distinct.low, rel=1e-6)
+    assert "20 groups" in grouped.note
+
+
+def test_error_of_an_estimated_nonspecificity_is_in_every_comparison(random_generator):
+    y = random_generator.integers(40, size=80)
+    probs = random_generator.dirichlet(np.full(40, 0.2), (80, 6))
+    models = {"many": uq.Members(probs), "few": uq.Members(probs[:, :3]), "mean": uq.Point(probs.mean(axis=1))}
+    result = judge(models, y, n_draws=4000)
+    many, few, mean = result.candidates
+    assert many.nonspecificity_error == pytest.approx(np.std(many.order_deviations, ddof=1) / np.sqrt(32))
+    assert mean.order_deviations == ()
+    d = np.subtract(many.order_deviations, few.order_deviations)
+    assert d.std(ddof=1) < np.std(many.order_deviations, ddof=1)  # shared orders: the errors partly cancel
+    tradeoff = 2.0
+    for other, deviations in ((few, d), (mean, np.array(many.order_deviations))):
+        error = tradeoff * deviations.std(ddof=1) / np.sqrt(32)
+        plain = uq.statistics.paired_mean_test(result.loss("many", tradeoff)[0], result.loss(other.name, tradeoff)[0])
+        found = result.compare("many", other.name, tradeoff=tradeoff)
+        half = (plain.difference.high - plain.difference.low) / 2
+        assert (found.difference.high - found.difference.low) / 2 == pytest.approx(
+            np.hypot(half, 1.96 * error), rel=1e-3
+        )
+        assert found.pvalue >= plain.pvalue - 1e-12
+        row = next(r for r in result.ranked(tradeoff) if r.model == other.name)
+        if result.ranked(tradeoff)[0].model == "many":
+            assert row.difference.high - row.difference.low == pytest.approx(2 * np.hypot(half, 1.96 * error), rel=1e-3)
+    # and the winning probability knows it: the draws of NS spread by both errors
+    spread = result._draws[:, 0, 1].std()
+    sampling = many.columns["nonspecificity"].std() / np.sqrt(80)
+    assert spread == pytest.approx(np.hypot(sampling, many.nonspecificity_error * np.sqrt(31 / 32)), rel=0.05)
+
+
+def test_subgroups_and_classes(all_kinds):
+    models, y = all_kinds
+    site = np.array(["north", "south"])[np.arange(60) % 2]
+    result = uq.assay(models, y, subgroups={"site": site}, tradeoffs=(1.0,), n_draws=20)
+    table = result.subset_findings("site").query("model == 'Members' and metric == 'kl'").set_index("subset")
+    north = uq.losses.unified_loss(y[::2], models["Members"][::2])
+    assert table.estimate["north"] == pytest.approx(north.distance.mean())
+    assert set(result.subset_findings("class").subset) == {"0", "1", "2", "3"}
+    with pytest.raises(InputError, match="by: must be one of correct, class, site; got 'age'"):
+        result.subset_findings("age")
+
+
+def test_votes_as_labels(random_generator):
+    votes = random_generator.integers(0, 5, size=(30, 3)) + np.eye(3, dtype=int)[random_generator.integers(3, size=30)]
+    models = {kind: random_prediction(kind, random_generator, 30, 3) for kind in KINDS}
+    result = uq.assay(models, votes, n_draws=20)
+    for kind, prediction in models.items():
+        loss = uq.losses.unified_loss(votes, prediction)
+        np.testing.assert_array_equal(result[kind].columns["distance"][0], loss.distance)
+    assert float(result.ranked(0.0)[0].estimate) == pytest.approx(0.0, abs=1e-6)  # the vacuous one
+    assert set(result.subset_findings("correct").subset) == {"correct", "wrong"}
+
+
+# -- alignment --------------------------------------------------------------------------------------------------------
+
+
+def test_pandas_input_is_aligned_by_index():
+    frame = pd.DataFrame({"cat": [0.9, 0.2, 0.6], "dog": [0.1, 0.8, 0.4]}, index=["x", "y", "z"])
+    shuffled = frame.loc[["z", "x", "y"]]
+    truth = pd.Series(["dog", "cat", "cat"], index=["y", "z", "x"])
+    result = uq.assay({"a": uq.Point(frame), "b": uq.Point(shuffled)}, truth, n_draws=20)
+    np.testing.assert_array_equal(result["a"].columns["distance"], result["b"].columns["distance"])
+    assert result["a"].columns["correct"].mean() == 1
+    assert result.class_names == ("cat", "dog")
+    assert result.scores.instance.tolist()[:3] == ["x", "y", "z"]
+
+
+def test_every_way_of_giving_pandas_is_aligned(random_generator):
+    perm = [2, 0, 3, 1]
+    probs = np.array([[0.7, 0.2, 0.1], [0.1, 0.8, 0.1], [0.2, 0.1, 0.7], [0.6, 0.3, 0.1]])
+    truth = pd.Series(probs.argmax(axis=1))
+    frame = pd.DataFrame(probs)
+    shuffled = frame.iloc[perm]
+    ways = {
+        "frame": shuffled,
+        "point": uq.Point(shuffled),
+        "logits": uq.Point.from_logits(np.log(shuffled)),
+        "dirichlet": uq.Dirichlet(1000 * shuffled),
+        "intervals": uq.Intervals(0.9 * shuffled, (shuffled + 0.05).clip(upper=1).iloc[[3, 1, 0, 2]]),
+        "gaussian": uq.GaussianLogits(np.log(shuffled), 0 * frame),
+        "masses": uq.Masses(shuffled, [[0], [1], [2]], n_classes=3),
+        "columns": uq.Point(shuffled[[2, 0, 1]]),
+    }
+    site = pd.Series(["a", "b", "c", "d"])
+    for name, way in ways.items():
+        result = uq.assay({name: way}, truth, subgroups={"site": site}, groups=site, n_draws=20)
+        assert result[name].columns["correct"].mean() == 1, name
+        assert result.ids.tolist() == perm
+        assert result.groups.tolist() == ["c", "a", "d", "b"]
+        assert result.subgroups["site"].tolist() == ["c", "a", "d", "b"]
+        if name != "frame":
+            assert (uq.losses.is_correct(truth, way) == 1).all()
+            loss = uq.losses.unified_loss(truth, way)
+            np.testing.assert_array_equal(loss.distance, result[name].columns["distance"][0])
+    votes = pd.DataFrame(10 * probs, columns=list("xyz"))
+    named = uq.Point(pd.DataFrame(probs, columns=list("xyz")))
+    np.testing.assert_allclose(uq.losses.unified_loss(votes[["z", "x", "y"]], named).distance, 0, atol=1e-6)
+
+
+def test_what_pandas_leaves_open_is_refused():
+    probs = np.array([[0.7, 0.2, 0.1], [0.1, 0.8, 0.1], [0.2, 0.1, 0.7]])
+    plain, named = uq.Point(probs), uq.Point(pd.DataFrame(probs, index=["b", "a", "c"]))
+    truth = pd.Series([0, 1, 2], index=["a", "b", "c"])
+    with pytest.raises(InputError, match="some models have ids in differing orders and 'plain' has none"):
+        uq.assay({"plain": plain, "named": named}, truth)
+    with pytest.raises(InputError, match=r"columns that are whole numbers must be 0 … 2; got \[1, 2, 3\]"):
+        uq.Point(pd.DataFrame(probs, columns=[1, 2, 3]))
+    with pytest.raises(InputError, match="class_names: must differ from each other; 'x' occurs twice"):
+        uq.Point(pd.DataFrame(probs, columns=["x", "x", "y"]))
+    with pytest.raises(InputError, match=r"upper: its columns \(against lower\) do not match"):
+        uq.Intervals(pd.DataFrame(0 * probs, columns=list("xyz")), pd.DataFrame(probs + 0.2, columns=list("xyw")))
+    frames = {"a": pd.DataFrame(probs, columns=list("xyz")), "b": plain, "c": pd.DataFrame(probs, columns=list("zxy"))}
+    with pytest.raises(InputError, match="all models need the same class names in the same order; 'c' starts with"):
+        uq.assay(frames, [0, 1, 2])
+
+
+def test_mixed_groups_and_dates_as_subgroups(random_generator):
+    point = uq.Point(random_generator.dirichlet(np.ones(3), 8))
+    groups = np.array(["a", 1, None, "a", 1, None, "b", "b"], dtype=object)
+    days = pd.Series(pd.to_datetime(["2026-01-01", None] * 4))
+    result = uq.assay({"m": point}, [0] * 8, groups=groups, subgroups={"day": days}, n_draws=20)
+    assert "4 groups" in result.findings.query("metric == 'kl' and model == 'm'").note.iloc[0]
+    assert {name[:10] for name in result.subset_findings("day").subset} == {"2026-01-01", "NaT"}
+    assert "m" in result
+    assert "x" not in result
+
+
+def test_a_series_with_other_entries_is_refused():
+    frame = pd.DataFrame({"cat": [0.9, 0.2], "dog": [0.1, 0.8]}, index=["x", "y"])
+    with pytest.raises(InputError, match=r"y_true: its index entries do not match .*: 1 are missing, 'y' first"):
+        uq.assay({"a": uq.Point(frame)}, pd.Series([0, 1], index=["x", "q"]))
+
+
+def test_common_members_by_subsampling(random_generator):
+    wide = uq.Members(random_generator.dirichlet(np.ones(3), (50, 20)))
+    narrow = uq.Members(wide.probs[:, :5])
+    y = random_generator.integers(3, size=50)
+    models = {"wide": wide, "narrow": narrow, "drawn": uq.Dirichlet(np.ones((50, 3)))}
+    differing = uq.assay(models, y, n_draws=20)
+    assert any("common_members=5" in w for w in differing.warnings)
+    common = uq.assay(models, y, n_draws=20, common_members=5)
+    assert {m.n_points for m in common.candidates} == {5}
+    assert not any("common_members" in w for w in common.warnings)
+    assert common["wide"].columns["nonspecificity"].mean() < differing["wide"].columns["nonspecificity"].mean()
+
+
+BAD = [
+    ({}, [0], {}, "predictions: needs at least one model"),
+    ([1], [0], {}, "predictions: must map names to predictions; got list"),
+    ({"vacuous": "P"}, [0, 1], {}, "'vacuous' is not a name for a model"),
+    ({"a": "P", "b": "K3"}, [0, 1], {}, "'a' has K = 2, 'b' has K = 3"),
+    ({"a": "P", "b": "N3"}, [0, 1], {}, "'a' has 2, 'b' has 3"),
+    ({"a": ["P", "M"]}, [0, 1], {}, "the runs of 'a' must be of one kind; got Members, Point"),
+    ({"a": "P"}, [0], {}, "y_true: needs one label for each of the 2 instances; got 1"),
+    ({"a": "P"}, [0, 1], {"tradeoffs": ()}, "tradeoffs: needs at least one"),
+    ({"a": "P"}, [0, 1], {"tradeoffs": (-1,)}, "tradeoff: must be finite and at least 0; got -1"),
+    ({"a": "P"}, [0, 1], {"level": 95}, "level: must lie between 0 and 1; got 95"),
+    ({"a": "P"}, [0, 1], {"level": "0.95"}, "level: must lie between 0 and 1; got '0.95'"),
+    ({"a": "P"}, [0, 1], {"tradeoffs": ["a"]}, "tradeoff: must be finite and at least 0; got a"),
+    ({"a": "P"}, [0, 1], {"floor": "a"}, "floor: must lie in .* got 'a'"),
+    ({"a": "P"}, [0, 1], {"n_draws": 0}, "n_draws: needs at least one draw, a whole number; got 0"),
+    ({"a": "P"}, [0, 1], {"tolerance": -1}, "tolerance: must be a positive number; got -1"),
+    ({"a": "M"}, [0, 1], {"common_members": 2.5}, "common_members: needs at least one draw, a whole number; got 2.5"),
+    ({"a": "P"}, [0, 1], {"nonspecificity": "smets"}, "nonspecificity: must be one of hartley, korner, pal"),
+    ({1: "P", "1": "M"}, [0, 1], {}, "predictions: names must differ from each other as text"),
+    ({"a": "P"}, [0, 1], {"measures": ("size",)}, "measures: must be among .*; got 'size'"),
+    ({"a": "P"}, [0, 1], {"groups": [1]}, "groups: needs one value for each of the 2 instances"),
+    ({"a": "P"}, [0, 1], {"subgroups": {"site": [1]}}, "subgroups: 'site' needs one value for each"),
+    ({"a": "P"}, [0, 1], {"subgroups": {"class": [1, 2]}}, "'class' is a name of its own"),
+    ({"a": "P"}, [0, 1], {"prior": [1.0]}, "prior: needs one share for each of the 2 classes"),
+    ({"a": "P"}, [0, 1], {"prior": [0.9, 0.2]}, "prior: each row must sum to 1"),
+    ({"a": "P"}, [0, 1], {"rng": "x"}, "rng: must be a whole number"),
+    ({"a": "M"}, [0, 1], {"common_members": 9}, "common_members: 'a' has only 2 members; got 9"),
+    ({"a": "P"}, ["x", "y"], {}, "labels given as text must be class names; 'x' in row 0 is not among"),
+]
+
+
+@pytest.mark.parametrize(("models", "y", "options", "message"), BAD)
+def test_bad_input_is_named(models, y, options, message):
+    make = {
+        "P": uq.Point(np.full((2, 2), 0.5)),
+        "K3": uq.Point(np.full((2, 3), 1 / 3)),
+        "N3": uq.Point(np.full((3, 2), 0.5)),
+        "M": uq.Members(np.full((2, 2, 2), 0.5)),
+    }
+    if isinstance(models, dict):
+        models = {k: [make[x] for x in v] if isinstance(v, list) else make[v] for k, v in models.items()}
+    with pytest.raises(InputError, match=message):
+        uq.assay(models, y, **options)
+
+
+# -- edges and keeping ------------------------------------------------------------------------------------------------
+
+
+def test_one_instance_says_that_it_has_no_interval():
+    result = uq.assay({"a": uq.Point([[0.5, 0.5]]), "b": uq.Point([[0.6, 0.4]])}, [0])
+    row = next(r for r in result.ranked(0.5) if r.rank == 1)
+    assert row.model == "b"
+    assert row.below == ("vacuous", "class-prior")
+    assert np.isnan(row.estimate.low)
+    assert "1 instance: no interval" in row.estimate.note
+    assert any("Only 1 instance:" in w for w in result.warnings)
+
+
+def test_infinite_losses_are_said_and_lose():
+    models = {"sure": uq.Point([[0.0, 1.0], [0.0, 1.0]]), "unsure": uq.Point([[0.5, 0.5], [0.5, 0.5]])}
+    result = uq.assay(models, [0, 1], floor=0, n_draws=20)
+    assert result.ranked(0.1)[-1].model == "sure"
+    assert float(result.ranked(0.1)[-1].estimate) == np.inf
+    assert result.winners() == ((0.0, np.inf, ("unsure",)),)
+    assert "sure: in 1 of 2 rows the label's upper probability is 0, an infinite loss." in result.warnings
+    json.dumps(result.to_json(), allow_nan=False)
+
+
+def test_different_floors_are_said():
+    p = np.array([[0.0, 1.0], [0.5, 0.5]])
+    models = {"double": uq.Point(p), "single": uq.Point(p.astype(np.float32))}
+    assert any("pass one floor for all" in w for w in uq.assay(models, [0, 1], n_draws=20).warnings)
+    one = uq.assay(models, [0, 1], floor=1e-6, n_draws=20)
+    assert not any("pass one floor" in w for w in one.warnings)
+    np.testing.assert_array_equal(one["double"].columns["distance"], one["single"].columns["distance"])
+
+
+def test_the_same_seed_gives_the_same_numbers_and_another_moves_the_draws(all_kinds):
+    models, y = all_kinds
+    a, b = (judge(models, y, n_draws=100, rng=3) for _ in range(2))
+    np.testing.assert_array_equal(a.winning_probabilities([0.3]), b.winning_probabilities([0.3]))
+    pd.testing.assert_frame_equal(a.findings, b.findings)
+    c = judge(models, y, n_draws=100, rng=4)
+    assert (a._draws != c._draws).any()
+
+
+def test_saved_and_loaded_assays_agree(tmp_path, all_kinds):
+    models, y = all_kinds
+    labelled = {k: v.with_metadata(class_names="wxyz", ids=[f"i{j}" for j in range(60)]) for k, v in models.items()}
+    result = uq.assay(labelled, y, subgroups={"odd": np.arange(60) % 2}, groups=np.arange(60) // 3, n_draws=50)
+    folder = result.save(tmp_path / "kept")
+    result.save(folder)  # over an earlier one
+    again = uq.Assay.load(folder)
+    pd.testing.assert_frame_equal(again.findings, result.findings)
+    pd.testing.assert_frame_equal(again.ranking(0.7), result.ranking(0.7))
+    pd.testing.assert_frame_equal(again.subset_findings("odd"), result.subset_findings("odd"))
+    assert json.dumps(again.to_json()) == json.dumps(result.to_json())
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["kept"]
+
+
+def test_a_family_of_events_is_used_and_kept(tmp_path, all_kinds):
+    models, y = all_kinds
+    family = [[0], [1], [2], [3], [0, 1], [2, 3]]
+    result = uq.assay(models, y, convention="paper", focal_sets=family, n_draws=20)
+    loss = uq.losses.unified_loss(y, models["Members"], convention="paper", focal_sets=result.settings.focal_sets)
+    np.testing.assert_array_equal(result["Members"].columns["nonspecificity"][0], loss.nonspecificity)
+    again = uq.Assay.load(result.save(tmp_path / "kept"))
+    np.testing.assert_array_equal(again.settings.focal_sets, result.settings.focal_sets)
+    with pytest.raises(InputError, match="focal_sets: the exact convention"):
+        uq.assay(models, y, focal_sets=family)
+
+
+def test_what_is_no_assay_is_refused(tmp_path):
+    with pytest.raises(FileFormatError, match=r"is not a folder that Assay\.save wrote"):
+        uq.Assay.load(tmp_path)
+    (tmp_path / "precious.txt").write_text("keep")
+    with pytest.raises(FileFormatError, match="exists and does not hold an assay"):
+        uq.assay({"a": uq.Point([[0.5, 0.5]])}, [0]).save(tmp_path)
+    assert (tmp_path / "precious.txt").read_text() == "keep"
+
+
+def test_json_is_strict_and_carries_a_schema(all_kinds):
+    models, y = all_kinds
+    found = uq.assay(models, y, tradeoffs=(0.5,), n_draws=20).to_json()
+    text = json.dumps(found, allow_nan=False)
+    assert json.loads(text)["schema"] == "uqassay.assay/3"
+    row = found["tradeoff"][0]["ranking"][0]
+    assert {"model", "estimate", "low", "high", "win_probability"} <= set(row)
+    assert found["breakpoints"][-1]["high"] == "Infinity"
+
+
+def test_scale_of_the_tradeoff_for_other_distances(cifar10):
+    models = {"SNN": uq.Point(cifar10["snn"]), "DE Avg": uq.Point(cifar10["de_avg"])}
+    options = {"n_draws": 20, "calibration": ()}
+    js = uq.assay(models, cifar10["labels"], distance="js", convention="paper", **options)
+    least = min(p.probs[np.arange(10_000), cifar10["labels"]].min() for p in models.values())
+    kl_max = -np.log(max(least, 1e-10))
+    expected = max(m.columns["distance"].max() for m in js.candidates) / kl_max
+    assert js.tradeoff_scale() == pytest.approx(expected)
+    assert uq.assay(models, cifar10["labels"], **options).tradeoff_scale() == 1.0
+
+
+def test_without_pandas_the_plain_values_are_still_there(monkeypatch, all_kinds):
+    models, y = all_kinds
+    result = uq.assay(models, y, n_draws=20)
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    for table in (lambda: result.ranking(0.5), lambda: result.breakpoints(), lambda: result.findings):
+        with pytest.raises(
+            MissingDependencyError, match=r"pandas: tables need it; install uqassay\[tables\], or use to_json"
+        ):
+            table()
+    assert len(result.to_json()["findings"]) == len(result.finding_rows()) > 0
+
+
+def test_labels_may_be_a_tensor(needs):
+    needs("torch")
+    import torch
+
+    models = {"m": uq.Point(np.full((4, 2), 0.5))}
+    assert uq.assay(models, torch.tensor([0, 1, 1, 0])).findings.equals(uq.assay(models, [0, 1, 1, 0]).findings)

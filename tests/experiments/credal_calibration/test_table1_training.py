@@ -1,0 +1,382 @@
+"""Table 1 with predictors of our own: what is trained on what, that it is kept, and that the numbers are theirs."""
+
+import shutil
+import sys
+from dataclasses import replace
+from types import ModuleType
+
+import numpy as np
+import pytest
+
+import uqassay as uq
+from uqassay import datasets
+from uqassay.bench import methods as bench_methods
+from uqassay.bench.store import Store
+from uqassay.cli import main
+from uqassay.datasets.registry import load_dataset
+from uqassay.datasets.toy import two_gaussians
+from uqassay.errors import InputError, MissingDependencyError
+from uqassay.experiments.credal_calibration import table1_data, table1_training
+from uqassay.experiments.credal_calibration.ensembles import LabelledEnsemble
+from uqassay.experiments.credal_calibration.protocol import progress_steps
+from uqassay.experiments.credal_calibration.table1 import judge_together
+from uqassay.experiments.credal_calibration.table1_data import FIRST_NEW_CLASS, frozen_features, training_sets
+from uqassay.experiments.credal_calibration.table1_training import PREDICTORS
+from uqassay.experiments.reproduction import reproduce
+from uqassay.metrics import expected_calibration_error
+
+ABSENT = "t10k-images.gz: cannot be downloaded; put that file at its place."
+TABLE = {"figure": "table1", "preset": "smoke"}
+
+
+@pytest.fixture(autouse=True)
+def _packages(needs):
+    needs("torch", "sklearn")
+
+
+@pytest.fixture(scope="module")
+def without_mnist():
+    """No data set but those that come with scikit-learn, and no network that is asked for another."""
+    load = datasets.load_dataset
+
+    def local(name, **options):
+        if name != "digits" and not name.startswith("npz:"):
+            raise InputError(ABSENT)
+        return load(name, **options)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(datasets, "load_dataset", local)
+        yield
+
+
+@pytest.fixture(scope="module")
+def smoke(without_mnist, tmp_path_factory):
+    """The folder, the result and what was said on the way."""
+    folder, said = tmp_path_factory.mktemp("table1"), []
+    return folder, reproduce("credal-calibration", **TABLE, resume=folder, progress=said.append), said
+
+
+def values(result):
+    return {cell.name.removeprefix("table1/"): cell.ours for cell in result.rows}
+
+
+def stored(folder, dataset, method):
+    """Members (n, M, K) and labels of a predictor, from its files."""
+    store = Store(folder, create=False)
+    rows = [row for row in store.index.rows() if (row["dataset"], row["method"]) == (dataset, method)]
+    assert len(rows) == 1
+    kept = store.result(rows[0]["key"])
+    return np.asarray(kept.prediction.hull_points(), dtype=np.float64), np.asarray(kept.labels)
+
+
+def halves(n):
+    order = np.random.default_rng([0, 0]).permutation(n)
+    return np.sort(order[: n // 2]), np.sort(order[n // 2 :])
+
+
+# ---- from training to the table --------------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_smoke_makes_every_row_and_says_what_was_left_out(smoke):
+    _, result, said = smoke
+    found = values(result)
+    assert len(found) == 2 * len(PREDICTORS) * 11
+    assert {tuple(name.split("/")[:3]) for name in found} == {
+        (title, predictor, "exact") for title in ("digits", "frozen features") for predictor in PREDICTORS
+    }
+    assert all(0 <= value <= 1 for value in found.values())
+    text = result.summary()
+    assert "note: mnist-10k is left out; t10k-images.gz: cannot be downloaded" in text
+    assert "learns the digits 0 to 4 of scikit-learn's digits, 300 of them, in 1 epoch and is frozen" in text
+    assert "digits: 300 instances train, 100 are tested and give the weights, 100 judge them" in text
+    assert "smoke shows that the table can be made, and is no evidence" in text
+    assert "digits: DN(0.6)" in text
+    assert "CIFAR-10, VGG, DE" in text
+    assert len(said) == 3 + 2 * 2 * len(PREDICTORS)
+    assert progress_steps(**TABLE) == 3 + 2 * 3 * len(PREDICTORS)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("title", ["digits", "frozen features"])
+def test_a_row_agrees_with_the_stored_predictions(smoke, title):
+    folder, result, _ = smoke
+    members, labels = stored(folder, title, "DE")
+    assert members.shape == (200, 3, 10 if title == "digits" else 5)
+    tested, held_out = halves(200)
+    found = {name.rpartition("/")[2]: v for name, v in values(result).items() if name.startswith(f"{title}/DE/exact/")}
+    average = members[held_out].mean(axis=1)
+    correct = average.argmax(axis=1) == labels[held_out]
+    assert found["avg_accuracy"] == correct.sum() / 100
+    ece = expected_calibration_error(correct, average.max(axis=1))
+    assert found["avg_ece_conf"] == pytest.approx(ece, abs=1e-12)
+    classwise = 0.0
+    for k in range(average.shape[1]):
+        bins = np.ceil(average[:, k] * 10).clip(1, 10)
+        gaps = [abs(((labels[held_out] == k) - average[:, k])[bins == b].sum()) for b in range(1, 11)]
+        classwise += sum(gaps) / len(held_out) / average.shape[1]
+    assert found["avg_ece_classwise"] == pytest.approx(classwise, abs=1e-12)
+    test = uq.calibration.credal_calibration_test(
+        labels[tested], members[tested], measure="ece-confidence", null="minimised", n_draws=19,
+        rng=np.random.default_rng([0, 1, list(values(result)).index(f"{title}/DE/exact/avg_accuracy") // 11, 0, 1]),
+    )  # fmt: skip
+    assert found["p_conf_minimised"] == test.pvalue
+    mixed = (test.weights[:, None] * members[held_out]).sum(axis=1)
+    right = mixed.argmax(axis=1) == labels[held_out]
+    assert found["weighted_conf_accuracy"] == right.mean()
+    assert found["weighted_conf_ece_conf"] == pytest.approx(
+        expected_calibration_error(right, mixed.max(axis=1)), abs=1e-12
+    )
+
+
+@pytest.mark.slow
+def test_a_single_network_is_its_own_average(smoke):
+    found = values(smoke[1])
+    for title in ("digits", "frozen features"):
+        row = f"{title}/S/exact"
+        assert found[f"{row}/avg_accuracy"] == found[f"{row}/weighted_classwise_accuracy"]
+        assert found[f"{row}/avg_ece_conf"] == found[f"{row}/weighted_conf_ece_conf"]
+
+
+@pytest.mark.slow
+def test_resume_trains_nothing_again(smoke, monkeypatch):
+    folder, before, _ = smoke
+    places = sorted(path for path in folder.rglob("*.npz"))
+    times = [path.stat().st_mtime_ns for path in places]
+
+    def refuse(*args, **options):
+        raise AssertionError("trained again")
+
+    monkeypatch.setattr(bench_methods, "run_method", refuse)
+    monkeypatch.setattr(table1_data, "frozen_features", refuse)
+    assert reproduce("credal-calibration", **TABLE, resume=folder).to_json() == before.to_json()
+    assert [path.stat().st_mtime_ns for path in places] == times
+    other = reproduce("credal-calibration", **TABLE, resume=folder, convention="paper-code")
+    assert {name.split("/")[2] for name in values(other)} == {"paper-code"}
+
+
+@pytest.mark.slow
+def test_a_folder_that_was_moved_goes_on(smoke, monkeypatch, tmp_path):
+    folder, before, _ = smoke
+    moved = tmp_path / "elsewhere" / "moved"
+    shutil.copytree(folder, moved)
+    keys = {row["key"] for row in Store(folder, create=False).index.rows()}
+    (lost,) = (row for row in Store(moved).index.rows() if (row["dataset"], row["method"]) == ("digits", "S"))
+    for path in Store(moved).place(lost["key"]).iterdir():
+        path.unlink()
+    trained, run = [], bench_methods.run_method
+
+    def counted(cell):
+        trained.append((cell.dataset, cell.method))
+        assert str(moved) in cell.source  # the data of the moved folder, whether the older one is there or not
+        return run(cell)
+
+    def refuse(*args, **options):
+        raise AssertionError("trained again")
+
+    monkeypatch.setattr(bench_methods, "run_method", counted)
+    monkeypatch.setattr(table1_data, "frozen_features", refuse)
+    assert reproduce("credal-calibration", **TABLE, resume=moved).to_json() == before.to_json()
+    assert trained == [("digits", "S")]
+    assert {row["key"] for row in Store(moved).index.rows()} == keys
+
+
+@pytest.mark.slow
+def test_what_was_broken_off_goes_on(smoke, monkeypatch):
+    folder, before, _ = smoke
+    store = Store(folder, create=False)
+    (lost,) = (row for row in store.index.rows() if (row["dataset"], row["method"]) == ("digits", "DE"))
+    for path in store.place(lost["key"]).iterdir():
+        path.unlink()
+    trained, run = [], bench_methods.run_method
+
+    def counted(cell):
+        trained.append(cell.method)
+        return run(cell)
+
+    monkeypatch.setattr(bench_methods, "run_method", counted)
+    assert reproduce("credal-calibration", **TABLE, resume=folder).to_json() == before.to_json()
+    assert trained == ["DE"]
+
+
+@pytest.mark.slow
+def test_the_number_of_processes_does_not_matter(smoke, needs, monkeypatch, tmp_path):
+    needs("distributed")
+    monkeypatch.setattr(table1_training, "PREDICTORS", {"DE": "deep-ensemble"})
+    reproduce("credal-calibration", **TABLE, resume=tmp_path, workers=2)
+    for dataset in ("digits", "frozen features"):
+        np.testing.assert_array_equal(stored(tmp_path, dataset, "DE")[0], stored(smoke[0], dataset, "DE")[0])
+
+
+@pytest.mark.slow
+def test_a_predictor_that_fails_is_a_note(smoke, monkeypatch):
+    folder, before, _ = smoke
+
+    def broken(cell):
+        raise ValueError("no weights")
+
+    monkeypatch.setattr(bench_methods, "run_method", broken)
+    monkeypatch.setitem(table1_training.N_MEMBERS, "smoke", 2)  # so DN and DE are other cells, and S is kept
+    result = reproduce("credal-calibration", **TABLE, resume=folder)
+    assert {name.split("/")[1] for name in values(result)} == {"S"}
+    assert "frozen features, DN(0.6) failed: ValueError: no weights" in result.notes
+    assert values(result)["digits/S/exact/avg_accuracy"] == values(before)["digits/S/exact/avg_accuracy"]
+    monkeypatch.setitem(table1_training.EPOCHS, "smoke", 1)
+    with pytest.raises(InputError, match=r"table1: no predictor could be trained; .*no weights"):
+        reproduce("credal-calibration", **TABLE, resume=folder)
+
+
+# ---- verdicts --------------------------------------------------------------------------------------------------------
+
+
+def test_the_truth_is_kept_and_a_network_that_learnt_its_few_instances_by_heart_is_rejected():
+    from uqassay.methods import build_method
+
+    data = two_gaussians()
+    network = build_method("snn", epochs=400, random_state=0, progress=False).fit(data.X_train[:60], data.y_train[:60])
+    learnt = network.predict_uncertainty(data.X_test).probs
+    rows = {
+        name: judge_together(
+            LabelledEnsemble("two", probs[:, None], data.y_test, ("one",)), name, "exact", n_draws=39, seed=0, place=0
+        )
+        for name, probs in {"truth": data.votes_test, "learnt": learnt}.items()
+    }
+    for weighted in rows["truth"].weighted.values():
+        assert min(weighted.pvalues.values()) > 0.05
+    for weighted in rows["learnt"].weighted.values():
+        assert max(weighted.pvalues.values()) == 1 / 40
+
+
+# ---- data sets -------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def digit_images():
+    return table1_data._as_images(datasets.load_dataset("digits", test_size=0.5))
+
+
+def test_frozen_features_hold_the_new_classes_once_each(digit_images):
+    data = frozen_features(digit_images, epochs=1, limit=100)
+    y = np.concatenate([digit_images.y_train, digit_images.y_test])
+    counts = np.bincount(y)[FIRST_NEW_CLASS:]
+    np.testing.assert_array_equal(np.bincount(data.y_train) + np.bincount(data.y_test), counts)
+    assert abs(len(data.y_train) - len(data.y_test)) <= 1
+    assert data.X_train.shape[1] == 64
+    assert data.class_names == ("5", "6", "7", "8", "9")
+    features = np.concatenate([data.X_train, data.X_test])
+    assert len(np.unique(features.round(4), axis=0)) == len(features)
+
+
+def test_frozen_network_never_sees_the_new_classes(digit_images):
+    """Whatever becomes of all new images but those of class 9 in the test part, the features of those stay."""
+    noise = np.random.default_rng(0).random(digit_images.X_train.shape)
+    known = (digit_images.y_train < FIRST_NEW_CLASS)[:, None, None, None]
+    other = replace(digit_images, X_train=np.where(known, digit_images.X_train, noise))
+    found = [frozen_features(images, epochs=1, limit=200) for images in (digit_images, other)]
+    rows = [{row.tobytes() for row in np.concatenate([data.X_train, data.X_test])} for data in found]
+    n_test = (digit_images.y_test >= FIRST_NEW_CLASS).sum()
+    assert len(rows[0] & rows[1]) == n_test
+
+
+@pytest.mark.slow
+def test_with_mnist_the_frozen_network_learns_from_it(shared, monkeypatch, tmp_path):
+    monkeypatch.setattr(datasets, "load_dataset", load_dataset)
+    monkeypatch.setenv("UQASSAY_DATA", str(shared / "data" / "mnist_t10k"))
+    names, (note,) = training_sets("smoke", tmp_path, lambda step: None)
+    assert (list(names), names["MNIST-10k"]) == (["digits", "MNIST-10k", "frozen features"], "mnist-10k")
+    assert "the digits 0 to 4 of MNIST-10k, 300 of them, in 1 epoch" in note
+    data = load_dataset(names["frozen features"])
+    # MNIST's test images: 892, 958, 1,028, 974 and 1,009 of the digits 5 to 9
+    assert (np.bincount(data.y_train) + np.bincount(data.y_test)).tolist() == [892, 958, 1028, 974, 1009]
+
+
+@pytest.mark.usefixtures("without_mnist")
+def test_paper_preset_has_the_paper_networks_on_what_is_there(monkeypatch, tmp_path):
+    """A stand-in for torchvision whose network gives the mean of each channel; 32 images of one colour each."""
+    torch = pytest.importorskip("torch")
+
+    class Means(torch.nn.Module):
+        def forward(self, x):
+            assert x.shape[1:] == (3, 224, 224)
+            return x.mean(dim=(2, 3)).repeat(1, 4)
+
+    asked = []
+
+    def get_model(name, weights):
+        asked.append((name, weights))
+        return Means()
+
+    torchvision = ModuleType("torchvision")
+    torchvision.models = ModuleType("torchvision.models")
+    torchvision.models.get_model = get_model
+    monkeypatch.setitem(sys.modules, "torchvision", torchvision)
+    colours = np.random.default_rng(0).random((100, 3, 1, 1)).astype(np.float32)
+    images, y = np.broadcast_to(colours, (100, 3, 8, 8)), np.arange(100) % 2
+    colour = datasets.Dataset("cifar-10", images[:70], y[:70], images[70:], y[70:], ("a", "b"))
+    local = datasets.load_dataset
+    monkeypatch.setattr(
+        datasets, "load_dataset", lambda name, **options: colour if name == "cifar-10" else local(name, **options)
+    )
+    names, notes = training_sets("paper", tmp_path, lambda step: None)
+    assert list(names) == ["digits", "cifar-10, MobileNetV2", "cifar-10, VGG16"]
+    assert [note.partition(" ")[0] for note in notes] == [
+        "mnist-10k", "caltech-101", "caltech-256", "plantclef", "bacteria", "proteins",
+    ]  # fmt: skip
+    assert asked == [("mobilenet_v2", "IMAGENET1K_V1"), ("vgg16", "IMAGENET1K_V1")]
+    data = local(names["cifar-10, VGG16"])
+    expected = (colours[:70, :, 0, 0] - [0.485, 0.456, 0.406]) / [0.229, 0.224, 0.225]
+    np.testing.assert_allclose(data.X_train, np.tile(expected, 4), atol=1e-4)
+    np.testing.assert_array_equal(data.y_test, y[70:])
+
+
+# ---- sentences -------------------------------------------------------------------------------------------------------
+
+
+def test_missing_packages_are_one_sentence(monkeypatch):
+    monkeypatch.setitem(sys.modules, "torchvision", None)
+    with pytest.raises(MissingDependencyError, match=r"preset: paper needs the package torchvision .* take the preset"):
+        reproduce("credal-calibration", figure="table1", preset="paper")
+    monkeypatch.setitem(sys.modules, "sklearn.datasets", None)
+    with pytest.raises(MissingDependencyError, match="needs the package sklearn, which is not installed"):
+        reproduce("credal-calibration", **TABLE)
+
+
+@pytest.mark.usefixtures("without_mnist")
+def test_without_pytorch_nothing_begins(monkeypatch):
+    for module in ("standard_network", "network_classifier"):
+        monkeypatch.delitem(sys.modules, f"uqassay.methods.{module}", raising=False)
+    monkeypatch.setitem(sys.modules, "torch", None)
+    with pytest.raises(
+        MissingDependencyError, match="needs the package torch, which is not installed; install uqassay"
+    ):
+        reproduce("credal-calibration", **TABLE)
+
+
+@pytest.mark.usefixtures("without_mnist")
+def test_a_file_in_the_place_of_the_folder_is_one_sentence(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(InputError, match=r"folder: .*file cannot be a folder"):
+        reproduce("credal-calibration", **TABLE, resume=tmp_path / "file")
+
+
+# ---- command line ----------------------------------------------------------------------------------------------------
+
+
+def test_table_1_is_figure_table1(monkeypatch, capsys):
+    seen = []
+
+    def record(preset, conventions, **options):
+        seen.append((preset, conventions, options["seed"], options["workers"]))
+        raise InputError("seen: enough.")
+
+    monkeypatch.setattr(table1_training, "reproduce_trained_table1", record)
+    for words in (["--table", "1"], ["--figure", "table1"]):
+        assert (
+            main(["reproduce", "credal-calibration", *words, "--preset", "smoke", "--seed", "3", "--workers", "2"]) == 2
+        )
+    assert seen == [("smoke", ("exact",), 3, 2)] * 2
+    capsys.readouterr()
+    assert main(["reproduce", "credal-calibration", "--table", "1", "--figure", "2"]) == 2
+    assert "table: one thing at a time; got figure 2 and table 1; leave one out" in capsys.readouterr().err
+    assert main(["reproduce", "credal-calibration", "--table", "7"]) == 2
+    assert "figure: must be 1, 2, 3, 4 or table1; got 'table7'" in capsys.readouterr().err

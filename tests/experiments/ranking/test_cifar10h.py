@@ -1,0 +1,223 @@
+"""The ranking experiment on CIFAR-10H: what is read from a folder, and what the shared models say."""
+
+import numpy as np
+import pytest
+
+import uqassay as uq
+from uqassay.errors import InputError
+from uqassay.experiments import Reproduction, reproduce
+from uqassay.experiments.ranking.cifar10h import (
+    _difference,
+    _verdict,
+    load_models,
+    progress_steps,
+    reproduce_ranking_cifar10h,
+)
+
+N, K = 200, 3
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """Votes on 200 images of 3 classes, and three files with five models that know something of them."""
+    rng = np.random.default_rng(0)
+    q = rng.dirichlet(np.full(K, 0.4), N)
+    labels = np.array([rng.choice(K, p=row) for row in q])
+    np.save(tmp_path / "labels.npy", labels)
+    np.save(tmp_path / "human_counts.npy", np.array([rng.multinomial(50, row) for row in q]))
+
+    def model(noise: float) -> np.ndarray:
+        logits = np.log(q + 0.02) + noise * rng.normal(size=(N, K))
+        return np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
+
+    uq.save(uq.Members(np.stack([model(0.3), model(0.6), model(1.0)], axis=1)), tmp_path / "three.npz")
+    uq.save(uq.Point(model(1.5)), tmp_path / "single.npz")
+    return tmp_path
+
+
+@pytest.fixture(scope="module")
+def result(shared) -> Reproduction:
+    return reproduce_ranking_cifar10h(data=shared / "data" / "cifar10_test")
+
+
+# ---- what is read ----------------------------------------------------------------------------------------------------
+
+
+def test_members_give_each_and_their_mean(folder):
+    models, repaired = load_models(folder, N, K)
+    assert list(models) == ["single", "three, member 1", "three, member 2", "three, member 3", "three, mean"]
+    assert repaired == []
+    members = uq.load(folder / "three.npz")
+    np.testing.assert_array_equal(models["three, member 2"].mean_probs(), members.probs[:, 1])
+    np.testing.assert_allclose(models["three, mean"].mean_probs(), members.probs.mean(axis=1), rtol=1e-12)
+
+
+def test_beliefs_that_are_none_are_repaired(folder):
+    beliefs = np.tile([0.6, 0.5, 0.2, 1.0], (N, 1))  # singletons sum to more than 1
+    np.savez(folder / "raw.npz", beliefs=beliefs, focal_sets=np.vstack([np.eye(3), np.ones(3)]).astype(bool))
+    models, (sentence,) = load_models(folder, N, K)
+    assert sentence.startswith(f"raw: {N} of {N} rows of masses were repaired")
+    np.testing.assert_allclose(models["raw"].mean_probs().sum(axis=1), 1.0)
+
+
+def test_a_small_folder_goes_all_the_way(folder):
+    said: list[str] = []
+    found = reproduce_ranking_cifar10h(data=folder, progress=said.append)
+    assert [cell.paper for cell in found.rows] == [65.18, 54.01, -0.04, 95.61]
+    text = found.summary()
+    assert "Entropy of the mean prediction, 5 models:" in text
+    assert "three, mean" in text
+    assert "8 models" in text  # with the three pairs of members
+    assert said[0] == "judging single"
+    assert said[-1] == "more scores of three, members 2 and 3"
+    assert progress_steps(data=folder) >= 1
+    assert reproduce("ranking-cifar10h", data=folder) == found
+
+
+def test_a_model_without_mistakes_is_left_out_of_the_correlations(folder):
+    q = np.load(folder / "human_counts.npy") / 50
+    labels = np.load(folder / "labels.npy")
+    sure = 0.9 * np.eye(K)[labels] + 0.1 * q
+    uq.save(uq.Point(sure / sure.sum(axis=1, keepdims=True)), folder / "perfect.npz")
+    found = reproduce_ranking_cifar10h(data=folder)
+    line = next(line for line in found.reading if line.strip().startswith("perfect"))
+    assert "100.00 %" in line
+    assert "undefined" in line
+    assert all(np.isfinite(cell.ours) for cell in found.rows)
+
+
+def refused(folder, message):
+    with pytest.raises(InputError, match=message) as caught:
+        reproduce_ranking_cifar10h(data=folder)
+    assert "\n" not in str(caught.value)
+
+
+def test_what_is_missing_is_named(folder, tmp_path):
+    refused(None, r"data: needs a folder; it must hold labels\.npy .*human_counts\.npy .*CIFAR-10H, from github")
+    refused(tmp_path / "nowhere", r"data: .*nowhere is no folder; it must hold")
+    refused(folder / "labels.npy", r"data: .*labels\.npy is no folder; it must hold")
+    (tmp_path / "empty").mkdir()
+    refused(tmp_path / "empty", r"empty has no labels\.npy and no human_counts\.npy; it must hold")
+    (folder / "single.npz").unlink()
+    (folder / "three.npz").unlink()
+    refused(folder, "gives 0 models and 4 are needed; it must hold")
+    (folder / "labels.npy").unlink()
+    refused(folder, r"has no labels\.npy; it must hold")
+
+
+def test_files_that_do_not_fit_together_are_named(folder):
+    uq.save(uq.Point(np.full((N - 1, K), 1 / 3)), folder / "short.npz")
+    refused(folder, r"data: short\.npz has 199 instances and 3 classes, the votes have 200 and 3; leave the file out")
+    (folder / "short.npz").unlink()
+    np.save(folder / "human_counts.npy", np.ones((N + 5, K)))
+    refused(
+        folder, r"data: labels\.npy must be \(n,\) and human_counts\.npy \(n, K\); got shapes \(200,\) and \(205, 3\)"
+    )
+
+
+def test_labels_and_votes_are_named_by_their_files(folder):
+    labels, votes = (np.load(folder / name) for name in ("labels.npy", "human_counts.npy"))
+    np.save(folder / "labels.npy", labels + 0.5)
+    refused(folder, r"^data: labels\.npy: labels must be whole numbers; row 0 holds")
+    np.save(folder / "labels.npy", labels + 1)
+    refused(folder, r"^data: labels\.npy: labels must lie in 0 … 2; row \d+ holds 3")
+    np.save(folder / "labels.npy", labels)
+    np.save(folder / "human_counts.npy", votes - 60)
+    refused(folder, r"^data: human_counts\.npy: values must be at least 0")
+    np.save(folder / "human_counts.npy", np.where(np.arange(N)[:, None] == 4, 0, votes))
+    refused(folder, r"^data: human_counts\.npy: every row needs at least one vote; row 4 has none")
+
+
+def test_labels_of_other_images_are_noticed(folder):
+    labels = np.load(folder / "labels.npy")
+    np.save(folder / "labels.npy", (labels + 1) % K)
+    refused(folder, r"labels\.npy must belong to the votes of human_counts\.npy; .* in only \d+ % of the rows")
+    np.save(folder / "labels.npy", labels.astype(float))
+    assert len(reproduce_ranking_cifar10h(data=folder).rows) == 4
+
+
+# ---- the contrast ----------------------------------------------------------------------------------------------------
+
+
+def test_the_difference_of_correlations_against_brute_force():
+    rng = np.random.default_rng(2)
+    own, other = rng.normal(size=(2, 9))
+    metric = own + rng.normal(size=9)
+    pseudo, whole = [], None
+    for left_out in (None, *range(9)):
+        rows = [i for i in range(9) if i != left_out]
+        z = [np.arctanh(np.corrcoef(metric[rows], truth[rows])[0, 1]) for truth in (own, other)]
+        if left_out is None:
+            whole = z[0] - z[1]
+        else:
+            pseudo.append(8 * (whole - (z[0] - z[1])))
+    reach = 2.306004135 * (np.mean(np.square(pseudo)) / 8) ** 0.5  # Student's t, 8 degrees of freedom
+    np.testing.assert_allclose(_difference(metric, own, other), (whole - reach, whole + reach), rtol=1e-8)
+    assert np.isnan(_difference(metric, own, own * 0)).all()
+
+
+@pytest.mark.parametrize(
+    ("difference", "low", "high", "words"),
+    [
+        (1.7, 0.1, 3.6, "the paper's contrast shows"),
+        (1.7, -0.2, 3.6, "this points the paper's way, but 7 models cannot show it"),
+        (-1.0, -2.0, 0.5, "this points the other way, but 7 models cannot show it"),
+        (-1.8, -3.3, -0.3, "the opposite of the paper's contrast shows"),
+        (1.0, np.nan, np.nan, "7 models give no interval of the difference, and cannot show a contrast"),
+    ],
+)
+def test_a_contrast_needs_a_difference(difference, low, high, words):
+    assert _verdict(difference, low, high, 7).startswith(words)
+
+
+def test_the_figure(folder, tmp_path, needs):
+    needs("matplotlib")
+    found = reproduce_ranking_cifar10h(data=folder, figures=tmp_path / "figures")
+    (path,) = (tmp_path / "figures").iterdir()
+    assert path.name == "figure1_cifar10h.png"
+    assert path.stat().st_size > 20_000
+    assert found.reading[-1] == f"figure: {path}"
+
+
+# ---- the shared models -----------------------------------------------------------------------------------------------
+
+
+def test_scorings_of_real_models_against_brute_force(cifar10, result, needs):
+    needs("sklearn")
+    from scipy.stats import kendalltau
+    from sklearn.metrics import roc_auc_score
+
+    f, y = cifar10["snn"].astype(float), cifar10["labels"]
+    q = cifar10["human_counts"] / cifar10["human_counts"].sum(axis=1, keepdims=True)
+    p = np.where(f > 0, f, 1.0)
+    s, rows = -(f * np.log(p)).sum(axis=1), np.arange(len(f))
+    best = q >= q.max(axis=1, keepdims=True) - 1e-12
+    numbers = [
+        roc_auc_score(f.argmax(axis=1) != y, s),
+        kendalltau(1 - q[rows, f.argmax(axis=1)], s).statistic,
+        kendalltau(1 - (f * best).sum(axis=1) / best.sum(axis=1), s).statistic,
+    ]
+    line = next(line for line in result.reading if line.strip().startswith("snn"))
+    shown = line.replace("%", " ").split("[")
+    found = [float(shown[i].split()[-1]) for i in (0, 2, 3)]
+    np.testing.assert_allclose(found, numbers, atol=6e-4)
+    assert " 90.25 %" in line
+
+
+def test_seven_models_and_the_contrast_of_the_c_index(result):
+    cells = {cell.name.removeprefix("table1/CIFAR10-H/"): cell for cell in result.rows}
+    assert len(cells) == 4
+    text = "\n".join(result.reading)
+    assert "7 models" in text
+    own, other = cells["UQ-C-index/misalignment"], cells["UQ-C-index/misclassification"]
+    assert own.agrees
+    assert own.low > 0 > other.ours
+    assert "UQ-C-index over 7 models: 92 % [54, 99] with ψ" in text
+    assert "φ; this points the paper's way, but 7 models cannot show it (the difference of the two on the" in text
+    assert "-0.18 to 3.66" in text
+    assert "and 87 % [32, 98] with ψ; the opposite of the paper's contrast shows" in text
+    assert "-3.34 to -0.27" in text
+    assert cells["UQ-AUC/misclassification"].agrees is False
+    assert cells["UQ-AUC/misclassification"].note
+    assert any(note.startswith("rs_nn_beliefs: 2843 of 10000 rows of masses were repaired") for note in result.notes)
+    assert any("the intervals are wide" in note for note in result.notes)

@@ -1,0 +1,189 @@
+"""The unified loss against the published numbers, against brute force for all kinds, and at its edges."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.kinds import KINDS, lower_of_every_event, random_prediction
+
+import uqassay as uq
+from uqassay.credal import outermost_permutations, permutation_vertices
+from uqassay.errors import InputError
+from uqassay.losses import unified_loss
+
+seeds = st.integers(0, 2**32 - 1)
+
+
+# -- published numbers ------------------------------------------------------------------------------------------------
+
+
+def test_snn_and_ensemble_average_against_the_paper_table(cifar10):
+    snn = unified_loss(cifar10["labels"], uq.Point(cifar10["snn"]), convention="paper")
+    assert (round(snn.distance.mean(), 4), round(snn.distance.std(), 4)) == (0.4806, 1.7965)
+    average = unified_loss(cifar10["labels"], uq.Point(cifar10["de_avg"]), convention="paper")
+    assert (round(average.distance.mean(), 4), round(average.distance.std(), 4)) == (0.1951, 0.7631)
+    assert (snn.nonspecificity == 0).all()
+    np.testing.assert_array_equal(snn.total, snn.distance)
+
+
+def test_rs_nn_against_the_paper_table(cifar10):
+    y = cifar10["labels"]
+    rs = uq.Masses.from_beliefs(cifar10["beliefs"], cifar10["focal_sets"])
+    loss = unified_loss(y, rs, convention="paper")
+    assert (round(loss.distance.mean(), 4), round(loss.distance.std(), 4)) == (0.3983, 1.8950)
+    assert (round(loss.nonspecificity.mean(), 5), round(loss.nonspecificity.std(), 5)) == (0.00894, 0.05222)
+    assert round(np.mean(rs.repaired().labels() == y), 4) == 0.9299
+    cu = unified_loss(y, rs, convention="paper", nonspecificity="credal-uncertainty")
+    assert round(cu.nonspecificity.mean(), 3) == 3.272
+    js = unified_loss(y, rs, convention="paper", distance="js_distance")
+    assert round(js.distance.mean(), 5) == 0.06437
+    assert loss.floored == 8
+
+
+def test_exact_convention_stands_beside_the_published_numbers(cifar10):
+    rs = uq.Masses.from_beliefs(cifar10["beliefs"], cifar10["focal_sets"])
+    with pytest.raises(InputError, match=r"beliefs: \d+ of 10000 rows are not belief functions .*\.repaired\(\)"):
+        unified_loss(cifar10["labels"], rs)
+    exact = unified_loss(cifar10["labels"], rs.repaired())
+    paper = unified_loss(cifar10["labels"], rs, convention="paper")
+    # the same set; only the floor differs, and it is reported
+    np.testing.assert_allclose(exact.nonspecificity, paper.nonspecificity, atol=1e-12)
+    assert exact.floored >= paper.floored
+    members = uq.Members(cifar10["three"])
+    clipped = unified_loss(cifar10["labels"], members, convention="paper")
+    free = unified_loss(cifar10["labels"], members)
+    assert free.nonspecificity.mean() < clipped.nonspecificity.mean()
+
+
+# -- brute force ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@settings(deadline=None, max_examples=6)
+@given(seed=seeds, n_classes=st.integers(2, 6))
+def test_label_distance_from_the_upper_probability_against_brute_force(kind, seed, n_classes):
+    rng = np.random.default_rng(seed)
+    prediction = random_prediction(kind, rng, 4, n_classes)
+    y = rng.integers(n_classes, size=4)
+    lower = lower_of_every_event(prediction)
+    complement = (2**n_classes - 1) ^ (1 << y)
+    upper = 1 - lower[np.arange(4), complement]
+    expected = {
+        "kl": -np.log(upper),
+        "tv": 1 - upper,
+        "hellinger": np.sqrt(np.maximum(1 - np.sqrt(upper), 0)),
+        "js": 0.5 * (np.log(2 / (1 + upper)) + upper * np.log(2 * upper / (1 + upper)) + (1 - upper) * np.log(2)),
+    }
+    expected["js_distance"] = np.sqrt(np.maximum(expected["js"], 0))
+    for distance, value in expected.items():
+        # the square roots amplify the rounding of 1 − upper where the label is certain
+        np.testing.assert_allclose(unified_loss(y, prediction, distance=distance).distance, value, atol=3e-8)
+
+
+def test_kl_from_the_2k_vertices_equals_the_closed_form(cifar10):
+    rows = slice(0, 500)
+    rs = uq.Masses.from_beliefs(cifar10["beliefs"], cifar10["focal_sets"])[rows]
+    clipped = rs.repaired()
+    vertices = permutation_vertices(clipped.masses, clipped.focal_sets, permutations=outermost_permutations(10))
+    y = cifar10["labels"][rows]
+    nearest = -np.log(np.maximum(vertices[np.arange(500), :, y].max(axis=1), 1e-10))
+    np.testing.assert_allclose(unified_loss(y, rs, convention="paper").distance, nearest, atol=1e-12)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("distance", ["kl", "js", "js_distance", "tv", "hellinger", "brier"])
+def test_a_one_hot_distribution_is_a_label(kind, distance, random_generator):
+    prediction = random_prediction(kind, random_generator, 6, 4)
+    y = random_generator.integers(4, size=6)
+    hard = unified_loss(y, prediction, distance=distance)
+    soft = unified_loss(np.eye(4)[y], prediction, distance=distance)
+    slack = 1e-5 + hard.gap + soft.gap
+    assert (np.abs(hard.distance - soft.distance) <= slack).all()
+
+
+def test_votes_are_divided_by_their_sums(random_generator):
+    prediction = random_prediction("Members", random_generator)
+    votes = random_generator.integers(1, 9, size=(5, 4))
+    a = unified_loss(votes, prediction)
+    b = unified_loss(votes / votes.sum(axis=1, keepdims=True), prediction)
+    np.testing.assert_allclose(a.distance, b.distance, atol=1e-9)
+    assert (a.gap <= 1e-5).all()
+
+
+def test_a_set_that_holds_the_label_distribution_has_distance_zero(random_generator):
+    probs = random_generator.dirichlet(np.ones(4), (6, 5))
+    inside = probs.mean(axis=1)
+    for distance in ("kl", "js", "tv", "hellinger", "brier"):
+        assert unified_loss(inside, uq.Members(probs), distance=distance).distance.max() < 2e-3
+
+
+# -- edges ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("convention", ["exact", "paper"])
+def test_slices_and_a_single_instance_change_no_bit(kind, convention, random_generator):
+    prediction = random_prediction(kind, random_generator, 9, 4)
+    y = random_generator.integers(4, size=9)
+    whole = unified_loss(y, prediction, convention=convention)
+    for rows in (slice(3, 4), np.array([8, 0, 0])):
+        part = unified_loss(y[rows], prediction[rows], convention=convention)
+        np.testing.assert_array_equal(part.distance, whole.distance[rows])
+        np.testing.assert_array_equal(part.nonspecificity, whole.nonspecificity[rows])
+
+
+def test_floor_is_the_precision_of_the_input_and_reported():
+    for dtype in (np.float16, np.float32, np.float64):
+        loss = unified_loss([0, 1], uq.Point(np.array([[0, 1], [0, 1]], dtype=dtype)))
+        assert loss.distance[0] == pytest.approx(-np.log(float(np.finfo(dtype).eps)))
+        assert loss.floored == 1
+    assert unified_loss([0], uq.Point([[0.0, 1.0]]), floor=0).distance[0] == np.inf
+    assert unified_loss([0], uq.Point([[0.0, 1.0]]), convention="paper").distance[0] == pytest.approx(10 * np.log(10))
+
+
+def test_total_is_linear_in_the_tradeoff(random_generator):
+    loss = unified_loss([0, 1, 2, 3, 0], random_prediction("Members", random_generator), tradeoff=0.3)
+    np.testing.assert_allclose(loss.total, loss.distance + 0.3 * loss.nonspecificity)
+    np.testing.assert_allclose(loss.at(2), loss.distance + 2 * loss.nonspecificity)
+
+
+def test_hostile_arrays_give_the_same_numbers(random_generator):
+    probs = random_generator.dirichlet(np.ones(5), (7, 3))
+    y = random_generator.integers(5, size=7)
+    expected = unified_loss(y, uq.Members(probs)).total
+    wide = np.zeros((14, 3, 10))
+    wide[::2, :, ::2] = probs
+    strided = wide[::2, :, ::2]
+    strided.flags.writeable = False
+    np.testing.assert_allclose(unified_loss(y.astype(np.int8), uq.Members(strided)).total, expected, atol=1e-12)
+    fortran = np.asfortranarray(probs)
+    np.testing.assert_allclose(unified_loss(y.astype(float), uq.Members(fortran)).total, expected, atol=1e-12)
+    turned = uq.Members(np.moveaxis(probs, 1, 0), member_axis=0)
+    np.testing.assert_allclose(unified_loss(y, turned).total, expected, atol=1e-12)
+    half = uq.Members(probs.astype(np.float16))
+    np.testing.assert_allclose(unified_loss(y, half).total, expected, atol=0.05)
+
+
+@pytest.mark.parametrize(
+    ("y", "options", "message"),
+    [
+        ([0], {}, "y_true: needs one label for each of the 2 instances; got 1"),
+        ([0, 2], {}, r"y_true: labels must lie in 0 … 1; row 1 holds 2"),
+        ([0, -1], {}, r"labels must lie in 0 … 1; row 1 holds -1"),
+        ([0, 0.5], {}, "labels must be whole numbers; row 1 holds 0.5"),
+        ([0, np.nan], {}, "labels must be whole numbers; row 1 holds nan"),
+        ([[1, 0, 0], [1, 0, 0]], {}, "need one column for each of the 2 classes; got 3"),
+        ([[1, 0], [0, 0]], {}, "every row needs at least one vote; row 1 has none"),
+        ([[1, 0], [-1, 2]], {}, "values must be at least 0; row 1 holds -1"),
+        ([0, 1], {"tradeoff": -1}, "tradeoff: must be finite and at least 0; got -1"),
+        ([0, 1], {"tradeoff": np.inf}, "tradeoff: must be finite"),
+        ([0, 1], {"distance": "l2"}, "distance: must be one of kl, js"),
+        ([0, 1], {"nonspecificity": "size"}, "nonspecificity: must be one of hartley"),
+        ([0, 1], {"convention": "code"}, 'convention: must be "exact" or "paper"'),
+        ([0, 1], {"floor": -0.1}, r"floor: must lie in \[0, 1\)"),
+        (["a", "b"], {}, "y_true: labels given as text must be class names; 'a' in row 0 is not known"),
+    ],
+)
+def test_bad_input_is_named(y, options, message):
+    with pytest.raises(InputError, match=message):
+        unified_loss(y, uq.Point([[0.5, 0.5], [0.1, 0.9]]), **options)

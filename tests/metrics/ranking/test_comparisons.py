@@ -1,0 +1,72 @@
+"""Comparisons of rankings: the order of rows, and what is refused. Their agreement is tested in test_ranking.py."""
+
+import numpy as np
+import pytest
+
+from uqassay.errors import InputError
+from uqassay.metrics.ranking.comparisons import paired_ranking_test, pairwise_ranking_tests
+
+ERRORS, SCORE = [0.0, 1.0, 0.0], [0.1, 0.7, 0.2]
+
+
+@pytest.mark.parametrize("grouped", [False, True])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("metric", ["uq-auc", "aurc"])
+def test_permutation_does_not_depend_on_the_order_of_rows(grouped, weighted, metric, random_generator):
+    n, rng = 60, random_generator
+    errors = (rng.random(n) < 0.3).astype(float)
+    first, second = rng.integers(0, 4, n) + errors, rng.integers(0, 4, n) + 0.5 * errors  # with many ties
+    groups = np.array(list("abcdefghijkl"))[rng.integers(0, 12, n)] if grouped else None
+    weights = rng.integers(0, 4, n).astype(float) if weighted else None
+
+    def pvalue(order):
+        return paired_ranking_test(
+            (errors[order], first[order]),
+            (errors[order], second[order]),
+            metric=metric,
+            method="permutation",
+            groups=None if groups is None else groups[order],
+            sample_weight=None if weights is None else weights[order],
+            n_draws=200,
+        ).pvalue
+
+    expected = pvalue(np.arange(n))
+    assert 1 / 201 <= expected < 0.9
+    assert {pvalue(rng.permutation(n)) for _ in range(4)} == {expected}
+
+
+def test_groups_with_the_same_instances_are_interchangeable():
+    errors, first, second = np.tile([0, 1, 0, 0, 1, 1.0], 4), np.tile([1, 3, 2, 1, 2, 3], 4), np.arange(24) % 5
+    groups = np.arange(24) // 6
+    swapped = np.r_[6:12, 0:6, 12:24]
+    found = [
+        paired_ranking_test((e, a), (e, b), method="permutation", groups=g, n_draws=50).pvalue
+        for e, a, b, g in (
+            (errors, first, second, groups),
+            (errors[swapped], first[swapped], second[swapped], groups[swapped]),
+            (errors, first, second, 3 - groups),
+        )
+    ]
+    assert found[0] == found[1] == found[2]
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: paired_ranking_test(ERRORS, SCORE), r"a: must be a pair \(truth, uncertainty\); got list"),
+        (lambda: paired_ranking_test((ERRORS, SCORE), SCORE), r"b: must be a pair \(truth, uncertainty\); got list"),
+        (lambda: paired_ranking_test((ERRORS, SCORE), None), "b: must be a pair .*; got NoneType"),
+        (lambda: paired_ranking_test((1.0, 2.0), (ERRORS, SCORE)), "a: must be a pair .*; got tuple"),
+        (lambda: pairwise_ranking_tests([(ERRORS, SCORE)]), "rankings: must be a dict from names to .*; got list"),
+        (lambda: pairwise_ranking_tests({}), "rankings: must be a dict from names to .*; got none"),
+        (lambda: pairwise_ranking_tests({"x": ERRORS}), r"rankings\['x'\]: must be a pair"),
+        (
+            lambda: pairwise_ranking_tests({"x": (ERRORS, SCORE), "y": (ERRORS[1:], SCORE[1:])}),
+            "rankings: all need the same 3 instances; 'y' has 2",
+        ),
+        (lambda: paired_ranking_test((ERRORS, SCORE), (ERRORS, SCORE), level=None), "level: must lie strictly"),
+    ],
+)
+def test_what_is_no_ranking_is_refused(call, message):
+    with pytest.raises(InputError, match=message):
+        call()

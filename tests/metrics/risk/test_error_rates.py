@@ -1,0 +1,176 @@
+"""Measured coverage of the intervals of risk-coverage numbers.
+
+Run as a script, this file prints the tables that stand in the docstrings of `aurc_loss` and `selective_gain`; as a test it
+measures fewer samples and asserts what the tables say.
+"""
+
+import sys
+
+import numpy as np
+import pytest
+from scipy import special
+
+from uqassay.metrics.risk.coverage_at_risk import coverage_at_risk_score
+from uqassay.metrics.risk.risk_areas import augrc_loss, aurc_loss, e_aurc_loss, prediction_rejection_score
+from uqassay.metrics.risk.risk_coverage import risk_coverage_curve
+from uqassay.metrics.risk.selective_accuracy import accuracy_at_coverage_score, selective_gain
+
+LEVELS = np.array([0.3, 0.5, 0.7, 0.85, 1.0])  # coverages of the five levels of uncertainty
+CORRELATION = 0.3
+AREAS = ("aurc", "e-aurc", "augrc", "ratio", "selective ratio")
+SELECTIVE = ("accuracy .5", "accuracy .8", "accuracy .9", "gain .8", "gain .9", "coverage")
+CELLS = [(200, 0.1), (200, 0.3), (1000, 0.05), (1000, 0.3)]
+SCORES = {"": "scores", "levels": "5 levels", "groups": "groups"}
+
+
+class Population:
+    """Errors at a rate; normal scores, shifted for errors so that UQ-AUC has its value; perhaps in five levels."""
+
+    def __init__(self, rate, auc, kind=""):
+        self.rate, self.kind, self.shift = rate, kind, np.sqrt(2) * special.ndtri(auc)
+        t = np.linspace(-9.0, 9.0 + self.shift, 200_001)
+        wrong = rate * special.ndtr(t - self.shift)
+        kept = (1 - rate) * special.ndtr(t) + wrong
+        self.cuts = np.interp(LEVELS[:-1], kept, t)
+        if kind == "levels":
+            wrong = np.append(np.interp(self.cuts, t, wrong), rate)
+            kept = LEVELS
+        inside = kept > 1e-12
+        self.kept, self.wrong = kept[inside], wrong[inside]
+
+    def draw(self, rng, n):
+        """Errors, uncertainty and groups of n instances."""
+        groups = None
+        z, u = rng.normal(size=(2, n))
+        if self.kind == "groups":
+            groups = np.arange(n) // 10
+            common = rng.normal(size=(2, n // 10))[:, groups]
+            z, u = np.sqrt(CORRELATION) * common + np.sqrt(1 - CORRELATION) * np.stack([z, u])
+        errors = (z < special.ndtri(self.rate)).astype(float)
+        scores = u + self.shift * errors
+        return errors, np.digitize(scores, self.cuts) if self.kind == "levels" else scores, groups
+
+    def area(self, values):
+        """Trapezoids over the coverages, constant before the first."""
+        return values[0] * self.kept[0] + np.sum(np.diff(self.kept) * (values[1:] + values[:-1]) / 2)
+
+    def areas(self):
+        """True values of the areas, in the order of AREAS."""
+        r, aurc = self.rate, self.area(self.wrong / self.kept)
+        best = r + (1 - r) * np.log1p(-r)
+        augrc = self.area(self.wrong) - self.wrong[0] * self.kept[0] / 2
+        return (aurc, aurc - best, augrc, (r / 2 - augrc) / (r / 2 - r * r / 2), (r - aurc) / (r - best))
+
+    def risk(self, coverage):
+        """Error rate of the share that is kept."""
+        return np.interp(coverage, np.append(0, self.kept), np.append(0, self.wrong)) / coverage
+
+    def coverage(self, risk):
+        """Largest coverage with a risk of at most this."""
+        excess = self.wrong - risk * self.kept
+        met = np.flatnonzero(excess <= 0)
+        if not met.size:
+            return 0.0
+        k = met[-1]
+        return self.kept[k] + np.diff(self.kept)[k] * -excess[k] / (excess[k + 1] - excess[k])
+
+    def selective(self):
+        """True values of the selective numbers, in the order of SELECTIVE."""
+        accuracies = [1 - self.risk(c) for c in (0.5, 0.8, 0.9)]
+        gains = [self.rate - self.risk(c) for c in (0.8, 0.9)]
+        return (*accuracies, *gains, self.coverage(0.75 * self.rate))
+
+
+def area_estimates(errors, scores, groups, rate):
+    arguments = {"groups": groups}
+    return (
+        aurc_loss(errors, scores, **arguments),
+        e_aurc_loss(errors, scores, **arguments),
+        augrc_loss(errors, scores, **arguments),
+        prediction_rejection_score(errors, scores, **arguments),
+        prediction_rejection_score(errors, scores, risk="selective", **arguments),
+    )
+
+
+def selective_estimates(errors, scores, groups, rate):
+    gains = [selective_gain(errors, scores, coverage=c, groups=groups) for c in (0.8, 0.9)]
+    half = accuracy_at_coverage_score(errors, scores, coverage=0.5, groups=groups)
+    coverage = coverage_at_risk_score(errors, scores, risk=0.75 * rate, groups=groups)
+    return half, *(g.accuracy_kept for g in gains), *(g.gain for g in gains), coverage
+
+
+def shares_covered(population, truths, estimates, *, n, n_samples, seed):
+    """Share of intervals that hold each truth; samples with an undefined estimate or interval are left out."""
+    rng = np.random.default_rng(seed)
+    held, defined = np.zeros(len(truths)), np.zeros(len(truths))
+    for _ in range(n_samples):
+        errors, scores, groups = population.draw(rng, n)
+        found = estimates(errors, scores, groups, population.rate)
+        low, high = np.array([e.low for e in found]), np.array([e.high for e in found])
+        held += (low <= np.array(truths) + 1e-12) & (np.array(truths) - 1e-12 <= high)
+        defined += ~np.isnan(low)
+    return held / defined
+
+
+CASES = [(200, 0.3, 0.8, ""), (200, 0.3, 0.6, "levels"), (200, 0.3, 0.8, "groups"), (1000, 0.05, 0.95, "")]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("n", "rate", "auc", "kind"), CASES)
+def test_coverage_of_areas(n, rate, auc, kind):
+    population = Population(rate, auc, kind)
+    shares = shares_covered(population, population.areas(), area_estimates, n=n, n_samples=800, seed=1)
+    assert (shares >= 0.915).all(), shares
+    assert (shares <= 0.98).all(), shares
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("n", "rate", "auc", "kind"), CASES)
+def test_coverage_of_selective_numbers(n, rate, auc, kind):
+    population = Population(rate, auc, kind)
+    shares = shares_covered(population, population.selective(), selective_estimates, n=n, n_samples=400, seed=2)
+    assert (shares >= 0.91).all(), shares
+    assert (shares <= 0.985).all(), shares
+
+
+@pytest.mark.slow
+def test_pointwise_coverage_of_the_curve():
+    population, rng, grid = Population(0.2, 0.8), np.random.default_rng(3), np.linspace(0.1, 1.0, 10)
+    truth, held = population.risk(grid), np.zeros(grid.size)
+    for _ in range(1000):
+        errors, scores, _ = population.draw(rng, 400)
+        curve = risk_coverage_curve(errors, scores).at(grid)
+        held += (curve.low <= truth) & (truth <= curve.high)
+    assert (held / 1000 >= 0.925).all(), held
+    assert (held / 1000 <= 0.98).all(), held
+
+
+def test_true_values_against_closed_forms():
+    # UQ-AUC .8 gives the generalised ratio 2 · .8 − 1 and AUGRC = r²/2 + r(1 − r)(1 − .8)
+    population = Population(0.1, 0.8)
+    _, _, augrc, ratio, _ = population.areas()
+    assert ratio == pytest.approx(0.6, abs=1e-6)
+    assert augrc == pytest.approx(0.005 + 0.09 * 0.2, abs=1e-7)
+    assert population.risk(population.coverage(0.05)) == pytest.approx(0.05, abs=1e-6)
+    # levels: five points
+    assert Population(0.1, 0.8, "levels").kept.size == 5
+
+
+def print_tables(which, n_samples=4000):
+    """Print the table of the areas, of the selective numbers, or both."""
+    for name, truths, estimates in (
+        ("areas", Population.areas, area_estimates),
+        ("selective", Population.selective, selective_estimates),
+    ):
+        for n, rate in CELLS if name.startswith(which) else ():
+            for kind, label in SCORES.items():
+                populations = [Population(rate, auc, kind) for auc in (0.6, 0.8, 0.95)]
+                shares = [
+                    shares_covered(p, truths(p), estimates, n=n, n_samples=n_samples, seed=n) for p in populations
+                ]
+                cells = ["/".join(f"{100 * share:.1f}" for share in column) for column in zip(*shares, strict=True)]
+                print(f"{n:5d}  {rate:<4g} {label:9s}", *(f" {cell:15s}" for cell in cells), flush=True)
+
+
+if __name__ == "__main__":
+    print_tables(sys.argv[1] if len(sys.argv) > 1 else "")

@@ -1,0 +1,368 @@
+"""AURC, E-AURC, AUGRC and prediction-rejection ratios: brute force, closed forms, influences, degenerate cases."""
+
+import time
+
+import numpy as np
+import pytest
+from scipy.stats import rankdata
+
+from uqassay.errors import InputError
+from uqassay.metrics.risk.ranked_errors import rank_errors
+from uqassay.metrics.risk.risk_area_influences import SCALES, area_estimate, prediction_rejection
+from uqassay.metrics.risk.risk_areas import (
+    augrc_linearised,
+    augrc_loss,
+    aurc_linearised,
+    aurc_loss,
+    e_aurc_linearised,
+    e_aurc_loss,
+    prediction_rejection_linearised,
+    prediction_rejection_score,
+)
+from uqassay.statistics import proportion_estimate
+from uqassay.statistics.delong import auc_estimate
+
+
+def selective_ratio(errors, uncertainty, weights=None):
+    return prediction_rejection_linearised(errors, uncertainty, weights, risk="selective")
+
+
+def selective_score(errors, uncertainty, **options):
+    return prediction_rejection_score(errors, uncertainty, risk="selective", **options)
+
+
+def generalised_ratio(errors, uncertainty, weights=None):
+    return prediction_rejection(rank_errors(errors, uncertainty, weights), "generalised")
+
+
+KERNELS = (aurc_linearised, e_aurc_linearised, augrc_linearised, generalised_ratio, selective_ratio)
+SCORES = (aurc_loss, e_aurc_loss, augrc_loss, prediction_rejection_score, selective_score)
+
+
+def random_case(seed, n=30, levels=4, soft=False):
+    rng = np.random.default_rng(seed)
+    errors = rng.random(n).round(1) if soft else (rng.random(n) < 0.3).astype(float)
+    errors[:2] = 0, 1
+    return errors, rng.integers(0, levels, n) + 0.4 * errors.round(), 0.5 * rng.integers(1, 5, n)
+
+
+def curve(errors, uncertainty, weights):
+    """Coverage, risk and generalised risk at the distinct thresholds, by definition."""
+    rows = []
+    for threshold in sorted(set(uncertainty)):
+        kept = uncertainty <= threshold
+        mass = (weights * errors)[kept].sum()
+        rows.append((weights[kept].sum() / weights.sum(), mass / weights[kept].sum(), mass / weights.sum()))
+    return np.array(rows).T
+
+
+def trapezoid(x, y, first):
+    """Area of the polygon through (0, first) and the points."""
+    return np.trapezoid(np.append(first, y), np.append(0.0, x))
+
+
+def best_aurc_by_simulation(errors, weights, copies=20000):
+    """Mean risk of a large sample with these shares of errors, best ones first."""
+    counts = np.round(copies * weights / weights.sum()).astype(int)
+    e = np.sort(np.repeat(errors, counts))
+    return (np.cumsum(e) / np.arange(1, e.size + 1)).mean()
+
+
+def uq_auc(errors, uncertainty):
+    """Over all pairs of an error and a right prediction, ties half."""
+    wrong, right = uncertainty[errors == 1], uncertainty[errors == 0]
+    pairs = wrong[:, np.newaxis] - right
+    return ((pairs > 0) + 0.5 * (pairs == 0)).mean()
+
+
+@pytest.mark.parametrize("soft", [False, True])
+@pytest.mark.parametrize("levels", [1, 4, 10**6])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_values_against_brute_force(soft, levels, weighted):
+    errors, uncertainty, weights = random_case(1, levels=levels, soft=soft)
+    given = weights if weighted else None
+    w = weights if weighted else np.ones(30)
+    c, risk, generalised = curve(errors, uncertainty, w)
+    r = (w * errors).sum() / w.sum()
+    area, generalised_area = trapezoid(c, risk, risk[0]), trapezoid(c, generalised, 0.0)
+    assert aurc_loss(errors, uncertainty, sample_weight=given) == pytest.approx(area, abs=1e-13)
+    assert augrc_loss(errors, uncertainty, sample_weight=given) == pytest.approx(generalised_area, abs=1e-13)
+    c, _, generalised = curve(errors, errors, w)
+    best = trapezoid(c, generalised, 0.0)
+    ratio = prediction_rejection_score(errors, uncertainty, sample_weight=given)
+    assert ratio == pytest.approx((r / 2 - generalised_area) / (r / 2 - best), abs=1e-12)
+    best = best_aurc_by_simulation(errors, w)
+    assert e_aurc_loss(errors, uncertainty, sample_weight=given) == pytest.approx(area - best, abs=1e-4)
+    ratio = selective_score(errors, uncertainty, sample_weight=given)
+    assert ratio == pytest.approx((r - area) / (r - best), abs=2e-3)
+
+
+@pytest.mark.parametrize("levels", [1, 2, 4, 10**6])
+@pytest.mark.parametrize("seed", range(5))
+def test_augrc_and_ratio_are_functions_of_accuracy_and_uq_auc(levels, seed):
+    errors, uncertainty, _ = random_case(seed, levels=levels)
+    accuracy, auc = 1 - errors.mean(), uq_auc(errors, uncertainty)
+    expected = 0.5 * (1 - accuracy) ** 2 + accuracy * (1 - accuracy) * (1 - auc)
+    assert augrc_loss(errors, uncertainty) == pytest.approx(expected, abs=1e-12)
+    assert prediction_rejection_score(errors, uncertainty) == pytest.approx(2 * auc - 1, abs=1e-12)
+
+
+def test_real_predictions_against_the_closed_forms(cifar10):
+    probs, labels = cifar10["snn"], cifar10["labels"]
+    errors, uncertainty = (probs.argmax(axis=1) != labels).astype(float), 1 - probs.max(axis=1)
+    ranks = rankdata(uncertainty)[errors == 1]
+    auc = (ranks.mean() - (ranks.size + 1) / 2) / (errors == 0).sum()
+    r = errors.mean()
+    assert augrc_loss(errors, uncertainty) == pytest.approx(r**2 / 2 + r * (1 - r) * (1 - auc), abs=1e-12)
+    assert prediction_rejection_score(errors, uncertainty) == pytest.approx(2 * auc - 1, abs=1e-12)
+    excess = aurc_loss(errors, uncertainty) - e_aurc_loss(errors, uncertainty)
+    assert excess == pytest.approx(r + (1 - r) * np.log1p(-r), abs=1e-12)
+
+
+def test_augrc_of_shares_is_the_sum_over_pairs_with_self_pairs_half():
+    errors, uncertainty, _ = random_case(2, soft=True)
+    later = uncertainty[:, np.newaxis] < uncertainty
+    same = uncertainty[:, np.newaxis] == uncertainty
+    expected = (errors[:, np.newaxis] * (later + 0.5 * same)).sum() / 30**2
+    assert augrc_loss(errors, uncertainty) == pytest.approx(expected, abs=1e-13)
+
+
+def test_best_area_has_the_closed_form_of_geifman():
+    # perfect order: AURC by its own definition minus r + (1 − r) ln(1 − r)
+    errors = np.repeat([0.0, 1.0], [70, 30])
+    best = aurc_loss(errors, np.arange(100)) - e_aurc_loss(errors, np.arange(100))
+    assert best == pytest.approx(0.3 + 0.7 * np.log(0.7), abs=1e-14)
+    two_levels = e_aurc_loss(errors, errors)
+    assert two_levels == pytest.approx(0.3**2 / 2 - 0.3 - 0.7 * np.log(0.7), abs=1e-14)
+    assert two_levels == pytest.approx(-(0.3**3) / 6, abs=2e-3)
+
+
+def test_relation_to_other_conventions():
+    errors, uncertainty, _ = random_case(3, levels=10**6)
+    n, found = errors.size, float(aurc_loss(errors, uncertainty))
+    risks = np.cumsum(errors[np.argsort(uncertainty)]) / np.arange(1, n + 1)
+    # the mean of the risks is the step curve: it differs by half of the first and last steps
+    assert found == pytest.approx(risks.mean() + (risks[0] - risks[-1]) / (2 * n), abs=1e-13)
+    # trapezoids over the coverages 1/n … 1 alone, stretched to 1 (torch-uncertainty)
+    stretched = np.trapezoid(risks, np.arange(1, n + 1) / n) / (1 - 1 / n)
+    assert found == pytest.approx(stretched * (1 - 1 / n) + risks[0] / n, abs=1e-13)
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("soft", [False, True])
+@pytest.mark.parametrize("levels", [4, 10**6])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_influence_against_finite_differences_of_the_weights(kernel, soft, levels, weighted):
+    errors, uncertainty, weights = random_case(4, levels=levels, soft=soft)
+    w = weights if weighted else np.ones(30)
+    found = kernel(errors, uncertainty, weights if weighted else None)
+    assert (w * found.influence).sum() == pytest.approx(0.0, abs=1e-12)
+    assert np.abs(found.influence).max() > 1e-3
+    for i in range(30):
+        step = np.zeros(30)
+        step[i] = 1e-5
+        change = kernel(errors, uncertainty, w + step).value - kernel(errors, uncertainty, w - step).value
+        assert found.influence[i] == pytest.approx(w.sum() * change / 2e-5, abs=1e-7)
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_instances_of_weight_zero_are_absent(kernel):
+    errors, uncertainty, weights = random_case(5)
+    weights[::3] = 0
+    found, kept = kernel(errors, uncertainty, weights), weights > 0
+    other = kernel(errors[kept], uncertainty[kept], weights[kept])
+    assert found.value == other.value
+    np.testing.assert_array_equal(found.influence[kept], other.influence)
+    assert (found.influence[~kept] == 0).all()
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("grouped", [False, True])
+def test_generalised_ratio_has_the_interval_of_uq_auc(weighted, grouped):
+    errors, uncertainty, weights = random_case(12, n=80)
+    weights[::7] = 0
+    options = {"sample_weight": weights if weighted else None, "groups": np.arange(80) // 4 if grouped else None}
+    auc = auc_estimate(errors, uncertainty, **options)
+    found = prediction_rejection_score(errors, uncertainty, **options)
+    expected = (2 * auc - 1, 2 * auc.low - 1, 2 * auc.high - 1)
+    assert (found, found.low, found.high) == pytest.approx(expected, abs=1e-10)
+    perfect = prediction_rejection_score(errors, errors, **options)
+    assert perfect == pytest.approx(1.0)
+    assert 0.5 < perfect.low < perfect.high <= 1.0
+
+
+@pytest.mark.parametrize("score", SCORES)
+@pytest.mark.parametrize("levels", [4, 10**6])
+def test_an_integer_weight_is_that_many_copies(score, levels):
+    errors, uncertainty, weights = random_case(6, levels=levels)
+    copies = (2 * weights).astype(int)
+    one = score(errors, uncertainty, sample_weight=2 * weights)
+    e, s = np.repeat(errors, copies), np.repeat(uncertainty, copies)
+    assert score(e, s) == pytest.approx(float(one), abs=1e-13)
+    other = score(e, s, groups=np.repeat(np.arange(30), copies))
+    # the imaginary instances in the interval of UQ-AUC count against instances, not against weights
+    tolerance = 0.03 if score is prediction_rejection_score else 1e-10
+    assert (other.low, other.high) == pytest.approx((one.low, one.high), abs=tolerance)
+
+
+@pytest.mark.parametrize("score", SCORES)
+@pytest.mark.parametrize("soft", [False, True])
+def test_row_order_does_not_matter(score, soft):
+    errors, uncertainty, _ = random_case(7, n=300, levels=6, soft=soft)
+    weights = np.random.default_rng(7).random(300)
+    for w in (None, weights):
+        one = score(errors, uncertainty, sample_weight=w)
+        order = np.random.default_rng(8).permutation(300)
+        other = score(errors[order], uncertainty[order], sample_weight=None if w is None else w[order])
+        assert float(other) == float(one)  # bit for bit
+        assert (other.low, other.high) == pytest.approx((one.low, one.high), abs=1e-12)
+
+
+@pytest.mark.parametrize("score", SCORES)
+def test_only_the_order_of_the_scores_matters(score):
+    errors, uncertainty, _ = random_case(8)
+    one, other = score(errors, uncertainty), score(errors, np.exp(uncertainty))
+    assert (one, one.low, one.high) == (other, other.low, other.high)
+    infinite = np.where(uncertainty == uncertainty.max(), np.inf, uncertainty)
+    infinite = np.where(uncertainty == uncertainty.min(), -np.inf, infinite)
+    other = score(errors, infinite)
+    assert (one, one.low, one.high) == (other, other.low, other.high)
+
+
+@pytest.mark.parametrize("score", SCORES)
+def test_intervals_hold_the_estimate_and_keep_to_its_range(score):
+    for seed in range(30):
+        errors, uncertainty, _ = random_case(seed, n=12, levels=6)
+        found = score(errors, uncertainty)
+        if not np.isnan(found.low):
+            assert found.low <= found <= found.high
+        if score in (aurc_loss, augrc_loss):
+            assert found.low >= 0
+            assert found.high <= 1
+        if score in (prediction_rejection_score, selective_score):
+            assert not found.high > 1 + 1e-9
+
+
+def test_the_worst_order_has_the_binary_entropy_as_e_aurc():
+    n, wrong = 100_000, 20_000
+    worst = (np.arange(n) < wrong).astype(float)
+    rate = wrong / n
+    entropy = -rate * np.log(rate) - (1 - rate) * np.log(1 - rate)
+    assert e_aurc_loss(worst, np.arange(n)) == pytest.approx(entropy, abs=1e-4)
+
+
+def test_where_one_error_decides_the_interval_ends_at_an_aurc_of_1():
+    errors = np.zeros(200)
+    errors[[20, 199]] = 1.0
+    found = e_aurc_loss(errors, np.arange(200))
+    best = 0.01 + 0.99 * np.log(0.99)
+    assert found.high == pytest.approx(1 - best)
+    ratio = prediction_rejection_score(errors, np.arange(200), risk="selective")
+    assert ratio.low == pytest.approx(1 - (1 - best) / (0.01 - best))
+    worst = e_aurc_loss(errors, -errors)  # two levels, and linear between them
+    assert found.low < found < worst < found.high
+
+
+def test_several_runs_are_averaged_and_their_spread_is_added():
+    cases = [random_case(seed, n=200, levels=10**6)[:2] for seed in range(4)]
+    runs = [aurc_linearised(e, s, None) for e, s in cases]
+    found = area_estimate(runs, "aurc")
+    values = [run.value for run in runs]
+    assert found == pytest.approx(np.mean(values))
+    assert "4 runs" in found.note
+    same = area_estimate([runs[0]] * 4, "aurc")
+    one = area_estimate(runs[0], "aurc")
+    assert (same.low, same.high) == pytest.approx((one.low, one.high))
+    # one run far from the others: s² / R of the values is added to the variance
+    apart = area_estimate([runs[0], runs[0], runs[0], aurc_linearised(cases[0][0], cases[0][0], None)], "aurc")
+    assert apart.high - apart.low > 1.5 * (one.high - one.low)
+
+
+def test_groups_of_copies_count_once():
+    errors, uncertainty, _ = random_case(10, n=100, levels=10**6)
+    copied = aurc_loss(np.repeat(errors, 5), np.repeat(uncertainty, 5), groups=np.repeat(np.arange(100), 5))
+    plain = aurc_loss(errors, uncertainty)
+    assert copied.high - copied.low == pytest.approx(plain.high - plain.low, rel=0.02)
+    assert "100 groups" in copied.note
+
+
+def test_no_errors_or_only_errors():
+    scores = np.arange(50)
+    for errors, note in ((np.zeros(50), "no errors"), (np.ones(50), "no right predictions")):
+        rate = proportion_estimate(errors)
+        area, generalised = aurc_loss(errors, scores), augrc_loss(errors, scores)
+        assert (area, area.low, area.high) == pytest.approx((rate, rate.low, rate.high), abs=1e-9)
+        assert (generalised, generalised.high) == pytest.approx((rate / 2, rate.high / 2), abs=1e-9)
+        excess = e_aurc_loss(errors, scores)
+        assert excess == pytest.approx(0.0, abs=1e-12)
+        assert np.isnan(excess.low)
+        for risk in ("generalised", "selective"):
+            ratio = prediction_rejection_score(errors, scores, risk=risk)
+            assert np.isnan(ratio)
+            assert "all errors are equal: undefined" in ratio.note
+        for found in (area, generalised, excess, ratio):
+            assert note in found.note.split("; ")
+
+
+def test_constant_scores_rank_nothing():
+    errors = np.repeat([0.0, 1.0], [70, 30])
+    found = aurc_loss(errors, np.zeros(100))
+    assert found == pytest.approx(0.3)
+    assert found.note == "all scores are equal: nothing is ranked"
+    assert found.low < 0.25
+    for risk in ("generalised", "selective"):
+        ratio = prediction_rejection_score(errors, np.zeros(100), risk=risk)
+        assert (ratio, ratio.low, ratio.high) == pytest.approx((0, 0, 0), abs=1e-9)
+    assert e_aurc_loss(errors, np.zeros(100)) == pytest.approx(-0.7 * np.log(0.7), abs=1e-12)
+
+
+def test_a_perfect_order_has_no_interval():
+    errors = np.repeat([0.0, 1.0], [70, 30])
+    shares = np.repeat([0.1, 0.4, 0.9], [40, 30, 30])
+    cases = [(score, e) for score in (e_aurc_loss, selective_score) for e in (errors, shares)]
+    for score, e in [*cases, (prediction_rejection_score, shares)]:
+        for uncertainty in (np.arange(100), e):
+            found = score(e, uncertainty)
+            assert np.isnan(found.low)
+            assert "no instance is ranked wrongly" in found.note
+    assert prediction_rejection_score(errors, errors) == pytest.approx(1.0)
+    assert aurc_loss(errors, np.arange(100)).low > 0
+    # one tie that holds both an error and a right prediction is not perfect
+    tied = np.arange(100)
+    tied[70] = 69
+    assert e_aurc_loss(errors, tied).low > 0
+
+
+def test_few_errors_are_counted_and_one_instance_has_no_interval():
+    assert aurc_loss(np.arange(100) < 7, np.arange(100)).note == "only 7 errors: a rough interval"
+    assert aurc_loss(np.arange(100) >= 7, np.arange(100)).note == "only 7 right predictions: a rough interval"
+    assert aurc_loss(np.arange(100) < 20, np.arange(100)).note == ""
+    grouped = aurc_loss(np.arange(100) < 40, np.arange(100), groups=np.arange(100) // 10)
+    assert grouped.note.startswith("10 groups; only 4 errors in different groups: a rough interval")
+    one = aurc_loss([1], [0.5])
+    assert one == 1.0
+    assert np.isnan(one.low)
+    assert "1 instance: no interval" in one.note
+    assert aurc_loss([0, 1], [1, 2], groups=["a", "a"]).note.startswith("1 group; 1 group: no interval")
+
+
+def test_bad_input_is_refused():
+    for score in SCORES:
+        with pytest.raises(InputError, match="errors: must not hold nan; 1 of 2 values are nan"):
+            score([np.nan, 0], [1, 2])
+        with pytest.raises(InputError, match=r"errors: must lie in \[0, 1\]"):
+            score([1.5, 0], [1, 2])
+    with pytest.raises(InputError, match="risk: must be one of 'generalised', 'selective'; got 'other'"):
+        prediction_rejection_score([0, 1], [1, 2], risk="other")
+    assert set(SCALES) >= {"aurc", "e-aurc", "augrc"}
+
+
+@pytest.mark.slow
+def test_a_million_instances_take_well_under_two_seconds():
+    rng = np.random.default_rng(11)
+    errors = (rng.random(10**6) < 0.1).astype(float)
+    uncertainty = rng.normal(size=10**6) + errors
+    start = time.process_time()
+    found = aurc_loss(errors, uncertainty)
+    assert time.process_time() - start < 1.5  # about 0.2 s where nothing else runs
+    assert found.low < found < found.high
