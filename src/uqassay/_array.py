@@ -46,21 +46,33 @@ def as_numeric(values: Any, name: str, *, ndim: int | tuple[int, ...] | None = N
         array = values if isinstance(values, np.ndarray) else np.asarray(values)
     except ValueError as problem:
         raise InputError(
-            f"{name}: must be a rectangular array; the rows given have unequal lengths; pad or drop the short ones."
+            name,
+            "must be a rectangular array",
+            "the rows given have unequal lengths",
+            "pad or drop the short ones",
+            code="shape",
         ) from problem
     if array.dtype.name == "bfloat16":
         array = array.astype(np.float32)
     if array.dtype.kind not in "fiub":
         raise InputError(
-            f"{name}: must hold real numbers; got dtype {array.dtype}; convert it, for example by .astype(float)."
+            name,
+            "must hold real numbers",
+            f"got dtype {array.dtype}",
+            "convert it, for example by .astype(float)",
+            code="type",
         )
     if ndim is not None:
         allowed = (ndim,) if isinstance(ndim, int) else ndim
         if array.ndim not in allowed:
             wanted = " or ".join(str(d) for d in allowed)
-            raise InputError(f"{name}: must have {wanted} dimensions; got shape {array.shape}; reshape it.")
+            raise InputError(
+                name, f"must have {wanted} dimensions", f"got shape {array.shape}", "reshape it", code="shape"
+            )
         if array.shape[0] == 0:
-            raise InputError(f"{name}: must hold at least one instance; got shape {array.shape}; check the selection.")
+            raise InputError(
+                name, "must hold at least one instance", f"got shape {array.shape}", "check the selection", code="shape"
+            )
     return array
 
 
@@ -91,16 +103,22 @@ def check_rows(
             at = np.argwhere(~finite)[0]
             bad = block[tuple(at)]
             raise InputError(
-                f"{name}: values must be finite; row {rows.start + at[0]} holds {bad} "
-                f"at {_index_text(rows.start, at)}; drop or repair such rows first."
+                name,
+                "values must be finite",
+                f"row {rows.start + at[0]} holds {bad} at {_index_text(rows.start, at)}",
+                "drop or repair such rows first",
+                code="finite",
             )
         beyond = (block < low - tolerance) | (block > high + tolerance)
         if beyond.any():
             at = np.argwhere(beyond)[0]
             rule = f"between {low:g} and {high:g}" if np.isfinite(high) else f"at least {low:g}"
             raise InputError(
-                f"{name}: values must be {rule}; row {rows.start + at[0]} holds {float(block[tuple(at)]):.6g} "
-                f"at {_index_text(rows.start, at)}; {remedy}."
+                name,
+                f"values must be {rule}",
+                f"row {rows.start + at[0]} holds {float(block[tuple(at)]):.6g} at {_index_text(rows.start, at)}",
+                remedy,
+                code="type",
             )
         if unit_sum:
             sums = block.sum(axis=-1, dtype=np.float64)
@@ -109,8 +127,11 @@ def check_rows(
                 at = np.argwhere(off)[0]
                 where = "" if len(at) == 1 else f" (index {at[1]} of that row)"
                 raise InputError(
-                    f"{name}: each row must sum to 1 within {tolerance:g}; row {rows.start + at[0]}{where} "
-                    f"sums to {float(sums[tuple(at)]):.6g}; {remedy}."
+                    name,
+                    f"each row must sum to 1 within {tolerance:g}",
+                    f"row {rows.start + at[0]}{where} sums to {float(sums[tuple(at)]):.6g}",
+                    remedy,
+                    code="sum",
                 )
         release(array)
 
@@ -124,8 +145,11 @@ def check_class_count(n_classes: int, name: str) -> None:
     """Refuse K = 1 and K = 0 with the remedy for a single column of probabilities."""
     if n_classes < 2:
         raise InputError(
-            f"{name}: needs at least two classes in the last axis; got {n_classes}; a single column of "
-            "probabilities of one class goes through Members.from_binary (or give both columns)."
+            name,
+            "needs at least two classes in the last axis",
+            f"got {n_classes}",
+            "a single column of probabilities of one class goes through Members.from_binary (or give both columns)",
+            code="range",
         )
 
 
@@ -142,8 +166,11 @@ def as_labels(
     array = as_numeric(labels, name, ndim=(1, 2))
     if n_instances is not None and array.shape[0] != n_instances:
         raise InputError(
-            f"{name}: needs one label for each of the {n_instances} instances; got {array.shape[0]}; "
-            "check that labels and predictions come from the same split in the same order."
+            name,
+            f"needs one label for each of the {n_instances} instances",
+            f"got {array.shape[0]}",
+            "check that labels and predictions come from the same split in the same order",
+            code="mismatch",
         )
     if array.ndim == 2:
         return _as_label_distributions(array, n_classes, name)
@@ -152,15 +179,21 @@ def as_labels(
         if broken.any():
             row = int(np.flatnonzero(broken)[0])
             raise InputError(
-                f"{name}: labels must be whole numbers; row {row} holds {float(array[row]):g}; "
-                "give class indices (0, 1, …) or a label distribution with one column per class."
+                name,
+                "labels must be whole numbers",
+                f"row {row} holds {float(array[row]):g}",
+                "give class indices (0, 1, …) or a label distribution with one column per class",
+                code="type",
             )
     outside = (array < 0) | (array >= n_classes)
     if outside.any():
         row = int(np.flatnonzero(outside)[0])
         raise InputError(
-            f"{name}: labels must lie in 0 … {n_classes - 1}; row {row} holds {array[row]:g}; "
-            "recode the labels so that they index the columns of the predictions."
+            name,
+            f"labels must lie in 0 … {n_classes - 1}",
+            f"row {row} holds {array[row]:g}",
+            "recode the labels so that they index the columns of the predictions",
+            code="range",
         )
     return array.astype(np.int64)
 
@@ -168,15 +201,20 @@ def as_labels(
 def _as_label_distributions(array: NDArray[Any], n_classes: int, name: str) -> NDArray[Any]:
     if array.shape[1] != n_classes:
         raise InputError(
-            f"{name}: label distributions need one column for each of the {n_classes} classes; got {array.shape[1]}; "
-            "check the order and number of the columns."
+            name,
+            f"label distributions need one column for each of the {n_classes} classes",
+            f"got {array.shape[1]}",
+            "check the order and number of the columns",
+            code="mismatch",
         )
     check_rows(array, name, tolerance=0.0, unit_sum=False, high=np.inf, remedy="votes and shares cannot be negative")
     counts = array.astype(np.float64)
     totals = counts.sum(axis=1)
     if (totals <= 0).any():
         row = int(np.flatnonzero(totals <= 0)[0])
-        raise InputError(f"{name}: every row needs at least one vote; row {row} has none; drop such rows.")
+        raise InputError(
+            name, "every row needs at least one vote", f"row {row} has none", "drop such rows", code="empty"
+        )
     return counts / totals[:, None]
 
 
@@ -268,7 +306,9 @@ def generator(rng: RandomState = None) -> np.random.Generator:
 
 
 def _no_seed(rng: Any) -> InputError:
-    return InputError(f"rng: must be a whole number from 0 up, a generator or None; got {rng!r}; give a seed.")
+    return InputError(
+        "rng", "must be a whole number from 0 up, a generator or None", f"got {rng!r}", "give a seed", code="range"
+    )
 
 
 def draw_per_row(

@@ -121,7 +121,9 @@ def plain_target(path: str | os.PathLike[str]) -> Path:
         A folder, a pipe or a device is there, or the name is one of a folder: it ends in a separator.
     """
     if os.path.basename(os.fspath(path)) in ("", "."):
-        raise FileFormatError(f"path: {os.fspath(path)!r} is the name of a folder; give the name of a file.")
+        raise FileFormatError(
+            "path", f"{os.fspath(path)!r} is the name of a folder", "", "give the name of a file", code="undefined"
+        )
     target = Path(os.path.realpath(path))
     try:
         mode = Path(path).stat().st_mode
@@ -129,7 +131,7 @@ def plain_target(path: str | os.PathLike[str]) -> Path:
         return target
     if not stat.S_ISREG(mode):
         what = "a folder" if stat.S_ISDIR(mode) else "a pipe or a device"
-        raise FileFormatError(f"path: {path} is {what}; give the name of a file.")
+        raise FileFormatError("path", f"{path} is {what}", "", "give the name of a file", code="undefined")
     return target
 
 

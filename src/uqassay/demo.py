@@ -97,9 +97,9 @@ def prepare_demo(
     """
     folder = Path(folder)
     if not 0 <= seed < 2**31:
-        raise InputError(f"seed: must lie in 0 … {2**31 - 1}; got {seed}; choose such a number.")
+        raise InputError("seed", f"must lie in 0 … {2**31 - 1}", f"got {seed}", "choose such a number", code="range")
     if folder.exists() and not folder.is_dir():
-        raise InputError(f"folder: {folder} is a file; give the name of a folder.")
+        raise InputError("folder", f"{folder} is a file", "", "give the name of a folder", code="undefined")
     settings = _settings(seed)
     labels = folder / "labels.npy"
     predictions = {name: folder / "predictions" / f"{name.lower().replace(' ', '-')}.npz" for name in _names()}
@@ -236,7 +236,9 @@ def _settings(seed: int) -> dict[str, Any]:
     try:
         import sklearn
     except ModuleNotFoundError as problem:
-        raise MissingDependencyError("scikit-learn: the demo trains with it; install uqassay[demo].") from problem
+        raise MissingDependencyError(
+            "scikit-learn", "the demo trains with it", "", "install uqassay[demo]", code="package"
+        ) from problem
     return {
         "seed": seed,
         "split": [N_TRAIN, N_CALIBRATION],

@@ -1,14 +1,92 @@
-"""What can go wrong, as one exception tree.
+"""What can go wrong, as one exception tree whose members carry fields.
 
-Every message is one sentence that names the parameter, the rule, the value and row found, and the remedy.
-The command line prints it as it is and exits with code 2.
+An error says which parameter broke which rule, what was found there and what to do about it. The sentence is made from these
+fields here and nowhere else, and nothing ever reads it: another door (an option of the command line, a key of a configuration,
+a file) takes the fields, renames the parameter by `replace`, and chooses its own remedy by the code.
 """
 
-__all__ = ["FileFormatError", "InputError", "MissingDependencyError", "TooManyClassesError", "UqassayError"]
+from collections.abc import Mapping
+from typing import Any, Self
+
+__all__ = ["CODES", "FileFormatError", "InputError", "MissingDependencyError", "TooManyClassesError", "UqassayError"]
+
+CODES: Mapping[str, str] = {
+    "type": "of another type, or text that is not a number",
+    "shape": "of another shape, number of dimensions or length",
+    "range": "a number outside its range",
+    "finite": "nan or infinite",
+    "sum": "rows that do not sum to 1",
+    "choice": "none of the names that are known",
+    "missing": "needed and not there",
+    "duplicate": "given twice",
+    "mismatch": "two inputs that do not belong together",
+    "conflict": "options that exclude each other, or mean nothing here",
+    "empty": "nothing in it, or too little",
+    "size": "too large",
+    "undefined": "a quantity that is not defined for this input",
+    "unreadable": "a file that is damaged, of an unknown kind, or never loaded",
+    "unwritable": "a place that cannot be written to",
+    "package": "an optional package that is not installed",
+}
 
 
 class UqassayError(Exception):
-    """Base class of every error that uqassay raises on purpose."""
+    """Base class of every error that uqassay raises on purpose.
+
+    Parameters
+    ----------
+    parameter : str
+        What the error is about: an argument, a column, an option, a package.
+    rule : str
+        What must hold, or what is wrong.
+    got : str
+        What was found, with the row where there is one; empty where the rule says it.
+    remedy : str
+        What to do.
+    code : str
+        One of `CODES`, or a name of its own where another door needs another remedy.
+    source : str
+        Where the parameter was read, such as the name of a file.
+    facts : mapping
+        Values that another door needs for its own remedy.
+
+    Examples
+    --------
+    >>> problem = InputError("level", "must lie between 0 and 1", "got 95", "write 0.95", code="range")
+    >>> print(problem)
+    level: must lie between 0 and 1; got 95; write 0.95.
+    >>> print(problem.replace(parameter="--level", source="run.toml"))
+    run.toml: --level: must lie between 0 and 1; got 95; write 0.95.
+    """
+
+    def __init__(
+        self,
+        parameter: str,
+        rule: str = "",
+        got: str = "",
+        remedy: str = "",
+        *,
+        code: str = "",
+        source: str = "",
+        facts: Mapping[str, Any] | None = None,
+    ) -> None:
+        super().__init__(parameter, rule, got, remedy)
+        self.parameter, self.rule, self.got, self.remedy = parameter, rule, got, remedy
+        self.code, self.source, self.facts = code, source, dict(facts or {})
+
+    def __str__(self) -> str:
+        place = "".join(f"{part}: " for part in (self.source, self.parameter) if part)
+        sentence = place + "; ".join(part for part in (self.rule, self.got, self.remedy) if part)
+        return sentence if sentence.endswith((".", "?")) else f"{sentence}."
+
+    def replace(self, **fields: Any) -> Self:
+        """The same error with some of its fields changed."""
+        names = ("parameter", "rule", "got", "remedy", "code", "source", "facts")
+        return type(self)(**({name: getattr(self, name) for name in names} | fields))
+
+    def inside(self, owner: str) -> Self:
+        """The same error about a part of `owner`: ``probs`` becomes ``models['DE'].probs``."""
+        return self.replace(parameter=f"{owner}.{self.parameter}" if self.parameter else owner)
 
 
 class InputError(UqassayError, ValueError):
@@ -24,4 +102,4 @@ class FileFormatError(InputError):
 
 
 class MissingDependencyError(UqassayError, ImportError):
-    """An optional package is needed for this call; the message names the extra that installs it."""
+    """An optional package is needed for this call; the remedy names the extra that installs it."""

@@ -105,13 +105,21 @@ class Cell:
             ":" not in self.function
         ):
             raise InputError(
-                f"function: must read module:function; got {self.function!r}; name an importable function."
+                "function",
+                "must read module:function",
+                f"got {self.function!r}",
+                "name an importable function",
+                code="undefined",
             )
         for name, least, most in (("seed", 0, MAX_SEED), ("threads", 1, 4096)):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
                 raise InputError(
-                    f"{name}: must be a whole number in {least} … {most}; got {value!r}; choose such a one."
+                    name,
+                    f"must be a whole number in {least} … {most}",
+                    f"got {value!r}",
+                    "choose such a one",
+                    code="type",
                 )
         for name in ("params", "condition"):  # a copy, so that nobody can change what the key stands for
             object.__setattr__(self, name, json.loads(canonical_json(getattr(self, name), name)))
@@ -160,11 +168,16 @@ def canonical_json(value: Any, name: str = "value") -> str:
     except (TypeError, ValueError) as problem:
         reason = " ".join(str(problem).split())
         raise InputError(
-            f"{name}: must be made of text, finite numbers, true, false, None, lists and dictionaries; {reason}; "
-            "convert it first."
+            name,
+            "must be made of text, finite numbers, true, false, None, lists and dictionaries",
+            reason,
+            "convert it first",
+            code="finite",
         ) from problem
     except RecursionError as problem:
-        raise InputError(f"{name}: holds itself, or too many lists in lists; make it flatter.") from problem
+        raise InputError(
+            name, "holds itself, or too many lists in lists", "", "make it flatter", code="size"
+        ) from problem
 
 
 def function_of(name: str) -> Callable[[Cell], CellResult]:
@@ -179,11 +192,13 @@ def function_of(name: str) -> Callable[[Cell], CellResult]:
     try:
         found = getattr(importlib.import_module(module), attribute)
     except ModuleNotFoundError as problem:
-        raise InputError(f"function: {name} cannot be imported ({problem}); check its name and the path.") from problem
+        raise InputError(
+            "function", f"{name} cannot be imported ({problem})", "", "check its name and the path", code="undefined"
+        ) from problem
     except AttributeError as problem:
-        raise InputError(f"function: {module} has no {attribute}; check its name.") from problem
+        raise InputError("function", f"{module} has no {attribute}", "", "check its name", code="missing") from problem
     if not callable(found):
-        raise InputError(f"function: {name} is a {type(found).__name__}; name a function.")
+        raise InputError("function", f"{name} is a {type(found).__name__}", "", "name a function", code="undefined")
     chosen: Callable[[Cell], CellResult] = found
     return chosen
 
@@ -251,7 +266,7 @@ def _source_file(module: str) -> Path | None:
         file = next((file for file in (f"{name}{suffix}" for suffix in all_suffixes()) if file in held), None)
         if file is not None or name in held:
             return None if file is None else folder / file
-    raise InputError(f"function: the module {module} is not found; check its name and the path.")
+    raise InputError("function", f"the module {module} is not found", "", "check its name and the path", code="missing")
 
 
 def _modules_in(module: str, is_package: bool, source: bytes) -> list[str]:

@@ -93,7 +93,11 @@ class BenchConfig:
             object.__setattr__(self, name, value)
         if self.preset not in PRESETS:
             raise InputError(
-                f"preset: must be {', '.join(PRESETS)}; got {self.preset!r}{nearest(self.preset, PRESETS)}."
+                "preset",
+                f"must be {', '.join(PRESETS)}",
+                "",
+                f"got {self.preset!r}{nearest(self.preset, PRESETS)}",
+                code="type",
             )
         for name, least in (("threads", 1), ("common_members", 1), ("workers", 0)):
             value = getattr(self, name)
@@ -101,16 +105,26 @@ class BenchConfig:
                 continue
             if isinstance(value, bool) or not isinstance(value, int) or value < least:
                 raise InputError(
-                    f"{name}: must be a whole number of at least {least}; got {value!r}; choose such a one."
+                    name,
+                    f"must be a whole number of at least {least}",
+                    f"got {value!r}",
+                    "choose such a one",
+                    code="range",
                 )
         if self.scheduler is not None and not (isinstance(self.scheduler, str) and "://" in self.scheduler):
             raise InputError(
-                f"scheduler: must be an address such as tcp://host:8786; got {self.scheduler!r}; look it up."
+                "scheduler",
+                "must be an address such as tcp://host:8786",
+                f"got {self.scheduler!r}",
+                "look it up",
+                code="type",
             )
         unknown = [label for label in self.params if label not in self.methods]
         if unknown:
             raise InputError(
-                f"params: {unknown[0]!r} is none of the methods {', '.join(self.methods)}{nearest(unknown[0], self.methods)}."
+                "params",
+                f"{unknown[0]!r} is none of the methods {', '.join(self.methods)}{nearest(unknown[0], self.methods)}",
+                code="choice",
             )
 
     @property
@@ -149,17 +163,23 @@ def read_config(path: Path) -> dict[str, Any]:
     try:
         text = path.read_text(encoding="utf-8")
     except OSError as problem:
-        raise InputError(f"config: {path} cannot be read ({problem.strerror}); check the path.") from problem
+        raise InputError(
+            "config", f"{path} cannot be read ({problem.strerror})", "", "check the path", code="unreadable"
+        ) from problem
     except UnicodeDecodeError as problem:
-        raise InputError(f"config: {path} is no text in UTF-8; save it so.") from problem
+        raise InputError("config", f"{path} is no text in UTF-8", "", "save it so", code="unreadable") from problem
     parsed = yaml_values if path.suffix.lower() in (".yaml", ".yml") else toml_values
     values = parsed(text, f"config: {path}")
     if not isinstance(values, dict):
-        raise InputError(f"config: {path} must hold keys and values; got {type(values).__name__}; see the guide.")
+        raise InputError(
+            "config", f"{path} must hold keys and values", f"got {type(values).__name__}", "see the guide", code="type"
+        )
     known = [f.name for f in fields(BenchConfig)]
     for key in values:
         if key not in known:
-            raise InputError(f"config: {path.name} has the key {key!r}, which is unknown{nearest(str(key), known)}.")
+            raise InputError(
+                "config", f"{path.name} has the key {key!r}, which is unknown{nearest(str(key), known)}", code="choice"
+            )
     return values
 
 
@@ -181,7 +201,13 @@ def read_params(texts: Sequence[str]) -> dict[str, dict[str, Any]]:
         place, equals, value = text.partition("=")
         label, dot, key = place.rpartition(".")
         if not (equals and dot and label.strip() and key.strip()):
-            raise InputError(f"param: must read METHOD.KEY=VALUE; got {text!r}; write mc-dropout.rate=0.1, say.")
+            raise InputError(
+                "param",
+                "must read METHOD.KEY=VALUE",
+                f"got {text!r}",
+                "write mc-dropout.rate=0.1, say",
+                code="undefined",
+            )
         table = found.setdefault(label.strip(), {})
         _add(table, key.strip(), value, "param", shown=f"{label.strip()}.{key.strip()}")
     return found
@@ -204,7 +230,9 @@ def read_values(texts: Sequence[str], name: str) -> dict[str, Any]:
     for text in texts:
         key, equals, value = text.partition("=")
         if not (equals and key.strip()):
-            raise InputError(f"{name}: must read KEY=VALUE; got {text!r}; write train_share=0.1, say.")
+            raise InputError(
+                name, "must read KEY=VALUE", f"got {text!r}", "write train_share=0.1, say", code="undefined"
+            )
         _add(found, key.strip(), value, name, shown=key.strip())
     return found
 
@@ -232,7 +260,7 @@ def to_toml(config: BenchConfig) -> str:
 def _add(table: dict[str, Any], key: str, text: str, name: str, *, shown: str) -> None:
     """Set a key to a value as TOML reads it, and to text where it is none."""
     if key in table:
-        raise InputError(f"{name}: {shown} is given twice; give it once.")
+        raise InputError(name, f"{shown} is given twice", "", "give it once", code="duplicate")
     table[key] = toml_value(text, f"{name}: {shown}")
 
 
@@ -253,7 +281,9 @@ def _toml(value: Any) -> str:
 def _names(values: Any, name: str, example: str) -> tuple[str, ...]:
     texts = [values] if isinstance(values, str) else values
     if not isinstance(texts, (list, tuple)) or not texts or not all(isinstance(t, str) and t.strip() for t in texts):
-        raise InputError(f"{name}: must be one name or several; got {values!r}; name one, such as {example}.")
+        raise InputError(
+            name, "must be one name or several", f"got {values!r}", f"name one, such as {example}", code="type"
+        )
     found = tuple(text.strip() for text in texts)
     if name == "method":
         found = tuple("=".join(part.strip() for part in text.split("=")) for text in found)
@@ -261,41 +291,61 @@ def _names(values: Any, name: str, example: str) -> tuple[str, ...]:
     twice = next((label for label in labels if labels.count(label) > 1), None)
     if twice is not None:
         remedy = f"write label={twice} for another one" if name == "method" else "name each once"
-        raise InputError(f"{name}: {twice} is named twice; {remedy}.")
+        raise InputError(name, f"{twice} is named twice", "", remedy, code="duplicate")
     if name == "method" and not all(re.fullmatch(r"[^=]+(=[^=]+)?", text) for text in found):
-        raise InputError(f"method: must read NAME or LABEL=NAME; got {', '.join(found)}; leave out what is empty.")
+        raise InputError(
+            "method",
+            "must read NAME or LABEL=NAME",
+            f"got {', '.join(found)}",
+            "leave out what is empty",
+            code="undefined",
+        )
     return found
 
 
 def _seeds(values: Any) -> tuple[int, ...]:
     if isinstance(values, int) and not isinstance(values, bool):
         if not 1 <= values <= MAX_SEEDS:
-            raise InputError(f"seeds: must be 1 … {MAX_SEEDS} in number; got {values}; or give a list of seeds.")
+            raise InputError(
+                "seeds", f"must be 1 … {MAX_SEEDS} in number", f"got {values}", "or give a list of seeds", code="type"
+            )
         return tuple(range(values))
     good = isinstance(values, (list, tuple)) and all(
         isinstance(seed, int) and not isinstance(seed, bool) and 0 <= seed <= MAX_SEED for seed in values
     )
     if not good or not values or len(set(values)) < len(values):
         raise InputError(
-            f"seeds: must be a number, or different whole numbers from 0 to {MAX_SEED}; got {values!r}; 3 means 0, 1, 2."
+            "seeds",
+            f"must be a number, or different whole numbers from 0 to {MAX_SEED}",
+            f"got {values!r}",
+            "3 means 0, 1, 2",
+            code="mismatch",
         )
     return tuple(values)
 
 
 def _tables(values: Any) -> dict[str, dict[str, Any]]:
     if not isinstance(values, Mapping) or not all(isinstance(table, Mapping) for table in values.values()):
-        raise InputError(f"params: must hold a table for each method; got {values!r}; write [params.snn] above them.")
+        raise InputError(
+            "params",
+            "must hold a table for each method",
+            f"got {values!r}",
+            "write [params.snn] above them",
+            code="type",
+        )
     return _plain(values, "params")
 
 
 def _conditions(values: Any) -> tuple[dict[str, Any], ...]:
     tables = [values] if isinstance(values, Mapping) else values
     if not isinstance(tables, (list, tuple)) or not tables or not all(isinstance(table, Mapping) for table in tables):
-        raise InputError(f"condition: must be a table or several; got {values!r}; write [[condition]] above each.")
+        raise InputError(
+            "condition", "must be a table or several", f"got {values!r}", "write [[condition]] above each", code="type"
+        )
     found = tuple(_plain(table, "condition") for table in tables)
     texts = [canonical_json(table) for table in found]
     if len(set(texts)) < len(texts):
-        raise InputError("condition: one is given twice; give each once.")
+        raise InputError("condition", "one is given twice", "", "give each once", code="duplicate")
     return found
 
 
@@ -305,7 +355,7 @@ def _plain(values: Any, name: str) -> Any:
 
     def check(value: Any) -> None:
         if value is None:
-            raise InputError(f"{name}: null has no meaning here; leave the key out for its default.")
+            raise InputError(name, "null has no meaning here", "", "leave the key out for its default", code="missing")
         for inner in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
             check(inner)
 

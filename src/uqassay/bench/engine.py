@@ -42,7 +42,11 @@ def run_round(store: Store, jobs: Jobs, processes: int, scheduler: str | None) -
         import distributed
     except ModuleNotFoundError as problem:
         raise MissingDependencyError(
-            "dask: the workers of a benchmark need it; install uqassay[bench], or take --workers 0."
+            "dask",
+            "the workers of a benchmark need it",
+            "",
+            "install uqassay[bench], or take --workers 0",
+            code="package",
         ) from problem
     with dask.config.set(SETTINGS):
         if scheduler is not None:
@@ -50,7 +54,11 @@ def run_round(store: Store, jobs: Jobs, processes: int, scheduler: str | None) -
                 client = distributed.Client(scheduler, set_as_default=False, timeout="10s")
             except (OSError, ValueError) as problem:
                 raise InputError(
-                    f"scheduler: there is none at {scheduler}; start one by dask scheduler, or leave the option out."
+                    "scheduler",
+                    f"there is none at {scheduler}",
+                    "",
+                    "start one by dask scheduler, or leave the option out",
+                    code="undefined",
                 ) from problem
             with client:
                 yield from _on_dask(client, store, jobs, lambda: None)
@@ -122,8 +130,11 @@ def _local_cluster(processes: int, scratch: Path, threads: int) -> Any:
         except RuntimeError as problem:
             cause = problem
     raise InputError(
-        f"workers: {processes} processes cannot be started ({cause}); take fewer, and guard a script that starts them by "
-        'if __name__ == "__main__".'
+        "workers",
+        f"{processes} processes cannot be started ({cause})",
+        "",
+        'take fewer, and guard a script that starts them by if __name__ == "__main__"',
+        code="undefined",
     ) from cause
 
 
@@ -145,7 +156,9 @@ def _on_dask(client: Any, store: Store, jobs: Jobs, revive: Callable[[], None]) 
             future = ended.get(timeout=REVIVE_SECONDS)
         except queue.Empty:
             if client.status not in ("running", "connecting"):
-                raise InputError("scheduler: the connection was lost; run the same command again to go on.") from None
+                raise InputError(
+                    "scheduler", "the connection was lost", "", "run the same command again to go on", code="unreadable"
+                ) from None
             revive()
             continue
         if future.status in ("pending", "lost"):  # its worker ended with the outcome; the cell is sent out again
@@ -158,10 +171,15 @@ def _on_dask(client: Any, store: Store, jobs: Jobs, revive: Callable[[], None]) 
             error = future.exception()
             if not isinstance(error, distributed.KilledWorker):
                 raise InputError(
-                    f"scheduler: its workers cannot run the cells ({type(error).__name__}: {error}); install the same "
-                    "version of uqassay on all of them."
+                    "scheduler",
+                    f"its workers cannot run the cells ({type(error).__name__}: {error})",
+                    "",
+                    "install the same version of uqassay on all of them",
+                    code="undefined",
                 ) from error
             yield give_up(store, key)
         else:
-            raise InputError("scheduler: the connection was lost; run the same command again to go on.")
+            raise InputError(
+                "scheduler", "the connection was lost", "", "run the same command again to go on", code="unreadable"
+            )
         future.release()

@@ -106,14 +106,18 @@ def run_method(cell: Cell) -> CellResult:
         loaded = _loaded(cell.source or cell.dataset)
     if loaded.content_hash != cell.data_hash:
         raise InputError(
-            f"dataset: {cell.dataset} holds other data here than where the cell was sent from; copy the same files."
+            "dataset",
+            f"{cell.dataset} holds other data here than where the cell was sent from",
+            "",
+            "copy the same files",
+            code="undefined",
         )
     data = changed_data(loaded, cell.condition)
     classes = np.unique(data.y_train)
     if len(classes) < data.n_classes:
         missing = sorted(set(range(data.n_classes)) - set(classes.tolist()))
         name = f"class {data.class_names[missing[0]]!r} of {cell.dataset}"
-        raise InputError(f"condition: {name} has no training instance left; keep more.")
+        raise InputError("condition", f"{name} has no training instance left", "", "keep more", code="missing")
     model = build_method(cell.params["method"], **_options(cell.params["params"]), random_state=cell.seed)
     start = time.perf_counter()
     with warnings.catch_warnings():
@@ -169,14 +173,20 @@ def check_condition(condition: Mapping[str, Any]) -> None:
     """
     for key, value in condition.items():
         if key not in CONDITIONS:
-            raise InputError(f"condition: {key!r} is not known{nearest(key, list(CONDITIONS))}.")
+            raise InputError("condition", f"{key!r} is not known{nearest(key, list(CONDITIONS))}", code="choice")
         if key.endswith("_limit"):
             good = isinstance(value, int) and not isinstance(value, bool) and value >= 1
         else:
             good = isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value <= 1
             good = good and (key == "label_noise" or value > 0)
         if not good:
-            raise InputError(f"condition: {key} must be {CONDITIONS[key]}; got {value!r}; change it or leave it out.")
+            raise InputError(
+                "condition",
+                f"{key} must be {CONDITIONS[key]}",
+                f"got {value!r}",
+                "change it or leave it out",
+                code="type",
+            )
 
 
 # -- helpers ----------------------------------------------------------------------------------------------------------
@@ -198,7 +208,7 @@ def _load(name: str) -> "Dataset":
         parameter, _, rule = str(problem).partition(": ")
         if parameter != "name":
             raise
-        raise InputError(f"dataset: {rule}") from problem
+        raise InputError("dataset", rule, code="undefined") from problem
 
 
 def _params(label: str, method: str, config: BenchConfig) -> dict[str, Any]:
@@ -213,10 +223,16 @@ def _params(label: str, method: str, config: BenchConfig) -> dict[str, Any]:
             isinstance(v, int) and not -(2**63) <= v < 2**63 for v in (value if isinstance(value, list) else [value])
         ):
             raise InputError(
-                f"params: {label}.{key}: whole numbers must fit 64 bits; got {value}; choose a smaller one."
+                "params",
+                f"{label}.{key}: whole numbers must fit 64 bits",
+                f"got {value}",
+                "choose a smaller one",
+                code="type",
             )
     if "random_state" in given:
-        raise InputError(f"params: random_state of {label} is the seed of each cell; give seeds instead.")
+        raise InputError(
+            "params", f"random_state of {label} is the seed of each cell", "", "give seeds instead", code="undefined"
+        )
     small = {key: value for key, value in SMOKE.items() if key in known} if config.preset == "smoke" else {}
     params = {**METHODS[method].defaults, **small, **given}
     _check_options(label, method, params, here=config.scheduler is None)
@@ -249,14 +265,29 @@ def _check_options(label: str, method: str, params: Mapping[str, Any], *, here: 
 def _check_data(name: str, data: "Dataset") -> None:
     """Refuse data on which every cell would fail."""
     if not len(data.y_test):
-        raise InputError(f"dataset: {name} has no test instances, on which methods are judged; give it a test part.")
+        raise InputError(
+            "dataset",
+            f"{name} has no test instances, on which methods are judged",
+            "",
+            "give it a test part",
+            code="missing",
+        )
     if not data.X_train[0].size:
-        raise InputError(f"dataset: {name} has instances without features, {data.X_train.shape[1:]}; give them some.")
+        raise InputError(
+            "dataset",
+            f"{name} has instances without features, {data.X_train.shape[1:]}",
+            "",
+            "give them some",
+            code="shape",
+        )
     missing = np.setdiff1d(np.arange(data.n_classes), data.y_train)
     if missing.size:
         raise InputError(
-            f"dataset: class {data.class_names[missing[0]]!r} of {name} has no training instance; leave it out of the class "
-            "names and the test."
+            "dataset",
+            f"class {data.class_names[missing[0]]!r} of {name} has no training instance",
+            "",
+            "leave it out of the class names and the test",
+            code="missing",
         )
 
 
@@ -270,7 +301,7 @@ def _check_backbone(label: str, params: Mapping[str, Any], name: str, data: "Dat
         make_backbone(_options(params)["backbone"], data.X_train.shape[1:])
     except InputError as problem:  # told of X where the instances are of another shape
         rule = str(problem).partition(": ")[2]
-        raise InputError(f"params: {label}.backbone on {name}: {rule}") from problem
+        raise InputError("params", f"{label}.backbone on {name}: {rule}", code="undefined") from problem
 
 
 @contextmanager
@@ -281,8 +312,10 @@ def _told_of(label: str) -> Iterator[None]:
     except (ArithmeticError, TypeError, ValueError) as problem:
         sentence = " ".join(str(problem).split())
         if isinstance(problem, InputError):
-            raise InputError(f"params: {label}.{sentence}") from problem
-        raise InputError(f"params: {label}: {sentence.rstrip('.')}; change it or leave it out.") from problem
+            raise InputError("params", f"{label}.{sentence}", code="undefined") from problem
+        raise InputError(
+            "params", f"{label}: {sentence.rstrip('.')}", "", "change it or leave it out", code="undefined"
+        ) from problem
 
 
 def _options(params: Mapping[str, Any]) -> dict[str, Any]:

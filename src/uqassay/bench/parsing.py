@@ -72,7 +72,7 @@ def yaml_values(text: str, place: str) -> Any:
         yaml = import_module("yaml")
     except ModuleNotFoundError as problem:
         raise MissingDependencyError(
-            "yaml: YAML files need PyYAML; install uqassay[bench], or write the file as TOML."
+            "yaml", "YAML files need PyYAML", "", "install uqassay[bench], or write the file as TOML", code="package"
         ) from problem
     # PyYAML lets through what Python says of a date or a number that is none
     known = (yaml.YAMLError, ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)

@@ -122,8 +122,11 @@ def check_places(cells: Sequence[Cell], folder: Path) -> None:
             foreign.append(written[0])
         if foreign:
             raise InputError(
-                f"output: {foreign[0]} was not written by uqassay bench, and would be replaced; move it, or choose another "
-                "folder."
+                "output",
+                f"{foreign[0]} was not written by uqassay bench, and would be replaced",
+                "",
+                "move it, or choose another folder",
+                code="unwritable",
             )
 
 
@@ -185,8 +188,11 @@ def _judged(
             labels, counts = result.labels, result.metadata["facts"].get("train_counts")
         elif not np.array_equal(labels, result.labels):
             raise InputError(
-                f"labels: those of {cell.name} differ from those of another cell, so the methods cannot be compared; "
-                "draw the test instances alike in all."
+                "labels",
+                f"those of {cell.name} differ from those of another cell, so the methods cannot be compared",
+                "",
+                "draw the test instances alike in all",
+                code="mismatch",
             )
         runs.setdefault(cell.method, []).append(result.prediction)
         scores.setdefault(cell.method, []).append(result.scores)

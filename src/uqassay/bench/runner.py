@@ -259,11 +259,19 @@ class _Reporter:
 
 def _check(cells: Sequence[Cell], workers: int | None, scheduler: str | None) -> None:
     if not cells:
-        raise InputError("cells: there are none; name at least one data set, method and seed.")
+        raise InputError("cells", "there are none", "", "name at least one data set, method and seed", code="empty")
     if workers is not None and (isinstance(workers, bool) or not isinstance(workers, int) or workers < 0):
-        raise InputError(f"workers: must be a whole number of at least 0; got {workers!r}; leave it out for all cores.")
+        raise InputError(
+            "workers",
+            "must be a whole number of at least 0",
+            f"got {workers!r}",
+            "leave it out for all cores",
+            code="range",
+        )
     if scheduler is not None and workers is not None:
-        raise InputError(f"workers: a scheduler has its own; got {workers} beside {scheduler}; leave one out.")
+        raise InputError(
+            "workers", "a scheduler has its own", f"got {workers} beside {scheduler}", "leave one out", code="undefined"
+        )
 
 
 def processes_of(workers: int | None, n_todo: int, threads: int) -> int:

@@ -113,7 +113,7 @@ class Store:
         self.owner = this_process()
         with folder_problems(self.folder):
             if not tables_version(self.folder) and not create and required:
-                raise InputError(f"folder: {self.folder} holds no benchmark; check the path.")
+                raise InputError("folder", f"{self.folder} holds no benchmark", "", "check the path", code="missing")
             if not create and any(path.is_file() for path in (self.folder, *self.folder.parents)):
                 raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(self.folder))
             for part in ("cells", "drafts") if create else ():
@@ -137,7 +137,9 @@ class Store:
         """
         metadata = self.checked_metadata(key)
         if metadata is None:
-            raise InputError(f"key: {key[:12]} has no whole result in {self.folder}; run the benchmark again.")
+            raise InputError(
+                "key", f"{key[:12]} has no whole result in {self.folder}", "", "run the benchmark again", code="missing"
+            )
         place = self.place(key)
         scores: dict[str, NDArray[Any]] = {}
         if SCORES in metadata["files"]:
@@ -288,7 +290,11 @@ def _write(draft: Path, cell: Cell, result: CellResult, seconds: float) -> dict[
     n = result.prediction.n_instances
     if len(result.labels) != n:
         raise InputError(
-            f"labels: must have one row for each of {n} predictions; got {len(result.labels)}; mend the method."
+            "labels",
+            f"must have one row for each of {n} predictions",
+            f"got {len(result.labels)}",
+            "mend the method",
+            code="undefined",
         )
     save(result.prediction, draft / PREDICTION, labels=result.labels)
     if result.scores:
@@ -296,7 +302,11 @@ def _write(draft: Path, cell: Cell, result: CellResult, seconds: float) -> dict[
         for name, values in scores.items():
             if values.shape != (n,):
                 raise InputError(
-                    f"{name}: must be ({n},), one score for each instance; got {values.shape}; mend the method."
+                    name,
+                    f"must be ({n},), one score for each instance",
+                    f"got {values.shape}",
+                    "mend the method",
+                    code="shape",
                 )
         with whole_file(draft / SCORES) as stream:
             np.savez(stream, **dict(sorted(scores.items())))  # type: ignore[arg-type]

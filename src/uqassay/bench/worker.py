@@ -101,14 +101,21 @@ def _result(cell: Cell, key: str) -> CellResult:
     """What the cell's function returns, computed with as many threads as the cell says."""
     if cell.key != key:
         raise InputError(
-            f"cell: {cell.name} rests on other source code here than where it was sent from; install the same version of "
-            "uqassay everywhere."
+            "cell",
+            f"{cell.name} rests on other source code here than where it was sent from",
+            "",
+            "install the same version of uqassay everywhere",
+            code="undefined",
         )
     with _limited(cell.threads):
         result = function_of(cell.function)(cell)
     if not isinstance(result, CellResult):
         raise InputError(
-            f"function: {cell.function} must return a CellResult; got {type(result).__name__}; wrap what it returns."
+            "function",
+            f"{cell.function} must return a CellResult",
+            f"got {type(result).__name__}",
+            "wrap what it returns",
+            code="type",
         )
     return result
 

@@ -298,13 +298,25 @@ def _check_together(null: str, resample: bool, convention: str, search: SimplexS
     if convention == "paper-code" and (null != "random" or resample):
         what = f"null={null!r}" if null != "random" else "resample=True"
         raise InputError(
-            f"convention: the authors' code knows only the null of a random mixture, with permuted instances; got {what}; "
-            'pass null="random" and resample=False.'
+            "convention",
+            "the authors' code knows only the null of a random mixture, with permuted instances",
+            f"got {what}",
+            'pass null="random" and resample=False',
+            code="undefined",
         )
     if convention == "paper-code" and search is not None:
-        raise InputError(f"search: the authors' code has COBYLA search from λ = 1/M; got {search!r}; leave it out.")
+        raise InputError(
+            "search",
+            "the authors' code has COBYLA search from λ = 1/M",
+            f"got {search!r}",
+            "leave it out",
+            code="undefined",
+        )
     if resample and null != "random":
         raise InputError(
-            f'resample: instances are resampled only in the paper\'s own null; got null={null!r}; pass null="random", or '
-            "resample=False, which keeps the level."
+            "resample",
+            "instances are resampled only in the paper's own null",
+            f"got null={null!r}",
+            'pass null="random", or resample=False, which keeps the level',
+            code="undefined",
         )

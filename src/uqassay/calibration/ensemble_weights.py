@@ -120,12 +120,17 @@ class EnsembleWeights:
             Another number of members than `fit` saw, or weights that were never fitted.
         """
         if not hasattr(self, "weights_"):
-            raise InputError("weights_: are there after fit; got none; call fit(members, y) first.")
+            raise InputError(
+                "weights_", "are there after fit", "got none", "call fit(members, y) first", code="undefined"
+            )
         probs = member_array(members)
         if probs.shape[1] != self.weights_.size:
             raise InputError(
-                f"members: must be the {self.weights_.size} members that the weights were fitted on; "
-                f"got {probs.shape[1]}; give all of them in the same order."
+                "members",
+                f"must be the {self.weights_.size} members that the weights were fitted on",
+                f"got {probs.shape[1]}",
+                "give all of them in the same order",
+                code="shape",
             )
         mixed = np.empty((len(probs), probs.shape[2]))
         for rows in row_chunks(len(probs), probs[:1].nbytes):

@@ -106,20 +106,30 @@ def hosmer_lemeshow_test(
     labels, checked = calibration_batch(y_true, probs)
     if labels.ndim > 1 or checked.ndim > 2:
         raise InputError(
-            f"probs: must be one data set, shape (n, K); got shapes {labels.shape} and {checked.shape} of labels and "
-            "probabilities; test each data set, or use hosmer_lemeshow_statistic for a batch."
+            "probs",
+            "must be one data set, shape (n, K)",
+            f"got shapes {labels.shape} and {checked.shape} of labels and probabilities",
+            "test each data set, or use hosmer_lemeshow_statistic for a batch",
+            code="shape",
         )
     if fitted and bins != "common":
         raise InputError(
-            'fitted: the distribution is known for bins="common" only; got bins="classwise"; pass bins="common", or test '
-            "on held-out data."
+            "fitted",
+            'the distribution is known for bins="common" only',
+            'got bins="classwise"',
+            'pass bins="common", or test on held-out data',
+            code="undefined",
         )
     counted = bins_of_events(checked, int(n_bins), bins)
     n_classes = checked.shape[-1]
     filled = int(np.ceil((counted.size > 0).sum() / n_classes))
     if fitted and filled < 3:
         raise InputError(
-            f"n_bins: needs at least 3 bins with instances where the model is fitted; got {filled}; ask for more bins."
+            "n_bins",
+            "needs at least 3 bins with instances where the model is fitted",
+            f"got {filled}",
+            "ask for more bins",
+            code="range",
         )
     freedom = (n_classes - 1) * (filled - 2 if fitted else filled)
     statistic = float(statistic_of_bins(counted, labels, "counts"))

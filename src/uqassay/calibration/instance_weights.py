@@ -194,8 +194,11 @@ class InstanceWeights:
         seen = self.n_members_, self.n_features_in_
         if (probs.shape[1], inputs.shape[1]) != seen:
             raise InputError(
-                f"features: must be {seen[1]} of {seen[0]} members, as in fit; got {inputs.shape[1]} of {probs.shape[1]}; "
-                "give the same ones in the same order."
+                "features",
+                f"must be {seen[1]} of {seen[0]} members, as in fit",
+                f"got {inputs.shape[1]} of {probs.shape[1]}",
+                "give the same ones in the same order",
+                code="shape",
             )
         return softmax_rows(forward((inputs - self.mean_) / self.scale_, self.layers_)[-1])
 
@@ -253,13 +256,17 @@ class InstanceWeights:
 
     def _fitted(self) -> None:
         if not hasattr(self, "layers_"):
-            raise InputError("layers_: are there after fit; got none; call fit(members, y, features) first.")
+            raise InputError(
+                "layers_", "are there after fit", "got none", "call fit(members, y, features) first", code="undefined"
+            )
 
     def _check(self) -> None:
         check_choice(self.model, "model", ("linear", "mlp"))
         check_choice(self.score, "score", ("log-loss", "brier"))
         if self.l2 is not None and not (is_number(self.l2) and np.isfinite(self.l2) and self.l2 >= 0):
-            raise InputError(f"l2: must be finite and not negative; got {self.l2!r}; None chooses it.")
+            raise InputError(
+                "l2", "must be finite and not negative", f"got {self.l2!r}", "None chooses it", code="finite"
+            )
         for name in ("n_hidden", "n_starts"):
             check_whole(getattr(self, name), name, remedy="leave it out")
 
@@ -273,8 +280,11 @@ def feature_array(features: ArrayLike | None, probs: Floats) -> Floats:
     array = as_numeric(features, "features", ndim=(1, 2))
     if len(array) != n or array.size == 0:
         raise InputError(
-            f"features: needs one row for each of the {n} instances; got shape {array.shape}; "
-            "take them from the same instances in the same order."
+            "features",
+            f"needs one row for each of the {n} instances",
+            f"got shape {array.shape}",
+            "take them from the same instances in the same order",
+            code="mismatch",
         )
     array = array.reshape(n, -1)
     check_rows(

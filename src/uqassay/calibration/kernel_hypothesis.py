@@ -75,11 +75,16 @@ class KernelCalibrationTest:
             A level outside (0, 1), or one that so few draws cannot reach.
         """
         if not (is_number(alpha) and 0.0 < alpha < 1.0):
-            raise InputError(f"alpha: must lie strictly between 0 and 1; got {alpha!r}; pass 0.05 for 5 %.")
+            raise InputError(
+                "alpha", "must lie strictly between 0 and 1", f"got {alpha!r}", "pass 0.05 for 5 %", code="range"
+            )
         if self.smallest_pvalue > alpha + ROUNDING:
             raise InputError(
-                f"alpha: the smallest p-value that n_draws={self.n_draws} can reach is {self.smallest_pvalue:.4g}; "
-                f"got {alpha:g}; pass n_draws={math.ceil(1 / alpha - 1e-9) - 1} or more."
+                "alpha",
+                f"the smallest p-value that n_draws={self.n_draws} can reach is {self.smallest_pvalue:.4g}",
+                f"got {alpha:g}",
+                f"pass n_draws={math.ceil(1 / alpha - 1e-09) - 1} or more",
+                code="undefined",
             )
         return self.pvalue <= alpha + ROUNDING
 
@@ -177,15 +182,31 @@ def skce_pvalue(
     check_draws(n_draws)
     labels, p = calibration_batch(y_true, probs)
     if p.ndim != 2:
-        raise InputError(f"probs: must have shape (n, K); got shape {p.shape}; test one set of predictions at a time.")
+        raise InputError(
+            "probs",
+            "must have shape (n, K)",
+            f"got shape {p.shape}",
+            "test one set of predictions at a time",
+            code="shape",
+        )
     if labels.ndim != 1:
-        raise InputError(f"y_true: must have shape (n,); got shape {labels.shape}; test one draw of labels at a time.")
+        raise InputError(
+            "y_true",
+            "must have shape (n,)",
+            f"got shape {labels.shape}",
+            "test one draw of labels at a time",
+            code="shape",
+        )
     size = checked_block_size(block_size, estimator, len(p))
     settled = settle_kernel(kernel, bandwidth, p)
     n_signs = n_draws if method == "asymptotic" and estimator in ("quadratic", "biased") else 0
     if method == "bound" and not isinstance(kernel, str):
         raise InputError(
-            'kernel: bounds need its greatest value; a function does not tell it; use method="asymptotic".'
+            "kernel",
+            "bounds need its greatest value",
+            "a function does not tell it",
+            'use method="asymptotic"',
+            code="undefined",
         )
     if estimator in ("linear", "block"):
         size = 2 if estimator == "linear" else size or default_block_size(len(p))
@@ -259,9 +280,21 @@ def kernel_calibration_estimate(
     """
     labels, p = calibration_batch(y_true, probs)
     if p.ndim != 2:
-        raise InputError(f"probs: must have shape (n, K); got shape {p.shape}; estimate one set of predictions a time.")
+        raise InputError(
+            "probs",
+            "must have shape (n, K)",
+            f"got shape {p.shape}",
+            "estimate one set of predictions a time",
+            code="shape",
+        )
     if labels.ndim != 1:
-        raise InputError(f"y_true: must have shape (n,); got shape {labels.shape}; estimate one draw of labels a time.")
+        raise InputError(
+            "y_true",
+            "must have shape (n,)",
+            f"got shape {labels.shape}",
+            "estimate one draw of labels a time",
+            code="shape",
+        )
     check_level(level)
     size = cast(int, checked_block_size(block_size, "block", len(p)))
     terms = block_terms(labels, p, settle_kernel(kernel, bandwidth, p), size)

@@ -51,7 +51,9 @@ class Miscalibration:
     def temperature(cls, temperature: float) -> "Miscalibration":
         """The truth is p^(1/T), normalised; T > 1: the classifier is overconfident, T < 1: underconfident."""
         if not (is_number(temperature) and 0 < temperature < np.inf):
-            raise InputError(f"temperature: must be positive and finite; got {temperature!r}; 1 is none.")
+            raise InputError(
+                "temperature", "must be positive and finite", f"got {temperature!r}", "1 is none", code="finite"
+            )
 
         def truth(p: Floats) -> Floats:
             with np.errstate(divide="ignore"):
@@ -65,7 +67,9 @@ class Miscalibration:
     def label_noise(cls, share: float) -> "Miscalibration":
         """This share of labels is replaced by a class drawn evenly from all K: the truth is (1 − s) p + s/K."""
         if not (is_number(share) and 0 <= share <= 1):
-            raise InputError(f"share: must lie between 0 and 1; got {share!r}; pass 0.05 for 5 % of the labels.")
+            raise InputError(
+                "share", "must lie between 0 and 1", f"got {share!r}", "pass 0.05 for 5 % of the labels", code="range"
+            )
         return cls(f"{share:.3g} of the labels are drawn evenly", lambda p: (1 - share) * p + share / p.shape[1])
 
     @classmethod
@@ -77,7 +81,11 @@ class Miscalibration:
         """
         if not (is_number(delta) and -1 < delta < 1):
             raise InputError(
-                f"delta: must lie strictly between -1 and 1; got {delta!r}; pass 0.05 for 5 points too sure."
+                "delta",
+                "must lie strictly between -1 and 1",
+                f"got {delta!r}",
+                "pass 0.05 for 5 points too sure",
+                code="range",
             )
 
         def truth(p: Floats) -> Floats:
@@ -103,22 +111,31 @@ def true_probs(alternative: "Miscalibration | Callable[[Floats], Floats]", predi
     function = alternative.truth if isinstance(alternative, Miscalibration) else alternative
     if not callable(function):
         raise InputError(
-            f"alternative: must be a Miscalibration or a function of probabilities (n, K); got {type(alternative).__name__}; "
-            "pass Miscalibration.temperature(1.5), say."
+            "alternative",
+            "must be a Miscalibration or a function of probabilities (n, K)",
+            f"got {type(alternative).__name__}",
+            "pass Miscalibration.temperature(1.5), say",
+            code="type",
         )
     truth = np.asarray(function(predicted), dtype=np.float64)
     if truth.shape != predicted.shape:
         raise InputError(
-            f"alternative: must give probabilities of the shape {predicted.shape} that it gets; got {truth.shape}; "
-            "return one row for each instance."
+            "alternative",
+            f"must give probabilities of the shape {predicted.shape} that it gets",
+            f"got {truth.shape}",
+            "return one row for each instance",
+            code="shape",
         )
     sums = truth.sum(axis=1)
     bad = ~(np.isfinite(truth).all(axis=1) & (truth >= -1e-9).all(axis=1) & (np.abs(sums - 1) < 1e-6))
     if bad.any():
         row = int(np.flatnonzero(bad)[0])
         raise InputError(
-            f"alternative: must give probabilities that sum to 1; row {row} is {truth[row].tolist()[:4]} with sum "
-            f"{sums[row]:.6g}; normalise them."
+            "alternative",
+            "must give probabilities that sum to 1",
+            f"row {row} is {truth[row].tolist()[:4]} with sum {sums[row]:.6g}",
+            "normalise them",
+            code="sum",
         )
     truth = np.maximum(truth, 0.0)
     sentence = (

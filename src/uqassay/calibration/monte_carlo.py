@@ -62,7 +62,9 @@ def monte_carlo_pvalue(statistic: float, null: Floats) -> float:
 def check_alpha(alpha: float, n_draws: int, *, offset: float = 0.0) -> None:
     """Refuse a level outside (0, 1), and one that no p-value from so many draws can reach."""
     if not (is_number(alpha) and 0.0 < alpha < 1.0):
-        raise InputError(f"alpha: must lie strictly between 0 and 1; got {alpha!r}; pass 0.05 for 5 %.")
+        raise InputError(
+            "alpha", "must lie strictly between 0 and 1", f"got {alpha!r}", "pass 0.05 for 5 %", code="range"
+        )
     smallest = 1 / (n_draws + 1) + offset
     if smallest > alpha + 1e-12:
         if alpha <= offset:
@@ -70,7 +72,11 @@ def check_alpha(alpha: float, n_draws: int, *, offset: float = 0.0) -> None:
         else:
             remedy = f"pass n_draws={math.ceil(1 / (alpha - offset) - 1e-9) - 1} or more"
         raise InputError(
-            f"alpha: the smallest p-value that n_draws={n_draws} can reach is {smallest:.4g}; got {alpha:g}; {remedy}."
+            "alpha",
+            f"the smallest p-value that n_draws={n_draws} can reach is {smallest:.4g}",
+            f"got {alpha:g}",
+            remedy,
+            code="undefined",
         )
 
 

@@ -39,8 +39,11 @@ def hard_labels(y: ArrayLike, n_instances: int, n_classes: int, name: str = "y_t
     labels = as_labels(y, n_classes, n_instances=n_instances, name=name)
     if labels.ndim == 2:
         raise InputError(
-            f"{name}: must be one class for each instance, shape ({n_instances},); got shape {labels.shape}; "
-            "draw or vote one label from each distribution."
+            name,
+            f"must be one class for each instance, shape ({n_instances},)",
+            f"got shape {labels.shape}",
+            "draw or vote one label from each distribution",
+            code="shape",
         )
     return labels.astype(np.intp)
 
@@ -48,13 +51,19 @@ def hard_labels(y: ArrayLike, n_instances: int, n_classes: int, name: str = "y_t
 def check_search(search: object) -> None:
     """Refuse anything but a SimplexSearch or None."""
     if search is not None and not isinstance(search, SimplexSearch):
-        raise InputError(f"search: must be a SimplexSearch or None; got {search!r}; pass QUICK, THOROUGH or PATIENT.")
+        raise InputError(
+            "search",
+            "must be a SimplexSearch or None",
+            f"got {search!r}",
+            "pass QUICK, THOROUGH or PATIENT",
+            code="type",
+        )
 
 
 def check_whole(value: object, name: str, *, least: int = 1, remedy: str) -> None:
     """Refuse anything but a whole number that is large enough."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-        raise InputError(f"{name}: must be a whole number of at least {least}; got {value!r}; {remedy}.")
+        raise InputError(name, f"must be a whole number of at least {least}", f"got {value!r}", remedy, code="range")
 
 
 def groups_of(members: Any, groups: ArrayLike | None) -> ArrayLike | None:
@@ -71,12 +80,20 @@ def two_parts(
     are put into the first part, in random order, as long as that brings its size closer to the fraction.
     """
     if not (is_number(fraction) and 0.0 < fraction < 1.0):
-        raise InputError(f"fraction: must lie strictly between 0 and 1; got {fraction!r}; pass 0.5 for two halves.")
+        raise InputError(
+            "fraction",
+            "must lie strictly between 0 and 1",
+            f"got {fraction!r}",
+            "pass 0.5 for two halves",
+            code="range",
+        )
     n = strata.size
     units = make_units(n, groups, None)
     if units.n_units < 2:
         name, what = ("y_true", "instance") if units.codes is None else ("groups", "group")
-        raise InputError(f"{name}: two disjoint parts take at least two {what}s; got 1; give more of them.")
+        raise InputError(
+            name, f"two disjoint parts take at least two {what}s", "got 1", "give more of them", code="range"
+        )
     if units.codes is None:
         shuffled = generator.permutation(n)
         order = shuffled[np.argsort(strata[shuffled], kind="stable")]  # by stratum, at random within each

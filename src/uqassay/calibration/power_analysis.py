@@ -219,7 +219,11 @@ def required_instances(
     check_inside(power, "power")
     if power <= alpha:
         raise InputError(
-            f"power: must be above alpha={alpha:g}; got {power:g}; a test without instances has power alpha."
+            "power",
+            f"must be above alpha={alpha:g}",
+            f"got {power:g}",
+            "a test without instances has power alpha",
+            code="type",
         )
     check_whole(largest, "largest", least=SMALLEST, remedy="pass 50000, say")
     few, largest = min(FEW_SAMPLES, n_samples), int(largest)

@@ -56,8 +56,11 @@ def shared_members(members: Any) -> SharedMembers:
         array = as_numeric(members, "members")
         if array.ndim != 3:
             raise InputError(
-                f"members: must be (n, M, K), instances by members by classes; got shape {array.shape}; pass Members, or "
-                "probs[:, None, :] for a single classifier."
+                "members",
+                "must be (n, M, K), instances by members by classes",
+                f"got shape {array.shape}",
+                "pass Members, or probs[:, None, :] for a single classifier",
+                code="shape",
             )
         members = Members(members)
     notes = []
@@ -77,8 +80,11 @@ def shared_members(members: Any) -> SharedMembers:
         case _:
             has = "draws" if isinstance(members, Drawn) else "no members"
             raise InputError(
-                f"members: a mixture needs members that belong together in all instances; got {type(members).__name__}, "
-                f"which has {has}; test its mean instead, calibration_test(y_true, prediction.mean_probs())."
+                "members",
+                "a mixture needs members that belong together in all instances",
+                f"got {type(members).__name__}, which has {has}",
+                "test its mean instead, calibration_test(y_true, prediction.mean_probs())",
+                code="mismatch",
             )
     if noun == "vertices" and not isinstance(members, Vertices):
         notes.append(
@@ -99,8 +105,11 @@ def point_probs(probs: Any) -> Floats:
     """
     if isinstance(probs, Prediction) and not isinstance(probs, Point):
         raise InputError(
-            f"probs: must be a Point or an array (n, K), one distribution for each instance; got {type(probs).__name__}; "
-            "use credal_calibration_test for sets, or Point(prediction.mean_probs())."
+            "probs",
+            "must be a Point or an array (n, K), one distribution for each instance",
+            f"got {type(probs).__name__}",
+            "use credal_calibration_test for sets, or Point(prediction.mean_probs())",
+            code="type",
         )
     _refuse_masked(probs, "probs")
     return _summing_to_one((probs if isinstance(probs, Point) else Point(probs)).mean_probs())

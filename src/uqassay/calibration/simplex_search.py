@@ -88,7 +88,11 @@ class SimplexSearch:
             least, value = int(field.name not in MAY_BE_0), getattr(self, field.name)
             if not is_number(value) or value != value // 1 or value < least:
                 raise InputError(
-                    f"search: {field.name} must be a whole number from {least}; got {value!r}; take one from THOROUGH."
+                    "search",
+                    f"{field.name} must be a whole number from {least}",
+                    f"got {value!r}",
+                    "take one from THOROUGH",
+                    code="type",
                 )
 
 

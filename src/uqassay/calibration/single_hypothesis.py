@@ -179,8 +179,11 @@ def calibration_test(
     check_draws(n_draws)
     if resample and method == "asymptotic":
         raise InputError(
-            'resample: an asymptotic test draws no instances; got resample=True with method="asymptotic"; leave one of the '
-            "two out."
+            "resample",
+            "an asymptotic test draws no instances",
+            'got resample=True with method="asymptotic"',
+            "leave one of the two out",
+            code="empty",
         )
     chosen = calibration_measure(measure)
     p = point_probs(probs)
@@ -242,6 +245,10 @@ def _asymptotic(
             chi_squared = hosmer_lemeshow_test(labels, probs, n_bins=n_bins)
             return chi_squared.statistic, chi_squared.pvalue, chi_squared.note, 0
     raise InputError(
-        "method: an asymptotic distribution is known for skce-ul, skce-uq, skce-biased and hosmer-lemeshow as they are built "
-        f'in; got measure {measure.name!r}; pass method="resampled".'
+        "method",
+        "an asymptotic distribution is known for skce-ul, skce-uq, skce-biased and "
+        "hosmer-lemeshow as they are built in",
+        f"got measure {measure.name!r}",
+        'pass method="resampled"',
+        code="undefined",
     )

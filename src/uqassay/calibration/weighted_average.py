@@ -209,7 +209,11 @@ def _given_parts(rows: Sequence[int] | NDArray[Any], n: int, groups: ArrayLike |
         raise InputError(f"{rule}; got dtype {array.dtype} and shape {array.shape}; {remedy}.")
     if inside.all() or not inside.any():
         raise InputError(
-            f"calibration_rows: must leave instances for both parts; got {int(inside.sum())} of {n}; give about half."
+            "calibration_rows",
+            "must leave instances for both parts",
+            f"got {int(inside.sum())} of {n}",
+            "give about half",
+            code="undefined",
         )
     codes = make_units(n, groups, None).codes
     if codes is not None:
@@ -217,8 +221,11 @@ def _given_parts(rows: Sequence[int] | NDArray[Any], n: int, groups: ArrayLike |
         if shared.size:
             row = int(np.flatnonzero((codes == shared[0]) & inside)[0])
             raise InputError(
-                f"calibration_rows: no group may lie in both parts; {shared.size} do, such as that of row {row}; "
-                "put whole groups into one part."
+                "calibration_rows",
+                "no group may lie in both parts",
+                f"{shared.size} do, such as that of row {row}",
+                "put whole groups into one part",
+                code="undefined",
             )
     return Parts(np.flatnonzero(inside), np.flatnonzero(~inside))
 

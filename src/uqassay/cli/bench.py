@@ -143,9 +143,9 @@ def bench(
     if context.invoked_subcommand is not None:
         return
     if output is None:
-        raise InputError("output: the results need a folder; give it by -o FOLDER.")
+        raise InputError("output", "the results need a folder", "", "give it by -o FOLDER", code="undefined")
     if first and not dry_run:
-        raise InputError("first: means something with --dry-run alone; leave it out.")
+        raise InputError("first", "means something with --dry-run alone", "", "leave it out", code="conflict")
     _check_text(dataset=dataset, method=method, param=param, condition=condition)
     given = {
         "dataset": _split(dataset),
@@ -226,7 +226,9 @@ def _config(given: dict[str, Any], file: Path | None, output: Path) -> "BenchCon
     for name in ("dataset", "method"):
         if name not in found:
             if given[name] is None:
-                raise InputError(f"{name}: at least one is needed; give it by --{name} NAME, or by --config FILE.")
+                raise InputError(
+                    name, "at least one is needed", "", f"give it by --{name} NAME, or by --config FILE", code="empty"
+                )
             found[name] = given[name]
     return BenchConfig(**found).changed(**given)
 
@@ -237,7 +239,11 @@ def _check_folder(output: Path, *, alone: bool) -> None:
 
     if not alone and (output / "config.toml").is_file() and not holds_benchmark(output):
         raise InputError(
-            f"output: {output} has a config.toml of its own, which would be replaced; choose another folder."
+            "output",
+            f"{output} has a config.toml of its own, which would be replaced",
+            "",
+            "choose another folder",
+            code="unwritable",
         )
 
 
@@ -246,7 +252,7 @@ def _check_text(**given: Sequence[str] | None) -> None:
     for name, texts in given.items():
         for text in texts or ():
             if text.encode(errors="replace").decode() != text:
-                raise InputError(f"{name}: must be text in UTF-8; got {text!r}; write it in UTF-8.")
+                raise InputError(name, "must be text in UTF-8", f"got {text!r}", "write it in UTF-8", code="type")
 
 
 def _split(texts: Sequence[str] | None) -> list[str] | None:
@@ -262,7 +268,9 @@ def _seeds(text: str | None) -> int | list[int] | None:
     try:
         return [int(part) for part in text.split(",") if part.strip()] if "," in text else int(text)
     except ValueError:
-        raise InputError(f"seeds: must be a number or seeds with commas; got {text!r}; write 3, or 0,1,2.") from None
+        raise InputError(
+            "seeds", "must be a number or seeds with commas", f"got {text!r}", "write 3, or 0,1,2", code="type"
+        ) from None
 
 
 def _params(texts: Sequence[str] | None) -> dict[str, dict[str, Any]] | None:

@@ -134,7 +134,11 @@ def calibration_test(
     if fail_if_rejected and undefined:
         first = undefined[0]
         raise InputError(
-            f"fail-if-rejected: {first.measure} of {first.model} cannot be tested: {first.reason}; choose another measure."
+            "fail-if-rejected",
+            f"{first.measure} of {first.model} cannot be tested: {first.reason}",
+            "",
+            "choose another measure",
+            code="undefined",
         )
     if as_json:
         from uqassay.evidence.storage import plain
@@ -176,8 +180,11 @@ def _check(plan: "CalibrationPlan", alpha: float) -> None:
     check_alpha(alpha, 2**62)
     if plan.null != "random" or plan.resample:  # else points would be tested as if nothing had been asked for
         raise InputError(
-            "convention: the authors' code knows only the null of a random mixture, with permuted instances; got "
-            f"{'--resample' if plan.resample else f'--null {plan.null}'}; leave that out, or --convention paper-code."
+            "convention",
+            "the authors' code knows only the null of a random mixture, with permuted instances",
+            f"got {('--resample' if plan.resample else f'--null {plan.null}')}",
+            "leave that out, or --convention paper-code",
+            code="undefined",
         )
 
 
@@ -189,16 +196,24 @@ def _check_held_out(plan: "CalibrationPlan", held_out: float | None, level: floa
     if held_out is None:
         if level is not None:
             raise InputError(
-                f"level: is that of the intervals with --held-out; got {level:g} without it; pass --held-out 0.5, say, or "
-                "leave --level out."
+                "level",
+                "is that of the intervals with --held-out",
+                f"got {level:g} without it",
+                "pass --held-out 0.5, say, or leave --level out",
+                code="undefined",
             )
         return
     if not 0 < held_out < 1:
-        raise InputError(f"held-out: must lie strictly between 0 and 1; got {held_out:g}; 0.5 takes one half.")
+        raise InputError(
+            "held-out", "must lie strictly between 0 and 1", f"got {held_out:g}", "0.5 takes one half", code="range"
+        )
     if plan.convention != "exact" or plan.resample:
         raise InputError(
-            "held-out: weights are found by the exact convention, without resampling; got --held-out with "
-            f"{'--resample' if plan.resample else f'--convention {plan.convention}'}; leave one of the two out."
+            "held-out",
+            "weights are found by the exact convention, without resampling",
+            f"got --held-out with {('--resample' if plan.resample else f'--convention {plan.convention}')}",
+            "leave one of the two out",
+            code="undefined",
         )
 
 
@@ -210,8 +225,12 @@ def _aligned(request: AssayRequest, say: Callable[[str], None]) -> "Aligned":
     if loaded.labels.ndim == 2:
         source = loaded.files["y_true"]
         raise InputError(
-            f"labels: {source.name if source else 'they'} holds label distributions or votes, and a calibration test takes one "
-            "label for each instance; draw or vote one from each."
+            "labels",
+            f"{(source.name if source else 'they')} holds label distributions or votes, and a "
+            "calibration test takes one label for each instance",
+            "",
+            "draw or vote one from each",
+            code="shape",
         )
     with files_named(loaded.files):
         return align(loaded.runs, loaded.labels, groups=loaded.groups, repair=False, common_members=None, seed=0)
@@ -222,7 +241,13 @@ def _chosen(aligned: "Aligned", instances: int | None, seed: int) -> "NDArray[np
 
     n = len(aligned.labels)
     if instances is not None and instances > n:
-        raise InputError(f"instances: there are {n:,}; got {instances:,}; ask for no more, or leave it out for all.")
+        raise InputError(
+            "instances",
+            f"there are {n:,}",
+            f"got {instances:,}",
+            "ask for no more, or leave it out for all",
+            code="undefined",
+        )
     return choose_instances(n, n if instances is None else instances, aligned.groups, seed)
 
 

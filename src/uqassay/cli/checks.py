@@ -74,8 +74,11 @@ def parse_check(text: str) -> Check:
     at = found["at"].strip() if found and found["at"] is not None else None
     if found is None or bound is None or at == "":
         raise InputError(
-            f"fail-if: must read [MODEL:]METRIC[@λ or @SCORE] <, <=, > or >= NUMBER; got {text!r}; "
-            "write for example 'accuracy<0.9', 'DE:unified@0.5>0.3' or 'DE:uq-auc@total-entropy<0.8'."
+            "fail-if",
+            "must read [MODEL:]METRIC[@λ or @SCORE] <, <=, > or >= NUMBER",
+            f"got {text!r}",
+            "write for example 'accuracy<0.9', 'DE:unified@0.5>0.3' or 'DE:uq-auc@total-entropy<0.8'",
+            code="undefined",
         )
     tradeoff = None if at is None else _number(at)
     score = at if tradeoff is None else None
@@ -136,21 +139,32 @@ def _rows(check: Check, assay: "Assay") -> list[dict[str, Any]]:
     """What the check compares, over all runs; at least one row is defined."""
     if check.model is not None and check.model not in assay.model_names:
         raise InputError(
-            f"fail-if: {check.text!r} names the model {check.model!r}; the models are {', '.join(assay.model_names)}; "
-            "choose one of them."
+            "fail-if",
+            f"{check.text!r} names the model {check.model!r}",
+            f"the models are {', '.join(assay.model_names)}",
+            "choose one of them",
+            code="undefined",
         )
     rows = [row for row in assay.finding_rows() if row["run"] == "all" and row["model"] in assay.model_names]
     known = list(dict.fromkeys(row["metric"] for row in rows))
     if check.metric not in known:
         raise InputError(
-            f"fail-if: {check.text!r} needs a metric of the findings ({', '.join(known)}); choose one of them."
+            "fail-if",
+            f"{check.text!r} needs a metric of the findings ({', '.join(known)})",
+            "",
+            "choose one of them",
+            code="missing",
         )
     rows = [row for row in rows if row["metric"] == check.metric and check.model in (None, row["model"])]
     rows = _at_tradeoff(_of_score(rows, check), check)
     defined = [row for row in rows if not math.isnan(row["estimate"])]
     if not defined or (check.model is not None and len(defined) < len(rows)):
         raise InputError(
-            f"fail-if: {check.text!r} cannot be checked: {rows[0]['note']}; choose another metric or model."
+            "fail-if",
+            f"{check.text!r} cannot be checked: {rows[0]['note']}",
+            "",
+            "choose another metric or model",
+            code="undefined",
         )
     return rows
 
@@ -163,13 +177,22 @@ def _of_score(rows: list[dict[str, Any]], check: Check) -> list[dict[str, Any]]:
     if check.metric not in RANKING_METRICS and check.metric != OF_MEASURES:
         if check.score is not None:
             where = "write a number for λ" if not math.isnan(rows[0]["tradeoff"]) else "leave @ out"
-            raise InputError(f"fail-if: {check.metric} is not found for single scores; got {check.text!r}; {where}.")
+            raise InputError(
+                "fail-if",
+                f"{check.metric} is not found for single scores",
+                f"got {check.text!r}",
+                where,
+                code="missing",
+            )
         return rows
     if check.score not in known:
         scores = "scores" if check.metric in RANKING_METRICS else "measures"
         raise InputError(
-            f"fail-if: {check.metric} is known for the {scores} {', '.join(known)}; got {check.text!r}; "
-            f"write {check.metric}@{known[0]}."
+            "fail-if",
+            f"{check.metric} is known for the {scores} {', '.join(known)}",
+            f"got {check.text!r}",
+            f"write {check.metric}@{known[0]}",
+            code="undefined",
         )
     return [row for row in rows if row["score"] == check.score]
 
@@ -178,15 +201,24 @@ def _at_tradeoff(rows: list[dict[str, Any]], check: Check) -> list[dict[str, Any
     known = list(dict.fromkeys(row["tradeoff"] for row in rows))
     if math.isnan(known[0]):
         if check.tradeoff is not None:
-            raise InputError(f"fail-if: {check.metric} does not depend on λ; got {check.text!r}; leave @ out.")
+            raise InputError(
+                "fail-if",
+                f"{check.metric} does not depend on λ",
+                f"got {check.text!r}",
+                "leave @ out",
+                code="undefined",
+            )
         return rows
     if check.tradeoff is None and len(known) == 1:
         return rows
     if check.tradeoff is None or not any(math.isclose(check.tradeoff, at) for at in known):
         shown = ", ".join(f"{at:g}" for at in known)
         raise InputError(
-            f"fail-if: {check.metric} is known at λ = {shown}; got {check.text!r}; write {check.metric}@{known[0]:g}, "
-            "or ask for that λ by --tradeoff."
+            "fail-if",
+            f"{check.metric} is known at λ = {shown}",
+            f"got {check.text!r}",
+            f"write {check.metric}@{known[0]:g}, or ask for that λ by --tradeoff",
+            code="undefined",
         )
     return [row for row in rows if math.isclose(check.tradeoff, row["tradeoff"])]
 

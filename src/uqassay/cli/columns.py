@@ -60,7 +60,11 @@ def read_column(path: Path, keys: Sequence[str]) -> tuple[NDArray[Any], NDArray[
     inspect_file(path)  # says what is wrong with a file that is missing, damaged or of another format
     if path.suffix.lower() not in _COLUMN_READERS:
         raise FileFormatError(
-            f"{path.name}: must be one of {', '.join(_COLUMN_READERS)} for {keys[0]}; convert the file."
+            path.name,
+            f"must be one of {', '.join(_COLUMN_READERS)} for {keys[0]}",
+            "",
+            "convert the file",
+            code="choice",
         )
     try:
         contents = _COLUMN_READERS[path.suffix.lower()](path)
@@ -68,11 +72,17 @@ def read_column(path: Path, keys: Sequence[str]) -> tuple[NDArray[Any], NDArray[
         found = [key for key in arrays if key not in ("ids", "id")]
         wanted = next((key for key in keys if key in arrays), found[0] if len(found) == 1 else None)
         if wanted is None:
-            raise InputError(f"{keys[0]}: the file holds {', '.join(found) or 'nothing'}; name one of them {keys[0]}.")
+            raise InputError(
+                keys[0],
+                f"the file holds {', '.join(found) or 'nothing'}",
+                "",
+                f"name one of them {keys[0]}",
+                code="undefined",
+            )
         ids = next((np.asarray(arrays[key].read()) for key in ("ids", "id") if key in arrays), None)
         return np.asarray(arrays[wanted].read()), ids
     except InputError as problem:
-        raise FileFormatError(f"{path.name}: {problem}") from problem
+        raise problem.replace(source=path.name) from problem
 
 
 def read_labels(path: Path, rows: Rows, class_names: tuple[str, ...] | None) -> NDArray[Any]:
@@ -108,8 +118,11 @@ def in_order(values: NDArray[Any], own: NDArray[Any] | None, rows: Rows, path: P
         if ids is None and np.array_equal(own, np.arange(len(own))):
             return values
         raise FileFormatError(
-            f"{path.name}: has ids and {rows.unnamed.name} has none, so which row belongs to which is unknown; put the "
-            f"ids into {rows.unnamed.name} too, or leave them out of {path.name} if the order is the same."
+            path.name,
+            f"has ids and {rows.unnamed.name} has none, so which row belongs to which is unknown",
+            "",
+            f"put the ids into {rows.unnamed.name} too, or leave them out of {path.name} if the order is the same",
+            code="choice",
         )
     assert ids is not None  # since no prediction is without
     place = {value: i for i, value in enumerate(own.tolist())}
@@ -117,7 +130,11 @@ def in_order(values: NDArray[Any], own: NDArray[Any] | None, rows: Rows, path: P
     if missing or len(place) < len(own):
         what = f"{len(missing)} are missing, {missing[0]!r} first" if missing else "some occur twice"
         raise FileFormatError(
-            f"{path.name}: its ids do not match those of the predictions: {what}; select the common rows first."
+            path.name,
+            f"its ids do not match those of the predictions: {what}",
+            "",
+            "select the common rows first",
+            code="mismatch",
         )
     return values[[place[value] for value in ids.tolist()]]
 

@@ -378,13 +378,25 @@ def reproduce(
 
     if name is None:
         raise InputError(
-            f"name: which protocol is needed; those known are {', '.join(reproduction.PROTOCOLS)}; name one of them."
+            "name",
+            "which protocol is needed",
+            f"those known are {', '.join(reproduction.PROTOCOLS)}",
+            "name one of them",
+            code="missing",
         )
     if preset not in PRESETS:
-        raise InputError(f"preset: must be {', '.join(PRESETS)}; got {preset!r}; cpu is the default.")
+        raise InputError(
+            "preset", f"must be {', '.join(PRESETS)}", f"got {preset!r}", "cpu is the default", code="type"
+        )
     if table is not None:
         if figure is not None:
-            raise InputError(f"table: one thing at a time; got figure {figure} and table {table}; leave one out.")
+            raise InputError(
+                "table",
+                "one thing at a time",
+                f"got figure {figure} and table {table}",
+                "leave one out",
+                code="undefined",
+            )
         figure = f"table{table}"
     taken = reproduction.options_of(name)
     asked = {
@@ -407,7 +419,9 @@ def reproduce(
         if option not in taken:
             asked_as = "table" if option == "figure" and table is not None else option
             known = ", ".join(f"--{other}" for other in ("preset", *asked) if other == "preset" or other in taken)
-            raise InputError(f"{asked_as}: means nothing to {name}, which takes {known}; leave it out.")
+            raise InputError(
+                asked_as, f"means nothing to {name}, which takes {known}", "", "leave it out", code="conflict"
+            )
     if "preset" in taken:
         options["preset"] = preset
     with terminal.progress(reproduction.steps_of(name, **options)) as say:
@@ -439,16 +453,22 @@ def tradeoff(
 
     if abstention is None:
         raise InputError(
-            "abstention: the first question is whether an undecided case may be passed on; "
-            "answer it by --abstention --cost 0.1, or by --no-abstention."
+            "abstention",
+            "the first question is whether an undecided case may be passed on",
+            "",
+            "answer it by --abstention --cost 0.1, or by --no-abstention",
+            code="undefined",
         )
     if abstention and cost is None:
         raise InputError(
-            "cost: the second question is what passing a case on costs, divided by what a mistake costs; answer it by "
-            "--cost 0.1, say, where ten abstentions cost as much as one mistake."
+            "cost",
+            "the second question is what passing a case on costs, divided by what a mistake costs",
+            "",
+            "answer it by --cost 0.1, say, where ten abstentions cost as much as one mistake",
+            code="undefined",
         )
     if not abstention and cost is not None:
-        raise InputError(f"cost: has no meaning with --no-abstention; got {cost:g}; leave it out.")
+        raise InputError("cost", "has no meaning with --no-abstention", f"got {cost:g}", "leave it out", code="missing")
     found = tradeoff_range(abstention, cost)
     if as_json:
         _print_json({"schema": "uqassay.tradeoff/1", **found._asdict()})

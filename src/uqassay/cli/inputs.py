@@ -120,7 +120,9 @@ def make_assay(request: AssayRequest, *, progress: Callable[[str], None] | None 
     say = progress or (lambda step: None)
     tradeoffs = request.tradeoffs()
     if request.convention not in ("exact", "paper"):
-        raise InputError(f"convention: must be exact or paper; got {request.convention!r}; exact is the default.")
+        raise InputError(
+            "convention", "must be exact or paper", f"got {request.convention!r}", "exact is the default", code="choice"
+        )
     subgroup_files = {name: Path(file) for name, file in (_pair(text, "subgroup") for text in request.subgroup)}
     loaded = load_request(request, say)
     named = loaded.files | {"focal_sets": request.focal_sets}
@@ -174,7 +176,7 @@ def files_named(files: dict[str, Path | None]) -> Iterator[None]:
         for argument, path in files.items():
             if path is not None and text.startswith(argument):
                 shown = text.removeprefix("y_true: ").replace("subgroups:", "subgroup:", 1)
-                raise InputError(f"{path.name}: {shown}") from problem
+                raise InputError(path.name, shown, code="undefined") from problem
         raise
 
 
@@ -203,22 +205,38 @@ def model_files(texts: Sequence[str], *, option: str = "models") -> dict[str, li
             name, joined = unicode_text(Path(text).stem), text
             if name in files:
                 raise InputError(
-                    f"{option}: two of them are named {name!r}, the second by {text!r}; name them: NAME={text}."
+                    option,
+                    f"two of them are named {name!r}, the second by {text!r}",
+                    "",
+                    f"name them: NAME={text}",
+                    code="duplicate",
                 )
             bare.add(name)
         else:
             name, joined = _pair(text, option)
             if name in bare:
                 raise InputError(
-                    f"{option}: two of them are named {name!r}, the second by {text!r}; name them differently."
+                    option,
+                    f"two of them are named {name!r}, the second by {text!r}",
+                    "",
+                    "name them differently",
+                    code="duplicate",
                 )
         for part in [joined] if os.path.exists(joined) else joined.split(","):
             if not part.strip():
-                raise InputError(f"{option}: {text!r} has an empty file name; write NAME=FILE or NAME=FILE,FILE.")
+                raise InputError(
+                    option, f"{text!r} has an empty file name", "", "write NAME=FILE or NAME=FILE,FILE", code="empty"
+                )
             path = Path(part.strip())
             place = Path(os.path.realpath(path))
             if seen.get(place) == name:
-                raise InputError(f"{option}: {part.strip()!r} is given twice as a run of {name!r}; give each run once.")
+                raise InputError(
+                    option,
+                    f"{part.strip()!r} is given twice as a run of {name!r}",
+                    "",
+                    "give each run once",
+                    code="duplicate",
+                )
             seen[place] = name
             files.setdefault(name, []).append(path)
     return files
@@ -243,7 +261,11 @@ def parse_tradeoffs(texts: Sequence[str]) -> tuple[float, ...]:
             values.append(float(text))
         except ValueError:
             raise InputError(
-                f"tradeoff: must be a number, or several with commas between; got {text!r}; write --tradeoff 0.1,0.5."
+                "tradeoff",
+                "must be a number, or several with commas between",
+                f"got {text!r}",
+                "write --tradeoff 0.1,0.5",
+                code="range",
             ) from None
     return tuple(values)
 
@@ -295,7 +317,9 @@ def _labels(
             else:
                 _check_agreement(inside, path.name, chosen, source.name)
     if chosen is None:
-        raise InputError("labels: none of the prediction files holds labels; give them by --labels FILE.")
+        raise InputError(
+            "labels", "none of the prediction files holds labels", "", "give them by --labels FILE", code="undefined"
+        )
     return chosen, source
 
 
@@ -305,16 +329,22 @@ def _check_agreement(inside: NDArray[Any], name: str, chosen: NDArray[Any], sour
         return
     if inside.shape != chosen.shape:
         raise InputError(
-            f"labels: {name} holds {_size(inside)}, {source} {_size(chosen)}; give labels and predictions of one split."
+            "labels",
+            f"{name} holds {_size(inside)}, {source} {_size(chosen)}",
+            "",
+            "give labels and predictions of one split",
+            code="undefined",
         )
     differs = inside != chosen if inside.ndim == 1 else (inside != chosen).any(axis=1)
     if differs.any():
         row = int(np.flatnonzero(differs)[0])
         count = f"{int(differs.sum())} of {len(differs)} rows"
         raise InputError(
-            f"labels: those inside {name} differ from {source} in {count}; row {row} "
-            f"holds {inside[row].tolist()} in {name} and {chosen[row].tolist()} in {source}; "
-            "check that both come from one split in one order."
+            "labels",
+            f"those inside {name} differ from {source} in {count}",
+            f"row {row} holds {inside[row].tolist()} in {name} and {chosen[row].tolist()} in {source}",
+            "check that both come from one split in one order",
+            code="mismatch",
         )
 
 
@@ -328,5 +358,7 @@ def _pair(text: str, option: str) -> tuple[str, str]:
     cut = next((i for i in cuts if os.path.exists(text[i + 1 :].split(",")[0].strip())), cuts[0] if cuts else len(text))
     name, value = text[:cut].strip(), text[cut + 1 :].strip()
     if not (name and value):
-        raise InputError(f"{option}: must read NAME=FILE; got {text!r}; give both a name and a file.")
+        raise InputError(
+            option, "must read NAME=FILE", f"got {text!r}", "give both a name and a file", code="undefined"
+        )
     return unicode_text(name), value

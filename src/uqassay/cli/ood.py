@@ -72,7 +72,11 @@ def ood(
 
     if not out:
         raise InputError(
-            "out: the same models on inputs out of distribution are needed; give them by --out NAME=FILE, once for each."
+            "out",
+            "the same models on inputs out of distribution are needed",
+            "",
+            "give them by --out NAME=FILE, once for each",
+            code="missing",
         )
     inside_files, outside_files = model_files(models), model_files(out, option="out")
     _warn_of_both(inside_files, outside_files)

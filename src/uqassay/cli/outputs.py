@@ -41,14 +41,28 @@ def check_save(folder: Path, inputs: Sequence[Path], page: Path | None) -> None:
     """
     target = Path(os.path.realpath(folder))
     if target.exists() and not (target / "assay.json").is_file():
-        raise InputError(f"save: {folder} exists and does not hold an assay; choose another folder.")
+        raise InputError(
+            "save", f"{folder} exists and does not hold an assay", "", "choose another folder", code="unwritable"
+        )
     for path in inputs:
         if target in Path(os.path.realpath(path)).parents:
-            raise InputError(f"save: {folder} is replaced, and {path} in it is an input; choose another folder.")
+            raise InputError(
+                "save",
+                f"{folder} is replaced, and {path} in it is an input",
+                "",
+                "choose another folder",
+                code="unwritable",
+            )
     if page is not None:
         written = Path(os.path.realpath(page))
         if written == target or written in target.parents:
-            raise InputError(f"save: {folder} cannot be a folder where {page} is the page; choose another folder.")
+            raise InputError(
+                "save",
+                f"{folder} cannot be a folder where {page} is the page",
+                "",
+                "choose another folder",
+                code="unwritable",
+            )
     check_apart("save", folder, inputs)
     _check_folder("save", target.parent)
 
@@ -60,15 +74,23 @@ def check_apart(option: str, output: Path, inputs: Sequence[Path]) -> None:
         there = Path(os.path.realpath(path))
         same = target == there or (target.exists() and there.exists() and target.samefile(there))
         if same or (there.is_dir() and there in target.parents):
-            raise InputError(f"{option}: {output} is an input and would be lost; choose another name.")
+            raise InputError(
+                option, f"{output} is an input and would be lost", "", "choose another name", code="unwritable"
+            )
 
 
 def _check_folder(option: str, folder: Path) -> None:
     """Refuse a folder that can neither be written to nor made."""
     there = next(part for part in (folder, *folder.parents) if part.exists())
     if not there.is_dir():
-        raise InputError(f"{option}: {there} is a file and cannot hold others; choose another folder.")
+        raise InputError(
+            option, f"{there} is a file and cannot hold others", "", "choose another folder", code="unwritable"
+        )
     if not os.access(there, os.W_OK | os.X_OK):
         raise InputError(
-            f"{option}: nothing may be written to {there}; check its permissions or choose another folder."
+            option,
+            f"nothing may be written to {there}",
+            "",
+            "check its permissions or choose another folder",
+            code="unwritable",
         )

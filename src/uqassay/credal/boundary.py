@@ -54,12 +54,18 @@ class OutsideSegment:
         share = np.asarray(shares, dtype=np.float64)
         if share.shape != self.t.shape:
             raise InputError(
-                f"shares: one per row, shape {self.t.shape}, is needed; got shape {share.shape}; reshape it."
+                "shares",
+                f"one per row, shape {self.t.shape}, is needed",
+                f"got shape {share.shape}",
+                "reshape it",
+                code="shape",
             )
         bad = ~((share >= 0) & (share <= 1))
         if bad.any():
             row = int(bad.argmax())
-            raise InputError(f"shares: must lie in [0, 1]; row {row} has {share[row]:g}; 0.5 is half way.")
+            raise InputError(
+                "shares", "must lie in [0, 1]", f"row {row} has {share[row]:g}", "0.5 is half way", code="range"
+            )
         points = (1.0 - share)[:, None] * self.boundary
         points[np.arange(len(points)), self.corner] += share
         return points
@@ -105,7 +111,9 @@ def outside_segment(
     [[0.9, 0.1], [1.0, 0.0]]
     """
     if otherwise not in OTHERWISE:
-        raise InputError(f'otherwise: must be "mean" or "corner"; got {otherwise!r}; "mean" stays in the set.')
+        raise InputError(
+            "otherwise", 'must be "mean" or "corner"', f"got {otherwise!r}", '"mean" stays in the set', code="type"
+        )
     inside = in_hull(members, start)
     given = np.asarray(members, dtype=np.float64)
     begin = np.where(inside[:, None], np.asarray(start, dtype=np.float64), given.mean(axis=1))

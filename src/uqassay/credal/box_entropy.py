@@ -46,7 +46,9 @@ class CertifiedEntropy:
 def _as_box(lower: ArrayLike, upper: ArrayLike) -> tuple[Float, Float]:
     l, u = (as_numeric(a, name, ndim=2) for a, name in ((lower, "lower"), (upper, "upper")))
     if l.shape != u.shape:
-        raise InputError(f"upper: must have the shape of lower, {l.shape}; got {u.shape}; give both (n, K).")
+        raise InputError(
+            "upper", f"must have the shape of lower, {l.shape}", f"got {u.shape}", "give both (n, K)", code="shape"
+        )
     for bound, name in ((l, "lower"), (u, "upper")):
         check_rows(bound, name, tolerance=SET_TOLERANCE, unit_sum=False, remedy="probabilities are needed")
     l = np.maximum(np.ascontiguousarray(l, dtype=np.float64), 0.0)
@@ -56,9 +58,12 @@ def _as_box(lower: ArrayLike, upper: ArrayLike) -> tuple[Float, Float]:
     if empty.any():
         i = int(np.flatnonzero(empty)[0])
         raise InputError(
-            f"lower, upper: some distribution must lie between them; row {i} has lower probabilities that sum to "
-            f"{float(l[i].sum()):.6g}, upper ones to {float(u[i].sum()):.6g} and max(lower - upper) "
-            f"{float(crossed[i]):.6g}; widen that row or drop it."
+            "lower, upper",
+            "some distribution must lie between them",
+            f"row {i} has lower probabilities that sum to {float(l[i].sum()):.6g}, upper ones to "
+            f"{float(u[i].sum()):.6g} and max(lower - upper) {float(crossed[i]):.6g}",
+            "widen that row or drop it",
+            code="range",
         )
     u = np.maximum(u, l)
     room = np.maximum(1.0 - l.sum(axis=1, keepdims=True), 0.0)  # (n, 1)
@@ -127,7 +132,9 @@ def box_lower_entropy(lower: ArrayLike, upper: ArrayLike, *, max_nodes: int | No
     [0.3251]
     """
     if max_nodes is not None and max_nodes < 1:
-        raise InputError(f"max_nodes: must be at least 1; got {max_nodes}; leave it out for the exact minimum.")
+        raise InputError(
+            "max_nodes", "must be at least 1", f"got {max_nodes}", "leave it out for the exact minimum", code="range"
+        )
     l, u = _as_box(lower, upper)
     values, gap, steps = np.empty(len(l)), np.empty(len(l)), np.empty(len(l), dtype=np.int64)
     for rows in row_chunks(len(l), l[0].nbytes, chunk_bytes=CHUNK_BYTES):

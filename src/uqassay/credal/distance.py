@@ -52,14 +52,19 @@ def _distributions(name: str, values: ArrayLike, n_axes: int, like: Floats | Non
     p = np.ascontiguousarray(values, dtype=np.float64)
     if p.ndim != n_axes or 0 in p.shape[1:] or (like is not None and (len(p), p.shape[-1]) != like.shape):
         wanted = {2: "(n, K)", 3: "(n, V, K)"}[n_axes] + ("" if like is None else f" with (n, K) = {like.shape}")
-        raise InputError(f"{name}: the shape must be {wanted}; got {p.shape}; pass one row per instance.")
+        raise InputError(
+            name, f"the shape must be {wanted}", f"got {p.shape}", "pass one row per instance", code="shape"
+        )
     check_values(name, p, 0.0, np.inf)
     off = np.abs(p.sum(axis=-1) - 1.0) > SUM_TOLERANCE
     if off.any():
         at = np.unravel_index(int(off.argmax()), off.shape)
         raise InputError(
-            f"{name}: each row must sum to 1 within {SUM_TOLERANCE:g}; row {at[0]} sums to {p[at].sum():.6g}; "
-            "divide it by its sum."
+            name,
+            f"each row must sum to 1 within {SUM_TOLERANCE:g}",
+            f"row {at[0]} sums to {p[at].sum():.6g}",
+            "divide it by its sum",
+            code="sum",
         )
     return p
 
@@ -190,15 +195,20 @@ def nearest_in_box(
     l, u = (np.ascontiguousarray(bound, dtype=np.float64) for bound in (lower, upper))
     for name, bound in (("lower", l), ("upper", u)):
         if bound.shape != y.shape:
-            raise InputError(f"{name}: the shape must be that of target, {y.shape}; got {bound.shape}; reshape it.")
+            raise InputError(
+                name, f"the shape must be that of target, {y.shape}", f"got {bound.shape}", "reshape it", code="shape"
+            )
         check_values(name, bound, -SUM_TOLERANCE, 1.0 + SUM_TOLERANCE)
     bad = (l > u + SUM_TOLERANCE).any(axis=-1)
     bad |= (l.sum(axis=-1) > 1.0 + SUM_TOLERANCE) | (u.sum(axis=-1) < 1.0 - SUM_TOLERANCE)
     if bad.any():
         row = int(bad.argmax())
         raise InputError(
-            f"lower: some distribution must lie between lower and upper; none does in row {row}, where they sum to "
-            f"{l[row].sum():.6g} and {u[row].sum():.6g}; mend that row."
+            "lower",
+            "some distribution must lie between lower and upper",
+            f"none does in row {row}, where they sum to {l[row].sum():.6g} and {u[row].sum():.6g}",
+            "mend that row",
+            code="range",
         )
     u = np.clip(u, 0.0, 1.0)
     l = np.clip(l, 0.0, u)
@@ -271,7 +281,11 @@ def nearest_in_core(
     m = _distributions("masses", masses, 2)
     if m.shape != (len(y), len(sets)):
         raise InputError(
-            f"masses: the shape must be (n, F) = ({len(y)}, {len(sets)}); got {m.shape}; pass one mass per focal set."
+            "masses",
+            f"the shape must be (n, F) = ({len(y)}, {len(sets)})",
+            f"got {m.shape}",
+            "pass one mass per focal set",
+            code="shape",
         )
     upper = np.stack([(m * inside).sum(axis=-1) for inside in sets.T], axis=-1)  # (n, K) plausibility
     seen = _seen(y, upper, distance, floor)

@@ -33,9 +33,21 @@ LN2 = float(np.log(2.0))
 def check_distance(distance: str, floor: float) -> None:
     """Refuse an unknown distance and a floor that is no probability below 1."""
     if distance not in DISTANCES:
-        raise InputError(f"distance: must be one of {', '.join(DISTANCES)}; got {distance!r}; choose one of them.")
+        raise InputError(
+            "distance",
+            f"must be one of {', '.join(DISTANCES)}",
+            f"got {distance!r}",
+            "choose one of them",
+            code="choice",
+        )
     if not 0 <= floor < 1:
-        raise InputError(f"floor: must lie in [0, 1); got {floor!r}; pass 0, or a small probability such as 1e-12.")
+        raise InputError(
+            "floor",
+            "must lie in [0, 1)",
+            f"got {floor!r}",
+            "pass 0, or a small probability such as 1e-12",
+            code="range",
+        )
 
 
 def check_values(name: str, values: Floats, low: float, high: float) -> None:
@@ -44,8 +56,11 @@ def check_values(name: str, values: Floats, low: float, high: float) -> None:
     if bad.any():
         at = np.unravel_index(int(bad.argmax()), bad.shape)
         raise InputError(
-            f"{name}: every value must be a number in [{low:g}, {high:g}]; row {at[0]} has {values[at]:g}; "
-            "drop or mend that row."
+            name,
+            f"every value must be a number in [{low:g}, {high:g}]",
+            f"row {at[0]} has {values[at]:g}",
+            "drop or mend that row",
+            code="type",
         )
 
 
@@ -83,8 +98,11 @@ def one_hot_distance(upper: ArrayLike, distance: str, *, floor: float = 0.0) -> 
     check_distance(distance, floor)
     if distance == "brier":
         raise InputError(
-            "distance: 'brier' has no closed form in the upper probability; got 'brier'; use nearest_in_hull, "
-            "nearest_in_box or nearest_in_core with one-hot rows as the target."
+            "distance",
+            "'brier' has no closed form in the upper probability",
+            "got 'brier'",
+            "use nearest_in_hull, nearest_in_box or nearest_in_core with one-hot rows as the target",
+            code="missing",
         )
     u = np.atleast_1d(np.asarray(upper, dtype=np.float64))
     check_values("upper", u, 0.0, 1.001)
@@ -136,7 +154,9 @@ def divergence(target: ArrayLike, probs: ArrayLike, distance: str, *, floor: flo
     try:
         np.broadcast_shapes(y.shape, p.shape)
     except ValueError:
-        raise InputError(f"probs: must broadcast with target, {y.shape}; got {p.shape}; add or drop an axis.") from None
+        raise InputError(
+            "probs", f"must broadcast with target, {y.shape}", f"got {p.shape}", "add or drop an axis", code="shape"
+        ) from None
     check_values("target", np.atleast_1d(y), 0.0, np.inf)
     check_values("probs", np.atleast_1d(p), 0.0, np.inf)
     f = objective(y, np.maximum(p, floor) if distance == "kl" else p, distance)

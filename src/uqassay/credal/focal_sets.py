@@ -54,17 +54,24 @@ def as_focal_sets(focal_sets: ArrayLike | Iterable[Any], n_classes: int | None =
     else:
         sets = _from_indices(focal_sets, n_classes)
     if len(sets) == 0:
-        raise InputError("focal_sets: at least one set is needed, 0 were given; pass the singletons at least.")
+        raise InputError(
+            "focal_sets", "at least one set is needed, 0 were given", "", "pass the singletons at least", code="empty"
+        )
     empty = np.flatnonzero(~sets.any(axis=1))
     if len(empty):
-        raise InputError(f"focal_sets: a set must hold at least one class; set {empty[0]} is empty; remove it.")
+        raise InputError(
+            "focal_sets", "a set must hold at least one class", f"set {empty[0]} is empty", "remove it", code="empty"
+        )
     _, first, inverse = np.unique(np.packbits(sets, axis=1), axis=0, return_index=True, return_inverse=True)
     original = first[inverse.reshape(-1)]  # (F,) position of the first set with the same classes
     repeated = np.flatnonzero(original != np.arange(len(sets)))
     if len(repeated):
         raise InputError(
-            f"focal_sets: no set may occur twice; sets {original[repeated[0]]} and {repeated[0]} are the same; "
-            "remove one of them and add up their masses."
+            "focal_sets",
+            "no set may occur twice",
+            f"sets {original[repeated[0]]} and {repeated[0]} are the same",
+            "remove one of them and add up their masses",
+            code="duplicate",
         )
     return sets
 
@@ -94,8 +101,11 @@ def all_focal_sets(n_classes: int) -> NDArray[np.bool_]:
     n_classes = whole_number("n_classes", n_classes, 1)
     if n_classes > MAX_ENUMERATED_CLASSES:
         raise TooManyClassesError(
-            f"n_classes: all 2^K events are listed only up to K = {MAX_ENUMERATED_CLASSES}, {n_classes} was given; "
-            "pass a family from budget_from_embeddings or _confusion, or use generalised_hartley's estimator."
+            "n_classes",
+            f"all 2^K events are listed only up to K = {MAX_ENUMERATED_CLASSES}, {n_classes} was given",
+            "",
+            "pass a family from budget_from_embeddings or _confusion, or use generalised_hartley's estimator",
+            code="undefined",
         )
     return (np.arange(1, 2**n_classes)[:, None] >> np.arange(n_classes)) % 2 == 1
 
@@ -160,7 +170,9 @@ def budget_from_embeddings(
     x = finite_matrix("embeddings", embeddings)
     y, n_classes = _labels(labels, len(x), n_classes)
     if not 0 < level < 1:
-        raise InputError(f"level: must lie strictly between 0 and 1, {level} was given; pass for instance 0.95.")
+        raise InputError(
+            "level", f"must lie strictly between 0 and 1, {level} was given", "", "pass for instance 0.95", code="range"
+        )
     random = generator(rng)
     inside, volumes = ellipsoid_cells(x, y, n_classes, level, whole_number("n_points", n_points, 1), random)
     return _budget(inside, volumes, n_sets, max_size)
@@ -210,8 +222,11 @@ def budget_from_confusion(
     bad = np.flatnonzero(~((np.abs(total - 1) <= tolerance) & (u.min(axis=1) >= 0)))
     if len(bad):
         raise InputError(
-            f"mean_probs: each row must be non-negative and sum to 1 within {tolerance:g}; row {bad[0]} has minimum "
-            f"{u[bad[0]].min():g} and sum {total[bad[0]]:g}; normalise it."
+            "mean_probs",
+            f"each row must be non-negative and sum to 1 within {tolerance:g}",
+            f"row {bad[0]} has minimum {u[bad[0]].min():g} and sum {total[bad[0]]:g}",
+            "normalise it",
+            code="sum",
         )
     if labels is not None:
         u[np.arange(len(u)), _labels(labels, len(u), u.shape[1])[0]] = 1.0
@@ -266,19 +281,28 @@ def paper_masses(
 def _from_matrix(matrix: NDArray[Any], n_classes: int | None) -> NDArray[np.bool_]:
     if matrix.ndim != 2 or matrix.dtype.kind not in "biuf":
         raise InputError(
-            f"focal_sets: an array must be a boolean or 0/1 matrix (F, K), got {matrix.dtype} of shape {matrix.shape}; "
-            "pass class indices as a list of lists."
+            "focal_sets",
+            f"an array must be a boolean or 0/1 matrix (F, K), got {matrix.dtype} of shape {matrix.shape}",
+            "",
+            "pass class indices as a list of lists",
+            code="shape",
         )
     if n_classes is not None and matrix.shape[1] != n_classes:
         raise InputError(
-            f"focal_sets: there must be one column per class, {n_classes} in all, got {matrix.shape[1]}; pass the "
-            "family that belongs to these classes."
+            "focal_sets",
+            f"there must be one column per class, {n_classes} in all, got {matrix.shape[1]}",
+            "",
+            "pass the family that belongs to these classes",
+            code="shape",
         )
     bad = np.argwhere((matrix != 0) & (matrix != 1))
     if len(bad):
         raise InputError(
-            f"focal_sets: a matrix may hold only 0 and 1; row {bad[0, 0]} holds {matrix[tuple(bad[0])]}; pass class "
-            "indices as a list of lists."
+            "focal_sets",
+            "a matrix may hold only 0 and 1",
+            f"row {bad[0, 0]} holds {matrix[tuple(bad[0])]}",
+            "pass class indices as a list of lists",
+            code="undefined",
         )
     return matrix.astype(bool)
 
@@ -286,7 +310,11 @@ def _from_matrix(matrix: NDArray[Any], n_classes: int | None) -> NDArray[np.bool
 def _from_indices(collections: Any, n_classes: int | None) -> NDArray[np.bool_]:
     if n_classes is None:
         raise InputError(
-            "focal_sets: lists of class indices leave the number of classes open; pass n_classes or a boolean array."
+            "focal_sets",
+            "lists of class indices leave the number of classes open",
+            "",
+            "pass n_classes or a boolean array",
+            code="undefined",
         )
     families = list(collections)
     sets = np.zeros((len(families), n_classes), dtype=bool)
@@ -294,13 +322,19 @@ def _from_indices(collections: Any, n_classes: int | None) -> NDArray[np.bool_]:
         for member in members:
             if isinstance(member, bool | np.bool_) or not hasattr(member, "__index__"):
                 raise InputError(
-                    f"focal_sets: a list must hold collections of integer class indices; set {position} holds "
-                    f"{member!r}; pass a boolean matrix as a NumPy array."
+                    "focal_sets",
+                    "a list must hold collections of integer class indices",
+                    f"set {position} holds {member!r}",
+                    "pass a boolean matrix as a NumPy array",
+                    code="type",
                 )
             if not 0 <= member < n_classes:
                 raise InputError(
-                    f"focal_sets: class indices must lie in 0..{n_classes - 1}; set {position} holds {member}; correct "
-                    "it or n_classes."
+                    "focal_sets",
+                    f"class indices must lie in 0..{n_classes - 1}",
+                    f"set {position} holds {member}",
+                    "correct it or n_classes",
+                    code="range",
                 )
             sets[position, member] = True
     return sets
@@ -312,11 +346,17 @@ def finite_matrix(name: str, values: ArrayLike, n_columns: int | None = None) ->
     if matrix.ndim != 2 or matrix.size == 0 or matrix.shape[1] != (n_columns or matrix.shape[1]):
         wanted = n_columns or "columns"
         raise InputError(
-            f"{name}: the shape must be (n, {wanted}) with n at least 1, got {matrix.shape}; pass one row per instance."
+            name,
+            f"the shape must be (n, {wanted}) with n at least 1, got {matrix.shape}",
+            "",
+            "pass one row per instance",
+            code="shape",
         )
     bad = np.flatnonzero(~np.isfinite(matrix).all(axis=1))
     if len(bad):
-        raise InputError(f"{name}: all values must be finite; row {bad[0]} holds nan or inf; drop or mend it.")
+        raise InputError(
+            name, "all values must be finite", f"row {bad[0]} holds nan or inf", "drop or mend it", code="finite"
+        )
     return matrix
 
 
@@ -328,7 +368,13 @@ def sum_tolerance(dtype: np.dtype[Any]) -> float:
 def whole_number(name: str, value: int, minimum: int) -> int:
     """Return an integer argument, checked."""
     if not hasattr(value, "__index__") or value < minimum:
-        raise InputError(f"{name}: must be an integer of at least {minimum}, {value!r} was given; pass such a number.")
+        raise InputError(
+            name,
+            f"must be an integer of at least {minimum}, {value!r} was given",
+            "",
+            "pass such a number",
+            code="range",
+        )
     return int(value)
 
 
@@ -336,12 +382,22 @@ def _labels(labels: ArrayLike, n: int, n_classes: int | None) -> tuple[NDArray[n
     y = np.asarray(labels)
     if y.shape != (n,) or y.dtype.kind not in "iu":
         raise InputError(
-            f"labels: must be {n} integers, one per row, got {y.dtype} of shape {y.shape}; pass class indices."
+            "labels",
+            f"must be {n} integers, one per row, got {y.dtype} of shape {y.shape}",
+            "",
+            "pass class indices",
+            code="shape",
         )
     top = int(y.max()) + 1 if n_classes is None else whole_number("n_classes", n_classes, 1)
     bad = np.flatnonzero((y < 0) | (y >= top))
     if len(bad):
-        raise InputError(f"labels: must lie in 0..{top - 1}; row {bad[0]} holds {y[bad[0]]}; correct it or n_classes.")
+        raise InputError(
+            "labels",
+            f"must lie in 0..{top - 1}",
+            f"row {bad[0]} holds {y[bad[0]]}",
+            "correct it or n_classes",
+            code="range",
+        )
     return y.astype(np.intp), top
 
 

@@ -34,10 +34,22 @@ def _points(points: ArrayLike) -> Floats:
     """Finite (n, M, K) in float64."""
     p = np.ascontiguousarray(points, dtype=np.float64)
     if p.ndim != 3 or p.shape[1] == 0 or p.shape[2] == 0:
-        raise InputError(f"points: the shape must be (n, M, K) with M, K >= 1; found {p.shape}; add the missing axis.")
+        raise InputError(
+            "points",
+            "the shape must be (n, M, K) with M, K >= 1",
+            f"found {p.shape}",
+            "add the missing axis",
+            code="shape",
+        )
     bad = ~np.isfinite(p).all(axis=(1, 2))
     if bad.any():
-        raise InputError(f"points: every value must be finite; row {int(bad.argmax())} is not; drop or mend that row.")
+        raise InputError(
+            "points",
+            "every value must be finite",
+            f"row {int(bad.argmax())} is not",
+            "drop or mend that row",
+            code="finite",
+        )
     return p
 
 
@@ -46,10 +58,22 @@ def _rows(name: str, values: ArrayLike, points: Floats) -> Floats:
     y = np.ascontiguousarray(values, dtype=np.float64)
     n, _, k = points.shape
     if y.shape != (n, k):
-        raise InputError(f"{name}: the shape must be (n, K) = ({n}, {k}), that of points; found {y.shape}; reshape it.")
+        raise InputError(
+            name,
+            f"the shape must be (n, K) = ({n}, {k}), that of points",
+            f"found {y.shape}",
+            "reshape it",
+            code="shape",
+        )
     bad = ~np.isfinite(y).all(axis=1)
     if bad.any():
-        raise InputError(f"{name}: every value must be finite; row {int(bad.argmax())} is not; drop or mend that row.")
+        raise InputError(
+            name,
+            "every value must be finite",
+            f"row {int(bad.argmax())} is not",
+            "drop or mend that row",
+            code="finite",
+        )
     return y
 
 
@@ -107,7 +131,9 @@ def in_hull(points: ArrayLike, p: ArrayLike, *, tolerance: float | None = None) 
     if tolerance is None:
         tolerance = _rounding(points, p)
     if not tolerance >= 0:
-        raise InputError(f"tolerance: a number >= 0 is required; found {tolerance!r}; None chooses it by dtype.")
+        raise InputError(
+            "tolerance", "a number >= 0 is required", f"found {tolerance!r}", "None chooses it by dtype", code="missing"
+        )
     nearest = l1_projection(vertices, y)
     return np.abs(nearest.point - y).sum(axis=-1) <= tolerance
 
@@ -150,22 +176,42 @@ def boundary_towards_corner(points: ArrayLike, start: ArrayLike, corner: ArrayLi
         bad = (array < 0).any(axis=1)
         if bad.any():
             raise InputError(
-                f"{name}: probabilities must be >= 0; row {int(bad.argmax())} has a negative one; mend it."
+                name,
+                "probabilities must be >= 0",
+                f"row {int(bad.argmax())} has a negative one",
+                "mend it",
+                code="range",
             )
     classes = np.asarray(corner)
     if classes.shape != (n,) or not np.issubdtype(classes.dtype, np.integer):
         raise InputError(
-            f"corner: one integer class per row, shape ({n},), is required; found {classes.dtype} {classes.shape}."
+            "corner",
+            f"one integer class per row, shape ({n},), is required",
+            "",
+            f"found {classes.dtype} {classes.shape}",
+            code="shape",
         )
     bad = (classes < 0) | (classes >= k)
     if bad.any():
         row = int(bad.argmax())
-        raise InputError(f"corner: a class must lie in 0..{k - 1}; row {row} has {classes[row]}; map the labels first.")
+        raise InputError(
+            "corner",
+            f"a class must lie in 0..{k - 1}",
+            f"row {row} has {classes[row]}",
+            "map the labels first",
+            code="range",
+        )
 
     sums = members.sum(axis=-1), y.sum(axis=-1)
     bad = (sums[0] <= 0).any(axis=1) | (sums[1] <= 0)
     if bad.any():
-        raise InputError(f"points: no distribution may sum to 0; row {int(bad.argmax())} has one; drop that row.")
+        raise InputError(
+            "points",
+            "no distribution may sum to 0",
+            f"row {int(bad.argmax())} has one",
+            "drop that row",
+            code="undefined",
+        )
     members = members / sums[0][..., None]
     y = y / sums[1][:, None]
     direction = -y
@@ -178,8 +224,11 @@ def boundary_towards_corner(points: ArrayLike, start: ArrayLike, corner: ArrayLi
         if (outside > allowed).any():
             row = int((outside > allowed).argmax())
             raise InputError(
-                f"start: the start must lie in the hull of its points within {allowed:g}; row {rows.start + row} lies "
-                f"{outside[row]:.3g} outside; start from the members' mean."
+                "start",
+                f"the start must lie in the hull of its points within {allowed:g}",
+                f"row {rows.start + row} lies {outside[row]:.3g} outside",
+                "start from the members' mean",
+                code="range",
             )
     return HullBoundary(t=t, point=y + t[:, None] * direction, weights=weights)
 

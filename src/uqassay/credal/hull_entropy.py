@@ -22,7 +22,13 @@ MAX_STEPS = 100
 def _as_points(points: ArrayLike) -> NDArray[Any]:
     array = as_numeric(points, "points", ndim=3)
     if array.shape[1] == 0:
-        raise InputError(f"points: each instance needs at least one point; got shape {array.shape}; give (n, V, K).")
+        raise InputError(
+            "points",
+            "each instance needs at least one point",
+            f"got shape {array.shape}",
+            "give (n, V, K)",
+            code="shape",
+        )
     check_rows(array, "points", tolerance=SET_TOLERANCE, remedy="each point must be a distribution")
     return array
 
@@ -57,7 +63,13 @@ def hull_upper_entropy(points: ArrayLike, tolerance: float = 1e-9) -> CertifiedE
     [0.6931]
     """
     if not tolerance >= 1e-12:
-        raise InputError(f"tolerance: must be at least 1e-12 nats; got {tolerance}; rounding allows no smaller gap.")
+        raise InputError(
+            "tolerance",
+            "must be at least 1e-12 nats",
+            f"got {tolerance}",
+            "rounding allows no smaller gap",
+            code="range",
+        )
     array = _as_points(points)
     n = array.shape[0]
     values, gap, steps = np.empty(n), np.empty(n), np.empty(n, dtype=np.int64)

@@ -41,10 +41,16 @@ def reachable(lower: ArrayLike, upper: ArrayLike) -> tuple[Array, Array]:
     l = as_numeric(lower, "lower").astype(np.float64, copy=False)
     u = as_numeric(upper, "upper").astype(np.float64, copy=False)
     if l.ndim != 2:
-        raise InputError(f"lower: the shape must be (n, K); got {l.shape}; give one row per instance.")
+        raise InputError(
+            "lower", "the shape must be (n, K)", f"got {l.shape}", "give one row per instance", code="shape"
+        )
     if l.shape != u.shape:
         raise InputError(
-            f"upper: must have the shape of lower, {l.shape}; got {u.shape}; give both bounds of every class."
+            "upper",
+            f"must have the shape of lower, {l.shape}",
+            f"got {u.shape}",
+            "give both bounds of every class",
+            code="shape",
         )
     spare = 1.0 - l.sum(axis=1, keepdims=True)  # (n, 1) what is left once every class has its least
     short = 1.0 - u.sum(axis=1, keepdims=True)  # (n, 1) ≤ 0: what is too much once every class has its most
@@ -60,8 +66,11 @@ def _check_not_empty(l: Array, u: Array, spare: Array, short: Array) -> None:
     if not ordered.all():
         row, c = np.argwhere(~ordered)[0]
         raise InputError(
-            f"lower: must not exceed upper; row {row} has lower {l[row, c]:.6g} and upper {u[row, c]:.6g} for class {c}; "
-            "swap or repair the bounds."
+            "lower",
+            "must not exceed upper",
+            f"row {row} has lower {l[row, c]:.6g} and upper {u[row, c]:.6g} for class {c}",
+            "swap or repair the bounds",
+            code="undefined",
         )
     for holds, sums, rule in (
         (spare >= -TOLERANCE, 1.0 - spare, "lower: the lower bounds of a row must sum to at most 1"),

@@ -111,7 +111,11 @@ def interval_event_bounds(lower: ArrayLike, upper: ArrayLike, events: ArrayLike)
     l, u = _float_array("lower", lower, "(n, K)", 2), _float_array("upper", upper, "(n, K)", 2)
     if l.shape != u.shape:
         raise InputError(
-            f"upper: must have the shape of lower, {l.shape}; got {u.shape}; give both bounds of every class."
+            "upper",
+            f"must have the shape of lower, {l.shape}",
+            f"got {u.shape}",
+            "give both bounds of every class",
+            code="shape",
         )
     chosen = _indicators("events", events, l.shape[1])
     least = np.empty((l.shape[0], len(chosen)))
@@ -151,7 +155,11 @@ def mass_event_bounds(masses: ArrayLike, focal_sets: ArrayLike, events: ArrayLik
     sets = _indicators("focal_sets", focal_sets, None)
     if m.shape[1] != len(sets):
         raise InputError(
-            f"masses: each of the {len(sets)} focal sets needs its column; got shape {m.shape}; align the two."
+            "masses",
+            f"each of the {len(sets)} focal sets needs its column",
+            f"got shape {m.shape}",
+            "align the two",
+            code="mismatch",
         )
     chosen = _indicators("events", events, sets.shape[1])
     belief = np.empty((m.shape[0], len(chosen)))
@@ -175,7 +183,7 @@ def sum_over(values: Array, chosen: NDArray[np.bool_]) -> Array:
 def _float_array(name: str, values: ArrayLike, shape: str, ndim: int) -> Array:
     array = as_numeric(values, name)
     if array.ndim != ndim:
-        raise InputError(f"{name}: the shape must be {shape}; got {array.shape}; add or drop an axis.")
+        raise InputError(name, f"the shape must be {shape}", f"got {array.shape}", "add or drop an axis", code="shape")
     return array.astype(np.float64, copy=False)
 
 
@@ -186,11 +194,13 @@ def _indicators(name: str, sets: ArrayLike, n_classes: int | None) -> NDArray[np
         matrix: NDArray[Any] = np.asarray(sets)
     except ValueError as problem:
         raise InputError(
-            f"{name}: must be a matrix of booleans, one row per set; got rows of unequal lengths; {remedy}."
+            name, "must be a matrix of booleans, one row per set", "got rows of unequal lengths", remedy, code="shape"
         ) from problem
     if matrix.ndim != 2 or (n_classes is not None and matrix.shape[1] != n_classes):
         columns = "K columns" if n_classes is None else f"{n_classes} columns, one per class"
-        raise InputError(f"{name}: must be a matrix of booleans with {columns}; got shape {matrix.shape}; {remedy}.")
+        raise InputError(
+            name, f"must be a matrix of booleans with {columns}", f"got shape {matrix.shape}", remedy, code="shape"
+        )
     if matrix.dtype == np.bool_:
         return matrix
     flags = matrix == 1
@@ -198,7 +208,7 @@ def _indicators(name: str, sets: ArrayLike, n_classes: int | None) -> NDArray[np
     if wrong.any():
         row, column = np.argwhere(wrong)[0]
         raise InputError(
-            f"{name}: values must be booleans, or 0 and 1; row {row} holds {matrix[row, column]!s}; {remedy}."
+            name, "values must be booleans, or 0 and 1", f"row {row} holds {matrix[row, column]!s}", remedy, code="type"
         )
     return flags
 

@@ -25,8 +25,11 @@ def check_enumerable(n_classes: int) -> None:
     """Refuse to enumerate 2^K events above K = 16, naming the remedies."""
     if n_classes > MAX_ENUMERATED_CLASSES:
         raise TooManyClassesError(
-            f"focal_sets: all 2^K events are enumerated up to K = {MAX_ENUMERATED_CLASSES}; got K = {n_classes}; give a "
-            "budgeted family of focal sets, or use generalised_hartley, whose estimator needs no enumeration."
+            "focal_sets",
+            f"all 2^K events are enumerated up to K = {MAX_ENUMERATED_CLASSES}",
+            f"got K = {n_classes}",
+            "give a budgeted family of focal sets, or use generalised_hartley, whose estimator needs no enumeration",
+            code="undefined",
         )
 
 
@@ -125,7 +128,11 @@ def _subset_sums(values: NDArray[np.float64], combine: np.ufunc) -> NDArray[np.f
     n_classes = n_events.bit_length() - 1
     if n_events != 2**n_classes or n_events < 2:
         raise InputError(
-            f"values: the first axis must hold all 2^K events; got length {n_events}; number the events in binary."
+            "values",
+            "the first axis must hold all 2^K events",
+            f"got length {n_events}",
+            "number the events in binary",
+            code="shape",
         )
     for c in range(n_classes):
         pairs = out.reshape(2 ** (n_classes - 1 - c), 2, 2**c, *out.shape[1:])  # [.., bit c, ..]

@@ -177,14 +177,21 @@ def _gaussian(x: NDArray[np.float64], c: int) -> tuple[NDArray[np.float64], NDAr
     remedy = "give it more points, reduce the dimension or leave the class out"
     if n <= dimension:
         raise InputError(
-            f"embeddings: each class needs at least D + 1 = {dimension + 1} points; class {c} has {n}; {remedy}."
+            "embeddings",
+            f"each class needs at least D + 1 = {dimension + 1} points",
+            f"class {c} has {n}",
+            remedy,
+            code="shape",
         )
     centred = x - x.mean(axis=0)
     values, vectors = np.linalg.eigh(centred.T @ centred / (n - 1))
     if values[0] <= dimension * np.finfo(np.float64).eps * values[-1]:
         raise InputError(
-            f"embeddings: each class needs a covariance matrix of full rank; the smallest eigenvalue of class {c} is "
-            f"{values[0]:.3g} beside a largest of {values[-1]:.3g}; {remedy}."
+            "embeddings",
+            "each class needs a covariance matrix of full rank",
+            f"the smallest eigenvalue of class {c} is {values[0]:.3g} beside a largest of {values[-1]:.3g}",
+            remedy,
+            code="missing",
         )
     return x.mean(axis=0), vectors * np.sqrt(values)
 

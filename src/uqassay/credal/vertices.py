@@ -156,16 +156,22 @@ def lower_probability_vertices(lower: ArrayLike, *, permutations: ArrayLike | st
     n_events = given.shape[1] if given.ndim == 2 else 0
     if n_events < 2 or n_events & (n_events - 1):
         raise InputError(
-            f"lower: the shape must be (n, 2^K), one column per event, got {given.shape}; pass all events in "
-            "binary order."
+            "lower",
+            f"the shape must be (n, 2^K), one column per event, got {given.shape}",
+            "",
+            "pass all events in binary order",
+            code="shape",
         )
     l = finite_matrix("lower", given, n_events)
     tolerance = sum_tolerance(given.dtype)
     bad = np.flatnonzero((np.abs(l[:, 0]) > tolerance) | (np.abs(l[:, -1] - 1) > tolerance))
     if len(bad):
         raise InputError(
-            f"lower: the empty event (first column) must have 0 and the sure event (last) 1; row {bad[0]} has "
-            f"{l[bad[0], 0]:g} and {l[bad[0], -1]:g}; order the events by their binary code."
+            "lower",
+            "the empty event (first column) must have 0 and the sure event (last) 1",
+            f"row {bad[0]} has {l[bad[0], 0]:g} and {l[bad[0], -1]:g}",
+            "order the events by their binary code",
+            code="empty",
         )
     orders = _orders(permutations, n_events.bit_length() - 1)
     after = n_events - 1 - np.cumsum(1 << orders, axis=1)  # (P, K) code of the classes that follow the i-th
@@ -207,8 +213,11 @@ def box_vertices(lower: ArrayLike, upper: ArrayLike) -> tuple[NDArray[np.float64
     n, n_classes = l.shape
     if n_classes > MAX_BOX_CLASSES:
         raise TooManyClassesError(
-            f"lower: box vertices are listed only up to K = {MAX_BOX_CLASSES}, {n_classes} classes were given; work "
-            "with the bounds themselves."
+            "lower",
+            f"box vertices are listed only up to K = {MAX_BOX_CLASSES}, {n_classes} classes were given",
+            "",
+            "work with the bounds themselves",
+            code="undefined",
         )
     step = max(1, _BLOCK // (2**n_classes * (n_classes + 1)))
     found = [_box_points(l[i : i + step], u[i : i + step]) for i in range(0, n, step)]
@@ -250,10 +259,14 @@ def unique_vertices(vertices: ArrayLike, *, decimals: int = 12) -> tuple[NDArray
     """
     v = np.asarray(vertices, dtype=np.float64)
     if v.ndim != 3 or v.size == 0:
-        raise InputError(f"vertices: the shape must be (n, V, K), none of them 0, got {v.shape}; pass such.")
+        raise InputError(
+            "vertices", f"the shape must be (n, V, K), none of them 0, got {v.shape}", "", "pass such", code="shape"
+        )
     bad = np.flatnonzero(~np.isfinite(v).all(axis=(1, 2)))
     if len(bad):
-        raise InputError(f"vertices: all values must be finite; row {bad[0]} holds nan or inf; drop or mend it.")
+        raise InputError(
+            "vertices", "all values must be finite", f"row {bad[0]} holds nan or inf", "drop or mend it", code="finite"
+        )
     rounded = np.round(v, decimals)
     order = np.lexsort(np.moveaxis(rounded, 2, 0), axis=-1)  # (n, V), stable: of equal points the first comes first
     ordered = np.take_along_axis(rounded, order[:, :, None], axis=1)
@@ -271,28 +284,40 @@ def _orders(permutations: ArrayLike | str | None, n_classes: int) -> NDArray[np.
     if permutations is None:
         if n_classes > MAX_PERMUTED_CLASSES:
             raise TooManyClassesError(
-                f"permutations: all K! orders are used only up to K = {MAX_PERMUTED_CLASSES}, there are {n_classes} "
-                'classes; pass permutations="outermost" or an array (P, K).'
+                "permutations",
+                f"all K! orders are used only up to K = {MAX_PERMUTED_CLASSES}, there are {n_classes} classes",
+                "",
+                'pass permutations="outermost" or an array (P, K)',
+                code="undefined",
             )
         return np.array(list(all_orders(range(n_classes))), dtype=np.intp)
     if isinstance(permutations, str):
         if permutations != "outermost":
             raise InputError(
-                f'permutations: must be "outermost", an array (P, K) or None, {permutations!r} was given; pass one of '
-                "these."
+                "permutations",
+                f'must be "outermost", an array (P, K) or None, {permutations!r} was given',
+                "",
+                "pass one of these",
+                code="type",
             )
         return outermost_permutations(n_classes)
     orders = np.asarray(permutations)
     if orders.ndim != 2 or orders.shape[0] == 0 or orders.shape[1] != n_classes or orders.dtype.kind not in "iu":
         raise InputError(
-            f"permutations: must be integers of shape (P, {n_classes}) with P at least 1, got {orders.dtype} of shape "
-            f"{orders.shape}; pass one order of the classes per row."
+            "permutations",
+            f"must be integers of shape (P, {n_classes}) with P at least 1, got {orders.dtype} of shape {orders.shape}",
+            "",
+            "pass one order of the classes per row",
+            code="shape",
         )
     bad = np.flatnonzero((np.sort(orders, axis=1) != np.arange(n_classes)).any(axis=1))
     if len(bad):
         raise InputError(
-            f"permutations: each row must hold every class 0..{n_classes - 1} once; row {bad[0]} is "
-            f"{orders[bad[0]].tolist()}; correct it."
+            "permutations",
+            f"each row must hold every class 0..{n_classes - 1} once",
+            f"row {bad[0]} is {orders[bad[0]].tolist()}",
+            "correct it",
+            code="type",
         )
     return orders.astype(np.intp)
 
@@ -301,8 +326,11 @@ def _bounds(lower: ArrayLike, upper: ArrayLike) -> tuple[NDArray[np.float64], ND
     given = np.asarray(lower), np.asarray(upper)
     if given[0].ndim != 2 or given[0].size == 0 or given[0].shape != given[1].shape:
         raise InputError(
-            f"lower, upper: both must have the shape (n, K), got {given[0].shape} and {given[1].shape}; pass one bound "
-            "of each kind per class."
+            "lower, upper",
+            f"both must have the shape (n, K), got {given[0].shape} and {given[1].shape}",
+            "",
+            "pass one bound of each kind per class",
+            code="shape",
         )
     l, u = (finite_matrix(name, a, given[0].shape[1]) for name, a in zip(("lower", "upper"), given, strict=True))
     tolerance = max(sum_tolerance(a.dtype) for a in given)
@@ -310,8 +338,12 @@ def _bounds(lower: ArrayLike, upper: ArrayLike) -> tuple[NDArray[np.float64], ND
     if len(bad):
         row = bad[0]
         raise InputError(
-            f"lower, upper: each row needs l ≤ u and Σ l ≤ 1 ≤ Σ u; row {row} has Σ l = {l[row].sum():g}, Σ u = "
-            f"{u[row].sum():g} and a smallest width of {(u[row] - l[row]).min():g}; correct the bounds."
+            "lower, upper",
+            "each row needs l ≤ u and Σ l ≤ 1 ≤ Σ u",
+            f"row {row} has Σ l = {l[row].sum():g}, Σ u = {u[row].sum():g} and a smallest width "
+            f"of {(u[row] - l[row]).min():g}",
+            "correct the bounds",
+            code="missing",
         )
     return l, u
 

@@ -43,7 +43,9 @@ def load_bci_iv_2a(subject: int, folder: Path) -> Dataset:
         MOABB is not installed.
     """
     if not 1 <= subject <= SUBJECTS:
-        raise InputError(f"subject: must lie in 1 … {SUBJECTS}; got {subject}; write for example bci-iv-2a:1.")
+        raise InputError(
+            "subject", f"must lie in 1 … {SUBJECTS}", f"got {subject}", "write for example bci-iv-2a:1", code="range"
+        )
     datasets = optional_package("moabb.datasets", "eeg", "BCI IV 2a")
     paradigms = optional_package("moabb.paradigms", "eeg", "BCI IV 2a")
     paradigm = paradigms.MotorImagery(n_classes=len(CLASSES), fmin=7.5, fmax=30, tmin=0, tmax=None, resample=128)
@@ -55,8 +57,11 @@ def load_bci_iv_2a(subject: int, folder: Path) -> Dataset:
     except OSError as problem:
         reason = " ".join(str(problem).split())[:200]
         raise InputError(
-            f"bci-iv-2a: subject {subject} cannot be read or downloaded ({reason}); fetch it once by MOABB where there is "
-            f"a network, and bring the folder {place}."
+            "bci-iv-2a",
+            f"subject {subject} cannot be read or downloaded ({reason})",
+            "",
+            f"fetch it once by MOABB where there is a network, and bring the folder {place}",
+            code="unreadable",
         ) from problem
     sessions = np.asarray(about["session"]).astype(str)
     of_training, of_test = np.unique(sessions)  # 0train and 1test; session_E and session_T in older versions

@@ -50,7 +50,13 @@ def cache_folder(folder: str | os.PathLike[str] | None = None) -> Path:
     """
     if folder is not None:
         if not isinstance(folder, str | os.PathLike):
-            raise InputError(f"cache: must be the path of a folder; got {folder!r}; leave it out for the user's own.")
+            raise InputError(
+                "cache",
+                "must be the path of a folder",
+                f"got {folder!r}",
+                "leave it out for the user's own",
+                code="type",
+            )
         return Path(folder).expanduser().absolute()
     named = os.environ.get(VARIABLE, "")
     if named:
@@ -123,7 +129,13 @@ def fetch(
     """
     parts = name.split("/")
     if not all(part.strip(". ") and "\\" not in part and ":" not in part for part in parts):
-        raise InputError(f"name: must stay inside the cache folder; got {name!r}; give names with / between them.")
+        raise InputError(
+            "name",
+            "must stay inside the cache folder",
+            f"got {name!r}",
+            "give names with / between them",
+            code="undefined",
+        )
     path = cache_folder(folder).joinpath(*parts)
     unpacked = path.with_name(path.name.removesuffix(".gz"))
     for there in dict.fromkeys((path, unpacked)):
@@ -131,9 +143,13 @@ def fetch(
             _check(there, content_digest if there != path else digest, content_digest)
             return there
     if url is None:
-        raise InputError(f"{name}: is not there and cannot be downloaded; put it at {path}, or {_elsewhere()}.")
+        raise InputError(
+            name, "is not there and cannot be downloaded", "", f"put it at {path}, or {_elsewhere()}", code="unreadable"
+        )
     if urlsplit(url).scheme not in SCHEMES:
-        raise InputError(f"url: must begin with one of {', '.join(SCHEMES)}; got {url}; correct the address.")
+        raise InputError(
+            "url", f"must begin with one of {', '.join(SCHEMES)}", f"got {url}", "correct the address", code="type"
+        )
     _download(name, url, path, (digest, size), timeout, progress)
     return path
 
@@ -162,14 +178,21 @@ def _download(
                 progress(name, done, total)
         if size is not None and done != size:
             raise InputError(
-                f"{name}: must have {size} bytes; {url} gave {done}; try again, or put the right file at {path}."
+                name,
+                f"must have {size} bytes",
+                f"{url} gave {done}",
+                f"try again, or put the right file at {path}",
+                code="undefined",
             )
         found = {kind: each.hexdigest() for kind, each in sums.items()}
         due = digest or _first_seen(path)
         if due is not None and not _agrees(due, found):
             raise InputError(
-                f"{name}: must have the checksum {due}; {url} gave {_shown(due, found)}; the address holds another "
-                f"file now, so put the right one at {path} by hand."
+                name,
+                f"must have the checksum {due}",
+                f"{url} gave {_shown(due, found)}",
+                f"the address holds another file now, so put the right one at {path} by hand",
+                code="undefined",
             )
     _remember(path, found, digest)
 
@@ -179,7 +202,13 @@ def _blocks(name: str, url: str, path: Path, size: int | None, timeout: float) -
     try:
         with closing(urllib.request.urlopen(urllib.request.Request(url, headers=AGENT), timeout=timeout)) as answer:
             if urlsplit(answer.url).scheme not in SCHEMES:
-                raise InputError(f"url: {url} leads to {answer.url}, which is none of {', '.join(SCHEMES)}; avoid it.")
+                raise InputError(
+                    "url",
+                    f"{url} leads to {answer.url}, which is none of {', '.join(SCHEMES)}",
+                    "",
+                    "avoid it",
+                    code="choice",
+                )
             announced = answer.headers.get("Content-Length")
             total = int(announced) if announced and announced.isdigit() else size
             done = 0
@@ -194,7 +223,11 @@ def _blocks(name: str, url: str, path: Path, size: int | None, timeout: float) -
         if isinstance(problem, InputError):
             raise
         raise InputError(
-            f"{name}: cannot be downloaded from {url} ({_reason(problem)}); put that file at {path}, or {_elsewhere()}."
+            name,
+            f"cannot be downloaded from {url} ({_reason(problem)})",
+            "",
+            f"put that file at {path}, or {_elsewhere()}",
+            code="unreadable",
         ) from problem
 
 
@@ -226,13 +259,19 @@ def _check(path: Path, digest: str | None, content_digest: str | None) -> None:
         first = _first_seen(path)
         if first is not None and not _agrees(first, found):
             raise InputError(
-                f"{path.name}: has changed since it was first used; {path} now has SHA-256 {found['sha256']}; bring "
-                f"the old file back, or delete {_side(path).name} beside it if the change is meant."
+                path.name,
+                "has changed since it was first used",
+                f"{path} now has SHA-256 {found['sha256']}",
+                f"bring the old file back, or delete {_side(path).name} beside it if the change is meant",
+                code="undefined",
             )
     elif not _agrees(digest, found) and not _content_agrees(path, content_digest):
         raise InputError(
-            f"{path.name}: must have the checksum {digest}; {path} has {_shown(digest, found)}; delete it, so that it "
-            "is downloaded again, or put the right file there."
+            path.name,
+            f"must have the checksum {digest}",
+            f"{path} has {_shown(digest, found)}",
+            "delete it, so that it is downloaded again, or put the right file there",
+            code="undefined",
         )
     _remember(path, found, digest)
 
@@ -253,7 +292,7 @@ def _content_agrees(path: Path, content_digest: str | None) -> bool:
             return _agrees(content_digest, _sums(stream))
     except (OSError, EOFError, zlib.error) as problem:
         raise FileFormatError(
-            f"{path.name}: cannot be unpacked; {path} is damaged or incomplete; delete it."
+            path.name, "cannot be unpacked", f"{path} is damaged or incomplete", "delete it", code="unreadable"
         ) from problem
 
 
@@ -315,8 +354,11 @@ def _into_cache(path: Path) -> Iterator[IO[bytes]]:
             yield stream
     except OSError as problem:
         raise InputError(
-            f"cache: {path.name} cannot be written to {path.parent} ({problem.strerror or problem}); set {VARIABLE} to a "
-            "folder that may be written and has room."
+            "cache",
+            f"{path.name} cannot be written to {path.parent} ({problem.strerror or problem})",
+            "",
+            f"set {VARIABLE} to a folder that may be written and has room",
+            code="unwritable",
         ) from problem
 
 

@@ -91,7 +91,9 @@ def load_cifar(name: str, folder: Path, progress: Progress | None = None) -> Dat
         parts[f"y_{part}"] = np.concatenate([y for _, y in read])
     names = tuple(files[layout.names].decode("utf-8").split())
     if len(names) != layout.n_classes:
-        raise FileFormatError(f"{layout.names}: must name {layout.n_classes} classes; got {len(names)}; get it again.")
+        raise FileFormatError(
+            layout.names, f"must name {layout.n_classes} classes", f"got {len(names)}", "get it again", code="undefined"
+        )
     return Dataset(
         name, class_names=names, source=f"{PAGE}cifar.html", licence="none stated; cite Krizhevsky 2009", **parts
     )
@@ -109,11 +111,15 @@ def read_cifar_records(
     """
     record = n_labels + PIXELS
     if not data or len(data) % record:
-        raise FileFormatError(f"{name}: must hold records of {record} bytes; got {len(data)}; get it again.")
+        raise FileFormatError(
+            name, f"must hold records of {record} bytes", f"got {len(data)}", "get it again", code="type"
+        )
     rows = np.frombuffer(data, dtype=np.uint8).reshape(-1, record)
     labels = rows[:, n_labels - 1].astype(np.int64)  # the last label is the fine one
     if labels.max() >= n_classes:
-        raise FileFormatError(f"{name}: labels must lie in 0 … {n_classes - 1}; got {labels.max()}; get it again.")
+        raise FileFormatError(
+            name, f"labels must lie in 0 … {n_classes - 1}", f"got {labels.max()}", "get it again", code="range"
+        )
     return rows[:, n_labels:].reshape(-1, 3, 32, 32), labels
 
 
@@ -128,15 +134,22 @@ def _members(path: Path, wanted: set[str], most: int) -> dict[str, bytes]:
                 if stream is None:
                     continue
                 if member.size > most:
-                    raise FileFormatError(f"{path.name}: {name} has {member.size} bytes; get the right archive.")
+                    raise FileFormatError(
+                        path.name, f"{name} has {member.size} bytes", "", "get the right archive", code="undefined"
+                    )
                 found[name.rpartition("/")[2]] = stream.read()
     except (OSError, EOFError, tarfile.TarError, zlib.error) as problem:
-        raise FileFormatError(f"{path.name}: cannot be read ({problem}); it is damaged, so get it again.") from problem
+        raise FileFormatError(
+            path.name, f"cannot be read ({problem})", "", "it is damaged, so get it again", code="unreadable"
+        ) from problem
     missing = sorted(name for name in wanted if name.rpartition("/")[2] not in found)
     if missing:
         raise FileFormatError(
-            f"{path.name}: must hold {', '.join(missing)}; this is another archive, perhaps the pickled version, which "
-            "is never read; get the binary version."
+            path.name,
+            f"must hold {', '.join(missing)}",
+            "this is another archive, perhaps the pickled version, which is never read",
+            "get the binary version",
+            code="unreadable",
         )
     return found
 
@@ -144,7 +157,11 @@ def _members(path: Path, wanted: set[str], most: int) -> dict[str, bytes]:
 def _whole(path: Path, most: int) -> bytes:
     try:
         if path.stat().st_size > most:
-            raise FileFormatError(f"{path.name}: is longer than any such file; put the right one at {path}.")
+            raise FileFormatError(
+                path.name, "is longer than any such file", "", f"put the right one at {path}", code="undefined"
+            )
         return path.read_bytes()
     except OSError as problem:
-        raise FileFormatError(f"{path.name}: cannot be read ({problem.strerror}); put it at {path}.") from problem
+        raise FileFormatError(
+            path.name, f"cannot be read ({problem.strerror})", "", f"put it at {path}", code="unreadable"
+        ) from problem

@@ -75,10 +75,14 @@ class Dataset:
     def __post_init__(self) -> None:
         names = tuple(str(name) for name in self.class_names)
         if len(names) < 2:
-            raise InputError(f"class_names: needs at least two classes; got {len(names)}; name them all.")
+            raise InputError(
+                "class_names", "needs at least two classes", f"got {len(names)}", "name them all", code="range"
+            )
         if len(set(names)) < len(names):
             twice = next(name for name in names if names.count(name) > 1)
-            raise InputError(f"class_names: must differ from each other; {twice!r} occurs twice; rename one.")
+            raise InputError(
+                "class_names", "must differ from each other", f"{twice!r} occurs twice", "rename one", code="duplicate"
+            )
         fields: dict[str, Any] = {"class_names": names, "notes": tuple(self.notes)}
         for part in ("train", "test"):
             x = as_features(getattr(self, f"X_{part}"), f"X_{part}")
@@ -87,8 +91,11 @@ class Dataset:
             fields[f"groups_{part}"] = _groups(getattr(self, f"groups_{part}"), len(x), f"groups_{part}")
         if fields["X_train"].shape[1:] != fields["X_test"].shape[1:]:
             raise InputError(
-                f"X_test: instances must have the shape of the training instances, {fields['X_train'].shape[1:]}; "
-                f"got {fields['X_test'].shape[1:]}; bring both to one shape."
+                "X_test",
+                f"instances must have the shape of the training instances, {fields['X_train'].shape[1:]}",
+                f"got {fields['X_test'].shape[1:]}",
+                "bring both to one shape",
+                code="shape",
             )
         if self.votes_test is not None:
             votes = np.asarray(self.votes_test)
@@ -166,9 +173,17 @@ class Dataset:
         ([0, 1], 3, [[2.0]])
         """
         if not 0 <= k < self.n_classes:
-            raise InputError(f"k: must be a class 0 … {self.n_classes - 1}; got {k}; see class_names.")
+            raise InputError(
+                "k", f"must be a class 0 … {self.n_classes - 1}", f"got {k}", "see class_names", code="type"
+            )
         if (self.y_train == k).all():
-            raise InputError(f"k: nothing is left to train on without class {k}; choose a data set with more classes.")
+            raise InputError(
+                "k",
+                f"nothing is left to train on without class {k}",
+                "",
+                "choose a data set with more classes",
+                code="empty",
+            )
         inside = self.subset(self.y_train != k, self.y_test != k)
         return inside, self.X_test[self.y_test == k]
 
@@ -188,7 +203,9 @@ class Dataset:
             Rows in their old order.
         """
         if not 0.0 < share <= 1.0:
-            raise InputError(f"share: must lie in (0, 1]; got {share}; 1 keeps all training instances.")
+            raise InputError(
+                "share", "must lie in (0, 1]", f"got {share}", "1 keeps all training instances", code="range"
+            )
         order = generator(rng).permutation(len(self.y_train))
         kept = []
         for k in range(self.n_classes):
@@ -217,7 +234,7 @@ class Dataset:
         [0, 0, 1, 1]
         """
         if not 0.0 <= share <= 1.0:
-            raise InputError(f"share: must lie in [0, 1]; got {share}; 0 changes nothing.")
+            raise InputError("share", "must lie in [0, 1]", f"got {share}", "0 changes nothing", code="range")
         g = generator(rng)
         fields = {}
         for part in ("train", "test"):
@@ -241,7 +258,11 @@ class Dataset:
             spread = self.X_train.std(axis=axes, dtype=np.float64, keepdims=True)
         if not np.isfinite(spread).all():
             raise InputError(
-                "X_train: holds values whose squares overflow; repair marks of missing values, or scale it down."
+                "X_train",
+                "holds values whose squares overflow",
+                "",
+                "repair marks of missing values, or scale it down",
+                code="undefined",
             )
         constant = spread <= 10 * np.finfo(np.float64).eps * np.abs(mean)  # what rounding leaves of a constant
         kind = np.promote_types(self.X_train.dtype, np.float32)  # half precision would overflow in the difference
@@ -264,10 +285,16 @@ def as_features(values: Any, name: str) -> Features:
     """Instances as finite floating-point numbers, refused by the name given; a copy only where they are whole numbers."""
     array = as_numeric(values, name)
     if len(array) == 0 and name == "X_train":
-        raise InputError(f"{name}: must hold at least one instance; got shape {array.shape}; check the selection.")
+        raise InputError(
+            name, "must hold at least one instance", f"got shape {array.shape}", "check the selection", code="shape"
+        )
     if array.ndim < 2:
         raise InputError(
-            f"{name}: needs an axis of instances and one of features; got shape {array.shape}; reshape it."
+            name,
+            "needs an axis of instances and one of features",
+            f"got shape {array.shape}",
+            "reshape it",
+            code="shape",
         )
     if array.dtype.kind != "f":
         array = array.astype(np.float64)
@@ -275,7 +302,9 @@ def as_features(values: Any, name: str) -> Features:
         finite = np.isfinite(array[rows])
         if not finite.all():
             row = rows.start + int(np.argwhere(~finite)[0, 0])
-            raise InputError(f"{name}: must hold finite numbers; row {row} does not; drop or repair such rows first.")
+            raise InputError(
+                name, "must hold finite numbers", f"row {row} does not", "drop or repair such rows first", code="finite"
+            )
     return array
 
 
@@ -284,7 +313,9 @@ def _labels(values: Any, n_classes: int, n: int, name: str) -> Labels:
     if n == 0 and array.shape == (0,):
         return np.zeros(0, dtype=np.int64)
     if array.ndim != 1:
-        raise InputError(f"{name}: must hold one class per instance; got shape {array.shape}; votes go to votes_test.")
+        raise InputError(
+            name, "must hold one class per instance", f"got shape {array.shape}", "votes go to votes_test", code="shape"
+        )
     return as_labels(array, n_classes, n_instances=n, name=name)
 
 
@@ -294,8 +325,11 @@ def _groups(values: Any, n: int, name: str) -> NDArray[Any] | None:
     array = np.asarray(values)
     if array.shape != (n,) or array.dtype.kind == "O":
         raise InputError(
-            f"{name}: needs one number or text for each of {n} instances; got shape {array.shape}, dtype {array.dtype}; "
-            "give one group per row."
+            name,
+            f"needs one number or text for each of {n} instances",
+            f"got shape {array.shape}, dtype {array.dtype}",
+            "give one group per row",
+            code="shape",
         )
     return array
 
@@ -305,10 +339,15 @@ def _positions(rows: ArrayLike, n: int, name: str) -> NDArray[np.intp]:
     if at.dtype == bool and at.shape == (n,):
         return np.flatnonzero(at)
     if at.ndim != 1 or (at.size and at.dtype.kind not in "iu"):
-        raise InputError(f"{name}: needs row numbers or one truth value for each of {n} rows; got shape {at.shape}, "
-                         f"dtype {at.dtype}; select by a mask or by np.flatnonzero.")  # fmt: skip
+        raise InputError(
+            name,
+            f"needs row numbers or one truth value for each of {n} rows",
+            f"got shape {at.shape}, dtype {at.dtype}",
+            "select by a mask or by np.flatnonzero",
+            code="shape",
+        )
     if at.size and (at.min() < -n or at.max() >= n):
-        raise InputError(f"{name}: rows must lie in 0 … {n - 1}; got {at.max()}; check the selection.")
+        raise InputError(name, f"rows must lie in 0 … {n - 1}", f"got {at.max()}", "check the selection", code="range")
     return at.astype(np.intp)
 
 

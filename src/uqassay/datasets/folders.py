@@ -59,7 +59,11 @@ class ImageFolder:
         """
         if size < 1:
             raise InputError(
-                f"image_size: must be at least 1 pixel; got {size}; 64 is common, 224 for ImageNet networks."
+                "image_size",
+                "must be at least 1 pixel",
+                f"got {size}",
+                "64 is common, 224 for ImageNet networks",
+                code="range",
             )
         pillow = optional_package("PIL.Image", "datasets", "reading images")
         chosen = range(len(self.paths)) if rows is None else rows
@@ -94,7 +98,9 @@ def list_images(folder: Path, *, leave_out: Sequence[str] = ()) -> ImageFolder:
         No such folder, or fewer than two sub-folders with images.
     """
     if not folder.is_dir():
-        raise FileFormatError(f"folder: {folder} does not exist; put one sub-folder of images per class there.")
+        raise FileFormatError(
+            "folder", f"{folder} does not exist", "", "put one sub-folder of images per class there", code="missing"
+        )
     classes = sorted(
         d for d in folder.iterdir() if d.is_dir() and not d.name.startswith(".") and d.name not in leave_out
     )
@@ -102,7 +108,11 @@ def list_images(folder: Path, *, leave_out: Sequence[str] = ()) -> ImageFolder:
     found = {name: paths for name, paths in found.items() if paths}
     if len(found) < 2:
         raise FileFormatError(
-            f"folder: {folder} must have at least two sub-folders with images; got {len(found)}; put one per class there."
+            "folder",
+            f"{folder} must have at least two sub-folders with images",
+            f"got {len(found)}",
+            "put one per class there",
+            code="range",
         )
     labels = np.repeat(np.arange(len(found)), [len(paths) for paths in found.values()])
     return ImageFolder(tuple(p for paths in found.values() for p in paths), labels.astype(np.int64), tuple(found))
@@ -139,7 +149,11 @@ def load_image_folder(
         unknown = sorted(set(test.class_names) - set(train.class_names))
         if unknown:
             raise FileFormatError(
-                f"folder: {folder / 'test'} has classes that train lacks, such as {unknown[0]}; add it."
+                "folder",
+                f"{folder / 'test'} has classes that train lacks, such as {unknown[0]}",
+                "",
+                "add it",
+                code="choice",
             )
         number = np.array([train.class_names.index(c) for c in test.class_names])
         x_train, y_train, names = train.read(size=size), train.labels, train.class_names

@@ -48,15 +48,21 @@ def load_npz(path: Path, *, name: str | None = None, test_size: float | int = 0.
     if not split <= set(arrays):
         if not {"X", "y"} <= set(arrays):
             raise FileFormatError(
-                f"{path.name}: must hold X_train, y_train, X_test and y_test, or X and y; got "
-                f"{', '.join(sorted(arrays)) or 'nothing'}; rename the arrays."
+                path.name,
+                "must hold X_train, y_train, X_test and y_test, or X and y",
+                f"got {', '.join(sorted(arrays)) or 'nothing'}",
+                "rename the arrays",
+                code="type",
             )
         n = len(_indices(arrays["y"], "y", path))
         for key in ("X", "groups"):
             if key in arrays and arrays[key].shape[:1] != (n,):
                 raise FileFormatError(
-                    f"{path.name}: {key} must have one row for each of {n} labels; got shape {arrays[key].shape}; save "
-                    "arrays that belong together."
+                    path.name,
+                    f"{key} must have one row for each of {n} labels",
+                    f"got shape {arrays[key].shape}",
+                    "save arrays that belong together",
+                    code="shape",
                 )
         if arrays["X"].dtype.kind == "f":  # named as the user's array and row, not as those of the split
             as_features(arrays["X"], "X")
@@ -64,8 +70,11 @@ def load_npz(path: Path, *, name: str | None = None, test_size: float | int = 0.
             train, test = stratified_split(arrays["y"], test_size, rng)
         except InputError as problem:
             raise FileFormatError(
-                f"{path.name}: X and y cannot be split ({str(problem).rstrip('.')}); add instances, or save a split of your "
-                "own as X_train, y_train, X_test and y_test."
+                path.name,
+                f"X and y cannot be split ({str(problem).rstrip('.')})",
+                "",
+                "add instances, or save a split of your own as X_train, y_train, X_test and y_test",
+                code="undefined",
             ) from problem
         for key in ("X", "y", "groups"):
             if key in arrays:
@@ -83,14 +92,20 @@ def load_npz(path: Path, *, name: str | None = None, test_size: float | int = 0.
         names = np.unique(np.concatenate(list(parts.values())))
         if len(names) < 2 or (names != np.rint(names)).any():
             raise FileFormatError(
-                f"{path.name}: labels must be whole numbers of at least two classes; got {', '.join(map(str, names[:3]))}; "
-                "number the classes, and save their names as class_names."
+                path.name,
+                "labels must be whole numbers of at least two classes",
+                f"got {', '.join(map(str, names[:3]))}",
+                "number the classes, and save their names as class_names",
+                code="range",
             )
         for key, labels in parts.items():
             if labels.size and not -(2**63) <= int(labels.min()) <= int(labels.max()) < 2**63:
                 raise FileFormatError(
-                    f"{path.name}: labels must be whole numbers that fit 64 bits with a sign; got {labels.min()} … "
-                    f"{labels.max()}; number the classes, and save their names as class_names."
+                    path.name,
+                    "labels must be whole numbers that fit 64 bits with a sign",
+                    f"got {labels.min()} … {labels.max()}",
+                    "number the classes, and save their names as class_names",
+                    code="type",
                 )
             fields[key] = labels.astype(np.int64)
         names, numbers = np.unique(np.concatenate([fields["y_train"], fields["y_test"]]), return_inverse=True)
@@ -116,8 +131,11 @@ def load_features(name: str, folder: Path, *, source: str = "", licence: str = "
             break
     else:
         raise InputError(
-            f"{name}: cannot be downloaded; put its features at {folder / name / 'train.npz'} and test.npz (X, y), or as "
-            f"{', '.join(FORMATS[1:])}."
+            name,
+            "cannot be downloaded",
+            "",
+            f"put its features at {folder / name / 'train.npz'} and test.npz (X, y), or as {', '.join(FORMATS[1:])}",
+            code="unreadable",
         )
     if suffix in SVMLIGHT:
         sklearn = optional_package("sklearn.datasets", "datasets", "reading svmlight files")
@@ -129,7 +147,7 @@ def load_features(name: str, folder: Path, *, source: str = "", licence: str = "
         of_train, of_test = read(train), read(test)
         if not all({"X", "y"} <= set(part) for part in (of_train, of_test)):
             raise FileFormatError(
-                f"{train.name}: both files must hold X and y; got {', '.join(of_train)}; rename them."
+                train.name, "both files must hold X and y", f"got {', '.join(of_train)}", "rename them", code="type"
             )
         x_train, labels_train, x_test, labels_test = of_train["X"], of_train["y"], of_test["X"], of_test["y"]
     classes, number = np.unique(np.concatenate([labels_train, labels_test]), return_inverse=True)
@@ -158,8 +176,11 @@ def _arrays(path: Path) -> Arrays:
     files = sorted(path.glob("*.npz")) if path.is_dir() else []
     if len(files) != 1:
         raise FileFormatError(
-            f"npz: needs a file, or a folder with train.npz and test.npz or one npz file; {path} has {len(files)}; "
-            "check the path."
+            "npz",
+            "needs a file, or a folder with train.npz and test.npz or one npz file",
+            f"{path} has {len(files)}",
+            "check the path",
+            code="missing",
         )
     return _npz(files[0])
 
@@ -168,8 +189,11 @@ def _indices(y: NDArray[Any], name: str, path: Path) -> NDArray[Any]:
     """Labels that may be class indices."""
     if y.ndim != 1 or y.dtype.kind not in "biuf" or not np.isfinite(y).all():
         raise FileFormatError(
-            f"{path.name}: {name} must hold one class index 0, 1, … for each instance; got {y.dtype} of shape {y.shape}"
-            f"{', or NaN among them' if y.dtype.kind == 'f' else ''}; number the classes, and save their names as class_names."
+            path.name,
+            f"{name} must hold one class index 0, 1, … for each instance",
+            f"got {y.dtype} of shape {y.shape}{(', or NaN among them' if y.dtype.kind == 'f' else '')}",
+            "number the classes, and save their names as class_names",
+            code="finite",
         )
     return y
 
@@ -179,7 +203,9 @@ def _npz(path: Path) -> Arrays:
         with problems_named(path), path.open("rb") as stream, np.load(stream, allow_pickle=False) as held:
             return {key: held[key] for key in held.files}
     except MemoryError as problem:
-        raise FileFormatError(f"{path.name}: does not fit into memory ({problem}); check what it holds.") from problem
+        raise FileFormatError(
+            path.name, f"does not fit into memory ({problem})", "", "check what it holds", code="mismatch"
+        ) from problem
 
 
 def _csv(path: Path) -> Arrays:

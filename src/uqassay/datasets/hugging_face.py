@@ -60,12 +60,17 @@ def load_hugging_face(
     except (OSError, ValueError, RuntimeError, hub.exceptions.DatasetsError) as problem:
         reason = " ".join(str(problem).split())[:200].rstrip(".")
         raise InputError(
-            f"hf: {name} cannot be had from https://huggingface.co ({reason}); fetch it once where there is a network, "
-            f"and bring the folder {place}."
+            "hf",
+            f"{name} cannot be had from https://huggingface.co ({reason})",
+            "",
+            f"fetch it once where there is a network, and bring the folder {place}",
+            code="unreadable",
         ) from problem
     parts = dict(held)
     if "train" not in parts:
-        raise InputError(f"hf: {name} must have a part train; it has {', '.join(parts)}; choose another set.")
+        raise InputError(
+            "hf", f"{name} must have a part train", f"it has {', '.join(parts)}", "choose another set", code="undefined"
+        )
     column = _label_column(parts["train"], name, hub)
     classes, y = _labels(parts["train"], column, hub)
     x = _features(parts["train"], column, image_size, name, hub)
@@ -74,7 +79,13 @@ def load_hugging_face(
         of_test, y_test = _labels(parts[test], column, hub)
         x_test = _features(parts[test], column, image_size, name, hub)
         if of_test != classes:
-            raise InputError(f"hf: the parts train and {test} of {name} have different classes; choose another set.")
+            raise InputError(
+                "hf",
+                f"the parts train and {test} of {name} have different classes",
+                "",
+                "choose another set",
+                code="mismatch",
+            )
     else:
         train, left = stratified_split(y, test_size, rng)
         x, y, x_test, y_test = x[train], y[train], x[left], y[left]
@@ -91,7 +102,11 @@ def _label_column(part: Any, name: str, hub: Any) -> str:
     if named:
         return named[0]
     raise InputError(
-        f"hf: {name} must have one column of classes; it has {', '.join(part.features)}; choose another set."
+        "hf",
+        f"{name} must have one column of classes",
+        f"it has {', '.join(part.features)}",
+        "choose another set",
+        code="undefined",
     )
 
 
@@ -112,7 +127,11 @@ def _features(part: Any, label: str, image_size: int | None, name: str, hub: Any
     ]
     if not numbers:
         raise InputError(
-            f"hf: {name} must have images or numbers; it has {', '.join(part.features)}; choose another set."
+            "hf",
+            f"{name} must have images or numbers",
+            f"it has {', '.join(part.features)}",
+            "choose another set",
+            code="undefined",
         )
     return np.column_stack([np.asarray(part[c][:], dtype=np.float64) for c in numbers])
 
@@ -126,7 +145,11 @@ def _images(part: Any, column: str, image_size: int | None, name: str) -> NDArra
         image = row[column].convert(mode)
         if image.size != shape and image_size is None:
             raise InputError(
-                f"image_size: the images of {name} differ in size ({shape} and {image.size}); give one size."
+                "image_size",
+                f"the images of {name} differ in size ({shape} and {image.size})",
+                "",
+                "give one size",
+                code="shape",
             )
         pixels = np.asarray(image if image.size == shape else image.resize(shape), dtype=np.float32)
         out[i] = pixels.reshape(shape[1], shape[0], -1).transpose(2, 0, 1)

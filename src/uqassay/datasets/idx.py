@@ -43,10 +43,16 @@ def read_idx(path: str | os.PathLike[str]) -> NDArray[Any]:
         with gzip.open(path, "rb") if packed else path.open("rb") as stream:
             return read_idx_stream(stream, path.name, held)
     except FileNotFoundError as problem:
-        raise FileFormatError(f"{path.name}: there is no such file in {path.absolute().parent}; check it.") from problem
+        raise FileFormatError(
+            path.name, f"there is no such file in {path.absolute().parent}", "", "check it", code="choice"
+        ) from problem
     except (OSError, EOFError, zlib.error) as problem:
         raise FileFormatError(
-            f"{path.name}: cannot be read ({problem}); it is damaged or incomplete, so get it again."
+            path.name,
+            f"cannot be read ({problem})",
+            "",
+            "it is damaged or incomplete, so get it again",
+            code="unreadable",
         ) from problem
 
 
@@ -55,20 +61,32 @@ def read_idx_stream(stream: IO[bytes] | gzip.GzipFile, name: str, held: int) -> 
     magic = _exactly(stream, 4, name)
     kind, axes = magic[2], magic[3]
     if magic[:2] != b"\0\0" or kind not in TYPES or not 1 <= axes <= MOST_AXES:
-        raise FileFormatError(f"{name}: is no idx file (it begins with {magic.hex()}); get the right file.")
+        raise FileFormatError(
+            name, f"is no idx file (it begins with {magic.hex()})", "", "get the right file", code="unreadable"
+        )
     shape = tuple(np.frombuffer(_exactly(stream, 4 * axes, name), dtype=">u4").tolist())
     dtype = np.dtype(TYPES[kind])
     size = prod(shape) * dtype.itemsize
     if size > held:
-        raise FileFormatError(f"{name}: announces {size} bytes for shape {shape}, more than it can hold; get it again.")
+        raise FileFormatError(
+            name,
+            f"announces {size} bytes for shape {shape}, more than it can hold",
+            "",
+            "get it again",
+            code="unreadable",
+        )
     values = np.frombuffer(_exactly(stream, size, name), dtype=dtype).reshape(shape)
     if stream.read(1):
-        raise FileFormatError(f"{name}: goes on after the {size} bytes that it announces; get it again.")
+        raise FileFormatError(
+            name, f"goes on after the {size} bytes that it announces", "", "get it again", code="unreadable"
+        )
     return values.astype(dtype.newbyteorder("="))
 
 
 def _exactly(stream: IO[bytes] | gzip.GzipFile, size: int, name: str) -> bytes:
     got = stream.read(size)
     if len(got) != size:
-        raise FileFormatError(f"{name}: ends after {len(got)} of {size} bytes; it is incomplete, so get it again.")
+        raise FileFormatError(
+            name, f"ends after {len(got)} of {size} bytes", "", "it is incomplete, so get it again", code="unreadable"
+        )
     return got

@@ -166,9 +166,13 @@ def read_oasst2(
                     ids.append(name)
                     votes.append(weights)
     except (OSError, EOFError, zlib.error) as problem:
-        raise FileFormatError(f"{path.name}: cannot be read ({problem}); it is damaged, so get it again.") from problem
+        raise FileFormatError(
+            path.name, f"cannot be read ({problem})", "", "it is damaged, so get it again", code="unreadable"
+        ) from problem
     if not votes:
-        raise InputError(f"{path.name}: holds no rated message; got {path}; get the file of rated messages.")
+        raise InputError(
+            path.name, "holds no rated message", f"got {path}", "get the file of rated messages", code="missing"
+        )
     return LabelDistributions("oasst2", np.array(votes), np.array(ids), ("negative", "positive"), OASST2, "Apache-2.0")
 
 

@@ -177,7 +177,9 @@ def load_emnist(split: str, folder: Path, progress: Progress | None = None) -> D
     progress : callable, optional
     """
     if split not in EMNIST_SPLITS:
-        raise InputError(f"split: must be one of {', '.join(EMNIST_SPLITS)}; got {split!r}; choose one.")
+        raise InputError(
+            "split", f"must be one of {', '.join(EMNIST_SPLITS)}", f"got {split!r}", "choose one", code="choice"
+        )
     parts: dict[str, Any] = {}
     for part in ("train", "test"):
         names = [f"emnist-{split}-{part}-{what}-ubyte.gz" for what in ("images-idx3", "labels-idx1")]
@@ -217,7 +219,11 @@ def _part(name: str, part: str, folder: Path, progress: Progress | None) -> tupl
     labels = read["labels"]
     if labels.ndim != 1 or len(labels) != len(read["images"]):
         raise FileFormatError(
-            f"{name}: needs one label per image; got shapes {read['images'].shape} and {labels.shape}; get them again."
+            name,
+            "needs one label per image",
+            f"got shapes {read['images'].shape} and {labels.shape}",
+            "get them again",
+            code="shape",
         )
     return _scaled(read["images"], name), labels.astype(np.int64)
 
@@ -231,7 +237,7 @@ def _scaled(images: NDArray[Any], name: str) -> Images:
     """Bytes ``(n, H, W)`` as ``(n, 1, H, W)`` in [0, 1]."""
     if images.ndim != 3 or images.dtype != np.uint8:
         raise FileFormatError(
-            f"{name}: images must be bytes (n, H, W); got {images.dtype} {images.shape}; get it again."
+            name, "images must be bytes (n, H, W)", f"got {images.dtype} {images.shape}", "get it again", code="shape"
         )
     return shares_of_bytes(images[:, None])
 
@@ -242,8 +248,10 @@ def _member(archive: Path, name: str) -> NDArray[Any]:
         with zipfile.ZipFile(archive) as held, held.open(name) as packed, gzip.open(packed, "rb") as stream:
             return read_idx_stream(stream, name, held.getinfo(name).file_size * MOST_PACKED)
     except KeyError as problem:
-        raise FileFormatError(f"{archive.name}: holds no {name}; get the published archive.") from problem
+        raise FileFormatError(
+            archive.name, f"holds no {name}", "", "get the published archive", code="missing"
+        ) from problem
     except (OSError, EOFError, zipfile.BadZipFile, zlib.error) as problem:
         raise FileFormatError(
-            f"{archive.name}: cannot be read ({problem}); it is damaged, so get it again."
+            archive.name, f"cannot be read ({problem})", "", "it is damaged, so get it again", code="unreadable"
         ) from problem

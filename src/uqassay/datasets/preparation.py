@@ -36,7 +36,9 @@ def principal_components(dataset: Dataset, n_components: int = 50) -> Dataset:
     flat = dataset.flattened()
     n_features = flat.X_train.shape[1]
     if not 1 <= n_components <= n_features:
-        raise InputError(f"n_components: must lie in 1 … {n_features}; got {n_components}; the paper has 50.")
+        raise InputError(
+            "n_components", f"must lie in 1 … {n_features}", f"got {n_components}", "the paper has 50", code="range"
+        )
     mean = flat.X_train.mean(axis=0, dtype=np.float64)
     centred = flat.X_train - mean
     _, vectors = np.linalg.eigh(centred.T @ centred)  # falling variance is from the right

@@ -82,7 +82,11 @@ class Request:
         """The argument as a whole number."""
         if not self.argument.isdecimal():
             raise InputError(
-                f"name: {self.name} needs a number after the colon; got {self.argument!r}; write {self.name}:1."
+                "name",
+                f"{self.name} needs a number after the colon",
+                f"got {self.argument!r}",
+                f"write {self.name}:1",
+                code="missing",
             )
         return int(self.argument)
 
@@ -138,7 +142,7 @@ def load_dataset(
     True
     """
     if not isinstance(name, str):
-        raise InputError(f"name: must be the name of a data set; got {name!r}; write digits, say.")
+        raise InputError("name", "must be the name of a data set", f"got {name!r}", "write digits, say", code="type")
     key, colon, argument = name.strip().partition(":")
     key = key.lower()
     about = DATASETS.get(key)
@@ -146,7 +150,9 @@ def load_dataset(
     if about is None or bool(colon) != takes_more or bool(argument) != takes_more:
         raise _unknown(name)
     if test_size is not None and about.default_test_size is None:
-        raise InputError(f"test_size: {key} comes with a split of its own; got {test_size}; leave it out.")
+        raise InputError(
+            "test_size", f"{key} comes with a split of its own", f"got {test_size}", "leave it out", code="undefined"
+        )
     request = Request(
         key, argument, (about.default_test_size or 0.2) if test_size is None else test_size, rng, cache_folder(cache),
         image_size, progress,
@@ -167,7 +173,7 @@ def _unknown(name: str) -> InputError:
     remedy = "list(uqassay.datasets.DATASETS) in Python gives all of them"
     if near:
         remedy = f"closest {'is' if len(near) == 1 else 'are'} {', '.join(near)}"
-    return InputError(f"name: must be one of the known data sets; got {name!r}; {remedy}.")
+    return InputError("name", "must be one of the known data sets", f"got {name!r}", remedy, code="choice")
 
 
 # -- loaders that need more than the request --------------------------------------------------------------------------
@@ -190,7 +196,7 @@ def _images(request: Request, inside: str, leave_out: tuple[str, ...] = ()) -> D
         folders = f"the folder with one sub-folder per class at {places[-1]}"
         if "train / test" in about.split:
             folders = f"folders with one sub-folder per class at {places[-1] / 'train'} and {places[-1] / 'test'}"
-        raise InputError(f"{request.name}: cannot be downloaded; put {folders}.")
+        raise InputError(request.name, "cannot be downloaded", "", f"put {folders}", code="unreadable")
     size = 64 if request.image_size is None else request.image_size
     return load_image_folder(
         request.name, place, size=size, test_size=request.test_size, rng=request.rng, leave_out=leave_out,

@@ -50,8 +50,11 @@ def stratified_split(y: ArrayLike, test_size: float | int, rng: RandomState = No
     classes, place, counts = np.unique(labels, return_inverse=True, return_counts=True)
     if n_test > n - len(classes):
         raise InputError(
-            f"test_size: must leave at least one training instance for each of {len(classes)} classes; got {n_test} "
-            f"of {n} instances for the test; choose a smaller test."
+            "test_size",
+            f"must leave at least one training instance for each of {len(classes)} classes",
+            f"got {n_test} of {n} instances for the test",
+            "choose a smaller test",
+            code="empty",
         )
     taken = _largest_remainders(counts, n_test)
     g = generator(rng)
@@ -73,8 +76,11 @@ def _test_count(test_size: float | int, n: int) -> int:
     count = 0 if not known else int(test_size) if number else round(test_size * n)
     if not (0 < count < n and (number or 0.0 < test_size < 1.0)):
         raise InputError(
-            f"test_size: must be a share in (0, 1) or a number of instances in 1 … {n - 1}; got {test_size!r}, "
-            f"that is {count} of {n}; 0.2 holds out every fifth instance."
+            "test_size",
+            f"must be a share in (0, 1) or a number of instances in 1 … {n - 1}",
+            f"got {test_size!r}, that is {count} of {n}",
+            "0.2 holds out every fifth instance",
+            code="type",
         )
     return count
 

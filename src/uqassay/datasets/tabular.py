@@ -75,19 +75,30 @@ def load_openml(number: int, folder: Path, *, test_size: float | int = 0.2, rng:
     except (OSError, ValueError) as problem:
         reason = " ".join(str(getattr(problem, "reason", problem)).split()).rstrip(".")
         raise InputError(
-            f"openml: set {number} cannot be had from https://www.openml.org ({reason}); fetch it once where there is a "
-            f"network, and bring the folder {folder / 'openml'}."
+            "openml",
+            f"set {number} cannot be had from https://www.openml.org ({reason})",
+            "",
+            f"fetch it once where there is a network, and bring the folder {folder / 'openml'}",
+            code="unreadable",
         ) from problem
     target = held.target
     if target is None or target.dtype.kind in "iuf":
         raise InputError(
-            f"openml: the target of set {number} must be a category; it has none or numbers; choose another."
+            "openml",
+            f"the target of set {number} must be a category",
+            "it has none or numbers",
+            "choose another",
+            code="type",
         )
     complete = ~(held.data.isna().any(axis=1) | target.isna()).to_numpy()
     data, target = held.data[complete], target[complete].astype(str)
     if len(data) == 0:
         raise InputError(
-            f"openml: every row of set {number} lacks a value; got {len(complete)} rows; choose another set."
+            "openml",
+            f"every row of set {number} lacks a value",
+            f"got {len(complete)} rows",
+            "choose another set",
+            code="undefined",
         )
     columns = [_columns(data[column]) for column in data]
     classes, y = np.unique(target.to_numpy(dtype=str), return_inverse=True)

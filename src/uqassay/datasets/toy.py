@@ -96,7 +96,13 @@ class GainGrid:
     def drawn(cls, spread: float = 0.35, rng: RandomState = None) -> "GainGrid":
         """A grid with a random half of the clusters in class 1."""
         if not 0.0 < spread < np.inf:
-            raise InputError(f"spread: must be positive; got {spread}; 0.35 is between the paper's text and figure.")
+            raise InputError(
+                "spread",
+                "must be positive",
+                f"got {spread}",
+                "0.35 is between the paper's text and figure",
+                code="range",
+            )
         n = GRID[0] * GRID[1]
         chosen = np.zeros(n, dtype=bool)
         chosen[generator(rng).permutation(n)[: n // 2]] = True
@@ -161,4 +167,6 @@ def _toy(name: str, x: Array, y: Labels, n_train: int, to_one: Array | None = No
 def _check_sizes(n_train: int, n_test: int) -> None:
     for name, n in (("n_train", n_train), ("n_test", n_test)):
         if n < 2:
-            raise InputError(f"{name}: must be at least 2, one instance of each class; got {n}; ask for more.")
+            raise InputError(
+                name, "must be at least 2, one instance of each class", f"got {n}", "ask for more", code="range"
+            )

@@ -51,8 +51,11 @@ class TwoGaussians:
     def __post_init__(self) -> None:
         if not 0.0 < self.bayes_error < 0.5:
             raise InputError(
-                f"bayes_error: must lie strictly between 0 and 0.5; got {self.bayes_error}; 0.15 puts the means 2.07 "
-                "standard deviations apart."
+                "bayes_error",
+                "must lie strictly between 0 and 0.5",
+                f"got {self.bayes_error}",
+                "0.15 puts the means 2.07 standard deviations apart",
+                code="range",
             )
 
     @property

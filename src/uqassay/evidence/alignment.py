@@ -65,20 +65,33 @@ def align(
 def _named(predictions: Any) -> Mapping[str, Any]:
     if not isinstance(predictions, Mapping):
         raise InputError(
-            f"predictions: must map names to predictions; got {type(predictions).__name__}; "
-            'write {"my model": prediction}.'
+            "predictions",
+            "must map names to predictions",
+            f"got {type(predictions).__name__}",
+            'write {"my model": prediction}',
+            code="undefined",
         )
     if not predictions:
-        raise InputError("predictions: needs at least one model; got none; write {name: prediction}.")
+        raise InputError(
+            "predictions", "needs at least one model", "got none", "write {name: prediction}", code="empty"
+        )
     if len({str(name) for name in predictions}) < len(predictions):
         raise InputError(
-            "predictions: names must differ from each other as text; got 1 and '1', for instance; rename one."
+            "predictions",
+            "names must differ from each other as text",
+            "got 1 and '1', for instance",
+            "rename one",
+            code="mismatch",
         )
     for name in predictions:
         if str(name) in BASELINES or not str(name).strip():
             raise InputError(
-                f"predictions: {str(name)!r} is not a name for a model ({' and '.join(BASELINES)} are the baselines of "
-                "every ranking); rename it."
+                "predictions",
+                f"{str(name)!r} is not a name for a model ({' and '.join(BASELINES)} are the "
+                "baselines of every ranking)",
+                "",
+                "rename it",
+                code="undefined",
             )
     return predictions
 
@@ -88,16 +101,22 @@ def _runs(name: str, value: Any) -> tuple[Prediction, ...]:
         kinds = {type(v).__name__ for v in value}
         if len(kinds) > 1:
             raise InputError(
-                f"predictions: the runs of {name!r} must be of one kind; got {', '.join(sorted(kinds))}; "
-                "name different models differently."
+                "predictions",
+                f"the runs of {name!r} must be of one kind",
+                f"got {', '.join(sorted(kinds))}",
+                "name different models differently",
+                code="type",
             )
         return tuple(value)
     if isinstance(value, Prediction):
         return (value,)
     if isinstance(value, (list, tuple)) and any(isinstance(v, Prediction) or np.ndim(v) > 1 for v in value):
         raise InputError(
-            f"predictions: {name!r} is a list, which holds training runs; wrap each of them, for example in uq.Point, or "
-            "stack the members of one run into an array (n, M, K)."
+            "predictions",
+            f"{name!r} is a list, which holds training runs",
+            "",
+            "wrap each of them, for example in uq.Point, or stack the members of one run into an array (n, M, K)",
+            code="undefined",
         )
     from uqassay.predictions.adapters import from_object
 
@@ -109,18 +128,27 @@ def _check_same(
 ) -> None:
     if run.n_classes != first.n_classes:
         raise InputError(
-            f"predictions: all models need the same classes; {first_name!r} has K = {first.n_classes}, {name!r} has "
-            f"K = {run.n_classes}; check the files."
+            "predictions",
+            "all models need the same classes",
+            f"{first_name!r} has K = {first.n_classes}, {name!r} has K = {run.n_classes}",
+            "check the files",
+            code="undefined",
         )
     if run.n_instances != first.n_instances:
         raise InputError(
-            f"predictions: all models need the same instances; {first_name!r} has {first.n_instances}, {name!r} has "
-            f"{run.n_instances}; check the files, or select the common rows."
+            "predictions",
+            "all models need the same instances",
+            f"{first_name!r} has {first.n_instances}, {name!r} has {run.n_instances}",
+            "check the files, or select the common rows",
+            code="undefined",
         )
     if run.class_names and class_names and run.class_names != class_names:
         raise InputError(
-            f"predictions: all models need the same class names in the same order; {name!r} starts with "
-            f"{list(run.class_names[:3])}, another with {list(class_names[:3])}; reorder the columns."
+            "predictions",
+            "all models need the same class names in the same order",
+            f"{name!r} starts with {list(run.class_names[:3])}, another with {list(class_names[:3])}",
+            "reorder the columns",
+            code="mismatch",
         )
 
 
@@ -137,8 +165,11 @@ def _check_no_order(every: Sequence[tuple[str, Prediction]], ids: NDArray[Any], 
     if any(not np.array_equal(other, ids) for other in moved):
         name = next(name for name, run in every if run.ids is None)
         raise InputError(
-            f"predictions: some models have ids in differing orders and {name!r} has none, so its order is unknown; give "
-            "ids to all models, or to none."
+            "predictions",
+            f"some models have ids in differing orders and {name!r} has none, so its order is unknown",
+            "",
+            "give ids to all models, or to none",
+            code="choice",
         )
 
 
@@ -153,7 +184,11 @@ def _groups(
         array = array[positions(index, ids, "groups: its index entries")]
     if array.shape != (n,):
         raise InputError(
-            f"groups: needs one value for each of the {n} instances; got shape {array.shape}; align them first."
+            "groups",
+            f"needs one value for each of the {n} instances",
+            f"got shape {array.shape}",
+            "align them first",
+            code="mismatch",
         )
     if array.dtype.kind == "O" and all(isinstance(value, str) for value in array.tolist()):
         array = array.astype(np.str_)
@@ -168,7 +203,11 @@ def _with_members(run: Prediction, n_members: int, seed: int, name: str) -> Pred
     if isinstance(run, Members):
         if run.n_members < n_members:
             raise InputError(
-                f"common_members: {name!r} has only {run.n_members} members; got {n_members}; ask for no more."
+                "common_members",
+                f"{name!r} has only {run.n_members} members",
+                f"got {n_members}",
+                "ask for no more",
+                code="undefined",
             )
         return run.subset(n_members, seed) if run.n_members > n_members else run
     if isinstance(run, Drawn):

@@ -183,7 +183,11 @@ def check_measures(measures: Sequence[str | CalibrationMeasure], name: str) -> t
     """
     if isinstance(measures, str) or not isinstance(measures, Sequence):
         raise InputError(
-            f"{name}: must be a sequence of names of measures; got {measures!r}; write ('ece-classwise',), or () for none."
+            name,
+            "must be a sequence of names of measures",
+            f"got {measures!r}",
+            "write ('ece-classwise',), or () for none",
+            code="type",
         )
     chosen = {}
     for measure in measures:
@@ -192,7 +196,7 @@ def check_measures(measures: Sequence[str | CalibrationMeasure], name: str) -> t
         except InputError as problem:
             known = ", ".join(CALIBRATION_MEASURES)
             raise InputError(
-                f"{name}: must be among {known}; got {measure!r}; choose from them, or () for none."
+                name, f"must be among {known}", f"got {measure!r}", "choose from them, or () for none", code="choice"
             ) from problem
         chosen[found.name] = found
     return tuple(chosen.values())

@@ -159,7 +159,13 @@ def _parts(assay: "Assay", by: str, model: ModelScores) -> list[tuple[str, Mask]
         return [(name, np.broadcast_to(assay.classes == c, shape)) for c, name in enumerate(assay.class_names)]
     if by not in assay.subgroups:
         known = ", ".join(["correct", "class", *assay.subgroups])
-        raise InputError(f"by: must be one of {known}; got {by!r}; pass subgroups={{name: values}} to assay for more.")
+        raise InputError(
+            "by",
+            f"must be one of {known}",
+            f"got {by!r}",
+            "pass subgroups={name: values} to assay for more",
+            code="choice",
+        )
     values = assay.subgroups[by]
     return [(str(value), np.broadcast_to(values == value, shape)) for value in np.unique(values)]
 

@@ -43,19 +43,29 @@ def given_scores(
     """Check scores from elsewhere: by model and name, ``(R, n)`` each."""
     if uncertainties is not None and not isinstance(uncertainties, Mapping):
         raise InputError(
-            f"uncertainties: must be a dict from models to dicts of scores; got {type(uncertainties).__name__}; "
-            'write {"model": {"density": values}}.'
+            "uncertainties",
+            "must be a dict from models to dicts of scores",
+            f"got {type(uncertainties).__name__}",
+            'write {"model": {"density": values}}',
+            code="type",
         )
     found: dict[str, dict[str, Array]] = {}
     for model, scores in (uncertainties or {}).items():
         if model not in aligned.models:
             raise InputError(
-                f"uncertainties: must name models among {', '.join(aligned.models)}; got {model!r}; use one of these names."
+                "uncertainties",
+                f"must name models among {', '.join(aligned.models)}",
+                f"got {model!r}",
+                "use one of these names",
+                code="undefined",
             )
         if not isinstance(scores, Mapping):
             raise InputError(
-                f"uncertainties: {model!r} needs a dict of scores by name; got {type(scores).__name__}; "
-                'write {"model": {"density": values}}.'
+                "uncertainties",
+                f"{model!r} needs a dict of scores by name",
+                f"got {type(scores).__name__}",
+                'write {"model": {"density": values}}',
+                code="missing",
             )
         runs, n = len(aligned.models[model]), len(aligned.labels)
         found[model] = {
@@ -77,7 +87,13 @@ def score_list(
 
 def _checked(values: ArrayLike, model: str, name: str, runs: int, n: int, aligned: Aligned) -> Array:
     if name in TAKEN or not name.strip():
-        raise InputError(f"uncertainties: {name!r} is the name of something that uqassay computes, or none; rename it.")
+        raise InputError(
+            "uncertainties",
+            f"{name!r} is the name of something that uqassay computes, or none",
+            "",
+            "rename it",
+            code="undefined",
+        )
     what = f"uncertainties: {name!r} of {model!r}"
     refuse_masked(values, what)
     taken, index = take_index(values)

@@ -128,14 +128,18 @@ def assay(
     lambdas = _tradeoffs(tradeoffs)
     seed = _seed(rng)
     if not (isinstance(level, (int, float)) and 0 < level < 1):
-        raise InputError(f"level: must lie between 0 and 1; got {level!r}; 0.95 is usual.")
+        raise InputError("level", "must lie between 0 and 1", f"got {level!r}", "0.95 is usual", code="range")
     check_options(distance, nonspecificity, convention, focal_sets, floor)
     check_draws(n_draws, "n_draws")
     if tolerance is not None and not (isinstance(tolerance, (int, float)) and tolerance > 0):
-        raise InputError(f"tolerance: must be a positive number; got {tolerance!r}; leave it out for 32 orders.")
+        raise InputError(
+            "tolerance", "must be a positive number", f"got {tolerance!r}", "leave it out for 32 orders", code="range"
+        )
     unknown = [m for m in measures or () if m not in SCORES]
     if unknown:
-        raise InputError(f"measures: must be among {', '.join(SCORES)}; got {unknown[0]!r}; choose from them.")
+        raise InputError(
+            "measures", f"must be among {', '.join(SCORES)}", f"got {unknown[0]!r}", "choose from them", code="choice"
+        )
     calibration_measures = check_measures(calibration, "calibration")
     aligned = align(predictions, y_true, groups=groups, repair=repair, common_members=common_members, seed=seed)
     y, n_classes = aligned.labels, len(aligned.class_names)
@@ -187,7 +191,7 @@ def assay(
 def _tradeoffs(tradeoffs: Sequence[float]) -> tuple[float, ...]:
     values = list(tradeoffs) if isinstance(tradeoffs, (Sequence, np.ndarray)) else [tradeoffs]
     if not values:
-        raise InputError("tradeoffs: needs at least one λ; got none; (0.1, 0.5, 1.0) is a start.")
+        raise InputError("tradeoffs", "needs at least one λ", "got none", "(0.1, 0.5, 1.0) is a start", code="empty")
     for value in values:
         check_tradeoff(value)
     return tuple(sorted({float(value) for value in values}))
@@ -198,7 +202,13 @@ def _seed(rng: int | None) -> int:
         return 0
     if isinstance(rng, (int, np.integer)) and rng >= 0:
         return int(rng)
-    raise InputError(f"rng: must be a whole number ≥ 0, for it is written into the report; got {rng!r}; pass a seed.")
+    raise InputError(
+        "rng",
+        "must be a whole number ≥ 0, for it is written into the report",
+        f"got {rng!r}",
+        "pass a seed",
+        code="type",
+    )
 
 
 def _prior(y: NDArray[Any], n_classes: int, prior: ArrayLike | None) -> NDArray[np.float64]:
@@ -208,7 +218,11 @@ def _prior(y: NDArray[Any], n_classes: int, prior: ArrayLike | None) -> NDArray[
     shares = as_numeric(prior, "prior", ndim=1).astype(np.float64)
     if shares.shape != (n_classes,):
         raise InputError(
-            f"prior: needs one share for each of the {n_classes} classes; got shape {shares.shape}; count the labels."
+            "prior",
+            f"needs one share for each of the {n_classes} classes",
+            f"got shape {shares.shape}",
+            "count the labels",
+            code="mismatch",
         )
     check_rows(shares[None], "prior", tolerance=1e-6, remedy="divide the counts by their sum")
     return shares
@@ -221,16 +235,28 @@ def _subgroups(subgroups: Mapping[str, ArrayLike] | None, n: int, ids: NDArray[A
         array = np.asarray(values)
         if array.shape != (n,):
             raise InputError(
-                f"subgroups: {name!r} needs one value for each of the {n} instances; got shape {array.shape}; align it."
+                "subgroups",
+                f"{name!r} needs one value for each of the {n} instances",
+                f"got shape {array.shape}",
+                "align it",
+                code="mismatch",
             )
         if index is not None and ids is not None:
             array = array[positions(index, ids, f"subgroups: the index entries of {name!r}")]
         if str(name) in ("correct", "class"):
-            raise InputError(f"subgroups: {name!r} is a name of its own (subset_findings); rename the subgroup.")
+            raise InputError(
+                "subgroups",
+                f"{name!r} is a name of its own (subset_findings)",
+                "",
+                "rename the subgroup",
+                code="undefined",
+            )
         if array.dtype.kind in "OMm":
             array = array.astype(str)
         if array.dtype.kind == "f" and np.isnan(array).any():
-            raise InputError(f"subgroups: {name!r} holds nan; give such instances a value of their own.")
+            raise InputError(
+                "subgroups", f"{name!r} holds nan", "", "give such instances a value of their own", code="finite"
+            )
         out[str(name)] = array
     return out
 

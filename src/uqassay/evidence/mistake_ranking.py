@@ -113,7 +113,9 @@ def compare_two_rankings(
     chosen = _metric(metric)
     for name, pair in (("a", a), ("b", b)):
         if not _is_pair(pair):
-            raise InputError(f"{name}: must be a pair (model, score); got {pair!r}; write ('DE', 'total-entropy').")
+            raise InputError(
+                name, "must be a pair (model, score)", f"got {pair!r}", "write ('DE', 'total-entropy')", code="type"
+            )
     first, second = (_linearised(assay, *pair, chosen) for pair in (a, b))
     return paired_statistic_test(
         _one(first), _one(second), groups=assay.groups, level=assay.settings.level, bound=chosen.bound
@@ -127,7 +129,11 @@ def compare_rankings(
     chosen = _metric(metric)
     if isinstance(pairs, str) or not all(_is_pair(pair) for pair in pairs):
         raise InputError(
-            f"pairs: must be a list of pairs (model, score); got {pairs!r}; write [('DE', 'total-entropy'), …]."
+            "pairs",
+            "must be a list of pairs (model, score)",
+            f"got {pairs!r}",
+            "write [('DE', 'total-entropy'), …]",
+            code="type",
         )
     statistics = {f"{model}: {score}": _one(_linearised(assay, model, score, chosen)) for model, score in pairs}
     return pairwise_statistic_tests(statistics, groups=assay.groups, level=assay.settings.level, bound=chosen.bound)
@@ -170,7 +176,13 @@ def truths_and_scores(assay: "Assay", model: str, score: str, truth: str) -> tup
     """Errors or gaps, and a score, of every run and instance, ``(R, n)`` each."""
     columns, known = assay[model].columns, scores_of(assay[model], assay)
     if score not in known:
-        raise InputError(f"score: {model!r} has {', '.join(known) or 'no score'}; got {score!r}; choose one of them.")
+        raise InputError(
+            "score",
+            f"{model!r} has {', '.join(known) or 'no score'}",
+            f"got {score!r}",
+            "choose one of them",
+            code="undefined",
+        )
     return (1.0 - columns["correct"] if truth == "errors" else columns["gap"]), columns[score]
 
 
@@ -203,5 +215,11 @@ def _one(runs: list[Linearised]) -> Linearised | list[Linearised]:
 
 def _metric(name: str) -> RankingMetric:
     if name not in RANKING_METRICS:
-        raise InputError(f"metric: must be one of {', '.join(RANKING_METRICS)}; got {name!r}; choose one of them.")
+        raise InputError(
+            "metric",
+            f"must be one of {', '.join(RANKING_METRICS)}",
+            f"got {name!r}",
+            "choose one of them",
+            code="choice",
+        )
     return RANKING_METRICS[name]

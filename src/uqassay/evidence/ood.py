@@ -83,7 +83,9 @@ class OodDetection:
         try:
             import pandas
         except ModuleNotFoundError as problem:
-            raise MissingDependencyError("pandas: tables need it; install uqassay[tables], or use rows().") from problem
+            raise MissingDependencyError(
+                "pandas", "tables need it", "", "install uqassay[tables], or use rows()", code="package"
+            ) from problem
         return pandas.DataFrame(self.rows(), columns=FINDING_COLUMNS)
 
     def estimate(self, model: str, score: str, metric: str = "ood-auc", *, run: int | None = None) -> Estimate:
@@ -114,7 +116,13 @@ class OodDetection:
         for name, (model, score) in (("a", a), ("b", b)):
             problem = self._problem(model, score)
             if problem:
-                raise InputError(f"{name}: {score} of {model!r} cannot be compared: {problem}; choose another score.")
+                raise InputError(
+                    name,
+                    f"{score} of {model!r} cannot be compared: {problem}",
+                    "",
+                    "choose another score",
+                    code="undefined",
+                )
             runs = [chosen.statistic(samples) for samples in self._samples(model, score)]
             found.append(runs if len(runs) > 1 else runs[0])
         return paired_statistic_test(*found, groups=self._groups, level=self.level)
@@ -150,7 +158,11 @@ class OodDetection:
         """Why a score of a model cannot be judged; empty where it can."""
         if score not in self.score_names(model):
             raise InputError(
-                f"score: {model!r} has {', '.join(self.score_names(model)) or 'no score'}; got {score!r}; choose one of them."
+                "score",
+                f"{model!r} has {', '.join(self.score_names(model)) or 'no score'}",
+                f"got {score!r}",
+                "choose one of them",
+                code="undefined",
             )
         for side, where in ((self.inside, "in"), (self.outside, "out of")):
             column = side.models[model].columns.get(score)
@@ -163,7 +175,13 @@ class OodDetection:
 
     def _check_model(self, model: str) -> None:
         if model not in self.inside.models:
-            raise InputError(f"model: must be one of {', '.join(self.model_names)}; got {model!r}; choose one of them.")
+            raise InputError(
+                "model",
+                f"must be one of {', '.join(self.model_names)}",
+                f"got {model!r}",
+                "choose one of them",
+                code="choice",
+            )
 
 
 def ood_rows(
@@ -224,7 +242,11 @@ def detect_ood(
     if isinstance(outside, Assay):
         if uncertainties is not None or groups is not None:
             raise InputError(
-                "outside: an assay has scores and groups of its own; got uncertainties or groups beside it; give them to assay."
+                "outside",
+                "an assay has scores and groups of its own",
+                "got uncertainties or groups beside it",
+                "give them to assay",
+                code="undefined",
             )
         _check_settings(s, outside.settings)
         other = Side.of_assay(outside, {m.name: scores_of(m, outside) for m in outside.candidates})
@@ -241,8 +263,11 @@ def detect_ood(
         )
     else:
         raise InputError(
-            "outside: must be an assay, or map the names of the models to predictions; "
-            f'got {type(outside).__name__}; write {{"my model": prediction}}.'
+            "outside",
+            "must be an assay, or map the names of the models to predictions",
+            f"got {type(outside).__name__}",
+            'write {"my model": prediction}',
+            code="type",
         )
     return _matched(own, other, positive, s.level if level is None else level, s.convention)
 
@@ -293,7 +318,9 @@ def detect_ood_in_predictions(
     """
     unknown = [name for name in scores or () if name not in SCORES]
     if unknown:
-        raise InputError(f"scores: must be among {', '.join(SCORES)}; got {unknown[0]!r}; choose from them.")
+        raise InputError(
+            "scores", f"must be among {', '.join(SCORES)}", f"got {unknown[0]!r}", "choose from them", code="choice"
+        )
     settings = Settings(level=level)
     _check_names({str(name): None for name in inside}, {str(name) for name in outside})
     own, other = (
@@ -313,13 +340,19 @@ def _matched(inside: Side, outside: Side, positive: Positive, level: float, conv
     _check_names(inside.models, set(outside.models))
     if inside.n_classes != outside.n_classes:
         raise InputError(
-            f"outside: needs the same classes; inside has K = {inside.n_classes}, outside K = {outside.n_classes}; use "
-            "predictions of the same models."
+            "outside",
+            "needs the same classes",
+            f"inside has K = {inside.n_classes}, outside K = {outside.n_classes}",
+            "use predictions of the same models",
+            code="missing",
         )
     if inside.class_names and outside.class_names and inside.class_names != outside.class_names:
         raise InputError(
-            f"outside: needs the same class names in the same order; inside starts with {list(inside.class_names[:3])}, "
-            f"outside with {list(outside.class_names[:3])}; reorder the columns."
+            "outside",
+            "needs the same class names in the same order",
+            f"inside starts with {list(inside.class_names[:3])}, outside with {list(outside.class_names[:3])}",
+            "reorder the columns",
+            code="mismatch",
         )
     for name, model in inside.models.items():
         other = outside.models[name]
@@ -330,8 +363,11 @@ def _matched(inside: Side, outside: Side, positive: Positive, level: float, conv
         ):
             if own_value != other_value:
                 raise InputError(
-                    f"outside: {name!r} needs the same {what} as inside; inside has {own_value}, outside {other_value}; use "
-                    "predictions of the same model."
+                    "outside",
+                    f"{name!r} needs the same {what} as inside",
+                    f"inside has {own_value}, outside {other_value}",
+                    "use predictions of the same model",
+                    code="missing",
                 )
     ordered = {name: outside.models[name] for name in inside.models}
     return OodDetection(inside, replace(outside, models=ordered), positive, float(level), convention)
@@ -351,21 +387,29 @@ def _check_offered(predictions: Mapping[str, Any], inside: Side, outside: Side, 
         if inside.models[name].n_points != 1 or score not in (*OF_THE_SPREAD, "nonspecificity")
     }
     known = ", ".join(name for name in SCORES if name in offered)
-    raise InputError(f"scores: no model has {absent[0]!r}; the scores there are {known}; choose from them.")
+    raise InputError(
+        "scores", f"no model has {absent[0]!r}", f"the scores there are {known}", "choose from them", code="undefined"
+    )
 
 
 def _check_names(models: Mapping[str, Any], names: set[str]) -> None:
     missing = [name for name in models if name not in names]
     if missing:
         raise InputError(
-            f"outside: lacks {', '.join(map(repr, missing))}; inside has {', '.join(map(repr, models))}; give predictions of "
-            "every model on both samples."
+            "outside",
+            f"lacks {', '.join(map(repr, missing))}",
+            f"inside has {', '.join(map(repr, models))}",
+            "give predictions of every model on both samples",
+            code="undefined",
         )
     extra = sorted(names - set(models))
     if extra:
         raise InputError(
-            f"outside: has {', '.join(map(repr, extra))}, which inside has not; inside has {', '.join(map(repr, models))}; "
-            "use the same names, or leave it out."
+            "outside",
+            f"has {', '.join(map(repr, extra))}, which inside has not",
+            f"inside has {', '.join(map(repr, models))}",
+            "use the same names, or leave it out",
+            code="undefined",
         )
 
 
@@ -374,12 +418,20 @@ def _check_settings(inside: Settings, outside: Settings) -> None:
         own, other = getattr(inside, name), getattr(outside, name)
         if own != other:
             raise InputError(
-                f"outside: needs the settings of inside; {name} is {own!r} inside, {other!r} outside; judge both alike."
+                "outside",
+                "needs the settings of inside",
+                f"{name} is {own!r} inside, {other!r} outside",
+                "judge both alike",
+                code="missing",
             )
     families = [s.focal_sets for s in (inside, outside) if s.focal_sets is not None]
     if len(families) == 1 or (families and not np.array_equal(families[0], families[1])):
         raise InputError(
-            "outside: needs the settings of inside; focal_sets differ; judge both with the same family of events."
+            "outside",
+            "needs the settings of inside",
+            "focal_sets differ",
+            "judge both with the same family of events",
+            code="mismatch",
         )
 
 

@@ -140,7 +140,11 @@ class Assay:
             if m.name == name:
                 return m
         raise InputError(
-            f"model: must be one of {', '.join(repr(m.name) for m in self.models)}; got {name!r}; choose one of them."
+            "model",
+            f"must be one of {', '.join(repr(m.name) for m in self.models)}",
+            f"got {name!r}",
+            "choose one of them",
+            code="choice",
         )
 
     # -- ranking ------------------------------------------------------------------------------------------------------
@@ -218,7 +222,11 @@ class Assay:
         """
         if self.labels.ndim == 2:
             raise InputError(
-                "y_true: the scale of λ needs one label per instance; got label distributions; use KL itself."
+                "y_true",
+                "the scale of λ needs one label per instance",
+                "got label distributions",
+                "use KL itself",
+                code="missing",
             )
         if self.settings.distance == "kl":
             return 1.0
@@ -444,5 +452,7 @@ def _pandas() -> Any:
     try:
         import pandas
     except ModuleNotFoundError as problem:
-        raise MissingDependencyError("pandas: tables need it; install uqassay[tables], or use to_json().") from problem
+        raise MissingDependencyError(
+            "pandas", "tables need it", "", "install uqassay[tables], or use to_json()", code="package"
+        ) from problem
     return pandas

@@ -102,7 +102,9 @@ def save(assay: Assay, folder: str | Path) -> Path:
     """
     target = Path(folder)
     if target.exists() and not (target / "assay.json").is_file():
-        raise FileFormatError(f"{target}: exists and does not hold an assay; choose another folder.")
+        raise FileFormatError(
+            str(target), "exists and does not hold an assay", "", "choose another folder", code="unwritable"
+        )
     arrays: dict[str, np.ndarray] = {"labels": assay.labels, "class_names": np.array(assay.class_names, dtype=np.str_)}
     for name, optional in (("ids", assay.ids), ("groups", assay.groups), ("focal_sets", assay.settings.focal_sets)):
         if optional is not None:
@@ -148,7 +150,11 @@ def save(assay: Assay, folder: str | Path) -> Path:
             (draft / "assay.json").write_text(text, encoding="utf-8")
     except OSError as problem:
         raise FileFormatError(
-            f"{target}: cannot be written ({problem.strerror or problem}); choose a folder below one that can be written to."
+            str(target),
+            f"cannot be written ({problem.strerror or problem})",
+            "",
+            "choose a folder below one that can be written to",
+            code="unwritable",
         ) from problem
     return target
 
@@ -174,7 +180,11 @@ def load(folder: str | Path) -> Assay:
         schema = facts.get("schema") if isinstance(facts, dict) else None
         if schema != SCHEMA:
             raise FileFormatError(
-                f"{source}: holds schema {schema!r}, this version reads {SCHEMA!r}; make the assay again."
+                str(source),
+                f"holds schema {schema!r}, this version reads {SCHEMA!r}",
+                "",
+                "make the assay again",
+                code="undefined",
             )
         with (source / "arrays.npz").open("rb") as file, np.load(file, allow_pickle=False) as archive:
             arrays = {key: archive[key] for key in archive.files}
@@ -189,7 +199,11 @@ def load(folder: str | Path) -> Assay:
         reason = reason if " " in reason else f"{type(problem).__name__} {reason}".strip()
         cause = problem
     raise FileFormatError(
-        f"{source}: is not a folder that Assay.save wrote ({reason}); check the path or make the assay again."
+        str(source),
+        f"is not a folder that Assay.save wrote ({reason})",
+        "",
+        "check the path or make the assay again",
+        code="undefined",
     ) from cause
 
 

@@ -28,9 +28,17 @@ def check_folder(folder: str | os.PathLike[str]) -> Path:
     path = Path(folder)
     there = next(place for place in (path, *path.absolute().parents) if os.path.lexists(place))
     if not there.is_dir():
-        raise InputError(f"figures: {path} cannot be a folder ({there} is a file); choose another one.")
+        raise InputError(
+            "figures", f"{path} cannot be a folder ({there} is a file)", "", "choose another one", code="unwritable"
+        )
     if not os.access(there, os.W_OK | os.X_OK):
-        raise InputError(f"figures: nothing may be written to {there}; check its permissions or choose another folder.")
+        raise InputError(
+            "figures",
+            f"nothing may be written to {there}",
+            "",
+            "check its permissions or choose another folder",
+            code="unwritable",
+        )
     return path
 
 

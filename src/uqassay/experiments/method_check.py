@@ -187,7 +187,11 @@ def reproduce_methods(
             lines += ["", *accuracy_lines(name, accuracies, found), f"  {run.effort()}"]
     if not rows:
         raise InputError(
-            f"preset: no method could be trained; {'; '.join(run.failed.values())}; mend it and run it again."
+            "preset",
+            "no method could be trained",
+            "; ".join(run.failed.values()),
+            "mend it and run it again",
+            code="undefined",
         )
     notes += [f"{name} failed and is left out: {reason}" for name, reason in run.failed.items()]
     rows += left_out_cells(notes)
@@ -221,7 +225,9 @@ def _chosen(predictors: Sequence[str] | None) -> tuple[Variant, ...]:
     unknown = [name for name in asked if name not in known]
     if unknown or not asked:
         got = repr(unknown[0]) if unknown else "none"
-        raise InputError(f"predictors: must be among {', '.join(known)}; got {got}; leave it out for all.")
+        raise InputError(
+            "predictors", f"must be among {', '.join(known)}", f"got {got}", "leave it out for all", code="choice"
+        )
     return tuple(v for v in VARIANTS if v.name in asked)
 
 
@@ -323,17 +329,29 @@ class _Run:
 def _check(preset: str, data: str | os.PathLike[str] | None, runs: int | None, seed: int, workers: int) -> Path | None:
     if preset not in RUNS:
         raise InputError(
-            f"preset: methods has smoke and cpu; got {preset!r}; the papers' own data are those of unified --preset paper."
+            "preset",
+            "methods has smoke and cpu",
+            f"got {preset!r}",
+            "the papers' own data are those of unified --preset paper",
+            code="undefined",
         )
     for name, value, least in (("runs", 1 if runs is None else runs, 1), ("seed", seed, 0), ("workers", workers, 1)):
         if isinstance(value, bool) or not isinstance(value, int | np.integer) or not least <= value <= MAX_SEED // 2:
             raise InputError(
-                f"{name}: must be a whole number in {least} … {MAX_SEED // 2}; got {value!r}; leave it out."
+                name,
+                f"must be a whole number in {least} … {MAX_SEED // 2}",
+                f"got {value!r}",
+                "leave it out",
+                code="type",
             )
     folder = None if data is None else Path(data).expanduser().absolute()
     if folder is not None and not folder.is_dir():
         raise InputError(
-            f"data: must be a folder with the files of the data sets; got {folder}, which is none; check the path."
+            "data",
+            "must be a folder with the files of the data sets",
+            f"got {folder}, which is none",
+            "check the path",
+            code="type",
         )
     return folder
 

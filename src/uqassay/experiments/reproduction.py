@@ -174,7 +174,9 @@ def printed_table(name: str) -> list[dict[str, str]]:
     folder = resources.files("uqassay.experiments") / "printed"
     known = sorted(entry.name.removesuffix(".csv") for entry in folder.iterdir() if entry.name.endswith(".csv"))
     if name not in known:
-        raise InputError(f"name: must be a printed table; {name!r} is none; choose one of {', '.join(known)}.")
+        raise InputError(
+            "name", "must be a printed table", f"{name!r} is none", f"choose one of {', '.join(known)}", code="type"
+        )
     with (folder / f"{name}.csv").open(encoding="utf-8") as stream:
         return list(csv.DictReader(stream))
 
@@ -227,7 +229,9 @@ def steps_of(name: str, **options: Any) -> int:
 
 def _known(name: str) -> "partial[Reproduction]":
     if name not in PROTOCOLS:
-        raise InputError(f"name: must be a protocol; {name!r} is none; choose one of {', '.join(PROTOCOLS)}.")
+        raise InputError(
+            "name", "must be a protocol", f"{name!r} is none", f"choose one of {', '.join(PROTOCOLS)}", code="type"
+        )
     return PROTOCOLS[name]
 
 
@@ -238,7 +242,7 @@ def _run(module: str, function: str, /, **options: Any) -> Reproduction:
     for option in options:
         if option not in accepted:
             takes = f"it takes {', '.join(accepted)}" if accepted else "it takes none"
-            raise InputError(f"options: must be known to the protocol; {option!r} is not; {takes}.")
+            raise InputError("options", "must be known to the protocol", f"{option!r} is not", takes, code="type")
     result: Reproduction = protocol(**options)
     return result
 

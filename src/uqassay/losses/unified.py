@@ -134,15 +134,29 @@ def unified_loss(
 def check_options(distance: str, nonspecificity: str, convention: str, focal_sets: Any, floor: float | None) -> None:
     """Refuse unknown names, and what does not go together."""
     if distance not in DISTANCES:
-        raise InputError(f"distance: must be one of {', '.join(DISTANCES)}; got {distance!r}; choose one of them.")
+        raise InputError(
+            "distance",
+            f"must be one of {', '.join(DISTANCES)}",
+            f"got {distance!r}",
+            "choose one of them",
+            code="choice",
+        )
     if nonspecificity not in NONSPECIFICITIES:
         raise InputError(
-            f"nonspecificity: must be one of {', '.join(NONSPECIFICITIES)}; got {nonspecificity!r}; choose one of them."
+            "nonspecificity",
+            f"must be one of {', '.join(NONSPECIFICITIES)}",
+            f"got {nonspecificity!r}",
+            "choose one of them",
+            code="choice",
         )
     check_convention(convention, focal_sets)
     if floor is not None and not (isinstance(floor, (int, float, np.number)) and 0 <= floor < 1):
         raise InputError(
-            f"floor: must lie in [0, 1); got {floor!r}; pass 0 for infinite distances, or a small probability."
+            "floor",
+            "must lie in [0, 1)",
+            f"got {floor!r}",
+            "pass 0 for infinite distances, or a small probability",
+            code="range",
         )
 
 
@@ -150,7 +164,11 @@ def check_tradeoff(tradeoff: float) -> None:
     """Refuse a λ that is no number, negative, or not finite."""
     if not (isinstance(tradeoff, (int, float, np.number)) and np.isfinite(tradeoff) and tradeoff >= 0):
         raise InputError(
-            f"tradeoff: must be finite and at least 0; got {tradeoff}; choose λ by how costly imprecision is."
+            "tradeoff",
+            "must be finite and at least 0",
+            f"got {tradeoff}",
+            "choose λ by how costly imprecision is",
+            code="finite",
         )
 
 

@@ -120,7 +120,13 @@ def credal_uncertainty(prediction: Prediction, *, over: str = "box", convention:
     if convention == "exact":
         return _difference(as_prediction(prediction), over)
     if over == "hull":
-        raise InputError('over: must be "box" with convention="paper"; got "hull"; the paper uses lower bounds only.')
+        raise InputError(
+            "over",
+            'must be "box" with convention="paper"',
+            'got "hull"',
+            "the paper uses lower bounds only",
+            code="type",
+        )
     if isinstance(prediction, Masses):
         prediction = prediction.repaired()
     l = np.maximum(np.asarray(prediction.lower_probs(), dtype=np.float64), 0.0)
@@ -144,4 +150,6 @@ def _difference(prediction: Prediction, over: str) -> Float:
 
 def _check_choice(value: str, name: str, allowed: tuple[str, ...]) -> None:
     if value not in allowed:
-        raise InputError(f"{name}: must be one of {', '.join(allowed)}; got {value!r}; choose one of these.")
+        raise InputError(
+            name, f"must be one of {', '.join(allowed)}", f"got {value!r}", "choose one of these", code="choice"
+        )

@@ -54,7 +54,9 @@ def credal_width(prediction: Credal, *, of: str = "mean") -> NDArray[np.float64]
     [0.2, 0.3, 0.3]
     """
     if of not in ("mean", "predicted", "max"):
-        raise InputError(f"of: must be one of mean, predicted, max; got {of!r}; choose one of these.")
+        raise InputError(
+            "of", "must be one of mean, predicted, max", f"got {of!r}", "choose one of these", code="choice"
+        )
     as_prediction(prediction)
     l, u = (np.asarray(p, dtype=np.float64) for p in (prediction.lower_probs(), prediction.upper_probs()))
     width = np.ascontiguousarray(u - l)  # (n, K); one memory layout, so that sums round alike in every chunk

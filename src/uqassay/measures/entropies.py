@@ -98,8 +98,12 @@ def second_order_members(prediction: Prediction) -> Members:
     """The distribution over distributions as `Members`, or an error for kinds that state only a set."""
     if isinstance(prediction, (Intervals, Masses, Vertices)):
         raise InputError(
-            f"prediction: {type(prediction).__name__} states a set without a distribution over it, so its uncertainty has "
-            "no mean part; use upper_entropy, lower_entropy and credal_uncertainty."
+            "prediction",
+            f"{type(prediction).__name__} states a set without a distribution over it, so its "
+            "uncertainty has no mean part",
+            "",
+            "use upper_entropy, lower_entropy and credal_uncertainty",
+            code="missing",
         )
     credal = as_prediction(prediction).credal()
     return credal if isinstance(credal, Members) else Members(credal.hull_points(), row_numbers=credal.row_numbers)
@@ -109,8 +113,11 @@ def varied_members(prediction: Prediction) -> Members:
     """As `second_order_members`, for scores of what varies among the members: a `Point` is refused too."""
     if isinstance(prediction, Point):
         raise InputError(
-            "prediction: Point states one distribution per instance, among which nothing varies; use Members, Dirichlet or "
-            "GaussianLogits, or a score of one distribution such as total-entropy."
+            "prediction",
+            "Point states one distribution per instance, among which nothing varies",
+            "",
+            "use Members, Dirichlet or GaussianLogits, or a score of one distribution such as total-entropy",
+            code="undefined",
         )
     return second_order_members(prediction)
 

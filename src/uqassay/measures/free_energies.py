@@ -51,13 +51,19 @@ def free_energy(prediction: Prediction, *, temperature: float = 1.0) -> Array:
     [-0.6931, -5.6931]
     """
     if isinstance(temperature, bool) or not isinstance(temperature, Real) or not 0 < float(temperature) < np.inf:
-        raise InputError(f"temperature: must be a positive, finite number; got {temperature!r}; 1 is usual.")
+        raise InputError(
+            "temperature", "must be a positive, finite number", f"got {temperature!r}", "1 is usual", code="finite"
+        )
     t = float(temperature)
     as_prediction(prediction)
     if not has_logits(prediction):
         raise InputError(
-            f"prediction: the free energy needs logits, and {type(prediction).__name__} holds none; make it by "
-            "Point.from_logits or Members.from_logits, or give log_partition, ln Σ exp(z), beside the probabilities."
+            "prediction",
+            f"the free energy needs logits, and {type(prediction).__name__} holds none",
+            "",
+            "make it by Point.from_logits or Members.from_logits, or give log_partition, ln Σ "
+            "exp(z), beside the probabilities",
+            code="missing",
         )
     if isinstance(prediction, GaussianLogits):
         return _of_draws(prediction, t)

@@ -206,7 +206,9 @@ def _estimated(
     prediction: Prediction, weights: Array, rng: RandomState, tolerance: float | None, chunk_bytes: int | None
 ) -> Nonspecificity:
     if tolerance is not None and not tolerance > 0:
-        raise InputError(f"tolerance: must be positive; got {tolerance}; leave it out for {FIRST_ORDERS} orders.")
+        raise InputError(
+            "tolerance", "must be positive", f"got {tolerance}", f"leave it out for {FIRST_ORDERS} orders", code="range"
+        )
     n = prediction.n_instances
     seed = int(generator(rng).integers(2**63))
     first, values, errors = np.empty((FIRST_ORDERS, n)), np.empty(n), np.empty(n)

@@ -77,7 +77,13 @@ def nonspecificity(
     (0.5493, 2.0)
     """
     if measure not in NONSPECIFICITIES:
-        raise InputError(f"measure: must be one of {', '.join(NONSPECIFICITIES)}; got {measure!r}; choose one of them.")
+        raise InputError(
+            "measure",
+            f"must be one of {', '.join(NONSPECIFICITIES)}",
+            f"got {measure!r}",
+            "choose one of them",
+            code="choice",
+        )
     check_convention(convention, focal_sets)
     as_prediction(prediction)
     if convention == "paper" and not isinstance(prediction, Point):
@@ -107,11 +113,16 @@ def nonspecificity(
 def check_convention(convention: str, focal_sets: Any) -> None:
     """Refuse an unknown convention, and a family of events where none is used."""
     if convention not in ("exact", "paper"):
-        raise InputError(f'convention: must be "exact" or "paper"; got {convention!r}; choose one of them.')
+        raise InputError(
+            "convention", 'must be "exact" or "paper"', f"got {convention!r}", "choose one of them", code="type"
+        )
     if convention == "exact" and focal_sets is not None:
         raise InputError(
-            'focal_sets: the exact convention walks through all events and takes no family; pass convention="paper", '
-            "or leave focal_sets out."
+            "focal_sets",
+            "the exact convention walks through all events and takes no family",
+            "",
+            'pass convention="paper", or leave focal_sets out',
+            code="undefined",
         )
 
 

@@ -240,7 +240,9 @@ def uncertainty_score(prediction: Prediction, name: str) -> Array:
     [0.6931]
     """
     if name not in SCORES:
-        raise InputError(f"measure: must be one of {', '.join(SCORES)}; got {name!r}; choose one of them.")
+        raise InputError(
+            "measure", f"must be one of {', '.join(SCORES)}", f"got {name!r}", "choose one of them", code="choice"
+        )
     return SCORES[name](prediction)
 
 

@@ -94,8 +94,11 @@ def make_backbone(backbone: Any, shape: Shape) -> Backbone:
             return Backbone(None, _size(shape), MLP_SIZES)
         if backbone not in CONVOLUTIONAL:
             raise InputError(
-                f'backbone: must be "mlp", "cnn", "cnn-small", "eeg", a tuple of hidden sizes or a torch.nn.Module; '
-                f"got {backbone!r}; choose one of them."
+                "backbone",
+                'must be "mlp", "cnn", "cnn-small", "eeg", a tuple of hidden sizes or a torch.nn.Module',
+                f"got {backbone!r}",
+                "choose one of them",
+                code="type",
             )
         wanted, hidden, layers = CONVOLUTIONAL[backbone]
         _check_image(backbone, shape, wanted)
@@ -107,7 +110,11 @@ def make_backbone(backbone: Any, shape: Shape) -> Backbone:
     sizes = tuple(backbone) if isinstance(backbone, (tuple, list)) else (backbone,)
     if not all(isinstance(size, (int, np.integer)) and not isinstance(size, bool) and size >= 1 for size in sizes):
         raise InputError(
-            f"backbone: hidden sizes must be whole numbers from 1 up in a tuple; got {backbone!r}; for example (64, 64)."
+            "backbone",
+            "hidden sizes must be whole numbers from 1 up in a tuple",
+            f"got {backbone!r}",
+            "for example (64, 64)",
+            code="type",
         )
     return Backbone(None, _size(shape), sizes)
 
@@ -117,21 +124,33 @@ def _with_module(new_module: Callable[[], nn.Module], shape: Shape, hidden: tupl
     with torch.random.fork_rng(devices=[]), torch.no_grad():
         module = new_module()
         if not isinstance(module, nn.Module):
-            raise InputError(f"backbone: the callable must return a torch.nn.Module; got {type(module).__name__}.")
+            raise InputError(
+                "backbone",
+                "the callable must return a torch.nn.Module",
+                "",
+                f"got {type(module).__name__}",
+                code="type",
+            )
         probe = torch.zeros(2, *shape)
         try:
             features = deepcopy(module).cpu().float().eval()(probe)
         except (RuntimeError, TypeError, ValueError, IndexError, AttributeError) as problem:
             reason = str(problem).partition("\n")[0]
             raise InputError(
-                f"backbone: the module must take instances {tuple(probe.shape)}; it raised {type(problem).__name__}: "
-                f"{reason}; give X in the shape that it expects."
+                "backbone",
+                f"the module must take instances {tuple(probe.shape)}",
+                f"it raised {type(problem).__name__}: {reason}",
+                "give X in the shape that it expects",
+                code="shape",
             ) from problem
     if not isinstance(features, torch.Tensor) or features.ndim != 2 or len(features) != 2:
         got = tuple(features.shape) if isinstance(features, torch.Tensor) else type(features).__name__
         raise InputError(
-            f"backbone: the module must map (n, …) to features (n, d); for {tuple(probe.shape)} it returned {got}; "
-            "end it with torch.nn.Flatten() and leave the classes to the method's own head."
+            "backbone",
+            "the module must map (n, …) to features (n, d)",
+            f"for {tuple(probe.shape)} it returned {got}",
+            "end it with torch.nn.Flatten() and leave the classes to the method's own head",
+            code="shape",
         )
     return Backbone(new_module, int(features.shape[1]), hidden)
 
@@ -192,7 +211,11 @@ def _check_image(name: str, shape: Shape, wanted: str) -> None:
     fits = len(shape) == 2 and shape[1] >= 47 if name == "eeg" else len(shape) in (2, 3) and min(shape[-2:]) >= 8
     if not fits:
         raise InputError(
-            f'X: for the backbone "{name}" an instance must be {wanted}; got {shape}; reshape X or use another backbone.'
+            "X",
+            f'for the backbone "{name}" an instance must be {wanted}',
+            f"got {shape}",
+            "reshape X or use another backbone",
+            code="shape",
         )
 
 

@@ -57,7 +57,11 @@ class UncertaintyClassifier(ClassifierMixin, BaseEstimator, ABC):
         """X as an array of finite floats, and y as indices of `classes_`, which is set here."""
         if y is None:
             raise InputError(
-                f"y: {type(self).__name__} requires y to be passed, but the target y is None; give labels."
+                "y",
+                f"{type(self).__name__} requires y to be passed, but the target y is None",
+                "",
+                "give labels",
+                code="undefined",
             )
         array, labels = validate_data(
             self, X, y, dtype=[np.float64, np.float32], allow_nd=True, ensure_all_finite=False, ensure_min_samples=1
@@ -68,15 +72,21 @@ class UncertaintyClassifier(ClassifierMixin, BaseEstimator, ABC):
         except TypeError as problem:
             kinds = sorted({type(label).__name__ for label in labels.tolist()})
             raise InputError(
-                f"y: labels must be of one kind, which can be sorted; got {' and '.join(kinds)}; fill in what is missing or "
-                "make text of all."
+                "y",
+                "labels must be of one kind, which can be sorted",
+                f"got {' and '.join(kinds)}",
+                "fill in what is missing or make text of all",
+                code="type",
             ) from problem
         check_classification_targets(labels)
         self.classes_ = classes
         if len(self.classes_) < 2:
             raise InputError(
-                f"y: needs at least two classes; got one class, {self.classes_.tolist()[0]!r}, in {len(labels)} labels; "
-                "add instances of another class."
+                "y",
+                "needs at least two classes",
+                f"got one class, {self.classes_.tolist()[0]!r}, in {len(labels)} labels",
+                "add instances of another class",
+                code="range",
             )
         self.input_shape_ = tuple(array.shape[1:])
         return array, codes.astype(np.int64)
@@ -89,8 +99,11 @@ class UncertaintyClassifier(ClassifierMixin, BaseEstimator, ABC):
         )
         if array.shape[1:] != self.input_shape_:
             raise InputError(
-                f"X: each instance must have the shape met in training, {self.input_shape_}; got {array.shape[1:]}; "
-                "bring it to that shape."
+                "X",
+                f"each instance must have the shape met in training, {self.input_shape_}",
+                f"got {array.shape[1:]}",
+                "bring it to that shape",
+                code="shape",
             )
         _refuse_non_finite(array)
         return array
@@ -99,13 +112,13 @@ class UncertaintyClassifier(ClassifierMixin, BaseEstimator, ABC):
 def check_count(name: str, value: Any) -> None:
     """Refuse what is no whole number from 1 up."""
     if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < 1:
-        raise InputError(f"{name}: must be a whole number from 1 up; got {value!r}; for example 10.")
+        raise InputError(name, "must be a whole number from 1 up", f"got {value!r}", "for example 10", code="type")
 
 
 def check_rate(rate: Any) -> None:
     """Refuse what is no share of units or weights to drop, in [0, 1)."""
     if not 0 <= rate < 1:
-        raise InputError(f"rate: must lie in [0, 1); got {rate!r}; 0 drops nothing.")
+        raise InputError("rate", "must lie in [0, 1)", f"got {rate!r}", "0 drops nothing", code="range")
 
 
 def seed_sequence(random_state: RandomState) -> np.random.SeedSequence:
@@ -119,7 +132,11 @@ def seed_sequence(random_state: RandomState) -> np.random.SeedSequence:
     if isinstance(random_state, (int, np.integer)) and not isinstance(random_state, bool) and random_state >= 0:
         return np.random.SeedSequence(int(random_state))
     raise InputError(
-        f"random_state: must be a whole number from 0 up, a generator or None; got {random_state!r}; give a seed."
+        "random_state",
+        "must be a whole number from 0 up, a generator or None",
+        f"got {random_state!r}",
+        "give a seed",
+        code="range",
     )
 
 
@@ -129,5 +146,9 @@ def _refuse_non_finite(array: NDArray[Any]) -> None:
         at = tuple(int(i) for i in wrong[0])
         value = "NaN" if np.isnan(array[at]) else str(array[at])
         raise InputError(
-            f"X: must hold finite numbers; row {at[0]} holds {value} at {list(at)}; impute or drop such rows first."
+            "X",
+            "must hold finite numbers",
+            f"row {at[0]} holds {value} at {list(at)}",
+            "impute or drop such rows first",
+            code="finite",
         )

@@ -77,9 +77,17 @@ class CreINN(NetworkClassifier):
 
     def _check_options(self) -> None:
         if self.initial_radius is not None and not 0 < self.initial_radius < np.inf:
-            raise InputError(f"initial_radius: must be positive; got {self.initial_radius!r}; for example 0.03.")
+            raise InputError(
+                "initial_radius", "must be positive", f"got {self.initial_radius!r}", "for example 0.03", code="range"
+            )
         if self.batch_norm and self.batch_size == 1:
-            raise InputError("batch_size: must be at least 2 for batch norm; got 1; raise it or give batch_norm=False.")
+            raise InputError(
+                "batch_size",
+                "must be at least 2 for batch norm",
+                "got 1",
+                "raise it or give batch_norm=False",
+                code="range",
+            )
 
     def _new_network(self, backbone: Backbone) -> Network:
         new_module = backbone.new_module if self.backbone in INTERVAL_BACKBONES else None

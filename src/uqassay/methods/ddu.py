@@ -79,11 +79,15 @@ class DDU(NetworkClassifier):
 
     def _check_options(self) -> None:
         if not 0 < self.coefficient < np.inf:
-            raise InputError(f"coefficient: must be positive; got {self.coefficient!r}; for example 3.")
+            raise InputError(
+                "coefficient", "must be positive", f"got {self.coefficient!r}", "for example 3", code="range"
+            )
         if not isinstance(self.residual, bool):
-            raise InputError(f"residual: must be True or False; got {self.residual!r}; choose one.")
+            raise InputError("residual", "must be True or False", f"got {self.residual!r}", "choose one", code="type")
         if not 0 <= self.prior_instances < np.inf:
-            raise InputError(f"prior_instances: must be at least 0; got {self.prior_instances!r}; for example 10.")
+            raise InputError(
+                "prior_instances", "must be at least 0", f"got {self.prior_instances!r}", "for example 10", code="range"
+            )
 
     def _new_network(self, backbone: Backbone) -> Network:
         extractor = None

@@ -40,11 +40,15 @@ def chosen_device(device: str) -> torch.device:
     try:
         named = torch.device(device)
     except (RuntimeError, TypeError) as problem:
-        raise InputError(f'device: must be "auto", "cpu" or "cuda"; got {device!r}; name one of them.') from problem
+        raise InputError(
+            "device", 'must be "auto", "cpu" or "cuda"', f"got {device!r}", "name one of them", code="type"
+        ) from problem
     if named.type not in ("cpu", "cuda"):
-        raise InputError(f'device: must be "auto", "cpu" or "cuda"; got {device!r}; name one of them.')
+        raise InputError(
+            "device", 'must be "auto", "cpu" or "cuda"', f"got {device!r}", "name one of them", code="type"
+        )
     if named.type == "cuda" and (named.index or 0) >= torch.cuda.device_count():
-        raise InputError(f'device: {device!r} is not on this machine; use "auto" or "cpu".')
+        raise InputError("device", f"{device!r} is not on this machine", "", 'use "auto" or "cpu"', code="undefined")
     return named
 
 

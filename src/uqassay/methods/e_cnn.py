@@ -80,7 +80,7 @@ class ECNN(NetworkClassifier):
     def _check_options(self) -> None:
         check_count("n_prototypes", self.n_prototypes)
         if not 0 <= self.nu < 1:
-            raise InputError(f"nu: must lie in [0, 1); got {self.nu!r}; for example 0.9.")
+            raise InputError("nu", "must lie in [0, 1)", f"got {self.nu!r}", "for example 0.9", code="range")
 
     def _before_training(self, x: NDArray[np.float32], y: NDArray[np.int64]) -> None:
         rng = np.random.default_rng(

@@ -61,7 +61,9 @@ class Evidential(NetworkClassifier):
 
     def _check_options(self) -> None:
         if self.evidence not in list(EVIDENCE):
-            raise InputError(f'evidence: must be "exp", "softplus" or "relu"; got {self.evidence!r}; choose one.')
+            raise InputError(
+                "evidence", 'must be "exp", "softplus" or "relu"', f"got {self.evidence!r}", "choose one", code="type"
+            )
         check_count("annealing_epochs", self.annealing_epochs)
 
     def _loss(self, network: Network, outputs: Any, batch: Batch) -> Tensor:

@@ -83,20 +83,42 @@ class Flipout(SampledClassifier):
         super()._check_options()
         check_count("n_samples", self.n_samples)
         if self.where not in ("hidden", "all"):
-            raise InputError(f'where: must be "hidden" or "all"; got {self.where!r}; choose one.')
+            raise InputError("where", 'must be "hidden" or "all"', f"got {self.where!r}", "choose one", code="type")
         scales = self.prior_scales
         if not isinstance(scales, (tuple, list)) or not scales or not all(_positive(scale) for scale in scales):
             raise InputError(
-                f"prior_scales: must be positive standard deviations in a tuple; got {scales!r}; for example (5.0, 2.0)."
+                "prior_scales",
+                "must be positive standard deviations in a tuple",
+                f"got {scales!r}",
+                "for example (5.0, 2.0)",
+                code="range",
             )
         if not -20 <= self.initial_rho <= 20:
-            raise InputError(f"initial_rho: must lie between -20 and 20; got {self.initial_rho!r}; for example -3.")
+            raise InputError(
+                "initial_rho",
+                "must lie between -20 and 20",
+                f"got {self.initial_rho!r}",
+                "for example -3",
+                code="range",
+            )
         if not 0 <= self.kl_weight < math.inf:
-            raise InputError(f"kl_weight: must be at least 0; got {self.kl_weight!r}; 1 is the evidence lower bound.")
+            raise InputError(
+                "kl_weight",
+                "must be at least 0",
+                f"got {self.kl_weight!r}",
+                "1 is the evidence lower bound",
+                code="range",
+            )
 
     def _new_network(self, backbone: Backbone) -> Network:
         if not backbone.hidden and self.where == "hidden":
-            raise InputError('where: "hidden" needs a dense layer, and this backbone has none; use where="all".')
+            raise InputError(
+                "where",
+                '"hidden" needs a dense layer, and this backbone has none',
+                "",
+                'use where="all"',
+                code="missing",
+            )
         variational = partial(FlipoutDense, initial_rho=self.initial_rho)
         everywhere = self.where == "all"
         layers: list[nn.Module] = []

@@ -64,9 +64,13 @@ class SampledClassifier(NetworkClassifier):
 
     def _check_options(self) -> None:
         if self.head not in ("softmax", "gaussian-logits"):
-            raise InputError(f'head: must be "softmax" or "gaussian-logits"; got {self.head!r}; choose one.')
+            raise InputError(
+                "head", 'must be "softmax" or "gaussian-logits"', f"got {self.head!r}", "choose one", code="type"
+            )
         if self.convention not in ("exact", "paper-code"):
-            raise InputError(f'convention: must be "exact" or "paper-code"; got {self.convention!r}; choose one.')
+            raise InputError(
+                "convention", 'must be "exact" or "paper-code"', f"got {self.convention!r}", "choose one", code="type"
+            )
 
     def _new_head(self, backbone: Backbone, layer: Callable[[int, int], nn.Module] = Dense) -> nn.Module:
         """The head chosen, of layers ``layer(inputs, outputs)``."""

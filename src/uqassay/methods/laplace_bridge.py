@@ -123,13 +123,18 @@ class LaplaceBridge(NetworkClassifier):
         tau = self.prior_precision
         if tau is not None and not LEAST_PRECISION <= tau <= GREATEST_PRECISION:
             raise InputError(
-                f"prior_precision: must lie from {LEAST_PRECISION:g} to {GREATEST_PRECISION:g}; got {tau!r}; "
-                "None lets the evidence choose."
+                "prior_precision",
+                f"must lie from {LEAST_PRECISION:g} to {GREATEST_PRECISION:g}",
+                f"got {tau!r}",
+                "None lets the evidence choose",
+                code="range",
             )
         for name, known in OPTIONS.items():
             value = getattr(self, name)
             if value not in known:
-                raise InputError(f"{name}: must be one of {', '.join(known)}; got {value!r}; choose one.")
+                raise InputError(
+                    name, f"must be one of {', '.join(known)}", f"got {value!r}", "choose one", code="choice"
+                )
         check_count("n_samples", self.n_samples)
 
     def _after_training(self, x: NDArray[np.float32], y: NDArray[np.int64]) -> None:
@@ -206,15 +211,27 @@ def bridge_to_dirichlet(mean: ArrayLike, covariance: ArrayLike, *, bridge: str =
     [[1.0, 1.0, 1.0]]
     """
     if bridge not in OPTIONS["bridge"]:
-        raise InputError(f"bridge: must be one of {', '.join(OPTIONS['bridge'])}; got {bridge!r}; choose one.")
+        raise InputError(
+            "bridge", f"must be one of {', '.join(OPTIONS['bridge'])}", f"got {bridge!r}", "choose one", code="choice"
+        )
     mu, sigma = as_numeric(mean, "mean", ndim=2), as_numeric(covariance, "covariance", ndim=3)
     n, k = mu.shape
     if sigma.shape != (n, k, k) or k < 2:
         raise InputError(
-            f"covariance: must be (n, K, K) for means (n, K) with K of at least 2; got {sigma.shape} and {mu.shape}; align."
+            "covariance",
+            "must be (n, K, K) for means (n, K) with K of at least 2",
+            f"got {sigma.shape} and {mu.shape}",
+            "align",
+            code="shape",
         )
     if not (np.isfinite(mu).all() and np.isfinite(sigma).all()):
-        raise InputError("mean and covariance: must hold finite numbers; NaN or infinity found; repair such rows.")
+        raise InputError(
+            "mean and covariance",
+            "must hold finite numbers",
+            "NaN or infinity found",
+            "repair such rows",
+            code="finite",
+        )
     mu = mu - mu.mean(axis=1, keepdims=True, dtype=np.float64)
     across = sigma.mean(axis=2, dtype=np.float64)  # Σ 1 / K
     variance = np.diagonal(sigma, axis1=1, axis2=2) - 2 * across + across.mean(axis=1, keepdims=True)

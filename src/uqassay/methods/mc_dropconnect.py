@@ -56,11 +56,17 @@ class MCDropConnect(SampledClassifier):
         check_rate(self.rate)
         check_count("n_samples", self.n_samples)
         if self.where not in ("hidden", "all"):
-            raise InputError(f'where: must be "hidden" or "all"; got {self.where!r}; choose one.')
+            raise InputError("where", 'must be "hidden" or "all"', f"got {self.where!r}", "choose one", code="type")
 
     def _new_network(self, backbone: Backbone) -> Network:
         if not backbone.hidden and self.where == "hidden":
-            raise InputError('where: "hidden" needs a dense layer, and this backbone has none; use where="all".')
+            raise InputError(
+                "where",
+                '"hidden" needs a dense layer, and this backbone has none',
+                "",
+                'use where="all"',
+                code="missing",
+            )
         dropping = partial(DropConnectDense, rate=self.rate)
         layers: list[nn.Module] = []
         for i, (inputs, outputs) in enumerate(backbone.dense_sizes(), start=1):

@@ -55,7 +55,7 @@ class MCDropout(SampledClassifier):
         check_rate(self.rate)
         check_count("n_samples", self.n_samples)
         if self.where not in ("all", "last"):
-            raise InputError(f'where: must be "all" or "last"; got {self.where!r}; choose one.')
+            raise InputError("where", 'must be "all" or "last"', f"got {self.where!r}", "choose one", code="type")
 
     def _new_network(self, backbone: Backbone) -> Network:
         if self.where == "all" and backbone.hidden:

@@ -270,7 +270,9 @@ class NetworkClassifier(UncertaintyClassifier):
             constant = spread <= ROUNDING[array.dtype.itemsize] * np.abs(mean)
         if self.standardise and not np.isfinite(spread).all():  # infinite spreads would make zeros of all values
             row = int(np.abs(array).reshape(len(array), -1).max(axis=1).argmax())
-            raise InputError(f"X: must fit single precision; row {row} is too large for it; scale X down first.")
+            raise InputError(
+                "X", "must fit single precision", f"row {row} is too large for it", "scale X down first", code="size"
+            )
         self.mean_ = mean if self.standardise else np.zeros_like(mean)
         self.spread_ = np.where(constant, 1.0, spread) if self.standardise else np.ones_like(spread)
 
@@ -280,7 +282,9 @@ class NetworkClassifier(UncertaintyClassifier):
             x: Floats = ((array - self.mean_) / self.spread_).astype(np.float32)
         if not np.isfinite(x).all():
             row = int(np.flatnonzero(~np.isfinite(x).reshape(len(x), -1).all(axis=1))[0])
-            raise InputError(f"X: must fit single precision; row {row} is too large for it; scale X down first.")
+            raise InputError(
+                "X", "must fit single precision", f"row {row} is too large for it", "scale X down first", code="size"
+            )
         return x
 
 
@@ -297,12 +301,14 @@ def _check_kinds(estimator: NetworkClassifier) -> None:
     for option in fields(estimator):
         value = getattr(estimator, option.name)
         if option.type is bool and not isinstance(value, (bool, np.bool_)):
-            raise InputError(f"{option.name}: must be True or False; got {value!r}; choose one.")
+            raise InputError(option.name, "must be True or False", f"got {value!r}", "choose one", code="type")
         optional = option.type == float | None and value is None
         number = isinstance(value, Real) and not isinstance(value, bool)
         if option.type in (float, float | None) and not optional and not number:
             default = "None" if option.default is None else f"{option.default:g}"
-            raise InputError(f"{option.name}: must be a number; got {value!r}; the default is {default}.")
+            raise InputError(
+                option.name, "must be a number", f"got {value!r}", f"the default is {default}", code="type"
+            )
 
 
 def _check_common_options(estimator: NetworkClassifier) -> None:
@@ -310,14 +316,30 @@ def _check_common_options(estimator: NetworkClassifier) -> None:
     for name in ("epochs", "batch_size", "patience"):
         check_count(name, getattr(estimator, name))
     if not 0 < estimator.learning_rate < np.inf:
-        raise InputError(f"learning_rate: must be positive; got {estimator.learning_rate!r}; for example 0.001.")
+        raise InputError(
+            "learning_rate", "must be positive", f"got {estimator.learning_rate!r}", "for example 0.001", code="range"
+        )
     if not 0 <= estimator.weight_decay < np.inf:
-        raise InputError(f"weight_decay: must be at least 0; got {estimator.weight_decay!r}; 0 leaves weights alone.")
+        raise InputError(
+            "weight_decay",
+            "must be at least 0",
+            f"got {estimator.weight_decay!r}",
+            "0 leaves weights alone",
+            code="range",
+        )
     if not 0 < estimator.validation_fraction < 1:
         raise InputError(
-            f"validation_fraction: must lie between 0 and 1; got {estimator.validation_fraction!r}; for example 0.1."
+            "validation_fraction",
+            "must lie between 0 and 1",
+            f"got {estimator.validation_fraction!r}",
+            "for example 0.1",
+            code="range",
         )
     if estimator.parallel not in ("auto", "stacked", "processes", "sequential"):
         raise InputError(
-            f'parallel: must be "auto", "stacked", "processes" or "sequential"; got {estimator.parallel!r}; choose one.'
+            "parallel",
+            'must be "auto", "stacked", "processes" or "sequential"',
+            f"got {estimator.parallel!r}",
+            "choose one",
+            code="type",
         )

@@ -113,7 +113,11 @@ def build_method(name: str, /, **params: Any) -> Any:
     for option in options:
         if option not in known:
             raise InputError(
-                f"{option}: is no option of {name}; its options are {', '.join(known)}{_near(option, known)}."
+                option,
+                f"is no option of {name}",
+                "",
+                f"its options are {', '.join(known)}{_near(option, known)}",
+                code="choice",
             )
     return chosen(**options)
 
@@ -121,7 +125,13 @@ def build_method(name: str, /, **params: Any) -> Any:
 def method_class(name: str) -> Any:
     """The class of a method by its name; see `build_method`."""
     if name not in METHODS:
-        raise InputError(f"method: there is no {name!r}; known are {', '.join(METHODS)}{_near(name, list(METHODS))}.")
+        raise InputError(
+            "method",
+            f"there is no {name!r}",
+            "",
+            f"known are {', '.join(METHODS)}{_near(name, list(METHODS))}",
+            code="choice",
+        )
     info = METHODS[name]
     return load_class(info.module, info.class_name)
 

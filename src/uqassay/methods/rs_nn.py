@@ -89,11 +89,13 @@ class RSNN(NetworkClassifier):
 
     def _check_options(self) -> None:
         if not isinstance(self.n_sets, (int, np.integer)) or isinstance(self.n_sets, bool) or self.n_sets < 0:
-            raise InputError(f"n_sets: must be a whole number from 0 up; got {self.n_sets!r}; for example 20.")
+            raise InputError(
+                "n_sets", "must be a whole number from 0 up", f"got {self.n_sets!r}", "for example 20", code="range"
+            )
         for name in ("negative_weight", "sum_weight"):
             value = getattr(self, name)
             if not 0 <= value < np.inf:
-                raise InputError(f"{name}: must be at least 0; got {value!r}; for example 0.001.")
+                raise InputError(name, "must be at least 0", f"got {value!r}", "for example 0.001", code="range")
 
     def _before_training(self, x: NDArray[np.float32], y: NDArray[np.int64]) -> None:
         if self.focal_sets is not None:
@@ -179,8 +181,11 @@ def given_family(focal_sets: Sequence[Iterable[int]] | NDArray[Any], n_classes: 
     if not alone.all():
         missing = int(np.flatnonzero(~alone)[0])
         raise InputError(
-            f"focal_sets: must hold every class alone, so that each can be predicted; class {missing} is missing; "
-            f"add [{missing}]."
+            "focal_sets",
+            "must hold every class alone, so that each can be predicted",
+            f"class {missing} is missing",
+            f"add [{missing}]",
+            code="missing",
         )
     return sets
 

@@ -75,14 +75,28 @@ def fit_together(
     """
     if len(estimators) != len(datasets):
         raise InputError(
-            f"datasets: needs one (X, y) for each of the {len(estimators)} estimators; got {len(datasets)}; repeat shared data."
+            "datasets",
+            f"needs one (X, y) for each of the {len(estimators)} estimators",
+            f"got {len(datasets)}",
+            "repeat shared data",
+            code="missing",
         )
     if len({id(estimator) for estimator in estimators}) < len(estimators):
-        raise InputError("estimators: each must be an object of its own; one occurs twice; use sklearn.base.clone.")
+        raise InputError(
+            "estimators",
+            "each must be an object of its own",
+            "one occurs twice",
+            "use sklearn.base.clone",
+            code="duplicate",
+        )
     for estimator in estimators:
         if not isinstance(estimator, NetworkClassifier):
             raise InputError(
-                f"estimators: must be methods with networks; got {type(estimator).__name__}; fit such a one by itself."
+                "estimators",
+                "must be methods with networks",
+                f"got {type(estimator).__name__}",
+                "fit such a one by itself",
+                code="type",
             )
     groups: dict[tuple[Any, ...], list[_Started]] = {}
     for estimator, (X, y) in zip(estimators, datasets, strict=True):

@@ -200,8 +200,11 @@ class _Stack:
             tensor.grad = None
         if not all(torch.isfinite(p).all() for p in self.network.parameters()):
             raise InputError(
-                f"learning_rate: the training overflowed at {self.training.learning_rate:g}; "
-                "scale X to about unit variance or lower the rate."
+                "learning_rate",
+                f"the training overflowed at {self.training.learning_rate:g}",
+                "",
+                "scale X to about unit variance or lower the rate",
+                code="undefined",
             )
         return [
             Trained(int(n), int(best), tuple(losses))
@@ -221,11 +224,18 @@ class _Stack:
         """A backbone that refuses a batch of one, which was asked for or is all there is."""
         if self.training.batch_size == 1:
             return InputError(
-                f"batch_size: must be at least 2, for the backbone refuses a single instance ({reason}); got 1; raise it."
+                "batch_size",
+                f"must be at least 2, for the backbone refuses a single instance ({reason})",
+                "got 1",
+                "raise it",
+                code="range",
             )
         return InputError(
-            f"X: must leave at least 2 instances to train on, for the backbone refuses a single one ({reason}); got 1; "
-            "give more, or a smaller validation_fraction."
+            "X",
+            f"must leave at least 2 instances to train on, for the backbone refuses a single one ({reason})",
+            "got 1",
+            "give more, or a smaller validation_fraction",
+            code="range",
         )
 
     def _end_epoch(self, ended: Sequence[int], x: Tensor, y: Tensor, loss: Loss) -> None:

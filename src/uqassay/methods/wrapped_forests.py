@@ -123,8 +123,11 @@ class Bagging(_SklearnMembers):
     def _new_ensemble(self, seed: int) -> BaggingClassifier:
         if self.estimator is not None and not hasattr(self.estimator, "predict_proba"):
             raise InputError(
-                f"estimator: must have predict_proba; got {type(self.estimator).__name__}; "
-                "use a classifier that states probabilities."
+                "estimator",
+                "must have predict_proba",
+                f"got {type(self.estimator).__name__}",
+                "use a classifier that states probabilities",
+                code="undefined",
             )
         base = None if self.estimator is None else clone(self.estimator)
         return BaggingClassifier(base, n_estimators=self.n_members, n_jobs=self.n_jobs, random_state=seed)

@@ -53,7 +53,9 @@ def lower_envelope(distance: ArrayLike, nonspecificity: ArrayLike) -> tuple[Winn
     """
     d, ns = _lines(distance, nonspecificity)
     if not np.isfinite(d).any():
-        raise InputError("distance: needs at least one model with a finite mean; got none; pass floor > 0.")
+        raise InputError(
+            "distance", "needs at least one model with a finite mean", "got none", "pass floor > 0", code="finite"
+        )
     intervals = []
     at = 0.0
     current = np.flatnonzero(d == d.min())
@@ -102,7 +104,11 @@ def tradeoff_scale(distances: Sequence[Array], kl: Sequence[Array]) -> float:
     top, reference = max(float(np.max(d)) for d in distances), max(float(np.max(k)) for k in kl)
     if not (np.isfinite(top) and np.isfinite(reference) and reference > 0):
         raise InputError(
-            f"distances: scaling λ needs finite maxima and a KL above 0; got {top:g} and {reference:g}; pass floor > 0."
+            "distances",
+            "scaling λ needs finite maxima and a KL above 0",
+            f"got {top:g} and {reference:g}",
+            "pass floor > 0",
+            code="finite",
         )
     return top / reference
 
@@ -139,7 +145,11 @@ def tradeoff_range(abstention_allowed: bool, abstention_cost: float | None = Non
     """
     if not isinstance(abstention_allowed, (bool, np.bool_)):
         raise InputError(
-            f"abstention_allowed: must be True or False; got {abstention_allowed!r}; answer with one of them."
+            "abstention_allowed",
+            "must be True or False",
+            f"got {abstention_allowed!r}",
+            "answer with one of them",
+            code="type",
         )
     if not abstention_allowed:
         return TradeoffRange(
@@ -152,9 +162,11 @@ def tradeoff_range(abstention_allowed: bool, abstention_cost: float | None = Non
     cost = float(abstention_cost) if is_number else np.nan  # type: ignore[arg-type]
     if not 0 <= cost <= 1:
         raise InputError(
-            f"abstention_cost: where abstention is allowed, give its cost divided by that of a mistake, from 0 to 1; "
-            f"got {abstention_cost if is_number else repr(abstention_cost)}; 0.1 says that ten abstentions cost as much as "
-            "one mistake."
+            "abstention_cost",
+            "where abstention is allowed, give its cost divided by that of a mistake, from 0 to 1",
+            f"got {(abstention_cost if is_number else repr(abstention_cost))}",
+            "0.1 says that ten abstentions cost as much as one mistake",
+            code="undefined",
         )
     return TradeoffRange(
         cost / 2,
@@ -168,7 +180,19 @@ def _lines(distance: ArrayLike, nonspecificity: ArrayLike) -> tuple[Array, Array
     d = as_numeric(distance, "distance", ndim=1).astype(np.float64)
     ns = as_numeric(nonspecificity, "nonspecificity", ndim=1).astype(np.float64)
     if d.shape != ns.shape:
-        raise InputError(f"nonspecificity: needs one value for each of the {len(d)} models; got {len(ns)}; align them.")
+        raise InputError(
+            "nonspecificity",
+            f"needs one value for each of the {len(d)} models",
+            f"got {len(ns)}",
+            "align them",
+            code="mismatch",
+        )
     if np.isnan(d).any() or not np.isfinite(ns).all():
-        raise InputError("distance, nonspecificity: must not hold nan, nor nonspecificity inf; drop such models first.")
+        raise InputError(
+            "distance, nonspecificity",
+            "must not hold nan, nor nonspecificity inf",
+            "",
+            "drop such models first",
+            code="finite",
+        )
     return d, ns

@@ -92,9 +92,13 @@ def from_object(
         arrays = {key_of_bare_array(kind, tuple(np.shape(values))): values}
     else:
         raise InputError(
-            "obj: must be a prediction, an array (n, K) or (n, M, K), a mapping with the keys of a file, a distribution, "
-            "or an object with array and sample_axis, alphas, lower_bounds and upper_bounds, mean and var, or probabilities; "
-            f"got {type(obj).__name__}; pass its arrays in a mapping such as {{'probs': …}}."
+            "obj",
+            "must be a prediction, an array (n, K) or (n, M, K), a mapping with the keys of a "
+            "file, a distribution, or an object with array and sample_axis, alphas, lower_bounds "
+            "and upper_bounds, mean and var, or probabilities",
+            f"got {type(obj).__name__}",
+            "pass its arrays in a mapping such as {'probs': …}",
+            code="type",
         )
     axis = 1 if member_axis is None else member_axis
     return prediction_from_arrays(arrays | carried, kind=kind, member_axis=axis, normalise=normalise)
@@ -155,14 +159,20 @@ def from_laplace(
     """
     if not callable(getattr(model, "predictive_samples", None)):
         raise InputError(
-            f"model: must offer predictive_samples, as models of laplace-torch do; got {type(model).__name__}; "
-            "pass what it predicts to from_object."
+            "model",
+            "must offer predictive_samples, as models of laplace-torch do",
+            f"got {type(model).__name__}",
+            "pass what it predicts to from_object",
+            code="undefined",
         )
     likelihood = getattr(model, "likelihood", "classification")
     if likelihood != "classification":
         raise InputError(
-            f"model: must be a classifier; got one with likelihood {getattr(likelihood, 'value', likelihood)!r}; "
-            'fit it with likelihood="classification".'
+            "model",
+            "must be a classifier",
+            f"got one with likelihood {getattr(likelihood, 'value', likelihood)!r}",
+            'fit it with likelihood="classification"',
+            code="type",
         )
     options = {"pred_type": pred_type, "generator": generator}
     chosen = {name: value for name, value in options.items() if value is not None}
@@ -177,8 +187,12 @@ def _stated_by_attributes(obj: Any) -> dict[str, Any] | None:
     for exact, approximate in (("nominal", "radius"), ("alphas", "threshold")):
         if _value(obj, exact) is not None and _value(obj, approximate) is not None:
             raise InputError(
-                f"obj: {type(obj).__name__} is a set around {exact} limited by its {approximate}, which no kind "
-                "states exactly; use Intervals(obj.lower(), obj.upper()) for the smallest box around it."
+                "obj",
+                f"{type(obj).__name__} is a set around {exact} limited by its {approximate}, which no "
+                "kind states exactly",
+                "",
+                "use Intervals(obj.lower(), obj.upper()) for the smallest box around it",
+                code="undefined",
             )
     held = next((value for name in ("array", "tensor") if (value := _value(obj, name)) is not None), None)
     axis = next((value for name in ("sample_axis", "sample_dim") if (value := _value(obj, name)) is not None), None)
@@ -200,8 +214,11 @@ def _sample(obj: Any, held: Any, axis: int) -> dict[str, Any]:
     for key, values in arrays.items():
         if values.ndim != 3:
             raise InputError(
-                f"obj: samples must be distributions over classes, (n, M, K) in any order; got {key} of shape "
-                f"{values.shape}; keep the axis of the instances, and give probabilities rather than sampled labels."
+                "obj",
+                "samples must be distributions over classes, (n, M, K) in any order",
+                f"got {key} of shape {values.shape}",
+                "keep the axis of the instances, and give probabilities rather than sampled labels",
+                code="shape",
             )
     arrays = {key: np.moveaxis(values, axis, 1) for key, values in arrays.items()}
     weights = _value(obj, "weights")

@@ -90,8 +90,11 @@ class Prediction(ABC):
             For intervals and masses, whose sets are not given by points.
         """
         raise InputError(
-            f'over: {type(self).__name__} is not given by points, so it has no hull; use over="box", '
-            "or Vertices from credal.box_vertices or credal.permutation_vertices."
+            "over",
+            f"{type(self).__name__} is not given by points, so it has no hull",
+            "",
+            'use over="box", or Vertices from credal.box_vertices or credal.permutation_vertices',
+            code="missing",
         )
 
     def sample(self, n: int, rng: Any = None) -> Array:
@@ -103,8 +106,11 @@ class Prediction(ABC):
             For kinds that say nothing about which distributions are more likely.
         """
         raise InputError(
-            f"sample: {type(self).__name__} is a set without a distribution over it, so nothing can be drawn from it; "
-            "use Members, Dirichlet or GaussianLogits."
+            "sample",
+            f"{type(self).__name__} is a set without a distribution over it, so nothing can be drawn from it",
+            "",
+            "use Members, Dirichlet or GaussianLogits",
+            code="undefined",
         )
 
     def credal(self) -> "Prediction":
@@ -159,7 +165,13 @@ class Prediction(ABC):
             return self.class_names.index(k)
         if isinstance(k, (int, np.integer)) and not isinstance(k, bool) and 0 <= k < self.n_classes:
             return int(k)
-        raise InputError(f"k: must be a class, 0 … {self.n_classes - 1}{known}; got {k!r}; name a class that there is.")
+        raise InputError(
+            "k",
+            f"must be a class, 0 … {self.n_classes - 1}{known}",
+            f"got {k!r}",
+            "name a class that there is",
+            code="type",
+        )
 
     def for_each_chunk(self, work: Callable[[slice, Self], None], bytes_per_row: int, *, chunk_bytes: int) -> None:
         """Call ``work(rows, part)`` for consecutive parts of the instances, on as many threads as there are cores.
@@ -196,23 +208,31 @@ class Prediction(ABC):
         chosen: Any = rows if isinstance(rows, slice) else np.asarray(rows, dtype=None if np.size(rows) else np.int64)
         if isinstance(rows, tuple) or (isinstance(chosen, np.ndarray) and chosen.ndim != 1):
             raise InputError(
-                "rows: must be a number, a slice or a one-dimensional selection of instances; "
-                f"got {'several axes' if isinstance(rows, tuple) else f'shape {chosen.shape}'}; index the arrays themselves."
+                "rows",
+                "must be a number, a slice or a one-dimensional selection of instances",
+                f"got {('several axes' if isinstance(rows, tuple) else f'shape {chosen.shape}')}",
+                "index the arrays themselves",
+                code="shape",
             )
         if isinstance(chosen, np.ndarray) and chosen.dtype == bool and chosen.shape != (self.n_instances,):
             raise InputError(
-                f"rows: a boolean selection needs one value for each of the {self.n_instances} instances; "
-                f"got shape {chosen.shape}; build it from an array of that length."
+                "rows",
+                f"a boolean selection needs one value for each of the {self.n_instances} instances",
+                f"got shape {chosen.shape}",
+                "build it from an array of that length",
+                code="mismatch",
             )
         numbers = np.arange(self.n_instances) if self.row_numbers is None else self.row_numbers
         try:
             numbers = numbers[chosen]
         except IndexError as problem:
             raise InputError(
-                f"rows: must lie in 0 … {self.n_instances - 1}; {problem}; check the selection."
+                "rows", f"must lie in 0 … {self.n_instances - 1}", f"{problem}", "check the selection", code="range"
             ) from problem
         if numbers.size == 0:
-            raise InputError("rows: must select at least one instance; got none; check the selection.")
+            raise InputError(
+                "rows", "must select at least one instance", "got none", "check the selection", code="empty"
+            )
         # built without __post_init__: what was validated once is not walked through again
         part = object.__new__(type(self))
         for f in fields(self):
@@ -275,12 +295,21 @@ class Prediction(ABC):
             names = tuple(str(c) for c in self.class_names)
             if len(names) != self.n_classes:
                 raise InputError(
-                    f"class_names: needs one name for each of the {self.n_classes} classes; got {len(names)}; "
-                    "give them in the order of the last axis."
+                    "class_names",
+                    f"needs one name for each of the {self.n_classes} classes",
+                    f"got {len(names)}",
+                    "give them in the order of the last axis",
+                    code="missing",
                 )
             if len(set(names)) < len(names):
                 twice = Counter(names).most_common(1)[0][0]
-                raise InputError(f"class_names: must differ from each other; {twice!r} occurs twice; rename one.")
+                raise InputError(
+                    "class_names",
+                    "must differ from each other",
+                    f"{twice!r} occurs twice",
+                    "rename one",
+                    code="duplicate",
+                )
             object.__setattr__(self, "class_names", names)
         for name in ("ids", "groups"):
             value = getattr(self, name)
@@ -288,8 +317,11 @@ class Prediction(ABC):
                 array = np.asarray(value)
                 if array.shape != (n,):
                     raise InputError(
-                        f"{name}: needs one value for each of the {n} instances; got shape {array.shape}; "
-                        "give them in the order of the rows."
+                        name,
+                        f"needs one value for each of the {n} instances",
+                        f"got shape {array.shape}",
+                        "give them in the order of the rows",
+                        code="mismatch",
                     )
                 object.__setattr__(self, name, array)
         if self.ids is not None:
@@ -297,7 +329,11 @@ class Prediction(ABC):
             if len(counts) != n:
                 value, count = counts.most_common(1)[0]
                 raise InputError(
-                    f"ids: must be unique; {value!r} occurs {count} times; drop the duplicates or leave ids out."
+                    "ids",
+                    "must be unique",
+                    f"{value!r} occurs {count} times",
+                    "drop the duplicates or leave ids out",
+                    code="type",
                 )
 
 
@@ -310,7 +346,11 @@ def as_prediction(value: Any, name: str = "prediction") -> Prediction:
     if isinstance(value, Prediction) or hasattr(value, "upper_probs"):
         return value
     raise InputError(
-        f"{name}: must be a prediction; got {type(value).__name__}; wrap it, for example uq.Point(probs) or uq.Members(probs)."
+        name,
+        "must be a prediction",
+        f"got {type(value).__name__}",
+        "wrap it, for example uq.Point(probs) or uq.Members(probs)",
+        code="type",
     )
 
 
@@ -319,8 +359,11 @@ def take_probabilities(values: Any, name: str, ndim: int) -> NDArray[Any]:
     array = as_numeric(values, name)
     if array.ndim == 1 and ndim == 2:
         raise InputError(
-            f"{name}: must be (n, K), one column per class; got shape {array.shape}; probabilities of one class "
-            "go through Members.from_binary or Point.from_binary."
+            name,
+            "must be (n, K), one column per class",
+            f"got shape {array.shape}",
+            "probabilities of one class go through Members.from_binary or Point.from_binary",
+            code="shape",
         )
     return as_numeric(array, name, ndim=ndim)
 
@@ -333,8 +376,11 @@ def normalised(array: NDArray[Any], name: str) -> NDArray[Any]:
         broken = ~(np.isfinite(values) & (values >= 0)).all(axis=-1) | ~(totals[..., 0] > 0)
         row = int(np.argwhere(broken)[0][0])
         raise InputError(
-            f"{name}: normalise=True needs finite, non-negative rows with a positive sum; row {row} breaks this; "
-            "use Point.from_logits if these are logits, or drop such rows."
+            name,
+            "normalise=True needs finite, non-negative rows with a positive sum",
+            f"row {row} breaks this",
+            "use Point.from_logits if these are logits, or drop such rows",
+            code="finite",
         )
     return values / totals
 

@@ -54,8 +54,11 @@ class Dirichlet(Drawn):
         if (alpha < LEAST_ALPHA).any():
             row, column = np.argwhere(alpha < LEAST_ALPHA)[0]
             raise InputError(
-                f"alpha: concentrations must be positive (at least {LEAST_ALPHA:g}); row {row} holds "
-                f"{float(alpha[row, column]):g} at [{row}, {column}]; give evidence + 1, or add a prior."
+                "alpha",
+                f"concentrations must be positive (at least {LEAST_ALPHA:g})",
+                f"row {row} holds {float(alpha[row, column]):g} at [{row}, {column}]",
+                "give evidence + 1, or add a prior",
+                code="range",
             )
         self._set("alpha", alpha)
         self._check_draws()

@@ -37,16 +37,21 @@ def arrays_of_distribution(obj: Any, *, member_axis: int | None) -> dict[str, An
     family = next((cls.__name__ for cls in type(obj).__mro__ if cls.__name__ in _FAMILIES), None)
     if family is None:
         raise InputError(
-            f"obj: a distribution must be one of {', '.join(_FAMILIES)}; got {type(obj).__name__}; "
-            "give its class probabilities as an array."
+            "obj",
+            f"a distribution must be one of {', '.join(_FAMILIES)}",
+            f"got {type(obj).__name__}",
+            "give its class probabilities as an array",
+            code="choice",
         )
     arrays = _FAMILIES[family](obj)
     for key, values in arrays.items():
         if key != "alpha" and np.ndim(values) == 3 and member_axis is None:
             raise InputError(
-                f"member_axis: is needed where a distribution's batch has two axes, instances and members; got {key} of "
-                f"shape {tuple(values.shape)} from a {family}; pass member_axis=0 where the samples come first, "
-                "as PyTorch and GPyTorch stack them."
+                "member_axis",
+                "is needed where a distribution's batch has two axes, instances and members",
+                f"got {key} of shape {tuple(values.shape)} from a {family}",
+                "pass member_axis=0 where the samples come first, as PyTorch and GPyTorch stack them",
+                code="shape",
             )
     return arrays
 
@@ -71,9 +76,12 @@ def _multivariate_normal(obj: Any) -> dict[str, Any]:
     """Mean and variance (…, K), where the logits of an instance are independent of each other."""
     if hasattr(obj, "lazy_covariance_matrix") and not hasattr(obj, "num_tasks"):
         raise InputError(
-            f"obj: the {type(obj).__name__} of GPyTorch states a covariance between instances, and its batch does not say "
-            f"what it holds; got mean of shape {tuple(obj.mean.shape)}; where the batch holds the classes, pass "
-            "MultitaskMultivariateNormal.from_batch_mvn(obj)."
+            "obj",
+            f"the {type(obj).__name__} of GPyTorch states a covariance between instances, and its "
+            "batch does not say what it holds",
+            f"got mean of shape {tuple(obj.mean.shape)}",
+            "where the batch holds the classes, pass MultitaskMultivariateNormal.from_batch_mvn(obj)",
+            code="shape",
         )
     # GPyTorch's tasks are the classes; what instances have in common is no matter here
     each = obj.to_data_independent_dist(jitter_val=0.0) if hasattr(obj, "num_tasks") else obj
@@ -82,8 +90,11 @@ def _multivariate_normal(obj: Any) -> dict[str, Any]:
     between = np.abs(as_numeric(each.covariance_matrix, "covariance")) * ~np.eye(scale.shape[-1], dtype=bool)
     if (between > tolerance_of(variance) * scale[..., :, None] * scale[..., None, :]).any():
         raise InputError(
-            f"obj: GaussianLogits are independent across classes; got a {type(obj).__name__} with covariances up to "
-            f"{float(between.max()):.3g}; draw from it, Members.from_logits(obj.sample(torch.Size([100])), member_axis=0)."
+            "obj",
+            "GaussianLogits are independent across classes",
+            f"got a {type(obj).__name__} with covariances up to {float(between.max()):.3g}",
+            "draw from it, Members.from_logits(obj.sample(torch.Size([100])), member_axis=0)",
+            code="range",
         )
     return {"mean": obj.mean, "variance": variance}
 

@@ -66,11 +66,21 @@ class Drawn(Prediction):
     def _check_draws(self) -> None:
         check_draws(self.n_draws, "n_draws")
         if not isinstance(self.seed, (int, np.integer)) or self.seed < 0:
-            raise InputError(f"seed: must be a whole number ≥ 0; got {self.seed!r}; it is kept with the prediction.")
+            raise InputError(
+                "seed",
+                "must be a whole number ≥ 0",
+                f"got {self.seed!r}",
+                "it is kept with the prediction",
+                code="type",
+            )
         shape = (self.n_instances, self.n_draws, self.n_classes)
         if self.drawn is not None and np.shape(self.drawn) != shape:
             raise InputError(
-                f"drawn: must have the shape {shape}; got {np.shape(self.drawn)}; use with_draws() to make it."
+                "drawn",
+                f"must have the shape {shape}",
+                f"got {np.shape(self.drawn)}",
+                "use with_draws() to make it",
+                code="shape",
             )
 
     def _draw(
@@ -86,4 +96,4 @@ class Drawn(Prediction):
 def check_draws(n: Any, name: str) -> None:
     """Refuse a number of draws that is no whole number, or below one."""
     if not isinstance(n, (int, np.integer)) or n < 1:
-        raise InputError(f"{name}: needs at least one draw, a whole number; got {n!r}; 100 is usual.")
+        raise InputError(name, "needs at least one draw, a whole number", f"got {n!r}", "100 is usual", code="empty")

@@ -40,7 +40,13 @@ def read_fd_shifts(path: Path, contents: Contents) -> Contents:
     """
     if len(contents.arrays) != 1:
         found = shown_keys(contents.arrays)
-        raise InputError(f"kind: 'fd-shifts' needs a file with the one array arr_0; found {found}; leave kind out.")
+        raise InputError(
+            "kind",
+            "'fd-shifts' needs a file with the one array arr_0",
+            f"found {found}",
+            "leave kind out",
+            code="missing",
+        )
     stored = next(iter(contents.arrays.values()))
     key = "probs" if path.name.startswith("raw_output") else "logits"
     if len(stored.shape) == 3:  # (N, C, M) → (N, M, C)
@@ -51,8 +57,11 @@ def read_fd_shifts(path: Path, contents: Contents) -> Contents:
         return Contents({key: moved})
     if len(stored.shape) != 2 or stored.shape[1] < 4:
         raise InputError(
-            "arr_0: must be (N, C + 2) with C logits, the label and the index of the data set, or (N, C, M); "
-            f"got shape {stored.shape}; leave kind out or rename the file."
+            "arr_0",
+            "must be (N, C + 2) with C logits, the label and the index of the data set, or (N, C, M)",
+            f"got shape {stored.shape}",
+            "leave kind out or rename the file",
+            code="shape",
         )
 
     @cache
@@ -74,8 +83,11 @@ def _whole_column(values: NDArray[Any], name: str) -> NDArray[np.int64]:
     if broken.any():
         row = int(np.flatnonzero(broken)[0])
         raise InputError(
-            f"arr_0: its last two columns must be whole numbers, the label and the index of the data set; "
-            f"row {row} holds {float(wide[row]):g} as {name}; rename the file if it holds something else."
+            "arr_0",
+            "its last two columns must be whole numbers, the label and the index of the data set",
+            f"row {row} holds {float(wide[row]):g} as {name}",
+            "rename the file if it holds something else",
+            code="type",
         )
     return wide.astype(np.int64)
 

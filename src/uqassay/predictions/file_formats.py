@@ -119,8 +119,11 @@ def _npy_header(stream: Any) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
 def _refuse_objects(dtype: np.dtype[Any], name: str) -> None:
     if dtype.hasobject:
         raise InputError(
-            f"{name}: holds pickled Python objects, which are never loaded; "
-            "save numbers or text alone, for example by .astype(float) or .astype(str)."
+            name,
+            "holds pickled Python objects, which are never loaded",
+            "",
+            "save numbers or text alone, for example by .astype(float) or .astype(str)",
+            code="unreadable",
         )
 
 
@@ -139,7 +142,9 @@ def _read_member(path: Path, info: zipfile.ZipInfo) -> NDArray[Any]:
         _refuse_objects(dtype, info.filename.removesuffix(".npy"))
         header_bytes = stream.tell()
         if math.prod(shape) * dtype.itemsize != info.file_size - header_bytes:  # before memory is set aside for it
-            raise InputError(f"{info.filename}: its size does not fit its shape {shape}; write the file again.")
+            raise InputError(
+                info.filename, f"its size does not fit its shape {shape}", "", "write the file again", code="unreadable"
+            )
         if info.compress_type == zipfile.ZIP_STORED and info.file_size - header_bytes >= MAP_BYTES:
             offset = _member_offset(path, info) + header_bytes
             return np.memmap(path, dtype, "r", offset, shape, "F" if columns_first else "C")
@@ -191,7 +196,7 @@ def write_safetensors(path: Path, arrays: Arrays) -> None:
 
 def _map_tensor(path: Path, offset: int, shape: tuple[int, ...], dtype: str) -> NDArray[Any]:
     if dtype not in _SAFETENSORS_TYPES:
-        raise InputError(f"dtype: {dtype} has no NumPy counterpart; save the tensor as float32.")
+        raise InputError("dtype", f"{dtype} has no NumPy counterpart", "", "save the tensor as float32", code="missing")
     stored = np.dtype(_SAFETENSORS_TYPES[dtype])
     count = math.prod(shape)
     if dtype != "BF16" and count * stored.itemsize >= MAP_BYTES:
@@ -241,8 +246,12 @@ def read_pt(path: Path) -> Contents:
             held = torch.load(path, map_location="cpu", weights_only=True, mmap=zipfile.is_zipfile(path))
     except UnpicklingError as problem:
         raise InputError(
-            "pt: the file is damaged or holds pickled objects other than tensors, numbers, text, lists and "
-            "dictionaries, which are never loaded; save a dictionary of tensors, torch.save({'probs': probs}, path)."
+            "pt",
+            "the file is damaged or holds pickled objects other than tensors, numbers, text, "
+            "lists and dictionaries, which are never loaded",
+            "",
+            "save a dictionary of tensors, torch.save({'probs': probs}, path)",
+            code="unreadable",
         ) from problem
     if not isinstance(held, dict):
         return Contents({"array": _torch_value(held)}, bare=True)

@@ -127,7 +127,9 @@ def _sizes(contents: Contents, kind: str | None, member_axis: int) -> dict[str, 
         form = choose_form(contents.arrays, kind)
         shape = contents.arrays[FORMS[form].keys[0]].shape
     if len(shape) not in (2, 3):
-        raise InputError(f"{FORMS[form].keys[0]}: must have two or three axes; got shape {shape}; reshape it.")
+        raise InputError(
+            FORMS[form].keys[0], "must have two or three axes", f"got shape {shape}", "reshape it", code="shape"
+        )
     by_member = form in ("probs", "logits", "gaussian-logits") and len(shape) == 3
     n_instances = shape[1] if by_member and member_axis % 3 == 0 else shape[0]
     sizes: dict[str, Any] = {"kind": form, "n_instances": n_instances, "n_classes": shape[-1]}

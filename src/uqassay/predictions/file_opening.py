@@ -38,12 +38,19 @@ def format_of(path: Path) -> Format:
     suffix = path.suffix.lower()
     if suffix in PICKLES:
         raise FileFormatError(
-            f"extension: {suffix} files are pickles, which can run any code and are never loaded; "
-            "save the arrays as .npz, for example np.savez(path, probs=probs)."
+            "extension",
+            f"{suffix} files are pickles, which can run any code and are never loaded",
+            "",
+            "save the arrays as .npz, for example np.savez(path, probs=probs)",
+            code="unreadable",
         )
     if suffix not in FORMATS:
         raise FileFormatError(
-            f"extension: must be one of {', '.join(FORMATS)}; got {suffix or 'none'!r}; convert or rename the file."
+            "extension",
+            f"must be one of {', '.join(FORMATS)}",
+            f"got {suffix or 'none'!r}",
+            "convert or rename the file",
+            code="choice",
         )
     return FORMATS[suffix]
 
@@ -54,9 +61,11 @@ def open_contents(path: Path, kind: str | None = None) -> Contents:
     check_exists(path)
     if path.is_dir() != (path.suffix.lower() == ".zarr"):
         found, wanted = ("a folder", "a file") if path.is_dir() else ("a file", "a folder")
-        raise FileFormatError(f"path: is {found}, and {path.suffix} must be {wanted}; check the path.")
+        raise FileFormatError(
+            "path", f"is {found}, and {path.suffix} must be {wanted}", "", "check the path", code="type"
+        )
     if path.is_file() and path.stat().st_size == 0:
-        raise FileFormatError("size: the file is empty (0 bytes); write it again.")
+        raise FileFormatError("size", "the file is empty (0 bytes)", "", "write it again", code="empty")
     contents = read(path)
     if asks_fd_shifts(kind) or fd_shifts.is_fd_shifts(path, contents):
         return fd_shifts.read_fd_shifts(path, contents)
@@ -73,9 +82,9 @@ def check_exists(path: Path) -> None:
         what = f"there is no such file in {path.absolute().parent}"
         if os.path.islink(path):
             what = "is a symbolic link that leads to no file"
-        raise FileFormatError(f"path: {what}; check the path.") from problem
+        raise FileFormatError("path", what, "", "check the path", code="undefined") from problem
     if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
-        raise FileFormatError("path: is a pipe or a device; write it to a file first.")
+        raise FileFormatError("path", "is a pipe or a device", "", "write it to a file first", code="undefined")
 
 
 def asks_fd_shifts(kind: str | None) -> bool:
@@ -90,12 +99,12 @@ def problems_named(path: Path, done: str = "read") -> Iterator[None]:
         yield
     except InputError as problem:
         message = " ".join(str(problem).split())  # names from a file may hold line breaks
-        raise FileFormatError(f"{path.name}: {message}") from problem
+        raise FileFormatError(path.name, message, code="undefined") from problem
     except (UqassayError, MemoryError):
         raise
     except PermissionError as problem:
         raise FileFormatError(
-            f"{path.name}: may not be {done}; check the permissions of {path.absolute()}."
+            path.name, f"may not be {done}", "", f"check the permissions of {path.absolute()}", code="undefined"
         ) from problem
     except Exception as problem:  # whatever a damaged file makes its reader raise
         reason = str(problem).strip().partition("\n")[0].split(". ")[0].rstrip(".")
@@ -104,4 +113,6 @@ def problems_named(path: Path, done: str = "read") -> Iterator[None]:
             remedy = "it is damaged, incomplete or of another kind, so write it again"
         else:
             remedy = "an older file of that name is as it was; choose another format or folder"
-        raise FileFormatError(f"{path.name}: cannot be {done} as {path.suffix} ({reason}); {remedy}.") from problem
+        raise FileFormatError(
+            path.name, f"cannot be {done} as {path.suffix} ({reason})", "", remedy, code="undefined"
+        ) from problem

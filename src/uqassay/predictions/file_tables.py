@@ -70,7 +70,13 @@ def _csv_header(path: Path) -> list[str]:
     with path.open(newline="", encoding="utf-8-sig") as stream:
         header = next(csv.reader(stream), [])
     if not header:
-        raise InputError("header: the first line must name the columns; it is empty; name them proba_0, proba_1, ….")
+        raise InputError(
+            "header",
+            "the first line must name the columns",
+            "it is empty",
+            "name them proba_0, proba_1, …",
+            code="empty",
+        )
     # spaces at the end of the name of a class belong to it, as do those in every cell of text
     return [name.lstrip() if name.lstrip().startswith(PREFIX) else name.strip() for name in header]
 
@@ -94,7 +100,9 @@ def _csv_numbers(path: Path, header: Sequence[str], columns: Sequence[int]) -> N
     lines = _csv_lines(path)
     first = next(lines, None)
     if first is None:
-        raise InputError("rows: at least one is needed below the header; found none; check the file.")
+        raise InputError(
+            "rows", "at least one is needed below the header", "found none", "check the file", code="empty"
+        )
     try:
         return np.loadtxt(
             chain([first], lines),
@@ -196,7 +204,9 @@ def _parquet_numbers(path: Path, names: Sequence[str]) -> NDArray[Any]:
     columns = [table.column(name).to_numpy() for name in names]
     for name, column in zip(names, columns, strict=True):
         if column.dtype.kind not in "fiu":
-            raise InputError(f"{name}: must hold numbers; got {table.schema.field(name).type}; convert that column.")
+            raise InputError(
+                name, "must hold numbers", f"got {table.schema.field(name).type}", "convert that column", code="type"
+            )
     return np.stack(columns, axis=1)
 
 
@@ -204,7 +214,13 @@ def _parquet_column(path: Path, name: str) -> NDArray[Any]:
     parquet = optional_package("pyarrow.parquet", "files", "reading .parquet")
     column = parquet.read_table(path, columns=[name]).column(name)
     if column.null_count:
-        raise InputError(f"{name}: must have a value in every row; {column.null_count} are missing; fill or drop them.")
+        raise InputError(
+            name,
+            "must have a value in every row",
+            f"{column.null_count} are missing",
+            "fill or drop them",
+            code="undefined",
+        )
     values = column.to_numpy()
     return np.array(column.to_pylist()) if values.dtype.kind == "O" else values
 
@@ -216,7 +232,13 @@ def table_contents(header: Sequence[str], probs: StoredArray | None, columns: di
     """Give the columns their roles; class names come from the names of the columns."""
     repeated = sorted({name for name in header if header.count(name) > 1})
     if repeated:
-        raise InputError(f"header: names must be unique; {repeated[0]!r} occurs more than once; rename the columns.")
+        raise InputError(
+            "header",
+            "names must be unique",
+            f"{repeated[0]!r} occurs more than once",
+            "rename the columns",
+            code="duplicate",
+        )
     arrays: dict[str, StoredArray] = {}
     if probs is not None:
         arrays["probs"] = probs

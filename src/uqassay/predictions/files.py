@@ -102,8 +102,11 @@ def load(
             if path.suffix.lower() in TABLES and "probs" not in contents.arrays:
                 found = shown_keys(contents.other | contents.arrays)
                 raise InputError(
-                    f"columns: proba_0, proba_1, … (or proba_<name of the class>) are needed; found {found}; "
-                    "rename the columns."
+                    "columns",
+                    "proba_0, proba_1, … (or proba_<name of the class>) are needed",
+                    f"found {found}",
+                    "rename the columns",
+                    code="missing",
                 )
             arrays = {key: contents.arrays[key].read() for key in needed_keys(contents.arrays, kind)}
             if contents.notes:
@@ -156,7 +159,11 @@ def load_labels(
         if values.dtype == np.uint64 and values.size and values.max() > np.iinfo(np.int64).max:
             row = int(np.flatnonzero((values > np.iinfo(np.int64).max).reshape(len(values), -1).any(axis=1))[0])
             raise InputError(
-                f"{name}: must be below 2^63; row {row} holds {values[row]}; mark it otherwise or drop it."
+                name,
+                "must be below 2^63",
+                f"row {row} holds {values[row]}",
+                "mark it otherwise or drop it",
+                code="range",
             )
         return labels_as_indices(values, class_names, name)
 
@@ -195,19 +202,26 @@ def save(prediction: Prediction, path: str | os.PathLike[str], *, labels: ArrayL
     path = Path(path)
     if not isinstance(prediction, Prediction):
         raise InputError(
-            f"prediction: must be a prediction such as Point or Members; got {type(prediction).__name__}; "
-            "make one by from_object."
+            "prediction",
+            "must be a prediction such as Point or Members",
+            f"got {type(prediction).__name__}",
+            "make one by from_object",
+            code="type",
         )
     with problems_named(path, "written"):
         write = format_of(path).write
         if not path.parent.is_dir():
-            raise FileFormatError(f"folder: {path.parent} does not exist; create it first.")
+            raise FileFormatError("folder", f"{path.parent} does not exist", "", "create it first", code="missing")
         arrays = arrays_from_prediction(prediction, labels)
         folder = path.suffix.lower() == ".zarr"
         if folder and path.exists() and not any((path / marker).exists() for marker in ZARR_MARKERS):
             what = "a folder" if path.is_dir() else "a file"
             raise FileFormatError(
-                f"path: is {what} that is not a zarr store, so it is not replaced; choose another name."
+                "path",
+                f"is {what} that is not a zarr store, so it is not replaced",
+                "",
+                "choose another name",
+                code="undefined",
             )
         with draft_of(path, folder=folder) as draft:
             write(draft, arrays)
@@ -226,4 +240,10 @@ def _labels_in(contents: Contents, key: str | None) -> tuple[StoredArray, str]:
             return everything[name], name
     found = shown_keys(everything)
     what = "labels or label" if key is None else repr(key)
-    raise InputError(f"key: the file has no {what}; found {found}; give one of them as key, or labels of their own.")
+    raise InputError(
+        "key",
+        f"the file has no {what}",
+        f"found {found}",
+        "give one of them as key, or labels of their own",
+        code="missing",
+    )

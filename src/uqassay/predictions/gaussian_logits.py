@@ -42,12 +42,18 @@ class GaussianLogits(Drawn):
         variance = as_numeric(self.variance, "variance", ndim=(2, 3))
         if mean.shape != variance.shape:
             raise InputError(
-                f"variance: must have the shape of mean, {mean.shape}; got {variance.shape}; give one for every logit."
+                "variance",
+                f"must have the shape of mean, {mean.shape}",
+                f"got {variance.shape}",
+                "give one for every logit",
+                code="shape",
             )
         if mean.ndim == 2:
             mean, variance = mean[:, None, :], variance[:, None, :]
         if mean.shape[1] == 0:
-            raise InputError(f"mean: needs at least one forward pass; got shape {mean.shape}; check the axes.")
+            raise InputError(
+                "mean", "needs at least one forward pass", f"got shape {mean.shape}", "check the axes", code="shape"
+            )
         check_class_count(mean.shape[2], "mean")
         check_rows(mean, "mean", tolerance=0.0, unit_sum=False, low=-np.inf, high=np.inf, remedy="repair such rows")
         check_rows(
@@ -90,7 +96,11 @@ class GaussianLogits(Drawn):
         m = self.mean.shape[1]
         if n < m:
             raise InputError(
-                f"n_draws: needs at least one draw from each of the {m} passes; got {n}; ask for {m} or more."
+                "n_draws",
+                f"needs at least one draw from each of the {m} passes",
+                f"got {n}",
+                f"ask for {m} or more",
+                code="empty",
             )
         return np.arange(n) * m // n
 

@@ -44,7 +44,11 @@ class Intervals(Prediction):
         upper = take_probabilities(self.upper, "upper", 2)
         if lower.shape != upper.shape:
             raise InputError(
-                f"upper: must have the shape of lower, {lower.shape}; got {upper.shape}; give both bounds of every class."
+                "upper",
+                f"must have the shape of lower, {lower.shape}",
+                f"got {upper.shape}",
+                "give both bounds of every class",
+                code="shape",
             )
         check_class_count(lower.shape[1], "lower")
         tolerance = max(tolerances)
@@ -98,8 +102,11 @@ def _check_bounds(lower: NDArray[Any], upper: NDArray[Any], tolerance: float) ->
         if crossed.any():
             row, c = np.argwhere(crossed)[0]
             raise InputError(
-                f"lower: must not exceed upper; row {rows.start + row} has lower {l[row, c]:.6g} > upper {u[row, c]:.6g} "
-                f"for class {c}; swap or repair the bounds."
+                "lower",
+                "must not exceed upper",
+                f"row {rows.start + row} has lower {l[row, c]:.6g} > upper {u[row, c]:.6g} for class {c}",
+                "swap or repair the bounds",
+                code="undefined",
             )
         for sums, sign, rule in (
             (l.sum(axis=1), 1, "lower: the lower bounds of a row must sum to at most 1"),

@@ -83,8 +83,11 @@ class Masses(Prediction):
         sets = as_focal_sets(focal_sets, n_classes)
         if masses.shape[1] != len(sets):
             raise InputError(
-                f"masses: needs one column for each of the {len(sets)} focal sets; got {masses.shape[1]}; "
-                "check that masses and focal_sets belong together."
+                "masses",
+                f"needs one column for each of the {len(sets)} focal sets",
+                f"got {masses.shape[1]}",
+                "check that masses and focal_sets belong together",
+                code="mismatch",
             )
         check_class_count(sets.shape[1], "focal_sets")
         check_rows(
@@ -124,8 +127,11 @@ class Masses(Prediction):
         sets = as_focal_sets(focal_sets, n_classes)
         if values.shape[1] != len(sets):
             raise InputError(
-                f"beliefs: needs one column for each of the {len(sets)} focal sets; got {values.shape[1]}; "
-                "check that beliefs and focal_sets belong together."
+                "beliefs",
+                f"needs one column for each of the {len(sets)} focal sets",
+                f"got {values.shape[1]}",
+                "check that beliefs and focal_sets belong together",
+                code="mismatch",
             )
         check_rows(values, "beliefs", tolerance=tolerance, unit_sum=False, remedy="give beliefs between 0 and 1")
         masses = family_moebius(np.asarray(values, dtype=np.float64), sets)
@@ -181,9 +187,12 @@ class Masses(Prediction):
                 row = int(np.flatnonzero(broken)[0])
                 shown = row if self.row_numbers is None else int(self.row_numbers[row])
                 raise InputError(
-                    f"beliefs: {int(broken.sum())} of {len(broken)} rows are not belief functions (first row {shown}: least "
-                    f"mass {masses[row].min():.4g}, sum {masses[row].sum():.4g}); use .repaired() (repair=True, "
-                    '--repair), or convention="paper".'
+                    "beliefs",
+                    f"{int(broken.sum())} of {len(broken)} rows are not belief functions (first row {shown}"
+                    f": least mass {masses[row].min():.4g}, sum {masses[row].sum():.4g})",
+                    "",
+                    'use .repaired() (repair=True, --repair), or convention="paper"',
+                    code="undefined",
                 )
         return not_negative(masses)
 

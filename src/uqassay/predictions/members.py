@@ -56,15 +56,27 @@ class Members(Prediction):
         tolerance = tolerance_of(self.probs)
         probs = as_numeric(self.probs, "probs", ndim=3)
         if not isinstance(member_axis, (int, np.integer)) or not -3 <= member_axis < 3:
-            raise InputError(f"member_axis: must be 0, 1 or 2; got {member_axis}; name the axis of the members.")
+            raise InputError(
+                "member_axis", "must be 0, 1 or 2", f"got {member_axis}", "name the axis of the members", code="type"
+            )
         if member_axis % 3 == 2:
-            raise InputError("member_axis: the last axis holds the classes; got 2; move the classes to the end first.")
+            raise InputError(
+                "member_axis",
+                "the last axis holds the classes",
+                "got 2",
+                "move the classes to the end first",
+                code="undefined",
+            )
         if member_axis % 3 == 0:
             probs = np.moveaxis(probs, 0, 1)
             if probs.shape[0] == 0:
-                raise InputError(f"probs: must hold at least one instance; got shape {probs.shape}.")
+                raise InputError(
+                    "probs", "must hold at least one instance", "", f"got shape {probs.shape}", code="empty"
+                )
         if probs.shape[1] == 0:
-            raise InputError(f"probs: needs at least one member; got shape {probs.shape}; check member_axis.")
+            raise InputError(
+                "probs", "needs at least one member", f"got shape {probs.shape}", "check member_axis", code="shape"
+            )
         check_class_count(probs.shape[2], "probs")
         if normalise:
             probs = normalised(probs, "probs")
@@ -116,11 +128,16 @@ class Members(Prediction):
             p = p[:, None]
         elif member_axis is None:
             raise InputError(
-                f"member_axis: is needed where probs has two axes; got shape {p.shape}; "
-                "pass member_axis=1 for (n, M) or member_axis=0 for (M, n)."
+                "member_axis",
+                "is needed where probs has two axes",
+                f"got shape {p.shape}",
+                "pass member_axis=1 for (n, M) or member_axis=0 for (M, n)",
+                code="shape",
             )
         elif member_axis not in (0, 1, -1, -2):
-            raise InputError(f"member_axis: must be 0 or 1 here; got {member_axis}; name the axis of the members.")
+            raise InputError(
+                "member_axis", "must be 0 or 1 here", f"got {member_axis}", "name the axis of the members", code="type"
+            )
         elif member_axis % 2 == 0:
             p, ids = p.T, None
         members = cls(two_columns(p), **metadata)
@@ -166,7 +183,9 @@ class Members(Prediction):
     def sample(self, n: int, rng: Any = None) -> Array:
         """Members drawn with replacement by their weights, ``(n_instances, n, K)``; the draws belong to the rows."""
         if not isinstance(n, (int, np.integer)) or n < 1:
-            raise InputError(f"n: needs at least one draw, a whole number; got {n!r}; pass a positive number.")
+            raise InputError(
+                "n", "needs at least one draw, a whole number", f"got {n!r}", "pass a positive number", code="empty"
+            )
         out = np.empty((self.n_instances, n, self.n_classes))
         numbers = np.arange(self.n_instances) if self.row_numbers is None else self.row_numbers
         shares = None if self.weights is None else np.broadcast_to(self.weights, self.probs.shape[:2])
@@ -181,7 +200,11 @@ class Members(Prediction):
         """A random choice of `n_members` of the members, the same for all instances (for a common number)."""
         if not 1 <= n_members <= self.n_members:
             raise InputError(
-                f"n_members: must lie in 1 … {self.n_members}; got {n_members}; ask for no more than there are."
+                "n_members",
+                f"must lie in 1 … {self.n_members}",
+                f"got {n_members}",
+                "ask for no more than there are",
+                code="range",
             )
         chosen = np.sort(generator(rng).permutation(self.n_members)[:n_members])
         weights = None if self.weights is None else self.weights[..., chosen]
@@ -210,15 +233,21 @@ def _member_weights(weights: ArrayLike, n: int, n_members: int) -> Array:
     array = as_numeric(weights, "weights").astype(np.float64)
     if array.shape not in ((n_members,), (n, n_members)):
         raise InputError(
-            f"weights: must be one per member ({n_members},) or one per instance and member ({n}, {n_members}); "
-            f"got shape {array.shape}; check the member axis."
+            "weights",
+            f"must be one per member ({n_members},) or one per instance and member ({n}, {n_members})",
+            f"got shape {array.shape}",
+            "check the member axis",
+            code="shape",
         )
     rows = np.atleast_2d(array)
     broken = ~(np.isfinite(rows) & (rows >= 0)).all(axis=1) | ~(rows.sum(axis=1) > 0)
     if broken.any():
         raise InputError(
-            "weights: must be finite, non-negative and not all zero; "
-            f"row {int(np.flatnonzero(broken)[0])} breaks this; repair the weights."
+            "weights",
+            "must be finite, non-negative and not all zero",
+            f"row {int(np.flatnonzero(broken)[0])} breaks this",
+            "repair the weights",
+            code="finite",
         )
     totals = array.sum(axis=-1, keepdims=True)
     # weights that sum to 1 already stay as they are, bit for bit, when they come by again

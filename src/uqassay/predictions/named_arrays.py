@@ -70,19 +70,31 @@ def choose_form(keys: Iterable[str], kind: str | None = None) -> str:
         wanted = form_of_kind(kind)
         if wanted not in complete:
             needed = " and ".join(FORMS[wanted].keys)
-            raise InputError(f"kind: {kind!r} needs {needed}; found {shown}; leave kind out or rename the keys.")
+            raise InputError(
+                "kind",
+                f"{kind!r} needs {needed}",
+                f"found {shown}",
+                "leave kind out or rename the keys",
+                code="missing",
+            )
         return wanted
     if len(complete) == 1:
         return complete[0]
     if complete:
         raise InputError(
-            f"keys: must make one kind of prediction; found {shown}, which make {' and '.join(complete)}; "
-            f"choose one by kind={complete[0]!r} or kind={complete[1]!r}."
+            "keys",
+            "must make one kind of prediction",
+            f"found {shown}, which make {' and '.join(complete)}",
+            f"choose one by kind={complete[0]!r} or kind={complete[1]!r}",
+            code="undefined",
         )
     known = ", ".join("+".join(form.keys) for form in FORMS.values())
     raise InputError(
-        f"keys: one kind of prediction must be among them ({known}); found {shown}; "
-        "rename the keys, for example np.savez(path, probs=probs)."
+        "keys",
+        f"one kind of prediction must be among them ({known})",
+        f"found {shown}",
+        "rename the keys, for example np.savez(path, probs=probs)",
+        code="choice",
     )
 
 
@@ -100,7 +112,13 @@ def form_of_kind(kind: str) -> str:
     if plain in ("point", "members"):
         return "probs"
     if plain not in FORMS:
-        raise InputError(f"kind: must be one of {', '.join(KINDS)}; got {kind!r}; leave it out to go by the keys.")
+        raise InputError(
+            "kind",
+            f"must be one of {', '.join(KINDS)}",
+            f"got {kind!r}",
+            "leave it out to go by the keys",
+            code="choice",
+        )
     return plain
 
 
@@ -109,13 +127,20 @@ def key_of_bare_array(kind: str | None, shape: tuple[int, ...]) -> str:
     form = FORMS[form_of_kind(kind) if kind is not None else "probs"]
     if len(form.keys) > 1:
         raise InputError(
-            f"kind: {kind!r} needs {' and '.join(form.keys)}, and this is one array without a name; "
-            "give the arrays under these names."
+            "kind",
+            f"{kind!r} needs {' and '.join(form.keys)}, and this is one array without a name",
+            "",
+            "give the arrays under these names",
+            code="missing",
         )
     if len(shape) < 2:
         raise InputError(
-            f"{form.keys[0]}: must be (n, K), one column per class; got shape {shape}; labels are read by load_labels, "
-            "and probabilities of one class go through Point.from_binary or Members.from_binary."
+            form.keys[0],
+            "must be (n, K), one column per class",
+            f"got shape {shape}",
+            "labels are read by load_labels, and probabilities of one class go through "
+            "Point.from_binary or Members.from_binary",
+            code="shape",
         )
     return form.keys[0]
 
@@ -149,7 +174,11 @@ def prediction_from_arrays(
     form = choose_form(arrays, kind)
     if normalise and form not in ("probs", "vertices"):
         raise InputError(
-            f"normalise: applies to probs and vertices; found {' and '.join(FORMS[form].keys)}; leave it out."
+            "normalise",
+            "applies to probs and vertices",
+            f"found {' and '.join(FORMS[form].keys)}",
+            "leave it out",
+            code="undefined",
         )
     named = {ALIASES.get(key, key): arrays[key] for key in arrays}
     carried = _carried(named)
@@ -213,8 +242,11 @@ def labels_as_indices(labels: ArrayLike, class_names: Iterable[str] | None, name
         at = min(unknown, key=lambda i: first[i])
         known = f"the class names are {', '.join(list(position)[:8])}" if position else "no class names are known"
         raise InputError(
-            f"{name}: must be class indices or names of classes; row {first[at]} holds {texts[at]!r} and {known}; "
-            "recode the labels or give class_names."
+            name,
+            "must be class indices or names of classes",
+            f"row {first[at]} holds {texts[at]!r} and {known}",
+            "recode the labels or give class_names",
+            code="type",
         )
     return np.array(indices, dtype=np.int64)[inverse.reshape(array.shape)]
 
@@ -227,7 +259,9 @@ def as_text(values: Any) -> NDArray[np.str_]:
     if array.dtype.kind == "O" and array.size and all(isinstance(item, str) for item in array.ravel()):
         return array.astype(str)
     if array.dtype.kind != "U":
-        raise InputError(f"text: must hold text alone; got dtype {array.dtype}; convert it by .astype(str).")
+        raise InputError(
+            "text", "must hold text alone", f"got dtype {array.dtype}", "convert it by .astype(str)", code="type"
+        )
     return array
 
 
@@ -263,7 +297,9 @@ def _settings(named: Mapping[str, Any], form: str) -> dict[str, Any]:
         if key not in ("weights", "log_partition") and named.get(key) is not None:
             value = np.asarray(named[key])
             if value.size != 1 or value.dtype.kind not in ("f" if key == "precision" else "iub"):
-                raise InputError(f"{key}: must be one number; got {value.dtype} of shape {value.shape}; repair it.")
+                raise InputError(
+                    key, "must be one number", f"got {value.dtype} of shape {value.shape}", "repair it", code="shape"
+                )
             found[key] = value.reshape(()).item()
     return found
 
@@ -273,8 +309,11 @@ def _is_members(shape: tuple[int, ...], kind: str | None) -> bool:
         return kind.lower() == "members"
     if len(shape) not in (1, 2, 3):
         raise InputError(
-            "probs: must be (n, K) for one distribution per instance or (n, M, K) for members; "
-            f"got shape {tuple(shape)}; reshape it."
+            "probs",
+            "must be (n, K) for one distribution per instance or (n, M, K) for members",
+            f"got shape {tuple(shape)}",
+            "reshape it",
+            code="shape",
         )
     return len(shape) == 3
 
@@ -283,7 +322,9 @@ def _members_second(values: Any, name: str, member_axis: int) -> NDArray[Any]:
     """Three axes with the members on the second; two axes as they are."""
     array = as_numeric(values, name, ndim=(2, 3))
     if member_axis not in (0, 1, -2, -3):
-        raise InputError(f"member_axis: must be 0 or 1; got {member_axis}; name the axis of the members.")
+        raise InputError(
+            "member_axis", "must be 0 or 1", f"got {member_axis}", "name the axis of the members", code="type"
+        )
     return np.moveaxis(array, member_axis, 1) if array.ndim == 3 else array
 
 
@@ -294,11 +335,19 @@ def _storable(value: Any, name: str) -> NDArray[Any]:
             return as_text(array)
         except InputError as problem:
             raise InputError(
-                f"{name}: must hold numbers or text to be stored; got dtype {array.dtype}; convert it by .astype(str)."
+                name,
+                "must hold numbers or text to be stored",
+                f"got dtype {array.dtype}",
+                "convert it by .astype(str)",
+                code="type",
             ) from problem
     if array.dtype.kind not in "biufU":
         raise InputError(
-            f"{name}: must hold numbers or text to be stored; got dtype {array.dtype}; convert it by .astype(str)."
+            name,
+            "must hold numbers or text to be stored",
+            f"got dtype {array.dtype}",
+            "convert it by .astype(str)",
+            code="type",
         )
     return array
 

@@ -33,8 +33,11 @@ def take_table(values: Any, name: str) -> tuple[Any, tuple[str, ...] | None, NDA
         return values.to_numpy(), tuple(str(c) for c in columns), np.asarray(values.index)
     if sorted(columns) != list(range(len(columns))):
         raise InputError(
-            f"{name}: columns that are whole numbers must be 0 … {len(columns) - 1}; got {columns[:5]}; rename them to the "
-            "names of the classes, as text."
+            name,
+            f"columns that are whole numbers must be 0 … {len(columns) - 1}",
+            f"got {columns[:5]}",
+            "rename them to the names of the classes, as text",
+            code="type",
         )
     return values.to_numpy()[:, np.argsort(columns)], None, np.asarray(values.index)
 
@@ -60,8 +63,11 @@ def positions(index: Any, ids: NDArray[Any], what: str) -> NDArray[np.int64]:
             f"{len(missing)} are missing, {missing[0]!r} first" if missing else "some occur twice, or there are more"
         )
         raise InputError(
-            f"{what} do not match those of the other inputs: {found}; select the common rows first, or pass .to_numpy() if "
-            "the order is the same."
+            f"{what} do not match those of the other inputs",
+            found,
+            "",
+            "select the common rows first, or pass .to_numpy() if the order is the same",
+            code="undefined",
         )
     return np.array([place[value] for value in ids.tolist()], dtype=np.int64)
 
@@ -106,7 +112,10 @@ def _class_numbers(labels: NDArray[Any], class_names: tuple[str, ...], name: str
             f"not among {list(class_names[:5])}{'…' if len(class_names) > 5 else ''}" if class_names else "not known"
         )
         raise InputError(
-            f"{name}: labels given as text must be class names; {unknown[1]!r} in row {unknown[0]} is {known}; pass "
-            "class_names with the predictions, or labels 0, 1, … as whole numbers."
+            name,
+            "labels given as text must be class names",
+            f"{unknown[1]!r} in row {unknown[0]} is {known}",
+            "pass class_names with the predictions, or labels 0, 1, … as whole numbers",
+            code="choice",
         )
     return np.array([code[v] for v in values], dtype=np.int64)

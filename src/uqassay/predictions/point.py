@@ -80,8 +80,11 @@ class Point(Prediction):
         column = as_numeric(values, "probs", ndim=(1, 2))
         if column.ndim == 2 and column.shape[1] != 1:
             raise InputError(
-                f"probs: from_binary takes one column, (n,) or (n, 1); got shape {column.shape}; "
-                "use Point for one column per class."
+                "probs",
+                "from_binary takes one column, (n,) or (n, 1)",
+                f"got shape {column.shape}",
+                "use Point for one column per class",
+                code="shape",
             )
         point = cls(two_columns(column.reshape(len(column))), **metadata)
         point._default(ids=ids)
@@ -148,8 +151,11 @@ def checked_log_partition(values: Any, shape: tuple[int, ...]) -> NDArray[Any]:
     if array.shape != shape:
         each = "instance" if len(shape) == 1 else "instance and member"
         raise InputError(
-            f"log_partition: must be {shape}, one number for each {each}; got shape {array.shape}; "
-            "use from_logits, which computes it."
+            "log_partition",
+            f"must be {shape}, one number for each {each}",
+            f"got shape {array.shape}",
+            "use from_logits, which computes it",
+            code="shape",
         )
     check_rows(
         array.reshape(shape[0], -1),

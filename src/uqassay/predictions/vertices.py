@@ -38,7 +38,9 @@ class Vertices(Prediction):
         vertices = as_numeric(self.vertices, "vertices", ndim=3)
         check_class_count(vertices.shape[2], "vertices")
         if vertices.shape[1] == 0:
-            raise InputError(f"vertices: needs at least one vertex; got shape {vertices.shape}; check the axes.")
+            raise InputError(
+                "vertices", "needs at least one vertex", f"got shape {vertices.shape}", "check the axes", code="shape"
+            )
         if normalise:
             vertices = normalised(vertices, "vertices")
         check_rows(vertices, "vertices", tolerance=tolerance)

@@ -142,6 +142,8 @@ def charts_library() -> Callable[[], str]:
     try:
         from plotly.offline import get_plotlyjs
     except ModuleNotFoundError as problem:
-        raise MissingDependencyError("plotly: the report's charts need it; install uqassay[report].") from problem
+        raise MissingDependencyError(
+            "plotly", "the report's charts need it", "", "install uqassay[report]", code="package"
+        ) from problem
     get: Callable[[], str] = get_plotlyjs
     return get

@@ -35,14 +35,23 @@ def expected_samples(n: int, rate: float) -> tuple[float, float]:
 def pilot_error(pilot: Linearised, groups: ArrayLike | None) -> tuple[Callable[[int], tuple[float, float]], str]:
     """Standard error and degrees of freedom of n instances, and where they come from."""
     if np.isnan(pilot.value):
-        raise InputError(f"pilot: must be defined; it is nan ({pilot.note or 'no reason given'}); take a larger pilot.")
+        raise InputError(
+            "pilot",
+            "must be defined",
+            f"it is nan ({pilot.note or 'no reason given'})",
+            "take a larger pilot",
+            code="finite",
+        )
     units = make_units(pilot.influence.shape[0], groups, None)
     m = units.n_instances
     spread = spread_of(pilot, units) if units.n_units > 1 else None
     if spread is None or not spread.standard_error > 0.0:
         raise InputError(
-            f"pilot: must say how the statistic varies; {units.n_units} instances or groups show no variance; "
-            "take a larger pilot."
+            "pilot",
+            "must say how the statistic varies",
+            f"{units.n_units} instances or groups show no variance",
+            "take a larger pilot",
+            code="undefined",
         )
     variance, dof = spread.standard_error**2, spread.dof
     # imaginary instances stay as few as they are, so what they add falls faster
@@ -69,7 +78,7 @@ def least_n(reached: Callable[[int], bool], least: int, name: str) -> int:
     while not reached(high):
         low, high = high, 2 * high
         if high > LARGEST:
-            raise InputError(f"{name}: takes more than {LARGEST:.0e} instances; ask for less.")
+            raise InputError(name, f"takes more than {LARGEST:.0e} instances", "", "ask for less", code="range")
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if reached(middle) else (middle, high)
@@ -79,10 +88,12 @@ def least_n(reached: Callable[[int], bool], least: int, name: str) -> int:
 def checked_n(n: int | None, least: int, rate: float) -> int:
     """Refuse what is no number of instances, or too small a one."""
     if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1:
-        raise InputError(f"n: must be a whole number of at least 1; got {n!r}; pass the number of instances.")
+        raise InputError(
+            "n", "must be a whole number of at least 1", f"got {n!r}", "pass the number of instances", code="range"
+        )
     if n < least:
         why = "2" if np.isnan(rate) else f"{least}, so that two errors and two others are to be expected"
-        raise InputError(f"n: must be at least {why}; got {n}; plan for more.")
+        raise InputError("n", f"must be at least {why}", f"got {n}", "plan for more", code="range")
     return int(n)
 
 
@@ -99,10 +110,18 @@ def check_one_of(goal: float | None, n: int | None, name: str) -> None:
     """Refuse both or none of the goal and n."""
     if (goal is None) == (n is None):
         given = "none" if n is None else "both"
-        raise InputError(f"{name}: give either {name} or n, one of the two; got {given}; leave the unknown one out.")
+        raise InputError(
+            name,
+            f"give either {name} or n, one of the two",
+            f"got {given}",
+            "leave the unknown one out",
+            code="undefined",
+        )
 
 
 def check_inside(value: float, name: str) -> None:
     """Refuse a share that does not lie strictly between 0 and 1."""
     if not (is_number(value) and 0.0 < value < 1.0):
-        raise InputError(f"{name}: must lie strictly between 0 and 1; got {value!r}; give what you expect.")
+        raise InputError(
+            name, "must lie strictly between 0 and 1", f"got {value!r}", "give what you expect", code="range"
+        )

@@ -129,19 +129,28 @@ def bootstrap_run_means(
     (300, 2, 1)
     """
     if len(models) == 0:
-        raise InputError("models: needs at least one model; got none; pass a list of arrays of shape (R, n, C).")
+        raise InputError(
+            "models", "needs at least one model", "got none", "pass a list of arrays of shape (R, n, C)", code="empty"
+        )
     arrays = [as_floats(m, f"models[{j}]", ndim=(3,), shape="(R, n, C)") for j, m in enumerate(models)]
     n, c = arrays[0].shape[1:]
     for j, array in enumerate(arrays):
         if array.shape[1:] != (n, c):
             raise InputError(
-                f"models[{j}]: all models need the same instances and columns, shape (R, {n}, {c}); "
-                f"got shape {array.shape}; align them first."
+                f"models[{j}]",
+                f"all models need the same instances and columns, shape (R, {n}, {c})",
+                f"got shape {array.shape}",
+                "align them first",
+                code="shape",
             )
         if np.isneginf(array).any():
             where = tuple(np.argwhere(np.isneginf(array))[0].tolist())
             raise InputError(
-                f"models[{j}]: a loss must be above -inf; index {where} is -inf; check the instance it comes from."
+                f"models[{j}]",
+                "a loss must be above -inf",
+                f"index {where} is -inf",
+                "check the instance it comes from",
+                code="finite",
             )
     check_draws(n_draws)
     units = make_units(n, groups, sample_weight)
@@ -234,8 +243,11 @@ def bca_interval(
     centre = as_floats(estimate, "estimate", ndim=(floats.ndim - 1,), shape="() or (C,), as a row of draws")
     if left_out.shape[1:] != floats.shape[1:] or centre.shape != floats.shape[1:]:
         raise InputError(
-            f"jackknife: must have as many columns as draws and estimate; got shapes {left_out.shape}, "
-            f"{floats.shape} and {centre.shape}; pass the same statistics to all three."
+            "jackknife",
+            "must have as many columns as draws and estimate",
+            f"got shapes {left_out.shape}, {floats.shape} and {centre.shape}",
+            "pass the same statistics to all three",
+            code="shape",
         )
     check_level(level)
     columns = np.sort(floats.reshape(floats.shape[0], -1), axis=0)  # (B, C)
@@ -290,18 +302,27 @@ def winning_probability(draws: ArrayLike, tradeoffs: ArrayLike | None = None) ->
     floats = as_floats(draws, "draws", ndim=(3,), shape="(B, J, 2) with tradeoffs")
     if floats.shape[2] != 2:
         raise InputError(
-            f"draws: the last axis must be (distance, non-specificity), shape (B, J, 2); got shape {floats.shape}; "
-            "stack the two on the last axis."
+            "draws",
+            "the last axis must be (distance, non-specificity), shape (B, J, 2)",
+            f"got shape {floats.shape}",
+            "stack the two on the last axis",
+            code="shape",
         )
     lambdas = as_floats(tradeoffs, "tradeoffs", ndim=(1,), shape="(T,)")
     bad = np.flatnonzero((lambdas < 0) | np.isinf(lambdas))
     if bad.size:
         raise InputError(
-            f"tradeoffs: must be finite and not negative; row {bad[0]} has {lambdas[bad[0]]}; pass values from 0 up."
+            "tradeoffs",
+            "must be finite and not negative",
+            f"row {bad[0]} has {lambdas[bad[0]]}",
+            "pass values from 0 up",
+            code="finite",
         )
     d, ns = floats[..., 0], floats[..., 1]  # (B, J)
     if np.isinf(ns).any():
-        raise InputError("draws: the non-specificity must be finite; got inf; check the instances it comes from.")
+        raise InputError(
+            "draws", "the non-specificity must be finite", "got inf", "check the instances it comes from", code="finite"
+        )
     step = max(1, _TOTALS_AT_ONCE // d.size)
     blocks = [lambdas[t : t + step, np.newaxis, np.newaxis] for t in range(0, lambdas.size, step)]
     return np.concatenate([_shares(d + block * ns) for block in blocks])

@@ -147,13 +147,20 @@ def paired_mean_test(
     first, second = as_runs(a, "a"), as_runs(b, "b")
     if first.shape[1] != second.shape[1]:
         raise InputError(
-            f"b: must hold the same instances as a; got {second.shape[1]} against {first.shape[1]}; align them first."
+            "b",
+            "must hold the same instances as a",
+            f"got {second.shape[1]} against {first.shape[1]}",
+            "align them first",
+            code="shape",
         )
     several = first.shape[0] > 1 or second.shape[0] > 1
     if method == "permutation" and several:
         raise InputError(
-            "method: sign flips know nothing of variation between runs, so 'permutation' takes one run per model; "
-            f"got {first.shape[0]} and {second.shape[0]} runs; use 'student-t' or test the runs one by one."
+            "method",
+            "sign flips know nothing of variation between runs, so 'permutation' takes one run per model",
+            f"got {first.shape[0]} and {second.shape[0]} runs",
+            "use 'student-t' or test the runs one by one",
+            code="shape",
         )
     units = make_units(first.shape[1], groups, sample_weight)
     first, second = units.keep(first), units.keep(second)
@@ -248,18 +255,27 @@ def compare_to_best(
     """
     if len(losses) == 0 or len(losses) != len(names):
         raise InputError(
-            f"names: needs one name per model and at least one model; got {len(names)} names for {len(losses)} models; "
-            "pass one name for each."
+            "names",
+            "needs one name per model and at least one model",
+            f"got {len(names)} names for {len(losses)} models",
+            "pass one name for each",
+            code="empty",
         )
     if len(set(names)) < len(names):
-        raise InputError(f"names: must differ from each other; got {list(names)}; rename the repeated ones.")
+        raise InputError(
+            "names", "must differ from each other", f"got {list(names)}", "rename the repeated ones", code="mismatch"
+        )
     check_choice(method, "method", _METHODS)
     arrays = [as_runs(loss, f"losses[{j}]") for j, loss in enumerate(losses)]
     n = arrays[0].shape[1]
     for j, array in enumerate(arrays):
         if array.shape[1] != n:
             raise InputError(
-                f"losses[{j}]: all models need the same {n} instances; got {array.shape[1]}; align them first."
+                f"losses[{j}]",
+                f"all models need the same {n} instances",
+                f"got {array.shape[1]}",
+                "align them first",
+                code="shape",
             )
     units = make_units(n, groups, sample_weight)
     with np.errstate(invalid="ignore"):
@@ -290,4 +306,6 @@ def compare_to_best(
 def check_alpha(alpha: float) -> None:
     """Refuse a significance level outside (0, 1); for use inside this room."""
     if not 0.0 < alpha < 1.0:
-        raise InputError(f"alpha: must lie strictly between 0 and 1; got {alpha}; pass 0.05 for 5 %.")
+        raise InputError(
+            "alpha", "must lie strictly between 0 and 1", f"got {alpha}", "pass 0.05 for 5 %", code="range"
+        )

@@ -241,7 +241,11 @@ def pearson_estimate(
     units = make_units(x.shape[0], groups, None)
     if method == "fisher" and units.codes is not None:
         raise InputError(
-            "method: 'fisher' takes independent instances; groups were given; choose 'jackknife' or 'bca'."
+            "method",
+            "'fisher' takes independent instances",
+            "groups were given",
+            "choose 'jackknife' or 'bca'",
+            code="undefined",
         )
     notes = describe(units, [])
     value, low, high = np.nan, np.nan, np.nan
@@ -328,7 +332,10 @@ def _pairs(x: ArrayLike, y: ArrayLike, names: tuple[str, str]) -> tuple[Floats, 
     second = as_floats(y, names[1], ndim=(1,), shape="(n,)")
     if first.shape != second.shape:
         raise InputError(
-            f"{names[1]}: must have one value for each of the {first.size} values of {names[0]}; got {second.size}; "
-            "align them first."
+            names[1],
+            f"must have one value for each of the {first.size} values of {names[0]}",
+            f"got {second.size}",
+            "align them first",
+            code="mismatch",
         )
     return first, second

@@ -166,7 +166,9 @@ def delong_covariance(
         e, s, _ = checked(positive, column, None)
         if not np.isin(e, (0.0, 1.0)).all():
             row = int(np.flatnonzero((e != 0) & (e != 1))[0])
-            raise InputError(f"positive: must be 0 or 1; row {row} is {e[row]:g}; use auc_estimate for shares.")
+            raise InputError(
+                "positive", "must be 0 or 1", f"row {row} is {e[row]:g}", "use auc_estimate for shares", code="type"
+            )
         found.append(auc_linearised(e, s, None))
     units = make_units(columns.shape[1], groups, None)
     total = np.zeros((len(found), units.n_units))
@@ -175,7 +177,11 @@ def delong_covariance(
         count = int(inside.sum()) if units.codes is None else len(np.unique(units.codes[inside]))
         if count < 2:
             raise InputError(
-                f"positive: needs at least two {name} instances (groups) for a variance; got {count}; add instances."
+                "positive",
+                f"needs at least two {name} instances (groups) for a variance",
+                f"got {count}",
+                "add instances",
+                code="range",
             )
         parts = np.stack([f.parts[p] for f in found], axis=1)  # (n, J)
         total += np.sqrt(count / (count - 1)) * units.sums(parts).T / columns.shape[1]
@@ -341,7 +347,11 @@ def checked(
     outside = np.flatnonzero((e < 0) | (e > 1))
     if outside.size:
         raise InputError(
-            f"{arguments[0]}: must lie in [0, 1]; row {outside[0]} is {e[outside[0]]:g}; give 1 or 0, or a share in between."
+            arguments[0],
+            "must lie in [0, 1]",
+            f"row {outside[0]} is {e[outside[0]]:g}",
+            "give 1 or 0, or a share in between",
+            code="range",
         )
     return e, s, None if sample_weight is None else scaled_weights(sample_weight, len(e))
 
@@ -378,5 +388,11 @@ def noted(estimate: Estimate, counts: Sequence[tuple[float, str]], *, constant: 
 def _aligned(scores: ArrayLike, n: int, arguments: tuple[str, str]) -> Floats:
     s = as_floats(scores, arguments[1], ndim=(1,), shape="(n,)")
     if len(s) != n:
-        raise InputError(f"{arguments[1]}: needs one value for each of the {n} instances; got {len(s)}; align them.")
+        raise InputError(
+            arguments[1],
+            f"needs one value for each of the {n} instances",
+            f"got {len(s)}",
+            "align them",
+            code="mismatch",
+        )
     return s

@@ -80,7 +80,11 @@ def _sorted_pvalues(pvalues: ArrayLike) -> tuple[Floats, np.ndarray, np.ndarray]
     if bad.size:
         where = tuple(bad[0].tolist())
         raise InputError(
-            f"pvalues: must lie in [0, 1]; index {where} has {p[where]}; pass p-values, or nan where there is no test."
+            "pvalues",
+            "must lie in [0, 1]",
+            f"index {where} has {p[where]}",
+            "pass p-values, or nan where there is no test",
+            code="range",
         )
     return p, defined, np.argsort(p[defined], kind="stable")
 

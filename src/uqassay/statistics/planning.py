@@ -179,25 +179,41 @@ def plan_auc_from_pilot(
     e = as_floats(errors, "errors", ndim=(1,), shape="(m,)")
     s = as_floats(uncertainty, "uncertainty", ndim=(1,), shape="(m,)")
     if s.size != e.size:
-        raise InputError(f"uncertainty: needs one value for each of the {e.size} errors; got {s.size}; align them.")
+        raise InputError(
+            "uncertainty",
+            f"needs one value for each of the {e.size} errors",
+            f"got {s.size}",
+            "align them",
+            code="mismatch",
+        )
     if not np.isin(e, (0.0, 1.0)).all():
         row = int(np.flatnonzero((e != 0) & (e != 1))[0])
         raise InputError(
-            f"errors: must be 0 or 1; row {row} is {e[row]:g}; give 1 for an error, 0 for a right prediction."
+            "errors",
+            "must be 0 or 1",
+            f"row {row} is {e[row]:g}",
+            "give 1 for an error, 0 for a right prediction",
+            code="type",
         )
     wrong, right = np.sort(s[e == 1]), np.sort(s[e == 0])
     if min(wrong.size, right.size) < 2:
         raise InputError(
-            f"errors: a pilot needs at least two errors and two others; got {wrong.size} and {right.size}; "
-            "use plan_auc with an area and a rate that you expect."
+            "errors",
+            "a pilot needs at least two errors and two others",
+            f"got {wrong.size} and {right.size}",
+            "use plan_auc with an area and a rate that you expect",
+            code="range",
         )
     placements = _shares_below(right, wrong), 1 - _shares_below(wrong, right)
     area = float(placements[0].mean())
     variances = float(placements[0].var(ddof=1)), float(placements[1].var(ddof=1))
     if sum(variances) == 0.0:
         raise InputError(
-            f"uncertainty: a pilot must say how placements vary; its area is {area:g} without any variance; "
-            "use plan_auc with an area that you expect."
+            "uncertainty",
+            "a pilot must say how placements vary",
+            f"its area is {area:g} without any variance",
+            "use plan_auc with an area that you expect",
+            code="undefined",
         )
     rate = wrong.size / e.size if error_rate is None else error_rate
     check_inside(rate, "error_rate")
@@ -256,7 +272,13 @@ def plan_from_pilot(
     value, m = pilot.value, pilot.influence.size
     shift = 0.0 if np.isnan(pilot.centre) else pilot.centre - value
     if scale == "logit" and not (0.0 < value < 1.0 and 0.0 < value + shift < 1.0):
-        raise InputError(f'scale: "logit" takes a statistic in (0, 1); the pilot\'s is {value:g}; take "identity".')
+        raise InputError(
+            "scale",
+            '"logit" takes a statistic in (0, 1)',
+            f"the pilot's is {value:g}",
+            'take "identity"',
+            code="undefined",
+        )
 
     def interval(size: int) -> tuple[float, float]:
         low, high = _interval(value + shift * min(m / size, 1.0), *standard_error(size), level, scale)
@@ -313,7 +335,7 @@ def _plan_interval(
     check_one_of(width, n, "width")
     if width is not None:
         if not (np.isfinite(width) and width > 0):
-            raise InputError(f"width: must be positive and finite; got {width}; pass 0.05, say.")
+            raise InputError("width", "must be positive and finite", f"got {width}", "pass 0.05, say", code="finite")
         n = least_n(lambda size: interval(size)[1] - interval(size)[0] <= width, least, "width")
     size = checked_n(n, least, rate)
     low, high = interval(size)

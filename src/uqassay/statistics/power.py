@@ -112,9 +112,17 @@ def plan_auc_difference(
     check_inside(second, "second")
     check_inside(error_rate, "error_rate")
     if not -1.0 <= correlation <= 1.0:
-        raise InputError(f"correlation: must lie in [-1, 1]; got {correlation}; measure it on a pilot, or take 0.")
+        raise InputError(
+            "correlation", "must lie in [-1, 1]", f"got {correlation}", "measure it on a pilot, or take 0", code="range"
+        )
     if first == second:
-        raise InputError(f"second: must differ from first; both are {first}; give the difference that should be found.")
+        raise InputError(
+            "second",
+            "must differ from first",
+            f"both are {first}",
+            "give the difference that should be found",
+            code="mismatch",
+        )
     pairs = zip(placement_variances(first, model), placement_variances(second, model), strict=True)
     of_errors, of_others = (max(a + b - 2 * correlation * (a * b) ** 0.5, 0.0) for a, b in pairs)
 
@@ -169,7 +177,9 @@ def plan_difference_from_pilot(
     standard_error, note = pilot_error(pilot, groups)
     wanted = pilot.value if difference is None else float(difference)
     if not (np.isfinite(wanted) and wanted != 0.0):
-        raise InputError(f"difference: must be finite and not 0; got {wanted}; give the least that matters.")
+        raise InputError(
+            "difference", "must be finite and not 0", f"got {wanted}", "give the least that matters", code="finite"
+        )
     return _plan_difference(wanted, standard_error, power, n, level, 2, np.nan, note)
 
 
@@ -193,7 +203,9 @@ def _plan_difference(
     check_one_of(power, n, "power")
     if power is not None:
         if not 0.0 < power < 1.0:
-            raise InputError(f"power: must lie strictly between 0 and 1; got {power}; pass 0.8, say.")
+            raise InputError(
+                "power", "must lie strictly between 0 and 1", f"got {power}", "pass 0.8, say", code="range"
+            )
         n = least_n(lambda size: power_of(size) >= power, least, "power")
     size = checked_n(n, least, rate)
     return DifferencePlan(

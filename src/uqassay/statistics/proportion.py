@@ -59,8 +59,11 @@ def proportion_estimate(
     outside = np.argwhere((runs < 0) | (runs > 1))
     if len(outside):
         raise InputError(
-            f"values: must lie in [0, 1]; index {tuple(outside[0].tolist())} is {runs[tuple(outside[0])]:g}; "
-            "give 1 for a success and 0 for a failure."
+            "values",
+            "must lie in [0, 1]",
+            f"index {tuple(outside[0].tolist())} is {runs[tuple(outside[0])]:g}",
+            "give 1 for a success and 0 for a failure",
+            code="range",
         )
     units = make_units(runs.shape[1], groups, sample_weight)
     runs = units.keep(runs)

@@ -26,22 +26,29 @@ def as_floats(values: ArrayLike, name: str, *, ndim: tuple[int, ...], shape: str
         array = np.asarray(values)
     except ValueError as error:
         raise InputError(
-            f"{name}: must have shape {shape}; its rows differ in length; give each as many values."
+            name, f"must have shape {shape}", "its rows differ in length", "give each as many values", code="shape"
         ) from error
     if array.dtype.kind not in "biuf":
-        raise InputError(f"{name}: must hold real numbers; got dtype {array.dtype}; convert it to float first.")
+        raise InputError(
+            name, "must hold real numbers", f"got dtype {array.dtype}", "convert it to float first", code="type"
+        )
     if array.ndim not in ndim:
-        raise InputError(f"{name}: must have shape {shape}; got shape {array.shape}; reshape it first.")
+        raise InputError(name, f"must have shape {shape}", f"got shape {array.shape}", "reshape it first", code="shape")
     if array.size == 0:
-        raise InputError(f"{name}: needs at least one value; got shape {array.shape}; pass at least one instance.")
+        raise InputError(
+            name, "needs at least one value", f"got shape {array.shape}", "pass at least one instance", code="shape"
+        )
     floats = array.astype(np.float64, copy=False)
     undefined = np.isnan(floats)
     if undefined.any():
         where = np.argwhere(undefined)[0].tolist()
         position = f"row {where[0]}" if array.ndim == 1 else f"index {tuple(where)}"
         raise InputError(
-            f"{name}: must not hold nan; {int(undefined.sum())} of {array.size} values are nan, "
-            f"the first at {position}; leave those instances out or give them a value."
+            name,
+            "must not hold nan",
+            f"{int(undefined.sum())} of {array.size} values are nan, the first at {position}",
+            "leave those instances out or give them a value",
+            code="finite",
         )
     return floats
 
@@ -51,9 +58,11 @@ def refuse_masked(values: object, name: str) -> None:
     if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
         mask = np.ma.getmaskarray(values)
         raise InputError(
-            f"{name}: must not be masked; {int(mask.sum())} of {mask.size} values are masked, the first at row "
-            f"{int(np.argwhere(mask)[0][-1])}; leave those instances out with .compressed() or give them a value "
-            "with .filled()."
+            name,
+            "must not be masked",
+            f"{int(mask.sum())} of {mask.size} values are masked, the first at row {int(np.argwhere(mask)[0][-1])}",
+            "leave those instances out with .compressed() or give them a value with .filled()",
+            code="undefined",
         )
 
 
@@ -66,7 +75,9 @@ def as_runs(values: ArrayLike, name: str) -> Floats:
 def check_level(level: float) -> None:
     """Refuse a confidence level outside (0, 1)."""
     if not (is_number(level) and 0.0 < level < 1.0):
-        raise InputError(f"level: must lie strictly between 0 and 1; got {level!r}; pass 0.95 for 95 %.")
+        raise InputError(
+            "level", "must lie strictly between 0 and 1", f"got {level!r}", "pass 0.95 for 95 %", code="range"
+        )
 
 
 def is_number(value: object) -> bool:
@@ -80,14 +91,16 @@ def is_number(value: object) -> bool:
 def check_draws(n_draws: int) -> None:
     """Refuse fewer than one draw."""
     if isinstance(n_draws, bool) or not isinstance(n_draws, int | np.integer) or n_draws < 1:
-        raise InputError(f"n_draws: must be a whole number of at least 1; got {n_draws!r}; pass 2000, say.")
+        raise InputError(
+            "n_draws", "must be a whole number of at least 1", f"got {n_draws!r}", "pass 2000, say", code="range"
+        )
 
 
 def check_choice(value: str, name: str, choices: tuple[str, ...]) -> None:
     """Refuse a word that is not among the choices."""
     if value not in choices:
         known = ", ".join(repr(choice) for choice in choices)
-        raise InputError(f"{name}: must be one of {known}; got {value!r}; choose one of these.")
+        raise InputError(name, f"must be one of {known}", f"got {value!r}", "choose one of these", code="choice")
 
 
 @final
@@ -157,18 +170,30 @@ def scaled_weights(sample_weight: ArrayLike, n: int) -> Floats:
     weights = as_floats(sample_weight, "sample_weight", ndim=(1,), shape=f"({n},)")
     if weights.shape != (n,):
         raise InputError(
-            f"sample_weight: must have one weight per instance, shape ({n},); got shape {weights.shape}; "
-            "pass one weight for each."
+            "sample_weight",
+            f"must have one weight per instance, shape ({n},)",
+            f"got shape {weights.shape}",
+            "pass one weight for each",
+            code="shape",
         )
     bad = np.flatnonzero((weights < 0) | np.isinf(weights))
     if bad.size:
         raise InputError(
-            f"sample_weight: must be finite and not negative; row {bad[0]} has {weights[bad[0]]}; "
-            "give instances that should not count the weight 0."
+            "sample_weight",
+            "must be finite and not negative",
+            f"row {bad[0]} has {weights[bad[0]]}",
+            "give instances that should not count the weight 0",
+            code="finite",
         )
     greatest = weights.max()
     if greatest == 0:
-        raise InputError("sample_weight: at least one weight must be positive; all are 0; pass None for equal ones.")
+        raise InputError(
+            "sample_weight",
+            "at least one weight must be positive",
+            "all are 0",
+            "pass None for equal ones",
+            code="empty",
+        )
     weights = weights / greatest
     weights[weights < NEGLIGIBLE] = 0.0
     return weights
@@ -264,7 +289,11 @@ def _group_codes(groups: ArrayLike, n: int) -> NDArray[np.intp]:
     labels = np.asarray(groups)
     if labels.shape != (n,):
         raise InputError(
-            f"groups: must have one label per instance, shape ({n},); got shape {labels.shape}; pass one for each."
+            "groups",
+            f"must have one label per instance, shape ({n},)",
+            f"got shape {labels.shape}",
+            "pass one for each",
+            code="shape",
         )
     try:
         missing = np.asarray(labels != labels, dtype=bool)  # nan and NaT differ from themselves
@@ -273,13 +302,19 @@ def _group_codes(groups: ArrayLike, n: int) -> NDArray[np.intp]:
         codes = np.unique(labels, return_inverse=True)[1]
     except TypeError as error:
         raise InputError(
-            f"groups: labels must be of one kind that can be sorted; got dtype {labels.dtype} with mixed or missing "
-            "labels; pass integers or strings."
+            "groups",
+            "labels must be of one kind that can be sorted",
+            f"got dtype {labels.dtype} with mixed or missing labels",
+            "pass integers or strings",
+            code="type",
         ) from error
     if missing.any():
         raise InputError(
-            f"groups: every instance needs a label; row {int(np.argmax(missing))} has none; "
-            "give it a label of its own or leave the instance out."
+            "groups",
+            "every instance needs a label",
+            f"row {int(np.argmax(missing))} has none",
+            "give it a label of its own or leave the instance out",
+            code="missing",
         )
     return codes.reshape(n)
 

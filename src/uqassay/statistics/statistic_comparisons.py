@@ -97,7 +97,11 @@ def paired_statistic_test(
     n = first[0].influence.shape[0]
     if second[0].influence.shape[0] != n:
         raise InputError(
-            f"b: needs the same {n} instances as a; got {second[0].influence.shape[0]}; compute both on one test set."
+            "b",
+            f"needs the same {n} instances as a",
+            f"got {second[0].influence.shape[0]}",
+            "compute both on one test set",
+            code="shape",
         )
     units = make_units(n, groups, sample_weight)
     counts = [] if isinstance(a, Linearised) and isinstance(b, Linearised) else [len(first), len(second)]
@@ -134,15 +138,24 @@ def pairwise_statistic_tests(
     """
     check_level(level)
     if not statistics:
-        raise InputError("statistics: needs at least one statistic; got none; pass a dict from names to statistics.")
+        raise InputError(
+            "statistics",
+            "needs at least one statistic",
+            "got none",
+            "pass a dict from names to statistics",
+            code="empty",
+        )
     names = tuple(str(name) for name in statistics)
     runs = [_runs(statistic, f"statistics[{name!r}]") for name, statistic in statistics.items()]
     n = runs[0][0].influence.shape[0]
     for name, several in zip(names, runs, strict=True):
         if several[0].influence.shape[0] != n:
             raise InputError(
-                f"statistics: all need the same {n} instances; {name!r} has {several[0].influence.shape[0]}; "
-                "compute them on one test set."
+                "statistics",
+                f"all need the same {n} instances",
+                f"{name!r} has {several[0].influence.shape[0]}",
+                "compute them on one test set",
+                code="shape",
             )
     units = make_units(n, groups, sample_weight)
     j = len(names)
@@ -170,7 +183,9 @@ def pairwise_statistic_tests(
 def _runs(statistic: Runs, name: str) -> list[Linearised]:
     several = [statistic] if isinstance(statistic, Linearised) else list(statistic)
     if not several:
-        raise InputError(f"{name}: needs at least one run; got none; pass a Linearised or a list of them.")
+        raise InputError(
+            name, "needs at least one run", "got none", "pass a Linearised or a list of them", code="empty"
+        )
     return several
 
 

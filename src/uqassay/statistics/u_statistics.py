@@ -89,7 +89,13 @@ def concordance(truth: ArrayLike, scores: ArrayLike, *, sample_weight: ArrayLike
     g = as_floats(truth, "truth", ndim=(1,), shape="(n,)")
     s = as_floats(scores, "scores", ndim=(1,), shape="(n,)")
     if s.shape != g.shape:
-        raise InputError(f"scores: needs one value for each of the {len(g)} instances; got {len(s)}; align them.")
+        raise InputError(
+            "scores",
+            f"needs one value for each of the {len(g)} instances",
+            f"got {len(s)}",
+            "align them",
+            code="mismatch",
+        )
     if sample_weight is None:
         return _count(g, s, None)
     greatest = float(np.max(sample_weight)) if np.size(sample_weight) else 1.0

@@ -255,7 +255,9 @@ def _resampler(
     check_choice(scheme, "scheme", SCHEMES)
     check_draws(n_draws)
     if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1:
-        raise InputError(f"n: must be a whole number of at least 1; got {n!r}; pass the number of instances.")
+        raise InputError(
+            "n", "must be a whole number of at least 1", f"got {n!r}", "pass the number of instances", code="range"
+        )
     units = make_units(int(n), groups, sample_weight)
     g = units.n_units
     of_unit = np.zeros(g, dtype=np.intp) if strata is None else _strata_of_units(strata, int(n), units)
@@ -289,8 +291,11 @@ def _checked_influence(influence: ArrayLike, n: int, units: Units) -> Floats:
     psi = as_floats(influence, "influence", ndim=(1,), shape=f"({n},)")
     if psi.shape != (n,) or np.isinf(psi).any():
         raise InputError(
-            f"influence: needs one finite value for each of the {n} instances; got shape {psi.shape} "
-            f"with {int(np.isinf(psi).sum())} infinite; leave it out to have it measured."
+            "influence",
+            f"needs one finite value for each of the {n} instances",
+            f"got shape {psi.shape} with {int(np.isinf(psi).sum())} infinite",
+            "leave it out to have it measured",
+            code="finite",
         )
     return units.keep(psi)
 
@@ -299,7 +304,13 @@ def _number(statistic: Callable[[Floats], float], weights: Floats) -> float:
     value = statistic(weights)
     if not is_number(value):
         shape = f" of shape {value.shape}" if isinstance(value, np.ndarray) else ""
-        raise InputError(f"statistic: must give one number; it gave {type(value).__name__}{shape}; return a float.")
+        raise InputError(
+            "statistic",
+            "must give one number",
+            f"it gave {type(value).__name__}{shape}",
+            "return a float",
+            code="shape",
+        )
     return float(value)
 
 

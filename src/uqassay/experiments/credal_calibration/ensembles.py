@@ -43,13 +43,13 @@ def prediction_files(data: str | os.PathLike[str] | None) -> list[Path]:
         No folder, or no such files in it.
     """
     if data is None:
-        raise InputError(f"data: needs a folder; {NEEDED}.")
+        raise InputError("data", "needs a folder", "", NEEDED, code="missing")
     folder = Path(data)
     if not folder.is_dir():
-        raise InputError(f"data: {folder} is no folder; {NEEDED}.")
+        raise InputError("data", f"{folder} is no folder", "", NEEDED, code="undefined")
     paths = sorted([*folder.glob("*.npz"), *folder.glob("*/*.npz")])
     if not paths:
-        raise InputError(f"data: {folder} has no prediction files; {NEEDED}.")
+        raise InputError("data", f"{folder} has no prediction files", "", NEEDED, code="missing")
     return paths
 
 
@@ -97,7 +97,7 @@ def read_ensembles(data: str | os.PathLike[str] | None) -> tuple[list[LabelledEn
         found.append(LabelledEnsemble(name, members, checked.astype(np.intp), _names(path, members.shape[1])))
     if not found:
         why = f" ({'; '.join(left_out)})" if left_out else ""
-        raise InputError(f"data: {root} gives no ensemble{why}; {NEEDED}.")
+        raise InputError("data", f"{root} gives no ensemble{why}", "", NEEDED, code="undefined")
     return found, left_out
 
 
@@ -112,8 +112,11 @@ def _binary(path: Path, name: str) -> Iterator[LabelledEnsemble]:
         probs, gold = np.asarray(arrays["probs"], dtype=np.float64), np.asarray(arrays["gold"])
     if probs.ndim != 3 or gold.shape != probs.shape[1:] or not np.isin(gold, (0, 1)).all():
         raise InputError(
-            f"data: {name} must hold probs (M, n, L) and gold (n, L) of zeros and ones; got shapes {probs.shape} and "
-            f"{gold.shape}; mend or remove the file."
+            "data",
+            f"{name} must hold probs (M, n, L) and gold (n, L) of zeros and ones",
+            f"got shapes {probs.shape} and {gold.shape}",
+            "mend or remove the file",
+            code="shape",
         )
     for question in range(gold.shape[1]):
         members = Members.from_binary(probs[:, :, question], member_axis=0)

@@ -101,15 +101,23 @@ def reproduce_credal_calibration(
     _check(preset, figure, convention, null, seed)
     if resample and (null == "minimised" or convention == "paper-code"):
         other = "the minimised null" if null == "minimised" else "the authors' code"
-        raise InputError(f"resample: {other} never draws instances with replacement; got True; leave it out.")
+        raise InputError(
+            "resample", f"{other} never draws instances with replacement", "got True", "leave it out", code="undefined"
+        )
     if null == "minimised" and convention != "exact":
         raise InputError(
-            f"null: the authors' code has the random one only; got {null!r} with {convention!r}; choose exact."
+            "null",
+            "the authors' code has the random one only",
+            f"got {null!r} with {convention!r}",
+            "choose exact",
+            code="undefined",
         )
     if figure == TABLE:
         for name, value in {"resample": resample or None, "runs": runs, "figures": figures}.items():
             if value is not None:
-                raise InputError(f"{name}: means nothing to {TABLE}, which draws no data sets; leave it out.")
+                raise InputError(
+                    name, f"means nothing to {TABLE}, which draws no data sets", "", "leave it out", code="conflict"
+                )
         conventions = CONVENTIONS[convention]
         if data is None:
             from uqassay.experiments.credal_calibration.table1_training import reproduce_trained_table1
@@ -118,13 +126,23 @@ def reproduce_credal_calibration(
                 preset, conventions, seed=seed, workers=workers, resume=resume, progress=progress
             )
         if resume is not None:
-            raise InputError(f"resume: means nothing to {TABLE} with data, where nothing is trained; leave it out.")
+            raise InputError(
+                "resume",
+                f"means nothing to {TABLE} with data, where nothing is trained",
+                "",
+                "leave it out",
+                code="conflict",
+            )
         from uqassay.experiments.credal_calibration.table1 import reproduce_table1
 
         return reproduce_table1(data, conventions, n_draws=PRESETS[preset][1], seed=seed, progress=progress)
     if data is not None:
         raise InputError(
-            f"data: means nothing to figure {figure}, which is synthetic; pass figure {TABLE}, or leave it out."
+            "data",
+            f"means nothing to figure {figure}, which is synthetic",
+            "",
+            f"pass figure {TABLE}, or leave it out",
+            code="conflict",
         )
     if figures is not None:
         from uqassay.experiments.figure_files import check_folder
@@ -180,10 +198,16 @@ def _check(preset: str, figure: str, convention: str, null: str, seed: int) -> N
     ):
         if value not in known:
             raise InputError(
-                f"{name}: must be {', '.join(known[:-1])} or {known[-1]}; got {value!r}; choose one of them."
+                name,
+                f"must be {', '.join(known[:-1])} or {known[-1]}",
+                f"got {value!r}",
+                "choose one of them",
+                code="type",
             )
     if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
-        raise InputError(f"seed: must be a whole number of at least 0; got {seed!r}; 0 is the default.")
+        raise InputError(
+            "seed", "must be a whole number of at least 0", f"got {seed!r}", "0 is the default", code="range"
+        )
 
 
 def _named(progress: Progress, name: str) -> Progress:

@@ -151,7 +151,11 @@ def error_rates(
     for name, value in (("runs", n_runs), ("workers", workers)):
         if isinstance(value, bool) or value != int(value) or value < 1:
             raise InputError(
-                f"{name}: must be a whole number of at least 1; got {value}; leave it out for the default."
+                name,
+                "must be a whole number of at least 1",
+                f"got {value}",
+                "leave it out for the default",
+                code="range",
             )
     say = progress or (lambda step: None)
     kept = None if resume is None else _Kept(Path(resume), plan)
@@ -258,10 +262,16 @@ class _Kept:
             self.folder.mkdir(parents=True, exist_ok=True)
         except (FileExistsError, NotADirectoryError):
             raise InputError(
-                f"resume: {folder} cannot be a folder (a file is in its place); choose another one."
+                "resume",
+                f"{folder} cannot be a folder (a file is in its place)",
+                "",
+                "choose another one",
+                code="unwritable",
             ) from None
         except PermissionError:
-            raise InputError(f"resume: nothing may be written to {folder}; check its permissions.") from None
+            raise InputError(
+                "resume", f"nothing may be written to {folder}", "", "check its permissions", code="unwritable"
+            ) from None
         self._write("settings.json", plan.facts)
 
     def read(self, n_runs: int) -> dict[int, Record]:

@@ -47,9 +47,13 @@ class CredalSetting:
         for name, least in (("n_instances", 1), ("n_members", 1), ("n_classes", 2)):
             value = getattr(self, name)
             if value != int(value) or value < least:
-                raise InputError(f"{name}: must be a whole number of at least {least}; got {value}; 10 is usual.")
+                raise InputError(
+                    name, f"must be a whole number of at least {least}", f"got {value}", "10 is usual", code="range"
+                )
         if not 0 < self.spread < np.inf:
-            raise InputError(f"spread: must be a positive number; got {self.spread}; the paper has 0.01 and 0.1.")
+            raise InputError(
+                "spread", "must be a positive number", f"got {self.spread}", "the paper has 0.01 and 0.1", code="range"
+            )
 
 
 @final
@@ -125,9 +129,17 @@ def draw_truth(
     ((10,), (5,))
     """
     if scenario not in SCENARIOS:
-        raise InputError(f"scenario: must be {', '.join(SCENARIOS)}; got {scenario!r}; S1 is the null hypothesis.")
+        raise InputError(
+            "scenario", f"must be {', '.join(SCENARIOS)}", f"got {scenario!r}", "S1 is the null hypothesis", code="type"
+        )
     if convention not in ("exact", "paper-code"):
-        raise InputError(f'convention: must be "exact" or "paper-code"; got {convention!r}; "exact" is the default.')
+        raise InputError(
+            "convention",
+            'must be "exact" or "paper-code"',
+            f"got {convention!r}",
+            '"exact" is the default',
+            code="type",
+        )
     n, m, k = ensemble.members.shape
     weights, inside = None, None
     if scenario == "S1":

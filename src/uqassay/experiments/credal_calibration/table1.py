@@ -176,7 +176,13 @@ def judge_together(
     """
     n, n_members = ensemble.members.shape[:2]
     if n < 2:
-        raise InputError(f"data: {ensemble.name} has {n} instance, and two halves need 2; give more of them.")
+        raise InputError(
+            "data",
+            f"{ensemble.name} has {n} instance, and two halves need 2",
+            "",
+            "give more of them",
+            code="undefined",
+        )
     order = np.random.default_rng([seed, 0]).permutation(n)
     tested, held_out = np.sort(order[: n // 2]), np.sort(order[n // 2 :])
     average = ensemble.members[held_out].mean(axis=1)

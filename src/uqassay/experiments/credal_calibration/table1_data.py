@@ -176,7 +176,11 @@ def _kept(path: Path, make: Callable[[], "Dataset"]) -> str:
                 np.savez(stream, **arrays)
         except OSError as problem:
             raise InputError(
-                f"resume: {path} cannot be written ({problem.strerror or problem}); check its permissions and the free space."
+                "resume",
+                f"{path} cannot be written ({problem.strerror or problem})",
+                "",
+                "check its permissions and the free space",
+                code="unwritable",
             ) from problem
     return f"npz:{path.resolve()}"
 
@@ -212,8 +216,11 @@ def _torchvision() -> Any:
         return import_module("torchvision")
     except ImportError as problem:
         raise MissingDependencyError(
-            "preset: paper needs the package torchvision for its MobileNetV2 and VGG16, which is not installed; install "
-            "torchvision, or take the preset cpu."
+            "preset",
+            "paper needs the package torchvision for its MobileNetV2 and VGG16, which is not installed",
+            "",
+            "install torchvision, or take the preset cpu",
+            code="package",
         ) from problem
 
 
@@ -227,7 +234,11 @@ def _imagenet_outputs(torchvision: Any, data: "Dataset", architecture: str) -> "
         network = torchvision.models.get_model(architecture, weights="IMAGENET1K_V1").to(device).eval()
     except OSError as problem:  # no network
         raise InputError(
-            f"preset: the weights of {architecture} cannot be had ({problem}); put them into PyTorch's cache folder."
+            "preset",
+            f"the weights of {architecture} cannot be had ({problem})",
+            "",
+            "put them into PyTorch's cache folder",
+            code="unreadable",
         ) from problem
     mean, sd = (torch.tensor(v, device=device).view(3, 1, 1) for v in (IMAGENET_MEAN, IMAGENET_SD))
 

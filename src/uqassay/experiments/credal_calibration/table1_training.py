@@ -99,7 +99,9 @@ def reproduce_trained_table1(
                 for convention in conventions
             ]
     if not judged:
-        raise InputError(f"table1: no predictor could be trained; {'; '.join(notes)}; mend it and run it again.")
+        raise InputError(
+            "table1", "no predictor could be trained", "; ".join(notes), "mend it and run it again", code="undefined"
+        )
     return table1_of(judged, (*_training_notes(preset), *notes, *sizes.values()))
 
 

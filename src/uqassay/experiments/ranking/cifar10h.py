@@ -129,8 +129,12 @@ def load_models(folder: Path, n: int, n_classes: int) -> tuple[dict[str, Predict
         prediction = load(path)
         if (prediction.n_instances, prediction.n_classes) != (n, n_classes):
             raise InputError(
-                f"data: {path.name} has {prediction.n_instances} instances and {prediction.n_classes} classes, the votes have "
-                f"{n} and {n_classes}; leave the file out."
+                "data",
+                f"{path.name} has {prediction.n_instances} instances and {prediction.n_classes} "
+                f"classes, the votes have {n} and {n_classes}",
+                "",
+                "leave the file out",
+                code="undefined",
             )
         if isinstance(prediction, Masses) and prediction.signed:
             prediction = prediction.repaired()
@@ -142,7 +146,9 @@ def load_models(folder: Path, n: int, n_classes: int) -> tuple[dict[str, Predict
         else:
             models[path.stem] = prediction
     if len(models) < LEAST:
-        raise InputError(f"data: {folder} gives {len(models)} models and {LEAST} are needed; {NEEDED}.")
+        raise InputError(
+            "data", f"{folder} gives {len(models)} models and {LEAST} are needed", "", NEEDED, code="missing"
+        )
     return models, repaired
 
 
@@ -156,13 +162,13 @@ def progress_steps(*, data: str | os.PathLike[str] | None = None, **_: object) -
 
 def _folder(data: str | os.PathLike[str] | None) -> Path:
     if data is None:
-        raise InputError(f"data: needs a folder; {NEEDED}.")
+        raise InputError("data", "needs a folder", "", NEEDED, code="missing")
     folder = Path(data)
     if not folder.is_dir():
-        raise InputError(f"data: {folder} is no folder; {NEEDED}.")
+        raise InputError("data", f"{folder} is no folder", "", NEEDED, code="undefined")
     missing = [name for name in ("labels.npy", "human_counts.npy") if not (folder / name).is_file()]
     if missing:
-        raise InputError(f"data: {folder} has no {' and no '.join(missing)}; {NEEDED}.")
+        raise InputError("data", f"{folder} has no {' and no '.join(missing)}", "", NEEDED, code="missing")
     return folder
 
 
@@ -170,7 +176,11 @@ def _labels(folder: Path) -> tuple[NDArray[Any], NDArray[Any]]:
     labels, votes = load_labels(folder / "labels.npy"), load_labels(folder / "human_counts.npy")
     if labels.ndim != 1 or votes.ndim != 2 or len(labels) != len(votes):
         raise InputError(
-            f"data: labels.npy must be (n,) and human_counts.npy (n, K); got shapes {labels.shape} and {votes.shape}; {NEEDED}."
+            "data",
+            "labels.npy must be (n,) and human_counts.npy (n, K)",
+            f"got shapes {labels.shape} and {votes.shape}",
+            NEEDED,
+            code="shape",
         )
     n_classes = votes.shape[1]
     labels = as_labels(labels, n_classes, name="data: labels.npy")
@@ -178,8 +188,11 @@ def _labels(folder: Path) -> tuple[NDArray[Any], NDArray[Any]]:
     agreeing = float((votes.argmax(axis=1) == labels).mean())
     if agreeing < 0.5:
         raise InputError(
-            f"data: labels.npy must belong to the votes of human_counts.npy; it names their most frequent class in only "
-            f"{100 * agreeing:.0f} % of the rows; bring both files into one order of images and of classes."
+            "data",
+            "labels.npy must belong to the votes of human_counts.npy",
+            f"it names their most frequent class in only {100 * agreeing:.0f} % of the rows",
+            "bring both files into one order of images and of classes",
+            code="mismatch",
         )
     return labels, votes
 

@@ -135,7 +135,9 @@ def study(scorings: Sequence[Scoring], method: str, *, by_model: bool = False) -
     """
     kept = [s for s in scorings if s.defined]
     if len(kept) < 3:
-        raise InputError(f"scorings: needs at least three that are defined; got {len(kept)}; judge more models.")
+        raise InputError(
+            "scorings", "needs at least three that are defined", f"got {len(kept)}", "judge more models", code="range"
+        )
     metrics, taus = columns(kept)
     return correlation_study(
         dict(zip(METRICS, metrics.T, strict=True)),

@@ -126,7 +126,7 @@ def train_stacked_mlps(
     inputs, labels = _checked(x, y, hidden, seeds, epochs, batch_size)
     shares = np.broadcast_to(np.asarray(dropout, dtype=np.float64), (len(seeds),)).copy()
     if not ((shares >= 0) & (shares < 1)).all():
-        raise InputError(f"dropout: must lie in [0, 1); got {shares.tolist()}; 0 drops nothing.")
+        raise InputError("dropout", "must lie in [0, 1)", f"got {shares.tolist()}", "0 drops nothing", code="range")
     rates = np.broadcast_to(np.asarray(learning_rate, dtype=np.float64), (len(seeds),))[:, None, None]
     streams = [np.random.default_rng(seed).spawn(3) for seed in seeds]
     sizes = [inputs.shape[1], *hidden, int(labels.max()) + 1]
@@ -145,7 +145,13 @@ def train_stacked_mlps(
             v += (1 - DECAY_OF_SQUARES) * (g * g - v)
             p -= scale * m / (np.sqrt(v) + epsilon)
     if not all(np.isfinite(p).all() for p in parameters):
-        raise InputError("learning_rate: the training overflowed; scale x to about unit variance or lower the rate.")
+        raise InputError(
+            "learning_rate",
+            "the training overflowed",
+            "",
+            "scale x to about unit variance or lower the rate",
+            code="undefined",
+        )
     return stack
 
 
@@ -260,15 +266,26 @@ def _checked(
 ) -> tuple[Array, NDArray[np.intp]]:
     inputs, labels = np.asarray(x, dtype=np.float64), np.asarray(y)
     if inputs.ndim != 2 or len(inputs) == 0 or not np.isfinite(inputs).all():
-        raise InputError(f"x: must hold finite numbers in shape (n, D); got shape {inputs.shape}; repair it first.")
+        raise InputError(
+            "x",
+            "must hold finite numbers in shape (n, D)",
+            f"got shape {inputs.shape}",
+            "repair it first",
+            code="finite",
+        )
     if labels.shape != inputs.shape[:1] or labels.dtype.kind not in "biu" or labels.min() < 0:
         raise InputError(
-            f"y: must hold one class 0 … K − 1 for each of {len(inputs)} instances; got shape {labels.shape}, "
-            f"dtype {labels.dtype}; number the classes from 0."
+            "y",
+            f"must hold one class 0 … K − 1 for each of {len(inputs)} instances",
+            f"got shape {labels.shape}, dtype {labels.dtype}",
+            "number the classes from 0",
+            code="shape",
         )
     for name, values in (("hidden", hidden), ("epochs", [epochs]), ("batch_size", [batch_size])):
         if not all(value >= 1 for value in values):
-            raise InputError(f"{name}: must be at least 1; got {list(values)}; give whole numbers from 1 up.")
+            raise InputError(
+                name, "must be at least 1", f"got {list(values)}", "give whole numbers from 1 up", code="range"
+            )
     if len(seeds) == 0:
-        raise InputError("seeds: needs one seed per model; got none; name at least one.")
+        raise InputError("seeds", "needs one seed per model", "got none", "name at least one", code="missing")
     return inputs, labels.astype(np.intp)

@@ -123,9 +123,13 @@ def reproduce_ranking_synthetic(
     True
     """
     if preset not in PRESETS:
-        raise InputError(f"preset: must be {', '.join(PRESETS)}; got {preset!r}; cpu is the default.")
+        raise InputError(
+            "preset", f"must be {', '.join(PRESETS)}", f"got {preset!r}", "cpu is the default", code="type"
+        )
     if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
-        raise InputError(f"seed: must be a whole number of at least 0; got {seed!r}; 0 is the default.")
+        raise InputError(
+            "seed", "must be a whole number of at least 0", f"got {seed!r}", "0 is the default", code="range"
+        )
     data = TwoGaussians(bayes_error)
     if figures is not None:
         from uqassay.experiments.figure_files import check_folder

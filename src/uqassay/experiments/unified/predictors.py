@@ -127,18 +127,30 @@ def predictor_cells(
     (['digits, DE, test_limit 200, train_limit 300, seed 0'], 3)
     """
     if preset not in PRESETS:
-        raise InputError(f"preset: must be {', '.join(PRESETS)}; got {preset!r}; cpu is the default.")
+        raise InputError(
+            "preset", f"must be {', '.join(PRESETS)}", f"got {preset!r}", "cpu is the default", code="type"
+        )
     if backbone is not None and backbone not in BACKBONES:
-        raise InputError(f"backbone: must be {', '.join(BACKBONES)}; got {backbone!r}; leave it out for the preset's.")
+        raise InputError(
+            "backbone",
+            f"must be {', '.join(BACKBONES)}",
+            f"got {backbone!r}",
+            "leave it out for the preset's",
+            code="type",
+        )
     chosen = [p for p in PREDICTORS if predictors is None or p.name in predictors]
     unknown = [name for name in predictors or () if name not in {p.name for p in PREDICTORS}]
     if unknown or not chosen:
         known = ", ".join(p.name for p in PREDICTORS)
         got = repr(unknown[0]) if unknown else "none"
-        raise InputError(f"predictors: must be among {known}; got {got}; leave it out for all.")
+        raise InputError("predictors", f"must be among {known}", f"got {got}", "leave it out for all", code="choice")
     if backbone == "resnet50" and find_spec("torchvision") is None:
         raise MissingDependencyError(
-            "torchvision: the backbone resnet50 needs it; install torchvision beside PyTorch, or choose the backbone cnn."
+            "torchvision",
+            "the backbone resnet50 needs it",
+            "",
+            "install torchvision beside PyTorch, or choose the backbone cnn",
+            code="package",
         )
     body = backbone or ("cnn" if preset == "paper" else "mlp")
     cells = []

@@ -108,7 +108,9 @@ def reproduce_unified_tables(*, tables: Tables | None = None) -> Reproduction:
     """
     for table in tables or ():
         if table not in TABLES:
-            raise InputError(f"tables: must be named as in TABLES; {table!r} is not; use {', '.join(TABLES)}.")
+            raise InputError(
+                "tables", "must be named as in TABLES", f"{table!r} is not", f"use {', '.join(TABLES)}", code="type"
+            )
     rows: Tables = {table: printed_table(name) for table, name in TABLES.items()} | dict(tables or {})
     totals = _totals(rows)
     cells = _total_cells(totals) + _sd_cells(rows) + _part_cells(rows) + _mixture_cells(rows)

@@ -171,7 +171,11 @@ def reproduce_unified(
                 judged.append(found)
     if not judged:
         raise InputError(
-            f"predictors: none could be trained; {'; '.join(summary.failed.values())}; mend it and run it again."
+            "predictors",
+            "none could be trained",
+            "; ".join(summary.failed.values()),
+            "mend it and run it again",
+            code="empty",
         )
     same_network = backbone == "resnet50"
     rows = [cell for one in judged for cell in table_cells(one.dataset, one.assays, one.ranked, same_network, preset)]
@@ -207,10 +211,14 @@ def progress_steps(
 
 def _check(preset: str, runs: int | None, seed: int, workers: int) -> None:
     if preset not in PRESETS:
-        raise InputError(f"preset: must be {', '.join(PRESETS)}; got {preset!r}; cpu is the default.")
+        raise InputError(
+            "preset", f"must be {', '.join(PRESETS)}", f"got {preset!r}", "cpu is the default", code="type"
+        )
     for name, value, least in (("runs", 1 if runs is None else runs, 1), ("seed", seed, 0), ("workers", workers, 1)):
         if isinstance(value, bool) or not isinstance(value, int | np.integer) or not least <= value <= MAX_SEED // 2:
-            raise InputError(f"{name}: must be a whole number of at least {least}; got {value!r}; leave it out.")
+            raise InputError(
+                name, f"must be a whole number of at least {least}", f"got {value!r}", "leave it out", code="range"
+            )
 
 
 def _judge(store: Store, cells: Sequence[Cell]) -> Judged | None:

@@ -177,8 +177,11 @@ def classwise_calibration_error(
     _check_options(norm, direction, debiased, sample_weight)
     if direction == "signed":
         raise InputError(
-            'direction: must be "both", "over" or "under" for classes, whose signed gaps sum to 0; got "signed"; '
-            "use confidence_calibration_error, or reliability_diagram for one class."
+            "direction",
+            'must be "both", "over" or "under" for classes, whose signed gaps sum to 0',
+            'got "signed"',
+            "use confidence_calibration_error, or reliability_diagram for one class",
+            code="type",
         )
     labels, checked = calibration_batch(y_true, probs)
     weights = instance_weights(sample_weight, labels.shape[-1])
@@ -280,15 +283,32 @@ def _check_options(norm: str, direction: str, debiased: bool, sample_weight: Arr
     check_choice(norm, "norm", ("l1", "l2", "squared", "max"))
     check_choice(direction, "direction", ("both", "over", "under", "signed"))
     if direction == "signed" and norm not in ("l1", "max"):
-        raise InputError(f'direction: "signed" needs the norm "l1" or "max"; got norm {norm!r}; squares have no sign.')
+        raise InputError(
+            "direction",
+            '"signed" needs the norm "l1" or "max"',
+            f"got norm {norm!r}",
+            "squares have no sign",
+            code="missing",
+        )
     if not debiased:
         return
     if norm not in ("l1", "squared"):
         raise InputError(
-            f'debiased: needs the norm "l1" or "squared"; got norm {norm!r}; a debiased square can be negative, so it '
-            "has no root, and a maximum has no debiased form."
+            "debiased",
+            'needs the norm "l1" or "squared"',
+            f"got norm {norm!r}",
+            "a debiased square can be negative, so it has no root, and a maximum has no debiased form",
+            code="missing",
         )
     if direction != "both":
-        raise InputError(f'debiased: needs direction "both"; got {direction!r}; leave one of the two out.')
+        raise InputError(
+            "debiased", 'needs direction "both"', f"got {direction!r}", "leave one of the two out", code="missing"
+        )
     if sample_weight is not None:
-        raise InputError("debiased: cannot take sample_weight; got both; a weighted instance is not several of them.")
+        raise InputError(
+            "debiased",
+            "cannot take sample_weight",
+            "got both",
+            "a weighted instance is not several of them",
+            code="undefined",
+        )

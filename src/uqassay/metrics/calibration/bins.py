@@ -271,9 +271,13 @@ def edges_of_equal_width(n_bins: int) -> Floats:
 def check_bins(n_bins: int, binning: str) -> None:
     """Refuse anything but a positive whole number of bins, and binnings that do not exist."""
     if not is_number(n_bins) or n_bins != n_bins // 1 or not 1 <= n_bins <= 2**15:
-        raise InputError(f"n_bins: must be a whole number from 1 to 32768; got {n_bins!r}; 10 is usual.")
+        raise InputError(
+            "n_bins", "must be a whole number from 1 to 32768", f"got {n_bins!r}", "10 is usual", code="type"
+        )
     if binning not in ("width", "mass"):
-        raise InputError(f'binning: must be "width" or "mass"; got {binning!r}; "width" is the usual one.')
+        raise InputError(
+            "binning", 'must be "width" or "mass"', f"got {binning!r}", '"width" is the usual one', code="type"
+        )
 
 
 # -- helpers ----------------------------------------------------------------------------------------------------------

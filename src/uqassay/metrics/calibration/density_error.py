@@ -186,16 +186,26 @@ def prepare_density(
 def _checked(notion: Notion, p: int, bandwidth: object, debiased: bool) -> tuple[Notion, int, bool]:
     check_choice(notion, "notion", NOTIONS)
     if isinstance(p, bool) or p not in (1, 2):
-        raise InputError(f"p: must be 1 or 2; got {p!r}; 2 is the squared error.")
+        raise InputError("p", "must be 1 or 2", f"got {p!r}", "2 is the squared error", code="type")
     if debiased and p != 2:
-        raise InputError(f"debiased: only the squared error, p = 2, has a debiased form; got p = {p!r}; set p=2.")
+        raise InputError(
+            "debiased",
+            "only the squared error, p = 2, has a debiased form",
+            f"got p = {p!r}",
+            "set p=2",
+            code="undefined",
+        )
     if isinstance(bandwidth, str):
         if bandwidth != "likelihood":
-            raise InputError(f'bandwidth: must be a positive number or "likelihood"; got {bandwidth!r}; try 0.02.')
+            raise InputError(
+                "bandwidth", 'must be a positive number or "likelihood"', f"got {bandwidth!r}", "try 0.02", code="range"
+            )
         return notion, p, debiased
     array = np.asarray(bandwidth)
     if array.dtype.kind not in "iuf" or not ((array > 0) & (array < np.inf)).all():
-        raise InputError(f'bandwidth: must be a positive number or "likelihood"; got {bandwidth!r}; try 0.02.')
+        raise InputError(
+            "bandwidth", 'must be a positive number or "likelihood"', f"got {bandwidth!r}", "try 0.02", code="range"
+        )
     return notion, p, debiased
 
 

@@ -33,8 +33,11 @@ def calibration_batch(y_true: ArrayLike, probs: ArrayLike) -> tuple[Labels, Floa
         np.broadcast_shapes(p.shape[:-2], labels.shape[:-1])
     except ValueError as problem:
         raise InputError(
-            f"y_true: leading axes must fit those of probs by broadcasting; got shapes {labels.shape} and {p.shape}; "
-            "add axes of length 1 where one is to be repeated."
+            "y_true",
+            "leading axes must fit those of probs by broadcasting",
+            f"got shapes {labels.shape} and {p.shape}",
+            "add axes of length 1 where one is to be repeated",
+            code="shape",
         ) from problem
     return labels, p
 
@@ -45,11 +48,17 @@ def as_probs(probs: ArrayLike) -> Floats:
     given = as_numeric(probs, "probs")
     if given.ndim < 2:
         raise InputError(
-            f"probs: must have shape (n, K) or (..., n, K); got shape {given.shape}; give a row per instance."
+            "probs",
+            "must have shape (n, K) or (..., n, K)",
+            f"got shape {given.shape}",
+            "give a row per instance",
+            code="shape",
         )
     check_class_count(given.shape[-1], "probs")
     if given.size == 0:
-        raise InputError(f"probs: must hold at least one instance; got shape {given.shape}; check the selection.")
+        raise InputError(
+            "probs", "must hold at least one instance", f"got shape {given.shape}", "check the selection", code="shape"
+        )
     check_rows(
         given,
         "probs",
@@ -68,8 +77,11 @@ def instance_weights(sample_weight: ArrayLike | None, n: int) -> Floats | None:
 def _labels(labels: NDArray[Any], n: int, n_classes: int) -> Labels:
     if labels.ndim == 0 or labels.shape[-1] != n:
         raise InputError(
-            f"y_true: needs one label for each of the {n} instances in its last axis; got shape {labels.shape}; "
-            "check that labels and probabilities come from the same split in the same order."
+            "y_true",
+            f"needs one label for each of the {n} instances in its last axis",
+            f"got shape {labels.shape}",
+            "check that labels and probabilities come from the same split in the same order",
+            code="mismatch",
         )
     if labels.dtype.kind == "f":
         with np.errstate(invalid="ignore"):
@@ -77,15 +89,21 @@ def _labels(labels: NDArray[Any], n: int, n_classes: int) -> Labels:
         if broken.any():
             at = tuple(np.argwhere(broken)[0].tolist())
             raise InputError(
-                f"y_true: labels must be whole numbers; {_row(at)} holds {float(labels[at]):g}; "
-                "give class indices (0, 1, …), for soft labels one draw from each."
+                "y_true",
+                "labels must be whole numbers",
+                f"{_row(at)} holds {float(labels[at]):g}",
+                "give class indices (0, 1, …), for soft labels one draw from each",
+                code="type",
             )
     outside = (labels < 0) | (labels >= n_classes)
     if outside.any():
         at = tuple(np.argwhere(outside)[0].tolist())
         raise InputError(
-            f"y_true: labels must lie in 0 … {n_classes - 1}; {_row(at)} holds {labels[at]:g}; "
-            "recode the labels so that they index the columns of probs."
+            "y_true",
+            f"labels must lie in 0 … {n_classes - 1}",
+            f"{_row(at)} holds {labels[at]:g}",
+            "recode the labels so that they index the columns of probs",
+            code="range",
         )
     return labels.astype(np.intp, copy=False)
 

@@ -185,10 +185,22 @@ def checked_block_size(block_size: int | None, estimator: str, n: int | None) ->
         return None
     if estimator != "block":
         raise InputError(
-            f"block_size: belongs to the block estimator; got {block_size!r} for {estimator!r}; leave it out."
+            "block_size",
+            "belongs to the block estimator",
+            f"got {block_size!r} for {estimator!r}",
+            "leave it out",
+            code="mismatch",
         )
     if isinstance(block_size, bool) or not isinstance(block_size, int | np.integer) or block_size < 2:
-        raise InputError(f"block_size: must be a whole number of at least 2; got {block_size!r}; 2 makes pairs.")
+        raise InputError(
+            "block_size", "must be a whole number of at least 2", f"got {block_size!r}", "2 makes pairs", code="range"
+        )
     if n is not None and 1 < n < block_size:
-        raise InputError(f"block_size: must not exceed the {n} instances; got {block_size}; make blocks smaller.")
+        raise InputError(
+            "block_size",
+            f"must not exceed the {n} instances",
+            f"got {block_size}",
+            "make blocks smaller",
+            code="undefined",
+        )
     return int(block_size)

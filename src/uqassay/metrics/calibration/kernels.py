@@ -115,21 +115,38 @@ def settle_kernel(kernel: Kernel, bandwidth: Bandwidth, probs: Floats | None) ->
     """
     if not isinstance(kernel, str):
         if not callable(kernel):
-            raise InputError(f"kernel: must be a name or a function of two arrays; got {kernel!r}; pass 'tv', say.")
+            raise InputError(
+                "kernel", "must be a name or a function of two arrays", f"got {kernel!r}", "pass 'tv', say", code="type"
+            )
         if bandwidth is not None:
-            raise InputError(f"bandwidth: a kernel of one's own has none; got {bandwidth!r}; put it into the function.")
+            raise InputError(
+                "bandwidth",
+                "a kernel of one's own has none",
+                f"got {bandwidth!r}",
+                "put it into the function",
+                code="undefined",
+            )
         return SettledKernel(kernel, np.array(1.0))
     form = _form(kernel)
     wanted = form.default if bandwidth is None else bandwidth
     if wanted is None or wanted == "median":
         if probs is None:
             raise InputError(
-                f"bandwidth: must be a number here, since every mixture would get another median; got {bandwidth!r} for "
-                f"kernel {kernel!r}; find it once with kernel_bandwidth on the members' mean."
+                "bandwidth",
+                "must be a number here, since every mixture would get another median",
+                f"got {bandwidth!r} for kernel {kernel!r}",
+                "find it once with kernel_bandwidth on the members' mean",
+                code="type",
             )
         return SettledKernel(kernel, _median(form, probs))
     if not is_number(wanted) or not 0 < float(wanted) < np.inf:
-        raise InputError(f'bandwidth: must be a positive number or "median"; got {bandwidth!r}; None is the default.')
+        raise InputError(
+            "bandwidth",
+            'must be a positive number or "median"',
+            f"got {bandwidth!r}",
+            "None is the default",
+            code="range",
+        )
     return SettledKernel(kernel, np.array(float(wanted)))
 
 
@@ -225,11 +242,16 @@ def _own_values(function: Callable[[Floats, Floats], Floats], p: Floats, q: Floa
     shape = np.broadcast_shapes(p.shape, q.shape)[:-1]
     if values.shape != shape:
         raise InputError(
-            f"kernel: must map arrays {p.shape} and {q.shape} to one value per pair, {shape}; got {values.shape}; "
-            "sum over the last axis only."
+            "kernel",
+            f"must map arrays {p.shape} and {q.shape} to one value per pair, {shape}",
+            f"got {values.shape}",
+            "sum over the last axis only",
+            code="shape",
         )
     if not np.isfinite(values).all():
-        raise InputError("kernel: values must be finite; got nan or inf; check it where predictions coincide.")
+        raise InputError(
+            "kernel", "values must be finite", "got nan or inf", "check it where predictions coincide", code="finite"
+        )
     return values
 
 
@@ -266,5 +288,11 @@ def _median(form: CalibrationKernel, probs: Floats) -> Floats:
 def _form(kernel: str) -> CalibrationKernel:
     if kernel not in CALIBRATION_KERNELS:
         known = ", ".join(CALIBRATION_KERNELS)
-        raise InputError(f"kernel: must be one of {known}, or a function; got {kernel!r}; 'tv' is the usual one.")
+        raise InputError(
+            "kernel",
+            f"must be one of {known}, or a function",
+            f"got {kernel!r}",
+            "'tv' is the usual one",
+            code="choice",
+        )
     return CALIBRATION_KERNELS[kernel]

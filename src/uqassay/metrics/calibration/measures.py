@@ -118,16 +118,28 @@ def calibration_measure(
     found = _named(measure) if isinstance(measure, str) else measure
     if not isinstance(found, CalibrationMeasure):
         known = ", ".join(CALIBRATION_MEASURES)
-        raise InputError(f"measure: must be one of {known}; got {measure!r}; or pass a CalibrationMeasure of your own.")
+        raise InputError(
+            "measure",
+            f"must be one of {known}",
+            f"got {measure!r}",
+            "or pass a CalibrationMeasure of your own",
+            code="choice",
+        )
     if n_bins is None and binning is None:
         return found
     option, value = ("n_bins", n_bins) if n_bins is not None else ("binning", binning)
     if found.rebuild is None or found.n_bins is None:
         why = "has no bins" if found.n_bins is None else "is built already"
-        raise InputError(f"{option}: cannot be set for {found.name}, which {why}; got {value!r}; leave it out.")
+        raise InputError(
+            option, f"cannot be set for {found.name}, which {why}", f"got {value!r}", "leave it out", code="undefined"
+        )
     if binning is not None and found.binning is None:
         raise InputError(
-            f"binning: cannot be set for {found.name}, which has bins of one kind only; got {binning!r}; leave it out."
+            "binning",
+            f"cannot be set for {found.name}, which has bins of one kind only",
+            f"got {binning!r}",
+            "leave it out",
+            code="undefined",
         )
     chosen = found.binning if binning is None else binning
     check_bins(found.n_bins if n_bins is None else n_bins, chosen or "width")

@@ -102,8 +102,11 @@ def reliability_diagram(
     labels, checked = calibration_batch(y_true, probs)
     if labels.ndim > 1 or checked.ndim > 2:
         raise InputError(
-            f"probs: must be one data set, shape (n, K); got shapes {labels.shape} and {checked.shape} of labels and "
-            "probabilities; draw one diagram for each."
+            "probs",
+            "must be one data set, shape (n, K)",
+            f"got shapes {labels.shape} and {checked.shape} of labels and probabilities",
+            "draw one diagram for each",
+            code="shape",
         )
     if event == "predicted":
         bins = bins_of_confidence(checked, int(n_bins), binning)
@@ -111,7 +114,11 @@ def reliability_diagram(
     n_classes = checked.shape[-1]
     if not is_number(event) or event != event // 1 or not 0 <= event < n_classes:
         raise InputError(
-            f'event: must be "predicted" or a class from 0 to {n_classes - 1}; got {event!r}; pass one of these.'
+            "event",
+            f'must be "predicted" or a class from 0 to {n_classes - 1}',
+            f"got {event!r}",
+            "pass one of these",
+            code="type",
         )
     bins = bins_of_values(np.ascontiguousarray(checked[:, int(event)]), int(n_bins), binning)
     return _diagram(bins, bins.sums((labels == event).astype(np.float64)), binning, level)
@@ -169,16 +176,22 @@ def _bins_of_hits(correct: ArrayLike, confidence: ArrayLike, n_bins: int) -> tup
     conf = as_numeric(confidence, "confidence", ndim=1).astype(np.float64)
     if hit.shape != conf.shape:
         raise InputError(
-            f"confidence: needs one value for each of the {len(hit)} entries of correct; got {len(conf)}; align them."
+            "confidence",
+            f"needs one value for each of the {len(hit)} entries of correct",
+            f"got {len(conf)}",
+            "align them",
+            code="mismatch",
         )
     if n_bins < 1:
-        raise InputError(f"n_bins: needs at least one bin; got {n_bins}; 10 is usual.")
+        raise InputError("n_bins", "needs at least one bin", f"got {n_bins}", "10 is usual", code="empty")
     check_bins(n_bins, "width")
     for values, name, high in ((hit, "correct", 1.0), (conf, "confidence", 1.0 + ROUNDING)):
         inside = (values >= 0) & (values <= high)
         if not inside.all():
             row = int(np.flatnonzero(~inside)[0])
-            raise InputError(f"{name}: must lie in [0, 1]; row {row} holds {values[row]:.6g}; give probabilities.")
+            raise InputError(
+                name, "must lie in [0, 1]", f"row {row} holds {values[row]:.6g}", "give probabilities", code="range"
+            )
     bins = bins_of_values(conf, int(n_bins), "width")
     return bins, bins.sums(hit)
 

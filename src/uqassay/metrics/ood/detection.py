@@ -194,7 +194,7 @@ def fpr_at_tpr_error(
     0.25
     """
     if not 0.0 < tpr < 1.0:
-        raise InputError(f"tpr: must lie strictly between 0 and 1; got {tpr}; pass 0.95 for 95 %.")
+        raise InputError("tpr", "must lie strictly between 0 and 1", f"got {tpr}", "pass 0.95 for 95 %", code="range")
     check_choice(positive, "positive", ("out", "in"))
     samples = two_samples(
         uncertainty_in,

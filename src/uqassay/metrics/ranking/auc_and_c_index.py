@@ -281,6 +281,10 @@ def checked_gap(
     s = as_floats(uncertainty, arguments[1], ndim=(1,), shape="(n,)")
     if g.shape != s.shape:
         raise InputError(
-            f"{arguments[1]}: needs one value for each of the {len(g)} instances; got {len(s)}; align them."
+            arguments[1],
+            f"needs one value for each of the {len(g)} instances",
+            f"got {len(s)}",
+            "align them",
+            code="mismatch",
         )
     return g, s, None if sample_weight is None else scaled_weights(sample_weight, len(g))

@@ -157,8 +157,11 @@ def pairwise_ranking_tests(
     if not isinstance(rankings, Mapping) or not rankings:
         given = "none" if isinstance(rankings, Mapping) else type(rankings).__name__
         raise InputError(
-            f"rankings: must be a dict from names to (truth, uncertainty); got {given}; "
-            'write {"entropy": (errors, entropy)}.'
+            "rankings",
+            "must be a dict from names to (truth, uncertainty)",
+            f"got {given}",
+            'write {"entropy": (errors, entropy)}',
+            code="type",
         )
     statistics: dict[str, Linearised] = {}
     w, n = None, None
@@ -166,7 +169,13 @@ def pairwise_ranking_tests(
         _check_ranking(ranking, f"rankings[{name!r}]")
         size = len(ranking[0])  # type: ignore[arg-type]
         if n not in (None, size):
-            raise InputError(f"rankings: all need the same {n} instances; {name!r} has {size}; use one test set.")
+            raise InputError(
+                "rankings",
+                f"all need the same {n} instances",
+                f"{name!r} has {size}",
+                "use one test set",
+                code="undefined",
+            )
         n = size
         statistics[str(name)], w = chosen.linearised_of(*ranking, sample_weight=sample_weight, groups=groups)
     return pairwise_statistic_tests(statistics, groups=groups, sample_weight=w, level=level, bound=chosen.bound)
@@ -191,7 +200,9 @@ def _swap_pvalue(
     ranks = [_midranks(np.asarray(uncertainty, dtype=np.float64)) for _, uncertainty in (a, b)]
     n = len(truths[0])
     if len(truths[1]) != n:
-        raise InputError(f"b: needs the same {n} instances as a; got {len(truths[1])}; use one test set.")
+        raise InputError(
+            "b", f"needs the same {n} instances as a", f"got {len(truths[1])}", "use one test set", code="missing"
+        )
     unit, n_units = _canonical_units([*truths, *ranks] if w is None else [*truths, *ranks, w], groups)
 
     def difference(swap: np.ndarray | None) -> float:
@@ -234,7 +245,11 @@ def _check_ranking(ranking: Ranking, name: str) -> None:
     pair = isinstance(ranking, Sequence | np.ndarray) and not isinstance(ranking, str) and len(ranking) == 2
     if not pair or any(not hasattr(part, "__len__") for part in ranking):
         raise InputError(
-            f"{name}: must be a pair (truth, uncertainty); got {type(ranking).__name__}; pass the two as one."
+            name,
+            "must be a pair (truth, uncertainty)",
+            f"got {type(ranking).__name__}",
+            "pass the two as one",
+            code="type",
         )
 
 

@@ -57,7 +57,13 @@ class CorrelationStudy:
         """The correlation of one (metric, truth)."""
         found = {(metric, truth): correlation for metric, truth, correlation in self.correlations}
         if names not in found:
-            raise InputError(f"names: must be a pair of a metric and a truth; got {names!r}; known are {list(found)}.")
+            raise InputError(
+                "names",
+                "must be a pair of a metric and a truth",
+                f"got {names!r}",
+                f"known are {list(found)}",
+                code="type",
+            )
         return found[names]
 
     def rows(self) -> tuple[dict[str, Any], ...]:
@@ -228,7 +234,13 @@ def correlation_study(
     n = next(iter(sizes.values()))
     for name, size in sizes.items():
         if size != n:
-            raise InputError(f"{name}: needs one value for each of the {n} scorings; got {size}; align them first.")
+            raise InputError(
+                name,
+                f"needs one value for each of the {n} scorings",
+                f"got {size}",
+                "align them first",
+                code="mismatch",
+            )
     correlations = tuple(
         MetricCorrelation(metric, truth, pearson_estimate(x, y, groups=clusters, level=level, method=method))
         for metric, x in zip(metrics, columns[0].values(), strict=True)
@@ -239,7 +251,13 @@ def correlation_study(
 
 def _columns(named: Mapping[str, ArrayLike], name: str) -> dict[str, Array]:
     if not isinstance(named, Mapping) or not named:
-        raise InputError(f"{name}: must map at least one name to the values of J scorings; got {named!r}; pass a dict.")
+        raise InputError(
+            name,
+            "must map at least one name to the values of J scorings",
+            f"got {named!r}",
+            "pass a dict",
+            code="empty",
+        )
     columns = {}
     for key, values in named.items():
         label = f"{name}[{key!r}]"
@@ -251,7 +269,11 @@ def _distributions(label_distribution: ArrayLike, prediction: Prediction) -> Arr
     q = labels_of(label_distribution, prediction)
     if q.ndim != 2:
         raise InputError(
-            f"label_distribution: needs the probabilities or votes of every class, shape ({prediction.n_instances}, "
-            f"{prediction.n_classes}); got one label each; single labels have errors and gaps, but no ground truth."
+            "label_distribution",
+            f"needs the probabilities or votes of every class, shape ({prediction.n_instances}, "
+            f"{prediction.n_classes})",
+            "got one label each",
+            "single labels have errors and gaps, but no ground truth",
+            code="shape",
         )
     return q

@@ -93,7 +93,13 @@ def one_versus_rest_scores(
     for k in range(prediction.n_classes):
         binary = prediction.one_versus_rest(k)
         if not SCORES[score].offered_by(binary):
-            raise InputError(f"score: {type(binary).__name__} has no {score!r}; choose another one of measures.SCORES.")
+            raise InputError(
+                "score",
+                f"{type(binary).__name__} has no {score!r}",
+                "",
+                "choose another one of measures.SCORES",
+                code="missing",
+            )
         target = (y == k).astype(np.int64) if y.ndim == 1 else np.stack([1.0 - y[:, k], y[:, k]], axis=1)
         truth = (prediction_errors if chosen.truth == "errors" else probability_gap)(target, binary)
         uncertainty = SCORES[score](binary)

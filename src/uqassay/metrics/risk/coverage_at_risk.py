@@ -131,4 +131,10 @@ def _crossing(c: Floats, excess: Floats, last: int) -> float:
 
 def _check_risk(risk: float) -> None:
     if not (is_number(risk) and 0.0 <= risk <= 1.0):
-        raise InputError(f"risk: must lie in [0, 1]; got {risk}; pass 0.05 for one error among twenty that are kept.")
+        raise InputError(
+            "risk",
+            "must lie in [0, 1]",
+            f"got {risk}",
+            "pass 0.05 for one error among twenty that are kept",
+            code="range",
+        )

@@ -145,12 +145,17 @@ def rank_errors(errors: ArrayLike, uncertainty: ArrayLike, sample_weight: ArrayL
     s = as_floats(uncertainty, "uncertainty", ndim=(1,), shape="(n,)")
     n = e.size
     if s.size != n:
-        raise InputError(f"uncertainty: needs one value for each of the {n} errors; got {s.size}; align them.")
+        raise InputError(
+            "uncertainty", f"needs one value for each of the {n} errors", f"got {s.size}", "align them", code="mismatch"
+        )
     if e.min() < 0 or e.max() > 1:
         outside = np.flatnonzero((e < 0) | (e > 1))
         raise InputError(
-            f"errors: must lie in [0, 1]; {outside.size} of {n} values do not, the first at row {outside[0]} is "
-            f"{e[outside[0]]:g}; give 1 for a wrong prediction, 0 for a right one, or the probability that it is wrong."
+            "errors",
+            "must lie in [0, 1]",
+            f"{outside.size} of {n} values do not, the first at row {outside[0]} is {e[outside[0]]:g}",
+            "give 1 for a wrong prediction, 0 for a right one, or the probability that it is wrong",
+            code="range",
         )
     units = make_units(n, None, sample_weight)
     e, s, w = units.keep(e), units.keep(s), units.weights

@@ -68,7 +68,11 @@ class RiskCoverage:
         outside = np.flatnonzero((grid <= 0) | (grid > 1))
         if outside.size:
             raise InputError(
-                f"coverage: must lie in (0, 1]; entry {outside[0]} is {grid[outside[0]]:g}; give shares of what is kept."
+                "coverage",
+                "must lie in (0, 1]",
+                f"entry {outside[0]} is {grid[outside[0]]:g}",
+                "give shares of what is kept",
+                code="range",
             )
         return self._bands.curve(grid, self.level, self.note)
 

@@ -340,4 +340,10 @@ def _error_rate(ranked: RankedErrors) -> float:
 
 def check_coverage(coverage: float) -> None:
     if not (is_number(coverage) and 0.0 < coverage <= 1.0):
-        raise InputError(f"coverage: must lie in (0, 1]; got {coverage}; pass 0.9 to refuse the most uncertain tenth.")
+        raise InputError(
+            "coverage",
+            "must lie in (0, 1]",
+            f"got {coverage}",
+            "pass 0.9 to refuse the most uncertain tenth",
+            code="range",
+        )

@@ -155,8 +155,11 @@ def plot_calibration_null(
     bars = null_histogram(t.null, t.statistic)
     if not bars["counts"] or not np.isfinite(t.statistic):
         raise InputError(
-            f"model: {t.model!r} has no finite draws or minimum by {t.measure} ({t.reason or 'infinite'}); choose another "
-            "measure."
+            "model",
+            f"{t.model!r} has no finite draws or minimum by {t.measure} ({t.reason or 'infinite'})",
+            "",
+            "choose another measure",
+            code="finite",
         )
     look = looks(assay)[t.model]
     ax = axes_for(ax, (5.2, 3.4))
@@ -365,8 +368,11 @@ def _made(assay: "Assay") -> list["ModelCalibration"]:
     made = [t for t in assay.calibration if t.tested != "nothing"]
     if not made:
         raise InputError(
-            "assay: needs calibration tests; this one has none; pass calibration=('ece-confidence', 'ece-classwise') to assay, "
-            "and one label for each instance."
+            "assay",
+            "needs calibration tests",
+            "this one has none",
+            "pass calibration=('ece-confidence', 'ece-classwise') to assay, and one label for each instance",
+            code="missing",
         )
     return made
 
@@ -374,7 +380,9 @@ def _made(assay: "Assay") -> list["ModelCalibration"]:
 def _measure_of(made: list["ModelCalibration"], measure: str | None) -> str:
     known = list(dict.fromkeys(t.measure for t in made))
     if measure is not None and measure not in known:
-        raise InputError(f"measure: must be one of {', '.join(known)}; got {measure!r}; choose one of them.")
+        raise InputError(
+            "measure", f"must be one of {', '.join(known)}", f"got {measure!r}", "choose one of them", code="choice"
+        )
     return known[0] if measure is None else measure
 
 
@@ -384,7 +392,7 @@ def _tests_of(assay: "Assay", measure: str | None, models: Sequence[str] | None)
     chosen = _measure_of(made, measure)
     names = list(assay.model_names) if models is None else [named_model(assay, name).name for name in models]
     if not names:
-        raise InputError("models: needs at least one model; got none; leave it out for all of them.")
+        raise InputError("models", "needs at least one model", "got none", "leave it out for all of them", code="empty")
     return [t for name in names for t in made if (t.model, t.measure) == (name, chosen)]
 
 
@@ -400,13 +408,25 @@ def _test_of(
     fitting = [t for t in tests if not mixed or t.n_members > 1]
     if not fitting:
         which = "every model" if model is None else repr(model)
-        raise InputError(f"model: {which} has no members that were mixed; its mean was tested; choose an ensemble.")
+        raise InputError(
+            "model",
+            f"{which} has no members that were mixed",
+            "its mean was tested",
+            "choose an ensemble",
+            code="missing",
+        )
     runs = [t for t in fitting if t.model == fitting[0].model]
     for t in runs:
         if t.run == run and mixed and np.isnan(t.weights).any():
             raise InputError(
-                f"measure: {t.measure} of {t.model!r} has no best mixture ({t.reason}); choose another measure."
+                "measure",
+                f"{t.measure} of {t.model!r} has no best mixture ({t.reason})",
+                "",
+                "choose another measure",
+                code="missing",
             )
         if t.run == run:
             return t
-    raise InputError(f"run: must be among {', '.join(str(t.run) for t in runs)}; got {run}; 0 is the first.")
+    raise InputError(
+        "run", f"must be among {', '.join(str(t.run) for t in runs)}", f"got {run}", "0 is the first", code="choice"
+    )

@@ -74,7 +74,7 @@ def plot_reliability(
     """
     names = list(assay.model_names if models is None else models)
     if not names:
-        raise InputError("models: needs at least one model; got none; leave it out for all.")
+        raise InputError("models", "needs at least one model", "got none", "leave it out for all", code="empty")
     bins = {name: assay.reliability(named_model(assay, name).name, n_bins=n_bins) for name in names}
     labels = [plain(name) for name in names]
     ax = axes_for(ax, (4.6, 4.3), beside=labels if len(labels) > INSIDE_LEGEND else ())
@@ -220,10 +220,22 @@ def _column(assay: "Assay", scores: "ModelScores", name: str) -> Array:
     """All runs and instances of one column, ``(R · n,)``."""
     if name != "nonspecificity" and name not in assay.settings.measures:
         known = ", ".join(("nonspecificity", *assay.settings.measures))
-        raise InputError(f"measures: {name!r} was not computed, only {known}; pass measures=[{name!r}, …] to assay.")
+        raise InputError(
+            "measures",
+            f"{name!r} was not computed, only {known}",
+            "",
+            f"pass measures=[{name!r}, …] to assay",
+            code="undefined",
+        )
     values = scores.columns[name].ravel()
     if not np.isfinite(values).any():
-        raise InputError(f"measures: {name} of {scores.name!r} is nowhere finite ({scores.kind}); choose another one.")
+        raise InputError(
+            "measures",
+            f"{name} of {scores.name!r} is nowhere finite ({scores.kind})",
+            "",
+            "choose another one",
+            code="finite",
+        )
     return values
 
 

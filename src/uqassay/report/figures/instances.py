@@ -84,7 +84,11 @@ def plot_by_correctness(
     """
     if quantity not in ("distance", "nonspecificity", "unified"):
         raise InputError(
-            f"quantity: must be one of distance, nonspecificity, unified; got {quantity!r}; choose one of them."
+            "quantity",
+            "must be one of distance, nonspecificity, unified",
+            f"got {quantity!r}",
+            "choose one of them",
+            code="choice",
         )
     check_tradeoff(tradeoff)
     found = densities(assay, tradeoff)[quantity]
@@ -223,7 +227,11 @@ def plot_set_sizes(assay: "Assay", model: str, *, rows: ArrayLike | None = None,
     missing = np.flatnonzero(sample.rows[at] != chosen)
     if len(missing):
         raise InputError(
-            f"rows: the credal set of instance {chosen[missing[0]]} was not kept; choose among assay.sets[{model!r}].rows."
+            "rows",
+            f"the credal set of instance {chosen[missing[0]]} was not kept",
+            "",
+            f"choose among assay.sets[{model!r}].rows",
+            code="undefined",
         )
     label = scores.columns["label"][0].astype(np.int64)[sample.rows[at]]
     low, high, mean = (a[at, label].astype(np.float64) for a in (sample.lower, sample.upper, sample.mean))  # (k,)

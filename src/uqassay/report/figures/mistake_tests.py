@@ -82,7 +82,9 @@ def plot_ranking_comparisons(
     (['margin', 'total entropy'], '−0.12\\np .54')
     """
     if metric not in METRICS:
-        raise InputError(f"metric: must be one of {', '.join(METRICS)}; got {metric!r}; choose one of them.")
+        raise InputError(
+            "metric", f"must be one of {', '.join(METRICS)}", f"got {metric!r}", "choose one of them", code="choice"
+        )
     wanted = _wanted(assay, pairs)
     undefined = {pair: reason for pair in wanted if (reason := _undefined(assay, pair, metric))}
     kept = [pair for pair in wanted if pair not in undefined]

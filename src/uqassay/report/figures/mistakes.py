@@ -98,7 +98,9 @@ def plot_mistake_ranking(
     (['m'], 'UQ-AUC')
     """
     if metric not in METRICS:
-        raise InputError(f"metric: must be one of {', '.join(METRICS)}; got {metric!r}; choose one of them.")
+        raise InputError(
+            "metric", f"must be one of {', '.join(METRICS)}", f"got {metric!r}", "choose one of them", code="choice"
+        )
     shown = candidate_names(assay, models)
     groups = _forest_groups(assay, metric, scores, shown)
     rows = [row for group in groups for row in group.rows]
@@ -277,7 +279,7 @@ def candidate_names(assay: "Assay", models: Sequence[str] | None) -> list[str]:
     if models is None:
         return list(assay.model_names)
     if not models:
-        raise InputError("models: needs at least one model; got none; leave it out for all of them.")
+        raise InputError("models", "needs at least one model", "got none", "leave it out for all of them", code="empty")
     return [named_model(assay, name).name for name in models]
 
 

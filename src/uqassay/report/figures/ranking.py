@@ -279,14 +279,21 @@ def plot_members(assays: Mapping[int, "Assay"], tradeoff: float = 1.0, *, ax: "A
     sizes = sorted(assays)
     if not sizes or sizes[0] < 1:
         raise InputError(
-            f"assays: needs an Assay for at least one number of members ≥ 1; got {sizes}; pass {{M: assay}}."
+            "assays",
+            "needs an Assay for at least one number of members ≥ 1",
+            f"got {sizes}",
+            "pass {M: assay}",
+            code="empty",
         )
     first = assays[sizes[0]]
     for m in sizes[1:]:
         if _frame(assays[m]) != _frame(first):
             raise InputError(
-                f"assays: all must judge the same labels with the same distance and measure; M = {m} differs from "
-                f"M = {sizes[0]}; make them by the same call with another common_members."
+                "assays",
+                "all must judge the same labels with the same distance and measure",
+                f"M = {m} differs from M = {sizes[0]}",
+                "make them by the same call with another common_members",
+                code="mismatch",
             )
     names = list(dict.fromkeys(name for m in sizes for name in assays[m].model_names))
     found = {m: {r.model: r.estimate for r in assays[m].ranked(tradeoff)} for m in sizes}

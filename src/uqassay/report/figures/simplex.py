@@ -117,7 +117,9 @@ def plot_simplex(
     if isinstance(points_or_prediction, Prediction):
         source = prediction = points_or_prediction
         if not -prediction.n_instances <= row < prediction.n_instances:
-            raise InputError(f"row: must lie in 0 … {prediction.n_instances - 1}; got {row}; choose an instance.")
+            raise InputError(
+                "row", f"must lie in 0 … {prediction.n_instances - 1}", f"got {row}", "choose an instance", code="range"
+            )
         credal = prediction[row % prediction.n_instances].credal()
         names = names if names is not None else prediction.class_names
         title = f"instance {_called(prediction, row)}"
@@ -128,7 +130,11 @@ def plot_simplex(
     shown = tuple(str(c) for c in (range(k) if names is None else names))
     if len(shown) != k:
         raise InputError(
-            f"names: needs one name for each of the {k} classes; got {len(shown)}; give them in class order."
+            "names",
+            f"needs one name for each of the {k} classes",
+            f"got {len(shown)}",
+            "give them in class order",
+            code="missing",
         )
     truth = None if label is None else _class_index(label, shown, "label")
     corners = _corners(credal, classes, truth, shown)
@@ -173,8 +179,11 @@ def _class_index(wanted: int | str, names: tuple[str, ...], parameter: str) -> i
     if isinstance(wanted, str) and wanted in names:
         return names.index(wanted)
     raise InputError(
-        f"{parameter}: must be a class, 0 … {len(names) - 1} or one of {', '.join(names[:5])}{' …' if len(names) > 5 else ''}; "
-        f"got {wanted!r}; choose one of them."
+        parameter,
+        f"must be a class, 0 … {len(names) - 1} or one of {', '.join(names[:5])}{(' …' if len(names) > 5 else '')}",
+        f"got {wanted!r}",
+        "choose one of them",
+        code="type",
     )
 
 
@@ -185,7 +194,13 @@ def _corners(
     if classes is not None:
         chosen = [_class_index(c, names, "classes") for c in classes]
         if len(set(chosen)) != min(k, 3) or len(chosen) != min(k, 3):
-            raise InputError(f"classes: needs {min(k, 3)} different classes; got {list(classes)}; name the corners.")
+            raise InputError(
+                "classes",
+                f"needs {min(k, 3)} different classes",
+                f"got {list(classes)}",
+                "name the corners",
+                code="mismatch",
+            )
         return chosen
     greatest = credal.upper_probs()[0].copy()
     if truth is not None:
@@ -210,7 +225,11 @@ def _project(credal: Prediction, corners: list[int]) -> Projected:
     kept = totals > 0
     if not kept.any():
         raise InputError(
-            f"classes: no point of the set gives these classes a positive probability; got {corners}; choose others."
+            "classes",
+            "no point of the set gives these classes a positive probability",
+            f"got {corners}",
+            "choose others",
+            code="range",
         )
     images = spanning[kept] / spanning[kept].sum(axis=1, keepdims=True)
     mean = credal.mean_probs()[0, corners]

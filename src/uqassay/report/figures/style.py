@@ -119,7 +119,9 @@ def matplotlib_module(name: str = "") -> Any:
     try:
         return import_module(f"matplotlib.{name}".rstrip("."))
     except ModuleNotFoundError as problem:
-        raise MissingDependencyError("matplotlib: figures need it; install uqassay[figures].") from problem
+        raise MissingDependencyError(
+            "matplotlib", "figures need it", "", "install uqassay[figures]", code="package"
+        ) from problem
 
 
 def axes_for(ax: "Axes | None", size: tuple[float, float], *, beside: Sequence[str] = ()) -> Any:
@@ -268,7 +270,11 @@ def named_model(assay: "Assay", model: str) -> "ModelScores":
     found = assay[model]
     if found.baseline:
         raise InputError(
-            f"model: must be a model to choose from; got the baseline {model!r}; name one of assay.model_names."
+            "model",
+            "must be a model to choose from",
+            f"got the baseline {model!r}",
+            "name one of assay.model_names",
+            code="type",
         )
     return found
 
@@ -284,7 +290,9 @@ def tradeoff_grid(assay: "Assay", tradeoffs: ArrayLike | None, n: int) -> Array:
     for value in grid.tolist():
         check_tradeoff(value)
     if len(grid) < 2:
-        raise InputError("tradeoffs: needs at least two different λ; got one; plot_ranking shows a single one.")
+        raise InputError(
+            "tradeoffs", "needs at least two different λ", "got one", "plot_ranking shows a single one", code="mismatch"
+        )
     return grid
 
 
