@@ -1,0 +1,248 @@
+"""How numbers, shares, p-values, intervals and lists are written: in the verdict, the terminal, the page and the figures.
+
+Numbers have a minus sign (−), not a hyphen. p-values have no zero before the point. A dash stands for what is undefined.
+"""
+
+import math
+from collections.abc import Iterable, Sequence
+
+__all__ = [
+    "ABSENT",
+    "count",
+    "counted",
+    "decimals_for",
+    "estimate_text",
+    "interval",
+    "listed",
+    "number",
+    "percent",
+    "pvalue",
+    "pvalue_text",
+    "sentence",
+    "share_of_draws",
+    "significant",
+    "tradeoff",
+    "without_direction",
+]
+
+ABSENT = "–"
+_CLAUSE = "; "
+MANY_DRAWS = 1000  # from here on a share of all draws is written as more than 99.9 %
+DIRECTIONS = dict.fromkeys((0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A)), "\ufffd")
+
+
+# -- numbers -----------------------------------------------------------------------------------------------------------
+
+
+def number(value: float, decimals: int = 3) -> str:
+    """A number with a fixed count of decimals.
+
+    Examples
+    --------
+    >>> number(0.25), number(-1.5, 1), number(float("inf")), number(float("nan"))
+    ('0.250', '−1.5', '∞', '–')
+    """
+    if math.isnan(value):
+        return ABSENT
+    if math.isinf(value):
+        return "∞" if value > 0 else "−∞"
+    return f"{value:,.{decimals}f}".replace("-", "−")
+
+
+def significant(value: float, digits: int = 3) -> str:
+    """A number with a fixed count of significant digits.
+
+    Examples
+    --------
+    >>> significant(0.13713), significant(12345.6), significant(2.4411e31), significant(0.000123, 2)
+    ('0.137', '12,346', '2.44e+31', '0.00012')
+    """
+    if not math.isfinite(value) or value == 0:
+        return number(value, max(digits - 1, 0))
+    if abs(value) >= 1e6 or abs(value) < 1e-5:
+        return f"{value:.{digits}g}".replace("-", "−", 1 if value < 0 else 0)
+    decimals = digits - 1 - math.floor(math.log10(abs(float(f"{value:.{digits}g}"))))
+    return number(value, max(decimals, 0))
+
+
+def count(n: int) -> str:
+    """A whole number with its thousands set apart.
+
+    Examples
+    --------
+    >>> count(10000)
+    '10,000'
+    """
+    return f"{n:,}"
+
+
+def counted(n: int, noun: str, plural: str = "") -> str:
+    """A count with its noun.
+
+    Examples
+    --------
+    >>> counted(1, "group"), counted(10000, "instance"), counted(2, "class", "classes")
+    ('1 group', '10,000 instances', '2 classes')
+    """
+    return f"{n:,} {noun if n == 1 else plural or f'{noun}s'}"
+
+
+def tradeoff(value: float) -> str:
+    """A value of λ: two decimals, or two digits below 0.1; a value that is shorter stays as it is.
+
+    Examples
+    --------
+    >>> tradeoff(0.5), tradeoff(0.062668), tradeoff(0.7071), tradeoff(2.0), tradeoff(float("inf"))
+    ('0.5', '0.063', '0.71', '2', '∞')
+    """
+    if math.isinf(value):
+        return "∞"
+    text = f"{value:.2f}" if value >= 0.1 or value == 0 else f"{value:.2g}"
+    exact = f"{value:g}"
+    return exact if len(exact) < len(text) else text
+
+
+# -- shares and p-values -----------------------------------------------------------------------------------------------
+
+
+def percent(share: float | None, decimals: int = 1) -> str:
+    """A share in percent; what would round to 0 or 100 without being it is written as a bound.
+
+    Examples
+    --------
+    >>> percent(0.9731), percent(0.9999), percent(0.0), percent(1.0), percent(None), percent(0.95, 0)
+    ('97.3 %', '>99.9 %', '0.0 %', '100.0 %', '–', '95 %')
+    """
+    if share is None or math.isnan(share):
+        return ABSENT
+    half = 0.5 * 10 ** (-decimals - 2)
+    if 0 < share < half:
+        return f"<{100 * 2 * half:.{decimals}f} %"
+    if 1 - half <= share < 1:
+        return f">{100 * (1 - 2 * half):.{decimals}f} %"
+    return f"{100 * share:.{decimals}f} %".replace("-", "−")
+
+
+def share_of_draws(share: float | None, n_draws: int) -> str:
+    """A share of random draws in percent; all or none of many draws is written as a bound.
+
+    Examples
+    --------
+    >>> share_of_draws(1.0, 2000), share_of_draws(0.0, 2000), share_of_draws(0.25, 2000), share_of_draws(1.0, 100)
+    ('>99.9 %', '<0.1 %', '25.0 %', '100.0 %')
+    """
+    if share is not None and n_draws >= MANY_DRAWS and not math.isnan(share) and not 0.001 <= share <= 0.999:
+        return "<0.1 %" if share < 0.5 else ">99.9 %"
+    return percent(share)
+
+
+def pvalue(p: float) -> str:
+    """A p-value alone, as in a column of a table.
+
+    Examples
+    --------
+    >>> pvalue(0.2134), pvalue(0.0042), pvalue(1e-9), pvalue(1.0), pvalue(float("nan"))
+    ('.21', '.004', '<.001', '1.00', '–')
+    """
+    if math.isnan(p):
+        return ABSENT
+    if p < 0.001:
+        return "<.001"
+    text = f"{p:.3f}" if p < 0.0095 else f"{p:.2f}"
+    return text.removeprefix("0")
+
+
+def pvalue_text(p: float, relation: str = "=") -> str:
+    """A p-value in a sentence; `relation` is "≤" or "≥" where it stands for several.
+
+    Examples
+    --------
+    >>> pvalue_text(0.25), pvalue_text(0.006, "≤"), pvalue_text(0.0001, "≥"), pvalue_text(float("nan"))
+    ('p = .25', 'p ≤ .006', 'p < .001', 'p undefined')
+    """
+    if math.isnan(p):
+        return "p undefined"
+    text = pvalue(p)
+    return f"p < {text[1:]}" if text.startswith("<") else f"p {relation} {text}"
+
+
+# -- intervals ---------------------------------------------------------------------------------------------------------
+
+
+def interval(low: float, high: float, decimals: int = 3) -> str:
+    """Both ends of an interval; a dash where an end is undefined or there is no width.
+
+    Examples
+    --------
+    >>> interval(0.49, 0.51), interval(float("nan"), 0.51)
+    ('0.490 to 0.510', '–')
+    """
+    if math.isnan(low) or math.isnan(high) or low == high:
+        return ABSENT
+    return f"{number(low, decimals)} to {number(high, decimals)}"
+
+
+def estimate_text(value: float, low: float, high: float, *, level: float | None = None, decimals: int = 3) -> str:
+    """A number with its interval in a sentence; the number alone where there is no interval.
+
+    Examples
+    --------
+    >>> estimate_text(0.34, 0.319, 0.363, level=0.95), estimate_text(0.5, float("nan"), float("nan"))
+    ('0.340 (95 % interval 0.319 to 0.363)', '0.500')
+    """
+    if not (math.isfinite(low) and math.isfinite(high)) or low == high:
+        return number(value, decimals)
+    words = "" if level is None else f"{100 * level:g} % interval "
+    return f"{number(value, decimals)} ({words}{interval(low, high, decimals)})"
+
+
+def decimals_for(intervals: Iterable[tuple[float, float]]) -> int:
+    """Decimals of a column: the narrowest interval's half width keeps two digits; from 3 to 6.
+
+    Examples
+    --------
+    >>> decimals_for([(0.4942, 0.5058)])
+    4
+    """
+    halves = [(high - low) / 2 for low, high in intervals]
+    widths = [half for half in halves if math.isfinite(half) and half > 0]
+    return min(6, max(3, 1 - math.floor(math.log10(min(widths))))) if widths else 3
+
+
+# -- lists and sentences -----------------------------------------------------------------------------------------------
+
+
+def listed(names: Sequence[str], *, last: str = "and", most: int | None = None) -> str:
+    """Names in a sentence; with `most`, the rest of a long list is counted.
+
+    Examples
+    --------
+    >>> listed(["a"]), listed(["a", "b", "c"]), listed(["a", "b"], last="or"), listed(list("abcdef"), most=3)
+    ('a', 'a, b and c', 'a or b', 'a, b, c and 3 others')
+    """
+    if most is not None and len(names) > most + 1:
+        names = [*names[:most], f"{len(names) - most} others"]
+    return "".join(names) if len(names) < 2 else f"{', '.join(names[:-1])} {last} {names[-1]}"
+
+
+def sentence(clauses: Sequence[str]) -> str:
+    """Clauses as one sentence, with a capital at its start and a full stop.
+
+    Examples
+    --------
+    >>> sentence(["below λ = 0.2 choose a", "above, b"])
+    'Below λ = 0.2 choose a; above, b.'
+    """
+    text = _CLAUSE.join(clauses)
+    return f"{text[0].upper()}{text[1:]}." if text else ""
+
+
+def without_direction(text: str) -> str:
+    r"""Text whose marks of direction are replaced, so that a name cannot turn the words and numbers after it around.
+
+    Examples
+    --------
+    >>> without_direction("a\u202eb") == "a\ufffdb"
+    True
+    """
+    return text.translate(DIRECTIONS)
