@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 
 import uqassay as uq
+from tests.refusals import refuses
 from uqassay.cli import main
 from uqassay.demo import COMMON_MEMBERS, N_MODELS, prepare_demo
-from uqassay.errors import InputError, MissingDependencyError
+from uqassay.errors import MissingDependencyError
 from uqassay.predictions.files import file_hash
 
 pytestmark = pytest.mark.slow
@@ -125,14 +126,14 @@ def test_changed_files_or_seed_are_trained_again(tmp_path):
 
 def test_bad_seed_and_folder(tmp_path):
     (tmp_path / "file").touch()
-    with pytest.raises(InputError, match=r"seed: must lie in 0"):
+    with refuses("seed", "range", got="must lie in 0"):
         prepare_demo(tmp_path, seed=-1)
-    with pytest.raises(InputError, match=r"folder: .* is a file"):
+    with refuses("folder", "undefined"):
         prepare_demo(tmp_path / "file")
 
 
 def test_without_scikit_learn_the_remedy_is_named(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "sklearn", None)
-    with pytest.raises(MissingDependencyError, match=r"scikit-learn: the demo trains with it; install uqassay\[demo\]"):
+    with refuses("scikit-learn", "package", error=MissingDependencyError):
         prepare_demo(tmp_path)
     assert list(tmp_path.iterdir()) == []

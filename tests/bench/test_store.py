@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from tests.bench.bench_work import DEAD, WORK, draw, state
 from tests.kinds import KINDS, random_prediction
+from tests.refusals import refuses
 
 import uqassay as uq
 from uqassay.bench import index as bench_index
@@ -125,7 +126,7 @@ HOW = ["folder gone", "file gone", "metadata cut", "one byte", "of another cell"
 @pytest.mark.parametrize("how", HOW)
 def test_damaged_results_do_not_count_and_are_replaced(done, cell, how):
     damage(done, cell, how)
-    with pytest.raises(InputError, match="has no whole result"):
+    with refuses("key", "missing"):
         done.result(cell.key)
     done.recover()
     assert state(done, cell) == "queued"
@@ -366,7 +367,7 @@ def test_folder_that_may_not_be_written_is_refused(tmp_path, monkeypatch):
 
 
 def test_folder_without_a_benchmark_is_refused_where_one_is_read(tmp_path):
-    with pytest.raises(InputError, match="holds no benchmark; check the path"):
+    with refuses("folder", "missing"):
         Store(tmp_path, create=False)
     assert list(tmp_path.iterdir()) == []
 

@@ -5,13 +5,13 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from tests.refusals import refuses
 
 import uqassay as uq
 from uqassay.calibration.credal_hypothesis import credal_calibration_test
 from uqassay.calibration.single_hypothesis import calibration_test
 from uqassay.calibration.weighted_average import weighted_average_effect
 from uqassay.cli import calibration_tables, terminal
-from uqassay.errors import InputError
 
 BOTH = ["ece-confidence", "ece-classwise"]
 
@@ -430,7 +430,7 @@ def test_points_are_resampled_as_the_library_resamples_them(files, run):
     assert t["null"] != calibration_test(y, p, n_draws=99, rng=np.random.default_rng([0, 23])).null.tolist()
     refused = run("calibration-test", *words(files, "P", "DE"), *argv)
     assert (refused.code, refused.out) == (2, "")
-    with pytest.raises(InputError, match="resample: instances are resampled only in the paper's own null"):
+    with refuses("resample", "undefined", got="instances are resampled only in the paper's own null"):
         credal_calibration_test(y, uq.load(files / "de.npz"), resample=True)
 
 

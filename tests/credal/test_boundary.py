@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 from scipy.optimize import linprog
+from tests.refusals import refuses
 
 from uqassay.credal.boundary import closest_corner, outside_segment
 from uqassay.credal.hull import in_hull
-from uqassay.errors import InputError
 
 
 def longest_way(members: np.ndarray, start: np.ndarray, corner: int) -> float:
@@ -78,12 +78,12 @@ def test_the_closest_corner_against_distances(random_generator):
 
 def test_bad_input_is_one_sentence():
     members, start = [[[0.5, 0.5], [0.9, 0.1]]], [[0.7, 0.3]]
-    with pytest.raises(InputError, match='otherwise: must be "mean" or "corner"; got \'edge\''):
+    with refuses("otherwise", "type", got="got 'edge'"):
         outside_segment(members, start, [0], otherwise="edge")
     found = outside_segment(members, start, [0])
-    with pytest.raises(InputError, match=r"shares: one per row, shape \(1,\), is needed; got shape \(2,\)"):
+    with refuses("shares", "shape", got=r"got shape \(2,\)"):
         found.points([0.5, 0.5])
-    with pytest.raises(InputError, match=r"shares: must lie in \[0, 1\]; row 0 has nan"):
+    with refuses("shares", "range", got="row 0 has nan"):
         found.points([np.nan])
-    with pytest.raises(InputError, match=r"corner: a class must lie in 0\.\.1; row 0 has 2"):
+    with refuses("corner", "range", got="row 0 has 2"):
         outside_segment(members, start, [2])

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
+from tests.refusals import refuses
 
 from uqassay.credal.focal_sets import all_focal_sets
 from uqassay.credal.vertices import (
@@ -194,7 +195,7 @@ def test_mass_errors(masses, message):
 
 
 def test_outermost_permutations_error():
-    with pytest.raises(InputError, match="n_classes: must be an integer of at least 1, 0"):
+    with refuses("n_classes", "range", got="must be an integer of at least 1, 0"):
         outermost_permutations(0)
 
 

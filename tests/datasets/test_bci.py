@@ -6,6 +6,7 @@ from types import ModuleType
 
 import numpy as np
 import pytest
+from tests.refusals import refuses
 
 from uqassay.datasets import load_dataset
 from uqassay.datasets.bci import CLASSES
@@ -66,8 +67,10 @@ def test_the_environment_is_as_it_was(moabb, monkeypatch):
     load_dataset("bci-iv-2a:1")
     assert os.environ["MNE_DATASETS_BNCI_PATH"] == "mine"
     moabb["fail"] = ConnectionError("no route to host")
-    with pytest.raises(
-        InputError, match=r"subject 1 cannot be read or downloaded \(no route to host\); .* bring the folder"
+    with refuses(
+        "bci-iv-2a",
+        "unreadable",
+        got=r"subject 1 cannot be read or downloaded \(no route to host\); .* bring the folder",
     ):
         load_dataset("bci-iv-2a:1")
     assert os.environ["MNE_DATASETS_BNCI_PATH"] == "mine"

@@ -5,6 +5,7 @@ import zipfile
 
 import numpy as np
 import pytest
+from tests.refusals import refuses
 
 from uqassay.datasets import load_dataset
 from uqassay.datasets.given_arrays import load_npz
@@ -103,9 +104,7 @@ def test_labels_that_fit_no_whole_number_are_refused(tmp_path, labels, split):
     x, y = np.random.default_rng(0).normal(size=(20, 2)), np.repeat(labels, 10)
     arrays = {"X_train": x, "y_train": y, "X_test": x, "y_test": y} if split else {"X": x, "y": y}
     np.savez(tmp_path / "mine.npz", **arrays)
-    with pytest.raises(
-        FileFormatError, match=r"mine.npz: labels must be whole numbers that fit 64 bits with a sign; got"
-    ):
+    with refuses("mine.npz", "type", error=FileFormatError):
         load_npz(tmp_path / "mine.npz")
 
 
@@ -120,15 +119,13 @@ def test_row_that_is_not_finite_is_the_user_s_row(tmp_path):
     x = np.ones((30, 2))
     x[3, 1] = np.nan
     np.savez(tmp_path / "mine.npz", X=x, y=np.arange(30) % 2)
-    with pytest.raises(InputError, match=r"^X: must hold finite numbers; row 3 does not"):
+    with refuses("X", "finite", got="row 3 does not"):
         load_npz(tmp_path / "mine.npz")
 
 
 def test_too_few_to_split_says_what_to_save(tmp_path):
     np.savez(tmp_path / "mine.npz", X=np.ones((2, 1)), y=[0, 1])
-    with pytest.raises(
-        FileFormatError, match=r"mine.npz: X and y cannot be split \(test_size: .*\); add instances, or save"
-    ):
+    with refuses("mine.npz", "undefined", error=FileFormatError):
         load_npz(tmp_path / "mine.npz")
 
 
@@ -142,18 +139,18 @@ def test_bytes_of_images_become_shares(tmp_path):
 
 def test_nothing_is_unpickled(tmp_path):
     np.savez(tmp_path / "a.npz", X=np.array([[object()]] * 4), y=np.arange(4) % 2)
-    with pytest.raises(FileFormatError, match=r"a.npz: cannot be read as .npz"):
+    with refuses("a.npz", "undefined", error=FileFormatError):
         load_dataset(f"npz:{tmp_path / 'a.npz'}")
 
 
 def test_what_an_npz_lacks(tmp_path, arrays):
-    with pytest.raises(FileFormatError, match=r"npz: needs a file, or a folder .* has 0; check the path"):
+    with refuses("npz", "missing", got=" has 0", error=FileFormatError):
         load_dataset(f"npz:{tmp_path / 'no'}")
     np.savez(tmp_path / "a.npz", X=arrays["X_train"])
-    with pytest.raises(FileFormatError, match=r"a.npz: must hold X_train, .*, or X and y; got X; rename"):
+    with refuses("a.npz", "type", got="got X", error=FileFormatError):
         load_dataset(f"npz:{tmp_path / 'a.npz'}")
     (tmp_path / "b.npz").write_bytes(b"PK nothing")
-    with pytest.raises(FileFormatError, match=r"b.npz: cannot be read"):
+    with refuses("b.npz", "undefined", error=FileFormatError):
         load_dataset(f"npz:{tmp_path / 'b.npz'}")
 
 
@@ -215,7 +212,7 @@ def test_features_that_are_missing_or_broken(own_cache):
             load_dataset("proteins")
     for part in ("train", "test"):
         np.savez(home / f"{part}.npz", X=np.ones((2, 2)))
-    with pytest.raises(FileFormatError, match="both files must hold X and y; got X"):
+    with refuses("train.npz", "type", got="got X", error=FileFormatError):
         load_dataset("proteins")
 
 
@@ -227,7 +224,7 @@ def test_npz_whose_arrays_do_not_belong_together(tmp_path, n_labels):
     ):
         load_npz(tmp_path / "mine.npz")
     np.savez(tmp_path / "mine.npz", X=np.ones((20, 3)), y=np.arange(20) % 2, groups=np.arange(n_labels))
-    with pytest.raises(FileFormatError, match=r"mine.npz: groups must have one row for each of 20 labels"):
+    with refuses("mine.npz", "shape", got="groups must have one row for each of 20 labels", error=FileFormatError):
         load_npz(tmp_path / "mine.npz")
 
 
@@ -236,10 +233,12 @@ def test_npz_whose_arrays_do_not_belong_together(tmp_path, n_labels):
 )
 def test_npz_whose_labels_are_no_indices(tmp_path, arrays, labels):
     np.savez(tmp_path / "mine.npz", X=np.ones((8, 3)), y=labels)
-    with pytest.raises(FileFormatError, match=r"mine.npz: y must hold one class index 0, 1, … for each instance"):
+    with refuses(
+        "mine.npz", "finite", got="y must hold one class index 0, 1, … for each instance", error=FileFormatError
+    ):
         load_npz(tmp_path / "mine.npz")
     np.savez(tmp_path / "mine.npz", **arrays | {"X_test": np.ones((8, 3)), "y_test": labels})
-    with pytest.raises(FileFormatError, match=r"mine.npz: y_test must hold one class index"):
+    with refuses("mine.npz", "finite", error=FileFormatError):
         load_npz(tmp_path / "mine.npz")
 
 
@@ -248,7 +247,7 @@ def test_npz_that_claims_more_than_memory_holds(tmp_path):
     np.lib.format.write_array_header_1_0(stream, {"descr": "<f8", "fortran_order": False, "shape": (10**14, 3)})
     with zipfile.ZipFile(tmp_path / "mine.npz", "w") as archive:
         archive.writestr("X.npy", stream.getvalue())
-    with pytest.raises(FileFormatError, match=r"mine.npz: does not fit into memory"):
+    with refuses("mine.npz", "mismatch", error=FileFormatError):
         load_npz(tmp_path / "mine.npz")
 
 
@@ -256,7 +255,7 @@ def test_npz_that_was_cut_is_closed_again(tmp_path):
     path = tmp_path / "mine.npz"
     np.savez(path, X=np.ones((20, 3)), y=np.arange(20) % 2)
     path.write_bytes(path.read_bytes()[:300])
-    with pytest.raises(FileFormatError, match=r"mine.npz: cannot be read as .npz"):  # without a ResourceWarning
+    with refuses("mine.npz", "undefined", error=FileFormatError):  # without a ResourceWarning
         load_npz(path)
 
 

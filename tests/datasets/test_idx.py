@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.refusals import refuses
 
 from uqassay.datasets.idx import read_idx
 from uqassay.errors import FileFormatError
@@ -57,12 +58,12 @@ def test_headers_that_lie(tmp_path, data, message, packed):
 def test_broken_gzip_and_no_file(tmp_path, write_idx):
     path = write_idx(tmp_path / "a.gz", np.zeros((50, 50), dtype=np.uint8))
     path.write_bytes(path.read_bytes()[:-9])
-    with pytest.raises(FileFormatError, match=r"a.gz: cannot be read \(.*\); it is damaged or incomplete"):
+    with refuses("a.gz", "unreadable", error=FileFormatError):
         read_idx(path)
     path.write_bytes(b"no gzip at all")
-    with pytest.raises(FileFormatError, match=r"a.gz: cannot be read"):
+    with refuses("a.gz", "unreadable", error=FileFormatError):
         read_idx(path)
-    with pytest.raises(FileFormatError, match=r"b.gz: there is no such file"):
+    with refuses("b.gz", "choice", error=FileFormatError):
         read_idx(tmp_path / "b.gz")
 
 

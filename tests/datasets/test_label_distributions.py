@@ -5,6 +5,7 @@ import json
 
 import numpy as np
 import pytest
+from tests.refusals import refuses
 
 from uqassay.datasets.label_distributions import read_cifar10h, read_oasst2, read_real_labels, read_real_scores
 from uqassay.errors import InputError
@@ -60,7 +61,7 @@ def test_real_labels(own_cache):
 @pytest.mark.parametrize("lists", [{"a": 1}, [3], [[1000]], [[-1]], [["3"]], [[True]], [[]], []])
 def test_real_labels_that_are_not_what_they_should_be(lists, own_cache):
     save_real(own_cache, lists)
-    with pytest.raises(InputError, match=r"real.json: must be a list with one list of labels 0 … 999 per image"):
+    with refuses("real.json", "undefined", got="must be a list with one list of labels 0 … 999 per image"):
         read_real_labels()
 
 
@@ -77,11 +78,11 @@ def test_real_scores_are_normalised_by_image(own_cache):
     np.testing.assert_allclose(real.probs()[0, 7], 1.0)
     path.with_name("scores.npz.checked.json").unlink()
     np.savez(path, scores=np.array([-0.9, 0.4]), info=info[:2])
-    with pytest.raises(InputError, match=r"scores.npz: must hold scores \(n,\) ≥ 0 and info \(n, 2\)"):
+    with refuses("scores.npz", "undefined", got=r"must hold scores \(n,\) ≥ 0 and info \(n, 2\)"):
         read_real_scores()
     path.with_name("scores.npz.checked.json").unlink()
     np.savez(path, scores=np.array([0.9, 0.4]), info=np.array([["a", "5"], ["b", "1000"]]))
-    with pytest.raises(InputError, match=r"scores.npz: labels must lie in 0 … 999"):
+    with refuses("scores.npz", "undefined", got="labels must lie in 0 … 999"):
         read_real_scores()
 
 
@@ -127,7 +128,7 @@ def test_oasst2_truncated_and_missing(own_cache):
     save_messages(own_cache, ['{"message_id": "a"}'] * 500)
     path = own_cache / "oasst2" / "mine.jsonl.gz"
     path.write_bytes(path.read_bytes()[:-12])
-    with pytest.raises(InputError, match=r"mine.jsonl.gz: cannot be read"):
+    with refuses("mine.jsonl.gz", "unreadable"):
         read_oasst2(file="mine.jsonl.gz")
-    with pytest.raises(InputError, match=r"other.jsonl.gz: is not there and cannot be downloaded; put it at"):
+    with refuses("oasst2/other.jsonl.gz", "unreadable"):
         read_oasst2(file="other.jsonl.gz")

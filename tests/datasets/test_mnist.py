@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from tests.refusals import refuses
 
 from uqassay.datasets import load_dataset, mnist
 from uqassay.errors import InputError
@@ -49,9 +50,7 @@ def test_four_files_are_fetched_once(name, tiny, write_idx, server, monkeypatch,
 
 def test_the_published_checksums_are_asked_of_a_given_file(tiny, write_idx, own_cache):
     write_idx(own_cache / "fashion-mnist" / FILES[0], tiny[0])
-    with pytest.raises(
-        InputError, match=r"train-images\S+: must have the checksum md5:8d4fb7e6c68d591d4c3dfef9ec88bf0d"
-    ):
+    with refuses("train-images-idx3-ubyte.gz", "undefined"):
         load_dataset("fashion-mnist")
 
 
@@ -60,7 +59,7 @@ def test_images_and_labels_must_fit(tiny, write_idx, own_cache, monkeypatch):
     write_idx(paths[1], tiny[1][:-1])
     contents = tuple(hashlib.md5(gzip.decompress(p.read_bytes())).hexdigest() for p in paths)
     monkeypatch.setitem(mnist.FAMILIES, "mnist", replace(mnist.FAMILIES["mnist"], contents=contents))
-    with pytest.raises(InputError, match=r"mnist: needs one label per image; got shapes \(30, 28, 28\) and \(29,\)"):
+    with refuses("mnist", "shape", got=r"got shapes \(30, 28, 28\) and \(29,\)"):
         load_dataset("mnist")
 
 
@@ -142,7 +141,7 @@ def test_kuzushiji_49_unpickles_nothing(own_cache, monkeypatch):
         np.savez(path, np.array([object()]))
     digests = {f: md5(own_cache / "kuzushiji-49" / f) for f in mnist.KUZUSHIJI_49_DIGESTS}
     monkeypatch.setattr(mnist, "KUZUSHIJI_49_DIGESTS", digests)
-    with pytest.raises(InputError, match=r"k49-train-imgs.npz: cannot be read"):
+    with refuses("k49-train-imgs.npz", "undefined"):
         load_dataset("kuzushiji-49")
 
 
@@ -184,11 +183,11 @@ def test_emnist_from_another_archive(own_cache, monkeypatch):
     with zipfile.ZipFile(home / "gzip.zip", "w") as archive:
         archive.writestr("else", "")
     monkeypatch.setattr(mnist, "EMNIST_DIGEST", md5(home / "gzip.zip"))
-    with pytest.raises(InputError, match=r"gzip.zip: holds no gzip/emnist-letters-train-images-idx3-ubyte.gz"):
+    with refuses("gzip.zip", "missing", got="holds no gzip/emnist-letters-train-images-idx3-ubyte.gz"):
         load_dataset("emnist-letters")
     (home / "gzip.zip").write_bytes(b"PK no zip")
     monkeypatch.setattr(mnist, "EMNIST_DIGEST", md5(home / "gzip.zip"))
-    with pytest.raises(InputError, match=r"gzip.zip: cannot be read"):
+    with refuses("gzip.zip", "unreadable"):
         load_dataset("emnist-letters")
-    with pytest.raises(InputError, match="split: must be one of byclass, bymerge"):
+    with refuses("split", "choice"):
         mnist.load_emnist("none", own_cache)

@@ -5,6 +5,7 @@ import hashlib
 import numpy as np
 import pytest
 from scipy.io import savemat
+from tests.refusals import refuses
 
 from uqassay.datasets import load_dataset, svhn
 from uqassay.datasets.svhn import read_svhn
@@ -56,10 +57,10 @@ def test_truncated_missing_and_empty(tmp_path):
     path = tmp_path / "f.mat"
     write(path)
     path.write_bytes(path.read_bytes()[:5000])
-    with pytest.raises(FileFormatError, match=r"f.mat: cannot be read"):
+    with refuses("f.mat", "undefined", error=FileFormatError):
         read_svhn(path)
     savemat(path, {"other": 1})
-    with pytest.raises(FileFormatError, match=r"f.mat: must hold X and y"):
+    with refuses("f.mat", "undefined", error=FileFormatError):
         read_svhn(path)
-    with pytest.raises(FileFormatError, match=r"no.mat: cannot be read"):
+    with refuses("no.mat", "undefined", error=FileFormatError):
         read_svhn(tmp_path / "no.mat")

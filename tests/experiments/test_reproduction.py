@@ -6,9 +6,9 @@ import subprocess
 import sys
 
 import pytest
+from tests.refusals import refuses
 
 from uqassay.cli import main
-from uqassay.errors import InputError
 from uqassay.experiments import PROTOCOLS, PrintedCell, Reproduction, printed_table, reproduce
 from uqassay.experiments.reproduction import options_of, steps_of
 
@@ -127,13 +127,13 @@ def test_the_command_takes_the_options_of_a_protocol(capsys, needs):
 
 
 def test_unknown_names_are_refused():
-    with pytest.raises(InputError, match=r"name: must be a protocol; 'unify' is none; choose one of .*unified-tables"):
+    with refuses("name", "type", got="'unify' is none"):
         reproduce("unify")
-    with pytest.raises(InputError, match=r"name: must be a printed table; '\.\./errors' is none"):
+    with refuses("name", "type", got=r"'\.\./errors' is none"):
         printed_table("../errors")
-    with pytest.raises(InputError, match="options: must be known to the protocol; 'speed' is not; it takes tables"):
+    with refuses("options", "type", got="'speed' is not"):
         reproduce("unified-tables", speed=3)
-    with pytest.raises(InputError, match="name: must be a protocol; 'unify' is none"):
+    with refuses("name", "type", got="'unify' is none"):
         options_of("unify")
 
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.refusals import refuses
 
-from uqassay.errors import InputError
 from uqassay.measures.credal_widths import credal_width
 
 
@@ -90,5 +90,5 @@ def test_single_precision_is_computed_in_double():
 
 
 def test_unknown_choice_is_refused():
-    with pytest.raises(InputError, match="of: must be one of mean, predicted, max; got 'median'"):
+    with refuses("of", "choice", got="got 'median'"):
         credal_width(members_as_bounds(2, 2, 2), of="median")

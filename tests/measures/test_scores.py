@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy import special, stats
 from tests.kinds import KINDS, random_prediction
+from tests.refusals import refuses
 
 import uqassay as uq
 from uqassay.errors import InputError
@@ -82,10 +83,10 @@ def test_kinds_have_the_scores_that_their_statement_allows():
 
 
 def test_what_is_no_score_or_no_prediction_is_refused():
-    with pytest.raises(InputError, match=r"measure: must be one of least-confidence, .*; got 'energy'; choose one"):
+    with refuses("measure", "choice", got="got 'energy'"):
         uncertainty_score(uq.Point([[0.5, 0.5]]), "energy")
     for function in (score_names, SCORES["margin"], SCORES["free-energy"], total_variance, variation_ratio):
-        with pytest.raises(InputError, match="prediction: must be a prediction; got ndarray; wrap it"):
+        with refuses("prediction", "type", got="got ndarray"):
             function(np.array([[0.5, 0.5]]))
 
 
@@ -263,7 +264,7 @@ def test_free_energy_of_gaussian_logits(random_generator):
 
 @pytest.mark.parametrize("temperature", [0, -1.0, np.inf, np.nan, "1", True, None])
 def test_a_temperature_is_a_positive_number(temperature):
-    with pytest.raises(InputError, match=r"temperature: must be a positive, finite number; got .*; 1 is usual"):
+    with refuses("temperature", "finite"):
         free_energy(uq.Point.from_logits([[0.0, 1.0]]), temperature=temperature)
 
 

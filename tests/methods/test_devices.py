@@ -8,8 +8,8 @@ import time
 
 import pytest
 import torch
+from tests.refusals import refuses
 
-from uqassay.errors import InputError
 from uqassay.methods import devices, progress
 from uqassay.methods.devices import chosen_device, private_torch, torch_threads
 
@@ -18,9 +18,9 @@ def test_devices_by_name():
     assert chosen_device("cpu") == torch.device("cpu")
     assert chosen_device("auto").type == ("cuda" if torch.cuda.is_available() else "cpu")
     for wrong in ("gpu", "mps", "meta", ""):
-        with pytest.raises(InputError, match='device: must be "auto", "cpu" or "cuda"'):
+        with refuses("device", "type", got='must be "auto", "cpu" or "cuda"'):
             chosen_device(wrong)
-    with pytest.raises(InputError, match="device: 'cuda:99' is not on this machine"):
+    with refuses("device", "undefined", got="'cuda:99' is not on this machine"):
         chosen_device("cuda:99")
 
 

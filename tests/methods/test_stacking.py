@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import torch
 from sklearn.base import clone
+from tests.refusals import refuses
 
-from uqassay.errors import InputError
 from uqassay.methods import (
     DDU,
     ECNN,
@@ -101,9 +101,9 @@ def test_estimators_that_cannot_share_a_stack_are_still_fitted():
 def test_refusals():
     x, y = data()
     net = StandardNetwork()
-    with pytest.raises(InputError, match=r"datasets: needs one \(X, y\) for each of the 1 estimators; got 2"):
+    with refuses("datasets", "missing", got="got 2"):
         fit_together([net], [(x, y)] * 2)
-    with pytest.raises(InputError, match="estimators: each must be an object of its own"):
+    with refuses("estimators", "duplicate"):
         fit_together([net, net], [(x, y)] * 2)
 
 
@@ -165,7 +165,5 @@ def test_global_state_is_untouched_and_without_influence(method):
 
 
 def test_together_only_what_has_networks():
-    with pytest.raises(
-        InputError, match="estimators: must be methods with networks; got RandomForest; fit such a one by"
-    ):
+    with refuses("estimators", "type", got="got RandomForest"):
         fit_together([StandardNetwork(), RandomForest()], [([[0.0], [1.0]], [0, 1])] * 2)

@@ -6,6 +6,7 @@ from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import Perceptron
 from sklearn.neighbors import KNeighborsClassifier
+from tests.refusals import refuses
 
 from uqassay.errors import InputError
 from uqassay.methods import Bagging, RandomForest
@@ -56,5 +57,5 @@ def test_refusals(make, wrong):
     x, y = blobs()
     with pytest.raises(InputError, match=f"n_members: must be a whole number from 1 up; got {wrong}"):
         make(n_members=wrong).fit(x, y)
-    with pytest.raises(InputError, match="estimator: must have predict_proba; got Perceptron"):
+    with refuses("estimator", "undefined", got="got Perceptron"):
         Bagging(estimator=Perceptron()).fit(x, y)

@@ -5,6 +5,7 @@ import json
 
 import numpy as np
 import pytest
+from tests.refusals import refuses
 
 import uqassay as uq
 from uqassay.errors import FileFormatError
@@ -137,5 +138,5 @@ def test_the_same_prediction_has_the_same_hash_twice(tmp_path):
 
 
 def test_hash_of_nothing_is_refused(tmp_path):
-    with pytest.raises(FileFormatError, match=r"gone.npz: path: there is no such file"):
+    with refuses("gone.npz", "undefined", error=FileFormatError):
         file_hash(tmp_path / "gone.npz")

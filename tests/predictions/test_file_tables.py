@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from tests.refusals import refuses
 
 import uqassay as uq
 from uqassay.errors import FileFormatError
@@ -107,21 +108,28 @@ def test_every_broken_table_is_named_with_its_place(tmp_path, text, match):
 
 def test_no_class_among_the_labels_is_refused_with_its_row(tmp_path):
     path = csv(tmp_path, "proba_a,proba_b,label\n0.5,0.5,a\n0.5,0.5,c\n")
-    with pytest.raises(FileFormatError, match=r"t.csv: labels: .* row 1 holds 'c' and the class names are a, b"):
+    with refuses(
+        "t.csv", "undefined", got="labels: .* row 1 holds 'c' and the class names are a, b", error=FileFormatError
+    ):
         uq.load_labels(path)
 
 
 def test_narrow_floats_that_text_cannot_hold_are_refused(tmp_path):
     third = np.full((2, 3), 1 / 3, dtype=np.float16)  # sums to 0.99976 when read as float64
-    with pytest.raises(
-        FileFormatError, match=r"row 0 of this float16 prediction sums to 0.999756; save it as .parquet"
+    with refuses(
+        "t.csv",
+        "undefined",
+        got="row 0 of this float16 prediction sums to 0.999756; save it as .parquet",
+        error=FileFormatError,
     ):
         uq.save(uq.Point(third), tmp_path / "t.csv")
     assert list(tmp_path.iterdir()) == []
 
 
 def test_names_that_cannot_be_columns_are_refused(tmp_path):
-    with pytest.raises(FileFormatError, match=r".csv holds one label per row; got labels of shape \(1, 2\)"):
+    with refuses(
+        "t.csv", "undefined", got=r".csv holds one label per row; got labels of shape \(1, 2\)", error=FileFormatError
+    ):
         uq.save(uq.Point([[0.5, 0.5]]), tmp_path / "t.csv", labels=[[3, 1]])
 
 
@@ -169,5 +177,7 @@ def test_missing_labels_in_parquet_are_refused(tmp_path, needs):
     import pyarrow.parquet as pq
 
     pq.write_table(pa.table({"proba_0": [0.5, 0.5], "proba_1": [0.5, 0.5], "label": [None, 1]}), tmp_path / "t.parquet")
-    with pytest.raises(FileFormatError, match="label: must have a value in every row; 1 are missing"):
+    with refuses(
+        "t.parquet", "undefined", got="label: must have a value in every row; 1 are missing", error=FileFormatError
+    ):
         uq.load_labels(tmp_path / "t.parquet")

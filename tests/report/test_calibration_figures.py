@@ -7,10 +7,10 @@ import pytest
 from matplotlib import colors
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from tests.refusals import refuses
 from tests.report.calibration_cases import ensembles, made_up
 
 import uqassay as uq
-from uqassay.errors import InputError
 from uqassay.evidence.calibration_tests import holm_adjusted
 from uqassay.report import figures
 from uqassay.report.calibration import pvalue_words
@@ -135,33 +135,31 @@ def test_undefined_tests_are_named(assay):
     a = dataclasses.replace(assay, calibration=(t,))
     ax = drawn(figures.plot_calibration_tests(a, ax=blank()))
     assert [x.get_text() for x in ax.texts] == ["undefined here", "undefined"]
-    with pytest.raises(InputError, match=r"'ensemble' has no finite draws or minimum .*\(undefined here\)"):
+    with refuses("model", "finite", got=r"'ensemble' has no finite draws or minimum .*\(undefined here\)"):
         figures.plot_calibration_null(a, ax=blank())
 
 
 @pytest.mark.parametrize("name", ["plot_ensemble_weights", "plot_calibration_before_after"])
 def test_what_has_no_best_mixture_is_refused(name):
     a = uq.assay({"DE": uq.Members([[[0.9, 0.1], [0.4, 0.6]]])}, [0], n_draws=5, calibration=["skce-ul"])
-    with pytest.raises(
-        InputError, match=r"measure: skce-ul of 'DE' has no best mixture \(the measure is undefined for these"
-    ):
+    with refuses("measure", "missing", got=r"skce-ul of 'DE' has no best mixture \(the measure is undefined for these"):
         getattr(figures, name)(a, ax=blank())
 
 
 def test_what_was_not_tested_is_refused(assay):
-    with pytest.raises(InputError, match=r"measure: must be one of ece-confidence, ece-classwise; got 'brier'"):
+    with refuses("measure", "choice", got="got 'brier'"):
         figures.plot_calibration_tests(assay, "brier")
-    with pytest.raises(InputError, match="model: must be one of"):
+    with refuses("model", "choice"):
         figures.plot_calibration_null(assay, "nobody")
-    with pytest.raises(InputError, match="got the baseline 'vacuous'"):
+    with refuses("model", "type", got="got the baseline 'vacuous'"):
         figures.plot_calibration_tests(assay, models=["vacuous"])
-    with pytest.raises(InputError, match="models: needs at least one model"):
+    with refuses("models", "empty"):
         figures.plot_calibration_tests(assay, models=[])
-    with pytest.raises(InputError, match="model: 'point' has no members that were mixed; its mean was tested"):
+    with refuses("model", "missing", got="its mean was tested"):
         figures.plot_ensemble_weights(assay, "point")
-    with pytest.raises(InputError, match="run: must be among 0; got 3"):
+    with refuses("run", "choice", got="got 3"):
         figures.plot_calibration_before_after(assay, "ensemble", run=3)
     untested = uq.assay({"m": uq.Point([[0.9, 0.1], [0.2, 0.8]])}, [0, 1], n_draws=10, calibration=())
     for plot in FIGURES.values():
-        with pytest.raises(InputError, match="assay: needs calibration tests"):
+        with refuses("assay", "missing"):
             plot(untested)

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from scipy import stats
+from tests.refusals import refuses
 
 from uqassay.errors import InputError
 from uqassay.statistics import delong
@@ -181,9 +182,9 @@ def test_bad_input_is_refused(arguments, options, message):
 
 
 def test_covariance_refuses_what_has_no_variance():
-    with pytest.raises(InputError, match="at least two positive instances"):
+    with refuses("positive", "range"):
         delong_covariance([0, 0, 1], [1, 2, 3])
-    with pytest.raises(InputError, match=r"positive: must be 0 or 1; row 1 is 0\.5"):
+    with refuses("positive", "type", got=r"row 1 is 0\.5"):
         delong_covariance([0, 0.5, 1], [1, 2, 3])
 
 

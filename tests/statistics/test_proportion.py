@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 from scipy.stats import binomtest
+from tests.refusals import refuses
 
-from uqassay.errors import InputError
 from uqassay.statistics import mean_estimate, proportion_estimate
 
 
@@ -61,5 +61,5 @@ def test_edges_are_said():
     perfect = proportion_estimate([1, 1, 1, 1], groups=[0, 0, 1, 1])
     assert perfect.high == 1.0
     assert perfect.low < proportion_estimate([1, 1, 1, 1]).low
-    with pytest.raises(InputError, match=r"values: must lie in \[0, 1\]; index \(0, 1\) is 2"):
+    with refuses("values", "range", got=r"index \(0, 1\) is 2"):
         proportion_estimate([1, 2])

@@ -5,6 +5,7 @@ import re
 
 import numpy as np
 import pytest
+from tests.refusals import refuses
 
 from uqassay.cli import main
 from uqassay.errors import InputError
@@ -126,12 +127,12 @@ def test_the_authors_code_and_the_minimised_null_run():
 
 
 def test_numbers_that_make_no_sense_are_refused(tmp_path):
-    with pytest.raises(InputError, match="runs: must be a whole number of at least 1; got 0"):
+    with refuses("runs", "range", got="got 0"):
         error_rates(SMALL, 0)
-    with pytest.raises(InputError, match=r"workers: must be a whole number of at least 1; got 1\.5"):
+    with refuses("workers", "range", got=r"got 1\.5"):
         error_rates(SMALL, 1, workers=1.5)
     (tmp_path / "file").write_text("")
-    with pytest.raises(InputError, match=r"resume: .*file cannot be a folder"):
+    with refuses("resume", "unwritable"):
         error_rates(SMALL, 1, resume=tmp_path / "file")
 
 
@@ -299,18 +300,18 @@ def test_members_of_large_ensembles_are_counted(ensembles):
 
 
 def test_what_cannot_be_read_is_one_sentence(tmp_path):
-    with pytest.raises(InputError, match="data: needs a folder; it, or folders in it, must hold prediction files"):
+    with refuses("data", "missing"):
         read_ensembles(None)
-    with pytest.raises(InputError, match=r"data: .* has no prediction files; it, or folders in it"):
+    with refuses("data", "missing"):
         read_ensembles(tmp_path)
     np.savez(tmp_path / "a.npz", probs=np.full((4, 2, 2), 0.5))
-    with pytest.raises(InputError, match=r"gives no ensemble \(a: left out, because no labels go with it\)"):
+    with refuses("data", "undefined"):
         read_ensembles(tmp_path)
     np.save(tmp_path / "labels.npy", np.array([0, 1, 2, 0]))
     with pytest.raises(InputError, match="labels of a"):
         read_ensembles(tmp_path)
     np.savez(tmp_path / "a.npz", probs=np.full((4, 2, 2), 0.5), gold=np.zeros((4, 2)))
-    with pytest.raises(InputError, match=r"a must hold probs \(M, n, L\) and gold \(n, L\)"):
+    with refuses("data", "shape"):
         read_ensembles(tmp_path)
 
 

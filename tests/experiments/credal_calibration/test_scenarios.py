@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 from scipy import stats
+from tests.refusals import refuses
 
 from uqassay.credal.boundary import closest_corner
 from uqassay.credal.hull import in_hull
-from uqassay.errors import InputError
 from uqassay.experiments.credal_calibration.scenarios import (
     SCENARIOS,
     CredalSetting,
@@ -92,11 +92,11 @@ def test_smallest_sizes_and_bad_ones(random_generator):
     ensemble = draw_ensemble(CredalSetting(1, 1, 2), random_generator)
     for scenario in SCENARIOS:
         assert draw_truth(ensemble, scenario, random_generator).labels.shape == (1,)
-    with pytest.raises(InputError, match="n_classes: must be a whole number of at least 2; got 1"):
+    with refuses("n_classes", "range", got="got 1"):
         CredalSetting(n_classes=1)
-    with pytest.raises(InputError, match="spread: must be a positive number; got 0"):
+    with refuses("spread", "range", got="got 0"):
         CredalSetting(spread=0.0)
-    with pytest.raises(InputError, match="scenario: must be S1, S2, S3; got 'S4'"):
+    with refuses("scenario", "type", got="got 'S4'"):
         draw_truth(ensemble, "S4", random_generator)
-    with pytest.raises(InputError, match="convention: must be"):
+    with refuses("convention", "type"):
         draw_truth(ensemble, "S1", random_generator, convention="paper")

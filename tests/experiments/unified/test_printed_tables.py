@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.refusals import refuses
 
-from uqassay.errors import InputError
 from uqassay.experiments import Reproduction, printed_table
 from uqassay.experiments.unified.printed_tables import TABLES, reproduce_unified_tables
 
@@ -186,7 +186,7 @@ def test_a_model_without_a_common_line_is_not_judged():
 
 
 def test_an_unknown_table_is_refused():
-    with pytest.raises(InputError, match="tables: must be named as in TABLES; 'table11' is not; use table1"):
+    with refuses("tables", "type", got="'table11' is not"):
         reproduce_unified_tables(tables={"table11": []})
 
 

@@ -10,6 +10,7 @@ from importlib import resources
 
 import numpy as np
 import pytest
+from tests.refusals import refuses
 
 import uqassay as uq
 from uqassay.bench import methods as bench_methods
@@ -261,7 +262,7 @@ def test_a_predictor_that_fails_is_left_out_with_its_reason(tmp_path, monkeypatc
         "class-prior",
     }
     assert "2 runs of each predictor" in result.reading[0]
-    with pytest.raises(InputError, match=r"none could be trained; .*InputError: data: no good"):
+    with refuses("predictors", "empty", got="InputError: data: no good"):
         reproduce_unified(preset="smoke", predictors=["SNN"], resume=tmp_path / "other")
 
 
@@ -295,7 +296,7 @@ def test_presets_and_settings_reach_the_cells():
     paper = predictor_cells("paper", ["digits"], [0], backbone="mlp", predictors=["SNN"])[0]
     assert paper.params["params"] == {"epochs": 200, "progress": False, "backbone": "mlp"}
     assert paper.condition == {}
-    with pytest.raises(InputError, match=r"SNN.backbone on digits: .* must be an image .*; got \(64,\)"):
+    with refuses("params", "undefined", got=r"SNN.backbone on digits: .* must be an image .*; got \(64,\)"):
         predictor_cells("paper", ["digits"], [0], backbone="cnn-small", predictors=["SNN"])
 
 
@@ -329,9 +330,7 @@ def test_resnet50_stands_in_for_the_methods_own_backbone(monkeypatch, tmp_path):
 
 def test_resnet50_without_torchvision_is_one_sentence(monkeypatch):
     monkeypatch.setattr(predictors, "find_spec", lambda name: None)
-    with pytest.raises(
-        MissingDependencyError, match="torchvision: the backbone resnet50 needs it; install torchvision"
-    ):
+    with refuses("torchvision", "package", got="the backbone resnet50 needs it", error=MissingDependencyError):
         reproduce("unified", preset="smoke", backbone="resnet50")
 
 

@@ -4,6 +4,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from scipy.stats import foldnorm
+from tests.refusals import refuses
 
 from uqassay.errors import InputError
 from uqassay.metrics.calibration.binned_error import classwise_calibration_error, confidence_calibration_error
@@ -454,7 +455,7 @@ def test_options_that_are_refused(measure, options, message):
 
 
 def test_signed_classwise_is_refused():
-    with pytest.raises(InputError, match=r"direction: must be \"both\", \"over\" or \"under\" for classes"):
+    with refuses("direction", "type", got=r"must be \"both\", \"over\" or \"under\" for classes"):
         classwise_calibration_error([0, 1], GOOD, direction="signed")
 
 

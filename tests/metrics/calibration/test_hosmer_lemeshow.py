@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 from scipy import stats
+from tests.refusals import refuses
 
 from uqassay.calibration.hosmer_lemeshow import hosmer_lemeshow_test
 from uqassay.errors import InputError
@@ -115,9 +116,9 @@ def test_complaints(options, message):
 
 
 def test_batches_have_no_test():
-    with pytest.raises(InputError, match=r"probs: must be one data set, shape \(n, K\); got shapes \(1, 2\)"):
+    with refuses("probs", "shape", got=r"got shapes \(1, 2\)"):
         hosmer_lemeshow_test([[0, 1]], [[0.5, 0.5], [0.5, 0.5]])
-    with pytest.raises(InputError, match="form: must be one of 'counts', 'proportions'"):
+    with refuses("form", "choice", got="must be one of 'counts', 'proportions'"):
         hosmer_lemeshow_statistic([0], [[0.5, 0.5]], form="both")
 
 

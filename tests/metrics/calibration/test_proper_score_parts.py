@@ -2,6 +2,7 @@ import math
 
 import numpy as np
 import pytest
+from tests.refusals import refuses
 
 from uqassay.errors import InputError
 from uqassay.metrics.calibration.binned_error import classwise_calibration_error
@@ -190,5 +191,5 @@ def test_bias_of_reliability_and_resolution():
 def test_complaints(options, message):
     with pytest.raises(InputError, match=message):
         proper_score_parts([0, 1], [[0.5, 0.5], [0.5, 0.5]], **options)
-    with pytest.raises(InputError, match="probs: each row must sum to 1"):
+    with refuses("probs", "sum", got="each row must sum to 1"):
         proper_score_parts([0], [[0.5, 0.6]])
