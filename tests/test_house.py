@@ -1,0 +1,406 @@
+"""The structure of the package: rooms, arrows, names, sizes. The rules are in the tables at the top."""
+
+import ast
+import json
+import os
+import re
+import subprocess
+import sys
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(__file__).parents[1] / "src"
+PACKAGE = SOURCE / "uqassay"
+TESTS = Path(__file__).parent
+
+# A room imports from those to its left. The second wing (from datasets on) makes predictions and may use the first.
+SHARED = ("errors", "notes", "wording", "_array", "_files", "_optional", "_kernels", "_native")
+ROOMS = (
+    *("credal", "statistics", "predictions", "measures", "losses", "metrics", "calibration", "evidence", "report"),
+    *("datasets", "methods", "bench", "experiments"),
+    *("demo", "cli"),
+)
+FIRST_WING = ROOMS[: ROOMS.index("datasets")]
+
+# Imports to the right, each inside the function that needs it: (file, room).
+LAZY_TO_THE_RIGHT = {
+    ("evidence/result.py", "report"),  # Assay.to_html
+}
+# Imports to the right for type checkers alone.
+TYPES_TO_THE_RIGHT: set[tuple[str, str]] = set()
+
+MOST_LINES, MOST_BYTES = 400, 24_000
+
+# Modules without a test file of their name: the package doors, and the files whose tests are named here.
+WITHOUT_TEST = {"__init__", "__main__"}
+TESTED_ELSEWHERE: dict[str, str] = {"_array.py": "test_arrays.py"}
+
+
+@dataclass(frozen=True)
+class Import:
+    """One import: of which module, which name of it, at which line; when it happens."""
+
+    file: Path
+    line: int
+    target: str  # dotted name of a module of the package
+    name: str | None  # the name taken from it, None for the module itself
+    when: str  # "load", "call" or "types"
+
+
+def modules() -> list[Path]:
+    return sorted(PACKAGE.rglob("*.py"))
+
+
+def dotted(path: Path) -> str:
+    parts = path.relative_to(SOURCE).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+MODULES = {dotted(path): path for path in modules()}
+
+
+def room_of(module: str) -> str:
+    """First part of the name below the package; the root itself is ""."""
+    return [*module.split("."), ""][1]
+
+
+def short(path: Path) -> str:
+    return path.relative_to(PACKAGE).as_posix()
+
+
+def imports_of(path: Path) -> Iterator[Import]:
+    """Every import of a module of the package: statements, relative ones, and names of modules in strings."""
+    own = dotted(path)
+    package = own if path.name == "__init__.py" else own.rpartition(".")[0]
+
+    def visit(node: ast.AST, when: str) -> Iterator[Import]:
+        for child in ast.iter_child_nodes(node):
+            if isinstance(child, ast.If) and "TYPE_CHECKING" in ast.unparse(child.test):
+                for part in child.body:
+                    yield from visit(ast.Module([part], []), "types")
+                for part in child.orelse:
+                    yield from visit(ast.Module([part], []), when)
+                continue
+            yield from found(child, when)
+            inner = "call" if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) else when
+            yield from visit(child, inner if when != "types" else "types")
+
+    def found(node: ast.AST, when: str) -> Iterator[Import]:
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                if alias.name.split(".")[0] == "uqassay":
+                    yield Import(path, node.lineno, alias.name, None, when)
+        elif isinstance(node, ast.ImportFrom):
+            base = node.module or ""
+            if node.level:
+                base = ".".join(
+                    [*package.split(".")[: len(package.split(".")) - node.level + 1], *filter(None, [base])]
+                )
+            if base.split(".")[0] == "uqassay":
+                for alias in node.names:
+                    whole = f"{base}.{alias.name}"
+                    target, name = (whole, None) if whole in MODULES else (base, alias.name)
+                    yield Import(path, node.lineno, target, name, when)
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            match = re.fullmatch(r"(uqassay(?:\.\w+)+)(?::(\w+))?", node.value)
+            if match and match[1] in MODULES:
+                yield Import(path, node.lineno, match[1], match[2], "call")
+
+    return visit(ast.parse(path.read_text(encoding="utf-8")), "load")
+
+
+IMPORTS = [found for path in modules() for found in imports_of(path)]
+
+
+def steps_right(found: Import) -> bool:
+    here, there = room_of(dotted(found.file)), room_of(found.target)
+    if here in ("", "__main__") or there == here or there == "" or there in SHARED:
+        return False
+    if here in SHARED:
+        return True
+    return ROOMS.index(there) > ROOMS.index(here)
+
+
+def listed(found: list[str]) -> str:
+    return "\n".join(["", *sorted(found)])
+
+
+def test_every_module_belongs_to_a_room():
+    assert {room_of(name) for name in MODULES} <= {"", "__main__", *SHARED, *ROOMS}
+
+
+def test_imports_go_to_the_left():
+    wrong = [
+        f"{short(i.file)}:{i.line} imports {i.target} ({i.when})"
+        for i in IMPORTS
+        if steps_right(i)
+        and (short(i.file), room_of(i.target)) not in (TYPES_TO_THE_RIGHT if i.when == "types" else LAZY_TO_THE_RIGHT)
+    ]
+    assert not wrong, listed(wrong)
+
+
+def test_stated_exceptions_are_there_and_wait_for_a_call():
+    used = {(short(i.file), room_of(i.target)): i.when for i in IMPORTS if steps_right(i)}
+    assert set(used) >= LAZY_TO_THE_RIGHT | TYPES_TO_THE_RIGHT, "an exception that nothing needs any more"
+    assert all(used[pair] == "call" for pair in LAZY_TO_THE_RIGHT), "an import to the right when a module is loaded"
+
+
+def circles(edges: dict[str, set[str]]) -> list[list[str]]:
+    """Strongly connected parts of more than one node (Tarjan)."""
+    index: dict[str, int] = {}
+    low: dict[str, int] = {}
+    stack: list[str] = []
+    found: list[list[str]] = []
+
+    def walk(node: str) -> None:
+        index[node] = low[node] = len(index)
+        stack.append(node)
+        for other in edges.get(node, ()):
+            if other not in index:
+                walk(other)
+                low[node] = min(low[node], low[other])
+            elif other in stack:
+                low[node] = min(low[node], index[other])
+        if low[node] == index[node]:
+            part = stack[stack.index(node) :]
+            del stack[stack.index(node) :]
+            if len(part) > 1:
+                found.append(sorted(part))
+
+    for node in list(edges):
+        if node not in index:
+            walk(node)
+    return found
+
+
+def test_no_circle_between_files():
+    edges: dict[str, set[str]] = defaultdict(set)
+    for i in IMPORTS:
+        stated = (short(i.file), room_of(i.target)) in LAZY_TO_THE_RIGHT
+        if (
+            i.when != "types"
+            and not stated
+            and dotted(i.file) != i.target
+            and "uqassay" not in (dotted(i.file), i.target)
+        ):
+            edges[dotted(i.file)].add(i.target)
+    found = [" ↔ ".join(part) for part in circles(edges)]
+    assert not found, listed(found)
+
+
+def test_private_names_stay_at_home():
+    """Names with an underscore are used in their module, modules with an underscore in their room."""
+    wrong = []
+    for i in IMPORTS:
+        parts = i.target.split(".")
+        hidden = [p for p in parts[1:] if p.startswith("_")]
+        at_root = len(parts) == 2 and parts[1] in SHARED
+        same_room = room_of(dotted(i.file)) == room_of(i.target)
+        if hidden and not at_root and not same_room:
+            wrong.append(f"{short(i.file)}:{i.line} imports the module {i.target}")
+        if i.name is not None and i.name.startswith("_") and i.name != "__version__":
+            wrong.append(f"{short(i.file)}:{i.line} imports {i.name} from {i.target}")
+    assert not wrong, listed(wrong)
+
+
+def private_reads(path: Path) -> Iterator[str]:
+    """Names with an underscore taken from an imported module of the package: ``module._name``."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    taken = {
+        (alias.asname or alias.name): f"{node.module}.{alias.name}"
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom) and node.module and not node.level
+        for alias in node.names
+    }
+    for node in ast.walk(tree):
+        if not (isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)):
+            continue
+        if re.match("_[^_]", node.attr) and taken.get(node.value.id) in MODULES:
+            yield f"{short(path)}:{node.lineno} reads {node.value.id}.{node.attr}"
+
+
+def test_private_names_are_not_read_through_a_module():
+    wrong = [found for path in modules() for found in private_reads(path)]
+    assert not wrong, listed(wrong)
+
+
+# -- names --------------------------------------------------------------------------------------------------------------
+
+LOOK_AT_NAMES = """
+import importlib, json, sys, types
+shadowed, rooms, classes, failed = [], {}, {}, []
+for name in json.loads(sys.argv[1]):
+    try:
+        module = importlib.import_module(name)
+    except Exception as problem:
+        failed.append([name, type(problem).__name__, str(problem)])
+        continue
+    if hasattr(module, "__path__"):
+        rooms[name] = [sorted(dir(module)), sorted(getattr(module, "__all__", []))]
+    for key in getattr(module, "__all__", []):
+        value = getattr(module, key)
+        if isinstance(value, type) and value.__module__ == name:
+            classes.setdefault(key, []).append(name)
+for name in json.loads(sys.argv[1]):
+    parent, _, last = name.rpartition(".")
+    if parent and name in sys.modules and getattr(sys.modules[parent], last, None) is not sys.modules[name]:
+        shadowed.append(name)
+print(json.dumps({"shadowed": shadowed, "rooms": rooms, "classes": classes, "failed": failed}))
+"""
+
+
+@pytest.fixture(scope="module")
+def names() -> dict:
+    """What a fresh interpreter sees after importing every module."""
+    every = [name for name in MODULES if not name.endswith("__main__")]
+    found = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", LOOK_AT_NAMES, json.dumps(every)],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, "OMP_NUM_THREADS": "1"},
+    )
+    return json.loads(found.stdout.splitlines()[-1])
+
+
+@pytest.mark.slow
+def test_no_name_shadows_a_module(names):
+    assert not names["shadowed"], listed(names["shadowed"])
+
+
+@pytest.mark.slow
+def test_dir_of_a_room_is_its_public_names(names):
+    wrong = [
+        f"{name}: {', '.join(set(seen) ^ set(public))}"
+        for name, (seen, public) in names["rooms"].items()
+        if seen != public
+    ]
+    assert not wrong, listed(wrong)
+
+
+@pytest.mark.slow
+def test_public_classes_have_names_of_their_own(names):
+    twice = [f"{name} in {', '.join(where)}" for name, where in names["classes"].items() if len(where) > 1]
+    assert not twice, listed(twice)
+
+
+@pytest.mark.slow
+def test_modules_load_wherever_their_packages_are(names):
+    optional = ("ModuleNotFoundError", "MissingDependencyError")
+    wrong = [
+        ": ".join(problem) for problem in names["failed"] if problem[1] not in optional or "uqassay." in problem[2]
+    ]
+    assert not wrong, listed(wrong)
+
+
+# -- sizes and tests ----------------------------------------------------------------------------------------------------
+
+
+def test_no_file_is_long():
+    sizes = {short(path): (path.read_text(encoding="utf-8").count("\n"), path.stat().st_size) for path in modules()}
+    long = [f"{n} has {a} lines, {b} bytes" for n, (a, b) in sizes.items() if a > MOST_LINES or b > MOST_BYTES]
+    assert not long, listed(long)
+
+
+def test_every_module_has_its_test():
+    without = []
+    for path in modules():
+        if path.stem in WITHOUT_TEST:
+            continue
+        name = TESTED_ELSEWHERE.get(short(path), f"test_{path.stem.lstrip('_')}.py")
+        if not (TESTS / path.relative_to(PACKAGE).parent / name).is_file():
+            without.append(short(path))
+    assert not without, listed(without)
+
+
+# -- errors and notes ---------------------------------------------------------------------------------------------------
+
+
+OUR_ERRORS = re.compile(
+    r"\b(InputError|FileFormatError|TooManyClassesError|UqassayError|MissingDependencyError|FolderProblem)\b"
+)
+
+
+def error_words(path: Path) -> Iterator[str]:
+    """Where the sentence of one of our errors is read, and where texts of notes are joined."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    for handler in ast.walk(tree):
+        if not (isinstance(handler, ast.ExceptHandler) and handler.name and handler.type is not None):
+            continue
+        if OUR_ERRORS.search(ast.unparse(handler.type)):
+            for node in ast.walk(ast.Module(handler.body, [])):
+                if reads_words(node, handler.name):
+                    yield f"{short(path)}:{node.lineno} reads the words of {handler.name}"
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in ("join", "split"):
+            said = [node.func.value, *node.args]
+            if any(isinstance(s, ast.Constant) and s.value == "; " for s in said) and "note" in ast.unparse(node):
+                yield f"{short(path)}:{node.lineno} joins or splits notes"
+
+
+def reads_words(node: ast.AST, name: str) -> bool:
+    """Whether a node is ``str(problem)``, ``f"{problem}"`` or ``problem.args``."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("str", "repr"):
+        return bool(node.args) and isinstance(node.args[0], ast.Name) and node.args[0].id == name
+    if isinstance(node, ast.FormattedValue):
+        return isinstance(node.value, ast.Name) and node.value.id == name
+    return (
+        isinstance(node, ast.Attribute)
+        and node.attr == "args"
+        and isinstance(node.value, ast.Name)
+        and node.value.id == name
+    )
+
+
+# The doors where a sentence leaves the package: printed, or written beside a failed cell.
+SENTENCES_LEAVE = {"cli/main.py"}
+
+
+def test_nobody_reads_the_sentence_of_an_error():
+    wrong = [found for path in modules() if short(path) not in SENTENCES_LEAVE for found in error_words(path)]
+    assert not wrong, listed(wrong)
+
+
+# -- the checks see what they look for ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "target", "name", "when"),
+    [
+        ("import uqassay.report.page", "uqassay.report.page", None, "load"),
+        ("from uqassay.report import page", "uqassay.report.page", None, "load"),
+        ("from ..report.page import write_page", "uqassay.report.page", "write_page", "load"),
+        ("def f():\n    from uqassay.report import page", "uqassay.report.page", None, "call"),
+        ("import_module('uqassay.report.page')", "uqassay.report.page", None, "call"),
+        ("WHERE = {'x': 'uqassay.report.page:write_page'}", "uqassay.report.page", "write_page", "call"),
+        ("if TYPE_CHECKING:\n    from uqassay.report.page import a", "uqassay.report.page", "a", "types"),
+    ],
+)
+def test_imports_of_every_form_are_seen(tmp_path, monkeypatch, text, target, name, when):
+    path = tmp_path / "uqassay" / "credal" / "made_up.py"
+    path.parent.mkdir(parents=True)
+    path.write_text(text)
+    monkeypatch.setattr(sys.modules[__name__], "SOURCE", tmp_path)
+    monkeypatch.setattr(sys.modules[__name__], "PACKAGE", tmp_path / "uqassay")
+    (found,) = imports_of(path)
+    assert (found.target, found.name, found.when, steps_right(found)) == (target, name, when, True)
+
+
+def test_circles_are_found():
+    edges = {"a": {"b"}, "b": {"c"}, "c": {"a"}, "d": {"a"}}
+    assert circles(edges) == [["a", "b", "c"]]
+    assert circles({"a": {"b", "c"}, "b": {"c"}}) == []
+
+
+def test_words_of_errors_are_found(tmp_path, monkeypatch):
+    path = tmp_path / "a.py"
+    path.write_text(
+        "try:\n    f()\nexcept InputError as e:\n    g(str(e), f'{e}', e.args)\n"
+        "except OSError as e:\n    g(str(e))\nh = '; '.join(notes)\n"
+    )
+    monkeypatch.setattr(sys.modules[__name__], "PACKAGE", tmp_path)
+    assert len(list(error_words(path))) == 4
