@@ -17,10 +17,11 @@ from uqassay.measures.nonspecificities import check_convention, mass_sum
 from uqassay.measures.nonspecificities import nonspecificity as named_nonspecificity
 from uqassay.predictions import Point, Prediction
 
-__all__ = ["UnifiedLoss", "set_nonspecificity", "unified_loss", "unified_terms"]
+__all__ = ["DEFAULT_TRADEOFF", "UnifiedLoss", "set_nonspecificity", "unified_loss", "unified_terms"]
 
 Array = NDArray[np.float64]
 Distance = Literal["kl", "js", "js_distance", "tv", "hellinger", "brier"]
+DEFAULT_TRADEOFF = 0.5  # λ wherever none is given
 NONSPECIFICITIES = ("hartley", "korner", "pal", "credal-uncertainty")
 
 
@@ -67,7 +68,7 @@ def unified_loss(
     y_true: ArrayLike,
     prediction: Prediction,
     *,
-    tradeoff: float = 1.0,
+    tradeoff: float = DEFAULT_TRADEOFF,
     distance: Distance = "kl",
     nonspecificity: str = "hartley",
     convention: Literal["exact", "paper"] = "exact",
