@@ -6,13 +6,12 @@ import secrets
 import shutil
 import signal
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from multiprocessing import resource_tracker
 from pathlib import Path
 from typing import Any
 
 from uqassay.bench.cell import Cell
-from uqassay.bench.index import FolderProblem, lapsed
 from uqassay.bench.store import Store
 from uqassay.bench.worker import THREAD_VARIABLES, Outcome, run_cell
 from uqassay.errors import InputError, MissingDependencyError
@@ -20,12 +19,12 @@ from uqassay.errors import InputError, MissingDependencyError
 __all__ = ["Jobs", "give_up", "run_round"]
 
 Jobs = Sequence[tuple[str, Cell]]
-MAX_STARTS = 3  # of a local cluster; a worker that is killed while it starts takes the others with it
-REVIVE_SECONDS = 2.0  # between looks at workers that may not have come back
+MAX_STARTS = 3  # attempts to start a local cluster; if a worker is killed while it starts, the whole start fails
+REVIVE_SECONDS = 2.0  # between checks that the workers are still there
 SETTINGS = {
-    "distributed.scheduler.allowed-failures": 3,  # workers that a cell may take with it, to memory running out for instance
-    "distributed.scheduler.worker-saturation": 1.0,  # no cell waits at a busy worker, to be blamed for its end
-    "distributed.scheduler.worker-ttl": None,  # a worker that computes for minutes without a word is not dead
+    "distributed.scheduler.allowed-failures": 3,  # workers that a cell may kill, for instance by running out of memory
+    "distributed.scheduler.worker-saturation": 1.0,  # no cell waits at a busy worker, or it would be blamed for its death
+    "distributed.scheduler.worker-ttl": None,  # a worker that computes for minutes sends no heartbeat, but is alive
     "distributed.worker.profile.enabled": False,
     "distributed.admin.log-length": 0,
     "logging.distributed": "critical",
@@ -33,7 +32,7 @@ SETTINGS = {
 
 
 def run_round(store: Store, jobs: Jobs, processes: int, scheduler: str | None) -> Iterator[Outcome]:
-    """Run cells once, and yield how they ended; whatever is started for it has ended afterwards."""
+    """Run cells once and yield their outcomes; all processes that are started for it have ended afterwards."""
     if processes == 0:
         yield from (run_cell(key, cell.to_json(), str(store.folder), store.lease_seconds) for key, cell in jobs)
         return
@@ -43,7 +42,7 @@ def run_round(store: Store, jobs: Jobs, processes: int, scheduler: str | None) -
     except ModuleNotFoundError as problem:
         raise MissingDependencyError(
             "dask",
-            "the workers of a benchmark need it",
+            "must be installed for the workers of a benchmark",
             "",
             "install uqassay[bench], or take --workers 0",
             code="package",
@@ -55,10 +54,10 @@ def run_round(store: Store, jobs: Jobs, processes: int, scheduler: str | None) -
             except (OSError, ValueError) as problem:
                 raise InputError(
                     "scheduler",
+                    "must be the address of a running Dask scheduler",
                     f"there is none at {scheduler}",
-                    "",
                     "start one by dask scheduler, or leave the option out",
-                    code="undefined",
+                    code="missing",
                 ) from problem
             with client:
                 yield from _on_dask(client, store, jobs, lambda: None)
@@ -72,17 +71,13 @@ def run_round(store: Store, jobs: Jobs, processes: int, scheduler: str | None) -
                     cluster = stack.enter_context(_local_cluster(processes, scratch, threads))
                 client = stack.enter_context(distributed.Client(cluster, set_as_default=False))
                 yield from _on_dask(client, store, jobs, lambda: cluster.scale(processes))
-        finally:  # the workers have ended, so what they ran can be queued again
+        finally:
             shutil.rmtree(scratch, ignore_errors=True)
-            with suppress(FolderProblem):
-                for row in store.index.rows([key for key, _ in jobs]):
-                    if row["state"] == "running" and lapsed(row):
-                        store.index.requeue(row)
 
 
 def give_up(store: Store, key: str) -> Outcome:
-    """Record a cell that ended its workers."""
-    words = "WorkerEnded: the worker's process ended without a word each time it ran this cell; did memory run out?"
+    """Store the failure of a cell that killed its workers."""
+    words = "WorkerEnded: the worker's process ended without an error each time it ran this cell; did memory run out?"
     if store.claim(key) and store.fail(key, words):
         return Outcome(key, "failed", message=words)
     return Outcome(key, "taken")
@@ -93,14 +88,14 @@ def give_up(store: Store, key: str) -> Outcome:
 
 @contextmanager
 def _interrupts_blocked() -> Iterator[None]:
-    """Keep Ctrl-C from the threads and processes that are started here, for good, and from this thread until the end.
+    """Block Ctrl-C in this thread until the end of the block, and for good in threads and processes started within.
 
-    A terminal sends it to the workers too, and one that dies of it while it starts is waited for without end.
+    A terminal sends Ctrl-C to the workers as well. Dask would wait without end for a worker that dies of it while starting.
     """
     if not hasattr(signal, "pthread_sigmask"):  # Windows
         yield
         return
-    resource_tracker.ensure_running()  # which would let interrupts in again where it is started by a worker's start
+    resource_tracker.ensure_running()  # its start unblocks interrupts, so it must not happen within the block
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
@@ -109,7 +104,7 @@ def _interrupts_blocked() -> Iterator[None]:
 
 
 def _local_cluster(processes: int, scratch: Path, threads: int) -> Any:
-    """Worker processes that end with this one, each with one cell at a time."""
+    """Worker processes that end with this one; each runs one cell at a time."""
     import distributed
 
     cause: RuntimeError | None = None
@@ -131,15 +126,15 @@ def _local_cluster(processes: int, scratch: Path, threads: int) -> Any:
             cause = problem
     raise InputError(
         "workers",
-        f"{processes} processes cannot be started ({cause})",
-        "",
+        f"{processes} processes could not be started",
+        str(cause),
         'take fewer, and guard a script that starts them by if __name__ == "__main__"',
-        code="undefined",
+        code="size",
     ) from cause
 
 
 def _on_dask(client: Any, store: Store, jobs: Jobs, revive: Callable[[], None]) -> Iterator[Outcome]:
-    """Outcomes in the order in which they come."""
+    """Outcomes in the order in which the cells end."""
     import distributed
 
     folder = str(store.folder.absolute())
@@ -156,12 +151,13 @@ def _on_dask(client: Any, store: Store, jobs: Jobs, revive: Callable[[], None]) 
             future = ended.get(timeout=REVIVE_SECONDS)
         except queue.Empty:
             if client.status not in ("running", "connecting"):
-                raise InputError(
-                    "scheduler", "the connection was lost", "", "run the same command again to go on", code="unreadable"
-                ) from None
+                raise _lost() from None
             revive()
             continue
-        if future.status in ("pending", "lost"):  # its worker ended with the outcome; the cell is sent out again
+        if future.status in (
+            "pending",
+            "lost",
+        ):  # the worker died before the outcome was fetched; Dask runs the cell again
             future.add_done_callback(ended.put)
             continue
         key = keys.pop(future)
@@ -172,14 +168,18 @@ def _on_dask(client: Any, store: Store, jobs: Jobs, revive: Callable[[], None]) 
             if not isinstance(error, distributed.KilledWorker):
                 raise InputError(
                     "scheduler",
-                    f"its workers cannot run the cells ({type(error).__name__}: {error})",
-                    "",
+                    "must have workers that can run the cells",
+                    f"{type(error).__name__}: {error}",
                     "install the same version of uqassay on all of them",
-                    code="undefined",
+                    code="mismatch",
                 ) from error
             yield give_up(store, key)
         else:
-            raise InputError(
-                "scheduler", "the connection was lost", "", "run the same command again to go on", code="unreadable"
-            )
+            raise _lost()
         future.release()
+
+
+def _lost() -> InputError:
+    return InputError(
+        "scheduler", "the connection was lost", "", "run the same command again to go on", code="unreadable"
+    )

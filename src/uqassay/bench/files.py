@@ -1,4 +1,4 @@
-"""Writing into a benchmark's folder: to the disk before it counts, and one sentence where the file system refuses."""
+"""Files in a benchmark's folder: how they are read and written, and one error for everything the file system refuses."""
 
 import errno
 import json
@@ -7,46 +7,43 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any, final
 
 from uqassay._files import whole_file
-from uqassay.bench.index import FolderProblem, tables_version
-from uqassay.errors import FileFormatError
+from uqassay.errors import FileFormatError, InputError
 
-__all__ = ["METADATA", "SCHEMA", "folder_problems", "holds_benchmark", "write_text"]
+__all__ = [
+    "KEY",
+    "METADATA",
+    "PLAN_SCHEMA",
+    "RESULT_SCHEMA",
+    "FolderProblem",
+    "folder_problems",
+    "holds_benchmark",
+    "json_object",
+    "text_of",
+    "write_text",
+]
 
-METADATA, SCHEMA = "metadata.json", "uqassay.result/1"  # of a cell's result
-KEY = re.compile("[0-9a-f]{64}")  # the name of its folder
+METADATA = "metadata.json"  # in the folder of a cell's result
+RESULT_SCHEMA, PLAN_SCHEMA = "uqassay.result/1", "uqassay.plan/1"
+KEY = re.compile("[0-9a-f]{64}")  # the name of a cell's folder
+MAX_TEXT = 2**28  # bytes of a text file that is read
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 REFUSED = (errno.EACCES, errno.EPERM, errno.EROFS)
 
 
-def write_text(path: Path, text: str) -> None:
-    """Write a text file so that it appears whole or not at all.
+@final
+class FolderProblem(InputError):
+    """The folder of a benchmark cannot be used. No cell is to blame, so the run stops.
 
-    Raises
-    ------
-    FolderProblem
-        The folder takes no files.
+    The code is "unwritable"; ``facts["errno"]`` holds the error number of the system.
     """
-    with folder_problems(path.parent), whole_file(path) as stream:
-        stream.write(text.encode())
-
-
-def holds_benchmark(folder: str | os.PathLike[str]) -> bool:
-    """Whether a folder's index is a benchmark's or, where that has gone, one of its cells; nothing is touched.
-
-    Raises
-    ------
-    FolderProblem
-        The index is of something else, damaged, or of a newer version.
-    """
-    folder = Path(folder)
-    return tables_version(folder) > 0 or any(map(_is_cell, (folder / "cells").glob("??/*")))
 
 
 @contextmanager
 def folder_problems(folder: Path) -> Iterator[None]:
-    """What the file system refuses, in one sentence."""
+    """Turn the errors of the file system within the block into `FolderProblem`."""
     try:
         yield
     except FileFormatError as problem:  # from the writer of predictions
@@ -58,33 +55,76 @@ def folder_problems(folder: Path) -> Iterator[None]:
         raise _refusal(folder, problem) from problem
 
 
+def write_text(path: Path, text: str) -> None:
+    """Write a text file that appears whole or not at all.
+
+    Raises
+    ------
+    FolderProblem
+        The folder takes no files.
+    """
+    with folder_problems(path.parent), whole_file(path) as stream:
+        stream.write(text.encode())
+
+
+def text_of(path: Path) -> str | None:
+    """The text of a regular file; None if there is none, or if it cannot be read as UTF-8."""
+    try:
+        if not path.is_file() or path.stat().st_size > MAX_TEXT:  # opening a pipe would wait without end
+            return None
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        return None
+
+
+def json_object(path: Path) -> dict[str, Any] | None:
+    """The JSON object in a file; None if there is none."""
+    text = text_of(path)
+    if text is None:
+        return None
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def holds_benchmark(folder: str | os.PathLike[str]) -> bool:
+    """Whether a folder holds the plan or a result of a benchmark; nothing is changed."""
+    folder = Path(folder)
+    try:
+        return any(map(_is_plan, (folder / "plans").glob("*.json"))) or any(
+            map(_is_result, (folder / "cells").glob("??/*"))
+        )
+    except OSError:
+        return False
+
+
 # -- helpers -----------------------------------------------------------------------------------------------------------
 
 
-def _is_cell(place: Path) -> bool:
-    """Whether a folder has the form of a cell's, by its name and its metadata."""
+def _is_plan(path: Path) -> bool:
+    return (json_object(path) or {}).get("schema") == PLAN_SCHEMA
+
+
+def _is_result(place: Path) -> bool:
+    """Whether a folder is a cell's result, by its name and its metadata."""
     if not KEY.fullmatch(place.name) or place.parent.name != place.name[:2]:
         return False
-    try:
-        metadata = json.loads((place / METADATA).read_text(encoding="utf-8"))
-        return bool(metadata["schema"] == SCHEMA and metadata["key"] == place.name)
-    except (OSError, ValueError, KeyError, TypeError):  # missing or damaged
-        return False
+    metadata = json_object(place / METADATA) or {}
+    return metadata.get("schema") == RESULT_SCHEMA and metadata.get("key") == place.name
 
 
 def _refusal(folder: Path, problem: OSError) -> FolderProblem:
+    rule, remedy = f"{folder} cannot be used ({problem.strerror or problem})", "choose another folder"
     if problem.errno in FULL:
-        return FolderProblem(f"folder: there is no space left for {folder}; free some, and run the same command again.")
-    if problem.errno in REFUSED:
-        return FolderProblem(
-            f"folder: nothing may be written to {folder}; check its permissions or choose another folder."
-        )
-    if problem.errno in (errno.EEXIST, errno.ENOTDIR):
-        return FolderProblem(
-            f"folder: {_file_in_the_way(folder, problem)} cannot be a folder, since a file is in its place; move that file, "
-            "or choose another folder."
-        )
-    return FolderProblem(f"folder: {folder} cannot be used ({problem.strerror or problem}); choose another one.")
+        rule, remedy = f"there is no space left for {folder}", "free some, and run the same command again"
+    elif problem.errno in REFUSED:
+        rule, remedy = f"nothing may be written to {folder}", "check its permissions or choose another folder"
+    elif problem.errno in (errno.EEXIST, errno.ENOTDIR):
+        rule = f"{_file_in_the_way(folder, problem)} is a file where a folder is needed"
+        remedy = "move that file, or choose another folder"
+    return FolderProblem("folder", rule, "", remedy, code="unwritable", facts={"errno": problem.errno})
 
 
 def _file_in_the_way(folder: Path, problem: OSError) -> Path:

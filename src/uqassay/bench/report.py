@@ -88,7 +88,7 @@ def comparisons(
         Results on different test instances, or damaged ones.
     """
     store = Store(folder, create=False)
-    done = {row["key"] for row in store.index.rows([cell.key for cell in cells]) if row["state"] == "done"}
+    done = {found.key for found in store.states([cell.key for cell in cells]) if found.state == "done"}
     groups = _groups(cells)
     folders = _folders(folder, groups)
     found = []
@@ -232,7 +232,7 @@ def _folders(folder: Path, groups: Collection[tuple[str, str]]) -> list[Path]:
     for dataset, condition in groups:
         words = [f"{key}={value}" for key, value in sorted(json.loads(condition).items())] if several else []
         name = re.sub(r"[^A-Za-z0-9._=-]+", "-", " ".join([dataset, *words])).strip(".-") or "data"
-        reserved = ("cells", "drafts", SAVED)
+        reserved = ("cells", "drafts", "plans", SAVED)
         while name.lower() in (*map(str.lower, names), *reserved):
             name += "_"
         names.append(name)

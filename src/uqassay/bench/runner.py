@@ -1,27 +1,30 @@
-"""Run the cells of a benchmark on Dask, keep each result as soon as it is there, and go on where a run was broken off.
+"""Run the cells of a benchmark on Dask, store each result at once, and resume a run that was broken off.
 
-Workers write into the folder themselves, so the driver may die at any moment: what was finished stays, and what was running is
-run again. A cell is claimed by one atomic statement, so several drivers may share a folder.
+Workers write into the folder themselves, so the driver may die at any moment: results stay, and cells that were running are run
+again. A cell is claimed by one atomic step, so several drivers may share a folder.
 """
 
 import os
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, final
+from typing import final
 
 from uqassay._array import available_cores
 from uqassay.bench.cell import Cell, code_version
+from uqassay.bench.claims import LEASE_SECONDS
 from uqassay.bench.engine import Jobs, give_up, run_round
-from uqassay.bench.index import FolderProblem, lapsed
-from uqassay.bench.store import LEASE_SECONDS, Store
+from uqassay.bench.store import CellState, Store
 from uqassay.bench.worker import Outcome
 from uqassay.errors import InputError
 
 __all__ = ["Costs", "Progress", "RunSummary", "cost_estimate", "processes_of", "run_cells"]
 
-POLL_SECONDS = 0.5  # between looks at cells that other drivers run
-MAX_ATTEMPTS = 5  # after which a cell whose processes always end without a word has failed
+OPEN = ("queued", "running")
+Kind = tuple[str, str]  # data set and method
+POLL_SECONDS = 0.5  # between checks of cells that other drivers run
+MAX_ATTEMPTS = 5  # rounds with a cell that never ends, since its processes die; then it has failed
 
 
 @final
@@ -49,12 +52,12 @@ class Progress:
 @final
 @dataclass(frozen=True)
 class RunSummary:
-    """What a call of `run_cells` came to.
+    """The outcome of a call of `run_cells`.
 
     Attributes
     ----------
     n_cells, n_kept, n_ran : int
-        Cells of the benchmark, those found done, and those that this call ran to their end.
+        Cells of the benchmark, those that were done before, and those that this call finished.
     failed : dict of str to str
         Name of each failed cell and the last line of its traceback.
     seconds : float
@@ -70,15 +73,15 @@ class RunSummary:
 @final
 @dataclass(frozen=True)
 class Costs:
-    """Cells by their state, and what the rest will take.
+    """Cells by their state, and the time that the open ones will take.
 
     Attributes
     ----------
     done, failed, running, queued : int
     seconds : float or None
-        Of one worker, for the cells queued and running; None where no cell was timed.
+        Of one worker, for the cells queued and running; None if no cell was timed.
     untimed : tuple of str
-        Data set and method of cells whose like was never timed; they count with the mean of the others.
+        Data set and method of open cells without a timed cell of the same kind; they count with the mean of all kinds.
     """
 
     done: int
@@ -99,12 +102,12 @@ def run_cells(
     progress: Callable[[Progress], None] | None = None,
     lease_seconds: float = LEASE_SECONDS,
 ) -> RunSummary:
-    """Run the cells that are not done; resuming is the rule.
+    """Run all cells that are not done yet.
 
     Parameters
     ----------
     cells : sequence of Cell
-        They begin in this order.
+        Started in this order.
     folder : path
         As in `Store`.
     workers : int, optional
@@ -147,39 +150,40 @@ def run_cells(
     jobs = {cell.key: cell for cell in cells}
     store = Store(folder, lease_seconds=lease_seconds)
     keys = list(jobs)
-    store.index.add(list(jobs.values()))
+    store.add(list(jobs.values()))
     store.recover(keys)
+    states = store.states(keys)
     if retry_failed:
-        for row in store.index.rows(keys):
-            if row["state"] == "failed":
-                store.index.requeue(row)
-    states = [row["state"] for row in store.index.rows(keys)]
-    n_kept = states.count("done")
-    n_todo = sum(state in ("queued", "running") for state in states)
+        for found in states:
+            if found.state == "failed":
+                store.retry(found.key)
+        states = store.states(keys)
+    n_kept = sum(found.state == "done" for found in states)
+    n_todo = sum(found.is_open for found in states)
     processes = processes_of(workers, n_todo, max(cell.threads for cell in jobs.values()))
-    report = _Reporter(store, jobs, processes, progress)
+    report = _Reporter(store, jobs, states, processes, progress)
     report(None)
     ran = 0
     for outcome in _outcomes(store, jobs, lambda todo: run_round(store, todo, processes, scheduler)):
         ran += outcome.state in ("done", "failed")
         report(outcome)
     failed: dict[str, str] = {}
-    for row in store.index.rows(keys):
-        if row["state"] == "failed":
-            name = jobs[row["key"]].name
-            name = f"{name} ({row['key'][:8]})" if name in failed else name
-            failed[name] = row["traceback"].strip().rpartition("\n")[2]
+    for found in store.states(keys):
+        if found.state == "failed":
+            name = jobs[found.key].name
+            name = f"{name} ({found.key[:8]})" if name in failed else name
+            failed[name] = found.reason
     return RunSummary(len(jobs), n_kept, ran, failed, time.perf_counter() - start)
 
 
 def cost_estimate(cells: Sequence[Cell], folder: str | os.PathLike[str], *, retry_failed: bool = False) -> Costs:
-    """What is done and what the rest will take, from the times recorded in the folder; nothing is run, written or removed.
+    """How many cells are done, and the time the others will take by the times stored in the folder; nothing is changed.
 
     Parameters
     ----------
     cells : sequence of Cell
     folder : path
-        It need not exist.
+        It may be missing.
     retry_failed : bool
         Count the cells that failed earlier among those to do.
 
@@ -190,65 +194,74 @@ def cost_estimate(cells: Sequence[Cell], folder: str | os.PathLike[str], *, retr
     Raises
     ------
     InputError
-        A folder whose index is of something else, or a file in its place.
+        A file in the place of the folder.
     """
     store = Store(folder, create=False, required=False)
-    rows = store.foreseen(list({cell.key: cell for cell in cells}.values()))
-    if retry_failed:
-        rows = [row | {"state": "queued"} if row["state"] == "failed" else row for row in rows]
-    states = [row["state"] for row in rows]
-    counts = {state: states.count(state) for state in ("queued", "running", "done", "failed")}
-    open_rows = [row for row in rows if row["state"] in ("queued", "running")]
-    times = _times(list({row["key"]: row for row in [*store.index.rows(), *rows]}.values()))
-    untimed = dict.fromkeys(
-        f"{r['dataset']}, {r['method']}" for r in open_rows if (r["dataset"], r["method"]) not in times
-    )
-    return Costs(**counts, seconds=_seconds(open_rows, times), untimed=tuple(untimed))
+    jobs = {cell.key: cell for cell in cells}
+    states = store.states(list(jobs), verify=True)
+    names: list[str] = ["queued" if retry_failed and f.state == "failed" else f.state for f in states]
+    open_kinds = [_kind(jobs[found.key]) for found, name in zip(states, names, strict=True) if name in OPEN]
+    damaged = {found.key for found in states if found.state != "done"}  # believed by the second look alone
+    times = _times([(_kind(f), f.seconds) for f in store.states() if f.state == "done" and f.key not in damaged])
+    untimed = dict.fromkeys(f"{dataset}, {method}" for dataset, method in open_kinds if (dataset, method) not in times)
+    counts = {name: names.count(name) for name in ("done", "failed", "running", "queued")}
+    return Costs(**counts, seconds=_seconds(open_kinds, times), untimed=tuple(untimed))
 
 
 # -- rounds -----------------------------------------------------------------------------------------------------------
 
 
 def _outcomes(store: Store, jobs: dict[str, Cell], run: Callable[[Jobs], Iterator[Outcome]]) -> Iterator[Outcome]:
-    """Run what is queued; then wait for what other drivers run, and run what they left behind."""
-    before = {row["key"]: row["attempt"] for row in store.index.rows(list(jobs))}
+    """Run what is queued; then wait for the cells of other drivers, and run those that they leave behind."""
+    rounds: Counter[str] = Counter()
     while True:
-        rows = [row for row in store.index.rows(list(jobs)) if row["state"] in ("queued", "running")]
-        if not rows:
+        found = [cell for cell in store.states(list(jobs)) if cell.is_open]
+        if not found:
             return
-        ready = [row for row in rows if row["state"] == "queued" or lapsed(row)]
-        lost = [row["key"] for row in ready if row["attempt"] - before[row["key"]] >= MAX_ATTEMPTS]
+        ready = [cell.key for cell in found if cell.state == "queued"]
+        lost = {key for key in ready if rounds[key] >= MAX_ATTEMPTS}
         yield from (give_up(store, key) for key in lost)
-        wanted = {row["key"] for row in ready} - set(lost)
-        todo = [(key, cell) for key, cell in jobs.items() if key in wanted]
-        if not ready:
-            time.sleep(POLL_SECONDS)
+        todo = [(key, jobs[key]) for key in ready if key not in lost]
+        rounds.update(key for key, _ in todo)
+        idle = True
         for outcome in run(todo) if todo else ():
-            if outcome.state == "refused":
-                raise FolderProblem(outcome.message)
+            if outcome.problem is not None:
+                raise outcome.problem
+            idle = idle and outcome.state == "taken"
             yield outcome
+        if idle:  # all open cells are with other drivers
+            time.sleep(POLL_SECONDS)
 
 
 class _Reporter:
-    """Tell how far the run is, counting what other drivers finish as well."""
+    """Calls `progress` after each outcome; the cells that other drivers finish count as well."""
 
     def __init__(
-        self, store: Store, jobs: dict[str, Cell], processes: int, progress: Callable[[Progress], None] | None
+        self,
+        store: Store,
+        jobs: dict[str, Cell],
+        states: Sequence[CellState],
+        processes: int,
+        progress: Callable[[Progress], None] | None,
     ) -> None:
         self.store, self.jobs, self.processes, self.progress = store, jobs, processes, progress
+        self.states = {found.key: found for found in states}
 
     def __call__(self, outcome: Outcome | None) -> None:
         if self.progress is None:
             return
-        rows = self.store.index.rows(list(self.jobs))
-        open_rows = [row for row in rows if row["state"] in ("queued", "running")]
-        seconds = _seconds(open_rows, _times(rows))
+        if outcome is not None:
+            (self.states[outcome.key],) = self.store.states([outcome.key])
+        states = list(self.states.values())
+        open_kinds = [_kind(self.jobs[found.key]) for found in states if found.is_open]
+        times = _times([(_kind(self.jobs[found.key]), found.seconds) for found in states])
+        seconds = _seconds(open_kinds, times)
         self.progress(
             Progress(
-                finished=len(rows) - len(open_rows),
-                failed=sum(row["state"] == "failed" for row in rows),
-                total=len(rows),
-                seconds_left=None if seconds is None else seconds / max(1, min(self.processes, len(open_rows))),
+                finished=len(states) - len(open_kinds),
+                failed=sum(found.state == "failed" for found in states),
+                total=len(states),
+                seconds_left=None if seconds is None else seconds / max(1, min(self.processes, len(open_kinds))),
                 cell="" if outcome is None else self.jobs[outcome.key].name,
             )
         )
@@ -259,7 +272,9 @@ class _Reporter:
 
 def _check(cells: Sequence[Cell], workers: int | None, scheduler: str | None) -> None:
     if not cells:
-        raise InputError("cells", "there are none", "", "name at least one data set, method and seed", code="empty")
+        raise InputError(
+            "cells", "must hold at least one cell", "got none", "name a data set, a method and a seed", code="empty"
+        )
     if workers is not None and (isinstance(workers, bool) or not isinstance(workers, int) or workers < 0):
         raise InputError(
             "workers",
@@ -270,28 +285,36 @@ def _check(cells: Sequence[Cell], workers: int | None, scheduler: str | None) ->
         )
     if scheduler is not None and workers is not None:
         raise InputError(
-            "workers", "a scheduler has its own", f"got {workers} beside {scheduler}", "leave one out", code="undefined"
+            "workers",
+            "must be left out with a scheduler, which has its own",
+            f"got {workers} and {scheduler}",
+            "leave one out",
+            code="conflict",
         )
 
 
 def processes_of(workers: int | None, n_todo: int, threads: int) -> int:
-    """Processes that share so many cells: one for each core unless given, and none without a cell."""
+    """Number of processes for the open cells: one for each core unless given, and no more than cells."""
     wanted = max(1, available_cores() // threads) if workers is None else workers
     return min(wanted, max(1, n_todo))
 
 
-def _times(rows: Sequence[dict[str, Any]]) -> dict[tuple[str, str], float]:
+def _kind(cell: Cell | CellState) -> Kind:
+    return cell.dataset, cell.method
+
+
+def _times(timed: Sequence[tuple[Kind, float | None]]) -> dict[Kind, float]:
     """Mean seconds of the finished cells by data set and method."""
-    found: dict[tuple[str, str], list[float]] = {}
-    for row in rows:
-        if row["state"] == "done" and row["seconds"] is not None:
-            found.setdefault((row["dataset"], row["method"]), []).append(row["seconds"])
+    found: dict[Kind, list[float]] = {}
+    for kind, seconds in timed:
+        if seconds is not None:
+            found.setdefault(kind, []).append(seconds)
     return {kind: sum(seconds) / len(seconds) for kind, seconds in found.items()}
 
 
-def _seconds(rows: Sequence[dict[str, Any]], times: dict[tuple[str, str], float]) -> float | None:
-    """Seconds that one worker will take for the rows; a kind of cell that was never timed counts with the mean of all."""
+def _seconds(kinds: Sequence[Kind], times: dict[Kind, float]) -> float | None:
+    """Seconds that one worker will take for cells of these kinds; a kind without a time counts with the mean of all."""
     if not times:
-        return None if rows else 0.0
+        return None if kinds else 0.0
     mean = sum(times.values()) / len(times)
-    return sum(times.get((row["dataset"], row["method"]), mean) for row in rows)
+    return sum(times.get(kind, mean) for kind in kinds)

@@ -1,4 +1,4 @@
-"""What of a benchmark is done, runs, waits and has failed, from its index alone."""
+"""The status of a benchmark: how many cells are done, running, queued and failed, from the files of its folder."""
 
 import math
 import os
@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, final
 
-from uqassay.bench.index import lapsed
-from uqassay.bench.store import Store
+from uqassay.bench.store import CellState, Store
 
 __all__ = ["BenchStatus", "StatusRow", "read_status"]
 
@@ -23,7 +22,7 @@ class StatusRow:
     ----------
     dataset, method : str
     done, failed, running, queued : int
-        A cell whose process has ended counts as queued.
+        A cell whose claim has lapsed counts as queued.
     accuracy, seconds : float or None
         Means over the cells that are done.
     """
@@ -41,20 +40,17 @@ class StatusRow:
 @final
 @dataclass(frozen=True)
 class BenchStatus:
-    """All cells that a folder knows, those of older code among them.
+    """All cells of a folder, including those of older code.
 
     Attributes
     ----------
     folder : str
-    journal : str
-        How SQLite keeps the index whole: "wal", or "delete" where the file system does not allow that.
     rows : tuple of StatusRow
     failures : tuple of dict
-        ``key``, ``dataset``, ``method``, ``seed``, ``attempt`` and ``traceback`` of each failed cell.
+        ``key``, ``dataset``, ``method``, ``seed`` and ``traceback`` of each failed cell.
     """
 
     folder: str
-    journal: str
     rows: tuple[StatusRow, ...]
     failures: tuple[dict[str, Any], ...]
 
@@ -73,10 +69,6 @@ class BenchStatus:
             said.append(f"… and {len(self.failures) - SHOWN} more; --json shows all with their tracebacks.")
         if self.failures:
             said.append("Run failed cells again by uqassay bench with --retry-failed.")
-        if self.journal != "wal":
-            said.append(
-                f"The index keeps a {self.journal} journal, since write-ahead logging is not safe on this file system."
-            )
         return said
 
     def to_dict(self) -> dict[str, Any]:
@@ -88,7 +80,7 @@ STATES = {"done": "done", "failed": "failed", "running": "running", "queued": "t
 
 
 def read_status(folder: str | os.PathLike[str]) -> BenchStatus:
-    """Look at a benchmark, changing nothing in it; other processes may be at work.
+    """The status of a benchmark. Nothing is changed, and other processes may be at work.
 
     Raises
     ------
@@ -96,27 +88,24 @@ def read_status(folder: str | os.PathLike[str]) -> BenchStatus:
         A folder that holds no benchmark.
     """
     store = Store(folder, create=False)
-    groups: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    groups: dict[tuple[str, str], list[CellState]] = {}
     failures = []
-    for row in store.index.rows():
-        if row["state"] == "running" and lapsed(row):
-            row["state"] = "queued"
-        groups.setdefault((row["dataset"], row["method"]), []).append(row)
-        if row["state"] == "failed":
-            failures.append({name: row[name] for name in ("key", "dataset", "method", "seed", "attempt", "traceback")})
+    for cell in store.states():
+        groups.setdefault((cell.dataset, cell.method), []).append(cell)
+        if cell.state == "failed":
+            failures.append({name: getattr(cell, name) for name in ("key", "dataset", "method", "seed", "traceback")})
     rows = tuple(_row(*group, cells) for group, cells in sorted(groups.items()))
-    return BenchStatus(str(folder), store.index.journal, rows, tuple(failures))
+    return BenchStatus(str(folder), rows, tuple(failures))
 
 
-def _row(dataset: str, method: str, cells: Sequence[dict[str, Any]]) -> StatusRow:
-    states = [cell["state"] for cell in cells]
-    done = [cell for cell in cells if cell["state"] == "done"]
+def _row(dataset: str, method: str, cells: Sequence[CellState]) -> StatusRow:
+    states: list[str] = [cell.state for cell in cells]
     return StatusRow(
         dataset,
         method,
         **{state: states.count(state) for state in STATES},
-        accuracy=_mean([cell["accuracy"] for cell in done]),
-        seconds=_mean([cell["seconds"] for cell in done]),
+        accuracy=_mean([cell.accuracy for cell in cells]),
+        seconds=_mean([cell.seconds for cell in cells]),
     )
 
 

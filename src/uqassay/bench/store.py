@@ -1,65 +1,83 @@
-"""A folder that keeps the results of a benchmark's cells, each whole or not there at all.
+"""A folder with the results of a benchmark's cells. Each result is there whole or not at all.
 
-    cells/ab/ab12…/prediction.npz    the prediction with its labels
-    cells/ab/ab12…/scores.npz        uncertainties that the prediction does not contain, where there are any
+    cells/ab/ab12…/prediction.npz    done: the prediction with its labels
+    cells/ab/ab12…/scores.npz        uncertainties that the prediction does not contain, if any
     cells/ab/ab12…/metadata.json     times, accuracy, versions, and the SHA-256 of each file
-    index.sqlite                     the state of each cell
-    drafts/                          what is being written
+    cells/ab/ab12….claim             running: who runs the cell; see `uqassay.bench.claims`
+    cells/ab/ab12….failed            failed: the traceback
+    plans/                           lists of the cells that were asked for
+    drafts/                          files that are being written
 
-The files are what counts. They are written to a draft on the same file system, flushed to the disk, and renamed into their
-place as one folder; only then does the index say done, and it is believed only as long as the files are there with their
-hashes. Files whose process ended before it could record them are found and recorded.
+The files alone say in which state a cell is: done before failed, failed before running, running before queued. A result is
+written to a draft on the same file system, flushed to the disk and renamed into its place as one folder. If a process ends
+between two steps, the next one finds a state that is valid: a result with a claim beside it is done.
 """
 
 import errno
 import hashlib
 import json
 import os
-import secrets
-import shutil
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
-from typing import Any, final
+from typing import Any, Literal, final
 
-import numpy as np
-from numpy.typing import NDArray
-
-from uqassay._files import flush, whole_file
+from uqassay._files import flush
 from uqassay.bench.cell import Cell, CellResult, canonical_json
-from uqassay.bench.files import METADATA, SCHEMA, folder_problems
-from uqassay.bench.index import Index, lapsed, tables_version
-from uqassay.bench.owner import is_abandoned, this_process
-from uqassay.errors import FileFormatError, InputError
-from uqassay.predictions import Prediction
-from uqassay.predictions.files import file_hash, load, load_labels, save
+from uqassay.bench.claims import LEASE_SECONDS, Claims, read_claim
+from uqassay.bench.files import KEY, PLAN_SCHEMA, folder_problems, holds_benchmark, json_object, text_of
+from uqassay.bench.results import StoredResult, metadata_of, read_result, whole_metadata, write_result
+from uqassay.errors import InputError
 
-__all__ = ["Store", "StoredResult"]
+__all__ = ["CellState", "Store"]
 
-PREDICTION, SCORES = "prediction.npz", "scores.npz"
-LEASE_SECONDS = 120.0  # of a cell that runs; its worker renews it every quarter
+CLAIM, FAILED = ".claim", ".failed"
+NO_TRACEBACK = "No traceback was recorded."
 
 
 @final
-@dataclass(frozen=True, eq=False)
-class StoredResult:
-    """What is kept of one cell.
+@dataclass(frozen=True, kw_only=True)
+class CellState:
+    """What the folder says of one cell.
 
     Attributes
     ----------
-    prediction : Prediction
-    labels : array (n,) or (n, K)
-    scores : dict of str to array (n,)
-    metadata : dict
-        ``cell``, ``seconds``, ``accuracy``, ``facts``, ``versions``, ``files`` (their SHA-256) and ``hash`` (of them all).
+    key : str
+    state : {"queued", "running", "done", "failed"}
+        A cell whose claim has lapsed is queued.
+    dataset, method : str
+        Empty if neither a result nor a plan names them.
+    seed : int or None
+    seconds, accuracy : float or None
+        Of a cell that is done.
+    hash : str
+        Digest of the files of a cell that is done.
+    traceback : str
+        Of a cell that failed.
     """
 
-    prediction: Prediction
-    labels: NDArray[Any]
-    scores: dict[str, NDArray[Any]]
-    metadata: dict[str, Any]
+    key: str
+    state: Literal["queued", "running", "done", "failed"] = "queued"
+    dataset: str = ""
+    method: str = ""
+    seed: int | None = None
+    seconds: float | None = None
+    accuracy: float | None = None
+    hash: str = ""
+    traceback: str = ""
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the cell is still to be finished."""
+        return self.state in ("queued", "running")
+
+    @property
+    def reason(self) -> str:
+        """The last line of the traceback."""
+        return self.traceback.strip().rpartition("\n")[2]
 
 
 @final
@@ -69,28 +87,28 @@ class Store:
     Parameters
     ----------
     folder : path
-        Made where it does not exist.
+        Made if it does not exist.
     create : bool
-        False is for reading: nothing is made, and a folder that holds no benchmark is refused.
+        False is for reading: nothing is made or changed, and a folder without a benchmark is refused.
     required : bool
-        False reads a folder without an index, or that is not there, as one with nothing recorded.
+        False takes a folder without a benchmark, or a missing one, for an empty benchmark.
     lease_seconds : float
-        How long a process that says nothing keeps the cell it runs.
+        How long a process keeps the cell it runs without renewing the claim.
 
     Raises
     ------
     FolderProblem
-        A folder that cannot be made or written to, or belongs to a newer version.
+        A folder that cannot be made or written to.
     InputError
         With `create` False, a folder that holds no benchmark.
 
     Examples
     --------
-    >>> import tempfile, uqassay as uq
+    >>> import tempfile, numpy as np, uqassay as uq
     >>> scratch = tempfile.TemporaryDirectory()
     >>> store = Store(scratch.name)
     >>> cell = Cell("json:dumps", dataset="toy", method="constant", seed=0)
-    >>> store.index.add([cell])
+    >>> store.add([cell])
     >>> store.claim(cell.key), store.claim(cell.key)
     (True, False)
     >>> store.finish(cell, CellResult(uq.Point([[0.9, 0.1]]), np.array([0])), seconds=0.5)
@@ -110,21 +128,43 @@ class Store:
     ) -> None:
         self.folder = Path(folder)
         self.lease_seconds = lease_seconds
-        self.owner = this_process()
+        self.claims = Claims(self.folder / "drafts", lease_seconds)
+        self._read_only = not create
+        self._seen: dict[str, CellState] = {}  # done cells whose metadata were read
         with folder_problems(self.folder):
-            if not tables_version(self.folder) and not create and required:
-                raise InputError("folder", f"{self.folder} holds no benchmark", "", "check the path", code="missing")
             if not create and any(path.is_file() for path in (self.folder, *self.folder.parents)):
                 raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(self.folder))
-            for part in ("cells", "drafts") if create else ():
+            if not create and required and not holds_benchmark(self.folder):
+                raise InputError(
+                    "folder", "must hold a benchmark", f"got {self.folder}", "check the path", code="missing"
+                )
+            for part in ("cells", "drafts", "plans") if create else ():
                 (self.folder / part).mkdir(parents=True, exist_ok=True)
-        self.index = Index(self.folder, create=create)
 
     # -- what is there ------------------------------------------------------------------------------------------------
 
+    def states(self, keys: Sequence[str] | None = None, *, verify: bool = False) -> list[CellState]:
+        """States of the given cells in their order, or of all in the order of their keys; nothing is changed.
+
+        Parameters
+        ----------
+        keys : sequence of str, optional
+        verify : bool
+            Compare the SHA-256 of all files of results; by default their metadata are believed.
+        """
+        planned = self._planned() if keys is None else {}
+        with folder_problems(self.folder):
+            entries = self._entries(None if keys is None else {key[:2] for key in keys})
+            clock = cache(self._clock)  # looked up once, and only if a cell is claimed
+            wanted = sorted(entries.keys() | planned.keys()) if keys is None else keys
+            return [
+                self._state(planned.get(key) or CellState(key=key), entries.get(key, ()), clock, verify=verify)
+                for key in wanted
+            ]
+
     def counts(self, keys: Sequence[str] | None = None) -> dict[str, int]:
-        """How many of the given cells, or of all, are in each state."""
-        states = [row["state"] for row in self.index.rows(keys)]
+        """Number of the given cells, or of all, in each state."""
+        states = [found.state for found in self.states(keys)]
         return {state: states.count(state) for state in ("queued", "running", "done", "failed")}
 
     def result(self, key: str) -> StoredResult:
@@ -133,38 +173,19 @@ class Store:
         Raises
         ------
         InputError
-            There is none, or its files are not those that were written.
+            There is none, or its files are damaged.
         """
-        metadata = self.checked_metadata(key)
+        place = self.place(key)
+        metadata = whole_metadata(place, key)
         if metadata is None:
             raise InputError(
-                "key", f"{key[:12]} has no whole result in {self.folder}", "", "run the benchmark again", code="missing"
+                "key",
+                "must be that of a cell with a whole result",
+                f"got {key[:12]} in {self.folder}",
+                "run the benchmark again",
+                code="missing",
             )
-        place = self.place(key)
-        scores: dict[str, NDArray[Any]] = {}
-        if SCORES in metadata["files"]:
-            with np.load(place / SCORES, allow_pickle=False) as archive:
-                scores = {name: archive[name] for name in archive.files}
-        return StoredResult(load(place / PREDICTION), load_labels(place / PREDICTION), scores, metadata)
-
-    def checked_metadata(self, key: str) -> dict[str, Any] | None:
-        """Metadata of a cell whose files are all there with their hashes; None for any other."""
-        place = self.place(key)
-        try:
-            metadata = json.loads((place / METADATA).read_text(encoding="utf-8"))
-            files = metadata["files"]
-            whole = (
-                metadata["schema"] == SCHEMA
-                and metadata["key"] == key
-                and metadata["hash"] == _hash_of(files)
-                and PREDICTION in files
-                and isinstance(metadata["seconds"], (int, float))
-                and isinstance(metadata["accuracy"], (int, float, type(None)))
-                and all(file_hash(place / name) == digest for name, digest in files.items())
-            )
-        except (OSError, ValueError, KeyError, TypeError, AttributeError, FileFormatError):  # missing or damaged
-            return None
-        return metadata if whole else None
+        return read_result(place, metadata)
 
     def place(self, key: str) -> Path:
         """Folder of a cell's files."""
@@ -172,94 +193,158 @@ class Store:
 
     # -- a cell's life ------------------------------------------------------------------------------------------------
 
+    def add(self, cells: Sequence[Cell]) -> None:
+        """Keep the list of cells, so that the status can name those that wait."""
+        listed = [{"key": cell.key, "cell": json.loads(cell.to_json())} for cell in cells]
+        text = canonical_json({"schema": PLAN_SCHEMA, "cells": listed})
+        path = self.folder / "plans" / f"{hashlib.sha256(text.encode()).hexdigest()[:32]}.json"
+        with folder_problems(self.folder):
+            if not path.exists():
+                self._put_text(path, text)
+
     def claim(self, key: str) -> bool:
-        """Make a cell this process's own: one process at most gets True."""
-        return self.index.claim(key, self.owner, self.lease_seconds)
+        """Claim a queued cell for this process: one process at most gets True."""
+        path = self._file(key, CLAIM)
+        with folder_problems(self.folder):
+            path.parent.mkdir(exist_ok=True)
+            if self._is_settled(key) or not self.claims.take(path):
+                return False
+            if self._is_settled(key):  # another process finished it between the two steps
+                self.claims.give_back(path)
+                return False
+            return True
 
     def finish(self, cell: Cell, result: CellResult, *, seconds: float) -> bool:
-        """Write a result and record it; False where another process has counted the cell.
+        """Put a result into its place; False if the result of another process is there, which is then kept.
 
         Raises
         ------
         InputError
-            What the function returned is not a result.
+            The function of the cell did not return a valid result.
         FolderProblem
             The folder takes no more files.
         """
         key = cell.key
         with folder_problems(self.folder):
-            draft = self._draft()
-            try:
-                metadata = _write(draft, cell, result, seconds)
-                found = self._put(draft, key)
-            finally:
-                shutil.rmtree(draft, ignore_errors=True)
-        return self.index.finish(key, self.owner, metadata if found is None else found)
+            with self.claims.draft() as draft:
+                write_result(draft, cell, result, seconds)
+                first = self._put(draft, key)
+            self._file(key, FAILED).unlink(missing_ok=True)
+            self.claims.give_back(self._file(key, CLAIM))
+        return first
 
     def fail(self, key: str, traceback: str) -> bool:
-        """Record the traceback of a cell that this process ran."""
-        return self.index.fail(key, self.owner, traceback)
+        """Keep the traceback of a cell that this process ran; False if the cell is no longer this process's."""
+        with folder_problems(self.folder):
+            if not self.claims.holds(self._file(key, CLAIM)):
+                return False
+            self._put_text(self._file(key, FAILED), traceback)
+            self.claims.give_back(self._file(key, CLAIM))
+        return True
 
-    def release(self, key: str) -> None:
-        """Give a cell back that this process could not finish."""
-        row = self.index.row(key)
-        if row is not None and row["state"] == "running" and row["owner"] == self.owner:
-            self.index.requeue(row)
+    def release(self, key: str) -> bool:
+        """Give back a cell that this process could not finish."""
+        with folder_problems(self.folder):
+            return self.claims.give_back(self._file(key, CLAIM))
 
     def renew(self, key: str) -> bool:
-        """Say that the cell still runs."""
-        return self.index.renew(key, self.owner, self.lease_seconds)
+        """Renew the claim of a cell that still runs; False if the cell is no longer this process's."""
+        with folder_problems(self.folder):
+            return self.claims.renew(self._file(key, CLAIM))
 
-    def recover(self, keys: Sequence[str] | None = None) -> None:
-        """Make the index agree with the files, free cells whose process ended, and remove abandoned drafts."""
-        for row in self.index.rows(keys):
-            state, metadata = self._recovered(row)
-            if state == row["state"]:
-                continue
-            if metadata is not None:
-                self.index.finish(row["key"], None, metadata)
-            else:
-                self.index.requeue(row)
-        for draft in (self.folder / "drafts").iterdir():
-            if is_abandoned(draft):
-                shutil.rmtree(draft, ignore_errors=True)
+    def retry(self, key: str) -> None:
+        """Queue a failed cell again."""
+        with folder_problems(self.folder):
+            self._file(key, FAILED).unlink(missing_ok=True)
 
-    def foreseen(self, cells: Sequence[Cell]) -> list[dict[str, Any]]:
-        """Key, data set, method, state and seconds of each cell as `recover` would leave it; nothing is changed."""
-        known = {row["key"]: row for row in self.index.rows([cell.key for cell in cells])}
-        found = []
-        for cell in cells:
-            row = known.get(cell.key, {"key": cell.key, "state": "queued", "hash": None, "seconds": None})
-            state, metadata = self._recovered(row)
-            seconds = row["seconds"] if metadata is None else metadata["seconds"]
-            facts = {"key": cell.key, "dataset": cell.dataset, "method": cell.method}
-            found.append({**facts, "state": state, "seconds": seconds})
+    def recover(self, keys: Sequence[str]) -> None:
+        """Remove damaged results of the given cells, claims beside results, and drafts of processes that have ended."""
+        states = self.states(keys, verify=True)
+        with folder_problems(self.folder):
+            for found in states:
+                if found.state == "done":
+                    self._file(found.key, CLAIM).unlink(missing_ok=True)
+                elif os.path.lexists(self.place(found.key)):
+                    self._remove_damaged(found.key)
+            self.claims.clear_drafts()
+
+    def scratch(self) -> Path:
+        """A new folder of this process among the drafts; `recover` removes it once the process has ended."""
+        with folder_problems(self.folder):
+            return self.claims.new_draft()
+
+    # -- states -------------------------------------------------------------------------------------------------------
+
+    def _entries(self, parts: set[str] | None) -> dict[str, tuple[str, ...]]:
+        """Suffixes of the files of each cell, "" for the folder of its result; one listing for each folder of cells."""
+        if parts is None:
+            parts = set(_names(self.folder / "cells"))
+        found: dict[str, tuple[str, ...]] = {}
+        for part in parts:
+            for name in _names(self.folder / "cells" / part):
+                key, dot, suffix = name.partition(".")
+                if KEY.fullmatch(key) and key[:2] == part:
+                    found[key] = (*found.get(key, ()), dot + suffix)
         return found
 
-    def _recovered(self, row: dict[str, Any]) -> tuple[str, dict[str, Any] | None]:
-        """State of a cell by its files and its owner, and the metadata where these make it done."""
-        state = str(row["state"])
-        metadata = self.checked_metadata(row["key"]) if state != "failed" else None
-        if state == "done":
-            return ("queued" if metadata is None or metadata["hash"] != row["hash"] else "done"), None
-        if state == "queued" or (state == "running" and lapsed(row)):
-            return ("queued" if metadata is None else "done"), metadata
-        return state, None
+    def _state(
+        self, known: CellState, suffixes: Sequence[str], clock: Callable[[], float], *, verify: bool
+    ) -> CellState:
+        key = known.key
+        if "" in suffixes and (done := self._done(key, verify=verify)) is not None:
+            return done
+        if FAILED in suffixes:
+            text = text_of(self._file(key, FAILED)) or ""
+            return replace(known, state="failed", traceback=text if text.strip() else NO_TRACEBACK)
+        if CLAIM in suffixes:
+            claim = read_claim(self._file(key, CLAIM))
+            if claim is not None and not claim.has_lapsed(clock()):
+                return replace(known, state="running")
+        return known
+
+    def _done(self, key: str, *, verify: bool) -> CellState | None:
+        if not verify and key in self._seen:
+            return self._seen[key]
+        metadata = (whole_metadata if verify else metadata_of)(self.place(key), key)
+        if metadata is None:
+            return None
+        self._seen[key] = CellState(
+            key=key,
+            state="done",
+            seconds=metadata["seconds"],
+            accuracy=metadata["accuracy"],
+            hash=metadata["hash"],
+            **_named(metadata["cell"]),
+        )
+        return self._seen[key]
+
+    def _planned(self) -> dict[str, CellState]:
+        """The cells of all plans, as queued."""
+        found: dict[str, CellState] = {}
+        for path in sorted((self.folder / "plans").glob("*.json")):
+            plan = json_object(path) or {}
+            entries = plan.get("cells") if plan.get("schema") == PLAN_SCHEMA else None
+            for entry in entries if isinstance(entries, list) else ():
+                key = entry.get("key") if isinstance(entry, dict) else None
+                if isinstance(key, str) and KEY.fullmatch(key):
+                    found[key] = CellState(key=key, **_named(entry.get("cell")))
+        return found
+
+    def _clock(self) -> float:
+        return time.time() if self._read_only else self.claims.clock()
+
+    def _is_settled(self, key: str) -> bool:
+        """Whether a cell is done or failed."""
+        return os.path.lexists(self._file(key, FAILED)) or whole_metadata(self.place(key), key) is not None
 
     # -- files --------------------------------------------------------------------------------------------------------
 
-    def scratch(self) -> Path:
-        """A folder of this process's own among the drafts; removed by `recover` once the process has ended."""
-        with folder_problems(self.folder):
-            return self._draft()
+    def _file(self, key: str, suffix: str) -> Path:
+        place = self.place(key)
+        return place.with_name(place.name + suffix)
 
-    def _draft(self) -> Path:
-        draft = self.folder / "drafts" / f"{self.owner}+{secrets.token_hex(4)}"
-        draft.mkdir(parents=True)
-        return draft
-
-    def _put(self, draft: Path, key: str) -> dict[str, Any] | None:
-        """Rename the draft into its place; metadata of what is there already where that is whole."""
+    def _put(self, draft: Path, key: str) -> bool:
+        """Rename the draft into its place; False if a whole result is there."""
         place = self.place(key)
         place.parent.mkdir(exist_ok=True)
         while True:
@@ -271,82 +356,50 @@ class Store:
             else:
                 flush(place.parent)
                 flush(place.parent.parent)
-                return None
-            if (found := self.checked_metadata(key)) is not None:  # the same cell, so the same result
-                return found
-            aside = self._draft()
-            with suppress(FileNotFoundError):  # another process was faster
-                os.rename(place, aside / "damaged")
-            shutil.rmtree(aside, ignore_errors=True)
+                return True
+            if whole_metadata(place, key) is not None:  # the same cell, so the same result
+                return False
+            self._remove_damaged(key)
+
+    def _remove_damaged(self, key: str) -> None:
+        """Remove a result that is not whole; one that another process has put there meanwhile stays."""
+        place = self.place(key)
+        with self.claims.draft() as aside:
+            try:
+                os.rename(place, aside / key)
+            except FileNotFoundError:  # another process was faster
+                return
+            if whole_metadata(aside / key, key) is not None:
+                with suppress(OSError):  # again another one, with the same result
+                    os.rename(aside / key, place)
+        self._seen.pop(key, None)
+
+    def _put_text(self, path: Path, text: str) -> None:
+        """Write a text file through a draft, so that it is there whole or not at all."""
+        path.parent.mkdir(exist_ok=True)
+        with self.claims.draft() as draft:
+            (draft / path.name).write_text(text, encoding="utf-8", errors="backslashreplace")
+            flush(draft / path.name)
+            os.replace(draft / path.name, path)
+        flush(path.parent)
 
 
 # -- helpers ----------------------------------------------------------------------------------------------------------
 
 
-def _write(draft: Path, cell: Cell, result: CellResult, seconds: float) -> dict[str, Any]:
-    """Files of a result, flushed to the disk; returns the metadata."""
-    from uqassay import __version__
+def _names(folder: Path) -> list[str]:
+    try:
+        return os.listdir(folder)
+    except (FileNotFoundError, NotADirectoryError):
+        return []
 
-    n = result.prediction.n_instances
-    if len(result.labels) != n:
-        raise InputError(
-            "labels",
-            f"must have one row for each of {n} predictions",
-            f"got {len(result.labels)}",
-            "mend the method",
-            code="undefined",
-        )
-    save(result.prediction, draft / PREDICTION, labels=result.labels)
-    if result.scores:
-        scores = {name: np.asarray(values, dtype=np.float64) for name, values in result.scores.items()}
-        for name, values in scores.items():
-            if values.shape != (n,):
-                raise InputError(
-                    name,
-                    f"must be ({n},), one score for each instance",
-                    f"got {values.shape}",
-                    "mend the method",
-                    code="shape",
-                )
-        with whole_file(draft / SCORES) as stream:
-            np.savez(stream, **dict(sorted(scores.items())))  # type: ignore[arg-type]
-    files = {path.name: file_hash(path) for path in sorted(draft.iterdir())}
-    metadata = {
-        "schema": SCHEMA,
-        "key": cell.key,
-        "cell": json.loads(cell.to_json()),
-        "files": files,
-        "hash": _hash_of(files),
-        "seconds": seconds,
-        "accuracy": _accuracy(result),
-        "finished": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
-        "facts": json.loads(canonical_json(dict(result.facts), "facts")),
-        "versions": {"uqassay": __version__, **_versions()},
+
+def _named(cell: object) -> dict[str, Any]:
+    """Data set, method and seed of a cell as a file has it."""
+    facts: Mapping[str, Any] = cell if isinstance(cell, Mapping) else {}
+    seed = facts.get("seed")
+    return {
+        "dataset": str(facts.get("dataset", "")),
+        "method": str(facts.get("method", "")),
+        "seed": seed if isinstance(seed, int) else None,
     }
-    with whole_file(draft / METADATA) as stream:
-        stream.write(json.dumps(metadata, allow_nan=False, indent=1).encode())
-    return metadata
-
-
-def _hash_of(files: dict[str, str]) -> str:
-    return hashlib.sha256(canonical_json(files).encode()).hexdigest()
-
-
-def _accuracy(result: CellResult) -> float | None:
-    """Share of the instances whose most probable class is the label; None for label distributions."""
-    labels = np.asarray(result.labels)
-    if labels.ndim != 1 or not len(labels):
-        return None
-    return float((result.prediction.mean_probs().argmax(axis=1) == labels).mean())
-
-
-def _versions() -> dict[str, str]:
-    """Of Python and of the packages in use that the numbers may depend on."""
-    import platform
-    import sys
-
-    found = {"python": platform.python_version()}
-    for name in ("numpy", "scipy", "sklearn", "torch"):
-        if name in sys.modules:
-            found[name] = str(sys.modules[name].__version__)
-    return found

@@ -1,7 +1,7 @@
-"""What a worker does with one cell: claim it, run its function, write the result, and say how it ended.
+"""How a worker runs one cell: it claims the cell, calls its function, writes the result and reports the outcome.
 
-The function of a cell may raise whatever it likes; that is recorded and the worker goes on. A folder that takes no more files
-is another matter: the cell stays to be done, and the sentence goes back to the driver, which stops.
+An exception of the cell's function is stored as the cell's failure, and the worker goes on. If the folder takes no more files,
+the cell stays queued, and the driver gets the error and stops.
 """
 
 import importlib
@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, final
 
 from uqassay.bench.cell import Cell, CellResult, function_of
-from uqassay.bench.index import FolderProblem
+from uqassay.bench.files import FolderProblem
 from uqassay.bench.store import Store
 from uqassay.errors import InputError
 
@@ -30,7 +30,7 @@ THREAD_VARIABLES = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"
 @final
 @dataclass(frozen=True)
 class Outcome:
-    """How a worker's turn with a cell ended.
+    """The outcome of one cell at a worker.
 
     Attributes
     ----------
@@ -40,13 +40,16 @@ class Outcome:
     seconds : float
         Time the cell ran.
     message : str
-        The sentence of a refusal, or the last line of a traceback.
+        The last line of the traceback of a failure.
+    problem : FolderProblem or None
+        Of a refusal.
     """
 
     key: str
     state: Literal["done", "failed", "taken", "refused"]
     seconds: float = 0.0
     message: str = ""
+    problem: FolderProblem | None = None
 
 
 def run_cell(key: str, text: str, folder: str, lease_seconds: float) -> Outcome:
@@ -71,50 +74,50 @@ def run_cell(key: str, text: str, folder: str, lease_seconds: float) -> Outcome:
         if not store.claim(key):
             return Outcome(key, "taken")
     except FolderProblem as problem:
-        return Outcome(key, "refused", message=str(problem))
+        return Outcome(key, "refused", problem=problem)
     start = time.perf_counter()
     with _renewed(store, key):
         try:
             result = _result(cell, key)
-        except (Exception, SystemExit):  # whatever a method raises is its cell's own failure
+        except (Exception, SystemExit):  # any error of a method is the failure of its cell
             return _failed(store, key, time.perf_counter() - start)
-        except BaseException:  # Ctrl-C: this process may live on, and its cells would be taken for running
+        except BaseException:  # Ctrl-C: this process may live on, and the cell would count as running
             with suppress(FolderProblem):
                 store.release(key)
             raise
         seconds = time.perf_counter() - start
         try:
-            counted = store.finish(cell, result, seconds=seconds)
+            first = store.finish(cell, result, seconds=seconds)
         except FolderProblem as problem:
-            with suppress(FolderProblem):  # a full disk may take no entry either; then the lease ends, or this process
+            with suppress(FolderProblem):  # if the claim cannot be removed, it lapses
                 store.release(key)
-            return Outcome(key, "refused", seconds, str(problem))
+            return Outcome(key, "refused", seconds, problem=problem)
         except Exception:  # a prediction that cannot be written
             return _failed(store, key, seconds)
-    return Outcome(key, "done" if counted else "taken", seconds)
+    return Outcome(key, "done" if first else "taken", seconds)
 
 
 # -- helpers ----------------------------------------------------------------------------------------------------------
 
 
 def _result(cell: Cell, key: str) -> CellResult:
-    """What the cell's function returns, computed with as many threads as the cell says."""
+    """The result of the cell's function, computed with the cell's number of threads."""
     if cell.key != key:
         raise InputError(
             "cell",
-            f"{cell.name} rests on other source code here than where it was sent from",
-            "",
+            "must have the same source code at the worker and at the driver",
+            f"the code of {cell.name} differs",
             "install the same version of uqassay everywhere",
-            code="undefined",
+            code="mismatch",
         )
     with _limited(cell.threads):
         result = function_of(cell.function)(cell)
     if not isinstance(result, CellResult):
         raise InputError(
             "function",
-            f"{cell.function} must return a CellResult",
-            f"got {type(result).__name__}",
-            "wrap what it returns",
+            "must return a CellResult",
+            f"{cell.function} returned {type(result).__name__}",
+            "wrap its values in CellResult",
             code="type",
         )
     return result
@@ -122,7 +125,7 @@ def _result(cell: Cell, key: str) -> CellResult:
 
 @contextmanager
 def _limited(threads: int) -> Iterator[None]:
-    """Limit the threads of the libraries that are loaded, and by the environment those of libraries loaded within."""
+    """Limit the threads of libraries: of loaded ones directly, of those that the block loads by the environment."""
     before = {name: os.environ.get(name) for name in THREAD_VARIABLES}
     torch = sys.modules.get("torch")
     torch_before = torch.get_num_threads() if torch is not None else 0
@@ -153,22 +156,20 @@ def _failed(store: Store, key: str, seconds: float) -> Outcome:
     text = traceback.format_exc()
     last = next((line.strip() for line in reversed(text.splitlines()) if line.strip()), "")
     try:
-        counted = store.fail(key, text[-MAX_TRACEBACK:])
+        ours = store.fail(key, text[-MAX_TRACEBACK:])
     except FolderProblem as problem:
-        return Outcome(key, "refused", seconds, str(problem))
-    return Outcome(key, "failed" if counted else "taken", seconds, last)
+        return Outcome(key, "refused", seconds, problem=problem)
+    return Outcome(key, "failed" if ours else "taken", seconds, last)
 
 
 @contextmanager
 def _renewed(store: Store, key: str) -> Iterator[None]:
-    """Renew the lease of a cell from a thread of its own while it runs."""
+    """Renew the claim of a cell from a second thread while the cell runs."""
     ended = threading.Event()
 
     def renew() -> None:
         while not ended.wait(store.lease_seconds / 4):
-            with suppress(
-                FolderProblem
-            ):  # tried again in a moment; the result is written whatever becomes of the lease
+            with suppress(FolderProblem):  # tried again later; the result is written even if the lease lapses
                 if not store.renew(key):
                     return
 
