@@ -1,106 +1,367 @@
-"""The calibration tests of an assay in one sentence of its verdict."""
+"""The calibration tests of an assay in words, made once for the verdict, the page and the terminal.
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+The outcome of a test is data (`Outcome`); the sentences follow from it. Nothing else words these outcomes.
+"""
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, final
 
 import numpy as np
 
-from uqassay.calibration.monte_carlo import pvalue_text
+from uqassay.calibration.monte_carlo import CALIBRATED
 from uqassay.evidence.calibration_tests import ModelCalibration, holm_adjusted
+from uqassay.wording import count, listed, pvalue_text, sentence
 
 if TYPE_CHECKING:
     from uqassay.evidence.result import Assay
 
-__all__ = ["calibration_sentence"]
+__all__ = [
+    "JudgedTest",
+    "Outcome",
+    "advice",
+    "calibration_sentence",
+    "calibration_sentences",
+    "claim",
+    "judged_tests",
+    "measure_label",
+    "outcome_of",
+    "point_models",
+    "rejection_sentence",
+]
 
-SHOWN_MODELS = 5  # names that one sentence can still hold
-_NOTION = {"strong": "strongly"}
+Outcome = Literal["rejected", "doubtful", "passed", "undefined"]
+
+SHOWN_MODELS = 4  # names in one sentence, before the others are counted
+SHOWN_WEIGHTS = 5  # weights of a mixture that a sentence writes out
+MARGIN = 1e-12  # rounding of p-values next to alpha
+_ADVERBS = {"strong": "strongly"}
+_LABELS = {
+    "ece-confidence": "confidence ECE",
+    "ece-classwise": "classwise ECE",
+    "ece-confidence-mass": "confidence ECE, equal mass",
+    "ece-classwise-mass": "classwise ECE, equal mass",
+    "mce-confidence": "largest confidence error",
+    "l2-confidence-debiased": "debiased confidence error",
+    "l2-classwise-debiased": "debiased classwise error",
+    "hosmer-lemeshow": "Hosmer-Lemeshow",
+    "hosmer-lemeshow-proportions": "Hosmer-Lemeshow, proportions",
+    "skce-ul": "SKCE, linear",
+    "skce-uq": "SKCE, quadratic",
+    "skce-biased": "SKCE, biased",
+    "brier": "Brier score",
+    "log-loss": "log loss",
+}
+
+
+# -- outcomes ----------------------------------------------------------------------------------------------------------
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class JudgedTest:
+    """A test with what follows from it.
+
+    Attributes
+    ----------
+    test : ModelCalibration
+    adjusted : float
+        The p-value adjusted for all tests that were made together; nan where the test is undefined.
+    outcome : {"rejected", "doubtful", "passed", "undefined"}
+        See `outcome_of`.
+    of_mean : bool
+        Whether the model says more than one distribution, so that a test of one is a test of its mean.
+    """
+
+    test: ModelCalibration
+    adjusted: float
+    outcome: Outcome
+    of_mean: bool = False
+
+    @property
+    def mixed(self) -> bool:
+        """Whether all mixtures of the members were tested, rather than one distribution."""
+        return self.test.tested == "mixtures"
+
+
+def outcome_of(pvalue: float, adjusted: float, alpha: float) -> Outcome:
+    """ "rejected", "doubtful" (rejected alone, but not among all tests), "passed", or "undefined".
+
+    Examples
+    --------
+    >>> [outcome_of(*p, 0.05) for p in ((0.01, 0.02), (0.01, 0.06), (0.4, 0.8), (float("nan"),) * 2)]
+    ['rejected', 'doubtful', 'passed', 'undefined']
+    """
+    if np.isnan(pvalue):
+        return "undefined"
+    if adjusted <= alpha + MARGIN:
+        return "rejected"
+    return "doubtful" if pvalue <= alpha + MARGIN else "passed"
+
+
+def judged_tests(
+    tests: Sequence[ModelCalibration], alpha: float, *, adjust: bool = True, points: Collection[str] | None = None
+) -> tuple[JudgedTest, ...]:
+    """Every test with its outcome at level `alpha`.
+
+    Parameters
+    ----------
+    tests : sequence of ModelCalibration
+    alpha : float
+    adjust : bool
+        Whether p-values are adjusted by Holm for all of these tests; False judges each test alone.
+    points : collection of str, optional
+        Models that predict a single distribution; of the others a test without mixtures is called a test of the mean. By
+        default all are taken to.
+    """
+    adjusted = holm_adjusted(tests).tolist() if adjust else [test.pvalue for test in tests]
+    return tuple(
+        JudgedTest(
+            test,
+            adjusted=p,
+            outcome=outcome_of(test.pvalue, p, alpha),
+            of_mean=points is not None and test.model not in points,
+        )
+        for test, p in zip(tests, adjusted, strict=True)
+    )
+
+
+def point_models(assay: "Assay") -> frozenset[str]:
+    """Names of the models that predict a single distribution."""
+    return frozenset(model.name for model in assay.candidates if model.n_points == 1)
+
+
+def measure_label(name: str) -> str:
+    """Name of a calibration measure in words; a measure that the user defined keeps its name.
+
+    Examples
+    --------
+    >>> measure_label("ece-classwise"), measure_label("my-own")
+    ('classwise ECE', 'my-own')
+    """
+    return _LABELS.get(name, name)
+
+
+# -- one test ----------------------------------------------------------------------------------------------------------
+
+
+def claim(judged: JudgedTest, n_tests: int = 1) -> str:
+    """What one test says about its model, in a sentence.
+
+    Parameters
+    ----------
+    judged : JudgedTest
+    n_tests : int
+        Number of tests that the p-value is adjusted for.
+
+    Examples
+    --------
+    >>> import uqassay as uq
+    >>> a = uq.assay({"m": uq.Point([[0.9, 0.1]] * 9)}, [1] * 9, calibration=["ece-confidence"])
+    >>> claim(judged_tests(a.calibration, 0.05)[0])
+    'm is not confidence calibrated (confidence ECE, p = .001).'
+    """
+    test = judged.test
+    what, by = CALIBRATED.get(test.notion, f"{test.notion} calibrated"), measure_label(test.measure)
+    subject = _subject(judged)
+    if judged.outcome == "undefined":
+        return f"Whether {subject} is {what} is undefined ({by}): {test.reason or 'the test is undefined'}."
+    if judged.outcome == "doubtful":
+        among = f"{pvalue_text(test.pvalue)} alone, {pvalue_text(judged.adjusted)} among the {n_tests} tests"
+        return f"Whether {subject} is {what} is doubtful ({by}, {among})."
+    p = f"({by}, {pvalue_text(judged.adjusted)})"
+    if judged.outcome == "passed":
+        other = "one" if judged.mixed else "a classifier"
+        return f"The test could not tell {subject} from {other} that is {what} {p}."
+    if judged.mixed:
+        return f"No mixture of {_members(test)} is {what} {p}."
+    return f"{_capital(subject) if subject != test.model else subject} is not {what} {p}."
+
+
+def advice(judged: JudgedTest, alpha: float) -> tuple[str, ...]:
+    """What follows from one test, in sentences: what to do, the weights found, whether the mean passes alone."""
+    test, outcome = judged.test, judged.outcome
+    if not judged.mixed:
+        return ("Recalibrate it.",) if outcome == "rejected" else ()
+    passes = test.mean_pvalue > alpha + MARGIN  # not where it is nan
+    alone = f"({pvalue_text(test.mean_pvalue)})"
+    if outcome == "rejected":
+        yet = f"Yet its mean, tested alone, is not rejected {alone}: take this with care."
+        return ("Recalibrate it, or widen the set.", *((yet,) if passes else ()))
+    if outcome != "passed":
+        return ()
+    said = []
+    if 1 < len(test.weights) <= SHOWN_WEIGHTS:
+        said.append(f"Weights {'/'.join(f'{w:.2f}'.removeprefix('0') for w in test.weights)}.")
+    if not np.isnan(test.mean_pvalue):
+        said.append(f"Its mean {'passes, too' if passes else 'alone does not pass'} {alone}.")
+    return tuple(said)
+
+
+def _members(test: ModelCalibration) -> str:
+    return f"the {count(test.n_members)} {test.noun} of {test.model}"
+
+
+def _subject(judged: JudgedTest) -> str:
+    """What was tested; a model that predicts a single distribution stands for itself."""
+    if judged.mixed:
+        return f"some mixture of {_members(judged.test)}"
+    return f"the mean of {judged.test.model}" if judged.of_mean else judged.test.model
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+# -- all tests ---------------------------------------------------------------------------------------------------------
 
 
 def calibration_sentence(assay: "Assay") -> str:
-    """Which models the calibration tests reject, adjusted for all of them."""
-    adjusted = holm_adjusted(assay.calibration).tolist()
-    tests = [(test, p) for test, p in zip(assay.calibration, adjusted, strict=True) if not np.isnan(p)]
-    if not tests:
+    """Which models the calibration tests reject, adjusted for all of them; empty where nothing was tested.
+
+    Examples
+    --------
+    >>> import uqassay as uq
+    >>> calibration_sentence(uq.assay({"m": uq.Point([[0.9, 0.1]] * 9)}, [1] * 9))
+    'm is neither confidence nor classwise calibrated (p ≤ .002), adjusted by Holm for 2 tests.'
+    """
+    alpha = 1 - assay.settings.level
+    return rejection_sentence(judged_tests(assay.calibration, alpha, points=point_models(assay)), alpha)
+
+
+def rejection_sentence(judged: Sequence[JudgedTest], alpha: float) -> str:
+    """What the tests reject, or that they reject nothing; empty where no test is defined."""
+    defined = [j for j in judged if j.outcome != "undefined"]
+    rejected = [j for j in judged if j.outcome == "rejected"]
+    if not defined:
         return ""
-    alpha, first = 1 - assay.settings.level, tests[0][0]
-    part = ""
-    if first.n_tested < first.n_instances:
-        part = f" on {first.n_tested:,} of {first.n_instances:,} instances"
-    rejected = [(test, p) for test, p in tests if p <= alpha + 1e-12]
-    if not rejected:
-        least = min(p for _, p in tests)
-        hopeless = all(len(tests) / (test.n_draws + 1) > alpha for test, _ in tests)
-        why = f", where {first.n_draws} draws could reject none" if hopeless and least < 1 else ""
-        among = f"least {pvalue_text(least)} by Holm in {len(tests)} tests" if len(tests) > 1 else pvalue_text(least)
-        return f"The calibration tests could not tell {_untold(assay)} from a calibrated one ({among}{part}{why})."
-    groups: dict[tuple[str, tuple[str, ...]], dict[str, list[tuple[ModelCalibration, float]]]] = {}
-    for model in assay.model_names:
-        mine = [(test, p) for test, p in rejected if test.model == model]
-        if mine:
-            notions = tuple(dict.fromkeys(test.notion for test, _ in mine))
-            kind = "point" if assay[model].n_points == 1 else mine[0][0].tested
-            groups.setdefault((kind, notions), {})[model] = mine
-    parts = [_rejected(assay, kind, notions, models) for (kind, notions), models in groups.items()]
-    if next(iter(groups))[0] != "point":  # names stand as they were given
-        parts[0] = parts[0][0].upper() + parts[0][1:]
-    parts[-1] += _yet(rejected, alpha)
-    how = f"adjusted by Holm for {len(tests)} tests{part}" if len(tests) > 1 else f"in a test{part}"
-    return f"{'; '.join(parts)}, {how}."
+    return _rejections(rejected, defined, alpha) if rejected else _no_rejection(judged, defined, alpha)
+
+
+def calibration_sentences(judged: Sequence[JudgedTest], alpha: float) -> tuple[str, ...]:
+    """All tests in sentences: what is rejected, which models pass every test, how many tests are doubtful or undefined."""
+    said = [
+        rejection_sentence(judged, alpha),
+        _passing(judged) if any(j.outcome == "rejected" for j in judged) else "",
+        _counted(judged, "doubtful", "would reject alone, but not among so many"),
+        _undefined(judged),
+    ]
+    return tuple(text for text in said if text)
+
+
+def _rejections(rejected: Sequence[JudgedTest], defined: Sequence[JudgedTest], alpha: float) -> str:
+    """What the tests reject, in one clause for all models of which they say the same."""
+    groups: dict[tuple[str, tuple[str, ...]], dict[str, list[JudgedTest]]] = {}
+    for model in dict.fromkeys(j.test.model for j in rejected):
+        mine = [j for j in rejected if j.test.model == model]
+        notions = tuple(dict.fromkeys(j.test.notion for j in mine))
+        groups.setdefault((_kind(mine[0]), notions), {})[model] = mine
+    clauses = [_rejected(kind, notions, models, defined) for (kind, notions), models in groups.items()]
+    if next(iter(groups))[0] != "point":  # a name keeps the letters it was given
+        clauses[0] = _capital(clauses[0])
+    how = f"adjusted by Holm for {len(defined)} tests" if len(defined) > 1 else "in a test"
+    return f"{'; '.join(clauses)}{_yet(rejected, alpha)}, {how}{_part(defined[0].test)}."
+
+
+def _kind(judged: JudgedTest) -> Literal["mixtures", "mean", "point"]:
+    if judged.mixed:
+        return "mixtures"
+    return "mean" if judged.of_mean else "point"
 
 
 def _rejected(
-    assay: "Assay",
-    kind: str,
-    notions: tuple[str, ...],
-    models: dict[str, list[tuple[ModelCalibration, float]]],
+    kind: str, notions: tuple[str, ...], models: dict[str, list[JudgedTest]], defined: Sequence[JudgedTest]
 ) -> str:
-    """What the tests reject of models that they say the same of."""
-    words = [_NOTION.get(notion, notion) for notion in notions]
-    pvalues = [p for found in models.values() for _, p in found]
-    word = pvalue_text(max(pvalues))
-    p = word.replace("p = ", "p ≤ ") if len(pvalues) > 1 else word
-    tested = [t for t in assay.calibration if t.model in models]
-    n_runs = len({t.run for t in tested})
-    if n_runs > 1:
-        n_bad = len({(t.model, t.run) for found in models.values() for t, _ in found})
-        p = f"in {n_bad} of {len({(t.model, t.run) for t in tested})} runs, {p}"
-    names = list(models)
+    """What is rejected of some models, in a clause."""
+    words = [_ADVERBS.get(notion, notion) for notion in notions]
+    names, p = list(models), _pvalues(models, defined)
     if kind == "mixtures":
-        counts = {name: (models[name][0][0].n_members, models[name][0][0].noun) for name in names}
-        if len(names) == 1:
-            n, noun = counts[names[0]]
-            return f"no mixture of the {n} {noun} of {names[0]} is {' or '.join(words)} calibrated ({p})"
-        nouns = {noun for _, noun in counts.values()}
-        noun = nouns.pop() if len(nouns) == 1 else "members or vertices"
-        return f"no mixture of the {noun} of {_shown(names, 'or')} is {' or '.join(words)} calibrated ({p})"
+        return f"no mixture of {_mixed(models)} is {' or '.join(words)} calibrated ({p})"
     not_so = f"not {words[0]}" if len(words) == 1 else f"neither {' nor '.join(words)}"
-    subject = _shown(names, "and") if kind == "point" else f"the mean of {_shown(names, 'and of')}"
-    return f"{subject} {'are' if len(names) > 1 and kind == 'point' else 'is'} {not_so} calibrated ({p})"
+    many = kind == "point" and len(names) > 1
+    subject = _names(names, "and") if kind == "point" else f"the mean of {_names(names, 'and of')}"
+    return f"{subject} {'are' if many else 'is'} {not_so} calibrated ({p})"
 
 
-def _yet(rejected: list[tuple[ModelCalibration, float]], alpha: float) -> str:
-    """Models whose mean passes where every mixture is rejected: a mixture itself, so the two tests disagree."""
-    passing = dict.fromkeys(t.model for t, _ in rejected if t.tested == "mixtures" and t.mean_pvalue > alpha + 1e-12)
+def _pvalues(models: dict[str, list[JudgedTest]], defined: Sequence[JudgedTest]) -> str:
+    """The greatest p-value behind a clause, and how many of the runs it is about."""
+    pvalues = [j.adjusted for found in models.values() for j in found]
+    p = pvalue_text(max(pvalues), "≤" if len(pvalues) > 1 else "=")
+    tested = {(j.test.model, j.test.run) for j in defined if j.test.model in models}
+    if len({run for _, run in tested}) == 1:
+        return p
+    bad = {(j.test.model, j.test.run) for found in models.values() for j in found}
+    return f"in {len(bad)} of {len(tested)} runs, {p}"
+
+
+def _mixed(models: dict[str, list[JudgedTest]]) -> str:
+    """Whose members were mixed."""
+    first = [found[0].test for found in models.values()]
+    if len(first) == 1:
+        return _members(first[0])
+    nouns = {test.noun for test in first}
+    noun = nouns.pop() if len(nouns) == 1 else "members or vertices"
+    return f"the {noun} of {_names(list(models), 'or')}"
+
+
+def _yet(rejected: Iterable[JudgedTest], alpha: float) -> str:
+    """Models whose mean passes where every mixture is rejected: the mean is a mixture itself, so the two tests disagree."""
+    passing = dict.fromkeys(j.test.model for j in rejected if j.mixed and j.test.mean_pvalue > alpha + MARGIN)
     if not passing:
         return ""
-    return f" (yet the mean of {_shown(list(passing), 'and of')}, tested alone, is not rejected)"
+    return f" (yet the mean of {_names(list(passing), 'and of')}, tested alone, is not rejected)"
 
 
-def _untold(assay: "Assay") -> str:
-    tested = {test.tested for test in assay.calibration}
+def _no_rejection(judged: Sequence[JudgedTest], defined: Sequence[JudgedTest], alpha: float) -> str:
+    """That nothing is rejected, with the least p-value, and whether the draws could have rejected anything."""
+    least, n = min(j.adjusted for j in defined), len(defined)
+    hopeless = least < 1 and all(n / (j.test.n_draws + 1) > alpha for j in defined)
+    why = f", where {defined[0].test.n_draws} draws could reject none" if hopeless else ""
+    p = f"least {pvalue_text(least)} by Holm in {n} tests" if n > 1 else pvalue_text(least)
+    found = f"{p}{_part(defined[0].test)}{why}"
+    return f"The calibration tests could not tell {_untold(judged)} from a calibrated one ({found})."
+
+
+def _part(test: ModelCalibration) -> str:
+    if test.n_tested == test.n_instances:
+        return ""
+    return f" on {count(test.n_tested)} of {count(test.n_instances)} instances"
+
+
+def _untold(judged: Sequence[JudgedTest]) -> str:
+    tested, models = {j.test.tested for j in judged}, {j.test.model for j in judged}
     if tested == {"mixtures"}:
-        return (
-            "the best mixture of any model's members"
-            if len(assay.candidates) > 1
-            else "the best mixture of the members"
-        )
-    many = "any model" if len(assay.candidates) > 1 else assay.model_names[0]
-    return f"{many}, or the best mixture of its members," if "mixtures" in tested else many
+        return "the best mixture of any model's members" if len(models) > 1 else "the best mixture of the members"
+    one = "any model" if len(models) > 1 else next(iter(models))
+    return f"{one}, or the best mixture of its members," if "mixtures" in tested else one
 
 
-def _shown(names: Sequence[str], joint: str) -> str:
-    """As many names as one sentence can hold."""
-    if len(names) > SHOWN_MODELS:
-        names = [*names[: SHOWN_MODELS - 1], f"{len(names) - SHOWN_MODELS + 1} others"]
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} {joint} {names[-1]}"
+def _passing(judged: Sequence[JudgedTest]) -> str:
+    """Models that pass every test of theirs."""
+    outcomes: dict[str, set[str]] = {}
+    for j in judged:
+        outcomes.setdefault(j.test.model, set()).add(j.outcome)
+    passing = {j.test.model: j.mixed for j in judged if outcomes[j.test.model] == {"passed"}}
+    by = " by every measure" if len({j.test.measure for j in judged}) > 1 else ""
+    mixtures = [name for name, mixed in passing.items() if mixed]
+    others = [name for name, mixed in passing.items() if not mixed]
+    clauses = []
+    if others:
+        clauses.append(f"{_names(others, 'and')} {'passes' if len(others) == 1 else 'pass'}{by}")
+    if mixtures:
+        clauses.append(f"for {_names(mixtures, 'and')} some mixture passes{by}")
+    return f"{'; '.join(clauses)}." if others else sentence(clauses)
+
+
+def _counted(judged: Sequence[JudgedTest], outcome: Outcome, what: str) -> str:
+    n = sum(j.outcome == outcome for j in judged)
+    return f"{n} of the {len(judged)} tests {what}." if n else ""
+
+
+def _undefined(judged: Sequence[JudgedTest]) -> str:
+    n = sum(j.outcome == "undefined" for j in judged)
+    return _counted(judged, "undefined", "is undefined" if n == 1 else "are undefined")
+
+
+def _names(names: Sequence[str], last: str) -> str:
+    return listed(names, last=last, most=SHOWN_MODELS)
