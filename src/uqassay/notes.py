@@ -8,7 +8,33 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, final
 
-__all__ = ["Note", "distinct", "has_note"]
+__all__ = ["CODES", "Note", "distinct", "has_note", "reason"]
+
+CODES: Mapping[str, str] = {
+    "groups": "the number of groups, which are resampled as wholes",
+    "runs": "the numbers of training runs",
+    "strata": "the number of strata",
+    "sample": "how many of the instances were used",
+    "first-run": "only the first training run was used",
+    "mean": "the mean stands for the whole prediction, and why",
+    "pilot": "the pilot sample that a plan rests on",
+    "method": "how a p-value or its degrees of freedom were found",
+    "assumption": "what the result takes for granted, or leaves out",
+    "few": "fewer than 20 of what the estimate depends on, such as errors: a rough interval or p-value",
+    "none": "there is none of what the estimate depends on; the value is defined all the same",
+    "undefined": "why the value is undefined",
+    "infinite": "why the value is infinite, or how many values are",
+    "edge": "the value is at an end of its range, and why",
+    "constant-scores": "all scores are equal, so that nothing is ranked",
+    "no-interval": "why there is no interval",
+    "no-test": "why there is no p-value",
+    "no-width": "why the interval has no width",
+    "one-sided": "one end of the interval is not bounded by the data",
+    "left-out": "draws or classes that are undefined and left out",
+    "widened": "an error of another source that was added to the interval",
+    "option": "an option of the function called that would help",
+    "not-settled": "a search or a simulation that has not settled",
+}
 
 
 @final
@@ -19,7 +45,7 @@ class Note:
     Attributes
     ----------
     code : str
-        Stable name of the kind of remark, lower case with hyphens, such as "no-interval".
+        Stable name of the kind of remark, one of `CODES`, such as "no-interval".
     text : str
         The remark in words: no capital at its start, no full stop at its end.
     facts : mapping
@@ -63,3 +89,16 @@ def distinct(*groups: Iterable[Note]) -> tuple[Note, ...]:
 def has_note(notes: Iterable[Note], *codes: str) -> bool:
     """Whether a note of one of these kinds is among them."""
     return any(note.code in codes for note in notes)
+
+
+def reason(notes: Iterable[Note]) -> str:
+    """Why a value or a p-value is undefined or infinite, in words; all notes where none says so.
+
+    Examples
+    --------
+    >>> reason([Note("groups", "1 group"), Note("undefined", "no errors")])
+    'no errors'
+    """
+    notes = tuple(notes)
+    why = [note for note in notes if note.code in ("undefined", "no-test", "infinite")]
+    return ", ".join(note.text for note in why or notes)

@@ -7,6 +7,7 @@ import pytest
 
 import uqassay as uq
 from tests.kinds import KINDS, lower_of_every_event, random_prediction
+from tests.notes import said
 from tests.refusals import refuses
 from uqassay.calibration.credal_hypothesis import credal_calibration_test
 from uqassay.calibration.credal_nulls import BETA, in_deviations
@@ -123,8 +124,8 @@ def test_kinds(kind, random_generator):
     assert (test.n_members, test.n_instances, test.n_classes) == (n_members, 12, 4)
     assert test.width == pytest.approx((prediction.upper_probs() - prediction.lower_probs()).mean())
     assert test.noun == ("members" if kind in ("Point", "Members") else "vertices")
-    assert ("2K vertices" in test.note) == (kind in ("Intervals", "Masses"))
-    assert ("must mean the same everywhere" in test.note) == (kind == "Vertices")
+    assert ("2K vertices" in said(test)) == (kind in ("Intervals", "Masses"))
+    assert ("must mean the same everywhere" in said(test)) == (kind == "Vertices")
 
 
 @pytest.mark.parametrize("kind", ["Intervals", "Masses"])
@@ -206,7 +207,7 @@ def test_one_instance(random_generator):
     assert 0.05 <= test.pvalue <= 1
     undefined = credal_calibration_test([0], members, measure="skce-ul", null="random", n_draws=19)
     assert np.isnan(undefined.pvalue)
-    assert undefined.note.startswith("the measure is undefined for these labels with 1 instance")
+    assert said(undefined).startswith("the measure is undefined for these labels with 1 instance")
     assert undefined.reject(0.1) is False
     assert undefined.to_dict()["weights"] == [None] * 3
     assert undefined.sentence() == "Whether some mixture of the members is calibrated in the strong sense is undefined."
@@ -222,8 +223,8 @@ def test_an_undefined_pvalue_is_nan_with_a_reason(null, random_generator):
     test = credal_calibration_test(labels, members, measure="hosmer-lemeshow-paper-code", null=null, n_draws=19)
     assert test.statistic == np.inf
     assert np.isnan(test.pvalue)
-    assert "the measure is undefined for some draws of labels with 60 instances" in test.note
-    assert "independent searches" not in test.note
+    assert "the measure is undefined for some draws of labels with 60 instances" in said(test)
+    assert "independent searches" not in said(test)
     assert test.reject(0.1) is False
     assert test.to_dict()["pvalue"] is None
 
@@ -272,16 +273,16 @@ def test_masked_arrays_are_refused(random_generator):
 def test_an_unsettled_search_is_named_in_the_note(random_generator, monkeypatch):
     labels, members = ensemble(random_generator, n=20)
     monkeypatch.setattr("uqassay.calibration.credal_hypothesis.UNSETTLED", np.inf)
-    assert "independent searches" not in credal_calibration_test(labels, members, n_draws=19).note
+    assert "independent searches" not in said(credal_calibration_test(labels, members, n_draws=19))
     monkeypatch.setattr("uqassay.calibration.credal_hypothesis.UNSETTLED", -1.0)
     test = credal_calibration_test(labels, members, n_draws=19)
-    assert f"differ by {test.search_spread:.3g} standard deviations of the null" in test.note
+    assert f"differ by {test.search_spread:.3g} standard deviations of the null" in said(test)
 
 
 def test_groups_are_named_in_the_note(random_generator):
     labels, members = ensemble(random_generator, n=12)
     grouped = uq.Members(members, groups=np.arange(12) // 2)
-    assert "dependence within groups" in credal_calibration_test(labels, grouped, n_draws=19).note
+    assert "dependence within groups" in said(credal_calibration_test(labels, grouped, n_draws=19))
 
 
 # -- what is refused --------------------------------------------------------------------------------------------------

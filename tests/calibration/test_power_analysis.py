@@ -7,6 +7,7 @@ import pytest
 from scipy import stats
 
 import uqassay as uq
+from tests.notes import texts
 from uqassay.calibration.miscalibration import Miscalibration
 from uqassay.calibration.power_analysis import calibration_power, required_instances
 from uqassay.calibration.power_simulation import fitted_probit
@@ -48,7 +49,7 @@ def test_required_instances_against_the_binomial_ones():
     assert size.power.low <= 0.8 <= size.power.high
     assert [point.n for point in size.tried] == sorted(point.n for point in size.tried)
     assert {point.n for point in size.tried} >= {160, size.n}
-    assert size.note == ""
+    assert texts(size) == []
 
 
 @pytest.mark.parametrize("measure", ["ece-confidence", "ece-classwise", "skce-ul"])
@@ -99,11 +100,11 @@ def test_required_instances_for_members():
 def test_a_power_out_of_reach_is_nan_with_a_reason():
     size = required_instances(pilot(), Miscalibration.none(), largest=200, n_samples=40)
     assert np.isnan(size.n)
-    assert size.note == "the power is not reached with 200 instances"
+    assert texts(size) == ["the power is not reached with 200 instances"]
     assert size.power < 0.3
     easy = required_instances(np.array([[0.99, 0.01]]), lambda p: p[:, ::-1], n_samples=20)
     assert easy.n == 10
-    assert easy.note == "fewer than 10 instances were not tried"
+    assert texts(easy) == ["fewer than 10 instances were not tried"]
 
 
 def test_stated_truths_against_brute_force():

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import uqassay as uq
+from tests.notes import texts
 from tests.refusals import refuses
 from uqassay.calibration.hosmer_lemeshow import hosmer_lemeshow_test
 from uqassay.calibration.kernel_hypothesis import skce_pvalue
@@ -177,7 +178,7 @@ def test_masked_arrays_are_refused(data):
 def test_undefined_is_nan_with_a_reason():
     test = calibration_test([1], [[0.4, 0.6]], measure="skce-ul")
     assert np.isnan(test.pvalue)
-    assert test.note == "the measure is undefined for these labels with 1 instance"
+    assert texts(test) == ["the measure is undefined for these labels with 1 instance"]
     assert test.reject(0.05) is False
     assert test.to_dict()["pvalue"] is None
     assert test.sentence() == (

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import uqassay as uq
+from tests.notes import said, texts
 from tests.refusals import refuses
 from uqassay.calibration.credal_hypothesis import credal_calibration_test
 from uqassay.calibration.weighted_average import _errors, weighted_average_effect
@@ -100,7 +101,7 @@ def test_groups_are_kept_together_and_widen_intervals():
     )
     width = [e.error_difference.high - e.error_difference.low for e in (alone, effect)]
     assert width[1] > 1.5 * width[0]
-    assert "60 groups" in effect.error.note
+    assert "60 groups" in said(effect.error)
 
 
 def test_labels_have_no_say_in_the_parts():
@@ -120,7 +121,7 @@ def test_one_member_changes_nothing():
     assert (float(zero), zero.low, zero.high) == (0.0, 0.0, 0.0)
     two = weighted_average_effect(labels[:2], members[:2], null="random", n_draws=5)
     assert np.isnan(two.error.low)
-    assert two.error.note == "1 instance: no interval"
+    assert texts(two.error) == ["1 instance: no interval"]
 
 
 def test_half_precision():
@@ -162,9 +163,9 @@ def test_infinite_measures_say_why_they_have_no_interval(name):
     for error in (effect.error, effect.error_weighted):
         assert float(error) == np.inf
         assert np.isnan([error.low, error.high]).all()
-        assert error.note == "the measure is infinite, as where a label had probability 0: no interval"
+        assert texts(error) == ["the measure is infinite, as where a label had probability 0: no interval"]
     assert np.isnan(float(effect.error_difference))
-    assert effect.error_difference.note == "the measure is undefined or infinite: no interval"
+    assert texts(effect.error_difference) == ["the measure is undefined or infinite: no interval"]
 
 
 def test_bootstrap_draws_without_a_value_are_counted():
@@ -176,11 +177,13 @@ def test_bootstrap_draws_without_a_value_are_counted():
     assert np.isfinite([found.low, found.high]).all()  # of three instances two always share a bin
     alone = np.array([[[0.9, 0.1], [0.7, 0.3]]] * 2)
     undefined = _errors(alone, np.array([0, 1]), measure, None, 0.95, 200, np.random.default_rng(0))[0]
-    assert undefined.note == "the measure is undefined or infinite: no interval"
+    assert texts(undefined) == ["the measure is undefined or infinite: no interval"]
     rare = replace(measure, prepare=OnlyWithBoth)
     some = _errors(alone, np.array([0, 1]), rare, None, 0.95, 200, np.random.default_rng(0))[0]
     share = int(
-        re.fullmatch("the measure is infinite or undefined in (\\d+) of 200 bootstrap draws: no interval", some.note)[1]
+        re.fullmatch("the measure is infinite or undefined in (\\d+) of 200 bootstrap draws: no interval", said(some))[
+            1
+        ]
     )
     assert 60 < share < 140
     assert np.isnan([some.low, some.high]).all()
@@ -281,6 +284,6 @@ def test_undefined_weights_have_no_accuracy():
     assert effect.accuracy == pytest.approx(np.mean(members[1:].mean(axis=1).argmax(axis=1) == [1, 2, 0, 1]))
     for estimate in (effect.accuracy_weighted, effect.accuracy_difference.difference):
         assert np.isnan([estimate, estimate.low, estimate.high]).all()
-        assert estimate.note == "the measure is undefined on the calibration part: no weights"
+        assert texts(estimate) == ["the measure is undefined on the calibration part: no weights"]
     assert np.isnan(effect.accuracy_difference.pvalue)
     assert not effect.accuracy_difference.reject()

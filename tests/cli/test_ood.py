@@ -5,6 +5,7 @@ import re
 
 import numpy as np
 import pytest
+from tests.notes import said
 
 import uqassay as uq
 from uqassay.cli import terminal
@@ -70,7 +71,7 @@ def test_options_reach_the_library(both, run):
     rows = ran.json()["findings"]
     assert [row["metric"] for row in rows[:3]] == ["ood-auc", "fpr95-in", "aupr-in"]
     assert {row["score"] for row in rows} == {"margin", "nonspecificity"}
-    assert "32 groups" in rows[0]["note"]
+    assert "32 groups" in said(rows[0])
     for row, other in zip(rows, plain(expected.rows()), strict=True):
         assert row == pytest.approx(other)
 

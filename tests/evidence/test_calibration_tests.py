@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from tests.kinds import KINDS, random_prediction
+from tests.notes import said
 
 import uqassay as uq
 from uqassay.calibration.credal_hypothesis import credal_calibration_test
@@ -162,7 +163,7 @@ def test_every_kind_is_tested(kind, random_generator):
         assert 0 < t.pvalue <= 1
         assert len(t.member_values) == len(t.member_pvalues) == (3 if kind in ("Members", "Vertices") else 0)
         assert t.width == pytest.approx(float((p.upper_probs() - p.lower_probs()).mean()))
-    assert ("draws have no number" in found[0].note) == (kind in ("Dirichlet", "GaussianLogits"))
+    assert ("draws have no number" in said(found[0])) == (kind in ("Dirichlet", "GaussianLogits"))
 
 
 def test_one_member_is_a_point(random_generator):
@@ -207,7 +208,7 @@ def test_label_distributions_are_not_tested(judged):
     assert {(t.tested, t.n_tested, np.isnan(t.pvalue)) for t in found.calibration} == {("nothing", 0, True)}
     rows = [r for r in found.finding_rows() if r["metric"] == "calibration-pvalue"]
     assert len(rows) == 6
-    assert all(np.isnan(r["estimate"]) and "label distributions are not tested" in r["note"] for r in rows)
+    assert all(np.isnan(r["estimate"]) and "label distributions are not tested" in said(r) for r in rows)
     assert any(w.startswith("Calibration is not tested") for w in found.warnings)
     assert "calibrat" not in " ".join(found.verdict())
 
@@ -216,7 +217,7 @@ def test_groups_are_warned_of_and_kept_whole(judged):
     _, models, y = judged
     groups = np.repeat(np.arange(50), 3)
     found = uq.assay(models, y, groups=groups, n_draws=5, calibration=["ece-confidence"])
-    assert all(t.note.count("dependence within groups is not accounted for") == 1 for t in found.calibration)
+    assert all(said(t).count("dependence within groups is not accounted for") == 1 for t in found.calibration)
     assert any("take labels for independent" in w for w in found.warnings)
     rows = choose_instances(150, 31, groups, 4)
     assert len(rows) == 33
@@ -255,7 +256,7 @@ def test_large_test_sets_are_tested_in_part(monkeypatch, judged):
     n = sizes.pop()
     assert 20 <= n < 150
     assert {t.n_instances for t in found.calibration} == {150}
-    assert all(t.note.startswith(f"tested on {n} of 150 instances") for t in found.calibration)
+    assert all(said(t).startswith(f"tested on {n} of 150 instances") for t in found.calibration)
     assert any(f"took {n} of the 150 instances" in w for w in found.warnings)
     rows = choose_instances(150, n, None, 0)
     part = credal_calibration_test(y[rows], models["DE"][rows], rng=np.random.default_rng([0, 21]))
@@ -270,7 +271,7 @@ def test_too_many_runs_leave_the_first(monkeypatch, judged):
     monkeypatch.setattr(cost, "PAGE_WORK", 20_000)
     found = uq.assay({"DE": [models["DE"]] * 5}, y, n_draws=5, calibration=["ece-confidence"])
     assert [t.run for t in found.calibration] == [0]
-    assert "run 1 of 5 alone was tested" in found.calibration[0].note
+    assert "run 1 of 5 alone was tested" in said(found.calibration[0])
     rows = [r for r in found.finding_rows() if r["metric"] == "calibration-pvalue"]
     assert [r["run"] for r in rows] == ["all", "1"]
 
@@ -280,7 +281,7 @@ def test_sets_that_cost_too_much_are_tested_by_their_mean(monkeypatch, judged):
     monkeypatch.setattr(cost, "LARGEST_WORK", 300 * 50)
     t = one(uq.assay({"DE": models["DE"]}, y, n_draws=5, calibration=["ece-confidence"]), "DE", "ece-confidence")
     assert (t.tested, t.n_members) == ("mean", 1)
-    assert "the mean alone was tested: searching the mixtures of 3 points over 3 classes" in t.note
+    assert "the mean alone was tested: searching the mixtures of 3 points over 3 classes" in said(t)
     assert t.statistic == pytest.approx(
         expected_calibration_error(models["DE"].labels() == y, models["DE"].mean_probs().max(axis=1))
     )
@@ -446,7 +447,7 @@ def test_an_undefined_pvalue_says_why():
     found = uq.assay({"m": uq.Point([[0.5, 0.5]])}, [0], n_draws=5, calibration=["skce-ul", "ece-confidence"])
     t = found.calibration[0]
     assert np.isnan(t.pvalue)
-    assert "the measure is undefined for these labels with 1 instance" in t.note
+    assert "the measure is undefined for these labels with 1 instance" in said(t)
     assert np.isnan(found.calibration_rows()[0]["pvalue_holm"])
 
 
@@ -512,9 +513,9 @@ def test_the_mean_of_weighted_members_is_noted(judged):
     t = one(uq.assay({"DE": weighted}, y, n_draws=5, calibration=["brier"]), "DE", "brier")
     mean = np.einsum("nmk,m->nk", weighted.probs, [0.8, 0.1, 0.1])
     assert t.mean_value == pytest.approx(((mean - np.eye(3)[y]) ** 2).sum(axis=1).mean())
-    assert "the model's mean takes the weights given with its members" in t.note
+    assert "the model's mean takes the weights given with its members" in said(t)
     plain = one(uq.assay({"DE": models["DE"]}, y, n_draws=5, calibration=["brier"]), "DE", "brier")
-    assert (plain.note, plain.weights.tolist()) == ("", t.weights.tolist())
+    assert (said(plain), plain.weights.tolist()) == ("", t.weights.tolist())
 
 
 @pytest.mark.slow

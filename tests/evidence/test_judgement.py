@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from tests.kinds import KINDS, random_prediction
+from tests.notes import said, texts
 from tests.refusals import refuses
 
 import uqassay as uq
@@ -43,7 +44,7 @@ def test_findings_against_their_parts_for_all_kinds(all_kinds):
         np.testing.assert_array_equal(result[name].columns["distance"][0], loss.distance)
     undefined = table[(table.model == "Masses") & (table.metric == "epistemic-entropy")].iloc[0]
     assert np.isnan(undefined.estimate)
-    assert undefined.note == "epistemic-entropy is not defined for Masses"
+    assert texts(undefined) == ["epistemic-entropy is not defined for Masses"]
 
 
 def test_real_predictions_against_the_paper_table(cifar10):
@@ -153,7 +154,7 @@ def test_training_runs_of_one_model_widen_its_interval(random_generator):
     # and the winning probability is not certain, though each run alone beats or loses clearly
     assert 0.02 < result.winning_probabilities([0.0])[0, 0] < 0.98
     assert result["runs"].n_runs == 3
-    assert "3 runs" in table.note["all"]
+    assert "3 runs" in said(table.loc["all"])
 
 
 def test_groups_are_resampled_as_a_whole(random_generator):
@@ -167,7 +168,7 @@ def test_groups_are_resampled_as_a_whole(random_generator):
     distinct = uq.assay({"m": uq.Point(cases)}, y[:20]).findings.query("model == 'm' and metric == 'kl'").iloc[0]
     assert plain.estimate == pytest.approx(grouped.estimate)
     assert grouped.high - grouped.low == pytest.approx(distinct.high - distinct.low, rel=1e-6)
-    assert "20 groups" in grouped.note
+    assert "20 groups" in said(grouped)
 
 
 def test_error_of_an_estimated_nonspecificity_is_in_every_comparison(random_generator):
@@ -290,7 +291,7 @@ def test_mixed_groups_and_dates_as_subgroups(random_generator):
     groups = np.array(["a", 1, None, "a", 1, None, "b", "b"], dtype=object)
     days = pd.Series(pd.to_datetime(["2026-01-01", None] * 4))
     result = uq.assay({"m": point}, [0] * 8, groups=groups, subgroups={"day": days}, n_draws=20)
-    assert "4 groups" in result.findings.query("metric == 'kl' and model == 'm'").note.iloc[0]
+    assert "4 groups" in said(result.findings.query("metric == 'kl' and model == 'm'").iloc[0])
     assert {name[:10] for name in result.subset_findings("day").subset} == {"2026-01-01", "NaT"}
     assert "m" in result
     assert "x" not in result
@@ -369,7 +370,7 @@ def test_one_instance_says_that_it_has_no_interval():
     assert row.model == "b"
     assert row.below == ("vacuous", "class-prior")
     assert np.isnan(row.estimate.low)
-    assert "1 instance: no interval" in row.estimate.note
+    assert "1 instance: no interval" in said(row.estimate)
     assert any("Only 1 instance:" in w for w in result.warnings)
 
 

@@ -5,6 +5,7 @@ from functools import partial
 import numpy as np
 import pytest
 from tests.kinds import KINDS, random_prediction
+from tests.notes import said
 from tests.refusals import refuses
 
 import uqassay as uq
@@ -58,7 +59,7 @@ def test_findings_are_the_metrics_own_numbers(judged, score):
     for metric, estimate in expected.items():
         row = rows[metric]
         assert [row["estimate"], row["low"], row["high"]] == pytest.approx(ends(estimate), abs=1e-12)
-        assert (row["n"], row["method"], row["note"]) == (300, estimate.method, estimate.note)
+        assert (row["n"], row["method"], said(row)) == (300, estimate.method, said(estimate))
 
 
 def test_every_score_that_a_model_can_offer_is_judged(judged):
@@ -83,7 +84,7 @@ def test_runs_are_averaged_and_shown_one_by_one(judged):
         assert [row["estimate"], row["low"], row["high"]] == pytest.approx(ends(estimate), abs=1e-12)
     assert rows[0]["estimate"] == pytest.approx(np.mean([float(e) for e in each]), abs=1e-12)
     assert rows[0]["low"] < rows[0]["estimate"] < rows[0]["high"]
-    assert "2 runs" in rows[0]["note"]
+    assert "2 runs" in said(rows[0])
 
 
 def test_given_scores_are_judged(judged):
@@ -102,7 +103,7 @@ def test_groups_reach_the_intervals(judged):
     p = models["ensemble"]
     expected = uq_auc_score(prediction_errors(y, p), uq.measures.SCORES["margin"](p), groups=groups)
     assert [row["low"], row["high"]] == pytest.approx([expected.low, expected.high], abs=1e-12)
-    assert "60 groups" in row["note"]
+    assert "60 groups" in said(row)
 
 
 def test_subgroups_have_their_own_ranking(judged):
@@ -170,7 +171,7 @@ def test_degenerate_assays_say_why():
     rows = {(r["metric"], r["score"]): r for r in found.finding_rows()}
     row = rows["uq-auc", "total-entropy"]
     assert np.isnan(row["estimate"])
-    assert "no errors: undefined" in row["note"]
+    assert "no errors" in said(row)
     one = judge({"m": uq.Point([[0.9, 0.1]])}, [0])
     assert all(np.isnan(r.estimate.low) for r in one.mistake_ranking if r.metric == "uq-c-index")
 

@@ -7,6 +7,7 @@ from functools import partial
 import numpy as np
 import pytest
 from tests.kinds import KINDS, random_prediction
+from tests.notes import said, texts
 from tests.refusals import refuses
 
 import uqassay as uq
@@ -116,8 +117,8 @@ def test_runs_are_averaged_and_shown(random_generator):
     for metric in ("ood-auc", "fpr95-out", "aupr-out"):
         of_runs = [row["estimate"] for row in rows if row["metric"] == metric]
         assert of_runs[0] == pytest.approx(np.mean(of_runs[1:]))
-        assert "3 runs" in row_of(rows, metric=metric, run="all")["note"]
-        assert "run" not in row_of(rows, metric=metric, run="1")["note"]
+        assert "3 runs" in said(row_of(rows, metric=metric, run="all"))
+        assert "run" not in said(row_of(rows, metric=metric, run="1"))
 
 
 def test_groups_are_those_of_each_side(random_generator):
@@ -130,12 +131,12 @@ def test_groups_are_those_of_each_side(random_generator):
     a, b = (uq.measures.uncertainty_score(p, "margin") for p in (inside, outside))
     expected = ood_auc_score(a, b, groups_in=np.arange(60) // 3, groups_out=np.arange(40) // 4)
     assert (rows[0]["low"], rows[0]["high"]) == pytest.approx((expected.low, expected.high))
-    assert "30 groups" in rows[0]["note"]
+    assert "30 groups" in said(rows[0])
     own = judge({"m": inside}, random_generator.integers(3, size=60), groups=np.arange(60) // 3)
     given = detect_ood(own, {"m": outside}, groups=[f"patient {i // 4}" for i in range(40)]).estimate("m", "margin")
     assert (given.low, given.high) == pytest.approx((expected.low, expected.high))
     one_sided = detect_ood(own, {"m": outside}).estimate("m", "margin")
-    assert "60 groups" in one_sided.note
+    assert "60 groups" in said(one_sided)
 
 
 def test_rows_of_models_with_ids_are_aligned(random_generator):
@@ -171,7 +172,7 @@ def test_scores_from_elsewhere(random_generator):
     without = detect_ood(own, {"m": outside})
     row = row_of(without.rows(), score="density", metric="ood-auc")
     assert np.isnan(row["estimate"])
-    assert row["note"] == "density is not known for the instances out of distribution"
+    assert texts(row) == ["density is not known for the instances out of distribution"]
     with refuses("b", "undefined", got="density of 'm' cannot be compared: density is not known for the instances out"):
         without.compare(("m", "margin"), ("m", "density"))
     with refuses("uncertainties", "undefined", got="got 'x'"):
@@ -184,7 +185,7 @@ def test_logits_of_one_side_only(random_generator):
         {"m": random_prediction("Point", random_generator, 30, 3)}, {"m": uq.Point.from_logits(logits)}
     )
     row = row_of(found.rows(), score="free-energy", metric="aupr-out")
-    assert row["note"] == "free-energy is not known for the instances in distribution"
+    assert texts(row) == ["free-energy is not known for the instances in distribution"]
 
 
 def test_undefined_values_are_counted(both):
@@ -193,7 +194,7 @@ def test_undefined_values_are_counted(both):
     found.outside.models["m"].columns["margin"][0, :2] = np.nan
     row = row_of(found.rows(), score="margin", metric="ood-auc")
     assert np.isnan(row["estimate"])
-    assert row["note"] == "2 of 45 values out of distribution are nan"
+    assert texts(row) == ["2 of 45 values out of distribution are nan"]
 
 
 # -- tests of differences ---------------------------------------------------------------------------------------------

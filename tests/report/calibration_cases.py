@@ -3,7 +3,7 @@
 import numpy as np
 
 import uqassay as uq
-from uqassay.evidence.calibration_tests import ModelCalibration
+from uqassay.evidence.calibration_result import ModelCalibration
 from uqassay.metrics.calibration.measures import CALIBRATION_MEASURES
 from uqassay.metrics.calibration.reliability import reliability
 
@@ -58,6 +58,6 @@ def made_up(model, measure, *, pvalue, run=0, tested="mixtures", n_draws=99, **c
         "before": bins,
         "after": bins,
         "width": 0.1,
-        "note": "",
+        "notes": (),
     }
     return ModelCalibration(**{**facts, **changes})

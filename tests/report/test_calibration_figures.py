@@ -11,7 +11,8 @@ from tests.refusals import refuses
 from tests.report.calibration_cases import ensembles, made_up
 
 import uqassay as uq
-from uqassay.evidence.calibration_tests import holm_adjusted
+from uqassay.evidence.calibration_result import holm_adjusted
+from uqassay.notes import Note
 from uqassay.report import figures
 from uqassay.report.calibration import pvalue_words
 
@@ -131,7 +132,7 @@ def test_hostile_names_and_runs(name):
 
 
 def test_undefined_tests_are_named(assay):
-    t = made_up("ensemble", "hosmer-lemeshow", pvalue=float("nan"), statistic=float("nan"), note="undefined here")
+    t = made_up("ensemble", "hosmer-lemeshow", pvalue=float("nan"), statistic=float("nan"), notes=(Note("undefined", "undefined here"),))
     a = dataclasses.replace(assay, calibration=(t,))
     ax = drawn(figures.plot_calibration_tests(a, ax=blank()))
     assert [x.get_text() for x in ax.texts] == ["undefined here", "undefined"]

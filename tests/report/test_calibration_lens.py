@@ -8,8 +8,9 @@ import pytest
 from tests.report.calibration_cases import ensembles, made_up, softmax
 
 import uqassay as uq
-from uqassay.evidence.calibration_tests import holm_adjusted
+from uqassay.evidence.calibration_result import holm_adjusted
 from uqassay.metrics.calibration.measures import CALIBRATION_MEASURES
+from uqassay.notes import Note
 from uqassay.report.calibration import calibration, null_histogram, outcome_of, pvalue_words
 from uqassay.report.definitions import DEFINITIONS, calibration_definitions, measure_label
 from uqassay.report.lenses import LENSES, lens_sections
@@ -134,7 +135,7 @@ def test_no_bars_without_finite_draws():
             "No mixture of its 3 members is classwise calibrated (classwise ECE, p = .01): recalibrate it, or widen the set.",
         ),
         (
-            {"pvalue": float("nan"), "note": "the measure is undefined"},
+            {"pvalue": float("nan"), "notes": (Note("undefined", "the measure is undefined"),)},
             "Whether some mixture of its 3 members is classwise calibrated is open (classwise ECE): the measure is undefined.",
         ),
         (
@@ -203,11 +204,10 @@ def test_runs_are_counted(assay):
 
 
 def test_notes_are_told_once_with_whose_they_are(assay):
+    both = (Note("sample", "tested on 300 of 400 instances"), Note("assumption", "groups are not accounted for"))
+    sharp = (Note("assumption", "only 2K vertices"), Note("option", "n_draws=999 tells more"))
     tests = [
-        made_up(
-            m, "ece-confidence", pvalue=0.5, note="tested on 300 of 400 instances; groups are not accounted for" + own
-        )
-        for m, own in (("ensemble", ""), ("sharp", "; only 2K vertices; p from 99 draws"))
+        made_up(m, "ece-confidence", pvalue=0.5, notes=both + own) for m, own in (("ensemble", ()), ("sharp", sharp))
     ]
     cautions = calibration(with_tests(assay, *tests))["tests"]["cautions"]
     assert cautions == ["Groups are not accounted for.", "Only 2K vertices (sharp)."]

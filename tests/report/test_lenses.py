@@ -68,7 +68,7 @@ def test_refusals_against_the_assay(name, found, request):
             np.testing.assert_allclose(
                 refusal[:6], [kept, kept.low, kept.high, gain, gain.low, gain.high], rtol=1e-4, atol=1e-9
             )
-            assert refusal[6] == kept.note
+            assert refusal[6] == [note.to_dict() for note in kept.notes]
 
 
 @pytest.mark.parametrize("name", ["assay", "grouped"])

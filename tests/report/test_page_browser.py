@@ -454,7 +454,7 @@ def test_no_label_of_an_axis_touches_another(page, width):
         "const rows = [[0.8, 0.75, 0.85], [0.93, 0.91, 0.95], [0.98, 0.978, 0.982], [0.6, 0.4, 0.8]];"
         "const place = document.querySelector('#mistakes-ranking .forest');"
         "return rows.map(([estimate, low, high]) => {"
-        "  const cells = ['uq-auc', 'uq-c-index'].map(() => ({ estimate, low, high, note: '' }));"
+        "  const cells = ['uq-auc', 'uq-c-index'].map(() => ({ estimate, low, high, notes: [] }));"
         "  const groups = [{ title: 't', rows: [{ m: { j: 0, model: 'm' }, name: 'a model', cells }] }];"
         "  fill(place, forest(groups, ['uq-auc', 'uq-c-index']));"
         "  return Math.min(...[...place.querySelectorAll('.axis-row')].flatMap((axis) => {"

@@ -8,6 +8,7 @@ import scipy.stats
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from tests.notes import said, texts
 from tests.refusals import refuses
 
 from uqassay.errors import InputError
@@ -43,7 +44,7 @@ def test_student_against_scipy(pair):
     interval = expected.confidence_interval(0.9)
     np.testing.assert_allclose([result.statistic, result.pvalue], [expected.statistic, expected.pvalue], rtol=1e-9)
     np.testing.assert_allclose(ends(result.difference), [(a - b).mean(), *interval], rtol=1e-9, atol=1e-9)
-    assert (result.n, result.method, result.note) == (a.size, "student-t", "")
+    assert (result.n, result.method, said(result)) == (a.size, "student-t", "")
 
 
 def test_the_interval_is_that_of_the_differences_and_agrees_with_the_test(random_generator):
@@ -65,7 +66,7 @@ def test_groups_against_brute_force(random_generator):
     t = d.mean() / np.sqrt(6 / 5 * (u**2).sum() / 30**2)
     result = paired_mean_test(a, b, groups=labels)
     np.testing.assert_allclose([result.statistic, result.pvalue], [t, 2 * scipy.stats.t.sf(abs(t), 5)], rtol=1e-10)
-    assert result.note == result.difference.note == "6 groups"
+    assert said(result) == said(result.difference) == "6 groups"
 
 
 def test_runs_against_brute_force(random_generator):
@@ -81,9 +82,9 @@ def test_runs_against_brute_force(random_generator):
     t = (a.mean() - b.mean()) / np.sqrt(variance)
     result = paired_mean_test(a, b)
     np.testing.assert_allclose([result.statistic, result.pvalue], [t, 2 * scipy.stats.t.sf(abs(t), dof)], rtol=1e-10)
-    assert result.note == "3 and 5 runs"
+    assert texts(result) == ["3 and 5 runs"]
     mixed = paired_mean_test(a, b[0])
-    assert mixed.note == "3 and 1 runs: variation between runs is left out where there is only 1"
+    assert texts(mixed) == ["3 and 1 runs: variation between runs is left out where there is only 1"]
 
 
 def test_permutation_against_all_sign_flips(random_generator):
@@ -155,7 +156,7 @@ def test_no_difference_at_all(method, options):
     result = paired_mean_test([0.1, 0.7, 0.3, 9.0], [0.1, 0.7, 0.3, 9.0], method=method, **options)
     assert (result.statistic, result.pvalue) == (0.0, 1.0)
     assert ends(result.difference) == [0.0, 0.0, 0.0]
-    assert "all differences are equal" in result.note
+    assert "all differences are equal" in said(result)
     assert not result.reject()
 
 
@@ -184,7 +185,7 @@ def test_undefined_tests_are_nan_with_a_reason(method):
         (paired_mean_test([1.0], [2.0], method=method), "1 instance: no interval and no test"),
         (
             paired_mean_test([1.0, 2], [2.0, 4], groups=[1, 1], method=method),
-            "1 group; 1 group: no interval and no test",
+            "1 group | 1 group: no interval and no test",
         ),
         (
             paired_mean_test([1.0, np.inf], [2.0, 4], method=method),
@@ -192,7 +193,7 @@ def test_undefined_tests_are_nan_with_a_reason(method):
         ),
     ):
         assert np.isnan([result.statistic, result.pvalue, result.difference.low, result.difference.high]).all()
-        assert result.note == result.difference.note == note
+        assert said(result) == said(result.difference) == note
         assert not result.reject()
     assert float(paired_mean_test([1.0, np.inf], [2.0, 4.0], method=method).difference) == np.inf
     assert float(paired_mean_test([1.0, 2.0], [np.inf, 4.0], method=method).difference) == -np.inf
@@ -267,7 +268,7 @@ def test_rows_are_paired_tests_against_the_winner(method, random_generator):
     for j, row in enumerate(rows):
         if j == best:
             assert ends(row.difference) == [0.0, 0.0, 0.0]
-            assert row.difference.note == "lowest mean"
+            assert texts(row.difference) == ["lowest mean"]
             assert np.isnan([row.pvalue, row.pvalue_holm]).all()
         else:
             expected = paired_mean_test(losses[j], losses[best], **options)
@@ -282,13 +283,13 @@ def test_models_with_runs_and_weights(random_generator):
     rows = compare_to_best(losses, ["three", "one"], sample_weight=weights)
     expected = paired_mean_test(losses[0], losses[1], sample_weight=weights)
     assert rows[0].pvalue == rows[0].pvalue_holm == expected.pvalue
-    assert rows[0].difference.note == expected.note
+    assert said(rows[0].difference) == said(expected)
     assert rows[1].difference.n == expected.n
 
 
 def test_models_that_tie():
     rows = compare_to_best([[1.0, 2.0], [1.0, 2.0], [3.0, 3.0]], ["first", "second", "third"])
-    assert rows[0].difference.note == "lowest mean"
+    assert texts(rows[0].difference) == ["lowest mean"]
     assert (float(rows[1].difference), rows[1].pvalue, rows[1].pvalue_holm) == (0.0, 1.0, 1.0)
 
 

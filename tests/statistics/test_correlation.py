@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import special, stats
+from tests.notes import said, texts
 from tests.refusals import refuses
 
 from uqassay.errors import InputError
@@ -41,7 +42,7 @@ def test_tau_against_scipy_with_ties(pairs):
     found = kendall_tau_estimate(x, y)
     np.testing.assert_allclose(float(found), expected, rtol=0, atol=1e-12)
     if np.isnan(expected):
-        assert "constant: no correlation" in found.note
+        assert "constant: no correlation" in said(found)
         assert np.isnan(found.low)
     else:
         assert -1 <= found.low <= float(found) <= found.high <= 1
@@ -106,7 +107,7 @@ def test_tau_does_not_depend_on_the_order_of_rows_or_on_increasing_maps(random_g
         np.testing.assert_allclose([found.low, found.high], [low, high], rtol=1e-12)
     assert float(other) == pytest.approx(float(one), abs=1e-15)
     assert float(against) == pytest.approx(-float(one), abs=1e-15)
-    assert one.note == f"{len(np.unique(groups))} groups"
+    assert said(one) == f"{len(np.unique(groups))} groups"
 
 
 def test_tau_interval_where_no_instance_moves_it_is_wilsons():
@@ -118,13 +119,15 @@ def test_tau_interval_where_no_instance_moves_it_is_wilsons():
     assert (reversed_.low, reversed_.high) == (-1.0, -perfect.low)
     symmetric = kendall_tau_estimate([1, 2, 3, 4], [2, 1, 4, 3])  # one discordant partner each
     assert symmetric.high - symmetric.low > 1
-    assert kendall_tau_estimate([0, 1], [0, 1], groups=["a", "a"]).note == "1 group; 1 group: no interval"
+    assert texts(kendall_tau_estimate([0, 1], [0, 1], groups=["a", "a"])) == ["1 group", "1 group: no interval"]
 
 
 def test_tau_undefined_says_why():
-    assert kendall_tau_estimate([3], [4]).note == "x and y are constant: no correlation"
-    assert kendall_tau_estimate([1, 2, 3], [4, 4, 4]).note == "y is constant: no correlation"
-    assert kendall_tau_estimate([1, 2, 2], [4, 5, 6], sample_weight=[0, 1, 1]).note == "x is constant: no correlation"
+    assert texts(kendall_tau_estimate([3], [4])) == ["x and y are constant: no correlation"]
+    assert texts(kendall_tau_estimate([1, 2, 3], [4, 4, 4])) == ["y is constant: no correlation"]
+    assert texts(kendall_tau_estimate([1, 2, 2], [4, 5, 6], sample_weight=[0, 1, 1])) == [
+        "x is constant: no correlation"
+    ]
 
 
 def test_difference_of_two_taus_is_that_of_their_influences(random_generator):
@@ -201,19 +204,21 @@ def test_bca_against_scipys_bootstrap(random_generator):
 
 
 def test_pearson_undefined_says_why():
-    assert pearson_estimate([0.1 + 0.2] * 3, [1, 2, 3]).note == "x is constant: no correlation"
-    assert pearson_estimate([1], [1]).note == "x and y are constant: no correlation"
-    assert pearson_estimate([1, 2, np.inf], [1, 2, 3]).note == "infinite values: 1, no correlation"
+    assert texts(pearson_estimate([0.1 + 0.2] * 3, [1, 2, 3])) == ["x is constant: no correlation"]
+    assert texts(pearson_estimate([1], [1])) == ["x and y are constant: no correlation"]
+    assert texts(pearson_estimate([1, 2, np.inf], [1, 2, 3])) == ["infinite values: 1, no correlation"]
     exact = pearson_estimate([1, 2, 3], [2, 4, 6])
-    assert (float(exact), exact.note) == (1.0, "exactly linear: no interval")
-    assert pearson_estimate([1, 2, 3], [2, 4, 5], method="fisher").note == "3 instances: no interval"
+    assert (float(exact), said(exact)) == (1.0, "exactly linear: no interval")
+    assert texts(pearson_estimate([1, 2, 3], [2, 4, 5], method="fisher")) == ["3 instances: no interval"]
     lonely = pearson_estimate([0, 0, 0, 0, 1], [1, 2, 4, 3, 5])
     assert float(lonely) == pytest.approx(np.corrcoef([0, 0, 0, 0, 1], [1, 2, 4, 3, 5])[0, 1])
-    assert lonely.note == "constant or linear without one unit: no interval"
+    assert texts(lonely) == ["constant or linear without one unit: no interval"]
     assert np.isnan(lonely.low)
     drawn = pearson_estimate([0, 0, 0, 1, 1], [1, 2, 4, 3, 5], method="bca", n_draws=300)
-    assert "draws, which are left out" in drawn.note
-    assert pearson_estimate([1, 2, 4], [1, 3, 2], groups=["a", "a", "a"]).note.startswith("1 group; constant or linear")
+    assert "draws, which are left out" in said(drawn)
+    assert said(pearson_estimate([1, 2, 4], [1, 3, 2], groups=["a", "a", "a"])).startswith(
+        "1 group | constant or linear"
+    )
     with refuses("method", "undefined", got="groups were given"):
         pearson_estimate([1, 2, 4], [1, 3, 2], groups=[1, 1, 2], method="fisher")
     with refuses("method", "choice", got="must be one of 'jackknife', 'fisher', 'bca'"):

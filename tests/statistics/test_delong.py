@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from scipy import stats
+from tests.notes import said, texts
 from tests.refusals import refuses
 
 from uqassay.errors import InputError
@@ -127,14 +128,14 @@ def test_infinite_scores_are_scores():
 @pytest.mark.parametrize(
     ("positive", "scores", "value", "note"),
     [
-        ([0, 0, 0], [1, 2, 3], np.nan, "no positive: undefined; only 3 negative: a rough interval"),
-        ([1, 1], [1, 2], np.nan, "only 2 positive: a rough interval; no negative: undefined"),
-        ([1], [1.0], np.nan, "only 1 positive: a rough interval; no negative: undefined"),
+        ([0, 0, 0], [1, 2, 3], np.nan, "no positive | only 3 negative: a rough interval"),
+        ([1, 1], [1, 2], np.nan, "only 2 positive: a rough interval | no negative"),
+        ([1], [1.0], np.nan, "only 1 positive: a rough interval | no negative"),
         (
             [0, 1],
             [1, 1],
             0.5,
-            "only 1 positive: a rough interval; only 1 negative: a rough interval; "
+            "only 1 positive: a rough interval | only 1 negative: a rough interval | "
             "all scores are equal: nothing is ranked",
         ),
     ],
@@ -143,7 +144,7 @@ def test_degenerate_input_is_stated(positive, scores, value, note):
     found = auc_estimate(positive, scores)
     assert float(found) == pytest.approx(value, nan_ok=True)
     assert np.isnan(found.low) == np.isnan(value)
-    assert found.note == note
+    assert said(found) == note
 
 
 def test_perfect_separation_is_no_certainty():
@@ -155,9 +156,9 @@ def test_perfect_separation_is_no_certainty():
 
 def test_few_of_one_sample_are_counted():
     positive = np.r_[np.ones(7), np.zeros(100)]
-    assert auc_estimate(positive, np.arange(107)).note == "only 7 positive: a rough interval"
-    assert (
-        "only 2 positive in different groups" in auc_estimate(positive, np.arange(107), groups=np.arange(107) // 4).note
+    assert texts(auc_estimate(positive, np.arange(107))) == ["only 7 positive: a rough interval"]
+    assert "only 2 positive in different groups" in said(
+        auc_estimate(positive, np.arange(107), groups=np.arange(107) // 4)
     )
 
 
@@ -272,4 +273,4 @@ def test_plain_delong_at_perfect_separation_rests_on_the_smaller_sample():
 
 def test_equal_shares_are_said_to_differ_in_nothing():
     found = auc_estimate(np.full(50, 0.3), np.arange(50.0))
-    assert "no instance differs from the others" in found.note
+    assert "no instance differs from the others" in said(found)

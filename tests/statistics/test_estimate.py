@@ -10,8 +10,10 @@ import scipy.stats
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from tests.notes import said, texts
 
 from uqassay.errors import InputError
+from uqassay.notes import Note
 from uqassay.statistics import Estimate, bca_interval, bootstrap_run_means, mean_estimate
 
 VALUES = hnp.arrays(np.float64, st.integers(2, 30), elements=st.floats(-100, 100, width=32))
@@ -43,7 +45,7 @@ def test_estimate_is_a_float():
 
 def test_estimate_repr():
     assert repr(make()) == "Estimate(0.4806, low=0.4454, high=0.5158, level=0.95, n=10000, method='student-t')"
-    assert repr(make(note="3 groups")).endswith("method='student-t', note='3 groups')")
+    assert repr(make(notes=[Note("groups", "3 groups")])).endswith("method='student-t', notes=['3 groups'])")
 
 
 def test_estimate_is_immutable():
@@ -61,18 +63,18 @@ def test_estimate_is_immutable():
     "again", [copy.copy, copy.deepcopy, *(lambda e, p=p: pickle.loads(pickle.dumps(e, p)) for p in range(6))]
 )
 def test_estimate_survives_copies_and_pickles(again):
-    twin = again(make(note="a note"))
+    twin = again(make(notes=[Note("runs", "a note")]))
     assert type(twin) is Estimate
-    assert twin.to_dict() == make(note="a note").to_dict()
+    assert twin.to_dict() == make(notes=[Note("runs", "a note")]).to_dict()
 
 
 @pytest.mark.parametrize("value", [0.25, np.nan, np.inf, -np.inf])
 def test_estimate_survives_strict_json(value):
-    estimate = Estimate(value, low=np.float32(0.5), high=np.nan, level=0.9, n=np.int64(3), method="m", note="n")
+    estimate = Estimate(value, low=np.float32(0.5), high=np.nan, level=0.9, n=np.int64(3), method="m", notes=[Note("runs", "n")])
     fields = json.loads(json.dumps(estimate.to_dict(), allow_nan=False))
     twin = Estimate.from_dict(fields)
     np.testing.assert_array_equal(ends(twin), ends(estimate))
-    assert (twin.level, twin.n, twin.method, twin.note) == (0.9, 3, "m", "n")
+    assert (twin.level, twin.n, twin.method, said(twin)) == (0.9, 3, "m", "n")
     assert fields["high"] is None
 
 
@@ -124,7 +126,7 @@ def test_groups_against_brute_force(weighted, correlation, random_generator):
     weights = rng.random(40) + 0.1 if weighted else np.ones(40)
     estimate = mean_estimate(values, groups=labels, sample_weight=weights if weighted else None, level=0.9)
     np.testing.assert_allclose(ends(estimate), brute_force_interval(values, labels, weights, 0.9), rtol=1e-9)
-    assert estimate.note == f"{len(set(labels))} groups"
+    assert said(estimate) == f"{len(set(labels))} groups"
     assert estimate.n == 40
 
 
@@ -249,7 +251,7 @@ def test_runs_against_brute_force(random_generator):
     dof = (v1 + v2) ** 2 / (v1**2 / 11 + v2**2 / 3)
     half = scipy.stats.t.ppf(0.975, dof) * np.sqrt(v1 + v2)
     np.testing.assert_allclose(ends(estimate), [runs.mean(), runs.mean() - half, runs.mean() + half], rtol=1e-12)
-    assert (estimate.n, estimate.note) == (12, "4 runs")
+    assert (estimate.n, said(estimate)) == (12, "4 runs")
 
 
 def test_bca_of_runs_against_the_two_sample_acceleration(random_generator):
@@ -267,7 +269,7 @@ def test_one_run_says_what_is_left_out(random_generator):
     for method in ("student-t", "hall", "bca"):
         one = mean_estimate(values[np.newaxis], method=method, n_draws=100)
         assert ends(one) == ends(mean_estimate(values, method=method, n_draws=100))
-        assert one.note == "1 run: variation between runs is left out where there is only 1"
+        assert texts(one) == ["1 run: variation between runs is left out where there is only 1"]
 
 
 def test_runs_make_the_interval_wider_when_they_differ(random_generator):
@@ -284,12 +286,12 @@ def test_runs_make_the_interval_wider_when_they_differ(random_generator):
 def test_one_instance_or_one_group_has_no_interval():
     for estimate, note in (
         (mean_estimate([2.0]), "1 instance: no interval"),
-        (mean_estimate([[2.0], [2.0]]), "2 runs; 1 instance: no interval"),
-        (mean_estimate([1.0, 3.0], groups=["a", "a"]), "1 group; 1 group: no interval"),
+        (mean_estimate([[2.0], [2.0]]), "2 runs | 1 instance: no interval"),
+        (mean_estimate([1.0, 3.0], groups=["a", "a"]), "1 group | 1 group: no interval"),
         (mean_estimate([2.0, 7.0], sample_weight=[3, 0]), "1 instance: no interval"),
     ):
         np.testing.assert_array_equal(ends(estimate), [2.0, np.nan, np.nan])
-        assert estimate.note == note
+        assert said(estimate) == note
 
 
 @pytest.mark.parametrize("method", ["student-t", "hall", "bca"])
@@ -297,14 +299,14 @@ def test_one_instance_or_one_group_has_no_interval():
 def test_constant_values_have_an_interval_of_no_width(method, options):
     estimate = mean_estimate([0.1] * 4, method=method, **options)
     assert ends(estimate) == [0.1, 0.1, 0.1]
-    assert "all values are equal" in estimate.note
+    assert "all values are equal" in said(estimate)
 
 
 @pytest.mark.parametrize("method", ["student-t", "hall", "bca"])
 def test_infinite_values_are_kept(method):
     estimate = mean_estimate([1.0, np.inf, 2.0], method=method)
     np.testing.assert_array_equal(ends(estimate), [np.inf, np.nan, np.nan])
-    assert estimate.note == "infinite values: 1 of 3, no interval"
+    assert texts(estimate) == ["infinite values: 1 of 3, no interval"]
     assert float(mean_estimate([1.0, -np.inf], method=method)) == -np.inf
     assert np.isnan(mean_estimate([np.inf, -np.inf], method=method))
     assert float(mean_estimate([[1.0, np.inf], [1.0, 2.0]], sample_weight=[1, 2], method=method)) == np.inf
@@ -313,7 +315,7 @@ def test_infinite_values_are_kept(method):
 def test_bca_without_draws_on_one_side_has_no_interval():
     estimate = mean_estimate([0.0, 1.0], method="bca", n_draws=1)
     assert np.isnan(estimate.low)
-    assert estimate.note == "all draws on one side: no interval"
+    assert texts(estimate) == ["all draws on one side: no interval"]
 
 
 @pytest.mark.parametrize("scale", [1e-300, 1e-170, 1e150])

@@ -2,8 +2,10 @@
 
 import numpy as np
 import pytest
+from tests.notes import said, texts
 from tests.refusals import refuses
 
+from uqassay.notes import Note
 from uqassay.statistics import mean_estimate, paired_mean_test, proportion_estimate
 from uqassay.statistics.delong import auc_linearised, delong_covariance
 from uqassay.statistics.linearised import Linearised, linearised_estimate, spread_of, spread_of_samples
@@ -35,7 +37,7 @@ def test_runs_get_the_interval_of_runs(random_generator):
     values = random_generator.normal(size=(4, 50)) + random_generator.normal(size=(4, 1))
     mine = linearised_estimate([mean_of(run) for run in values])
     assert ends(mine) == pytest.approx(ends(mean_estimate(values)), abs=1e-12)
-    assert mine.note == "4 runs"
+    assert texts(mine) == ["4 runs"]
 
 
 def test_a_share_on_the_wilson_scale_is_wilson_with_t(random_generator):
@@ -64,11 +66,11 @@ def test_two_samples_have_satterthwaites_degrees_of_freedom(random_generator):
 
 
 def test_undefined_and_single_units_are_stated():
-    undefined = linearised_estimate(Linearised(np.nan, np.zeros(3), note="no mistakes"))
+    undefined = linearised_estimate(Linearised(np.nan, np.zeros(3), notes=(Note("undefined", "no mistakes"),)))
     assert np.isnan(undefined)
-    assert undefined.note == "no mistakes"
-    assert linearised_estimate(mean_of([2.0])).note == "1 instance: no interval"
-    assert linearised_estimate(mean_of([2.0, 3.0]), groups=["a", "a"]).note == "1 group; 1 group: no interval"
+    assert texts(undefined) == ["no mistakes"]
+    assert texts(linearised_estimate(mean_of([2.0]))) == ["1 instance: no interval"]
+    assert texts(linearised_estimate(mean_of([2.0, 3.0]), groups=["a", "a"])) == ["1 group", "1 group: no interval"]
 
 
 def test_a_difference_of_means_is_the_paired_t_test(random_generator):
@@ -110,10 +112,10 @@ def test_two_models_whose_samples_overlap_keep_the_covariance(random_generator):
 def test_equal_statistics_are_equal_and_not_undefined(random_generator):
     found = paired_statistic_test(mean_of([1.0, 2.0, 4.0]), mean_of([1.0, 2.0, 4.0]))
     assert (found.statistic, found.pvalue) == (0.0, 1.0)
-    assert "the two agree on every instance" in found.note
+    assert "the two agree on every instance" in said(found)
     shifted = paired_statistic_test(mean_of([1.0, 2.0, 4.0]), mean_of([2.0, 3.0, 5.0]))
     assert np.isnan(shifted.pvalue)
-    assert "does not vary over the instances" in shifted.note
+    assert "does not vary over the instances" in said(shifted)
 
 
 def test_many_are_the_pairs_adjusted(random_generator):

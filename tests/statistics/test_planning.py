@@ -8,8 +8,10 @@ import re
 import numpy as np
 import pytest
 from scipy import integrate, special, stats
+from tests.notes import said, texts
 
 from uqassay.errors import InputError
+from uqassay.notes import Note
 from uqassay.statistics.correlation import kendall_tau_influence
 from uqassay.statistics.delong import auc_estimate, auc_linearised
 from uqassay.statistics.linearised import Linearised, linearised_estimate
@@ -59,9 +61,9 @@ def test_width_falls_with_n_and_grows_with_the_level():
 
 
 def test_notes_say_where_few_errors_are_to_be_expected():
-    assert plan_auc(0.9, 0.01, n=1000).note == "only 10 errors to expect: the interval is rough"
-    assert plan_auc(0.9, 0.99, n=1000).note == "only 10 instances without error to expect: the interval is rough"
-    assert plan_auc(0.9, 0.5, n=1000).note == ""
+    assert texts(plan_auc(0.9, 0.01, n=1000)) == ["only 10 errors to expect: the interval is rough"]
+    assert texts(plan_auc(0.9, 0.99, n=1000)) == ["only 10 instances without error to expect: the interval is rough"]
+    assert texts(plan_auc(0.9, 0.5, n=1000)) == []
 
 
 # --------------------------------------------------------------------------------------------------------- pilots
@@ -80,7 +82,7 @@ def test_large_pilot_agrees_with_the_model_it_comes_from(random_generator):
     assert plan_auc_from_pilot(e, s, width=0.05).n == pytest.approx(stated.n, rel=0.03)
     generic = plan_from_pilot(auc_linearised(e, s, None), width=0.05)
     assert generic.n == pytest.approx(stated.n, rel=0.03)
-    assert pilot.note.startswith("from a pilot with ")
+    assert said(pilot).startswith("from a pilot with ")
 
 
 def test_pilot_at_its_own_size_gives_its_own_interval(random_generator):
@@ -117,7 +119,7 @@ def test_pilot_with_groups_plans_for_such_groups(random_generator):
     alone = plan_from_pilot(tau, width=0.05, scale="identity")
     grouped = plan_from_pilot(tau, width=0.05, scale="identity", groups=groups)
     assert grouped.n > 1.5 * alone.n
-    assert grouped.note == "from a pilot of 400 instances in 100 groups, 4 each"
+    assert texts(grouped) == ["from a pilot of 400 instances in 100 groups, 4 each"]
     expected = linearised_estimate(tau, groups=groups)
     assert plan_from_pilot(tau, n=400, scale="identity", groups=groups).width == pytest.approx(
         expected.high - expected.low
@@ -127,7 +129,7 @@ def test_pilot_with_groups_plans_for_such_groups(random_generator):
 # -------------------------------------------------------------------------------------------------------- refusals
 
 NO_VARIANCE = Linearised(0.5, np.zeros(9))
-UNDEFINED = Linearised(np.nan, np.zeros(9), note="x is constant")
+UNDEFINED = Linearised(np.nan, np.zeros(9), notes=(Note("undefined", "x is constant"),))
 SIMPLE = Linearised(1.5, np.linspace(-1, 1, 9))
 
 

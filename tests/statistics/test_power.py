@@ -5,6 +5,7 @@ import re
 import numpy as np
 import pytest
 from scipy import special
+from tests.notes import said
 
 from uqassay.errors import InputError
 from uqassay.statistics.delong import auc_linearised
@@ -35,7 +36,7 @@ def test_power_grows_with_n_and_with_the_correlation():
     assert powers[0] < 0.2 < 0.99 < powers[-1]
     by_correlation = [plan_auc_difference(0.85, 0.8, 0.1, correlation=r, power=0.8).n for r in (-0.5, 0.0, 0.5, 0.9)]
     assert by_correlation == sorted(by_correlation, reverse=True)
-    assert plan_auc_difference(0.9, 0.8, 0.01, correlation=0, n=1000).note.startswith("only 10 errors to expect")
+    assert said(plan_auc_difference(0.9, 0.8, 0.01, correlation=0, n=1000)).startswith("only 10 errors to expect")
 
 
 @pytest.mark.parametrize("power", [0.3, 0.8, 0.99])

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from scipy.stats import binomtest
+from tests.notes import texts
 from tests.refusals import refuses
 
 from uqassay.statistics import mean_estimate, proportion_estimate
@@ -57,7 +58,7 @@ def test_runs_widen_the_interval(random_generator):
 
 def test_edges_are_said():
     assert np.isnan(proportion_estimate([1.0]).low)
-    assert proportion_estimate([1.0]).note == "1 instance: no interval"
+    assert texts(proportion_estimate([1.0])) == ["1 instance: no interval"]
     perfect = proportion_estimate([1, 1, 1, 1], groups=[0, 0, 1, 1])
     assert perfect.high == 1.0
     assert perfect.low < proportion_estimate([1, 1, 1, 1]).low

@@ -4,6 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from tests.notes import said
 from tests.refusals import refuses
 
 from uqassay.errors import InputError
@@ -52,7 +53,7 @@ def test_a_weight_that_dominates_gives_a_wide_interval(greatest, grouped):
 
 def test_weights_that_are_lost_in_the_sum_are_as_if_absent():
     found = mean_estimate([1.0, 2.0, 3.0], sample_weight=[1e300, 1.0, 1.0])
-    assert (found, found.n, found.note) == (1.0, 1, "1 instance: no interval")
+    assert (found, found.n, said(found)) == (1.0, 1, "1 instance: no interval")
     assert scaled_weights([1e300, 2e300, 1.0], 3).tolist() == [0.5, 1.0, 0.0]
 
 

@@ -8,6 +8,7 @@ import sys
 import numpy as np
 import pytest
 from scipy import special, stats
+from tests.notes import said, texts
 from tests.refusals import refuses
 
 from uqassay.errors import InputError
@@ -94,8 +95,8 @@ def test_groups_that_cross_strata_are_drawn_among_their_like():
         counts = weights[::2]
         assert [counts[:3].sum(), counts[3:7].sum(), counts[7:].sum()] == [3, 4, 2]
         assert (weights[::2] == weights[1::2]).all()
-    note = bootstrap_estimate(mean_of(np.arange(18.0)), 18, groups=groups, strata=strata, n_draws=50).note
-    assert note == "9 groups; 3 strata"
+    note = said(bootstrap_estimate(mean_of(np.arange(18.0)), 18, groups=groups, strata=strata, n_draws=50))
+    assert note == "9 groups | 3 strata"
 
 
 @pytest.mark.parametrize("options", [{}, {"strata": [0, 1] * 10}, {"scheme": "poisson"}, {"groups": [0, 1, 2, 3] * 5}])
@@ -179,31 +180,31 @@ def test_metrics_of_the_library_can_be_resampled(random_generator):
 def test_undefined_draws_are_counted():
     e, s = np.array([1] + [1] + [0] * 8), np.array([3.0, 0.5, 1, 2, 4, 0, 1, 2, 0.7, 0.2])
     found = bootstrap_estimate(auc_of(e, s), 10, n_draws=2000)
-    missing = int(found.note.split()[2])
-    assert found.note == f"undefined in {missing} of 2000 draws, which are left out"
+    missing = int(said(found).split()[2])
+    assert said(found) == f"undefined in {missing} of 2000 draws, which are left out"
     assert abs(missing / 2000 - 0.8**10) < 0.03
-    assert bootstrap_estimate(auc_of(e, s), 10, strata=e, n_draws=2000).note == "2 strata"
+    assert texts(bootstrap_estimate(auc_of(e, s), 10, strata=e, n_draws=2000)) == ["2 strata"]
 
 
 def test_no_interval_says_why():
     e = np.array([0, 0, 0, 1, 1])
     perfect = bootstrap_estimate(auc_of(e, e), 5, strata=e, n_draws=100)
-    assert (float(perfect), perfect.note) == (1.0, "2 strata; all draws are equal: no interval")
+    assert (float(perfect), said(perfect)) == (1.0, "2 strata | all draws are equal: no interval")
     assert np.isnan(perfect.low)
-    assert bootstrap_estimate(auc_of([0, 0], [1, 2]), 2).note == "nan on the sample: no interval"
-    assert bootstrap_estimate(lambda w: np.inf, 2).note == "inf on the sample: no interval"
-    assert bootstrap_estimate(mean_of(np.ones(1)), 1).note == "1 instance: no interval"
-    assert bootstrap_estimate(mean_of(np.ones(3)), 3, groups=[1, 1, 1]).note == "1 group; 1 group: no interval"
+    assert texts(bootstrap_estimate(auc_of([0, 0], [1, 2]), 2)) == ["nan on the sample: no interval"]
+    assert texts(bootstrap_estimate(lambda w: np.inf, 2)) == ["inf on the sample: no interval"]
+    assert texts(bootstrap_estimate(mean_of(np.ones(1)), 1)) == ["1 instance: no interval"]
+    assert texts(bootstrap_estimate(mean_of(np.ones(3)), 3, groups=[1, 1, 1])) == ["1 group", "1 group: no interval"]
     lonely = bootstrap_estimate(auc_of([1, 0, 0, 0], [2, 1, 3, 0]), 4, strata=[1, 0, 0, 0], n_draws=500)
-    assert lonely.note == "2 strata, 1 of a single unit"
+    assert texts(lonely) == ["2 strata, 1 of a single unit"]
     assert lonely.low < lonely < lonely.high
     single = bootstrap_estimate(auc_of([1, 0, 0, 0], [2, 1, 3, 0]), 4, n_draws=500)
-    assert single.note.endswith("not finite without one unit: no interval")
+    assert said(single).endswith("not finite without one unit: no interval")
     only_whole = bootstrap_estimate(lambda w: 1.0 if (w == 1).all() else np.nan, 30, n_draws=50)
-    assert "undefined in 50 of 50 draws" in only_whole.note
-    assert "no draw is defined" in only_whole.note
+    assert "undefined in 50 of 50 draws" in said(only_whole)
+    assert "no draw is defined" in said(only_whole)
     one_sided = bootstrap_estimate(lambda w: float((w == 1).all()) + 1e-9 * w[0], 9, n_draws=100)
-    assert one_sided.note == "all draws on one side: no interval"
+    assert texts(one_sided) == ["all draws on one side: no interval"]
 
 
 @pytest.mark.parametrize(
@@ -319,9 +320,9 @@ def test_infinite_draws_are_counted_and_kept(method):
     )
     assert 0 < found.low < found
     assert found.high == np.inf
-    assert found.note.startswith("infinite in ")
+    assert said(found).startswith("infinite in ")
     both = bootstrap_estimate(
         lambda w: np.inf if w[0] == 0 else -np.inf if w[1] == 0 else float(w[4]), 5, n_draws=200, method="bca"
     )
     assert np.isnan(both.low)
-    assert both.note.endswith("not finite without one unit: no interval")
+    assert said(both).endswith("not finite without one unit: no interval")

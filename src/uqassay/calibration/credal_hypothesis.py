@@ -28,9 +28,10 @@ from uqassay.calibration.paper_code import paper_code_measure
 from uqassay.calibration.parts import check_search, hard_labels
 from uqassay.calibration.shared_members import shared_members
 from uqassay.calibration.simplex_search import QUICK, THOROUGH, SimplexSearch
-from uqassay.calibration.single_hypothesis import undefined_note
+from uqassay.calibration.single_hypothesis import undefined_notes
 from uqassay.errors import InputError
 from uqassay.metrics.calibration.measures import CalibrationMeasure, calibration_measure
+from uqassay.notes import Note
 from uqassay.statistics.samples import check_choice, check_draws
 
 __all__ = ["CredalCalibrationTest", "credal_calibration_test"]
@@ -55,7 +56,7 @@ class CredalCalibrationTest:
     statistic : float
         Least value of the measure over all mixtures, for the labels that came.
     pvalue : float
-        Small where no mixture is calibrated; nan where it is undefined, see `note`.
+        Small where no mixture is calibrated; nan where it is undefined, see `notes`.
     weights : array (M,)
         The λ of that least value.
     null : array (D,)
@@ -73,7 +74,7 @@ class CredalCalibrationTest:
         Mixtures judged by all searches.
     width : float
         Mean over instances and classes of the upper minus the lower probability of the credal set.
-    note : str
+    notes : tuple of Note
         What limits the result.
     """
 
@@ -92,7 +93,7 @@ class CredalCalibrationTest:
     search_spread: float
     evaluations: int
     width: float
-    note: str = ""
+    notes: tuple[Note, ...] = ()
 
     @property
     def n_draws(self) -> int:
@@ -163,7 +164,7 @@ class CredalCalibrationTest:
             "search_spread": plain_number(self.search_spread),
             "evaluations": self.evaluations,
             "width": self.width,
-            "note": self.note,
+            "notes": [note.to_dict() for note in self.notes],
         }
 
     @property
@@ -267,13 +268,13 @@ def credal_calibration_test(
             found = random_null(labels, shared, chosen, n_draws, resample, search or THOROUGH, generator)
         else:
             found = minimised_null(labels, shared, chosen, null, n_draws, search or QUICK, generator)
-    notes = [undefined_note(found.statistic, found.pvalue, n), *shared.notes]
+    notes = [*undefined_notes(found.statistic, found.pvalue, n), *shared.notes]
     if found.spread > UNSETTLED:
         apart = f"by {found.spread:.3g} standard deviations of the null"
-        notes.append(
-            f"independent searches for the least value differ {apart if math.isfinite(found.spread) else 'without a scale'}, "
-            "which costs power; search=PATIENT settles more"
-        )
+        apart = apart if math.isfinite(found.spread) else "without a scale"
+        text = f"independent searches for the least value differ {apart}, which costs power"
+        notes.append(Note("not-settled", text, {"spread": found.spread}))
+        notes.append(Note("option", "search=PATIENT settles more"))
     return CredalCalibrationTest(
         measure=chosen.name,
         notion=chosen.notion,
@@ -290,7 +291,7 @@ def credal_calibration_test(
         search_spread=found.spread,
         evaluations=found.evaluations,
         width=shared.width,
-        note="; ".join(filter(None, notes)),
+        notes=tuple(notes),
     )
 
 

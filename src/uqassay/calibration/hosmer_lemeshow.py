@@ -11,6 +11,7 @@ from uqassay.errors import InputError
 from uqassay.metrics.calibration.bins import CalibrationBins, check_bins
 from uqassay.metrics.calibration.hosmer_lemeshow import Bins, Labels, bins_of_events, statistic_of_bins
 from uqassay.metrics.calibration.inputs import calibration_batch
+from uqassay.notes import Note
 from uqassay.statistics.samples import check_choice
 
 __all__ = ["HosmerLemeshowTest", "hosmer_lemeshow_test"]
@@ -34,7 +35,7 @@ class HosmerLemeshowTest:
         Bins asked for.
     bins : {"classwise", "common"}
     fitted : bool
-    note : str
+    notes : tuple of Note
         How the degrees of freedom were counted, bins with an event of probability 0, expected counts that are too small.
     """
 
@@ -44,7 +45,7 @@ class HosmerLemeshowTest:
     n_bins: int
     bins: Bins
     fitted: bool
-    note: str
+    notes: tuple[Note, ...]
 
 
 def hosmer_lemeshow_test(
@@ -89,7 +90,7 @@ def hosmer_lemeshow_test(
     ==========  ===================  ==================  =================  ================
 
     The statistic's mean is Σ (1 − Σ p² / Σ p) over bins and classes, which falls below the degrees of freedom where
-    probabilities in a bin differ much. Small expected counts make its upper tail heavier; the note tells how many are
+    probabilities in a bin differ much. Small expected counts make its upper tail heavier; a note tells how many are
     below 1. Labels drawn from the probabilities give a null distribution without either flaw.
 
     Examples
@@ -98,7 +99,7 @@ def hosmer_lemeshow_test(
     >>> probs = rng.dirichlet([1, 1, 1], 600)
     >>> labels = (rng.random((600, 1)) > probs.cumsum(axis=1)).sum(axis=1)
     >>> test = hosmer_lemeshow_test(labels, probs)
-    >>> test.degrees_of_freedom, test.note
+    >>> test.degrees_of_freedom, test.notes[0].text
     (10, 'held-out data: (K − 1) B degrees of freedom')
     """
     check_bins(n_bins, "mass")
@@ -135,22 +136,24 @@ def hosmer_lemeshow_test(
     statistic = float(statistic_of_bins(counted, labels, "counts"))
     pvalue = float(gammaincc(freedom / 2, statistic / 2)) if np.isfinite(statistic) else 0.0
     return HosmerLemeshowTest(
-        statistic, pvalue, freedom, int(n_bins), bins, bool(fitted), _note(counted, labels, bool(fitted), filled)
+        statistic, pvalue, freedom, int(n_bins), bins, bool(fitted), _notes(counted, labels, bool(fitted), filled)
     )
 
 
-def _note(bins: CalibrationBins, labels: Labels, fitted: bool, filled: int) -> str:
-    notes = ["fitted to these instances: (K − 1) (B − 2)" if fitted else "held-out data: (K − 1) B"]
-    notes[0] += " degrees of freedom"
+def _notes(bins: CalibrationBins, labels: Labels, fitted: bool, filled: int) -> tuple[Note, ...]:
+    freedom = "fitted to these instances: (K − 1) (B − 2)" if fitted else "held-out data: (K − 1) B"
+    freedom += " degrees of freedom"
     if filled < bins.n_bins:
-        notes[0] += f" with {filled} of {bins.n_bins} bins that have instances"
+        freedom += f" with {filled} of {bins.n_bins} bins that have instances"
+    notes = [Note("method", freedom)]
     impossible = (bins.expected == 0) & (bins.observed(labels) > 0)
     if impossible.any():
         k, b = np.argwhere(impossible)[0].tolist()
-        notes.append(f"class {k} happened in bin {b}, where all its probabilities are 0: the statistic is infinite")
+        text = f"class {k} happened in bin {b}, where all its probabilities are 0: the statistic is infinite"
+        notes.append(Note("infinite", text, {"class": k, "bin": b}))
     few = (bins.size > 0) & (bins.expected < FEW_EXPECTED)
     if few.any():
-        notes.append(
-            f"{int(few.sum())} of {int((bins.size > 0).sum())} expected counts are below {FEW_EXPECTED:g}: a rough p-value"
-        )
-    return "; ".join(notes)
+        of = int((bins.size > 0).sum())
+        text = f"{int(few.sum())} of {of} expected counts are below {FEW_EXPECTED:g}: a rough p-value"
+        notes.append(Note("few", text, {"count": int(few.sum())}))
+    return tuple(notes)

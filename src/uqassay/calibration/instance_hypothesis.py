@@ -12,8 +12,9 @@ from uqassay._array import generator as as_generator
 from uqassay.calibration.instance_weights import InstanceWeights, WeightModel, feature_array
 from uqassay.calibration.monte_carlo import CALIBRATED, check_alpha, labels_from, monte_carlo_pvalue, pvalue_text
 from uqassay.calibration.parts import groups_of, hard_labels, member_array, two_parts
-from uqassay.calibration.single_hypothesis import undefined_note
+from uqassay.calibration.single_hypothesis import undefined_notes
 from uqassay.metrics.calibration.measures import CalibrationMeasure, calibration_measure
+from uqassay.notes import Note, reason
 from uqassay.statistics.samples import check_choice, check_draws
 
 __all__ = ["InstanceDependentCalibrationTest", "instance_dependent_calibration_test"]
@@ -47,7 +48,7 @@ class InstanceDependentCalibrationTest:
         What was learnt on the training part.
     training_rows, test_rows : int arrays
         The two parts.
-    note : str
+    notes : tuple of Note
         What limits the result.
     """
 
@@ -62,7 +63,7 @@ class InstanceDependentCalibrationTest:
     estimator: InstanceWeights
     training_rows: Rows
     test_rows: Rows
-    note: str = ""
+    notes: tuple[Note, ...] = ()
 
     def reject(self, alpha: float = 0.05) -> bool:
         """Whether no λ(x) of this model is found to be calibrated, at this level; an undefined p-value rejects nothing.
@@ -79,7 +80,7 @@ class InstanceDependentCalibrationTest:
         """The result in plain words."""
         what, p = CALIBRATED.get(self.notion, self.notion), pvalue_text(self.pvalue)
         if math.isnan(self.pvalue):
-            return f"Whether the combination with learnt weights is {what} is undefined: {self.note}."
+            return f"Whether the combination with learnt weights is {what} is undefined: {reason(self.notes)}."
         if 1 / (len(self.null) + 1) > alpha + 1e-12:
             return f"{len(self.null)} draws are too few to tell at this level whether the combination is {what} ({p})."
         if not self.reject(alpha):
@@ -220,7 +221,7 @@ def instance_dependent_calibration_test(
         estimator=estimator,
         training_rows=first,
         test_rows=rest,
-        note=undefined_note(statistic, pvalue, len(rest)),
+        notes=undefined_notes(statistic, pvalue, len(rest)),
     )
 
 

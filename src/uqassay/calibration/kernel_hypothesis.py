@@ -20,6 +20,7 @@ from uqassay.metrics.calibration.kernel_error import (
     kernel_calibration_error,
 )
 from uqassay.metrics.calibration.kernels import Bandwidth, Kernel, SettledKernel, settle_kernel
+from uqassay.notes import Note
 from uqassay.statistics.estimate import Estimate, mean_estimate
 from uqassay.statistics.samples import check_choice, check_draws, check_level, is_number
 
@@ -28,9 +29,12 @@ __all__ = ["KernelCalibrationTest", "kernel_calibration_estimate", "skce_pvalue"
 Floats = NDArray[np.float64]
 Method = Literal["asymptotic", "bound"]
 
+Notes = tuple[Note, ...]
+
 LARGEST_TERM = 2.0  # |k (p − e_y) · (p′ − e_y′)| ≤ √2 √2 for kernels up to 1
 TILE_BYTES = 2**21
 ROUNDING = 1e-12
+UPPER_BOUND = (Note("method", "upper bound of the p-value"),)
 
 
 @final
@@ -47,7 +51,7 @@ class KernelCalibrationTest:
     estimator, method : str
     n : int
         Number of instances.
-    note : str
+    notes : tuple of Note
         Why something is nan, or how the p-value was found.
     n_draws : int
         Draws of signs; 0 where the p-value needs none.
@@ -58,7 +62,7 @@ class KernelCalibrationTest:
     estimator: str
     method: str
     n: int
-    note: str
+    notes: tuple[Note, ...]
     n_draws: int = 0
 
     @property
@@ -212,15 +216,15 @@ def skce_pvalue(
         size = 2 if estimator == "linear" else size or default_block_size(len(p))
         terms = block_terms(labels, p, settled, size)
         statistic = float(terms.mean()) if terms.size else float("nan")
-        pvalue, note = _from_terms(terms) if method == "asymptotic" else _bound(statistic, len(terms) * (size // 2))
+        pvalue, notes = _from_terms(terms) if method == "asymptotic" else _bound(statistic, len(terms) * (size // 2))
     elif method == "asymptotic":
-        statistic, pvalue, note = _wild(labels, p, settled, estimator == "biased", n_draws, generator(rng))
+        statistic, pvalue, notes = _wild(labels, p, settled, estimator == "biased", n_draws, generator(rng))
     else:
         statistic = float(
             np.asarray(kernel_calibration_error(labels, p, estimator=estimator, kernel=kernel, bandwidth=bandwidth))
         )
-        pvalue, note = _bound_biased(statistic, len(p)) if estimator == "biased" else _bound(statistic, len(p) // 2)
-    return KernelCalibrationTest(statistic, pvalue, estimator, method, len(p), note, n_signs)
+        pvalue, notes = _bound_biased(statistic, len(p)) if estimator == "biased" else _bound(statistic, len(p) // 2)
+    return KernelCalibrationTest(statistic, pvalue, estimator, method, len(p), notes, n_signs)
 
 
 def kernel_calibration_estimate(
@@ -299,45 +303,48 @@ def kernel_calibration_estimate(
     size = cast(int, checked_block_size(block_size, "block", len(p)))
     terms = block_terms(labels, p, settle_kernel(kernel, bandwidth, p), size)
     if len(terms) == 0:
-        note = "fewer than two instances: no pair"
-        return Estimate(np.nan, low=np.nan, high=np.nan, level=level, n=0, method="student-t", note=note)
+        notes = [Note("undefined", "fewer than two instances: no pair")]
+        return Estimate(np.nan, low=np.nan, high=np.nan, level=level, n=0, method="student-t", notes=notes)
     return mean_estimate(terms, level=level)
 
 
 # -- helpers ----------------------------------------------------------------------------------------------------------
 
 
-def _from_terms(terms: Floats) -> tuple[float, str]:
+def _from_terms(terms: Floats) -> tuple[float, Notes]:
     """p-value of the mean of independent terms."""
     m = len(terms)
     if m < 2:
-        return float("nan"), f"{m} independent term{'' if m == 1 else 's'}: no p-value"
+        return float("nan"), (Note("no-test", f"{m} independent term{'' if m == 1 else 's'}: no p-value"),)
     mean, spread = float(terms.mean()), float(terms.std(ddof=1))
     if spread <= ROUNDING * float(np.abs(terms).max()):
-        return (1.0, "all terms are equal") if mean <= 0 else (float("nan"), "all terms are equal: no p-value")
-    return float(special.ndtr(-mean * m**0.5 / spread)), f"central limit theorem over {m} terms"
+        if mean <= 0:
+            return 1.0, (Note("no-width", "all terms are equal"),)
+        return float("nan"), (Note("no-test", "all terms are equal: no p-value"),)
+    method = Note("method", f"central limit theorem over {m} terms")
+    return float(special.ndtr(-mean * m**0.5 / spread)), (method,)
 
 
-def _bound(statistic: float, n_pairs: int) -> tuple[float, str]:
+def _bound(statistic: float, n_pairs: int) -> tuple[float, Notes]:
     """Hoeffding's inequality for the mean of pairs between −2 and 2."""
     if n_pairs == 0:
-        return float("nan"), "no pair: no p-value"
+        return float("nan"), (Note("no-test", "no pair: no p-value"),)
     exponent = n_pairs * max(statistic, 0.0) ** 2 / (2 * LARGEST_TERM**2)
-    return float(np.exp(-exponent)), "upper bound of the p-value"
+    return float(np.exp(-exponent)), UPPER_BOUND
 
 
-def _bound_biased(statistic: float, n: int) -> tuple[float, str]:
+def _bound_biased(statistic: float, n: int) -> tuple[float, Notes]:
     excess = max(0.0, (n * max(statistic, 0.0) / LARGEST_TERM) ** 0.5 - 1.0)
-    return float(np.exp(-(excess**2) / 2)), "upper bound of the p-value"
+    return float(np.exp(-(excess**2) / 2)), UPPER_BOUND
 
 
 def _wild(
     labels: Labels, probs: Floats, kernel: SettledKernel, biased: bool, n_draws: int, rng: np.random.Generator
-) -> tuple[float, float, str]:
-    """Statistic, p-value and note from Σ_{i≠j} s_i s_j h_ij for random signs s, walked over in tiles of pairs."""
+) -> tuple[float, float, Notes]:
+    """Statistic, p-value and notes from Σ_{i≠j} s_i s_j h_ij for random signs s, walked over in tiles of pairs."""
     n, k = probs.shape
     if n < 2 and not biased:
-        return float("nan"), float("nan"), "a single instance: no pair"
+        return float("nan"), float("nan"), (Note("undefined", "a single instance: no pair"),)
     errors = probs.copy()
     errors[np.arange(n), labels] -= 1.0
     signs = rng.integers(0, 2, (n, n_draws), dtype=np.int8) * 2.0 - 1.0
@@ -354,4 +361,4 @@ def _wild(
         drawn += np.einsum("rd,rd->d", signs[part], h @ signs[part.start :])
     pvalue = (1 + int((drawn >= off - ROUNDING * size).sum())) / (n_draws + 1)
     statistic = (off + diagonal) / n**2 if biased else off / (n * (n - 1))
-    return statistic, pvalue, f"wild bootstrap, {n_draws} draws"
+    return statistic, pvalue, (Note("method", f"wild bootstrap, {n_draws} draws"),)

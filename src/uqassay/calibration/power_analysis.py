@@ -14,6 +14,7 @@ from uqassay.calibration.power_simulation import Alternative, PowerSimulation, f
 from uqassay.calibration.simplex_search import SimplexSearch
 from uqassay.errors import InputError
 from uqassay.metrics.calibration.measures import CalibrationMeasure, calibration_measure
+from uqassay.notes import Note, has_note
 from uqassay.statistics import Estimate
 from uqassay.statistics._planning import check_inside
 from uqassay.statistics.samples import check_draws
@@ -65,7 +66,7 @@ class CalibrationSampleSize:
     Attributes
     ----------
     n : float
-        A whole number of instances; nan where the power is not reached, see `note`.
+        A whole number of instances; nan where the power is not reached, see `notes`.
     n_low, n_high : float
         95 % interval of the n that has exactly the wanted power, for the error of the simulation.
     power : Estimate
@@ -77,7 +78,7 @@ class CalibrationSampleSize:
     measure : str
     alpha : float
     alternative : str
-    note : str
+    notes : tuple of Note
     """
 
     n: float
@@ -89,7 +90,7 @@ class CalibrationSampleSize:
     measure: str
     alpha: float
     alternative: str
-    note: str = ""
+    notes: tuple[Note, ...] = ()
 
 
 def calibration_power(
@@ -227,10 +228,12 @@ def required_instances(
         )
     check_whole(largest, "largest", least=SMALLEST, remedy="pass 50000, say")
     few, largest = min(FEW_SAMPLES, n_samples), int(largest)
-    note, interval = "", (np.nan, np.nan)
+    notes: tuple[Note, ...] = ()
+    interval = (np.nan, np.nan)
     if not _passed(simulation, power, few, largest):
         simulation.add(largest, n_samples)
-        return _result(simulation, power, largest, interval, f"the power is not reached with {largest} instances")
+        why = Note("undefined", f"the power is not reached with {largest} instances", {"largest": largest})
+        return _result(simulation, power, largest, interval, (why,))
     for _ in range(ROUNDS):
         simulation.add(_crossing(simulation, power, largest)[0], few)
     for _ in range(SETTLING):
@@ -240,12 +243,12 @@ def required_instances(
         if found.low <= power <= found.high:
             break
     else:
-        note = "the power simulated at n differs from the wanted one by more than chance"
+        notes = (Note("not-settled", "the power simulated at n differs from the wanted one by more than chance"),)
     if n == SMALLEST:
-        note = f"fewer than {SMALLEST} instances were not tried"
+        notes = (Note("one-sided", f"fewer than {SMALLEST} instances were not tried"),)
     else:
         interval = _crossing(simulation, power, largest)[1]
-    return _result(simulation, power, n, interval, note)
+    return _result(simulation, power, n, interval, notes)
 
 
 def _passed(simulation: PowerSimulation, power: float, n_samples: int, largest: int) -> bool:
@@ -295,12 +298,12 @@ def _at(simulation: PowerSimulation, n: int) -> CalibrationPower:
 
 
 def _result(
-    simulation: PowerSimulation, wanted: float, n: int, interval: tuple[float, float], note: str
+    simulation: PowerSimulation, wanted: float, n: int, interval: tuple[float, float], notes: tuple[Note, ...]
 ) -> CalibrationSampleSize:
     """Everything that was tried, and the size found; the n of a power that is not reached is nan."""
     tried = tuple(_at(simulation, size) for size in sorted(simulation.pvalues))
     return CalibrationSampleSize(
-        n=np.nan if note.startswith("the power is not reached") else n,
+        n=np.nan if has_note(notes, "undefined") else n,
         n_low=interval[0],
         n_high=interval[1],
         power=simulation.power(n),
@@ -309,5 +312,5 @@ def _result(
         measure=simulation.measure.name,
         alpha=simulation.alpha,
         alternative=simulation.sentence,
-        note=note,
+        notes=notes,
     )

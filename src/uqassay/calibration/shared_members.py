@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from uqassay._array import as_numeric
 from uqassay.credal.vertices import outermost_permutations, permutation_vertices
 from uqassay.errors import InputError
+from uqassay.notes import Note
 from uqassay.predictions import Intervals, Masses, Members, Point, Vertices
 from uqassay.predictions.base import Prediction, not_negative
 from uqassay.predictions.drawn import Drawn
@@ -18,6 +19,7 @@ __all__ = ["SharedMembers", "interval_vertices", "point_probs", "shared_members"
 
 Floats = NDArray[np.float64]
 
+IN_GROUPS = Note("assumption", "labels are drawn independently, so dependence within groups is not accounted for")
 OFF = 5e-7  # further than this from 1, a sum is that of a coarser precision than the double one
 
 
@@ -33,14 +35,14 @@ class SharedMembers:
         "members" or "vertices".
     width : float
         Mean over instances and classes of upper minus lower probability of the credal set.
-    notes : tuple of str
+    notes : tuple of Note
         What limits the test on this kind of prediction.
     """
 
     probs: Floats
     noun: str
     width: float
-    notes: tuple[str, ...]
+    notes: tuple[Note, ...]
 
 
 def shared_members(members: Any) -> SharedMembers:
@@ -65,13 +67,14 @@ def shared_members(members: Any) -> SharedMembers:
         members = Members(members)
     notes = []
     if members.groups is not None:
-        notes.append("labels are drawn independently, so dependence within groups is not accounted for")
+        notes.append(IN_GROUPS)
     match members:
         case Point() | Members() | Vertices():
             probs, noun = not_negative(members.hull_points()), "members"
             if isinstance(members, Vertices):
                 noun = "vertices"
-                notes.append("vertex m of every instance is mixed with one weight, so m must mean the same everywhere")
+                shared = "vertex m of every instance is mixed with one weight, so m must mean the same everywhere"
+                notes.append(Note("assumption", shared))
         case Intervals():
             probs, noun = interval_vertices(*members.bounds()), "vertices"
         case Masses():
@@ -87,9 +90,10 @@ def shared_members(members: Any) -> SharedMembers:
                 code="mismatch",
             )
     if noun == "vertices" and not isinstance(members, Vertices):
-        notes.append(
+        outermost = (
             "only mixtures of the 2K vertices that take one class first or last, alike in every instance, are tested"
         )
+        notes.append(Note("assumption", outermost))
     probs = _summing_to_one(probs)
     width = 0.0 if probs.shape[1] == 1 else float(np.ptp(probs, axis=1).mean())
     return SharedMembers(probs, noun, width, tuple(notes))

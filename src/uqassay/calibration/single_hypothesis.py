@@ -27,6 +27,7 @@ from uqassay.errors import InputError
 from uqassay.metrics.calibration.hosmer_lemeshow import PrepareHosmerLemeshow
 from uqassay.metrics.calibration.kernel_error import PrepareKernel
 from uqassay.metrics.calibration.measures import CalibrationMeasure, calibration_measure
+from uqassay.notes import Note, reason
 from uqassay.statistics.samples import check_choice, check_draws
 
 __all__ = ["CalibrationTest", "calibration_test"]
@@ -47,12 +48,12 @@ class CalibrationTest:
     statistic : float
         The measure for the labels that came.
     pvalue : float
-        Small where the classifier is not calibrated; nan where it is undefined, see `note`.
+        Small where the classifier is not calibrated; nan where it is undefined, see `notes`.
     null : array (D,)
         The measure for labels drawn from the probabilities; empty for an asymptotic test.
     method : {"resampled", "asymptotic"}
     n_instances, n_classes : int
-    note : str
+    notes : tuple of Note
         What limits the result.
     n_draws : int
         Number of draws: of labels D, or of signs in the asymptotic test of "skce-uq" and "skce-biased"; 0 in the others.
@@ -66,7 +67,7 @@ class CalibrationTest:
     method: str
     n_instances: int
     n_classes: int
-    note: str
+    notes: tuple[Note, ...]
     n_draws: int
 
     @property
@@ -93,7 +94,7 @@ class CalibrationTest:
         """The result in plain words."""
         what, p = CALIBRATED.get(self.notion, self.notion), pvalue_text(self.pvalue)
         if math.isnan(self.pvalue):
-            return f"Whether the classifier is {what} is undefined: {self.note}."
+            return f"Whether the classifier is {what} is undefined: {reason(self.notes)}."
         if self.smallest_pvalue > alpha + 1e-12:
             return f"{self.n_draws} draws are too few to tell at this level whether the classifier is {what} ({p})."
         if self.reject(alpha):
@@ -113,7 +114,7 @@ class CalibrationTest:
             "n_classes": self.n_classes,
             "n_draws": self.n_draws,
             "smallest_pvalue": self.smallest_pvalue,
-            "note": self.note,
+            "notes": [note.to_dict() for note in self.notes],
         }
 
 
@@ -190,13 +191,13 @@ def calibration_test(
     n, n_classes = p.shape
     labels = hard_labels(y_true, n, n_classes)
     if method == "asymptotic":
-        statistic, pvalue, note, drawn = _asymptotic(labels, p, chosen, n_draws, rng)
+        statistic, pvalue, notes, drawn = _asymptotic(labels, p, chosen, n_draws, rng)
         null = np.empty(0)
-        return CalibrationTest(chosen.name, chosen.notion, statistic, pvalue, null, method, n, n_classes, note, drawn)
+        return CalibrationTest(chosen.name, chosen.notion, statistic, pvalue, null, method, n, n_classes, notes, drawn)
     statistic, null = statistic_and_null(labels, p, chosen, n_draws, resample, as_generator(rng))
     pvalue = monte_carlo_pvalue(statistic, null)
-    note = undefined_note(statistic, pvalue, n)
-    return CalibrationTest(chosen.name, chosen.notion, statistic, pvalue, null, method, n, n_classes, note, n_draws)
+    notes = undefined_notes(statistic, pvalue, n)
+    return CalibrationTest(chosen.name, chosen.notion, statistic, pvalue, null, method, n, n_classes, notes, n_draws)
 
 
 def statistic_and_null(
@@ -216,18 +217,19 @@ def statistic_and_null(
         return statistic, known_mixture_null(probs, measure, n_draws, generator)
 
 
-def undefined_note(statistic: float, pvalue: float, n_instances: int) -> str:
+def undefined_notes(statistic: float, pvalue: float, n_instances: int) -> tuple[Note, ...]:
     """Why a p-value is undefined; empty where it is not."""
     if not math.isnan(pvalue):
-        return ""
+        return ()
     which = "for these labels" if math.isnan(statistic) else "for some draws of labels"
-    return f"the measure is undefined {which} with {n_instances} instance{'s' if n_instances != 1 else ''}"
+    instances = f"{n_instances} instance{'s' if n_instances != 1 else ''}"
+    return (Note("undefined", f"the measure is undefined {which} with {instances}"),)
 
 
 def _asymptotic(
     labels: NDArray[np.intp], probs: Floats, measure: CalibrationMeasure, n_draws: int, rng: RandomState
-) -> tuple[float, float, str, int]:
-    """Statistic, p-value, note and draws of signs of the test without labels drawn from the probabilities."""
+) -> tuple[float, float, tuple[Note, ...], int]:
+    """Statistic, p-value, notes and draws of signs of the test without labels drawn from the probabilities."""
     match measure.prepare:  # what the measure does decides, not its name
         case PrepareKernel(estimator=estimator, kernel=kernel, bandwidth=bandwidth, block_size=size):
             signed = skce_pvalue(
@@ -240,10 +242,10 @@ def _asymptotic(
                 n_draws=n_draws,
                 rng=rng,
             )
-            return signed.statistic, signed.pvalue, signed.note, signed.n_draws
+            return signed.statistic, signed.pvalue, signed.notes, signed.n_draws
         case PrepareHosmerLemeshow(n_bins=n_bins, binning="mass", form="counts"):
             chi_squared = hosmer_lemeshow_test(labels, probs, n_bins=n_bins)
-            return chi_squared.statistic, chi_squared.pvalue, chi_squared.note, 0
+            return chi_squared.statistic, chi_squared.pvalue, chi_squared.notes, 0
     raise InputError(
         "method",
         "an asymptotic distribution is known for skce-ul, skce-uq, skce-biased and "

@@ -14,7 +14,9 @@ from uqassay.calibration.credal_hypothesis import CredalCalibrationTest, Null, c
 from uqassay.calibration.parts import Parts, check_whole, groups_of, hard_labels, member_array, two_parts
 from uqassay.errors import InputError
 from uqassay.metrics.calibration.measures import CalibrationMeasure, calibration_measure
+from uqassay.notes import Note
 from uqassay.statistics import Estimate, PairedComparison, bootstrap_weights, paired_mean_test, proportion_estimate
+from uqassay.statistics.remarks import single_unit, unit_notes
 from uqassay.statistics.samples import Units, check_level, make_units, refuse_masked
 
 __all__ = ["WeightedAverageEffect", "weighted_average_effect"]
@@ -22,7 +24,7 @@ __all__ = ["WeightedAverageEffect", "weighted_average_effect"]
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
 
-NO_WEIGHTS = "the measure is undefined on the calibration part: no weights"
+NO_WEIGHTS = (Note("undefined", "the measure is undefined on the calibration part: no weights"),)
 
 
 @final
@@ -174,7 +176,7 @@ def weighted_average_effect(
             difference=_undefined(accuracy_difference.difference),
             statistic=np.nan,
             pvalue=np.nan,
-            note=NO_WEIGHTS,
+            notes=NO_WEIGHTS,
         )
     return WeightedAverageEffect(
         test=test,
@@ -256,28 +258,29 @@ def _errors(
 
 def _estimate(value: float, draws: Floats, bounds: tuple[float, float], units: Units, level: float, n: int) -> Estimate:
     """A value with the interval that its bootstrap draws give, in the range that it can have."""
-    what = "instance" if units.codes is None else "group"
+    notes: list[Note] = []
     low = high = np.nan
     if np.isinf(value):
-        note = "the measure is infinite, as where a label had probability 0: no interval"
+        why = "the measure is infinite, as where a label had probability 0: no interval"
+        notes.append(Note("infinite", why))
     elif np.isnan(value):
-        note = "the measure is undefined or infinite: no interval"
+        notes.append(Note("undefined", "the measure is undefined or infinite: no interval"))
     elif units.n_units == 1:
-        note = f"1 {what}: no interval"
+        notes.append(single_unit(units))
     elif not np.isfinite(draws).all():
         share = f"{int((~np.isfinite(draws)).sum())} of {len(draws)} bootstrap draws"
-        note = f"the measure is infinite or undefined in {share}: no interval"
+        notes.append(Note("no-interval", f"the measure is infinite or undefined in {share}: no interval"))
     else:
-        note = "" if units.codes is None else f"{units.n_units} groups"
+        notes += unit_notes(units)
         spread = float(draws.std(ddof=1)) * (units.n_units / (units.n_units - 1)) ** 0.5
         reach = spread * float(special.stdtrit(units.n_units - 1, 0.5 + level / 2))
         low, high = min(value, max(value - reach, bounds[0])), max(value, min(value + reach, bounds[1]))
-    return Estimate(value, low=low, high=high, level=level, n=n, method="bootstrap standard error", note=note)
+    return Estimate(value, low=low, high=high, level=level, n=n, method="bootstrap standard error", notes=notes)
 
 
 def _undefined(estimate: Estimate) -> Estimate:
     return Estimate(
-        np.nan, low=np.nan, high=np.nan, level=estimate.level, n=estimate.n, method=estimate.method, note=NO_WEIGHTS
+        np.nan, low=np.nan, high=np.nan, level=estimate.level, n=estimate.n, method=estimate.method, notes=NO_WEIGHTS
     )
 
 

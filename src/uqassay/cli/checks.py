@@ -8,12 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 from uqassay.cli.text import unicode_text
 from uqassay.errors import InputError
+from uqassay.evidence.findings import finding_rows
 from uqassay.metrics.ranking.registry import RANKING_METRICS
+from uqassay.notes import reason
+from uqassay.wording import significant, tradeoff
 
 if TYPE_CHECKING:
     from uqassay.evidence import Assay
 
-__all__ = ["Check", "failures", "parse_check", "skipped"]
+__all__ = ["OF_MEASURES", "Check", "Outcome", "outcome_of", "parse_check"]
 
 _SYNTAX = re.compile(
     r"(?:(?P<model>.+):)?(?P<metric>[a-z0-9-]+)(?:@(?P<at>[^<>=@]+))?\s*(?P<comparison><=|>=|<|>)\s*"
@@ -21,6 +24,7 @@ _SYNTAX = re.compile(
 )
 OF_MEASURES = "calibration-pvalue"  # found for several calibration measures; without @ it is checked of all
 _COMPARISONS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
+DIGITS = 4  # significant ones of a value in a sentence
 
 
 @dataclass(frozen=True)
@@ -52,6 +56,29 @@ class Check:
     bound: float
 
 
+@dataclass(frozen=True)
+class Outcome:
+    """The result of a check, as sentences about models.
+
+    Attributes
+    ----------
+    left_out : tuple of str
+        Models for which the metric is undefined.
+    failed : tuple of str
+        Models for which the comparison holds.
+    unclear : tuple of str
+        Models whose interval cannot tell.
+    """
+
+    left_out: tuple[str, ...] = ()
+    failed: tuple[str, ...] = ()
+    unclear: tuple[str, ...] = ()
+
+    def sentences(self) -> tuple[str, ...]:
+        """All sentences, the gravest last."""
+        return (*self.left_out, *self.unclear, *self.failed)
+
+
 def parse_check(text: str) -> Check:
     """Read ``[MODEL:]METRIC[@λ or @SCORE]<NUMBER``, with <, <=, > or >=.
 
@@ -74,95 +101,127 @@ def parse_check(text: str) -> Check:
     at = found["at"].strip() if found and found["at"] is not None else None
     if found is None or bound is None or at == "":
         raise InputError(
-            "fail-if",
+            "--fail-if",
             "must read [MODEL:]METRIC[@λ or @SCORE] <, <=, > or >= NUMBER",
             f"got {text!r}",
             "write for example 'accuracy<0.9', 'DE:unified@0.5>0.3' or 'DE:uq-auc@total-entropy<0.8'",
-            code="undefined",
+            code="syntax",
         )
-    tradeoff = None if at is None else _number(at)
-    score = at if tradeoff is None else None
-    return Check(text.strip(), found["model"], found["metric"], tradeoff, score, found["comparison"], bound)
+    at_tradeoff = None if at is None else _number(at)
+    return Check(
+        text=text.strip(),
+        model=found["model"],
+        metric=found["metric"],
+        tradeoff=at_tradeoff,
+        score=at if at_tradeoff is None else None,
+        comparison=found["comparison"],
+        bound=bound,
+    )
 
 
-def failures(check: Check, assay: "Assay") -> list[str]:
-    """One sentence for every model of which the comparison holds.
+def outcome_of(check: Check, assay: "Assay", *, on_intervals: bool = False) -> Outcome:
+    """Which models fail a check.
 
     Parameters
     ----------
     check : Check
     assay : Assay
-
-    Returns
-    -------
-    list of str
-        Empty where the check passes.
+    on_intervals : bool
+        Compare whole intervals instead of estimates: the check fails where the comparison holds for the whole interval,
+        and cannot tell where it holds for a part of it.
 
     Raises
     ------
     InputError
-        A model or metric that the assay does not have, or a metric that is undefined: what is undefined cannot pass.
+        A model or metric that the assay does not have, or a metric that is undefined for every model that is checked.
 
     Examples
     --------
     >>> import uqassay as uq
     >>> a = uq.assay({"m": uq.Point([[0.9, 0.1], [0.1, 0.9]])}, [0, 1])
-    >>> failures(parse_check("m:log-loss>0.1"), a)
-    ['Check m:log-loss>0.1 failed: log-loss of m is 0.1054.']
-    >>> failures(parse_check("accuracy<0.3"), a)
-    []
-    """
-    holds = _COMPARISONS[check.comparison]
-    rows = [row for row in _rows(check, assay) if not math.isnan(row["estimate"])]
-    return [_sentence(check, row) for row in rows if holds(row["estimate"], check.bound)]
-
-
-def skipped(check: Check, assay: "Assay") -> list[str]:
-    """One sentence for every model that a check of any model says nothing about, with the reason.
-
-    Examples
-    --------
-    >>> import uqassay as uq
-    >>> a = uq.assay({"m": uq.Point([[0.9, 0.1], [0.9, 0.1]]), "w": uq.Point([[0.9, 0.1], [0.1, 0.9]])}, [0, 0])
-    >>> skipped(parse_check("uq-auc@margin<0.8"), a)
-    ['Check uq-auc@margin<0.8 leaves m out: no errors: undefined...']
+    >>> outcome_of(parse_check("m:log-loss>0.1"), a).failed
+    ('Check m:log-loss>0.1 failed: log-loss of m is 0.1054.',)
+    >>> outcome_of(parse_check("accuracy<0.3"), a).sentences()
+    ()
     """
     rows = _rows(check, assay)
-    reasons = {row["model"]: row["note"] for row in rows if math.isnan(row["estimate"])}
+    defined = [row for row in rows if not math.isnan(row["estimate"])]
+    holds = {True: [], False: [], None: []}  # type: dict[bool | None, list[dict[str, Any]]]
+    for row in defined:
+        holds[_holds(check, row, on_intervals=on_intervals)].append(row)
+    return Outcome(
+        left_out=tuple(_left_out(check, assay, rows)),
+        failed=tuple(f"Check {check.text} failed: {_finding(check, row)}." for row in holds[True]),
+        unclear=tuple(f"Check {check.text} cannot tell: {_finding(check, row)}." for row in holds[None]),
+    )
+
+
+# -- comparing --------------------------------------------------------------------------------------------------------
+
+
+def _holds(check: Check, row: dict[str, Any], *, on_intervals: bool) -> bool | None:
+    """Whether the comparison holds; None where an interval cannot tell. A p-value has no interval, and is compared."""
+    compare = _COMPARISONS[check.comparison]
+    if not on_intervals or check.metric == OF_MEASURES:
+        return bool(compare(row["estimate"], check.bound))
+    ends = row["low"], row["high"]
+    if any(map(math.isnan, ends)):
+        return None
+    at_ends = {bool(compare(end, check.bound)) for end in ends}
+    return at_ends.pop() if len(at_ends) == 1 else None
+
+
+def _left_out(check: Check, assay: "Assay", rows: list[dict[str, Any]]) -> list[str]:
+    """One sentence for every model that a check of any model says nothing about, with the reason."""
+    reasons = {row["model"]: reason(row["notes"]) for row in rows if math.isnan(row["estimate"])}
     if check.model is None:
         known = {row["model"] for row in rows}
         reasons |= {name: f"it has no {check.score or check.metric}" for name in assay.model_names if name not in known}
-    return [f"Check {check.text} leaves {name} out: {reason}." for name, reason in reasons.items()]
+    return [f"Check {check.text} leaves {name} out: {why}." for name, why in reasons.items()]
+
+
+def _finding(check: Check, row: dict[str, Any]) -> str:
+    """The finding that was compared, with its interval."""
+    value, low, high = (significant(row[key], DIGITS) for key in ("estimate", "low", "high"))
+    interval = ", without an interval"
+    if math.isfinite(row["low"]):
+        interval = f" ({100 * row['level']:g} % interval {low} to {high})" if row["low"] != row["high"] else ""
+    score = row["score"] if check.metric == OF_MEASURES else check.score
+    what = check.metric if score is None else f"{check.metric} of {score}"
+    return f"{what} of {row['model']} is {value}{interval}"
+
+
+# -- choosing what is compared ----------------------------------------------------------------------------------------
 
 
 def _rows(check: Check, assay: "Assay") -> list[dict[str, Any]]:
     """What the check compares, over all runs; at least one row is defined."""
     if check.model is not None and check.model not in assay.model_names:
         raise InputError(
-            "fail-if",
+            "--fail-if",
             f"{check.text!r} names the model {check.model!r}",
             f"the models are {', '.join(assay.model_names)}",
             "choose one of them",
-            code="undefined",
+            code="choice",
         )
-    rows = [row for row in assay.finding_rows() if row["run"] == "all" and row["model"] in assay.model_names]
+    rows = [row for row in finding_rows(assay) if row["run"] == "all" and row["model"] in assay.model_names]
     known = list(dict.fromkeys(row["metric"] for row in rows))
     if check.metric not in known:
         raise InputError(
-            "fail-if",
+            "--fail-if",
             f"{check.text!r} needs a metric of the findings ({', '.join(known)})",
             "",
             "choose one of them",
-            code="missing",
+            code="choice",
         )
     rows = [row for row in rows if row["metric"] == check.metric and check.model in (None, row["model"])]
     rows = _at_tradeoff(_of_score(rows, check), check)
     defined = [row for row in rows if not math.isnan(row["estimate"])]
     if not defined or (check.model is not None and len(defined) < len(rows)):
         raise InputError(
-            "fail-if",
-            f"{check.text!r} cannot be checked: {rows[0]['note']}",
-            "",
+            "--fail-if",
+            f"{check.text!r} cannot be checked",
+            reason(rows[0]["notes"]),
             "choose another metric or model",
             code="undefined",
         )
@@ -176,60 +235,50 @@ def _of_score(rows: list[dict[str, Any]], check: Check) -> list[dict[str, Any]]:
         return rows
     if check.metric not in RANKING_METRICS and check.metric != OF_MEASURES:
         if check.score is not None:
-            where = "write a number for λ" if not math.isnan(rows[0]["tradeoff"]) else "leave @ out"
             raise InputError(
-                "fail-if",
+                "--fail-if",
                 f"{check.metric} is not found for single scores",
                 f"got {check.text!r}",
-                where,
-                code="missing",
+                "write a number for λ" if not math.isnan(rows[0]["tradeoff"]) else "leave @ out",
+                code="conflict",
             )
         return rows
     if check.score not in known:
         scores = "scores" if check.metric in RANKING_METRICS else "measures"
         raise InputError(
-            "fail-if",
+            "--fail-if",
             f"{check.metric} is known for the {scores} {', '.join(known)}",
             f"got {check.text!r}",
             f"write {check.metric}@{known[0]}",
-            code="undefined",
+            code="choice",
         )
     return [row for row in rows if row["score"] == check.score]
 
 
 def _at_tradeoff(rows: list[dict[str, Any]], check: Check) -> list[dict[str, Any]]:
+    """Rows at the λ asked for, where a metric depends on λ."""
     known = list(dict.fromkeys(row["tradeoff"] for row in rows))
     if math.isnan(known[0]):
         if check.tradeoff is not None:
             raise InputError(
-                "fail-if",
+                "--fail-if",
                 f"{check.metric} does not depend on λ",
                 f"got {check.text!r}",
                 "leave @ out",
-                code="undefined",
+                code="conflict",
             )
         return rows
     if check.tradeoff is None and len(known) == 1:
         return rows
     if check.tradeoff is None or not any(math.isclose(check.tradeoff, at) for at in known):
-        shown = ", ".join(f"{at:g}" for at in known)
         raise InputError(
-            "fail-if",
-            f"{check.metric} is known at λ = {shown}",
+            "--fail-if",
+            f"{check.metric} is known at λ = {', '.join(map(tradeoff, known))}",
             f"got {check.text!r}",
             f"write {check.metric}@{known[0]:g}, or ask for that λ by --tradeoff",
-            code="undefined",
+            code="choice",
         )
     return [row for row in rows if math.isclose(check.tradeoff, row["tradeoff"])]
-
-
-def _sentence(check: Check, row: dict[str, Any]) -> str:
-    interval = ""
-    if math.isfinite(row["low"]) and row["low"] != row["high"]:
-        interval = f" ({100 * row['level']:g} % interval {row['low']:.4g} to {row['high']:.4g})"
-    score = row["score"] if check.metric == OF_MEASURES else check.score
-    what = check.metric if score is None else f"{check.metric} of {score}"
-    return f"Check {check.text} failed: {what} of {row['model']} is {row['estimate']:.4g}{interval}."
 
 
 def _number(text: str) -> float | None:

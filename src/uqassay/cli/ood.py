@@ -15,6 +15,7 @@ from uqassay.cli.columns import Rows, beside
 from uqassay.cli.inputs import model_files
 from uqassay.cli.text import printable
 from uqassay.errors import InputError
+from uqassay.notes import Note, distinct
 from uqassay.predictions import Prediction
 from uqassay.predictions.files import inspect_file, load
 
@@ -236,9 +237,9 @@ def _absent(found: "OodDetection", asked: Sequence[str]) -> list[str]:
 
 def _notes(rows: "Sequence[tuple[str, str, list[Estimate]]]") -> list[str]:
     """Each note once, with the scores it is about unless it is about all."""
-    about: dict[str, list[str]] = {}
+    about: dict[Note, list[str]] = {}
     for model, score, estimates in rows:
-        for note in dict.fromkeys(part for e in estimates for part in e.note.split("; ") if part):
+        for note in distinct(*(e.notes for e in estimates)):
             about.setdefault(note, []).append(f"{score} of {model}")
     whose = {note: f"{', '.join(names[:3])}{' …' if len(names) > 3 else ''}: " for note, names in about.items()}
     return [f"{'' if len(about[note]) == len(rows) else whose[note]}{note}." for note in about]

@@ -161,13 +161,13 @@ def risk_coverage(assay: "Assay", model: str, score: str, coverages: ArrayLike) 
     options: dict[str, Any] = {"groups": assay.groups, "level": assay.settings.level}
     if len(errors) == 1:
         curve = risk_coverage_curve(errors[0], scores[0], **options).at(grid)
-        fields: dict[str, Any] = {"level": curve.level, "n": assay.n_instances, "method": "score", "note": curve.note}
+        fields: dict[str, Any] = {"level": curve.level, "n": assay.n_instances, "method": "score", "notes": curve.notes}
         ends = zip(curve.risk.tolist(), curve.low.tolist(), curve.high.tolist(), strict=True)
         return tuple(Estimate(risk, low=low, high=high, **fields) for risk, low, high in ends)
     runs = [rank_errors(e, s) for e, s in zip(errors, scores, strict=True)]
     kept = [accuracy_estimate(runs, coverage, **options) for coverage in grid.tolist()]
     return tuple(
-        Estimate(1 - k, low=1 - k.high, high=1 - k.low, level=k.level, n=k.n, method=k.method, note=k.note)
+        Estimate(1 - k, low=1 - k.high, high=1 - k.low, level=k.level, n=k.n, method=k.method, notes=k.notes)
         for k in kept
     )
 

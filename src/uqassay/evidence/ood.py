@@ -20,6 +20,7 @@ from uqassay.measures.scores import SCORES, score_names
 from uqassay.metrics.ood.detection import OOD_METRICS, OodMetric
 from uqassay.metrics.ood.intervals import Positive
 from uqassay.metrics.ood.two_samples import TwoSamples, joined_groups
+from uqassay.notes import Note
 from uqassay.predictions import Prediction
 from uqassay.statistics import Estimate, PairedComparison
 from uqassay.statistics.samples import check_choice, check_level
@@ -93,7 +94,9 @@ class OodDetection:
         chosen = _metric(metric)
         problem = self._problem(model, score)
         if problem:
-            return Estimate(NAN, low=NAN, high=NAN, level=self.level, n=0, method="", note=problem)
+            return Estimate(
+                NAN, low=NAN, high=NAN, level=self.level, n=0, method="", notes=[Note("undefined", problem)]
+            )
         samples = self._samples(model, score)
         return chosen.interval(samples if run is None else samples[run : run + 1], level=self.level)
 

@@ -79,6 +79,9 @@ function pvalue(value) {
 
 const count = (n, one, many = `${one}s`) => `${n.toLocaleString("en")} ${n === 1 ? one : many}`;
 
+// The texts of a number's notes, {code, text} each.
+const noteText = (notes) => (notes ?? []).map(({ text }) => text).join("; ");
+
 function listed(names) {
   return names.length < 2 ? names.join("") : `${names.slice(0, -1).join(", ")} and ${names[names.length - 1]}`;
 }

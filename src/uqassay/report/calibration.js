@@ -64,7 +64,7 @@ function testsTable(t) {
     const alone = r.n_members < 2;
     return el("tr", { "data-key": r.model }, el("th", { scope: "row", class: "text name" }, nameCell(r.j, t.runOf(r) ? el("span", { class: "i" }, t.runOf(r)) : null)),
       el("td", { class: "text" }, el("button", { type: "button", class: "row", "aria-label": `${said(r)}: look at ${r.model}, ${t.label(r.measure)}`, on: { click: () => { t.choose(r); byId("calibration-closely").scrollIntoView(); } } }, `${OUTCOMES[r.outcome][0]} ${said(r)}`)),
-      cell(el("span", { class: r.outcome === "rejected" ? "sure" : null, title: r.note || null }, pvalue(adjusted ? r.holm : r.pvalue)), adjusted && r.outcome !== "undefined" ? `${pvalue(r.pvalue)} alone` : null),
+      cell(el("span", { class: r.outcome === "rejected" ? "sure" : null, title: noteText(r.notes) || null }, pvalue(adjusted ? r.holm : r.pvalue)), adjusted && r.outcome !== "undefined" ? `${pvalue(r.pvalue)} alone` : null),
       cell(fixed(r.statistic, places), null),
       cell(alone ? el("span", { title: "the mean is all that was tested" }, "–") : fixed(r.mean[0], places), alone || Number.isNaN(number(r.mean[1])) ? null : `p ${pvalue(r.mean[1])}`),
       cell(!r.members.length ? el("span", { title: "no members" }, "–") : range(r.members, (v) => fixed(v, places)), !r.member_pvalues.some((p) => !Number.isNaN(number(p))) ? null : `p ${range(r.member_pvalues, pvalue)}`),
@@ -184,7 +184,7 @@ function reliabilityPiece(section, models) {
     { title: "Accuracy", define: "accuracy", value: (r) => r.accuracy.estimate, cell: (r) => interval(r.accuracy.estimate, r.accuracy.low, r.accuracy.high, places) },
     { title: "Mean confidence", define: "confidence", value: (r) => r.confidence, cell: (r) => fixed(r.confidence, places) },
     { title: "Gap", value: gap, cell: (r) => el("span", {}, fixed(gap(r), places).replace(/^(?=\d)/, gap(r) > 0 ? "+" : ""), el("span", { class: "i" }, judged(r))) },
-    { title: "ECE", define: "ece", value: (r) => r.ece.estimate, cell: (r) => el("span", { title: r.ece.note }, fixed(r.ece.estimate, places), r.classwise ? el("span", { class: "i" }, `classwise ${fixed(r.classwise.estimate, places)}`) : null) },
+    { title: "ECE", define: "ece", value: (r) => r.ece.estimate, cell: (r) => el("span", { title: noteText(r.ece.notes) }, fixed(r.ece.estimate, places), r.classwise ? el("span", { class: "i" }, `classwise ${fixed(r.classwise.estimate, places)}`) : null) },
   ];
   const votes = page.facts.distributions ? " The labels are distributions, so accuracy is the share of the votes for the predicted class, and confidence is held against that share." : "";
   section.append(el("div", { class: "figures beside" },

@@ -7,11 +7,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uqassay.calibration.monte_carlo import CALIBRATED, ROUNDING
-from uqassay.evidence.calibration_tests import holm_adjusted
+from uqassay.evidence.calibration_result import holm_adjusted
+from uqassay.notes import Note
 from uqassay.report.definitions import calibration_definitions, measure_label
 
 if TYPE_CHECKING:
-    from uqassay.evidence.calibration_tests import ModelCalibration
+    from uqassay.evidence.calibration_result import ModelCalibration
     from uqassay.evidence.result import Assay
     from uqassay.metrics.calibration.reliability import Reliability
 
@@ -21,7 +22,7 @@ Floats = NDArray[np.float64]
 MOST_BARS = 40
 MOST_WEIGHTS = 5  # written out in a sentence
 MOST_NAMES = 4
-TOLD_ELSEWHERE = ("tested on ", "p from ")  # notes that the page words with the numbers they are about
+TOLD_ELSEWHERE = ("sample", "option")  # codes of notes that the page words with the numbers they are about
 
 
 def calibration(assay: "Assay") -> dict[str, Any] | None:
@@ -116,7 +117,7 @@ def _row(t: "ModelCalibration", adjusted: float, outcome: str, words: str, noun:
         "before": None if t.before is None else _bins(t.before),
         "after": None if t.after is None or t.n_members < 2 else _bins(t.after),
         "width": _short(t.width, 4),
-        "note": t.note,
+        "notes": [note.to_dict() for note in t.notes],
     }
 
 
@@ -263,15 +264,15 @@ def _cautions(found: Sequence["ModelCalibration"], outcomes: Sequence[str], n_te
             f"({pvalue_words(least.pvalue)} of {least.n_draws:,}), which among so many tests rejects nothing; more draws would "
             "tell."
         )
-    notes: dict[str, list[str]] = {}
+    notes: dict[Note, list[str]] = {}
     for t, outcome in zip(found, outcomes, strict=True):
-        for part in t.note.split("; ") if outcome != "undefined" else ():
-            if part and not part.startswith(TOLD_ELSEWHERE) and t.model not in notes.setdefault(part, []):
-                notes[part].append(t.model)
+        for note in t.notes if outcome != "undefined" else ():
+            if note.code not in TOLD_ELSEWHERE and t.model not in notes.setdefault(note, []):
+                notes[note].append(t.model)
     n_models = len({t.model for t in found})
     for note, names in notes.items():
         whose = "" if len(names) == n_models else f" ({_listed(names)})"
-        out.append(f"{note[0].upper()}{note[1:]}{whose}.")
+        out.append(f"{note.text[0].upper()}{note.text[1:]}{whose}.")
     return out
 
 

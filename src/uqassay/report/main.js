@@ -26,7 +26,7 @@ function drawSummary() {
       const places = decimalsFor(rows.filter((r) => !r.baseline).map((r) => get(r, metric)).filter(Boolean).map((f) => [f.low, f.high]));
       return { title, define: define ?? metric, value: (r) => get(r, metric)?.estimate, cell: (r) => {
         const f = get(r, metric);
-        return f ? interval(f.estimate, f.low, f.high, places, f.note || "not defined") : el("span", { title: "a baseline makes no single prediction" }, "–");
+        return f ? interval(f.estimate, f.low, f.high, places, noteText(f.notes) || "not defined") : el("span", { title: "a baseline makes no single prediction" }, "–");
       } };
     }),
   ];
@@ -73,11 +73,11 @@ function drawHow() {
     const copy = el("button", { type: "button", id: "copy", on: { click: () => copyCommand(copy) } }, "Copy");
     fill(byId("command"), el("h3", {}, "Make this page again"), el("pre", { id: "command-text", tabindex: "0" }, page.command), copy);
   }
-  const columns = ["model", "run", "metric", "score", "tradeoff", "estimate", "low", "high", "n", "method", "note"];
-  const text = new Set(["model", "run", "metric", "score", "method", "note"]);
+  const columns = ["model", "run", "metric", "score", "tradeoff", "estimate", "low", "high", "n", "method", "notes"];
+  const text = new Set(["model", "run", "metric", "score", "method", "notes"]);
   byId("findings").closest("details").addEventListener("toggle", () => fill(byId("findings"), table(columns.map((name) => ({
-    title: name, text: text.has(name), cls: name === "note" || name === "model" ? "name" : "", value: (r) => r[name] ?? NaN,
-    cell: (r) => (text.has(name) ? r[name] : name === "n" ? r.n.toLocaleString("en") : name === "tradeoff" ? (r.tradeoff === null ? "" : lambdaText(r.tradeoff)) : fixed(r[name], 4)),
+    title: name, text: text.has(name), cls: name === "notes" || name === "model" ? "name" : "", value: (r) => (name === "notes" ? noteText(r.notes) : r[name] ?? NaN),
+    cell: (r) => (name === "notes" ? noteText(r.notes) : text.has(name) ? r[name] : name === "n" ? r.n.toLocaleString("en") : name === "tradeoff" ? (r.tradeoff === null ? "" : lambdaText(r.tradeoff)) : fixed(r[name], 4)),
   })), page.assay.findings)), { once: true });
   byId("csv").addEventListener("click", () => download("findings.csv", "text/csv", csvText(page.assay.findings)));
   byId("json").addEventListener("click", () => download("findings.json", "application/json", JSON.stringify(page.assay, null, 1)));
@@ -87,7 +87,7 @@ function drawHow() {
 
 function csvText(rows) {
   const columns = Object.keys(rows[0]);
-  const quote = (value) => { const text = String(value ?? ""); return /[",\n\r]/.test(text) ? `"${text.replace(/"/g, '""')}"` : text; };
+  const quote = (value) => { const text = Array.isArray(value) ? noteText(value) : String(value ?? ""); return /[",\n\r]/.test(text) ? `"${text.replace(/"/g, '""')}"` : text; };
   return [columns, ...rows.map((row) => columns.map((c) => row[c]))].map((cells) => cells.map(quote).join(",")).join("\r\n") + "\r\n";
 }
 

@@ -55,17 +55,17 @@ function choice(label, options, value, change) {
   return el("label", {}, label, " ", node);
 }
 
-// Parts of a note beyond the number of groups and runs, which the page says elsewhere.
-const noted = (e) => (e?.note || "").split("; ").filter((part) => part && !/^\d[\d,]* (group|run|and)/.test(part));
+// Texts of an estimate's notes: those of some codes, or all but the numbers of groups and runs, which the page says elsewhere.
+const noted = (e, codes) => (e?.notes ?? []).filter(({ code }) => (codes ? codes.includes(code) : !["groups", "runs"].includes(code))).map(({ text }) => text);
 
 // Why an estimate is undefined.
-const reasonOf = (e) => noted(e).find((part) => part.endsWith("undefined"))?.replace(/: undefined$/, "") ?? (noted(e).join("; ") || "undefined");
+const reasonOf = (e) => noted(e, ["undefined"])[0] ?? (noted(e).join("; ") || "undefined");
 
-// What the notes of some estimates say, each once, with the models it is about.
-function remarks(models, estimatesOf) {
+// What the notes of some estimates say, each once, with the models it is about; of all but counts, or of these codes.
+function remarks(models, estimatesOf, codes) {
   const found = new Map();
   for (const m of models) {
-    for (const part of new Set(estimatesOf(m).flatMap(noted))) found.set(part, [...(found.get(part) ?? []), m.model]);
+    for (const part of new Set(estimatesOf(m).flatMap((e) => noted(e, codes)))) found.set(part, [...(found.get(part) ?? []), m.model]);
   }
   return [...found].map(([part, names]) => {
     const whose = candidates.length === 1 ? "" : names.length === candidates.length ? " (every model)" : ` (${listed(names)})`;
@@ -83,8 +83,8 @@ function refusalPiece(it) {
   const draw = () => {
     const k = it.lens.refused.indexOf(it.view.share);
     const rows = it.judged().filter((m) => !m.unmixed).map((m) => {
-      const [kept, keptLow, keptHigh, gain, gainLow, gainHigh, remark] = it.chosen(m).refusals[k];
-      return { m, key: m.model, score: it.chosen(m).score, all: finding(m.model, "accuracy"), kept: [kept, keptLow, keptHigh], gain: [gain, gainLow, gainHigh], note: remark };
+      const [kept, keptLow, keptHigh, gain, gainLow, gainHigh, notes] = it.chosen(m).refusals[k];
+      return { m, key: m.model, score: it.chosen(m).score, all: finding(m.model, "accuracy"), kept: [kept, keptLow, keptHigh], gain: [gain, gainLow, gainHigh], notes };
     });
     const places = percentPlaces(rows.flatMap((r) => [r.kept, r.gain].map((e) => e.slice(1))));
     const top = rows.reduce((a, b) => (number(b.kept[0]) > number(a.kept[0]) ? b : a));
@@ -108,7 +108,7 @@ function refusalPiece(it) {
     fill(note, [
       absent.length ? `Not shown: ${absent.map((m) => `${m.model} (${whyAbsent(it, m)})`).join("; ")}.` : "",
       it.view.score ? "" : FLATTERED,
-      ...remarks(it.judged(), (m) => rows.filter((r) => r.m === m)).filter((remark) => remark.startsWith("No error among")),
+      ...remarks(it.judged(), (m) => rows.filter((r) => r.m === m), ["edge"]),
     ].filter(Boolean).join(" "));
   };
   return { node: el("div", { id: "mistakes-refusal" }, el("h3", {}, "What refusing the most uncertain gains"), sentence, holder, note), draw };
@@ -246,7 +246,7 @@ function metricsPiece(it) {
         const places = decimalsFor(rows.map((r) => [get(r, metric).low, get(r, metric).high]));
         return { title: `${page.definitions[metric].title} ${better}`, define: metric, value: (r) => get(r, metric).estimate, cell: (r) => {
           const e = get(r, metric);
-          return interval(e.estimate, e.low, e.high, places, e.note || "not defined");
+          return interval(e.estimate, e.low, e.high, places, noteText(e.notes) || "not defined");
         } };
       }),
     ];

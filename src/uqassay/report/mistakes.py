@@ -34,7 +34,7 @@ def mistakes(assay: "Assay") -> dict[str, Any] | None:
         "compared": the metrics of the paired tests. "models": one entry per model with its "best" score (None without
         mistakes or right predictions), "unmixed" (what it makes where that is so), the scores that are "constant", and
         under "scores" of each other score "refusals" (per share the accuracy of what is kept and the gain, each with its
-        ends, and a note; none of an unmixed model) and "curve" (risk, low and high per coverage).
+        ends, and the notes; none of an unmixed model) and "curve" (risk, low and high per coverage).
         "comparisons": matrices over the models of each score and over the scores of each model. The estimates of the
         ranking metrics are among the findings. Where nothing can be ranked, only {"nothing": why}.
     """
@@ -132,7 +132,12 @@ def _one_score(assay: "Assay", model: str, score: str, refused: list[float], cov
     for share in [] if _unmixed(assay, model) else refused:
         found = assay.refusal(model, score, 1 - share)
         kept, gain = found.accuracy_kept, found.gain
-        refusals.append([*_short([kept, kept.low, kept.high, gain, gain.low, gain.high], 5), kept.note])
+        refusals.append(
+            [
+                *_short([kept, kept.low, kept.high, gain, gain.low, gain.high], 5),
+                [note.to_dict() for note in kept.notes],
+            ]
+        )
     return {
         "score": score,
         "refusals": refusals,

@@ -33,7 +33,7 @@ function forest(groups, metrics) {
   };
   const cell = (e, j, k) => {
     if (!e || Number.isNaN(number(e.estimate))) return el("td", {}, el("div", { class: "pair" }, el("span", { class: "undefined" }, reasonOf(e))));
-    return el("td", {}, el("div", { class: "pair" }, graph(e, j, axes[k]), el("span", { class: "number", title: e.note || null }, interval(e.estimate, e.low, e.high, places))));
+    return el("td", {}, el("div", { class: "pair" }, graph(e, j, axes[k]), el("span", { class: "number", title: noteText(e.notes) || null }, interval(e.estimate, e.low, e.high, places))));
   };
   const head = el("tr", {}, el("th", { scope: "col", class: "text" }, ""), metrics.map((metric, k) => el("th", { scope: "col", class: "text" }, page.definitions[metric].title, "\u00a0", what(metric), el("div", { class: "pair" }, axis(axes[k]), el("span", { class: "number" })))));
   return el("table", {}, el("thead", {}, head), groups.map((g) => el("tbody", {},

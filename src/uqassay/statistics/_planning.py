@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 from scipy import special
 
 from uqassay.errors import InputError
+from uqassay.notes import Note
 from uqassay.statistics.linearised import Linearised, spread_of
 from uqassay.statistics.samples import is_number, make_units
 
@@ -32,13 +33,13 @@ def expected_samples(n: int, rate: float) -> tuple[float, float]:
     return first, second
 
 
-def pilot_error(pilot: Linearised, groups: ArrayLike | None) -> tuple[Callable[[int], tuple[float, float]], str]:
+def pilot_error(pilot: Linearised, groups: ArrayLike | None) -> tuple[Callable[[int], tuple[float, float]], Note]:
     """Standard error and degrees of freedom of n instances, and where they come from."""
     if np.isnan(pilot.value):
         raise InputError(
             "pilot",
             "must be defined",
-            f"it is nan ({pilot.note or 'no reason given'})",
+            f"it is nan ({', '.join(note.text for note in pilot.notes) or 'no reason given'})",
             "take a larger pilot",
             code="finite",
         )
@@ -56,15 +57,15 @@ def pilot_error(pilot: Linearised, groups: ArrayLike | None) -> tuple[Callable[[
     variance, dof = spread.standard_error**2, spread.dof
     # imaginary instances stay as few as they are, so what they add falls faster
     extra = variance - spread_of(replace(pilot, imaginary=0.0, shadows=()), units).standard_error ** 2
-    note = f"from a pilot of {m} instances"
+    text = f"from a pilot of {m} instances"
     if units.codes is not None:
-        note += f" in {units.n_units} groups, {m / units.n_units:.3g} each"
+        text += f" in {units.n_units} groups, {m / units.n_units:.3g} each"
 
     def standard_error(n: int) -> tuple[float, float]:
         share = m / n
         return (share * (variance - extra * (1 - min(share, 1.0)))) ** 0.5, max(dof * n / m, min(dof, 1.0))
 
-    return standard_error, note
+    return standard_error, Note("pilot", text)
 
 
 def least_instances(rate: float) -> int:
@@ -97,13 +98,14 @@ def checked_n(n: int | None, least: int, rate: float) -> int:
     return int(n)
 
 
-def plan_notes(note: str, n: int, rate: float) -> str:
+def plan_notes(note: Note | None, n: int, rate: float) -> tuple[Note, ...]:
     """What a reader of a plan should know."""
-    notes = [note] if note else []
+    notes = [] if note is None else [note]
     for count, name in ((n * rate, "errors"), (n * (1 - rate), "instances without error")):
         if count < FEW:
-            notes.append(f"only {count:.3g} {name} to expect: the interval is rough")
-    return "; ".join(notes)
+            text = f"only {count:.3g} {name} to expect: the interval is rough"
+            notes.append(Note("few", text, {"count": count}))
+    return tuple(notes)
 
 
 def check_one_of(goal: float | None, n: int | None, name: str) -> None:

@@ -9,8 +9,10 @@ from numpy.typing import ArrayLike
 
 from uqassay._array import generator
 from uqassay.errors import InputError
-from uqassay.statistics.estimate import Estimate, describe, run_means
+from uqassay.notes import Note
+from uqassay.statistics.estimate import Estimate, run_means
 from uqassay.statistics.multiple_tests import holm
+from uqassay.statistics.remarks import single_unit, unit_notes
 from uqassay.statistics.resampling import sign_flip_pvalue
 from uqassay.statistics.samples import as_runs, check_choice, check_draws, check_level, make_units, spread_of_mean
 
@@ -36,11 +38,11 @@ class PairedComparison:
     statistic : float
         t statistic of the difference.
     pvalue : float
-        Two-sided; nan where the note says why.
+        Two-sided; nan where a note says why.
     method : str
     n : int
         Number of instances.
-    note : str
+    notes : tuple of Note
     """
 
     difference: Estimate
@@ -48,7 +50,7 @@ class PairedComparison:
     pvalue: float
     method: str
     n: int
-    note: str = ""
+    notes: tuple[Note, ...] = ()
 
     def reject(self, alpha: float = 0.05) -> bool:
         """Whether equal means are rejected at level alpha; never where the p-value is nan."""
@@ -100,7 +102,7 @@ def paired_mean_test(
     -------
     result : PairedComparison
         All differences zero: statistic 0 and p-value 1. One instance, one group or infinite values: statistic,
-        p-value and interval are nan and the note says why.
+        p-value and interval are nan and a note says why.
 
     Raises
     ------
@@ -164,7 +166,7 @@ def paired_mean_test(
         )
     units = make_units(first.shape[1], groups, sample_weight)
     first, second = units.keep(first), units.keep(second)
-    notes = describe(units, [first.shape[0], second.shape[0]] if np.ndim(a) == 2 or np.ndim(b) == 2 else [])
+    notes = unit_notes(units, [first.shape[0], second.shape[0]] if np.ndim(a) == 2 or np.ndim(b) == 2 else [])
     n = units.n_instances
 
     infinite = int((np.isinf(first).any(axis=0) | np.isinf(second).any(axis=0)).sum())
@@ -175,15 +177,15 @@ def paired_mean_test(
     if infinite:
         with np.errstate(invalid="ignore"):
             value = units.mean(first.mean(axis=0)) - units.mean(second.mean(axis=0))
-        notes.append(f"infinite values in {infinite} of {n} instances: no interval and no test")
+        notes.append(Note("no-test", f"infinite values in {infinite} of {n} instances: no interval and no test"))
     elif units.n_units == 1:
-        notes.append(f"1 {'instance' if units.codes is None else 'group'}: no interval and no test")
+        notes.append(single_unit(units, "no interval and no test", "no-test"))
     else:
         spread = spread_of_mean(differences - value, units, [run_means(first, units), run_means(second, units)])
         if spread.standard_error == 0.0 or (not several and (differences == differences[0]).all()):
             value = low = high = float(differences[0])
             statistic = 0.0 if value == 0.0 else np.copysign(np.inf, value)
-            notes.append("all differences are equal")
+            notes.append(Note("no-width", "all differences are equal"))
         else:
             low, high = spread.interval(value, level, "student-t")
             statistic = value / spread.standard_error
@@ -191,8 +193,8 @@ def paired_mean_test(
             pvalue = sign_flip_pvalue(differences, units, n_draws, generator(rng))
         else:
             pvalue = spread.pvalue(statistic)
-    difference = Estimate(value, low=low, high=high, level=level, n=n, method="student-t", note="; ".join(notes))
-    return PairedComparison(difference, float(statistic), float(pvalue), method, n, difference.note)
+    difference = Estimate(value, low=low, high=high, level=level, n=n, method="student-t", notes=notes)
+    return PairedComparison(difference, float(statistic), float(pvalue), method, n, difference.notes)
 
 
 def compare_to_best(
@@ -281,7 +283,15 @@ def compare_to_best(
     with np.errstate(invalid="ignore"):
         means = np.array([units.mean(units.keep(array).mean(axis=0)) for array in arrays])
     best = int(np.argmin(np.where(np.isnan(means), np.inf, means)))
-    winner = Estimate(0.0, low=0.0, high=0.0, level=level, n=units.n_instances, method="student-t", note="lowest mean")
+    winner = Estimate(
+        0.0,
+        low=0.0,
+        high=0.0,
+        level=level,
+        n=units.n_instances,
+        method="student-t",
+        notes=(Note("edge", "lowest mean"),),
+    )
     differences, pvalues = [winner] * len(arrays), np.full(len(arrays), np.nan)
     for j, loss in enumerate(losses):
         if j != best:

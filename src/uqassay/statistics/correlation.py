@@ -5,9 +5,11 @@ from numpy.typing import ArrayLike
 from scipy import special
 
 from uqassay.errors import InputError
+from uqassay.notes import Note
 from uqassay.statistics.bootstrap import bca_interval, bootstrap_means
-from uqassay.statistics.estimate import Estimate, describe
+from uqassay.statistics.estimate import Estimate
 from uqassay.statistics.linearised import Linearised, linearised_estimate
+from uqassay.statistics.remarks import unit_notes
 from uqassay.statistics.samples import Floats, Units, as_floats, check_choice, check_draws, check_level, make_units
 from uqassay.statistics.u_statistics import concordance, dense_ranks
 
@@ -82,8 +84,8 @@ def kendall_tau_estimate(
     --------
     >>> kendall_tau_estimate([1, 2, 3, 4, 5, 6], [1, 3, 2, 4, 6, 6])
     Estimate(0.8281, low=-0.09161, high=0.9854, level=0.95, n=6, method="linearised, Fisher's z")
-    >>> kendall_tau_estimate([1, 1, 1], [1, 2, 3]).note
-    'x is constant: no correlation'
+    >>> print(*kendall_tau_estimate([1, 1, 1], [1, 2, 3]).notes)
+    x is constant: no correlation
     """
     return named_tau_estimate(x, y, ("x", "y"), groups, sample_weight, level)
 
@@ -99,7 +101,7 @@ def named_tau_estimate(
     """`kendall_tau_estimate` with the names of the two in every message; for use inside this package."""
     check_level(level)
     tau = _tau_influence(x, y, names, sample_weight)
-    share = Linearised((1 + tau.value) / 2, tau.influence / 2, note=tau.note)
+    share = Linearised((1 + tau.value) / 2, tau.influence / 2, notes=tau.notes)
     found = linearised_estimate(
         share,
         groups=groups,
@@ -109,7 +111,7 @@ def named_tau_estimate(
     )
     low, high = 2 * found.low - 1, 2 * found.high - 1
     return Estimate(
-        tau.value, low=low, high=high, level=level, n=found.n, method="linearised, Fisher's z", note=found.note
+        tau.value, low=low, high=high, level=level, n=found.n, method="linearised, Fisher's z", notes=found.notes
     )
 
 
@@ -152,9 +154,9 @@ def _tau_influence(x: ArrayLike, y: ArrayLike, names: tuple[str, str], sample_we
     units = make_units(x.shape[0], None, sample_weight)
     influence = np.zeros(x.shape[0])
     x, y = units.keep(x), units.keep(y)
-    note = _constant_note(x, y, names)
-    if note:
-        return Linearised(np.nan, influence, note=note)
+    constant = _constant(x, y, names)
+    if constant:
+        return Linearised(np.nan, influence, notes=constant)
     weights = np.ones(units.n_instances) if units.weights is None else units.weights
     pairs = concordance(x, y, sample_weight=units.weights)
     ranks = dense_ranks(y)[0]
@@ -198,7 +200,7 @@ def pearson_estimate(
     Returns
     -------
     estimate : Estimate
-        nan with a note where x or y is constant or infinite; the interval is nan where the note says why.
+        nan with a note where x or y is constant or infinite; the interval is nan where a note says why.
 
     Raises
     ------
@@ -247,44 +249,45 @@ def pearson_estimate(
             "choose 'jackknife' or 'bca'",
             code="undefined",
         )
-    notes = describe(units, [])
+    notes = unit_notes(units)
     value, low, high = np.nan, np.nan, np.nan
     infinite = int(np.isinf(x).sum() + np.isinf(y).sum())
-    constant = _constant_note(x, y, names)
+    constant = _constant(x, y, names)
     if infinite:
-        notes.append(f"infinite values: {infinite}, no correlation")
+        notes.append(Note("undefined", f"infinite values: {infinite}, no correlation"))
     elif constant:
-        notes.append(constant)
+        notes += constant
     else:
         x, y = _standardised(x), _standardised(y)
         value = min(max(float((x * y).mean()), -1.0), 1.0)
         moments = np.stack([x, y, x * x, y * y, x * y], axis=1)  # (n, 5)
         if 1 - abs(value) <= _ROUNDING:
             value = float(np.sign(value))
-            notes.append("exactly linear: no interval")
+            notes.append(Note("no-interval", "exactly linear: no interval"))
         elif method == "fisher":
             low, high, reason = _fisher(value, x.size, level)
             notes += reason
         else:
             left_out = _correlation(_means_without(moments, units))
             if not (np.abs(left_out) < 1).all():  # nan: constant
-                notes.append("constant or linear without one unit: no interval")
+                notes.append(Note("no-interval", "constant or linear without one unit: no interval"))
             elif method == "jackknife":
                 low, high = _jackknife(value, left_out, level)
             else:
                 draws = _correlation(bootstrap_means(moments, n_draws=n_draws, groups=groups, rng=rng))
                 defined = ~np.isnan(draws)
                 if not defined.all():
-                    notes.append(f"constant in {int((~defined).sum())} of {n_draws} draws, which are left out")
+                    missing = int((~defined).sum())
+                    notes.append(Note("left-out", f"constant in {missing} of {n_draws} draws, which are left out"))
                 if defined.any():
                     ends = bca_interval(value, draws[defined], left_out, level=level)
                     low, high = float(ends[0]), float(ends[1])
-    return Estimate(value, low=low, high=high, level=level, n=x.size, method=method, note="; ".join(notes))
+    return Estimate(value, low=low, high=high, level=level, n=x.size, method=method, notes=notes)
 
 
-def _fisher(r: float, n: int, level: float) -> tuple[float, float, list[str]]:
+def _fisher(r: float, n: int, level: float) -> tuple[float, float, list[Note]]:
     if n <= 3:
-        return np.nan, np.nan, [f"{n} instances: no interval"]
+        return np.nan, np.nan, [Note("no-interval", f"{n} instances: no interval")]
     reach = float(special.ndtri(0.5 + level / 2)) / (n - 3) ** 0.5
     return float(np.tanh(np.arctanh(r) - reach)), float(np.tanh(np.arctanh(r) + reach)), []
 
@@ -320,11 +323,12 @@ def _standardised(values: Floats) -> Floats:
     return centred / float((centred * centred).mean()) ** 0.5
 
 
-def _constant_note(x: Floats, y: Floats, names: tuple[str, str]) -> str:
+def _constant(x: Floats, y: Floats, names: tuple[str, str]) -> tuple[Note, ...]:
     constant = [name for name, values in zip(names, (x, y), strict=True) if (values == values[0]).all()]
     if not constant:
-        return ""
-    return f"{' and '.join(constant)} {'are' if len(constant) > 1 else 'is'} constant: no correlation"
+        return ()
+    are = "are" if len(constant) > 1 else "is"
+    return (Note("undefined", f"{' and '.join(constant)} {are} constant: no correlation"),)
 
 
 def _pairs(x: ArrayLike, y: ArrayLike, names: tuple[str, str]) -> tuple[Floats, Floats]:

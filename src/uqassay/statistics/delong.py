@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from uqassay.errors import InputError
+from uqassay.notes import Note
 from uqassay.statistics.estimate import Estimate
 from uqassay.statistics.linearised import (
     Linearised,
@@ -33,7 +34,7 @@ __all__ = ["auc_estimate", "auc_linearised", "delong_covariance"]
 
 IMAGINARY = 0.3  # instances added to each sample for an interval, tied with everything
 ROUNDING = 1e-12  # an interval this narrow has no width
-FEW = 20  # of one sample, below which the note says so
+FEW = 20  # of one sample, below which a note says so
 
 
 def auc_estimate(
@@ -64,7 +65,7 @@ def auc_estimate(
     Returns
     -------
     estimate : Estimate
-        nan with a note where one of the two samples is empty. The note counts the smaller sample where it has fewer than
+        nan with a note where one of the two samples is empty. A note counts the smaller sample where it has fewer than
         20 instances (groups).
 
     Raises
@@ -301,7 +302,7 @@ def auc_linearised(
     above_or_at, below_or_at = np.cumsum(positive[::-1])[::-1], np.cumsum(negative)
     m1, m0 = float(above_or_at[0]), float(below_or_at[-1])  # sizes of the two samples
     if not (m1 > 0 and m0 > 0):
-        return undefined(n, "")
+        return undefined(n)
     starts = np.append(0, ends[:-1] + 1)
     lengths = ends - starts + 1
     to_end = below_or_at[ends]
@@ -374,14 +375,15 @@ def noted(estimate: Estimate, counts: Sequence[tuple[float, str]], *, constant: 
     """The same estimate with notes where a sample is small or empty, or the scores say nothing."""
     for count, name in counts:
         if count == 0:
-            estimate = estimate.with_note(f"no {name}{': undefined' if np.isnan(estimate) else ''}")
+            estimate = estimate.with_note(Note("undefined" if np.isnan(estimate) else "none", f"no {name}"))
         elif count < FEW:
             one = name.replace("s in ", " in ") if " in " in name else name.removesuffix("s")
-            estimate = estimate.with_note(f"only {count:.3g} {one if count == 1 else name}: a rough interval")
+            which = one if count == 1 else name
+            estimate = estimate.with_note(Note("few", f"only {count:.3g} {which}: a rough interval", {"count": count}))
     if constant and not np.isnan(estimate):
-        return estimate.with_note("all scores are equal: nothing is ranked")
+        return estimate.with_note(Note("constant-scores", "all scores are equal: nothing is ranked"))
     if estimate.high - estimate.low <= ROUNDING:
-        return estimate.with_note("no instance differs from the others: an interval of no width")
+        return estimate.with_note(Note("no-width", "no instance differs from the others: an interval of no width"))
     return estimate
 
 

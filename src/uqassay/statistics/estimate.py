@@ -1,5 +1,6 @@
 """A number that says how sure it is, and the mean of a sample as one."""
 
+from collections.abc import Sequence
 from typing import Any, NoReturn, final
 
 import numpy as np
@@ -7,7 +8,9 @@ from numpy.typing import ArrayLike
 from scipy import special
 
 from uqassay._array import generator
+from uqassay.notes import Note
 from uqassay.statistics.bootstrap import bca_interval
+from uqassay.statistics.remarks import single_unit, unit_notes
 from uqassay.statistics.resampling import draw_means, draw_run_effects
 from uqassay.statistics.samples import (
     Floats,
@@ -39,7 +42,7 @@ class Estimate(float):
         Number of instances the estimate rests on.
     method : str
         How the interval was found, such as "student-t".
-    note : str
+    notes : tuple of Note
         What a reader should know: the number of groups or runs, why something is nan.
 
     Notes
@@ -56,17 +59,25 @@ class Estimate(float):
     (True, 0.92)
     """
 
-    __slots__ = ("high", "level", "low", "method", "n", "note")
+    __slots__ = ("high", "level", "low", "method", "n", "notes")
 
     low: float
     high: float
     level: float
     n: int
     method: str
-    note: str
+    notes: tuple[Note, ...]
 
     def __new__(  # noqa: D102 (the parameters are those of the class)
-        cls, value: float, *, low: float, high: float, level: float, n: int, method: str, note: str = ""
+        cls,
+        value: float,
+        *,
+        low: float,
+        high: float,
+        level: float,
+        n: int,
+        method: str,
+        notes: Sequence[Note] = (),
     ) -> "Estimate":
         self = super().__new__(cls, value)
         set_slot = object.__setattr__
@@ -75,10 +86,10 @@ class Estimate(float):
         set_slot(self, "level", float(level))
         set_slot(self, "n", int(n))
         set_slot(self, "method", str(method))
-        set_slot(self, "note", str(note))
+        set_slot(self, "notes", tuple(notes))
         return self
 
-    def to_dict(self) -> dict[str, float | int | str | None]:
+    def to_dict(self) -> dict[str, Any]:
         """Plain values for a strict JSON writer: nan becomes None, infinities "Infinity" and "-Infinity"."""
         return {
             "estimate": _to_json(float(self)),
@@ -87,10 +98,10 @@ class Estimate(float):
             "level": self.level,
             "n": self.n,
             "method": self.method,
-            "note": self.note,
+            "notes": [note.to_dict() for note in self.notes],
         }
 
-    def widened(self, standard_error: float, note: str) -> "Estimate":
+    def widened(self, standard_error: float, note: Note) -> "Estimate":
         """The same number with an independent error added to its interval, and a note that says so."""
         if standard_error == 0 or not (np.isfinite(self.low) and np.isfinite(self.high)):
             return self
@@ -102,26 +113,27 @@ class Estimate(float):
             level=self.level,
             n=self.n,
             method=self.method,
-            note="; ".join(filter(None, [self.note, note])),
+            notes=(*self.notes, note),
         )
 
-    def with_note(self, note: str) -> "Estimate":
-        """The same estimate with a sentence added to its note."""
+    def with_note(self, note: Note) -> "Estimate":
+        """The same estimate with one more note."""
         fields = {name: getattr(self, name) for name in ("low", "high", "level", "n", "method")}
-        return Estimate(float(self), note="; ".join(filter(None, [self.note, note])), **fields)
+        return Estimate(float(self), notes=(*self.notes, note), **fields)
 
     @classmethod
     def from_dict(cls, fields: dict[str, Any]) -> "Estimate":
         """Build the estimate again from what `to_dict` gave."""
         value, low, high = (float("nan" if fields[key] is None else fields[key]) for key in ("estimate", "low", "high"))
-        others = {key: fields[key] for key in ("level", "n", "method", "note")}
-        return cls(value, low=low, high=high, **others)
+        others = {key: fields[key] for key in ("level", "n", "method")}
+        notes = tuple(Note.from_dict(note) for note in fields["notes"])
+        return cls(value, low=low, high=high, notes=notes, **others)
 
     def __repr__(self) -> str:
-        note = f", note={self.note!r}" if self.note else ""
+        notes = f", notes={[note.text for note in self.notes]}" if self.notes else ""
         return (
             f"Estimate({float(self):.4g}, low={self.low:.4g}, high={self.high:.4g}, level={self.level:.4g}, "
-            f"n={self.n}, method={self.method!r}{note})"
+            f"n={self.n}, method={self.method!r}{notes})"
         )
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
@@ -131,7 +143,7 @@ class Estimate(float):
         raise AttributeError(f"Estimate is immutable: cannot delete {name!r}")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _rebuild, (float(self), self.low, self.high, self.level, self.n, self.method, self.note)
+        return _rebuild, (float(self), self.low, self.high, self.level, self.n, self.method, self.notes)
 
 
 def mean_estimate(
@@ -167,9 +179,9 @@ def mean_estimate(
     Returns
     -------
     estimate : Estimate
-        n is the number of instances of positive weight; the note gives the number of groups and runs. One
+        n is the number of instances of positive weight; notes give the number of groups and runs. One
         instance or one group: the interval is nan. Infinite values: the estimate is infinite and the interval
-        nan. All values equal: an interval of no width. The note says so in each case.
+        nan. All values equal: an interval of no width. A note says so in each case.
 
     Raises
     ------
@@ -223,10 +235,10 @@ def mean_estimate(
     --------
     >>> mean_estimate([0.0, 1.0, 1.0, 1.0])
     Estimate(0.75, low=-0.04561, high=1.546, level=0.95, n=4, method='student-t')
-    >>> mean_estimate([0.0, 1.0, 1.0, 1.0], groups=["a", "a", "b", "b"]).note
+    >>> mean_estimate([0.0, 1.0, 1.0, 1.0], groups=["a", "a", "b", "b"]).notes[0].text
     '2 groups'
     >>> mean_estimate([3.0])
-    Estimate(3, low=nan, high=nan, level=0.95, n=1, method='student-t', note='1 instance: no interval')
+    Estimate(3, low=nan, high=nan, level=0.95, n=1, method='student-t', notes=['1 instance: no interval'])
     """
     check_level(level)
     check_choice(method, "method", ("student-t", "hall", "bca"))
@@ -234,41 +246,31 @@ def mean_estimate(
     runs = as_runs(values, "values")  # (R, n)
     units = make_units(runs.shape[1], groups, sample_weight)
     runs = units.keep(runs)
-    notes = describe(units, [runs.shape[0]] if np.ndim(values) == 2 else [])
+    notes = unit_notes(units, [runs.shape[0]] if np.ndim(values) == 2 else [])
 
     value, low, high = float(runs[0, 0]), np.nan, np.nan
     infinite = int(np.isinf(runs).sum())
     if infinite:
         with np.errstate(invalid="ignore"):
             value = units.mean(runs.mean(axis=0))
-        notes.append(f"infinite values: {infinite} of {runs.size}, no interval")
+        notes.append(Note("infinite", f"infinite values: {infinite} of {runs.size}, no interval"))
     elif units.n_units == 1:
         value = units.mean(runs.mean(axis=0))
-        notes.append("1 group: no interval" if units.codes is not None else "1 instance: no interval")
+        notes.append(single_unit(units))
     elif (runs == value).all():
         low = high = value
-        notes.append("all values are equal")
+        notes.append(Note("no-width", "all values are equal"))
     else:
         averaged = runs.mean(axis=0)  # (n,)
         value = units.mean(averaged)
         if method == "bca":
             low, high = _bca(runs, units, level, n_draws, generator(rng))
             if np.isnan(low):
-                notes.append("all draws on one side: no interval")
+                notes.append(Note("no-interval", "all draws on one side: no interval"))
         else:
             spread = spread_of_mean(averaged - value, units, [run_means(runs, units)])
             low, high = spread.interval(value, level, method)
-    return Estimate(value, low=low, high=high, level=level, n=units.n_instances, method=method, note="; ".join(notes))
-
-
-def describe(units: Units, n_runs: list[int]) -> list[str]:
-    """Notes on groups and runs; for use inside this room."""
-    notes = [] if units.codes is None else [f"{units.n_units} group{'s' if units.n_units > 1 else ''}"]
-    if n_runs:
-        counts = " and ".join(str(r) for r in n_runs)
-        single = ": variation between runs is left out where there is only 1" if 1 in n_runs else ""
-        notes.append(f"{counts} run{'s' if max(n_runs) > 1 else ''}{single}")
-    return notes
+    return Estimate(value, low=low, high=high, level=level, n=units.n_instances, method=method, notes=notes)
 
 
 def run_means(runs: Floats, units: Units) -> Floats:
@@ -301,5 +303,7 @@ def _to_json(number: float) -> float | str | None:
     return number
 
 
-def _rebuild(value: float, low: float, high: float, level: float, n: int, method: str, note: str) -> Estimate:
-    return Estimate(value, low=low, high=high, level=level, n=n, method=method, note=note)
+def _rebuild(
+    value: float, low: float, high: float, level: float, n: int, method: str, notes: tuple[Note, ...]
+) -> Estimate:
+    return Estimate(value, low=low, high=high, level=level, n=n, method=method, notes=notes)

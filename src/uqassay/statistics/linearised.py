@@ -13,7 +13,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
-from uqassay.statistics.estimate import Estimate, describe
+from uqassay.notes import Note, distinct
+from uqassay.statistics.estimate import Estimate
+from uqassay.statistics.remarks import single_unit, unit_notes
 from uqassay.statistics.samples import Floats, Spread, Units, check_choice, check_level, make_units, spread_of_mean
 
 __all__ = ["Linearised", "linearised_estimate"]
@@ -49,7 +51,7 @@ class Linearised:
         Which parts speak of the same sample, such as the errors of two models; empty: each of its own.
     uneven : bool
         Whether few instances may carry most of the variance: its degrees of freedom then follow from the fourth moment.
-    note : str
+    notes : tuple of Note
         Why the value is undefined, or what a reader should know.
     """
 
@@ -62,14 +64,14 @@ class Linearised:
     shadows: tuple[float, ...] = ()
     strata: tuple[int, ...] = ()
     uneven: bool = False
-    note: str = ""
+    notes: tuple[Note, ...] = ()
 
     def __sub__(self, other: "Linearised") -> "Linearised":
-        note = "; ".join(dict.fromkeys(filter(None, [self.note, other.note])))
+        notes = distinct(self.notes, other.notes)
         if np.isnan(self.value) or np.isnan(other.value):
-            return undefined(len(self.influence), note)
+            return undefined(len(self.influence), notes)
         whole = joined([self, other], (1.0, -1.0))
-        return replace(whole, value=self.value - other.value, note=note)
+        return replace(whole, value=self.value - other.value, notes=notes)
 
 
 def linearised_estimate(
@@ -112,34 +114,34 @@ def linearised_estimate(
     check_choice(scale, "scale", SCALES)
     runs = [statistics] if isinstance(statistics, Linearised) else list(statistics)
     units = make_units(runs[0].influence.shape[0], groups, sample_weight)
-    notes = describe(units, [] if isinstance(statistics, Linearised) else [len(runs)])
-    notes += list(dict.fromkeys(run.note for run in runs if run.note))
+    notes = unit_notes(units, [] if isinstance(statistics, Linearised) else [len(runs)])
+    notes += distinct(*(run.notes for run in runs))
     whole = averaged(runs)
     value, low, high = whole.value, np.nan, np.nan
     if np.isnan(value):
         pass
     elif units.n_units == 1:
-        notes.append("1 group: no interval" if units.codes is not None else "1 instance: no interval")
+        notes.append(single_unit(units))
     else:
         spread = spread_of(whole, units, [np.array([run.value for run in runs])])
         low, high = scaled_interval(_centre(whole), spread, level, scale, least_units(whole, units))
         low, high = min(low, value), max(high, value)
     method = method or ("linearised" if scale == "identity" else f"linearised, {scale} scale")
-    return Estimate(value, low=low, high=high, level=level, n=units.n_instances, method=method, note="; ".join(notes))
+    return Estimate(value, low=low, high=high, level=level, n=units.n_instances, method=method, notes=notes)
 
 
-def undefined(n: int, note: str) -> Linearised:
+def undefined(n: int, notes: tuple[Note, ...] = ()) -> Linearised:
     """A statistic that has no value on this sample."""
-    return Linearised(np.nan, np.zeros(n), note=note)
+    return Linearised(np.nan, np.zeros(n), notes=notes)
 
 
 def averaged(runs: Sequence[Linearised]) -> Linearised:
     """Mean over training runs, whose parts are the same samples but for chance; undefined where one run is."""
     if len(runs) == 1:
         return runs[0]
-    note = "; ".join(dict.fromkeys(run.note for run in runs if run.note))
+    notes = distinct(*(run.notes for run in runs))
     if any(np.isnan(run.value) for run in runs):
-        return undefined(len(runs[0].influence), note)
+        return undefined(len(runs[0].influence), notes)
     same = len({(len(run.parts), len(run.inside), len(run.shadows)) for run in runs}) == 1
     return Linearised(
         float(np.mean([run.value for run in runs])),
@@ -155,7 +157,7 @@ def averaged(runs: Sequence[Linearised]) -> Linearised:
         runs[0].imaginary,
         tuple(float(np.mean(shadow)) for shadow in zip(*(run.shadows for run in runs), strict=True)) if same else (),
         uneven=any(run.uneven for run in runs),
-        note=note,
+        notes=notes,
     )
 
 
@@ -179,7 +181,7 @@ def joined(statistics: Sequence[Linearised], factors: Sequence[float]) -> Linear
         tuple(shadows),
         tuple(strata),
         any(s.uneven for s in statistics),
-        "; ".join(dict.fromkeys(s.note for s in statistics if s.note)),
+        distinct(*(s.notes for s in statistics)),
     )
 
 

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 from scipy import special
 
 from uqassay.errors import InputError
+from uqassay.notes import Note
 from uqassay.statistics._planning import (
     MODELS,
     check_inside,
@@ -44,7 +45,7 @@ class PrecisionPlan:
     value, low, high : float
         The assumed statistic, and the interval around it to expect.
     level : float
-    note : str
+    notes : tuple of Note
     """
 
     n: int
@@ -53,7 +54,7 @@ class PrecisionPlan:
     low: float
     high: float
     level: float
-    note: str = ""
+    notes: tuple[Note, ...] = ()
 
     @property
     def width(self) -> float:
@@ -89,7 +90,7 @@ def plan_auc(
     Returns
     -------
     plan : PrecisionPlan
-        The note says where fewer than 20 errors are to be expected.
+        A note says where fewer than 20 errors are to be expected.
 
     Raises
     ------
@@ -172,7 +173,7 @@ def plan_auc_from_pilot(
     Examples
     --------
     >>> plan = plan_auc_from_pilot([0, 0, 0, 0, 1, 0, 1, 0, 1, 1], range(10), error_rate=0.1, width=0.1)
-    >>> plan.n, round(plan.value, 3), plan.note
+    >>> plan.n, round(plan.value, 3), plan.notes[0].text
     (509, 0.875, 'from a pilot with 4 errors among 10 instances')
     """
     check_level(level)
@@ -217,7 +218,7 @@ def plan_auc_from_pilot(
         )
     rate = wrong.size / e.size if error_rate is None else error_rate
     check_inside(rate, "error_rate")
-    note = f"from a pilot with {wrong.size} errors among {e.size} instances"
+    note = Note("pilot", f"from a pilot with {wrong.size} errors among {e.size} instances")
     return _plan_area(area, rate, variances, width, n, level, note)
 
 
@@ -314,7 +315,7 @@ def _plan_area(
     width: float | None,
     n: int | None,
     level: float,
-    note: str = "",
+    note: Note | None = None,
 ) -> PrecisionPlan:
     def interval(size: int) -> tuple[float, float]:
         return _area_interval(area, size, rate, variances, level)
@@ -330,7 +331,7 @@ def _plan_interval(
     level: float,
     least: int,
     rate: float,
-    note: str,
+    note: Note | None,
 ) -> PrecisionPlan:
     check_one_of(width, n, "width")
     if width is not None:

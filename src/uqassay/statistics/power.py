@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 from scipy import special
 
 from uqassay.errors import InputError
+from uqassay.notes import Note
 from uqassay.statistics._planning import (
     MODELS,
     check_inside,
@@ -43,7 +44,7 @@ class DifferencePlan:
     power : float
         Probability that the two-sided test at 1 − level finds it.
     level : float
-    note : str
+    notes : tuple of Note
     """
 
     n: int
@@ -52,7 +53,7 @@ class DifferencePlan:
     standard_error: float
     power: float
     level: float
-    note: str = ""
+    notes: tuple[Note, ...] = ()
 
 
 def plan_auc_difference(
@@ -191,7 +192,7 @@ def _plan_difference(
     level: float,
     least: int,
     rate: float,
-    note: str = "",
+    note: Note | None = None,
 ) -> DifferencePlan:
     def power_of(size: int) -> float:
         error, dof = standard_error(size)

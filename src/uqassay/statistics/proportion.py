@@ -5,7 +5,8 @@ from numpy.typing import ArrayLike
 from scipy import special
 
 from uqassay.errors import InputError
-from uqassay.statistics.estimate import Estimate, describe, run_means
+from uqassay.statistics.estimate import Estimate, run_means
+from uqassay.statistics.remarks import single_unit, unit_notes
 from uqassay.statistics.samples import as_runs, check_level, make_units, spread_of_mean
 
 __all__ = ["proportion_estimate"]
@@ -30,7 +31,7 @@ def proportion_estimate(
     Returns
     -------
     estimate : Estimate
-        One instance or one group: the interval is nan, and the note says so.
+        One instance or one group: the interval is nan, and a note says so.
 
     Raises
     ------
@@ -67,12 +68,12 @@ def proportion_estimate(
         )
     units = make_units(runs.shape[1], groups, sample_weight)
     runs = units.keep(runs)
-    notes = describe(units, [runs.shape[0]] if np.ndim(values) == 2 else [])
+    notes = unit_notes(units, [runs.shape[0]] if np.ndim(values) == 2 else [])
     averaged = runs.mean(axis=0)  # (n,)
     p = units.mean(averaged)
     low = high = np.nan
     if units.n_units == 1:
-        notes.append("1 group: no interval" if units.codes is not None else "1 instance: no interval")
+        notes.append(single_unit(units))
     else:
         plain = units.codes is None and units.weights is None and len(runs) == 1 and np.isin(runs, (0.0, 1.0)).all()
         n_effective, z = float(units.n_units), float(special.ndtri(0.5 + level / 2))
@@ -84,4 +85,4 @@ def proportion_estimate(
         centre = (p + z**2 / (2 * n_effective)) / (1 + z**2 / n_effective)
         half = z / (1 + z**2 / n_effective) * np.sqrt(p * (1 - p) / n_effective + z**2 / (4 * n_effective**2))
         low, high = max(0.0, min(p, centre - half)), min(1.0, max(p, centre + half))
-    return Estimate(p, low=low, high=high, level=level, n=units.n_instances, method="wilson", note="; ".join(notes))
+    return Estimate(p, low=low, high=high, level=level, n=units.n_instances, method="wilson", notes=notes)

@@ -8,10 +8,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from uqassay.errors import InputError
+from uqassay.notes import Note
 from uqassay.statistics.comparisons import PairedComparison, check_alpha
-from uqassay.statistics.estimate import Estimate, describe
+from uqassay.statistics.estimate import Estimate
 from uqassay.statistics.linearised import Linearised, averaged, scaled_interval, spread_of
 from uqassay.statistics.multiple_tests import benjamini_hochberg, holm
+from uqassay.statistics.remarks import single_unit, unit_notes
 from uqassay.statistics.samples import Floats, Units, check_level, make_units
 
 __all__ = ["PairwiseComparisons", "paired_statistic_test", "pairwise_statistic_tests"]
@@ -105,7 +107,7 @@ def paired_statistic_test(
         )
     units = make_units(n, groups, sample_weight)
     counts = [] if isinstance(a, Linearised) and isinstance(b, Linearised) else [len(first), len(second)]
-    return _test(first, second, units, level, bound, describe(units, counts))
+    return _test(first, second, units, level, bound, unit_notes(units, counts))
 
 
 def pairwise_statistic_tests(
@@ -195,16 +197,16 @@ def _test(
     units: Units,
     level: float,
     bound: float,
-    notes: list[str],
+    notes: list[Note],
 ) -> PairedComparison:
     whole = averaged(first) - averaged(second)
-    notes = [*notes, *filter(None, [whole.note])]
+    notes = [*notes, *whole.notes]
     value, low, high = whole.value, np.nan, np.nan
     statistic = pvalue = np.nan
     if np.isnan(value):
-        notes.append("a statistic is undefined: no test")
+        notes.append(Note("no-test", "a statistic is undefined: no test"))
     elif units.n_units == 1:
-        notes.append("1 group: no test" if units.codes is not None else "1 instance: no test")
+        notes.append(single_unit(units, "no test", "no-test"))
     else:
         spread = spread_of(whole, units, [np.array([run.value for run in runs]) for runs in (first, second)])
         centre = value if np.isnan(whole.centre) else whole.centre
@@ -215,10 +217,9 @@ def _test(
             pvalue = spread.pvalue(statistic)
         elif abs(value) <= _ROUNDING:
             statistic, pvalue = 0.0, 1.0
-            notes.append("the two agree on every instance")
+            notes.append(Note("no-width", "the two agree on every instance"))
         else:
-            notes.append("the difference does not vary over the instances: no test")
+            notes.append(Note("no-test", "the difference does not vary over the instances: no test"))
     n = units.n_instances
-    note = "; ".join(notes)
-    difference = Estimate(value, low=low, high=high, level=level, n=n, method="linearised", note=note)
-    return PairedComparison(difference, float(statistic), float(pvalue), "linearised", n, note)
+    difference = Estimate(value, low=low, high=high, level=level, n=n, method="linearised", notes=notes)
+    return PairedComparison(difference, float(statistic), float(pvalue), "linearised", n, difference.notes)

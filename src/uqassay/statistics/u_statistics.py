@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from uqassay._array import available_cores
 from uqassay.errors import InputError
+from uqassay.notes import Note
 from uqassay.statistics.linearised import Linearised, undefined
 from uqassay.statistics.samples import Floats, as_floats, scaled_weights
 
@@ -125,7 +126,7 @@ def concordance_linearised(
     pairs = found.pairs
     n = len(g)
     if not pairs > 0:
-        return undefined(n, "no two instances differ in the truth: undefined")
+        return undefined(n, (Note("undefined", "no two instances differ in the truth"),))
     value = found.share
     size = n if w is None else float(w.sum())
     units = n if codes is None else np.count_nonzero(np.bincount(codes, weights=w))

@@ -8,8 +8,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from uqassay._array import generator
 from uqassay.errors import InputError
+from uqassay.notes import Note
 from uqassay.statistics.bootstrap import bca_interval, percentile_interval
-from uqassay.statistics.estimate import Estimate, describe
+from uqassay.statistics.estimate import Estimate
+from uqassay.statistics.remarks import single_unit, unit_notes
 from uqassay.statistics.samples import (
     Floats,
     Units,
@@ -62,7 +64,7 @@ def bootstrap_estimate(
     Returns
     -------
     estimate : Estimate
-        The statistic on the sample. The note counts draws in which it is nan; they are left out of the interval. It counts
+        The statistic on the sample. A note counts draws in which it is nan; they are left out of the interval. It counts
         infinite ones too, which stay in it. No interval
         where all draws are equal, since resampling then says nothing.
 
@@ -112,45 +114,47 @@ def bootstrap_estimate(
     check_level(level)
     resampler = _resampler(n, strata, groups, sample_weight, scheme, n_draws)
     units = resampler.units
-    notes = describe(units, [])
+    notes = unit_notes(units)
     if resampler.sizes.size > 1:
         alone = int((resampler.sizes == 1).sum())
-        notes.append(f"{resampler.sizes.size} strata" + (f", {alone} of a single unit" if alone else ""))
+        single = f", {alone} of a single unit" if alone else ""
+        notes.append(Note("strata", f"{resampler.sizes.size} strata{single}"))
     psi = None if influence is None else _checked_influence(influence, n, units)
     value, low, high = _number(statistic, resampler.weights_of(np.ones(units.n_units))), np.nan, np.nan
     name = ", ".join([method, scheme] + ["stratified"] * (resampler.sizes.size > 1))
 
     def estimate() -> Estimate:
-        return Estimate(value, low=low, high=high, level=level, n=units.n_instances, method=name, note="; ".join(notes))
+        return Estimate(value, low=low, high=high, level=level, n=units.n_instances, method=name, notes=notes)
 
     if not np.isfinite(value):
-        notes.append(f"{value} on the sample: no interval")
+        notes.append(Note("no-interval", f"{value} on the sample: no interval"))
         return estimate()
     if units.n_units == 1:
-        notes.append("1 group: no interval" if units.codes is not None else "1 instance: no interval")
+        notes.append(single_unit(units))
         return estimate()
     draws = np.array([_number(statistic, weights) for weights in resampler.draw(n_draws, generator(rng))])
     defined = ~np.isnan(draws)
     missing = int((~defined).sum())
     if missing:
-        notes.append(f"undefined in {missing} of {n_draws} draws, which are left out")
+        notes.append(Note("left-out", f"undefined in {missing} of {n_draws} draws, which are left out"))
     draws = draws[defined]
     infinite = int(np.isinf(draws).sum())
     if infinite:
-        notes.append(f"infinite in {infinite} of {n_draws} draws")
+        notes.append(Note("infinite", f"infinite in {infinite} of {n_draws} draws"))
     if draws.size == 0 or (draws == draws[0]).all():
-        notes.append("all draws are equal: no interval" if draws.size else "no draw is defined: no interval")
+        why = "all draws are equal" if draws.size else "no draw is defined"
+        notes.append(Note("no-interval", f"{why}: no interval"))
         return estimate()
     if method == "percentile":
         low, high = (float(end) for end in percentile_interval(draws, level=level))
         return estimate()
     pull = _unit_influence(psi, resampler) if psi is not None else _jackknife(statistic, resampler)
     if np.isnan(pull).any():
-        notes.append("not finite without one unit: no interval")
+        notes.append(Note("no-interval", "not finite without one unit: no interval"))
         return estimate()
     low, high = (float(end) for end in bca_interval(value, draws, -pull, level=level))
     if np.isnan(low):
-        notes.append("all draws on one side: no interval")
+        notes.append(Note("no-interval", "all draws on one side: no interval"))
     return estimate()
 
 

@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 from scipy import stats
+from tests.notes import said, texts
 from tests.refusals import refuses
 
 from uqassay.calibration.hosmer_lemeshow import hosmer_lemeshow_test
@@ -74,7 +75,7 @@ def test_probability_0():
     assert hosmer_lemeshow_statistic([1, 0, 0, 1], probs, n_bins=2, form="proportions") == np.inf
     found = hosmer_lemeshow_test([1, 0, 0, 1], probs, n_bins=2)
     assert (found.statistic, found.pvalue) == (np.inf, 0.0)
-    assert "class 0 happened in bin 0, where all its probabilities are 0: the statistic is infinite" in found.note
+    assert "class 0 happened in bin 0, where all its probabilities are 0: the statistic is infinite" in said(found)
 
 
 def test_pvalue_and_degrees_of_freedom_against_scipy(random_generator):
@@ -84,20 +85,20 @@ def test_pvalue_and_degrees_of_freedom_against_scipy(random_generator):
     assert held_out.degrees_of_freedom == 3 * 6
     assert held_out.pvalue == pytest.approx(stats.chi2.sf(held_out.statistic, 18))
     assert held_out.statistic == hosmer_lemeshow_statistic(y, probs, n_bins=6)
-    assert held_out.note == "held-out data: (K − 1) B degrees of freedom"
+    assert texts(held_out) == ["held-out data: (K − 1) B degrees of freedom"]
     assert not held_out.fitted
     fitted = hosmer_lemeshow_test(y, probs, n_bins=6, bins="common", fitted=True)
     assert (fitted.degrees_of_freedom, fitted.n_bins, fitted.bins, fitted.fitted) == (3 * 4, 6, "common", True)
     assert fitted.pvalue == pytest.approx(stats.chi2.sf(fitted.statistic, 12))
-    assert fitted.note == "fitted to these instances: (K − 1) (B − 2) degrees of freedom"
+    assert texts(fitted) == ["fitted to these instances: (K − 1) (B − 2) degrees of freedom"]
 
 
 def test_what_the_note_says():
     tied = hosmer_lemeshow_test([0, 1, 1, 0], np.full((4, 2), 0.5))
     assert tied.degrees_of_freedom == 1
-    assert tied.note == "held-out data: (K − 1) B degrees of freedom with 1 of 5 bins that have instances"
+    assert texts(tied) == ["held-out data: (K − 1) B degrees of freedom with 1 of 5 bins that have instances"]
     rare = hosmer_lemeshow_test([0] * 10, np.tile([0.9, 0.1], (10, 1)) + np.arange(10)[:, None] * [1e-3, -1e-3])
-    assert "5 of 10 expected counts are below 1: a rough p-value" in rare.note
+    assert "5 of 10 expected counts are below 1: a rough p-value" in said(rare)
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ import sys
 
 import numpy as np
 import pytest
+from tests.notes import said
 from tests.refusals import refuses
 
 from uqassay.calibration.kernel_hypothesis import kernel_calibration_estimate, skce_pvalue
@@ -445,15 +446,15 @@ def test_undefined_pvalues_say_why():
         found = skce_pvalue([0], [[0.5, 0.5]], estimator=estimator)
         assert np.isnan(found.pvalue)
         assert np.isnan(found.statistic)
-        assert "no p" in found.note
+        assert "no p" in said(found)
     one = skce_pvalue([0, 1], [[0.5, 0.5]] * 2, estimator="linear")
-    assert (np.isnan(one.pvalue), one.note) == (True, "1 independent term: no p-value")
+    assert (np.isnan(one.pvalue), said(one)) == (True, "1 independent term: no p-value")
     right = skce_pvalue([0, 1] * 5, np.tile(np.eye(2), (5, 1)), estimator="linear")
     assert (right.statistic, right.pvalue) == (0.0, 1.0)
     assert skce_pvalue([0, 1] * 5, np.tile(np.eye(2), (5, 1))).pvalue == 1.0
     same = skce_pvalue([1] * 10, [[0.5, 0.5]] * 10, estimator="linear")
     assert np.isnan(same.pvalue)
-    assert "equal" in same.note
+    assert "equal" in said(same)
     with refuses("kernel", "undefined"):
         skce_pvalue([0, 1], [[0.5, 0.5]] * 2, kernel=lambda p, q: (p * q).sum(-1), method="bound")
     with refuses("method", "choice", got="got 'exact'"):
@@ -472,7 +473,7 @@ def test_estimate_against_mean_of_blocks():
         assert float(found) == pytest.approx(want, abs=1e-15)
         assert found.low < found < found.high
         assert found.n == 100 // size
-    assert "no pair" in kernel_calibration_estimate([0], [[0.5, 0.5]]).note
+    assert "no pair" in said(kernel_calibration_estimate([0], [[0.5, 0.5]]))
 
 
 # -- error rates ------------------------------------------------------------------------------------------------------

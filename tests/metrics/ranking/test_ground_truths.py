@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 from tests.kinds import KINDS, random_prediction
+from tests.notes import texts
 from tests.refusals import refuses
 
 import uqassay as uq
@@ -103,7 +104,7 @@ def test_tau_score_is_the_statistic_by_other_names(random_generator):
     groups, w = random_generator.integers(0, 20, size=60), random_generator.random(60)
     found = kendall_tau_score(truth, s, groups=groups, sample_weight=w, level=0.9)
     assert found.to_dict() == kendall_tau_estimate(truth, s, groups=groups, sample_weight=w, level=0.9).to_dict()
-    assert kendall_tau_score([1, 2], [3, 3]).note == "uncertainty is constant: no correlation"
+    assert texts(kendall_tau_score([1, 2], [3, 3])) == ["uncertainty is constant: no correlation"]
     with refuses("uncertainty", "mismatch", got="got 3"):
         kendall_tau_score([1, 2], [1, 2, 3])
     with refuses("truth", "finite"):
@@ -135,7 +136,7 @@ def test_study_holds_every_pair_and_is_plain_in_rows(random_generator):
     for metric, truth, found in study.correlations:
         expected = pearson_estimate(metrics[metric], truths[truth], groups=model, level=0.9)
         assert found.to_dict() == expected.to_dict() == study[metric, truth].to_dict()
-        assert found.note == "30 groups"
+        assert texts(found) == ["30 groups"]
     assert json.loads(json.dumps(study.rows(), allow_nan=False))[0]["level"] == 0.9
     with refuses("names", "type", got=r"got \('auc', 'phi'\)"):
         study["auc", "phi"]

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from tests.kinds import KINDS, random_prediction
+from tests.notes import said, texts
 from tests.refusals import refuses
 
 import uqassay as uq
@@ -80,11 +81,11 @@ def test_absent_classes_are_named():
     f = np.array([[0.7, 0.2, 0.1], [0.3, 0.6, 0.1], [0.6, 0.3, 0.1]])
     found = one_versus_rest_scores([0, 1, 1], uq.Point(f, class_names=["cat", "dog", "owl"]))
     assert np.isnan(found.classes[2])
-    assert "no errors: undefined" in found.classes[2].note
-    assert "mean over 2 of 3 classes, undefined for owl" in found.macro.note
+    assert "no errors" in said(found.classes[2])
+    assert "mean over 2 of 3 classes, undefined for owl" in said(found.macro)
     none = one_versus_rest_scores([0], uq.Point([[0.9, 0.1]]))
     assert np.isnan(none.macro)
-    assert none.macro.note == "undefined for every class"
+    assert texts(none.macro) == ["undefined for every class"]
 
 
 def test_bad_input_is_refused():

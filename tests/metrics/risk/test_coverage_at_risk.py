@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from tests.notes import said
 from tests.refusals import refuses
 
 from uqassay.metrics.risk.coverage_at_risk import coverage_at_risk_linearised, coverage_at_risk_score
@@ -73,26 +74,26 @@ def test_ends_are_said():
     errors, uncertainty, _ = random_case(3)
     every = coverage_at_risk_score(errors, uncertainty, risk=0.9)
     assert (every, every.low, every.high) == (1.0, 1.0, 1.0)
-    assert "all instances together have a risk of 0.9 or less" in every.note
+    assert "all instances together have a risk of 0.9 or less" in said(every)
     unsure = coverage_at_risk_score(errors, uncertainty, risk=float(errors.mean()))
     assert unsure == 1.0
     assert unsure.low < 1.0
     # the most certain instance is wrong, and so are all others
     none = coverage_at_risk_score(np.ones(50), np.arange(50), risk=0.1)
     assert none == 0.0
-    assert "no threshold has a risk of 0.1 or less" in none.note
-    assert "no right predictions" in none.note
+    assert "no threshold has a risk of 0.1 or less" in said(none)
+    assert "no right predictions" in said(none)
     small = coverage_at_risk_score(errors, uncertainty, risk=0.001)
     assert small.low == 0.0
-    assert "no coverage is shown to have a lower risk" in small.note
+    assert "no coverage is shown to have a lower risk" in said(small)
     assert coverage_at_risk_score(np.zeros(50), np.arange(50), risk=0.0) == 1.0
     one = coverage_at_risk_score([0], [0.5], risk=0.1)
     assert one == 1.0
     assert np.isnan(one.low)
-    assert "1 instance: no interval" in one.note
+    assert "1 instance: no interval" in said(one)
     constant = coverage_at_risk_score(errors, np.zeros(100), risk=0.05)
     assert constant == 0.0
-    assert "all scores are equal: nothing is ranked" in constant.note
+    assert "all scores are equal: nothing is ranked" in said(constant)
 
 
 def test_weights_are_repetitions_and_row_order_does_not_matter():
@@ -130,7 +131,7 @@ def test_influence_at_the_ends_is_zero_and_elsewhere_finite():
             found = coverage_at_risk_linearised(errors, uncertainty, None, risk=risk)
             assert np.isfinite(found.influence).all()
             assert (found.influence == 0).all() == (found.value in (0.0, 1.0))
-            assert bool(found.note) == (found.value in (0.0, 1.0))
+            assert bool(said(found)) == (found.value in (0.0, 1.0))
 
 
 def test_bad_input_is_refused():

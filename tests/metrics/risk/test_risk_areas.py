@@ -5,6 +5,7 @@ import time
 import numpy as np
 import pytest
 from scipy.stats import rankdata
+from tests.notes import said, texts
 from tests.refusals import refuses
 
 from uqassay.metrics.risk.ranked_errors import rank_errors
@@ -269,7 +270,7 @@ def test_several_runs_are_averaged_and_their_spread_is_added():
     found = area_estimate(runs, "aurc")
     values = [run.value for run in runs]
     assert found == pytest.approx(np.mean(values))
-    assert "4 runs" in found.note
+    assert "4 runs" in said(found)
     same = area_estimate([runs[0]] * 4, "aurc")
     one = area_estimate(runs[0], "aurc")
     assert (same.low, same.high) == pytest.approx((one.low, one.high))
@@ -283,7 +284,7 @@ def test_groups_of_copies_count_once():
     copied = aurc_loss(np.repeat(errors, 5), np.repeat(uncertainty, 5), groups=np.repeat(np.arange(100), 5))
     plain = aurc_loss(errors, uncertainty)
     assert copied.high - copied.low == pytest.approx(plain.high - plain.low, rel=0.02)
-    assert "100 groups" in copied.note
+    assert "100 groups" in said(copied)
 
 
 def test_no_errors_or_only_errors():
@@ -299,16 +300,16 @@ def test_no_errors_or_only_errors():
         for risk in ("generalised", "selective"):
             ratio = prediction_rejection_score(errors, scores, risk=risk)
             assert np.isnan(ratio)
-            assert "all errors are equal: undefined" in ratio.note
+            assert "all errors are equal" in said(ratio)
         for found in (area, generalised, excess, ratio):
-            assert note in found.note.split("; ")
+            assert note in texts(found)
 
 
 def test_constant_scores_rank_nothing():
     errors = np.repeat([0.0, 1.0], [70, 30])
     found = aurc_loss(errors, np.zeros(100))
     assert found == pytest.approx(0.3)
-    assert found.note == "all scores are equal: nothing is ranked"
+    assert texts(found) == ["all scores are equal: nothing is ranked"]
     assert found.low < 0.25
     for risk in ("generalised", "selective"):
         ratio = prediction_rejection_score(errors, np.zeros(100), risk=risk)
@@ -324,7 +325,7 @@ def test_a_perfect_order_has_no_interval():
         for uncertainty in (np.arange(100), e):
             found = score(e, uncertainty)
             assert np.isnan(found.low)
-            assert "no instance is ranked wrongly" in found.note
+            assert "no instance is ranked wrongly" in said(found)
     assert prediction_rejection_score(errors, errors) == pytest.approx(1.0)
     assert aurc_loss(errors, np.arange(100)).low > 0
     # one tie that holds both an error and a right prediction is not perfect
@@ -334,16 +335,16 @@ def test_a_perfect_order_has_no_interval():
 
 
 def test_few_errors_are_counted_and_one_instance_has_no_interval():
-    assert aurc_loss(np.arange(100) < 7, np.arange(100)).note == "only 7 errors: a rough interval"
-    assert aurc_loss(np.arange(100) >= 7, np.arange(100)).note == "only 7 right predictions: a rough interval"
-    assert aurc_loss(np.arange(100) < 20, np.arange(100)).note == ""
+    assert texts(aurc_loss(np.arange(100) < 7, np.arange(100))) == ["only 7 errors: a rough interval"]
+    assert texts(aurc_loss(np.arange(100) >= 7, np.arange(100))) == ["only 7 right predictions: a rough interval"]
+    assert texts(aurc_loss(np.arange(100) < 20, np.arange(100))) == []
     grouped = aurc_loss(np.arange(100) < 40, np.arange(100), groups=np.arange(100) // 10)
-    assert grouped.note.startswith("10 groups; only 4 errors in different groups: a rough interval")
+    assert said(grouped).startswith("10 groups | only 4 errors in different groups: a rough interval")
     one = aurc_loss([1], [0.5])
     assert one == 1.0
     assert np.isnan(one.low)
-    assert "1 instance: no interval" in one.note
-    assert aurc_loss([0, 1], [1, 2], groups=["a", "a"]).note.startswith("1 group; 1 group: no interval")
+    assert "1 instance: no interval" in said(one)
+    assert said(aurc_loss([0, 1], [1, 2], groups=["a", "a"])).startswith("1 group | 1 group: no interval")
 
 
 def test_bad_input_is_refused():

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from scipy.stats import binomtest
+from tests.notes import said, texts
 from tests.refusals import refuses
 
 from uqassay.metrics.risk.ranked_errors import rank_errors
@@ -162,11 +163,11 @@ def test_the_scale_of_the_weights_does_not_matter(scale):
 
 
 def test_notes_use_the_singular_for_one():
-    assert risk_coverage_curve(np.arange(100) == 3, np.arange(100)).note == "only 1 error: a rough interval"
+    assert texts(risk_coverage_curve(np.arange(100) == 3, np.arange(100))) == ["only 1 error: a rough interval"]
     nearly = np.where(np.arange(100) == 3, 0.9999, 0.0)
-    assert risk_coverage_curve(nearly, np.arange(100)).note == "only 1 error: a rough interval"
+    assert texts(risk_coverage_curve(nearly, np.arange(100))) == ["only 1 error: a rough interval"]
     found = risk_coverage_curve(np.arange(100) != 3, np.arange(100), groups=np.arange(100) // 2)
-    assert found.note == "50 groups; only 1 right prediction in different groups: a rough interval"
+    assert texts(found) == ["50 groups", "only 1 right prediction in different groups: a rough interval"]
 
 
 def test_where_no_error_is_kept_the_interval_rests_on_the_number_kept():
@@ -187,7 +188,7 @@ def test_influence_of_groups_widens_the_bands():
     ratio = (other.high - other.low)[middle] / (one.high - one.low)[middle]
     assert (ratio > 1.7).all()
     assert (ratio < 2.6).all()
-    assert other.note == "60 groups"
+    assert texts(other) == ["60 groups"]
 
 
 def test_a_million_rows_are_chunked_alike(monkeypatch):
@@ -221,19 +222,19 @@ def test_degenerate_cases_are_said():
     one = risk_coverage_curve([1], [0.3])
     assert one.risk.tolist() == [1.0]
     assert np.isnan(one.low).all()
-    assert "1 instance: no interval" in one.note
-    assert "no right predictions" in one.note
-    assert "1 group: no interval" in risk_coverage_curve([1, 0], [1, 2], groups=["a", "a"]).note
+    assert "1 instance: no interval" in said(one)
+    assert "no right predictions" in said(one)
+    assert "1 group: no interval" in said(risk_coverage_curve([1, 0], [1, 2], groups=["a", "a"]))
     constant = risk_coverage_curve([0, 1, 0, 1], [2, 2, 2, 2])
     assert constant.risk.tolist() == [0.5]
-    assert "all scores are equal: nothing is ranked" in constant.note
+    assert "all scores are equal: nothing is ranked" in said(constant)
     none = risk_coverage_curve(np.zeros(50), np.arange(50))
-    assert "no errors" in none.note
+    assert "no errors" in said(none)
     assert (none.high > 0).all()
     assert (np.diff(none.high) < 0).all()
     few = risk_coverage_curve(np.arange(100) < 7, np.arange(100))
-    assert few.note == "only 7 errors: a rough interval"
-    assert risk_coverage_curve(np.arange(100) < 40, np.arange(100)).note == ""
+    assert texts(few) == ["only 7 errors: a rough interval"]
+    assert texts(risk_coverage_curve(np.arange(100) < 40, np.arange(100))) == []
     half = risk_coverage_curve(np.full(50, 0.3), np.arange(50))
     assert half.risk == pytest.approx(np.full(50, 0.3))
     assert (half.low < 0.3).all()

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from tests.notes import said, texts
 from tests.refusals import refuses
 
 from uqassay.metrics.risk.ranked_errors import rank_errors
@@ -136,7 +137,7 @@ def test_an_uncertainty_that_knows_nothing_gains_nothing():
     assert gain.low < 0 < gain.high
     constant = selective_gain(errors, np.zeros(1000), coverage=0.8)
     assert constant.gain == pytest.approx(0.0, abs=1e-12)
-    assert "all scores are equal: nothing is ranked" in constant.gain.note
+    assert "all scores are equal: nothing is ranked" in said(constant.gain)
     better = selective_gain(errors, uncertainty + errors, coverage=0.8).gain
     assert better.low > 0
 
@@ -164,7 +165,7 @@ def test_several_runs_are_averaged():
     singles = [selective_gain(e, s, coverage=0.8) for e, s in cases]
     assert found == pytest.approx(np.mean([s.accuracy_kept for s in singles]))
     assert gain == pytest.approx(np.mean([s.gain for s in singles]))
-    assert "3 runs" in found.note
+    assert "3 runs" in said(found)
     same = accuracy_estimate([ranked[0]] * 3, 0.8)
     assert (same.low, same.high) == pytest.approx((singles[0].accuracy_kept.low, singles[0].accuracy_kept.high))
 
@@ -175,21 +176,21 @@ def test_degenerate_cases_are_said():
     assert perfect == 1.0
     assert perfect.high == 1.0
     assert perfect.low == pytest.approx(1 - 0.0730, abs=0.002)  # Wilson for 0 of 50, Student's quantile
-    assert "no error among the 50 kept" in perfect.note
+    assert "no error among the 50 kept" in said(perfect)
     nothing = selective_gain(errors, np.arange(100), coverage=1.0)
     assert (nothing.gain, nothing.gain.low, nothing.gain.high) == (0, 0, 0)
-    assert nothing.gain.note == "nothing is refused"
+    assert texts(nothing.gain) == ["nothing is refused"]
     one = selective_gain([1], [0.2], coverage=0.5)
     assert one.accuracy_kept == 0.0
     assert np.isnan(one.accuracy_kept.low)
     assert np.isnan(one.gain.low)
-    assert "1 instance: no interval" in one.gain.note
+    assert "1 instance: no interval" in said(one.gain)
     none = selective_gain(np.zeros(50), np.arange(50), coverage=0.5)
     assert none.gain == pytest.approx(0.0, abs=1e-12)
     assert none.gain.low < 0 < none.gain.high
-    assert "no errors" in none.gain.note
+    assert "no errors" in said(none.gain)
     few = selective_gain(np.arange(100) < 7, np.arange(100), coverage=0.5)
-    assert "only 7 errors: a rough interval" in few.accuracy_kept.note
+    assert "only 7 errors: a rough interval" in said(few.accuracy_kept)
 
 
 def test_bad_input_is_refused():

@@ -62,7 +62,7 @@ def ood_auc_score(
     Returns
     -------
     estimate : Estimate
-        ½ for a score that knows nothing. With fewer than 20 instances (groups) in one of the samples the note says how many.
+        ½ for a score that knows nothing. With fewer than 20 instances (groups) in one of the samples a note says how many.
 
     Raises
     ------
@@ -161,7 +161,7 @@ def fpr_at_tpr_error(
     distribution); it is wide on the side where the curve is steep. The distances of both limits from the estimate are
     combined as the root of their sum of squares on each side (Zou and Donner 2008). Groups and weights enter through the
     number of independent instances that would give either share its variance. Where fewer than about 60 positives leave the
-    threshold unbounded the upper end is 1, and the note says so. Where several positives tie at the threshold the curve may
+    threshold unbounded the upper end is 1, and a note says so. Where several positives tie at the threshold the curve may
     have a corner there, and both sides get the wider distance.
 
     Measured coverage of 95 % intervals in percent (10,000 pairs of normal samples), at areas of .6 / .8 / .95; groups have ten

@@ -11,9 +11,9 @@ import numpy as np
 from scipy import special
 
 from uqassay.metrics.ood.two_samples import RankedSamples, TwoSamples, rank_samples
+from uqassay.notes import Note
 from uqassay.statistics import Estimate
 from uqassay.statistics.delong import IMAGINARY, auc_linearised, noted, sample_counts
-from uqassay.statistics.estimate import describe
 from uqassay.statistics.linearised import (
     Linearised,
     averaged,
@@ -23,6 +23,7 @@ from uqassay.statistics.linearised import (
     uneven_dof,
     with_runs,
 )
+from uqassay.statistics.remarks import unit_notes
 from uqassay.statistics.samples import Floats, Spread, Units, check_level, make_units
 
 __all__ = [
@@ -136,7 +137,7 @@ def fpr_estimate(
         if any(one.tied_at(tpr) for one in ranked):  # the curve may have a corner here: whichever side is steeper
             down = up = max(down, up)
         if more > 1:
-            notes.append(f"too few {SAMPLES[positive == 'in']} to bound the threshold")
+            notes.append(Note("one-sided", f"too few {SAMPLES[positive == 'in']} to bound the threshold"))
         between = q * float(values.std(ddof=1)) / len(runs) ** 0.5 if len(runs) > 1 else 0.0
         low = max(value - float(np.linalg.norm([value - below, down, between])), 0.0)
         high = min(value + float(np.linalg.norm([above - value, up, between])), 1.0)
@@ -197,17 +198,16 @@ def _counts(samples: TwoSamples) -> list[tuple[float, str]]:
     return sample_counts(samples.is_out.astype(np.float64), samples.weights, samples.groups, SAMPLES)
 
 
-def _known(runs: Sequence[TwoSamples]) -> tuple[Units, tuple[int, int], list[str]]:
+def _known(runs: Sequence[TwoSamples]) -> tuple[Units, tuple[int, int], list[Note]]:
     """Units, how many of them are out and how many in, and notes: on groups, on runs, and why there is no interval."""
     first = runs[0]
     units = make_units(len(first.is_out), first.groups, first.weights)
-    notes = describe(units, [len(runs)] if len(runs) > 1 else [])
+    notes = unit_notes(units, [len(runs)] if len(runs) > 1 else [])
     counts = _counts(first)
     for count, name in zip([count for count, _ in counts], SAMPLES, strict=True):
         if count == 1:
-            notes.append(
-                f"1 {name.removesuffix('s')}: no interval" if units.codes is None else f"1 group of {name}: no interval"
-            )
+            which = name.removesuffix("s") if units.codes is None else f"group of {name}"
+            notes.append(Note("no-interval", f"1 {which}: no interval"))
     return units, (int(counts[0][0]), int(counts[1][0])), notes
 
 
@@ -216,10 +216,10 @@ def _constant(runs: Sequence[TwoSamples]) -> bool:
 
 
 def _estimate(
-    runs: Sequence[TwoSamples], value: float, low: float, high: float, level: float, method: str, notes: list[str]
+    runs: Sequence[TwoSamples], value: float, low: float, high: float, level: float, method: str, notes: list[Note]
 ) -> Estimate:
     weights = runs[0].weights
     n = len(runs[0].is_out) if weights is None else int(np.count_nonzero(weights))
     low, high = min(low, value), max(high, value)
-    found = Estimate(value, low=low, high=high, level=level, n=n, method=method, note="; ".join(notes))
+    found = Estimate(value, low=low, high=high, level=level, n=n, method=method, notes=notes)
     return noted(found, [count for count in _counts(runs[0]) if count[0] > 1], constant=_constant(runs))

@@ -161,7 +161,7 @@ class RankedSamples:
         k, _ = self.place(tpr)
         return int(np.count_nonzero(self.is_positive & (self.block == k) & (self.weights > 0))) > 1
 
-    def linearised(self, value: float, positive: Floats, negative: Floats, note: str = "") -> Linearised:
+    def linearised(self, value: float, positive: Floats, negative: Floats) -> Linearised:
         """A statistic from what one instance of each sample adds to the mean of its sample, (N,) each.
 
         Both are centred: the sizes of the samples are chosen, not drawn.
@@ -172,9 +172,7 @@ class RankedSamples:
             centred = influence - influence[np.argmax(inside)]  # so that equal influences are 0 exactly
             centred = centred - float((w * centred).sum()) / float(w.sum())
             parts.append(np.where(inside, centred * (self.weights.sum() / w.sum()), 0.0))
-        return Linearised(
-            value, parts[0] + parts[1], (parts[0], parts[1]), (self.is_positive, ~self.is_positive), note=note
-        )
+        return Linearised(value, parts[0] + parts[1], (parts[0], parts[1]), (self.is_positive, ~self.is_positive))
 
 
 def rank_samples(samples: TwoSamples, positive: str) -> RankedSamples:

@@ -64,7 +64,7 @@ def uq_auc_score(
     -------
     estimate : Estimate
         ½ for an uncertainty that knows nothing of the errors. nan with a note where there are no errors or only errors.
-        With fewer than 20 of either the note says how many.
+        With fewer than 20 of either a note says how many.
 
     Raises
     ------
@@ -260,7 +260,7 @@ def h_auc_interval(
 def _moved(estimate: Estimate, function: Callable[[float], float]) -> Estimate:
     value = function(float(estimate))
     low, high = sorted((function(estimate.low), function(estimate.high)))
-    fields = {name: getattr(estimate, name) for name in ("level", "n", "method", "note")}
+    fields = {name: getattr(estimate, name) for name in ("level", "n", "method", "notes")}
     return Estimate(value, low=min(low, value), high=max(high, value), **fields)
 
 

@@ -122,7 +122,7 @@ def paired_ranking_test(
     if method == "linearised" or np.isnan(found.pvalue):
         return found
     pvalue = _swap_pvalue(chosen, a, b, groups, w, n_draws, generator(rng))
-    return PairedComparison(found.difference, found.statistic, pvalue, "permutation", found.n, found.note)
+    return PairedComparison(found.difference, found.statistic, pvalue, "permutation", found.n, found.notes)
 
 
 def pairwise_ranking_tests(

@@ -11,6 +11,7 @@ from uqassay.losses.errors import prediction_errors, probability_gap
 from uqassay.losses.label_distance import labels_of
 from uqassay.measures.scores import SCORES
 from uqassay.metrics.ranking.registry import RANKING_METRICS
+from uqassay.notes import Note, has_note
 from uqassay.predictions import Prediction
 from uqassay.statistics import Estimate
 from uqassay.statistics.linearised import Linearised, joined
@@ -108,20 +109,18 @@ def one_versus_rest_scores(
     defined = [s for s in statistics if not np.isnan(s.value)]
     if not defined:
         nan = float("nan")
-        n = prediction.n_instances
-        macro = Estimate(nan, low=nan, high=nan, level=level, n=n, method="", note="undefined for every class")
+        n, undefined = prediction.n_instances, [Note("undefined", "undefined for every class")]
+        macro = Estimate(nan, low=nan, high=nan, level=level, n=n, method="", notes=undefined)
     else:
         mean = joined(defined, [1 / len(defined)] * len(defined))
         macro = chosen.interval(mean, groups, level)
-        rough = [
-            name for name, e in zip(names, classes, strict=True) if "a rough interval" in e.note and not np.isnan(e)
-        ]
+        rough = [n for n, e in zip(names, classes, strict=True) if has_note(e.notes, "few") and not np.isnan(e)]
         if rough:
-            macro = macro.with_note(f"a rough interval of {_listed(rough)}")
+            macro = macro.with_note(Note("few", f"a rough interval of {_listed(rough)}", {"classes": rough}))
         left_out = [name for name, s in zip(names, statistics, strict=True) if np.isnan(s.value)]
         if left_out:
             note = f"mean over {len(defined)} of {len(names)} classes, undefined for {_listed(left_out)}"
-            macro = macro.with_note(note)
+            macro = macro.with_note(Note("left-out", note, {"classes": left_out}))
     return OneVersusRest(names, tuple(classes), macro)
 
 

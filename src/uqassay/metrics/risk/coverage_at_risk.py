@@ -4,11 +4,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from uqassay.errors import InputError
-from uqassay.metrics.risk.ranked_errors import RankedErrors, rank_errors, unit_notes
+from uqassay.metrics.risk.ranked_errors import RankedErrors, rank_errors
 from uqassay.metrics.risk.risk_coverage import Bands
 from uqassay.metrics.risk.selective_accuracy import kept_part
+from uqassay.notes import Note
 from uqassay.statistics.estimate import Estimate
 from uqassay.statistics.linearised import Linearised
+from uqassay.statistics.remarks import interval_notes
 from uqassay.statistics.samples import Floats, Units, check_level, is_number, make_units
 
 __all__ = ["coverage_at_risk_linearised", "coverage_at_risk_score"]
@@ -39,7 +41,7 @@ def coverage_at_risk_score(
     Returns
     -------
     estimate : Estimate
-        1 where all instances together have no greater risk, and 0 where no threshold reaches it; the note says so.
+        1 where all instances together have no greater risk, and 0 where no threshold reaches it; a note says so.
 
     Raises
     ------
@@ -66,16 +68,14 @@ def coverage_at_risk_score(
     _check_risk(risk)
     ranked = rank_errors(errors, uncertainty, sample_weight)
     units = make_units(ranked.n, groups, sample_weight)
-    value, note = _coverage_at(ranked, risk)
-    notes = unit_notes(units) + ranked.notes(units) + ([note] if note else [])
+    value, why = _coverage_at(ranked, risk)
+    notes = [*interval_notes(units), *ranked.notes(units), *why]
     low = high = np.nan
     if units.n_units > 1:
         low, high = _inverted(ranked, units, risk, value, level)
         if low == 0 < value:
-            notes.append("no coverage is shown to have a lower risk")
-    return Estimate(
-        value, low=low, high=high, level=level, n=units.n_instances, method="inverted score", note="; ".join(notes)
-    )
+            notes.append(Note("one-sided", "no coverage is shown to have a lower risk"))
+    return Estimate(value, low=low, high=high, level=level, n=units.n_instances, method="inverted score", notes=notes)
 
 
 def coverage_at_risk_linearised(
@@ -84,28 +84,28 @@ def coverage_at_risk_linearised(
     """Coverage at a risk and the influence of every instance, which is 0 at the ends; for use by other rooms."""
     _check_risk(risk)
     ranked = rank_errors(errors, uncertainty, weights)
-    value, note = _coverage_at(ranked, risk)
+    value, why = _coverage_at(ranked, risk)
     if value in (0.0, 1.0):
-        return Linearised(value, np.zeros(ranked.n), note=note)
+        return Linearised(value, np.zeros(ranked.n), notes=why)
     widen, rate = 1.0, 0.0
     while rate <= risk:  # the risk of all is above it, so a window that is wide enough is
         rate = float(ranked.local_rate(np.array([value]), widen)[0])
         widen *= 2
     kept = kept_part(ranked, value, rate)
-    return Linearised(value, -kept.influence * value / (rate - risk), note=note)
+    return Linearised(value, -kept.influence * value / (rate - risk), notes=why)
 
 
-def _coverage_at(ranked: RankedErrors, risk: float) -> tuple[float, str]:
+def _coverage_at(ranked: RankedErrors, risk: float) -> tuple[float, tuple[Note, ...]]:
     """Where the error mass last crosses risk · coverage from below."""
     c, excess = ranked.coverage, ranked.wrong - risk * ranked.kept
     met = np.flatnonzero(excess <= 1e-12 * ranked.kept)
     if not met.size:
-        return 0.0, f"no threshold has a risk of {risk:g} or less"
+        return 0.0, (Note("edge", f"no threshold has a risk of {risk:g} or less"),)
     k = int(met[-1])
     if k + 1 == c.size:
-        return 1.0, f"all instances together have a risk of {risk:g} or less"
+        return 1.0, (Note("edge", f"all instances together have a risk of {risk:g} or less"),)
     a, b = min(float(excess[k]), 0.0), float(excess[k + 1])
-    return float(c[k] + (c[k + 1] - c[k]) * -a / (b - a)), ""
+    return float(c[k] + (c[k + 1] - c[k]) * -a / (b - a)), ()
 
 
 def _inverted(ranked: RankedErrors, units: Units, risk: float, value: float, level: float) -> tuple[float, float]:
@@ -113,7 +113,7 @@ def _inverted(ranked: RankedErrors, units: Units, risk: float, value: float, lev
         np.arange(1, GRID + 1) / GRID, ranked.coverage if ranked.coverage.size <= GRID else ranked.coverage[0]
     )
     c = np.unique(np.append(c, value) if value > 0 else c)
-    curve = Bands.of(ranked, units).curve(c, level, "")
+    curve = Bands.of(ranked, units).curve(c, level, ())
     lower = np.flatnonzero((curve.high < risk) & (c <= value))
     upper = np.flatnonzero(curve.low <= risk)
     low = _crossing(c, curve.high - risk, int(lower[-1])) if lower.size else 0.0

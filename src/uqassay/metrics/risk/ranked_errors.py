@@ -7,12 +7,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from uqassay.errors import InputError
-from uqassay.statistics.estimate import describe
+from uqassay.notes import Note
 from uqassay.statistics.samples import Floats, Units, as_floats, make_units
 
-__all__ = ["RankedErrors", "rank_errors", "unit_notes"]
+__all__ = ["RankedErrors", "rank_errors"]
 
-FEW = 20  # errors, or right predictions, below which the note says so
+FEW = 20  # errors, or right predictions, below which a note says so
 WINDOW = 0.05  # widest half window of ranks for the error rate near a threshold
 ROUNDING = 1e-12  # relative; coverages closer than this are one
 LEAST = 1e-20  # a coverage below this is taken as this
@@ -100,7 +100,7 @@ class RankedErrors:
         inside = np.interp(weight, self.kept, self.wrong)
         return np.where(weight < self.kept[0], weight * (self.wrong[0] / self.kept[0]), inside)
 
-    def notes(self, units: Units) -> list[str]:
+    def notes(self, units: Units) -> list[Note]:
         """What a reader should know about such errors and scores."""
         notes = []
         e = units.keep(self.unranked(self.errors))
@@ -110,12 +110,13 @@ class RankedErrors:
                 count = min(count, float(np.count_nonzero(np.bincount(units.codes, share))))
                 name, several = (f"{word} in different groups" for word in (name, several))
             if count == 0:
-                notes.append(f"no {several}")
+                notes.append(Note("none", f"no {several}"))
             elif count < FEW:
                 shown = f"{count:.3g}"
-                notes.append(f"only {shown} {name if shown == '1' else several}: a rough interval")
+                text = f"only {shown} {name if shown == '1' else several}: a rough interval"
+                notes.append(Note("few", text, {"count": count}))
         if self.thresholds.size == 1 and self.errors.size > 1:
-            notes.append("all scores are equal: nothing is ranked")
+            notes.append(Note("constant-scores", "all scores are equal: nothing is ranked"))
         return notes
 
 
@@ -174,14 +175,6 @@ def rank_errors(errors: ArrayLike, uncertainty: ArrayLike, sample_weight: ArrayL
     block = np.concatenate([[0], np.cumsum(new)]) if tied else None
     rows = order if units.rows is None else units.rows[order]
     return RankedErrors(n, rows, block, e, w, ranked[ends], kept[ends], wrong[ends])
-
-
-def unit_notes(units: Units, n_runs: list[int] | None = None) -> list[str]:
-    """Notes on the numbers of groups and runs, and on why there is no interval."""
-    notes = describe(units, n_runs or [])
-    if units.n_units == 1:
-        notes.append("1 group: no interval" if units.codes is not None else "1 instance: no interval")
-    return notes
 
 
 def _whole(values: Floats) -> bool:

@@ -12,10 +12,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
-from uqassay.metrics.risk.ranked_errors import RankedErrors, rank_errors, unit_notes
+from uqassay.metrics.risk.ranked_errors import RankedErrors, rank_errors
+from uqassay.notes import Note, distinct
 from uqassay.statistics.delong import IMAGINARY, auc_linearised
 from uqassay.statistics.estimate import Estimate
 from uqassay.statistics.linearised import Linearised, averaged, linearised_estimate, spread_of, units_in
+from uqassay.statistics.remarks import interval_notes
 from uqassay.statistics.samples import Floats, Units, check_level, make_units
 
 __all__ = [
@@ -35,6 +37,8 @@ __all__ = [
 
 Risk = Literal["generalised", "selective"]
 
+ALL_EQUAL = (Note("undefined", "all errors are equal"),)
+NONE_WRONG = (Note("no-width", "no instance is ranked wrongly"),)
 TINY = 1e-13  # a standard error below this is rounding
 LEAST_DOF = 3.0  # of Student's t where one instance decides the standard error
 
@@ -92,8 +96,8 @@ def area_estimate(
     units = make_units(runs[0].influence.size, groups, sample_weight)
     values = np.array([run.value for run in runs])
     value, low, high = float(values.mean()), np.nan, np.nan
-    notes = unit_notes(units, [] if isinstance(statistics, Linearised) else [len(runs)])
-    notes += list(dict.fromkeys(run.note for run in runs if run.note))
+    notes = interval_notes(units, [] if isinstance(statistics, Linearised) else [len(runs)])
+    notes += distinct(*(run.notes for run in runs))
     scale = "inverse root scale" if np.isinf(SCALES[kind][0]) else "logit scale"
     method = f"linearised, {scale}"
     if not np.isnan(value) and all(run.parts for run in runs):
@@ -118,7 +122,7 @@ def area_estimate(
         level=level,
         n=units.n_instances,
         method=method,
-        note="; ".join(notes),
+        notes=notes,
     )
 
 
@@ -212,7 +216,7 @@ def e_aurc(ranked: RankedErrors) -> Linearised:
 def prediction_rejection(ranked: RankedErrors, risk: Risk) -> Linearised:
     """(random − area) / (random − best), by the rule of quotients."""
     if ranked.all_errors_equal:
-        return Linearised(np.nan, np.zeros(ranked.n), note="all errors are equal: undefined")
+        return Linearised(np.nan, np.zeros(ranked.n), notes=ALL_EQUAL)
     rate, by_rate = ranked.error_rate, ranked.unranked(ranked.errors - ranked.error_rate)
     if risk == "generalised":
         rate, by_rate = rate / 2, by_rate / 2
@@ -262,7 +266,7 @@ def _or_perfect(ranked: RankedErrors, statistic: Linearised) -> Linearised:
     inside = 0.0 if ranked.block is None else rises[np.diff(ranked.block) == 0]
     if (rises < 0).any() or np.any(inside):
         return statistic
-    return Linearised(statistic.value, np.zeros(ranked.n), note="no instance is ranked wrongly")
+    return Linearised(statistic.value, np.zeros(ranked.n), notes=NONE_WRONG)
 
 
 def _best_aurc(ranked: RankedErrors) -> Linearised:

@@ -59,7 +59,7 @@ def aurc_loss(
     Returns
     -------
     estimate : Estimate
-        The note counts errors or right predictions where there are fewer than 20 of them. All errors equal: the AURC
+        A note counts errors or right predictions where there are fewer than 20 of them. All errors equal: the AURC
         is the error rate, with Wilson's interval, which then is that of an order that knows nothing.
 
     Raises
@@ -110,7 +110,7 @@ def aurc_loss(
     Examples
     --------
     >>> found = aurc_loss([0] * 20 + [1], list(range(21)))
-    >>> round(found, 4), found.note
+    >>> round(found, 4), found.notes[0].text
     (0.0011, 'only 1 error: a rough interval')
     """
     return _estimate(aurc, "aurc", errors, uncertainty, sample_weight, groups, level)

@@ -8,8 +8,10 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
 from uqassay.errors import InputError
-from uqassay.metrics.risk.ranked_errors import RankedErrors, rank_errors, unit_notes
+from uqassay.metrics.risk.ranked_errors import RankedErrors, rank_errors
+from uqassay.notes import Note
 from uqassay.statistics.proportion import proportion_estimate
+from uqassay.statistics.remarks import interval_notes
 from uqassay.statistics.samples import Floats, Units, as_floats, check_level, make_units, spread_of_mean
 
 __all__ = ["RiskCoverage", "risk_coverage_curve"]
@@ -36,7 +38,7 @@ class RiskCoverage:
     n_kept : array (B,)
         Number of instances of positive weight that are kept (their expected number inside a tie).
     level : float
-    note : str
+    notes : tuple of Note
         What a reader should know.
     """
 
@@ -47,7 +49,7 @@ class RiskCoverage:
     thresholds: Floats
     n_kept: Floats
     level: float
-    note: str
+    notes: tuple[Note, ...]
     _bands: "Bands" = field(repr=False)
 
     @property
@@ -74,7 +76,7 @@ class RiskCoverage:
                 "give shares of what is kept",
                 code="range",
             )
-        return self._bands.curve(grid, self.level, self.note)
+        return self._bands.curve(grid, self.level, self.notes)
 
 
 def risk_coverage_curve(
@@ -135,7 +137,7 @@ def risk_coverage_curve(
     check_level(level)
     ranked = rank_errors(errors, uncertainty, sample_weight)
     units = make_units(ranked.n, groups, sample_weight)
-    return Bands.of(ranked, units).curve(None, level, "; ".join(unit_notes(units) + ranked.notes(units)))
+    return Bands.of(ranked, units).curve(None, level, (*interval_notes(units), *ranked.notes(units)))
 
 
 @final
@@ -188,7 +190,7 @@ class Bands:
             factor, dof = small_sample(ranked.unranked(ranked.errors - ranked.error_rate), units)
         return cls(ranked, units, dof, factor, sum_ww, start, linear, square, with_size)
 
-    def curve(self, coverage: Floats | None, level: float, note: str) -> RiskCoverage:
+    def curve(self, coverage: Floats | None, level: float, notes: tuple[Note, ...]) -> RiskCoverage:
         """Risk and interval at coverages in (0, 1], or at every threshold; in chunks that stay in cache."""
         ranked = self.ranked
         counts = None if ranked.block is None else np.bincount(ranked.block)
@@ -210,7 +212,7 @@ class Bands:
             codes = None if self.units.codes is None else _ranked_codes(ranked, self.units)
             rate = proportion_estimate(ranked.errors, groups=codes, sample_weight=ranked.weights, level=level)
             low[everything], high[everything] = rate.low, rate.high
-        return RiskCoverage(c, risk, low, high, thresholds, n_kept, level, note, self)
+        return RiskCoverage(c, risk, low, high, thresholds, n_kept, level, notes, self)
 
     def _at(self, k: NDArray[np.intp], f: Floats, level: float) -> tuple[Floats, Floats, Floats, Floats]:
         """Coverage, risk and its interval where the share f of block k is kept."""

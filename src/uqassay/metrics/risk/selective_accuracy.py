@@ -8,11 +8,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from uqassay.errors import InputError
-from uqassay.metrics.risk.ranked_errors import LEAST, RankedErrors, rank_errors, unit_notes
+from uqassay.metrics.risk.ranked_errors import LEAST, RankedErrors, rank_errors
 from uqassay.metrics.risk.risk_coverage import risk_interval, small_sample
+from uqassay.notes import Note, distinct
 from uqassay.statistics.estimate import Estimate
 from uqassay.statistics.linearised import Linearised
 from uqassay.statistics.proportion import proportion_estimate
+from uqassay.statistics.remarks import interval_notes
 from uqassay.statistics.samples import Floats, Units, check_level, is_number, make_units
 
 __all__ = ["SelectiveGain", "accuracy_at_coverage_score", "selective_gain"]
@@ -220,8 +222,8 @@ def accuracy_estimate(
         risk, (risk_low, risk_high), _ = _share_estimate(kept, coverage, units, level, _small_sample(runs, units))
         value, low, high = 1 - risk, 1 - risk_high, 1 - risk_low
     if value == 1:
-        notes.append(f"no error among the {coverage * units.n_instances:.4g} kept")
-    return Estimate(value, low=low, high=high, level=level, n=units.n_instances, method="score", note="; ".join(notes))
+        notes.append(Note("edge", f"no error among the {coverage * units.n_instances:.4g} kept"))
+    return Estimate(value, low=low, high=high, level=level, n=units.n_instances, method="score", notes=notes)
 
 
 def gain_estimate(
@@ -239,7 +241,7 @@ def gain_estimate(
     notes = _notes(units, runs)
     value = low = high = 0.0
     if coverage == 1:
-        notes.append("nothing is refused")
+        notes.append(Note("edge", "nothing is refused"))
     else:
         kept = [kept_part(ranked, coverage) for ranked in runs]
         refused = [_refused(ranked, coverage, part) for ranked, part in zip(runs, kept, strict=True)]
@@ -255,9 +257,7 @@ def gain_estimate(
         refuse = 1 - coverage
         value = refuse * (p - r)
         low, high = value - refuse * reach(p - p_low, r_high - r), value + refuse * reach(p_high - p, r - r_low)
-    return Estimate(
-        value, low=low, high=high, level=level, n=units.n_instances, method="newcombe", note="; ".join(notes)
-    )
+    return Estimate(value, low=low, high=high, level=level, n=units.n_instances, method="newcombe", notes=notes)
 
 
 # -- parts ---------------------------------------------------------------------------------------------------------------
@@ -328,10 +328,10 @@ def _share_estimate(
     return risk, (float(low), float(high)), u
 
 
-def _notes(units: Units, runs: Sequence[RankedErrors]) -> list[str]:
-    notes = unit_notes(units, [len(runs)] if len(runs) > 1 else [])
+def _notes(units: Units, runs: Sequence[RankedErrors]) -> list[Note]:
+    notes = interval_notes(units, [len(runs)] if len(runs) > 1 else [])
     extremes = (min(runs, key=_error_rate), max(runs, key=_error_rate))
-    return notes + list(dict.fromkeys(note for ranked in extremes for note in ranked.notes(units)))
+    return [*notes, *distinct(*(ranked.notes(units) for ranked in extremes))]
 
 
 def _error_rate(ranked: RankedErrors) -> float:

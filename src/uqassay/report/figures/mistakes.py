@@ -8,6 +8,7 @@ import numpy as np
 from uqassay.errors import InputError
 from uqassay.evidence.mistake_ranking import METRICS
 from uqassay.metrics.ranking.registry import RANKING_METRICS
+from uqassay.notes import reason
 from uqassay.report.definitions import DEFINITIONS, score_label
 from uqassay.report.figures.style import (
     GREY,
@@ -306,5 +307,4 @@ def models_with(assay: "Assay", score: str | None, models: Sequence[str] | None)
 
 def reason_of(e: "Estimate") -> str:
     """Why an estimate is undefined."""
-    parts = [part for part in e.note.split("; ") if part.endswith(": undefined")]
-    return parts[0].removesuffix(": undefined") if parts else e.note or "undefined"
+    return reason(e.notes) or "undefined"
