@@ -1,4 +1,4 @@
-"""Cells of next to no cost, their states, and a process that has ended, for the tests of the runner and its folders."""
+"""Cheap cells, their states, and claims of processes that have ended, for the tests of the runner and its folders."""
 
 import json
 import os
@@ -10,15 +10,16 @@ from pathlib import Path
 
 import numpy as np
 
-from uqassay.bench import owner as bench_owner
 from uqassay.bench.cell import Cell, CellResult
+from uqassay.bench.claims import this_process
 from uqassay.bench.runner import run_cells
-from uqassay.bench.store import Store
+from uqassay.bench.store import CellState, Store
 from uqassay.predictions import Members, Point
 
 WORK = "tests.bench.bench_work"
-STEPS = ("os.rename", "os.mkdir", "os.remove", "os.rmdir", "sqlite3.connect")  # and opening a file to write
-DEAD = f"{bench_owner._host()}.{bench_owner._boot()}.1.1"  # process 1 started in the machine's first tick, or never did
+STEPS = ("os.rename", "os.mkdir", "os.remove", "os.rmdir")  # and opening a file to write
+HOST = this_process().partition(".")[0]
+DEAD = f"{HOST}.1.1"  # process 1 did not start in tick 1 of the machine
 N, K, MEMBERS = 20, 3, 4
 
 
@@ -78,8 +79,32 @@ def cells(n: int = 12, pause: float = 0.15) -> list[Cell]:
 
 
 def state(store: Store, cell: Cell) -> str:
-    """The state of a cell in the index of its folder."""
-    return store.index.row(cell.key)["state"]
+    """The state of a cell in its folder."""
+    return found(store, cell).state
+
+
+def found(store: Store, cell: Cell) -> CellState:
+    """What the folder says of a cell."""
+    (one,) = store.states([cell.key])
+    return one
+
+
+def claim_of(store: Store, cell: Cell) -> Path:
+    """The file that says who runs a cell."""
+    return store.place(cell.key).with_name(f"{cell.key}.claim")
+
+
+def write_claim(store: Store, cell: Cell, owner: object = DEAD, lease: object = 60.0, age: float = 0.0) -> None:
+    """A claim as another process has left it, `age` seconds ago."""
+    path = claim_of(store, cell)
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(json.dumps({"owner": owner, "lease": lease}))
+    os.utime(path, (time.time() - age,) * 2)
+
+
+def files_of(folder: Path) -> dict[str, bytes]:
+    """Every file of a folder with its bytes."""
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
 def drive(folder: str) -> None:
@@ -89,7 +114,7 @@ def drive(folder: str) -> None:
 
 
 def kill_everywhere(folder: str) -> None:
-    """Two cells in a process that is killed before its 1st, 2nd, … step on files and index, until one comes through.
+    """Two cells in a process that is killed before its 1st, 2nd, … step on files, until one comes through.
 
     Each is in a folder of its own; prints how many were killed.
     """

@@ -15,7 +15,7 @@ def cell():
 @pytest.fixture
 def store(tmp_path, cell):
     made = Store(tmp_path / "run")
-    made.index.add([cell])
+    made.add([cell])
     return made
 
 

@@ -4,7 +4,6 @@ import json
 import os
 import random
 import signal
-import sqlite3
 import subprocess
 import sys
 import time
@@ -16,7 +15,6 @@ import pytest
 from tests.bench.bench_work import WORK, cells
 
 import uqassay as uq
-from uqassay.bench.index import INDEX
 from uqassay.bench.runner import run_cells
 from uqassay.bench.store import Store
 
@@ -55,7 +53,14 @@ def workers_of(driver):
 
 
 def is_running(folder):
-    return (folder / INDEX).exists() and Store(folder).counts()["running"] > 0
+    return (folder / "cells").exists() and Store(folder, create=False, required=False).counts()["running"] > 0
+
+
+def interrupted(folder):
+    """Cells that were claimed by a process that has ended."""
+    store = Store(folder, create=False, required=False)
+    left = [path.name.partition(".")[0] for path in (folder / "cells").glob("??/*.claim")]
+    return sum(found.state == "queued" for found in store.states(left))
 
 
 def left_of(driver):
@@ -67,18 +72,19 @@ def left_of(driver):
 
 
 def bits(folder):
-    """Every array of every result, and what the index says of it."""
+    """Every array of every result, and what the folder says of it."""
     store = Store(folder, create=False)
     found = {}
-    for row in store.index.rows():
-        place = store.place(row["key"])
+    for cell in store.states(verify=True):
+        place = store.place(cell.key)
         arrays = {}
         for file in ("prediction.npz", "scores.npz"):
             if (place / file).exists():
                 with np.load(place / file, allow_pickle=False) as archive:
                     arrays |= {f"{file}/{k}": (archive[k].dtype.str, archive[k].tobytes()) for k in archive.files}
-        kept = ("key", "cell", "dataset", "method", "params", "condition", "seed", "state", "hash", "accuracy", "owner")
-        found[row["key"]] = ({name: row[name] for name in kept}, arrays)
+        facts = store.result(cell.key).metadata
+        kept = (cell.state, cell.dataset, cell.method, cell.seed, cell.accuracy, cell.hash, facts["cell"])
+        found[cell.key] = (kept, arrays)
     return found
 
 
@@ -122,6 +128,7 @@ def test_twenty_kills_of_drivers_and_workers_leave_the_bits_of_an_uninterrupted_
     rng.shuffle(victims)
     folders = [tmp_path / "0"]
     started = [drivers(folders[-1])]
+    n_interrupted = 0
     while victims:
         driver = started[-1]
         while victims[-1] == "worker" and driver.poll() is None and not workers_of(driver):
@@ -144,36 +151,42 @@ def test_twenty_kills_of_drivers_and_workers_leave_the_bits_of_an_uninterrupted_
             os.kill(rng.choice(targets), signal.SIGKILL)
             if victims.pop() == "driver":
                 driver.wait(60)
+                left_of(driver)
+                n_interrupted += interrupted(folders[-1])
     started[-1].wait(90)
     end(drivers(folders[-1]))
     assert bits(folders[-1]) == uninterrupted
-    attempts = 0
     for folder in folders:
-        attempts += sum(row["attempt"] - 1 for row in Store(folder).index.rows())
         assert run_cells(cells(), folder, workers=0).n_kept == len(uninterrupted)
         assert list((folder / "drafts").iterdir()) == []
-    assert attempts >= 3  # so many cells were killed while they ran
+        assert not list((folder / "cells").glob("??/*.*"))  # no claim and no failure is left
+    assert n_interrupted >= 3  # cells that were killed while they ran
     assert [left_of(driver) for driver in started] == [{}] * len(started)  # no worker outlives its driver
 
 
 @pytest.mark.slow
-def test_killed_before_any_step_on_its_files_and_index_a_run_ends_with_the_same_bits(tmp_path, drivers):
+def test_killed_before_any_step_on_its_files_a_run_ends_with_the_same_bits(tmp_path, drivers):
     whole = tmp_path / "whole"
     run_cells(cells(2, pause=0.0), whole, workers=0)
     n_killed = end(drivers(tmp_path, "kill-everywhere"))
     assert n_killed >= 20
-    adopted = 0
+    adopted = claimed = 0
     for step in range(1, n_killed + 1):
         folder = tmp_path / str(step)
         states = Store(folder).counts()
-        files = len(list((folder / "cells").glob("*/*/metadata.json")))
-        adopted += files > states["done"]
-        assert files >= states["done"]  # the index never runs ahead of the files
+        assert states["running"] == states["failed"] == 0
+        results = {path.parent.name for path in (folder / "cells").glob("*/*/metadata.json")}
+        claims = {path.name.partition(".")[0] for path in (folder / "cells").glob("*/*.claim")}
+        adopted += bool(results & claims)
+        claimed += bool(claims - results)
+        assert len(results) == states["done"]
         summary = run_cells(cells(2, pause=0.0), folder, workers=0)
-        assert (summary.n_kept, summary.failed) == (files, {})
+        assert (summary.n_kept, summary.failed) == (len(results), {})
         assert bits(folder) == bits(whole)
         assert list((folder / "drafts").iterdir()) == []
-    assert adopted >= 1  # killed between the files and their record
+        assert not list((folder / "cells").glob("??/*.*"))
+    assert adopted >= 1  # killed between the result and the removal of the claim
+    assert claimed >= 1  # killed while the cell was claimed
 
 
 @pytest.mark.slow
@@ -182,9 +195,7 @@ def test_two_drivers_on_one_folder_count_each_cell_once(uninterrupted, drivers, 
     summaries = [end(driver) for driver in both]
     assert sum(ran for ran, _, _ in summaries) == 12
     assert bits(tmp_path) == uninterrupted
-    base = sqlite3.connect(tmp_path / INDEX)
-    assert base.execute("SELECT DISTINCT attempt FROM cells").fetchall() == [(1,)]
-    base.close()
+    assert not list((tmp_path / "cells").glob("??/*.*"))
 
 
 @pytest.mark.slow

@@ -1,8 +1,14 @@
-"""What a worker makes of a cell whose result cannot be written."""
+"""A worker keeps its claim while it runs a cell, and stores the failure of a cell whose result cannot be written."""
 
-from tests.bench.bench_work import WORK
+import threading
+import time
+from contextlib import suppress
+from itertools import pairwise
+
+from tests.bench.bench_work import WORK, claim_of, found
 
 from uqassay.bench.cell import Cell
+from uqassay.bench.files import FolderProblem
 from uqassay.bench.runner import run_cells
 from uqassay.bench.store import Store
 from uqassay.bench.worker import run_cell
@@ -15,10 +21,10 @@ def named(function):
 def test_result_that_cannot_be_written_is_its_cell_s_failure_and_the_others_go_on(tmp_path):
     summary = run_cells([named("misfit"), named("draw")], tmp_path, workers=0)
     assert (summary.n_ran, list(summary.failed)) == (2, ["toy, misfit, seed 0"])
-    assert "labels: must have one row for each of 20 predictions; got 21" in summary.failed["toy, misfit, seed 0"]
+    assert "got 21 rows for 20 instances" in summary.failed["toy, misfit, seed 0"]
     kept = Store(tmp_path)
     assert kept.counts() == {"queued": 0, "running": 0, "done": 1, "failed": 1}
-    assert kept.index.row(named("misfit").key)["traceback"].startswith("Traceback (most recent call last):")
+    assert found(kept, named("misfit")).traceback.startswith("Traceback (most recent call last):")
     assert not kept.place(named("misfit").key).exists()
     assert list((tmp_path / "drafts").iterdir()) == []
 
@@ -31,3 +37,35 @@ def test_error_nobody_expects_while_a_result_is_written_is_its_cell_s_failure(st
     outcome = run_cell(cell.key, cell.to_json(), str(store.folder), 60.0)
     assert (outcome.state, outcome.message) == ("failed", "MemoryError: no room")
     assert store.counts()["failed"] == 1
+
+
+def test_worker_renews_its_claim_while_the_cell_runs(tmp_path):
+    slow = Cell(f"{WORK}:draw", dataset="toy", method="draw", seed=0, params={"pause": 1.0})
+    store = Store(tmp_path)
+    touched = []
+
+    def look():
+        while not touched or claim_of(store, slow).exists():
+            with suppress(FileNotFoundError):
+                touched.append(claim_of(store, slow).stat().st_mtime)
+            time.sleep(0.02)
+
+    watcher = threading.Thread(target=look)
+    watcher.start()
+    assert run_cell(slow.key, slow.to_json(), str(tmp_path), 0.4).state == "done"
+    watcher.join(10)
+    assert not watcher.is_alive()
+    assert len(set(touched)) >= 4
+    assert max(later - earlier for earlier, later in pairwise(touched)) < 0.4
+
+
+def test_folder_that_takes_no_files_is_told_with_its_fields_and_the_cell_stays_queued(store, cell, monkeypatch):
+    problem = FolderProblem("folder", "is full", "", "free some", code="unwritable")
+
+    def refuse(*_, **__):
+        raise problem
+
+    monkeypatch.setattr(Store, "finish", refuse)
+    outcome = run_cell(cell.key, cell.to_json(), str(store.folder), 60.0)
+    assert (outcome.state, outcome.problem) == ("refused", problem)
+    assert store.counts()["queued"] == 1
