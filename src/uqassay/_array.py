@@ -1,85 +1,86 @@
-"""Arrays at the door: what comes in is checked once, named in every complaint, and never copied without need.
+"""Arrays for every room: checks of what comes in, chunks of rows, and random generators that belong to a row.
 
-Also here, because every room needs them: the chunks in which instances are walked through, and the random
-generators that belong to an instance's row rather than to its place in a chunk.
+`_conversion` makes plain arrays of what users pass, and `_chunks` walks through them; both are imported from here.
 """
 
-import math
-import mmap
-import os
-import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, DTypeLike, NDArray
+from numpy.typing import ArrayLike, NDArray
 
+from uqassay._chunks import (
+    CHUNK_BYTES,
+    SCATTERED_ROWS,
+    available_cores,
+    release,
+    row_chunks,
+    scratch,
+    still_whole,
+    taken,
+)
+from uqassay._conversion import as_array, as_numeric, has_index
 from uqassay.errors import InputError
+
+__all__ = [
+    "CHUNK_BYTES",
+    "SCATTERED_ROWS",
+    "Floats",
+    "RandomState",
+    "as_array",
+    "as_labels",
+    "as_numeric",
+    "available_cores",
+    "check_class_count",
+    "check_rows",
+    "check_whole_numbers",
+    "draw_per_row",
+    "generator",
+    "has_index",
+    "release",
+    "row_chunks",
+    "scratch",
+    "still_whole",
+    "taken",
+    "tolerance_of",
+    "tolerance_of_values",
+]
 
 Floats = NDArray[np.floating[Any]]
 RandomState = int | np.random.Generator | np.random.SeedSequence | None
 
-CHUNK_BYTES = 32 * 2**20
-SCATTERED_BYTES, SCATTERED_ROWS = (
-    2**18,
-    16,
-)  # of a memory map between two releases: so many bytes, at least so many rows
-SCRATCH_BYTES = 16 * 2**20  # what a thread keeps of one intermediate array
+_TOLERANCES = {"float16": 1e-3, "bfloat16": 8e-3, "float32": 1e-4}  # about their precision, and 1e-6 for all others
 
 
 # -- what comes in ----------------------------------------------------------------------------------------------------
 
 
-def as_numeric(values: Any, name: str, *, ndim: int | tuple[int, ...] | None = None) -> NDArray[Any]:
-    """Real-valued array without a copy where possible: memory maps stay memory maps, tensors come to the host.
+def tolerance_of(*values: Any) -> float:
+    """How far a row of probabilities may be from summing to 1, by the precision of the arrays or tensors given."""
+    return max(_TOLERANCES.get(str(getattr(v, "dtype", "")).removeprefix("torch."), 1e-6) for v in values)
 
-    Raises
-    ------
-    InputError
-        When `values` is ragged, holds objects or text, has no instances, or has another number of dimensions.
+
+def tolerance_of_values(array: NDArray[Any]) -> float:
+    """As `tolerance_of`, by the values: numbers of 16 bits keep their tolerance in an array of 32 or 64 bits.
+
+    A softmax in bfloat16 misses the sum of 1 by up to its precision of 2⁻⁷, and a cast to float32, which files and NumPy
+    need, does not repair it.
     """
-    if hasattr(values, "detach"):  # a PyTorch tensor: off the graph, off the device, and out of bfloat16
-        values = values.detach().cpu()
-        if str(values.dtype) == "torch.bfloat16":
-            values = np.asarray(values.float().numpy(), dtype=np.float32)
-    try:
-        array = values if isinstance(values, np.ndarray) else np.asarray(values)
-    except ValueError as problem:
-        raise InputError(
-            name,
-            "must be a rectangular array",
-            "the rows given have unequal lengths",
-            "pad or drop the short ones",
-            code="shape",
-        ) from problem
-    if array.dtype.name == "bfloat16":
-        array = array.astype(np.float32)
-    if array.dtype.kind not in "fiub":
-        raise InputError(
-            name,
-            "must hold real numbers",
-            f"got dtype {array.dtype}",
-            "convert it, for example by .astype(float)",
-            code="type",
-        )
-    if ndim is not None:
-        allowed = (ndim,) if isinstance(ndim, int) else ndim
-        if array.ndim not in allowed:
-            wanted = " or ".join(str(d) for d in allowed)
-            raise InputError(
-                name, f"must have {wanted} dimensions", f"got shape {array.shape}", "reshape it", code="shape"
-            )
-        if array.shape[0] == 0:
-            raise InputError(
-                name, "must hold at least one instance", f"got shape {array.shape}", "check the selection", code="shape"
-            )
-    return array
-
-
-def tolerance_of(values: Any) -> float:
-    """How far a row of probabilities may be from summing to 1, by the precision of the array or tensor given."""
-    name = str(getattr(values, "dtype", "float64")).removeprefix("torch.")
-    return {"float16": 1e-3, "bfloat16": 1e-3, "float32": 1e-4}.get(name, 1e-6)
+    tolerance = tolerance_of(array)
+    if array.dtype not in (np.float32, np.float64):
+        return tolerance
+    fits = {"float32": True, "float16": True, "bfloat16": True}
+    for rows in row_chunks(len(array), array[:1].nbytes):
+        block = np.asarray(array[rows])
+        with np.errstate(over="ignore"):
+            single = block.astype(np.float32, order="C")
+            fits["float32"] &= bool((single == block).all())
+            fits["float16"] &= fits["float32"] and bool((single.astype(np.float16) == single).all())
+        fits["bfloat16"] &= fits["float32"] and not (single.view(np.uint32) & 0xFFFF).any()  # the lower half of float32
+        release(array)
+        if not fits["float32"]:
+            return tolerance
+    return max(tolerance, *(_TOLERANCES[name] for name, fit in fits.items() if fit and name != "float32"), 0.0)
 
 
 def check_rows(
@@ -90,13 +91,18 @@ def check_rows(
     unit_sum: bool = True,
     low: float = 0.0,
     high: float = 1.0,
-    remedy: str = "pass normalise=True, or use Point.from_logits if these are logits",
+    remedy: str = "",
 ) -> None:
     """Refuse non-finite values, values outside [low, high], and (`unit_sum`) rows that do not sum to 1.
 
-    `array` is ``(n, …, K)``; walked in chunks, so a memory map is never in memory as a whole.
+    `array` is ``(n, …, K)``; walked in chunks, so a memory map is never in memory as a whole. `remedy` stands in place of the
+    usual remedy for rows that are no probabilities.
     """
+    if unit_sum and array.dtype == bool:
+        raise _class_sets(name, "got truth values")
+    allowed = tolerance
     for rows in row_chunks(array.shape[0], array[:1].nbytes * 2):
+        still_whole(array)
         block = np.asarray(array[rows])
         finite = np.isfinite(block)
         if not finite.all():
@@ -108,32 +114,72 @@ def check_rows(
                 f"row {rows.start + at[0]} holds {bad} at {_index_text(rows.start, at)}",
                 "drop or repair such rows first",
                 code="finite",
+                facts={"row": int(rows.start + at[0])},
             )
         beyond = (block < low - tolerance) | (block > high + tolerance)
         if beyond.any():
             at = np.argwhere(beyond)[0]
+            probabilities = (low, high) == (0.0, 1.0)
             rule = f"between {low:g} and {high:g}" if np.isfinite(high) else f"at least {low:g}"
+            can_normalise = probabilities and unit_sum and _can_normalise(array)
             raise InputError(
                 name,
                 f"values must be {rule}",
                 f"row {rows.start + at[0]} holds {float(block[tuple(at)]):.6g} at {_index_text(rows.start, at)}",
-                remedy,
-                code="type",
+                remedy or _remedy(can_normalise),
+                code="not-probabilities" if probabilities else "range",
+                facts={"row": int(rows.start + at[0]), "can_normalise": can_normalise},
             )
         if unit_sum:
             sums = block.sum(axis=-1, dtype=np.float64)
-            off = np.abs(sums - 1.0) > tolerance
+            off = np.abs(sums - 1.0) > allowed
+            if off.any() and allowed == tolerance:
+                allowed = max(tolerance, tolerance_of_values(array))
+                off = np.abs(sums - 1.0) > allowed
             if off.any():
                 at = np.argwhere(off)[0]
                 where = "" if len(at) == 1 else f" (index {at[1]} of that row)"
+                got = f"row {rows.start + at[0]}{where} sums to {float(sums[tuple(at)]):.6g}"
+                if _is_zero_one(array):
+                    raise _class_sets(name, f"all values are 0 or 1, and {got}")
+                can_normalise = _can_normalise(array)
                 raise InputError(
                     name,
-                    f"each row must sum to 1 within {tolerance:g}",
-                    f"row {rows.start + at[0]}{where} sums to {float(sums[tuple(at)]):.6g}",
-                    remedy,
+                    f"each row must sum to 1 within {allowed:g}",
+                    got,
+                    remedy or _remedy(can_normalise),
                     code="sum",
+                    facts={"row": int(rows.start + at[0]), "can_normalise": can_normalise},
                 )
         release(array)
+
+
+def _remedy(can_normalise: bool) -> str:
+    logits = "use Point.from_logits (Members.from_logits) if these are logits"
+    return f"pass normalise=True if these are counts or rounded, or {logits}" if can_normalise else logits
+
+
+def _class_sets(name: str, got: str) -> InputError:
+    """Truth values, or 0 and 1 with any number of ones in a row, state sets of classes."""
+    return InputError(
+        name,
+        "needs probabilities, not sets of classes",
+        got,
+        f"state prediction sets as Intervals(0, {name}), or as Masses",
+        code="class-sets",
+    )
+
+
+def _is_zero_one(array: NDArray[Any]) -> bool:
+    return all(bool(np.isin(array[rows], (0, 1)).all()) for rows in row_chunks(len(array), array[:1].nbytes))
+
+
+def _can_normalise(array: NDArray[Any]) -> bool:
+    """Whether every row is finite and non-negative with a positive sum."""
+    return all(
+        bool(np.isfinite(block).all() and (block >= 0).all() and (block.max(axis=-1) > 0).all())
+        for block in (np.asarray(array[rows]) for rows in row_chunks(len(array), array[:1].nbytes))
+    )
 
 
 def _index_text(start: int, at: NDArray[np.integer[Any]]) -> str:
@@ -148,15 +194,22 @@ def check_class_count(n_classes: int, name: str) -> None:
             name,
             "needs at least two classes in the last axis",
             f"got {n_classes}",
-            "a single column of probabilities of one class goes through Members.from_binary (or give both columns)",
-            code="range",
+            "give one column per class, or pass the probabilities of class 1 to Point.from_binary or Members.from_binary",
+            code="one-column",
         )
 
 
 def as_labels(
-    labels: ArrayLike, n_classes: int, *, n_instances: int | None = None, name: str = "y_true"
+    labels: ArrayLike,
+    n_classes: int,
+    *,
+    n_instances: int | None = None,
+    n_members: int | None = None,
+    name: str = "y_true",
 ) -> NDArray[Any]:
     """Integer labels ``(n,)`` as int64, or label distributions / vote counts ``(n, K)`` as rows that sum to 1.
+
+    `n_members` is for the remedy alone: as many labels as members tell that the first axis of `Members` held them.
 
     Raises
     ------
@@ -165,6 +218,14 @@ def as_labels(
     """
     array = as_numeric(labels, name, ndim=(1, 2))
     if n_instances is not None and array.shape[0] != n_instances:
+        if array.shape[0] == n_members:
+            raise InputError(
+                name,
+                f"needs one label for each of the {n_instances} instances",
+                f"got {array.shape[0]}, which is the number of members",
+                "pass member_axis=0 where the members stand on the first axis",
+                code="member-axis",
+            )
         raise InputError(
             name,
             f"needs one label for each of the {n_instances} instances",
@@ -174,17 +235,7 @@ def as_labels(
         )
     if array.ndim == 2:
         return _as_label_distributions(array, n_classes, name)
-    if array.dtype.kind == "f":
-        broken = ~np.isfinite(array) | (array != np.round(np.where(np.isfinite(array), array, 0)))
-        if broken.any():
-            row = int(np.flatnonzero(broken)[0])
-            raise InputError(
-                name,
-                "labels must be whole numbers",
-                f"row {row} holds {float(array[row]):g}",
-                "give class indices (0, 1, …) or a label distribution with one column per class",
-                code="type",
-            )
+    check_whole_numbers(array, name)
     outside = (array < 0) | (array >= n_classes)
     if outside.any():
         row = int(np.flatnonzero(outside)[0])
@@ -198,6 +249,22 @@ def as_labels(
     return array.astype(np.int64)
 
 
+def check_whole_numbers(labels: NDArray[Any], name: str) -> None:
+    """Refuse labels ``(n,)`` that are fractions, infinite or nan."""
+    if labels.dtype.kind != "f":
+        return
+    broken = ~np.isfinite(labels) | (labels != np.round(np.where(np.isfinite(labels), labels, 0)))
+    if broken.any():
+        row = int(np.flatnonzero(broken)[0])
+        raise InputError(
+            name,
+            "labels must be whole numbers",
+            f"row {row} holds {float(labels[row]):g}",
+            "give class indices (0, 1, …) or a label distribution with one column per class",
+            code="type",
+        )
+
+
 def _as_label_distributions(array: NDArray[Any], n_classes: int, name: str) -> NDArray[Any]:
     if array.shape[1] != n_classes:
         raise InputError(
@@ -209,83 +276,18 @@ def _as_label_distributions(array: NDArray[Any], n_classes: int, name: str) -> N
         )
     check_rows(array, name, tolerance=0.0, unit_sum=False, high=np.inf, remedy="votes and shares cannot be negative")
     counts = array.astype(np.float64)
-    totals = counts.sum(axis=1)
+    with np.errstate(over="ignore"):
+        totals = counts.sum(axis=1)
+    if np.isinf(totals).any():  # only rows beyond the largest number, so that no other quotient is rounded twice
+        huge = np.isinf(totals)
+        counts[huge] /= counts[huge].max(axis=1, keepdims=True)
+        totals = counts.sum(axis=1)
     if (totals <= 0).any():
         row = int(np.flatnonzero(totals <= 0)[0])
         raise InputError(
             name, "every row needs at least one vote", f"row {row} has none", "drop such rows", code="empty"
         )
     return counts / totals[:, None]
-
-
-# -- walking through the instances ------------------------------------------------------------------------------------
-
-
-def row_chunks(n_rows: int, bytes_per_row: int, *, chunk_bytes: int = CHUNK_BYTES) -> Iterator[slice]:
-    """Slices that cover ``range(n_rows)``, each worth about `chunk_bytes`."""
-    step = max(1, chunk_bytes // max(1, bytes_per_row))
-    for start in range(0, n_rows, step):
-        yield slice(start, min(start + step, n_rows))
-
-
-def available_cores() -> int:
-    """Cores that this process may run on."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-class _Kept(threading.local):
-    """One buffer for each name, of this thread's own."""
-
-    def __init__(self) -> None:
-        self.buffers: dict[str, NDArray[np.float64]] = {}
-
-
-_kept = _Kept()
-
-
-def scratch(name: str, shape: tuple[int, ...], dtype: DTypeLike = np.float64) -> NDArray[Any]:
-    """An array for intermediate results, with anything in it; the next call with this name in this thread takes it again.
-
-    A fresh array of some 100 kB costs a page fault for every 4 kB, more than what is computed in it. Great arrays are fresh
-    ones: nothing is kept of them.
-    """
-    size, dtype = math.prod(shape), np.dtype(dtype)
-    n = -(-size * dtype.itemsize // 8)
-    if n > SCRATCH_BYTES // 8:
-        return np.empty(shape, dtype=dtype)
-    buffer = _kept.buffers.get(name)
-    if buffer is None or buffer.size < n:
-        buffer = _kept.buffers[name] = np.empty(n)
-    return buffer.view(dtype)[:size].reshape(shape)
-
-
-def taken(array: NDArray[Any], rows: Any) -> NDArray[Any]:
-    """``array[rows]``; scattered rows of a memory map are copied a few at a time.
-
-    The system may map megabytes around each row that is read, so a few hundred rows could hold a whole file.
-    """
-    if not (isinstance(array, np.memmap) and isinstance(rows, np.ndarray)):
-        return array[rows]
-    numbers = np.flatnonzero(rows) if rows.dtype == bool else rows
-    out = np.empty((len(numbers), *array.shape[1:]), dtype=array.dtype)
-    for some in row_chunks(
-        len(numbers), min(array[:1].nbytes, SCATTERED_BYTES // SCATTERED_ROWS), chunk_bytes=SCATTERED_BYTES
-    ):
-        out[some] = array[numbers[some]]
-        release(array)
-    return out
-
-
-def release(array: NDArray[Any]) -> None:
-    """Give back the pages of a read-only memory map that were read, so that walking a file costs no memory."""
-    base: Any = array
-    while isinstance(base, np.ndarray) and not isinstance(base, np.memmap):
-        base = base.base
-    while isinstance(base, np.memmap) and isinstance(base.base, np.memmap):
-        base = base.base
-    if isinstance(base, np.memmap) and base.mode == "r" and hasattr(mmap, "MADV_DONTNEED"):
-        pages: Any = base._mmap  # type: ignore[attr-defined]
-        pages.madvise(mmap.MADV_DONTNEED)
 
 
 # -- randomness -------------------------------------------------------------------------------------------------------

@@ -1,19 +1,24 @@
 """What a model said: one frozen, validated class per kind of prediction, and the files that hold them."""
 
 from uqassay.predictions.adapters import from_laplace, from_object
-from uqassay.predictions.base import Prediction, not_negative
-from uqassay.predictions.coercion import as_prediction
+from uqassay.predictions.base import CORE_BYTES, Prediction
+from uqassay.predictions.coercion import PredictionLike, as_prediction
 from uqassay.predictions.dirichlet import Dirichlet
-from uqassay.predictions.drawn import Drawn
+from uqassay.predictions.drawn import Drawn, check_draws
 from uqassay.predictions.gaussian_logits import GaussianLogits
 from uqassay.predictions.intervals import Intervals
+from uqassay.predictions.labels import class_indices, labels_for, portable_labels
 from uqassay.predictions.masses import Masses
 from uqassay.predictions.members import Members
+from uqassay.predictions.metadata import per_instance
+from uqassay.predictions.pandas_input import positions, take_index
 from uqassay.predictions.point import Point
+from uqassay.predictions.probabilities import not_negative
 from uqassay.predictions.summation import OrderFreeSum, sum_over_classes
 from uqassay.predictions.vertices import Vertices
 
 __all__ = [
+    "CORE_BYTES",
     "Dirichlet",
     "Drawn",
     "GaussianLogits",
@@ -23,12 +28,20 @@ __all__ = [
     "OrderFreeSum",
     "Point",
     "Prediction",
+    "PredictionLike",
     "Vertices",
     "as_prediction",
+    "check_draws",
+    "class_indices",
     "from_laplace",
     "from_object",
+    "labels_for",
     "not_negative",
+    "per_instance",
+    "portable_labels",
+    "positions",
     "sum_over_classes",
+    "take_index",
 ]
 
 

@@ -12,7 +12,8 @@ Nothing is imported from those libraries. An object of probly (names read from p
 | `array` or `tensor` of one, or `probabilities` (singletons, categorical distributions) | `Point` |
 
 An object with `batch_shape` and `event_shape` is a distribution of PyTorch, GPyTorch or Pyro; see `distributions`.
-A fitted model of laplace-torch is not a prediction yet; `from_laplace` asks it for one.
+A fitted model of laplace-torch is not a prediction yet; `from_laplace` asks it for one. A mixture of distributions
+(`components` with `mixture_weights`) has no kind here, but draws from it do.
 """
 
 from collections.abc import Mapping, Sequence
@@ -45,7 +46,7 @@ def from_object(
     ids: ArrayLike | None = None,
     groups: ArrayLike | None = None,
 ) -> Prediction:
-    """Make a prediction of whatever another library returned.
+    """Make a prediction from an array or from an object of another library.
 
     Parameters
     ----------
@@ -53,7 +54,8 @@ def from_object(
         A prediction of this library (returned as it is); a mapping with the keys of a file (see `load`); an array,
         tensor or table, (n, K) for a `Point` and (n, M, K) for `Members`; a distribution with PyTorch's interface (Categorical,
         OneHotCategorical, Bernoulli, Dirichlet, Gaussians of the logits); or an object that offers `alphas`, `lower_bounds` and
-        `upper_bounds`, … as those of probly do.
+        `upper_bounds`, … as those of probly do. A list of arrays (n, K) needs `member_axis`: 0 if they are the members of one
+        ensemble. (In `uq.assay` a list holds training runs.)
     kind : str, optional
         As in `load`: "logits", "dirichlet", … for an array without a name, or where a mapping holds several kinds.
     member_axis : int, optional
@@ -83,25 +85,58 @@ def from_object(
         return obj.with_metadata(**carried) if carried else obj  # type: ignore[arg-type]
     if isinstance(obj, Mapping):
         arrays = {key: obj[key] for key in needed_keys(obj, kind)}
+    elif callable(getattr(obj, "predictive_samples", None)):
+        raise _unknown(obj)
     elif is_distribution(obj):
         arrays = arrays_of_distribution(obj, member_axis=member_axis)
     elif (stated := _stated_by_attributes(obj)) is not None:
         arrays, member_axis = stated, 1
     elif isinstance(obj, (list, tuple)) or any(hasattr(obj, name) for name in ("__array__", "detach", "__dlpack__")):
+        _refuse_list_of_models(obj, member_axis)
         values = obj if hasattr(obj, "columns") else as_numeric(obj, "obj")
         arrays = {key_of_bare_array(kind, tuple(np.shape(values))): values}
     else:
-        raise InputError(
-            "obj",
-            "must be a prediction, an array (n, K) or (n, M, K), a mapping with the keys of a "
-            "file, a distribution, or an object with array and sample_axis, alphas, lower_bounds "
-            "and upper_bounds, mean and var, or probabilities",
-            f"got {type(obj).__name__}",
-            "pass its arrays in a mapping such as {'probs': …}",
-            code="type",
-        )
+        raise _unknown(obj)
     axis = 1 if member_axis is None else member_axis
     return prediction_from_arrays(arrays | carried, kind=kind, member_axis=axis, normalise=normalise)
+
+
+def _refuse_list_of_models(obj: Any, member_axis: int | None) -> None:
+    """Refuse lists of predictions, and lists of arrays (n, K) of which nothing says whether they are members."""
+    items = obj if isinstance(obj, (list, tuple)) else ()
+    if any(isinstance(item, (Prediction, Mapping)) for item in items):
+        raise InputError(
+            "obj",
+            "must be one prediction",
+            f"got a list of {len(items)}",
+            "pass them one by one, or to uq.assay, where a list holds the training runs of a model",
+            code="type",
+        )
+    if member_axis is None and len(items) and getattr(items[0], "ndim", 0) == 2:
+        raise InputError(
+            "obj",
+            "a list of arrays (n, K) could hold members, training runs or instances",
+            f"got {len(items)} arrays, the first of shape {tuple(items[0].shape)}",
+            "pass from_object(list, member_axis=0) for the members of one ensemble; in uq.assay, a list holds training runs",
+            code="member-axis",
+        )
+
+
+def _unknown(obj: Any) -> InputError:
+    """The refusal of an object of no known form, with the remedy for a model in place of its predictions."""
+    remedy = "pass its arrays in a mapping such as {'probs': …}"
+    if callable(getattr(obj, "predictive_samples", None)):
+        remedy = "ask the model for its predictions by from_laplace(model, x)"
+    elif callable(getattr(obj, "predict_proba", None)) or callable(getattr(obj, "forward", None)):
+        remedy = "pass what the model predicts, not the model"
+    return InputError(
+        "obj",
+        "must be a prediction, an array (n, K) or (n, M, K), a mapping with the keys of a file, a distribution, or an object "
+        "with array and sample_axis, alphas, lower_bounds and upper_bounds, mean and var, or probabilities",
+        f"got {type(obj).__name__}",
+        remedy,
+        code="type",
+    )
 
 
 def from_laplace(
@@ -163,7 +198,7 @@ def from_laplace(
             "must offer predictive_samples, as models of laplace-torch do",
             f"got {type(model).__name__}",
             "pass what it predicts to from_object",
-            code="undefined",
+            code="type",
         )
     likelihood = getattr(model, "likelihood", "classification")
     if likelihood != "classification":
@@ -184,13 +219,14 @@ def _stated_by_attributes(obj: Any) -> dict[str, Any] | None:
     """Named arrays, members on the second axis; None for an object without the attributes."""
     if isinstance(obj, np.ndarray) or hasattr(obj, "columns"):
         return None
+    if hasattr(obj, "components") and hasattr(obj, "mixture_weights"):
+        raise _mixture(obj)
     for exact, approximate in (("nominal", "radius"), ("alphas", "threshold")):
         if _value(obj, exact) is not None and _value(obj, approximate) is not None:
             raise InputError(
                 "obj",
-                f"{type(obj).__name__} is a set around {exact} limited by its {approximate}, which no "
-                "kind states exactly",
-                "",
+                "no kind states this set exactly",
+                f"{type(obj).__name__} is a set around {exact} limited by its {approximate}",
                 "use Intervals(obj.lower(), obj.upper()) for the smallest box around it",
                 code="undefined",
             )
@@ -207,9 +243,21 @@ def _stated_by_attributes(obj: Any) -> dict[str, Any] | None:
     return {"vertices" if several else "probs": values}
 
 
+def _mixture(obj: Any) -> InputError:
+    return InputError(
+        "obj",
+        "a mixture of distributions over distributions has no kind",
+        f"got {type(obj).__name__}",
+        "draw from it, from_object(obj.sample(100))",
+        code="undefined",
+    )
+
+
 def _sample(obj: Any, held: Any, axis: int) -> dict[str, Any]:
     """Samples along an axis of arrays or of distributions, moved to (n, M, K)."""
     arrays = {key: as_numeric(value, key) for key, value in (_distribution(held) or {"probs": held}).items()}
+    if "alpha" in arrays or "lower" in arrays:
+        raise _mixture(obj)
     axis = axis if axis >= 0 else axis + np.ndim(held)
     for key, values in arrays.items():
         if values.ndim != 3:

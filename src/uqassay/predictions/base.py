@@ -2,7 +2,6 @@
 
 import threading
 from abc import ABC, abstractmethod
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, fields, replace
@@ -11,8 +10,10 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from uqassay._array import as_numeric, available_cores, check_class_count, release, row_chunks, taken
+from uqassay._array import as_array, available_cores, check_class_count, release, row_chunks, taken
 from uqassay.errors import InputError
+from uqassay.notes import Note
+from uqassay.predictions.metadata import checked_class_names, checked_ids, checked_notes, per_instance
 from uqassay.predictions.pandas_input import same_table, take_table
 
 Array = NDArray[np.float64]
@@ -33,14 +34,14 @@ class Prediction(ABC):
         What identifies an instance; labels with an index are aligned to it.
     groups : array (n,), optional
         The patient, site or video that an instance belongs to; intervals and tests resample whole groups.
-    notes : tuple of str
+    notes : tuple of Note
         What was done to the data on the way in (repairs, subsampling); shown among the warnings.
     """
 
     class_names: tuple[str, ...] | None = None
     ids: NDArray[Any] | None = None
     groups: NDArray[Any] | None = None
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
     row_numbers: NDArray[np.int64] | None = field(default=None, repr=False)
 
     # -- what each kind says ------------------------------------------------------------------------------------------
@@ -203,32 +204,9 @@ class Prediction(ABC):
 
     def __getitem__(self, rows: Rows) -> Self:
         """The same statement on some instances; slices share memory, and seeded draws stay with their rows."""
-        if isinstance(rows, (int, np.integer)):
-            rows = [int(rows)]
-        chosen: Any = rows if isinstance(rows, slice) else np.asarray(rows, dtype=None if np.size(rows) else np.int64)
-        if isinstance(rows, tuple) or (isinstance(chosen, np.ndarray) and chosen.ndim != 1):
-            raise InputError(
-                "rows",
-                "must be a number, a slice or a one-dimensional selection of instances",
-                f"got {('several axes' if isinstance(rows, tuple) else f'shape {chosen.shape}')}",
-                "index the arrays themselves",
-                code="shape",
-            )
-        if isinstance(chosen, np.ndarray) and chosen.dtype == bool and chosen.shape != (self.n_instances,):
-            raise InputError(
-                "rows",
-                f"a boolean selection needs one value for each of the {self.n_instances} instances",
-                f"got shape {chosen.shape}",
-                "build it from an array of that length",
-                code="mismatch",
-            )
+        chosen = self._chosen(rows)
         numbers = np.arange(self.n_instances) if self.row_numbers is None else self.row_numbers
-        try:
-            numbers = numbers[chosen]
-        except IndexError as problem:
-            raise InputError(
-                "rows", f"must lie in 0 … {self.n_instances - 1}", f"{problem}", "check the selection", code="range"
-            ) from problem
+        numbers = numbers[chosen]
         if numbers.size == 0:
             raise InputError(
                 "rows", "must select at least one instance", "got none", "check the selection", code="empty"
@@ -242,6 +220,59 @@ class Prediction(ABC):
             object.__setattr__(part, f.name, value)
         object.__setattr__(part, "row_numbers", numbers)
         return part
+
+    def _chosen(self, rows: Rows) -> Any:
+        """A slice, whole numbers or truth values that select among the n instances."""
+        n = self.n_instances
+        if isinstance(rows, slice):
+            try:
+                rows.indices(n)
+            except (TypeError, ValueError) as problem:
+                raise InputError(
+                    "rows", "a slice needs whole numbers", f"got {rows}", "check the selection", code="type"
+                ) from problem
+            return rows
+        if isinstance(rows, (int, np.integer)) and not isinstance(rows, bool):
+            rows = [int(rows)]
+        chosen = as_array(rows, "rows")
+        if isinstance(rows, tuple) or chosen.ndim != 1:
+            raise InputError(
+                "rows",
+                "must be a number, a slice or a one-dimensional selection of instances",
+                f"got {('several axes' if isinstance(rows, tuple) else f'shape {chosen.shape}')}",
+                "index the arrays themselves",
+                code="shape",
+            )
+        if chosen.size == 0:
+            return chosen.astype(np.int64)
+        if chosen.dtype == bool:
+            if chosen.shape != (n,):
+                raise InputError(
+                    "rows",
+                    f"a boolean selection needs one value for each of the {n} instances",
+                    f"got shape {chosen.shape}",
+                    "build it from an array of that length",
+                    code="mismatch",
+                )
+            return chosen
+        if chosen.dtype.kind not in "iu":
+            raise InputError(
+                "rows",
+                "must be whole numbers or truth values",
+                f"got dtype {chosen.dtype}",
+                "convert them, for example by .astype(int)",
+                code="type",
+            )
+        outside = (chosen >= n) | (chosen < -n)
+        if outside.any():
+            raise InputError(
+                "rows",
+                f"must lie in 0 … {n - 1}",
+                f"got {chosen[outside][0]}",
+                "check the selection",
+                code="range",
+            )
+        return chosen
 
     def with_metadata(
         self, *, class_names: Sequence[str] | None = None, ids: ArrayLike | None = None, groups: ArrayLike | None = None
@@ -290,123 +321,14 @@ class Prediction(ABC):
     def _finish(self, *, class_axis_of: str) -> None:
         """Check the number of classes and everything that is carried along."""
         check_class_count(self.n_classes, class_axis_of)
-        n = self.n_instances
         if self.class_names is not None:
-            names = tuple(str(c) for c in self.class_names)
-            if len(names) != self.n_classes:
-                raise InputError(
-                    "class_names",
-                    f"needs one name for each of the {self.n_classes} classes",
-                    f"got {len(names)}",
-                    "give them in the order of the last axis",
-                    code="missing",
-                )
-            if len(set(names)) < len(names):
-                twice = Counter(names).most_common(1)[0][0]
-                raise InputError(
-                    "class_names",
-                    "must differ from each other",
-                    f"{twice!r} occurs twice",
-                    "rename one",
-                    code="duplicate",
-                )
-            object.__setattr__(self, "class_names", names)
-        for name in ("ids", "groups"):
-            value = getattr(self, name)
-            if value is not None:
-                array = np.asarray(value)
-                if array.shape != (n,):
-                    raise InputError(
-                        name,
-                        f"needs one value for each of the {n} instances",
-                        f"got shape {array.shape}",
-                        "give them in the order of the rows",
-                        code="mismatch",
-                    )
-                object.__setattr__(self, name, array)
+            object.__setattr__(self, "class_names", checked_class_names(self.class_names, self.n_classes))
         if self.ids is not None:
-            counts = Counter(self.ids.tolist())
-            if len(counts) != n:
-                value, count = counts.most_common(1)[0]
-                raise InputError(
-                    "ids",
-                    "must be unique",
-                    f"{value!r} occurs {count} times",
-                    "drop the duplicates or leave ids out",
-                    code="type",
-                )
+            object.__setattr__(self, "ids", checked_ids(self.ids, self.n_instances))
+        if self.groups is not None:
+            object.__setattr__(self, "groups", per_instance(self.groups, "groups", self.n_instances))
+        object.__setattr__(self, "notes", checked_notes(self.notes))
 
 
 def _start_worker() -> None:
     _WORKER.busy = True
-
-
-def as_prediction(value: Any, name: str = "prediction") -> Prediction:
-    """Refuse what is not a prediction, with the remedy for raw arrays."""
-    if isinstance(value, Prediction) or hasattr(value, "upper_probs"):
-        return value
-    raise InputError(
-        name,
-        "must be a prediction",
-        f"got {type(value).__name__}",
-        "wrap it, for example uq.Point(probs) or uq.Members(probs)",
-        code="type",
-    )
-
-
-def take_probabilities(values: Any, name: str, ndim: int) -> NDArray[Any]:
-    """The array behind a `probs`-like argument, with the remedy for a single column of probabilities."""
-    array = as_numeric(values, name)
-    if array.ndim == 1 and ndim == 2:
-        raise InputError(
-            name,
-            "must be (n, K), one column per class",
-            f"got shape {array.shape}",
-            "probabilities of one class go through Members.from_binary or Point.from_binary",
-            code="shape",
-        )
-    return as_numeric(array, name, ndim=ndim)
-
-
-def normalised(array: NDArray[Any], name: str) -> NDArray[Any]:
-    """Rows divided by their sums, for non-negative input whose rows do not sum to 1."""
-    values = np.asarray(array, dtype=np.float64)
-    totals = values.sum(axis=-1, keepdims=True)
-    if not (np.isfinite(values).all() and (values >= 0).all() and (totals > 0).all()):
-        broken = ~(np.isfinite(values) & (values >= 0)).all(axis=-1) | ~(totals[..., 0] > 0)
-        row = int(np.argwhere(broken)[0][0])
-        raise InputError(
-            name,
-            "normalise=True needs finite, non-negative rows with a positive sum",
-            f"row {row} breaks this",
-            "use Point.from_logits if these are logits, or drop such rows",
-            code="finite",
-        )
-    return values / totals
-
-
-def event_and_rest(probs: NDArray[Any], k: int) -> Array:
-    """(rest, class k) on the last axis, in float64, from distributions on the last axis.
-
-    The rest is the sum of the other classes, exact for the smallest; where a row misses the sum of 1 by more than double
-    precision allows, as 16 bits do, it is 1 − p(k).
-    """
-    others = np.arange(probs.shape[-1]) != k
-    out = np.empty((*probs.shape[:-1], 2))
-    for rows in row_chunks(len(probs), 8 * probs[:1].size):
-        p = not_negative(probs[rows])
-        event = np.minimum(p[..., k], 1.0)
-        rest = np.compress(others, p, axis=-1).sum(axis=-1)
-        out[rows, ..., 0] = np.where(np.abs(event + rest - 1.0) > 5e-7, 1.0 - event, rest)
-        out[rows, ..., 1] = event
-        release(probs)
-    return out
-
-
-def not_negative(values: NDArray[Any]) -> Array:
-    """Probabilities in float64 with those a hair below 0, which the tolerance lets through, put to 0.
-
-    Rows lie side by side whatever the layout of the input, so that sums round alike in every chunk.
-    """
-    array = np.ascontiguousarray(values, dtype=np.float64)
-    return np.maximum(array, 0.0) if (array < 0).any() else array

@@ -3,11 +3,15 @@
 from collections.abc import Mapping
 from typing import Any
 
+from numpy.typing import ArrayLike
+
 from uqassay.errors import InputError
 from uqassay.predictions.adapters import from_object
 from uqassay.predictions.base import Prediction
 
-__all__ = ["as_prediction"]
+__all__ = ["PredictionLike", "as_prediction"]
+
+PredictionLike = Prediction | ArrayLike
 
 
 def as_prediction(value: Any, name: str = "prediction") -> Prediction:
@@ -42,4 +46,7 @@ def as_prediction(value: Any, name: str = "prediction") -> Prediction:
     except InputError as problem:
         if isinstance(value, Mapping) and problem.parameter != "obj":
             raise problem.inside(name) from problem  # prediction.lower
+        if problem.code == "member-axis":
+            axis = "from_object(value, member_axis=0) for members; a list in uq.assay holds training runs"
+            raise problem.replace(parameter=name, remedy=f"pass {axis}") from problem
         raise problem.replace(parameter=name) from problem

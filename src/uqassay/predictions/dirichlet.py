@@ -6,12 +6,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from uqassay._array import RandomState, check_class_count, check_rows
-from uqassay.errors import InputError
-from uqassay.predictions.base import Array, take_probabilities
+from uqassay._array import RandomState, check_class_count, check_rows, still_whole
+from uqassay.predictions.base import Array
 from uqassay.predictions.drawn import Drawn
+from uqassay.predictions.probabilities import refuse_truth_values, take_probabilities
 
-LEAST_ALPHA = 1e-300  # below, the logarithm of a draw overflows
+# As float64, because a Python number is cast to the dtype that it is compared with, in float32 to 0 and inf.
+LEAST_ALPHA = np.float64(1e-300)  # below, the logarithm of a draw overflows
+MOST_ALPHA = np.float64(1e300)  # above, the sum over the classes could
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -42,24 +44,17 @@ class Dirichlet(Drawn):
     def __post_init__(self) -> None:
         self._take_table("alpha")
         alpha = take_probabilities(self.alpha, "alpha", 2)
+        refuse_truth_values(alpha, "alpha", "give concentrations, evidence + 1 for EDL")
         check_class_count(alpha.shape[1], "alpha")
         check_rows(
             alpha,
             "alpha",
             tolerance=0.0,
             unit_sum=False,
-            high=np.inf,
-            remedy="give concentrations, evidence + 1 for EDL",
+            low=LEAST_ALPHA,
+            high=MOST_ALPHA,
+            remedy="give concentrations, all positive: evidence + 1 for EDL, or counts with a prior",
         )
-        if (alpha < LEAST_ALPHA).any():
-            row, column = np.argwhere(alpha < LEAST_ALPHA)[0]
-            raise InputError(
-                "alpha",
-                f"concentrations must be positive (at least {LEAST_ALPHA:g})",
-                f"row {row} holds {float(alpha[row, column]):g} at [{row}, {column}]",
-                "give evidence + 1, or add a prior",
-                code="range",
-            )
         self._set("alpha", alpha)
         self._check_draws()
         self._finish(class_axis_of="alpha")
@@ -71,6 +66,7 @@ class Dirichlet(Drawn):
 
     def mean_probs(self) -> Array:
         """Mean of the Dirichlet, α / Σα, ``(n, K)``."""
+        still_whole(self.alpha)
         alpha = np.ascontiguousarray(self.alpha, dtype=np.float64)  # one layout: sums round alike in every chunk
         return alpha / alpha.sum(axis=1, keepdims=True)
 
@@ -79,6 +75,7 @@ class Dirichlet(Drawn):
 
         A gamma variable with shape α is one with shape α + 1 times U^(1/α); its logarithm stays finite for the smallest α.
         """
+        still_whole(self.alpha)
         alpha = np.ascontiguousarray(self.alpha, dtype=np.float64)
         if self.unit_concentration:
             alpha = alpha / alpha.sum(axis=1, keepdims=True)

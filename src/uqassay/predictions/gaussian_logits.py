@@ -6,12 +6,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from uqassay._array import RandomState, as_numeric, check_class_count, check_rows
+from uqassay._array import RandomState, as_numeric, check_class_count, check_rows, still_whole
 from uqassay.errors import InputError
 from uqassay.predictions.base import Array
 from uqassay.predictions.drawn import Drawn
 from uqassay.predictions.members import Members
-from uqassay.predictions.point import softmax
+from uqassay.predictions.point import check_logits, softmax
+from uqassay.predictions.probabilities import refuse_truth_values
+
+MOST = np.float64(1e300)  # of a mean or a variance; beyond, a draw could be infinite
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -21,7 +24,7 @@ class GaussianLogits(Drawn):
     Parameters
     ----------
     mean, variance : array (n, K) or (n, M, K)
-        Mean and variance of the logits; variances ≥ 0.
+        Mean and variance of the logits; variances ≥ 0. A mean of −inf states that the class is impossible for this instance.
     n_draws, seed
         Number and seed of the softmax draws that span the set, dealt out evenly over the M passes; see `Drawn`.
 
@@ -55,13 +58,14 @@ class GaussianLogits(Drawn):
                 "mean", "needs at least one forward pass", f"got shape {mean.shape}", "check the axes", code="shape"
             )
         check_class_count(mean.shape[2], "mean")
-        check_rows(mean, "mean", tolerance=0.0, unit_sum=False, low=-np.inf, high=np.inf, remedy="repair such rows")
+        check_logits(mean, "mean", most=MOST)
+        refuse_truth_values(variance, "variance", "give variances")
         check_rows(
             variance,
             "variance",
             tolerance=0.0,
             unit_sum=False,
-            high=np.inf,
+            high=MOST,
             remedy="give variances, not their logarithms",
         )
         self._set("mean", mean)
@@ -112,6 +116,8 @@ class GaussianLogits(Drawn):
         """Drawn logits, ``(n_instances, n, K)``; they are dealt out evenly over the passes, in their order."""
         logits = self._draw(n, rng, lambda g, i, shape: g.standard_normal(shape))
         passes = self._passes(n)
+        still_whole(self.mean)
+        still_whole(self.variance)
         logits *= np.sqrt(np.asarray(self.variance, dtype=np.float64))[:, passes]
         logits += self.mean[:, passes]
         return logits

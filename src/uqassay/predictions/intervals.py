@@ -6,10 +6,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from uqassay._array import check_class_count, check_rows, release, row_chunks, tolerance_of
+from uqassay._array import check_class_count, check_rows, release, row_chunks, tolerance_of, tolerance_of_values
 from uqassay.credal.intervals import intersection_probability, reachable
 from uqassay.errors import InputError
-from uqassay.predictions.base import Array, Prediction, not_negative, take_probabilities
+from uqassay.predictions.base import Array, Prediction
+from uqassay.predictions.probabilities import not_negative, take_probabilities
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -19,7 +20,8 @@ class Intervals(Prediction):
     Parameters
     ----------
     lower, upper : array (n, K)
-        Bounds with l ≤ u and Σ l ≤ 1 ≤ Σ u. They are made reachable wherever they are used.
+        Bounds with l ≤ u and Σ l ≤ 1 ≤ Σ u. They are made reachable wherever they are used. One of them may be a number, the
+        same bound for every class: ``Intervals(0, sets)`` states prediction sets, 1 for each class in the set of an instance.
 
     Raises
     ------
@@ -38,10 +40,21 @@ class Intervals(Prediction):
     upper: NDArray[Any]
 
     def __post_init__(self) -> None:
+        for name, other in (("lower", "upper"), ("upper", "lower")):
+            if isinstance(getattr(self, name), (int, float, np.number)):
+                self._set_everywhere(name, other)
         self._take_table("lower", "upper")
-        tolerances = tolerance_of(self.lower), tolerance_of(self.upper)
         lower = take_probabilities(self.lower, "lower", 2)
         upper = take_probabilities(self.upper, "upper", 2)
+        if lower.dtype == bool:
+            raise InputError(
+                "lower",
+                "must hold numbers",
+                "got truth values",
+                "state prediction sets as Intervals(0, sets)",
+                code="class-sets",
+            )
+        upper = upper.astype(np.float64) if upper.dtype == bool else upper
         if lower.shape != upper.shape:
             raise InputError(
                 "upper",
@@ -51,13 +64,18 @@ class Intervals(Prediction):
                 code="shape",
             )
         check_class_count(lower.shape[1], "lower")
-        tolerance = max(tolerances)
+        tolerance = tolerance_of(self.lower, self.upper, lower, upper)
         for bound, name in ((lower, "lower"), (upper, "upper")):
             check_rows(bound, name, tolerance=tolerance, unit_sum=False, remedy="give probabilities, not logits")
         _check_bounds(lower, upper, tolerance)
         self._set("lower", lower)
         self._set("upper", upper)
         self._finish(class_axis_of="lower")
+
+    def _set_everywhere(self, name: str, other: str) -> None:
+        """One bound for every class, in the shape of the other bounds."""
+        like = take_probabilities(getattr(self, other), other, 2)
+        self._set(name, np.broadcast_to(np.float64(getattr(self, name)), like.shape))
 
     @property
     def n_classes(self) -> int:
@@ -106,18 +124,34 @@ def _check_bounds(lower: NDArray[Any], upper: NDArray[Any], tolerance: float) ->
                 "must not exceed upper",
                 f"row {rows.start + row} has lower {l[row, c]:.6g} > upper {u[row, c]:.6g} for class {c}",
                 "swap or repair the bounds",
-                code="undefined",
+                code="bounds",
+                facts={"row": int(rows.start + row)},
             )
-        for sums, sign, rule in (
-            (l.sum(axis=1), 1, "lower: the lower bounds of a row must sum to at most 1"),
-            (u.sum(axis=1), -1, "upper: the upper bounds of a row must sum to at least 1"),
-        ):
-            empty = sign * (sums - 1) > tolerance
-            if empty.any():
-                row = int(np.flatnonzero(empty)[0])
-                raise InputError(
-                    f"{rule}, else no distribution lies between them; row {rows.start + row} sums to {sums[row]:.6g}; "
-                    "widen the bounds."
-                )
+        _refuse_empty(
+            l.sum(axis=1) - 1, lower, tolerance, rows.start, "lower", "the lower bounds of a row must sum to at most 1"
+        )
+        _refuse_empty(
+            1 - u.sum(axis=1), upper, tolerance, rows.start, "upper", "the upper bounds of a row must sum to at least 1"
+        )
         release(lower)
         release(upper)
+
+
+def _refuse_empty(excess: Array, bounds: NDArray[Any], tolerance: float, start: int, name: str, rule: str) -> None:
+    """Refuse rows whose sum is beyond 1 by more than the tolerance, ``excess`` (rows,)."""
+    if (excess > tolerance).any():
+        tolerance = max(tolerance, tolerance_of_values(bounds))
+    empty = excess > tolerance
+    if empty.any():
+        row = int(np.flatnonzero(empty)[0])
+        total = not_negative(bounds[start + row]).sum()
+        raise InputError(
+            name,
+            f"{rule}, or no distribution lies between the bounds",
+            f"row {start + row} sums to {total:.6g}",
+            "widen the bounds"
+            if total
+            else "an empty prediction set excludes every class: drop such rows or let them hold all",
+            code="bounds",
+            facts={"row": start + row},
+        )

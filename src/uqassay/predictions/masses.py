@@ -1,19 +1,21 @@
 """Masses on sets of classes per instance: belief functions, random sets, evidential classifiers."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from uqassay._array import check_class_count, check_rows, tolerance_of
+from uqassay._array import as_numeric, check_class_count, check_rows, still_whole, tolerance_of
 from uqassay.credal.focal_sets import as_focal_sets, paper_masses
 from uqassay.credal.lower_probability import mass_event_bounds, sum_over
 from uqassay.credal.moebius import family_moebius
 from uqassay.errors import InputError
-from uqassay.predictions.base import Array, Prediction, not_negative, take_probabilities
+from uqassay.notes import Note
+from uqassay.predictions.base import Array, Prediction
 from uqassay.predictions.pandas_input import take_index
+from uqassay.predictions.probabilities import not_negative, refuse_truth_values, take_probabilities
 
 BELIEF_TOLERANCE = 1e-6  # how far below 0 a mass, and from 1 a sum, may be in a belief function
 FocalSets = NDArray[Any] | Sequence[Iterable[int]]
@@ -77,10 +79,11 @@ class Masses(Prediction):
             object.__setattr__(self, f.name, carried.get(f.name, f.default))
         object.__setattr__(self, "signed", signed)
         object.__setattr__(self, "precision", precision)
-        masses, ids = take_index(masses)
-        tolerance = tolerance_of(masses)
-        masses = take_probabilities(masses, "masses", 2)
-        sets = as_focal_sets(focal_sets, n_classes)
+        given, ids = take_index(masses, "masses")
+        masses = take_probabilities(given, "masses", 2)
+        refuse_truth_values(masses, "masses", "give numbers, by .astype(float)")
+        tolerance = tolerance_of(given, masses)
+        sets = _family(focal_sets, n_classes)
         if masses.shape[1] != len(sets):
             raise InputError(
                 "masses",
@@ -121,10 +124,11 @@ class Masses(Prediction):
         >>> m.masses.round(3).tolist()
         [[0.5, 0.2, 0.3]]
         """
-        beliefs, ids = take_index(beliefs)
-        tolerance = tolerance_of(beliefs)
+        beliefs, ids = take_index(beliefs, "beliefs")
         values = take_probabilities(beliefs, "beliefs", 2)
-        sets = as_focal_sets(focal_sets, n_classes)
+        refuse_truth_values(values, "beliefs", "give numbers, by .astype(float)")
+        tolerance = tolerance_of(beliefs, values)
+        sets = _family(focal_sets, n_classes)
         if values.shape[1] != len(sets):
             raise InputError(
                 "beliefs",
@@ -157,8 +161,10 @@ class Masses(Prediction):
         raw = np.asarray(self.masses, dtype=np.float64)
         count = int(broken_rows(raw, BELIEF_TOLERANCE).sum())
         masses, sets, _ = paper_masses(raw, self.focal_sets)
-        note = (
-            f"{count} of {self.n_instances} rows of masses were repaired (negative masses set to 0, rows renormalised)"
+        note = Note(
+            "repaired",
+            f"{count} of {self.n_instances} rows of masses were repaired (negative masses set to 0, rows renormalised)",
+            {"rows": count, "n": self.n_instances},
         )
         return replace(self, masses=masses, focal_sets=sets, signed=False, notes=(*self.notes, note))
 
@@ -180,6 +186,7 @@ class Masses(Prediction):
 
     def checked_masses(self) -> Array:
         """The masses in float64, ``(n, F)``; refused where they are not those of a belief function."""
+        still_whole(self.masses)
         masses = np.asarray(self.masses, dtype=np.float64)
         if self.signed:
             broken = broken_rows(masses, BELIEF_TOLERANCE)
@@ -188,11 +195,12 @@ class Masses(Prediction):
                 shown = row if self.row_numbers is None else int(self.row_numbers[row])
                 raise InputError(
                     "beliefs",
-                    f"{int(broken.sum())} of {len(broken)} rows are not belief functions (first row {shown}"
+                    "each row must be a belief function",
+                    f"{int(broken.sum())} of {len(broken)} rows are not (first row {shown}"
                     f": least mass {masses[row].min():.4g}, sum {masses[row].sum():.4g})",
-                    "",
-                    'use .repaired() (repair=True, --repair), or convention="paper"',
-                    code="undefined",
+                    'use .repaired() (repair=True in uq.assay), or convention="paper"',
+                    code="not-belief-functions",
+                    facts={"row": shown, "rows": int(broken.sum())},
                 )
         return not_negative(masses)
 
@@ -211,6 +219,21 @@ class Masses(Prediction):
             sums = np.where(np.abs(total - 1.0) > 5e-7, sums / total, sums)
         sets = np.array([[True, False], [False, True], [True, True]])
         return Masses(sums, sets, signed=self.signed, precision=self.precision)
+
+
+def _family(focal_sets: Any, n_classes: int | None) -> NDArray[np.bool_]:
+    """The focal sets as a checked matrix (F, K); objects that hold no sets are refused."""
+    if hasattr(focal_sets, "__array__"):
+        focal_sets = as_numeric(focal_sets, "focal_sets")
+    elif isinstance(focal_sets, (str, bytes, Mapping)) or not isinstance(focal_sets, Iterable):
+        raise InputError(
+            "focal_sets",
+            "must be a matrix (F, K) or a list of collections of class indices",
+            f"got {type(focal_sets).__name__}",
+            "give the classes of each set, such as [[0], [1], [0, 1]]",
+            code="type",
+        )
+    return as_focal_sets(focal_sets, n_classes)
 
 
 def broken_rows(masses: Array, tolerance: float) -> NDArray[np.bool_]:

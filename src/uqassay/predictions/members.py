@@ -6,11 +6,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from uqassay._array import as_numeric, check_class_count, check_rows, draw_per_row, generator, row_chunks, tolerance_of
+from uqassay._array import (
+    as_numeric,
+    check_class_count,
+    check_rows,
+    draw_per_row,
+    generator,
+    row_chunks,
+    still_whole,
+    tolerance_of,
+)
 from uqassay.errors import InputError
-from uqassay.predictions.base import CORE_BYTES, Array, Prediction, event_and_rest, normalised, not_negative
+from uqassay.notes import Note
+from uqassay.predictions.base import CORE_BYTES, Array, Prediction
 from uqassay.predictions.pandas_input import take_index
 from uqassay.predictions.point import checked_log_partition, softmax_and_partition, two_columns
+from uqassay.predictions.probabilities import event_and_rest, normalised, not_negative
 from uqassay.predictions.summation import OrderFreeSum
 
 
@@ -25,8 +36,9 @@ class Members(Prediction):
     weights : array (M,) or (n, M), optional
         Weights of the members in the mean (Bayesian model average) and in draws; they are divided by their sum. The
         credal set is spanned by all members, whatever their weights.
-    member_axis : int
-        Where the members stand in `probs`; nothing is guessed from sizes. (M, n, K) has `member_axis=0`.
+    member_axis : int, optional
+        Axis of the members in `probs`, by default 1; nothing is guessed from sizes. (M, n, K) has `member_axis=0`. A list of
+        arrays (n, K) could be read both ways and needs it.
     normalise : bool
         Divide non-negative rows by their sums first.
     log_partition : array (n, M), optional
@@ -48,30 +60,23 @@ class Members(Prediction):
 
     probs: NDArray[Any]
     weights: NDArray[np.float64] | None = None
-    member_axis: InitVar[int] = 1
+    member_axis: InitVar[int | None] = None
     normalise: InitVar[bool] = False
     log_partition: NDArray[Any] | None = field(default=None, kw_only=True)
 
-    def __post_init__(self, member_axis: int, normalise: bool) -> None:
-        tolerance = tolerance_of(self.probs)
-        probs = as_numeric(self.probs, "probs", ndim=3)
-        if not isinstance(member_axis, (int, np.integer)) or not -3 <= member_axis < 3:
-            raise InputError(
-                "member_axis", "must be 0, 1 or 2", f"got {member_axis}", "name the axis of the members", code="type"
-            )
-        if member_axis % 3 == 2:
-            raise InputError(
-                "member_axis",
-                "the last axis holds the classes",
-                "got 2",
-                "move the classes to the end first",
-                code="undefined",
-            )
-        if member_axis % 3 == 0:
+    def __post_init__(self, member_axis: int | None, normalise: bool) -> None:
+        member_axis = checked_member_axis(member_axis, self.probs, "probs")
+        probs = _three_axes(self.probs, "probs")
+        tolerance = tolerance_of(self.probs, probs)
+        if member_axis == 0:
             probs = np.moveaxis(probs, 0, 1)
             if probs.shape[0] == 0:
                 raise InputError(
-                    "probs", "must hold at least one instance", "", f"got shape {probs.shape}", code="empty"
+                    "probs",
+                    "must hold at least one instance",
+                    f"got shape {probs.shape}",
+                    "check member_axis",
+                    code="shape",
                 )
         if probs.shape[1] == 0:
             raise InputError(
@@ -80,17 +85,12 @@ class Members(Prediction):
         check_class_count(probs.shape[2], "probs")
         if normalise:
             probs = normalised(probs, "probs")
-        check_rows(
-            probs,
-            "probs",
-            tolerance=tolerance,
-            remedy="pass normalise=True or the right member_axis, or apply a softmax if these are logits (Point.from_logits)",
-        )
+        check_rows(probs, "probs", tolerance=tolerance)
         self._set("probs", probs)
         if self.weights is not None:
             self._set("weights", _member_weights(self.weights, *probs.shape[:2]))
         if self.log_partition is not None:
-            moved = member_axis % 3 == 0
+            moved = member_axis == 0
             shape = probs.shape[1::-1] if moved else probs.shape[:2]
             partition = checked_log_partition(self.log_partition, shape)
             self._set("log_partition", partition.T if moved else partition)
@@ -98,9 +98,11 @@ class Members(Prediction):
 
     @classmethod
     def from_logits(
-        cls, logits: ArrayLike, weights: ArrayLike | None = None, *, member_axis: int = 1, **metadata: Any
+        cls, logits: ArrayLike, weights: ArrayLike | None = None, *, member_axis: int | None = None, **metadata: Any
     ) -> "Members":
         """Softmax of the logits of each member, ``(n, M, K)``, computed in float64; their log-partitions are kept.
+
+        A logit of −inf states that the class is impossible for this instance.
 
         Examples
         --------
@@ -109,7 +111,8 @@ class Members(Prediction):
         >>> m.probs.tolist(), m.log_partition.round(4).tolist()
         ([[[0.5, 0.5], [0.5, 0.5]]], [[0.6931, 2.6931]])
         """
-        probs, log_partition = softmax_and_partition(as_numeric(logits, "logits", ndim=3), "logits")
+        member_axis = checked_member_axis(member_axis, logits, "logits")
+        probs, log_partition = softmax_and_partition(_three_axes(logits, "logits"), "logits")
         return cls(probs, weights, member_axis=member_axis, log_partition=log_partition, **metadata)  # type: ignore[arg-type]
 
     @classmethod
@@ -122,7 +125,7 @@ class Members(Prediction):
         >>> uq.Members.from_binary([[0.25, 0.5]], member_axis=1).probs.tolist()
         [[[0.75, 0.25], [0.5, 0.5]]]
         """
-        values, ids = take_index(probs)
+        values, ids = take_index(probs, "probs")
         p = as_numeric(values, "probs", ndim=(1, 2))
         if p.ndim == 1:
             p = p[:, None]
@@ -132,11 +135,15 @@ class Members(Prediction):
                 "is needed where probs has two axes",
                 f"got shape {p.shape}",
                 "pass member_axis=1 for (n, M) or member_axis=0 for (M, n)",
-                code="shape",
+                code="member-axis",
             )
-        elif member_axis not in (0, 1, -1, -2):
+        elif not isinstance(member_axis, (int, np.integer)) or not -2 <= member_axis < 2:
             raise InputError(
-                "member_axis", "must be 0 or 1 here", f"got {member_axis}", "name the axis of the members", code="type"
+                "member_axis",
+                "must be 0 or 1 here",
+                f"got {member_axis!r}",
+                "name the axis of the members",
+                code="choice",
             )
         elif member_axis % 2 == 0:
             p, ids = p.T, None
@@ -170,10 +177,12 @@ class Members(Prediction):
 
     def lower_probs(self) -> Array:
         """Least probability of each class among the members, ``(n, K)``."""
+        still_whole(self.probs)
         return not_negative(self.probs.min(axis=1))
 
     def upper_probs(self) -> Array:
         """Greatest probability of each class among the members, ``(n, K)``."""
+        still_whole(self.probs)
         return not_negative(self.probs.max(axis=1))
 
     def hull_points(self) -> NDArray[Any]:
@@ -198,15 +207,18 @@ class Members(Prediction):
 
     def subset(self, n_members: int, rng: Any = None) -> "Members":
         """A random choice of `n_members` of the members, the same for all instances (for a common number)."""
-        if not 1 <= n_members <= self.n_members:
+        if not isinstance(n_members, (int, np.integer)) or not 1 <= n_members <= self.n_members:
             raise InputError(
                 "n_members",
-                f"must lie in 1 … {self.n_members}",
-                f"got {n_members}",
+                f"must be a whole number in 1 … {self.n_members}",
+                f"got {n_members!r}",
                 "ask for no more than there are",
-                code="range",
+                code="common-members",
+                facts={"n_members": self.n_members},
             )
         chosen = np.sort(generator(rng).permutation(self.n_members)[:n_members])
+        facts = {"n_members": int(n_members), "of": self.n_members}
+        note = Note("members-chosen", f"{n_members} of {self.n_members} members, chosen at random", facts)
         weights = None if self.weights is None else self.weights[..., chosen]
         return Members(
             self.probs[:, chosen],
@@ -215,7 +227,7 @@ class Members(Prediction):
             class_names=self.class_names,
             ids=self.ids,
             groups=self.groups,
-            notes=(*self.notes, f"{n_members} of {self.n_members} members, chosen at random"),
+            notes=(*self.notes, note),
             row_numbers=self.row_numbers,
         )
 
@@ -229,6 +241,53 @@ class Members(Prediction):
         return Members(event_and_rest(self.probs, k), self.weights, log_partition=self.log_partition)
 
 
+def checked_member_axis(member_axis: Any, values: Any, name: str) -> int:
+    """The axis of the members in an array of three axes, 0 or 1.
+
+    Raises
+    ------
+    InputError
+        Another axis; none, where the values are a list of arrays (n, K), of which nothing says whether they are members.
+    """
+    if member_axis is None:
+        each = getattr(values[0], "ndim", 0) if isinstance(values, (list, tuple)) and len(values) else 0
+        if each == 2:
+            raise InputError(
+                name,
+                "a list of arrays (n, K) could hold the members or the instances",
+                f"got {len(values)} arrays, the first of shape {tuple(values[0].shape)}",
+                "pass member_axis=0 where they are the members",
+                code="member-axis",
+            )
+        return 1
+    if not isinstance(member_axis, (int, np.integer)) or isinstance(member_axis, bool) or not -3 <= member_axis < 3:
+        raise InputError(
+            "member_axis", "must be 0 or 1", f"got {member_axis!r}", "name the axis of the members", code="choice"
+        )
+    if member_axis % 3 == 2:
+        raise InputError(
+            "member_axis",
+            "the last axis holds the classes",
+            "got 2",
+            "move the classes to the end first",
+            code="choice",
+        )
+    return int(member_axis) % 3
+
+
+def _three_axes(values: Any, name: str) -> NDArray[Any]:
+    array = as_numeric(values, name)
+    if array.ndim == 2:
+        raise InputError(
+            name,
+            "must be (n, M, K), with an axis of members",
+            f"got shape {array.shape}",
+            "use Point for one distribution per instance",
+            code="shape",
+        )
+    return as_numeric(array, name, ndim=3)
+
+
 def _member_weights(weights: ArrayLike, n: int, n_members: int) -> Array:
     array = as_numeric(weights, "weights").astype(np.float64)
     if array.shape not in ((n_members,), (n, n_members)):
@@ -240,15 +299,21 @@ def _member_weights(weights: ArrayLike, n: int, n_members: int) -> Array:
             code="shape",
         )
     rows = np.atleast_2d(array)
-    broken = ~(np.isfinite(rows) & (rows >= 0)).all(axis=1) | ~(rows.sum(axis=1) > 0)
+    broken = ~(np.isfinite(rows) & (rows >= 0)).all(axis=1) | ~(rows > 0).any(axis=1)
     if broken.any():
+        row = int(np.flatnonzero(broken)[0])
+        odd = ~(np.isfinite(rows[row]) & (rows[row] >= 0))
         raise InputError(
             "weights",
             "must be finite, non-negative and not all zero",
-            f"row {int(np.flatnonzero(broken)[0])} breaks this",
+            f"row {row} holds {rows[row][odd][0]:g}" if odd.any() else f"all of row {row} is 0",
             "repair the weights",
-            code="finite",
+            code="range",
         )
-    totals = array.sum(axis=-1, keepdims=True)
+    with np.errstate(over="ignore"):
+        totals = array.sum(axis=-1, keepdims=True)
+    if np.isinf(totals).any():  # a sum beyond the largest number; only the weights' ratios count
+        array = array / array.max(axis=-1, keepdims=True)
+        totals = array.sum(axis=-1, keepdims=True)
     # weights that sum to 1 already stay as they are, bit for bit, when they come by again
     return array if (np.abs(totals - 1.0) < 8 * np.finfo(np.float64).eps).all() else array / totals

@@ -6,10 +6,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from uqassay._array import as_numeric, check_class_count, check_rows, tolerance_of
+from uqassay._array import as_numeric, check_class_count, check_rows, row_chunks, still_whole, tolerance_of
 from uqassay.errors import InputError
-from uqassay.predictions.base import Array, Prediction, event_and_rest, normalised, not_negative, take_probabilities
+from uqassay.predictions.base import Array, Prediction
 from uqassay.predictions.pandas_input import take_index, take_table
+from uqassay.predictions.probabilities import (
+    event_and_rest,
+    normalised,
+    not_negative,
+    refuse_truth_values,
+    take_probabilities,
+)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -19,7 +26,8 @@ class Point(Prediction):
     Parameters
     ----------
     probs : array (n, K)
-        Class probabilities; rows sum to 1 (tolerance 1e-6 for float64, 1e-4 for float32, 1e-3 for 16 bits).
+        Class probabilities; rows sum to 1 within 1e-6 for float64, 1e-4 for float32, 1e-3 for float16 and 8e-3 for bfloat16.
+        A class that is not among the options of an instance has the probability 0.
     normalise : bool
         Divide non-negative rows by their sums first.
     log_partition : array (n,), optional
@@ -45,8 +53,8 @@ class Point(Prediction):
 
     def __post_init__(self, normalise: bool) -> None:
         self._take_table("probs")
-        tolerance = tolerance_of(self.probs)
         probs = take_probabilities(self.probs, "probs", 2)
+        tolerance = tolerance_of(self.probs, probs)
         check_class_count(probs.shape[1], "probs")
         if normalise:
             probs = normalised(probs, "probs")
@@ -59,6 +67,8 @@ class Point(Prediction):
     @classmethod
     def from_logits(cls, logits: ArrayLike, **metadata: Any) -> "Point":
         """Softmax of logits ``(n, K)``, computed in float64; their log-partition is kept (0 for log-probabilities).
+
+        A logit of −inf states that the class is impossible for this instance.
 
         Examples
         --------
@@ -76,7 +86,7 @@ class Point(Prediction):
     @classmethod
     def from_binary(cls, probs: ArrayLike, **metadata: Any) -> "Point":
         """Two columns (1 − p, p) from the probability of class 1, ``(n,)`` or ``(n, 1)``."""
-        values, ids = take_index(probs)
+        values, ids = take_index(probs, "probs")
         column = as_numeric(values, "probs", ndim=(1, 2))
         if column.ndim == 2 and column.shape[1] != 1:
             raise InputError(
@@ -121,17 +131,17 @@ class Point(Prediction):
 
 
 def softmax(logits: NDArray[Any], name: str) -> Array:
-    """Softmax over the last axis in float64; non-finite logits are refused."""
+    """Softmax over the last axis in float64; see `check_logits` for what is refused."""
     return softmax_and_partition(logits, name)[0]
 
 
 def softmax_and_partition(logits: NDArray[Any], name: str) -> tuple[Array, Array]:
-    """Softmax over the last axis and ln Σ exp(z), in float64; non-finite logits are refused.
+    """Softmax over the last axis and ln Σ exp(z), in float64; see `check_logits` for what is refused.
 
     Log-probabilities, rows whose exp(z) sum to 1 within the tolerance of probabilities, have the log-partition 0, so that no
     order among them is made of rounding errors.
     """
-    check_rows(logits, name, tolerance=0.0, unit_sum=False, low=-np.inf, high=np.inf, remedy="repair such rows")
+    check_logits(logits, name)
     check_class_count(logits.shape[-1], name)
     shares = np.array(logits, dtype=np.float64, order="C")  # one memory layout, so that sums round alike in every chunk
     top = shares.max(axis=-1, keepdims=True)
@@ -145,9 +155,54 @@ def softmax_and_partition(logits: NDArray[Any], name: str) -> tuple[Array, Array
     return shares, log_partition
 
 
+def check_logits(logits: NDArray[Any], name: str, *, most: float = np.inf) -> None:
+    """Refuse truth values, nan, +inf, and rows without a finite logit; −inf states that a class is impossible.
+
+    Finite values beyond `most` are refused as well.
+    """
+    refuse_truth_values(logits, name, "give the logits themselves")
+    for rows in row_chunks(len(logits), logits[:1].nbytes * 2):
+        still_whole(logits)
+        block = np.asarray(logits[rows])
+        finite = np.isfinite(block)
+        if most < np.inf and (finite & (np.abs(block) > most)).any():
+            row = int(rows.start + np.argwhere(finite & (np.abs(block) > most))[0][0])
+            raise InputError(
+                name,
+                f"logits must lie between {-most:g} and {most:g}",
+                f"row {row} exceeds this",
+                "repair it",
+                code="range",
+            )
+        if finite.all():
+            continue
+        broken = ~finite & (block != -np.inf)
+        if broken.any():
+            at = np.argwhere(broken)[0]
+            raise InputError(
+                name,
+                "logits must be finite, or −inf for an impossible class",
+                f"row {rows.start + at[0]} holds {block[tuple(at)]}",
+                "drop or repair such rows first",
+                code="finite",
+                facts={"row": int(rows.start + at[0])},
+            )
+        impossible = ~finite.any(axis=-1)
+        if impossible.any():
+            row = int(rows.start + np.argwhere(impossible)[0][0])
+            raise InputError(
+                name,
+                "at least one class must be possible",
+                f"row {row} holds −inf alone",
+                "drop such rows",
+                code="finite",
+                facts={"row": row},
+            )
+
+
 def checked_log_partition(values: Any, shape: tuple[int, ...]) -> NDArray[Any]:
     """Finite numbers, one for every distribution."""
-    array = as_numeric(take_index(values)[0], "log_partition")
+    array = as_numeric(values, "log_partition")
     if array.shape != shape:
         each = "instance" if len(shape) == 1 else "instance and member"
         raise InputError(

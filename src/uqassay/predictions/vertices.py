@@ -6,9 +6,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from uqassay._array import as_numeric, check_class_count, check_rows, tolerance_of
+from uqassay._array import as_numeric, check_class_count, check_rows, still_whole, tolerance_of
 from uqassay.errors import InputError
-from uqassay.predictions.base import Array, Prediction, event_and_rest, normalised, not_negative
+from uqassay.predictions.base import Array, Prediction
+from uqassay.predictions.probabilities import event_and_rest, normalised, not_negative
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -34,8 +35,8 @@ class Vertices(Prediction):
     normalise: InitVar[bool] = False
 
     def __post_init__(self, normalise: bool) -> None:
-        tolerance = tolerance_of(self.vertices)
         vertices = as_numeric(self.vertices, "vertices", ndim=3)
+        tolerance = tolerance_of(self.vertices, vertices)
         check_class_count(vertices.shape[2], "vertices")
         if vertices.shape[1] == 0:
             raise InputError(
@@ -62,10 +63,12 @@ class Vertices(Prediction):
 
     def lower_probs(self) -> Array:
         """Least probability of each class at a vertex, ``(n, K)``."""
+        still_whole(self.vertices)
         return not_negative(self.vertices.min(axis=1))
 
     def upper_probs(self) -> Array:
         """Greatest probability of each class at a vertex, ``(n, K)``."""
+        still_whole(self.vertices)
         return not_negative(self.vertices.max(axis=1))
 
     def hull_points(self) -> NDArray[Any]:

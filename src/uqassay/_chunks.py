@@ -1,0 +1,129 @@
+"""Walking through the instances: chunks of rows, buffers of a thread, and memory maps that cost no memory."""
+
+import math
+import mmap
+import os
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from uqassay.errors import InputError
+
+__all__ = [
+    "CHUNK_BYTES",
+    "SCATTERED_ROWS",
+    "available_cores",
+    "release",
+    "row_chunks",
+    "scratch",
+    "still_whole",
+    "taken",
+]
+
+CHUNK_BYTES = 32 * 2**20
+SCATTERED_BYTES = 2**18  # rows copied from a memory map between two releases
+SCATTERED_ROWS = 16  # the same, at least so many rows
+SCRATCH_BYTES = 16 * 2**20  # a thread keeps no larger buffer
+
+
+def row_chunks(n_rows: int, bytes_per_row: int, *, chunk_bytes: int = CHUNK_BYTES) -> Iterator[slice]:
+    """Slices that cover ``range(n_rows)``, each worth about `chunk_bytes`."""
+    step = max(1, chunk_bytes // max(1, bytes_per_row))
+    for start in range(0, n_rows, step):
+        yield slice(start, min(start + step, n_rows))
+
+
+def available_cores() -> int:
+    """Cores that this process may run on."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+class _Kept(threading.local):
+    """One buffer for each name, of this thread's own."""
+
+    def __init__(self) -> None:
+        self.buffers: dict[str, NDArray[np.float64]] = {}
+
+
+_kept = _Kept()
+
+
+def scratch(name: str, shape: tuple[int, ...], dtype: DTypeLike = np.float64) -> NDArray[Any]:
+    """An array for intermediate results, with anything in it; the next call with this name in this thread takes it again.
+
+    A fresh array of some 100 kB costs a page fault for every 4 kB, more than what is computed in it. Great arrays are fresh
+    ones: nothing is kept of them.
+    """
+    size, dtype = math.prod(shape), np.dtype(dtype)
+    n = -(-size * dtype.itemsize // 8)
+    if n > SCRATCH_BYTES // 8:
+        return np.empty(shape, dtype=dtype)
+    buffer = _kept.buffers.get(name)
+    if buffer is None or buffer.size < n:
+        buffer = _kept.buffers[name] = np.empty(n)
+    return buffer.view(dtype)[:size].reshape(shape)
+
+
+def taken(array: NDArray[Any], rows: Any) -> NDArray[Any]:
+    """``array[rows]``; scattered rows of a memory map are copied a few at a time.
+
+    The system may map megabytes around each row that is read, so a few hundred rows could hold a whole file.
+    """
+    still_whole(array)
+    if not (isinstance(array, np.memmap) and isinstance(rows, np.ndarray)):
+        return array[rows]
+    numbers = np.flatnonzero(rows) if rows.dtype == bool else rows
+    out = np.empty((len(numbers), *array.shape[1:]), dtype=array.dtype)
+    for some in row_chunks(
+        len(numbers), min(array[:1].nbytes, SCATTERED_BYTES // SCATTERED_ROWS), chunk_bytes=SCATTERED_BYTES
+    ):
+        out[some] = array[numbers[some]]
+        release(array)
+    return out
+
+
+def release(array: NDArray[Any]) -> None:
+    """Give back the pages of a read-only memory map that were read, so that walking a file costs no memory."""
+    base = _map_of(array)
+    if base is not None and base.mode == "r" and hasattr(mmap, "MADV_DONTNEED"):
+        pages: Any = base._mmap  # type: ignore[attr-defined]
+        pages.madvise(mmap.MADV_DONTNEED)
+
+
+def still_whole(array: NDArray[Any]) -> None:
+    """Refuse a memory map whose file has been cut since it was opened.
+
+    Reading beyond the end of the file would end the interpreter (SIGBUS), so this is asked before each pass over the rows.
+
+    Raises
+    ------
+    InputError
+        The file is smaller than the array.
+    """
+    base = _map_of(array)
+    if base is None:
+        return
+    pages: Any = base._mmap  # type: ignore[attr-defined]
+    needed = int(base.offset) + base.nbytes  # type: ignore[attr-defined]
+    size = pages.size()  # of the file as it is now
+    if size < needed:
+        raise InputError(
+            "file",
+            "must not change while it is in use",
+            f"{base.filename or 'a memory map'} holds {size} bytes, and the array needs {needed}",
+            "write the file again and load it anew",
+            code="unreadable",
+        )
+
+
+def _map_of(array: NDArray[Any]) -> "np.memmap[Any, Any] | None":
+    """The memory map that an array is a view of."""
+    base: Any = array
+    while isinstance(base, np.ndarray) and not isinstance(base, np.memmap):
+        base = base.base
+    while isinstance(base, np.memmap) and isinstance(base.base, np.memmap):
+        base = base.base
+    return base if isinstance(base, np.memmap) else None

@@ -1,0 +1,155 @@
+"""What a user passes becomes a plain NumPy array, or is refused: masked, sparse, ragged and object arrays, missing values.
+
+A masked or missing value has no number that could be used in its place, so no mask is ever dropped in silence.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uqassay.errors import InputError
+
+__all__ = ["as_array", "as_numeric", "has_index"]
+
+_FLOAT32_OF_TORCH = ("torch.bfloat16",)  # dtypes that NumPy does not have
+
+
+def as_numeric(values: Any, name: str, *, ndim: int | tuple[int, ...] | None = None) -> NDArray[Any]:
+    """Real-valued array without a copy where possible: memory maps stay memory maps, tensors come to the host.
+
+    Raises
+    ------
+    InputError
+        When `values` is masked, sparse or ragged, holds objects or text, has no instances, or has another number of
+        dimensions.
+    """
+    array = as_array(values, name)
+    if array.dtype.name == "bfloat16":
+        array = array.astype(np.float32)
+    if array.dtype.kind not in "fiub":
+        raise InputError(
+            name,
+            "must hold real numbers",
+            _found(array, values),
+            "convert it, for example by .astype(float)",
+            code="type",
+        )
+    if ndim is not None:
+        allowed = (ndim,) if isinstance(ndim, int) else ndim
+        if array.ndim not in allowed:
+            wanted = " or ".join(str(d) for d in allowed)
+            raise InputError(
+                name, f"must have {wanted} dimensions", f"got shape {array.shape}", "reshape it", code="shape"
+            )
+        if array.shape[0] == 0:
+            raise InputError(
+                name, "must hold at least one instance", f"got shape {array.shape}", "check the selection", code="shape"
+            )
+    return array
+
+
+def as_array(values: Any, name: str) -> NDArray[Any]:
+    """A plain array of any dtype, or the memory map that was given.
+
+    Raises
+    ------
+    InputError
+        A masked or sparse array, missing values of pandas, rows of unequal length, or an object that is no array.
+    """
+    if type(values) in (np.ndarray, np.memmap):
+        return values  # type: ignore[no-any-return]
+    if has_index(values):
+        return _from_pandas(values, name)
+    _refuse_masked_and_sparse(values, name)
+    if hasattr(values, "detach"):
+        values = _to_host(values)
+    elif isinstance(values, (list, tuple)):
+        for item in values:
+            _refuse_masked_and_sparse(item, name)
+        values = [_to_host(item) if hasattr(item, "detach") else item for item in values]
+    try:
+        # np.matrix and other subclasses answer to indices in their own way
+        return values if isinstance(values, np.memmap) else np.asarray(values)
+    except ValueError as problem:
+        raise InputError(
+            name,
+            "must be a rectangular array",
+            "the rows given have unequal lengths",
+            "pad short rows, probabilities with 0 and logits with −inf",
+            code="ragged",
+        ) from problem
+    except (TypeError, RuntimeError, OverflowError, AttributeError) as problem:
+        raise InputError(
+            name,
+            "must be an array of real numbers",
+            f"got {type(values).__name__}",
+            "pass its values as a NumPy array",
+            code="type",
+        ) from problem
+
+
+def has_index(values: Any) -> bool:
+    """Whether the values are a Series or a DataFrame."""
+    return hasattr(values, "index") and hasattr(values, "to_numpy")
+
+
+def _refuse_masked_and_sparse(values: Any, name: str) -> None:
+    if isinstance(values, np.ndarray) and not isinstance(values, np.ma.MaskedArray):
+        return
+    if isinstance(values, np.ma.MaskedArray) or hasattr(values, "get_mask"):  # NumPy's, PyTorch's
+        raise InputError(
+            name,
+            "masked arrays are refused, because a masked value has no number",
+            f"got {type(values).__name__} of shape {tuple(values.shape)}",
+            "drop the masked rows, or fill them by .filled()",
+            code="masked",
+        )
+    layout = str(getattr(values, "layout", "torch.strided"))
+    if layout.startswith("torch.sparse") or (
+        hasattr(values, "nnz") and hasattr(values, "shape")
+    ):  # SciPy, pydata/sparse
+        raise InputError(
+            name,
+            "sparse arrays are refused",
+            f"got {type(values).__name__} of shape {tuple(values.shape)}",
+            "make it dense, for example by .toarray() or .to_dense()",
+            code="sparse",
+        )
+
+
+def _to_host(tensor: Any) -> NDArray[Any]:
+    """A PyTorch tensor off the graph, off the device, and out of bfloat16."""
+    tensor = tensor.detach().cpu()
+    if str(tensor.dtype) in _FLOAT32_OF_TORCH:
+        tensor = tensor.float()
+    return np.asarray(tensor.resolve_conj().resolve_neg() if hasattr(tensor, "resolve_conj") else tensor)
+
+
+def _from_pandas(values: Any, name: str) -> NDArray[Any]:
+    """The values of a Series or DataFrame. pandas' own missing values are refused; NaN is left to the checks of numbers."""
+    array = np.asarray(values.to_numpy())
+    if array.dtype.kind != "O":
+        return array
+    missing = np.asarray(values.isna())
+    if missing.any():
+        raise InputError(
+            name,
+            "values must not be missing",
+            f"row {int(np.argwhere(missing)[0][0])} holds {array[tuple(np.argwhere(missing)[0])]}",
+            "drop or fill such rows",
+            code="missing",
+        )
+    dtypes = values.dtypes if hasattr(values, "columns") else [values.dtype]
+    if all(getattr(dtype, "kind", "O") in "fiub" for dtype in dtypes):
+        return np.asarray(values.to_numpy(dtype=float))  # nullable numbers without a missing one
+    return array
+
+
+def _found(array: NDArray[Any], values: Any) -> str:
+    if array.ndim == 0:
+        return f"got {type(values).__name__}"
+    if array.dtype.kind == "O":
+        odd = next((item for item in array.flat if not isinstance(item, (int, float, np.number))), None)
+        return f"got dtype object with values of type {type(odd).__name__}"
+    return f"got dtype {array.dtype}"

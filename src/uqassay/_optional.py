@@ -1,0 +1,52 @@
+"""Optional packages: imported where they are needed, or refused with the extra that installs them."""
+
+from importlib import import_module
+from typing import Any
+
+from uqassay.errors import MissingDependencyError
+
+__all__ = ["optional_package"]
+
+_NAMES = {"sklearn": "scikit-learn", "yaml": "pyyaml", "PIL": "pillow"}  # of the package, where its module has another
+
+
+def optional_package(module: str, extra: str, purpose: str, *, otherwise: str = "") -> Any:
+    """Import a module of an optional package.
+
+    Parameters
+    ----------
+    module : str
+        Name of the module, such as "matplotlib.pyplot".
+    extra : str
+        Extra of uqassay that installs the package.
+    purpose : str
+        What needs it, the subject of a sentence: "figures", "a zarr file".
+    otherwise : str
+        Another remedy: "write the file as TOML".
+
+    Raises
+    ------
+    MissingDependencyError
+        The package, or a package that it needs, is not installed.
+
+    Examples
+    --------
+    >>> optional_package("numpy", "files", "an npy file").__name__
+    'numpy'
+    >>> optional_package("no_such_package.tables", "files", "a parquet file")
+    Traceback (most recent call last):
+    uqassay.errors.MissingDependencyError: no_such_package: is not installed; a parquet file needs it; install uqassay[files].
+    """
+    try:
+        return import_module(module)
+    except ModuleNotFoundError as problem:
+        top = (problem.name or module).partition(".")[0]
+        remedy = f"install uqassay[{extra}]"
+        raise MissingDependencyError(
+            _NAMES.get(top, top),
+            "is not installed",
+            f"{purpose} needs it",
+            f"{remedy}, or {otherwise}" if otherwise else remedy,
+            code="package",
+            facts={"extra": extra},
+        ) from problem

@@ -1,0 +1,234 @@
+"""Labels: from names or numbers, in any container, to class indices in the order of the predictions.
+
+There is one rule for what a label means:
+
+* Text is the name of a class.
+* A whole number is the name of a class where the names of the classes are whole numbers (1, 2, 3), and the index of a class
+  (0, 1, 2) where they are not, or where the classes have no names.
+* Where only some of the names are whole numbers, a number could be either and is refused, unless each of these names is the
+  index of its class.
+"""
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uqassay._array import as_array, as_labels, as_numeric, check_whole_numbers
+from uqassay.errors import InputError
+from uqassay.predictions.pandas_input import positions, take_table
+
+__all__ = ["class_indices", "labels_for", "portable_labels"]
+
+_WHOLE = re.compile(r"[+-]?[0-9]+(\.0*)?")  # int() and float() take 1_0 and other digits as well
+
+
+def labels_for(
+    y_true: Any,
+    *,
+    n_instances: int,
+    n_classes: int,
+    ids: NDArray[Any] | None = None,
+    class_names: tuple[str, ...] | None = None,
+    n_members: int | None = None,
+    name: str = "y_true",
+) -> NDArray[Any]:
+    """Checked labels ``(n,)`` or label distributions ``(n, K)`` in the order of the predictions.
+
+    A Series or DataFrame is aligned to the ids by its index, the columns of a DataFrame to the class names.
+
+    Parameters
+    ----------
+    y_true : array-like (n,) or (n, K)
+        Names or numbers of the classes, or label distributions and vote counts.
+    n_instances, n_classes : int
+        n and K of the predictions.
+    ids : array (n,), optional
+        Ids of the predictions.
+    class_names : tuple of str, optional
+        Names of the classes; see `class_indices` for what a number means then.
+    n_members : int, optional
+        M, for an error that names `member_axis` where as many labels as members are given.
+    name : str
+        Parameter that errors are about.
+
+    Raises
+    ------
+    InputError
+        Labels that are unknown, ambiguous, missing, or of another number than the instances.
+    """
+    table, names, index = take_table(y_true, name)
+    array = as_array(table, name)
+    if index is not None and ids is not None:
+        # a plain counting index says nothing about instances that are named
+        counting = index.dtype.kind in "iu" and np.array_equal(index, np.arange(len(index)))
+        if not (counting and ids.dtype.kind not in "iu"):
+            array = array[positions(index, ids, f"{name}: its index entries")]
+    if names is not None and class_names is not None and names != class_names:
+        array = array[:, positions(names, np.asarray(class_names), f"{name}: its columns")]
+    if array.ndim == 1:
+        array = class_indices(array, class_names, name=name)
+    return as_labels(array, n_classes, n_instances=n_instances, n_members=n_members, name=name)
+
+
+def class_indices(labels: Any, class_names: Sequence[str] | None = None, *, name: str = "y_true") -> NDArray[np.int64]:
+    """Index of the class that each label means, ``(n,)``.
+
+    Parameters
+    ----------
+    labels : array-like (n,)
+        Text, whole numbers, or truth values of two classes.
+    class_names : sequence of str, optional
+        Names of the classes, in the order of the predictions. Whole numbers mean the class of that name where the names are
+        whole numbers.
+    name : str
+        Parameter that errors are about.
+
+    Raises
+    ------
+    InputError
+        A label that is missing, is not the name of a class, or could be a name as well as an index. Indices are not held
+        against the number of classes; `labels_for` does so.
+
+    Examples
+    --------
+    >>> class_indices([3, 1], ["1", "2", "3"]).tolist(), class_indices(["b", "a"], ["a", "b"]).tolist()
+    ([2, 0], [1, 0])
+    >>> class_indices([1, 0], ["a", "b"]).tolist(), class_indices(["1", "0"]).tolist()
+    ([1, 0], [1, 0])
+    """
+    array = _plain_labels(labels, name)
+    names = tuple(class_names or ())
+    if array.dtype.kind == "b" and set(names) == {"False", "True"}:
+        array = array.astype(str)
+    if array.dtype.kind == "U":
+        return _from_text(array, names, name)
+    return _from_numbers(array, names, name)
+
+
+def portable_labels(labels: Any, class_names: Sequence[str] | None = None, *, name: str = "labels") -> NDArray[Any]:
+    """Labels in the form in which they mean the same wherever they are given together with these class names.
+
+    Text becomes indices, or, where the class names are whole numbers, these numbers; it stays text where only some of the
+    names are whole numbers. Numbers stay as they are. ``class_indices(portable_labels(y, names), names)`` is
+    ``class_indices(y, names)``.
+
+    Examples
+    --------
+    >>> portable_labels(["b", "a"], ["a", "b"]).tolist(), portable_labels(["3", "1"], ["1", "2", "3"]).tolist()
+    ([1, 0], [3, 1])
+    """
+    array = as_array(labels, name)
+    if array.ndim != 1:
+        return as_numeric(array, name)
+    array = _plain_labels(array, name)
+    if array.dtype.kind != "U":
+        class_indices(array, class_names, name=name)
+        return array
+    indices = class_indices(array, class_names, name=name)
+    whole = [_whole(text) for text in class_names or ()]
+    if any(number is not None for number in whole):
+        if None in whole or len(set(whole)) < len(whole):
+            return array
+        return np.array(whole, dtype=np.int64)[indices]
+    return indices
+
+
+def _plain_labels(labels: Any, name: str) -> NDArray[Any]:
+    """Labels as a unicode or numeric array; objects must be all text or all whole numbers."""
+    array = as_array(labels, name)
+    if array.ndim != 1:
+        raise InputError(
+            name, "labels must have one dimension", f"got shape {array.shape}", "give one label per row", code="shape"
+        )
+    if array.dtype.kind == "S":
+        return np.char.decode(array, "utf-8", "replace")
+    if array.dtype.kind != "O":
+        return array if array.dtype.kind == "U" else as_numeric(array, name)
+    items = array.tolist()
+    for kind, dtype in ((str, np.str_), (int, np.int64)):
+        if all(isinstance(item, kind) and not isinstance(item, bool) for item in items):
+            try:
+                return np.array(items, dtype=dtype)
+            except OverflowError:
+                break
+    first = type(items[0])
+    odd = next(
+        (row for row, item in enumerate(items) if not isinstance(item, (str, int)) or type(item) is not first), 0
+    )
+    raise InputError(
+        name,
+        "labels must be all text or all whole numbers",
+        f"row {odd} holds {items[odd]!r:.40}",
+        "drop rows without a label, and give all others in one form",
+        code="type",
+    )
+
+
+def _from_text(labels: NDArray[Any], names: tuple[str, ...], name: str) -> NDArray[np.int64]:
+    distinct, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
+    texts: list[str] = distinct.tolist()
+    place = {text: i for i, text in enumerate(names)}
+    numbers = [_whole(text) for text in texts]
+    if not any(text in place for text in texts) and None not in numbers:  # a column of numbers read as text
+        return _from_numbers(np.array(numbers, dtype=object)[inverse], names, name)
+    unknown = [i for i, text in enumerate(texts) if text not in place]
+    if unknown:
+        at = min(unknown, key=lambda i: first[i])
+        known = (
+            f"the class names are {', '.join(names[:8])}{' …' if len(names) > 8 else ''}" if names else "none is known"
+        )
+        raise InputError(
+            name,
+            "labels given as text must be class names",
+            f"row {first[at]} holds {texts[at]!r:.60} and {known}",
+            "pass class_names with the predictions, or labels 0, 1, … as whole numbers",
+            code="class-names",
+        )
+    return np.array([place[text] for text in texts], dtype=np.int64)[inverse]
+
+
+def _from_numbers(labels: NDArray[Any], names: tuple[str, ...], name: str) -> NDArray[np.int64]:
+    check_whole_numbers(labels, name)
+    numbers = [_whole(text) for text in names]
+    if all(number is None or number == i for i, number in enumerate(numbers)):
+        return _as_int64(labels)
+    place = {number: i for i, number in enumerate(numbers)}
+    if None in place or len(place) < len(names):
+        raise InputError(
+            name,
+            "a whole number could mean the index or the name of a class, because some class names are whole numbers",
+            f"the class names are {', '.join(names[:8])}",
+            "give the labels as text, by the names of the classes",
+            code="ambiguous",
+        )
+    distinct, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
+    values = [int(value) for value in distinct.tolist()]
+    unknown = [i for i, value in enumerate(values) if value not in place]
+    if unknown:
+        at = min(unknown, key=lambda i: first[i])
+        raise InputError(
+            name,
+            "whole numbers must be names of classes, because the class names are whole numbers",
+            f"row {first[at]} holds {values[at]} and the class names are {', '.join(names[:8])}",
+            "give the labels by these names, or leave class_names out and give indices",
+            code="class-names",
+        )
+    return np.array([place[value] for value in values], dtype=np.int64)[inverse]
+
+
+def _as_int64(labels: NDArray[Any]) -> NDArray[np.int64]:
+    """Whole numbers as int64; those beyond 64 bits, no index of a class in any case, are cut to its ends."""
+    if labels.dtype.kind == "O":
+        labels = np.array([max(-(2**63), min(value, 2**63 - 1)) for value in labels.tolist()], dtype=np.int64)
+    elif labels.dtype.kind == "f":
+        labels = np.clip(labels.astype(np.float64), -(2.0**62), 2.0**62)
+    elif labels.dtype == np.uint64:
+        labels = np.minimum(labels, np.uint64(2**63 - 1))
+    return labels.astype(np.int64)
+
+
+def _whole(text: str) -> int | None:
+    return int(text.partition(".")[0]) if _WHOLE.fullmatch(text) and len(text) < 1000 else None
