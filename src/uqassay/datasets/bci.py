@@ -7,9 +7,9 @@ from pathlib import Path
 
 import numpy as np
 
+from uqassay._optional import optional_package
 from uqassay.datasets.dataset import Dataset
 from uqassay.errors import InputError
-from uqassay.predictions.file_formats import optional_package
 
 __all__ = ["CLASSES", "load_bci_iv_2a"]
 

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uqassay._array import RandomState
+from uqassay._optional import optional_package
 from uqassay.datasets.dataset import Dataset, as_features, shares_of_bytes
 from uqassay.datasets.splits import stratified_split
 from uqassay.errors import FileFormatError, InputError
-from uqassay.predictions.file_formats import optional_package
 from uqassay.predictions.file_opening import problems_named
 
 __all__ = ["load_features", "load_npz"]

@@ -7,10 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uqassay._array import RandomState
+from uqassay._optional import optional_package
 from uqassay.datasets.dataset import Dataset
 from uqassay.datasets.splits import stratified_split
 from uqassay.errors import InputError
-from uqassay.predictions.file_formats import optional_package
 
 __all__ = ["BUNDLED", "load_bundled", "load_openml"]
 

@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 
 from uqassay._array import as_numeric
 from uqassay.errors import InputError
-from uqassay.predictions.file_formats import Contents, StoredArray
+from uqassay.notes import Note
+from uqassay.predictions.file_contents import Contents, StoredArray
 from uqassay.predictions.named_arrays import shown_keys
 
 NAMES = ("raw_logits", "raw_output")
@@ -88,13 +89,15 @@ def _whole_column(values: NDArray[Any], name: str) -> NDArray[np.int64]:
             f"row {row} holds {float(wide[row]):g} as {name}",
             "rename the file if it holds something else",
             code="type",
+            facts={"row": row},
         )
     return wide.astype(np.int64)
 
 
-def _note(dataset_idx: NDArray[np.int64]) -> tuple[str, ...]:
+def _note(dataset_idx: NDArray[np.int64]) -> tuple[Note, ...]:
     indices, counts = np.unique(dataset_idx, return_counts=True)
     if len(indices) == 1:
         return ()
-    shares = ", ".join(f"{i}: {count}" for i, count in zip(indices.tolist(), counts.tolist(), strict=True))
-    return (f"rows of {len(indices)} data sets by dataset_idx ({shares})",)
+    rows = dict(zip(indices.tolist(), counts.tolist(), strict=True))
+    shares = ", ".join(f"{i}: {n}" for i, n in rows.items())
+    return (Note("data-sets", f"rows of {len(indices)} data sets by dataset_idx ({shares})", {"rows": rows}),)

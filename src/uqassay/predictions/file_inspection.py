@@ -1,14 +1,23 @@
-"""What a file of predictions holds, told without reading its arrays, and the hash that identifies it."""
+"""What a file of predictions holds, found without reading its arrays, and the hash that identifies it."""
 
 import hashlib
 import os
-from pathlib import Path
 from typing import Any
 
 from uqassay.errors import InputError
-from uqassay.predictions.file_formats import Contents
-from uqassay.predictions.file_opening import asks_fd_shifts, check_exists, open_contents, problems_named
+from uqassay.notes import Note
+from uqassay.predictions.file_contents import Contents
+from uqassay.predictions.file_opening import (
+    as_path,
+    asks_fd_shifts,
+    check_exists,
+    open_contents,
+    parts_of,
+    problems_named,
+)
 from uqassay.predictions.named_arrays import ALIASES, FORMS, KNOWN_KEYS, as_names, choose_form, key_of_bare_array
+
+__all__ = ["file_hash", "inspect_file"]
 
 SIZES = ("n_instances", "n_classes", "n_members", "n_vertices", "n_focal_sets")
 
@@ -24,10 +33,10 @@ def inspect_file(path: str | os.PathLike[str], *, kind: str | None = None, membe
     Returns
     -------
     dict
-        `file`, `format`, `bytes`; `kind` of the prediction (None where there is none, and then `problem` says why);
-        `n_instances`, `n_classes`, `n_members`, `n_vertices`, `n_focal_sets` (None where there are none);
-        `class_names`; whether `labels`, `ids` and `groups` are inside; `arrays` with shape and dtype by key; `ignored`
-        keys; `notes`.
+        `file`, `format`, `bytes`; `kind` of the prediction (None where there is none, and then `problem` holds the fields
+        of the error that says why); `n_instances`, `n_classes`, `n_members`, `n_vertices`, `n_focal_sets` (None where there
+        are none); `class_names`; whether `labels`, `ids` and `groups` are inside; `arrays` with shape and dtype by key;
+        `ignored` keys; `notes`, each with code and text.
 
     Raises
     ------
@@ -46,7 +55,7 @@ def inspect_file(path: str | os.PathLike[str], *, kind: str | None = None, membe
     ('members', 2, {'probs': {'shape': [1, 2, 2], 'dtype': 'float64'}})
     >>> folder.cleanup()
     """
-    path = Path(path)
+    path = as_path(path)
     with problems_named(path):
         contents = open_contents(path, kind)
         everything = contents.arrays | contents.other
@@ -54,7 +63,7 @@ def inspect_file(path: str | os.PathLike[str], *, kind: str | None = None, membe
         found: dict[str, Any] = {
             "file": path.name,
             "format": path.suffix.lower().removeprefix("."),
-            "bytes": sum(part.stat().st_size for part in _parts(path)),
+            "bytes": sum(part.stat().st_size for part in parts_of(path)),
             "kind": None,
             "problem": None,
             **dict.fromkeys(SIZES),
@@ -62,12 +71,13 @@ def inspect_file(path: str | os.PathLike[str], *, kind: str | None = None, membe
             **{key: any(ALIASES.get(k, k) == key for k in contents.arrays) for key in ("labels", "ids", "groups")},
             "arrays": {key: {"shape": list(a.shape), "dtype": a.dtype} for key, a in everything.items()},
             "ignored": [key for key in everything if key not in contents.arrays or key not in known],
-            "notes": [*_texts(contents, "notes"), *contents.notes],
+            "notes": [note.to_dict() for note in (*_notes(contents), *contents.notes)],
         }
         try:
             found |= _sizes(contents, None if asks_fd_shifts(kind) else kind, member_axis)
         except InputError as problem:
-            found["problem"] = str(problem)
+            fields = ("parameter", "rule", "got", "remedy", "code")
+            found["problem"] = {name: getattr(problem, name) for name in fields} | {"source": path.name}
         return found
 
 
@@ -90,11 +100,11 @@ def file_hash(path: str | os.PathLike[str]) -> str:
     'ba7816bf8f01cfea'
     >>> folder.cleanup()
     """
-    path = Path(path)
+    path = as_path(path)
     with problems_named(path):
         check_exists(path)
         digest = hashlib.sha256()
-        for part in _parts(path):
+        for part in parts_of(path):
             if path.is_dir():  # names and sizes too, so that moving bytes between files changes the hash
                 digest.update(f"{part.relative_to(path).as_posix()}\0{part.stat().st_size}\0".encode())
             with part.open("rb") as stream:
@@ -106,16 +116,20 @@ def file_hash(path: str | os.PathLike[str]) -> str:
 # -- helpers ----------------------------------------------------------------------------------------------------------
 
 
-def _parts(path: Path) -> list[Path]:
-    return sorted(part for part in path.rglob("*") if part.is_file()) if path.is_dir() else [path]
-
-
 def _texts(contents: Contents, key: str) -> list[str]:
     """A short text array under its own name or an alias of it."""
     for name, stored in contents.arrays.items():
         if ALIASES.get(name, name) == key:
-            return list(as_names(stored.read()))
+            return list(as_names(stored.read(), key))
     return []
+
+
+def _notes(contents: Contents) -> list[Note]:
+    """Notes of the prediction itself; files of older versions hold no codes."""
+    texts, codes = _texts(contents, "notes"), _texts(contents, "note_codes")
+    if len(codes) != len(texts):
+        codes = ["stated"] * len(texts)
+    return [Note(code, text) for code, text in zip(codes, texts, strict=True)]
 
 
 def _sizes(contents: Contents, kind: str | None, member_axis: int) -> dict[str, Any]:

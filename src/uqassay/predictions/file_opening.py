@@ -1,4 +1,4 @@
-"""Opening a file of predictions: its format, whether it may be read at all, and problems told in one sentence."""
+"""Opening a file of predictions: its format, the checks before it is read, and errors that carry its name."""
 
 import os
 import stat
@@ -6,10 +6,31 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from uqassay.errors import FileFormatError, InputError, UqassayError
-from uqassay.predictions import fd_shifts, file_formats, file_tables
-from uqassay.predictions.file_formats import Arrays, Contents
+from uqassay.predictions import fd_shifts
+from uqassay.predictions.file_contents import Arrays, Contents
+from uqassay.predictions.file_csv import read_csv, write_csv
+from uqassay.predictions.file_json_lines import read_json_lines, write_json_lines
+from uqassay.predictions.file_numpy import read_npy, read_npz, write_npy, write_npz
+from uqassay.predictions.file_parquet import read_parquet, write_parquet
+from uqassay.predictions.file_tensors import read_pt, read_safetensors, write_pt, write_safetensors
+from uqassay.predictions.file_zarr import read_zarr, write_zarr
+
+__all__ = [
+    "FORMATS",
+    "PICKLES",
+    "TABLES",
+    "Format",
+    "as_path",
+    "asks_fd_shifts",
+    "check_exists",
+    "format_of",
+    "open_contents",
+    "parts_of",
+    "problems_named",
+]
 
 
 @dataclass(frozen=True)
@@ -21,16 +42,33 @@ class Format:
 
 
 FORMATS = {
-    ".npz": Format(file_formats.read_npz, file_formats.write_npz),
-    ".npy": Format(file_formats.read_npy, file_formats.write_npy),
-    ".csv": Format(file_tables.read_csv, file_tables.write_csv),
-    ".parquet": Format(file_tables.read_parquet, file_tables.write_parquet),
-    ".safetensors": Format(file_formats.read_safetensors, file_formats.write_safetensors),
-    ".zarr": Format(file_formats.read_zarr, file_formats.write_zarr),
-    ".pt": Format(file_formats.read_pt, file_formats.write_pt),
+    ".npz": Format(read_npz, write_npz),
+    ".npy": Format(read_npy, write_npy),
+    ".csv": Format(read_csv, write_csv),
+    ".parquet": Format(read_parquet, write_parquet),
+    ".jsonl": Format(read_json_lines, write_json_lines),
+    ".safetensors": Format(read_safetensors, write_safetensors),
+    ".zarr": Format(read_zarr, write_zarr),
+    ".pt": Format(read_pt, write_pt),
 }
 TABLES = (".csv", ".parquet")
 PICKLES = (".pkl", ".pickle", ".joblib", ".dill")
+
+
+def as_path(path: Any) -> Path:
+    """The path given as str or path object.
+
+    Raises
+    ------
+    InputError
+        Another type, an empty name, or a NUL character.
+    """
+    text = os.fspath(path) if isinstance(path, (str, os.PathLike)) else None
+    if not isinstance(text, str):
+        raise InputError("path", "must be a str or a path", f"got {type(path).__name__}", "pass a name", code="type")
+    if not text or "\0" in text:
+        raise InputError("path", "must be the name of a file", f"got {text!r:.60}", "check the path", code="empty")
+    return Path(text)
 
 
 def format_of(path: Path) -> Format:
@@ -39,10 +77,10 @@ def format_of(path: Path) -> Format:
     if suffix in PICKLES:
         raise FileFormatError(
             "extension",
-            f"{suffix} files are pickles, which can run any code and are never loaded",
-            "",
+            "pickles can run any code and are never loaded",
+            f"got {suffix}",
             "save the arrays as .npz, for example np.savez(path, probs=probs)",
-            code="unreadable",
+            code="pickle",
         )
     if suffix not in FORMATS:
         raise FileFormatError(
@@ -56,16 +94,19 @@ def format_of(path: Path) -> Format:
 
 
 def open_contents(path: Path, kind: str | None = None) -> Contents:
-    """What a file holds, after the checks that need no reading; nothing large is read yet."""
+    """Names, shapes and types of what a file holds, after the checks that need no reading."""
     read = format_of(path).read
     check_exists(path)
-    if path.is_dir() != (path.suffix.lower() == ".zarr"):
+    folder = path.suffix.lower() == ".zarr"
+    if path.is_dir() != folder:
         found, wanted = ("a folder", "a file") if path.is_dir() else ("a file", "a folder")
         raise FileFormatError(
-            "path", f"is {found}, and {path.suffix} must be {wanted}", "", "check the path", code="type"
+            "path", f"{path.suffix} must be {wanted}", f"it is {found}", "check the path", code="type"
         )
-    if path.is_file() and path.stat().st_size == 0:
-        raise FileFormatError("size", "the file is empty (0 bytes)", "", "write it again", code="empty")
+    if folder:
+        parts_of(path)  # a pipe in a store would be waited for without end
+    elif path.stat().st_size == 0:
+        raise FileFormatError("file", "must not be empty", "it has 0 bytes", "write it again", code="empty")
     contents = read(path)
     if asks_fd_shifts(kind) or fd_shifts.is_fd_shifts(path, contents):
         return fd_shifts.read_fd_shifts(path, contents)
@@ -73,18 +114,50 @@ def open_contents(path: Path, kind: str | None = None) -> Contents:
 
 
 def check_exists(path: Path) -> None:
-    """Refuse a path where nothing is, or neither a file nor a folder: a pipe would be waited for without end."""
+    """Refuse a path that leads nowhere, or to a pipe or device, which would be waited for without end."""
     try:
         mode = path.stat().st_mode
     except PermissionError:
         raise
     except (OSError, ValueError) as problem:
-        what = f"there is no such file in {path.absolute().parent}"
-        if os.path.islink(path):
-            what = "is a symbolic link that leads to no file"
-        raise FileFormatError("path", what, "", "check the path", code="undefined") from problem
+        link = os.path.islink(path)
+        raise FileFormatError(
+            "path",
+            "must lead to a file",
+            "it is a symbolic link that leads nowhere"
+            if link
+            else f"there is none of this name in {path.absolute().parent}",
+            "check the path",
+            code="missing",
+        ) from problem
     if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
-        raise FileFormatError("path", "is a pipe or a device", "", "write it to a file first", code="undefined")
+        raise _no_plain_file("path", "it is a pipe or a device")
+
+
+def parts_of(path: Path) -> list[Path]:
+    """The files of which a file or folder consists, sorted; a file consists of itself.
+
+    Folders behind symbolic links are not entered.
+
+    Raises
+    ------
+    InputError
+        A pipe, a device or a broken link in the folder.
+    """
+    if not path.is_dir():
+        return [path]
+    parts = []
+    for place, _, names in os.walk(path):
+        for name in names:
+            part = Path(place, name)
+            try:
+                plain = stat.S_ISREG(part.stat().st_mode)
+            except OSError:
+                plain = False
+            if not plain:
+                raise _no_plain_file("path", f"{part.relative_to(path)} is a pipe, a device or a broken link")
+            parts.append(part)
+    return sorted(parts)
 
 
 def asks_fd_shifts(kind: str | None) -> bool:
@@ -94,25 +167,59 @@ def asks_fd_shifts(kind: str | None) -> bool:
 
 @contextmanager
 def problems_named(path: Path, done: str = "read") -> Iterator[None]:
-    """Every problem with a file becomes one sentence that begins with the file's name."""
+    """Every problem with a file becomes a `FileFormatError` whose source is the file's name.
+
+    Readers of damaged files raise errors of every class. They are all given as causes here, with their own words.
+
+    Parameters
+    ----------
+    path : Path
+    done : str
+        "read" or "written".
+    """
     try:
         yield
     except InputError as problem:
-        message = " ".join(str(problem).split())  # names from a file may hold line breaks
-        raise FileFormatError(path.name, message, code="undefined") from problem
-    except (UqassayError, MemoryError):
+        raise FileFormatError(
+            _one_line(problem.parameter),
+            _one_line(problem.rule),
+            _one_line(problem.got),
+            _one_line(problem.remedy),
+            code=problem.code,
+            source=problem.source or _one_line(path.name),
+            facts=problem.facts,
+        ) from problem
+    except UqassayError:
         raise
+    except MemoryError as problem:
+        raise FileFormatError(
+            "file", "must fit into memory", "", "use .npy, which is mapped", code="size", source=_one_line(path.name)
+        ) from problem
     except PermissionError as problem:
         raise FileFormatError(
-            path.name, f"may not be {done}", "", f"check the permissions of {path.absolute()}", code="undefined"
+            "path",
+            f"must allow to be {done}",
+            f"{path.absolute()} does not",
+            "check its permissions",
+            code="unreadable" if done == "read" else "unwritable",
+            source=_one_line(path.name),
         ) from problem
-    except Exception as problem:  # whatever a damaged file makes its reader raise
-        reason = str(problem).strip().partition("\n")[0].split(". ")[0].rstrip(".")
+    except Exception as problem:
+        reason = _one_line(str(problem)).partition(". ")[0].rstrip(".")
         reason = reason if " " in reason else f"{type(problem).__name__} {reason}".strip()
         if done == "read":
-            remedy = "it is damaged, incomplete or of another kind, so write it again"
+            remedy, code = "write it again, since it is damaged, incomplete or of another kind", "unreadable"
         else:
-            remedy = "an older file of that name is as it was; choose another format or folder"
+            remedy, code = "choose another format or folder; an older file of that name is as it was", "unwritable"
         raise FileFormatError(
-            path.name, f"cannot be {done} as {path.suffix} ({reason})", "", remedy, code="undefined"
+            "file", f"cannot be {done} as {path.suffix}", reason[:200], remedy, code=code, source=_one_line(path.name)
         ) from problem
+
+
+def _no_plain_file(parameter: str, found: str) -> FileFormatError:
+    return FileFormatError(parameter, "must be a plain file", found, "write it to a file first", code="not-a-file")
+
+
+def _one_line(text: str) -> str:
+    """Text from a file on one line, without characters that a terminal would obey."""
+    return "".join(c if c.isprintable() else "\ufffd" for c in " ".join(text.split()))

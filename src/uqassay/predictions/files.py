@@ -1,4 +1,4 @@
-"""Reading and writing predictions: load, save, load_labels, inspect_file, file_hash.
+"""Reading and writing predictions: load, save, what_is_lost, load_labels, load_column, inspect_file, file_hash.
 
 The extension decides the format and the named keys decide the kind of prediction; nothing is ever unpickled.
 
@@ -10,41 +10,77 @@ The extension decides the format and the named keys decide the kind of predictio
 | `.zarr` | as `.npz` | no: an array is read whole; use `.npy` for what exceeds memory |
 | `.pt` | as `.npz`, through PyTorch's weights-only loader | by PyTorch |
 | `.csv`, `.parquet` | one `Point` with label, id and group columns | no |
+| `.jsonl` | one `Point` or `Members`, one instance per line, rows with different numbers of options included | no |
+
+Sizes that a file declares are checked before anything is allocated; see `file_limits`.
 """
 
 import os
-from pathlib import Path
+import warnings
+from collections.abc import Sequence
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from uqassay._array import as_array
 from uqassay._files import draft_of
 from uqassay.errors import FileFormatError, InputError
+from uqassay.notes import Note
 from uqassay.predictions.base import Prediction
-from uqassay.predictions.file_formats import Contents, StoredArray
+from uqassay.predictions.file_contents import Arrays, Contents, StoredArray
 from uqassay.predictions.file_inspection import file_hash, inspect_file
 from uqassay.predictions.file_opening import (
     TABLES,
+    as_path,
     asks_fd_shifts,
     format_of,
     open_contents,
     problems_named,
 )
+from uqassay.predictions.file_zarr import ZARR_MARKERS
+from uqassay.predictions.labels import portable_labels
 from uqassay.predictions.named_arrays import (
     ALIASES,
     arrays_from_prediction,
     as_names,
     key_of_bare_array,
-    labels_as_indices,
     needed_keys,
     prediction_from_arrays,
     shown_keys,
 )
+from uqassay.wording import listed
 
-__all__ = ["file_hash", "inspect_file", "load", "load_labels", "save"]
+__all__ = [
+    "LossyFormatWarning",
+    "file_hash",
+    "inspect_file",
+    "load",
+    "load_column",
+    "load_labels",
+    "save",
+    "what_is_lost",
+]
 
-ZARR_MARKERS = ("zarr.json", ".zgroup", ".zarray")
+# what a format leaves out with a warning, in words; what else it cannot hold is refused
+_PARTS = {
+    "notes": "notes",
+    "note_codes": "",
+    "row_numbers": "",
+    "log_partition": "log-partitions, on which measures of logits are based",
+}
+_LEFT_OUT = dict.fromkeys((".npy", ".csv", ".parquet", ".jsonl"), _PARTS)
+_HELD = {
+    ".npy": {"probs"},
+    ".csv": {"probs", "class_names", "ids", "groups", "labels"},
+    ".parquet": {"probs", "class_names", "ids", "groups", "labels"},
+    ".jsonl": {"probs", "weights", "class_names", "ids", "groups", "labels"},
+}
+
+
+class LossyFormatWarning(UserWarning):
+    """A format cannot hold a part of a prediction, which is left out."""
 
 
 def load(
@@ -91,7 +127,7 @@ def load(
     Members(probs=(1, 2, 2))
     >>> folder.cleanup()
     """
-    path = Path(path)
+    path = as_path(path)
     with problems_named(path):
         contents = open_contents(path, kind)
         kind = None if asks_fd_shifts(kind) else kind
@@ -109,13 +145,20 @@ def load(
                     code="missing",
                 )
             arrays = {key: contents.arrays[key].read() for key in needed_keys(contents.arrays, kind)}
-            if contents.notes:
-                arrays["notes"] = np.array(contents.notes)
-        return prediction_from_arrays(arrays, kind=kind, member_axis=member_axis, normalise=normalise)
+        if contents.notes:  # of the reader; formats that give such notes hold none themselves
+            arrays["notes"] = contents.notes
+        try:
+            return prediction_from_arrays(arrays, kind=kind, member_axis=member_axis, normalise=normalise)
+        except InputError as problem:
+            row = problem.facts.get("row")
+            if contents.lines is None or not isinstance(row, (int, np.integer)) or row >= len(contents.lines):
+                raise
+            line = int(contents.lines[row])
+            raise problem.replace(source=f"{path.name}, line {line}", facts=problem.facts | {"line": line}) from problem
 
 
 def load_labels(
-    path: str | os.PathLike[str], key: str | None = None, *, class_names: tuple[str, ...] | None = None
+    path: str | os.PathLike[str], key: str | None = None, *, class_names: Sequence[str] | None = None
 ) -> NDArray[Any]:
     """Read labels from a file of their own or from a prediction's file.
 
@@ -131,7 +174,9 @@ def load_labels(
     Returns
     -------
     ndarray (n,) or (n, K)
-        Class indices, or votes and label distributions; numbers come as they are, names as int64 indices.
+        Labels, votes or label distributions, to be given to `assay` together with the predictions. Names become int64
+        indices; numbers come as they are. Where the class names are whole numbers (1, 2, 3), a number means the class of
+        that name, here as everywhere, and a text such as "3" becomes that number.
 
     Raises
     ------
@@ -148,14 +193,11 @@ def load_labels(
     [1, 0]
     >>> folder.cleanup()
     """
-    path = Path(path)
+    path = as_path(path)
     with problems_named(path):
         contents = open_contents(path, None)
         stored, name = _labels_in(contents, key)
-        values = np.array(stored.read())
-        if class_names is None:
-            named = next((contents.arrays[k] for k in ("class_names", "classes") if k in contents.arrays), None)
-            class_names = None if named is None else as_names(named.read())
+        values = np.array(as_array(stored.read(), name))
         if values.dtype == np.uint64 and values.size and values.max() > np.iinfo(np.int64).max:
             row = int(np.flatnonzero((values > np.iinfo(np.int64).max).reshape(len(values), -1).any(axis=1))[0])
             raise InputError(
@@ -164,8 +206,66 @@ def load_labels(
                 f"row {row} holds {values[row]}",
                 "mark it otherwise or drop it",
                 code="range",
+                facts={"row": row},
             )
-        return labels_as_indices(values, class_names, name)
+        if values.ndim != 1 or (key is not None and values.dtype.kind in "iuf"):  # other columns may hold any numbers
+            return values
+        if class_names is None:
+            named = next((contents.arrays[k] for k in ("class_names", "classes") if k in contents.arrays), None)
+            class_names = None if named is None else as_names(named.read(), "class_names")
+        return portable_labels(values, class_names, name=name)
+
+
+def load_column(path: str | os.PathLike[str], names: Sequence[str]) -> tuple[NDArray[Any], NDArray[Any] | None]:
+    """Read one array, and the ids in the same file where it has any.
+
+    Parameters
+    ----------
+    path : str or path
+        A file of any of the formats.
+    names : sequence of str
+        Keys or columns, of which the first that is there is read. A `.npy` file, and a file with one array besides its
+        ids, need none of these names.
+
+    Returns
+    -------
+    values : ndarray
+    ids : ndarray or None
+
+    Raises
+    ------
+    FileFormatError
+        The file cannot be read, or has none of the names.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> path = pathlib.Path(folder.name, "sites.csv")
+    >>> _ = path.write_text("id,site\\n7,north\\n9,south\\n")
+    >>> values, ids = load_column(path, ["groups"])
+    >>> values.tolist(), ids.tolist()
+    (['north', 'south'], [7, 9])
+    >>> folder.cleanup()
+    """
+    path = as_path(path)
+    with problems_named(path):
+        contents = open_contents(path)
+        arrays = contents.other | contents.arrays
+        others = [key for key in arrays if ALIASES.get(key, key) != "ids"]
+        roles = [name for key in names for name in (key, ALIASES.get(key, key))]
+        wanted = next((key for key in roles if key in arrays), others[0] if len(others) == 1 else None)
+        if wanted is None:
+            raise InputError(
+                names[0],
+                "must be a key or column of the file",
+                f"found {shown_keys(others)}",
+                f"name one of them {names[0]}",
+                code="missing",
+            )
+        ids = next((arrays[key] for key in arrays if ALIASES.get(key, key) == "ids"), None)
+        values = np.array(as_array(arrays[wanted].read(), wanted))
+        return values, None if ids is None else np.array(as_array(ids.read(), "ids"))
 
 
 def save(prediction: Prediction, path: str | os.PathLike[str], *, labels: ArrayLike | None = None) -> None:
@@ -174,15 +274,19 @@ def save(prediction: Prediction, path: str | os.PathLike[str], *, labels: ArrayL
     Parameters
     ----------
     prediction : Prediction
-        Any of the seven kinds; `.npy` takes `Point` and `Members`, `.csv` and `.parquet` take `Point`. Text (`.csv`)
-        comes back as float64, and ids that are plain whole numbers as int64; tables and `.npy` drop `notes` and
-        `log_partition`.
+        Any of the seven kinds; `.npy` and `.jsonl` take `Point` and `Members`, `.csv` and `.parquet` take `Point`. Numbers
+        in text (`.csv`, `.jsonl`) come back as float64, and ids that are plain whole numbers as int64.
     path : str or path
         The extension decides the format. The file appears whole or not at all: it is written under another name in the
         same folder first, and an older file stays intact until then. A symbolic link stays, and what it leads to is
         replaced; a pipe, a device, a folder or a file that may not be written is not.
     labels : array (n,) or (n, K), optional
-        Class indices, or votes and label distributions; not in `.npy`.
+        Class indices or names, or votes and label distributions; not in `.npy`.
+
+    Warns
+    -----
+    LossyFormatWarning
+        The format leaves a part of the prediction out; `what_is_lost` says which.
 
     Raises
     ------
@@ -199,35 +303,96 @@ def save(prediction: Prediction, path: str | os.PathLike[str], *, labels: ArrayL
     (50, [0])
     >>> folder.cleanup()
     """
-    path = Path(path)
+    path = as_path(path)
     if not isinstance(prediction, Prediction):
-        raise InputError(
-            "prediction",
-            "must be a prediction such as Point or Members",
-            f"got {type(prediction).__name__}",
-            "make one by from_object",
-            code="type",
-        )
+        raise _no_prediction(prediction)
     with problems_named(path, "written"):
         write = format_of(path).write
         if not path.parent.is_dir():
             raise FileFormatError("folder", f"{path.parent} does not exist", "", "create it first", code="missing")
         arrays = arrays_from_prediction(prediction, labels)
-        folder = path.suffix.lower() == ".zarr"
+        suffix = path.suffix.lower()
+        _check_held(arrays, suffix)
+        lost = _lost(arrays, suffix)
+        arrays = {key: value for key, value in arrays.items() if key not in _LEFT_OUT.get(suffix, ())}
+        folder = suffix == ".zarr"
         if folder and path.exists() and not any((path / marker).exists() for marker in ZARR_MARKERS):
-            what = "a folder" if path.is_dir() else "a file"
             raise FileFormatError(
                 "path",
-                f"is {what} that is not a zarr store, so it is not replaced",
-                "",
+                "only a zarr store is replaced by one",
+                f"it is {'another folder' if path.is_dir() else 'a file'}",
                 "choose another name",
-                code="undefined",
+                code="conflict",
             )
         with draft_of(path, folder=folder) as draft:
             write(draft, arrays)
+    for note in lost:
+        warnings.warn(f"{path.name}: {note}; save it as .npz to keep them.", LossyFormatWarning, stacklevel=2)
+
+
+def what_is_lost(prediction: Prediction, path: str | os.PathLike[str]) -> tuple[Note, ...]:
+    """What the format of a file would leave out of a prediction.
+
+    Parameters
+    ----------
+    prediction : Prediction
+    path : str or path
+        The extension decides.
+
+    Returns
+    -------
+    tuple of Note
+        Empty for the formats that hold everything.
+
+    Examples
+    --------
+    >>> import uqassay as uq
+    >>> p = uq.Point.from_logits([[0.0, 1.0]])
+    >>> [note.code for note in what_is_lost(p, "p.csv")], what_is_lost(p, "p.npz")
+    (['log-partition-lost'], ())
+    """
+    suffix = as_path(path).suffix.lower()
+    if not isinstance(prediction, Prediction):
+        raise _no_prediction(prediction)
+    return _lost({f.name: getattr(prediction, f.name) for f in fields(prediction)}, suffix)
 
 
 # -- helpers ----------------------------------------------------------------------------------------------------------
+
+
+def _no_prediction(value: Any) -> InputError:
+    return InputError(
+        "prediction",
+        "must be a prediction such as Point or Members",
+        f"got {type(value).__name__}",
+        "make one by from_object",
+        code="type",
+    )
+
+
+def _check_held(arrays: Arrays, suffix: str) -> None:
+    """Refuse a prediction whose statement itself the format cannot hold."""
+    if suffix not in _HELD:
+        return
+    beyond = sorted(set(arrays) - _HELD[suffix] - set(_LEFT_OUT[suffix]))
+    if "probs" not in arrays or beyond:
+        raise InputError(
+            "prediction",
+            f"{suffix} holds {listed(sorted(_HELD[suffix]))}, and no more",
+            f"this prediction has {listed(beyond or sorted(arrays))}",
+            "save it as .npz",
+            code="format",
+        )
+
+
+def _lost(arrays: Any, suffix: str) -> tuple[Note, ...]:
+    """One note for each part that is there and that the format leaves out."""
+    lost = []
+    for key, part in _LEFT_OUT.get(suffix, {}).items():
+        value = arrays.get(key)
+        if part and value is not None and len(value):
+            lost.append(Note(f"{key.replace('_', '-')}-lost", f"{suffix} does not hold {part}", {"key": key}))
+    return tuple(lost)
 
 
 def _labels_in(contents: Contents, key: str | None) -> tuple[StoredArray, str]:

@@ -1,7 +1,8 @@
 """Named arrays: which keys make which kind of prediction, for files and dictionaries alike.
 
 A prediction is written and read as arrays under the names of its fields (`probs`, `alpha`, `lower` and `upper`, …),
-together with what it carries (`class_names`, `ids`, `groups`, `notes`, `row_numbers`) and its settings (`n_draws`, …).
+together with what it carries (`class_names`, `ids`, `groups`, `row_numbers`, the texts and codes of `notes`) and its settings
+(`n_draws`, …).
 """
 
 from collections.abc import Iterable, Mapping
@@ -11,19 +12,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from uqassay._array import as_labels, as_numeric
+from uqassay._array import as_array, as_numeric, has_index
 from uqassay.errors import InputError
+from uqassay.notes import Note
 from uqassay.predictions.base import Prediction
 from uqassay.predictions.dirichlet import Dirichlet
 from uqassay.predictions.gaussian_logits import GaussianLogits
 from uqassay.predictions.intervals import Intervals
+from uqassay.predictions.labels import labels_for, portable_labels
 from uqassay.predictions.masses import Masses
 from uqassay.predictions.members import Members
 from uqassay.predictions.point import Point
 from uqassay.predictions.vertices import Vertices
 
 ALIASES = {"label": "labels", "classes": "class_names", "id": "ids", "group": "groups"}
-CARRIED = ("class_names", "ids", "groups", "notes", "row_numbers")
+CARRIED = ("class_names", "ids", "groups", "notes", "note_codes", "row_numbers")
 
 
 @dataclass(frozen=True)
@@ -44,6 +47,7 @@ FORMS = {
     "gaussian-logits": Form(("mean", "variance"), ("n_draws", "seed")),
     "logits": Form(("logits",), ("weights",)),  # (n, K): Point; (n, M, K): Members
 }
+NOT_STORED = ("drawn",)  # draws follow from their seed
 KINDS = ("point", "members", *FORMS)
 KNOWN_KEYS = (
     {key for form in FORMS.values() for key in (*form.keys, *form.settings)}
@@ -86,7 +90,7 @@ def choose_form(keys: Iterable[str], kind: str | None = None) -> str:
             "must make one kind of prediction",
             f"found {shown}, which make {' and '.join(complete)}",
             f"choose one by kind={complete[0]!r} or kind={complete[1]!r}",
-            code="undefined",
+            code="ambiguous",
         )
     known = ", ".join("+".join(form.keys) for form in FORMS.values())
     raise InputError(
@@ -107,7 +111,7 @@ def shown_keys(keys: Iterable[Any]) -> str:
 
 def form_of_kind(kind: str) -> str:
     """Name of the form behind a value of `kind=`; spelling with hyphens, underscores or capitals is the same."""
-    plain = kind.lower().replace("_", "-") if isinstance(kind, str) else kind
+    plain = kind.lower().replace("_", "-") if isinstance(kind, str) else ""
     plain = "gaussian-logits" if plain == "gaussianlogits" else plain
     if plain in ("point", "members"):
         return "probs"
@@ -115,7 +119,7 @@ def form_of_kind(kind: str) -> str:
         raise InputError(
             "kind",
             f"must be one of {', '.join(KINDS)}",
-            f"got {kind!r}",
+            f"got {kind!r:.60}",
             "leave it out to go by the keys",
             code="choice",
         )
@@ -171,6 +175,7 @@ def prediction_from_arrays(
     normalise : bool
         Divide non-negative probabilities by their sums first.
     """
+    _check_options(member_axis, normalise)
     form = choose_form(arrays, kind)
     if normalise and form not in ("probs", "vertices"):
         raise InputError(
@@ -178,16 +183,16 @@ def prediction_from_arrays(
             "applies to probs and vertices",
             f"found {' and '.join(FORMS[form].keys)}",
             "leave it out",
-            code="undefined",
+            code="conflict",
         )
-    named = {ALIASES.get(key, key): arrays[key] for key in arrays}
+    named = _by_role(arrays)
     carried = _carried(named)
     settings = _settings(named, form)
     match form:
         case "probs":
             probs, weights = named["probs"], named.get("weights")
             carried["log_partition"] = named.get("log_partition")
-            if _is_members(np.shape(probs), kind):
+            if _is_members(_shape(probs, "probs"), kind):
                 return Members(probs, weights, member_axis=member_axis, normalise=normalise, **carried)
             return Point(probs, normalise=normalise, **carried)
         case "logits":
@@ -216,78 +221,121 @@ def arrays_from_prediction(prediction: Prediction, labels: ArrayLike | None = No
     for f in fields(prediction):
         value = getattr(prediction, f.name)
         empty = value is None or (f.name in ("notes", "signed") and not value)
-        if not empty and f.name != "drawn":  # the draws follow from their seed
+        if f.name == "notes" and value:
+            arrays["notes"] = np.array([note.text for note in value])
+            arrays["note_codes"] = np.array([note.code for note in value])
+        elif not empty and f.name not in NOT_STORED:
             arrays[f.name] = _storable(value, f.name)
     if labels is not None:
-        as_labels(labels, prediction.n_classes, n_instances=prediction.n_instances, name="labels")
-        arrays["labels"] = as_numeric(labels, "labels")
+        arrays["labels"] = _storable_labels(labels, prediction)
     return arrays
 
 
-def labels_as_indices(labels: ArrayLike, class_names: Iterable[str] | None, name: str = "labels") -> NDArray[Any]:
-    """Labels given as text, turned into class indices; numbers pass through unchanged.
+def as_text(values: Any, name: str = "text") -> NDArray[np.str_]:
+    """Text or bytes in any container as a unicode array.
 
-    A text that is the name of a class stands for it; where none of them is, all must be whole numbers.
+    Raises
+    ------
+    InputError
+        Values that are not text, or bytes that are not UTF-8.
     """
-    array = as_text(labels) if np.asarray(labels).dtype.kind in "OSU" else np.asarray(labels)
-    if array.dtype.kind != "U":
-        return array
-    distinct, first, inverse = np.unique(array, return_index=True, return_inverse=True)
-    texts: list[str] = distinct.tolist()
-    position = {text: i for i, text in enumerate(class_names or ())}
-    named = any(text in position for text in texts)
-    indices = [position.get(text) if named else _whole(text) for text in texts]
-    unknown = [i for i, index in enumerate(indices) if index is None]
-    if unknown:
-        at = min(unknown, key=lambda i: first[i])
-        known = f"the class names are {', '.join(list(position)[:8])}" if position else "no class names are known"
-        raise InputError(
-            name,
-            "must be class indices or names of classes",
-            f"row {first[at]} holds {texts[at]!r} and {known}",
-            "recode the labels or give class_names",
-            code="type",
-        )
-    return np.array(indices, dtype=np.int64)[inverse.reshape(array.shape)]
-
-
-def as_text(values: Any) -> NDArray[np.str_]:
-    """Text or bytes in any container as a unicode array; numbers are refused."""
-    array = np.asarray(values)
+    array = as_array(values, name)
     if array.dtype.kind == "S":
-        return np.char.decode(array, "utf-8")
-    if array.dtype.kind == "O" and array.size and all(isinstance(item, str) for item in array.ravel()):
+        try:
+            return np.char.decode(array, "utf-8")
+        except UnicodeDecodeError as problem:
+            raise InputError(
+                name, "must be in UTF-8", f"got the bytes {problem.object[:40]!r}", "decode them first", code="encoding"
+            ) from problem
+    if array.dtype.kind == "T" or (
+        array.dtype.kind == "O" and array.size and all(isinstance(item, str) for item in array.ravel())
+    ):
         return array.astype(str)
     if array.dtype.kind != "U":
         raise InputError(
-            "text", "must hold text alone", f"got dtype {array.dtype}", "convert it by .astype(str)", code="type"
+            name, "must hold text alone", f"got dtype {array.dtype}", "convert it by .astype(str)", code="type"
         )
     return array
 
 
-def as_names(values: Any) -> tuple[str, ...]:
-    """Names as a tuple of str, whatever container, text or numbers they came in."""
-    array = np.asarray(values)
-    texts = as_text(array) if array.dtype.kind in "SOU" else array
+def as_names(values: Any, name: str = "text") -> tuple[str, ...]:
+    """Text or numbers in any container as a tuple of str."""
+    array = as_array(values, name)
+    texts = as_text(array, name) if array.dtype.kind in "SOUT" else array
     return tuple(str(text) for text in texts.reshape(-1).tolist())
 
 
 # -- helpers ----------------------------------------------------------------------------------------------------------
 
 
+def _check_options(member_axis: Any, normalise: Any) -> None:
+    if isinstance(member_axis, (bool, np.bool_)) or not isinstance(member_axis, (int, np.integer)):
+        raise InputError(
+            "member_axis", "must be a whole number", f"got {member_axis!r:.60}", "pass 0 or 1", code="type"
+        )
+    if not isinstance(normalise, (bool, np.bool_)):
+        raise InputError(
+            "normalise",
+            "must be True or False",
+            f"got {type(normalise).__name__}",
+            "pass True or leave it out",
+            code="type",
+        )
+
+
+def _by_role(arrays: Mapping[str, Any]) -> dict[str, Any]:
+    """Arrays under their full names; one that is there under two names is refused."""
+    named: dict[str, Any] = {}
+    for key, values in arrays.items():
+        role = ALIASES.get(key, key)
+        if role in named:
+            raise InputError(
+                role,
+                "must be given once",
+                f"it is there under two names, one of them {key}",
+                "drop one",
+                code="duplicate",
+            )
+        named[role] = values
+    return named
+
+
 def _carried(named: Mapping[str, Any]) -> dict[str, Any]:
     carried: dict[str, Any] = {}
     if named.get("class_names") is not None:
-        carried["class_names"] = as_names(named["class_names"])
+        names = named["class_names"]
+        carried["class_names"] = names.reshape(-1) if isinstance(names, np.ndarray) else names
     for key in ("ids", "groups"):
         if named.get(key) is not None:
-            values = np.asarray(named[key])
-            carried[key] = as_text(values) if values.dtype.kind in "SO" else values
+            values = as_array(named[key], key)
+            carried[key] = as_text(values, key) if values.dtype.kind in "ST" else values
     if named.get("notes") is not None:
-        carried["notes"] = as_names(named["notes"])
+        carried["notes"] = _notes(named["notes"], named.get("note_codes"))
     if named.get("row_numbers") is not None:
-        carried["row_numbers"] = np.asarray(named["row_numbers"], dtype=np.int64)
+        numbers = as_numeric(named["row_numbers"], "row_numbers", ndim=1)
+        if numbers.dtype.kind not in "iu" or (numbers < 0).any() or (numbers > np.iinfo(np.int64).max).any():
+            raise InputError(
+                "row_numbers", "must be whole numbers from 0 up", f"got {numbers.dtype}", "leave them out", code="type"
+            )
+        carried["row_numbers"] = numbers.astype(np.int64)
     return carried
+
+
+def _notes(texts: Any, codes: Any) -> Any:
+    """Notes from their texts and codes; files of older versions have texts alone."""
+    if isinstance(texts, (list, tuple)) and any(isinstance(text, Note) for text in texts):
+        return texts
+    texts = as_names(texts, "notes")
+    codes = ("stated",) * len(texts) if codes is None else as_names(codes, "note_codes")
+    if len(codes) != len(texts):
+        raise InputError(
+            "note_codes",
+            "must be as many as there are notes",
+            f"got {len(codes)} for {len(texts)} notes",
+            "leave them out",
+            code="mismatch",
+        )
+    return tuple(Note(code, text) for code, text in zip(codes, texts, strict=True))
 
 
 def _settings(named: Mapping[str, Any], form: str) -> dict[str, Any]:
@@ -295,13 +343,36 @@ def _settings(named: Mapping[str, Any], form: str) -> dict[str, Any]:
     found = {}
     for key in FORMS[form].settings:
         if key not in ("weights", "log_partition") and named.get(key) is not None:
-            value = np.asarray(named[key])
+            value = as_array(named[key], key)
             if value.size != 1 or value.dtype.kind not in ("f" if key == "precision" else "iub"):
                 raise InputError(
                     key, "must be one number", f"got {value.dtype} of shape {value.shape}", "repair it", code="shape"
                 )
             found[key] = value.reshape(()).item()
     return found
+
+
+def _shape(values: Any, name: str) -> tuple[int, ...]:
+    try:
+        return tuple(np.shape(values))
+    except ValueError:  # rows of unequal lengths, which as_numeric refuses with its remedy
+        return as_numeric(values, name).shape
+
+
+def _storable_labels(labels: Any, prediction: Prediction) -> NDArray[Any]:
+    """Labels in the order of the instances, in the form that `portable_labels` describes."""
+    names = prediction.class_names
+    checked = labels_for(
+        labels,
+        n_instances=prediction.n_instances,
+        n_classes=prediction.n_classes,
+        ids=prediction.ids,
+        class_names=names,
+        name="labels",
+    )
+    if has_index(labels):  # aligned to the ids
+        return checked if checked.ndim == 2 or names is None else portable_labels(np.array(names)[checked], names)
+    return as_numeric(labels, "labels") if checked.ndim == 2 else portable_labels(labels, names)
 
 
 def _is_members(shape: tuple[int, ...], kind: str | None) -> bool:
@@ -323,16 +394,16 @@ def _members_second(values: Any, name: str, member_axis: int) -> NDArray[Any]:
     array = as_numeric(values, name, ndim=(2, 3))
     if member_axis not in (0, 1, -2, -3):
         raise InputError(
-            "member_axis", "must be 0 or 1", f"got {member_axis}", "name the axis of the members", code="type"
+            "member_axis", "must be 0 or 1", f"got {member_axis}", "name the axis of the members", code="range"
         )
     return np.moveaxis(array, member_axis, 1) if array.ndim == 3 else array
 
 
 def _storable(value: Any, name: str) -> NDArray[Any]:
     array = np.asarray(value)
-    if array.dtype.kind in "OS":
+    if array.dtype.kind in "OST":
         try:
-            return as_text(array)
+            return as_text(array, name)
         except InputError as problem:
             raise InputError(
                 name,
@@ -350,11 +421,3 @@ def _storable(value: Any, name: str) -> NDArray[Any]:
             code="type",
         )
     return array
-
-
-def _whole(text: str) -> int | None:
-    try:
-        number = float(text)
-    except ValueError:
-        return None
-    return int(number) if number.is_integer() else None

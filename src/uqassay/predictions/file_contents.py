@@ -1,0 +1,100 @@
+"""What a reader returns: the arrays of a file by name, with their shapes and types, not yet read."""
+
+import json
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uqassay.notes import Note
+from uqassay.predictions.file_limits import text_array
+
+__all__ = ["MAP_BYTES", "Arrays", "Contents", "StoredArray", "quiet", "split_text", "text_from_json"]
+
+MAP_BYTES = 16 * 2**20  # smaller arrays are read at once, so that no file stays open for them
+
+Arrays = dict[str, NDArray[Any]]
+
+
+@dataclass(frozen=True)
+class StoredArray:
+    """An array in a file: its shape and type, and how to read it."""
+
+    shape: tuple[int, ...]
+    dtype: str
+    read: Callable[[], Any] = field(repr=False)
+
+    @classmethod
+    def in_memory(cls, array: NDArray[Any]) -> "StoredArray":
+        """An array that has been read already."""
+        return cls(array.shape, str(array.dtype), lambda: array)
+
+
+@dataclass(frozen=True)
+class Contents:
+    """What a file holds.
+
+    Attributes
+    ----------
+    arrays : dict of str to StoredArray
+    other : dict of str to StoredArray
+        Columns that are no part of a prediction.
+    notes : tuple of Note
+    bare : bool
+        The file is one array without a name, held under the key "array".
+    lines : sequence of int, optional
+        Line of the file on which each instance stands, from 1, for messages.
+    """
+
+    arrays: dict[str, StoredArray]
+    other: dict[str, StoredArray] = field(default_factory=dict)
+    notes: tuple[Note, ...] = ()
+    bare: bool = False
+    lines: NDArray[np.int64] | None = None
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Warnings of a reader are dropped: a file is read, or refused with an error."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
+
+
+# -- text in the metadata of formats that hold numbers alone ----------------------------------------------------------
+
+
+def split_text(arrays: Arrays) -> tuple[Arrays, dict[str, list[str]]]:
+    """Numeric arrays in C order and the machine's byte order, and text arrays as lists."""
+    text = {key: value.tolist() for key, value in arrays.items() if value.dtype.kind == "U"}
+    numbers = {
+        key: np.asarray(value, dtype=value.dtype.newbyteorder("="), order="C")
+        for key, value in arrays.items()
+        if key not in text
+    }
+    return numbers, text
+
+
+def text_from_json(values: Mapping[str, Any], stored: int) -> dict[str, StoredArray]:
+    """Lists of str, or JSON of such lists, as text arrays; other values are passed over.
+
+    Parameters
+    ----------
+    values : mapping
+    stored : int
+        Bytes of the file, for the limit on memory.
+    """
+    arrays = {}
+    for key, value in values.items():
+        if isinstance(value, str):
+            try:
+                value = json.loads(value)
+            except (ValueError, RecursionError):
+                continue
+        if isinstance(value, list) and value and all(isinstance(item, str) for item in value):
+            arrays[key] = StoredArray.in_memory(text_array(value, key, stored))
+    return arrays

@@ -1,0 +1,270 @@
+"""Comma-separated text: a header line, then one row per instance. Columns as in `file_tables`."""
+
+import csv
+import re
+from collections.abc import Iterator, Sequence
+from itertools import chain
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uqassay._array import row_chunks, tolerance_of
+from uqassay.errors import InputError
+from uqassay.predictions.file_contents import Arrays, Contents, StoredArray, quiet
+from uqassay.predictions.file_limits import text_array
+from uqassay.predictions.file_tables import PREFIX, probability_columns, table_columns, table_contents
+
+__all__ = ["check_sums_as_double", "read_csv", "write_csv"]
+
+_NUMBER = re.compile(r"\s*[+-]?((\d+\.?\d*|\.\d+)(e[+-]?\d+)?|nan|inf|infinity)\s*", re.ASCII | re.IGNORECASE)
+_WHOLE = re.compile(r"\s*(0|-?[1-9]\d{0,17})\s*", re.ASCII)  # the plain spelling of a number that int64 holds
+_SEPARATORS = {";": "semicolons", "\t": "tabs", "|": "vertical bars"}
+_MARKS = {b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16"}
+
+
+def read_csv(path: Path) -> Contents:
+    """Numbers become float64; ids, groups and labels int64 where all are plain whole numbers, else text."""
+    try:
+        return _read(path)
+    except UnicodeDecodeError as problem:
+        raise _wrong_encoding(path, problem) from problem
+    except csv.Error as problem:
+        raise InputError(
+            "cells",
+            "must be text without NUL of at most 131072 characters",
+            str(problem),
+            "repair the file",
+            code="type",
+        ) from problem
+
+
+def write_csv(path: Path, arrays: Arrays) -> None:
+    """Write every number with the digits that give it back exactly; all are read back as float64."""
+    columns = table_columns(arrays, ".csv")
+    probs = np.asarray(arrays["probs"])
+    check_sums_as_double(probs, ".csv")
+    with path.open("w", newline="", encoding="utf-8") as stream:
+        writer = csv.writer(stream, lineterminator="\n", quoting=_quoting(columns))
+        writer.writerow(columns)
+        for rows in row_chunks(len(probs), 8 * len(columns), chunk_bytes=2**20):
+            writer.writerows(zip(*(column[rows].tolist() for column in columns.values()), strict=True))
+
+
+def check_sums_as_double(probs: NDArray[Any], suffix: str) -> None:
+    """Refuse probabilities ``(…, K)`` of 16 or 32 bits that float64 would no longer let pass as summing to 1.
+
+    Raises
+    ------
+    InputError
+        The sum of a row is farther from 1 than the tolerance of float64.
+    """
+    if probs.dtype not in (np.float16, np.float32):
+        return
+    tolerance = tolerance_of(np.empty(0))
+    for rows in row_chunks(len(probs), 8 * probs[:1].size):
+        sums = probs[rows].sum(axis=-1, dtype=np.float64)
+        off = np.abs(sums - 1.0) > tolerance
+        if off.any():
+            at = tuple(np.argwhere(off)[0])
+            raise InputError(
+                "probs",
+                f"{suffix} is read back as float64, whose rows must sum to 1 within {tolerance:g}",
+                f"row {rows.start + at[0]} of this {probs.dtype} prediction sums to {float(sums[at]):.6g}",
+                "save it as .parquet or .npz, which keep the type",
+                code="sum",
+                facts={"row": int(rows.start + at[0])},
+            )
+
+
+# -- reading ----------------------------------------------------------------------------------------------------------
+
+
+def _read(path: Path) -> Contents:
+    header = _header(path)
+    wanted = probability_columns(header)
+    others = [i for i in range(len(header)) if i not in set(wanted)]
+    stored = path.stat().st_size
+    columns: dict[str, StoredArray] = {}
+    if others:
+        texts = _texts(path, header, others)
+        columns = {header[i]: StoredArray.in_memory(_typed(texts[i], header[i], stored)) for i in others}
+    probs = StoredArray.in_memory(_numbers(path, header, wanted)) if wanted else None
+    return table_contents(header, probs, columns)
+
+
+def _header(path: Path) -> list[str]:
+    with path.open(newline="", encoding="utf-8-sig") as stream:
+        names = next(csv.reader(stream), [])
+    if not names:
+        raise InputError(
+            "header",
+            "the first line must name the columns",
+            "it is empty",
+            "name them proba_0, proba_1, …",
+            code="empty",
+        )
+    # spaces at the end of the name of a class belong to it, as do those in every cell of text
+    header = [name.lstrip() if name.lstrip().startswith(PREFIX) else name.strip() for name in names]
+    _check_separator(header)
+    return header
+
+
+def _check_separator(header: Sequence[str]) -> None:
+    """Refuse a header whose names are separated by another character than the comma."""
+    for separator, plural in _SEPARATORS.items():
+        parts = [part.strip() for name in header for part in name.split(separator)]
+        own = sum(name.startswith(PREFIX) for name in header)
+        more = sum(part.startswith(PREFIX) for part in parts)
+        if (len(header) == 1 and len(parts) > 1) or more > max(own, 1):
+            raise InputError(
+                "separator",
+                "cells must be separated by commas",
+                f"the header has {plural}",
+                f"convert the file, for example pandas.read_csv(path, sep={separator!r}).to_csv(path, index=False)",
+                code="separator",
+                facts={"separator": separator},
+            )
+
+
+def _wrong_encoding(path: Path, problem: UnicodeDecodeError) -> InputError:
+    """Name the line that is not UTF-8, and the encoding that the bytes suggest."""
+    found, guess = f"byte 0x{problem.object[problem.start]:02x} is not", "latin-1"
+    with path.open("rb") as stream:
+        start = stream.read(2)
+        if start in _MARKS:
+            found, guess = f"the file begins as {_MARKS[start]}", "utf-16"
+        else:
+            stream.seek(0)
+            for number, line in enumerate(stream, 1):
+                try:
+                    line.decode("utf-8")
+                except UnicodeDecodeError as at:
+                    byte = line[at.start : at.start + 1]
+                    found = f"line {number} holds byte 0x{byte.hex()}, which is {byte.decode('latin-1')!r} in Latin-1"
+                    break
+    return InputError(
+        "encoding",
+        "text must be in UTF-8",
+        found,
+        f"convert the file, for example pandas.read_csv(path, encoding={guess!r}).to_csv(path, index=False)",
+        code="encoding",
+        facts={"encoding": guess},
+    )
+
+
+def _lines(path: Path) -> Iterator[str]:
+    """Lines below the header that are not blank, for cells of numbers."""
+    with path.open(newline="", encoding="utf-8-sig") as stream:
+        next(csv.reader(stream))
+        yield from (line for line in stream if line.strip())
+
+
+def _rows(path: Path) -> Iterator[list[str]]:
+    """Cells of every line below the header that is not blank; quoted text keeps its own blank lines."""
+    with path.open(newline="", encoding="utf-8-sig") as stream:
+        reader = csv.reader(stream)
+        next(reader)
+        yield from (cells for cells in reader if len(cells) > 1 or (cells and cells[0].strip()))
+
+
+def _numbers(path: Path, header: Sequence[str], columns: Sequence[int]) -> NDArray[np.float64]:
+    lines = _lines(path)
+    first = next(lines, None)
+    if first is None:
+        raise InputError(
+            "rows", "at least one is needed below the header", "found none", "check the file", code="empty"
+        )
+    try:
+        with quiet():
+            return np.loadtxt(
+                chain([first], lines),
+                delimiter=",",
+                quotechar='"',
+                comments=None,
+                usecols=columns,
+                ndmin=2,
+                dtype=np.float64,
+            )
+    except UnicodeDecodeError:
+        raise
+    except ValueError as problem:
+        raise _broken_cell(path, header, columns) from problem
+
+
+def _texts(path: Path, header: Sequence[str], columns: Sequence[int]) -> dict[int, list[str]]:
+    texts: dict[int, list[str]] = {i: [] for i in columns}
+    for row, cells in enumerate(_rows(path)):
+        if len(cells) != len(header):
+            raise _broken_row(row, cells, header)
+        for i in columns:
+            texts[i].append(cells[i])
+    return texts
+
+
+def _broken_cell(path: Path, header: Sequence[str], columns: Sequence[int]) -> InputError:
+    """Name the first cell that is not a number; rows count from 0 below the header."""
+    for row, cells in enumerate(_rows(path)):
+        if len(cells) != len(header):
+            return _broken_row(row, cells, header)
+        for i in columns:
+            if not _NUMBER.fullmatch(cells[i]):
+                comma = re.fullmatch(r"\s*[+-]?\d*,\d+\s*", cells[i], re.ASCII)
+                return InputError(
+                    header[i],
+                    "every cell must be a number",
+                    f"row {row} holds {_short(cells[i])!r}",
+                    "write decimals with a point, 0.5" if comma else "repair or drop that row",
+                    code="type",
+                    facts={"row": row, "value": cells[i]},
+                )
+    return InputError(
+        header[columns[0]],
+        "every cell must be a number",
+        "some are not",
+        "write the numbers as 0.25 or 2.5e-1",
+        code="type",
+    )
+
+
+def _broken_row(row: int, cells: Sequence[str], header: Sequence[str]) -> InputError:
+    return InputError(
+        "rows",
+        f"each must have {len(header)} cells, as the header",
+        f"row {row} has {len(cells)}",
+        "quote text that contains commas, write decimals with a point, or repair that row",
+        code="shape",
+        facts={"row": row},
+    )
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 40 else f"{text[:39]}…"
+
+
+def _typed(texts: list[str], name: str, stored: int) -> NDArray[Any]:
+    """Whole numbers where every text is the plain spelling of one ("007" and "1_0" are not), else text.
+
+    Labels may be written with an exponent, 1.0e+00, as calzone does.
+    """
+    if all(map(_WHOLE.fullmatch, texts)):
+        return np.array([int(text) for text in texts], dtype=np.int64)
+    if (
+        name in ("label", "labels")
+        and any("e" in text.lower() for text in texts)
+        and all(map(_NUMBER.fullmatch, texts))
+    ):
+        numbers = np.array([float(text) for text in texts])
+        if (np.abs(numbers) < 2**53).all() and (numbers == np.round(numbers)).all():
+            return numbers.astype(np.int64)
+    return text_array(texts, name, stored)
+
+
+# -- writing ----------------------------------------------------------------------------------------------------------
+
+
+def _quoting(columns: dict[str, NDArray[Any]]) -> Literal[0, 2]:
+    """Quote as little as possible; the writer alone would leave carriage returns in text without quotes."""
+    texts = chain(columns, *(column.tolist() for column in columns.values() if column.dtype.kind == "U"))
+    return csv.QUOTE_NONNUMERIC if any("\r" in text for text in texts) else csv.QUOTE_MINIMAL

@@ -1,0 +1,105 @@
+"""Zarr stores: a folder with a group of arrays, or one array."""
+
+import math
+import os
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uqassay._optional import optional_package
+from uqassay.errors import InputError
+from uqassay.predictions.file_contents import Arrays, Contents, StoredArray, quiet, split_text, text_from_json
+from uqassay.predictions.file_limits import check_expansion
+
+__all__ = ["ZARR_MARKERS", "read_zarr", "write_zarr"]
+
+ZARR_MARKERS = ("zarr.json", ".zgroup", ".zarray")
+_ZSTD, _BLOSC_HEADER = b"\x28\xb5\x2f\xfd", 16
+
+
+def read_zarr(path: Path) -> Contents:
+    """Arrays of a group by name, or one array; each is read whole when it is asked for.
+
+    Groups inside the group are listed among `other` and not read.
+    """
+    zarr = optional_package("zarr", "files", "reading .zarr")
+    size = _bytes_in(path)
+    with quiet():
+        node = zarr.open(path, mode="r")
+        if not hasattr(node, "array_keys"):
+            return Contents({"array": _zarr_array(node, "array", path)}, bare=True)
+        arrays = {key: _zarr_array(node[key], key, path / key) for key in sorted(node.array_keys())}
+        groups = {f"{key}/": StoredArray((), "group", partial(_refuse_group, key)) for key in sorted(node.group_keys())}
+        return Contents(arrays | text_from_json(dict(node.attrs), size), groups)
+
+
+def write_zarr(path: Path, arrays: Arrays) -> None:
+    """A group: numbers as chunked, compressed arrays, text as attributes."""
+    zarr = optional_package("zarr", "files", "writing .zarr")
+    numbers, text = split_text(arrays)
+    group = zarr.open_group(path, mode="w")
+    for key, value in numbers.items():
+        group.create_array(key, data=value)
+    group.attrs.update(text)
+
+
+# -- helpers ----------------------------------------------------------------------------------------------------------
+
+
+def _zarr_array(node: Any, name: str, folder: Path) -> StoredArray:
+    return StoredArray(tuple(node.shape), str(node.dtype), partial(_read, node, name, folder))
+
+
+def _read(node: Any, name: str, folder: Path) -> NDArray[Any]:
+    """The whole array, after its size, that of its chunks and that of their contents were checked."""
+    itemsize = max(np.dtype(node.dtype).itemsize, 1)
+    stored = _bytes_in(folder)
+    chunk = tuple(getattr(node, "shards", None) or node.chunks)
+    check_expansion(name, node.shape, itemsize, stored)
+    check_expansion(name, chunk, itemsize, stored)
+    codecs = str(node.metadata.to_dict()).lower()
+    _check_chunks(name, folder, math.prod(chunk) * itemsize, codecs)
+    with quiet():
+        array = np.asarray(node[...])
+    return array.astype(str) if array.dtype.kind == "T" else array
+
+
+def _check_chunks(name: str, folder: Path, expected: int, codecs: str) -> None:
+    """Refuse chunks whose compressed frames declare more than one chunk of the array takes."""
+    if "zstd" not in codecs and "blosc" not in codecs:
+        return
+    for place, _, files in os.walk(folder):
+        for file in files:
+            if file.startswith(".z") or file == "zarr.json":
+                continue
+            with Path(place, file).open("rb") as stream:
+                declared = _frame_bytes(stream.read(_BLOSC_HEADER), codecs)
+            if declared > 2 * expected + 2**20:
+                check_expansion(name, (declared,), 1, 0)
+
+
+def _frame_bytes(head: bytes, codecs: str) -> int:
+    """Bytes that a frame of Zstandard or Blosc declares to expand to; 0 for other contents."""
+    if len(head) < _BLOSC_HEADER:
+        return 0
+    if head[:4] == _ZSTD:
+        descriptor = head[4]
+        single, width = descriptor >> 5 & 1, (1 if descriptor >> 5 & 1 else 0, 2, 4, 8)[descriptor >> 6]
+        start = 5 + (0 if single else 1) + (0, 1, 2, 4)[descriptor & 3]
+        return int.from_bytes(head[start : start + width], "little") + (256 if width == 2 else 0)
+    if "blosc" in codecs:
+        return int.from_bytes(head[4:8], "little")
+    return 0
+
+
+def _bytes_in(folder: Path) -> int:
+    return sum(Path(place, file).stat().st_size for place, _, files in os.walk(folder) for file in files)
+
+
+def _refuse_group(name: str) -> NDArray[Any]:
+    raise InputError(
+        name, "must be an array", "it is a group", f"open that group by its own path, …/{name}", code="type"
+    )
