@@ -78,7 +78,7 @@ def test_the_closest_corner_against_distances(random_generator):
 
 def test_bad_input_is_one_sentence():
     members, start = [[[0.5, 0.5], [0.9, 0.1]]], [[0.7, 0.3]]
-    with refuses("otherwise", "type", got="got 'edge'"):
+    with refuses("otherwise", "choice", got="got 'edge'"):
         outside_segment(members, start, [0], otherwise="edge")
     found = outside_segment(members, start, [0])
     with refuses("shares", "shape", got=r"got shape \(2,\)"):

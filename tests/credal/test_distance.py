@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
+from tests.refusals import refuses
 
 from uqassay.credal.distance import (
     DISTANCES,
@@ -15,7 +16,6 @@ from uqassay.credal.distance import (
     one_hot_distance,
 )
 from uqassay.credal.interior_point import _solve
-from uqassay.errors import InputError
 
 CLOSED = [name for name in DISTANCES if name != "brier"]
 ALL_SETS = {k: np.array([s for s in product([False, True], repeat=k) if any(s)]) for k in (2, 3, 4)}
@@ -414,21 +414,21 @@ M, F = [[0.5, 0.3, 0.2]] * 3, np.array([[1, 0], [0, 1], [1, 1]])
 
 
 @pytest.mark.parametrize(
-    ("call", "message"),
+    ("call", "refusal"),
     [
-        (lambda: nearest_in_hull([[20, 30]] * 3, P, "kl"), "target: .*row 0 sums to 50; divide it by its sum"),
-        (lambda: nearest_in_hull(Y[:2], P, "kl"), r"points: the shape must be \(n, V, K\) with \(n, K\) = \(2, 2\)"),
-        (lambda: nearest_in_hull([0.5, 0.5], P, "kl"), r"target: the shape must be \(n, K\); got \(2,\)"),
-        (lambda: nearest_in_hull(Y, P * [[[1]], [[1]], [[np.nan]]], "kl"), "points: .*row 2 has nan"),
-        (lambda: nearest_in_hull(Y, P * [[[1]], [[2]], [[1]]], "kl"), "points: .*row 1 sums to 2"),
-        (lambda: nearest_in_box(Y, L, U[:2], "kl"), r"upper: the shape must be that of target, \(3, 2\); got \(2, 2\)"),
-        (lambda: nearest_in_box(Y, U, L, "kl"), "some distribution must lie between.*none does in row 0"),
-        (lambda: nearest_in_box(Y, [[0.1, -0.2]] * 3, U, "kl"), "lower: .*row 0 has -0.2"),
-        (lambda: nearest_in_core(Y, M, F[:2], "kl"), r"masses: the shape must be \(n, F\) = \(3, 2\); got \(3, 3\)"),
-        (lambda: nearest_in_core(Y, [[0.9, 0.3, -0.2]] * 3, F, "kl"), "masses: .*row 0 has -0.2"),
-        (lambda: nearest_in_core(Y, M, F * [[1], [0], [1]], "kl"), "focal_sets: .*set 1 is empty"),
+        (lambda: nearest_in_hull([[20, 30]] * 3, P, "kl"), ("target", "sum", "row 0 sums to 50")),
+        (lambda: nearest_in_hull(Y[:2], P, "kl"), ("points", "shape")),
+        (lambda: nearest_in_hull([0.5, 0.5], P, "kl"), ("target", "shape", r"got \(2,\)")),
+        (lambda: nearest_in_hull(Y, P * [[[1]], [[1]], [[np.nan]]], "kl"), ("points", "range", "row 2 has nan")),
+        (lambda: nearest_in_hull(Y, P * [[[1]], [[2]], [[1]]], "kl"), ("points", "sum", "row 1 sums to 2")),
+        (lambda: nearest_in_box(Y, L, U[:2], "kl"), ("upper", "shape", r"got \(2, 2\)")),
+        (lambda: nearest_in_box(Y, U, L, "kl"), ("lower", "range", "none does in row 0")),
+        (lambda: nearest_in_box(Y, [[0.1, -0.2]] * 3, U, "kl"), ("lower", "range", "row 0 has -0.2")),
+        (lambda: nearest_in_core(Y, M, F[:2], "kl"), ("masses", "shape", r"got \(3, 3\)")),
+        (lambda: nearest_in_core(Y, [[0.9, 0.3, -0.2]] * 3, F, "kl"), ("masses", "range", "row 0 has -0.2")),
+        (lambda: nearest_in_core(Y, M, F * [[1], [0], [1]], "kl"), ("focal_sets", "empty", "set 1 is empty")),
     ],
 )
-def test_refusals_name_the_argument_the_row_and_the_remedy(call, message):
-    with pytest.raises(InputError, match=message):
+def test_refusals_name_the_argument_the_row_and_the_remedy(call, refusal):
+    with refuses(*refusal):
         call()

@@ -17,7 +17,7 @@ from uqassay.credal.focal_sets import (
     paper_masses,
 )
 from uqassay.credal.overlap import best_overlapping_sets, ellipsoid_cells, overlaps
-from uqassay.errors import InputError, TooManyClassesError
+from uqassay.errors import TooManyClassesError
 
 CROSS = {d: np.concatenate([np.eye(d), -np.eye(d)]) for d in (1, 2, 3)}  # covariance 2/(2d−1)·I
 
@@ -59,31 +59,35 @@ def test_as_focal_sets_returns_a_copy():
 
 
 @pytest.mark.parametrize(
-    ("family", "n_classes", "message"),
+    ("family", "n_classes", "refusal"),
     [
-        ([[0], []], 2, "set 1 is empty"),
-        (np.array([[1, 0], [0, 0]]), None, "set 1 is empty"),
-        ([[0], [1], [0, 2], [2, 0]], 3, "sets 2 and 3 are the same"),
-        (np.array([[0, 1], [1, 0], [0, 1]], dtype=bool), None, "sets 0 and 2 are the same"),
-        ([[0], [1, 3]], 3, r"lie in 0\.\.2; set 1 holds 3"),
-        ([[-1]], 3, r"set 0 holds -1"),
-        ([[0], [1]], None, "pass n_classes or a boolean array"),
-        ([[True, False]], 2, "set 0 holds True"),
-        ([[0.5]], 2, r"set 0 holds 0\.5"),
-        (np.eye(3), 4, "one column per class, 4 in all, got 3"),
-        (np.array([[1, 0], [0, 2]]), None, "row 1 holds 2"),
-        (np.array([[1.0, np.nan]]), None, "row 0 holds nan"),
-        (np.array([1, 0]), None, r"boolean or 0/1 matrix \(F, K\), got int64 of shape \(2,\)"),
-        (np.array([["a"]]), None, r"boolean or 0/1 matrix"),
-        ([], 3, "0 were given"),
-        (np.empty((0, 3)), None, "0 were given"),
-        (np.empty((1, 0)), None, "set 0 is empty"),
-        ([[0]], 0, r"n_classes: must be an integer of at least 1, 0 was given"),
-        ([[0]], 2.0, r"n_classes: must be an integer of at least 1, 2\.0 was given"),
+        ([[0], []], 2, ("focal_sets", "empty", "set 1 is empty")),
+        (np.array([[1, 0], [0, 0]]), None, ("focal_sets", "empty", "set 1 is empty")),
+        ([[0], [1], [0, 2], [2, 0]], 3, ("focal_sets", "duplicate", "sets 2 and 3 are the same")),
+        (
+            np.array([[0, 1], [1, 0], [0, 1]], dtype=bool),
+            None,
+            ("focal_sets", "duplicate", "sets 0 and 2 are the same"),
+        ),
+        ([[0], [1, 3]], 3, ("focal_sets", "range", "set 1 holds 3")),
+        ([[-1]], 3, ("focal_sets", "range", "set 0 holds -1")),
+        ([[0], [1]], None, ("focal_sets", "missing")),
+        ([[True, False]], 2, ("focal_sets", "type", "set 0 holds True")),
+        ([[0.5]], 2, ("focal_sets", "type", r"set 0 holds 0\.5")),
+        (np.eye(3), 4, ("focal_sets", "shape")),
+        (np.array([[1, 0], [0, 2]]), None, ("focal_sets", "type", "row 1 holds 2")),
+        (np.array([[1.0, np.nan]]), None, ("focal_sets", "type", "row 0 holds nan")),
+        (np.array([1, 0]), None, ("focal_sets", "shape")),
+        (np.array([["a"]]), None, ("focal_sets", "shape")),
+        ([], 3, ("focal_sets", "empty")),
+        (np.empty((0, 3)), None, ("focal_sets", "empty")),
+        (np.empty((1, 0)), None, ("focal_sets", "empty", "set 0 is empty")),
+        ([[0]], 0, ("n_classes", "range")),
+        ([[0]], 2.0, ("n_classes", "range")),
     ],
 )
-def test_as_focal_sets_errors_are_one_sentence(family, n_classes, message):
-    with pytest.raises(InputError, match=message) as caught:
+def test_as_focal_sets_errors_are_one_sentence(family, n_classes, refusal):
+    with refuses(*refusal) as caught:
         as_focal_sets(family, n_classes)
     assert "\n" not in str(caught.value)
     assert str(caught.value).endswith(".")
@@ -99,7 +103,7 @@ def test_all_focal_sets_against_binary_codes(k):
 
 def test_all_focal_sets_limit():
     assert all_focal_sets(MAX_ENUMERATED_CLASSES).shape == (65535, 16)
-    with refuses("n_classes", "undefined", got="17 was given", error=TooManyClassesError):
+    with refuses("n_classes", "size", got="got 17", error=TooManyClassesError):
         all_focal_sets(17)
 
 
@@ -191,33 +195,33 @@ def test_budget_of_one_class():
 
 
 @pytest.mark.parametrize(
-    ("change", "message"),
+    ("change", "refusal"),
     [
         ({"labels": np.array([0, 0, 0, 1, 1, 1, 1, 1])}, None),
-        ({"labels": np.array([0, 0, 1, 1, 1, 1, 1, 1])}, r"at least D \+ 1 = 3 points; class 0 has 2; give it more"),
-        ({"n_classes": 3}, "class 2 has 0"),
-        ({"embeddings": np.outer(np.arange(8.0), [1, 2])}, "covariance matrix of full rank; .* class 0"),
-        ({"embeddings": np.zeros((8, 2))}, "covariance matrix of full rank; .* class 0"),
-        ({"embeddings": np.full((8, 2), np.nan)}, "row 0 holds nan or inf"),
-        ({"embeddings": np.empty((0, 2)), "labels": np.empty(0, dtype=int)}, r"with n at least 1, got \(0, 2\)"),
-        ({"embeddings": np.zeros(8)}, r"embeddings: .*\(8,\)"),
-        ({"labels": np.zeros(7, dtype=int)}, "labels: must be 8 integers"),
-        ({"labels": np.zeros(8)}, "labels: must be 8 integers"),
-        ({"n_classes": 1}, r"labels: must lie in 0\.\.0; row 4 holds 1"),
-        ({"labels": np.array([0, 0, 0, 0, 1, 1, 1, -1])}, "row 7 holds -1"),
-        ({"level": 1.0}, r"level: must lie strictly between 0 and 1, 1\.0 was given"),
-        ({"n_sets": -1}, "n_sets: must be an integer of at least 0, -1"),
-        ({"max_size": 1}, "max_size: must be an integer of at least 2, 1"),
-        ({"n_points": 0}, "n_points: must be an integer of at least 1, 0"),
+        ({"labels": np.array([0, 0, 1, 1, 1, 1, 1, 1])}, ("embeddings", "empty", "class 0 has 2")),
+        ({"n_classes": 3}, ("embeddings", "empty", "class 2 has 0")),
+        ({"embeddings": np.outer(np.arange(8.0), [1, 2])}, ("embeddings", "undefined", " class 0")),
+        ({"embeddings": np.zeros((8, 2))}, ("embeddings", "undefined", " class 0")),
+        ({"embeddings": np.full((8, 2), np.nan)}, ("embeddings", "finite", "row 0 holds nan or inf")),
+        ({"embeddings": np.empty((0, 2)), "labels": np.empty(0, dtype=int)}, ("embeddings", "shape")),
+        ({"embeddings": np.zeros(8)}, ("embeddings", "shape", r"\(8,\)")),
+        ({"labels": np.zeros(7, dtype=int)}, ("labels", "shape")),
+        ({"labels": np.zeros(8)}, ("labels", "shape")),
+        ({"n_classes": 1}, ("labels", "range", "row 4 holds 1")),
+        ({"labels": np.array([0, 0, 0, 0, 1, 1, 1, -1])}, ("labels", "range", "row 7 holds -1")),
+        ({"level": 1.0}, ("level", "range")),
+        ({"n_sets": -1}, ("n_sets", "range")),
+        ({"max_size": 1}, ("max_size", "range")),
+        ({"n_points": 0}, ("n_points", "range")),
     ],
 )
-def test_budget_from_embeddings_errors(change, message, random_generator):
+def test_budget_from_embeddings_errors(change, refusal, random_generator):
     given = {"embeddings": random_generator.normal(size=(8, 2)), "labels": np.repeat([0, 1], 4), "n_sets": 1} | change
     arguments = [given.pop(name) for name in ("embeddings", "labels", "n_sets")]
-    if message is None:
+    if refusal is None:
         assert budget_from_embeddings(*arguments, **given).shape == (3, 2)
     else:
-        with pytest.raises(InputError, match=message):
+        with refuses(*refusal):
             budget_from_embeddings(*arguments, **given)
 
 
@@ -315,18 +319,18 @@ def test_budget_from_confusion_keeps_its_input():
 
 
 @pytest.mark.parametrize(
-    ("probs", "labels", "message"),
+    ("probs", "labels", "refusal"),
     [
-        ([[0.5, 0.5], [0.5, 0.7]], None, r"within 1e-06; row 1 has minimum 0\.5 and sum 1\.2; normalise it"),
-        ([[1.5, -0.5]], None, r"row 0 has minimum -0\.5"),
-        ([[np.nan, 1.0]], None, "row 0 holds nan or inf"),
-        ([0.5, 0.5], None, "mean_probs: the shape"),
-        ([[0.5, 0.5]], [2], r"labels: must lie in 0\.\.1; row 0 holds 2"),
-        ([[0.5, 0.5]], [0, 1], "labels: must be 1 integers"),
+        ([[0.5, 0.5], [0.5, 0.7]], None, ("mean_probs", "sum", r"row 1 has minimum 0\.5 and sum 1\.2")),
+        ([[1.5, -0.5]], None, ("mean_probs", "sum", r"row 0 has minimum -0\.5")),
+        ([[np.nan, 1.0]], None, ("mean_probs", "finite", "row 0 holds nan or inf")),
+        ([0.5, 0.5], None, ("mean_probs", "shape")),
+        ([[0.5, 0.5]], [2], ("labels", "range", "row 0 holds 2")),
+        ([[0.5, 0.5]], [0, 1], ("labels", "shape")),
     ],
 )
-def test_budget_from_confusion_errors(probs, labels, message):
-    with pytest.raises(InputError, match=message):
+def test_budget_from_confusion_errors(probs, labels, refusal):
+    with refuses(*refusal):
         budget_from_confusion(probs, labels, 1)
 
 
@@ -411,13 +415,13 @@ def test_repair_of_a_row_ignores_the_other_rows(seed, n, k, dtype):
 
 
 @pytest.mark.parametrize(
-    ("masses", "message"),
+    ("masses", "refusal"),
     [
-        ([[0.5, np.inf]], "masses: all values must be finite; row 0"),
-        ([[0.5, 0.25, 0.25]], r"masses: the shape must be \(n, 2\) with n at least 1, got \(1, 3\)"),
-        ([0.5, 0.5], r"masses: the shape must be \(n, 2\) with n at least 1, got \(2,\)"),
+        ([[0.5, np.inf]], ("masses", "finite", "row 0")),
+        ([[0.5, 0.25, 0.25]], ("masses", "shape")),
+        ([0.5, 0.5], ("masses", "shape")),
     ],
 )
-def test_repair_errors(masses, message):
-    with pytest.raises(InputError, match=message):
+def test_repair_errors(masses, refusal):
+    with refuses(*refusal):
         paper_masses(masses, np.eye(2))

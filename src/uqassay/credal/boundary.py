@@ -112,7 +112,7 @@ def outside_segment(
     """
     if otherwise not in OTHERWISE:
         raise InputError(
-            "otherwise", 'must be "mean" or "corner"', f"got {otherwise!r}", '"mean" stays in the set', code="type"
+            "otherwise", 'must be "mean" or "corner"', f"got {otherwise!r}", '"mean" stays in the set', code="choice"
         )
     inside = in_hull(members, start)
     given = np.asarray(members, dtype=np.float64)

@@ -60,7 +60,7 @@ def check_values(name: str, values: Floats, low: float, high: float) -> None:
             f"every value must be a number in [{low:g}, {high:g}]",
             f"row {at[0]} has {values[at]:g}",
             "drop or mend that row",
-            code="type",
+            code="range",
         )
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from uqassay._array import generator
+from uqassay.credal.arguments import finite_matrix, sum_tolerance, whole_number
 from uqassay.credal.moebius import MAX_ENUMERATED_CLASSES
 from uqassay.credal.overlap import best_overlapping_sets, ellipsoid_cells
 from uqassay.errors import InputError, TooManyClassesError
@@ -55,7 +56,7 @@ def as_focal_sets(focal_sets: ArrayLike | Iterable[Any], n_classes: int | None =
         sets = _from_indices(focal_sets, n_classes)
     if len(sets) == 0:
         raise InputError(
-            "focal_sets", "at least one set is needed, 0 were given", "", "pass the singletons at least", code="empty"
+            "focal_sets", "at least one set is needed", "got 0", "pass the singletons at least", code="empty"
         )
     empty = np.flatnonzero(~sets.any(axis=1))
     if len(empty):
@@ -102,10 +103,10 @@ def all_focal_sets(n_classes: int) -> NDArray[np.bool_]:
     if n_classes > MAX_ENUMERATED_CLASSES:
         raise TooManyClassesError(
             "n_classes",
-            f"all 2^K events are listed only up to K = {MAX_ENUMERATED_CLASSES}, {n_classes} was given",
-            "",
+            f"all 2^K events are listed only up to K = {MAX_ENUMERATED_CLASSES}",
+            f"got {n_classes}",
             "pass a family from budget_from_embeddings or _confusion, or use generalised_hartley's estimator",
-            code="undefined",
+            code="size",
         )
     return (np.arange(1, 2**n_classes)[:, None] >> np.arange(n_classes)) % 2 == 1
 
@@ -171,7 +172,7 @@ def budget_from_embeddings(
     y, n_classes = _labels(labels, len(x), n_classes)
     if not 0 < level < 1:
         raise InputError(
-            "level", f"must lie strictly between 0 and 1, {level} was given", "", "pass for instance 0.95", code="range"
+            "level", "must lie strictly between 0 and 1", f"got {level}", "pass for instance 0.95", code="range"
         )
     random = generator(rng)
     inside, volumes = ellipsoid_cells(x, y, n_classes, level, whole_number("n_points", n_points, 1), random)
@@ -282,16 +283,16 @@ def _from_matrix(matrix: NDArray[Any], n_classes: int | None) -> NDArray[np.bool
     if matrix.ndim != 2 or matrix.dtype.kind not in "biuf":
         raise InputError(
             "focal_sets",
-            f"an array must be a boolean or 0/1 matrix (F, K), got {matrix.dtype} of shape {matrix.shape}",
-            "",
+            "an array must be a boolean or 0/1 matrix (F, K)",
+            f"got {matrix.dtype} of shape {matrix.shape}",
             "pass class indices as a list of lists",
             code="shape",
         )
     if n_classes is not None and matrix.shape[1] != n_classes:
         raise InputError(
             "focal_sets",
-            f"there must be one column per class, {n_classes} in all, got {matrix.shape[1]}",
-            "",
+            f"there must be one column per class, {n_classes} in all",
+            f"got {matrix.shape[1]}",
             "pass the family that belongs to these classes",
             code="shape",
         )
@@ -302,7 +303,7 @@ def _from_matrix(matrix: NDArray[Any], n_classes: int | None) -> NDArray[np.bool
             "a matrix may hold only 0 and 1",
             f"row {bad[0, 0]} holds {matrix[tuple(bad[0])]}",
             "pass class indices as a list of lists",
-            code="undefined",
+            code="type",
         )
     return matrix.astype(bool)
 
@@ -314,7 +315,7 @@ def _from_indices(collections: Any, n_classes: int | None) -> NDArray[np.bool_]:
             "lists of class indices leave the number of classes open",
             "",
             "pass n_classes or a boolean array",
-            code="undefined",
+            code="missing",
         )
     families = list(collections)
     sets = np.zeros((len(families), n_classes), dtype=bool)
@@ -340,51 +341,13 @@ def _from_indices(collections: Any, n_classes: int | None) -> NDArray[np.bool_]:
     return sets
 
 
-def finite_matrix(name: str, values: ArrayLike, n_columns: int | None = None) -> NDArray[np.float64]:
-    """Return finite values (n, n_columns) as float64 in C order, so that rows are summed alike."""
-    matrix = np.ascontiguousarray(values, dtype=np.float64)
-    if matrix.ndim != 2 or matrix.size == 0 or matrix.shape[1] != (n_columns or matrix.shape[1]):
-        wanted = n_columns or "columns"
-        raise InputError(
-            name,
-            f"the shape must be (n, {wanted}) with n at least 1, got {matrix.shape}",
-            "",
-            "pass one row per instance",
-            code="shape",
-        )
-    bad = np.flatnonzero(~np.isfinite(matrix).all(axis=1))
-    if len(bad):
-        raise InputError(
-            name, "all values must be finite", f"row {bad[0]} holds nan or inf", "drop or mend it", code="finite"
-        )
-    return matrix
-
-
-def sum_tolerance(dtype: np.dtype[Any]) -> float:
-    """Return how far a sum of probabilities stored in this type may be from 1."""
-    return {"float16": 1e-3, "float32": 1e-4}.get(dtype.name, 1e-6)
-
-
-def whole_number(name: str, value: int, minimum: int) -> int:
-    """Return an integer argument, checked."""
-    if not hasattr(value, "__index__") or value < minimum:
-        raise InputError(
-            name,
-            f"must be an integer of at least {minimum}, {value!r} was given",
-            "",
-            "pass such a number",
-            code="range",
-        )
-    return int(value)
-
-
 def _labels(labels: ArrayLike, n: int, n_classes: int | None) -> tuple[NDArray[np.intp], int]:
     y = np.asarray(labels)
     if y.shape != (n,) or y.dtype.kind not in "iu":
         raise InputError(
             "labels",
-            f"must be {n} integers, one per row, got {y.dtype} of shape {y.shape}",
-            "",
+            f"must be {n} integers, one per row",
+            f"got {y.dtype} of shape {y.shape}",
             "pass class indices",
             code="shape",
         )

@@ -61,7 +61,7 @@ def reachable(lower: ArrayLike, upper: ArrayLike) -> tuple[Array, Array]:
 
 
 def _check_not_empty(l: Array, u: Array, spare: Array, short: Array) -> None:
-    """Refuse rows with Σ l > 1, Σ u < 1 or l > u; nan fails every comparison, so it is asked what holds."""
+    """Refuse rows with Σ l > 1, Σ u < 1 or l > u; comparisons are written so that nan fails them."""
     ordered = l <= u + TOLERANCE
     if not ordered.all():
         row, c = np.argwhere(~ordered)[0]
@@ -70,16 +70,20 @@ def _check_not_empty(l: Array, u: Array, spare: Array, short: Array) -> None:
             "must not exceed upper",
             f"row {row} has lower {l[row, c]:.6g} and upper {u[row, c]:.6g} for class {c}",
             "swap or repair the bounds",
-            code="undefined",
+            code="range",
         )
-    for holds, sums, rule in (
-        (spare >= -TOLERANCE, 1.0 - spare, "lower: the lower bounds of a row must sum to at most 1"),
-        (short <= TOLERANCE, 1.0 - short, "upper: the upper bounds of a row must sum to at least 1"),
+    for name, holds, sums, bound in (
+        ("lower", spare >= -TOLERANCE, 1.0 - spare, "at most"),
+        ("upper", short <= TOLERANCE, 1.0 - short, "at least"),
     ):
         if not holds.all():
             row = int(np.flatnonzero(~holds)[0])
             raise InputError(
-                f"{rule}, else no distribution lies between them; row {row} sums to {sums[row]:.6g}; widen the bounds."
+                name,
+                f"the {name} bounds of a row must sum to {bound} 1, else no distribution lies between the bounds",
+                f"row {row} sums to {sums[row]:.6g}",
+                "widen the bounds",
+                code="sum",
             )
 
 

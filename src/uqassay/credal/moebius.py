@@ -29,7 +29,7 @@ def check_enumerable(n_classes: int) -> None:
             f"all 2^K events are enumerated up to K = {MAX_ENUMERATED_CLASSES}",
             f"got K = {n_classes}",
             "give a budgeted family of focal sets, or use generalised_hartley, whose estimator needs no enumeration",
-            code="undefined",
+            code="size",
         )
 
 

@@ -181,7 +181,7 @@ def _gaussian(x: NDArray[np.float64], c: int) -> tuple[NDArray[np.float64], NDAr
             f"each class needs at least D + 1 = {dimension + 1} points",
             f"class {c} has {n}",
             remedy,
-            code="shape",
+            code="empty",
         )
     centred = x - x.mean(axis=0)
     values, vectors = np.linalg.eigh(centred.T @ centred / (n - 1))
@@ -191,7 +191,7 @@ def _gaussian(x: NDArray[np.float64], c: int) -> tuple[NDArray[np.float64], NDAr
             "each class needs a covariance matrix of full rank",
             f"the smallest eigenvalue of class {c} is {values[0]:.3g} beside a largest of {values[-1]:.3g}",
             remedy,
-            code="missing",
+            code="undefined",
         )
     return x.mean(axis=0), vectors * np.sqrt(values)
 

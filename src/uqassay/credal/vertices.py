@@ -5,7 +5,8 @@ from itertools import permutations as all_orders
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from uqassay.credal.focal_sets import as_focal_sets, finite_matrix, sum_tolerance, whole_number
+from uqassay.credal.arguments import finite_matrix, sum_tolerance, whole_number
+from uqassay.credal.focal_sets import as_focal_sets
 from uqassay.errors import InputError, TooManyClassesError
 
 __all__ = [
@@ -157,8 +158,8 @@ def lower_probability_vertices(lower: ArrayLike, *, permutations: ArrayLike | st
     if n_events < 2 or n_events & (n_events - 1):
         raise InputError(
             "lower",
-            f"the shape must be (n, 2^K), one column per event, got {given.shape}",
-            "",
+            "the shape must be (n, 2^K), one column per event",
+            f"got {given.shape}",
             "pass all events in binary order",
             code="shape",
         )
@@ -171,7 +172,7 @@ def lower_probability_vertices(lower: ArrayLike, *, permutations: ArrayLike | st
             "the empty event (first column) must have 0 and the sure event (last) 1",
             f"row {bad[0]} has {l[bad[0], 0]:g} and {l[bad[0], -1]:g}",
             "order the events by their binary code",
-            code="empty",
+            code="range",
         )
     orders = _orders(permutations, n_events.bit_length() - 1)
     after = n_events - 1 - np.cumsum(1 << orders, axis=1)  # (P, K) code of the classes that follow the i-th
@@ -214,10 +215,10 @@ def box_vertices(lower: ArrayLike, upper: ArrayLike) -> tuple[NDArray[np.float64
     if n_classes > MAX_BOX_CLASSES:
         raise TooManyClassesError(
             "lower",
-            f"box vertices are listed only up to K = {MAX_BOX_CLASSES}, {n_classes} classes were given",
-            "",
+            f"box vertices are listed only up to K = {MAX_BOX_CLASSES}",
+            f"got {n_classes} classes",
             "work with the bounds themselves",
-            code="undefined",
+            code="size",
         )
     step = max(1, _BLOCK // (2**n_classes * (n_classes + 1)))
     found = [_box_points(l[i : i + step], u[i : i + step]) for i in range(0, n, step)]
@@ -260,7 +261,7 @@ def unique_vertices(vertices: ArrayLike, *, decimals: int = 12) -> tuple[NDArray
     v = np.asarray(vertices, dtype=np.float64)
     if v.ndim != 3 or v.size == 0:
         raise InputError(
-            "vertices", f"the shape must be (n, V, K), none of them 0, got {v.shape}", "", "pass such", code="shape"
+            "vertices", "the shape must be (n, V, K), none of them 0", f"got {v.shape}", "pass such", code="shape"
         )
     bad = np.flatnonzero(~np.isfinite(v).all(axis=(1, 2)))
     if len(bad):
@@ -285,28 +286,28 @@ def _orders(permutations: ArrayLike | str | None, n_classes: int) -> NDArray[np.
         if n_classes > MAX_PERMUTED_CLASSES:
             raise TooManyClassesError(
                 "permutations",
-                f"all K! orders are used only up to K = {MAX_PERMUTED_CLASSES}, there are {n_classes} classes",
-                "",
+                f"all K! orders are used only up to K = {MAX_PERMUTED_CLASSES}",
+                f"there are {n_classes} classes",
                 'pass permutations="outermost" or an array (P, K)',
-                code="undefined",
+                code="size",
             )
         return np.array(list(all_orders(range(n_classes))), dtype=np.intp)
     if isinstance(permutations, str):
         if permutations != "outermost":
             raise InputError(
                 "permutations",
-                f'must be "outermost", an array (P, K) or None, {permutations!r} was given',
-                "",
+                'must be "outermost", an array (P, K) or None',
+                f"got {permutations!r}",
                 "pass one of these",
-                code="type",
+                code="choice",
             )
         return outermost_permutations(n_classes)
     orders = np.asarray(permutations)
     if orders.ndim != 2 or orders.shape[0] == 0 or orders.shape[1] != n_classes or orders.dtype.kind not in "iu":
         raise InputError(
             "permutations",
-            f"must be integers of shape (P, {n_classes}) with P at least 1, got {orders.dtype} of shape {orders.shape}",
-            "",
+            f"must be integers of shape (P, {n_classes}) with P at least 1",
+            f"got {orders.dtype} of shape {orders.shape}",
             "pass one order of the classes per row",
             code="shape",
         )
@@ -317,7 +318,7 @@ def _orders(permutations: ArrayLike | str | None, n_classes: int) -> NDArray[np.
             f"each row must hold every class 0..{n_classes - 1} once",
             f"row {bad[0]} is {orders[bad[0]].tolist()}",
             "correct it",
-            code="type",
+            code="choice",
         )
     return orders.astype(np.intp)
 
@@ -327,8 +328,8 @@ def _bounds(lower: ArrayLike, upper: ArrayLike) -> tuple[NDArray[np.float64], ND
     if given[0].ndim != 2 or given[0].size == 0 or given[0].shape != given[1].shape:
         raise InputError(
             "lower, upper",
-            f"both must have the shape (n, K), got {given[0].shape} and {given[1].shape}",
-            "",
+            "both must have the shape (n, K)",
+            f"got {given[0].shape} and {given[1].shape}",
             "pass one bound of each kind per class",
             code="shape",
         )
@@ -343,7 +344,7 @@ def _bounds(lower: ArrayLike, upper: ArrayLike) -> tuple[NDArray[np.float64], ND
             f"row {row} has Σ l = {l[row].sum():g}, Σ u = {u[row].sum():g} and a smallest width "
             f"of {(u[row] - l[row]).min():g}",
             "correct the bounds",
-            code="missing",
+            code="range",
         )
     return l, u
 

@@ -1,16 +1,17 @@
-"""Wrong or right, and how far from the label: the errors that an uncertainty should rank."""
+"""Errors that an uncertainty should rank: wrong or right, and the gap to the label."""
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from uqassay.losses.label_distance import labels_of
-from uqassay.predictions import Prediction
-from uqassay.predictions.base import Array
+from uqassay.predictions import PredictionLike, as_prediction
 
 __all__ = ["is_correct", "prediction_errors", "probability_gap"]
 
+Array = NDArray[np.float64]
 
-def is_correct(y_true: ArrayLike, prediction: Prediction) -> Array:
+
+def is_correct(y_true: ArrayLike, prediction: PredictionLike) -> Array:
     """1 where the predicted class is the label, else 0; for label distributions the share of the predicted class, ``(n,)``.
 
     Examples
@@ -19,6 +20,7 @@ def is_correct(y_true: ArrayLike, prediction: Prediction) -> Array:
     >>> uq.losses.is_correct([0, 0], uq.Point([[0.9, 0.1], [0.2, 0.8]])).tolist()
     [1.0, 0.0]
     """
+    prediction = as_prediction(prediction)
     y = labels_of(y_true, prediction)
     label = prediction.labels()
     if y.ndim == 2:
@@ -26,14 +28,14 @@ def is_correct(y_true: ArrayLike, prediction: Prediction) -> Array:
     return (label == y).astype(np.float64)
 
 
-def prediction_errors(y_true: ArrayLike, prediction: Prediction) -> Array:
+def prediction_errors(y_true: ArrayLike, prediction: PredictionLike) -> Array:
     """Whether the predicted class is wrong, mis(x, y) = 1[ŷ(x) ≠ y], ``(n,)``; with label distributions its probability.
 
     Parameters
     ----------
     y_true : int array (n,), or array (n, K)
         Labels, or label distributions / vote counts.
-    prediction : Prediction
+    prediction : Prediction of any kind, or array (n, K) or (n, M, K)
 
     Examples
     --------
@@ -44,8 +46,8 @@ def prediction_errors(y_true: ArrayLike, prediction: Prediction) -> Array:
     return 1.0 - is_correct(y_true, prediction)
 
 
-def probability_gap(y_true: ArrayLike, prediction: Prediction) -> Array:
-    """What the mean prediction withholds from the label, gap(x, y) = 1 − f_y(x), ``(n,)``; with distributions 1 − Σ q_k f_k.
+def probability_gap(y_true: ArrayLike, prediction: PredictionLike) -> Array:
+    """One minus the mean probability of the label, gap(x, y) = 1 − f_y(x), ``(n,)``; with label distributions 1 − Σ q_k f_k.
 
     Parameters
     ----------
@@ -58,6 +60,7 @@ def probability_gap(y_true: ArrayLike, prediction: Prediction) -> Array:
     >>> probability_gap([0, 0], uq.Point([[0.75, 0.25], [0.25, 0.75]])).tolist()
     [0.25, 0.75]
     """
+    prediction = as_prediction(prediction)
     y = labels_of(y_true, prediction)
     f = prediction.mean_probs()
     kept = (y * f).sum(axis=1) if y.ndim == 2 else np.take_along_axis(f, y[:, None], axis=1)[:, 0]

@@ -9,9 +9,8 @@ from numpy.typing import NDArray
 from uqassay.credal.distance import divergence, nearest_in_box, nearest_in_core, nearest_in_hull, one_hot_distance
 from uqassay.credal.vertices import outermost_permutations, permutation_vertices
 from uqassay.measures.clipped_masses import ClippedMasses, for_each_clipped
-from uqassay.predictions import Intervals, Masses, Point, Prediction
-from uqassay.predictions.base import as_prediction, not_negative
-from uqassay.predictions.pandas_input import labels_for
+from uqassay.predictions import Intervals, Masses, Point, Prediction, not_negative
+from uqassay.predictions.labels import labels_for
 
 __all__ = ["default_floor", "from_upper", "label_distance", "labels_of"]
 
@@ -22,7 +21,6 @@ CHUNK_BYTES = 64 * 2**20
 
 def labels_of(y_true: Any, prediction: Prediction) -> NDArray[Any]:
     """Checked labels in the order of the prediction's instances; a Series is aligned to its ids."""
-    as_prediction(prediction)
     return labels_for(
         y_true,
         n_instances=prediction.n_instances,
@@ -33,7 +31,7 @@ def labels_of(y_true: Any, prediction: Prediction) -> NDArray[Any]:
 
 
 def default_floor(prediction: Prediction, convention: str) -> float:
-    """Least probability in a logarithm: 1e-10 in the paper's code, else the precision that the input is stored in."""
+    """Least probability in a logarithm: 1e-10 in the paper's code, else the precision of the stored input."""
     if convention == "paper":
         return PAPER_FLOOR
     if isinstance(prediction, Masses) and prediction.precision is not None:

@@ -4,14 +4,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from uqassay.losses.label_distance import default_floor, labels_of
-from uqassay.predictions import Prediction
+from uqassay.predictions import PredictionLike, as_prediction
 
 __all__ = ["brier_loss", "log_loss"]
 
 Array = NDArray[np.float64]
 
 
-def log_loss(y_true: ArrayLike, prediction: Prediction, *, floor: float | None = None) -> Array:
+def log_loss(y_true: ArrayLike, prediction: PredictionLike, *, floor: float | None = None) -> Array:
     """−Σ_c y_c ln p̄_c of the mean prediction, nats, ``(n,)``, floored as in `unified_loss`.
 
     Examples
@@ -20,6 +20,7 @@ def log_loss(y_true: ArrayLike, prediction: Prediction, *, floor: float | None =
     >>> uq.losses.log_loss([0], uq.Point([[0.5, 0.5]])).round(4).tolist()
     [0.6931]
     """
+    prediction = as_prediction(prediction)
     y = labels_of(y_true, prediction)
     p = prediction.mean_probs()
     with np.errstate(divide="ignore"):
@@ -29,7 +30,7 @@ def log_loss(y_true: ArrayLike, prediction: Prediction, *, floor: float | None =
     return -np.where(y > 0, y * logs, 0.0).sum(axis=1)
 
 
-def brier_loss(y_true: ArrayLike, prediction: Prediction) -> Array:
+def brier_loss(y_true: ArrayLike, prediction: PredictionLike) -> Array:
     """Σ_c (p̄_c − y_c)² of the mean prediction, from 0 to 2, ``(n,)``.
 
     Examples
@@ -38,6 +39,7 @@ def brier_loss(y_true: ArrayLike, prediction: Prediction) -> Array:
     >>> uq.losses.brier_loss([0], uq.Point([[0.5, 0.5]])).tolist()
     [0.5]
     """
+    prediction = as_prediction(prediction)
     y = labels_of(y_true, prediction)
     target = np.eye(prediction.n_classes)[y] if y.ndim == 1 else y
     return ((prediction.mean_probs() - target) ** 2).sum(axis=1)

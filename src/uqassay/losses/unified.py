@@ -15,7 +15,7 @@ from uqassay.measures.credal_entropy import credal_uncertainty
 from uqassay.measures.hartley import Nonspecificity
 from uqassay.measures.nonspecificities import check_convention, mass_sum
 from uqassay.measures.nonspecificities import nonspecificity as named_nonspecificity
-from uqassay.predictions import Point, Prediction
+from uqassay.predictions import Point, Prediction, PredictionLike, as_prediction
 
 __all__ = ["DEFAULT_TRADEOFF", "UnifiedLoss", "set_nonspecificity", "unified_loss", "unified_terms"]
 
@@ -27,7 +27,7 @@ NONSPECIFICITIES = ("hartley", "korner", "pal", "credal-uncertainty")
 
 @dataclass(frozen=True, eq=False)
 class UnifiedLoss:
-    """The two ingredients of E per instance, and how surely they were computed.
+    """The two terms of E for every instance, with the errors of their computation.
 
     Attributes
     ----------
@@ -66,7 +66,7 @@ class UnifiedLoss:
 
 def unified_loss(
     y_true: ArrayLike,
-    prediction: Prediction,
+    prediction: PredictionLike,
     *,
     tradeoff: float = DEFAULT_TRADEOFF,
     distance: Distance = "kl",
@@ -81,8 +81,7 @@ def unified_loss(
     ----------
     y_true : int array (n,), or array (n, K)
         Labels, or label distributions / vote counts (divided by their sums).
-    prediction : Prediction
-        Any kind.
+    prediction : Prediction of any kind, or array (n, K) or (n, M, K)
     tradeoff : float
         λ ≥ 0: what a nat of imprecision costs against a nat of distance.
     distance : {"kl", "js", "js_distance", "tv", "hellinger", "brier"}
@@ -119,6 +118,7 @@ def unified_loss(
     """
     check_tradeoff(tradeoff)
     check_options(distance, nonspecificity, convention, focal_sets, floor)
+    prediction = as_prediction(prediction)
     y = labels_of(y_true, prediction)
     (d, gap, floored), ns = unified_terms(
         y,
@@ -133,7 +133,7 @@ def unified_loss(
 
 
 def check_options(distance: str, nonspecificity: str, convention: str, focal_sets: Any, floor: float | None) -> None:
-    """Refuse unknown names, and what does not go together."""
+    """Refuse unknown names and options that exclude each other."""
     if distance not in DISTANCES:
         raise InputError(
             "distance",
@@ -167,9 +167,9 @@ def check_tradeoff(tradeoff: float) -> None:
         raise InputError(
             "tradeoff",
             "must be finite and at least 0",
-            f"got {tradeoff}",
+            f"got {tradeoff!r}",
             "choose λ by how costly imprecision is",
-            code="finite",
+            code="range",
         )
 
 
@@ -185,7 +185,7 @@ def unified_terms(
     rng: RandomState = None,
     tolerance: float | None = None,
 ) -> tuple[tuple[Array, Array, int], Nonspecificity]:
-    """Both terms of E for checked labels: `label_distance` and `set_nonspecificity`, the paper's masses made only once."""
+    """Both terms of E for checked labels: `label_distance` and `set_nonspecificity`; the paper's masses are made once."""
     least = default_floor(prediction, convention) if floor is None else floor
     closed = y.ndim == 1 and distance in ("kl", "tv", "hellinger") and nonspecificity != "credal-uncertainty"
     if convention == "paper" and closed and not isinstance(prediction, Point):

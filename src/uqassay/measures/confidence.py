@@ -1,15 +1,14 @@
-"""How far the mean prediction is from certainty, read off its largest probabilities."""
+"""Uncertainty from the largest probabilities of the mean prediction."""
 
 import numpy as np
 from numpy.typing import NDArray
 
-from uqassay.predictions import Prediction
-from uqassay.predictions.base import as_prediction
+from uqassay.predictions import PredictionLike, as_prediction
 
 __all__ = ["least_confidence", "margin_uncertainty"]
 
 
-def least_confidence(prediction: Prediction) -> NDArray[np.float64]:
+def least_confidence(prediction: PredictionLike) -> NDArray[np.float64]:
     """1 − max p̄ of the mean prediction, ``(n,)``, from 0 to 1 − 1/K.
 
     Examples
@@ -21,7 +20,7 @@ def least_confidence(prediction: Prediction) -> NDArray[np.float64]:
     return 1.0 - as_prediction(prediction).mean_probs().max(axis=1)
 
 
-def margin_uncertainty(prediction: Prediction) -> NDArray[np.float64]:
+def margin_uncertainty(prediction: PredictionLike) -> NDArray[np.float64]:
     """1 − (largest − second largest probability) of the mean prediction, ``(n,)``, from 0 to 1.
 
     Examples

@@ -10,20 +10,19 @@ from numpy.typing import NDArray
 from uqassay.credal.box_entropy import box_lower_entropy, box_upper_entropy, shannon_entropy
 from uqassay.credal.hull_entropy import hull_lower_entropy, hull_upper_entropy
 from uqassay.errors import InputError
-from uqassay.predictions import Masses, Prediction
-from uqassay.predictions.base import as_prediction
+from uqassay.predictions import Masses, Prediction, PredictionLike, as_prediction
 
 __all__ = ["credal_uncertainty", "lower_entropy", "upper_entropy"]
 
 Float = NDArray[np.float64]
 
 
-def upper_entropy(prediction: Prediction, *, over: str = "box") -> Float:
+def upper_entropy(prediction: PredictionLike, *, over: str = "box") -> Float:
     """Largest entropy in the credal set of each instance, in nats: a measure of total uncertainty.
 
     Parameters
     ----------
-    prediction : Members, Intervals, Masses, … with n instances and K classes
+    prediction : Prediction of any kind, or array (n, K) or (n, M, K)
     over : {"box", "hull"}
         All distributions between the lower and upper probabilities, or the mixtures of the members or vertices
         (certified to 1e-9).
@@ -50,13 +49,13 @@ def upper_entropy(prediction: Prediction, *, over: str = "box") -> Float:
     [0.6931]
     """
     _check_choice(over, "over", ("box", "hull"))
-    as_prediction(prediction)
+    prediction = as_prediction(prediction)
     if over == "hull":
         return hull_upper_entropy(prediction.hull_points()).values
     return box_upper_entropy(prediction.lower_probs(), prediction.upper_probs())
 
 
-def lower_entropy(prediction: Prediction, *, over: str = "box") -> Float:
+def lower_entropy(prediction: PredictionLike, *, over: str = "box") -> Float:
     """Smallest entropy in the credal set of each instance, in nats: uncertainty that more knowledge would not remove.
 
     Parameters, errors and source are those of `upper_entropy`; the minimum is exact (to 1e-12) over both sets.
@@ -73,18 +72,18 @@ def lower_entropy(prediction: Prediction, *, over: str = "box") -> Float:
     [0.3251]
     """
     _check_choice(over, "over", ("box", "hull"))
-    as_prediction(prediction)
+    prediction = as_prediction(prediction)
     if over == "hull":
         return hull_lower_entropy(prediction.hull_points())
     return box_lower_entropy(prediction.lower_probs(), prediction.upper_probs()).values
 
 
-def credal_uncertainty(prediction: Prediction, *, over: str = "box", convention: str = "exact") -> Float:
+def credal_uncertainty(prediction: PredictionLike, *, over: str = "box", convention: str = "exact") -> Float:
     """Credal uncertainty: upper minus lower entropy of the credal set of each instance.
 
     Parameters
     ----------
-    prediction : Members, Intervals, Masses, … with n instances and K classes
+    prediction : Prediction of any kind, or array (n, K) or (n, M, K)
     over : {"box", "hull"}
         See `upper_entropy`.
     convention : {"exact", "paper"}
@@ -117,15 +116,16 @@ def credal_uncertainty(prediction: Prediction, *, over: str = "box", convention:
     """
     _check_choice(over, "over", ("box", "hull"))
     _check_choice(convention, "convention", ("exact", "paper"))
+    prediction = as_prediction(prediction)
     if convention == "exact":
-        return _difference(as_prediction(prediction), over)
+        return _difference(prediction, over)
     if over == "hull":
         raise InputError(
             "over",
             'must be "box" with convention="paper"',
             'got "hull"',
             "the paper uses lower bounds only",
-            code="type",
+            code="conflict",
         )
     if isinstance(prediction, Masses):
         prediction = prediction.repaired()

@@ -1,36 +1,20 @@
 """Width of a credal set: how far apart upper and lower probabilities are."""
 
-from typing import Any, Protocol
-
 import numpy as np
 from numpy.typing import NDArray
 
 from uqassay.errors import InputError
-from uqassay.predictions.base import as_prediction
-from uqassay.predictions.summation import sum_over_classes
+from uqassay.predictions import PredictionLike, as_prediction, sum_over_classes
 
 __all__ = ["credal_width"]
 
 
-class Credal(Protocol):
-    """What is asked of a prediction."""
-
-    def lower_probs(self) -> Any:
-        """Lower probabilities of the classes, ``(n, K)``."""
-
-    def upper_probs(self) -> Any:
-        """Upper probabilities of the classes, ``(n, K)``."""
-
-    def labels(self) -> Any:
-        """Predicted classes, ``(n,)``."""
-
-
-def credal_width(prediction: Credal, *, of: str = "mean") -> NDArray[np.float64]:
+def credal_width(prediction: PredictionLike, *, of: str = "mean") -> NDArray[np.float64]:
     """Upper minus lower probability of each instance: 0 for a point prediction, 1 for a vacuous one.
 
     Parameters
     ----------
-    prediction : Members, Intervals, Masses, … with n instances and K classes
+    prediction : Prediction of any kind, or array (n, K) or (n, M, K)
     of : {"mean", "predicted", "max"}
         The mean over the classes (Fig. 18 of the unified evaluation paper), the predicted class alone
         (`prediction.labels()`, Fig. 14), or the widest class.
@@ -57,7 +41,7 @@ def credal_width(prediction: Credal, *, of: str = "mean") -> NDArray[np.float64]
         raise InputError(
             "of", "must be one of mean, predicted, max", f"got {of!r}", "choose one of these", code="choice"
         )
-    as_prediction(prediction)
+    prediction = as_prediction(prediction)
     l, u = (np.asarray(p, dtype=np.float64) for p in (prediction.lower_probs(), prediction.upper_probs()))
     width = np.ascontiguousarray(u - l)  # (n, K); one memory layout, so that sums round alike in every chunk
     if of == "mean":

@@ -8,9 +8,21 @@ from numpy.typing import NDArray
 from scipy.special import digamma, entr
 
 from uqassay.errors import InputError
-from uqassay.predictions import Dirichlet, Intervals, Masses, Members, Point, Prediction, Vertices
-from uqassay.predictions.base import CORE_BYTES, as_prediction, not_negative
-from uqassay.predictions.summation import OrderFreeSum, sum_over_classes
+from uqassay.predictions import (
+    Dirichlet,
+    Intervals,
+    Masses,
+    Members,
+    OrderFreeSum,
+    Point,
+    Prediction,
+    PredictionLike,
+    Vertices,
+    as_prediction,
+    not_negative,
+    sum_over_classes,
+)
+from uqassay.predictions.base import CORE_BYTES
 
 __all__ = [
     "Decomposition",
@@ -49,18 +61,18 @@ def entropy(probs: NDArray[Any]) -> Array:
     return np.abs(sum_over_classes(entr(not_negative(probs))))  # abs: -0.0 for a one-hot p
 
 
-def entropy_decomposition(prediction: Prediction) -> Decomposition:
+def entropy_decomposition(prediction: PredictionLike) -> Decomposition:
     """Entropy of the mean, mean of the entropies, and their difference (mutual information), in nats.
 
     Paper 000, Eq. 14-17; paper 003, section 7. For a Dirichlet in closed form, E[H(p)] = ψ(α₀ + 1) − Σ (α/α₀) ψ(α + 1);
     for members with their weights; for Gaussian logits over the seeded draws; for a point the epistemic part is 0.
 
-    The epistemic part is not computed as a difference, whose rounding errors would rank confident instances: it is the mean
-    divergence of the members from their mean, exactly 0 where they agree to the last few bits.
+    The epistemic part is the mean divergence of the members from their mean, exactly 0 where they agree to the last few
+    bits. The difference of the two entropies is the same number with a rounding error, which would rank confident instances.
 
     Parameters
     ----------
-    prediction : Prediction
+    prediction : Prediction, or array (n, K) or (n, M, K)
         A kind with a distribution over distributions: `Point`, `Members`, `Dirichlet`, `GaussianLogits`.
 
     Returns
@@ -70,7 +82,7 @@ def entropy_decomposition(prediction: Prediction) -> Decomposition:
     Raises
     ------
     InputError
-        For sets without a distribution over their elements; the message names `upper_entropy` and `lower_entropy`.
+        For sets without a distribution over their elements: use `upper_entropy` and `lower_entropy`.
 
     Examples
     --------
@@ -80,6 +92,7 @@ def entropy_decomposition(prediction: Prediction) -> Decomposition:
     >>> d.total.round(4).tolist(), d.aleatoric.tolist()
     ([0.6931], [0.0])
     """
+    prediction = as_prediction(prediction)
     if isinstance(prediction, Dirichlet):
         return _of_dirichlet(prediction)
     members = second_order_members(prediction)
@@ -95,38 +108,37 @@ def entropy_decomposition(prediction: Prediction) -> Decomposition:
 
 
 def second_order_members(prediction: Prediction) -> Members:
-    """The distribution over distributions as `Members`, or an error for kinds that state only a set."""
+    """The distribution over distributions as `Members`; kinds that state only a set are refused."""
     if isinstance(prediction, (Intervals, Masses, Vertices)):
         raise InputError(
             "prediction",
-            f"{type(prediction).__name__} states a set without a distribution over it, so its "
-            "uncertainty has no mean part",
-            "",
+            "must state a distribution over distributions",
+            f"got {type(prediction).__name__}, a set without one",
             "use upper_entropy, lower_entropy and credal_uncertainty",
-            code="missing",
+            code="no-distribution",
         )
-    credal = as_prediction(prediction).credal()
+    credal = prediction.credal()
     return credal if isinstance(credal, Members) else Members(credal.hull_points(), row_numbers=credal.row_numbers)
 
 
 def varied_members(prediction: Prediction) -> Members:
-    """As `second_order_members`, for scores of what varies among the members: a `Point` is refused too."""
+    """Like `second_order_members`, but a `Point` is refused too: it has no members that could differ."""
     if isinstance(prediction, Point):
         raise InputError(
             "prediction",
-            "Point states one distribution per instance, among which nothing varies",
-            "",
+            "must state several distributions per instance",
+            "got Point, which states one",
             "use Members, Dirichlet or GaussianLogits, or a score of one distribution such as total-entropy",
-            code="undefined",
+            code="no-members",
         )
     return second_order_members(prediction)
 
 
 def agreeing_rows(members: Members, spread: Array, label: NDArray[np.int64] | None = None) -> NDArray[np.int64]:
-    """Rows whose members give the same probabilities to the last few bits, among those of next to no spread.
+    """Row numbers of instances whose members agree to the last few bits; only rows with a tiny `spread` are examined.
 
-    Members of no weight are left out, and with `label` ``(n,)`` all classes but one. What the members differ by is then the
-    rounding of their mean, and a ranking by it would be one by nothing.
+    The spread of such rows is the rounding error of their mean, so a ranking by it would be arbitrary. Members of weight 0
+    do not count; with `label` ``(n,)`` only that class counts.
     """
     candidates = np.flatnonzero(spread < NO_SPREAD)
     if not candidates.size:
@@ -145,7 +157,7 @@ def agreeing_rows(members: Members, spread: Array, label: NDArray[np.int64] | No
 def _of_members(members: Members) -> tuple[Array, Array, Array]:
     """Entropy of the mean, mean entropy, and mean divergence Σ_c p ln(p / p̄) − p + p̄ from the mean, each ``(n,)``.
 
-    Every term of the divergence is ≥ 0, and what was added cancels in its mean over the members.
+    Every term p ln(p / p̄) − p + p̄ is ≥ 0, so nothing cancels; Σ (p̄ − p) over the members is 0.
     """
     mean = members.mean_probs()
     positive = np.where(mean > 0.0, mean, 1.0)  # where p̄ = 0 every p is 0

@@ -1,4 +1,4 @@
-"""Free energy of the logits: how little evidence there is for any class at all."""
+"""Free energy of the logits: how little evidence there is for any class."""
 
 from numbers import Real
 
@@ -7,9 +7,16 @@ from numpy.typing import NDArray
 from scipy.special import logsumexp
 
 from uqassay.errors import InputError
-from uqassay.predictions import GaussianLogits, Members, Point, Prediction
-from uqassay.predictions.base import as_prediction, not_negative
-from uqassay.predictions.summation import OrderFreeSum
+from uqassay.predictions import (
+    GaussianLogits,
+    Members,
+    OrderFreeSum,
+    Point,
+    Prediction,
+    PredictionLike,
+    as_prediction,
+    not_negative,
+)
 
 __all__ = ["free_energy", "has_logits"]
 
@@ -17,11 +24,11 @@ Array = NDArray[np.float64]
 CHUNK_BYTES = 32 * 2**20
 
 
-def free_energy(prediction: Prediction, *, temperature: float = 1.0) -> Array:
+def free_energy(prediction: PredictionLike, *, temperature: float = 1.0) -> Array:
     """−T ln Σ_c exp(z_c / T) of the logits z, ``(n,)``; greater is less certain, and any real number is possible.
 
-    Adding a constant to all logits of an instance moves its free energy and not its probabilities: that constant is what the
-    score has beyond them. Scores of models trained apart therefore need not share one scale.
+    A constant added to all logits of an instance changes its free energy and leaves its probabilities as they are. So the
+    scores of models that were trained separately need not share a scale.
 
     Parameters
     ----------
@@ -52,18 +59,18 @@ def free_energy(prediction: Prediction, *, temperature: float = 1.0) -> Array:
     """
     if isinstance(temperature, bool) or not isinstance(temperature, Real) or not 0 < float(temperature) < np.inf:
         raise InputError(
-            "temperature", "must be a positive, finite number", f"got {temperature!r}", "1 is usual", code="finite"
+            "temperature", "must be a positive, finite number", f"got {temperature!r}", "1 is usual", code="range"
         )
     t = float(temperature)
-    as_prediction(prediction)
+    prediction = as_prediction(prediction)
     if not has_logits(prediction):
         raise InputError(
             "prediction",
-            f"the free energy needs logits, and {type(prediction).__name__} holds none",
-            "",
+            "must know its logits",
+            f"got {type(prediction).__name__} without them",
             "make it by Point.from_logits or Members.from_logits, or give log_partition, ln Σ "
             "exp(z), beside the probabilities",
-            code="missing",
+            code="no-logits",
         )
     if isinstance(prediction, GaussianLogits):
         return _of_draws(prediction, t)

@@ -31,8 +31,7 @@ from uqassay.credal.lower_probability import (
 )
 from uqassay.credal.moebius import MAX_ENUMERATED_CLASSES, check_enumerable, event_sizes
 from uqassay.errors import InputError
-from uqassay.predictions import Intervals, Masses, Point, Prediction
-from uqassay.predictions.base import as_prediction
+from uqassay.predictions import Intervals, Masses, Point, Prediction, PredictionLike, as_prediction
 
 __all__ = ["Nonspecificity", "generalised_hartley", "hartley_weights", "imprecision"]
 
@@ -101,7 +100,11 @@ def hartley_weights(n_classes: int) -> Array:
 
 
 def generalised_hartley(
-    prediction: Prediction, *, rng: RandomState = None, tolerance: float | None = None, chunk_bytes: int | None = None
+    prediction: PredictionLike,
+    *,
+    rng: RandomState = None,
+    tolerance: float | None = None,
+    chunk_bytes: int | None = None,
 ) -> Nonspecificity:
     """Generalised Hartley measure of every instance, exactly where 2^K events can be walked, else without bias.
 
@@ -111,8 +114,7 @@ def generalised_hartley(
 
     Parameters
     ----------
-    prediction : Prediction
-        Any kind; n instances, K classes.
+    prediction : Prediction of any kind, or array (n, K) or (n, M, K)
     rng : None, int or Generator
         Source of the random orders (K > 16); None means seed 0.
     tolerance : float, optional
@@ -139,7 +141,7 @@ def generalised_hartley(
     >>> float(uq.measures.generalised_hartley(vacuous).values[0].round(4))
     1.0986
     """
-    as_prediction(prediction)
+    prediction = as_prediction(prediction)
     if isinstance(prediction, Masses):
         sizes = np.log(prediction.focal_sets.sum(axis=1))
         values = (prediction.checked_masses() * sizes).sum(axis=1)

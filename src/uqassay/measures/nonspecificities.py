@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from uqassay._array import RandomState
 from uqassay.credal.lower_probability import fold_sum, lattice_lower
-from uqassay.credal.moebius import check_enumerable, moebius_transform, zeta_transform
+from uqassay.credal.moebius import check_enumerable, event_sizes, zeta_transform
 from uqassay.errors import InputError
 from uqassay.measures.clipped_masses import ClippedMasses, for_each_clipped
 from uqassay.measures.hartley import (
@@ -19,8 +19,7 @@ from uqassay.measures.hartley import (
     lattice,
     lattice_bytes,
 )
-from uqassay.predictions import Masses, Point, Prediction
-from uqassay.predictions.base import as_prediction
+from uqassay.predictions import Masses, Point, Prediction, PredictionLike, as_prediction
 
 __all__ = ["NONSPECIFICITIES", "check_convention", "mass_sum", "nonspecificity"]
 
@@ -31,7 +30,7 @@ Convention = Literal["exact", "paper"]
 
 
 def nonspecificity(
-    prediction: Prediction,
+    prediction: PredictionLike,
     measure: Measure = "hartley",
     *,
     convention: Convention = "exact",
@@ -43,8 +42,7 @@ def nonspecificity(
 
     Parameters
     ----------
-    prediction : Prediction
-        Any kind; n instances, K classes.
+    prediction : Prediction of any kind, or array (n, K) or (n, M, K)
     measure : {"hartley", "smets", "korner", "pal"}
         With masses m and commonality Q(A) = Σ_{B⊇A} m(B) (paper 000, Eq. 7 and 9-11):
 
@@ -85,7 +83,7 @@ def nonspecificity(
             code="choice",
         )
     check_convention(convention, focal_sets)
-    as_prediction(prediction)
+    prediction = as_prediction(prediction)
     if convention == "paper" and not isinstance(prediction, Point):
         values = np.empty(prediction.n_instances)
 
@@ -114,15 +112,15 @@ def check_convention(convention: str, focal_sets: Any) -> None:
     """Refuse an unknown convention, and a family of events where none is used."""
     if convention not in ("exact", "paper"):
         raise InputError(
-            "convention", 'must be "exact" or "paper"', f"got {convention!r}", "choose one of them", code="type"
+            "convention", 'must be "exact" or "paper"', f"got {convention!r}", "choose one of them", code="choice"
         )
     if convention == "exact" and focal_sets is not None:
         raise InputError(
             "focal_sets",
-            "the exact convention walks through all events and takes no family",
-            "",
+            "belongs to the paper's convention: the exact one walks through all events",
+            'got a family with convention="exact"',
             'pass convention="paper", or leave focal_sets out',
-            code="undefined",
+            code="needs-paper-convention",
         )
 
 
@@ -139,12 +137,20 @@ def _exactly(values: Array) -> Nonspecificity:
 def _smets(prediction: Prediction) -> Array:
     if isinstance(prediction, Masses):
         return _smets_of_family(prediction.checked_masses().T, prediction.focal_sets)
+    n_classes = prediction.n_classes
+    check_enumerable(n_classes)
+    sizes = event_sizes(n_classes)
+    sign = np.where(sizes % 2 == 1, 1.0, -1.0)[:, None]  # (−1)^(|B|+1)
+    rounding = (n_classes * np.finfo(np.float64).eps * 2.0**sizes)[:, None]  # of a sum of 2^|A| terms up to 1
     values = np.empty(prediction.n_instances)
 
     def work(rows: slice, part: Prediction) -> None:
-        masses = moebius_transform(lattice_lower(lattice(part)))
-        masses[np.abs(masses) < 1e-14] = 0.0  # rounding of the transform, else Q(A) = 0 becomes a huge logarithm
-        values[rows] = _log_commonality(masses)
+        upper = 1.0 - lattice_lower(lattice(part))[::-1]  # U(B) = 1 − L(Ω∖B); reversing the events takes complements
+        # Q(A) = Σ_{∅≠B⊆A} (−1)^(|B|+1) U(B) from the upper probabilities alone; masses would round twice
+        commonality = zeta_transform(sign * upper)
+        # a commonality of 0 comes out as rounding noise of either sign, whose logarithm would be arbitrary
+        commonality[np.abs(commonality) <= rounding] = 0.0
+        values[rows] = _sum_of_logs(commonality)
 
     prediction.for_each_chunk(work, lattice_bytes(prediction), chunk_bytes=LATTICE_BYTES)
     return values
@@ -155,11 +161,11 @@ def _smets_of_family(masses: Array, focal_sets: NDArray[np.bool_]) -> Array:
     check_enumerable(n_classes)
     lattice = np.zeros((2**n_classes, masses.shape[1]))
     lattice[focal_sets @ (1 << np.arange(n_classes))] = masses
-    return _log_commonality(lattice)
+    # superset sums are subset sums with the events in reverse order
+    return _sum_of_logs(zeta_transform(lattice[::-1])[::-1])
 
 
-def _log_commonality(masses: Array) -> Array:
-    """Σ_A ln(1/Q(A)) from masses of all 2^K events: the superset sums are subset sums with the events in reverse."""
-    commonality = zeta_transform(masses[::-1])[::-1]
+def _sum_of_logs(commonality: Array) -> Array:
+    """Σ_A ln(1/Q(A)) over all events but the empty one, ``(2^K, n)`` → ``(n,)``."""
     with np.errstate(divide="ignore", invalid="ignore"):
         return 0.0 - fold_sum(np.log(commonality[1:]))

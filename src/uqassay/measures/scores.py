@@ -16,8 +16,7 @@ from uqassay.measures.free_energies import free_energy, has_logits
 from uqassay.measures.hartley import generalised_hartley
 from uqassay.measures.variance import predicted_class_variance, total_variance, variance_decomposition
 from uqassay.measures.votes import variation_ratio, vote_entropy
-from uqassay.predictions import Intervals, Masses, Point, Prediction, Vertices
-from uqassay.predictions.base import as_prediction
+from uqassay.predictions import Intervals, Masses, Point, Prediction, PredictionLike, Vertices, as_prediction
 
 __all__ = ["SCORES", "Score", "score_columns", "score_names", "uncertainty_score"]
 
@@ -66,7 +65,7 @@ class Score:
     needs: Needs = "any prediction"
     costly: bool = False
 
-    def __call__(self, prediction: Prediction) -> Array:
+    def __call__(self, prediction: PredictionLike) -> Array:
         """Score of every instance, ``(n,)``."""
         return self.compute(as_prediction(prediction))
 
@@ -225,7 +224,7 @@ SCORES: dict[str, Score] = {
 }
 
 
-def uncertainty_score(prediction: Prediction, name: str) -> Array:
+def uncertainty_score(prediction: PredictionLike, name: str) -> Array:
     """Score of every instance by name, ``(n,)``; entropies in nats.
 
     Raises
@@ -241,13 +240,13 @@ def uncertainty_score(prediction: Prediction, name: str) -> Array:
     """
     if name not in SCORES:
         raise InputError(
-            "measure", f"must be one of {', '.join(SCORES)}", f"got {name!r}", "choose one of them", code="choice"
+            "name", f"must be one of {', '.join(SCORES)}", f"got {name!r}", "choose one of them", code="choice"
         )
     return SCORES[name](prediction)
 
 
-def score_columns(prediction: Prediction, names: Sequence[str]) -> dict[str, Array]:
-    """Several scores of every instance by name, ``(n,)`` each: as `uncertainty_score`, but what they share is found once.
+def score_columns(prediction: PredictionLike, names: Sequence[str]) -> dict[str, Array]:
+    """Several scores of every instance by name, ``(n,)`` each: like `uncertainty_score`, but shared parts are computed once.
 
     Examples
     --------
@@ -257,6 +256,7 @@ def score_columns(prediction: Prediction, names: Sequence[str]) -> dict[str, Arr
     >>> {name: values.round(4).tolist() for name, values in found.items()}
     {'variation-ratio': [0.5], 'vote-entropy': [0.6931]}
     """
+    prediction = as_prediction(prediction)
     shared: dict[str, Array] = {}
     for kind, decompose in (("entropy", entropy_decomposition), ("variance", variance_decomposition)):
         if f"aleatoric-{kind}" in names and f"epistemic-{kind}" in names:
@@ -265,7 +265,7 @@ def score_columns(prediction: Prediction, names: Sequence[str]) -> dict[str, Arr
     return {name: shared[name] if name in shared else uncertainty_score(prediction, name) for name in names}
 
 
-def score_names(prediction: Prediction, *, costly: bool = False) -> tuple[str, ...]:
+def score_names(prediction: PredictionLike, *, costly: bool = False) -> tuple[str, ...]:
     """Names of the scores that a prediction has, told from its kind; those that are costly to compute only if asked for.
 
     Examples
@@ -275,7 +275,7 @@ def score_names(prediction: Prediction, *, costly: bool = False) -> tuple[str, .
     >>> score_names(uq.Intervals([[0.1, 0.3]], [[0.5, 0.8]]))
     ('least-confidence', 'margin', 'total-entropy', 'total-variance', 'credal-width')
     """
-    as_prediction(prediction)
+    prediction = as_prediction(prediction)
     return tuple(
         name for name, score in SCORES.items() if (costly or not score.costly) and score.offered_by(prediction)
     )

@@ -6,9 +6,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uqassay.measures.entropies import TEMPORARIES, Decomposition, agreeing_rows, second_order_members, varied_members
-from uqassay.predictions import Dirichlet, Members, Prediction
-from uqassay.predictions.base import CORE_BYTES, as_prediction, not_negative
-from uqassay.predictions.summation import OrderFreeSum, sum_over_classes
+from uqassay.predictions import (
+    Dirichlet,
+    Members,
+    OrderFreeSum,
+    PredictionLike,
+    as_prediction,
+    not_negative,
+    sum_over_classes,
+)
+from uqassay.predictions.base import CORE_BYTES
 
 __all__ = ["predicted_class_variance", "total_variance", "variance_decomposition"]
 
@@ -18,12 +25,12 @@ Array = NDArray[np.float64]
 _TIE = 1e-12
 
 
-def variance_decomposition(prediction: Prediction) -> Decomposition:
+def variance_decomposition(prediction: PredictionLike) -> Decomposition:
     """Σ_c p̄(1 − p̄) = Σ_c E[p(1 − p)] + Σ_c Var[p]: total, aleatoric and epistemic variance of the label.
 
     Parameters
     ----------
-    prediction : Prediction
+    prediction : Prediction, or array (n, K) or (n, M, K)
         A kind with a distribution over distributions: `Point`, `Members`, `Dirichlet` (closed form), `GaussianLogits`.
 
     Returns
@@ -44,6 +51,7 @@ def variance_decomposition(prediction: Prediction) -> Decomposition:
     >>> d.total.tolist(), d.aleatoric.tolist(), d.epistemic.tolist()
     ([0.5], [0.0], [0.5])
     """
+    prediction = as_prediction(prediction)
     if isinstance(prediction, Dirichlet):
         total, concentration = total_variance(prediction), _concentration(prediction)
         return Decomposition(total, total * (concentration / (concentration + 1.0)), total / (concentration + 1.0))
@@ -67,7 +75,7 @@ def variance_decomposition(prediction: Prediction) -> Decomposition:
     return Decomposition(total, aleatoric, epistemic)
 
 
-def total_variance(prediction: Prediction) -> Array:
+def total_variance(prediction: PredictionLike) -> Array:
     """Σ_c p̄(1 − p̄) of the mean prediction, ``(n,)``, from 0 to 1 − 1/K; the Gini index of p̄.
 
     Any kind of prediction. For two classes it is twice the variance p(1 − p) of the label.
@@ -82,12 +90,12 @@ def total_variance(prediction: Prediction) -> Array:
     return _gini(as_prediction(prediction).mean_probs())
 
 
-def predicted_class_variance(prediction: Prediction) -> Array:
+def predicted_class_variance(prediction: PredictionLike) -> Array:
     """Variance, among the members, of the probability of the class that the mean predicts, ``(n,)``, from 0 to 1/4.
 
     Parameters
     ----------
-    prediction : Members, Dirichlet or GaussianLogits
+    prediction : Members, Dirichlet or GaussianLogits, or array (n, M, K)
         By the weights of the members; in closed form μ(1 − μ) / (α₀ + 1) for a Dirichlet with mean μ; over the seeded draws
         of Gaussian logits.
 
@@ -100,7 +108,7 @@ def predicted_class_variance(prediction: Prediction) -> Array:
     -----
     Source: paper 003, section 7 and its experiments ("the variance of the predicted class"). The variance divides by the
     number of members, not by one less. Where several classes have the greatest mean (within 1e-12) it is averaged over them,
-    so that the order of the classes is of no account.
+    so the order of the classes does not matter.
 
     Examples
     --------
@@ -109,6 +117,7 @@ def predicted_class_variance(prediction: Prediction) -> Array:
     >>> predicted_class_variance(uq.Members([[[0.5, 0.5], [1.0, 0.0]]])).tolist()
     [0.0625]
     """
+    prediction = as_prediction(prediction)
     if isinstance(prediction, Dirichlet):
         mean = prediction.mean_probs().max(axis=1)
         return np.asarray(mean * (1.0 - mean) / (_concentration(prediction) + 1.0), dtype=np.float64)

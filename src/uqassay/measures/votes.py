@@ -1,27 +1,26 @@
-"""What the members' labels say: how far the votes are from unanimous."""
+"""Votes of the members: how far they are from unanimous."""
 
 import numpy as np
 from numpy.typing import NDArray
 
 from uqassay.measures.entropies import TEMPORARIES, entropy, varied_members
-from uqassay.predictions import Members, Prediction
+from uqassay.predictions import Members, OrderFreeSum, PredictionLike, as_prediction
 from uqassay.predictions.base import CORE_BYTES
-from uqassay.predictions.summation import OrderFreeSum
 
 __all__ = ["variation_ratio", "vote_entropy", "vote_shares"]
 
 Array = NDArray[np.float64]
 
 
-def variation_ratio(prediction: Prediction) -> Array:
+def variation_ratio(prediction: PredictionLike) -> Array:
     """Share of the votes that did not go to the class with the most of them, ``(n,)``, from 0 to 1 − 1/K.
 
-    Each member votes for its most probable class; one with several most probable classes divides its vote evenly among
-    them, so that the order of the classes is of no account. Members vote with their weights. (Paper 003, section 7.)
+    Each member votes for its most probable class, with its weight. Where several classes are the most probable, the vote is
+    divided evenly among them, so the order of the classes does not matter. (Paper 003, section 7.)
 
     Parameters
     ----------
-    prediction : Members, Dirichlet or GaussianLogits
+    prediction : Members, Dirichlet or GaussianLogits, or array (n, M, K)
         The last two through their seeded draws.
 
     Raises
@@ -36,11 +35,11 @@ def variation_ratio(prediction: Prediction) -> Array:
     >>> variation_ratio(uq.Members([[[0.6, 0.4], [0.9, 0.1], [0.8, 0.2], [0.3, 0.7]]])).tolist()
     [0.25]
     """
-    votes, total = _count(varied_members(prediction))
+    votes, total = _count(varied_members(as_prediction(prediction)))
     return (total - votes.max(axis=1)) / total  # exactly 0 where the votes are unanimous
 
 
-def vote_entropy(prediction: Prediction) -> Array:
+def vote_entropy(prediction: PredictionLike) -> Array:
     """Entropy of the distribution of the votes, ``(n,)``, in nats, from 0 to ln K.
 
     Votes are those of `variation_ratio`. Where the members are predictions for augmented copies of an input, this is the
@@ -48,7 +47,7 @@ def vote_entropy(prediction: Prediction) -> Array:
 
     Parameters
     ----------
-    prediction : Members, Dirichlet or GaussianLogits
+    prediction : Members, Dirichlet or GaussianLogits, or array (n, M, K)
         The last two through their seeded draws.
 
     Raises
@@ -66,7 +65,7 @@ def vote_entropy(prediction: Prediction) -> Array:
     return entropy(vote_shares(prediction))
 
 
-def vote_shares(prediction: Prediction) -> Array:
+def vote_shares(prediction: PredictionLike) -> Array:
     """Share of the votes that each class received, ``(n, K)``; rows sum to 1, exactly where one class has them all.
 
     Examples
@@ -76,14 +75,14 @@ def vote_shares(prediction: Prediction) -> Array:
     >>> vote_shares(uq.Members([[[0.6, 0.4], [0.5, 0.5]]], weights=[1, 3])).tolist()
     [[0.625, 0.375]]
     """
-    votes, total = _count(varied_members(prediction))
+    votes, total = _count(varied_members(as_prediction(prediction)))
     return votes / total[:, None]
 
 
 def _count(members: Members) -> tuple[Array, Array]:
     """Votes for each class, ``(n, K)``, and all votes, ``(n,)``: numbers of members, or sums of weights.
 
-    They are summed before they are divided, so that instances with the same votes tie.
+    The votes are summed before they are divided, so instances with the same votes tie exactly.
     """
     votes = np.empty((members.n_instances, members.n_classes))
     total = np.empty(members.n_instances)

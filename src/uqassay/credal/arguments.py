@@ -1,0 +1,48 @@
+"""Checks of arguments that several files of this room share."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from uqassay.errors import InputError
+
+__all__ = ["finite_matrix", "sum_tolerance", "whole_number"]
+
+
+def finite_matrix(name: str, values: ArrayLike, n_columns: int | None = None) -> NDArray[np.float64]:
+    """Return finite values (n, n_columns) as float64 in C order, so that rows are summed alike."""
+    matrix = np.ascontiguousarray(values, dtype=np.float64)
+    if matrix.ndim != 2 or matrix.size == 0 or matrix.shape[1] != (n_columns or matrix.shape[1]):
+        wanted = n_columns or "columns"
+        raise InputError(
+            name,
+            f"the shape must be (n, {wanted}) with n at least 1",
+            f"got {matrix.shape}",
+            "pass one row per instance",
+            code="shape",
+        )
+    bad = np.flatnonzero(~np.isfinite(matrix).all(axis=1))
+    if len(bad):
+        raise InputError(
+            name, "all values must be finite", f"row {bad[0]} holds nan or inf", "drop or mend it", code="finite"
+        )
+    return matrix
+
+
+def sum_tolerance(dtype: np.dtype[Any]) -> float:
+    """Return how far a sum of probabilities stored in this type may be from 1."""
+    return {"float16": 1e-3, "float32": 1e-4}.get(dtype.name, 1e-6)
+
+
+def whole_number(name: str, value: int, minimum: int) -> int:
+    """Return an integer argument, checked."""
+    if not hasattr(value, "__index__") or value < minimum:
+        raise InputError(
+            name,
+            f"must be an integer of at least {minimum}",
+            f"got {value!r}",
+            "pass such a number",
+            code="range",
+        )
+    return int(value)
