@@ -1,6 +1,7 @@
 """The command line: parse, call, print.
 
-Exit codes: 0 done; 1 a check failed (`--fail-if`); 2 bad input, with one sentence on standard error.
+Exit codes: 0 done; 1 a check failed (`--fail-if`); 2 bad input, with one sentence on standard error; 3 a check on an
+interval cannot tell.
 """
 
 import os
@@ -12,6 +13,7 @@ from uqassay.errors import UqassayError
 __all__ = ["main"]
 
 _PARSER_PACKAGES = ("typer", "rich", "click")
+_BAD_INPUT = 2
 _INTERRUPTED, _READER_GONE = 130, 141  # 128 + the number of the signal, as a shell reports it
 
 
@@ -26,7 +28,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns
     -------
     int
-        0, 1 or 2 as above; 130 after Ctrl-C; 141 where the reader of a pipe went away.
+        0, 1, 2 or 3 as above; 130 after Ctrl-C; 141 where the reader of a pipe went away.
 
     Examples
     --------
@@ -37,21 +39,21 @@ def main(argv: Sequence[str] | None = None) -> int:
     if sys.stderr is None:  # closed by the shell; print would turn to standard output instead
         sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
     if sys.stdout is None:
-        return _refuse("stdout: is closed; leave it open, or send it to a file.")
+        return _refuse("standard output: is closed; leave it open, or send it to a file.")
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):  # a terminal without λ shows \u03bb rather than failing
             stream.reconfigure(errors="backslashreplace")
     words = list(sys.argv[1:] if argv is None else argv)
     try:
-        from uqassay.cli.commands import run
+        from uqassay.cli.application import run
 
         code = run(words)
         sys.stdout.flush()
         return code
     except UqassayError as problem:
-        from uqassay.cli.wording import in_options
+        from uqassay.cli.remedies import in_options
 
-        return _refuse(in_options(str(problem), words[0] if words else ""))
+        return _refuse(str(in_options(problem, words[0] if words else "")))
     except SystemExit as leaving:
         if not isinstance(leaving.__context__, BrokenPipeError):
             raise
@@ -75,10 +77,10 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _refuse(sentence: str) -> int:
     """Say what is wrong, on one line."""
-    from uqassay.cli.text import printable
+    from uqassay.cli.text import printable  # streams.py needs Rich, which may be what is missing
 
     print(printable(" ".join(sentence.split())), file=sys.stderr)
-    return 2
+    return _BAD_INPUT
 
 
 def __dir__() -> list[str]:

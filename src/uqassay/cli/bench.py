@@ -1,6 +1,5 @@
-"""The command `bench`: train methods on data sets, keep every result, go on where a run was broken off, and report."""
+"""The command `bench`: train methods on data sets, keep every result, resume interrupted runs, and report."""
 
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -11,15 +10,17 @@ from uqassay.cli.bench_output import (
     cost_sentences,
     failures_sentence,
     plain_comparison,
-    print_json,
     print_run,
     print_status,
     run_bar,
     run_facts,
 )
-from uqassay.cli.checks import failures, parse_check, skipped
+from uqassay.cli.checks import Check, Outcome, outcome_of, parse_check
+from uqassay.cli.judging import CHECK_FAILED, end
+from uqassay.cli.options import OUTPUT, Json, OnIntervals, option
 from uqassay.cli.outputs import check_page
-from uqassay.cli.text import printable, shell_line
+from uqassay.cli.streams import complain, print_json, print_text, progress
+from uqassay.cli.text import shell_line
 from uqassay.errors import InputError
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
 __all__ = ["bench_app"]
 
-WHAT, HOW, WHERE, OUTPUT = "What is compared", "How much is computed", "Where it runs", "Output"
+WHAT, HOW, WHERE = "What is compared", "How much is computed", "Where it runs"
 
 bench_app = typer.Typer(
     help="Train methods on data sets, and report on what they say they do not know.",
@@ -40,19 +41,15 @@ bench_app = typer.Typer(
 )
 
 
-def _option(help: str, panel: str, *names: str, **more: Any) -> Any:
-    return typer.Option(*names, help=help, rich_help_panel=panel, **more)
-
-
 @bench_app.callback()
 def bench(
     context: typer.Context,
     dataset: Annotated[
-        list[str] | None, _option("Data set; repeatable, or several with commas.", WHAT, metavar="NAME")
+        list[str] | None, option("Data set; repeatable, or several with commas.", WHAT, metavar="NAME")
     ] = None,
     method: Annotated[
         list[str] | None,
-        _option(
+        option(
             "Method, or LABEL=METHOD to show it under another name; repeatable, or several with commas.",
             WHAT,
             metavar="NAME",
@@ -60,17 +57,17 @@ def bench(
     ] = None,
     seeds: Annotated[
         str | None,
-        _option(
+        option(
             "Training runs of each method: a number n for the seeds 0 … n-1, or seeds with commas.", WHAT, metavar="N"
         ),
     ] = None,
     param: Annotated[
         list[str] | None,
-        _option("A method's parameter, as mc-dropout.rate=0.1 (repeatable).", WHAT, metavar="METHOD.KEY=VALUE"),
+        option("A method's parameter, as mc-dropout.rate=0.1 (repeatable).", WHAT, metavar="METHOD.KEY=VALUE"),
     ] = None,
     condition: Annotated[
         list[str] | None,
-        _option(
+        option(
             "A change of the data, as train_share=0.1,label_noise=0.2 (repeatable: each is one condition).",
             WHAT,
             metavar="KEY=VALUE",
@@ -78,11 +75,11 @@ def bench(
     ] = None,
     config: Annotated[
         Path | None,
-        _option("All of this from a TOML or YAML file; options go before its entries.", WHAT, metavar="FILE"),
+        option("All of this from a TOML or YAML file; options override its entries.", WHAT, metavar="FILE"),
     ] = None,
     preset: Annotated[
         str | None,
-        _option(
+        option(
             "smoke (does it run), cpu (8,000 training and 2,000 test instances at most) or paper (all).",
             HOW,
             show_default="cpu",
@@ -90,15 +87,15 @@ def bench(
     ] = None,
     threads: Annotated[
         int | None,
-        _option("Threads of BLAS and PyTorch in each worker; they change last digits.", HOW, metavar="N", min=1),
+        option("Threads of BLAS and PyTorch in each worker; they change last digits.", HOW, metavar="N", min=1),
     ] = None,
     common_members: Annotated[
         int | None,
-        _option("Span every sampled set in the report by this many members.", HOW, metavar="N", min=1),
+        option("Span every sampled set in the report by this many members.", HOW, metavar="N", min=1),
     ] = None,
     workers: Annotated[
         int | None,
-        _option(
+        option(
             "Processes; 0 trains in this one, without Dask.",
             WHERE,
             metavar="N",
@@ -107,24 +104,24 @@ def bench(
         ),
     ] = None,
     scheduler: Annotated[
-        str | None, _option("A running Dask scheduler, instead of processes here.", WHERE, metavar="tcp://HOST:PORT")
+        str | None, option("A running Dask scheduler, instead of processes here.", WHERE, metavar="tcp://HOST:PORT")
     ] = None,
-    retry_failed: Annotated[bool, _option("Run failed cells again.", WHERE, "--retry-failed")] = False,
+    retry_failed: Annotated[bool, option("Run failed cells again.", WHERE, "--retry-failed")] = False,
     dry_run: Annotated[
-        bool, _option("Train nothing; say what is done, what is to do, and what it will take.", WHERE, "--dry-run")
+        bool, option("Train nothing; count the cells done and to do, and estimate the time.", WHERE, "--dry-run")
     ] = False,
     first: Annotated[
         bool,
-        _option(
-            "With --dry-run: run the first cell of each method and data set, which is kept, to know its time.",
+        option(
+            "With --dry-run: run and keep the first cell of each method and data set, to know its time.",
             WHERE,
             "--first",
         ),
     ] = False,
     output: Annotated[
         Path | None,
-        _option(
-            "Folder of the results and the report; a run that was broken off goes on there.",
+        option(
+            "Folder of the results and the report; an interrupted run goes on there.",
             OUTPUT,
             "--output",
             "-o",
@@ -133,19 +130,18 @@ def bench(
     ] = None,
     fail_if: Annotated[
         list[str] | None,
-        _option("Exit with code 1 where this holds, as in uqassay report (repeatable).", OUTPUT, metavar="CHECK"),
+        option("Exit with code 1 where this holds, as in uqassay report (repeatable).", OUTPUT, metavar="CHECK"),
     ] = None,
-    as_json: Annotated[
-        bool, _option("Print JSON on standard output, and nothing else there.", OUTPUT, "--json")
-    ] = False,
+    on_intervals: OnIntervals = False,
+    as_json: Json = False,
 ) -> None:
     """Train methods on data sets, and report on what they say they do not know."""
     if context.invoked_subcommand is not None:
         return
     if output is None:
-        raise InputError("output", "the results need a folder", "", "give it by -o FOLDER", code="undefined")
+        raise InputError("--output", "the results need a folder", "", "give it by -o FOLDER", code="missing")
     if first and not dry_run:
-        raise InputError("first", "means something with --dry-run alone", "", "leave it out", code="conflict")
+        raise InputError("--first", "needs --dry-run", "", "leave it out", code="conflict")
     _check_text(dataset=dataset, method=method, param=param, condition=condition)
     given = {
         "dataset": _split(dataset),
@@ -173,7 +169,7 @@ def bench(
         _dry_run(plan, cells, output, first=first, retry_failed=retry_failed, as_json=as_json)
         return
     summary = _run(plan, cells, output, retry_failed=retry_failed)
-    judged, failed, left_out = _report(plan, cells, output, checks)
+    judged, outcomes = _report(plan, cells, output, checks, on_intervals=on_intervals)
     if as_json:
         print_json(
             {
@@ -185,13 +181,12 @@ def bench(
     else:
         print_run(summary, judged, output)
     if not judged:
-        failed.append(f"No cell of {output} is done; see uqassay bench status {output}.")
-    for sentence in (*left_out, *failed):
-        print(printable(sentence), file=sys.stderr)
+        complain(f"No cell of {output} is done; see uqassay bench status {output}.")
     if summary.failed:
-        print(printable(failures_sentence(summary, output)), file=sys.stderr)
-    if failed or summary.failed:
-        raise typer.Exit(1)
+        complain(failures_sentence(summary, output))
+    end(outcomes)
+    if summary.failed or not judged:
+        raise typer.Exit(CHECK_FAILED)
 
 
 @bench_app.command()
@@ -199,7 +194,7 @@ def status(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder of a benchmark.", show_default=False)],
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Show what of a benchmark is done, runs, waits and has failed."""
+    """Show which cells of a benchmark are done, running, waiting or failed."""
     from uqassay.bench.status import read_status
 
     found = read_status(folder)
@@ -213,7 +208,7 @@ def status(
 
 
 def _config(given: dict[str, Any], file: Path | None, output: Path) -> "BenchConfig":
-    """The options before the entries of the file; without data set and method, what the folder has stored goes on."""
+    """Options override the entries of the file; without data set and method, the stored configuration is taken."""
     from uqassay.bench.config import BenchConfig, read_config
 
     stored = output / "config.toml"
@@ -227,20 +222,24 @@ def _config(given: dict[str, Any], file: Path | None, output: Path) -> "BenchCon
         if name not in found:
             if given[name] is None:
                 raise InputError(
-                    name, "at least one is needed", "", f"give it by --{name} NAME, or by --config FILE", code="empty"
+                    f"--{name}",
+                    "at least one is needed",
+                    "",
+                    f"give it by --{name} NAME, or by --config FILE",
+                    code="missing",
                 )
             found[name] = given[name]
     return BenchConfig(**found).changed(**given)
 
 
 def _check_folder(output: Path, *, alone: bool) -> None:
-    """Refuse a folder of something else with a config.toml, which would be replaced; alone, it is the configuration."""
+    """Refuse a folder whose config.toml is not that of a benchmark, unless it is the configuration (`alone`)."""
     from uqassay.bench.files import holds_benchmark
 
     if not alone and (output / "config.toml").is_file() and not holds_benchmark(output):
         raise InputError(
-            "output",
-            f"{output} has a config.toml of its own, which would be replaced",
+            "--output",
+            f"{output} has another config.toml, which would be replaced",
             "",
             "choose another folder",
             code="unwritable",
@@ -248,11 +247,13 @@ def _check_folder(output: Path, *, alone: bool) -> None:
 
 
 def _check_text(**given: Sequence[str] | None) -> None:
-    """Refuse bytes that are no text, which no file of the folder could hold."""
+    """Refuse bytes that are not UTF-8: the files of the folder could not hold them."""
     for name, texts in given.items():
         for text in texts or ():
             if text.encode(errors="replace").decode() != text:
-                raise InputError(name, "must be text in UTF-8", f"got {text!r}", "write it in UTF-8", code="type")
+                raise InputError(
+                    f"--{name}", "must be text in UTF-8", f"got {text!r}", "write it in UTF-8", code="type"
+                )
 
 
 def _split(texts: Sequence[str] | None) -> list[str] | None:
@@ -262,14 +263,14 @@ def _split(texts: Sequence[str] | None) -> list[str] | None:
 
 
 def _seeds(text: str | None) -> int | list[int] | None:
-    """3 is the number of seeds; 3, with a comma behind it or others beside it, is a seed."""
+    """``3`` is the number of seeds; with a comma, as in ``3,`` or ``3,5``, the numbers are the seeds."""
     if text is None:
         return None
     try:
         return [int(part) for part in text.split(",") if part.strip()] if "," in text else int(text)
     except ValueError:
         raise InputError(
-            "seeds", "must be a number or seeds with commas", f"got {text!r}", "write 3, or 0,1,2", code="type"
+            "--seeds", "must be a number or seeds with commas", f"got {text!r}", "write 3, or 0,1,2", code="type"
         ) from None
 
 
@@ -306,7 +307,7 @@ def _run(plan: "BenchConfig", cells: "Sequence[Cell]", output: Path, *, retry_fa
                 progress=show,
             )
     except KeyboardInterrupt:
-        print(printable(f"Interrupted: what is done stays in {output}; the same command goes on."), file=sys.stderr)
+        complain(f"Interrupted: finished cells stay in {output}; the same command goes on.")
         raise
 
 
@@ -314,7 +315,6 @@ def _dry_run(
     plan: "BenchConfig", cells: "Sequence[Cell]", output: Path, *, first: bool, retry_failed: bool, as_json: bool
 ) -> None:
     from uqassay.bench.runner import cost_estimate, processes_of, run_cells
-    from uqassay.cli import terminal
 
     costs = cost_estimate(cells, output, retry_failed=retry_failed)
     if first and costs.untimed:
@@ -337,22 +337,20 @@ def _dry_run(
         wall = None if costs.seconds is None else costs.seconds / max(1, workers)
         print_json({"schema": "uqassay.bench-costs/1", **asdict(costs), "workers": workers, "wall_seconds": wall})
         return
-    terminal.print_text("\n".join(cost_sentences(costs, max(1, workers))))
+    print_text("\n".join(cost_sentences(costs, max(1, workers))))
 
 
 def _report(
-    plan: "BenchConfig", cells: "Sequence[Cell]", output: Path, checks: Sequence[Any]
-) -> "tuple[list[Comparison], list[str], list[str]]":
-    """Write the reports; the checks that failed and what they left out."""
+    plan: "BenchConfig", cells: "Sequence[Cell]", output: Path, checks: Sequence[Check], *, on_intervals: bool
+) -> "tuple[list[Comparison], list[Outcome]]":
+    """Write the reports, and check them."""
     from uqassay.bench.report import comparisons, write_comparison
-    from uqassay.cli import terminal
 
     command = shell_line(["uqassay", "bench", "--config", str(output / "config.toml"), "-o", str(output)])
-    with terminal.progress(2 * len(cells) + 1) as say:
+    with progress(2 * len(cells) + 1) as say:
         judged = comparisons(cells, output, common_members=plan.common_members, progress=say)
         for comparison in judged:
             say(f"writing the report on {comparison.name}")
             write_comparison(comparison, command=command)
-        failed = [sentence for c in judged for check in checks for sentence in failures(check, c.assay)]
-        left_out = [sentence for c in judged for check in checks for sentence in skipped(check, c.assay)]
-    return judged, failed, left_out
+        outcomes = [outcome_of(check, c.assay, on_intervals=on_intervals) for c in judged for check in checks]
+    return judged, outcomes

@@ -1,6 +1,5 @@
 """What `uqassay bench` shows: the bar, the results, the failures, the costs, and all of it as plain values."""
 
-import json
 import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -8,7 +7,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from uqassay.cli.text import ABSENT, percent, printable, shell_line
+from uqassay.cli import terminal
+from uqassay.cli.streams import is_terminal, open_console, print_text
+from uqassay.cli.tables import fitted_table
+from uqassay.cli.text import printable, shell_line
+from uqassay.wording import ABSENT, percent, significant
 
 if TYPE_CHECKING:
     from uqassay.bench.report import Comparison
@@ -16,31 +19,37 @@ if TYPE_CHECKING:
     from uqassay.bench.runner import Progress as Far
     from uqassay.bench.status import BenchStatus
 
+__all__ = [
+    "cost_sentences",
+    "failures_sentence",
+    "plain_comparison",
+    "print_run",
+    "print_status",
+    "run_bar",
+    "run_facts",
+]
+
 SHOWN_FAILURES = 10
 
 
 def print_run(summary: "RunSummary", judged: "Sequence[Comparison]", output: Path) -> None:
     """Reports of a run, and where the pages are."""
-    from uqassay.cli import terminal
-
     for comparison in judged:
         if len(judged) > 1:
-            terminal.print_text(f"\n{comparison.name}")
+            print_text(f"\n{comparison.name}")
         terminal.print_report(comparison.assay)
         runs = sorted({len(seeds) for seeds in comparison.seeds.values()})
-        terminal.print_text(
+        print_text(
             f"Intervals cover the test instances and the {' to '.join(map(str, runs))} training runs of each model."
             if runs[-1] > 1
             else "One training run of each model; --seeds 3 shows how much the training matters."
         )
     kept = f", {summary.n_kept} of them kept from before" if summary.n_kept else ""
     done = summary.n_cells - len(summary.failed)
-    terminal.print_text(f"{done} of {summary.n_cells} cells done{kept}; {duration(summary.seconds)}.")
+    print_text(f"{done} of {summary.n_cells} cells done{kept}; {duration(summary.seconds)}.")
     for comparison in judged:
-        terminal.print_text(f"Page: {comparison.folder / 'report.html'}")
-    terminal.print_text(
-        f"Again: {shell_line(['uqassay', 'bench', '--config', str(output / 'config.toml'), '-o', 'DIR'])}"
-    )
+        print_text(f"Page: {comparison.folder / 'report.html'}")
+    print_text(f"Again: {shell_line(['uqassay', 'bench', '--config', str(output / 'config.toml'), '-o', 'DIR'])}")
 
 
 def failures_sentence(summary: "RunSummary", output: Path) -> str:
@@ -80,10 +89,8 @@ def duration(seconds: float) -> str:
 @contextmanager
 def run_bar(total: int) -> "Iterator[Callable[[Far], None] | None]":
     """A bar with the time left, on standard error where that is a terminal."""
-    from uqassay.cli import terminal
-
-    console = terminal._console(sys.stderr)
-    if not (console.is_terminal and sys.stderr.isatty()):
+    console = open_console(sys.stderr)
+    if not (console.is_terminal and is_terminal(sys.stderr)):
         yield None
         return
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
@@ -123,17 +130,8 @@ def plain_comparison(comparison: "Comparison") -> dict[str, Any]:
     }
 
 
-def print_json(value: Any) -> None:
-    """Strict JSON: no NaN, whatever the encoding of the terminal."""
-    from uqassay.evidence.storage import plain
-
-    print(json.dumps(plain(value), allow_nan=False, indent=2))
-
-
 def print_status(found: "BenchStatus") -> None:
     """The cells of each method on each data set, and why some failed."""
-    from uqassay.cli import terminal
-
     columns = {
         "data set": [printable(row.dataset) for row in found.rows],
         "model": [printable(row.method) for row in found.rows],
@@ -142,9 +140,9 @@ def print_status(found: "BenchStatus") -> None:
         "running": [str(row.running) for row in found.rows],
         "to do": [str(row.queued) for row in found.rows],
         "accuracy": [percent(row.accuracy) for row in found.rows],
-        "s per cell": [ABSENT if row.seconds is None else f"{row.seconds:.3g}" for row in found.rows],
+        "s per cell": [ABSENT if row.seconds is None else significant(row.seconds) for row in found.rows],
     }
-    console = terminal._console(sys.stdout)
-    styles = [""] * len(found.rows)
-    console.print(terminal.fitted(columns, spare=(7, 6), width=console.width, styles=styles, words=("data set",)))
-    terminal.print_text("\n".join(found.sentences()))
+    console = open_console()
+    spare = ("s per cell", "accuracy")
+    console.print(fitted_table(columns, spare=spare, width=console.width, words=("data set",)))
+    print_text("\n".join(found.sentences()))

@@ -1,8 +1,6 @@
 """What the commands are given: prediction files by name, labels and settings; from there to an assay."""
 
-import os
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,14 +8,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from uqassay.cli.columns import Rows, beside, in_order, read_column, read_labels
-from uqassay.cli.text import unicode_text
+from uqassay.cli.arguments import model_files, named_file, parse_tradeoffs
+from uqassay.cli.class_names import read_class_names
+from uqassay.cli.columns import Rows, in_order, read_labels, values_of_instances
+from uqassay.cli.remedies import about_files
 from uqassay.errors import InputError
 from uqassay.evidence import CALIBRATION, TRADEOFFS, Assay, assay
 from uqassay.predictions import Prediction
-from uqassay.predictions.files import inspect_file, load, load_labels
+from uqassay.predictions.files import inspect_file, load, load_column, load_labels
 
-__all__ = ["AssayRequest", "Loaded", "files_named", "load_request", "make_assay", "model_files", "parse_tradeoffs"]
+__all__ = ["AssayRequest", "Loaded", "load_models", "load_request", "make_assay"]
 
 _NORMALISABLE = ("point", "members", "vertices")
 
@@ -33,6 +33,8 @@ class AssayRequest:
     labels, groups, focal_sets : Path or None
     subgroup : list of str
         ``NAME=FILE``.
+    class_names : str or None
+        Names with commas between them, or a file.
     tradeoff : list of str
         Numbers, or several with commas between them; empty: those of `assay`.
     calibration : list of str
@@ -47,6 +49,7 @@ class AssayRequest:
     labels: Path | None = None
     groups: Path | None = None
     subgroup: Sequence[str] = ()
+    class_names: str | None = None
     member_axis: int = 1
     normalise: bool = False
     tradeoff: Sequence[str] = ()
@@ -66,7 +69,12 @@ class AssayRequest:
         """Every file that is read."""
         files = [path for paths in model_files(self.models).values() for path in paths]
         given = [path for path in (self.labels, self.groups, self.focal_sets) if path is not None]
-        return files + given + [Path(_pair(text, "subgroup")[1]) for text in self.subgroup]
+        names = [] if self.class_names is None or not Path(self.class_names).is_file() else [Path(self.class_names)]
+        return [*files, *given, *names, *self.subgroup_files().values()]
+
+    def subgroup_files(self) -> dict[str, Path]:
+        """The file of each subgroup."""
+        return {name: Path(file) for name, file in (named_file(text, "--subgroup") for text in self.subgroup)}
 
     def tradeoffs(self) -> tuple[float, ...]:
         """The λ asked for, or those of `assay`."""
@@ -87,14 +95,17 @@ class Loaded:
         The training runs of each model.
     labels : array (n,) or array (n, K)
     groups : array (n,) or None
+    class_names : tuple of str or None
+        Those that were given as an option.
     rows : Rows
     files : dict of str to Path or None
-        Where arguments of the library came from, for `files_named`.
+        The files of the arguments `y_true` and `groups`.
     """
 
     runs: dict[str, list[Prediction]]
     labels: NDArray[Any]
     groups: NDArray[Any] | None
+    class_names: tuple[str, ...] | None
     rows: Rows
     files: dict[str, Path | None]
 
@@ -115,19 +126,24 @@ def make_assay(request: AssayRequest, *, progress: Callable[[str], None] | None 
     Raises
     ------
     InputError
-        Whatever `load`, `load_labels` and `assay` refuse; labels that are missing or disagree.
+        Everything that `load`, `load_labels` and `assay` refuse; labels that are missing or disagree.
     """
     say = progress or (lambda step: None)
     tradeoffs = request.tradeoffs()
     if request.convention not in ("exact", "paper"):
         raise InputError(
-            "convention", "must be exact or paper", f"got {request.convention!r}", "exact is the default", code="choice"
+            "--convention",
+            "must be exact or paper",
+            f"got {request.convention!r}",
+            "exact is the default",
+            code="choice",
         )
-    subgroup_files = {name: Path(file) for name, file in (_pair(text, "subgroup") for text in request.subgroup)}
+    subgroups = request.subgroup_files()
     loaded = load_request(request, say)
-    named = loaded.files | {"focal_sets": request.focal_sets}
-    named |= {f"subgroups: {name!r}": path for name, path in subgroup_files.items()}
-    with files_named(named):
+    in_assay = {name: f"subgroups[{name!r}]" for name in subgroups}
+    files = loaded.files | {"focal_sets": request.focal_sets} | {in_assay[name]: subgroups[name] for name in subgroups}
+    shown = {"y_true": ""} | {in_assay[name]: f"subgroup {name!r}" for name in subgroups}
+    with about_files(files, shown):
         return assay(
             loaded.runs,
             loaded.labels,
@@ -135,11 +151,12 @@ def make_assay(request: AssayRequest, *, progress: Callable[[str], None] | None 
             distance=request.distance,  # type: ignore[arg-type]
             nonspecificity=request.nonspecificity,
             convention=request.convention,  # type: ignore[arg-type]
-            focal_sets=None if request.focal_sets is None else read_column(request.focal_sets, ("focal_sets",))[0],
+            focal_sets=None if request.focal_sets is None else load_column(request.focal_sets, ["focal_sets"])[0],
             floor=request.floor,
             calibration=request.calibrations(),
             groups=loaded.groups,
-            subgroups={name: beside(path, (name,), loaded.rows) for name, path in subgroup_files.items()},
+            subgroups={name: values_of_instances(path, (name,), loaded.rows) for name, path in subgroups.items()},
+            class_names=loaded.class_names,
             repair=request.repair,
             common_members=request.common_members,
             level=request.level,
@@ -155,137 +172,36 @@ def load_request(request: AssayRequest, say: Callable[[str], None]) -> Loaded:
     Raises
     ------
     InputError
-        Whatever `load` and `load_labels` refuse; labels that are missing or disagree.
+        Everything that `load` and `load_labels` refuse; labels that are missing or disagree.
     """
     files = model_files(request.models)
-    runs, facts = _load_all(files, request, say)
-    flat = zip((p for paths in files.values() for p in paths), (r for rs in runs.values() for r in rs), strict=True)
-    rows = Rows.of(dict(flat))
-    labels, source = _labels(request.labels, files, runs, facts, rows)
-    groups = None if request.groups is None else beside(request.groups, ("groups", "group"), rows)
-    return Loaded(runs, labels, groups, rows, {"y_true": source, "groups": request.groups})
-
-
-@contextmanager
-def files_named(files: dict[str, Path | None]) -> Iterator[None]:
-    """What is wrong with an argument is told of the file that it came from."""
-    try:
-        yield
-    except InputError as problem:
-        text = str(problem)
-        for argument, path in files.items():
-            if path is not None and text.startswith(argument):
-                shown = text.removeprefix("y_true: ").replace("subgroups:", "subgroup:", 1)
-                raise InputError(path.name, shown, code="undefined") from problem
-        raise
-
-
-def model_files(texts: Sequence[str], *, option: str = "models") -> dict[str, list[Path]]:
-    """Files of each model's runs, from ``NAME=FILE``, ``NAME=FILE,FILE`` or ``FILE`` (named by its stem).
-
-    A text that is the path of an existing file is that file, whatever it contains. Errors are told of `option`. Bytes of a
-    name that are no UTF-8 are spelt out; paths stay as they are.
-
-    Raises
-    ------
-    InputError
-        An empty name or file, one file given twice, or two bare files of the same stem.
-
-    Examples
-    --------
-    >>> [(name, [p.name for p in paths]) for name, paths in model_files(["DE=a.npz,b.npz", "edl.npz"]).items()]
-    [('DE', ['a.npz', 'b.npz']), ('edl', ['edl.npz'])]
-    """
-    files: dict[str, list[Path]] = {}
-    bare: set[str] = set()
-    seen: dict[Path, str] = {}
-    for text in texts:
-        named = "=" in text and not os.path.exists(text)  # Path.exists fails on long text
-        if not named:
-            name, joined = unicode_text(Path(text).stem), text
-            if name in files:
-                raise InputError(
-                    option,
-                    f"two of them are named {name!r}, the second by {text!r}",
-                    "",
-                    f"name them: NAME={text}",
-                    code="duplicate",
-                )
-            bare.add(name)
-        else:
-            name, joined = _pair(text, option)
-            if name in bare:
-                raise InputError(
-                    option,
-                    f"two of them are named {name!r}, the second by {text!r}",
-                    "",
-                    "name them differently",
-                    code="duplicate",
-                )
-        for part in [joined] if os.path.exists(joined) else joined.split(","):
-            if not part.strip():
-                raise InputError(
-                    option, f"{text!r} has an empty file name", "", "write NAME=FILE or NAME=FILE,FILE", code="empty"
-                )
-            path = Path(part.strip())
-            place = Path(os.path.realpath(path))
-            if seen.get(place) == name:
-                raise InputError(
-                    option,
-                    f"{part.strip()!r} is given twice as a run of {name!r}",
-                    "",
-                    "give each run once",
-                    code="duplicate",
-                )
-            seen[place] = name
-            files.setdefault(name, []).append(path)
-    return files
-
-
-def parse_tradeoffs(texts: Sequence[str]) -> tuple[float, ...]:
-    """Values of λ from ``--tradeoff 0.1,0.5 --tradeoff 1``.
-
-    Raises
-    ------
-    InputError
-        Text that is no number.
-
-    Examples
-    --------
-    >>> parse_tradeoffs(["0.1,0.5", "1"])
-    (0.1, 0.5, 1.0)
-    """
-    values = []
-    for text in (part.strip() for joined in texts for part in joined.split(",")):
-        try:
-            values.append(float(text))
-        except ValueError:
-            raise InputError(
-                "tradeoff",
-                "must be a number, or several with commas between",
-                f"got {text!r}",
-                "write --tradeoff 0.1,0.5",
-                code="range",
-            ) from None
-    return tuple(values)
+    names = None if request.class_names is None else read_class_names(request.class_names)
+    runs, facts = load_models(files, member_axis=request.member_axis, normalise=request.normalise, say=say)
+    rows = Rows.of(files, runs)
+    labels, source = _labels(request.labels, files, runs, facts, rows, names)
+    groups = None if request.groups is None else values_of_instances(request.groups, ("groups", "group"), rows)
+    return Loaded(runs, labels, groups, names, rows, {"y_true": source, "groups": request.groups})
 
 
 # -- predictions ------------------------------------------------------------------------------------------------------
 
 
-def _load_all(
-    files: dict[str, list[Path]], request: AssayRequest, say: Callable[[str], None]
+def load_models(
+    files: Mapping[str, Sequence[Path]], *, member_axis: int, normalise: bool, say: Callable[[str], None]
 ) -> tuple[dict[str, list[Prediction]], dict[Path, dict[str, Any]]]:
-    """Every run of every model, and what `inspect_file` says of its file."""
-    facts = {path: inspect_file(path, member_axis=request.member_axis) for paths in files.values() for path in paths}
-    # Dirichlet concentrations beside ensembles cannot be normalised, and need not be
-    applicable = [path for path, fact in facts.items() if fact["kind"] in _NORMALISABLE]
+    """Every run of every model, and what `inspect_file` says of its file.
+
+    `normalise` applies to the files that it has a meaning for; it is refused where there are none.
+    """
+    facts = {path: inspect_file(path, member_axis=member_axis) for paths in files.values() for path in paths}
+    # the other kinds, such as Dirichlet concentrations, cannot be normalised, and need not be
+    applicable = [path for path, fact in facts.items() if fact["kind"] in _NORMALISABLE] or list(facts)
     runs: dict[str, list[Prediction]] = {}
     for name, paths in files.items():
         for path in paths:
             say(f"reading {path.name}")
-            normalise = request.normalise and (path in applicable or not applicable)
-            runs.setdefault(name, []).append(load(path, member_axis=request.member_axis, normalise=normalise))
+            run = load(path, member_axis=member_axis, normalise=normalise and path in applicable)
+            runs.setdefault(name, []).append(run)
     return runs, facts
 
 
@@ -298,10 +214,11 @@ def _labels(
     runs: dict[str, list[Prediction]],
     facts: dict[Path, dict[str, Any]],
     rows: Rows,
+    class_names: tuple[str, ...] | None,
 ) -> tuple[NDArray[Any], Path]:
     """Labels in the order of the first model that has ids, and their file: the one given, or the first that has any."""
     flat = [run for of_model in runs.values() for run in of_model]
-    names = next((run.class_names for run in flat if run.class_names is not None), None)
+    names = class_names or next((run.class_names for run in flat if run.class_names is not None), None)
     chosen: NDArray[Any] | None = None
     source = Path()
     if given is not None:
@@ -318,22 +235,22 @@ def _labels(
                 _check_agreement(inside, path.name, chosen, source.name)
     if chosen is None:
         raise InputError(
-            "labels", "none of the prediction files holds labels", "", "give them by --labels FILE", code="undefined"
+            "--labels", "none of the prediction files holds labels", "", "give them by --labels FILE", code="missing"
         )
     return chosen, source
 
 
 def _check_agreement(inside: NDArray[Any], name: str, chosen: NDArray[Any], source: str) -> None:
     """Labels inside a prediction file must be those that are used."""
-    if inside.ndim != chosen.ndim:  # votes say nothing against a label, nor a label against votes
+    if inside.ndim != chosen.ndim:  # votes cannot contradict a label, nor a label votes
         return
     if inside.shape != chosen.shape:
         raise InputError(
             "labels",
+            "must be of one size",
             f"{name} holds {_size(inside)}, {source} {_size(chosen)}",
-            "",
             "give labels and predictions of one split",
-            code="undefined",
+            code="mismatch",
         )
     differs = inside != chosen if inside.ndim == 1 else (inside != chosen).any(axis=1)
     if differs.any():
@@ -350,15 +267,3 @@ def _check_agreement(inside: NDArray[Any], name: str, chosen: NDArray[Any], sour
 
 def _size(labels: NDArray[Any]) -> str:
     return f"{labels.shape[0]} labels" + (f" with {labels.shape[1]} columns" if labels.ndim == 2 else "")
-
-
-def _pair(text: str, option: str) -> tuple[str, str]:
-    """Name and file; the name ends at the first = that an existing file follows, so it may hold = itself."""
-    cuts = [i for i, character in enumerate(text) if character == "="]
-    cut = next((i for i in cuts if os.path.exists(text[i + 1 :].split(",")[0].strip())), cuts[0] if cuts else len(text))
-    name, value = text[:cut].strip(), text[cut + 1 :].strip()
-    if not (name and value):
-        raise InputError(
-            option, "must read NAME=FILE", f"got {text!r}", "give both a name and a file", code="undefined"
-        )
-    return unicode_text(name), value

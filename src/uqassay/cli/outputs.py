@@ -1,11 +1,11 @@
-"""Where a command may write: never over what it reads, and known before anything is computed."""
+"""Where a command may write: never over its inputs; refused before anything is computed."""
 
 import os
 from collections.abc import Sequence
 from pathlib import Path
 
 from uqassay._files import plain_target
-from uqassay.errors import FileFormatError, InputError
+from uqassay.errors import InputError
 
 __all__ = ["check_apart", "check_page", "check_save"]
 
@@ -24,15 +24,15 @@ def check_page(path: Path, inputs: Sequence[Path]) -> None:
 
     try:
         target = plain_target(path)
-    except FileFormatError as problem:
-        raise InputError(str(problem).replace("path:", "output:", 1)) from problem
-    check_apart("output", path, inputs)
-    _check_folder("output", target.parent)
+    except InputError as problem:
+        raise problem.replace(parameter="--output") from problem
+    check_apart("--output", path, inputs)
+    _check_folder("--output", target.parent)
     charts_library()
 
 
 def check_save(folder: Path, inputs: Sequence[Path], page: Path | None) -> None:
-    """Refuse a folder that holds something else than an assay, an input, or the page under the same name.
+    """Refuse a folder that holds anything but an assay, or holds an input, or has the path of the page.
 
     Raises
     ------
@@ -42,12 +42,12 @@ def check_save(folder: Path, inputs: Sequence[Path], page: Path | None) -> None:
     target = Path(os.path.realpath(folder))
     if target.exists() and not (target / "assay.json").is_file():
         raise InputError(
-            "save", f"{folder} exists and does not hold an assay", "", "choose another folder", code="unwritable"
+            "--save", f"{folder} exists and does not hold an assay", "", "choose another folder", code="unwritable"
         )
     for path in inputs:
         if target in Path(os.path.realpath(path)).parents:
             raise InputError(
-                "save",
+                "--save",
                 f"{folder} is replaced, and {path} in it is an input",
                 "",
                 "choose another folder",
@@ -57,18 +57,18 @@ def check_save(folder: Path, inputs: Sequence[Path], page: Path | None) -> None:
         written = Path(os.path.realpath(page))
         if written == target or written in target.parents:
             raise InputError(
-                "save",
+                "--save",
                 f"{folder} cannot be a folder where {page} is the page",
                 "",
                 "choose another folder",
                 code="unwritable",
             )
-    check_apart("save", folder, inputs)
-    _check_folder("save", target.parent)
+    check_apart("--save", folder, inputs)
+    _check_folder("--save", target.parent)
 
 
 def check_apart(option: str, output: Path, inputs: Sequence[Path]) -> None:
-    """Refuse an output that is one of the inputs, by whatever link, or lies in one that is a folder."""
+    """Refuse an output that is one of the inputs, also through links, or lies in an input that is a folder."""
     target = Path(os.path.realpath(output))
     for path in inputs:
         there = Path(os.path.realpath(path))

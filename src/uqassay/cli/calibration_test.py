@@ -1,114 +1,99 @@
 """The command `calibration-test`: is a classifier, or some mixture of an ensemble's members, calibrated?"""
 
-import json
 import math
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 import typer
 
-from uqassay.cli.inputs import AssayRequest, files_named, load_request, model_files
-from uqassay.cli.text import printable
+from uqassay.cli.arguments import model_files
+from uqassay.cli.inputs import AssayRequest, load_request
+from uqassay.cli.judging import CHECK_FAILED
+from uqassay.cli.options import INPUT, OUTPUT, Groups, Json, Labels, MemberAxis, Models, Normalise, option
+from uqassay.cli.remedies import about_files
+from uqassay.cli.streams import complain, print_json, progress
 from uqassay.errors import InputError
 from uqassay.evidence import CALIBRATION
+from uqassay.notes import Note
+from uqassay.wording import count
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from uqassay.cli.calibration_held_out import HeldOut
+    from uqassay.evidence import ModelCalibration
     from uqassay.evidence.alignment import Aligned
-    from uqassay.evidence.calibration_tests import CalibrationPlan, ModelCalibration
+    from uqassay.evidence.calibration_plan import CalibrationPlan
     from uqassay.metrics.calibration.measures import CalibrationMeasure
 
-__all__ = ["calibration_test"]
+__all__ = ["calibration_test_command"]
 
-INPUT, HOW, MORE, OUTPUT = "Input", "How it is tested", "What else is computed", "Output"
-# Parameters of the library, and what they are called here
-OPTIONS = {"n_draws": "draws", "rng": "seed"}
+HOW, MORE = "How it is tested", "What else is computed"
 
 
-def _option(help: str, panel: str, *names: str, **more: Any) -> Any:
-    return typer.Option(*names, help=help, rich_help_panel=panel, **more)
-
-
-def calibration_test(
-    models: Annotated[
-        list[str],
-        typer.Argument(
-            help="Prediction files by the name of the model; a bare FILE is named by its stem. Training runs of one "
-            "model, each tested on its own: NAME=a.npz,b.npz, or the name repeated.",
-            metavar="NAME=FILE...",
-            show_default=False,
-        ),
-    ],
-    labels: Annotated[Path | None, _option("Labels; needed unless a prediction file holds them.", INPUT)] = None,
-    groups: Annotated[
-        Path | None, _option("Patients, sites or videos: held-out instances are whole groups.", INPUT)
-    ] = None,
+def calibration_test_command(
+    models: Models,
+    labels: Labels = None,
+    groups: Groups = None,
     instances: Annotated[
-        int | None, _option("Test on so many instances, chosen at random.", INPUT, metavar="N", min=1)
+        int | None, option("Test on N instances, chosen at random.", INPUT, metavar="N", min=1)
     ] = None,
-    member_axis: Annotated[int, _option("Axis of the members in arrays of three axes.", INPUT)] = 1,
-    normalise: Annotated[bool, _option("Divide probabilities by their sums first.", INPUT, "--normalise")] = False,
+    member_axis: MemberAxis = 1,
+    normalise: Normalise = False,
     measure: Annotated[
         list[str] | None,
-        _option(
-            "Calibration measure (repeatable); ece-confidence and ece-classwise unless given.", HOW, metavar="NAME"
-        ),
+        option("Calibration measure (repeatable); ece-confidence and ece-classwise unless given.", HOW, metavar="NAME"),
     ] = None,
     null: Annotated[
         str | None,
-        _option(
+        option(
             "minimised; random, as in the paper; or berger-boos, the greatest p-value of several likely mixtures.",
             HOW,
             metavar="NAME",
             show_default="minimised",
         ),
     ] = None,
-    draws: Annotated[int, _option("Draws of labels under the null hypothesis.", HOW, metavar="N", min=1)] = 99,
-    alpha: Annotated[float, _option("Level of each test.", HOW)] = 0.05,
+    draws: Annotated[int, option("Draws of labels under the null hypothesis.", HOW, metavar="N", min=1)] = 99,
+    alpha: Annotated[float, option("Level of each test.", HOW)] = 0.05,
     convention: Annotated[
-        str, _option("exact, or paper-code: as the authors' code, with their null.", HOW, metavar="NAME")
+        str, option("exact, or paper-code: as the authors' code, with their null.", HOW, metavar="NAME")
     ] = "exact",
     resample: Annotated[
         bool,
-        _option(
+        option(
             "Draw instances with replacement, as printed; needs --null random where members are mixed.",
             HOW,
             "--resample",
         ),
     ] = False,
-    seed: Annotated[int, _option("Seed of every random draw.", HOW, "--seed", "--rng", metavar="N", min=0)] = 0,
-    members: Annotated[bool, _option("Test every single member beside the mixture.", MORE, "--members")] = False,
+    seed: Annotated[int, option("Seed of every random draw.", HOW, "--seed", "--rng", metavar="N", min=0)] = 0,
+    members: Annotated[bool, option("Test every single member besides the mixture.", MORE, "--members")] = False,
     held_out: Annotated[
         float | None,
-        _option(
+        option(
             "Find the weights on the other instances, and compare weighted and plain average on this share.",
             MORE,
             metavar="SHARE",
         ),
     ] = None,
     level: Annotated[
-        float | None, _option("Confidence level of the intervals with --held-out.", MORE, show_default="0.95")
+        float | None, option("Confidence level of the intervals with --held-out.", MORE, show_default="0.95")
     ] = None,
     fail_if_rejected: Annotated[
         bool,
-        _option(
+        option(
             "Exit with code 1 where a test rejects; those of --held-out do not count.", OUTPUT, "--fail-if-rejected"
         ),
     ] = False,
-    as_json: Annotated[
-        bool, _option("Print JSON on standard output, and nothing else there.", OUTPUT, "--json")
-    ] = False,
+    as_json: Json = False,
 ) -> None:
     """Test whether a model, or a mixture of its members, is calibrated."""
-    from uqassay.cli import calibration_tables, terminal
     from uqassay.cli.calibration_held_out import print_held_out
-    from uqassay.evidence.calibration_tests import CalibrationPlan, check_measures
+    from uqassay.cli.calibration_output import print_tests
+    from uqassay.cli.calibration_tables import rejects, sentence_of_test
+    from uqassay.evidence.calibration_plan import CalibrationPlan, check_measures
 
     chosen = check_measures(measure or CALIBRATION, "measure")
     plan = CalibrationPlan(
@@ -125,7 +110,7 @@ def calibration_test(
     _check_held_out(plan, held_out, level)
     request = AssayRequest(models, labels=labels, groups=groups, member_axis=member_axis, normalise=normalise)
     n_files = sum(len(paths) for paths in model_files(models).values())
-    with _in_options(), terminal.progress(n_files * (2 + (held_out is not None))) as say:
+    with progress(n_files * (2 + (held_out is not None))) as say:
         aligned = _aligned(request, say)
         rows = _chosen(aligned, instances, seed)
         tests = _tests(aligned, rows, chosen, plan, say)
@@ -134,15 +119,13 @@ def calibration_test(
     if fail_if_rejected and undefined:
         first = undefined[0]
         raise InputError(
-            "fail-if-rejected",
-            f"{first.measure} of {first.model} cannot be tested: {first.reason}",
-            "",
+            "--fail-if-rejected",
+            f"{first.measure} of {first.model} cannot be tested",
+            first.reason,
             "choose another measure",
             code="undefined",
         )
     if as_json:
-        from uqassay.evidence.storage import plain
-
         facts: dict[str, Any] = {
             "n_instances": len(aligned.labels),
             "n_classes": len(aligned.class_names),
@@ -150,17 +133,16 @@ def calibration_test(
         }
         facts |= {"null": plan.null, "convention": convention, "n_draws": draws, "resample": resample, "seed": seed}
         value = {"schema": "uqassay.calibration/1", **facts, "tests": [_plain(test, alpha) for test in tests]}
-        value |= {} if held_out is None else {"held_out": [effect.to_dict() for effect in effects]}
-        print(json.dumps(plain(value), allow_nan=False, indent=2))
+        print_json(value | ({} if held_out is None else {"held_out": [effect.to_dict() for effect in effects]}))
     else:
-        calibration_tables.print_tests(tests, alpha, plan, null=null)
+        print_tests(tests, alpha, plan, null=null)
         if held_out is not None:
             print_held_out(effects, list(aligned.models), plan.level)
-    rejected = [test for test in tests if calibration_tables.rejects(test, alpha)]
+    rejected = [test for test in tests if rejects(test, alpha)]
     if fail_if_rejected and rejected:
         for test in rejected:
-            print(printable(f"Rejected: {calibration_tables.sentence(test, alpha)}"), file=sys.stderr)
-        raise typer.Exit(1)
+            complain(f"Rejected: {sentence_of_test(test, alpha)}")
+        raise typer.Exit(CHECK_FAILED)
 
 
 # -- input --------------------------------------------------------------------------------------------------------------
@@ -180,11 +162,11 @@ def _check(plan: "CalibrationPlan", alpha: float) -> None:
     check_alpha(alpha, 2**62)
     if plan.null != "random" or plan.resample:  # else points would be tested as if nothing had been asked for
         raise InputError(
-            "convention",
-            "the authors' code knows only the null of a random mixture, with permuted instances",
+            "--convention",
+            "the authors' code has only the null of a random mixture, with permuted instances",
             f"got {('--resample' if plan.resample else f'--null {plan.null}')}",
             "leave that out, or --convention paper-code",
-            code="undefined",
+            code="conflict",
         )
 
 
@@ -196,24 +178,24 @@ def _check_held_out(plan: "CalibrationPlan", held_out: float | None, level: floa
     if held_out is None:
         if level is not None:
             raise InputError(
-                "level",
-                "is that of the intervals with --held-out",
+                "--level",
+                "is the level of the intervals with --held-out",
                 f"got {level:g} without it",
-                "pass --held-out 0.5, say, or leave --level out",
-                code="undefined",
+                "pass --held-out 0.5, for example, or leave --level out",
+                code="conflict",
             )
         return
     if not 0 < held_out < 1:
         raise InputError(
-            "held-out", "must lie strictly between 0 and 1", f"got {held_out:g}", "0.5 takes one half", code="range"
+            "--held-out", "must lie strictly between 0 and 1", f"got {held_out:g}", "0.5 takes one half", code="range"
         )
     if plan.convention != "exact" or plan.resample:
         raise InputError(
-            "held-out",
+            "--held-out",
             "weights are found by the exact convention, without resampling",
             f"got --held-out with {('--resample' if plan.resample else f'--convention {plan.convention}')}",
             "leave one of the two out",
-            code="undefined",
+            code="conflict",
         )
 
 
@@ -225,14 +207,14 @@ def _aligned(request: AssayRequest, say: Callable[[str], None]) -> "Aligned":
     if loaded.labels.ndim == 2:
         source = loaded.files["y_true"]
         raise InputError(
-            "labels",
-            f"{(source.name if source else 'they')} holds label distributions or votes, and a "
-            "calibration test takes one label for each instance",
-            "",
-            "draw or vote one from each",
+            "" if source else "--labels",
+            "a calibration test takes one label for each instance",
+            "got label distributions or votes",
+            "draw one label from each, or take the most frequent",
             code="shape",
+            source=source.name if source else "",
         )
-    with files_named(loaded.files):
+    with about_files(loaded.files, {"y_true": ""}):
         return align(loaded.runs, loaded.labels, groups=loaded.groups, repair=False, common_members=None, seed=0)
 
 
@@ -242,25 +224,13 @@ def _chosen(aligned: "Aligned", instances: int | None, seed: int) -> "NDArray[np
     n = len(aligned.labels)
     if instances is not None and instances > n:
         raise InputError(
-            "instances",
-            f"there are {n:,}",
-            f"got {instances:,}",
+            "--instances",
+            f"there are {count(n)}",
+            f"got {count(instances)}",
             "ask for no more, or leave it out for all",
-            code="undefined",
+            code="range",
         )
     return choose_instances(n, n if instances is None else instances, aligned.groups, seed)
-
-
-@contextmanager
-def _in_options() -> Iterator[None]:
-    """What is wrong with an argument of the library is told of the option that it came from."""
-    try:
-        yield
-    except InputError as problem:
-        argument, colon, rest = str(problem).partition(":")
-        if colon and argument in OPTIONS:
-            raise type(problem)(f"{OPTIONS[argument]}:{rest}") from problem
-        raise
 
 
 # -- computation --------------------------------------------------------------------------------------------------------
@@ -273,10 +243,11 @@ def _tests(
     plan: "CalibrationPlan",
     say: Callable[[str], None],
 ) -> "list[ModelCalibration]":
-    from uqassay.evidence.calibration_tests import IN_GROUPS, tested_run
+    from uqassay.calibration.shared_members import IN_GROUPS
+    from uqassay.evidence.calibration_of_run import tested_part, tested_run
 
     n = len(aligned.labels)
-    notes = [] if len(rows) == n else [f"tested on {len(rows):,} of {n:,} instances"]
+    notes: list[Note] = [] if len(rows) == n else [tested_part(len(rows), n)]
     if aligned.groups is not None:
         notes.append(IN_GROUPS)
     found = []
@@ -329,24 +300,23 @@ def _effects(
 
 @contextmanager
 def _of_model(name: str) -> Iterator[None]:
-    """What is wrong with a model's predictions is told of that model."""
+    """Name the model in every error about its predictions."""
     try:
         yield
     except InputError as problem:
-        argument = str(problem).partition(":")[0]
-        if argument in ("members", "probs", "masses", "vertices", "groups"):
-            raise type(problem)(f"{name}: {problem}") from problem
+        if problem.parameter in ("members", "probs", "masses", "vertices", "groups"):
+            raise problem.inside(f"models[{name!r}]") from problem
         raise
 
 
 def _plain(test: "ModelCalibration", alpha: float) -> dict[str, Any]:
-    from uqassay.cli.calibration_tables import rejects, sentence
+    from uqassay.cli.calibration_tables import rejects, sentence_of_test
 
     arrays = ("weights", "null", "member_values", "member_pvalues")
     return {
         **test.row(),
         "null_kind": test.null_kind,
         "rejected": None if math.isnan(test.pvalue) else rejects(test, alpha),
-        "sentence": sentence(test, alpha),
+        "sentence": sentence_of_test(test, alpha),
         **{name: getattr(test, name) for name in arrays},
     }

@@ -1,0 +1,60 @@
+"""The commands `inspect` and `convert`: what a file holds, and the same prediction in another format."""
+
+import warnings
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from uqassay.cli import terminal
+from uqassay.cli.columns import Rows, read_labels
+from uqassay.cli.outputs import check_apart
+from uqassay.cli.remedies import note_text
+from uqassay.cli.streams import print_json, print_note, print_text, progress
+from uqassay.predictions.files import LossyFormatWarning, inspect_file, load, load_labels, save, what_is_lost
+
+__all__ = ["convert_command", "inspect_command"]
+
+
+def inspect_command(
+    file: Annotated[Path, typer.Argument(help="A prediction file.", show_default=False)],
+    member_axis: Annotated[int, typer.Option(help="Axis of the members in arrays of three axes.")] = 1,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Show what a file holds."""
+    found = inspect_file(file, member_axis=member_axis)
+    if as_json:
+        print_json({"schema": "uqassay.inspect/1", **found})
+    else:
+        terminal.print_file(found)
+
+
+def convert_command(
+    source: Annotated[Path, typer.Argument(metavar="SRC", help="A prediction file.", show_default=False)],
+    target: Annotated[Path, typer.Argument(metavar="DST", help="The file to write.", show_default=False)],
+    kind: Annotated[
+        str | None, typer.Option(help="Kind of prediction in SRC, where it holds several or an array without a name.")
+    ] = None,
+    member_axis: Annotated[int, typer.Option(help="Axis of the members in arrays of three axes.")] = 1,
+    normalise: Annotated[bool, typer.Option("--normalise", help="Divide probabilities by their sums first.")] = False,
+    labels: Annotated[Path | None, typer.Option(help="Labels to put into DST with the predictions.")] = None,
+) -> None:
+    """Write a prediction file in another format; the extension of DST decides."""
+    check_apart("DST", target, [source] if labels is None else [source, labels])
+    with progress(2) as say:
+        say(f"reading {source.name}")
+        prediction = load(source, kind=kind, member_axis=member_axis, normalise=normalise)
+        values = None
+        if labels is not None:
+            rows = Rows.of({"": [source]}, {"": [prediction]})
+            values = read_labels(labels, rows, prediction.class_names)
+        elif inspect_file(source)["labels"]:
+            values = load_labels(source)
+        say(f"writing {target.name}")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", LossyFormatWarning)  # said below, as notes
+            save(prediction, target, labels=values)
+    with_labels = " with labels" if values is not None else ""
+    print_text(f"{target}: {prediction!r}{with_labels}")
+    for note in what_is_lost(prediction, target):
+        print_note(f"{note_text(note)}; .npz keeps everything")

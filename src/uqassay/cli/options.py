@@ -1,0 +1,143 @@
+"""Options that several commands share, and how a command takes all those of an assay."""
+
+import inspect
+from collections.abc import Callable
+from dataclasses import MISSING, fields
+from functools import wraps
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from uqassay.cli.inputs import AssayRequest
+
+__all__ = [
+    "HOW",
+    "INPUT",
+    "OUTPUT",
+    "REQUEST_OPTIONS",
+    "SURE",
+    "FailIf",
+    "Groups",
+    "Json",
+    "Labels",
+    "Level",
+    "MemberAxis",
+    "Models",
+    "Normalise",
+    "OnIntervals",
+    "Seed",
+    "option",
+    "takes_request",
+]
+
+INPUT, HOW, SURE, OUTPUT = "Input", "How E = distance + λ · non-specificity is computed", "How sure", "Output"
+
+
+def option(help: str, panel: str, *names: str, **more: Any) -> Any:
+    """An option of Typer, shown in a panel of the help."""
+    return typer.Option(*names, help=help, rich_help_panel=panel, **more)
+
+
+Models = Annotated[
+    list[str],
+    typer.Argument(
+        help="Prediction files (.npz, .npy, .csv, .parquet, .jsonl, .safetensors, .zarr, .pt) by the name of the model; a "
+        "bare FILE is named by its stem. Training runs of one model: NAME=a.npz,b.npz, or the name repeated.",
+        metavar="NAME=FILE...",
+        show_default=False,
+    ),
+]
+Labels = Annotated[Path | None, option("Labels; needed unless a prediction file holds them.", INPUT)]
+Groups = Annotated[Path | None, option("Patients, sites or videos: intervals and tests resample whole groups.", INPUT)]
+MemberAxis = Annotated[int, option("Axis of the members in arrays of three axes.", INPUT)]
+Normalise = Annotated[
+    bool, option("Divide probabilities by their sums first; a note says how many rows changed.", INPUT, "--normalise")
+]
+Level = Annotated[float, option("Confidence level of the intervals.", SURE)]
+Seed = Annotated[int, option("Seed of every random draw.", SURE, metavar="N", min=0)]
+FailIf = Annotated[
+    list[str] | None,
+    option(
+        "Exit with code 1 where this holds: accuracy<0.9, DE:ece>0.05 or unified@0.5>0.3 (repeatable).",
+        OUTPUT,
+        metavar="[MODEL:]METRIC[@λ or @SCORE]<NUMBER",
+    ),
+]
+OnIntervals = Annotated[
+    bool,
+    option(
+        "Check whole intervals with --fail-if: code 1 where all of it fails, 3 where the bound lies inside.",
+        OUTPUT,
+        "--on-intervals",
+    ),
+]
+Json = Annotated[bool, option("Print JSON on standard output, and nothing else there.", OUTPUT, "--json")]
+
+REQUEST_OPTIONS: dict[str, Any] = {
+    "models": Models,
+    "labels": Labels,
+    "groups": Groups,
+    "subgroup": Annotated[
+        list[str], option("A part of the test set to report on (repeatable).", INPUT, metavar="NAME=FILE")
+    ],
+    "class_names": Annotated[
+        str | None,
+        option(
+            "Names of the classes, with commas between them, or a file with one on each line.", INPUT, metavar="NAMES"
+        ),
+    ],
+    "member_axis": MemberAxis,
+    "normalise": Normalise,
+    "tradeoff": Annotated[
+        list[str],
+        option(
+            "λ; repeatable, or several with commas between them (rankings are shown at 0.5 unless given).",
+            HOW,
+            metavar="λ",
+        ),
+    ],
+    "convention": Annotated[str, option("exact, or paper: clipped masses, as the authors' code.", HOW)],
+    "distance": Annotated[str, option("kl, js, js_distance, tv, hellinger or brier.", HOW)],
+    "nonspecificity": Annotated[str, option("hartley, korner, pal or credal-uncertainty.", HOW)],
+    "focal_sets": Annotated[Path | None, option("Family of events for --convention paper: a 0/1 array (F, K).", HOW)],
+    "floor": Annotated[
+        float | None, option("Least probability in a logarithm (by the precision of the input unless given).", HOW)
+    ],
+    "repair": Annotated[bool, option("Clip and renormalise masses that are no belief function.", HOW, "--repair")],
+    "common_members": Annotated[int | None, option("Span every sampled set by this many members.", HOW, metavar="N")],
+    "calibration": Annotated[
+        list[str],
+        option(
+            "A measure to test calibration by (repeatable), or none; ece-confidence and ece-classwise unless given.",
+            SURE,
+            metavar="MEASURE",
+        ),
+    ],
+    "level": Level,
+    "draws": Annotated[int, option("Bootstrap draws behind the winning probabilities.", SURE, metavar="N", min=1)],
+    "seed": Seed,
+}
+
+
+def takes_request(function: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the fields of `AssayRequest` as options, in front of its own."""
+
+    @wraps(function)
+    def command(**values: Any) -> None:
+        request = AssayRequest(**{name: values.pop(name) for name in REQUEST_OPTIONS})
+        function(request, **values)
+
+    keyword = inspect.Parameter.KEYWORD_ONLY
+    parameters = []
+    for field in fields(AssayRequest):
+        default = inspect.Parameter.empty if field.default is MISSING else field.default
+        default = [] if default == () else default
+        parameters.append(
+            inspect.Parameter(field.name, keyword, default=default, annotation=REQUEST_OPTIONS[field.name])
+        )
+    own = list(inspect.signature(function).parameters.values())[1:]
+    parameters += [p.replace(kind=keyword) for p in own]
+    command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    command.__annotations__ = {p.name: p.annotation for p in parameters}
+    return command

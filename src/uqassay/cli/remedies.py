@@ -1,0 +1,233 @@
+"""Errors and notes of the library in the words of the command line.
+
+An error keeps its rule and what was found. Its parameter becomes the option that the user typed, and its remedy, where the
+library advises Python, becomes an option too. Both go by the fields of the error (`parameter`, `code`, `facts`), never by
+its words; whatever has no entry here is shown as the library says it.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from uqassay.errors import InputError, UqassayError
+from uqassay.notes import Note
+
+__all__ = ["NOTES", "OPTIONS", "REMEDIES", "about_files", "in_options", "note_text", "option_of"]
+
+_COMMON = {
+    "alpha": "--alpha",
+    "calibration": "--calibration",
+    "class_names": "--class-names",
+    "common_members": "--common-members",
+    "convention": "--convention",
+    "distance": "--distance",
+    "floor": "--floor",
+    "focal_sets": "--focal-sets",
+    "groups": "--groups",
+    "kind": "--kind",
+    "level": "--level",
+    "measure": "--measure",
+    "member_axis": "--member-axis",
+    "members": "--members",
+    "n_draws": "--draws",
+    "nonspecificity": "--nonspecificity",
+    "normalise": "--normalise",
+    "null": "--null",
+    "predictions": "models",
+    "repair": "--repair",
+    "resample": "--resample",
+    "rng": "--seed",
+    "seed": "--seed",
+    "subgroups": "--subgroup",
+    "tradeoff": "--tradeoff",
+    "tradeoffs": "--tradeoff",
+    "y_true": "--labels",
+}
+_OF_COMMAND = {
+    "bench": {
+        name: f"--{name.replace('_', '-')}"
+        for name in (
+            "common_members",
+            "condition",
+            "dataset",
+            "method",
+            "param",
+            "preset",
+            "scheduler",
+            "seeds",
+            "threads",
+        )
+    }
+    | {"workers": "--workers", "params": "--param", "output": "--output"},
+    "convert": {"labels": "--labels"},
+    "demo": {"folder": "--output", "seed": "--seed"},
+    "ood": {
+        "groups_in": "--groups",
+        "groups_out": "--out-groups",
+        "inside": "models",
+        "outside": "--out",
+        "positive": "--positive",
+        "score": "--score",
+        "scores": "--score",
+    },
+    "reproduce": {
+        name: f"--{name}"
+        for name in ("backbone", "data", "dataset", "figure", "figures", "preset", "resume", "runs", "sweep", "workers")
+    },
+    "tradeoff": {"abstention": "--abstention", "cost": "--cost"},
+}
+OPTIONS: Mapping[str, Mapping[str, str]] = {"": _COMMON} | {
+    command: _COMMON | own for command, own in _OF_COMMAND.items()
+}
+# Options that say how a file is read: they are meant even where the error is about that file
+_OF_READING = ("kind", "member_axis", "normalise")
+
+
+# -- remedies ---------------------------------------------------------------------------------------------------------
+
+Facts = Mapping[str, Any]
+Remedy = str | Callable[[Facts], str]
+
+_LOGITS = "name the array logits if these are logits"
+_BOTH_COLUMNS = "give one column per class: the column of the other class is missing"
+
+
+def _probabilities(facts: Facts) -> str:
+    if not facts.get("can_normalise"):
+        return f"drop or repair such rows, or {_LOGITS}"
+    return f"pass --normalise if these are counts or rounded, or {_LOGITS}"
+
+
+def _kind(facts: Facts) -> str:
+    where = "--kind" if facts["command"] == "convert" else "uqassay convert --kind"
+    return f"choose one by {where}"
+
+
+def _alpha(facts: Facts) -> str:
+    return "pass more --draws, or a greater --alpha"
+
+
+# By code, or by parameter and code, which goes first. The facts are those of the error, and the name of the command.
+REMEDIES: Mapping[str | tuple[str, str], Remedy] = {
+    "class-sets": "name the sets of classes upper, with an array of zeros as lower, or give masses",
+    "member-axis": "pass --member-axis 0 where the members stand on the first axis, or 1 on the second",
+    "not-belief-functions": "pass --repair to clip and renormalise them, or --convention paper",
+    "not-probabilities": _probabilities,
+    "one-column": _BOTH_COLUMNS,
+    "pickle": "save the arrays as numbers or text, for example as .npz",
+    "sum": _probabilities,
+    ("alpha", "range"): "choose a level between 0 and 1, such as 0.05",
+    ("alpha", "resolution"): _alpha,
+    ("beliefs", "not-probabilities"): "give beliefs between 0 and 1",
+    ("common_members", "common-members"): "pass a smaller --common-members",
+    ("convention", "conflict"): "pass --null random, without --resample",
+    ("distance", "undefined"): "choose another --distance",
+    ("encoding", "encoding"): "save the file as UTF-8",
+    ("floor", "undefined"): "pass --floor 1e-10, for example",
+    ("focal_sets", "conflict"): "pass --convention paper, or leave --focal-sets out",
+    ("keys", "ambiguous"): _kind,
+    ("keys", "choice"): "rename the keys, for example to probs",
+    ("lower", "not-probabilities"): "give probabilities, not logits",
+    ("masses", "not-probabilities"): "name the array beliefs if these are beliefs",
+    ("masses", "sum"): "name the array beliefs if these are beliefs, with --repair to clip and renormalise them",
+    ("measure", "choice"): "choose one of them",
+    ("calibration", "choice"): "choose from them, or pass --calibration none",
+    ("calibration", "type"): "choose one of them",
+    ("predictions", "duplicate"): "name the models differently",
+    ("resample", "conflict"): "pass --null random, or leave --resample out",
+    ("separator", "separator"): "save the file with commas between the cells",
+    ("subgroups", "duplicate"): "give the subgroup another name",
+    ("tradeoffs", "empty"): "write --tradeoff 0.1,0.5",
+    ("upper", "not-probabilities"): "give probabilities, not logits",
+}
+
+
+# -- notes ------------------------------------------------------------------------------------------------------------
+
+
+def _different_members(facts: Facts) -> str:
+    each = ", ".join(f"{name} {members}" for name, members in facts["members"].items())
+    return (
+        f"The sets are spanned by different numbers of members or draws ({each}); non-specificity grows with that number, so "
+        f"compare with --common-members {facts['common_members']}."
+    )
+
+
+def _different_floors(facts: Facts) -> str:
+    each = ", ".join(f"{name} {floor:.3g}" for name, floor in facts["floors"].items())
+    return (
+        f"The floors follow the precision each model is stored in ({each}), so the same zero costs more in one than in "
+        "another; pass one --floor for all."
+    )
+
+
+NOTES: Mapping[str, Callable[[Facts], str]] = {
+    "different-numbers-of-members": _different_members,
+    "different-floors": _different_floors,
+}
+
+
+# -- errors and notes in the words of the command line ----------------------------------------------------------------
+
+
+def option_of(parameter: str, command: str = "") -> str:
+    """The option of a command behind a parameter of the library; the parameter itself where there is none.
+
+    Examples
+    --------
+    >>> option_of("n_draws", "rank"), option_of("outside", "ood"), option_of("probs", "rank")
+    ('--draws', '--out', 'probs')
+    """
+    return OPTIONS.get(command, OPTIONS[""]).get(parameter, parameter)
+
+
+def in_options(problem: UqassayError, command: str = "") -> UqassayError:
+    """The same error as a user of `command` should read it.
+
+    Examples
+    --------
+    >>> problem = InputError("n_draws", "must be at least 1", "got 0", "99 is usual", code="range")
+    >>> print(in_options(problem, "rank"))
+    --draws: must be at least 1; got 0; 99 is usual.
+    """
+    parameter = problem.parameter
+    if not problem.source or parameter in _OF_READING:
+        parameter = option_of(parameter, command)
+    remedy = REMEDIES.get((problem.parameter, problem.code), REMEDIES.get(problem.code, problem.remedy))
+    if callable(remedy):
+        remedy = remedy(problem.facts | {"command": command})
+    return problem.replace(parameter=parameter, remedy=remedy)
+
+
+def note_text(note: Note) -> str:
+    """A note as a reader at a terminal should see it.
+
+    Examples
+    --------
+    >>> note_text(Note("groups", "12 groups"))
+    '12 groups'
+    """
+    wording = NOTES.get(note.code)
+    return note.text if wording is None or not note.facts else wording(note.facts)
+
+
+@contextmanager
+def about_files(files: Mapping[str, Path | None], shown: Mapping[str, str] | None = None) -> Iterator[None]:
+    """Name the file in every error about an argument that was read from it.
+
+    Parameters
+    ----------
+    files : dict of str to Path or None
+        The file of each parameter of the library.
+    shown : dict of str to str, optional
+        What to call a parameter after the name of its file; by default, its own name.
+    """
+    try:
+        yield
+    except InputError as problem:
+        path = files.get(problem.parameter)
+        if path is None or problem.source:
+            raise
+        parameter = (shown or {}).get(problem.parameter, problem.parameter)
+        raise problem.replace(source=path.name, parameter=parameter) from problem

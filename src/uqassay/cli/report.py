@@ -1,0 +1,91 @@
+"""The command `report`: judge classifiers by their predictions, and write one page to decide from."""
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from uqassay.cli import terminal
+from uqassay.cli.checks import parse_check
+from uqassay.cli.inputs import AssayRequest
+from uqassay.cli.judging import end, judge, steps_of
+from uqassay.cli.options import OUTPUT, FailIf, Json, OnIntervals, option, takes_request
+from uqassay.cli.outputs import check_page, check_save
+from uqassay.cli.streams import print_json, print_text, progress
+from uqassay.cli.text import shell_line
+
+__all__ = ["report_command", "write_report"]
+
+
+@takes_request
+def report_command(
+    request: AssayRequest,
+    context: typer.Context,
+    output: Annotated[
+        Path | None,
+        option("The page (report.html unless given; none with --json).", OUTPUT, "--output", "-o"),
+    ] = None,
+    save: Annotated[Path | None, option("Keep the assay in this folder.", OUTPUT, metavar="FOLDER")] = None,
+    fail_if: FailIf = None,
+    on_intervals: OnIntervals = False,
+    as_json: Json = False,
+) -> None:
+    """Judge classifiers by their predictions, and write one page to decide from."""
+    command = shell_line(["uqassay", *context.find_root().obj])
+    page = output if output is not None or as_json else Path("report.html")
+    inputs = request.inputs()
+    if page is not None:
+        check_page(page, inputs)
+    if save is not None:
+        check_save(save, inputs, page)
+    write_report(request, page, command, save=save, fail_if=fail_if or (), on_intervals=on_intervals, as_json=as_json)
+
+
+def write_report(
+    request: AssayRequest,
+    page: Path | None,
+    command: str,
+    *,
+    save: Path | None = None,
+    fail_if: Sequence[str] = (),
+    on_intervals: bool = False,
+    as_json: bool = False,
+) -> None:
+    """Make the assay, write page and folder, print, and exit by the checks.
+
+    Parameters
+    ----------
+    request : AssayRequest
+    page : Path or None
+        The page to write.
+    command : str
+        The command line, shown on the page.
+    save : Path, optional
+        The folder that keeps the assay.
+    fail_if : sequence of str
+        Checks, as typed.
+    on_intervals, as_json : bool
+        The options of these names.
+    """
+    checks = [parse_check(text) for text in fail_if]
+    with progress(steps_of(request) + 1) as say:
+        judged = judge(request, checks, say, on_intervals=on_intervals)
+        assay = judged.assay
+        if save is not None:  # before the page, which may lie in that folder
+            assay.save(os.path.realpath(save))
+        if page is not None:
+            from uqassay.report.page import write_page
+
+            say("writing the page")
+            write_page(assay, page, command=command)
+    if as_json:
+        print_json(assay.to_json())
+    else:
+        terminal.print_report(assay, assay.tradeoffs if request.tradeoff else None)
+        if save is not None:
+            print_text(f"Assay: {save}")
+        if page is not None:
+            print_text(f"Page: {page}")
+    end(judged.outcomes)

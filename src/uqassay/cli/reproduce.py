@@ -1,0 +1,158 @@
+"""The command `reproduce`: compute a paper's printed tables again, and say which cells agree."""
+
+from collections.abc import Collection, Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from uqassay.cli.streams import print_json, print_text, progress
+from uqassay.errors import InputError
+
+__all__ = ["reproduce_command"]
+
+PRESETS = ("smoke", "cpu", "paper")
+
+
+def reproduce_command(
+    name: Annotated[str | None, typer.Argument(help="The protocol.", show_default=False)] = None,
+    preset: Annotated[
+        str,
+        typer.Option(help="smoke, cpu or paper: how much is computed; the same in all three where nothing is trained."),
+    ] = "cpu",
+    data: Annotated[
+        Path | None, typer.Option(help="Folder with labels, votes and prediction files.", metavar="FOLDER")
+    ] = None,
+    dataset: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="A data set of unified in place of the preset's (repeatable).", metavar="NAME", show_default=False
+        ),
+    ] = None,
+    backbone: Annotated[
+        str | None,
+        typer.Option(
+            help="mlp, cnn, cnn-small or resnet50: the networks of unified.", metavar="NAME", show_default=False
+        ),
+    ] = None,
+    figure: Annotated[
+        str | None,
+        typer.Option(
+            help="1, 2, 3, 4 or table1 of credal-calibration; table1 trains its predictors where no data are given.",
+            metavar="N",
+            show_default="1",
+        ),
+    ] = None,
+    table: Annotated[str | None, typer.Option(help="1: as --figure table1.", metavar="N", show_default=False)] = None,
+    convention: Annotated[
+        str | None,
+        typer.Option(help="exact, paper-code (as the authors' code) or both.", metavar="NAME", show_default="exact"),
+    ] = None,
+    null: Annotated[
+        str | None,
+        typer.Option(help="random (the paper's) or minimised (ours).", metavar="NAME", show_default="random"),
+    ] = None,
+    resample: Annotated[
+        bool | None,
+        typer.Option(
+            "--resample/--no-resample",
+            help="Draw instances with replacement under the null hypothesis, as Algorithm 1 is printed.",
+            show_default="resample",
+        ),
+    ] = None,
+    runs: Annotated[
+        int | None,
+        typer.Option(help="Number of data sets, or trainings, in place of the preset's.", metavar="N", min=1),
+    ] = None,
+    workers: Annotated[
+        int | None,
+        typer.Option(help="Processes that share the data sets, or train.", metavar="N", min=1, show_default="1"),
+    ] = None,
+    resume: Annotated[
+        Path | None,
+        typer.Option(help="Folder that keeps what is finished; the same command continues.", metavar="FOLDER"),
+    ] = None,
+    figures: Annotated[Path | None, typer.Option(help="Folder that takes the figures.", metavar="FOLDER")] = None,
+    seed: Annotated[
+        int | None, typer.Option(help="Seed of every sample and training.", metavar="N", min=0, show_default="0")
+    ] = None,
+    sweep: Annotated[
+        bool, typer.Option("--sweep", help="Also at other difficulties and seeds; takes several minutes.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one row for each printed cell as JSON.")] = False,
+) -> None:
+    """Compute a paper's printed tables again, and say which cells agree."""
+    from uqassay.experiments import reproduction
+
+    _check(name, preset, figure, table, reproduction.PROTOCOLS)
+    assert name is not None
+    taken = reproduction.options_of(name)
+    asked = {
+        "data": data,
+        "dataset": dataset or None,
+        "backbone": backbone,
+        "figure": figure if table is None else f"table{table}",
+        "convention": convention,
+        "null": null,
+        "resample": resample,
+        "runs": runs,
+        "workers": workers,
+        "resume": resume,
+        "figures": figures,
+        "seed": seed,
+        "sweep": sweep or None,
+    }
+    shown = {"figure": "--figure" if table is None else "--table"}
+    options = _given(asked, taken, name, shown)
+    if "preset" in taken:
+        options["preset"] = preset
+    with progress(reproduction.steps_of(name, **options)) as say:
+        if "progress" in taken:
+            options["progress"] = say
+        else:
+            say(name)
+        result = reproduction.reproduce(name, **options)
+    if as_json:
+        print_json(result.to_json())
+    else:
+        print_text(result.summary())
+
+
+def _check(name: str | None, preset: str, figure: str | None, table: str | None, protocols: Collection[str]) -> None:
+    """Refuse a command line that no protocol could take."""
+    if name is None:
+        raise InputError(
+            "name",
+            "a protocol is needed",
+            f"those known are {', '.join(protocols)}",
+            "name one of them",
+            code="missing",
+        )
+    if preset not in PRESETS:
+        raise InputError(
+            "--preset", f"must be {', '.join(PRESETS)}", f"got {preset!r}", "cpu is the default", code="choice"
+        )
+    if table is not None and figure is not None:
+        raise InputError(
+            "--table",
+            "excludes --figure",
+            f"got --figure {figure} and --table {table}",
+            "leave one of them out",
+            code="conflict",
+        )
+
+
+def _given(asked: Mapping[str, Any], taken: Collection[str], name: str, shown: Mapping[str, str]) -> dict[str, Any]:
+    """The options that were given; refuse those that the protocol does not take."""
+    options = {option: value for option, value in asked.items() if value is not None}
+    for option in options:
+        if option not in taken:
+            known = ", ".join(f"--{other}" for other in ("preset", *asked) if other == "preset" or other in taken)
+            raise InputError(
+                shown.get(option, f"--{option}"),
+                f"means nothing to {name}, which takes {known}",
+                "",
+                "leave it out",
+                code="conflict",
+            )
+    return options
