@@ -27,6 +27,7 @@ __all__ = [
 
 ABSENT = "–"
 _CLAUSE = "; "
+ROUNDING = 1e-12  # a smaller number is what rounding left of 0
 MANY_DRAWS = 1000  # from here on a share of all draws is written as more than 99.9 %
 DIRECTIONS = dict.fromkeys((0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A)), "\ufffd")
 
@@ -34,19 +35,24 @@ DIRECTIONS = dict.fromkeys((0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *ran
 # -- numbers -----------------------------------------------------------------------------------------------------------
 
 
-def number(value: float, decimals: int = 3) -> str:
-    """A number with a fixed count of decimals.
+def number(value: float, decimals: int = 3, *, bounded: bool = False) -> str:
+    """A number with a fixed count of decimals; with `bounded`, a number that is not 0 is never written as 0.
 
     Examples
     --------
     >>> number(0.25), number(-1.5, 1), number(float("inf")), number(float("nan"))
     ('0.250', '−1.5', '∞', '–')
+    >>> number(0.0001), number(0.0001, bounded=True), number(-0.0001, bounded=True), number(0.0, bounded=True)
+    ('0.000', '<0.001', '>−0.001', '0.000')
     """
     if math.isnan(value):
         return ABSENT
     if math.isinf(value):
         return "∞" if value > 0 else "−∞"
-    return f"{value:,.{decimals}f}".replace("-", "−")
+    least = 10.0**-decimals
+    if bounded and ROUNDING < abs(value) < 0.5 * least:
+        return f"{'<' if value > 0 else '>−'}{least:.{decimals}f}"
+    return f"{0.0 if abs(value) < 0.5 * least else value:,.{decimals}f}".replace("-", "−")
 
 
 def significant(value: float, digits: int = 3) -> str:
