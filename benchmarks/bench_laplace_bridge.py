@@ -47,13 +47,14 @@ def entropy(p: np.ndarray) -> np.ndarray:
 def measured(said: Prediction, on_noise: Prediction, y: np.ndarray) -> list[float]:
     p = said.mean_probs()
     unsure, on_noise_unsure = (generalised_hartley(one).values for one in (said, on_noise))
+    is_noise = np.repeat([False, True], [len(unsure), len(on_noise_unsure)])
     return [
         np.mean(said.labels() == y),
         expected_calibration_error(said.labels() == y, p.max(axis=1)),
         log_loss(y, said).mean(),
         unsure.mean(),
-        ood_auc_score(entropy(p), entropy(on_noise.mean_probs())),
-        ood_auc_score(unsure, on_noise_unsure),
+        ood_auc_score(is_noise, np.concatenate([entropy(p), entropy(on_noise.mean_probs())])),
+        ood_auc_score(is_noise, np.concatenate([unsure, on_noise_unsure])),
     ]
 
 

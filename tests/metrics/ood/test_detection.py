@@ -5,10 +5,10 @@ import itertools
 import numpy as np
 import pytest
 from scipy import stats
+from tests.metrics.ood.sides import sides
 from tests.notes import said
 from tests.refusals import refuses
 
-from uqassay.errors import InputError
 from uqassay.metrics.ood.detection import OOD_METRICS, aupr_score, fpr_at_tpr_error, ood_auc_score
 from uqassay.metrics.ood.intervals import aupr_linearised, fpr_linearised
 from uqassay.metrics.ood.two_samples import rank_samples, two_samples
@@ -39,7 +39,7 @@ def roc_by_definition(negative, positive, tpr):
 def test_auc_against_every_pair(random_generator):
     a, b = tied(random_generator)
     pairs = (b[:, None] > a).mean() + 0.5 * (b[:, None] == a).mean()
-    found = ood_auc_score(a, b)
+    found = ood_auc_score(*sides(a, b))
     assert float(found) == pytest.approx(pairs)
     assert found.low < found < found.high
     assert found.n == 65
@@ -49,9 +49,9 @@ def test_auc_against_every_pair(random_generator):
 def test_fpr_against_the_polygon_with_ties(tpr, random_generator):
     for _ in range(40):
         a, b = tied(random_generator, *random_generator.integers(3, 30, 2))
-        assert float(fpr_at_tpr_error(a, b, tpr=tpr)) == pytest.approx(roc_by_definition(a, b, tpr))
+        assert float(fpr_at_tpr_error(*sides(a, b), tpr=tpr)) == pytest.approx(roc_by_definition(a, b, tpr))
         expected = roc_by_definition(-b, -a, tpr)
-        assert float(fpr_at_tpr_error(a, b, tpr=tpr, positive="in")) == pytest.approx(expected)
+        assert float(fpr_at_tpr_error(*sides(a, b), tpr=tpr, positive="in")) == pytest.approx(expected)
 
 
 def test_fpr_without_ties_is_that_of_the_smallest_threshold_that_detects_enough(needs, random_generator):
@@ -61,7 +61,7 @@ def test_fpr_without_ties_is_that_of_the_smallest_threshold_that_detects_enough(
     for m, n in ((30, 20), (50, 100), (7, 140), (33, 61)):
         a, b = random_generator.normal(size=m), random_generator.normal(size=n) + 1
         false, true, _ = roc_curve(np.r_[np.zeros(m), np.ones(n)], np.r_[a, b], drop_intermediate=False)
-        assert float(fpr_at_tpr_error(a, b)) == pytest.approx(false[np.argmax(true >= 0.95 - 1e-12)])
+        assert float(fpr_at_tpr_error(*sides(a, b))) == pytest.approx(false[np.argmax(true >= 0.95 - 1e-12)])
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -73,17 +73,19 @@ def test_aupr_against_scikit_learn(weighted, needs, random_generator):
         a, b = tied(random_generator, *random_generator.integers(2, 30, 2))
         truth, score = np.r_[np.zeros(len(a)), np.ones(len(b))], np.r_[a, b]
         w = random_generator.exponential(size=len(score)) if weighted else np.ones(len(score))
-        options = {"sample_weight_in": w[: len(a)], "sample_weight_out": w[len(a) :]} if weighted else {}
+        options = {"sample_weight": w} if weighted else {}
         expected = average_precision_score(truth, score, sample_weight=w)
-        assert float(aupr_score(a, b, **options)) == pytest.approx(expected)
+        assert float(aupr_score(*sides(a, b), **options)) == pytest.approx(expected)
         expected = average_precision_score(1 - truth, -score, sample_weight=w)
-        assert float(aupr_score(a, b, positive="in", **options)) == pytest.approx(expected)
+        assert float(aupr_score(*sides(a, b), positive="in", **options)) == pytest.approx(expected)
 
 
 def test_aupr_of_a_score_that_knows_nothing_is_the_share_of_positives():
-    assert float(aupr_score([1.0] * 30, [1.0] * 10)) == pytest.approx(0.25)
-    assert float(aupr_score([1.0] * 30, [1.0] * 10, positive="in")) == pytest.approx(0.75)
-    assert float(aupr_score([1.0] * 30, [1.0] * 10, sample_weight_out=[3.0] * 10)) == pytest.approx(0.5)
+    assert float(aupr_score(*sides([1.0] * 30, [1.0] * 10))) == pytest.approx(0.25)
+    assert float(aupr_score(*sides([1.0] * 30, [1.0] * 10), positive="in")) == pytest.approx(0.75)
+    assert float(aupr_score(*sides([1.0] * 30, [1.0] * 10), sample_weight=[1.0] * 30 + [3.0] * 10)) == pytest.approx(
+        0.5
+    )
 
 
 # -- invariances ------------------------------------------------------------------------------------------------------
@@ -92,16 +94,32 @@ def test_aupr_of_a_score_that_knows_nothing_is_the_share_of_positives():
 @pytest.mark.parametrize("score", SCORES)
 def test_order_of_rows_scale_and_kind_of_array_do_not_matter(score, random_generator):
     a, b = tied(random_generator)
-    expected = score(a, b)
-    shuffled = score(random_generator.permutation(a), random_generator.permutation(b))
+    expected = score(*sides(a, b))
+    shuffled = score(*sides(random_generator.permutation(a), random_generator.permutation(b)))
     assert (float(shuffled), float(shuffled.low)) == (float(expected), pytest.approx(expected.low))
-    assert float(score(np.exp(a), np.exp(b))) == float(expected)
-    assert float(score(a.tolist(), b.astype(np.float16))) == float(expected)
+    assert float(score(*sides(np.exp(a), np.exp(b)))) == float(expected)
+    assert float(score(*sides(a.tolist(), b.astype(np.float16)))) == float(expected)
     a.flags.writeable = False
-    assert float(score(a, np.repeat(b, 2)[::2])) == float(expected)
+    assert float(score(*sides(a, np.repeat(b, 2)[::2]))) == float(expected)
     extreme_a, extreme_b = np.where(a == a.min(), -np.inf, a), np.where(b == b.max(), np.inf, b)
-    assert float(score(extreme_a, extreme_b)) == float(expected)
-    assert float(score(a > 1, b > 1)) == float(score((a > 1).astype(float), (b > 1).astype(float)))
+    assert float(score(*sides(extreme_a, extreme_b))) == float(expected)
+    assert float(score(*sides(a > 1, b > 1))) == float(score(*sides((a > 1).astype(float), (b > 1).astype(float))))
+
+
+@pytest.mark.parametrize("score", SCORES)
+def test_rows_of_both_samples_may_be_mixed(score, random_generator):
+    is_out, s = sides(*tied(random_generator))
+    groups, order = random_generator.integers(0, 20, 65), random_generator.permutation(65)
+    expected, found = score(is_out, s, groups=groups), score(is_out[order], s[order], groups=groups[order])
+    assert (float(found), found.n) == (float(expected), expected.n)
+    assert (found.low, found.high) == pytest.approx((expected.low, expected.high), rel=1e-12)
+
+
+def test_a_label_in_both_samples_names_two_groups(random_generator):
+    is_out, s = sides(*tied(random_generator))
+    labels = np.arange(65) % 10
+    apart = np.where(is_out, labels + 100, labels)
+    assert repr(ood_auc_score(is_out, s, groups=labels)) == repr(ood_auc_score(is_out, s, groups=apart))
 
 
 @pytest.mark.parametrize("name", OOD_METRICS)
@@ -109,10 +127,10 @@ def test_weights_are_repetitions_and_zero_weights_absent(name, random_generator)
     a, b = tied(random_generator)
     metric = OOD_METRICS[name]
     v, w = random_generator.integers(0, 4, len(a)), random_generator.integers(0, 4, len(b))
-    weighted = two_samples(a, b, sample_weight_in=v, sample_weight_out=w)
-    repeated = two_samples(np.repeat(a, v), np.repeat(b, w))
+    weighted = two_samples(*sides(a, b), sample_weight=np.r_[v, w])
+    repeated = two_samples(*sides(np.repeat(a, v), np.repeat(b, w)))
     assert metric.statistic(weighted).value == pytest.approx(metric.statistic(repeated).value)
-    kept = two_samples(a[v > 0], b[w > 0], sample_weight_in=v[v > 0], sample_weight_out=w[w > 0])
+    kept = two_samples(*sides(a[v > 0], b[w > 0]), sample_weight=np.r_[v[v > 0], w[w > 0]])
     found, expected = metric.interval([weighted]), metric.interval([kept])
     assert (float(found), found.low, found.high, found.n) == pytest.approx(
         (float(expected), expected.low, expected.high, expected.n)
@@ -122,7 +140,7 @@ def test_weights_are_repetitions_and_zero_weights_absent(name, random_generator)
 def test_positive_in_is_the_other_sample_upside_down(random_generator):
     a, b = tied(random_generator)
     for score in (fpr_at_tpr_error, aupr_score):
-        found, expected = score(a, b, positive="in"), score(-b, -a)
+        found, expected = score(*sides(a, b), positive="in"), score(*sides(-b, -a))
         assert (float(found), found.low, found.high) == pytest.approx((float(expected), expected.low, expected.high))
 
 
@@ -130,8 +148,8 @@ def test_weights_row_order_bit_for_bit(random_generator):
     a, b = tied(random_generator, 300, 200, 4)
     v, w = random_generator.exponential(size=300), random_generator.exponential(size=200)
     i, j = random_generator.permutation(300), random_generator.permutation(200)
-    first = rank_samples(two_samples(a, b, sample_weight_in=v, sample_weight_out=w), "out")
-    second = rank_samples(two_samples(a[i], b[j], sample_weight_in=v[i], sample_weight_out=w[j]), "out")
+    first = rank_samples(two_samples(*sides(a, b), sample_weight=np.r_[v, w]), "out")
+    second = rank_samples(two_samples(*sides(a[i], b[j]), sample_weight=np.r_[v[i], w[j]]), "out")
     np.testing.assert_array_equal(first.detected, second.detected)
     np.testing.assert_array_equal(first.passed, second.passed)
 
@@ -147,14 +165,14 @@ def by_weights(statistic, a, b, row, step=1e-6):
         own, place = (v, row) if row < len(a) else (w, row - len(a))
         own[place] += sign * step
         own *= len(own) / own.sum()
-        values.append(statistic(two_samples(a, b, sample_weight_in=v, sample_weight_out=w)).value)
+        values.append(statistic(two_samples(*sides(a, b), sample_weight=np.r_[v, w])).value)
     return (values[0] - values[1]) / (2 * step)
 
 
 @pytest.mark.parametrize("side", SIDES)
 def test_influences_on_aupr_against_finite_differences(side, random_generator):
     a, b = tied(random_generator)
-    found = aupr_linearised(two_samples(a, b), side)
+    found = aupr_linearised(two_samples(*sides(a, b)), side)
     expected = [by_weights(lambda s: aupr_linearised(s, side), a, b, row) for row in range(65)]
     np.testing.assert_allclose(found.influence / 65, expected, atol=1e-9)
     assert np.abs(found.influence).max() > 0.1
@@ -163,7 +181,7 @@ def test_influences_on_aupr_against_finite_differences(side, random_generator):
 @pytest.mark.parametrize("side", SIDES)
 def test_influences_of_negatives_on_fpr_against_finite_differences(side, random_generator):
     a, b = tied(random_generator, 40, 41)
-    found = fpr_linearised(two_samples(a, b), positive=side, tpr=0.9)
+    found = fpr_linearised(two_samples(*sides(a, b)), positive=side, tpr=0.9)
     negative = range(40) if side == "out" else range(40, 81)
     expected = [by_weights(lambda s: fpr_linearised(s, positive=side, tpr=0.9), a, b, row) for row in negative]
     np.testing.assert_allclose(found.influence[list(negative)] / 81, expected, atol=1e-8)
@@ -172,7 +190,7 @@ def test_influences_of_negatives_on_fpr_against_finite_differences(side, random_
 def test_influences_of_positives_on_fpr_against_the_slope_of_normal_scores(random_generator):
     """Of normal scores one apart: the ratio of the densities at the threshold."""
     a, b = random_generator.normal(size=40_000), random_generator.normal(size=40_000) + 1
-    found = fpr_linearised(two_samples(a, b))
+    found = fpr_linearised(two_samples(*sides(a, b)))
     threshold = 1 + stats.norm.ppf(0.05)
     slope = stats.norm.pdf(threshold) / stats.norm.pdf(threshold - 1)
     jump = found.parts[0][40_000:].max() - found.parts[0][40_000:].min()  # between below and above the threshold
@@ -183,7 +201,7 @@ def test_influences_of_positives_on_fpr_against_the_slope_of_normal_scores(rando
 def test_influences_are_centred_in_each_sample(name, random_generator):
     a, b = tied(random_generator)
     v, w = random_generator.exponential(size=40), random_generator.exponential(size=25)
-    samples = two_samples(a, b, sample_weight_in=v, sample_weight_out=w)
+    samples = two_samples(*sides(a, b), sample_weight=np.r_[v, w])
     found = OOD_METRICS[name].statistic(samples)
     influence = found.influence * np.r_[v, w]
     if name != "ood-auc":  # whose imaginary instances take a little
@@ -195,7 +213,10 @@ def test_influences_are_centred_in_each_sample(name, random_generator):
 
 def test_paired_test_of_a_score_with_itself_and_with_a_worse_one(random_generator):
     a, b = random_generator.normal(size=300), random_generator.normal(size=200) + 2
-    good, poor = two_samples(a, b), two_samples(*(x + 2 * random_generator.normal(size=len(x)) for x in (a, b)))
+    good, poor = (
+        two_samples(*sides(a, b)),
+        two_samples(*sides(*(x + 2 * random_generator.normal(size=len(x)) for x in (a, b)))),
+    )
     for metric in OOD_METRICS.values():
         same = paired_statistic_test(metric.statistic(good), metric.statistic(good))
         assert (float(same.difference), same.pvalue) == (0.0, 1.0)
@@ -210,10 +231,10 @@ def test_paired_test_of_a_score_with_itself_and_with_a_worse_one(random_generato
 @pytest.mark.parametrize("score", SCORES)
 def test_near_copies_in_groups_say_no_more_than_one(score, random_generator):
     a, b = random_generator.normal(size=60), random_generator.normal(size=80) + 1
-    once = score(a, b)
+    once = score(*sides(a, b))
     copies = [np.repeat(x, 5) + 1e-9 * random_generator.normal(size=5 * len(x)) for x in (a, b)]
     labels = [np.repeat([f"p{i}" for i in range(len(x))], 5) for x in (a, b)]
-    copied, alone = score(*copies, groups_in=labels[0], groups_out=labels[1]), score(*copies)
+    copied, alone = score(*sides(*copies), groups=np.concatenate(labels)), score(*sides(*copies))
     assert copied.high - copied.low == pytest.approx(once.high - once.low, rel=0.1)
     assert alone.high - alone.low < 0.6 * (once.high - once.low)
     assert "140 groups" in said(copied)  # a label of both samples names two groups
@@ -222,7 +243,7 @@ def test_near_copies_in_groups_say_no_more_than_one(score, random_generator):
 @pytest.mark.parametrize("name", OOD_METRICS)
 def test_runs_are_averaged_and_their_spread_counts(name, random_generator):
     a, b = random_generator.normal(size=300), random_generator.normal(size=200) + 1
-    runs = [two_samples(a, b + shift) for shift in (-0.3, -0.1, 0.2, 0.4)]
+    runs = [two_samples(*sides(a, b + shift)) for shift in (-0.3, -0.1, 0.2, 0.4)]
     metric = OOD_METRICS[name]
     found = metric.interval(runs)
     each = [metric.interval([run]) for run in runs]
@@ -235,11 +256,11 @@ def test_runs_are_averaged_and_their_spread_counts(name, random_generator):
 
 def test_the_registry_is_the_functions(random_generator):
     a, b = tied(random_generator)
-    found = {name: metric.interval([two_samples(a, b)], level=0.9) for name, metric in OOD_METRICS.items()}
-    expected = {"ood-auc": ood_auc_score(a, b, level=0.9)}
+    found = {name: metric.interval([two_samples(*sides(a, b))], level=0.9) for name, metric in OOD_METRICS.items()}
+    expected = {"ood-auc": ood_auc_score(*sides(a, b), level=0.9)}
     for side in SIDES:
-        expected[f"fpr95-{side}"] = fpr_at_tpr_error(a, b, positive=side, level=0.9)
-        expected[f"aupr-{side}"] = aupr_score(a, b, positive=side, level=0.9)
+        expected[f"fpr95-{side}"] = fpr_at_tpr_error(*sides(a, b), positive=side, level=0.9)
+        expected[f"aupr-{side}"] = aupr_score(*sides(a, b), positive=side, level=0.9)
     assert set(found) == set(expected)
     for name, estimate in expected.items():
         assert repr(found[name]) == repr(estimate), name
@@ -250,23 +271,23 @@ def test_the_registry_is_the_functions(random_generator):
 
 def test_one_instance_in_a_sample():
     for score in (fpr_at_tpr_error, aupr_score):
-        found = score([0.1, 0.2, 0.3], [0.25])
+        found = score(*sides([0.1, 0.2, 0.3], [0.25]))
         assert np.isfinite(found)
         assert np.isnan(found.low)
         assert np.isnan(found.high)
         assert "1 out-of-distribution instance: no interval" in said(found)
-        found = score([0.1], [0.2, 0.3, 0.4])
+        found = score(*sides([0.1], [0.2, 0.3, 0.4]))
         assert "1 in-distribution instance: no interval" in said(found)
-        found = score([0.1, 0.2], [0.2, 0.3], groups_out=["a", "a"])
+        found = score(*sides([0.1, 0.2], [0.2, 0.3]), groups=["b", "c", "a", "a"])
         assert "1 group of out-of-distribution instances: no interval" in said(found)
-    wide = ood_auc_score([0.1, 0.2, 0.3], [0.25])
+    wide = ood_auc_score(*sides([0.1, 0.2, 0.3], [0.25]))
     assert wide.high - wide.low > 0.8
     assert "only 1 out-of-distribution instance:" in said(wide)
 
 
 @pytest.mark.parametrize("score", SCORES)
 def test_equal_scores(score):
-    found = score(np.zeros(50), np.zeros(30))
+    found = score(*sides(np.zeros(50), np.zeros(30)))
     assert float(found) == pytest.approx({ood_auc_score: 0.5, fpr_at_tpr_error: 0.95, aupr_score: 30 / 80}[score])
     assert "all scores are equal: nothing is ranked" in said(found)
     if score is not ood_auc_score:
@@ -275,54 +296,64 @@ def test_equal_scores(score):
 
 @pytest.mark.parametrize("score", SCORES)
 def test_perfect_separation_leaves_an_interval_of_the_smaller_sample(score):
-    found = score(np.linspace(0, 1, 400), np.linspace(2, 3, 100))
+    found = score(*sides(np.linspace(0, 1, 400), np.linspace(2, 3, 100)))
     best = 0.0 if score is fpr_at_tpr_error else 1.0
     assert float(found) == best
     width = found.high - found.low
     assert 0.005 < width < 0.05
-    reverse = score(np.linspace(2, 3, 400), np.linspace(0, 1, 100))
+    reverse = score(*sides(np.linspace(2, 3, 400), np.linspace(0, 1, 100)))
     assert abs(float(reverse) - best) > 0.85
 
 
 def test_few_positives_leave_the_threshold_unbounded(random_generator):
     a, b = random_generator.normal(size=500), random_generator.normal(size=30) + 2
-    found = fpr_at_tpr_error(a, b)
+    found = fpr_at_tpr_error(*sides(a, b))
     assert found.high == 1.0
     assert "too few out-of-distribution instances to bound the threshold" in said(found)
-    other = fpr_at_tpr_error(a, b, positive="in")
+    other = fpr_at_tpr_error(*sides(a, b), positive="in")
     assert other.high < 1.0
     assert "too few" not in said(other)
-    assert "only 12 out-of-distribution instances" in said(fpr_at_tpr_error(a, b[:12]))
+    assert "only 12 out-of-distribution instances" in said(fpr_at_tpr_error(*sides(a, b[:12])))
 
 
 @pytest.mark.parametrize("score", SCORES)
 def test_what_is_refused(score):
-    with refuses("uncertainty_out", "finite", got="1 of 2 values are nan, the first at row 1"):
-        score([0.1], [0.2, np.nan])
-    with refuses("uncertainty_in", "shape"):
-        score([], [0.2])
-    with refuses("uncertainty_in", "shape"):
-        score([[0.1]], [0.2])
-    with pytest.raises(InputError, match=r"groups_out: must have one label per instance, shape \(2,\)"):
-        score([0.1], [0.2, 0.3], groups_out=["a"])
-    with pytest.raises(InputError, match="sample_weight_in: must be finite and not negative; row 0"):
-        score([0.1], [0.2], sample_weight_in=[-1.0])
-    with pytest.raises(InputError, match="sample_weight_out: at least one weight must be positive"):
-        score([0.1], [0.2], sample_weight_out=[0.0])
+    with refuses("uncertainty", "finite", got="1 of 3 values are nan, the first at row 2"):
+        score([0, 1, 1], [0.1, 0.2, np.nan])
+    with refuses("is_out", "empty", got="all 2 are out of distribution"):
+        score([1, 1], [0.1, 0.2])
+    with refuses("is_out", "empty", got="all 1 are in distribution"):
+        score([False], [0.1])
+    with refuses("is_out", "range", got="row 1 is 0.2"):  # the old order of arguments: two samples
+        score([0.0, 0.2, 1.0], [0.1, 0.2, 0.3])
+    with refuses("is_out", "finite"):
+        score([0, 1, np.nan], [0.1, 0.2, 0.3])
+    with refuses("is_out", "type"):
+        score(["in", "out"], [0.1, 0.2])
+    with refuses("uncertainty", "mismatch", got="each of the 3 instances of is_out; got 2"):
+        score([0, 1, 1], [0.1, 0.2])
+    with refuses("uncertainty", "shape"):
+        score([0, 1], [[0.1], [0.2]])
+    with refuses("groups", "shape", got=r"\(3,\)"):
+        score([0, 1, 1], [0.1, 0.2, 0.3], groups=["a"])
+    with refuses("sample_weight", "finite", got="row 0 has -1"):
+        score([0, 1], [0.1, 0.2], sample_weight=[-1.0, 1.0])
+    with refuses("sample_weight", "empty", got="out of distribution"):
+        score([0, 1], [0.1, 0.2], sample_weight=[1.0, 0.0])
     with refuses("level", "range", got="must lie strictly between 0 and 1"):
-        score([0.1], [0.2], level=1.0)
+        score(*sides([0.1], [0.2]), level=1.0)
 
 
 def test_options_are_checked():
     with refuses("tpr", "range", got="got 95"):
-        fpr_at_tpr_error([0.1], [0.2], tpr=95)
+        fpr_at_tpr_error(*sides([0.1], [0.2]), tpr=95)
     for score in (fpr_at_tpr_error, aupr_score):
         with refuses("positive", "choice", got="got 'ood'"):
-            score([0.1], [0.2], positive="ood")
+            score(*sides([0.1], [0.2]), positive="ood")
 
 
 @pytest.mark.parametrize("positive", ["out", "in"])
 def test_fpr_of_identical_samples_is_the_rate_itself(positive, random_generator):
     for a in (np.zeros(7), random_generator.integers(0, 5, 40), random_generator.normal(size=101)):
         for tpr in (0.95, 0.5, 1 / 3):
-            assert abs(float(fpr_at_tpr_error(a, a, tpr=tpr, positive=positive)) - tpr) <= 1e-15
+            assert abs(float(fpr_at_tpr_error(*sides(a, a), tpr=tpr, positive=positive)) - tpr) <= 1e-15

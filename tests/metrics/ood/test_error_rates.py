@@ -1,7 +1,7 @@
 """Measured coverage of the intervals of out-of-distribution detection, and type-I error and power of paired tests.
 
-Run as a script, this file prints the tables that stand in the docstrings of `ood_auc_score`, `fpr_at_tpr_error` and
-`aupr_score`; as a test it measures fewer samples and asserts what the tables say.
+Run as a script, this file prints the tables of docs/measured-coverage.md; as a test it measures fewer samples and asserts
+what the tables say.
 """
 
 import sys
@@ -10,6 +10,7 @@ from functools import cache
 import numpy as np
 import pytest
 from scipy import stats
+from tests.metrics.ood.sides import sides
 
 from uqassay.metrics.ood.detection import OOD_METRICS, aupr_score, fpr_at_tpr_error, ood_auc_score
 from uqassay.metrics.ood.two_samples import two_samples
@@ -66,14 +67,14 @@ def draw(rng, m, n, auc, levels=None, grouped=False):
             groups.append(labels)
         s = noise + shift
         samples.append(s if levels is None else np.searchsorted(cuts_of(m, n, auc, levels), s).astype(float))
-    return samples, dict(zip(("groups_in", "groups_out"), groups, strict=False))
+    return samples, {"groups": np.concatenate(groups)} if groups else {}
 
 
 def two_scores(rng, m, n, aucs, correlation):
     """Two scores of the same instances."""
     covariance = [[1, correlation], [correlation, 1]]
     inside, outside = (rng.multivariate_normal([0, 0], covariance, size=size).T for size in (m, n))
-    return [two_samples(inside[k], outside[k] + shift_of(aucs[k])) for k in range(2)]
+    return [two_samples(*sides(inside[k], outside[k] + shift_of(aucs[k]))) for k in range(2)]
 
 
 # -- shares -----------------------------------------------------------------------------------------------------------
@@ -86,7 +87,7 @@ def coverage(metric, m, n, auc, n_samples, seed, *, levels=None, grouped=False):
     above = below = 0
     for _ in range(n_samples):
         samples, groups = draw(rng, m, n, auc, levels, grouped)
-        found = METRICS[metric](*samples, **groups)
+        found = METRICS[metric](*sides(*samples), **groups)
         above, below = above + (found.low > expected), below + (found.high < expected)
     return 1 - (above + below) / n_samples, above / n_samples, below / n_samples
 
@@ -126,7 +127,7 @@ def test_groups_that_are_ignored_make_intervals_too_short():
     for _ in range(200):
         samples, _ = draw(rng, 200, 200, 0.8, grouped=True)
         for name, metric in METRICS.items():
-            found = metric(*samples)
+            found = metric(*sides(*samples))
             held[name] += found.low <= truth(name, 200, 200, 0.8, None) <= found.high
     assert max(held.values()) < 0.9 * 200
 

@@ -1,6 +1,6 @@
 """How surely a score tells two samples apart: influences and intervals of ROC-AUC, false-positive rate, average precision.
 
-The statistics are those of `ood_detection`; here each comes with the influence of every instance, and as the mean over
+The statistics are those of `detection`; here each comes with the influence of every instance, and as the mean over
 several training runs of one model on the same instances.
 """
 
@@ -45,8 +45,8 @@ TOWARDS_MANY, TOWARDS_FEW = 2.9, 1.7
 
 
 def ood_auc_linearised(samples: TwoSamples) -> Linearised:
-    """ROC-AUC and the influence of every instance, those inside first."""
-    scores = np.concatenate([samples.inside, samples.outside])
+    """ROC-AUC and the influence of every instance."""
+    scores = samples.uncertainty
     codes = make_units(len(scores), samples.groups, None).codes
     return auc_linearised(samples.is_out.astype(np.float64), scores, samples.weights, codes, imaginary=IMAGINARY)
 

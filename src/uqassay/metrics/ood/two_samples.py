@@ -8,9 +8,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from uqassay.errors import InputError
 from uqassay.statistics.linearised import Linearised
-from uqassay.statistics.samples import Floats, as_floats, make_units
+from uqassay.statistics.samples import Floats, as_floats, make_units, scaled_weights
 
-__all__ = ["RankedSamples", "TwoSamples", "rank_samples", "two_samples"]
+__all__ = ["RankedSamples", "TwoSamples", "joined_groups", "rank_samples", "two_samples"]
 
 ROUNDING = 1e-12  # relative; shares closer than this are one
 
@@ -18,95 +18,115 @@ ROUNDING = 1e-12  # relative; shares closer than this are one
 @final
 @dataclass(frozen=True, eq=False)
 class TwoSamples:
-    """Checked scores inside and outside, with weights and groups of all instances, those inside first.
+    """Checked scores of two samples, rows in the order given. Build it with `two_samples`.
 
     Attributes
     ----------
-    inside, outside : array (m,), (n,)
-    weights : array (m + n,) or None
-    groups : int array (m + n,) or None
+    is_out : bool array (n,)
+        True for an instance out of distribution, False for one in distribution.
+    uncertainty : array (n,)
+    weights : array (n,) or None
+    groups : int array (n,) or None
         No group reaches from one sample into the other.
     """
 
-    inside: Floats
-    outside: Floats
-    weights: Floats | None
-    groups: NDArray[np.intp] | None
-
-    @property
-    def is_out(self) -> NDArray[np.bool_]:
-        """Which rows are outside, (m + n,)."""
-        return np.arange(len(self.inside) + len(self.outside)) >= len(self.inside)
+    is_out: NDArray[np.bool_]
+    uncertainty: Floats
+    weights: Floats | None = None
+    groups: NDArray[np.intp] | None = None
 
     @property
     def constant(self) -> bool:
         """Whether all scores are equal: nothing is ranked."""
-        return bool((self.inside == self.inside[0]).all() and (self.outside == self.inside[0]).all())
+        return bool((self.uncertainty == self.uncertainty[0]).all())
 
 
 def two_samples(
-    uncertainty_in: ArrayLike,
-    uncertainty_out: ArrayLike,
+    is_out: ArrayLike,
+    uncertainty: ArrayLike,
     *,
-    groups_in: ArrayLike | None = None,
-    groups_out: ArrayLike | None = None,
-    sample_weight_in: ArrayLike | None = None,
-    sample_weight_out: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
 ) -> TwoSamples:
     """Check two samples.
 
     Raises
     ------
     InputError
-        nan by name and count, an empty sample, weights or groups of another length.
+        nan by name and count, an empty sample, arrays of different lengths, `is_out` that is not 0 or 1.
 
     Examples
     --------
-    >>> found = two_samples([0.1, 0.2], [0.3], groups_in=["a", "a"])
-    >>> found.groups.tolist(), found.is_out.tolist()
-    ([0, 0, 1], [False, False, True])
+    >>> found = two_samples([False, False, True], [0.1, 0.2, 0.3], groups=["a", "a", "a"])
+    >>> found.groups.tolist()
+    [0, 0, 1]
     """
-    inside = as_floats(uncertainty_in, "uncertainty_in", ndim=(1,), shape="(n,)")
-    outside = as_floats(uncertainty_out, "uncertainty_out", ndim=(1,), shape="(n,)")
-    sizes = len(inside), len(outside)
-    weights = groups = None
-    if sample_weight_in is not None or sample_weight_out is not None:
-        given = (sample_weight_in, sample_weight_out)
-        weights = np.concatenate([_weights(w, n, i) for i, (w, n) in enumerate(zip(given, sizes, strict=True))])
-        weights = weights / weights.max()
-    if groups_in is not None or groups_out is not None:
-        groups = joined_groups(groups_in, groups_out, *sizes)
-    return TwoSamples(inside, outside, weights, groups)
+    out = _as_sides(is_out)
+    scores = as_floats(uncertainty, "uncertainty", ndim=(1,), shape="(n,)")
+    if scores.shape != out.shape:
+        raise InputError(
+            "uncertainty",
+            f"needs one value for each of the {out.size} instances of is_out",
+            f"got {scores.size}",
+            "align them first",
+            code="mismatch",
+        )
+    weights = None
+    if sample_weight is not None:
+        weights = scaled_weights(sample_weight, out.size)
+        for side, name in ((out, "out of"), (~out, "in")):
+            if not weights[side].any():
+                raise InputError(
+                    "sample_weight",
+                    "needs a positive weight in each sample",
+                    f"all weights {name} distribution are 0",
+                    "pass None for equal weights",
+                    code="empty",
+                )
+    codes = make_units(out.size, groups, None).codes
+    return TwoSamples(out, scores, weights, None if codes is None else 2 * codes + out)
+
+
+def _as_sides(is_out: ArrayLike) -> NDArray[np.bool_]:
+    sides = as_floats(is_out, "is_out", ndim=(1,), shape="(n,)")
+    other = np.flatnonzero((sides != 0) & (sides != 1))
+    if other.size:
+        raise InputError(
+            "is_out",
+            "must be True or 1 for an instance out of distribution, False or 0 for one in distribution",
+            f"row {other[0]} is {sides[other[0]]:g}",
+            "pass is_out first and the uncertainty second",
+            code="range",
+        )
+    out = sides == 1
+    if out.all() or not out.any():
+        raise InputError(
+            "is_out",
+            "needs instances of both kinds",
+            f"all {out.size} are {'out of' if out.all() else 'in'} distribution",
+            "concatenate both samples",
+            code="empty",
+        )
+    return out
 
 
 def joined_groups(
     groups_in: ArrayLike | None, groups_out: ArrayLike | None, n_in: int, n_out: int
 ) -> NDArray[np.intp] | None:
-    """Groups of all instances as numbers, those inside first; a label of both samples names two groups.
+    """Groups of two samples as numbers, those in distribution first; a label of both samples names two groups.
 
-    Without groups of a sample each of its instances is its own; without any the answer is None.
+    Without groups of a sample each of its instances is its own group; without any the result is None.
     """
     if groups_in is None and groups_out is None:
         return None
     codes = []
-    for labels, n, side in ((groups_in, n_in, "in"), (groups_out, n_out, "out")):
+    for labels, n, name in ((groups_in, n_in, "groups_in"), (groups_out, n_out, "groups_out")):
         try:
             found = make_units(n, labels, None).codes
         except InputError as problem:
-            raise InputError(str(problem).replace("groups:", f"groups_{side}:", 1)) from problem
+            raise problem.replace(parameter=name) from problem
         codes.append(np.arange(n) if found is None else found)
     return np.concatenate([codes[0], codes[1] + codes[0].max() + 1])
-
-
-def _weights(given: ArrayLike | None, n: int, sample: int) -> Floats:
-    if given is None:
-        return np.ones(n)
-    try:
-        make_units(n, None, given)
-    except InputError as problem:
-        name = f"sample_weight_{('in', 'out')[sample]}:"
-        raise InputError(str(problem).replace("sample_weight:", name, 1)) from problem
-    return np.asarray(given, dtype=np.float64)
 
 
 @final
@@ -180,11 +200,11 @@ def rank_samples(samples: TwoSamples, positive: str) -> RankedSamples:
 
     Examples
     --------
-    >>> ranked = rank_samples(two_samples([0.1, 0.2, 0.2], [0.2, 0.3]), "out")
+    >>> ranked = rank_samples(two_samples([0, 0, 0, 1, 1], [0.1, 0.2, 0.2, 0.2, 0.3]), "out")
     >>> ranked.detected.tolist(), ranked.passed.tolist(), ranked.fpr(0.75)
     ([1.0, 2.0, 2.0], [0.0, 2.0, 3.0], 0.33...)
     """
-    s = np.concatenate([samples.inside, samples.outside])
+    s = samples.uncertainty
     is_positive = samples.is_out
     if positive == "out":
         s = -s

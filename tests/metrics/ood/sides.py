@@ -1,0 +1,9 @@
+"""Two samples as the one pair of arrays that metrics of detection take."""
+
+import numpy as np
+
+
+def sides(inside, outside):
+    """`is_out` and `uncertainty` of the instances in distribution and of those out of it."""
+    inside, outside = np.asarray(inside), np.asarray(outside)
+    return np.repeat([False, True], [len(inside), len(outside)]), np.concatenate([inside, outside])
