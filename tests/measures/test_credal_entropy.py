@@ -456,7 +456,7 @@ def test_errors_name_the_argument_and_the_remedy():
         lower_entropy(prediction, over="ball")
     with refuses("convention", "choice"):
         credal_uncertainty(prediction, convention="Paper")
-    with refuses("over", "type", got='must be "box" with convention="paper"'):
+    with refuses("over", "conflict", got='must be "box" with convention="paper"'):
         credal_uncertainty(prediction, over="hull", convention="paper")
     with pytest.raises(InputError, match="intervals have no finite hull"):
         lower_entropy(Bounds(np.zeros((1, 2)), np.ones((1, 2))), over="hull")
@@ -474,7 +474,7 @@ def test_errors_of_the_kernels():
         box_upper_entropy([good], [good, good])
     with refuses("lower", "finite", got="row 0"):
         box_upper_entropy([[np.nan, 0.0]], [good])
-    with refuses("upper", "type", got="row 0"):
+    with refuses("upper", "not-probabilities", got="row 0"):
         box_upper_entropy([good], [[1.5, 0.8]])
     with refuses("max_nodes", "range", got="got 0"):
         box_lower_entropy([good], [good], max_nodes=0)

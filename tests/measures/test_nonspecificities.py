@@ -1,5 +1,7 @@
 """Non-specificity against brute force over all events, and the estimator against long runs."""
 
+from fractions import Fraction
+from itertools import combinations, permutations
 from math import comb
 
 import numpy as np
@@ -172,9 +174,9 @@ def test_estimator_is_exact_for_a_precise_and_for_a_vacuous_set():
 
 def test_sizes_beyond_enumeration_name_the_remedy(random_generator):
     big = random_prediction("Members", random_generator, 2, 17)
-    with refuses("focal_sets", "undefined", error=TooManyClassesError):
+    with refuses("focal_sets", "size", error=TooManyClassesError):
         nonspecificity(big, convention="paper")
-    with refuses("focal_sets", "undefined", got="got K = 17", error=TooManyClassesError):
+    with refuses("focal_sets", "size", got="got K = 17", error=TooManyClassesError):
         nonspecificity(big, "smets")
     assert nonspecificity(big, "pal").values.shape == (2,)
 
@@ -183,10 +185,56 @@ def test_unknown_names_and_contradictions_are_refused(random_generator):
     prediction = random_prediction("Members", random_generator)
     with refuses("measure", "choice", got="got 'entropy'"):
         nonspecificity(prediction, "entropy")
-    with refuses("convention", "type", got="got 'both'"):
+    with refuses("convention", "choice", got="got 'both'"):
         nonspecificity(prediction, convention="both")
-    with refuses("focal_sets", "undefined"):
+    with refuses("focal_sets", "needs-paper-convention"):
         nonspecificity(prediction, focal_sets=np.eye(4, dtype=bool))
     big = random_prediction("Members", random_generator, 2, 20)
     with refuses("tolerance", "range", got="got 0"):
         generalised_hartley(big, tolerance=0)
+
+
+def exact_smets(members):
+    """Σ_A ln(1/Q(A)) of the members' hull in exact arithmetic; None where a commonality is negative."""
+    members = [[Fraction(float(p)) for p in member] for member in members]
+    n_classes, total = len(members[0]), 0.0
+
+    def upper(event):
+        return max(sum((p[c] for c in event), Fraction(0)) for p in members)
+
+    for size in range(1, n_classes + 1):
+        for event in combinations(range(n_classes), size):
+            parts = [part for k in range(1, size + 1) for part in combinations(event, k)]
+            commonality = sum((-1) ** (len(part) + 1) * upper(part) for part in parts)
+            if commonality < 0:
+                return None
+            total += np.inf if commonality == 0 else -np.log(float(commonality))
+    return total
+
+
+def test_smets_of_members_against_exact_arithmetic():
+    """A commonality of 0 used to come out as rounding noise: 68.4 for one order of the classes, nan for another."""
+    rng = np.random.default_rng(8)
+    kinds = set()
+    for _ in range(60):
+        n_members, n_classes = rng.integers(1, 5), rng.integers(2, 5)
+        counts = rng.multinomial(8, np.ones(n_classes) / n_classes, size=n_members) / 8.0  # dyadic: exact in binary
+        expected = exact_smets(counts)
+        for order in permutations(range(n_classes)):
+            found = float(nonspecificity(uq.Members(counts[None][:, :, list(order)]), "smets").values[0])
+            if expected is None:
+                assert np.isnan(found)
+            else:
+                assert found == pytest.approx(expected, rel=1e-9, abs=1e-12)
+        kinds.add("negative" if expected is None else "infinite" if np.isinf(expected) else "finite")
+    assert kinds >= {"finite", "infinite"}
+
+
+def test_smets_does_not_depend_on_the_order_of_the_classes():
+    rng = np.random.default_rng(3)
+    members = rng.dirichlet(np.ones(5), (200, 3))
+    values = nonspecificity(uq.Members(members), "smets").values
+    for _ in range(5):
+        again = nonspecificity(uq.Members(members[:, :, rng.permutation(5)]), "smets").values
+        np.testing.assert_array_equal(np.isnan(again), np.isnan(values))
+        np.testing.assert_allclose(again, values, rtol=1e-6)
