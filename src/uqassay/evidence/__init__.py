@@ -1,6 +1,6 @@
 """The main call: predictions of any kind and what happened → evidence about which model to choose."""
 
-from uqassay.evidence.calibration_tests import ModelCalibration
+from uqassay.evidence.calibration_result import ModelCalibration
 from uqassay.evidence.findings import FINDING_COLUMNS
 from uqassay.evidence.judgement import CALIBRATION, TRADEOFFS, assay
 from uqassay.evidence.ranking import Ranked

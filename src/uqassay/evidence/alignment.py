@@ -1,4 +1,4 @@
-"""Bring models and labels to the same instances: names, training runs, classes, indices."""
+"""Bring models and labels to the same instances: names, training runs, classes, order of rows and columns."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -7,14 +7,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from uqassay._array import as_array
 from uqassay.errors import InputError
-from uqassay.predictions import Masses, Members, Prediction
+from uqassay.predictions import Masses, Members, Prediction, as_prediction
 from uqassay.predictions.drawn import Drawn, check_draws
-from uqassay.predictions.pandas_input import labels_for, positions, take_index
+from uqassay.predictions.labels import labels_for
+from uqassay.predictions.metadata import checked_class_names, per_instance
+from uqassay.predictions.pandas_input import positions, take_index
+from uqassay.wording import listed
 
-__all__ = ["BASELINES", "Aligned", "align"]
+__all__ = ["BASELINES", "Aligned", "align", "align_models", "align_values", "spanned_by"]
 
 BASELINES = ("vacuous", "class-prior")
+SHOWN = 3  # class names that an error quotes
+
+Runs = dict[str, tuple[Prediction, ...]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,192 +31,329 @@ class Aligned:
     Attributes
     ----------
     models : dict of str to tuple of Prediction
-        The training runs of each model, rows in the same order.
-    labels : int array (n,) or array (n, K)
-        Labels or label distributions.
+        The training runs of each model, rows and columns in the same order.
+    labels : int array (n,), or array (n, K)
+        Labels or label distributions; (n, 0) where none were asked for.
     class_names : tuple of str, length K
+        The names given, else "0", "1", …
+    named : bool
+        Whether names were given.
     ids, groups : array (n,) or None
     """
 
-    models: dict[str, tuple[Prediction, ...]]
+    models: Runs
     labels: NDArray[Any]
     class_names: tuple[str, ...]
+    named: bool
     ids: NDArray[Any] | None
     groups: NDArray[Any] | None
 
+    @property
+    def n_instances(self) -> int:
+        """Number of instances n."""
+        return next(iter(self.models.values()))[0].n_instances
+
 
 def align(
-    predictions: Mapping[str, Any], y_true: Any, *, groups: Any, repair: bool, common_members: int | None, seed: int
+    predictions: Mapping[str, Any],
+    y_true: Any,
+    *,
+    groups: Any = None,
+    class_names: Sequence[str] | None = None,
+    repair: bool = False,
+    common_members: int | None = None,
+    seed: int = 0,
 ) -> Aligned:
-    """Check what `assay` was given and put every model's rows into one order."""
-    models = {str(name): _runs(str(name), value) for name, value in _named(predictions).items()}
-    first_name, first = next((name, runs[0]) for name, runs in models.items())
-    every = [(name, run) for name, runs in models.items() for run in runs]
-    given = next((run.class_names for _, run in every if run.class_names is not None), None)
-    for name, run in every:
-        _check_same(run, name, first, first_name, given)
-    ids = next((run.ids for _, run in every if run.ids is not None), None)
-    names = given or tuple(str(c) for c in range(first.n_classes))
-    labels = labels_for(y_true, n_instances=first.n_instances, n_classes=first.n_classes, ids=ids, class_names=names)
-    if ids is not None and any(run.ids is None for _, run in every):
-        _check_no_order(every, ids, y_true)
-    models = {name: tuple(_in_order(run, ids, name) for run in runs) for name, runs in models.items()}
+    """Check models and labels, and put their rows into one order.
+
+    Parameters
+    ----------
+    predictions : dict of str to Prediction or array, or to a list of them
+    y_true : int array (n,), array of names (n,), or array (n, K)
+    groups : array (n,), optional
+        By default those that a prediction carries.
+    class_names : sequence of str, optional
+        Names of the classes in the order that the result shall have.
+    repair : bool
+        Repair masses of beliefs that are not belief functions.
+    common_members : int, optional
+        Number of members or draws that span every set that is sampled.
+    seed : int
+        Of the choice of those members.
+    """
+    found = align_models(predictions, groups=groups, class_names=class_names, order_of=y_true)
+    labels = labels_for(
+        y_true,
+        n_instances=found.n_instances,
+        n_classes=len(found.class_names),
+        ids=found.ids,
+        class_names=found.class_names if found.named else None,
+        n_members=next((r.n_members for runs in found.models.values() for r in runs if isinstance(r, Members)), None),
+    )
+    models = found.models
     if repair:
         models = {n: tuple(r.repaired() if isinstance(r, Masses) else r for r in runs) for n, runs in models.items()}
     if common_members is not None:
         check_draws(common_members, "common_members")
-        models = {n: tuple(_with_members(r, common_members, seed, n) for r in runs) for n, runs in models.items()}
-    return Aligned(models, labels, names, ids, _groups(groups, models, ids, first.n_instances))
+        models = {n: tuple(_common(r, common_members, seed, n) for r in runs) for n, runs in models.items()}
+    return replace(found, models=models, labels=labels)
 
 
-def _named(predictions: Any) -> Mapping[str, Any]:
-    if not isinstance(predictions, Mapping):
-        raise InputError(
-            "predictions",
-            "must map names to predictions",
-            f"got {type(predictions).__name__}",
-            'write {"my model": prediction}',
-            code="undefined",
-        )
-    if not predictions:
-        raise InputError(
-            "predictions", "needs at least one model", "got none", "write {name: prediction}", code="empty"
-        )
-    if len({str(name) for name in predictions}) < len(predictions):
-        raise InputError(
-            "predictions",
-            "names must differ from each other as text",
-            "got 1 and '1', for instance",
-            "rename one",
-            code="mismatch",
-        )
-    for name in predictions:
-        if str(name) in BASELINES or not str(name).strip():
-            raise InputError(
-                "predictions",
-                f"{str(name)!r} is not a name for a model ({' and '.join(BASELINES)} are the "
-                "baselines of every ranking)",
-                "",
-                "rename it",
-                code="undefined",
-            )
-    return predictions
+def align_models(
+    predictions: Mapping[str, Any],
+    *,
+    groups: Any = None,
+    class_names: Sequence[str] | None = None,
+    order_of_classes: Sequence[str] | None = None,
+    order_of: Any = None,
+    argument: str = "predictions",
+) -> Aligned:
+    """Check models without labels, and put their rows and columns into one order.
+
+    Parameters
+    ----------
+    predictions, groups, class_names
+        As in `align`.
+    order_of_classes : sequence of str, optional
+        Order in which to put the classes of predictions that carry these names; others keep theirs.
+    order_of : Series or DataFrame, optional
+        Another input whose index must not differ from the ids where only some models have ids.
+    argument : str
+        The argument that errors are about.
+    """
+    models = _read(predictions, argument)
+    every = [(_place(argument, name, r, runs), run) for name, runs in models.items() for r, run in enumerate(runs)]
+    first_place, first = every[0]
+    for place, run in every[1:]:
+        _check_same_size(run, place, first, first_place)
+    names = _names(class_names, every, first.n_classes)
+    if (
+        class_names is None
+        and names is not None
+        and order_of_classes is not None
+        and set(names) == set(order_of_classes)
+    ):
+        names = tuple(order_of_classes)
+    ids = next((run.ids for _, run in every if run.ids is not None), None)
+    if ids is not None and any(run.ids is None for _, run in every):
+        _check_no_order(every, ids, order_of)
+    models = {
+        name: tuple(_in_order(run, ids, names, _place(argument, name, r, runs)) for r, run in enumerate(runs))
+        for name, runs in models.items()
+    }
+    carried = next((run.groups for runs in models.values() for run in runs if run.groups is not None), None)
+    units = carried if groups is None else align_values(groups, first.n_instances, ids, "groups")
+    return Aligned(
+        models=models,
+        labels=np.empty((first.n_instances, 0)),
+        class_names=names if names is not None else tuple(str(c) for c in range(first.n_classes)),
+        named=names is not None,
+        ids=ids,
+        groups=None if units is None else _comparable(units),
+    )
 
 
-def _runs(name: str, value: Any) -> tuple[Prediction, ...]:
-    if isinstance(value, (list, tuple)) and value and all(isinstance(v, Prediction) for v in value):
-        kinds = {type(v).__name__ for v in value}
-        if len(kinds) > 1:
-            raise InputError(
-                "predictions",
-                f"the runs of {name!r} must be of one kind",
-                f"got {', '.join(sorted(kinds))}",
-                "name different models differently",
-                code="type",
-            )
-        return tuple(value)
-    if isinstance(value, Prediction):
-        return (value,)
-    if isinstance(value, (list, tuple)) and any(isinstance(v, Prediction) or np.ndim(v) > 1 for v in value):
-        raise InputError(
-            "predictions",
-            f"{name!r} is a list, which holds training runs",
-            "",
-            "wrap each of them, for example in uq.Point, or stack the members of one run into an array (n, M, K)",
-            code="undefined",
-        )
-    from uqassay.predictions.adapters import from_object
-
-    return (from_object(value),)
-
-
-def _check_same(
-    run: Prediction, name: str, first: Prediction, first_name: str, class_names: tuple[str, ...] | None
-) -> None:
-    if run.n_classes != first.n_classes:
-        raise InputError(
-            "predictions",
-            "all models need the same classes",
-            f"{first_name!r} has K = {first.n_classes}, {name!r} has K = {run.n_classes}",
-            "check the files",
-            code="undefined",
-        )
-    if run.n_instances != first.n_instances:
-        raise InputError(
-            "predictions",
-            "all models need the same instances",
-            f"{first_name!r} has {first.n_instances}, {name!r} has {run.n_instances}",
-            "check the files, or select the common rows",
-            code="undefined",
-        )
-    if run.class_names and class_names and run.class_names != class_names:
-        raise InputError(
-            "predictions",
-            "all models need the same class names in the same order",
-            f"{name!r} starts with {list(run.class_names[:3])}, another with {list(class_names[:3])}",
-            "reorder the columns",
-            code="mismatch",
-        )
-
-
-def _in_order(run: Prediction, ids: NDArray[Any] | None, name: str) -> Prediction:
-    if ids is None or run.ids is None or np.array_equal(run.ids, ids):
-        return run
-    return run[positions(run.ids, ids, f"predictions: the ids of {name!r}")]
-
-
-def _check_no_order(every: Sequence[tuple[str, Prediction]], ids: NDArray[Any], y_true: Any) -> None:
-    """Refuse ids of some models only where they would move rows: the others' order would be a guess."""
-    index = take_index(y_true)[1]
-    moved = [run.ids for _, run in every if run.ids is not None] + ([] if index is None else [index])
-    if any(not np.array_equal(other, ids) for other in moved):
-        name = next(name for name, run in every if run.ids is None)
-        raise InputError(
-            "predictions",
-            f"some models have ids in differing orders and {name!r} has none, so its order is unknown",
-            "",
-            "give ids to all models, or to none",
-            code="choice",
-        )
-
-
-def _groups(
-    groups: Any, models: Mapping[str, Sequence[Prediction]], ids: NDArray[Any] | None, n: int
-) -> NDArray[Any] | None:
-    if groups is None:
-        return next((r.groups for runs in models.values() for r in runs if r.groups is not None), None)
-    values, index = take_index(groups)
-    array = np.asarray(values)
-    if index is not None and ids is not None:
-        array = array[positions(index, ids, "groups: its index entries")]
+def align_values(values: Any, n: int, ids: NDArray[Any] | None, parameter: str) -> NDArray[Any]:
+    """One value for each instance, ``(n,)``, in the order of the ids."""
+    taken, index = take_index(values, parameter)
+    array = as_array(taken, parameter)
     if array.shape != (n,):
         raise InputError(
-            "groups",
+            parameter,
             f"needs one value for each of the {n} instances",
             f"got shape {array.shape}",
             "align them first",
             code="mismatch",
         )
-    if array.dtype.kind == "O" and all(isinstance(value, str) for value in array.tolist()):
-        array = array.astype(np.str_)
-    elif array.dtype.kind == "O":  # mixed values have no order: numbered as they come
-        number = {value: i for i, value in enumerate(dict.fromkeys(array.tolist()))}
-        array = np.array([number[value] for value in array.tolist()])
-    return array
+    return array if index is None or ids is None else array[positions(index, ids, f"{parameter}: its index entries")]
 
 
-def _with_members(run: Prediction, n_members: int, seed: int, name: str) -> Prediction:
+def spanned_by(run: Prediction, n_points: int, seed: int) -> Prediction:
     """The same statement spanned by a given number of members or draws; sets that are not sampled stay as they are."""
     if isinstance(run, Members):
-        if run.n_members < n_members:
-            raise InputError(
-                "common_members",
-                f"{name!r} has only {run.n_members} members",
-                f"got {n_members}",
-                "ask for no more",
-                code="undefined",
-            )
-        return run.subset(n_members, seed) if run.n_members > n_members else run
+        return run.subset(n_points, seed) if run.n_members > n_points else run
     if isinstance(run, Drawn):
-        return replace(run, n_draws=n_members, drawn=None)
+        return replace(run, n_draws=n_points, drawn=None)
     return run
+
+
+# -- names and runs -----------------------------------------------------------------------------------------------------
+
+
+def _read(predictions: Any, argument: str) -> Runs:
+    if not isinstance(predictions, Mapping):
+        raise InputError(
+            argument,
+            "must map names to predictions",
+            f"got {type(predictions).__name__}",
+            'write {"my model": prediction}',
+            code="type",
+        )
+    if not predictions:
+        raise InputError(argument, "needs at least one model", "got none", "write {name: prediction}", code="empty")
+    if len({str(name) for name in predictions}) < len(predictions):
+        raise InputError(
+            argument,
+            "names of models must differ from each other as text",
+            f"got {listed([repr(name) for name in predictions], most=8)}",
+            "rename one",
+            code="duplicate",
+        )
+    for name in predictions:
+        if str(name) in BASELINES or not str(name).strip():
+            raise InputError(
+                argument,
+                f"a model cannot be named {listed([*BASELINES, 'nothing'], last='or')}: the first two are the "
+                "baselines of every ranking",
+                f"got {str(name)!r}",
+                "rename it",
+                code="choice",
+            )
+    return {str(name): _runs(str(name), value, argument) for name, value in predictions.items()}
+
+
+def _runs(name: str, value: Any, argument: str) -> tuple[Prediction, ...]:
+    """The training runs of one model: each entry of a list of predictions or arrays, else the one thing given."""
+    values = _listed_runs(name, value, argument)
+    runs = tuple(as_prediction(one, _place(argument, name, r, values)) for r, one in enumerate(values))
+    kinds = {type(run).__name__ for run in runs}
+    if len(kinds) > 1:
+        raise InputError(
+            _place(argument, name),
+            "the runs of a model must be of one kind",
+            f"got {', '.join(sorted(kinds))}",
+            "name different models differently",
+            code="type",
+        )
+    return runs
+
+
+def _listed_runs(name: str, value: Any, argument: str) -> list[Any]:
+    if not isinstance(value, (list, tuple)):
+        return [value]
+    if any(isinstance(v, Prediction) or len(getattr(v, "shape", ())) > 1 for v in value):
+        return list(value)
+    if any(isinstance(v, (list, tuple)) and any(isinstance(row, (list, tuple)) for row in v) for v in value):
+        raise InputError(
+            _place(argument, name),
+            "nested lists with three axes could hold training runs or members",
+            "",
+            "write a list of arrays (n, K) for runs, or one array (n, M, K) for members",
+            code="shape",
+        )
+    return [value]
+
+
+def _place(argument: str, name: str, run: int = 0, runs: Sequence[Any] = ()) -> str:
+    """How errors name a model, and one of several runs of it."""
+    owner = "models" if argument == "predictions" else argument
+    return f"{owner}[{name!r}]{f'[{run}]' if len(runs) > 1 else ''}"
+
+
+# -- classes and rows ---------------------------------------------------------------------------------------------------
+
+
+def _check_same_size(run: Prediction, place: str, first: Prediction, first_place: str) -> None:
+    if run.n_classes != first.n_classes:
+        raise InputError(
+            place,
+            "all models need the same classes",
+            f"K = {run.n_classes}, and {first_place} has K = {first.n_classes}",
+            "check the files",
+            code="mismatch",
+        )
+    if run.n_instances != first.n_instances:
+        raise InputError(
+            place,
+            "all models need the same instances",
+            f"{run.n_instances} instances, and {first_place} has {first.n_instances}",
+            "check the files, or select the common rows",
+            code="mismatch",
+        )
+
+
+def _names(given: Any, every: Sequence[tuple[str, Prediction]], n_classes: int) -> tuple[str, ...] | None:
+    """Names of the classes in the order of the result: those given, else those of the first model that carries some."""
+    if given is None:
+        names = next((run.class_names for _, run in every if run.class_names is not None), None)
+    else:
+        names = checked_class_names(given, n_classes)
+    for place, run in every:
+        if names is not None and run.class_names is not None and set(run.class_names) != set(names):
+            odd = next(name for name in (*run.class_names, *names) if (name in names) != (name in run.class_names))
+            raise InputError(
+                f"{place}.class_names",
+                "all models need the same class names",
+                f"{odd!r} is not in both: {_start(run.class_names)} and {_start(names)}",
+                "rename the classes",
+                code="mismatch",
+            )
+    return names
+
+
+def _start(names: Sequence[str]) -> str:
+    return f"{', '.join(names[:SHOWN])}{', …' if len(names) > SHOWN else ''}"
+
+
+def _in_order(run: Prediction, ids: NDArray[Any] | None, names: tuple[str, ...] | None, place: str) -> Prediction:
+    """The rows in the order of the ids, the columns in that of the names."""
+    if names is not None and run.class_names is not None and run.class_names != names:
+        run = _columns_in_order(run, names)
+    if ids is None or run.ids is None or np.array_equal(run.ids, ids):
+        return run
+    return run[positions(run.ids, ids, f"{place}.ids")]
+
+
+def _columns_in_order(run: Prediction, names: tuple[str, ...]) -> Prediction:
+    """The same statement with its classes in another order."""
+    own = run.class_names or ()
+    order = [own.index(name) for name in names]
+    if isinstance(run, Masses):
+        return replace(run, focal_sets=run.focal_sets[:, order], class_names=names)
+    held = [*run.array_names(), *(["drawn"] if isinstance(run, Drawn) and run.drawn is not None else [])]
+    moved = {
+        name: getattr(run, name)[..., order]
+        for name in held
+        if name not in ("weights", "log_partition") and getattr(run, name).shape[-1] == run.n_classes
+    }
+    return replace(run, class_names=names, **moved)
+
+
+def _check_no_order(every: Sequence[tuple[str, Prediction]], ids: NDArray[Any], other: Any) -> None:
+    """Refuse ids of some models only where they would move rows: the others' order would be a guess."""
+    index = take_index(other)[1]
+    moved = [run.ids for _, run in every if run.ids is not None] + ([] if index is None else [index])
+    if any(not np.array_equal(found, ids) for found in moved):
+        place = next(place for place, run in every if run.ids is None)
+        raise InputError(
+            f"{place}.ids",
+            "are needed where the ids of others differ in their order",
+            "got none, so the order of its rows is unknown",
+            "give ids to all models, or to none",
+            code="missing",
+        )
+
+
+def _comparable(groups: NDArray[Any]) -> NDArray[Any]:
+    """Groups that can be sorted, none of them missing: a missing one would become a group."""
+    array = per_instance(groups, "groups", len(groups))
+    if array.dtype.kind != "O":
+        return array
+    values = array.tolist()
+    if all(isinstance(value, str) for value in values):
+        return array.astype(np.str_)
+    number = {value: i for i, value in enumerate(dict.fromkeys(values))}  # mixed values are numbered as they come
+    return np.array([number[value] for value in values])
+
+
+def _common(run: Prediction, n_points: int, seed: int, name: str) -> Prediction:
+    if isinstance(run, Members) and run.n_members < n_points:
+        raise InputError(
+            "common_members",
+            "cannot be more than any model has",
+            f"got {n_points}, and {name!r} has {run.n_members} members",
+            "ask for no more",
+            code="range",
+            facts={"model": name, "members": run.n_members},
+        )
+    return spanned_by(run, n_points, seed)

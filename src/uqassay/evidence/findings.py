@@ -8,24 +8,34 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uqassay.errors import InputError
-from uqassay.evidence.calibration_tests import ModelCalibration, model_groups
+from uqassay.evidence.calibration_result import ModelCalibration, model_groups
 from uqassay.evidence.mistake_ranking import MistakeRanking, rank_mistakes_in_part
 from uqassay.evidence.scoring import ModelScores
 from uqassay.metrics.calibration.reliability import expected_calibration_error
+from uqassay.notes import Note, distinct
 from uqassay.statistics import Estimate, mean_estimate, proportion_estimate
 
 if TYPE_CHECKING:
     from uqassay.evidence.result import Assay
 
-__all__ = ["FINDING_COLUMNS", "finding_rows", "loss_estimate", "one_run", "subset_rows"]
+__all__ = [
+    "FINDING_COLUMNS",
+    "SUBSETS",
+    "estimate_fields",
+    "finding_rows",
+    "loss_estimate",
+    "mistake_rows",
+    "one_run",
+    "subset_rows",
+]
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
-FINDING_COLUMNS = [
-    *("model", "run", "metric", "score", "tradeoff", "convention"),
-    *("estimate", "low", "high", "level", "n", "method", "note"),
-]
+OF_ESTIMATE = ("low", "high", "level", "n", "method", "notes")
+FINDING_COLUMNS = ["model", "run", "metric", "score", "tradeoff", "convention", "estimate", *OF_ESTIMATE]
 NAN = float("nan")
+SUBSETS = ("correct", "class")  # parts that every assay has
+BIASED = Note("no-interval", "no interval: the binned error is biased upwards in small samples")
 
 
 def finding_rows(assay: "Assay") -> list[dict[str, Any]]:
@@ -44,6 +54,11 @@ def finding_rows(assay: "Assay") -> list[dict[str, Any]]:
                 rows += [_row(assay, r) for r in mine if r.run == run]
                 rows += [_tested_row(assay, [t], run) for runs in tested for t in runs if t.run == run]
     return rows
+
+
+def mistake_rows(assay: "Assay") -> list[dict[str, Any]]:
+    """How each score of each model ranks the mistakes, over all runs and of each run."""
+    return [_row(assay, found) for found in assay.mistake_ranking]
 
 
 def subset_rows(assay: "Assay", by: str, *, ranking: bool = True) -> list[dict[str, Any]]:
@@ -98,8 +113,8 @@ def _model_rows(assay: "Assay", model: ModelScores, run: int | None, mask: Mask 
         add("unified", e, score=s.nonspecificity, tradeoff=tradeoff)
     for measure in s.measures:
         if np.isnan(columns[measure]).all():
-            note = f"{measure} is not defined for {model.kind}"
-            add(measure, Estimate(NAN, low=NAN, high=NAN, level=s.level, n=0, method="", note=note))
+            why = Note("undefined", f"{measure} is not defined for {model.kind}")
+            add(measure, Estimate(NAN, low=NAN, high=NAN, level=s.level, n=0, method="", notes=[why]))
         else:
             add(measure, _mean(assay, columns[measure], mask))
     return rows
@@ -108,7 +123,7 @@ def _model_rows(assay: "Assay", model: ModelScores, run: int | None, mask: Mask 
 def _finding(
     assay: "Assay", model: str, run: int | None, metric: str, estimate: Estimate, score: str, tradeoff: float = NAN
 ) -> dict[str, Any]:
-    row = {
+    return {
         "model": model,
         "run": "all" if run is None else str(run + 1),
         "metric": metric,
@@ -116,8 +131,13 @@ def _finding(
         "tradeoff": tradeoff,
         "convention": assay.settings.convention,
         "estimate": float(estimate),
+        **estimate_fields(estimate),
     }
-    return row | {key: getattr(estimate, key) for key in FINDING_COLUMNS[len(row) :]}
+
+
+def estimate_fields(estimate: Estimate) -> dict[str, Any]:
+    """What a finding says of an estimate: the interval, what it rests on, and the notes."""
+    return {name: getattr(estimate, name) for name in OF_ESTIMATE}
 
 
 def _row(assay: "Assay", found: MistakeRanking) -> dict[str, Any]:
@@ -131,12 +151,12 @@ def _tested_row(assay: "Assay", tests: list[ModelCalibration], run: int | None =
     more = first.n_draws - len(first.null)
     draws = f"{len(first.null)} draws" + (f" and {more} on some mixtures" if more else "")
     method = f"{what}, {draws}" if what else ""
-    notes = list(dict.fromkeys(test.note for test in tests if test.note))
+    notes = distinct(*(test.notes for test in tests))
     pvalue = first.pvalue
     if len(tests) > 1:
         pvalue = min(1.0, len(tests) * min((t.pvalue for t in tests if not math.isnan(t.pvalue)), default=NAN))
         method = f"{what} in some run, Bonferroni"
-        notes = [f"{len(tests)} runs", *notes]
+        notes = (Note("runs", f"{len(tests)} runs", {"runs": (len(tests),)}), *notes)
     estimate = Estimate(
         pvalue,
         low=NAN,
@@ -144,7 +164,7 @@ def _tested_row(assay: "Assay", tests: list[ModelCalibration], run: int | None =
         level=assay.settings.level,
         n=first.n_tested,
         method=method,
-        note="; ".join(notes),
+        notes=notes,
     )
     return _finding(assay, first.model, run, "calibration-pvalue", estimate, first.measure)
 
@@ -158,7 +178,7 @@ def _parts(assay: "Assay", by: str, model: ModelScores) -> list[tuple[str, Mask]
     if by == "class":
         return [(name, np.broadcast_to(assay.classes == c, shape)) for c, name in enumerate(assay.class_names)]
     if by not in assay.subgroups:
-        known = ", ".join(["correct", "class", *assay.subgroups])
+        known = ", ".join([*SUBSETS, *assay.subgroups])
         raise InputError(
             "by",
             f"must be one of {known}",
@@ -194,7 +214,8 @@ def _mean(
 def _widened(estimate: Estimate, model: ModelScores, tradeoff: float) -> Estimate:
     """Add the error of an estimated non-specificity to the interval."""
     error = tradeoff * model.nonspecificity_error
-    return estimate.widened(error, f"non-specificity estimated, standard error {error:.2g} in the mean")
+    text = f"non-specificity estimated, standard error {error:.2g} in the mean"
+    return estimate.widened(error, Note("widened", text, {"standard_error": error}))
 
 
 def _calibration_error(assay: "Assay", columns: dict[str, Array], mask: Mask | None) -> Estimate:
@@ -207,7 +228,7 @@ def _calibration_error(assay: "Assay", columns: dict[str, Array], mask: Mask | N
         level=assay.settings.level,
         n=len(hit),
         method="10 equal-width bins",
-        note="no interval: the binned error is biased upwards in small samples",
+        notes=[BIASED],
     )
 
 
@@ -220,5 +241,5 @@ def _classwise_error(assay: "Assay", model: str, run: int | None) -> Estimate:
         level=assay.settings.level,
         n=assay.n_instances * (assay[model].n_runs if run is None else 1),
         method="10 equal-width bins for each class",
-        note="no interval: the binned error is biased upwards in small samples",
+        notes=[BIASED],
     )

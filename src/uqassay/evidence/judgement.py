@@ -4,7 +4,7 @@ import platform
 import time
 from collections.abc import Callable, Mapping, Sequence
 from hashlib import sha256
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import scipy
@@ -13,22 +13,23 @@ from numpy.typing import ArrayLike, NDArray
 from uqassay._array import as_numeric, check_rows
 from uqassay.credal.focal_sets import as_focal_sets
 from uqassay.errors import InputError
-from uqassay.evidence.alignment import BASELINES, Aligned, align
-from uqassay.evidence.calibration_tests import (
-    CalibrationPlan,
-    ModelCalibration,
-    calibration_tests,
-    check_measures,
-)
+from uqassay.evidence.alignment import align, align_values
+from uqassay.evidence.calibration_plan import CalibrationPlan, check_measures
+from uqassay.evidence.calibration_tests import calibration_tests
+from uqassay.evidence.cautions import calibration_cautions, cautions
 from uqassay.evidence.classwise_error import classwise_errors
+from uqassay.evidence.findings import SUBSETS
 from uqassay.evidence.given_scores import given_scores, score_list
 from uqassay.evidence.result import Assay
-from uqassay.evidence.scoring import ModelScores, SetSample, Settings, sample_sets, score_baselines, score_model
+from uqassay.evidence.scoring import SetSample, Settings, sample_sets, score_baselines, score_model
 from uqassay.losses.unified import check_options, check_tradeoff
 from uqassay.measures.scores import SCORES
 from uqassay.predictions import Masses, Point, Prediction
 from uqassay.predictions.drawn import check_draws
-from uqassay.predictions.pandas_input import positions, take_index
+from uqassay.wording import listed
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 __all__ = ["CALIBRATION", "TRADEOFFS", "assay"]
 
@@ -39,9 +40,10 @@ PICTURED_POINTS = 30  # instances of each interesting kind whose points are kept
 
 
 def assay(
-    predictions: Mapping[str, Prediction | Sequence[Prediction] | Any],
+    predictions: Mapping[str, Prediction | ArrayLike | Sequence[Prediction | ArrayLike] | Any],
     y_true: ArrayLike,
     *,
+    class_names: Sequence[str] | None = None,
     tradeoffs: Sequence[float] = TRADEOFFS,
     distance: Literal["kl", "js", "js_distance", "tv", "hellinger", "brier"] = "kl",
     nonspecificity: str = "hartley",
@@ -52,7 +54,7 @@ def assay(
     uncertainties: Mapping[str, Mapping[str, ArrayLike]] | None = None,
     calibration: Sequence[str] = CALIBRATION,
     groups: ArrayLike | None = None,
-    subgroups: Mapping[str, ArrayLike] | None = None,
+    subgroups: "Mapping[str, ArrayLike] | pd.DataFrame | None" = None,
     prior: ArrayLike | None = None,
     repair: bool = False,
     common_members: int | None = None,
@@ -67,11 +69,14 @@ def assay(
     Parameters
     ----------
     predictions : dict of str to Prediction, or to a list of Prediction
-        The models by name; a list holds the training runs of one model. Arrays (n, K) and (n, M, K), and objects of other
-        libraries that `from_object` knows, are taken as well.
+        The models by name; a list holds the training runs of one model. Arrays (n, K) and (n, M, K), tensors, and objects of
+        other libraries that `from_object` knows, are taken as well, alone or as runs.
     y_true : int array (n,), or array (n, K), or Series
         Labels (integers, or class names as text), or label distributions / vote counts. A Series is aligned to the ids of
         the predictions by its index.
+    class_names : sequence of str, optional
+        Names of the K classes, in the order of the columns; by default those that a prediction carries. Predictions that
+        carry the same names in another order are put into this one.
     tradeoffs : sequence of float
         The λ of the findings; any other λ can be asked for afterwards.
     distance, nonspecificity, convention, focal_sets, floor
@@ -89,8 +94,8 @@ def assay(
     groups : array (n,), optional
         Patients, sites, videos: intervals, tests and bootstrap resample whole groups. By default those that a prediction
         carries.
-    subgroups : dict of str to array (n,), optional
-        Parts of the test set to report on, such as {"site": site}.
+    subgroups : dict of str to array (n,), or DataFrame, optional
+        Parts of the test set to report on, such as {"site": site}; of a DataFrame every column.
     prior : array (K,), optional
         Class frequencies of the class-prior baseline, from training data; by default those of `y_true` itself.
     repair : bool
@@ -141,21 +146,29 @@ def assay(
             "measures", f"must be among {', '.join(SCORES)}", f"got {unknown[0]!r}", "choose from them", code="choice"
         )
     calibration_measures = check_measures(calibration, "calibration")
-    aligned = align(predictions, y_true, groups=groups, repair=repair, common_members=common_members, seed=seed)
+    aligned = align(
+        predictions,
+        y_true,
+        groups=groups,
+        class_names=class_names,
+        repair=repair,
+        common_members=common_members,
+        seed=seed,
+    )
     y, n_classes = aligned.labels, len(aligned.class_names)
     given = given_scores(uncertainties, aligned)
     family = None if focal_sets is None else as_focal_sets(focal_sets, n_classes)
     settings = Settings(
-        distance,
-        nonspecificity,
-        convention,
-        family,
-        floor,
-        score_list(measures, aligned, given),
-        tolerance,
-        level,
-        n_draws,
-        seed,
+        distance=distance,
+        nonspecificity=nonspecificity,
+        convention=convention,
+        focal_sets=family,
+        floor=floor,
+        measures=score_list(measures, aligned, given),
+        tolerance=tolerance,
+        level=level,
+        n_draws=n_draws,
+        seed=seed,
     )
     models = [
         score_model(name, runs, y, settings, given=given.get(name), progress=progress)
@@ -178,7 +191,7 @@ def assay(
         tradeoffs=lambdas,
         settings=settings,
         sets={},
-        warnings=_warnings(models, aligned, prior, common_members) + _calibration_warnings(tests, aligned),
+        warnings=cautions(models, aligned, prior, common_members) + calibration_cautions(tests, aligned),
         provenance=_provenance(y),
         calibration=tests,
         classwise_error=errors,
@@ -204,7 +217,7 @@ def _seed(rng: int | None) -> int:
         return int(rng)
     raise InputError(
         "rng",
-        "must be a whole number ≥ 0, for it is written into the report",
+        "must be a whole number ≥ 0, because the report states it",
         f"got {rng!r}",
         "pass a seed",
         code="type",
@@ -228,111 +241,58 @@ def _prior(y: NDArray[Any], n_classes: int, prior: ArrayLike | None) -> NDArray[
     return shares
 
 
-def _subgroups(subgroups: Mapping[str, ArrayLike] | None, n: int, ids: NDArray[Any] | None) -> dict[str, NDArray[Any]]:
+def _subgroups(subgroups: Mapping[str, ArrayLike] | Any, n: int, ids: NDArray[Any] | None) -> dict[str, NDArray[Any]]:
+    """Values (n,) of each subgroup, from a mapping or from the columns of a DataFrame."""
+    given = _columns(subgroups)
     out = {}
-    for name, given in (subgroups or {}).items():
-        values, index = take_index(given)
-        array = np.asarray(values)
-        if array.shape != (n,):
+    for key, values in given.items():
+        name, parameter = str(key), f"subgroups[{str(key)!r}]"
+        if name in SUBSETS or name in out:
             raise InputError(
                 "subgroups",
-                f"{name!r} needs one value for each of the {n} instances",
-                f"got shape {array.shape}",
-                "align it",
-                code="mismatch",
-            )
-        if index is not None and ids is not None:
-            array = array[positions(index, ids, f"subgroups: the index entries of {name!r}")]
-        if str(name) in ("correct", "class"):
-            raise InputError(
-                "subgroups",
-                f"{name!r} is a name of its own (subset_findings)",
-                "",
+                f"names must differ from each other and from {listed(SUBSETS)}, which are parts of every assay",
+                f"got {name!r}",
                 "rename the subgroup",
-                code="undefined",
+                code="choice",
             )
+        array = align_values(values, n, ids, parameter)
         if array.dtype.kind in "OMm":
             array = array.astype(str)
         if array.dtype.kind == "f" and np.isnan(array).any():
+            rows = np.flatnonzero(np.isnan(array))
             raise InputError(
-                "subgroups", f"{name!r} holds nan", "", "give such instances a value of their own", code="finite"
+                parameter,
+                "must not hold nan",
+                f"row {rows[0]} is nan, the first of {len(rows)}",
+                "give such instances a number, or pass names as text",
+                code="finite",
             )
-        out[str(name)] = array
+        out[name] = array
     return out
 
 
-def _warnings(
-    models: Sequence[ModelScores], aligned: Aligned, prior: ArrayLike | None, common_members: int | None
-) -> tuple[str, ...]:
-    """What a reader must know before believing the numbers, one sentence each."""
-    found = []
-    n = len(aligned.labels)
-    chosen = [m for m in models if not m.baseline]
-    for m in chosen:
-        found += [f"{m.name}: {note}." for note in m.notes]
-        if m.floored:
-            share = f"{m.floored} of {m.n_runs * n} rows"
-            rule = "0, an infinite loss" if m.floor == 0 else f"below {m.floor:.3g}, and counts as that"
-            whose = "the label's" if aligned.labels.ndim == 1 else "some voted class's"
-            found.append(f"{m.name}: in {share} {whose} upper probability is {rule}.")
-        if m.gap > 1e-4:
-            found.append(f"{m.name}: the solver's certified gap reaches {m.gap:.2g} in the distance.")
-        if m.nonspecificity_error:
-            found.append(
-                f"{m.name}: the non-specificity is estimated from random orders of the classes; standard error of its mean "
-                f"{m.nonspecificity_error:.2g}."
-            )
-    floors = {m.name: m.floor for m in chosen}
-    if len(set(floors.values())) > 1 and any(m.floored for m in chosen):
-        counts = ", ".join(f"{name} {floor:.3g}" for name, floor in floors.items())
-        found.append(
-            f"The floors follow the precision each model is stored in ({counts}), so the same zero costs more in one than in "
-            "another; pass one floor for all."
+def _columns(subgroups: Any) -> Mapping[Any, Any]:
+    if subgroups is None or isinstance(subgroups, Mapping):
+        return subgroups or {}
+    columns = getattr(subgroups, "columns", None)
+    if columns is None or not hasattr(subgroups, "items"):
+        raise InputError(
+            "subgroups",
+            "must map names to values, or be a DataFrame",
+            f"got {type(subgroups).__name__}",
+            'write {"site": site}',
+            code="type",
         )
-    sampled = {m.name: m.n_points for m in chosen if m.n_points is not None and m.n_points > 1}
-    if len(set(sampled.values())) > 1 and common_members is None:
-        counts = ", ".join(f"{name} {count}" for name, count in sampled.items())
-        found.append(
-            f"The sets are spanned by different numbers of members or draws ({counts}); non-specificity grows with that "
-            f"number, so compare with common_members={min(sampled.values())}."
+    twice = [str(name) for i, name in enumerate(columns) if name in list(columns)[:i]]
+    if twice:
+        raise InputError(
+            "subgroups",
+            "columns must have different names",
+            f"{twice[0]!r} occurs twice",
+            "rename one",
+            code="duplicate",
         )
-    truth = aligned.labels if aligned.labels.ndim == 1 else aligned.labels.argmax(axis=1)
-    absent = len(aligned.class_names) - len(np.unique(truth))
-    if absent:
-        found.append(f"{absent} of {len(aligned.class_names)} classes never occur as the label.")
-    if n < 100:
-        found.append(f"Only {n} instance{'s' if n > 1 else ''}: intervals are wide, and too short for skewed losses.")
-    if aligned.groups is not None and len(np.unique(aligned.groups)) < 20:
-        found.append(f"Only {len(np.unique(aligned.groups))} groups: intervals over groups are rough.")
-    left_out = set(BASELINES) - {m.name for m in models}
-    if left_out:
-        found.append(f"The {left_out.pop()} baseline is left out: its non-specificity is undefined in this convention.")
-    if prior is None:
-        found.append("The class-prior baseline uses the frequencies of these labels, which favours it slightly.")
-    return tuple(found)
-
-
-def _calibration_warnings(tests: Sequence[ModelCalibration], aligned: Aligned) -> tuple[str, ...]:
-    """What limits the calibration tests of all models alike."""
-    if not tests:
-        return ()
-    if aligned.labels.ndim == 2:
-        return (
-            "Calibration is not tested: the tests take one label for each instance, and these are label distributions.",
-        )
-    found = []
-    if aligned.groups is not None:
-        found.append(
-            "The calibration tests take labels for independent; where those of one group depend on each other, p-values are "
-            "too small."
-        )
-    first = tests[0]
-    if first.n_tested < first.n_instances:
-        found.append(
-            f"The calibration tests took {first.n_tested:,} of the {first.n_instances:,} instances, chosen at random; "
-            "uqassay calibration-test takes all."
-        )
-    return tuple(found)
+    return dict(subgroups.items())
 
 
 def _provenance(y: NDArray[Any]) -> dict[str, Any]:

@@ -9,9 +9,10 @@ from numpy.typing import NDArray
 from scipy.special import stdtr, stdtrit
 
 from uqassay.evidence.scoring import ModelScores
-from uqassay.statistics import Estimate, compare_to_best, holm, paired_mean_test
+from uqassay.notes import Note
+from uqassay.statistics import Estimate, bootstrap_run_means, compare_to_best, holm, paired_mean_test
 
-__all__ = ["Ranked", "order_error", "rank_models", "with_order_error"]
+__all__ = ["Ranked", "draws_of_means", "order_error", "rank_models", "with_order_error"]
 
 Array = NDArray[np.float64]
 
@@ -113,8 +114,33 @@ def rank_models(
             difference, p = with_order_error(test.difference, test.pvalue, error, options["groups"])
             p_holm, below = float("nan"), ()
         win = float(wins[j]) if j < n else None
-        rows.append(Ranked(models[j].name, ranks.get(j), estimates[j], win, difference, p, p_holm, below))
+        rows.append(
+            Ranked(
+                model=models[j].name,
+                rank=ranks.get(j),
+                estimate=estimates[j],
+                win_probability=win,
+                difference=difference,
+                pvalue=p,
+                pvalue_holm=p_holm,
+                below=below,
+            )
+        )
     return tuple(rows)
+
+
+def draws_of_means(models: Sequence[ModelScores], *, n_draws: int, groups: NDArray[Any] | None, seed: int) -> Array:
+    """Bootstrap draws of each model's mean distance and mean non-specificity, ``(n_draws, J, 2)``, the same for all."""
+    stacked = [np.stack([m.columns["distance"], m.columns["nonspecificity"]], axis=2) for m in models]
+    draws = bootstrap_run_means(stacked, n_draws=n_draws, groups=groups, rng=seed)
+    deviations = [np.asarray(m.order_deviations) for m in models]
+    size = max(len(d) for d in deviations)
+    if size:  # resample the random orders behind estimated non-specificities, the same for all models
+        chosen = np.random.default_rng([seed, 1]).integers(size, size=(n_draws, size))
+        for j, d in enumerate(deviations):
+            if len(d):
+                draws[:, j, 1] += d[chosen].mean(axis=1)
+    return draws
 
 
 def order_error(a: ModelScores, b: ModelScores) -> float:
@@ -134,5 +160,6 @@ def with_order_error(
         return difference, pvalue
     dof = (difference.n if groups is None else len(np.unique(groups))) - 1
     spread = (difference.high - difference.low) / (2 * stdtrit(dof, 0.5 + difference.level / 2))
-    wider = difference.widened(error, f"non-specificity estimated, standard error {error:.2g} in the difference")
+    text = f"non-specificity estimated, standard error {error:.2g} in the difference"
+    wider = difference.widened(error, Note("widened", text, {"standard_error": error}))
     return wider, float(2 * stdtr(dof, -abs(float(difference)) / np.hypot(spread, error)))

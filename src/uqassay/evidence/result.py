@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from uqassay.errors import InputError, MissingDependencyError
-from uqassay.evidence.calibration_tests import ModelCalibration, holm_adjusted
-from uqassay.evidence.findings import FINDING_COLUMNS, finding_rows, loss_estimate, one_run, subset_rows
+from uqassay.errors import InputError
+from uqassay.evidence.calibration_result import ModelCalibration
+from uqassay.evidence.findings import finding_rows, loss_estimate, one_run
+from uqassay.evidence.instances import extreme_instances
 from uqassay.evidence.mistake_ranking import (
     MistakeRanking,
     compare_rankings,
@@ -21,37 +22,26 @@ from uqassay.evidence.mistake_ranking import (
     risk_coverage,
     scores_of,
 )
-from uqassay.evidence.ranking import Ranked, order_error, rank_models, with_order_error
+from uqassay.evidence.ood import OodDetection, detect_ood
+from uqassay.evidence.ranking import Ranked, draws_of_means, order_error, rank_models, with_order_error
 from uqassay.evidence.scoring import ModelScores, SetSample, Settings
-from uqassay.losses.unified import check_tradeoff
+from uqassay.evidence.storage import read_assay, save_assay, to_json
+from uqassay.evidence.tables import rows_of, table_of
+from uqassay.evidence.verdict import verdict
+from uqassay.losses.unified import DEFAULT_TRADEOFF, check_tradeoff
 from uqassay.metrics.calibration.reliability import Reliability, reliability
 from uqassay.metrics.choice_of_tradeoff import lower_envelope, ranking_changes, tradeoff_scale
 from uqassay.metrics.risk.selective_accuracy import SelectiveGain
-from uqassay.statistics import Estimate, PairedComparison, bootstrap_run_means, paired_mean_test, winning_probability
+from uqassay.notes import Note
+from uqassay.statistics import Estimate, PairedComparison, paired_mean_test, winning_probability
 from uqassay.statistics.statistic_comparisons import PairwiseComparisons
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from uqassay.evidence.ood import OodDetection
-
 __all__ = ["Assay"]
 
 Array = NDArray[np.float64]
-CALIBRATION_COLUMNS = [
-    *("model", "run", "measure", "notion", "tested", "n_instances", "n_tested", "n_members", "noun", "statistic"),
-    *(
-        "pvalue",
-        "pvalue_holm",
-        "n_draws",
-        "mean_value",
-        "mean_pvalue",
-        "accuracy_mean",
-        "accuracy_weighted",
-        "width",
-        "note",
-    ),
-]
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,8 +61,8 @@ class Assay:
     settings : Settings
     sets : dict of str to SetSample
         Credal sets of some instances of each model's first run.
-    warnings : tuple of str
-        What should change how much the numbers are believed.
+    warnings : tuple of Note
+        What should change how much the numbers are believed; each text is one sentence, codes are those of `CAUTIONS`.
     provenance : dict
         Versions, input hashes, time taken.
     calibration : tuple of ModelCalibration
@@ -90,7 +80,7 @@ class Assay:
     tradeoffs: tuple[float, ...]
     settings: Settings = field(repr=False)
     sets: dict[str, SetSample] = field(repr=False)
-    warnings: tuple[str, ...] = field(repr=False)
+    warnings: tuple[Note, ...] = field(repr=False)
     provenance: dict[str, Any] = field(repr=False)
     calibration: tuple[ModelCalibration, ...] = field(default=(), repr=False)
     classwise_error: dict[str, tuple[float, ...]] = field(default_factory=dict, repr=False)
@@ -149,12 +139,12 @@ class Assay:
 
     # -- ranking ------------------------------------------------------------------------------------------------------
 
-    def loss(self, model: str, tradeoff: float) -> Array:
+    def loss(self, model: str, tradeoff: float = DEFAULT_TRADEOFF) -> Array:
         """E of every run and instance, ``(R, n)``."""
         columns = self[model].columns
         return columns["distance"] + tradeoff * columns["nonspecificity"]
 
-    def ranked(self, tradeoff: float) -> tuple[Ranked, ...]:
+    def ranked(self, tradeoff: float = DEFAULT_TRADEOFF) -> tuple[Ranked, ...]:
         """Models and baselines by their mean E at one λ, best first; `ranking` gives the same as a table."""
         check_tradeoff(tradeoff)
         losses = [one_run(self.loss(m.name, tradeoff)) for m in self.models]
@@ -167,23 +157,20 @@ class Assay:
             {"groups": self.groups, "level": self.settings.level},
         )
 
-    def ranking(self, tradeoff: float) -> "pd.DataFrame":
+    def ranking(self, tradeoff: float = DEFAULT_TRADEOFF) -> "pd.DataFrame":
         """Models and baselines by their mean E at one λ, best first.
 
         Columns: model, rank, estimate, low, high, win_probability, difference, difference_low, difference_high, pvalue,
         pvalue_holm, below (baselines that do better). Baselines have no rank and no winning probability.
         """
-        rows = [{**r.to_dict(), "below": ", ".join(r.below)} for r in self.ranked(tradeoff)]
-        return _pandas().DataFrame(rows).astype({"rank": "Int64", "win_probability": float})
+        return self.table("ranking", tradeoff=tradeoff)
 
     def breakpoints(self) -> "pd.DataFrame":
-        """Which model has the lowest mean E on which interval of λ ≥ 0; columns low, high, model (", " joins ties)."""
-        return _pandas().DataFrame(
-            [{"low": low, "high": high, "model": ", ".join(names)} for low, high, names in self.winners()]
-        )
+        """Which model has the lowest mean E on which interval of λ ≥ 0; columns low, high, models (", " joins ties)."""
+        return self.table("breakpoints")
 
     def winners(self) -> tuple[tuple[float, float, tuple[str, ...]], ...]:
-        """The same as plain tuples (low, high, names)."""
+        """Intervals of λ and the models with the lowest mean E there, (low, high, names)."""
         d, ns = self._mean_lines()
         return tuple((w.low, w.high, tuple(self.model_names[j] for j in w.models)) for w in lower_envelope(d, ns))
 
@@ -198,7 +185,9 @@ class Assay:
             return np.full((np.size(tradeoffs), len(self.candidates)), np.nan)
         return winning_probability(self._draws, np.asarray(tradeoffs, dtype=np.float64))
 
-    def compare(self, a: str, b: str, *, tradeoff: float = 1.0, method: str = "student-t") -> PairedComparison:
+    def compare(
+        self, a: str, b: str, *, tradeoff: float = DEFAULT_TRADEOFF, method: str = "student-t"
+    ) -> PairedComparison:
         """Paired test of the mean E of two models at one λ."""
         test = paired_mean_test(
             one_run(self.loss(a, tradeoff)),
@@ -235,17 +224,9 @@ class Assay:
 
     @cached_property
     def _draws(self) -> Array:
-        stacked = [np.stack([m.columns["distance"], m.columns["nonspecificity"]], axis=2) for m in self.candidates]
-        draws = bootstrap_run_means(stacked, n_draws=self.settings.n_draws, groups=self.groups, rng=self.settings.seed)
-        deviations = [np.asarray(m.order_deviations) for m in self.candidates]
-        size = max(len(d) for d in deviations)
-        if size:  # resample the random orders behind estimated non-specificities, the same for all models
-            stream = np.random.default_rng([self.settings.seed, 1])
-            chosen = stream.integers(size, size=(self.settings.n_draws, size))
-            for j, d in enumerate(deviations):
-                if len(d):
-                    draws[:, j, 1] += d[chosen].mean(axis=1)
-        return draws
+        return draws_of_means(
+            self.candidates, n_draws=self.settings.n_draws, groups=self.groups, seed=self.settings.seed
+        )
 
     def _mean_lines(self) -> tuple[Array, Array]:
         d = np.array([m.columns["distance"].mean() for m in self.candidates])
@@ -321,57 +302,67 @@ class Assay:
         outside : Assay, or dict of str to Prediction
             The same models on inputs of another distribution; as predictions where there are no labels.
         uncertainties, groups, level, positive
-            As in `assay.ood.detect_ood`.
+            As in `evidence.ood.detect_ood`.
         """
-        from uqassay.evidence.ood import detect_ood
-
         return detect_ood(self, outside, uncertainties=uncertainties, groups=groups, level=level, positive=positive)
 
-    # -- can it be told from a calibrated one --------------------------------------------------------------------------
+    # -- findings -----------------------------------------------------------------------------------------------------
 
-    def calibration_rows(self) -> list[dict[str, Any]]:
-        """The calibration tests as plain rows, with p-values adjusted by Holm for all of them (`pvalue_holm`)."""
-        adjusted = holm_adjusted(self.calibration).tolist()
-        return [test.row() | {"pvalue_holm": p} for test, p in zip(self.calibration, adjusted, strict=True)]
+    def rows(self, name: str, **options: Any) -> list[dict[str, Any]]:
+        """One kind of finding as plain rows, for programs and files.
 
-    def calibration_table(self) -> "pd.DataFrame":
-        """One row per model, run and measure: see `ModelCalibration`; `pvalue_holm` is adjusted for all rows.
+        Parameters
+        ----------
+        name : str
+            "findings" (one row per model, run and metric), "scores" (model, run and instance), "ranking", "breakpoints",
+            "ranking-changes", "calibration", "mistakes" (how each score ranks the mistakes), "subsets".
+        **options
+            "ranking": `tradeoff`. "subsets": `by`, which is "correct" (each model's own correct and wrong predictions),
+            "class" (the true class) or the name of a subgroup; `ranking=False` leaves out how the scores rank the mistakes.
+
+        Raises
+        ------
+        InputError
+            An unknown name or option.
 
         Examples
         --------
         >>> import uqassay as uq
         >>> a = uq.assay({"m": uq.Point([[0.9, 0.1], [0.9, 0.1], [0.9, 0.1]])}, [1, 1, 0])
-        >>> a.calibration_table()[["measure", "tested", "pvalue", "pvalue_holm"]]
+        >>> [(row["measure"], row["tested"], row["pvalue"]) for row in a.rows("calibration")]
+        [('ece-confidence', 'mean', 0.024), ('ece-classwise', 'mean', 0.024)]
+        """
+        if name == "findings" and not options:
+            return [dict(row) for row in self._finding_rows]
+        return rows_of(self, name, **options)
+
+    def table(self, name: str, **options: Any) -> "pd.DataFrame":
+        """The rows of the same name and options as a table.
+
+        Examples
+        --------
+        >>> import uqassay as uq
+        >>> a = uq.assay({"m": uq.Point([[0.9, 0.1], [0.9, 0.1], [0.9, 0.1]])}, [1, 1, 0])
+        >>> a.table("calibration")[["measure", "tested", "pvalue", "pvalue_holm"]]
                   measure tested  pvalue  pvalue_holm
         0  ece-confidence   mean   0.024        0.048
         1   ece-classwise   mean   0.024        0.048
         """
-        return _pandas().DataFrame(self.calibration_rows(), columns=CALIBRATION_COLUMNS)
-
-    # -- findings -----------------------------------------------------------------------------------------------------
+        return table_of(self, name, **options)
 
     @cached_property
     def findings(self) -> "pd.DataFrame":
-        """One row per model (and run) and metric, with the columns of `FINDING_COLUMNS`."""
-        return _pandas().DataFrame(self.finding_rows(), columns=FINDING_COLUMNS)
+        """The table of the findings, one row per model, run and metric."""
+        return self.table("findings")
 
-    def finding_rows(self) -> list[dict[str, Any]]:
-        """The findings as plain rows."""
-        return finding_rows(self)
+    @cached_property
+    def scores(self) -> "pd.DataFrame":
+        """The table of the scores, one row per model, run and instance."""
+        return self.table("scores")
 
-    def subset_findings(self, by: str) -> "pd.DataFrame":
-        """Findings on parts of the instances: columns subset_by, subset, then those of `findings`.
-
-        Parameters
-        ----------
-        by : str
-            "correct" (each model's own correct and wrong predictions), "class" (the true class), or the name of a subgroup.
-        """
-        return _pandas().DataFrame(self.subset_rows(by), columns=["subset_by", "subset", *FINDING_COLUMNS])
-
-    def subset_rows(self, by: str, *, ranking: bool = True) -> list[dict[str, Any]]:
-        """The findings on parts of the instances as plain rows; without those on ranking they come faster."""
-        return subset_rows(self, by, ranking=ranking)
+    @cached_property
+    def _finding_rows(self) -> tuple[dict[str, Any], ...]:
+        return tuple(finding_rows(self))
 
     def reliability(self, model: str, *, n_bins: int = 10) -> Reliability:
         """Bins of one model's reliability diagram, all runs together."""
@@ -382,44 +373,18 @@ class Assay:
 
     # -- instances ----------------------------------------------------------------------------------------------------
 
-    @cached_property
-    def scores(self) -> "pd.DataFrame":
-        """One row per model, run and instance."""
-        pandas = _pandas()
-        n = self.n_instances
-        ids = np.arange(n) if self.ids is None else self.ids
-        frames = []
-        for m in self.models:
-            for r in range(m.n_runs):
-                columns = {key: value[r] for key, value in m.columns.items()}
-                columns["label"] = columns["label"].astype(np.int64)
-                frames.append(
-                    pandas.DataFrame(
-                        {"model": m.name, "run": r + 1, "instance": ids, "y_true": self.classes, **columns}
-                    )
-                )
-        return pandas.concat(frames, ignore_index=True)
-
     def extreme_instances(self, k: int = 10) -> dict[str, NDArray[np.int64]]:
         """Rows of the k most epistemic, most wrong and most disputed instances, over all models.
 
         Most epistemic: greatest non-specificity of any model. Most wrong: greatest mean distance. Most disputed: greatest
         spread of the distances between models.
         """
-        d = np.stack([m.columns["distance"].mean(axis=0) for m in self.candidates])
-        ns = np.stack([m.columns["nonspecificity"].mean(axis=0) for m in self.candidates])
-        d = np.where(np.isinf(d), np.finfo(np.float64).max / (2 * len(d)), d)
-        picks = {"most epistemic": ns.max(axis=0), "most wrong": d.mean(axis=0), "most disputed": np.ptp(d, axis=0)}
-        if len(d) == 1:
-            del picks["most disputed"]
-        return {name: np.argsort(-value, kind="stable")[:k] for name, value in picks.items()}
+        return extreme_instances(self.candidates, k)
 
     # -- keeping and showing ------------------------------------------------------------------------------------------
 
     def verdict(self) -> tuple[str, ...]:
         """The verdict in words: one sentence per line, from the numbers above."""
-        from uqassay.evidence.verdict import verdict
-
         return verdict(self)
 
     def to_html(self, path: str | Path, *, command: str | None = None) -> Path:
@@ -430,29 +395,13 @@ class Assay:
 
     def to_json(self, tradeoffs: Sequence[float] | None = None) -> dict[str, Any]:
         """Findings, rankings, breakpoints and settings as plain values that a strict JSON writer takes."""
-        from uqassay.evidence.storage import to_json
-
         return to_json(self, tradeoffs)
 
     def save(self, folder: str | Path) -> Path:
         """Keep the assay in a folder; `Assay.load` brings it back."""
-        from uqassay.evidence.storage import save
-
-        return save(self, folder)
+        return save_assay(self, folder)
 
     @classmethod
     def load(cls, folder: str | Path) -> "Assay":
         """An assay that `save` kept."""
-        from uqassay.evidence.storage import load
-
-        return load(folder)
-
-
-def _pandas() -> Any:
-    try:
-        import pandas
-    except ModuleNotFoundError as problem:
-        raise MissingDependencyError(
-            "pandas", "tables need it", "", "install uqassay[tables], or use to_json()", code="package"
-        ) from problem
-    return pandas
+        return cls(**read_assay(folder))

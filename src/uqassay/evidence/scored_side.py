@@ -1,30 +1,20 @@
 """Scores of several models on one sample of inputs, with or without labels."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from uqassay.errors import InputError
-from uqassay.evidence.alignment import (
-    Aligned,
-    _check_no_order,
-    _check_same,
-    _groups,
-    _in_order,
-    _named,
-    _runs,
-    _with_members,
-)
+from uqassay.evidence.alignment import Aligned, align_models, spanned_by
 from uqassay.evidence.given_scores import given_scores
 from uqassay.evidence.mistake_ranking import OF_THE_SPREAD
-from uqassay.evidence.scoring import PART_BYTES, Settings, _n_points, _with_draws_held
+from uqassay.evidence.scoring import PART_BYTES, Settings, points_of_sets, with_draws_held
 from uqassay.losses.unified import set_nonspecificity
 from uqassay.measures.scores import SCORES, score_names, uncertainty_score
-from uqassay.predictions import Masses, Members, Prediction
-from uqassay.predictions.drawn import Drawn
+from uqassay.predictions import Masses, Prediction
 
 if TYPE_CHECKING:
     from uqassay.evidence.result import Assay
@@ -32,6 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["Side", "SideModel", "score_side"]
 
 Array = NDArray[np.float64]
+_OF_SETS = {*OF_THE_SPREAD, "nonspecificity"}  # scores that a single distribution does not have
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,12 +36,15 @@ class SideModel:
         Points that span each set; None for intervals and masses.
     n_runs : int
     columns : dict of str to array (R, n)
+    offered : tuple of str
+        Scores that could be asked for, the costly ones among them.
     """
 
     kind: str
     n_points: int | None
     n_runs: int
     columns: dict[str, Array] = field(repr=False)
+    offered: tuple[str, ...] = field(default=(), repr=False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,7 +82,8 @@ def score_side(
     *,
     argument: str,
     measures: Sequence[str] | None = None,
-    points: Mapping[str, int | None] | None = None,
+    like: "Side | None" = None,
+    class_names: Sequence[str] | None = None,
     groups: ArrayLike | None = None,
     uncertainties: Mapping[str, Mapping[str, ArrayLike]] | None = None,
     progress: Callable[[str], None] | None = None,
@@ -106,8 +101,11 @@ def score_side(
         Names of `measures.SCORES`, of which each model gets those that it offers, and "nonspecificity"; by default every
         one that some model offers, but for the costly ones, and the non-specificity. Where the sets are points, what
         speaks of the spread inside them is left out.
-    points : dict of str to int or None, optional
-        Members or draws that span each model's sets, where more of them are given.
+    like : Side, optional
+        The other sample: its order of the classes is taken, and the number of members or draws that span each model's sets,
+        where more of them are given.
+    class_names : sequence of str, optional
+        Order of the classes, where `like` is not given.
     groups : array (n,), optional
         By default those that a prediction carries.
     uncertainties
@@ -122,10 +120,7 @@ def score_side(
     >>> side.models["m"].columns
     {'margin': array([[1.]])}
     """
-    try:
-        aligned = _aligned(predictions, settings, points or {}, groups)
-    except InputError as problem:
-        raise type(problem)(str(problem).replace("predictions:", f"{argument}:", 1)) from problem
+    aligned = _aligned(predictions, settings, like, groups, class_names, argument)
     given = given_scores(uncertainties, aligned)
     if measures is None:
         offered = {name for runs in aligned.models.values() for name in score_names(runs[0])}
@@ -134,58 +129,67 @@ def score_side(
     for name, runs in aligned.models.items():
         if progress is not None:
             progress(name)
-        first, count = runs[0], _n_points(runs[0])
+        first, count = runs[0], points_of_sets(runs[0])
         own = [m for m in measures if SCORES[m].offered_by(first)]
         if count == 1:
-            own = [m for m in own if m not in OF_THE_SPREAD and m != "nonspecificity"]
+            own = [m for m in own if m not in _OF_SETS]
         try:
             parts = [_columns(run, own, settings) for run in runs]
         except InputError as problem:
-            raise type(problem)(f"{name}: {problem}") from problem
+            raise problem.inside(f"{argument}[{name!r}]") from problem
         columns = {m: np.stack([part[m] for part in parts]) for m in own}
-        models[name] = SideModel(type(first).__name__, count, len(runs), columns | given.get(name, {}))
+        models[name] = SideModel(
+            kind=type(first).__name__,
+            n_points=count,
+            n_runs=len(runs),
+            columns=columns | given.get(name, {}),
+            offered=tuple(s for s in score_names(first, costly=True) if count != 1 or s not in _OF_SETS),
+        )
     first = next(iter(aligned.models.values()))[0]
-    return Side(models, first.n_instances, first.n_classes, aligned.class_names or None, aligned.groups)
+    return Side(
+        models=models,
+        n_instances=first.n_instances,
+        n_classes=first.n_classes,
+        class_names=aligned.class_names if aligned.named else None,
+        groups=aligned.groups,
+    )
 
 
 def _aligned(
-    predictions: Mapping[str, Any], settings: Settings, points: Mapping[str, int | None], groups: ArrayLike | None
+    predictions: Mapping[str, Any],
+    settings: Settings,
+    like: Side | None,
+    groups: ArrayLike | None,
+    class_names: Sequence[str] | None,
+    argument: str,
 ) -> Aligned:
-    """The rows of all models in one order; no labels, and no class names where none are given."""
-    models = {str(name): _runs(str(name), value) for name, value in _named(predictions).items()}
-    every = [(name, run) for name, runs in models.items() for run in runs]
-    first_name, first = every[0]
-    class_names = next((run.class_names for _, run in every if run.class_names is not None), None)
-    for name, run in every:
-        _check_same(run, name, first, first_name, class_names)
-    ids = next((run.ids for _, run in every if run.ids is not None), None)
-    if ids is not None and any(run.ids is None for _, run in every):
-        _check_no_order(every, ids, None)
-    n = first.n_instances
+    """The rows of all models in one order, each set spanned by as many points as on the other side."""
+    names = class_names if like is None else like.class_names
+    found = align_models(predictions, groups=groups, order_of_classes=names, argument=argument)
+    points = {} if like is None else {name: model.n_points for name, model in like.models.items()}
     models = {
-        name: tuple(_spanned(_in_order(run, ids, name), points.get(name), settings, name) for run in runs)
-        for name, runs in models.items()
+        name: tuple(_spanned(run, points.get(name), settings) for run in runs) for name, runs in found.models.items()
     }
-    return Aligned(models, np.empty((n, 0)), class_names or (), ids, _groups(groups, models, ids, n))
+    return replace(found, models=models)
 
 
-def _spanned(run: Prediction, n_points: int | None, settings: Settings, name: str) -> Prediction:
+def _spanned(run: Prediction, n_points: int | None, settings: Settings) -> Prediction:
     """As many members or draws as on the other side, where there are more; repaired where the convention does so."""
-    if n_points is not None and (isinstance(run, Drawn) or (isinstance(run, Members) and run.n_members > n_points)):
-        run = _with_members(run, n_points, settings.seed, name)
+    if n_points is not None:
+        run = spanned_by(run, n_points, settings.seed)
     return run.repaired() if settings.convention == "paper" and isinstance(run, Masses) else run
 
 
 def _columns(run: Prediction, measures: Sequence[str], settings: Settings) -> dict[str, Array]:
     """Scores of one run, (n,) each."""
-    run = _with_draws_held(run)
+    run = with_draws_held(run)
     out = {name: np.empty(run.n_instances) for name in measures if name != "nonspecificity"}
 
     def work(rows: slice, part: Prediction) -> None:
         for name, column in out.items():
             column[rows] = uncertainty_score(part, name)
 
-    run.for_each_chunk(work, 8 * run.n_classes * (_n_points(run) or 3), chunk_bytes=PART_BYTES)
+    run.for_each_chunk(work, 8 * run.n_classes * (points_of_sets(run) or 3), chunk_bytes=PART_BYTES)
     if "nonspecificity" in measures:
         out["nonspecificity"] = set_nonspecificity(
             run,

@@ -15,10 +15,20 @@ from uqassay.losses.label_distance import default_floor
 from uqassay.losses.proper_scores import brier_loss, log_loss
 from uqassay.losses.unified import unified_terms
 from uqassay.measures.scores import SCORES, score_columns
+from uqassay.notes import Note, distinct
 from uqassay.predictions import Intervals, Masses, Members, Point, Prediction, Vertices
 from uqassay.predictions.drawn import Drawn
 
-__all__ = ["ModelScores", "SetSample", "Settings", "sample_sets", "score_baselines", "score_model"]
+__all__ = [
+    "ModelScores",
+    "SetSample",
+    "Settings",
+    "points_of_sets",
+    "sample_sets",
+    "score_baselines",
+    "score_model",
+    "with_draws_held",
+]
 
 Array = NDArray[np.float64]
 PART_BYTES = 32 * 2**20
@@ -108,7 +118,8 @@ class ModelScores:
         Largest certified gap of a solved distance.
     fingerprint : str
         SHA-256 of the predictions.
-    notes : tuple of str
+    notes : tuple of Note
+        What was done to the predictions on their way in.
     """
 
     name: str
@@ -122,7 +133,7 @@ class ModelScores:
     floor: float
     gap: float
     fingerprint: str
-    notes: tuple[str, ...]
+    notes: tuple[Note, ...]
 
     @property
     def n_runs(self) -> int:
@@ -141,7 +152,7 @@ def score_model(
     progress: Callable[[str], None] | None = None,
 ) -> ModelScores:
     """Compute every column for every run; `given` holds uncertainties from elsewhere by name, ``(R, n)`` each."""
-    parts, notes = [], list(dict.fromkeys(note for run in runs for note in run.notes))
+    parts, notes = [], [note for run in runs for note in run.notes]
     errors, deviations, floored, gap = [], [], 0, 0.0
     digest = hashlib.sha256()
     for r, run in enumerate(runs):
@@ -150,8 +161,9 @@ def score_model(
         _fingerprint(run, digest)
         if settings.convention == "paper" and isinstance(run, Masses):
             run = run.repaired()
-            notes += [note for note in run.notes if note not in notes]
-        run = _with_draws_held(run)
+            notes += run.notes
+        run = with_draws_held(run)
+        place = f"models[{name!r}]{f'[{r}]' if len(runs) > 1 else ''}"
         try:
             (d, gaps, low_rows), ns = unified_terms(
                 y,
@@ -166,7 +178,7 @@ def score_model(
             )
             columns = _beside(run, y, settings)
         except InputError as problem:
-            raise type(problem)(f"{name}: {problem}") from problem
+            raise problem.inside(place) from problem
         for score, values in (given or {}).items():
             columns[score] = values[r]
         parts.append({"distance": d, "nonspecificity": ns.values, **columns})
@@ -179,7 +191,7 @@ def score_model(
         name=name,
         kind=type(first).__name__,
         baseline=baseline,
-        n_points=_n_points(first),
+        n_points=points_of_sets(first),
         columns={key: np.stack([p[key] for p in parts]) for key in parts[0]},
         nonspecificity_error=float(np.mean(errors)),  # the random orders are the same in every run
         order_deviations=tuple(np.mean(deviations, axis=0).tolist()),
@@ -187,7 +199,7 @@ def score_model(
         floor=default_floor(first, settings.convention) if settings.floor is None else settings.floor,
         gap=gap,
         fingerprint=digest.hexdigest(),
-        notes=tuple(notes),
+        notes=distinct(notes),
     )
 
 
@@ -232,7 +244,7 @@ def sample_sets(run: Prediction, rows: NDArray[np.int64], n_pictured: int) -> Se
     )
 
 
-def _with_draws_held(run: Prediction) -> Prediction:
+def with_draws_held(run: Prediction) -> Prediction:
     """Draw once where the draws fit into memory: a `Dirichlet` is asked several times for the same ones."""
     if isinstance(run, Drawn) and 8 * run.n_instances * run.n_draws * run.n_classes <= DRAWS_HELD_BYTES:
         return run.with_draws()
@@ -259,11 +271,12 @@ def _beside(run: Prediction, y: NDArray[Any], settings: Settings) -> dict[str, A
         for measure, values in score_columns(part, measures).items():
             out[measure][rows] = values
 
-    run.for_each_chunk(work, 8 * run.n_classes * (_n_points(run) or 3), chunk_bytes=PART_BYTES)
+    run.for_each_chunk(work, 8 * run.n_classes * (points_of_sets(run) or 3), chunk_bytes=PART_BYTES)
     return out
 
 
-def _n_points(run: Prediction) -> int | None:
+def points_of_sets(run: Prediction) -> int | None:
+    """Number of points that span each credal set; None for intervals and masses, whose vertices are not listed."""
     if isinstance(run, (Intervals, Masses)):
         return None
     if isinstance(run, Members):

@@ -1,26 +1,29 @@
 """An assay as plain JSON values, and in a folder: `assay.json` beside `arrays.npz`, nothing pickled."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from uqassay._files import draft_of
 from uqassay.errors import FileFormatError
-from uqassay.evidence.calibration_tests import ModelCalibration
-from uqassay.evidence.result import Assay
+from uqassay.evidence.calibration_result import ModelCalibration
 from uqassay.evidence.scoring import ModelScores, SetSample, Settings
 from uqassay.metrics.calibration.reliability import Reliability
+from uqassay.notes import Note
 
-__all__ = ["SCHEMA", "load", "plain", "ranking_json", "save", "to_json"]
+if TYPE_CHECKING:
+    from uqassay.evidence.result import Assay
 
-SCHEMA = "uqassay.assay/3"
+__all__ = ["SCHEMA", "plain", "ranking_json", "read_assay", "save_assay", "to_json"]
+
+SCHEMA = "uqassay.assay/4"
 SET_ARRAYS = ("rows", "lower", "upper", "mean", "points")
 TEST_ARRAYS = ("null", "weights", "member_values", "member_pvalues")
-TEST_NUMBERS = (*("statistic", "pvalue", "mean_value", "mean_pvalue", "accuracy_mean", "accuracy_weighted", "width"),)
+TEST_NUMBERS = ("statistic", "pvalue", "mean_value", "mean_pvalue", "accuracy_mean", "accuracy_weighted", "width")
 DIAGRAMS = ("before", "after")
 DIAGRAM_ARRAYS = ("edges", "count", "confidence", "accuracy", "low", "high")
 COLUMNS = ("distance", "nonspecificity", "correct", "confidence", "label", "log-loss", "brier", "gap", "upper-label")
@@ -28,8 +31,10 @@ COLUMNS = ("distance", "nonspecificity", "correct", "confidence", "label", "log-
 
 def plain(value: Any) -> Any:
     """Values that a strict JSON writer takes: nan becomes None, infinities the text "Infinity" or "-Infinity"."""
-    if isinstance(value, dict):
+    if isinstance(value, Mapping):
         return {str(k): plain(v) for k, v in value.items()}
+    if isinstance(value, Note):
+        return value.to_dict()
     if isinstance(value, (list, tuple)):
         return [plain(v) for v in value]
     if isinstance(value, np.ndarray):
@@ -44,7 +49,7 @@ def plain(value: Any) -> Any:
     return value
 
 
-def to_json(assay: Assay, tradeoffs: Sequence[float] | None = None) -> dict[str, Any]:
+def to_json(assay: "Assay", tradeoffs: Sequence[float] | None = None) -> dict[str, Any]:
     """Findings, rankings at each λ, breakpoints, settings; everything but the scores of single instances."""
     return plain(
         {
@@ -65,7 +70,7 @@ def to_json(assay: Assay, tradeoffs: Sequence[float] | None = None) -> dict[str,
                 }
                 for m in assay.models
             ],
-            "findings": assay.finding_rows(),
+            "findings": assay.rows("findings"),
             "calibration": calibration_json(assay),
             **ranking_json(assay, assay.tradeoffs if tradeoffs is None else tradeoffs),
             "settings": asdict(assay.settings),
@@ -75,24 +80,24 @@ def to_json(assay: Assay, tradeoffs: Sequence[float] | None = None) -> dict[str,
     )
 
 
-def ranking_json(assay: Assay, tradeoffs: Sequence[float]) -> dict[str, Any]:
+def ranking_json(assay: "Assay", tradeoffs: Sequence[float]) -> dict[str, Any]:
     """Rankings at each λ and the breakpoints, as `uqassay rank --json` prints them."""
     rankings = [{"tradeoff": float(t), "ranking": [r.to_dict() for r in assay.ranked(t)]} for t in tradeoffs]
     breakpoints = [{"low": low, "high": high, "models": names} for low, high, names in assay.winners()]
     return plain({"tradeoff": rankings, "breakpoints": breakpoints})
 
 
-def calibration_json(assay: Assay) -> list[dict[str, Any]]:
+def calibration_json(assay: "Assay") -> list[dict[str, Any]]:
     """The calibration tests with their weights, members and reliability diagrams; the null draws are kept by `save`."""
     return [
         row
         | {name: getattr(test, name) for name in ("null_kind", *TEST_ARRAYS) if name != "null"}
         | {name: getattr(test, name) and vars(getattr(test, name)) for name in DIAGRAMS}
-        for row, test in zip(assay.calibration_rows(), assay.calibration, strict=True)
+        for row, test in zip(assay.rows("calibration"), assay.calibration, strict=True)
     ]
 
 
-def save(assay: Assay, folder: str | Path) -> Path:
+def save_assay(assay: "Assay", folder: str | Path) -> Path:
     """Write the assay into a folder, whole or not at all; what was there stays until then.
 
     Raises
@@ -103,8 +108,30 @@ def save(assay: Assay, folder: str | Path) -> Path:
     target = Path(folder)
     if target.exists() and not (target / "assay.json").is_file():
         raise FileFormatError(
-            str(target), "exists and does not hold an assay", "", "choose another folder", code="unwritable"
+            str(target), "exists and does not hold an assay", remedy="choose another folder", code="unwritable"
         )
+    arrays, facts = _arrays(assay), _facts(assay)
+    text = json.dumps(plain(facts), allow_nan=False, indent=1)
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with draft_of(target, folder=True) as draft:
+            draft.mkdir()
+            with (draft / "arrays.npz").open("wb") as file:
+                np.savez(file, **{key: _without_objects(values) for key, values in arrays.items()})  # type: ignore[arg-type]
+            (draft / "assay.json").write_text(text, encoding="utf-8")
+    except OSError as problem:
+        raise FileFormatError(
+            str(target),
+            "cannot be written",
+            str(problem.strerror or problem),
+            "choose a folder below one that can be written to",
+            code="unwritable",
+        ) from problem
+    return target
+
+
+def _arrays(assay: "Assay") -> dict[str, np.ndarray]:
+    """Everything that goes into `arrays.npz`."""
     arrays: dict[str, np.ndarray] = {"labels": assay.labels, "class_names": np.array(assay.class_names, dtype=np.str_)}
     for name, optional in (("ids", assay.ids), ("groups", assay.groups), ("focal_sets", assay.settings.focal_sets)):
         if optional is not None:
@@ -123,40 +150,44 @@ def save(assay: Assay, folder: str | Path) -> Path:
         for key in DIAGRAMS:
             if (diagram := getattr(test, key)) is not None:
                 arrays |= {f"test/{i}/{key}/{part}": getattr(diagram, part) for part in DIAGRAM_ARRAYS}
-    facts = {
+    return arrays
+
+
+def _facts(assay: "Assay") -> dict[str, Any]:
+    """Everything that goes into `assay.json`."""
+    not_in_facts = (*TEST_ARRAYS, *DIAGRAMS, "notes")
+    return {
         "schema": SCHEMA,
         "models": [
-            {k: getattr(m, k) for k in ModelScores.__dataclass_fields__ if k != "columns"} for m in assay.models
+            {k: getattr(m, k) for k in ModelScores.__dataclass_fields__ if k not in ("columns", "notes")}
+            | {"notes": [_note_fields(note) for note in m.notes]}
+            for m in assay.models
         ],
         "subgroups": list(assay.subgroups),
         "sets": list(assay.sets),
         "tradeoffs": assay.tradeoffs,
         "settings": {k: v for k, v in asdict(assay.settings).items() if k != "focal_sets"},
-        "warnings": assay.warnings,
+        "warnings": [_note_fields(note) for note in assay.warnings],
         "provenance": assay.provenance,
         "calibration": [
-            {k: getattr(t, k) for k in ModelCalibration.__dataclass_fields__ if k not in (*TEST_ARRAYS, *DIAGRAMS)}
+            {k: getattr(t, k) for k in ModelCalibration.__dataclass_fields__ if k not in not_in_facts}
+            | {"notes": [_note_fields(note) for note in t.notes]}
             for t in assay.calibration
         ],
         "classwise_error": assay.classwise_error,
     }
-    text = json.dumps(plain(facts), allow_nan=False, indent=1)
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        with draft_of(target, folder=True) as draft:
-            draft.mkdir()
-            with (draft / "arrays.npz").open("wb") as file:
-                np.savez(file, **{key: _without_objects(values) for key, values in arrays.items()})  # type: ignore[arg-type]
-            (draft / "assay.json").write_text(text, encoding="utf-8")
-    except OSError as problem:
-        raise FileFormatError(
-            str(target),
-            f"cannot be written ({problem.strerror or problem})",
-            "",
-            "choose a folder below one that can be written to",
-            code="unwritable",
-        ) from problem
-    return target
+
+
+def _note_fields(note: Note) -> dict[str, Any]:
+    return {**note.to_dict(), "facts": note.facts}
+
+
+def _note(fields: dict[str, Any]) -> Note:
+    return Note(fields["code"], fields["text"], fields["facts"])
+
+
+def _notes(entries: list[dict[str, Any]]) -> tuple[Note, ...]:
+    return tuple(_note(entry) for entry in entries)
 
 
 def _without_objects(values: np.ndarray) -> np.ndarray:
@@ -166,8 +197,8 @@ def _without_objects(values: np.ndarray) -> np.ndarray:
     return np.array([str(v) for v in values.ravel()], dtype=np.str_).reshape(values.shape)
 
 
-def load(folder: str | Path) -> Assay:
-    """Read what `save` wrote.
+def read_assay(folder: str | Path) -> dict[str, Any]:
+    """Read the fields of the assay that `Assay.save` wrote.
 
     Raises
     ------
@@ -175,16 +206,17 @@ def load(folder: str | Path) -> Assay:
         A folder that holds no assay, one of another version, or a damaged or incomplete one.
     """
     source = Path(folder)
+    cause: Exception
     try:
         facts = json.loads((source / "assay.json").read_text(encoding="utf-8"))
         schema = facts.get("schema") if isinstance(facts, dict) else None
         if schema != SCHEMA:
             raise FileFormatError(
                 str(source),
-                f"holds schema {schema!r}, this version reads {SCHEMA!r}",
-                "",
+                "was saved by another version of uqassay",
+                f"its schema is {schema!r}, this version reads {SCHEMA!r}",
                 "make the assay again",
-                code="undefined",
+                code="unreadable",
             )
         with (source / "arrays.npz").open("rb") as file, np.load(file, allow_pickle=False) as archive:
             arrays = {key: archive[key] for key in archive.files}
@@ -192,22 +224,22 @@ def load(folder: str | Path) -> Assay:
     except (FileFormatError, MemoryError):
         raise
     except KeyError as problem:
-        reason = f"no entry {problem}"
-        cause: Exception = problem
+        reason, cause = f"there is no entry {problem}", problem
+    except OSError as problem:
+        reason, cause = str(problem.strerror or problem), problem
     except Exception as problem:  # whatever a damaged file makes its reader raise
-        reason = str(problem).strip().partition("\n")[0].split(". ")[0].rstrip(".")
-        reason = reason if " " in reason else f"{type(problem).__name__} {reason}".strip()
-        cause = problem
+        said = str(problem).strip().partition("\n")[0].split(". ")[0].rstrip(".")
+        reason, cause = said if " " in said else f"{type(problem).__name__} {said}".strip(), problem
     raise FileFormatError(
         str(source),
-        f"is not a folder that Assay.save wrote ({reason})",
-        "",
-        "check the path or make the assay again",
-        code="undefined",
+        "must be a folder that Assay.save wrote",
+        reason,
+        "check the path, or make the assay again",
+        code="unreadable",
     ) from cause
 
 
-def _assemble(facts: dict[str, Any], arrays: dict[str, np.ndarray]) -> Assay:
+def _assemble(facts: dict[str, Any], arrays: dict[str, np.ndarray]) -> dict[str, Any]:
     settings = Settings(
         focal_sets=arrays.get("focal_sets"), **{**facts["settings"], "measures": tuple(facts["settings"]["measures"])}
     )
@@ -221,26 +253,26 @@ def _assemble(facts: dict[str, Any], arrays: dict[str, np.ndarray]) -> Assay:
             if columns[key].shape != shape:
                 raise ValueError(f"{prefix}{key} has shape {columns[key].shape} and not {shape}")
         numbers = {key: _number(entry[key]) for key in ("nonspecificity_error", "floor", "gap")}
-        models.append(ModelScores(columns=columns, **{**entry, **numbers, "notes": tuple(entry["notes"])}))
+        models.append(ModelScores(columns=columns, **{**entry, **numbers, "notes": _notes(entry["notes"])}))
     if not models:
         raise ValueError("no models in it")
-    return Assay(
-        models=tuple(models),
-        labels=arrays["labels"],
-        class_names=tuple(arrays["class_names"].tolist()),
-        ids=arrays.get("ids"),
-        groups=arrays.get("groups"),
-        subgroups={name: arrays[f"subgroup/{i}"] for i, name in enumerate(facts["subgroups"])},
-        tradeoffs=tuple(facts["tradeoffs"]),
-        settings=settings,
-        sets={
+    return {
+        "models": tuple(models),
+        "labels": arrays["labels"],
+        "class_names": tuple(arrays["class_names"].tolist()),
+        "ids": arrays.get("ids"),
+        "groups": arrays.get("groups"),
+        "subgroups": {name: arrays[f"subgroup/{i}"] for i, name in enumerate(facts["subgroups"])},
+        "tradeoffs": tuple(facts["tradeoffs"]),
+        "settings": settings,
+        "sets": {
             name: SetSample(**{k: arrays[f"set/{i}/{k}"] for k in SET_ARRAYS}) for i, name in enumerate(facts["sets"])
         },
-        warnings=tuple(facts["warnings"]),
-        provenance=facts["provenance"],
-        calibration=tuple(_test(i, entry, arrays) for i, entry in enumerate(facts["calibration"])),
-        classwise_error={name: tuple(values) for name, values in facts["classwise_error"].items()},
-    )
+        "warnings": _notes(facts["warnings"]),
+        "provenance": facts["provenance"],
+        "calibration": tuple(_test(i, entry, arrays) for i, entry in enumerate(facts["calibration"])),
+        "classwise_error": {name: tuple(values) for name, values in facts["classwise_error"].items()},
+    }
 
 
 def _test(i: int, entry: dict[str, Any], arrays: dict[str, np.ndarray]) -> ModelCalibration:
@@ -252,7 +284,8 @@ def _test(i: int, entry: dict[str, Any], arrays: dict[str, np.ndarray]) -> Model
         for key in DIAGRAMS
     }
     numbers = {key: _number(entry[key]) for key in TEST_NUMBERS}
-    return ModelCalibration(**{**entry, **numbers, **{k: arrays[prefix + k] for k in TEST_ARRAYS}, **diagrams})
+    held = {key: arrays[prefix + key] for key in TEST_ARRAYS}
+    return ModelCalibration(**{**entry, **numbers, **held, **diagrams, "notes": _notes(entry["notes"])})
 
 
 def _number(value: Any) -> float:

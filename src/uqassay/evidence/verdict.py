@@ -149,7 +149,7 @@ def _runner_up(assay: "Assay", rows: Sequence["Ranked"], at: float) -> str:
         return text + f"that of the runner-up, {second.model}, is infinite."
     text += f"the runner-up, {second.model}, is {_with_interval(difference, level=False)} worse, "
     if np.isnan(second.pvalue_holm):
-        reason = next((part for part in difference.note.split("; ") if "no test" in part), "no test")
+        reason = next((note.text for note in difference.notes if note.code == "no-test"), "no test")
         return text + f"whether by chance cannot be said ({reason})."
     if difference.low == difference.high:
         return text + "which is the same in every instance."

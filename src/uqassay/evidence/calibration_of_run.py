@@ -1,0 +1,268 @@
+"""Can one run of a model, or some mixture of its members, be told from a calibrated one?"""
+
+import math
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uqassay._array import row_chunks
+from uqassay.calibration.credal_hypothesis import CredalCalibrationTest, credal_calibration_test
+from uqassay.calibration.mixtures import MixtureObjective, Mixtures
+from uqassay.calibration.monte_carlo import ROUNDING, monte_carlo_pvalue
+from uqassay.calibration.shared_members import SharedMembers, shared_members
+from uqassay.calibration.single_hypothesis import statistic_and_null, undefined_notes
+from uqassay.evidence.calibration_cost import n_points
+from uqassay.evidence.calibration_plan import CalibrationPlan
+from uqassay.evidence.calibration_result import ModelCalibration
+from uqassay.metrics.calibration.measures import CalibrationMeasure
+from uqassay.metrics.calibration.reliability import Reliability, reliability
+from uqassay.notes import Note, distinct
+from uqassay.predictions import Members, Prediction, Vertices
+from uqassay.predictions.drawn import Drawn
+from uqassay.wording import count
+
+__all__ = ["tested_part", "tested_run"]
+
+Floats = NDArray[np.float64]
+Rows = NDArray[np.intp]
+
+N_BINS = 10  # of the reliability diagrams
+STEPS = (1.0, 0.3, 0.1, 0.03)  # how far further mixtures lie from the fitted one
+NEARBY = 15  # number of further mixtures at each of these steps
+DRAWS = Note("mean", "the mean was tested: draws have no number that means the same in every instance")
+GIVEN_WEIGHTS = Note(
+    "assumption", "the model's mean takes the weights given with its members, the mixtures are sought among all weights"
+)
+
+
+def tested_part(n_tested: int, n_instances: int) -> Note:
+    """How many of the instances were tested."""
+    return Note("sample", f"tested on {count(n_tested)} of {count(n_instances)} instances", {"tested": n_tested})
+
+
+def tested_run(
+    model: str,
+    run: int,
+    prediction: Prediction,
+    labels: NDArray[Any],
+    measures: Sequence[CalibrationMeasure],
+    plan: CalibrationPlan,
+    n_instances: int,
+    *,
+    notes: Sequence[Note],
+    mixed: bool,
+) -> list[ModelCalibration]:
+    """Test one run by every measure.
+
+    Parameters
+    ----------
+    model : str
+    run : int
+        0 for the first.
+    prediction : Prediction
+        The instances to test.
+    labels : int array (n,)
+    measures : sequence of CalibrationMeasure
+    plan : CalibrationPlan
+    n_instances : int
+        Number of instances from which those tested were chosen.
+    notes : sequence of Note
+        Notes that every result carries.
+    mixed : bool
+        False for sets with too many mixtures to search: the mean is tested instead.
+    """
+    y = labels.astype(np.intp)
+    width, mean = _width(prediction), prediction.mean_probs()
+    shared = shared_members(prediction) if n_points(prediction) > 1 and mixed else None
+    notes = [*notes, *_notes_on_sets(prediction, shared)]
+    before, hits = _diagram(mean, y, plan.level)
+    after: Reliability | None
+    found = []
+    for measure in measures:
+        if shared is None:
+            facts = _of_mean(mean, y, measure, plan)
+            alone, after, hits_after = facts, before, hits
+        else:
+            facts = _of_set(prediction, shared, y, measure, plan)
+            alone = _of_one(mean, y, measure, plan, plan.n_draws)
+            after, hits_after = _after(shared, facts.weights, y, plan.level)
+        # members and vertices are distributions of the model itself; the corners of a box are not, and are not tested alone
+        listed = shared is not None and plan.members and isinstance(prediction, (Members, Vertices))
+        points = shared.probs.transpose(1, 0, 2) if shared is not None and listed else mean[:0]
+        members = [_of_one(point, y, measure, plan, plan.n_draws) for point in points]
+        undefined = undefined_notes(facts.statistic, facts.pvalue, len(y))
+        found.append(
+            ModelCalibration(
+                model=model,
+                run=run,
+                measure=facts.measure,
+                notion=measure.notion,
+                tested="mean" if shared is None else "mixtures",
+                n_instances=n_instances,
+                n_tested=len(y),
+                n_members=len(facts.weights),
+                statistic=facts.statistic,
+                pvalue=facts.pvalue,
+                n_draws=facts.n_draws,
+                null=facts.null,
+                null_kind=facts.null_kind,
+                weights=facts.weights,
+                mean_value=alone.statistic,
+                mean_pvalue=alone.pvalue,
+                member_values=np.array([member.statistic for member in members], dtype=np.float64),
+                member_pvalues=np.array([member.pvalue for member in members], dtype=np.float64),
+                accuracy_mean=hits,
+                accuracy_weighted=hits_after,
+                before=before,
+                after=after,
+                width=width,
+                notes=distinct(notes, undefined, _notes_on_infinity(facts, shared), facts.notes),
+                noun="members" if shared is None else shared.noun,
+            )
+        )
+    return found
+
+
+def _notes_on_sets(prediction: Prediction, shared: SharedMembers | None) -> list[Note]:
+    """What is tested of a set, where it is not every mixture with the weights that the model takes."""
+    m, k = n_points(prediction), prediction.n_classes
+    if shared is None and m > 1:
+        text = (
+            f"the mean alone was tested: searching the mixtures of {count(m)} points over {count(k)} classes "
+            "takes too long here (uqassay calibration-test does it)"
+        )
+        return [Note("mean", text, {"points": m, "classes": k})]
+    if isinstance(prediction, Drawn):
+        return [DRAWS]
+    weighted = isinstance(prediction, Members) and prediction.weights is not None
+    return [GIVEN_WEIGHTS] if shared is not None and weighted else []
+
+
+def _notes_on_infinity(facts: "_Facts", shared: SharedMembers | None) -> list[Note]:
+    if not math.isinf(facts.statistic):
+        return []
+    whose = "the model" if shared is None else f"every one of the {shared.noun}"
+    text = f"{facts.measure} is infinite, for a label came to which {whose} gives probability 0"
+    return [Note("infinite", text, {"measure": facts.measure})]
+
+
+# -- one test ---------------------------------------------------------------------------------------------------------
+
+
+class _Facts(NamedTuple):
+    measure: str
+    statistic: float
+    pvalue: float
+    n_draws: int
+    null: Floats
+    null_kind: str
+    weights: Floats
+    notes: tuple[Note, ...] = ()
+
+
+def _of_set(
+    prediction: Prediction, shared: SharedMembers, labels: Rows, measure: CalibrationMeasure, plan: CalibrationPlan
+) -> _Facts:
+    """The test of all mixtures, with further draws where the p-value is small."""
+    test = credal_calibration_test(
+        labels,
+        prediction,
+        measure=measure,
+        null=plan.null,
+        n_draws=plan.n_draws,
+        resample=plan.resample,
+        convention=plan.convention,
+        rng=np.random.default_rng([plan.seed, 21]),
+    )
+    pvalue, n_draws = test.pvalue, test.n_draws
+    if plan.null == "minimised" and plan.n_more and pvalue <= test.smallest_pvalue:
+        finer = (1 + _reached(labels, shared.probs, test, measure, plan)) / (test.n_draws + plan.n_more + 1)
+        if finer < pvalue:
+            pvalue, n_draws = finer, n_draws + plan.n_more
+    return _Facts(
+        measure=test.measure,
+        statistic=test.statistic,
+        pvalue=pvalue,
+        n_draws=n_draws,
+        null=test.null,
+        null_kind=test.null_kind,
+        weights=np.full_like(test.weights, math.nan) if math.isnan(test.statistic) else test.weights,
+        notes=tuple(note for note in test.notes if note.code != "option"),  # an assay does not have those options
+    )
+
+
+def _reached(
+    labels: Rows, members: Floats, test: CredalCalibrationTest, measure: CalibrationMeasure, plan: CalibrationPlan
+) -> int:
+    """At most how many of further draws, from the fitted mixture, have a minimum that reaches the statistic.
+
+    The minimum over all mixtures is no greater than that over some of them: draws that one of these brings below the statistic
+    are settled, and all others are counted. As this is asked only where none of the first D draws reached the statistic, the
+    smaller of 1/(D + 1) and the new p-value keeps every level: from 1/(D + 1) on it rejects with the first draws alone, below
+    only where all draws together would.
+    """
+    generator = np.random.default_rng([plan.seed, 22])
+    mixtures, m = Mixtures(members), members.shape[1]
+    drawn = mixtures.draw_labels(np.repeat(test.weights[np.newaxis], plan.n_more, axis=0), generator)
+    few = np.concatenate([test.weights[np.newaxis], np.full((1, m), 1 / m), np.eye(m)])
+    near = [(1 - step) * test.weights + step * generator.dirichlet(np.ones(m), NEARBY) for step in STEPS]
+    margin = ROUNDING * abs(test.statistic) + 1e-15
+    for weights in (few, np.concatenate(near)):
+        if len(drawn):
+            least = MixtureObjective(mixtures, drawn, measure).shared(weights).min(axis=1)
+            drawn = drawn[least >= test.statistic - margin]
+    return len(drawn)
+
+
+def _of_mean(mean: Floats, labels: Rows, measure: CalibrationMeasure, plan: CalibrationPlan) -> _Facts:
+    return _of_one(mean, labels, measure, plan, plan.n_draws + plan.n_more)
+
+
+def _of_one(probs: Floats, labels: Rows, measure: CalibrationMeasure, plan: CalibrationPlan, n_draws: int) -> _Facts:
+    """The test of one distribution per instance, (n, K)."""
+    generator = np.random.default_rng([plan.seed, 23])
+    p = np.maximum(probs, 0.0)
+    if plan.convention == "paper-code":
+        p = (p / p.sum(axis=1, keepdims=True))[:, np.newaxis]
+        test = credal_calibration_test(
+            labels, p, measure=measure, null="random", n_draws=n_draws, convention="paper-code", rng=generator
+        )
+        name, statistic, pvalue, null = test.measure, test.statistic, test.pvalue, test.null
+    else:
+        statistic, null = statistic_and_null(labels, p, measure, n_draws, plan.resample, generator)
+        name, pvalue = measure.name, monte_carlo_pvalue(statistic, null)
+    return _Facts(
+        measure=name,
+        statistic=statistic,
+        pvalue=pvalue,
+        n_draws=len(null),
+        null=null,
+        null_kind="single",
+        weights=np.ones(1),
+    )
+
+
+def _after(shared: SharedMembers, weights: Floats, labels: Rows, level: float) -> tuple[Reliability | None, float]:
+    """Reliability diagram and accuracy of the mixture with the least value; of none where no value is defined."""
+    if np.isnan(weights).any():
+        return None, math.nan
+    return _diagram(np.einsum("nmk,m->nk", shared.probs, weights), labels, level)
+
+
+def _diagram(probs: Floats, labels: Rows, level: float) -> tuple[Reliability, float]:
+    """Reliability diagram and accuracy."""
+    correct = (probs.argmax(axis=1) == labels).astype(np.float64)
+    confidence = np.minimum(probs.max(axis=1), 1.0)
+    return reliability(correct, confidence, n_bins=N_BINS, level=level), float(correct.mean())
+
+
+def _width(prediction: Prediction) -> float:
+    """Mean over instances and classes of the upper minus the lower probability."""
+    total, n_draws = 0.0, prediction.n_draws if isinstance(prediction, Drawn) else 1
+    for rows in row_chunks(prediction.n_instances, 16 * n_draws * prediction.n_classes):
+        part = prediction[rows]
+        held = part.with_draws() if isinstance(part, Drawn) else part
+        total += float((held.upper_probs() - held.lower_probs()).sum())
+    return total / (prediction.n_instances * prediction.n_classes)

@@ -1,0 +1,139 @@
+"""What should change how much the numbers of an assay are believed: its warnings, as notes."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from uqassay.evidence.alignment import BASELINES, Aligned
+from uqassay.evidence.calibration_result import ModelCalibration
+from uqassay.evidence.scoring import ModelScores
+from uqassay.notes import Note
+from uqassay.wording import count, counted
+
+__all__ = ["CAUTIONS", "calibration_cautions", "cautions"]
+
+FEW_INSTANCES, FEW_GROUPS = 100, 20
+LARGE_GAP = 1e-4  # certified gap of a solved distance, nats
+
+CAUTIONS: Mapping[str, str] = {
+    "prediction": "what was done to a model's predictions on their way in",
+    "floored": "rows whose label has an upper probability below the floor",
+    "solver-gap": "the certified gap of a solved distance",
+    "estimated-nonspecificity": "a non-specificity that is estimated, with its standard error",
+    "different-floors": "models whose floors differ with the precision of their numbers",
+    "different-numbers-of-members": "sets spanned by different numbers of members or draws",
+    "absent-classes": "classes that never occur as the label",
+    "few-instances": f"fewer than {FEW_INSTANCES} instances",
+    "few-groups": f"fewer than {FEW_GROUPS} groups",
+    "baseline-left-out": "a baseline that is undefined in this convention",
+    "prior-of-these-labels": "the class-prior baseline saw the labels that it is judged by",
+    "no-calibration-test": "label distributions, which the calibration tests do not take",
+    "dependent-labels": "groups, within which the calibration tests take labels for independent",
+    "calibration-sample": "calibration tests on a part of the instances",
+}
+
+
+def cautions(
+    models: Sequence[ModelScores], aligned: Aligned, prior: ArrayLike | None, common_members: int | None
+) -> tuple[Note, ...]:
+    """What a reader must know about scores and rankings; each text is one whole sentence."""
+    chosen = [m for m in models if not m.baseline]
+    found = [note for m in chosen for note in _of_model(m, aligned)]
+    found += _between_models(chosen, common_members)
+    found += _of_sample(aligned)
+    left_out = set(BASELINES) - {m.name for m in models}
+    if left_out:
+        name = left_out.pop()
+        text = f"The {name} baseline is left out: its non-specificity is undefined in this convention."
+        found.append(Note("baseline-left-out", text, {"baseline": name}))
+    if prior is None:
+        text = "The class-prior baseline uses the frequencies of these labels, which favours it slightly."
+        found.append(Note("prior-of-these-labels", text))
+    return tuple(found)
+
+
+def _of_model(m: ModelScores, aligned: Aligned) -> list[Note]:
+    n = len(aligned.labels)
+    found = [Note("prediction", f"{m.name}: {note.text}.", {"model": m.name, "note": note.code}) for note in m.notes]
+    if m.floored:
+        rule = "0, an infinite loss" if m.floor == 0 else f"below {m.floor:.3g}, and counts as that"
+        whose = "the label's" if aligned.labels.ndim == 1 else "some voted class's"
+        text = f"{m.name}: in {m.floored} of {m.n_runs * n} rows {whose} upper probability is {rule}."
+        found.append(Note("floored", text, {"model": m.name, "rows": m.floored, "floor": m.floor}))
+    if m.gap > LARGE_GAP:
+        text = f"{m.name}: the solver's certified gap reaches {m.gap:.2g} in the distance."
+        found.append(Note("solver-gap", text, {"model": m.name, "gap": m.gap}))
+    if m.nonspecificity_error:
+        error = m.nonspecificity_error
+        text = (
+            f"{m.name}: the non-specificity is estimated from random orders of the classes; standard error of its mean "
+            f"{error:.2g}."
+        )
+        found.append(Note("estimated-nonspecificity", text, {"model": m.name, "standard_error": error}))
+    return found
+
+
+def _between_models(chosen: Sequence[ModelScores], common_members: int | None) -> list[Note]:
+    found = []
+    floors = {m.name: m.floor for m in chosen}
+    if len(set(floors.values())) > 1 and any(m.floored for m in chosen):
+        each = ", ".join(f"{name} {floor:.3g}" for name, floor in floors.items())
+        text = (
+            f"The floors follow the precision each model is stored in ({each}), so the same zero costs more in one than in "
+            "another; pass one floor for all."
+        )
+        found.append(Note("different-floors", text, {"floors": floors}))
+    sampled = {m.name: m.n_points for m in chosen if m.n_points is not None and m.n_points > 1}
+    if len(set(sampled.values())) > 1 and common_members is None:
+        least = min(sampled.values())
+        each = ", ".join(f"{name} {members}" for name, members in sampled.items())
+        text = (
+            f"The sets are spanned by different numbers of members or draws ({each}); non-specificity grows with that "
+            f"number, so compare with common_members={least}."
+        )
+        found.append(Note("different-numbers-of-members", text, {"members": sampled, "common_members": least}))
+    return found
+
+
+def _of_sample(aligned: Aligned) -> list[Note]:
+    found = []
+    n, k = len(aligned.labels), len(aligned.class_names)
+    truth = aligned.labels if aligned.labels.ndim == 1 else aligned.labels.argmax(axis=1)
+    absent = k - len(np.unique(truth))
+    if absent:
+        text = f"{absent} of {k} classes never occur as the label."
+        found.append(Note("absent-classes", text, {"absent": absent, "classes": k}))
+    if n < FEW_INSTANCES:
+        text = f"Only {counted(n, 'instance')}: intervals are wide, and too short for skewed losses."
+        found.append(Note("few-instances", text, {"instances": n}))
+    if aligned.groups is not None and (groups := len(np.unique(aligned.groups))) < FEW_GROUPS:
+        text = f"Only {groups} groups: intervals over groups are rough."
+        found.append(Note("few-groups", text, {"groups": groups}))
+    return found
+
+
+def calibration_cautions(tests: Sequence[ModelCalibration], aligned: Aligned) -> tuple[Note, ...]:
+    """What limits the calibration tests of all models alike; each text is one whole sentence."""
+    if not tests:
+        return ()
+    if aligned.labels.ndim == 2:
+        text = (
+            "Calibration is not tested: the tests take one label for each instance, and these are label distributions."
+        )
+        return (Note("no-calibration-test", text),)
+    found = []
+    if aligned.groups is not None:
+        text = (
+            "The calibration tests take labels for independent; where those of one group depend on each other, p-values are "
+            "too small."
+        )
+        found.append(Note("dependent-labels", text))
+    tested, n = tests[0].n_tested, tests[0].n_instances
+    if tested < n:
+        text = (
+            f"The calibration tests took {count(tested)} of the {count(n)} instances, chosen at random; "
+            "uqassay calibration-test takes all."
+        )
+        found.append(Note("calibration-sample", text, {"tested": tested, "instances": n}))
+    return tuple(found)

@@ -1,0 +1,183 @@
+"""How well the scores of several models tell two samples apart: metrics with intervals, paired tests, rows."""
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uqassay.errors import InputError
+from uqassay.evidence.findings import FINDING_COLUMNS, estimate_fields
+from uqassay.evidence.scored_side import Side
+from uqassay.evidence.tables import as_table
+from uqassay.metrics.ood.detection import OOD_METRICS, OodMetric
+from uqassay.metrics.ood.intervals import Positive
+from uqassay.metrics.ood.two_samples import TwoSamples, joined_groups
+from uqassay.notes import Note
+from uqassay.statistics import Estimate, PairedComparison
+from uqassay.statistics.samples import check_choice
+from uqassay.statistics.statistic_comparisons import paired_statistic_test
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["OodDetection"]
+
+NAN = float("nan")
+
+
+@dataclass(frozen=True, eq=False)
+class OodDetection:
+    """How well each score of each model tells two samples apart; made by `detect_ood`.
+
+    Attributes
+    ----------
+    inside, outside : Side
+        Every score of every model on both samples.
+    positive : {"out", "in"}
+        What a false-positive rate and an average precision take for positive, see `metrics.fpr_at_tpr_error`.
+    level : float
+        Confidence level of the intervals.
+    convention : str
+        That of the non-specificity.
+    """
+
+    inside: Side = field(repr=False)
+    outside: Side = field(repr=False)
+    positive: Positive
+    level: float
+    convention: str
+
+    @property
+    def model_names(self) -> tuple[str, ...]:
+        """Names of the models."""
+        return tuple(self.inside.models)
+
+    @property
+    def metric_names(self) -> tuple[str, ...]:
+        """The metrics of `rows`: ROC-AUC, false-positive rate at 95 % true positives, average precision."""
+        return ("ood-auc", f"fpr95-{self.positive}", f"aupr-{self.positive}")
+
+    def score_names(self, model: str) -> tuple[str, ...]:
+        """Names of the scores of a model, those that only one of the samples has among them."""
+        self._check_model(model)
+        return tuple(dict.fromkeys([*self.inside.models[model].columns, *self.outside.models[model].columns]))
+
+    def rows(self) -> list[dict[str, Any]]:
+        """One row per model (and run), score and metric, as plain values with the keys of `FINDING_COLUMNS`."""
+        return [
+            self._row(model, run, score, metric)
+            for model in self.model_names
+            for run in self._runs(model)
+            for score in self.score_names(model)
+            for metric in self.metric_names
+        ]
+
+    def table(self) -> "pd.DataFrame":
+        """The rows as a table."""
+        return as_table(self.rows(), FINDING_COLUMNS)
+
+    def estimate(self, model: str, score: str, metric: str = "ood-auc", *, run: int | None = None) -> Estimate:
+        """One metric of `metrics.OOD_METRICS` over all runs of a model, or of one run counted from 0."""
+        chosen = _metric(metric)
+        problem = self._problem(model, score)
+        if problem:
+            return Estimate(
+                NAN, low=NAN, high=NAN, level=self.level, n=0, method="", notes=[Note("undefined", problem)]
+            )
+        samples = self._samples(model, score)
+        return chosen.interval(samples if run is None else samples[run : run + 1], level=self.level)
+
+    def compare(self, a: tuple[str, str], b: tuple[str, str], metric: str = "ood-auc") -> PairedComparison:
+        """Paired test of two scores on the same two samples, each given by (model, score).
+
+        Parameters
+        ----------
+        a, b : (str, str)
+        metric : str
+            A name of `metrics.OOD_METRICS`.
+
+        Raises
+        ------
+        InputError
+            A model, score or metric that is not there.
+        """
+        chosen = _metric(metric)
+        found = []
+        for name, (model, score) in (("a", a), ("b", b)):
+            problem = self._problem(model, score)
+            if problem:
+                raise InputError(
+                    name,
+                    f"{score} of {model!r} cannot be compared: {problem}",
+                    "",
+                    "choose another score",
+                    code="undefined",
+                )
+            runs = [chosen.statistic(samples) for samples in self._samples(model, score)]
+            found.append(runs if len(runs) > 1 else runs[0])
+        return paired_statistic_test(*found, groups=self._groups, level=self.level)
+
+    @cached_property
+    def _groups(self) -> NDArray[np.intp] | None:
+        return joined_groups(self.inside.groups, self.outside.groups, self.inside.n_instances, self.outside.n_instances)
+
+    def _runs(self, model: str) -> tuple[int | None, ...]:
+        """All runs together, then each where there are several."""
+        n_runs = self.inside.models[model].n_runs
+        return (None, *range(n_runs)) if n_runs > 1 else (None,)
+
+    def _row(self, model: str, run: int | None, score: str, metric: str) -> dict[str, Any]:
+        found = self.estimate(model, score, metric, run=run)
+        return {
+            "model": model,
+            "run": "all" if run is None else str(run + 1),
+            "metric": metric,
+            "score": score,
+            "tradeoff": NAN,
+            "convention": self.convention,
+            "estimate": float(found),
+            **estimate_fields(found),
+        }
+
+    def _samples(self, model: str, score: str) -> list[TwoSamples]:
+        """Both samples of each run."""
+        inside, outside = (side.models[model].columns[score] for side in (self.inside, self.outside))
+        is_out = np.repeat([False, True], [inside.shape[1], outside.shape[1]])
+        runs = np.concatenate([inside, outside], axis=1)
+        return [TwoSamples(is_out, run, None, self._groups) for run in runs]
+
+    def _problem(self, model: str, score: str) -> str:
+        """Why a score of a model cannot be judged; empty where it can."""
+        if score not in self.score_names(model):
+            raise InputError(
+                "score",
+                f"{model!r} has {', '.join(self.score_names(model)) or 'no score'}",
+                f"got {score!r}",
+                "choose one of them",
+                code="undefined",
+            )
+        for side, where in ((self.inside, "in"), (self.outside, "out of")):
+            column = side.models[model].columns.get(score)
+            if column is None:
+                return f"{score} is not known for the instances {where} distribution"
+            undefined = int(np.isnan(column).sum())
+            if undefined:
+                return f"{undefined} of {column.size} values {where} distribution are nan"
+        return ""
+
+    def _check_model(self, model: str) -> None:
+        if model not in self.inside.models:
+            raise InputError(
+                "model",
+                f"must be one of {', '.join(self.model_names)}",
+                f"got {model!r}",
+                "choose one of them",
+                code="choice",
+            )
+
+
+def _metric(name: str) -> OodMetric:
+    check_choice(name, "metric", tuple(OOD_METRICS))
+    return OOD_METRICS[name]

@@ -1,0 +1,151 @@
+"""Findings of an assay as rows, and rows as tables: one name for each finding."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from inspect import signature
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from uqassay.errors import InputError, MissingDependencyError
+from uqassay.evidence.calibration_result import ROW_FIELDS, holm_adjusted
+from uqassay.evidence.findings import FINDING_COLUMNS, finding_rows, mistake_rows, subset_rows
+from uqassay.losses.unified import DEFAULT_TRADEOFF
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from uqassay.evidence.result import Assay
+
+__all__ = ["TABLES", "as_table", "rows_of", "score_table", "table_of"]
+
+Rows = list[dict[str, Any]]
+
+
+def _findings(assay: "Assay") -> Rows:
+    return finding_rows(assay)
+
+
+def _scores(assay: "Assay") -> Rows:
+    ids = np.arange(assay.n_instances) if assay.ids is None else assay.ids
+    return [
+        {"model": m.name, "run": r + 1, "instance": ids[i].item(), "y_true": int(assay.classes[i])}
+        | {key: column[r, i].item() for key, column in m.columns.items()}
+        | {"label": int(m.columns["label"][r, i])}
+        for m in assay.models
+        for r in range(m.n_runs)
+        for i in range(assay.n_instances)
+    ]
+
+
+def _ranking(assay: "Assay", *, tradeoff: float = DEFAULT_TRADEOFF) -> Rows:
+    return [ranked.to_dict() for ranked in assay.ranked(tradeoff)]
+
+
+def _breakpoints(assay: "Assay") -> Rows:
+    return [{"low": low, "high": high, "models": names} for low, high, names in assay.winners()]
+
+
+def _changes(assay: "Assay") -> Rows:
+    return [{"at": at, "below": below, "above": above} for at, below, above in assay.ranking_changes()]
+
+
+def _calibration(assay: "Assay") -> Rows:
+    adjusted = holm_adjusted(assay.calibration).tolist()
+    return [test.row() | {"pvalue_holm": p} for test, p in zip(assay.calibration, adjusted, strict=True)]
+
+
+def _mistakes(assay: "Assay") -> Rows:
+    return mistake_rows(assay)
+
+
+def _subsets(assay: "Assay", *, by: str, ranking: bool = True) -> Rows:
+    return subset_rows(assay, by, ranking=ranking)
+
+
+SUBSET_COLUMNS = ("subset_by", "subset", *FINDING_COLUMNS)
+CALIBRATION_COLUMNS = (*ROW_FIELDS[: ROW_FIELDS.index("pvalue") + 1], "pvalue_holm")
+CALIBRATION_COLUMNS += tuple(name for name in ROW_FIELDS if name not in CALIBRATION_COLUMNS)
+
+# name: how its rows are made, and the columns of the table (empty: those of the rows)
+TABLES: Mapping[str, tuple[Callable[..., Rows], Sequence[str]]] = MappingProxyType(
+    {
+        "findings": (_findings, FINDING_COLUMNS),
+        "scores": (_scores, ()),
+        "ranking": (_ranking, ()),
+        "breakpoints": (_breakpoints, ("low", "high", "models")),
+        "ranking-changes": (_changes, ("at", "below", "above")),
+        "calibration": (_calibration, CALIBRATION_COLUMNS),
+        "mistakes": (_mistakes, FINDING_COLUMNS),
+        "subsets": (_subsets, SUBSET_COLUMNS),
+    }
+)
+
+
+def rows_of(assay: "Assay", name: str, **options: Any) -> Rows:
+    """The rows of one finding; see `Assay.rows`."""
+    if name not in TABLES:
+        raise InputError(
+            "name", f"must be one of {', '.join(TABLES)}", f"got {name!r}", "choose one of them", code="choice"
+        )
+    make = TABLES[name][0]
+    known = [option for option in signature(make).parameters if option != "assay"]
+    unknown = [option for option in options if option not in known]
+    if unknown:
+        raise InputError(
+            unknown[0],
+            f"is not an option of {name!r}",
+            f"its options are {', '.join(known) or 'none'}",
+            "leave it out",
+            code="conflict",
+        )
+    if name == "subsets" and "by" not in options:
+        raise InputError(
+            "by", "is needed", "got none", 'write by="correct", by="class" or the name of a subgroup', code="missing"
+        )
+    return make(assay, **options)
+
+
+def table_of(assay: "Assay", name: str, **options: Any) -> "pd.DataFrame":
+    """The rows of one finding as a table; see `Assay.table`."""
+    pandas = _pandas()
+    if name == "scores" and not options:
+        return score_table(assay)
+    rows = rows_of(assay, name, **options)
+    columns = TABLES[name][1]
+    if name == "ranking":
+        rows = [row | {"below": ", ".join(row["below"])} for row in rows]
+        return pandas.DataFrame(rows).astype({"rank": "Int64", "win_probability": float})
+    if name == "breakpoints":
+        rows = [row | {"models": ", ".join(row["models"])} for row in rows]
+    return pandas.DataFrame(rows, columns=list(columns))
+
+
+def score_table(assay: "Assay") -> "pd.DataFrame":
+    """One row per model, run and instance, built from columns."""
+    pandas = _pandas()
+    ids = np.arange(assay.n_instances) if assay.ids is None else assay.ids
+    frames = []
+    for m in assay.models:
+        for r in range(m.n_runs):
+            columns = {key: value[r] for key, value in m.columns.items()}
+            columns["label"] = columns["label"].astype(np.int64)
+            frames.append(
+                pandas.DataFrame({"model": m.name, "run": r + 1, "instance": ids, "y_true": assay.classes, **columns})
+            )
+    return pandas.concat(frames, ignore_index=True)
+
+
+def as_table(rows: Iterable[Mapping[str, Any]], columns: Sequence[str]) -> "pd.DataFrame":
+    """Rows as a table with these columns."""
+    return _pandas().DataFrame(list(rows), columns=list(columns))
+
+
+def _pandas() -> Any:
+    try:
+        import pandas
+    except ModuleNotFoundError as problem:
+        raise MissingDependencyError(
+            "pandas", "is needed for tables", "", "install uqassay[tables], or use rows()", code="package"
+        ) from problem
+    return pandas
