@@ -19,7 +19,7 @@ from uqassay._chunks import (
     still_whole,
     taken,
 )
-from uqassay._conversion import as_array, as_numeric, has_index
+from uqassay._conversion import as_array, as_numeric, has_index, shown
 from uqassay.errors import InputError
 
 __all__ = [
@@ -37,9 +37,11 @@ __all__ = [
     "draw_per_row",
     "generator",
     "has_index",
+    "index_text",
     "release",
     "row_chunks",
     "scratch",
+    "shown",
     "still_whole",
     "taken",
     "tolerance_of",
@@ -111,7 +113,7 @@ def check_rows(
             raise InputError(
                 name,
                 "values must be finite",
-                f"row {rows.start + at[0]} holds {bad} at {_index_text(rows.start, at)}",
+                f"row {rows.start + at[0]} holds {bad} at {index_text(rows.start, at)}",
                 "drop or repair such rows first",
                 code="finite",
                 facts={"row": int(rows.start + at[0])},
@@ -125,7 +127,7 @@ def check_rows(
             raise InputError(
                 name,
                 f"values must be {rule}",
-                f"row {rows.start + at[0]} holds {float(block[tuple(at)]):.6g} at {_index_text(rows.start, at)}",
+                f"row {rows.start + at[0]} holds {float(block[tuple(at)]):.6g} at {index_text(rows.start, at)}",
                 remedy or _remedy(can_normalise),
                 code="not-probabilities" if probabilities else "range",
                 facts={"row": int(rows.start + at[0]), "can_normalise": can_normalise},
@@ -171,7 +173,9 @@ def _class_sets(name: str, got: str) -> InputError:
 
 
 def _is_zero_one(array: NDArray[Any]) -> bool:
-    return all(bool(np.isin(array[rows], (0, 1)).all()) for rows in row_chunks(len(array), array[:1].nbytes))
+    return bool(array.any()) and all(
+        bool(np.isin(array[rows], (0, 1)).all()) for rows in row_chunks(len(array), array[:1].nbytes)
+    )
 
 
 def _can_normalise(array: NDArray[Any]) -> bool:
@@ -182,7 +186,8 @@ def _can_normalise(array: NDArray[Any]) -> bool:
     )
 
 
-def _index_text(start: int, at: NDArray[np.integer[Any]]) -> str:
+def index_text(start: int, at: NDArray[np.integer[Any]]) -> str:
+    """The index of a value, ``[row, …]``, from its place in a chunk that begins at row `start`."""
     inside = ", ".join(str(int(i)) for i in at[1:])
     return f"[{start + int(at[0])}, {inside}]" if inside else f"[{start + int(at[0])}]"
 
@@ -309,7 +314,7 @@ def generator(rng: RandomState = None) -> np.random.Generator:
 
 def _no_seed(rng: Any) -> InputError:
     return InputError(
-        "rng", "must be a whole number from 0 up, a generator or None", f"got {rng!r}", "give a seed", code="range"
+        "rng", "must be a whole number from 0 up, a generator or None", f"got {shown(rng)}", "give a seed", code="range"
     )
 
 

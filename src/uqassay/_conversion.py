@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from uqassay.errors import InputError
 
-__all__ = ["as_array", "as_numeric", "has_index"]
+__all__ = ["as_array", "as_numeric", "has_index", "shown"]
 
 _FLOAT32_OF_TORCH = ("torch.bfloat16",)  # dtypes that NumPy does not have
 
@@ -94,6 +94,23 @@ def has_index(values: Any) -> bool:
     return hasattr(values, "index") and hasattr(values, "to_numpy")
 
 
+def shown(value: Any) -> str:
+    """A value in one short line of an error: numbers and text as they are, arrays and other objects by their type.
+
+    Examples
+    --------
+    >>> shown(0.5), shown("both"), shown(np.zeros((2, 3)))
+    ('0.5', "'both'", 'ndarray of shape (2, 3)')
+    """
+    shape = getattr(value, "shape", ())
+    if isinstance(shape, tuple) and shape:
+        return f"{type(value).__name__} of shape {shape}"
+    if isinstance(value, int) and abs(value) > 10**30:
+        return f"a number of more than {10**30:.0e}"
+    text = repr(value)
+    return text if len(text) <= 60 and "\n" not in text else type(value).__name__
+
+
 def _refuse_masked_and_sparse(values: Any, name: str) -> None:
     if isinstance(values, np.ndarray) and not isinstance(values, np.ma.MaskedArray):
         return
@@ -136,7 +153,7 @@ def _from_pandas(values: Any, name: str) -> NDArray[Any]:
         raise InputError(
             name,
             "values must not be missing",
-            f"row {int(np.argwhere(missing)[0][0])} holds {array[tuple(np.argwhere(missing)[0])]}",
+            f"row {int(np.argwhere(missing)[0][0])} holds {shown(array[tuple(np.argwhere(missing)[0])])}",
             "drop or fill such rows",
             code="missing",
         )

@@ -4,12 +4,12 @@ from uqassay.predictions.adapters import from_laplace, from_object
 from uqassay.predictions.base import CORE_BYTES, Prediction
 from uqassay.predictions.coercion import PredictionLike, as_prediction
 from uqassay.predictions.dirichlet import Dirichlet
-from uqassay.predictions.drawn import Drawn, check_draws
+from uqassay.predictions.drawn import Drawn
 from uqassay.predictions.gaussian_logits import GaussianLogits
 from uqassay.predictions.intervals import Intervals
 from uqassay.predictions.labels import class_indices, labels_for, portable_labels
 from uqassay.predictions.masses import Masses
-from uqassay.predictions.members import Members
+from uqassay.predictions.members import Members, check_draws
 from uqassay.predictions.metadata import per_instance
 from uqassay.predictions.pandas_input import positions, take_index
 from uqassay.predictions.point import Point

@@ -1,4 +1,4 @@
-"""What every kind of prediction offers, whatever it is made of."""
+"""The base of all kinds of prediction: what each of them must state, and what follows from it."""
 
 import threading
 from abc import ABC, abstractmethod
@@ -10,7 +10,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from uqassay._array import as_array, available_cores, check_class_count, release, row_chunks, taken
+from uqassay._array import as_array, available_cores, check_class_count, release, row_chunks, shown, taken
 from uqassay.errors import InputError
 from uqassay.notes import Note
 from uqassay.predictions.metadata import checked_class_names, checked_ids, checked_notes, per_instance
@@ -92,10 +92,10 @@ class Prediction(ABC):
         """
         raise InputError(
             "over",
-            f"{type(self).__name__} is not given by points, so it has no hull",
-            "",
+            "only sets that are given by points have a hull",
+            f"got {type(self).__name__}",
             'use over="box", or Vertices from credal.box_vertices or credal.permutation_vertices',
-            code="missing",
+            code="undefined",
         )
 
     def sample(self, n: int, rng: Any = None) -> Array:
@@ -108,8 +108,8 @@ class Prediction(ABC):
         """
         raise InputError(
             "sample",
-            f"{type(self).__name__} is a set without a distribution over it, so nothing can be drawn from it",
-            "",
+            "nothing can be drawn from a set without a distribution over it",
+            f"got {type(self).__name__}",
             "use Members, Dirichlet or GaussianLogits",
             code="undefined",
         )
@@ -169,9 +169,9 @@ class Prediction(ABC):
         raise InputError(
             "k",
             f"must be a class, 0 … {self.n_classes - 1}{known}",
-            f"got {k!r}",
-            "name a class that there is",
-            code="type",
+            f"got {shown(k)}",
+            "choose one of them",
+            code="choice",
         )
 
     def for_each_chunk(self, work: Callable[[slice, Self], None], bytes_per_row: int, *, chunk_bytes: int) -> None:

@@ -46,7 +46,4 @@ def as_prediction(value: Any, name: str = "prediction") -> Prediction:
     except InputError as problem:
         if isinstance(value, Mapping) and problem.parameter != "obj":
             raise problem.inside(name) from problem  # prediction.lower
-        if problem.code == "member-axis":
-            axis = "from_object(value, member_axis=0) for members; a list in uq.assay holds training runs"
-            raise problem.replace(parameter=name, remedy=f"pass {axis}") from problem
         raise problem.replace(parameter=name) from problem

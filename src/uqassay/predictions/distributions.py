@@ -41,17 +41,17 @@ def arrays_of_distribution(obj: Any, *, member_axis: int | None) -> dict[str, An
             f"a distribution must be one of {', '.join(_FAMILIES)}",
             f"got {type(obj).__name__}",
             "give its class probabilities as an array",
-            code="choice",
+            code="type",
         )
     arrays = _FAMILIES[family](obj)
     for key, values in arrays.items():
         if key != "alpha" and np.ndim(values) == 3 and member_axis is None:
             raise InputError(
                 "member_axis",
-                "is needed where a distribution's batch has two axes, instances and members",
+                "a distribution whose batch has two axes, instances and members, needs member_axis",
                 f"got {key} of shape {tuple(values.shape)} from a {family}",
-                "pass member_axis=0 where the samples come first, as PyTorch and GPyTorch stack them",
-                code="shape",
+                "pass from_object(obj, member_axis=0) where the samples come first, as PyTorch and GPyTorch stack them",
+                code="member-axis",
             )
     return arrays
 
@@ -77,11 +77,11 @@ def _multivariate_normal(obj: Any) -> dict[str, Any]:
     if hasattr(obj, "lazy_covariance_matrix") and not hasattr(obj, "num_tasks"):
         raise InputError(
             "obj",
-            f"the {type(obj).__name__} of GPyTorch states a covariance between instances, and its "
-            "batch does not say what it holds",
-            f"got mean of shape {tuple(obj.mean.shape)}",
+            "the batch of a MultivariateNormal of GPyTorch does not say what it holds, because its covariance is between "
+            "instances",
+            f"got {type(obj).__name__} with a mean of shape {tuple(obj.mean.shape)}",
             "where the batch holds the classes, pass MultitaskMultivariateNormal.from_batch_mvn(obj)",
-            code="shape",
+            code="member-axis",
         )
     # GPyTorch's tasks are the classes; what instances have in common is no matter here
     each = obj.to_data_independent_dist(jitter_val=0.0) if hasattr(obj, "num_tasks") else obj
@@ -94,7 +94,7 @@ def _multivariate_normal(obj: Any) -> dict[str, Any]:
             "GaussianLogits are independent across classes",
             f"got a {type(obj).__name__} with covariances up to {float(between.max()):.3g}",
             "draw from it, Members.from_logits(obj.sample(torch.Size([100])), member_axis=0)",
-            code="range",
+            code="undefined",
         )
     return {"mean": obj.mean, "variance": variance}
 

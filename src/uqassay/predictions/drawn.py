@@ -1,4 +1,4 @@
-"""What the kinds share that state a distribution over distributions: draws from it span the credal set."""
+"""Shared by the kinds that state a distribution over distributions: draws from it span the credal set."""
 
 from abc import abstractmethod
 from collections.abc import Callable
@@ -8,10 +8,12 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from uqassay._array import RandomState, draw_per_row
+from uqassay._array import RandomState, as_array, draw_per_row, shown
 from uqassay.errors import InputError
 from uqassay.predictions.base import Array, Prediction
-from uqassay.predictions.members import Members
+from uqassay.predictions.members import Members, check_draws
+
+__all__ = ["Drawn", "check_draws"]
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -41,11 +43,11 @@ class Drawn(Prediction):
         return self.sample(self.n_draws, self.seed) if self.drawn is None else self.drawn
 
     def with_draws(self) -> Self:
-        """The same statement holding its draws, so that they are made once."""
+        """The same statement with its draws kept, so that they are made once."""
         return replace(self, drawn=self.hull_points())
 
     def members(self) -> Members:
-        """The draws that span the set as `Members`, with what the statement carries."""
+        """The draws that span the set as `Members`, with class names, ids, groups and notes."""
         members = Members(self.hull_points(), class_names=self.class_names, groups=self.groups, notes=self.notes)
         for name in ("ids", "row_numbers"):  # a selection may hold a row twice
             object.__setattr__(members, name, getattr(self, name))
@@ -65,16 +67,12 @@ class Drawn(Prediction):
 
     def _check_draws(self) -> None:
         check_draws(self.n_draws, "n_draws")
-        if not isinstance(self.seed, (int, np.integer)) or self.seed < 0:
+        if not isinstance(self.seed, (int, np.integer)) or isinstance(self.seed, bool) or self.seed < 0:
             raise InputError(
-                "seed",
-                "must be a whole number ≥ 0",
-                f"got {self.seed!r}",
-                "it is kept with the prediction",
-                code="type",
+                "seed", "must be a whole number ≥ 0", f"got {shown(self.seed)}", "give a number", code="range"
             )
         shape = (self.n_instances, self.n_draws, self.n_classes)
-        if self.drawn is not None and np.shape(self.drawn) != shape:
+        if self.drawn is not None and as_array(self.drawn, "drawn").shape != shape:
             raise InputError(
                 "drawn",
                 f"must have the shape {shape}",
@@ -91,9 +89,3 @@ class Drawn(Prediction):
         shape = (n, self.n_classes)
         numbers = np.arange(self.n_instances) if self.row_numbers is None else self.row_numbers
         return draw_per_row(lambda g, i: one(g, i, shape), np.empty((self.n_instances, *shape)), numbers, rng)
-
-
-def check_draws(n: Any, name: str) -> None:
-    """Refuse a number of draws that is no whole number, or below one."""
-    if not isinstance(n, (int, np.integer)) or n < 1:
-        raise InputError(name, "needs at least one draw, a whole number", f"got {n!r}", "100 is usual", code="empty")

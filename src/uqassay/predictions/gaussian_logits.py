@@ -104,7 +104,7 @@ class GaussianLogits(Drawn):
                 f"needs at least one draw from each of the {m} passes",
                 f"got {n}",
                 f"ask for {m} or more",
-                code="empty",
+                code="range",
             )
         return np.arange(n) * m // n
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from uqassay._array import check_class_count, check_rows, release, row_chunks, tolerance_of, tolerance_of_values
+from uqassay._array import check_class_count, check_rows, release, row_chunks, shown, tolerance_of, tolerance_of_values
 from uqassay.credal.intervals import intersection_probability, reachable
 from uqassay.errors import InputError
 from uqassay.predictions.base import Array, Prediction
@@ -41,7 +41,7 @@ class Intervals(Prediction):
 
     def __post_init__(self) -> None:
         for name, other in (("lower", "upper"), ("upper", "lower")):
-            if isinstance(getattr(self, name), (int, float, np.number)):
+            if isinstance(getattr(self, name), (int, float, np.floating, np.integer)):
                 self._set_everywhere(name, other)
         self._take_table("lower", "upper")
         lower = take_probabilities(self.lower, "lower", 2)
@@ -75,7 +75,12 @@ class Intervals(Prediction):
     def _set_everywhere(self, name: str, other: str) -> None:
         """One bound for every class, in the shape of the other bounds."""
         like = take_probabilities(getattr(self, other), other, 2)
-        self._set(name, np.broadcast_to(np.float64(getattr(self, name)), like.shape))
+        value = getattr(self, name)
+        if not abs(value) <= 1e300:
+            raise InputError(
+                name, "values must be between 0 and 1", f"got {shown(value)}", "give a bound", code="range"
+            )
+        self._set(name, np.broadcast_to(np.float64(value), like.shape))
 
     @property
     def n_classes(self) -> int:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from uqassay._array import as_numeric, check_class_count, check_rows, still_whole, tolerance_of
+from uqassay._array import as_numeric, check_class_count, check_rows, shown, still_whole, tolerance_of
 from uqassay.credal.focal_sets import as_focal_sets, paper_masses
 from uqassay.credal.lower_probability import mass_event_bounds, sum_over
 from uqassay.credal.moebius import family_moebius
@@ -18,6 +18,8 @@ from uqassay.predictions.pandas_input import take_index
 from uqassay.predictions.probabilities import not_negative, refuse_truth_values, take_probabilities
 
 BELIEF_TOLERANCE = 1e-6  # how far below 0 a mass, and from 1 a sum, may be in a belief function
+MOST_CLASSES = 10**7
+MOST_MASS = np.float64(1e300)  # of signed masses, so that their sums are finite
 FocalSets = NDArray[Any] | Sequence[Iterable[int]]
 
 
@@ -98,8 +100,8 @@ class Masses(Prediction):
             "masses",
             tolerance=tolerance,
             unit_sum=not signed,
-            low=-np.inf if signed else 0.0,
-            high=np.inf if signed else 1.0,
+            low=-MOST_MASS if signed else 0.0,
+            high=MOST_MASS if signed else 1.0,
             remedy="for beliefs use Masses.from_beliefs, and .repaired() to clip and renormalise",
         )
         self._set("masses", masses)
@@ -223,7 +225,7 @@ class Masses(Prediction):
 
 def _family(focal_sets: Any, n_classes: int | None) -> NDArray[np.bool_]:
     """The focal sets as a checked matrix (F, K); objects that hold no sets are refused."""
-    if hasattr(focal_sets, "__array__"):
+    if hasattr(focal_sets, "__array__") or hasattr(focal_sets, "shape"):
         focal_sets = as_numeric(focal_sets, "focal_sets")
     elif isinstance(focal_sets, (str, bytes, Mapping)) or not isinstance(focal_sets, Iterable):
         raise InputError(
@@ -232,6 +234,21 @@ def _family(focal_sets: Any, n_classes: int | None) -> NDArray[np.bool_]:
             f"got {type(focal_sets).__name__}",
             "give the classes of each set, such as [[0], [1], [0, 1]]",
             code="type",
+        )
+    else:
+        focal_sets = list(focal_sets)
+        odd = next((i for i, each in enumerate(focal_sets) if not isinstance(each, Iterable)), None)
+        if odd is not None:
+            raise InputError(
+                "focal_sets",
+                "each set must be a collection of class indices",
+                f"set {odd} is {shown(focal_sets[odd])}",
+                "give the classes of each set, such as [[0], [1], [0, 1]]",
+                code="type",
+            )
+    if n_classes is not None and not (isinstance(n_classes, (int, np.integer)) and 1 <= n_classes <= MOST_CLASSES):
+        raise InputError(
+            "n_classes", "must be a whole number of at least 1", f"got {shown(n_classes)}", "give K", code="range"
         )
     return as_focal_sets(focal_sets, n_classes)
 

@@ -13,6 +13,7 @@ from uqassay._array import (
     draw_per_row,
     generator,
     row_chunks,
+    shown,
     still_whole,
     tolerance_of,
 )
@@ -23,6 +24,8 @@ from uqassay.predictions.pandas_input import take_index
 from uqassay.predictions.point import checked_log_partition, softmax_and_partition, two_columns
 from uqassay.predictions.probabilities import event_and_rest, normalised, not_negative
 from uqassay.predictions.summation import OrderFreeSum
+
+MOST_DRAWS = 10**9
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -141,7 +144,7 @@ class Members(Prediction):
             raise InputError(
                 "member_axis",
                 "must be 0 or 1 here",
-                f"got {member_axis!r}",
+                f"got {shown(member_axis)}",
                 "name the axis of the members",
                 code="choice",
             )
@@ -191,10 +194,7 @@ class Members(Prediction):
 
     def sample(self, n: int, rng: Any = None) -> Array:
         """Members drawn with replacement by their weights, ``(n_instances, n, K)``; the draws belong to the rows."""
-        if not isinstance(n, (int, np.integer)) or n < 1:
-            raise InputError(
-                "n", "needs at least one draw, a whole number", f"got {n!r}", "pass a positive number", code="empty"
-            )
+        check_draws(n, "n")
         out = np.empty((self.n_instances, n, self.n_classes))
         numbers = np.arange(self.n_instances) if self.row_numbers is None else self.row_numbers
         shares = None if self.weights is None else np.broadcast_to(self.weights, self.probs.shape[:2])
@@ -211,7 +211,7 @@ class Members(Prediction):
             raise InputError(
                 "n_members",
                 f"must be a whole number in 1 … {self.n_members}",
-                f"got {n_members!r}",
+                f"got {shown(n_members)}",
                 "ask for no more than there are",
                 code="common-members",
                 facts={"n_members": self.n_members},
@@ -262,7 +262,7 @@ def checked_member_axis(member_axis: Any, values: Any, name: str) -> int:
         return 1
     if not isinstance(member_axis, (int, np.integer)) or isinstance(member_axis, bool) or not -3 <= member_axis < 3:
         raise InputError(
-            "member_axis", "must be 0 or 1", f"got {member_axis!r}", "name the axis of the members", code="choice"
+            "member_axis", "must be 0 or 1", f"got {shown(member_axis)}", "name the axis of the members", code="choice"
         )
     if member_axis % 3 == 2:
         raise InputError(
@@ -317,3 +317,11 @@ def _member_weights(weights: ArrayLike, n: int, n_members: int) -> Array:
         totals = array.sum(axis=-1, keepdims=True)
     # weights that sum to 1 already stay as they are, bit for bit, when they come by again
     return array if (np.abs(totals - 1.0) < 8 * np.finfo(np.float64).eps).all() else array / totals
+
+
+def check_draws(n: Any, name: str) -> None:
+    """Refuse a number of draws that is not a whole number of at least one."""
+    if not isinstance(n, (int, np.integer)) or isinstance(n, bool) or not 1 <= n <= MOST_DRAWS:
+        raise InputError(
+            name, "needs at least one draw, a whole number", f"got {shown(n)}", "100 is usual", code="range"
+        )

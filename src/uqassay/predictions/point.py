@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from uqassay._array import as_numeric, check_class_count, check_rows, row_chunks, still_whole, tolerance_of
+from uqassay._array import as_numeric, check_class_count, check_rows, index_text, row_chunks, still_whole, tolerance_of
 from uqassay.errors import InputError
 from uqassay.predictions.base import Array, Prediction
 from uqassay.predictions.pandas_input import take_index, take_table
@@ -182,7 +182,7 @@ def check_logits(logits: NDArray[Any], name: str, *, most: float = np.inf) -> No
             raise InputError(
                 name,
                 "logits must be finite, or −inf for an impossible class",
-                f"row {rows.start + at[0]} holds {block[tuple(at)]}",
+                f"row {rows.start + at[0]} holds {block[tuple(at)]} at {index_text(rows.start, at)}",
                 "drop or repair such rows first",
                 code="finite",
                 facts={"row": int(rows.start + at[0])},
