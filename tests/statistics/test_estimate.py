@@ -70,7 +70,9 @@ def test_estimate_survives_copies_and_pickles(again):
 
 @pytest.mark.parametrize("value", [0.25, np.nan, np.inf, -np.inf])
 def test_estimate_survives_strict_json(value):
-    estimate = Estimate(value, low=np.float32(0.5), high=np.nan, level=0.9, n=np.int64(3), method="m", notes=[Note("runs", "n")])
+    estimate = Estimate(
+        value, low=np.float32(0.5), high=np.nan, level=0.9, n=np.int64(3), method="m", notes=[Note("runs", "n")]
+    )
     fields = json.loads(json.dumps(estimate.to_dict(), allow_nan=False))
     twin = Estimate.from_dict(fields)
     np.testing.assert_array_equal(ends(twin), ends(estimate))

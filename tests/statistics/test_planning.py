@@ -1,24 +1,24 @@
-"""Planned widths: against simulation, integration and each other.
+"""Planned widths and powers from stated areas: against simulation, integration and each other.
 
-Run as a script, this file prints the table that stands in the docstring of `plan_auc`.
+Run as a script, this file prints the table of `plan_auc` in docs/measured-coverage.md.
 """
-
-import re
 
 import numpy as np
 import pytest
 from scipy import integrate, special, stats
-from tests.notes import said, texts
+from tests.notes import codes, said, texts
+from tests.refusals import refuses
 
-from uqassay.errors import InputError
-from uqassay.notes import Note
-from uqassay.statistics.correlation import kendall_tau_influence
-from uqassay.statistics.delong import auc_estimate, auc_linearised
-from uqassay.statistics.linearised import Linearised, linearised_estimate
-from uqassay.statistics.planning import plan_auc, plan_auc_from_pilot, plan_from_pilot
-from uqassay.statistics.u_statistics import concordance_linearised
+from uqassay.statistics.delong import auc_estimate
+from uqassay.statistics.planning import plan_auc, plan_auc_difference
 
-# ------------------------------------------------------------------------------------------------ variances, solving
+
+def binormal(rng, n, rate, auc):
+    e = rng.random(n) < rate
+    return e.astype(float), rng.normal(size=n) + special.ndtri(auc) * np.sqrt(2) * e
+
+
+# -- widths -----------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("auc", [0.2, 0.5, 0.7, 0.95])
@@ -64,109 +64,86 @@ def test_notes_say_where_few_errors_are_to_be_expected():
     assert texts(plan_auc(0.9, 0.01, n=1000)) == ["only 10 errors to expect: the interval is rough"]
     assert texts(plan_auc(0.9, 0.99, n=1000)) == ["only 10 instances without error to expect: the interval is rough"]
     assert texts(plan_auc(0.9, 0.5, n=1000)) == []
-
-
-# --------------------------------------------------------------------------------------------------------- pilots
-
-
-def binormal(rng, n, rate, auc):
-    e = rng.random(n) < rate
-    return e.astype(float), rng.normal(size=n) + special.ndtri(auc) * np.sqrt(2) * e
-
-
-def test_large_pilot_agrees_with_the_model_it_comes_from(random_generator):
-    e, s = binormal(random_generator, 200_000, 0.1, 0.85)
-    stated = plan_auc(auc_estimate(e, s), 0.1, width=0.05)
-    pilot = plan_auc_from_pilot(e, s, error_rate=0.1, width=0.05)
-    assert pilot.n == pytest.approx(stated.n, rel=0.02)
-    assert plan_auc_from_pilot(e, s, width=0.05).n == pytest.approx(stated.n, rel=0.03)
-    generic = plan_from_pilot(auc_linearised(e, s, None), width=0.05)
-    assert generic.n == pytest.approx(stated.n, rel=0.03)
-    assert said(pilot).startswith("from a pilot with ")
-
-
-def test_pilot_at_its_own_size_gives_its_own_interval(random_generator):
-    e, s = binormal(random_generator, 3000, 0.2, 0.8)
-    found = auc_estimate(e, s)
-    plan = plan_auc_from_pilot(e, s, n=3000)
-    np.testing.assert_allclose([plan.value, plan.low, plan.high], [found, found.low, found.high], rtol=2e-3)
-    gap, u = random_generator.random(500), random_generator.random(500)
-    u += gap
-    statistic = concordance_linearised(gap, u, None)
-    expected = linearised_estimate(statistic, scale="logit")
-    plan = plan_from_pilot(statistic, n=500)
-    np.testing.assert_allclose([plan.low, plan.high], [expected.low, expected.high], rtol=1e-12)
-    assert np.isnan(plan.n_errors)
-
-
-@pytest.mark.parametrize("imaginary", [0.0, 0.3])
-def test_small_pilot_of_two_samples_gives_its_own_interval(random_generator, imaginary):
-    e, s = binormal(random_generator, 60, 0.1, 0.8)
-    groups = np.arange(60) // 3
-    statistic = auc_linearised(e, s, None, imaginary=imaginary)
-    for options in ({}, {"groups": groups}):
-        expected = linearised_estimate(statistic, scale="logit", **options)
-        plan = plan_from_pilot(statistic, n=60, **options)
-        np.testing.assert_allclose([plan.low, plan.high], [expected.low, expected.high], rtol=1e-12)
-    assert plan_from_pilot(statistic, n=6000).width == pytest.approx(plan_auc_from_pilot(e, s, n=6000).width, rel=0.25)
-
-
-def test_pilot_with_groups_plans_for_such_groups(random_generator):
-    groups = np.arange(400) // 4
-    effect = random_generator.normal(size=100)[groups]
-    x, y = effect + 0.3 * random_generator.normal(size=(2, 400))
-    tau = kendall_tau_influence(x, y)
-    alone = plan_from_pilot(tau, width=0.05, scale="identity")
-    grouped = plan_from_pilot(tau, width=0.05, scale="identity", groups=groups)
-    assert grouped.n > 1.5 * alone.n
-    assert texts(grouped) == ["from a pilot of 400 instances in 100 groups, 4 each"]
-    expected = linearised_estimate(tau, groups=groups)
-    assert plan_from_pilot(tau, n=400, scale="identity", groups=groups).width == pytest.approx(
-        expected.high - expected.low
+    assert (
+        codes(plan_auc(0.9, 0.01, n=1000))
+        == codes(plan_auc_difference(0.9, 0.8, 0.01, correlation=0, n=1000))
+        == ["few"]
     )
 
 
-# -------------------------------------------------------------------------------------------------------- refusals
+# -- powers -----------------------------------------------------------------------------------------------------------
 
-NO_VARIANCE = Linearised(0.5, np.zeros(9))
-UNDEFINED = Linearised(np.nan, np.zeros(9), notes=(Note("undefined", "x is constant"),))
-SIMPLE = Linearised(1.5, np.linspace(-1, 1, 9))
+
+def test_power_against_the_normal_formula():
+    plan = plan_auc_difference(0.9, 0.85, 0.3, correlation=0.4, power=0.8)
+    shift = special.ndtri(0.975) + special.ndtri(0.8)
+    assert plan.difference / plan.standard_error == pytest.approx(shift, rel=0.02)
+    assert 0.8 <= plan.power < 0.81
+    assert plan_auc_difference(0.85, 0.9, 0.3, correlation=0.4, n=plan.n).power == pytest.approx(plan.power)
+
+
+def test_power_grows_with_n_and_with_the_correlation():
+    powers = [plan_auc_difference(0.85, 0.8, 0.1, correlation=0.5, n=n).power for n in range(20, 6000, 7)]
+    assert (np.diff(powers) > 0).all()
+    assert powers[0] < 0.2 < 0.99 < powers[-1]
+    by_correlation = [plan_auc_difference(0.85, 0.8, 0.1, correlation=r, power=0.8).n for r in (-0.5, 0.0, 0.5, 0.9)]
+    assert by_correlation == sorted(by_correlation, reverse=True)
+    assert said(plan_auc_difference(0.9, 0.8, 0.01, correlation=0, n=1000)).startswith("only 10 errors to expect")
+
+
+@pytest.mark.parametrize("power", [0.3, 0.8, 0.99])
+def test_planned_n_is_the_least_that_reaches_the_power(power):
+    plan = plan_auc_difference(0.8, 0.7, 0.3, correlation=0.2, power=power)
+    assert plan.power >= power > plan_auc_difference(0.8, 0.7, 0.3, correlation=0.2, n=plan.n - 1).power
+
+
+# -- refusals ---------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    ("call", "message"),
+    ("options", "parameter", "code", "got"),
     [
-        (lambda: plan_auc(0.8, 0.1), "width: give either width or n, one of the two; got none"),
-        (lambda: plan_auc(0.8, 0.1, width=0.1, n=9), "width: give either width or n, one of the two; got both"),
-        (lambda: plan_auc(1.0, 0.1, n=900), "auc: must lie strictly between 0 and 1; got 1.0"),
-        (lambda: plan_auc(0.8, 0.0, n=900), "error_rate: must lie strictly between 0 and 1; got 0.0"),
-        (lambda: plan_auc(0.8, np.nan, n=900), "error_rate: must lie strictly between 0 and 1; got nan"),
-        (lambda: plan_auc(0.8, 0.1, n=19), "n: must be at least 20, so that two errors and two others"),
-        (lambda: plan_auc(0.8, 0.1, n=50.0), "n: must be a whole number of at least 1; got 50.0"),
-        (lambda: plan_auc(0.8, 0.1, width=-0.1), "width: must be positive and finite; got -0.1"),
-        (lambda: plan_auc(0.8, 0.1, width=1e-12), r"width: takes more than 1e\+15 instances"),
-        (lambda: plan_auc(0.8, 0.1, n=90, model="t"), "model: must be one of 'binormal', 'hanley-mcneil'; got 't'"),
-        (lambda: plan_auc(0.8, 0.1, n=90, level=2), "level: must lie strictly"),
-        (lambda: plan_auc_from_pilot([0, 1, 0], [1, 2, 3], n=90), "errors: a pilot needs at least two errors and two"),
-        (lambda: plan_auc_from_pilot([0, 1, 0, 1], [1, 2, 1, 2], n=90), "uncertainty: a pilot must say how"),
-        (lambda: plan_auc_from_pilot([0, 1, 0, 0.5], [1, 2, 1, 2], n=90), "errors: must be 0 or 1; row 3 is 0.5"),
-        (lambda: plan_auc_from_pilot([0, 1], [1, 2, 1], n=90), "uncertainty: needs one value for each of the 2 errors"),
-        (lambda: plan_from_pilot(NO_VARIANCE, n=90), "pilot: must say how the statistic varies; 9 instances"),
-        (lambda: plan_from_pilot(UNDEFINED, n=90), r"pilot: must be defined; it is nan \(x is constant\)"),
-        (lambda: plan_from_pilot(SIMPLE, n=90), 'scale: "logit" takes a statistic in .*; the pilot\'s is 1.5'),
-        (lambda: plan_from_pilot(SIMPLE, n=1, scale="identity"), "n: must be at least 2; got 1"),
-        (
-            lambda: plan_from_pilot(SIMPLE, n=9, scale="identity", groups=["a"] * 9),
-            "pilot: must say how .* 1 instances or",
-        ),
+        ({}, "width", "missing", "got none"),
+        ({"width": 0.1, "n": 90}, "width", "conflict", "got both"),
+        ({"auc": 1.0, "n": 900}, "auc", "range", r"got 1\.0"),
+        ({"rate": 0.0, "n": 900}, "error_rate", "range", r"got 0\.0"),
+        ({"rate": np.nan, "n": 900}, "error_rate", "range", "got nan"),
+        ({"rate": True, "n": 900}, "error_rate", "range", "got True"),
+        ({"n": 19}, "n", "range", "at least 20.*got 19"),
+        ({"n": 50.0}, "n", "range", r"got 50\.0"),
+        ({"n": True}, "n", "range", "got True"),
+        ({"width": -0.1}, "width", "range", r"got -0\.1"),
+        ({"width": np.nan}, "width", "range", "got nan"),
+        ({"width": 1e-12}, "width", "size", r"1e\+15"),
+        ({"n": 90, "model": "t"}, "model", "choice", "got 't'"),
+        ({"n": 90, "level": 2}, "level", "range", "got 2"),
     ],
 )
-def test_plans_refuse(call, message):
-    with pytest.raises(InputError, match=re.compile(message)):
-        call()
+def test_plan_auc_refuses(options, parameter, code, got):
+    options = {"auc": 0.8, "rate": 0.1} | options
+    with refuses(parameter, code, got=got):
+        plan_auc(options.pop("auc"), options.pop("rate"), **options)
 
 
-# ------------------------------------------------------------------------------------------------------ simulation
+@pytest.mark.parametrize(
+    ("options", "parameter", "code", "got"),
+    [
+        ({"second": 0.8, "n": 90}, "second", "mismatch", r"both are 0\.8"),
+        ({"correlation": 2, "n": 90}, "correlation", "range", "got 2"),
+        ({"correlation": np.nan, "n": 90}, "correlation", "range", "got nan"),
+        ({"power": 1.0}, "power", "range", r"got 1\.0"),
+        ({}, "power", "missing", "got none"),
+        ({"power": 0.8, "n": 90}, "power", "conflict", "got both"),
+        ({"n": 19}, "n", "range", "got 19"),
+    ],
+)
+def test_plan_auc_difference_refuses(options, parameter, code, got):
+    options = {"second": 0.7, "correlation": 0} | options
+    with refuses(parameter, code, got=got):
+        plan_auc_difference(0.8, options.pop("second"), 0.1, **options)
+
+
+# -- simulation -------------------------------------------------------------------------------------------------------
 
 
 def width_ratio(auc, rate, width, n_samples, seed=0):
@@ -186,19 +163,6 @@ def width_ratio(auc, rate, width, n_samples, seed=0):
 def test_mean_width_at_the_planned_n_is_the_wanted_one(auc, rate, width):
     ratio, _ = width_ratio(auc, rate, width, 300)
     assert ratio == pytest.approx(1.0, abs=0.04)
-
-
-@pytest.mark.slow
-def test_mean_width_of_the_c_index_at_the_n_planned_from_a_pilot():
-    rng = np.random.default_rng(1)
-
-    def sample(n):
-        gap = rng.beta(0.5, 2.0, size=n)
-        return gap, gap + 0.4 * rng.normal(size=n)
-
-    plan = plan_from_pilot(concordance_linearised(*sample(20_000), None), width=0.05)
-    found = [linearised_estimate(concordance_linearised(*sample(plan.n), None), scale="logit") for _ in range(300)]
-    assert np.mean([e.high - e.low for e in found]) == pytest.approx(0.05, rel=0.03)
 
 
 def print_table():

@@ -16,8 +16,7 @@ from uqassay.errors import InputError
 from uqassay.metrics.calibration.measures import CalibrationMeasure, calibration_measure
 from uqassay.notes import Note, has_note
 from uqassay.statistics import Estimate
-from uqassay.statistics._planning import check_inside
-from uqassay.statistics.samples import check_draws
+from uqassay.statistics.samples import check_draws, check_inside
 
 __all__ = ["CalibrationPower", "CalibrationSampleSize", "calibration_power", "required_instances"]
 

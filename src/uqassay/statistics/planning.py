@@ -1,34 +1,30 @@
-"""How many instances an interval of a wanted width takes, before they are labelled."""
+"""Planning a study: how many instances an interval of a wanted width, or a paired test of a wanted power, takes.
+
+Here the areas under the ROC curve are stated; `planning_from_pilot` measures them, or another statistic, on a pilot sample.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import final
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy import special
 
 from uqassay.errors import InputError
 from uqassay.notes import Note
-from uqassay.statistics._planning import (
-    MODELS,
-    check_inside,
-    check_one_of,
-    checked_n,
-    expected_samples,
-    least_instances,
-    least_n,
-    pilot_error,
-    placement_variances,
-    plan_notes,
-)
 from uqassay.statistics.delong import IMAGINARY
-from uqassay.statistics.linearised import Linearised, spread_of_samples
-from uqassay.statistics.samples import Floats, as_floats, check_choice, check_level
+from uqassay.statistics.linearised import spread_of_samples
+from uqassay.statistics.samples import check_choice, check_inside, check_level
 
-__all__ = ["PrecisionPlan", "plan_auc", "plan_auc_from_pilot", "plan_from_pilot"]
+__all__ = ["DifferencePlan", "PrecisionPlan", "plan_auc", "plan_auc_difference"]
 
-SCALES = ("identity", "logit")
+MODELS = ("binormal", "hanley-mcneil")
+FEW = 20  # errors (or others) below which an interval is rough
+LEAST = 2.0  # expected errors below which their variance is undefined
+LARGEST = 10**15
+# Of a number of instances: standard error and degrees of freedom; ends of an interval.
+ErrorAt = Callable[[int], tuple[float, float]]
+IntervalAt = Callable[[int], tuple[float, float]]
 
 
 @final
@@ -62,6 +58,34 @@ class PrecisionPlan:
         return self.high - self.low
 
 
+@final
+@dataclass(frozen=True)
+class DifferencePlan:
+    """What to expect of a paired test of a difference.
+
+    Attributes
+    ----------
+    n : int
+        Number of instances.
+    n_errors : float
+        Errors to expect among them; nan where the statistics have none.
+    difference, standard_error : float
+        The assumed difference and the standard error of its estimate.
+    power : float
+        Probability that the two-sided test at 1 − level finds it.
+    level : float
+    notes : tuple of Note
+    """
+
+    n: int
+    n_errors: float
+    difference: float
+    standard_error: float
+    power: float
+    level: float
+    notes: tuple[Note, ...] = ()
+
+
 def plan_auc(
     auc: float,
     error_rate: float,
@@ -71,7 +95,7 @@ def plan_auc(
     level: float = 0.95,
     model: str = "binormal",
 ) -> PrecisionPlan:
-    """Instances that a wanted interval of an area under the ROC curve (UQ-AUC) takes, or the interval that n give.
+    """Number of instances for an interval of wanted width of an area under the ROC curve (UQ-AUC), or the interval that n give.
 
     Parameters
     ----------
@@ -90,7 +114,7 @@ def plan_auc(
     Returns
     -------
     plan : PrecisionPlan
-        A note says where fewer than 20 errors are to be expected.
+        A note warns where fewer than 20 errors are to be expected.
 
     Raises
     ------
@@ -102,22 +126,8 @@ def plan_auc(
     The interval is that of `auc_estimate`, DeLong's on the logit scale. The variance is σ₁²/m + σ₀²/(n − m) averaged over
     the binomial number m of errors, where σ₁² and σ₀² are the variances of placements: for "binormal" both
     A − A² − 2T(Φ⁻¹(A), 1/√3) with Owen's T, for "hanley-mcneil" 2A²/(1 + A) − A² and A/(2 − A) − A².
-    Mean width of the interval at the planned n over the wanted width (binormal scores, 2000 samples), and in brackets
-    the errors to expect at that n:
-
-    ==========  ====  ===========  ===========  ===========
-    error rate  AUC   width .2     .1           .05
-    ==========  ====  ===========  ===========  ===========
-    0.05        0.7   0.99 (29)    1.00 (110)   1.00 (434)
-    0.05        0.85  0.98 (18)    0.99 (61)    0.99 (232)
-    0.05        0.95  1.05 (12)    0.97 (26)    0.98 (74)
-    0.2         0.7   1.00 (33)    1.00 (129)   1.00 (514)
-    0.2         0.85  0.99 (20)    1.00 (71)    1.00 (274)
-    0.2         0.95  1.07 (12)    0.99 (28)    0.99 (85)
-    0.5         0.7   1.01 (51)    1.00 (205)   1.00 (820)
-    0.5         0.85  1.01 (30)    1.00 (111)   1.00 (436)
-    0.5         0.95  1.11 (16)    1.02 (41)    1.00 (133)
-    ==========  ====  ===========  ===========  ===========
+    The mean width at the planned n is the wanted one within 3 % where 20 errors or more are to be expected
+    (docs/measured-coverage.md).
 
     References
     ----------
@@ -136,216 +146,224 @@ def plan_auc(
     check_choice(model, "model", MODELS)
     check_inside(auc, "auc")
     check_inside(error_rate, "error_rate")
-    return _plan_area(auc, error_rate, placement_variances(auc, model), width, n, level)
+    interval = area_interval(auc, error_rate, _placement_variances(auc, model), level)
+    return planned_interval(auc, interval, error_rate, width=width, n=n, level=level)
 
 
-def plan_auc_from_pilot(
-    errors: ArrayLike,
-    uncertainty: ArrayLike,
+def plan_auc_difference(
+    first: float,
+    second: float,
+    error_rate: float,
     *,
-    error_rate: float | None = None,
-    width: float | None = None,
+    correlation: float,
+    power: float | None = None,
     n: int | None = None,
     level: float = 0.95,
-) -> PrecisionPlan:
-    """`plan_auc` with the area and the variances of placements measured on a pilot sample.
+    model: str = "binormal",
+) -> DifferencePlan:
+    """Number of instances for a paired test of two areas under the ROC curve of wanted power, or the power that n give.
 
     Parameters
     ----------
-    errors : array_like, shape (m,)
-        1 for an error, 0 for a right prediction; at least two of each.
-    uncertainty : array_like, shape (m,)
-        Greater is less certain.
-    error_rate : float, optional
-        Where another one than the pilot's is to be expected.
-    width, n, level
+    first, second : float
+        The areas to expect of two scores on the same instances.
+    error_rate : float
+        Share of errors to expect; the same errors for both.
+    correlation : float
+        Correlation of the two areas' placements, from −1 to 1: 0 for unrelated scores; near 1 for scores that put the
+        instances in nearly the same order. A pilot measures it: `plan_difference_from_pilot`.
+    power : float, optional
+        The wanted power; give this or `n`.
+    n : int, optional
+        The number of instances.
+    level : float
+        1 − level is the size of the two-sided test.
+    model
         As in `plan_auc`.
 
     Returns
     -------
-    plan : PrecisionPlan
+    plan : DifferencePlan
 
     Raises
     ------
     InputError
-        As `plan_auc`; also where the pilot has fewer than two errors or others, or separates them perfectly.
-
-    Examples
-    --------
-    >>> plan = plan_auc_from_pilot([0, 0, 0, 0, 1, 0, 1, 0, 1, 1], range(10), error_rate=0.1, width=0.1)
-    >>> plan.n, round(plan.value, 3), plan.notes[0].text
-    (509, 0.875, 'from a pilot with 4 errors among 10 instances')
-    """
-    check_level(level)
-    e = as_floats(errors, "errors", ndim=(1,), shape="(m,)")
-    s = as_floats(uncertainty, "uncertainty", ndim=(1,), shape="(m,)")
-    if s.size != e.size:
-        raise InputError(
-            "uncertainty",
-            f"needs one value for each of the {e.size} errors",
-            f"got {s.size}",
-            "align them",
-            code="mismatch",
-        )
-    if not np.isin(e, (0.0, 1.0)).all():
-        row = int(np.flatnonzero((e != 0) & (e != 1))[0])
-        raise InputError(
-            "errors",
-            "must be 0 or 1",
-            f"row {row} is {e[row]:g}",
-            "give 1 for an error, 0 for a right prediction",
-            code="type",
-        )
-    wrong, right = np.sort(s[e == 1]), np.sort(s[e == 0])
-    if min(wrong.size, right.size) < 2:
-        raise InputError(
-            "errors",
-            "a pilot needs at least two errors and two others",
-            f"got {wrong.size} and {right.size}",
-            "use plan_auc with an area and a rate that you expect",
-            code="range",
-        )
-    placements = _shares_below(right, wrong), 1 - _shares_below(wrong, right)
-    area = float(placements[0].mean())
-    variances = float(placements[0].var(ddof=1)), float(placements[1].var(ddof=1))
-    if sum(variances) == 0.0:
-        raise InputError(
-            "uncertainty",
-            "a pilot must say how placements vary",
-            f"its area is {area:g} without any variance",
-            "use plan_auc with an area that you expect",
-            code="undefined",
-        )
-    rate = wrong.size / e.size if error_rate is None else error_rate
-    check_inside(rate, "error_rate")
-    note = Note("pilot", f"from a pilot with {wrong.size} errors among {e.size} instances")
-    return _plan_area(area, rate, variances, width, n, level, note)
-
-
-def plan_from_pilot(
-    pilot: Linearised,
-    *,
-    width: float | None = None,
-    n: int | None = None,
-    groups: ArrayLike | None = None,
-    level: float = 0.95,
-    scale: str = "logit",
-) -> PrecisionPlan:
-    """Instances that a wanted interval of any statistic with influences takes, or the interval that n give.
-
-    Parameters
-    ----------
-    pilot : Linearised
-        The statistic on a pilot sample, such as the UQ-C-index or Kendall's τ.
-    width, n, level
-        As in `plan_auc`.
-    groups : array_like of labels, shape (m,), optional
-        Groups of the pilot's instances. The groups to come are taken to be as large and as dependent; n still counts
-        instances.
-    scale : {"logit", "identity"}
-        Scale on which the interval is symmetric; "logit" for statistics in (0, 1).
-
-    Returns
-    -------
-    plan : PrecisionPlan
-
-    Raises
-    ------
-    InputError
-        An undefined pilot or one without variance, both or none of `width` and `n`, or a value out of its range.
+        Equal areas, both or none of `power` and `n`, a value out of its range, or fewer than two errors to expect.
 
     Notes
     -----
-    The variance of the pilot's estimate times m/n, and its degrees of freedom times n/m. Where the interval is centred
-    beside the estimate (`Linearised.centre`), the distance is taken times m/n as well. For n = m the plan is the pilot's own
-    interval.
+    Each variance of placements is that of a difference, σ² + σ'² − 2ρσσ'; power is Φ(|Δ|/se − t) + Φ(−|Δ|/se − t) with
+    the quantile t of Student's t.
 
     Examples
     --------
-    >>> from uqassay.statistics.correlation import kendall_tau_influence
-    >>> tau = kendall_tau_influence([1, 2, 3, 4, 5, 6, 7, 8], [2, 1, 4, 6, 3, 5, 8, 7])
-    >>> plan_from_pilot(tau, width=0.2, scale="identity").n
-    30
+    >>> plan = plan_auc_difference(0.85, 0.80, 0.1, correlation=0.6, power=0.8)
+    >>> plan.n, round(plan.n_errors), round(plan.power, 3)
+    (1190, 119, 0.8)
     """
     check_level(level)
-    check_choice(scale, "scale", SCALES)
-    standard_error, note = pilot_error(pilot, groups)
-    value, m = pilot.value, pilot.influence.size
-    shift = 0.0 if np.isnan(pilot.centre) else pilot.centre - value
-    if scale == "logit" and not (0.0 < value < 1.0 and 0.0 < value + shift < 1.0):
+    check_choice(model, "model", MODELS)
+    check_inside(first, "first")
+    check_inside(second, "second")
+    check_inside(error_rate, "error_rate")
+    if not -1.0 <= correlation <= 1.0:
         raise InputError(
-            "scale",
-            '"logit" takes a statistic in (0, 1)',
-            f"the pilot's is {value:g}",
-            'take "identity"',
-            code="undefined",
+            "correlation", "must lie in [-1, 1]", f"got {correlation}", "measure it on a pilot, or take 0", code="range"
         )
+    if first == second:
+        raise InputError(
+            "second",
+            "must differ from first",
+            f"both are {first}",
+            "give the difference that the test should find",
+            code="mismatch",
+        )
+    pairs = zip(_placement_variances(first, model), _placement_variances(second, model), strict=True)
+    variances = [max(a + b - 2 * correlation * (a * b) ** 0.5, 0.0) for a, b in pairs]
 
-    def interval(size: int) -> tuple[float, float]:
-        low, high = _interval(value + shift * min(m / size, 1.0), *standard_error(size), level, scale)
-        return min(low, value), max(high, value)
+    def standard_error(size: int) -> tuple[float, float]:
+        sizes = _expected_samples(size, error_rate)
+        spread = spread_of_samples([v * (m - 1) / m**2 for v, m in zip(variances, sizes, strict=True)], sizes)
+        return spread.standard_error, spread.dof
 
-    return _plan_interval(value, interval, width, n, level, 2, np.nan, note)
-
-
-def _area_interval(
-    area: float, n: int, rate: float, variances: tuple[float, float], level: float
-) -> tuple[float, float]:
-    """What `auc_estimate` gives where a sample has these variances of placements, imaginary instances included."""
-    sizes, a = expected_samples(n, rate), IMAGINARY
-    m1, m0 = sizes
-    centre = (area * m1 * m0 + 0.5 * a * (m1 + m0) + 0.5 * a * a) / ((m1 + a) * (m0 + a))
-    squares = []
-    for variance, m, others in ((variances[0], m1, m0), (variances[1], m0, m1)):
-        mean, shrunk = (area * others + 0.5 * a) / (others + a), variance * (others / (others + a)) ** 2
-        squares.append(((m - 1) * shrunk + m * (mean - centre) ** 2 + a * (0.5 - centre) ** 2) / (m + a) ** 2)
-    spread = spread_of_samples(squares, (m1 + a, m0 + a))
-    return _interval(centre, spread.standard_error, spread.dof, level, "logit")
+    return planned_difference(first - second, standard_error, error_rate, power=power, n=n, level=level)
 
 
-def _shares_below(ordered: Floats, values: Floats) -> Floats:
-    """Share of the ordered ones below each value, ties ½."""
-    return (np.searchsorted(ordered, values, "left") + np.searchsorted(ordered, values, "right")) / (2 * ordered.size)
+# -- for both files ----------------------------------------------------------------------------------------------------
 
 
-def _plan_area(
-    area: float,
-    rate: float,
-    variances: tuple[float, float],
-    width: float | None,
-    n: int | None,
-    level: float,
-    note: Note | None = None,
-) -> PrecisionPlan:
-    def interval(size: int) -> tuple[float, float]:
-        return _area_interval(area, size, rate, variances, level)
+def area_interval(area: float, rate: float, variances: tuple[float, float], level: float) -> IntervalAt:
+    """The interval of `auc_estimate` to expect where a sample has these variances of placements."""
+    a = IMAGINARY
 
-    return _plan_interval(area, interval, width, n, level, least_instances(rate), rate, note)
+    def interval(n: int) -> tuple[float, float]:
+        m1, m0 = _expected_samples(n, rate)
+        centre = (area * m1 * m0 + 0.5 * a * (m1 + m0) + 0.5 * a * a) / ((m1 + a) * (m0 + a))
+        squares = []
+        for variance, m, others in ((variances[0], m1, m0), (variances[1], m0, m1)):
+            mean, shrunk = (area * others + 0.5 * a) / (others + a), variance * (others / (others + a)) ** 2
+            squares.append(((m - 1) * shrunk + m * (mean - centre) ** 2 + a * (0.5 - centre) ** 2) / (m + a) ** 2)
+        spread = spread_of_samples(squares, (m1 + a, m0 + a))
+        return student_interval(centre, spread.standard_error, spread.dof, level, "logit")
+
+    return interval
 
 
-def _plan_interval(
+def planned_interval(
     value: float,
-    interval: Callable[[int], tuple[float, float]],
+    interval: IntervalAt,
+    rate: float,
+    *,
     width: float | None,
     n: int | None,
     level: float,
-    least: int,
-    rate: float,
-    note: Note | None,
+    pilot: tuple[Note, ...] = (),
 ) -> PrecisionPlan:
-    check_one_of(width, n, "width")
-    if width is not None:
-        if not (np.isfinite(width) and width > 0):
-            raise InputError("width", "must be positive and finite", f"got {width}", "pass 0.05, say", code="finite")
-        n = least_n(lambda size: interval(size)[1] - interval(size)[0] <= width, least, "width")
-    size = checked_n(n, least, rate)
+    """The plan of the least n whose interval is narrow enough, or of the n given; a rate of nan: no errors to count."""
+    if width is not None and not (np.isfinite(width) and width > 0):
+        raise InputError("width", "must be positive and finite", f"got {width}", "pass 0.05, say", code="range")
+
+    def reached(size: int) -> bool:
+        low, high = interval(size)
+        return width is None or high - low <= width
+
+    size = _settled_n(n, width, "width", reached, rate)
     low, high = interval(size)
-    return PrecisionPlan(size, size * rate, value, low, high, level, plan_notes(note, size, rate))
+    return PrecisionPlan(size, size * rate, value, low, high, level, (*pilot, *_few_errors(size, rate)))
 
 
-def _interval(value: float, error: float, dof: float, level: float, scale: str) -> tuple[float, float]:
+def planned_difference(
+    difference: float,
+    standard_error: ErrorAt,
+    rate: float,
+    *,
+    power: float | None,
+    n: int | None,
+    level: float,
+    pilot: tuple[Note, ...] = (),
+) -> DifferencePlan:
+    """The plan of the least n whose test has the power, or of the n given; a rate of nan: no errors to count."""
+    if power is not None:
+        check_inside(power, "power")
+
+    def power_of(size: int) -> float:
+        error, dof = standard_error(size)
+        if error == 0.0:
+            return 1.0
+        shift, q = abs(difference) / error, float(special.stdtrit(dof, 0.5 + level / 2))
+        return float(special.ndtr(shift - q) + special.ndtr(-shift - q))
+
+    size = _settled_n(n, power, "power", lambda size: power is None or power_of(size) >= power, rate)
+    notes = (*pilot, *_few_errors(size, rate))
+    return DifferencePlan(size, size * rate, difference, standard_error(size)[0], power_of(size), level, notes)
+
+
+def student_interval(value: float, error: float, dof: float, level: float, scale: str) -> tuple[float, float]:
+    """Student's interval on the scale of the value, or of ln v/(1 − v)."""
     reach = float(special.stdtrit(dof, 0.5 + level / 2)) * error
     if scale == "identity":
         return value - reach, value + reach
     centre, reach = float(special.logit(value)), reach / (value * (1 - value))
     return float(special.expit(centre - reach)), float(special.expit(centre + reach))
+
+
+# -- helpers -----------------------------------------------------------------------------------------------------------
+
+
+def _placement_variances(auc: float, model: str) -> tuple[float, float]:
+    """Variance of the share of others below an error, and of the share of errors above another."""
+    if model == "binormal":
+        both = auc - 2 * float(special.owens_t(special.ndtri(auc), 3**-0.5)) - auc**2
+        return both, both
+    return 2 * auc**2 / (1 + auc) - auc**2, auc / (2 - auc) - auc**2
+
+
+def _expected_samples(n: int, rate: float) -> tuple[float, float]:
+    """Number of errors and of others, 1 / E 1/m each: E 1/m ≈ (1 + (1 − rate)/μ)/μ for the binomial m with mean μ."""
+    first, second = (n * share / (1 + (1 - share) / (n * share)) for share in (rate, 1 - rate))
+    return first, second
+
+
+def _settled_n(n: int | None, goal: float | None, name: str, reached: Callable[[int], bool], rate: float) -> int:
+    """The n given, or the least that reaches the goal; more instances always come closer to it."""
+    if (goal is None) == (n is None):
+        given = "none" if n is None else "both"
+        raise InputError(
+            name,
+            f"give either {name} or n, one of the two",
+            f"got {given}",
+            "leave the unknown one out",
+            code="missing" if n is None else "conflict",
+        )
+    # two errors and two others to expect, so that there is a variance
+    least = 2 if np.isnan(rate) else int(np.ceil(LEAST / min(rate, 1 - rate)))
+    if n is not None:
+        return _checked_n(n, least, rate)
+    low, high = least - 1, least
+    while not reached(high):
+        low, high = high, 2 * high
+        if high > LARGEST:
+            raise InputError(name, f"takes more than {LARGEST:.0e} instances", "", "ask for less", code="size")
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if reached(middle) else (middle, high)
+    return high
+
+
+def _checked_n(n: int, least: int, rate: float) -> int:
+    if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1:
+        raise InputError(
+            "n", "must be a whole number of at least 1", f"got {n!r}", "pass the number of instances", code="range"
+        )
+    if n < least:
+        why = "2" if np.isnan(rate) else f"{least}, so that two errors and two others are to be expected"
+        raise InputError("n", f"must be at least {why}", f"got {n}", "plan for more", code="range")
+    return int(n)
+
+
+def _few_errors(n: int, rate: float) -> tuple[Note, ...]:
+    return tuple(
+        Note("few", f"only {count:.3g} {name} to expect: the interval is rough", {"count": count})
+        for count, name in ((n * rate, "errors"), (n * (1 - rate), "instances without error"))
+        if count < FEW
+    )

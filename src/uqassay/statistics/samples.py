@@ -80,6 +80,14 @@ def check_level(level: float) -> None:
         )
 
 
+def check_inside(value: float, name: str) -> None:
+    """Refuse a share that does not lie strictly between 0 and 1."""
+    if not (is_number(value) and 0.0 < value < 1.0):
+        raise InputError(
+            name, "must lie strictly between 0 and 1", f"got {value!r}", "give a share such as 0.8", code="range"
+        )
+
+
 def is_number(value: object) -> bool:
     """Whether this is one real number; True and False are none."""
     if isinstance(value, bool) or not isinstance(value, int | float | np.number | np.ndarray):
