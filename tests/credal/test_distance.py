@@ -2,9 +2,8 @@ from itertools import permutations, product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from scipy.optimize import minimize
+from tests.credal.distance_cases import ALL_SETS, random_masses, random_points
 from tests.refusals import refuses
 
 from uqassay.credal.distance import (
@@ -15,15 +14,8 @@ from uqassay.credal.distance import (
     nearest_in_hull,
     one_hot_distance,
 )
-from uqassay.credal.interior_point import _solve
 
 CLOSED = [name for name in DISTANCES if name != "brier"]
-ALL_SETS = {k: np.array([s for s in product([False, True], repeat=k) if any(s)]) for k in (2, 3, 4)}
-
-
-def random_points(seed, n, n_points, k, concentration=1.0):
-    rng = np.random.default_rng(seed)
-    return rng, rng.dirichlet(np.full(k, concentration), (n, n_points))
 
 
 def permutation_points(masses, sets):
@@ -52,11 +44,6 @@ def random_box(seed, n, k):
     rng, points = random_points(seed, n, 3, k)
     l, u = points.min(axis=1), points.max(axis=1)  # tight, thus reachable after this
     return rng, np.maximum(l, 1 - (u.sum(1, keepdims=True) - u)), np.minimum(u, 1 - (l.sum(1, keepdims=True) - l))
-
-
-def random_masses(seed, n, k, concentration=0.3):
-    rng = np.random.default_rng(seed)
-    return rng, rng.dirichlet(np.full(len(ALL_SETS[k]), concentration), n), ALL_SETS[k]
 
 
 # --- one-hot targets -------------------------------------------------------------------------------------------------
@@ -121,29 +108,6 @@ def test_hull_against_brute_force(distance, n_points, k):
         )
         value = np.sqrt(best.fun) if root else best.fun
         assert found.distance[i] - found.gap[i] <= value + 1e-8
-
-
-@settings(deadline=None, max_examples=40)
-@given(st.integers(0, 2**32 - 1), st.sampled_from(DISTANCES), st.integers(1, 14), st.integers(2, 7))
-def test_hull_gap_is_honest(seed, distance, n_points, k):
-    rng, points = random_points(seed, 6, n_points, k, 0.5)
-    target = rng.dirichlet(np.full(k, 0.5), 6)
-    best = nearest_in_hull(target, points, distance, tolerance=1e-10, max_iterations=300)
-    assert best.gap.max() <= 1e-6
-    for rough in (
-        nearest_in_hull(target, points, distance, max_iterations=1),
-        nearest_in_hull(target, points, distance, tolerance=0.05),
-    ):
-        assert (rough.distance >= best.distance - best.gap - 1e-12).all()
-        assert (rough.distance - rough.gap <= best.distance + 1e-9).all()
-        np.testing.assert_allclose(divergence(target, rough.point, distance), rough.distance, atol=1e-12)
-
-
-@pytest.mark.parametrize("distance", ["js_distance", "hellinger"])
-def test_many_points_and_few_classes_reach_a_tight_tolerance(distance):
-    rng, points = random_points(3, 300, 60, 5, 0.1)  # where a K x K system alone leaves gaps of 1e-9 in three rows
-    found = nearest_in_hull(rng.dirichlet(np.full(5, 0.05), 300), points, distance, tolerance=1e-10)
-    assert found.gap.max() <= 1e-10
 
 
 def test_the_closest_vertex_is_not_the_nearest_point_for_votes():
@@ -244,19 +208,6 @@ def test_core_against_the_hull_of_its_permutation_vertices(distance, k):
     for event in ALL_SETS[k]:  # the point dominates the belief function
         belief = masses[:, ~(sets & ~event).any(axis=1)].sum(axis=1)
         assert (found.point[:, event].sum(axis=1) >= belief - 1e-12).all()
-
-
-@settings(deadline=None, max_examples=30)
-@given(st.integers(0, 2**32 - 1), st.sampled_from(DISTANCES), st.sampled_from([2, 3, 4]))
-def test_core_gap_is_honest(seed, distance, k):
-    rng, masses, sets = random_masses(seed, 6, k)
-    target = rng.dirichlet(np.full(k, 0.5), 6)
-    best = nearest_in_core(target, masses, sets, distance)
-    assert best.gap.max() <= 1e-5
-    for options in ({"max_iterations": 2}, {"tolerance": 0.2}):
-        rough = nearest_in_core(target, masses, sets, distance, **options)
-        assert (rough.distance >= best.distance - best.gap - 1e-12).all()
-        assert (rough.distance - rough.gap <= best.distance + 1e-12).all()
 
 
 def test_huber_strassen_one_point_is_nearest_in_four_distances_by_brute_force():
@@ -399,12 +350,6 @@ def test_read_only_strided_low_precision_and_empty_arrays(dtype):
         assert found.distance.dtype == np.float64
         assert nearest_in_hull(target[:0], points[:0], distance).distance.shape == (0,)
         assert nearest_in_box(target[:0], target[:0], target[:0], distance).point.shape == (0, 3)
-
-
-def test_a_singular_system_stops_its_own_instance_alone():
-    matrices = np.array([np.eye(2), np.ones((2, 2)), 2 * np.eye(2)])
-    solved = _solve(matrices, np.ones((3, 2, 1)))[..., 0]
-    np.testing.assert_array_equal(solved, [[1, 1], [np.nan, np.nan], [0.5, 0.5]])
 
 
 # --- refusals --------------------------------------------------------------------------------------------------------

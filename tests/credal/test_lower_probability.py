@@ -1,22 +1,19 @@
 """Lower and upper probabilities of events, and the transforms between beliefs and masses."""
 
-from itertools import combinations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
+from tests.credal.event_sets import seeds
 from tests.refusals import refuses
 
 from uqassay.credal import (
     event_sizes,
-    family_moebius,
     hull_event_bounds,
     intersection_probability,
     interval_event_bounds,
     mass_event_bounds,
-    moebius_transform,
     reachable,
     zeta_transform,
 )
@@ -29,8 +26,6 @@ from uqassay.credal.lower_probability import (
     lattice_lower,
 )
 from uqassay.errors import TooManyClassesError
-
-seeds = st.integers(0, 2**32 - 1)
 
 
 def all_events(n_classes):
@@ -71,28 +66,6 @@ def test_interval_events_against_linear_programs(seed, n_classes):
     np.testing.assert_allclose(lattice_lower(interval_lattice(lower, upper))[:, 0], got[0], atol=1e-12)
 
 
-@settings(deadline=None, max_examples=25)
-@given(seeds, st.integers(1, 6))
-def test_transforms_against_their_definitions(seed, n_classes):
-    masses = np.random.default_rng(seed).normal(size=(2**n_classes, 2))
-    beliefs = np.zeros_like(masses)
-    for a in range(2**n_classes):
-        for b in range(2**n_classes):
-            if b & ~a == 0:
-                beliefs[a] += masses[b]
-    np.testing.assert_allclose(zeta_transform(masses), beliefs, atol=1e-12)
-    np.testing.assert_allclose(moebius_transform(beliefs), masses, atol=1e-10)
-
-
-def test_family_inverse_equals_the_lattice_inverse_where_other_masses_are_zero(random_generator):
-    family = np.array([[1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 1, 0], [1, 1, 1]], dtype=bool)
-    masses = random_generator.dirichlet(np.ones(5), 4)
-    lattice = np.zeros((8, 4))
-    lattice[family @ [1, 2, 4]] = masses.T
-    beliefs = zeta_transform(lattice)[family @ [1, 2, 4]].T
-    np.testing.assert_allclose(family_moebius(beliefs, family), masses, atol=1e-12)
-
-
 def test_belief_and_plausibility_against_the_lattice(random_generator):
     n_classes = 4
     masses = random_generator.dirichlet(np.ones(15), 5)
@@ -123,31 +96,6 @@ def test_prefixes_against_given_events(seed, n_classes):
         np.testing.assert_allclose(bounds.upper, upper[:, sizes].T, atol=1e-12)
 
 
-@settings(deadline=None, max_examples=30)
-@given(seeds, st.integers(2, 6))
-def test_reachable_bounds_are_attained_against_linear_programs(seed, n_classes):
-    rng = np.random.default_rng(seed)
-    p = rng.dirichlet(np.ones(n_classes))
-    lower, upper = p * rng.uniform(0, 1, n_classes), p + (1 - p) * rng.uniform(0, 1, n_classes)
-    l, u = reachable(lower[None], upper[None])
-    for c in range(n_classes):
-        for sign, bound in ((1, l[0, c]), (-1, u[0, c])):
-            cost = np.zeros(n_classes)
-            cost[c] = sign
-            found = linprog(cost, A_eq=np.ones((1, n_classes)), b_eq=[1], bounds=np.stack([lower, upper], axis=1))
-            assert sign * found.fun == pytest.approx(bound, abs=1e-9)
-    q = intersection_probability(l, u)[0]
-    assert q.sum() == pytest.approx(1, abs=1e-12)
-    assert (q >= l[0] - 1e-12).all()
-    assert (q <= u[0] + 1e-12).all()
-
-
-def test_event_sizes_against_combinations():
-    sizes = event_sizes(5)
-    for k in range(6):
-        assert (sizes == k).sum() == len(list(combinations(range(5), k)))
-
-
 def test_fold_sum_does_not_depend_on_the_number_of_columns(random_generator):
     values = random_generator.normal(size=(37, 50))
     whole = fold_sum(values)
@@ -161,11 +109,6 @@ def test_fold_sum_does_not_depend_on_the_number_of_columns(random_generator):
 def test_more_than_sixteen_classes_are_refused_with_the_remedy():
     with refuses("focal_sets", "size", got="got K = 17", error=TooManyClassesError):
         event_sizes(17)
-
-
-def test_a_lattice_of_another_length_is_refused():
-    with refuses("values", "shape", got="got length 3"):
-        zeta_transform(np.zeros((3, 1)))
 
 
 # -- what is refused --------------------------------------------------------------------------------------------------
@@ -246,31 +189,3 @@ def test_lists_are_taken_like_arrays():
         (reachable([[0.0, 0.5, 0.0]], [[1, 0.8, 0.1]]), ([[1 - 0.9, 0.5, 0.0]], [[0.5, 0.8, 0.1]])),
     ):
         np.testing.assert_allclose(found, wanted, atol=1e-15)
-
-
-@pytest.mark.parametrize(
-    ("lower", "upper", "refusal"),
-    [
-        ([[0.9, 0.9]], [[1, 1]], ("lower", "sum", "row 0 sums to 1.8")),
-        ([[0, 0]] * 3, [[1, 1], [1, 0], [0.3, 0.4]], ("upper", "sum")),
-        ([[0, 0], [0.6, 0]], [[1, 1], [0.5, 1]], ("lower", "range", "row 1 has lower 0.6 and upper 0.5 for class 0")),
-        ([[0, np.nan]], [[1, 1]], ("lower", "range", "row 0 has lower nan")),
-        ([[0.501, 0.5001]], [[1, 1]], ("lower", "sum", "row 0 sums to 1.0011")),
-        ([0.1, 0.2], [0.5, 0.9], ("lower", "shape", r"got \(2,\)")),
-        ([[0.1, 0.2]], [[0.5, 0.9, 1]], ("upper", "shape", r"got \(1, 3\)")),
-        ([["a", "b"]], [[1, 1]], ("lower", "type")),
-    ],
-)
-def test_intervals_without_a_distribution_are_refused(lower, upper, refusal):
-    with refuses(*refusal):
-        reachable(lower, upper)
-
-
-@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
-def test_the_rounding_of_every_dtype_is_allowed(random_generator, dtype):
-    p = random_generator.dirichlet(np.ones(7), 500).astype(dtype)
-    l, u = reachable(p, p)
-    assert l.dtype == np.float64
-    np.testing.assert_array_equal(l, p.astype(np.float64))
-    np.testing.assert_array_equal(u, l)
-    assert reachable(p[:0], p[:0])[0].shape == (0, 7)

@@ -1,13 +1,13 @@
 """Upper and lower entropy: exact against enumeration and general solvers, and untouched by chunks and class order."""
 
 from dataclasses import dataclass
-from itertools import permutations, product
+from itertools import permutations
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.optimize import minimize
+from tests.credal.entropy_sets import boxes, entropy, enumerate_vertices, flat_boxes, member_sets
 from tests.refusals import refuses
 
 import uqassay.credal.box_entropy as module
@@ -50,242 +50,13 @@ class Bounds:
         raise InputError("over: intervals have no finite hull.")
 
 
-def entropy(p):
-    return -(p * np.log(np.where(p > 0, p, 1.0))).sum(axis=-1)
-
-
-def enumerate_vertices(l, u):
-    """Every point of one box ∩ simplex with all classes but one at a bound."""
-    K = len(l)
-    corners = np.array(list(product((False, True), repeat=K)))
-    p = np.where(corners, u, l)  # (2^K, K)
-    points = []
-    for free in range(K):
-        q = p.copy()
-        q[:, free] = 1.0 - np.delete(p, free, axis=1).sum(axis=1)
-        points.append(q[(q[:, free] >= l[free] - 1e-12) & (q[:, free] <= u[free] + 1e-12)])
-    return np.maximum(np.concatenate(points), 0.0)
-
-
-def brute_lower(l, u):
-    return np.array([entropy(enumerate_vertices(a, b)).min() for a, b in zip(l, u, strict=True)])
-
-
-def slsqp_upper(l, u):
-    """A general solver, started inside the set."""
-    start = l + (u - l) * (1.0 - l.sum()) / max((u - l).sum(), 1e-300)
-    solution = minimize(
-        lambda p: float((p * np.log(np.maximum(p, 1e-300))).sum()),
-        start,
-        jac=lambda p: np.log(np.maximum(p, 1e-300)) + 1.0,
-        bounds=list(zip(l, u, strict=True)),
-        constraints={"type": "eq", "fun": lambda p: p.sum() - 1.0, "jac": np.ones_like},
-        options={"ftol": 1e-14, "maxiter": 500},
-    )
-    return -solution.fun
-
-
-@st.composite
-def member_sets(draw, max_classes=6):
-    """Members on a coarse grid: ties between classes, zeros, equal bounds and equal members all occur."""
-    K = draw(st.integers(2, max_classes))
-    M = draw(st.integers(1, 4))
-    counts = draw(st.lists(st.lists(st.integers(0, 6), min_size=K, max_size=K), min_size=M, max_size=M))
-    p = np.array(counts, dtype=float)
-    p[p.sum(axis=1) == 0, draw(st.integers(0, K - 1))] = 1.0
-    return p / p.sum(axis=1, keepdims=True)  # (M, K)
-
-
-@st.composite
-def boxes(draw, max_classes=6):
-    """Boxes around a distribution, of unlike widths, reachable or not, some of width zero."""
-    K = draw(st.integers(2, max_classes))
-    unit = st.floats(0, 1, allow_subnormal=False)
-    centre = np.array(draw(st.lists(unit, min_size=K, max_size=K))) + 1e-3
-    centre /= centre.sum()
-    down, up = (np.array(draw(st.lists(st.one_of(unit, st.just(0.0)), min_size=K, max_size=K))) for _ in range(2))
-    return centre * (1.0 - down), np.minimum(centre * (1.0 + 3.0 * up), 1.0)
-
-
-def flat_boxes(n, K, M=5, seed=0):
-    p = np.random.default_rng(seed).dirichlet(np.ones(K), size=(n, M))
-    return p.min(axis=1), p.max(axis=1)
-
-
 # -- the minimum over the box -----------------------------------------------------------------------------------------
-
-
-@settings(deadline=None, max_examples=150)
-@given(boxes())
-def test_box_lower_against_brute_force(box):
-    l, u = (a[None] for a in box)
-    np.testing.assert_allclose(box_lower_entropy(l, u).values, brute_lower(l, u), rtol=0, atol=1e-11)
-
-
-@settings(deadline=None, max_examples=150)
-@given(member_sets())
-def test_box_lower_against_brute_force_with_ties(members):
-    l, u = members.min(axis=0)[None], members.max(axis=0)[None]
-    np.testing.assert_allclose(box_lower_entropy(l, u).values, brute_lower(l, u), rtol=0, atol=1e-11)
-
-
-@pytest.mark.parametrize("scale", [1.0, 0.1, 1e-3])
-def test_box_lower_against_brute_force_on_nested_intervals(random_generator, scale):
-    # One centre and unlike widths: no interval lies above another, the hardest case for the search.
-    K = 9
-    e = random_generator.uniform(0, scale / K, size=(12, K))
-    found = box_lower_entropy(1 / K - e, 1 / K + e)
-    np.testing.assert_allclose(found.values, brute_lower(1 / K - e, 1 / K + e), rtol=0, atol=1e-12)
-    assert (found.gap == 0).all()
-
-
-@pytest.mark.parametrize("K", [3, 7, 100, 1000])
-def test_box_lower_against_theory_for_equal_intervals(K):
-    # K equal intervals [a, b]: as many classes as possible at b, one takes the rest, the others stay at a.
-    a, b = 0.4 / K, 2.1 / K
-    full = int(np.floor((1 - K * a) / (b - a) + 1e-12))
-    rest = 1 - full * b - (K - full - 1) * a
-    expected = entropy(np.array([b] * full + [rest] + [a] * (K - full - 1)))
-    found = box_lower_entropy(np.full((2, K), a), np.full((2, K), b))
-    np.testing.assert_allclose(found.values, expected, rtol=1e-12)
-    assert found.steps.max() < 10  # equal classes are interchangeable, so the tree does not grow with their number
-
-
-def test_box_lower_where_greedy_orders_fail():
-    # Filling classes up to their upper bound one after another misses the minimum for every customary order.
-    l, u = np.array([0.15, 0.05, 0.3]), np.array([0.55, 0.5, 0.5])
-    chord = (entropy(u[:, None]) - entropy(l[:, None])) / (u - l)
-
-    def greedy(order):
-        p, rest = l.copy(), 1 - l.sum()
-        for k in order:
-            step = min(u[k] - l[k], rest)
-            p[k], rest = p[k] + step, rest - step
-        return entropy(p)
-
-    exact = box_lower_entropy(l[None], u[None]).values[0]
-    np.testing.assert_allclose(exact, entropy(np.array([0.55, 0.05, 0.4])), rtol=1e-12)
-    for key in (-u, -l, -(l + u), -(u - l), chord):
-        assert greedy(np.argsort(key, kind="stable")) > exact + 0.01
-
-
-def test_box_lower_visits_few_nodes():
-    found = box_lower_entropy(*flat_boxes(500, 10))
-    assert 3 < found.steps.mean() < 15
-    assert found.steps.max() < 200
-
-
-def test_box_lower_max_nodes_leaves_an_honest_gap(random_generator):
-    K = 20
-    e = random_generator.uniform(0, 0.02 / K, size=(8, K))
-    l, u = 1 / K - e, 1 / K + e
-    exact = box_lower_entropy(l, u)
-    assert exact.steps.min() > 100
-    for limit in (1, 10, 50):
-        cut = box_lower_entropy(l, u, max_nodes=limit)
-        assert (cut.steps <= limit + 2 * module.NODES_PER_ROUND).all()
-        assert (cut.values >= exact.values - 1e-12).all()
-        assert (cut.values - cut.gap <= exact.values + 1e-12).all()
-        assert (cut.gap > 0).any()
-    np.testing.assert_array_equal(box_lower_entropy(l, u, max_nodes=10**9).values, exact.values)
 
 
 # -- the maximum over the box -----------------------------------------------------------------------------------------
 
 
-@settings(deadline=None, max_examples=80)
-@given(boxes(max_classes=8))
-def test_box_upper_against_slsqp(box):
-    l, u = box
-    np.testing.assert_allclose(box_upper_entropy(l[None], u[None])[0], slsqp_upper(l, u), rtol=0, atol=2e-6)
-
-
-@settings(deadline=None, max_examples=150)
-@given(boxes(max_classes=12))
-def test_box_upper_against_theory(box):
-    # Optimality: the maximiser is one level s clipped to the bounds, so its classes off the bounds are all equal,
-    # those at the upper bound lie below them and those at the lower bound above.
-    l, u = module._as_box(box[0][None], box[1][None])
-    p = module._water_fill(l, u)[0]
-    np.testing.assert_allclose(p.sum(), 1.0, rtol=0, atol=1e-12)
-    assert ((p >= l[0]) & (p <= u[0])).all()
-    rises, falls = p < u[0] - 1e-12, p > l[0] + 1e-12  # classes that could take, and that could give, mass
-    if rises.any() and falls.any():
-        assert p[rises].min() >= p[falls].max() - 1e-12
-
-
 # -- the hull ---------------------------------------------------------------------------------------------------------
-
-
-@settings(deadline=None, max_examples=100)
-@given(member_sets(max_classes=8))
-def test_hull_upper_against_slsqp(members):
-    M = len(members)
-    solution = minimize(
-        lambda w: -entropy(np.maximum(w @ members, 0)),
-        np.full(M, 1 / M),
-        bounds=[(0, 1)] * M,
-        constraints={"type": "eq", "fun": lambda w: w.sum() - 1.0},
-        options={"ftol": 1e-14, "maxiter": 500},
-    )
-    found = hull_upper_entropy(members[None])
-    weights = np.clip(solution.x, 0, 1)
-    reached = entropy(weights / weights.sum() @ members)
-    assert found.gap[0] <= 1e-9
-    assert found.values[0] + found.gap[0] >= reached - 1e-12
-    np.testing.assert_allclose(found.values[0], reached, rtol=0, atol=1e-4)
-
-
-@pytest.mark.parametrize(
-    ("n", "V", "K", "concentration"),
-    [(300, 15, 10, 1.0), (100, 100, 10, 0.05), (100, 5, 100, 0.1), (300, 40, 2, 0.1), (50, 300, 3, 0.3), (20, 1, 5, 1)],
-)
-def test_hull_upper_gap_is_certified(random_generator, n, V, K, concentration):
-    P = random_generator.dirichlet(np.full(K, concentration), size=(n, V))
-    found = hull_upper_entropy(P)
-    assert (found.gap <= 1e-9).all()
-    assert (found.gap >= 0).all()
-    mixtures = np.einsum("nsv,nvk->nsk", random_generator.dirichlet(np.ones(V), size=(n, 200)), P)
-    assert (entropy(mixtures) <= (found.values + found.gap)[:, None] + 1e-12).all()
-    tighter = hull_upper_entropy(P, tolerance=1e-11)
-    np.testing.assert_allclose(found.values, tighter.values, rtol=0, atol=1.1e-9)
-
-
-@pytest.mark.parametrize("scale", [1e-6, 0.3, 5.0, 60.0, 400.0])
-def test_hull_upper_converges_for_sharp_and_for_alike_members(random_generator, scale):
-    logits = random_generator.normal(size=(200, 1, 10)) * 10 + random_generator.normal(size=(200, 12, 10)) * scale
-    P = np.exp(logits - logits.max(axis=-1, keepdims=True))
-    assert (hull_upper_entropy(P / P.sum(axis=-1, keepdims=True)).gap <= 1e-9).all()
-
-
-def test_hull_upper_against_theory(random_generator):
-    one_hot = np.eye(5)[None]  # all of the simplex
-    np.testing.assert_allclose(hull_upper_entropy(one_hot).values, np.log(5), rtol=0, atol=1e-9)
-    three = np.eye(5)[None, [0, 2, 2, 4]]  # a face, with a member twice
-    np.testing.assert_allclose(hull_upper_entropy(three).values, np.log(3), rtol=0, atol=1e-9)
-    # two members of two classes: the mixture nearest to (1/2, 1/2)
-    a = random_generator.uniform(0, 1, size=(50, 2))
-    nearest = np.clip(0.5, a.min(axis=1), a.max(axis=1))
-    found = hull_upper_entropy(np.stack([a, 1 - a], axis=2))
-    np.testing.assert_allclose(found.values, entropy(np.stack([nearest, 1 - nearest], axis=1)), rtol=0, atol=1e-9)
-
-
-def test_hull_upper_of_members_that_sum_to_one_only_roughly(random_generator):
-    # Within the tolerance of half precision members are used as they are; the certificate must hold for them too.
-    P = random_generator.dirichlet(np.ones(4), size=(100, 2)) * random_generator.uniform(0.9995, 1.0005, (100, 2, 1))
-    t = np.linspace(0, 1, 5001)[:, None]
-    grid = entropy(t * P[:, None, 0] + (1 - t) * P[:, None, 1]).max(axis=1)
-    found = hull_upper_entropy(P)
-    assert (found.gap <= 1e-9).all()
-    assert (grid <= found.values + found.gap + 1e-13).all()
-    np.testing.assert_allclose(found.values, grid, rtol=0, atol=1e-6)
-
-
-def test_hull_lower_is_at_a_member(random_generator):
-    P = random_generator.dirichlet(np.ones(4), size=(50, 6))
-    np.testing.assert_allclose(hull_lower_entropy(P), entropy(P).min(axis=1), rtol=1e-13)
-    mixtures = np.einsum("nsv,nvk->nsk", random_generator.dirichlet(np.ones(6) * 0.2, size=(50, 500)), P)
-    assert (entropy(mixtures) >= hull_lower_entropy(P)[:, None] - 1e-12).all()
 
 
 # -- properties that hold for all -------------------------------------------------------------------------------------

@@ -1,20 +1,17 @@
 """Uncertainty scores by name: the registry, and each score against its definition."""
 
-from collections import Counter
 from dataclasses import FrozenInstanceError
-from fractions import Fraction
 
 import numpy as np
 import pytest
-from scipy import special, stats
+from scipy import stats
 from tests.kinds import KINDS, random_prediction
 from tests.refusals import refuses
 
 import uqassay as uq
-from uqassay.measures.free_energies import free_energy
 from uqassay.measures.scores import SCORES, Score, score_columns, score_names, uncertainty_score
 from uqassay.measures.variance import predicted_class_variance, total_variance, variance_decomposition
-from uqassay.measures.votes import variation_ratio, vote_entropy, vote_shares
+from uqassay.measures.votes import variation_ratio
 
 SPREADS = ("epistemic-entropy", "epistemic-variance", "predicted-class-variance", "variation-ratio", "vote-entropy")
 REFUSED = {
@@ -120,64 +117,6 @@ def test_the_less_certain_instance_has_the_greater_score(kind):
 # -- votes ------------------------------------------------------------------------------------------------------------
 
 
-def votes_by_hand(probs, weights):
-    """Exact shares of one instance's votes, from the definition."""
-    votes = Counter()
-    for row, weight in zip(probs, weights, strict=True):
-        winners = [c for c, p in enumerate(row) if p == max(row)]
-        for c in winners:
-            votes[c] += Fraction(weight) / len(winners)
-    total = sum(votes.values())
-    return [votes[c] / total for c in range(len(probs[0]))]
-
-
-@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
-@pytest.mark.parametrize("weighted", [None, "shared", "own"])
-def test_votes_against_brute_force_with_ties(dtype, weighted, random_generator):
-    n, m, k = 60, 5, 4
-    counts = random_generator.multinomial(8, np.ones(k) / k, (n, m))  # eighths: many ties, exact in 16 bits
-    probs = (counts / 8).astype(dtype)
-    probs.flags.writeable = False
-    whole = {"shared": [1, 2, 3, 0, 2], "own": random_generator.integers(0, 4, (n, m)) + (np.arange(m) == 2)}
-    weights = whole.get(weighted)
-    members = uq.Members(probs, weights)
-    each = np.broadcast_to(1 if weights is None else weights, (n, m)).tolist()
-    shares = [votes_by_hand(p.tolist(), w) for p, w in zip(probs, each, strict=True)]
-    exact = np.array([[float(s) for s in row] for row in shares])
-    np.testing.assert_allclose(vote_shares(members), exact, atol=1e-15)
-    np.testing.assert_allclose(variation_ratio(members), [float(1 - max(row)) for row in shares], atol=1e-15)
-    np.testing.assert_allclose(vote_entropy(members), stats.entropy(exact, axis=1), atol=1e-14)
-    unanimous = np.array([max(row) == 1 for row in shares])
-    assert unanimous.any()
-    for score in (variation_ratio, vote_entropy):
-        np.testing.assert_array_equal(score(members) == 0.0, unanimous)
-
-
-def test_votes_without_ties_are_the_share_of_the_labels(random_generator):
-    members = uq.Members(random_generator.dirichlet(np.ones(6), (40, 9)))
-    counts = np.apply_along_axis(np.bincount, 1, members.probs.argmax(axis=2), minlength=6)
-    np.testing.assert_array_equal(vote_shares(members), counts / 9)
-    np.testing.assert_array_equal(variation_ratio(members), (9 - counts.max(axis=1)) / 9)
-
-
-def test_a_divided_vote_does_not_depend_on_the_order_of_the_classes():
-    probs = np.array([[[0.5, 0.5, 0.0], [0.4, 0.6, 0.0], [0.25, 0.25, 0.5]]])
-    for order in ([0, 1, 2], [1, 0, 2], [2, 1, 0]):
-        members = uq.Members(probs[..., order])
-        assert vote_shares(members)[0].tolist() == [[1 / 6, 1 / 2, 1 / 3][c] for c in order]
-        assert variation_ratio(members)[0] == 0.5
-
-
-@pytest.mark.parametrize("kind", ["Dirichlet", "GaussianLogits"])
-def test_votes_of_drawn_kinds_are_those_of_their_draws(kind, random_generator):
-    prediction = random_prediction(kind, random_generator, 7, 3)
-    labels = prediction.hull_points().argmax(axis=2)
-    weights = np.full(20, 1 / 20) if kind == "Dirichlet" else prediction.shares()
-    expected = np.stack([(weights * (labels == c)).sum(axis=1) for c in range(3)], axis=1)
-    np.testing.assert_allclose(vote_shares(prediction), expected, atol=1e-15)
-    np.testing.assert_array_equal(vote_entropy(prediction), vote_entropy(prediction.with_draws()))
-
-
 # -- variances --------------------------------------------------------------------------------------------------------
 
 
@@ -209,71 +148,6 @@ def test_variance_of_a_dirichlet_in_closed_form(unit):
 
 
 # -- free energy ------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("temperature", [1.0, 0.3, 2, 10.0])
-def test_free_energy_against_log_sum_exp(temperature, random_generator):
-    z = random_generator.normal(0, 6, (50, 4, 7))
-    z[0], z[1, 0, 0] = 300.0, -600.0
-
-    def energy(logits):
-        return -temperature * special.logsumexp(logits / temperature, axis=-1)
-
-    point = uq.Point.from_logits(z[:, 0])
-    np.testing.assert_allclose(free_energy(point, temperature=temperature), energy(z[:, 0]), rtol=1e-12, atol=1e-12)
-    members = uq.Members.from_logits(z)
-    mean = energy(z).mean(axis=1)
-    np.testing.assert_allclose(free_energy(members, temperature=temperature), mean, rtol=1e-12, atol=1e-12)
-    weights = random_generator.random((50, 4))
-    weighted = uq.Members.from_logits(z.swapaxes(0, 1), weights, member_axis=0)
-    mean = np.average(energy(z), axis=1, weights=weights)
-    np.testing.assert_allclose(free_energy(weighted, temperature=temperature), mean, rtol=1e-12, atol=1e-12)
-
-
-def test_free_energy_where_probabilities_are_zero():
-    z = np.array([[800.0, 0.0, -5000.0], [-900.0, 100.0, 0.0]])
-    point = uq.Point.from_logits(z)
-    assert (point.probs == 0).sum() == 3
-    for temperature in (1.0, 0.5, 3.0):
-        expected = -temperature * special.logsumexp(z / temperature, axis=1)
-        np.testing.assert_allclose(free_energy(point, temperature=temperature), expected, rtol=1e-14)
-
-
-def test_free_energy_tells_what_the_probabilities_do_not():
-    z = np.array([[1.0, 2.0, 3.0], [11.0, 12.0, 13.0]])
-    point = uq.Point.from_logits(z)
-    np.testing.assert_allclose(point.probs[0], point.probs[1], rtol=1e-14)
-    assert np.diff(free_energy(point))[0] == pytest.approx(-10.0, abs=1e-12)
-
-
-def test_log_probabilities_have_one_free_energy_and_no_ranking_of_rounding_errors(random_generator):
-    p = random_generator.dirichlet(np.ones(9), 500)
-    for dtype in (np.float32, np.float64):
-        values = free_energy(uq.Point.from_logits(np.log(p).astype(dtype)))
-        assert (values == 0.0).all()
-        assert not np.signbit(values).any()
-
-
-def test_free_energy_of_gaussian_logits(random_generator):
-    mean, variance = random_generator.normal(0, 2, (6, 3, 4)), random_generator.uniform(0, 2, (6, 3, 4))
-    g = uq.GaussianLogits(mean, 0 * variance, n_draws=4)  # the passes have 2, 1 and 1 draws and count alike
-    np.testing.assert_allclose(free_energy(g), -special.logsumexp(mean, axis=2).mean(axis=1), rtol=1e-13)
-    many = uq.GaussianLogits(mean, variance, n_draws=30_000)
-    z = mean[:, None] + np.sqrt(variance)[:, None] * random_generator.standard_normal((6, 10_000, 3, 4))
-    for temperature in (1.0, 2.0):
-        expected = -temperature * special.logsumexp(z / temperature, axis=3).mean(axis=(1, 2))
-        np.testing.assert_allclose(free_energy(many, temperature=temperature), expected, atol=0.04)
-    drawn = uq.GaussianLogits(mean, variance, n_draws=7)
-    np.testing.assert_array_equal(free_energy(drawn.with_draws()), free_energy(drawn))
-    np.testing.assert_array_equal(free_energy(drawn[[4, 1]]), free_energy(drawn)[[4, 1]])
-    logits = drawn.sample_logits(7, drawn.seed)
-    np.testing.assert_allclose(special.softmax(logits, axis=2), drawn.hull_points(), rtol=1e-12)
-
-
-@pytest.mark.parametrize("temperature", [0, -1.0, np.inf, np.nan, "1", True, None])
-def test_a_temperature_is_a_positive_number(temperature):
-    with refuses("temperature", "range"):
-        free_energy(uq.Point.from_logits([[0.0, 1.0]]), temperature=temperature)
 
 
 # -- ordinary inputs --------------------------------------------------------------------------------------------------

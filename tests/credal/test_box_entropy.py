@@ -1,0 +1,124 @@
+"""Upper and lower entropy over a box: brute force, SLSQP, closed forms."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from scipy.optimize import minimize
+from tests.credal.entropy_sets import boxes, entropy, enumerate_vertices, flat_boxes, member_sets
+
+import uqassay.credal.box_entropy as module
+from uqassay.credal.box_entropy import box_lower_entropy, box_upper_entropy
+
+
+def brute_lower(l, u):
+    return np.array([entropy(enumerate_vertices(a, b)).min() for a, b in zip(l, u, strict=True)])
+
+
+def slsqp_upper(l, u):
+    """A general solver, started inside the set."""
+    start = l + (u - l) * (1.0 - l.sum()) / max((u - l).sum(), 1e-300)
+    solution = minimize(
+        lambda p: float((p * np.log(np.maximum(p, 1e-300))).sum()),
+        start,
+        jac=lambda p: np.log(np.maximum(p, 1e-300)) + 1.0,
+        bounds=list(zip(l, u, strict=True)),
+        constraints={"type": "eq", "fun": lambda p: p.sum() - 1.0, "jac": np.ones_like},
+        options={"ftol": 1e-14, "maxiter": 500},
+    )
+    return -solution.fun
+
+
+@settings(deadline=None, max_examples=150)
+@given(boxes())
+def test_box_lower_against_brute_force(box):
+    l, u = (a[None] for a in box)
+    np.testing.assert_allclose(box_lower_entropy(l, u).values, brute_lower(l, u), rtol=0, atol=1e-11)
+
+
+@settings(deadline=None, max_examples=150)
+@given(member_sets())
+def test_box_lower_against_brute_force_with_ties(members):
+    l, u = members.min(axis=0)[None], members.max(axis=0)[None]
+    np.testing.assert_allclose(box_lower_entropy(l, u).values, brute_lower(l, u), rtol=0, atol=1e-11)
+
+
+@pytest.mark.parametrize("scale", [1.0, 0.1, 1e-3])
+def test_box_lower_against_brute_force_on_nested_intervals(random_generator, scale):
+    # One centre and unlike widths: no interval lies above another, the hardest case for the search.
+    K = 9
+    e = random_generator.uniform(0, scale / K, size=(12, K))
+    found = box_lower_entropy(1 / K - e, 1 / K + e)
+    np.testing.assert_allclose(found.values, brute_lower(1 / K - e, 1 / K + e), rtol=0, atol=1e-12)
+    assert (found.gap == 0).all()
+
+
+@pytest.mark.parametrize("K", [3, 7, 100, 1000])
+def test_box_lower_against_theory_for_equal_intervals(K):
+    # K equal intervals [a, b]: as many classes as possible at b, one takes the rest, the others stay at a.
+    a, b = 0.4 / K, 2.1 / K
+    full = int(np.floor((1 - K * a) / (b - a) + 1e-12))
+    rest = 1 - full * b - (K - full - 1) * a
+    expected = entropy(np.array([b] * full + [rest] + [a] * (K - full - 1)))
+    found = box_lower_entropy(np.full((2, K), a), np.full((2, K), b))
+    np.testing.assert_allclose(found.values, expected, rtol=1e-12)
+    assert found.steps.max() < 10  # equal classes are interchangeable, so the tree does not grow with their number
+
+
+def test_box_lower_where_greedy_orders_fail():
+    # Filling classes up to their upper bound one after another misses the minimum for every customary order.
+    l, u = np.array([0.15, 0.05, 0.3]), np.array([0.55, 0.5, 0.5])
+    chord = (entropy(u[:, None]) - entropy(l[:, None])) / (u - l)
+
+    def greedy(order):
+        p, rest = l.copy(), 1 - l.sum()
+        for k in order:
+            step = min(u[k] - l[k], rest)
+            p[k], rest = p[k] + step, rest - step
+        return entropy(p)
+
+    exact = box_lower_entropy(l[None], u[None]).values[0]
+    np.testing.assert_allclose(exact, entropy(np.array([0.55, 0.05, 0.4])), rtol=1e-12)
+    for key in (-u, -l, -(l + u), -(u - l), chord):
+        assert greedy(np.argsort(key, kind="stable")) > exact + 0.01
+
+
+def test_box_lower_visits_few_nodes():
+    found = box_lower_entropy(*flat_boxes(500, 10))
+    assert 3 < found.steps.mean() < 15
+    assert found.steps.max() < 200
+
+
+def test_box_lower_max_nodes_leaves_an_honest_gap(random_generator):
+    K = 20
+    e = random_generator.uniform(0, 0.02 / K, size=(8, K))
+    l, u = 1 / K - e, 1 / K + e
+    exact = box_lower_entropy(l, u)
+    assert exact.steps.min() > 100
+    for limit in (1, 10, 50):
+        cut = box_lower_entropy(l, u, max_nodes=limit)
+        assert (cut.steps <= limit + 2 * module.NODES_PER_ROUND).all()
+        assert (cut.values >= exact.values - 1e-12).all()
+        assert (cut.values - cut.gap <= exact.values + 1e-12).all()
+        assert (cut.gap > 0).any()
+    np.testing.assert_array_equal(box_lower_entropy(l, u, max_nodes=10**9).values, exact.values)
+
+
+@settings(deadline=None, max_examples=80)
+@given(boxes(max_classes=8))
+def test_box_upper_against_slsqp(box):
+    l, u = box
+    np.testing.assert_allclose(box_upper_entropy(l[None], u[None])[0], slsqp_upper(l, u), rtol=0, atol=2e-6)
+
+
+@settings(deadline=None, max_examples=150)
+@given(boxes(max_classes=12))
+def test_box_upper_against_theory(box):
+    # Optimality: the maximiser is one level s clipped to the bounds, so its classes off the bounds are all equal,
+    # those at the upper bound lie below them and those at the lower bound above.
+    l, u = module._as_box(box[0][None], box[1][None])
+    p = module._water_fill(l, u)[0]
+    np.testing.assert_allclose(p.sum(), 1.0, rtol=0, atol=1e-12)
+    assert ((p >= l[0]) & (p <= u[0])).all()
+    rises, falls = p < u[0] - 1e-12, p > l[0] + 1e-12  # classes that could take, and that could give, mass
+    if rises.any() and falls.any():
+        assert p[rises].min() >= p[falls].max() - 1e-12
