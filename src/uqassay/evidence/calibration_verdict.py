@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal, final
 import numpy as np
 
 from uqassay.calibration.monte_carlo import CALIBRATED
-from uqassay.evidence.calibration_tests import ModelCalibration, holm_adjusted
+from uqassay.evidence.calibration_result import ModelCalibration, holm_adjusted
 from uqassay.wording import count, listed, pvalue_text, sentence
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from uqassay.evidence.classwise_error import classwise_errors
 from uqassay.evidence.findings import SUBSETS
 from uqassay.evidence.given_scores import given_scores, score_list
 from uqassay.evidence.result import Assay
-from uqassay.evidence.scoring import SetSample, Settings, sample_sets, score_baselines, score_model
+from uqassay.evidence.scoring import SetSample, Settings, remembering, sample_sets, score_baselines, score_model
 from uqassay.losses.unified import check_options, check_tradeoff
 from uqassay.measures.scores import SCORES
 from uqassay.predictions import Masses, Point, Prediction
@@ -170,13 +170,14 @@ def assay(
         n_draws=n_draws,
         seed=seed,
     )
+    remembered = remembering(aligned.models)
     models = [
         score_model(name, runs, y, settings, given=given.get(name), progress=progress)
-        for name, runs in aligned.models.items()
+        for name, runs in remembered.items()
     ]
     shares = _prior(y, n_classes, prior)
     models += score_baselines(y, n_classes, shares, settings)
-    valid = {name: tuple(_valid(run, convention) for run in runs) for name, runs in aligned.models.items()}
+    valid = {name: tuple(_valid(run, convention) for run in runs) for name, runs in remembered.items()}
     plan = CalibrationPlan(level=level, seed=seed)
     tests = calibration_tests(valid, y, calibration_measures, groups=aligned.groups, plan=plan, progress=progress)
     errors = {name: classwise_errors(runs, y) for name, runs in valid.items()}

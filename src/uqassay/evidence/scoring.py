@@ -24,6 +24,7 @@ __all__ = [
     "SetSample",
     "Settings",
     "points_of_sets",
+    "remembering",
     "sample_sets",
     "score_baselines",
     "score_model",
@@ -33,6 +34,7 @@ __all__ = [
 Array = NDArray[np.float64]
 PART_BYTES = 32 * 2**20
 DRAWS_HELD_BYTES = 256 * 2**20
+PROBS_HELD_BYTES = 256 * 2**20  # of all models and runs together
 
 
 @dataclass(frozen=True)
@@ -244,10 +246,34 @@ def sample_sets(run: Prediction, rows: NDArray[np.int64], n_pictured: int) -> Se
     )
 
 
+def remembering(models: Mapping[str, tuple[Prediction, ...]]) -> dict[str, tuple[Prediction, ...]]:
+    """Models whose runs keep their mean, lower and upper probabilities, where those of all fit into `PROBS_HELD_BYTES`.
+
+    The scores, the calibration tests, the classwise error and the pictures all ask for them. Where they do not fit, each
+    pass through the instances keeps those of its chunk.
+    """
+    size = sum(3 * 8 * run.n_instances * run.n_classes for runs in models.values() for run in runs)
+    if size > PROBS_HELD_BYTES:
+        return dict(models)
+    return {name: tuple(_remembering(run) for run in runs) for name, runs in models.items()}
+
+
+def _remembering(run: Prediction) -> Prediction:
+    """Those of draws are found where the draws are held, see `with_draws_held`; masses may still have to be repaired."""
+    if isinstance(run, Drawn):
+        return run.remembering("mean_probs", chunk_bytes=PART_BYTES)
+    if isinstance(run, Masses) and run.signed:
+        return run
+    return run.remembering("mean_probs", "lower_probs", "upper_probs", chunk_bytes=PART_BYTES)
+
+
 def with_draws_held(run: Prediction) -> Prediction:
     """Draw once where the draws fit into memory: a `Dirichlet` is asked several times for the same ones."""
     if isinstance(run, Drawn) and 8 * run.n_instances * run.n_draws * run.n_classes <= DRAWS_HELD_BYTES:
-        return run.with_draws()
+        held = run.with_draws()
+        if held.remembers:
+            held = held.remembering("lower_probs", "upper_probs", chunk_bytes=PART_BYTES)
+        return held
     return run
 
 

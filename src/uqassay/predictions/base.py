@@ -4,8 +4,9 @@ import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from copy import copy
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,9 +16,11 @@ from uqassay.errors import InputError
 from uqassay.notes import Note
 from uqassay.predictions.metadata import checked_class_names, checked_ids, checked_notes, per_instance
 from uqassay.predictions.pandas_input import same_table, take_table
+from uqassay.predictions.remembering import REMEMBERED, Held, held_rows, remembered
 
 Array = NDArray[np.float64]
 _WORKER = threading.local()  # a thread that works on a chunk starts no threads of its own
+CHUNK_BYTES = 32 * 2**20
 CORE_BYTES = 2**20  # what stays in a core's own cache
 Rows = int | slice | Sequence[int] | NDArray[Any]
 
@@ -43,6 +46,12 @@ class Prediction(ABC):
     groups: NDArray[Any] | None = None
     notes: tuple[Note, ...] = ()
     row_numbers: NDArray[np.int64] | None = field(default=None, repr=False)
+    _held: ClassVar[Held | None] = None  # of an instance, not a field: see `remembering`; `replace` does not carry it
+
+    def __init_subclass__(cls) -> None:
+        for name in REMEMBERED:
+            if name in vars(cls) and not getattr(vars(cls)[name], "__isabstractmethod__", False):
+                setattr(cls, name, remembered(vars(cls)[name]))
 
     # -- what each kind says ------------------------------------------------------------------------------------------
 
@@ -183,7 +192,8 @@ class Prediction(ABC):
         """
 
         def one(rows: slice) -> None:
-            work(rows, self[rows])
+            part = self[rows]
+            work(rows, part if self._held is not None else part.remembering())
             for name in self.array_names():
                 release(getattr(self, name))
 
@@ -219,7 +229,46 @@ class Prediction(ABC):
                 value = taken(value, chosen)
             object.__setattr__(part, f.name, value)
         object.__setattr__(part, "row_numbers", numbers)
+        object.__setattr__(part, "_held", held_rows(self._held, chosen))
         return part
+
+    @property
+    def remembers(self) -> bool:
+        """Whether class probabilities are kept once they have been computed."""
+        return self._held is not None
+
+    def remembering(self, *names: str, chunk_bytes: int = CHUNK_BYTES) -> Self:
+        """The same statement, which keeps `mean_probs`, `lower_probs` and `upper_probs` once they have been computed.
+
+        Parameters
+        ----------
+        *names : str
+            Those of the three to compute now, chunk by chunk; the others are computed when they are asked for.
+        chunk_bytes : int
+            As in `for_each_chunk`.
+
+        Returns
+        -------
+        Prediction
+            Holds up to three float64 arrays (n, K), read-only; its slices take their rows of them.
+        """
+        same = copy(self)
+        held: Held = {} if self._held is None else self._held
+        object.__setattr__(same, "_held", held)
+        missing = [name for name in names if name not in held]
+        if missing:
+            found = {name: np.empty((self.n_instances, self.n_classes)) for name in missing}
+
+            def work(rows: slice, part: Self) -> None:
+                for name, values in found.items():
+                    values[rows] = getattr(part, name)()
+
+            size = sum(getattr(self, name)[:1].nbytes for name in self.array_names())
+            self.for_each_chunk(work, size + 8 * self.n_classes * len(missing), chunk_bytes=chunk_bytes)
+            for name, values in found.items():
+                values.flags.writeable = False
+                held[name] = values
+        return same
 
     def _chosen(self, rows: Rows) -> Any:
         """A slice, whole numbers or truth values that select among the n instances."""

@@ -44,7 +44,9 @@ class Drawn(Prediction):
 
     def with_draws(self) -> Self:
         """The same statement with its draws kept, so that they are made once."""
-        return replace(self, drawn=self.hull_points())
+        same = replace(self, drawn=self.hull_points())
+        object.__setattr__(same, "_held", self._held)  # computed from the same draws
+        return same
 
     def members(self) -> Members:
         """The draws that span the set as `Members`, with class names, ids, groups and notes."""
