@@ -122,7 +122,7 @@ def plain_target(path: str | os.PathLike[str]) -> Path:
     """
     if os.path.basename(os.fspath(path)) in ("", "."):
         raise FileFormatError(
-            "path", f"{os.fspath(path)!r} is the name of a folder", "", "give the name of a file", code="undefined"
+            "path", "must be the name of a file", f"{os.fspath(path)!r} is that of a folder", code="not-a-file"
         )
     target = Path(os.path.realpath(path))
     try:
@@ -131,7 +131,9 @@ def plain_target(path: str | os.PathLike[str]) -> Path:
         return target
     if not stat.S_ISREG(mode):
         what = "a folder" if stat.S_ISDIR(mode) else "a pipe or a device"
-        raise FileFormatError("path", f"{path} is {what}", "", "give the name of a file", code="undefined")
+        raise FileFormatError(
+            "path", "only a file is replaced", f"{path} is {what}", "give the name of a file", code="not-a-file"
+        )
     return target
 
 

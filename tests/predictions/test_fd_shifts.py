@@ -29,7 +29,8 @@ def test_logits_labels_and_data_sets_come_apart(tmp_path, dtype):
     dataset_idx = uq.load_labels(tmp_path / "raw_logits.npz", key="dataset_idx")
     assert labels.tolist() == LABELS.tolist()
     assert dataset_idx.tolist() == SETS.tolist()
-    assert prediction.notes == ("rows of 3 data sets by dataset_idx (0: 2, 1: 3, 5: 1)",)
+    (note,) = prediction.notes
+    assert (note.code, note.facts["rows"]) == ("data-sets", {0: 2, 1: 3, 5: 1})
     assert prediction[dataset_idx == 1].n_instances == 3
 
 
@@ -59,7 +60,7 @@ def test_dropout_passes_become_members(tmp_path, name):
 def test_only_the_name_or_the_kind_makes_it_one(tmp_path):
     table = np.column_stack([LOGITS, LABELS, SETS])
     np.savez(tmp_path / "other.npz", table)
-    with refuses("other.npz", "undefined", got="keys: .*found arr_0", error=FileFormatError):
+    with refuses("keys", "choice", got="found arr_0", source="other.npz", error=FileFormatError):
         uq.load(tmp_path / "other.npz")
     np.testing.assert_allclose(uq.load(tmp_path / "other.npz", kind="fd-shifts").probs, softmax(LOGITS, 1), rtol=1e-12)
     np.savez(tmp_path / "raw_logits.npz", probs=softmax(LOGITS, 1))  # named keys speak for themselves
@@ -67,17 +68,17 @@ def test_only_the_name_or_the_kind_makes_it_one(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("arrays", "match"),
+    ("arrays", "parameter", "code", "got"),
     [
-        ({"arr_0": LOGITS + 0.5}, "last two columns must be whole numbers.*row 0 holds .* as label"),
-        ({"arr_0": np.column_stack([LOGITS, LABELS, SETS + 0.5])}, "row 0 holds 0.5 as dataset_idx"),
-        ({"arr_0": LOGITS[:, :3]}, r"arr_0: must be \(N, C \+ 2\) .* got shape \(6, 3\)"),
-        ({"arr_0": LOGITS, "arr_1": LOGITS}, "needs a file with the one array arr_0; found arr_0, arr_1"),
+        ({"arr_0": LOGITS + 0.5}, "arr_0", "type", "row 0 holds .* as label"),
+        ({"arr_0": np.column_stack([LOGITS, LABELS, SETS + 0.5])}, "arr_0", "type", "row 0 holds 0.5 as dataset_idx"),
+        ({"arr_0": LOGITS[:, :3]}, "arr_0", "shape", r"got shape \(6, 3\)"),
+        ({"arr_0": LOGITS, "arr_1": LOGITS}, "kind", "missing", "found arr_0, arr_1"),
     ],
 )
-def test_what_is_not_of_that_form_is_refused(tmp_path, arrays, match):
+def test_what_is_not_of_that_form_is_refused(tmp_path, arrays, parameter, code, got):
     np.savez(tmp_path / "raw_logits.npz", **arrays)
-    with pytest.raises(FileFormatError, match=match):
+    with refuses(parameter, code, got=got, source="raw_logits.npz", error=FileFormatError):
         uq.load(tmp_path / "raw_logits.npz", kind="fd-shifts")
 
 

@@ -6,16 +6,13 @@ import json
 import numpy as np
 import pytest
 from tests.refusals import refuses
+from tests.sample_files import rows
 
 import uqassay as uq
-from uqassay.errors import FileFormatError
-from uqassay.predictions import file_formats
+from uqassay.errors import FileFormatError, InputError
+from uqassay.notes import Note
+from uqassay.predictions import file_numpy
 from uqassay.predictions.files import file_hash, inspect_file
-
-
-def rows(*shape: int) -> np.ndarray:
-    return np.random.default_rng(sum(shape)).dirichlet(np.ones(shape[-1]), shape[:-1])
-
 
 SIZES = {"n_instances": 4, "n_classes": 3, "n_members": None, "n_vertices": None, "n_focal_sets": None}
 
@@ -38,7 +35,7 @@ SIZES = {"n_instances": 4, "n_classes": 3, "n_members": None, "n_vertices": None
 )
 def test_kind_and_sizes_come_from_shapes_alone(tmp_path, monkeypatch, arrays, sizes):
     np.savez(tmp_path / "p.npz", **arrays)
-    monkeypatch.setattr(file_formats, "_read_member", lambda *_: pytest.fail("an array was read"))
+    monkeypatch.setattr(file_numpy, "_read_member", lambda *_: pytest.fail("an array was read"))
     found = inspect_file(tmp_path / "p.npz")
     assert {key: found[key] for key in ("kind", *SIZES)} == {"kind": None} | SIZES | sizes
     assert found["problem"] is None
@@ -69,9 +66,11 @@ def test_what_is_no_prediction_says_why(tmp_path):
     found = inspect_file(tmp_path / "labels.npy")
     assert found["kind"] is None
     assert found["arrays"] == {"array": {"shape": [5], "dtype": "int64"}}
-    assert "labels are read by load_labels" in found["problem"]
+    problem = InputError(**found["problem"])
+    assert (problem.parameter, problem.code, problem.source) == ("probs", "shape", "labels.npy")
+    assert "load_labels" in problem.remedy
     np.savez(tmp_path / "two.npz", probs=rows(4, 3), alpha=rows(4, 3))
-    assert "which make probs and dirichlet" in inspect_file(tmp_path / "two.npz")["problem"]
+    assert inspect_file(tmp_path / "two.npz")["problem"]["code"] == "ambiguous"
     assert inspect_file(tmp_path / "two.npz", kind="dirichlet")["kind"] == "dirichlet"
 
 
@@ -83,11 +82,12 @@ def test_member_axis_says_which_size_is_which(tmp_path):
 
 
 def test_notes_of_the_prediction_and_of_the_table(tmp_path):
-    uq.save(uq.Point(rows(2, 2), notes=("repaired",)), tmp_path / "p.npz")
-    assert inspect_file(tmp_path / "p.npz")["notes"] == ["repaired"]
+    uq.save(uq.Point(rows(2, 2), notes=(Note("repaired", "2 rows"),)), tmp_path / "p.npz")
+    assert inspect_file(tmp_path / "p.npz")["notes"] == [{"code": "repaired", "text": "2 rows"}]
     (tmp_path / "p.csv").write_text("proba_0,age,proba_1\n0.5,31,0.5\n")
     found = inspect_file(tmp_path / "p.csv")
-    assert (found["notes"], found["ignored"], found["n_classes"]) == (["columns ignored: age"], ["age"], 2)
+    assert [note["code"] for note in found["notes"]] == ["columns-ignored"]
+    assert (found["ignored"], found["n_classes"]) == (["age"], 2)
 
 
 def test_types_are_told_in_the_same_words_for_every_format(tmp_path, needs):
@@ -138,5 +138,5 @@ def test_the_same_prediction_has_the_same_hash_twice(tmp_path):
 
 
 def test_hash_of_nothing_is_refused(tmp_path):
-    with refuses("gone.npz", "undefined", error=FileFormatError):
+    with refuses("path", "missing", source="gone.npz", error=FileFormatError):
         file_hash(tmp_path / "gone.npz")

@@ -15,8 +15,10 @@ from tests.refusals import refuses
 
 import uqassay as uq
 from uqassay.errors import FileFormatError
+from uqassay.notes import Note
 from uqassay.predictions.base import Prediction
 from uqassay.predictions.file_opening import FORMATS
+from uqassay.predictions.files import LossyFormatWarning, file_hash, inspect_file, load_column, what_is_lost
 
 FULL_FORMATS = [".npz", ".safetensors", ".zarr", ".pt"]  # every kind, with everything that it carries
 PACKAGES = {".safetensors": "safetensors", ".zarr": "zarr", ".pt": "torch", ".parquet": "pyarrow"}
@@ -25,7 +27,7 @@ CARRIED = {
     "class_names": ("kat", "Hünd", "x, y"),
     "ids": np.array(["a1", "b", "c", "d"]),
     "groups": np.array([7, 7, 8, 8]),
-    "notes": ("2 rows repaired", "ζ"),
+    "notes": (Note("repaired", "2 rows repaired"), Note("zeta", "ζ")),
 }
 
 
@@ -178,18 +180,56 @@ def test_label_names_are_mapped_through_the_class_names_of_the_file(tmp_path):
 def test_labels_under_another_key(tmp_path):
     np.savez(tmp_path / "p.npz", probs=rows(2, 2), gold=np.array([1, 0]))
     assert uq.load_labels(tmp_path / "p.npz", "gold").tolist() == [1, 0]
-    with refuses("p.npz", "undefined", error=FileFormatError):
-        uq.load_labels(tmp_path / "p.npz")
-    with refuses("p.npz", "undefined", got="no 'silver'; found probs, gold", error=FileFormatError):
-        uq.load_labels(tmp_path / "p.npz", key="silver")
+    for key, wanted in ((None, "labels or label"), ("silver", "silver")):
+        with refuses("key", "missing", got=f"{wanted}.*found probs, gold", source="p.npz", error=FileFormatError):
+            uq.load_labels(tmp_path / "p.npz", key)
 
 
-@pytest.mark.parametrize(("class_names", "known"), [(None, "no class names are known"), (("a", "b"), "are a, b")])
-def test_a_label_that_is_no_class_is_named_with_its_row(tmp_path, class_names, known):
+@pytest.mark.parametrize(("class_names", "row", "label"), [(None, 0, "b"), (("a", "b"), 2, "zebra")])
+def test_a_label_that_is_no_class_is_named_with_its_row(tmp_path, class_names, row, label):
     np.savez(tmp_path / "l.npz", labels=np.array(["b", "a", "zebra"]))
-    match = f"row {2 if class_names else 0} holds '{'zebra' if class_names else 'b'}' and .*{known}"
-    with pytest.raises(FileFormatError, match=match):
+    with refuses("labels", "class-names", got=f"row {row} holds '{label}'", source="l.npz", error=FileFormatError):
         uq.load_labels(tmp_path / "l.npz", class_names=class_names)
+
+
+@pytest.mark.parametrize("names", [["1", "2", "3"], [1, 2, 3]])
+def test_numbers_are_names_where_the_classes_are_named_by_numbers(tmp_path, names):
+    probs = np.eye(3)[[0, 1, 2, 1]] * 0.7 + 0.1
+    np.savez(tmp_path / "p.npz", probs=probs, classes=np.array(names), labels=np.array([1, 2, 3, 2]))
+    prediction, labels = uq.load(tmp_path / "p.npz"), uq.load_labels(tmp_path / "p.npz")
+    assert labels.tolist() == [1, 2, 3, 2]
+    assert uq.assay({"m": prediction}, labels, calibration=()).score("accuracy")["m"] == 1.0
+    with refuses("labels", "class-names", got="row 0 holds 0", error=FileFormatError):
+        np.save(tmp_path / "l.npy", np.array([0, 1]))
+        uq.load_labels(tmp_path / "l.npy", class_names=prediction.class_names)
+
+
+@pytest.mark.parametrize("extension", [".npz", ".csv", ".jsonl"])
+def test_labels_of_classes_named_by_numbers_survive_a_round_trip(tmp_path, extension):
+    prediction = uq.Point([[0.2, 0.8], [0.6, 0.4], [0.3, 0.7]], class_names=("5", "9"))
+    uq.save(prediction, tmp_path / f"p{extension}", labels=[9, 5, 5])
+    assert uq.load_labels(tmp_path / f"p{extension}").tolist() == [9, 5, 5]
+    assert uq.load(tmp_path / f"p{extension}").class_names == ("5", "9")
+
+
+def test_a_label_with_an_underscore_is_no_number(tmp_path):
+    (tmp_path / "l.csv").write_text("label\n1_0\n1\n")
+    with refuses("labels", "class-names", got="row 0 holds '1_0'", source="l.csv", error=FileFormatError):
+        uq.load_labels(tmp_path / "l.csv", class_names=[str(k) for k in range(11)])
+
+
+def test_a_column_with_the_ids_beside_it(tmp_path):
+    np.savez(tmp_path / "g.npz", ids=np.array([3, 1]), site=np.array(["x", "y"]), groups=np.array([7, 8]))
+    values, ids = load_column(tmp_path / "g.npz", ["groups", "group"])
+    assert (values.tolist(), ids.tolist()) == ([7, 8], [3, 1])
+    np.save(tmp_path / "g.npy", np.arange(4))
+    assert load_column(tmp_path / "g.npy", ["groups"])[1] is None
+    with refuses("age", "missing", got="found site, groups", source="g.npz", error=FileFormatError):
+        load_column(tmp_path / "g.npz", ["age"])
+    whole = (tmp_path / "g.npy").read_bytes()
+    (tmp_path / "g.npy").write_bytes(whole[:-3])
+    with refuses("array", "truncated", source="g.npy", error=FileFormatError):
+        load_column(tmp_path / "g.npy", ["groups"])
 
 
 # -- writing ----------------------------------------------------------------------------------------------------------
@@ -211,7 +251,7 @@ def test_a_failed_save_leaves_the_old_file_and_nothing_else(tmp_path, needs, mon
         raise OSError("no space left on device")
 
     monkeypatch.setitem(FORMATS, extension, type(FORMATS[extension])(FORMATS[extension].read, write_half))
-    with pytest.raises(FileFormatError, match=rf"p\{extension}: cannot be written .*no space left.*as it was"):
+    with refuses("file", "unwritable", got="no space left", source=path.name, error=FileFormatError):
         uq.save(uq.Point(rows(4, 2)), path)
     assert [part.name for part in tmp_path.iterdir()] == [path.name]
     assert_same(old, uq.load(path))
@@ -221,7 +261,7 @@ def test_a_folder_that_is_no_zarr_store_is_not_replaced(tmp_path, needs):
     needs("zarr")
     (tmp_path / "thesis.zarr").mkdir()
     (tmp_path / "thesis.zarr" / "chapter").write_text("1")
-    with refuses("thesis.zarr", "undefined", error=FileFormatError):
+    with refuses("path", "conflict", source="thesis.zarr", error=FileFormatError):
         uq.save(uq.Point(rows(2, 2)), tmp_path / "thesis.zarr")
     assert (tmp_path / "thesis.zarr" / "chapter").read_text() == "1"
     assert len(list(tmp_path.iterdir())) == 1
@@ -243,19 +283,14 @@ def test_a_symbolic_link_stays_and_what_it_leads_to_is_replaced(tmp_path, needs,
 def test_a_pipe_is_neither_replaced_nor_waited_for(tmp_path):
     os.mkfifo(tmp_path / "p.npz")
     for use in (lambda path: uq.save(uq.Point(rows(3, 2)), path), uq.load, uq.load_labels):
-        with refuses("p.npz", "undefined", error=FileFormatError):
+        with refuses("path", "not-a-file", source="p.npz", error=FileFormatError):
             use(tmp_path / "p.npz")
     assert (tmp_path / "p.npz").is_fifo()
 
 
 def test_labels_beyond_int64_are_refused(tmp_path):
     np.save(tmp_path / "y.npy", np.array([1, 2**64 - 1], dtype=np.uint64))
-    with refuses(
-        "y.npy",
-        "undefined",
-        got=r"labels: must be below 2\^63; row 1 holds 18446744073709551615",
-        error=FileFormatError,
-    ):
+    with refuses("labels", "range", got="row 1 holds 18446744073709551615", source="y.npy", error=FileFormatError):
         uq.load_labels(tmp_path / "y.npy")
 
 
@@ -268,26 +303,61 @@ def test_permissions_are_those_of_any_new_file(tmp_path, needs, extension):
 
 
 @pytest.mark.parametrize(
-    ("kind", "name", "match"),
+    ("kind", "name", "parameter", "code", "got"),
     [
-        ("dirichlet", "p.npy", "p.npy: .npy holds the probabilities of a Point or of Members and nothing else"),
-        ("point", "p.npy", "this prediction has class_names, groups, ids; save it as .npz"),
-        ("members", "p.csv", "p.csv: .csv holds one point prediction and nothing else; save this prediction as .npz"),
-        ("point", "p.pickle", "are pickles"),
-        ("point", "none/p.npz", "p.npz: folder: .*none does not exist; create it first"),
+        ("dirichlet", "p.npy", "prediction", "format", "alpha, class_names"),
+        ("point", "p.npy", "prediction", "format", "class_names, groups and ids"),
+        ("members", "p.csv", "prediction", "format", "5 members"),
+        ("vertices", "p.jsonl", "prediction", "format", "vertices"),
+        ("point", "p.pickle", "extension", "pickle", "pickle"),
+        ("point", "none/p.npz", "folder", "missing", "none"),
     ],
 )
-def test_what_a_format_cannot_hold_is_refused_before_anything_is_written(tmp_path, kind, name, match):
-    with pytest.raises(FileFormatError, match=match):
+def test_what_a_format_cannot_hold_is_refused_before_anything_is_written(tmp_path, kind, name, parameter, code, got):
+    with refuses(parameter, code, got=got, source=name.rpartition("/")[2], error=FileFormatError):
         uq.save(seven_kinds()[kind], tmp_path / name)
     assert list(tmp_path.iterdir()) == []
 
 
 def test_labels_of_another_length_are_not_stored(tmp_path):
-    with refuses("p.npz", "undefined", got="labels: needs one label for each of the 3 instances; got 2"):
+    with refuses("labels", "mismatch", got="got 2", source="p.npz", error=FileFormatError):
         uq.save(uq.Point(rows(3, 2)), tmp_path / "p.npz", labels=[0, 1])
     with refuses("prediction", "type", got="got ndarray"):
         uq.save(rows(3, 2), tmp_path / "p.npz")
+
+
+@pytest.mark.parametrize("extension", [".npy", ".csv", ".parquet", ".jsonl"])
+def test_what_a_format_leaves_out_is_said(tmp_path, needs, extension):
+    needs(*{PACKAGES.get(extension, "numpy")})
+    path = tmp_path / f"p{extension}"
+    prediction = uq.Point.from_logits([[0.0, 1.0], [2.0, 0.0]], notes=(Note("repaired", "2 rows repaired"),))
+    lost = what_is_lost(prediction, path)
+    assert [note.code for note in lost] == ["notes-lost", "log-partition-lost"]
+    with pytest.warns(LossyFormatWarning) as told:
+        uq.save(prediction, path)
+    assert [str(warning.message) for warning in told] == [
+        f"p{extension}: {note}; save it as .npz to keep them." for note in lost
+    ]
+    assert what_is_lost(prediction, "p.npz") == what_is_lost(uq.Point([[0.5, 0.5]]), path) == ()
+    uq.save(uq.load(path), path)  # nothing is left to lose
+
+
+def test_notes_keep_their_codes_and_older_files_their_texts(tmp_path):
+    notes = (Note("repaired", "2 rows repaired"), Note("subsampled", "3 of 9 members"))
+    uq.save(uq.Point(rows(2, 2), notes=notes), tmp_path / "p.npz")
+    assert uq.load(tmp_path / "p.npz").notes == notes
+    np.savez(tmp_path / "old.npz", probs=rows(2, 2), notes=np.array(["2 rows repaired"]))
+    assert uq.load(tmp_path / "old.npz").notes == (Note("stated", "2 rows repaired"),)
+    np.savez(tmp_path / "odd.npz", probs=rows(2, 2), notes=np.array(["x"]), note_codes=np.array(["a", "b"]))
+    with refuses("note_codes", "mismatch", source="odd.npz", error=FileFormatError):
+        uq.load(tmp_path / "odd.npz")
+
+
+@pytest.mark.parametrize("path", [None, 5, b"p.npz", ["p.npz"], "", "a\0b.npz", 1.5])
+def test_what_is_no_path_is_refused(path):
+    for use in (uq.load, uq.load_labels, inspect_file, file_hash, lambda p: uq.save(uq.Point(rows(2, 2)), p)):
+        with refuses("path"):
+            use(path)
 
 
 # -- what importing costs ---------------------------------------------------------------------------------------------

@@ -176,14 +176,15 @@ def _numbers(path: Path, header: Sequence[str], columns: Sequence[int]) -> NDArr
         raise InputError(
             "rows", "at least one is needed below the header", "found none", "check the file", code="empty"
         )
+    alone = len(columns) == len(header)  # else the cells of each row were counted when the other columns were read
     try:
         with quiet():
-            return np.loadtxt(
+            values = np.loadtxt(
                 chain([first], lines),
                 delimiter=",",
                 quotechar='"',
                 comments=None,
-                usecols=columns,
+                usecols=None if alone else columns,
                 ndmin=2,
                 dtype=np.float64,
             )
@@ -191,6 +192,11 @@ def _numbers(path: Path, header: Sequence[str], columns: Sequence[int]) -> NDArr
         raise
     except ValueError as problem:
         raise _broken_cell(path, header, columns) from problem
+    if not alone:
+        return values
+    if values.shape[1] != len(header):
+        raise _broken_cell(path, header, columns)
+    return values if list(columns) == list(range(len(header))) else values[:, columns]
 
 
 def _texts(path: Path, header: Sequence[str], columns: Sequence[int]) -> dict[int, list[str]]:

@@ -1,6 +1,7 @@
 """NumPy's own formats, .npy and .npz. Nothing is unpickled, and no header is trusted before its size is checked."""
 
 import io
+import math
 import os
 import zipfile
 from dataclasses import dataclass
@@ -123,6 +124,8 @@ def _read_member(path: Path, info: zipfile.ZipInfo, key: str) -> NDArray[Any]:
         _refuse_objects(header.dtype, key)
         needed = info.file_size - header.length
         check_fits(key, header.shape, header.dtype.itemsize, needed)
+        if math.prod(header.shape) * header.dtype.itemsize != needed:
+            raise _damaged(key, "bytes are left after its last value")
         offset = _member_offset(path, info) + header.length
         # the directory of the archive may claim more than the file has
         held = min(info.compress_size, max(path.stat().st_size - offset, 0) + header.length)
@@ -135,8 +138,6 @@ def _read_member(path: Path, info: zipfile.ZipInfo, key: str) -> NDArray[Any]:
         stream.seek(0)
         with quiet():
             array: NDArray[Any] = np.lib.format.read_array(stream, allow_pickle=False)
-        if stream.read(1):
-            raise _damaged(key, "bytes are left after its last value")
         return array
 
 

@@ -23,7 +23,7 @@ _ZSTD, _BLOSC_HEADER = b"\x28\xb5\x2f\xfd", 16
 def read_zarr(path: Path) -> Contents:
     """Arrays of a group by name, or one array; each is read whole when it is asked for.
 
-    Groups inside the group are listed among `other` and not read.
+    Groups inside the group are listed under their names and a slash, and not read.
     """
     zarr = optional_package("zarr", "files", "reading .zarr")
     size = _bytes_in(path)
@@ -32,8 +32,10 @@ def read_zarr(path: Path) -> Contents:
         if not hasattr(node, "array_keys"):
             return Contents({"array": _zarr_array(node, "array", path)}, bare=True)
         arrays = {key: _zarr_array(node[key], key, path / key) for key in sorted(node.array_keys())}
-        groups = {f"{key}/": StoredArray((), "group", partial(_refuse_group, key)) for key in sorted(node.group_keys())}
-        return Contents(arrays | text_from_json(dict(node.attrs), size), groups)
+        groups = {
+            f"{key}/": StoredArray((), "group", partial(_refuse_group, f"{key}/")) for key in sorted(node.group_keys())
+        }
+        return Contents(arrays | groups | text_from_json(dict(node.attrs), size))
 
 
 def write_zarr(path: Path, arrays: Arrays) -> None:
@@ -100,6 +102,4 @@ def _bytes_in(folder: Path) -> int:
 
 
 def _refuse_group(name: str) -> NDArray[Any]:
-    raise InputError(
-        name, "must be an array", "it is a group", f"open that group by its own path, …/{name}", code="type"
-    )
+    raise InputError(name, "must be an array", "it is a group", f"open it by its own path, …/{name}", code="type")

@@ -47,7 +47,7 @@ FORMS = {
     "gaussian-logits": Form(("mean", "variance"), ("n_draws", "seed")),
     "logits": Form(("logits",), ("weights",)),  # (n, K): Point; (n, M, K): Members
 }
-NOT_STORED = ("drawn",)  # draws follow from their seed
+NOT_STORED = ("drawn", "_held")  # draws follow from their seed, and what is remembered from the rest
 KINDS = ("point", "members", *FORMS)
 KNOWN_KEYS = (
     {key for form in FORMS.values() for key in (*form.keys, *form.settings)}
@@ -91,6 +91,7 @@ def choose_form(keys: Iterable[str], kind: str | None = None) -> str:
             f"found {shown}, which make {' and '.join(complete)}",
             f"choose one by kind={complete[0]!r} or kind={complete[1]!r}",
             code="ambiguous",
+            facts={"kinds": tuple(complete)},
         )
     known = ", ".join("+".join(form.keys) for form in FORMS.values())
     raise InputError(
