@@ -80,3 +80,9 @@ def files(tmp_path: Path) -> Path:
     masses = np.concatenate([0.9 * probs.mean(axis=1), np.full((N, 1), 0.1)], axis=1)
     np.savez(tmp_path / "masses.npz", masses=masses, focal_sets=np.vstack([np.eye(K), np.ones(K)]).astype(bool))
     return tmp_path
+
+
+@pytest.fixture
+def narrow(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
+    """Print tables in this process as in a terminal of a given width."""
+    return lambda width: monkeypatch.setattr("uqassay.cli.streams.UNBOUNDED", width)

@@ -5,7 +5,15 @@ import pytest
 from tests.refusals import refuses
 
 import uqassay as uq
-from uqassay.cli.checks import failures, parse_check, skipped
+from uqassay.cli.checks import outcome_of, parse_check
+
+
+def failures(check, assay):
+    return list(outcome_of(check, assay).failed)
+
+
+def skipped(check, assay):
+    return list(outcome_of(check, assay).left_out)
 
 
 @pytest.fixture(scope="module")
@@ -47,7 +55,7 @@ NO_CHECKS = [
 
 @pytest.mark.parametrize("text", [*NO_CHECKS, "__import__('os')<1"])
 def test_parse_refuses(text):
-    with refuses("fail-if", "undefined"):
+    with refuses("--fail-if", "syntax"):
         parse_check(text)
 
 
@@ -69,22 +77,22 @@ def test_bounds_themselves(judged):
 
 def test_baselines_are_not_checked(judged):
     assert not any("class-prior" in sentence for sentence in failures(parse_check("log-loss>0"), judged))
-    with refuses("fail-if", "undefined", got="the models are sharp"):
+    with refuses("--fail-if", "choice", got="the models are sharp"):
         failures(parse_check("vacuous:unified@0.1>0"), judged)
 
 
 def test_unified_needs_its_tradeoff(judged):
     assert len(failures(parse_check("unified@0.5>0"), judged)) == 3
-    with refuses("fail-if", "undefined", got=r"unified is known at λ = 0\.1, 0\.5; .* write unified@0\.1"):
+    with refuses("--fail-if", "choice", got=r"unified is known at λ = 0\.1, 0\.5; .* write unified@0\.1"):
         failures(parse_check("unified>0"), judged)
-    with refuses("fail-if", "undefined"):
+    with refuses("--fail-if", "choice"):
         failures(parse_check("unified@0.3>0"), judged)
-    with refuses("fail-if", "undefined"):
+    with refuses("--fail-if", "conflict"):
         failures(parse_check("accuracy@0.1<1"), judged)
 
 
 def test_what_is_undefined_cannot_pass(judged):
-    with refuses("fail-if", "undefined"):
+    with refuses("--fail-if", "undefined"):
         failures(parse_check("box:epistemic-entropy>1"), judged)
     assert failures(parse_check("epistemic-entropy>1"), judged) == []  # those that have it
 
@@ -93,16 +101,16 @@ def test_ranking_metrics_need_their_score(judged):
     p = [[0.9, 0.1], [0.8, 0.2], [0.3, 0.7], [0.6, 0.4]]
     ranked = uq.assay({"m": uq.Point(p)}, [0, 0, 1, 1])
     assert failures(parse_check("m:uq-auc@total-entropy < 2"), ranked) == [
-        "Check m:uq-auc@total-entropy < 2 failed: uq-auc of total-entropy of m is 1 (95 % interval 0 to 1)."
+        "Check m:uq-auc@total-entropy < 2 failed: uq-auc of total-entropy of m is 1.000 (95 % interval 0.000 to 1.000)."
     ]
     assert failures(parse_check("uq-auc@total-entropy<0"), ranked) == []
-    with refuses("fail-if", "undefined"):
+    with refuses("--fail-if", "choice"):
         failures(parse_check("uq-auc<0.9"), ranked)
-    with refuses("fail-if", "undefined"):
+    with refuses("--fail-if", "choice"):
         failures(parse_check("uq-auc@entropy<0.9"), ranked)
-    with refuses("fail-if", "missing"):
+    with refuses("--fail-if", "conflict"):
         failures(parse_check("accuracy@total-entropy<0.9"), judged)
-    with refuses("fail-if", "missing"):
+    with refuses("--fail-if", "conflict"):
         failures(parse_check("unified@x<1"), judged)
 
 

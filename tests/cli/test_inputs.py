@@ -1,4 +1,4 @@
-"""From what was typed to models, labels and columns."""
+"""From files to an assay: labels, groups and subgroups belong to the rows of the predictions."""
 
 from pathlib import Path
 
@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from tests.refusals import refuses
 
-from uqassay.cli.columns import read_column
-from uqassay.cli.inputs import AssayRequest, make_assay, model_files, parse_tradeoffs
+from uqassay.cli.inputs import AssayRequest, make_assay
 from uqassay.errors import FileFormatError
 
 
@@ -15,49 +14,6 @@ from uqassay.errors import FileFormatError
 def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     return tmp_path
-
-
-def test_names_and_runs(folder):
-    found = model_files(["DE=a.npz,b.npz", "EDL = c.npz", "DE=d.npz", "sub/e.npz"])
-    assert found == {
-        "DE": [Path("a.npz"), Path("b.npz"), Path("d.npz")],
-        "EDL": [Path("c.npz")],
-        "e": [Path("sub/e.npz")],
-    }
-
-
-def test_names_and_files_with_equals_signs_and_commas(folder):
-    for name in ("a,b.npz", "x=y.npz", "plain.npz"):
-        (folder / name).touch()
-    assert model_files(["x=y.npz"]) == {"x=y": [Path("x=y.npz")]}
-    assert model_files(["lr=0.1=plain.npz"]) == {"lr=0.1": [Path("plain.npz")]}
-    assert model_files(["m=a,b.npz"]) == {"m": [Path("a,b.npz")]}
-    assert model_files(["one=plain.npz", "two=plain.npz"]) == {"one": [Path("plain.npz")], "two": [Path("plain.npz")]}
-
-
-def test_tradeoffs():
-    assert parse_tradeoffs(["0.1, 0.5", "1e-2"]) == (0.1, 0.5, 0.01)
-    assert parse_tradeoffs([]) == ()
-    with refuses("tradeoff", "range"):
-        parse_tradeoffs(["0.1,,0.5"])
-
-
-def test_columns(folder):
-    np.save("bare.npy", ["a", "b"])
-    np.savez("named.npz", groups=[1, 2], other=[3, 4])
-    np.savez("single.npz", site=[5, 6], ids=["u", "v"])
-    Path("table.csv").write_text("id,site,age\nu,1,30\nv,2,40\n")
-    assert read_column(Path("bare.npy"), ("groups",))[0].tolist() == ["a", "b"]
-    assert read_column(Path("named.npz"), ("groups",))[0].tolist() == [1, 2]
-    values, ids = read_column(Path("single.npz"), ("groups",))
-    assert (values.tolist(), ids.tolist()) == ([5, 6], ["u", "v"])
-    values, ids = read_column(Path("table.csv"), ("site",))
-    assert (values.tolist(), ids.tolist()) == ([1, 2], ["u", "v"])
-    with refuses("site", "undefined", error=FileFormatError):
-        read_column(Path("named.npz"), ("site",))
-    np.savez("objects.npz", groups=np.array([{}, {}], dtype=object))
-    with pytest.raises(FileFormatError, match=r"objects\.npz: groups: holds pickled"):
-        read_column(Path("objects.npz"), ("groups",))
 
 
 PROBS = np.array([[0.8, 0.1, 0.1], [0.2, 0.7, 0.1], [0.1, 0.2, 0.7], [0.5, 0.3, 0.2]])
@@ -84,9 +40,7 @@ def test_everything_follows_the_ids_of_the_first_model(folder):
 def test_ids_that_do_not_match(folder):
     np.savez("a.npz", probs=PROBS, ids=IDS)
     Path("labels.csv").write_text("id,label\nw,0\nx,1\ny,2\nq,0\n")
-    with refuses(
-        "labels.csv", "mismatch", got="its ids do not match .* 1 are missing, 'z' first", error=FileFormatError
-    ):
+    with refuses("ids", "mismatch", got="1 are missing, 'z' first", source="labels.csv", error=FileFormatError):
         make_assay(AssayRequest(["a.npz"], labels=Path("labels.csv")))
 
 
@@ -100,7 +54,7 @@ def test_ids_beside_predictions_without_ids_are_refused(folder, option, files):
     np.savez("b.npz", probs=PROBS, ids=IDS, labels=Y)
     Path("beside.csv").write_text("id,label\n" + "".join(f"{IDS[i]},{Y[i]}\n" for i in OTHER))
     given = {"subgroup": ["site=beside.csv"]} if option == "subgroup" else {option: Path("beside.csv")}
-    with refuses("beside.csv", "choice", error=FileFormatError):
+    with refuses("ids", "mismatch", source="beside.csv", error=FileFormatError):
         make_assay(AssayRequest(files, **given))
 
 
@@ -117,15 +71,9 @@ def test_ids_that_only_count_the_rows_are_no_order(folder):
     assert make_assay(AssayRequest(["a.npz"], labels=Path("labels.csv"))).labels.tolist() == Y.tolist()
 
 
-def test_thirty_runs_in_one_argument(folder):
-    joined = ",".join(f"a/rather/long/folder/for/one/network/seed_{i:02d}.npz" for i in range(30))
-    assert len(model_files([f"net={joined}"])["net"]) == 30
-    assert list(model_files(["x" * 300 + "=a.npz"])) == ["x" * 300]
-
-
 def test_a_loop_of_links_is_a_missing_file(folder):
     Path("loop.npz").symlink_to("loop.npz")
-    with refuses("loop.npz", "undefined", error=FileFormatError):
+    with refuses("path", "missing", source="loop.npz", error=FileFormatError):
         make_assay(AssayRequest(["loop.npz"]))
 
 
@@ -154,16 +102,3 @@ def test_progress_names_every_step(folder):
     steps = []
     make_assay(AssayRequest(["m=a.npz"]), progress=steps.append)
     assert steps == ["reading a.npz", "m", "calibration of m"]
-
-
-def test_names_take_any_encoding_and_paths_stay(folder):
-    odd = Path("mod\udce9.npz")
-    odd.touch()
-    assert model_files([str(odd), "x\udce9=a.npz"]) == {r"mod\xe9": [odd], r"x\xe9": [Path("a.npz")]}
-
-
-def test_errors_name_the_option(folder):
-    with refuses("out", "duplicate", got="'b' is given twice"):
-        model_files(["m=b,b"], option="out")
-    with refuses("out", "undefined"):
-        model_files(["=b"], option="out")

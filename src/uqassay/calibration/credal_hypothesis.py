@@ -22,7 +22,6 @@ from uqassay.calibration.monte_carlo import (
     check_alpha,
     null_threshold,
     plain_number,
-    pvalue_text,
 )
 from uqassay.calibration.paper_code import paper_code_measure
 from uqassay.calibration.parts import check_search, hard_labels
@@ -33,6 +32,7 @@ from uqassay.errors import InputError
 from uqassay.metrics.calibration.measures import CalibrationMeasure, calibration_measure
 from uqassay.notes import Note
 from uqassay.statistics.samples import check_choice, check_draws
+from uqassay.wording import pvalue_text
 
 __all__ = ["CredalCalibrationTest", "credal_calibration_test"]
 
@@ -303,7 +303,7 @@ def _check_together(null: str, resample: bool, convention: str, search: SimplexS
             "the authors' code knows only the null of a random mixture, with permuted instances",
             f"got {what}",
             'pass null="random" and resample=False',
-            code="undefined",
+            code="conflict",
         )
     if convention == "paper-code" and search is not None:
         raise InputError(
@@ -311,7 +311,7 @@ def _check_together(null: str, resample: bool, convention: str, search: SimplexS
             "the authors' code has COBYLA search from λ = 1/M",
             f"got {search!r}",
             "leave it out",
-            code="undefined",
+            code="conflict",
         )
     if resample and null != "random":
         raise InputError(
@@ -319,5 +319,6 @@ def _check_together(null: str, resample: bool, convention: str, search: SimplexS
             "instances are resampled only in the paper's own null",
             f"got null={null!r}",
             'pass null="random", or resample=False, which keeps the level',
-            code="undefined",
+            code="conflict",
+            facts={"null": null},
         )

@@ -1,4 +1,4 @@
-"""What every Monte-Carlo test of calibration does: labels drawn from probabilities, p-values, thresholds, plain words."""
+"""Steps that all Monte-Carlo tests of calibration share: labels drawn from probabilities, p-values, thresholds."""
 
 import math
 
@@ -15,7 +15,6 @@ __all__ = [
     "monte_carlo_pvalue",
     "null_threshold",
     "plain_number",
-    "pvalue_text",
 ]
 
 Floats = NDArray[np.float64]
@@ -26,13 +25,13 @@ CALIBRATED = {
     "classwise": "classwise calibrated",
     "strong": "calibrated in the strong sense",
 }
-ROUNDING = 1e-9  # values that agree to so many digits are tied: the same mixture is summed in more than one order
+ROUNDING = 1e-9  # relative; closer values are tied, because one mixture may be summed in several orders
 
 
 def labels_from(probs: Floats, n_draws: int, generator: np.random.Generator) -> Labels:
     """D labels for each instance, drawn from its probabilities (n, K), as (D, n).
 
-    The distribution functions of all instances stand one after another on a line, so one binary search finds every label.
+    The distribution function of instance i is moved to [i, i + 1], so one binary search over the whole line finds all labels.
     """
     n, n_classes = probs.shape
     cumulated = np.cumsum(probs, axis=1)
@@ -41,7 +40,7 @@ def labels_from(probs: Floats, n_draws: int, generator: np.random.Generator) -> 
     line = (cumulated[:, :-1] + start[:, np.newaxis]).ravel()  # (n (K − 1),) ascending
     end = np.nextafter(start + 1, 0.0)
     labels = np.empty((n_draws, n), dtype=np.intp)
-    for draw in labels:  # ascending in one draw, which the search makes use of
+    for draw in labels:  # the points of one draw ascend, which makes the search fast
         draw[:] = line.searchsorted(np.minimum(start + generator.random(n), end), side="right")
     return labels - np.arange(n) * (n_classes - 1)
 
@@ -60,23 +59,26 @@ def monte_carlo_pvalue(statistic: float, null: Floats) -> float:
 
 
 def check_alpha(alpha: float, n_draws: int, *, offset: float = 0.0) -> None:
-    """Refuse a level outside (0, 1), and one that no p-value from so many draws can reach."""
+    """Refuse a level outside (0, 1), and one below the smallest p-value that `n_draws` draws can give."""
     if not (is_number(alpha) and 0.0 < alpha < 1.0):
         raise InputError(
             "alpha", "must lie strictly between 0 and 1", f"got {alpha!r}", "pass 0.05 for 5 %", code="range"
         )
     smallest = 1 / (n_draws + 1) + offset
     if smallest > alpha + 1e-12:
+        facts: dict[str, float] = {"n_draws": n_draws, "smallest": smallest, "offset": offset}
         if alpha <= offset:
-            remedy = f"choose alpha above {offset:g}, which the confidence set takes for itself"
+            remedy = f"choose alpha above {offset:g}, the share of the confidence set"
         else:
-            remedy = f"pass n_draws={math.ceil(1 / (alpha - offset) - 1e-9) - 1} or more"
+            facts["needed"] = math.ceil(1 / (alpha - offset) - 1e-9) - 1
+            remedy = f"pass n_draws={facts['needed']} or more"
         raise InputError(
             "alpha",
             f"the smallest p-value that n_draws={n_draws} can reach is {smallest:.4g}",
             f"got {alpha:g}",
             remedy,
-            code="undefined",
+            code="needs-draws",
+            facts=facts,
         )
 
 
@@ -85,15 +87,6 @@ def null_threshold(null: Floats, alpha: float, *, offset: float = 0.0) -> float:
     check_alpha(alpha, len(null), offset=offset)
     rank = math.floor((alpha - offset) * (len(null) + 1) + 1e-9)
     return float(np.sort(null)[len(null) - rank]) if rank <= len(null) else -math.inf
-
-
-def pvalue_text(p: float) -> str:
-    """A p-value in a sentence."""
-    if math.isnan(p):
-        return "p undefined"
-    if p < 0.001:
-        return "p < .001"
-    return f"p = {p:.{3 if p < 0.0095 else 2}f}".replace("= 0.", "= .")
 
 
 def plain_number(value: float) -> float | str | None:

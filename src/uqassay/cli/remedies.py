@@ -12,8 +12,9 @@ from typing import Any
 
 from uqassay.errors import InputError, UqassayError
 from uqassay.notes import Note
+from uqassay.wording import listed
 
-__all__ = ["NOTES", "OPTIONS", "REMEDIES", "about_files", "in_options", "note_text", "option_of"]
+__all__ = ["NOTES", "OPTIONS", "WORDINGS", "about_files", "in_options", "note_text", "option_of"]
 
 _COMMON = {
     "alpha": "--alpha",
@@ -87,57 +88,67 @@ _OF_READING = ("kind", "member_axis", "normalise")
 # -- remedies ---------------------------------------------------------------------------------------------------------
 
 Facts = Mapping[str, Any]
-Remedy = str | Callable[[Facts], str]
+Wording = str | Callable[[Facts], dict[str, str]]
 
 _LOGITS = "name the array logits if these are logits"
-_BOTH_COLUMNS = "give one column per class: the column of the other class is missing"
 
 
-def _probabilities(facts: Facts) -> str:
+def _probabilities(facts: Facts) -> dict[str, str]:
+    if facts.get("normalising"):
+        rule = "--normalise needs finite, non-negative rows with a positive sum"
+        return {"rule": rule, "remedy": f"drop or repair such rows, or {_LOGITS}"}
     if not facts.get("can_normalise"):
-        return f"drop or repair such rows, or {_LOGITS}"
-    return f"pass --normalise if these are counts or rounded, or {_LOGITS}"
+        return {"remedy": f"drop or repair such rows, or {_LOGITS}"}
+    return {"remedy": f"pass --normalise if these are counts or rounded, or {_LOGITS}"}
 
 
-def _kind(facts: Facts) -> str:
-    where = "--kind" if facts["command"] == "convert" else "uqassay convert --kind"
-    return f"choose one by {where}"
+def _kind(facts: Facts) -> dict[str, str]:
+    option = "--kind" if facts.get("command") == "convert" else "uqassay convert --kind"
+    kinds = facts.get("kinds", ("KIND",))
+    return {"remedy": "choose one by " + listed([f"{option} {kind}" for kind in kinds], last="or")}
 
 
-def _alpha(facts: Facts) -> str:
-    return "pass more --draws, or a greater --alpha"
+def _alpha(facts: Facts) -> dict[str, str]:
+    if "smallest" not in facts:
+        return {}
+    rule = f"the smallest p-value that --draws {facts['n_draws']} can reach is {facts['smallest']:.4g}"
+    if "needed" in facts:
+        return {"rule": rule, "remedy": f"pass --draws {facts['needed']} or more"}
+    return {
+        "rule": rule,
+        "remedy": f"choose --alpha above {facts['offset']:g}, which the confidence set takes for itself",
+    }
 
 
-# By code, or by parameter and code, which goes first. The facts are those of the error, and the name of the command.
-REMEDIES: Mapping[str | tuple[str, str], Remedy] = {
+def _resample(facts: Facts) -> dict[str, str]:
+    remedy = {"remedy": "pass --null random, or leave --resample out"}
+    return remedy | ({"got": f"got --null {facts['null']}"} if "null" in facts else {})
+
+
+# By code, or by parameter and code, which goes first: a remedy, or a function of the facts that gives fields of the error.
+# The name of the command is among the facts.
+WORDINGS: Mapping[str | tuple[str, str], Wording] = {
     "class-sets": "name the sets of classes upper, with an array of zeros as lower, or give masses",
+    "class-names": "give the labels by the names of the classes, or pass the right --class-names",
     "member-axis": "pass --member-axis 0 where the members stand on the first axis, or 1 on the second",
     "not-belief-functions": "pass --repair to clip and renormalise them, or --convention paper",
     "not-probabilities": _probabilities,
-    "one-column": _BOTH_COLUMNS,
+    "one-column": "give one column for each class, that of the other class too",
     "pickle": "save the arrays as numbers or text, for example as .npz",
     "sum": _probabilities,
-    ("alpha", "range"): "choose a level between 0 and 1, such as 0.05",
-    ("alpha", "resolution"): _alpha,
+    ("alpha", "undefined"): _alpha,
     ("beliefs", "not-probabilities"): "give beliefs between 0 and 1",
+    ("calibration", "choice"): "choose from them, or pass --calibration none",
     ("common_members", "common-members"): "pass a smaller --common-members",
-    ("convention", "conflict"): "pass --null random, without --resample",
-    ("distance", "undefined"): "choose another --distance",
     ("encoding", "encoding"): "save the file as UTF-8",
-    ("floor", "undefined"): "pass --floor 1e-10, for example",
-    ("focal_sets", "conflict"): "pass --convention paper, or leave --focal-sets out",
     ("keys", "ambiguous"): _kind,
     ("keys", "choice"): "rename the keys, for example to probs",
     ("lower", "not-probabilities"): "give probabilities, not logits",
     ("masses", "not-probabilities"): "name the array beliefs if these are beliefs",
-    ("masses", "sum"): "name the array beliefs if these are beliefs, with --repair to clip and renormalise them",
+    ("masses", "sum"): "name the array beliefs if these are beliefs, and pass --repair to clip and renormalise them",
     ("measure", "choice"): "choose one of them",
-    ("calibration", "choice"): "choose from them, or pass --calibration none",
-    ("calibration", "type"): "choose one of them",
-    ("predictions", "duplicate"): "name the models differently",
-    ("resample", "conflict"): "pass --null random, or leave --resample out",
+    ("resample", "undefined"): _resample,
     ("separator", "separator"): "save the file with commas between the cells",
-    ("subgroups", "duplicate"): "give the subgroup another name",
     ("tradeoffs", "empty"): "write --tradeoff 0.1,0.5",
     ("upper", "not-probabilities"): "give probabilities, not logits",
 }
@@ -194,10 +205,9 @@ def in_options(problem: UqassayError, command: str = "") -> UqassayError:
     parameter = problem.parameter
     if not problem.source or parameter in _OF_READING:
         parameter = option_of(parameter, command)
-    remedy = REMEDIES.get((problem.parameter, problem.code), REMEDIES.get(problem.code, problem.remedy))
-    if callable(remedy):
-        remedy = remedy(problem.facts | {"command": command})
-    return problem.replace(parameter=parameter, remedy=remedy)
+    wording = WORDINGS.get((problem.parameter, problem.code), WORDINGS.get(problem.code, problem.remedy))
+    fields = {"remedy": wording} if isinstance(wording, str) else wording(problem.facts | {"command": command})
+    return problem.replace(**{"parameter": parameter, **fields})
 
 
 def note_text(note: Note) -> str:

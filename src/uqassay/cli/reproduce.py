@@ -82,11 +82,11 @@ def reproduce_command(
     as_json: Annotated[bool, typer.Option("--json", help="Print one row for each printed cell as JSON.")] = False,
 ) -> None:
     """Compute a paper's printed tables again, and say which cells agree."""
-    from uqassay.experiments import reproduction
+    from uqassay.experiments import register
 
-    _check(name, preset, figure, table, reproduction.PROTOCOLS)
+    _check(name, preset, figure, table, register.PROTOCOLS)
     assert name is not None
-    taken = reproduction.options_of(name)
+    taken = register.options_of(name)
     asked = {
         "data": data,
         "dataset": dataset or None,
@@ -106,12 +106,12 @@ def reproduce_command(
     options = _given(asked, taken, name, shown)
     if "preset" in taken:
         options["preset"] = preset
-    with progress(reproduction.steps_of(name, **options)) as say:
+    with progress(register.steps_of(name, **options)) as say:
         if "progress" in taken:
             options["progress"] = say
         else:
             say(name)
-        result = reproduction.reproduce(name, **options)
+        result = register.reproduce(name, **options)
     if as_json:
         print_json(result.to_json())
     else:

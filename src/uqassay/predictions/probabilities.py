@@ -51,7 +51,7 @@ def normalised(array: NDArray[Any], name: str) -> NDArray[Any]:
             f"row {at[0]} holds {row[odd][0]:g}" if odd.any() else f"all of row {at[0]} is 0",
             "use Point.from_logits (Members.from_logits) if these are logits, or drop such rows",
             code="not-probabilities",
-            facts={"row": int(at[0]), "can_normalise": False},
+            facts={"row": int(at[0]), "can_normalise": False, "normalising": True},
         )
     huge = np.isinf(totals[..., 0])
     if huge.any():  # a sum beyond the largest number; other rows are divided once, as ever

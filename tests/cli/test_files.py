@@ -1,0 +1,38 @@
+"""`uqassay inspect` and `uqassay convert`."""
+
+import numpy as np
+
+import uqassay as uq
+
+
+def test_inspect(files, run):
+    found = run("inspect", files / "de.npz", "--json").json()
+    assert found["schema"] == "uqassay.inspect/1"
+    assert (found["kind"], found["n_instances"], found["n_members"], found["n_classes"]) == ("members", 60, 5, 3)
+    shown = run("inspect", files / "de.npz")
+    assert shown.code == 0
+    assert [line.split() for line in shown.out.splitlines() if line.startswith("members")] == [["members", "5"]]
+
+
+def test_convert_and_back(files, run):
+    members = uq.load(files / "de.npz")
+    assert run("convert", files / "de.npz", files / "de.npy").code == 0
+    ran = run("convert", files / "de.npy", files / "again.npz", "--kind", "members", "--labels", files / "labels.npy")
+    assert (ran.code, ran.err) == (0, "")
+    assert ran.out == f"{files / 'again.npz'}: Members(probs=(60, 5, 3)) with labels\n"
+    np.testing.assert_array_equal(uq.load(files / "again.npz").probs, members.probs)
+    np.testing.assert_array_equal(uq.load_labels(files / "again.npz"), np.load(files / "labels.npy"))
+    assert run("convert", files / "again.npz", files / "third.npz").code == 0  # labels inside come along
+    np.testing.assert_array_equal(uq.load_labels(files / "third.npz"), np.load(files / "labels.npy"))
+
+
+def test_convert_puts_labels_in_the_order_of_the_ids(files, run):
+    y = np.load(files / "labels.npy")
+    names = np.array([f"case {i}" for i in range(60)])
+    np.savez(files / "named.npz", probs=np.load(files / "point.npz")["probs"], ids=names)
+    np.savez(files / "shuffled.npz", labels=y[::-1], ids=names[::-1])
+    assert run("convert", files / "named.npz", files / "x.npz", "--labels", files / "shuffled.npz").code == 0
+    np.testing.assert_array_equal(uq.load_labels(files / "x.npz"), y)
+    refused = run("convert", files / "point.npz", files / "z.npz", "--labels", files / "shuffled.npz")
+    assert refused.code == 2
+    assert "shuffled.npz: ids: are given here, and point.npz has none" in refused.err

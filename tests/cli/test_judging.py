@@ -1,0 +1,59 @@
+"""Checks end a command with the code of the worst: 1 failed, 3 cannot tell."""
+
+import numpy as np
+import pytest
+
+
+@pytest.fixture
+def models(files):
+    return [f"{name}={files / file}.npz" for name, file in (("DE", "de"), ("EDL", "edl"), ("box", "intervals"))]
+
+
+@pytest.mark.parametrize(("check", "code"), [("accuracy<0.99", 1), ("accuracy<0.01", 0), ("EDL:kl>0", 1)])
+def test_fail_if(check, code, files, models, run):
+    ran = run("rank", *models, "--labels", files / "labels.npy", "--json", "--fail-if", check)
+    assert ran.code == code
+    assert bool(ran.err) == (code == 1)
+    assert all(line.startswith(f"Check {check} failed: ") for line in ran.err.splitlines())
+    ran.json()  # the numbers are printed all the same
+
+
+def test_fail_if_says_which_models_it_leaves_out(files, run):
+    np.savez(files / "perfect.npz", probs=0.7 * np.eye(3)[np.load(files / "labels.npy")] + 0.1)
+    models = (f"right={files / 'perfect.npz'}", f"DE={files / 'de.npz'}")
+    ran = run("rank", *models, "--labels", files / "labels.npy", "--json", "--fail-if", "uq-auc@total-entropy<0.01")
+    assert ran.code == 0
+    assert ran.err.count("\n") == 1
+    assert ran.err.startswith("Check uq-auc@total-entropy<0.01 leaves right out: no errors")
+    ran.json()
+
+
+def words(folder, *names):
+    files = {"DE": "de", "P": "point", "EDL": "edl", "box": "intervals", "RS": "masses"}
+    return [*(f"{name}={folder / files[name]}.npz" for name in names), "--labels", folder / "labels.npy"]
+
+
+@pytest.fixture
+def wrong(files):
+    """Labels that none of the models foresees."""
+    y = np.load(files / "labels.npy")
+    np.save(files / "wrong.npy", (y + 1) % 3)
+    return files / "wrong.npy"
+
+
+def test_checks_know_the_pvalues(files, wrong, run):
+    argv = ["rank", *words(files, "DE", "P")[:2], "--labels", wrong, "--fail-if"]
+    ran = run(*argv, "DE:calibration-pvalue<0.05")
+    assert ran.code == 1
+    assert ran.err.splitlines()[0].startswith(
+        "Check DE:calibration-pvalue<0.05 failed: calibration-pvalue of ece-confidence of DE is 0.0"
+    )
+    assert len(ran.err.splitlines()) == 2
+    ran = run(*argv, "calibration-pvalue@ece-classwise<0.05")
+    said = [line.partition(" failed: ")[2].partition(" is ")[0] for line in ran.err.splitlines()]
+    assert said == [f"calibration-pvalue of ece-classwise of {model}" for model in ("DE", "P")]
+    ran = run(*argv, "calibration-pvalue@margin<0.05")
+    assert ran.code == 2
+    assert "calibration-pvalue is known for the measures ece-confidence, ece-classwise" in ran.err
+    plain = run(*argv[:-1])
+    assert plain.code == 0

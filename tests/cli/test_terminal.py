@@ -1,0 +1,51 @@
+"""Tables in terminals of every width: nothing is cut, and no number loses the name of its model."""
+
+import re
+
+import pytest
+from tests.cli.terminals import ANSI, cells, in_terminal
+
+
+@pytest.mark.parametrize("width", [50, 80, 120])
+def test_terminal_widths(width, files):
+    long = "a model with a long name that no one would choose by hand"
+    models = [f"{long}={files / 'de.npz'}", f"深層アンサンブル={files / 'point.npz'}"]
+    shown = in_terminal(["rank", *models, "--labels", files / "labels.npy"], width)
+    lines = ANSI.sub("", shown).split("\n")
+    assert max(map(cells, lines)) <= width
+    assert "…" not in shown  # nothing is cut
+    together = " ".join(" ".join(line.split()) for line in lines)
+    assert "深層アンサンブル" in together
+    assert "\x1b[1m" in shown  # the best model stands out
+
+
+MISTAKES = "Does the uncertainty"
+
+
+@pytest.mark.parametrize(("width", "columns"), [(30, 1), (40, 1), (44, 1), (60, 2), (80, 3), (120, 4)])
+def test_numbers_keep_the_name_of_their_model_in_a_narrow_terminal(width, columns, files):
+    models = [f"deep-ensemble={files / 'de.npz'}", f"evidential={files / 'edl.npz'}"]
+    argv = ["report", *models, "--labels", files / "labels.npy", "-o", files / "page.html"]
+    lines = ANSI.sub("", in_terminal(argv, width)).split("\n")
+    lines = lines[next(i for i, line in enumerate(lines) if line.startswith(MISTAKES)) :]
+    start = next(i for i, line in enumerate(lines) if line.startswith("model"))
+    end = next(i for i, line in enumerate(lines) if line.startswith("UQ-AUC:"))
+    assert max(map(cells, lines[:end])) <= width
+    rows = [line for line in lines[start + 1 : end] if line.startswith(("deep-ensem", "evidential"))]
+    assert len(rows) == 2
+    assert all(re.search(r" 0\.\d{3}( |$)", row) for row in rows)
+    heads = ("UQ-AUC (", "accuracy", "of the 90 % kept", "C-index (")
+    header = " ".join(lines[start - 1 : start + 1])  # folded where there is no room for one line
+    assert [head in header for head in heads] == [k < columns for k in range(4)]
+    footer = " ".join(" ".join(lines[end:]).split()).partition(" Note:")[0]
+    assert ("C-index:" in footer) == (columns == 4)
+    assert "UQ-AUC: chance that an error is more uncertain than a right prediction" in footer
+
+
+def test_a_ranking_explains_the_columns_it_has(files):
+    argv = ["rank", files / "de.npz", files / "edl.npz", "--labels", files / "labels.npy"]
+    narrow, wide = (ANSI.sub("", in_terminal(argv, width)) for width in (40, 120))
+    assert "p (Holm)" not in narrow
+    assert "paired test" not in narrow
+    assert "p: paired test against the best, adjusted by Holm" in wide
+    assert "wins: share of" in narrow
