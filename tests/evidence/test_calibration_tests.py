@@ -132,10 +132,10 @@ def test_further_draws_keep_the_level():
 
 def test_adjusted_for_all_tests(judged):
     assay, _, _ = judged
-    rows = assay.calibration_rows()
+    rows = assay.rows("calibration")
     assert [row["pvalue_holm"] for row in rows] == pytest.approx(uq.statistics.holm([r["pvalue"] for r in rows]))
     assert [row["pvalue_holm"] for row in rows] == pytest.approx(holm_adjusted(assay.calibration))
-    table = assay.calibration_table()
+    table = assay.table("calibration")
     assert len(table) == len(assay.calibration) == 6
     assert table.run.tolist() == [1] * 6
     assert list(table.columns) == list(module.ModelCalibration.row(assay.calibration[0])) or set(table.columns) == set(
@@ -193,9 +193,9 @@ def test_members_that_are_all_equal_and_half_precision(random_generator):
 def test_no_measures_no_tests(judged):
     _, models, y = judged
     found = uq.assay(models, y, calibration=(), n_draws=5)
-    assert (found.calibration, found.calibration_rows(), found.to_json()["calibration"]) == ((), [], [])
-    assert found.calibration_table().empty
-    metrics = {row["metric"] for row in found.finding_rows()}
+    assert (found.calibration, found.rows("calibration"), found.to_json()["calibration"]) == ((), [], [])
+    assert found.table("calibration").empty
+    metrics = {row["metric"] for row in found.rows("findings")}
     assert "calibration-pvalue" not in metrics
     assert "ece-classwise" in metrics
     assert "calibrat" not in " ".join(found.verdict())
@@ -206,10 +206,10 @@ def test_label_distributions_are_not_tested(judged):
     votes = np.random.default_rng(0).integers(1, 5, (150, 3))
     found = uq.assay(models, votes, n_draws=5)
     assert {(t.tested, t.n_tested, np.isnan(t.pvalue)) for t in found.calibration} == {("nothing", 0, True)}
-    rows = [r for r in found.finding_rows() if r["metric"] == "calibration-pvalue"]
+    rows = [r for r in found.rows("findings") if r["metric"] == "calibration-pvalue"]
     assert len(rows) == 6
     assert all(np.isnan(r["estimate"]) and "label distributions are not tested" in said(r) for r in rows)
-    assert any(w.startswith("Calibration is not tested") for w in found.warnings)
+    assert any(w.text.startswith("Calibration is not tested") for w in found.warnings)
     assert "calibrat" not in " ".join(found.verdict())
 
 
@@ -218,7 +218,7 @@ def test_groups_are_warned_of_and_kept_whole(judged):
     groups = np.repeat(np.arange(50), 3)
     found = uq.assay(models, y, groups=groups, n_draws=5, calibration=["ece-confidence"])
     assert all(said(t).count("dependence within groups is not accounted for") == 1 for t in found.calibration)
-    assert any("take labels for independent" in w for w in found.warnings)
+    assert any("take labels for independent" in w.text for w in found.warnings)
     rows = choose_instances(150, 31, groups, 4)
     assert len(rows) == 33
     assert np.unique(groups[rows], return_counts=True)[1].tolist() == [3] * 11
@@ -232,7 +232,7 @@ def test_runs_are_tested_one_by_one(judged):
     runs = [models["sure"], uq.Point(models["DE"].probs[:, 0])]
     found = uq.assay({"two": runs}, y, n_draws=5, calibration=["ece-confidence"])
     assert [t.run for t in found.calibration] == [0, 1]
-    rows = [r for r in found.finding_rows() if r["metric"] == "calibration-pvalue"]
+    rows = [r for r in found.rows("findings") if r["metric"] == "calibration-pvalue"]
     assert [(r["run"], r["estimate"]) for r in rows] == [
         ("all", 2 * found.calibration[0].pvalue),
         ("1", found.calibration[0].pvalue),
@@ -257,12 +257,12 @@ def test_large_test_sets_are_tested_in_part(monkeypatch, judged):
     assert 20 <= n < 150
     assert {t.n_instances for t in found.calibration} == {150}
     assert all(said(t).startswith(f"tested on {n} of 150 instances") for t in found.calibration)
-    assert any(f"took {n} of the 150 instances" in w for w in found.warnings)
+    assert any(f"took {n} of the 150 instances" in w.text for w in found.warnings)
     rows = choose_instances(150, n, None, 0)
     part = credal_calibration_test(y[rows], models["DE"][rows], rng=np.random.default_rng([0, 21]))
     assert one(found, "DE", "ece-confidence").statistic == part.statistic
     assert f"on {n} of 150 instances" in found.verdict()[-1]
-    row = next(r for r in found.finding_rows() if r["metric"] == "calibration-pvalue")
+    row = next(r for r in found.rows("findings") if r["metric"] == "calibration-pvalue")
     assert row["n"] == n
 
 
@@ -272,7 +272,7 @@ def test_too_many_runs_leave_the_first(monkeypatch, judged):
     found = uq.assay({"DE": [models["DE"]] * 5}, y, n_draws=5, calibration=["ece-confidence"])
     assert [t.run for t in found.calibration] == [0]
     assert "run 1 of 5 alone was tested" in said(found.calibration[0])
-    rows = [r for r in found.finding_rows() if r["metric"] == "calibration-pvalue"]
+    rows = [r for r in found.rows("findings") if r["metric"] == "calibration-pvalue"]
     assert [r["run"] for r in rows] == ["all", "1"]
 
 
@@ -302,7 +302,7 @@ def test_what_a_page_costs(n, k, m, most):
 
 def test_findings_hold_the_pvalues(judged):
     assay, _, _ = judged
-    rows = [r for r in assay.finding_rows() if r["metric"] == "calibration-pvalue"]
+    rows = [r for r in assay.rows("findings") if r["metric"] == "calibration-pvalue"]
     assert [(r["model"], r["run"], r["score"], r["estimate"], r["n"]) for r in rows] == [
         (t.model, "all", t.measure, t.pvalue, t.n_tested) for t in assay.calibration
     ]
@@ -322,7 +322,7 @@ def test_classwise_error_against_brute_force(judged):
             total += sum(abs((p[place == b, k] - observed[place == b, k]).sum()) for b in range(10))
         return total / 3 / len(p)
 
-    rows = {r["model"]: r for r in assay.finding_rows() if r["metric"] == "ece-classwise" and r["run"] == "all"}
+    rows = {r["model"]: r for r in assay.rows("findings") if r["metric"] == "ece-classwise" and r["run"] == "all"}
     assert set(rows) == {"DE", "sure", "EDL", "class-prior"}
     for name, model in models.items():
         assert rows[name]["estimate"] == pytest.approx(by_hand(model.mean_probs(), np.eye(3)[y]))
@@ -405,7 +405,7 @@ def test_saved_and_loaded_tests_agree(judged, tmp_path):
                 elif isinstance(first, np.ndarray):
                     first, second = first.tolist(), second.tolist()
                 assert repr(first) == repr(second), name
-        assert repr(again.calibration_rows()) == repr(kept.calibration_rows())
+        assert repr(again.rows("calibration")) == repr(kept.rows("calibration"))
         assert again.verdict() == kept.verdict()
 
 
@@ -448,7 +448,7 @@ def test_an_undefined_pvalue_says_why():
     t = found.calibration[0]
     assert np.isnan(t.pvalue)
     assert "the measure is undefined for these labels with 1 instance" in said(t)
-    assert np.isnan(found.calibration_rows()[0]["pvalue_holm"])
+    assert np.isnan(found.rows("calibration")[0]["pvalue_holm"])
 
 
 @pytest.mark.parametrize("measure", ["skce-ul", "skce-uq", "l2-confidence-debiased", "hosmer-lemeshow-paper-code"])
@@ -465,8 +465,8 @@ def test_a_set_whose_measure_is_undefined_has_a_result(measure, random_generator
         assert (t.reason, t.after.count.sum()) == ("", 1)
     again = uq.Assay.load(found.save(tmp_path / "kept"))
     assert [t.after is None for t in again.calibration] == [True, False] * 3
-    assert repr(again.calibration_rows()) == repr(found.calibration_rows())
-    rows = [r for r in found.finding_rows() if r["metric"] == "calibration-pvalue"]
+    assert repr(again.rows("calibration")) == repr(found.rows("calibration"))
+    rows = [r for r in found.rows("findings") if r["metric"] == "calibration-pvalue"]
     assert [np.isnan(r["estimate"]) for r in rows] == [True, False] * 3
 
 
@@ -492,7 +492,7 @@ def test_a_run_whose_test_is_undefined_leaves_those_of_the_others():
         tests = [
             replace(t, pvalue=p) for t, p in zip(found.calibration, np.array([0.02, nan])[list(order)], strict=True)
         ]
-        rows = replace(found, calibration=tuple(tests)).finding_rows()
+        rows = replace(found, calibration=tuple(tests)).rows("findings")
         assert next(r for r in rows if r["metric"] == "calibration-pvalue" and r["run"] == "all")["estimate"] == 0.04
 
 

@@ -66,12 +66,12 @@ def test_real_predictions_against_the_paper_table(cifar10):
     assert round(mean("RS-NN", "kl"), 3) == 0.398
     assert [r.model for r in result.ranked(1.0) if r.rank] == ["DE Avg", "RS-NN", "SNN"]
     # Table 7: KL by correctness
-    split = result.subset_findings("correct").query("metric == 'kl'").set_index(["model", "subset"])
+    split = result.table("subsets", by="correct").query("metric == 'kl'").set_index(["model", "subset"])
     assert round(split.loc[("SNN", "correct"), "estimate"], 3) == 0.021
     assert round(split.loc[("SNN", "wrong"), "estimate"], 3) == 4.735
     assert round(split.loc[("RS-NN", "wrong"), "estimate"], 3) == 5.562
-    assert any("rows of masses were repaired" in w for w in result.warnings)
-    assert any("below 1e-10" in w for w in result.warnings)
+    assert any("rows of masses were repaired" in w.text for w in result.warnings)
+    assert any("below 1e-10" in w.text for w in result.warnings)
 
 
 def test_breakpoints_against_a_fine_grid(all_kinds):
@@ -117,7 +117,7 @@ def test_published_credal_uncertainty_can_be_ranked(cifar10):
     table = result.ranking(0.1).set_index("model")
     assert abs(table.estimate["RS-NN"] - 0.726) <= 0.0005 * 2.1  # Table 6
     assert "vacuous" not in table.index
-    assert any("The vacuous baseline is left out" in w for w in result.warnings)
+    assert any("The vacuous baseline is left out" in w.text for w in result.warnings)
 
 
 def test_identical_models_tie():
@@ -204,12 +204,12 @@ def test_subgroups_and_classes(all_kinds):
     models, y = all_kinds
     site = np.array(["north", "south"])[np.arange(60) % 2]
     result = uq.assay(models, y, subgroups={"site": site}, tradeoffs=(1.0,), n_draws=20)
-    table = result.subset_findings("site").query("model == 'Members' and metric == 'kl'").set_index("subset")
+    table = result.table("subsets", by="site").query("model == 'Members' and metric == 'kl'").set_index("subset")
     north = uq.losses.unified_loss(y[::2], models["Members"][::2])
     assert table.estimate["north"] == pytest.approx(north.distance.mean())
-    assert set(result.subset_findings("class").subset) == {"0", "1", "2", "3"}
+    assert set(result.table("subsets", by="class").subset) == {"0", "1", "2", "3"}
     with refuses("by", "choice", got="got 'age'"):
-        result.subset_findings("age")
+        result.table("subsets", by="age")
 
 
 def test_votes_as_labels(random_generator):
@@ -220,7 +220,7 @@ def test_votes_as_labels(random_generator):
         loss = uq.losses.unified_loss(votes, prediction)
         np.testing.assert_array_equal(result[kind].columns["distance"][0], loss.distance)
     assert float(result.ranked(0.0)[0].estimate) == pytest.approx(0.0, abs=1e-6)  # the vacuous one
-    assert set(result.subset_findings("correct").subset) == {"correct", "wrong"}
+    assert set(result.table("subsets", by="correct").subset) == {"correct", "wrong"}
 
 
 # -- alignment --------------------------------------------------------------------------------------------------------
@@ -292,7 +292,7 @@ def test_mixed_groups_and_dates_as_subgroups(random_generator):
     days = pd.Series(pd.to_datetime(["2026-01-01", None] * 4))
     result = uq.assay({"m": point}, [0] * 8, groups=groups, subgroups={"day": days}, n_draws=20)
     assert "4 groups" in said(result.findings.query("metric == 'kl' and model == 'm'").iloc[0])
-    assert {name[:10] for name in result.subset_findings("day").subset} == {"2026-01-01", "NaT"}
+    assert {name[:10] for name in result.table("subsets", by="day").subset} == {"2026-01-01", "NaT"}
     assert "m" in result
     assert "x" not in result
 
@@ -309,10 +309,10 @@ def test_common_members_by_subsampling(random_generator):
     y = random_generator.integers(3, size=50)
     models = {"wide": wide, "narrow": narrow, "drawn": uq.Dirichlet(np.ones((50, 3)))}
     differing = uq.assay(models, y, n_draws=20)
-    assert any("common_members=5" in w for w in differing.warnings)
+    assert any("common_members=5" in w.text for w in differing.warnings)
     common = uq.assay(models, y, n_draws=20, common_members=5)
     assert {m.n_points for m in common.candidates} == {5}
-    assert not any("common_members" in w for w in common.warnings)
+    assert not any("common_members" in w.text for w in common.warnings)
     assert common["wide"].columns["nonspecificity"].mean() < differing["wide"].columns["nonspecificity"].mean()
 
 
@@ -371,7 +371,7 @@ def test_one_instance_says_that_it_has_no_interval():
     assert row.below == ("vacuous", "class-prior")
     assert np.isnan(row.estimate.low)
     assert "1 instance: no interval" in said(row.estimate)
-    assert any("Only 1 instance:" in w for w in result.warnings)
+    assert any("Only 1 instance:" in w.text for w in result.warnings)
 
 
 def test_infinite_losses_are_said_and_lose():
@@ -380,7 +380,7 @@ def test_infinite_losses_are_said_and_lose():
     assert result.ranked(0.1)[-1].model == "sure"
     assert float(result.ranked(0.1)[-1].estimate) == np.inf
     assert result.winners() == ((0.0, np.inf, ("unsure",)),)
-    assert "sure: in 1 of 2 rows the label's upper probability is 0, an infinite loss." in result.warnings
+    assert "sure: in 1 of 2 rows the label's upper probability is 0, an infinite loss." in [w.text for w in result.warnings]
     json.dumps(result.to_json(), allow_nan=False)
 
 
@@ -389,7 +389,7 @@ def test_different_floors_are_said():
     models = {"double": uq.Point(p), "single": uq.Point(p.astype(np.float32))}
     assert any("pass one floor for all" in w for w in uq.assay(models, [0, 1], n_draws=20).warnings)
     one = uq.assay(models, [0, 1], floor=1e-6, n_draws=20)
-    assert not any("pass one floor" in w for w in one.warnings)
+    assert not any("pass one floor" in w.text for w in one.warnings)
     np.testing.assert_array_equal(one["double"].columns["distance"], one["single"].columns["distance"])
 
 
@@ -404,14 +404,14 @@ def test_the_same_seed_gives_the_same_numbers_and_another_moves_the_draws(all_ki
 
 def test_saved_and_loaded_assays_agree(tmp_path, all_kinds):
     models, y = all_kinds
-    labelled = {k: v.with_metadata(class_names="wxyz", ids=[f"i{j}" for j in range(60)]) for k, v in models.items()}
+    labelled = {k: v.with_metadata(class_names=list("wxyz"), ids=[f"i{j}" for j in range(60)]) for k, v in models.items()}
     result = uq.assay(labelled, y, subgroups={"odd": np.arange(60) % 2}, groups=np.arange(60) // 3, n_draws=50)
     folder = result.save(tmp_path / "kept")
     result.save(folder)  # over an earlier one
     again = uq.Assay.load(folder)
     pd.testing.assert_frame_equal(again.findings, result.findings)
     pd.testing.assert_frame_equal(again.ranking(0.7), result.ranking(0.7))
-    pd.testing.assert_frame_equal(again.subset_findings("odd"), result.subset_findings("odd"))
+    pd.testing.assert_frame_equal(again.table("subsets", by="odd"), result.table("subsets", by="odd"))
     assert json.dumps(again.to_json()) == json.dumps(result.to_json())
     assert sorted(p.name for p in tmp_path.iterdir()) == ["kept"]
 
@@ -441,7 +441,7 @@ def test_json_is_strict_and_carries_a_schema(all_kinds):
     models, y = all_kinds
     found = uq.assay(models, y, tradeoffs=(0.5,), n_draws=20).to_json()
     text = json.dumps(found, allow_nan=False)
-    assert json.loads(text)["schema"] == "uqassay.assay/3"
+    assert json.loads(text)["schema"] == "uqassay.assay/4"
     row = found["tradeoff"][0]["ranking"][0]
     assert {"model", "estimate", "low", "high", "win_probability"} <= set(row)
     assert found["breakpoints"][-1]["high"] == "Infinity"
@@ -465,7 +465,7 @@ def test_without_pandas_the_plain_values_are_still_there(monkeypatch, all_kinds)
     for table in (lambda: result.ranking(0.5), lambda: result.breakpoints(), lambda: result.findings):
         with refuses("pandas", "package", error=MissingDependencyError):
             table()
-    assert len(result.to_json()["findings"]) == len(result.finding_rows()) > 0
+    assert len(result.to_json()["findings"]) == len(result.rows("findings")) > 0
 
 
 def test_labels_may_be_a_tensor(needs):

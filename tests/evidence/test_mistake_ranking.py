@@ -46,7 +46,7 @@ def test_findings_are_the_metrics_own_numbers(judged, score):
     assay, models, y, _ = judged
     p = models["ensemble"]
     values = uq.measures.SCORES[score](p)
-    rows = {r["metric"]: r for r in assay.finding_rows() if r["model"] == "ensemble" and r["score"] == score}
+    rows = {r["metric"]: r for r in assay.rows("findings") if r["model"] == "ensemble" and r["score"] == score}
     expected = {
         "uq-auc": uq_auc_score(prediction_errors(y, p), values),
         "uq-c-index": uq_c_index_score(probability_gap(y, p), values),
@@ -76,7 +76,7 @@ def test_every_score_that_a_model_can_offer_is_judged(judged):
 def test_runs_are_averaged_and_shown_one_by_one(judged):
     assay, models, y, _ = judged
     rows = [
-        r for r in assay.finding_rows() if (r["model"], r["metric"], r["score"]) == ("two runs", "uq-auc", "margin")
+        r for r in assay.rows("findings") if (r["model"], r["metric"], r["score"]) == ("two runs", "uq-auc", "margin")
     ]
     assert [r["run"] for r in rows] == ["all", "1", "2"]
     each = [uq_auc_score(prediction_errors(y, p), uq.measures.SCORES["margin"](p)) for p in models["two runs"]]
@@ -89,7 +89,7 @@ def test_runs_are_averaged_and_shown_one_by_one(judged):
 
 def test_given_scores_are_judged(judged):
     assay, models, y, given = judged
-    row = next(r for r in assay.finding_rows() if (r["score"], r["metric"]) == ("noise", "uq-auc"))
+    row = next(r for r in assay.rows("findings") if (r["score"], r["metric"]) == ("noise", "uq-auc"))
     expected = uq_auc_score(prediction_errors(y, models["one"]), given["one"]["noise"])
     assert [row["estimate"], row["low"], row["high"]] == pytest.approx(ends(expected), abs=1e-12)
     assert np.isnan(assay["ensemble"].columns["noise"]).all()
@@ -99,7 +99,7 @@ def test_groups_reach_the_intervals(judged):
     _, models, y, _ = judged
     groups = np.arange(300) // 5
     found = judge({"m": models["ensemble"]}, y, groups=groups, n_draws=20, tradeoffs=[0.5])
-    row = next(r for r in found.finding_rows() if (r["score"], r["metric"]) == ("margin", "uq-auc"))
+    row = next(r for r in found.rows("findings") if (r["score"], r["metric"]) == ("margin", "uq-auc"))
     p = models["ensemble"]
     expected = uq_auc_score(prediction_errors(y, p), uq.measures.SCORES["margin"](p), groups=groups)
     assert [row["low"], row["high"]] == pytest.approx([expected.low, expected.high], abs=1e-12)
@@ -108,7 +108,7 @@ def test_groups_reach_the_intervals(judged):
 
 def test_subgroups_have_their_own_ranking(judged):
     assay, models, y, _ = judged
-    rows = assay.subset_rows("site")
+    rows = assay.rows("subsets", by="site")
     row = next(
         r
         for r in rows
@@ -117,7 +117,7 @@ def test_subgroups_have_their_own_ranking(judged):
     part = models["ensemble"][100:200]
     expected = uq_auc_score(prediction_errors(y[100:200], part), uq.measures.SCORES["total-entropy"](part))
     assert [row["estimate"], row["low"], row["high"]] == pytest.approx(ends(expected), abs=1e-12)
-    assert not [r for r in assay.subset_rows("site", ranking=False) if r["metric"] == "uq-auc"]
+    assert not [r for r in assay.rows("subsets", by="site", ranking=False) if r["metric"] == "uq-auc"]
 
 
 def test_comparisons_are_the_paired_tests(judged):
@@ -168,7 +168,7 @@ def test_every_kind_and_votes_have_a_ranking(kind, random_generator):
 
 def test_degenerate_assays_say_why():
     found = judge({"m": uq.Point([[0.9, 0.1], [0.8, 0.2]])}, [0, 0])
-    rows = {(r["metric"], r["score"]): r for r in found.finding_rows()}
+    rows = {(r["metric"], r["score"]): r for r in found.rows("findings")}
     row = rows["uq-auc", "total-entropy"]
     assert np.isnan(row["estimate"])
     assert "no errors" in said(row)

@@ -7,13 +7,14 @@ from functools import partial
 import numpy as np
 import pytest
 from tests.kinds import KINDS, random_prediction
+from tests.metrics.ood.sides import sides
 from tests.notes import said, texts
 from tests.refusals import refuses
 
 import uqassay as uq
 from uqassay.errors import InputError, MissingDependencyError
 from uqassay.evidence import FINDING_COLUMNS
-from uqassay.evidence.ood import detect_ood, detect_ood_in_predictions, ood_rows
+from uqassay.evidence.ood import detect_ood, detect_ood_in_predictions
 from uqassay.metrics.ood.detection import OOD_METRICS, aupr_score, fpr_at_tpr_error, ood_auc_score
 from uqassay.metrics.ood.two_samples import two_samples
 from uqassay.statistics.statistic_comparisons import paired_statistic_test
@@ -52,14 +53,14 @@ def same(a, b):
 @pytest.mark.parametrize("positive", ["out", "in"])
 def test_rows_are_those_of_the_metrics_for_all_kinds(positive, both):
     inside, outside, y, _ = both
-    rows = ood_rows(judge(inside, y), outside, positive=positive, level=0.9)
+    rows = detect_ood(judge(inside, y), outside, positive=positive, level=0.9).rows()
     for kind in KINDS:
         for score in ("total-entropy", "margin", "total-variance"):
             a, b = (uq.measures.uncertainty_score(side[kind], score) for side in (inside, outside))
             expected = {
-                "ood-auc": ood_auc_score(a, b, level=0.9),
-                f"fpr95-{positive}": fpr_at_tpr_error(a, b, positive=positive, level=0.9),
-                f"aupr-{positive}": aupr_score(a, b, positive=positive, level=0.9),
+                "ood-auc": ood_auc_score(*sides(a, b), level=0.9),
+                f"fpr95-{positive}": fpr_at_tpr_error(*sides(a, b), positive=positive, level=0.9),
+                f"aupr-{positive}": aupr_score(*sides(a, b), positive=positive, level=0.9),
             }
             for metric, estimate in expected.items():
                 row = row_of(rows, model=kind, score=score, metric=metric)
@@ -72,7 +73,7 @@ def test_rows_are_those_of_the_metrics_for_all_kinds(positive, both):
         if kind != "Point":
             a, b = (uq.measures.nonspecificity(side[kind]).values for side in (inside, outside))
             row = row_of(rows, model=kind, score="nonspecificity", metric="ood-auc")
-            assert row["estimate"] == pytest.approx(float(ood_auc_score(a, b)))
+            assert row["estimate"] == pytest.approx(float(ood_auc_score(*sides(a, b))))
     assert all(list(row) == FINDING_COLUMNS for row in rows)
 
 
@@ -129,7 +130,7 @@ def test_groups_are_those_of_each_side(random_generator):
     )
     rows = detect_ood_in_predictions(*grouped, scores=["margin"]).rows()
     a, b = (uq.measures.uncertainty_score(p, "margin") for p in (inside, outside))
-    expected = ood_auc_score(a, b, groups_in=np.arange(60) // 3, groups_out=np.arange(40) // 4)
+    expected = ood_auc_score(*sides(a, b), groups=np.r_[np.arange(60) // 3, np.arange(40) // 4])
     assert (rows[0]["low"], rows[0]["high"]) == pytest.approx((expected.low, expected.high))
     assert "30 groups" in said(rows[0])
     own = judge({"m": inside}, random_generator.integers(3, size=60), groups=np.arange(60) // 3)
@@ -155,7 +156,7 @@ def test_members_are_as_many_as_inside(random_generator):
     fewer = judge({"m": inside}, y, common_members=3, rng=5)
     found = detect_ood(fewer, {"m": outside}).estimate("m", "epistemic-entropy")
     a, b = (uq.measures.uncertainty_score(p.subset(3, 5), "epistemic-entropy") for p in (inside, outside))
-    assert float(found) == pytest.approx(float(ood_auc_score(a, b)))
+    assert float(found) == pytest.approx(float(ood_auc_score(*sides(a, b))))
     with refuses("outside", "missing", got="inside has 3"):
         detect_ood(fewer, {"m": outside.subset(2)})
 
@@ -168,7 +169,7 @@ def test_scores_from_elsewhere(random_generator):
     density_in, density_out = random_generator.normal(size=50), random_generator.normal(size=40) + 1
     own = judge({"m": inside}, random_generator.integers(3, size=50), uncertainties={"m": {"density": density_in}})
     found = detect_ood(own, {"m": outside}, uncertainties={"m": {"density": density_out}})
-    assert float(found.estimate("m", "density")) == pytest.approx(float(ood_auc_score(density_in, density_out)))
+    assert float(found.estimate("m", "density")) == pytest.approx(float(ood_auc_score(*sides(density_in, density_out))))
     without = detect_ood(own, {"m": outside})
     row = row_of(without.rows(), score="density", metric="ood-auc")
     assert np.isnan(row["estimate"])
@@ -208,7 +209,7 @@ def test_comparisons_against_the_influences(both):
         statistics = []
         for kind, score in (("Members", "margin"), ("Point", "total-entropy")):
             a, b = (uq.measures.uncertainty_score(side[kind], score) for side in (inside, outside))
-            statistics.append(OOD_METRICS[metric].statistic(two_samples(a, b)))
+            statistics.append(OOD_METRICS[metric].statistic(two_samples(*sides(a, b))))
         groups = np.r_[np.arange(60) // 2, 100 + np.arange(45)]
         expected = paired_statistic_test(*statistics, groups=groups)
         assert (float(result.difference), result.pvalue) == pytest.approx((float(expected.difference), expected.pvalue))
@@ -227,11 +228,11 @@ def test_comparisons_against_the_influences(both):
 def test_findings_are_a_table_of_the_rows(both, monkeypatch):
     inside, outside, y, _ = both
     found = detect_ood(judge(inside, y), outside)
-    assert list(found.findings.columns) == FINDING_COLUMNS
-    assert len(found.findings) == len(found.rows())
+    assert list(found.table().columns) == FINDING_COLUMNS
+    assert len(found.table()) == len(found.rows())
     monkeypatch.setitem(sys.modules, "pandas", None)
     with refuses("pandas", "package", error=MissingDependencyError):
-        _ = detect_ood(judge(inside, y), outside).findings
+        _ = detect_ood(judge(inside, y), outside).table()
 
 
 def test_what_differs_between_the_two_is_refused(both):

@@ -75,7 +75,7 @@ DAMAGE = {
     ),
     "no set": lambda folder: change_arrays(folder, lambda a: a.pop("set/0/lower")),
     "no JSON": lambda folder: (folder / "assay.json").unlink(),
-    "cut JSON": lambda folder: (folder / "assay.json").write_text('{"schema": "uqassay.assay/3", '),
+    "cut JSON": lambda folder: (folder / "assay.json").write_text('{"schema": "uqassay.assay/4", '),
     "JSON in another encoding": lambda folder: (folder / "assay.json").write_bytes(b"\xff\xfe{}"),
     "deep JSON": lambda folder: (folder / "assay.json").write_text("[" * 200_000),
     "no models": lambda folder: change(folder, lambda f: f.pop("models")),
@@ -103,7 +103,7 @@ def test_a_damaged_folder_is_refused_in_a_sentence(kept, what):
 @pytest.mark.parametrize("text", ["[]", "3", "null", "{}", '{"schema": "other/2"}'])
 def test_another_schema_is_refused(kept, text):
     (kept / "assay.json").write_text(text)
-    with pytest.raises(FileFormatError, match=r"kept: holds schema .*, this version reads 'uqassay\.assay/3'"):
+    with pytest.raises(FileFormatError, match=r"kept: holds schema .*, this version reads 'uqassay\.assay/4'"):
         uq.Assay.load(kept)
 
 

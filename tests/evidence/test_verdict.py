@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import uqassay as uq
-from uqassay.evidence.verdict import reference_tradeoff, verdict, without_direction
+from uqassay.evidence.verdict import reference_tradeoff, verdict
+from uqassay.wording import without_direction
 
 
 def sentence_with(assay, words):
@@ -38,15 +39,15 @@ def test_breakpoint_against_theory():
     breakpoint_ = (np.log(0.9) - np.log(0.7)) / (0.4 * np.log(2))  # ≈ 0.906
     first = verdict(a)[0]
     assert first == (
-        f"At λ ≤ {breakpoint_:.2f} choose set (wins in more than 99.9 % of resamples at λ = 0.5); "
-        "above, point (more than 99.9 % at λ = 2)."
+        f"At λ ≤ {breakpoint_:.2f} choose set (wins in >99.9 % of resamples at λ = 0.5); "
+        "above, point (>99.9 % at λ = 2)."
     )
 
 
 def test_one_winner_at_every_tradeoff():
     n = 200
     a = uq.assay({"better": point(0.8, n), "worse": interval(0.5, 0.7, n)}, np.zeros(n, dtype=int))
-    assert verdict(a)[0] == "Choose better at every λ (wins in more than 99.9 % of resamples at λ = 0.5)."
+    assert verdict(a)[0] == "Choose better at every λ (wins in >99.9 % of resamples at λ = 0.5)."
 
 
 def test_runner_up_against_ranking():
@@ -84,7 +85,7 @@ def test_every_unclear_difference_is_named():
 def test_models_that_tie_are_both_named():
     n = 50
     a = uq.assay({"a": point(0.8, n), "b": point(0.8, n), "c": point(0.6, n)}, np.zeros(n, dtype=int))
-    assert verdict(a)[0] == "Choose a or b (equal throughout) at every λ (win in 50 % of resamples each at λ = 0.5)."
+    assert verdict(a)[0] == "Choose a or b (equal throughout) at every λ (win in 50.0 % of resamples each at λ = 0.5)."
     assert "b has the same" in sentence_with(a, "mean E of a")
 
 
@@ -94,7 +95,7 @@ def test_shares_of_tied_models_are_those_of_the_ranking():
     a = uq.assay(models, np.zeros(n, dtype=int), prior=[0.5, 0.5])
     share = next(r for r in a.ranked(0.5) if r.rank == 1).win_probability
     assert share == pytest.approx(1 / 3)
-    assert "win in 33 % of resamples each" in verdict(a)[0]
+    assert "win in 33.3 % of resamples each" in verdict(a)[0]
 
 
 def test_a_model_below_a_baseline_is_said_to_be_so():
@@ -277,6 +278,17 @@ def test_names_stand_as_they_were_given():
     assert name in verdict(a)[0]
 
 
-def test_reference_is_a_tradeoff_of_the_findings():
-    a = uq.assay({"a": uq.Point([[0.9, 0.1]])}, [0], tradeoffs=[3.0, 0.25, 1.0, 2.0])
-    assert reference_tradeoff(a) == 1.0
+@pytest.mark.parametrize(
+    ("tradeoffs", "reference"),
+    [
+        ([3.0, 0.25, 1.0, 2.0], 0.5),  # within their range
+        ([0.5, 1.0], 0.5),
+        ([0.1, 0.5], 0.5),
+        ([0.1, 0.2, 0.3, 0.4], 0.2),  # the lower of the two in the middle
+        ([2.0, 1.0, 3.0], 2.0),
+        ([0.25], 0.25),
+    ],
+)
+def test_reference_is_the_default_where_the_tradeoffs_reach_around_it(tradeoffs, reference):
+    a = uq.assay({"a": uq.Point([[0.9, 0.1]])}, [0], tradeoffs=tradeoffs)
+    assert reference_tradeoff(a) == reference

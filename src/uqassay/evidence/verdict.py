@@ -1,26 +1,40 @@
 """The verdict in words: which model at which λ, how sure that is, and what should make a reader hesitate."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from uqassay.errors import InputError
 from uqassay.evidence.calibration_verdict import calibration_sentence
 from uqassay.evidence.mistake_ranking import reference_score
+from uqassay.losses.unified import DEFAULT_TRADEOFF
 from uqassay.metrics.choice_of_tradeoff import lower_envelope
 from uqassay.statistics import Estimate, PairedComparison, holm, paired_mean_test
+from uqassay.wording import (
+    counted,
+    estimate_text,
+    interval,
+    listed,
+    number,
+    percent,
+    pvalue_text,
+    sentence,
+    share_of_draws,
+    tradeoff,
+    without_direction,
+)
 
 if TYPE_CHECKING:
     from uqassay.evidence import Assay, Ranked
 
-__all__ = ["reference_tradeoff", "verdict", "without_direction"]
+__all__ = ["reference_tradeoff", "verdict"]
 
 KEPT = 0.9  # share of the instances kept where the most uncertain ones are refused
 SHOWN_INTERVALS = 4  # winners that one sentence can still name
 SUBGROUP_VALUES = 50  # a subgroup with more values is an identifier, not a part of the test set
 USUAL_TRADEOFFS = (0.01, 2.0)  # with KL; a reference beyond them is remarked on
-DIRECTIONS = dict.fromkeys((0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A)), "\ufffd")
+BASELINES_IN_WORDS = {"vacuous": "saying nothing at all", "class-prior": "the class frequencies"}
 
 
 def verdict(assay: "Assay") -> tuple[str, ...]:
@@ -47,7 +61,7 @@ def verdict(assay: "Assay") -> tuple[str, ...]:
     >>> a = uq.assay({"sure": uq.Point([[0.9, 0.1], [0.1, 0.9]]), "blind": uq.Point([[0.1, 0.9], [0.9, 0.1]])}, [0, 1])
     >>> for sentence in a.verdict()[:3]:
     ...     print(sentence)
-    Choose sure at every λ (wins in more than 99.9 % of resamples at λ = 0.5).
+    Choose sure at every λ (wins in >99.9 % of resamples at λ = 0.5).
     Below λ = 0.15 saying nothing at all (vacuous) has a lower mean E than any model.
     At λ = 0.5 the mean E of sure is 0.105; the runner-up, blind, is 2.197 worse, which is the same in every instance.
     """
@@ -67,26 +81,23 @@ def verdict(assay: "Assay") -> tuple[str, ...]:
 
 
 def reference_tradeoff(assay: "Assay") -> float:
-    """The λ at which a report starts: the middle one of `assay.tradeoffs`, the lower of two.
+    """The λ at which a report starts: 0.5 where `assay.tradeoffs` reach below and above it, else the middle one of them.
+
+    Of two in the middle it is the lower.
 
     Examples
     --------
     >>> import uqassay as uq
-    >>> reference_tradeoff(uq.assay({"m": uq.Point([[0.9, 0.1]])}, [0], tradeoffs=[2.0, 0.1, 0.5]))
-    0.5
+    >>> p = {"m": uq.Point([[0.9, 0.1]])}
+    >>> [reference_tradeoff(uq.assay(p, [0], tradeoffs=t)) for t in ([2.0, 0.1, 1.0], [0.01, 0.02, 0.04])]
+    [0.5, 0.02]
     """
+    if assay.tradeoffs[0] <= DEFAULT_TRADEOFF <= assay.tradeoffs[-1]:
+        return DEFAULT_TRADEOFF
     return assay.tradeoffs[(len(assay.tradeoffs) - 1) // 2]
 
 
-def without_direction(text: str) -> str:
-    r"""Text whose marks of direction are replaced, so that a name cannot turn the words and numbers after it around.
-
-    Examples
-    --------
-    >>> without_direction("a\u202eb") == "a\ufffdb"
-    True
-    """
-    return text.translate(DIRECTIONS)
+# -- the winners --------------------------------------------------------------------------------------------------------
 
 
 def _choice(assay: "Assay", winners: Sequence[tuple[float, float, tuple[str, ...]]], at: float) -> str:
@@ -96,7 +107,7 @@ def _choice(assay: "Assay", winners: Sequence[tuple[float, float, tuple[str, ...
     if len(winners) > SHOWN_INTERVALS:  # those that matter for the λ of the findings, the lowest first
         shown = tuple(w for w in winners if w[0] <= assay.tradeoffs[-1])[:SHOWN_INTERVALS]
     parts = [_with_chance(assay, w, at, first=i == 0) for i, w in enumerate(shown)]
-    text = "; ".join(parts) + "."
+    text = sentence(parts)
     if len(shown) < len(winners):
         text += f" In all the winner changes {len(winners) - 1} times."
     return text
@@ -104,26 +115,33 @@ def _choice(assay: "Assay", winners: Sequence[tuple[float, float, tuple[str, ...
 
 def _with_chance(assay: "Assay", winner: tuple[float, float, tuple[str, ...]], at: float, *, first: bool = True) -> str:
     low, high, names = winner
-    low_text, high_text = _number(low), _number(high)
     where = _within(low, high, at)
     tied = " (equal throughout)" if len(names) > 1 else ""
+    chance = f"({_share_of_wins(assay, names, where, first=first)})"
+    who = f"{listed(names, last='or')}{tied}"
+    if low == 0 and np.isinf(high):
+        return f"{who} at every λ {chance}"
+    if low == 0:
+        return f"At λ ≤ {tradeoff(high)} choose {who} {chance}"
+    if np.isinf(high):
+        return f"above, {who} {chance}"
+    return f"from {tradeoff(low)} to {tradeoff(high)}, {who} {chance}"
+
+
+def _share_of_wins(assay: "Assay", names: Sequence[str], where: float, *, first: bool) -> str:
+    """In how many resamples the winners win; only the first of several clauses says what the share is of."""
     if assay.n_units == 1:
         only = "1 instance" if assay.groups is None else "1 group"
-        chance = f"(how surely cannot be said: {only}, nothing to resample)" if first else "(the same)"
-    else:
-        shares = assay.winning_probabilities([where])[0]
-        each = [_share(float(shares[assay.model_names.index(name)]), assay.settings.n_draws) for name in names]
-        wins = "wins in " if len(names) == 1 else "win in "
-        share_text = _and(each) if len(set(each)) > 1 else each[0]
-        of = f"{' of resamples' * first}{' each' * (len(names) > 1 and len(set(each)) == 1)}"
-        chance = f"({wins * first}{share_text}{of} at λ = {_number(where)})"
-    if low == 0 and np.isinf(high):
-        return f"{_or(names)}{tied} at every λ {chance}"
-    if low == 0:
-        return f"At λ ≤ {high_text} choose {_or(names)}{tied} {chance}"
-    if np.isinf(high):
-        return f"above, {_or(names)}{tied} {chance}"
-    return f"from {low_text} to {high_text}, {_or(names)}{tied} {chance}"
+        return f"how surely cannot be said: {only}, nothing to resample" if first else "the same"
+    shares = assay.winning_probabilities([where])[0]
+    each = [share_of_draws(float(shares[assay.model_names.index(name)]), assay.settings.n_draws) for name in names]
+    alike = len(set(each)) == 1
+    share = each[0] if alike else listed(each)
+    each_word = " each" if len(names) > 1 and alike else ""
+    at = f"at λ = {tradeoff(where)}"
+    if not first:
+        return f"{share}{each_word} {at}"
+    return f"{'wins' if len(names) == 1 else 'win'} in {share} of resamples{each_word} {at}"
 
 
 def _within(low: float, high: float, at: float) -> float:
@@ -138,10 +156,13 @@ def _within(low: float, high: float, at: float) -> float:
     return middle
 
 
+# -- the runner-up ------------------------------------------------------------------------------------------------------
+
+
 def _runner_up(assay: "Assay", rows: Sequence["Ranked"], at: float) -> str:
     first, second, *rest = [r for r in rows if r.rank is not None]
     alpha = 1 - assay.settings.level
-    text = f"At λ = {_number(at)} the mean E of {first.model} is {_with_interval(first.estimate)}; "
+    text = f"At λ = {tradeoff(at)} the mean E of {first.model} is {_with_interval(first.estimate)}; "
     difference = second.difference
     if float(difference) == 0:
         return text + f"{second.model} has the same."
@@ -149,39 +170,36 @@ def _runner_up(assay: "Assay", rows: Sequence["Ranked"], at: float) -> str:
         return text + f"that of the runner-up, {second.model}, is infinite."
     text += f"the runner-up, {second.model}, is {_with_interval(difference, level=False)} worse, "
     if np.isnan(second.pvalue_holm):
-        reason = next((note.text for note in difference.notes if note.code == "no-test"), "no test")
-        return text + f"whether by chance cannot be said ({reason})."
+        why = next((note.text for note in difference.notes if note.code == "no-test"), "no test")
+        return text + f"whether by chance cannot be said ({why})."
     if difference.low == difference.high:
         return text + "which is the same in every instance."
-    p = _pvalue(second.pvalue_holm)
-    if second.pvalue_holm > alpha:
-        unclear = [r.model for r in rest if r.pvalue_holm > alpha]
-        also = f", and so could what separates it from {_and(unclear)}" if unclear else ""
-        return text + f"which could be chance ({p}, Holm){also}."
+    p = pvalue_text(second.pvalue_holm)
     unclear = [r.model for r in rest if r.pvalue_holm > alpha]
-    also = f"; what separates it from {_and(unclear)} could be" if unclear else ""
+    if second.pvalue_holm > alpha:
+        also = f", and so could what separates it from {listed(unclear)}" if unclear else ""
+        return text + f"which could be chance ({p}, Holm){also}."
+    also = f"; what separates it from {listed(unclear)} could be" if unclear else ""
     return text + f"which is hardly chance ({p}, Holm){also}."
 
 
 def _alone(assay: "Assay", rows: Sequence["Ranked"], at: float) -> str:
     alone = next(r for r in rows if r.rank is not None)
-    text = f"At λ = {_number(at)} the mean E of {alone.model}, the only model, is {_with_interval(alone.estimate)}"
+    text = f"At λ = {tradeoff(at)} the mean E of {alone.model}, the only model, is {_with_interval(alone.estimate)}"
     if alone.below:
         return text + "."
     others = [r for r in rows if r.rank is None]
     tests = [assay.compare(alone.model, r.model, tradeoff=at) for r in others]
-    adjusted = holm([t.pvalue for t in tests])
     beaten = []
-    for r, test, p in zip(others, tests, adjusted.tolist(), strict=True):
-        kind, word = _chance(assay, test, p)
-        how = {"same": "", "chance": f"; could be chance, {word}, Holm", "clear": f"; {word}, Holm"}.get(
-            kind, f"; {word}"
-        )
-        beaten.append(f"{_BASELINE[r.model]} ({float(r.estimate):.3f}{how})")
-    return text + f", better than {_and(beaten)}."
+    for r, test, p in zip(others, tests, holm([t.pvalue for t in tests]).tolist(), strict=True):
+        chance = _chance(assay, test, p)
+        how = {"same": "", "chance": "; could be chance, "}.get(chance.kind, "; ")
+        words = "" if chance.kind == "same" else chance.words()
+        beaten.append(f"{BASELINES_IN_WORDS[r.model]} ({number(float(r.estimate))}{how}{words})")
+    return text + f", better than {listed(beaten)}."
 
 
-_BASELINE = {"vacuous": "saying nothing at all", "class-prior": "the class frequencies"}
+# -- the baselines ------------------------------------------------------------------------------------------------------
 
 
 def _silence(assay: "Assay") -> str:
@@ -193,13 +211,12 @@ def _silence(assay: "Assay") -> str:
         if not all(m.baseline for m in winners):
             continue
         if low == 0:
-            where = "at every λ" if np.isinf(high) else f"below λ = {_number(high)}"
+            where = "at every λ" if np.isinf(high) else f"below λ = {tradeoff(high)}"
         else:
-            where = f"above λ = {_number(low)}" if np.isinf(high) else f"from λ = {_number(low)} to {_number(high)}"
+            where = f"above λ = {tradeoff(low)}" if np.isinf(high) else f"from λ = {tradeoff(low)} to {tradeoff(high)}"
         verb = "have" if len(winners) > 1 or winners[0].name == "class-prior" else "has"
-        parts.append(f"{where} {_and([_named(m.name) for m in winners])} {verb} a lower mean E than any model")
-    text = "; ".join(parts)
-    return f"{text[0].upper()}{text[1:]}." if text else ""
+        parts.append(f"{where} {listed([_named(m.name) for m in winners])} {verb} a lower mean E than any model")
+    return sentence(parts)
 
 
 def _baselines(assay: "Assay", rows: Sequence["Ranked"], at: float) -> str:
@@ -208,44 +225,62 @@ def _baselines(assay: "Assay", rows: Sequence["Ranked"], at: float) -> str:
     if not claims:
         return ""
     tests = [assay.compare(model, name, tradeoff=at) for model, name in claims]
-    chances: dict[str, list[tuple[float, str, str]]] = {}
+    chances: dict[str, list[_Chance]] = {}
     for (model, _), test, p in zip(claims, tests, holm([t.pvalue for t in tests]).tolist(), strict=True):
-        chances.setdefault(model, []).append((p, *_chance(assay, test, p)))
-    by_baselines: dict[tuple[tuple[str, ...], str], list[str]] = {}
-    words: dict[tuple[tuple[str, ...], str], list[tuple[float, str]]] = {}
+        chances.setdefault(model, []).append(_chance(assay, test, p))
+    alike: dict[tuple[tuple[str, ...], str], dict[str, _Chance]] = {}  # models of which the same is said
     for r in rows:
         if r.below:  # of several baselines the least certain claim counts
-            p, kind, word = max(chances[r.model], key=lambda c: (_KINDS.index(c[1]), np.nan_to_num(c[0], nan=2.0)))
-            by_baselines.setdefault((r.below, kind), []).append(r.model)
-            words.setdefault((r.below, kind), []).append((p, word))
+            least = max(chances[r.model], key=lambda c: (_KINDS.index(c.kind), c.rank))
+            alike.setdefault((r.below, least.kind), {})[r.model] = least
     parts = []
-    for (names, kind), models in by_baselines.items():
+    for (names, kind), found in alike.items():
+        models = list(found)
         verb = "do" if len(names) > 1 or names[0] == "class-prior" else "does"
-        models_text = "every model" if len(models) == len(assay.candidates) > 1 else _and(models)
-        p, word = (min if kind == "chance" else max)(words[names, kind], key=lambda w: np.nan_to_num(w[0], nan=2.0))
-        if len(models) > 1:
-            word = word.replace("p = ", "p ≥ " if kind == "chance" else "p ≤ ")
+        models_text = "every model" if len(models) == len(assay.candidates) > 1 else listed(models)
+        stated = (min if kind == "chance" else max)(found.values(), key=lambda c: c.rank)
+        bound = "=" if len(models) == 1 else ("≥" if kind == "chance" else "≤")
         could = {"chance": "could be chance, ", "clear": "hardly chance, "}.get(kind, "")
-        adjusted = ", Holm" if kind in ("chance", "clear") else ""
-        subject = _and([_named(name) for name in names])
-        parts.append(f"{subject} {verb} better than {models_text} ({could}{word}{adjusted})")
-    return f"At λ = {_number(at)} {'; '.join(parts)}."
+        subject = listed([_named(name) for name in names])
+        parts.append(f"{subject} {verb} better than {models_text} ({could}{stated.words(bound)})")
+    return sentence([f"At λ = {tradeoff(at)} {parts[0]}", *parts[1:]])
 
 
 def _named(baseline: str) -> str:
-    return f"{_BASELINE[baseline]} ({baseline})"
+    return f"{BASELINES_IN_WORDS[baseline]} ({baseline})"
 
 
 _KINDS = ("same", "clear", "unknown", "chance")  # the more certain first
 
 
-def _chance(assay: "Assay", test: PairedComparison, p: float) -> tuple[str, str]:
-    """One of `_KINDS` and the words for it."""
+class _Chance(NamedTuple):
+    """Whether a difference could be chance: one of `_KINDS`, and the p-value adjusted by Holm."""
+
+    kind: str
+    pvalue: float
+
+    @property
+    def rank(self) -> float:
+        """The p-value, with an undefined one last."""
+        return 2.0 if np.isnan(self.pvalue) else self.pvalue
+
+    def words(self, relation: str = "=") -> str:
+        if self.kind == "unknown":
+            return "whether by chance cannot be said"
+        if self.kind == "same":
+            return "by the same in every instance"
+        return f"{pvalue_text(self.pvalue, relation)}, Holm"
+
+
+def _chance(assay: "Assay", test: PairedComparison, p: float) -> _Chance:
     if np.isnan(p):
-        return "unknown", "whether by chance cannot be said"
+        return _Chance("unknown", p)
     if test.difference.low == test.difference.high:
-        return "same", "by the same in every instance"
-    return ("clear" if p <= 1 - assay.settings.level else "chance"), _pvalue(p)
+        return _Chance("same", p)
+    return _Chance("clear" if p <= 1 - assay.settings.level else "chance", p)
+
+
+# -- the scale of λ, subgroups, refusal ---------------------------------------------------------------------------------
 
 
 def _scale(assay: "Assay", at: float) -> str:
@@ -258,8 +293,8 @@ def _scale(assay: "Assay", at: float) -> str:
     if scale <= 0 or not np.isfinite(scale) or at == 0 or least <= at / scale <= most:
         return ""
     return (
-        f"With this distance λ = {_number(at)} prices imprecision as λ = {_number(at / scale)} does with KL; "
-        f"the usual λ, up to {_number(most)} with KL, end here at {_number(most * scale)}."
+        f"With this distance λ = {tradeoff(at)} prices imprecision as λ = {tradeoff(at / scale)} does with KL; "
+        f"the usual λ, up to {tradeoff(most)} with KL, end here at {tradeoff(most * scale)}."
     )
 
 
@@ -294,8 +329,8 @@ def _subgroup(assay: "Assay", rows: Sequence["Ranked"], at: float) -> str:
     if adjusted[i] > 1 - assay.settings.level:
         return ""
     return (
-        f"Where {by} is {value} ({n} instances) {other} does better than {winner} at λ = {_number(at)}, by "
-        f"{_with_interval(test.difference, level=False)} ({_pvalue(float(adjusted[i]))}, Holm)."
+        f"Where {by} is {value} ({counted(n, 'instance')}) {other} does better than {winner} at λ = {tradeoff(at)}, by "
+        f"{_with_interval(test.difference, level=False)} ({pvalue_text(float(adjusted[i]))}, Holm)."
     )
 
 
@@ -312,49 +347,17 @@ def _refusal(assay: "Assay", rows: Sequence["Ranked"]) -> str:
     gain = found.gain
     if float(found.accuracy_all) in (0.0, 1.0) or not (np.isfinite(gain.low) and np.isfinite(gain.high)):
         return ""
-    share, name = f"{100 * (1 - KEPT):.0f} %", score.replace("-", " ")
+    unsure = f"the {percent(1 - KEPT, 0)} that {model} is most unsure of ({score.replace('-', ' ')})"
     if gain.low <= 0:
-        ends = f"{100 * gain.low:.1f} to {100 * gain.high:.1f}".replace("-", "−")
-        return f"Refusing the {share} that {model} is most unsure of ({name}) need not help: accuracy changes by {ends} points."
+        ends = interval(100 * gain.low, 100 * gain.high, 1)
+        return f"Refusing {unsure} need not help: accuracy changes by {ends} points."
     kept = found.accuracy_kept
     return (
-        f"Refuse the {share} that {model} is most unsure of ({name}) and its accuracy rises from "
-        f"{100 * found.accuracy_all:.1f} % to {100 * kept:.1f} % ({100 * kept.low:.1f} to {100 * kept.high:.1f} %)."
+        f"Refuse {unsure} and its accuracy rises from {percent(float(found.accuracy_all))} to {percent(float(kept))} "
+        f"({percent(kept.low)} to {percent(kept.high)})."
     )
 
 
-def _number(value: float) -> str:
-    """λ with two decimals, or two digits below 0.1; no trailing zeros on round values."""
-    text = f"{value:.2f}" if value >= 0.1 or value == 0 else f"{value:.2g}"
-    exact = f"{value:g}"
-    return exact if len(exact) < len(text) else text
-
-
 def _with_interval(estimate: Estimate, *, level: bool = True) -> str:
-    value, low, high = float(estimate), estimate.low, estimate.high
-    if not (np.isfinite(low) and np.isfinite(high)) or low == high:
-        return f"{value:.3f}"
-    words = f"{100 * estimate.level:g} % interval " if level else ""
-    return f"{value:.3f} ({words}{low:.3f} to {high:.3f})".replace("-", "−")
-
-
-def _share(share: float, n_draws: int) -> str:
-    percent = 100 * share
-    if n_draws >= 1000 and percent > 99.9:
-        return "more than 99.9 %"
-    return f"{percent:.1f} %" if 99 < percent < 100 else f"{percent:.0f} %"
-
-
-def _pvalue(p: float) -> str:
-    if p < 0.001:
-        return "p < .001"
-    digits = 3 if p < 0.0095 else 2
-    return f"p = {p:.{digits}f}".replace("= 0.", "= .")
-
-
-def _and(names: Sequence[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
-
-
-def _or(names: Sequence[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} or {names[-1]}"
+    shown = estimate.level if level else None
+    return estimate_text(float(estimate), estimate.low, estimate.high, level=shown)
