@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 import torch
+from tests.refusals import refuses
 from torch import nn
 
-from uqassay.errors import InputError
 from uqassay.methods import DeepEnsemble, StandardNetwork
 from uqassay.methods.backbones import make_backbone
 
@@ -50,22 +50,22 @@ def test_parameters_against_counts_by_hand():
 
 
 @pytest.mark.parametrize(
-    ("backbone", "shape", "message"),
+    ("backbone", "shape", "parameter", "code", "got"),
     [
-        ("vit", (5,), r"backbone: must be \"mlp\".*; got 'vit'"),
-        ((64, 0), (5,), r"backbone: hidden sizes must be whole numbers.*; got \(64, 0\)"),
-        (3.5, (5,), r"backbone: hidden sizes must be whole numbers.*; got 3.5"),
-        ("cnn", (5,), r"X: for the backbone \"cnn\" an instance must be an image .* got \(5,\)"),
-        ("cnn", (3, 7, 8), r"an image .* of at least 8 × 8; got \(3, 7, 8\)"),
-        ("eeg", (22, 46), r"a recording .* of at least 47 steps; got \(22, 46\)"),
-        (nn.Linear(4, 3), (5,), r"backbone: the module must take instances \(2, 5\); it raised RuntimeError"),
-        (nn.Identity(), (2, 5), r"must map \(n, …\) to features \(n, d\); for \(2, 2, 5\) it returned \(2, 2, 5\)"),
-        (nn.LSTM(5, 3), (5,), r"must map .* for \(2, 5\) it returned tuple"),
-        (lambda: 3, (5,), "the callable must return a torch.nn.Module; got int"),
+        ("vit", (5,), "backbone", "choice", "got 'vit'"),
+        ((64, 0), (5,), "backbone", "type", r"got \(64, 0\)"),
+        (3.5, (5,), "backbone", "type", "got 3.5"),
+        ("cnn", (5,), "X", "shape", r"cnn.*got \(5,\)"),
+        ("cnn", (3, 7, 8), "X", "shape", r"8 × 8; got \(3, 7, 8\)"),
+        ("eeg", (22, 46), "X", "shape", r"47 .*; got \(22, 46\)"),
+        (nn.Linear(4, 3), (5,), "backbone", "shape", r"\(2, 5\); .* RuntimeError"),
+        (nn.Identity(), (2, 5), "backbone", "shape", r"returned \(2, 2, 5\)"),
+        (nn.LSTM(5, 3), (5,), "backbone", "shape", "returned tuple"),
+        (lambda: 3, (5,), "backbone", "type", "returned int"),
     ],
 )
-def test_refusals(backbone, shape, message):
-    with pytest.raises(InputError, match=message):
+def test_refusals(backbone, shape, parameter, code, got):
+    with refuses(parameter, code, got=got):
         make_backbone(backbone, shape)
 
 

@@ -8,9 +8,9 @@ from sklearn.base import clone
 from sklearn.datasets import load_digits
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import train_test_split
+from tests.refusals import refuses
 
 import uqassay as uq
-from uqassay.errors import InputError
 from uqassay.methods import DDU, StandardNetwork, fit_together
 from uqassay.methods.spectral_norm import ResidualBlock, SpectralDense, SpectralLayer
 
@@ -113,13 +113,15 @@ def test_given_module():
 
 
 @pytest.mark.parametrize(
-    ("options", "message"),
+    ("options", "parameter", "code", "got"),
     [
-        ({"coefficient": 0.0}, "coefficient: must be positive; got 0.0"),
-        ({"residual": 1}, "residual: must be True or False; got 1"),
-        ({"prior_instances": -1.0}, "prior_instances: must be at least 0; got -1.0"),
+        ({"coefficient": 0.0}, "coefficient", "range", "got 0.0"),
+        ({"residual": 1}, "residual", "type", "got 1"),
+        ({"prior_instances": -1.0}, "prior_instances", "range", "got -1.0"),
     ],
 )
-def test_refusals(options, message):
-    with pytest.raises(InputError, match=message):
+def test_refusals(options, parameter, code, got):
+    with refuses(parameter, code, got=got):
         DDU(**options).fit([[0.0], [1.0]], [0, 1])
+    with refuses(parameter, code, got=got):
+        DDU(**options).check_options((1,), 2)  # without training

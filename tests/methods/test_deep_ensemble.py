@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_digits
 from sklearn.model_selection import train_test_split
+from tests.refusals import refuses
 
 from uqassay import Members
-from uqassay.errors import InputError
 from uqassay.methods import DeepEnsemble, StandardNetwork
 
 
@@ -50,13 +50,15 @@ def test_mean_of_members_is_predict_proba(digits):
 
 
 @pytest.mark.parametrize(
-    ("options", "message"),
+    ("options", "parameter", "code", "got"),
     [
-        ({"n_members": 0}, "n_members: must be a whole number from 1 up; got 0"),
-        ({"head": "linear"}, 'head: must be "softmax" or "gaussian-logits"; got \'linear\''),
-        ({"convention": "paper"}, 'convention: must be "exact" or "paper-code"; got \'paper\''),
+        ({"n_members": 0}, "n_members", "range", "got 0"),
+        ({"head": "linear"}, "head", "choice", "got 'linear'"),
+        ({"convention": "paper"}, "convention", "choice", "got 'paper'"),
     ],
 )
-def test_refusals(options, message):
-    with pytest.raises(InputError, match=message):
+def test_refusals(options, parameter, code, got):
+    with refuses(parameter, code, got=got):
         DeepEnsemble(**options).fit([[0.0], [1.0]], [0, 1])
+    with refuses(parameter, code, got=got):
+        DeepEnsemble(**options).check_options((1,), 2)  # without training

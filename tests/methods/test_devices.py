@@ -18,9 +18,9 @@ def test_devices_by_name():
     assert chosen_device("cpu") == torch.device("cpu")
     assert chosen_device("auto").type == ("cuda" if torch.cuda.is_available() else "cpu")
     for wrong in ("gpu", "mps", "meta", ""):
-        with refuses("device", "type", got='must be "auto", "cpu" or "cuda"'):
+        with refuses("device", "choice", got='must be "auto", "cpu" or "cuda"'):
             chosen_device(wrong)
-    with refuses("device", "undefined", got="'cuda:99' is not on this machine"):
+    with refuses("device", "missing", got="'cuda:99'"):
         chosen_device("cuda:99")
 
 

@@ -5,9 +5,9 @@ import pytest
 import torch
 from sklearn.datasets import load_digits
 from sklearn.model_selection import train_test_split
+from tests.refusals import refuses
 
 from uqassay import Masses
-from uqassay.errors import InputError
 from uqassay.methods import ECNN, StandardNetwork
 from uqassay.methods.dempster_shafer_layer import masses_of_evidence
 from uqassay.methods.e_cnn import balanced_sample, hurwicz_cross_entropy
@@ -116,14 +116,16 @@ def test_digits_within_two_points_of_the_standard_network_and_doubt_of_unknown_o
 
 
 @pytest.mark.parametrize(
-    ("options", "message"),
+    ("options", "parameter", "code", "got"),
     [
-        ({"n_prototypes": 0}, "n_prototypes: must be a whole number from 1 up; got 0"),
-        ({"n_prototypes": 2.0}, "n_prototypes: must be a whole number from 1 up; got 2.0"),
-        ({"nu": 1.0}, r"nu: must lie in \[0, 1\); got 1.0"),
-        ({"nu": np.nan}, r"nu: must lie in \[0, 1\); got nan"),
+        ({"n_prototypes": 0}, "n_prototypes", "range", "got 0"),
+        ({"n_prototypes": 2.0}, "n_prototypes", "type", "got 2.0"),
+        ({"nu": 1.0}, "nu", "range", "got 1.0"),
+        ({"nu": np.nan}, "nu", "range", "got nan"),
     ],
 )
-def test_refusals(options, message):
-    with pytest.raises(InputError, match=message):
+def test_refusals(options, parameter, code, got):
+    with refuses(parameter, code, got=got):
         ECNN(**options).fit([[0.0], [1.0]], [0, 1])
+    with refuses(parameter, code, got=got):
+        ECNN(**options).check_options((1,), 2)  # without training

@@ -6,9 +6,9 @@ import torch
 from scipy import stats
 from scipy.integrate import dblquad, quad
 from scipy.special import gamma
+from tests.refusals import refuses
 
 from uqassay import Dirichlet
-from uqassay.errors import InputError
 from uqassay.methods import Evidential, StandardNetwork
 from uqassay.methods.evidential import EVIDENCE, expected_squared_error, kl_to_uniform
 from uqassay.methods.layers import Draws
@@ -130,12 +130,14 @@ def test_early_stopping_judges_by_the_final_loss():
 
 
 @pytest.mark.parametrize(
-    ("options", "message"),
+    ("options", "parameter", "code", "got"),
     [
-        ({"evidence": "tanh"}, 'evidence: must be "exp", "softplus" or "relu"; got \'tanh\''),
-        ({"annealing_epochs": 0}, "annealing_epochs: must be a whole number from 1 up; got 0"),
+        ({"evidence": "tanh"}, "evidence", "choice", "got 'tanh'"),
+        ({"annealing_epochs": 0}, "annealing_epochs", "range", "got 0"),
     ],
 )
-def test_refusals(options, message):
-    with pytest.raises(InputError, match=message):
+def test_refusals(options, parameter, code, got):
+    with refuses(parameter, code, got=got):
         Evidential(**options).fit([[0.0], [1.0]], [0, 1])
+    with refuses(parameter, code, got=got):
+        Evidential(**options).check_options((1,), 2)  # without training

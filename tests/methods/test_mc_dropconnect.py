@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 import torch
+from tests.refusals import refuses
 
-from uqassay.errors import InputError
 from uqassay.methods import MCDropConnect
 from uqassay.methods.gaussian_logits import GaussianHead
 from uqassay.methods.layers import Draws
@@ -70,14 +70,16 @@ def test_spread_grows_with_the_rate():
 
 
 @pytest.mark.parametrize(
-    ("options", "message"),
+    ("options", "parameter", "code", "got"),
     [
-        ({"rate": 1.0}, r"rate: must lie in \[0, 1\); got 1.0"),
-        ({"n_samples": 2.0}, "n_samples: must be a whole number from 1 up; got 2.0"),
-        ({"where": "last"}, 'where: must be "hidden" or "all"; got \'last\''),
-        ({"backbone": torch.nn.Flatten()}, 'where: "hidden" needs a dense layer, and this backbone has none'),
+        ({"rate": 1.0}, "rate", "range", "got 1.0"),
+        ({"n_samples": 2.0}, "n_samples", "type", "got 2.0"),
+        ({"where": "last"}, "where", "choice", "got 'last'"),
+        ({"backbone": torch.nn.Flatten()}, "where", "conflict", ""),
     ],
 )
-def test_refusals(options, message):
-    with pytest.raises(InputError, match=message):
+def test_refusals(options, parameter, code, got):
+    with refuses(parameter, code, got=got):
         MCDropConnect(**options).fit([[0.0], [1.0]], [0, 1])
+    with refuses(parameter, code, got=got):
+        MCDropConnect(**options).check_options((1,), 2)  # without training

@@ -5,8 +5,8 @@ import pytest
 import torch
 from sklearn.datasets import load_digits
 from sklearn.model_selection import train_test_split
+from tests.refusals import refuses
 
-from uqassay.errors import InputError
 from uqassay.methods import MCDropout, StandardNetwork
 from uqassay.methods.layers import Draws, Dropout
 
@@ -75,14 +75,16 @@ def test_a_member_is_one_network_for_all_instances(digits):
 
 
 @pytest.mark.parametrize(
-    ("options", "message"),
+    ("options", "parameter", "code", "got"),
     [
-        ({"rate": 1.0}, r"rate: must lie in \[0, 1\); got 1.0"),
-        ({"rate": -0.1}, r"rate: must lie in \[0, 1\); got -0.1"),
-        ({"n_samples": 0}, "n_samples: must be a whole number from 1 up; got 0"),
-        ({"where": "first"}, 'where: must be "all" or "last"; got \'first\''),
+        ({"rate": 1.0}, "rate", "range", "got 1.0"),
+        ({"rate": -0.1}, "rate", "range", "got -0.1"),
+        ({"n_samples": 0}, "n_samples", "range", "got 0"),
+        ({"where": "first"}, "where", "choice", "got 'first'"),
     ],
 )
-def test_refusals(options, message):
-    with pytest.raises(InputError, match=message):
+def test_refusals(options, parameter, code, got):
+    with refuses(parameter, code, got=got):
         MCDropout(**options).fit([[0.0], [1.0]], [0, 1])
+    with refuses(parameter, code, got=got):
+        MCDropout(**options).check_options((1,), 2)  # without training

@@ -8,7 +8,6 @@ from sklearn.linear_model import Perceptron
 from sklearn.neighbors import KNeighborsClassifier
 from tests.refusals import refuses
 
-from uqassay.errors import InputError
 from uqassay.methods import Bagging, RandomForest
 
 
@@ -55,7 +54,7 @@ def test_images_are_flattened_and_estimators_left_alone():
 @pytest.mark.parametrize("wrong", [0, 2.5])
 def test_refusals(make, wrong):
     x, y = blobs()
-    with pytest.raises(InputError, match=f"n_members: must be a whole number from 1 up; got {wrong}"):
+    with refuses("n_members", "range" if wrong == 0 else "type", got=f"got {wrong}"):
         make(n_members=wrong).fit(x, y)
-    with refuses("estimator", "undefined", got="got Perceptron"):
+    with refuses("estimator", "type", got="got Perceptron"):
         Bagging(estimator=Perceptron()).fit(x, y)

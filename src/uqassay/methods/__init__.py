@@ -10,7 +10,7 @@ from uqassay.methods.registry import METHODS, MethodInfo, build_method, load_cla
 _WHERE = {
     "NetworkClassifier": "network_classifier",
     "UncertaintyClassifier": "base",
-    "fit_together": "stacking",
+    "fit_together": "together",
     **{info.class_name: info.module for info in METHODS.values()},
 }
 

@@ -1,4 +1,4 @@
-"""The body of a network, from a name: an MLP by its sizes, the papers' convolutional networks, or any given module.
+"""The backbone of a network by name: an MLP by its sizes, the papers' convolutional networks, or any given module.
 
 | backbone | instances | before the dense layers | dense layers |
 |---|---|---|---|
@@ -7,10 +7,10 @@
 | "cnn" | (C, H, W) or (H, W) | 3 × (3 × 3 convolution of 64, ReLU, 2 × 2 max pooling) | 64 |
 | "cnn-small" | (C, H, W) or (H, W) | 3 × 3 convolutions of 32, 64, 64 with ReLU, 2 × 2 max pooling after the first two | 64 |
 | "eeg" | (channels, time) | 1 × 13 and channels × 1 convolutions of 40, batch norm, square, average pooling 35 / 7, log | 32 |
-| torch.nn.Module | what it takes | a copy of the module, its weights as given | – |
-| callable | what it takes | the module that it returns, made anew for every network | – |
+| torch.nn.Module | as the module expects | a copy of the module with its weights | – |
+| callable | as its module expects | the module that it returns, a new one for every network | – |
 
-Both image networks and the net for EEG are those of the paper on disentanglement (App. C, and its authors' code for
+Both image networks and the network for EEG are those of the paper on disentanglement (App. C, and its authors' code for
 "cnn-small"). Convolutions of images keep their size by padding, so that images from 8 × 8 up can be used.
 """
 
@@ -31,15 +31,15 @@ from uqassay.methods.layers import Lifted
 __all__ = ["Backbone", "make_backbone"]
 
 MLP_SIZES = (64, 64)
-KERNELS = 40  # of the net for EEG
-LEAST_POWER = 1e-6  # before its logarithm
+KERNELS = 40  # of the network for EEG
+LEAST_POWER = 1e-6  # the logarithm of a smaller power is that of this one
 Shape = tuple[int, ...]
 
 
 @final
 @dataclass(frozen=True)
 class Backbone:
-    """What a network consists of before its head.
+    """The layers of a network before its head.
 
     Attributes
     ----------
@@ -57,12 +57,12 @@ class Backbone:
 
     @property
     def convolutional(self) -> bool:
-        """Whether there is a module before the dense layers."""
+        """Whether a module comes before the dense layers."""
         return self.new_module is not None
 
     @property
     def n_features(self) -> int:
-        """Features that the head sees."""
+        """Number of features that enter the head."""
         return (self.n_inputs, *self.hidden)[-1]
 
     def dense_sizes(self) -> list[tuple[int, int]]:
@@ -75,7 +75,7 @@ class Backbone:
 
 
 def make_backbone(backbone: Any, shape: Shape) -> Backbone:
-    """The body of a network for instances of a shape.
+    """The backbone for instances of a shape.
 
     Parameters
     ----------
@@ -87,7 +87,8 @@ def make_backbone(backbone: Any, shape: Shape) -> Backbone:
     Raises
     ------
     InputError
-        An unknown name, sizes that are none, instances that do not fit, or a module that does not map ``(n, …)`` to ``(n, d)``.
+        An unknown name, sizes that are not whole numbers, instances that do not fit, or a module that does not map
+        ``(n, …)`` to ``(n, d)``.
     """
     if isinstance(backbone, str):
         if backbone == "mlp":
@@ -98,7 +99,7 @@ def make_backbone(backbone: Any, shape: Shape) -> Backbone:
                 'must be "mlp", "cnn", "cnn-small", "eeg", a tuple of hidden sizes or a torch.nn.Module',
                 f"got {backbone!r}",
                 "choose one of them",
-                code="type",
+                code="choice",
             )
         wanted, hidden, layers = CONVOLUTIONAL[backbone]
         _check_image(backbone, shape, wanted)
@@ -120,26 +121,26 @@ def make_backbone(backbone: Any, shape: Shape) -> Backbone:
 
 
 def _with_module(new_module: Callable[[], nn.Module], shape: Shape, hidden: tuple[int, ...]) -> Backbone:
-    """Find the number of features by two instances of zeros."""
+    """Find the number of features with two instances of zeros."""
     with torch.random.fork_rng(devices=[]), torch.no_grad():
         module = new_module()
         if not isinstance(module, nn.Module):
             raise InputError(
                 "backbone",
                 "the callable must return a torch.nn.Module",
-                "",
-                f"got {type(module).__name__}",
+                f"it returned {type(module).__name__}",
+                "let it return the module",
                 code="type",
             )
         probe = torch.zeros(2, *shape)
         try:
             features = deepcopy(module).cpu().float().eval()(probe)
         except (RuntimeError, TypeError, ValueError, IndexError, AttributeError) as problem:
-            reason = str(problem).partition("\n")[0]
+            lines = str(problem).splitlines()  # PyTorch's words; the first line names the cause
             raise InputError(
                 "backbone",
                 f"the module must take instances {tuple(probe.shape)}",
-                f"it raised {type(problem).__name__}: {reason}",
+                f"it raised {type(problem).__name__}: {lines[0] if lines else ''}",
                 "give X in the shape that it expects",
                 code="shape",
             ) from problem
@@ -159,7 +160,7 @@ def _with_module(new_module: Callable[[], nn.Module], shape: Shape, hidden: tupl
 
 
 class _AddChannels(nn.Module):
-    """(n, H, W) to (n, 1, H, W); four axes stay as they are."""
+    """(n, H, W) to (n, 1, H, W); arrays with four axes do not change."""
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         return x[:, None] if x.ndim == 3 else x

@@ -1,6 +1,7 @@
-"""What every classifier of this room is: a scikit-learn classifier that also says what it does not know."""
+"""The base class of all methods: a scikit-learn classifier that also states its uncertainty."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -11,8 +12,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from uqassay.errors import InputError
 from uqassay.predictions import Prediction
+from uqassay.wording import listed
 
-__all__ = ["UncertaintyClassifier", "check_count", "check_rate", "seed_sequence"]
+__all__ = ["UncertaintyClassifier", "check_choice", "check_count", "check_rate", "seed_sequence"]
 
 RandomState = int | np.random.Generator | np.random.RandomState | None
 
@@ -23,7 +25,7 @@ class UncertaintyClassifier(ClassifierMixin, BaseEstimator, ABC):
     Attributes
     ----------
     classes_ : array (K,)
-        The labels met in training, sorted; the columns of every prediction follow them.
+        The distinct labels of the training instances, sorted; the columns of predictions are in this order.
     n_features_in_ : int
         Size of the second axis of X.
     """
@@ -36,7 +38,24 @@ class UncertaintyClassifier(ClassifierMixin, BaseEstimator, ABC):
 
     @abstractmethod
     def predict_uncertainty(self, X: ArrayLike) -> Prediction:
-        """What the classifier states about each instance, with its uncertainty."""
+        """The prediction for each instance, with its uncertainty."""
+
+    @abstractmethod
+    def check_options(self, input_shape: tuple[int, ...] | None = None, n_classes: int | None = None) -> None:
+        """Refuse options that are out of range; nothing is trained. `fit` calls this first.
+
+        Parameters
+        ----------
+        input_shape : tuple of int, optional
+            Shape of one instance; with it, options that depend on that shape are checked too.
+        n_classes : int, optional
+            With it, options that depend on the number of classes are checked too.
+
+        Raises
+        ------
+        InputError
+            Its `parameter` is the name of the option, or "X" if instances of this shape do not fit the options.
+        """
 
     def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
         """One distribution over the classes for each instance, ``(n, K)``: `Prediction.mean_probs`."""
@@ -50,7 +69,7 @@ class UncertaintyClassifier(ClassifierMixin, BaseEstimator, ABC):
 
     @property
     def class_names_(self) -> tuple[str, ...]:
-        """The labels as text, which is how predictions carry them."""
+        """The labels as text, for the class names of predictions."""
         return tuple(str(label) for label in self.classes_.tolist())
 
     def _checked_training(self, X: ArrayLike, y: ArrayLike) -> tuple[NDArray[Any], NDArray[np.int64]]:
@@ -58,10 +77,10 @@ class UncertaintyClassifier(ClassifierMixin, BaseEstimator, ABC):
         if y is None:
             raise InputError(
                 "y",
-                f"{type(self).__name__} requires y to be passed, but the target y is None",
+                f"{type(self).__name__} requires y to be passed, but the target y is None",  # words of scikit-learn's checks
                 "",
                 "give labels",
-                code="undefined",
+                code="missing",
             )
         array, labels = validate_data(
             self, X, y, dtype=[np.float64, np.float32], allow_nd=True, ensure_all_finite=False, ensure_min_samples=1
@@ -73,9 +92,9 @@ class UncertaintyClassifier(ClassifierMixin, BaseEstimator, ABC):
             kinds = sorted({type(label).__name__ for label in labels.tolist()})
             raise InputError(
                 "y",
-                "labels must be of one kind, which can be sorted",
+                "labels must be of one type, so that they can be sorted",
                 f"got {' and '.join(kinds)}",
-                "fill in what is missing or make text of all",
+                "fill in missing labels, or convert all to text",
                 code="type",
             ) from problem
         check_classification_targets(labels)
@@ -86,13 +105,13 @@ class UncertaintyClassifier(ClassifierMixin, BaseEstimator, ABC):
                 "needs at least two classes",
                 f"got one class, {self.classes_.tolist()[0]!r}, in {len(labels)} labels",
                 "add instances of another class",
-                code="range",
+                code="empty",
             )
         self.input_shape_ = tuple(array.shape[1:])
         return array, codes.astype(np.int64)
 
     def _checked_inputs(self, X: ArrayLike) -> NDArray[Any]:
-        """X as an array of finite floats in the shape met in training."""
+        """X as an array of finite floats whose instances have the shape of the training instances."""
         check_is_fitted(self, "classes_")
         array = validate_data(
             self, X, dtype=[np.float64, np.float32], allow_nd=True, ensure_all_finite=False, reset=False
@@ -100,9 +119,9 @@ class UncertaintyClassifier(ClassifierMixin, BaseEstimator, ABC):
         if array.shape[1:] != self.input_shape_:
             raise InputError(
                 "X",
-                f"each instance must have the shape met in training, {self.input_shape_}",
+                f"each instance must have the shape of the training instances, {self.input_shape_}",
                 f"got {array.shape[1:]}",
-                "bring it to that shape",
+                "reshape X",
                 code="shape",
             )
         _refuse_non_finite(array)
@@ -110,19 +129,28 @@ class UncertaintyClassifier(ClassifierMixin, BaseEstimator, ABC):
 
 
 def check_count(name: str, value: Any) -> None:
-    """Refuse what is no whole number from 1 up."""
-    if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < 1:
+    """Refuse a value that is not a whole number from 1 up."""
+    if not isinstance(value, (int, np.integer)) or isinstance(value, bool):
         raise InputError(name, "must be a whole number from 1 up", f"got {value!r}", "for example 10", code="type")
+    if value < 1:
+        raise InputError(name, "must be a whole number from 1 up", f"got {value!r}", "for example 10", code="range")
+
+
+def check_choice(name: str, value: Any, known: Sequence[str]) -> None:
+    """Refuse a value that is not one of the known names."""
+    if not isinstance(value, str) or value not in known:
+        names = listed([f'"{one}"' for one in known], last="or")
+        raise InputError(name, f"must be {names}", f"got {value!r}", "choose one", code="choice")
 
 
 def check_rate(rate: Any) -> None:
-    """Refuse what is no share of units or weights to drop, in [0, 1)."""
+    """Refuse a share of dropped units or weights outside [0, 1)."""
     if not 0 <= rate < 1:
         raise InputError("rate", "must lie in [0, 1)", f"got {rate!r}", "0 drops nothing", code="range")
 
 
 def seed_sequence(random_state: RandomState) -> np.random.SeedSequence:
-    """Where all random numbers of one `fit` come from; None means seed 0, and a generator gives its next number."""
+    """The seeds of one `fit`: None means seed 0; a generator gives its next random number."""
     if isinstance(random_state, np.random.Generator):
         return np.random.SeedSequence(int(random_state.integers(2**32)))
     if isinstance(random_state, np.random.RandomState):

@@ -1,19 +1,20 @@
-"""Where networks are trained, and how PyTorch's global state is left as it was found."""
+"""The device on which networks are trained, and blocks that leave PyTorch's global state unchanged."""
 
 import os
 import threading
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
+from typing import Any
 
 import torch
 
 from uqassay.errors import InputError
 
-__all__ = ["chosen_device", "private_torch", "torch_threads"]
+__all__ = ["check_device", "chosen_device", "private_torch", "torch_threads"]
 
 
 class _OneThread:
-    """A lock on PyTorch's random state, which all threads of a process share; a forked child starts with it open."""
+    """A lock on PyTorch's random state, which all threads of a process share; it is open in a forked child."""
 
     def __init__(self) -> None:
         self.lock = threading.RLock()
@@ -27,37 +28,43 @@ class _OneThread:
 ONE_THREAD = _OneThread()
 
 
+def check_device(device: Any) -> None:
+    """Refuse a name that is not "auto" and not one of a CPU or GPU, such as "cuda:1"; the machine may lack the device."""
+    named = None
+    if device != "auto":
+        with suppress(RuntimeError, TypeError):
+            named = torch.device(device)
+        if named is None or named.type not in ("cpu", "cuda"):
+            raise InputError(
+                "device", 'must be "auto", "cpu" or "cuda"', f"got {device!r}", "choose one of them", code="choice"
+            )
+
+
 def chosen_device(device: str) -> torch.device:
-    """The device named: "auto" is the GPU where there is one, else the CPU.
+    """The device of this name: "auto" is the GPU if the machine has one, else the CPU.
 
     Raises
     ------
     InputError
         A device that PyTorch does not know, or that this machine lacks.
     """
+    check_device(device)
     if device == "auto":
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    try:
-        named = torch.device(device)
-    except (RuntimeError, TypeError) as problem:
-        raise InputError(
-            "device", 'must be "auto", "cpu" or "cuda"', f"got {device!r}", "name one of them", code="type"
-        ) from problem
-    if named.type not in ("cpu", "cuda"):
-        raise InputError(
-            "device", 'must be "auto", "cpu" or "cuda"', f"got {device!r}", "name one of them", code="type"
-        )
+    named = torch.device(device)
     if named.type == "cuda" and (named.index or 0) >= torch.cuda.device_count():
-        raise InputError("device", f"{device!r} is not on this machine", "", 'use "auto" or "cpu"', code="undefined")
+        raise InputError(
+            "device", "must be a device of this machine", f"got {device!r}", 'use "auto" or "cpu"', code="missing"
+        )
     return named
 
 
 @contextmanager
 def private_torch(seed: int, device: torch.device | None = None) -> Iterator[None]:
-    """Draw PyTorch's global random numbers from a seed of our own, deterministically, and put its state back afterwards.
+    """Seed PyTorch's global random numbers for the block, and restore their state afterwards.
 
-    Initial weights of layers and the dropout inside a given module can draw from nothing else. Threads of one process take
-    turns, since they share that state.
+    Initial weights of layers, and dropout inside a given module, can only be drawn from the global state. Threads share that
+    state, so they take turns.
     """
     on_gpu = device is not None and device.type == "cuda"
     with ExitStack() as kept:
@@ -73,7 +80,7 @@ def private_torch(seed: int, device: torch.device | None = None) -> Iterator[Non
 
 @contextmanager
 def torch_threads(n: int | None) -> Iterator[None]:
-    """Run PyTorch on n threads of the CPU for a while; None leaves their number alone."""
+    """Run PyTorch on n CPU threads within the block; None changes nothing."""
     before = torch.get_num_threads()
     if n is None or n == before:
         yield

@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn.functional import one_hot, softplus
 
-from uqassay.errors import InputError
-from uqassay.methods.base import check_count
+from uqassay.methods.base import check_choice, check_count
 from uqassay.methods.layers import Network
 from uqassay.methods.network_classifier import NetworkClassifier
 from uqassay.methods.training import Batch
@@ -60,10 +59,7 @@ class Evidential(NetworkClassifier):
     annealing_epochs: int = 10
 
     def _check_options(self) -> None:
-        if self.evidence not in list(EVIDENCE):
-            raise InputError(
-                "evidence", 'must be "exp", "softplus" or "relu"', f"got {self.evidence!r}", "choose one", code="type"
-            )
+        check_choice("evidence", self.evidence, tuple(EVIDENCE))
         check_count("annealing_epochs", self.annealing_epochs)
 
     def _loss(self, network: Network, outputs: Any, batch: Batch) -> Tensor:

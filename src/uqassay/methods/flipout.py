@@ -21,7 +21,7 @@ from torch.nn.functional import softplus
 
 from uqassay.errors import InputError
 from uqassay.methods.backbones import Backbone
-from uqassay.methods.base import check_count
+from uqassay.methods.base import check_choice, check_count
 from uqassay.methods.gaussian_logits import SampledClassifier
 from uqassay.methods.layers import Dense, Draws, Network, ReLU, affine
 from uqassay.methods.training import Batch
@@ -82,8 +82,7 @@ class Flipout(SampledClassifier):
     def _check_options(self) -> None:
         super()._check_options()
         check_count("n_samples", self.n_samples)
-        if self.where not in ("hidden", "all"):
-            raise InputError("where", 'must be "hidden" or "all"', f"got {self.where!r}", "choose one", code="type")
+        check_choice("where", self.where, ("hidden", "all"))
         scales = self.prior_scales
         if not isinstance(scales, (tuple, list)) or not scales or not all(_positive(scale) for scale in scales):
             raise InputError(
@@ -110,15 +109,17 @@ class Flipout(SampledClassifier):
                 code="range",
             )
 
-    def _new_network(self, backbone: Backbone) -> Network:
+    def _check_backbone(self, backbone: Backbone) -> None:
         if not backbone.hidden and self.where == "hidden":
             raise InputError(
                 "where",
-                '"hidden" needs a dense layer, and this backbone has none',
-                "",
+                '"hidden" needs a dense layer',
+                "this backbone has none",
                 'use where="all"',
-                code="missing",
+                code="conflict",
             )
+
+    def _new_network(self, backbone: Backbone) -> Network:
         variational = partial(FlipoutDense, initial_rho=self.initial_rho)
         everywhere = self.where == "all"
         layers: list[nn.Module] = []

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn.functional import softplus
 
-from uqassay.errors import InputError
 from uqassay.methods.backbones import Backbone
+from uqassay.methods.base import check_choice
 from uqassay.methods.layers import Dense, Draws, Network
 from uqassay.methods.network_classifier import NetworkClassifier
 from uqassay.methods.training import Batch
@@ -63,14 +63,8 @@ class SampledClassifier(NetworkClassifier):
     convention: str = "exact"
 
     def _check_options(self) -> None:
-        if self.head not in ("softmax", "gaussian-logits"):
-            raise InputError(
-                "head", 'must be "softmax" or "gaussian-logits"', f"got {self.head!r}", "choose one", code="type"
-            )
-        if self.convention not in ("exact", "paper-code"):
-            raise InputError(
-                "convention", 'must be "exact" or "paper-code"', f"got {self.convention!r}", "choose one", code="type"
-            )
+        check_choice("head", self.head, ("softmax", "gaussian-logits"))
+        check_choice("convention", self.convention, ("exact", "paper-code"))
 
     def _new_head(self, backbone: Backbone, layer: Callable[[int, int], nn.Module] = Dense) -> nn.Module:
         """The head chosen, of layers ``layer(inputs, outputs)``."""

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from uqassay._array import as_numeric, row_chunks
 from uqassay.errors import InputError
-from uqassay.methods.base import check_count
+from uqassay.methods.base import check_choice, check_count
 from uqassay.methods.last_layer_laplace import KINDS, LastLayerPosterior
 from uqassay.methods.network_classifier import NetworkClassifier
 from uqassay.predictions import Dirichlet, Members
@@ -130,11 +130,7 @@ class LaplaceBridge(NetworkClassifier):
                 code="range",
             )
         for name, known in OPTIONS.items():
-            value = getattr(self, name)
-            if value not in known:
-                raise InputError(
-                    name, f"must be one of {', '.join(known)}", f"got {value!r}", "choose one", code="choice"
-                )
+            check_choice(name, getattr(self, name), known)
         check_count("n_samples", self.n_samples)
 
     def _after_training(self, x: NDArray[np.float32], y: NDArray[np.int64]) -> None:
@@ -210,10 +206,7 @@ def bridge_to_dirichlet(mean: ArrayLike, covariance: ArrayLike, *, bridge: str =
     >>> bridge_to_dirichlet([[0.0, 0.0, 0.0]], np.eye(3)[None]).round(3).tolist()
     [[1.0, 1.0, 1.0]]
     """
-    if bridge not in OPTIONS["bridge"]:
-        raise InputError(
-            "bridge", f"must be one of {', '.join(OPTIONS['bridge'])}", f"got {bridge!r}", "choose one", code="choice"
-        )
+    check_choice("bridge", bridge, OPTIONS["bridge"])
     mu, sigma = as_numeric(mean, "mean", ndim=2), as_numeric(covariance, "covariance", ndim=3)
     n, k = mu.shape
     if sigma.shape != (n, k, k) or k < 2:

@@ -8,7 +8,7 @@ from torch import Tensor, nn
 
 from uqassay.errors import InputError
 from uqassay.methods.backbones import Backbone
-from uqassay.methods.base import check_count, check_rate
+from uqassay.methods.base import check_choice, check_count, check_rate
 from uqassay.methods.gaussian_logits import SampledClassifier
 from uqassay.methods.layers import Dense, Draws, Network, ReLU, affine
 
@@ -55,18 +55,19 @@ class MCDropConnect(SampledClassifier):
         super()._check_options()
         check_rate(self.rate)
         check_count("n_samples", self.n_samples)
-        if self.where not in ("hidden", "all"):
-            raise InputError("where", 'must be "hidden" or "all"', f"got {self.where!r}", "choose one", code="type")
+        check_choice("where", self.where, ("hidden", "all"))
 
-    def _new_network(self, backbone: Backbone) -> Network:
+    def _check_backbone(self, backbone: Backbone) -> None:
         if not backbone.hidden and self.where == "hidden":
             raise InputError(
                 "where",
-                '"hidden" needs a dense layer, and this backbone has none',
-                "",
+                '"hidden" needs a dense layer',
+                "this backbone has none",
                 'use where="all"',
-                code="missing",
+                code="conflict",
             )
+
+    def _new_network(self, backbone: Backbone) -> Network:
         dropping = partial(DropConnectDense, rate=self.rate)
         layers: list[nn.Module] = []
         for i, (inputs, outputs) in enumerate(backbone.dense_sizes(), start=1):

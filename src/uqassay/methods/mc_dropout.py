@@ -2,9 +2,8 @@
 
 from dataclasses import dataclass
 
-from uqassay.errors import InputError
 from uqassay.methods.backbones import Backbone
-from uqassay.methods.base import check_count, check_rate
+from uqassay.methods.base import check_choice, check_count, check_rate
 from uqassay.methods.gaussian_logits import SampledClassifier
 from uqassay.methods.layers import Dropout, Network
 from uqassay.methods.network_classifier import dense_layers
@@ -54,8 +53,7 @@ class MCDropout(SampledClassifier):
         super()._check_options()
         check_rate(self.rate)
         check_count("n_samples", self.n_samples)
-        if self.where not in ("all", "last"):
-            raise InputError("where", 'must be "all" or "last"', f"got {self.where!r}", "choose one", code="type")
+        check_choice("where", self.where, ("all", "last"))
 
     def _new_network(self, backbone: Backbone) -> Network:
         if self.where == "all" and backbone.hidden:

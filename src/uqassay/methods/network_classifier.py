@@ -1,12 +1,12 @@
-"""The frame of every method that trains networks: options, standardised inputs, training, evaluation in pieces.
+"""The base class of all methods that train networks: options, standardised inputs, training, evaluation in pieces.
 
-A method states its network, its loss and what it makes of the outputs; this class does the rest. Several estimators of one
-method are trained side by side by `fit_together`, of which `fit` is the case of one.
+A method defines its network, its loss and its prediction from the outputs; this class does the rest.
 """
 
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
+from functools import partial
 from numbers import Real
 from typing import Any, ClassVar, Self
 
@@ -19,41 +19,47 @@ from torch.nn.functional import cross_entropy
 from uqassay._array import row_chunks
 from uqassay.errors import InputError
 from uqassay.methods.backbones import Backbone, make_backbone
-from uqassay.methods.base import UncertaintyClassifier, check_count, seed_sequence
-from uqassay.methods.devices import chosen_device, private_torch, torch_threads
+from uqassay.methods.base import UncertaintyClassifier, check_choice, check_count, seed_sequence
+from uqassay.methods.devices import check_device, chosen_device, private_torch, torch_threads
 from uqassay.methods.layers import Dense, Draws, Network, ReLU
-from uqassay.methods.training import Batch, Job, Trained, Training
+from uqassay.methods.stacking import PARALLEL, Task, train_tasks
+from uqassay.methods.training import Batch, Job, Training, TrainingRecord
 from uqassay.predictions import Prediction
 
 __all__ = ["NetworkClassifier", "dense_layers"]
 
-ONE_THREAD = (
-    2**28
-)  # multiplications of a forward pass; below, waiting for other threads can cost far more than they save
+ONE_THREAD = 2**28  # multiplications of a forward pass; below, waiting for other threads costs more than they save
+FREE = (
+    "random_state",
+    "epochs",
+    "progress",
+    "n_members",
+    "n_samples",
+)  # options that change neither a network nor its loss
 CHUNK_BYTES = 2**25  # of activations in one piece of an evaluation
-ROUNDING = {4: 1e-7, 8: 1e-12}  # what is left of a constant after it, by the bytes of a number: spread over mean
+ROUNDING = {4: 1e-7, 8: 1e-12}  # spread over mean of a constant column after rounding, by the bytes of a number
 Floats = NDArray[np.float32]
 
 
-# attributes are set as given, and looked at in `fit`: scikit-learn's rule, and what a dataclass does by itself
+# a dataclass stores options as given, and `fit` checks them: scikit-learn's rule
 @dataclass(kw_only=True, eq=False, repr=False)
 class NetworkClassifier(UncertaintyClassifier):
-    """Options that all methods with networks have.
+    """Options of all methods with networks.
 
     Parameters
     ----------
     backbone : str, tuple of int, torch.nn.Module or callable
         "mlp" (64, 64), hidden sizes, "cnn", "cnn-small", "eeg", or a module that maps ``(n, …)`` to features ``(n, d)``,
-        to which the method adds its head; see `uqassay.methods.backbones`.
+        to which the method adds its head; table in `uqassay.methods.backbones`.
     epochs : int
         Passes through the training instances.
     batch_size : int
     learning_rate : float
         Of Adam.
     weight_decay : float
-        Of AdamW, apart from the gradient.
+        Decoupled from the gradient, as in AdamW.
     early_stopping : bool
-        Hold out `validation_fraction` of the instances, stop after `patience` epochs without a lower loss on them, and keep the
+        Hold out `validation_fraction` of the instances, stop if their loss was not lower for `patience` epochs, and keep the
         weights of the best epoch.
     patience : int
     validation_fraction : float
@@ -61,14 +67,15 @@ class NetworkClassifier(UncertaintyClassifier):
         Subtract the mean of the training instances and divide by their standard deviation: of each feature, or of each channel
         of images ``(n, C, H, W)`` and recordings, or of all pixels of images ``(n, H, W)``.
     device : str
-        "auto" (the GPU where there is one), "cpu" or "cuda".
+        "auto" (the GPU if there is one), "cpu" or "cuda".
     mixed_precision : bool
         On a GPU, train with products in bfloat16.
     parallel : {"auto", "stacked", "processes", "sequential"}
-        How several networks are trained: as one, with batched products; in one process for each core; one after another. "auto"
-        stacks dense networks, and convolutional ones on a GPU; convolutional networks on a CPU go to processes.
+        How several networks are trained: as one stack with batched products; in one process for each core; one after
+        another. "auto" stacks dense networks, and convolutional ones on a GPU; on a CPU it sends convolutional networks to
+        processes.
     progress : bool
-        Show a bar on a terminal where training takes more than a second.
+        Show a progress bar on a terminal if training takes more than a second.
     random_state : int, generator or None
         None means seed 0, so that a rerun agrees.
 
@@ -76,14 +83,13 @@ class NetworkClassifier(UncertaintyClassifier):
     ----------
     network_ : Network
         All trained networks of the estimator, side by side, on the CPU.
-    training_ : tuple of Trained
-        How each went: epochs run, the best one, losses on the held-out instances.
+    training_ : tuple of TrainingRecord
+        For each network the epochs run, the best one, and the losses on the held-out instances.
 
     Notes
     -----
-    On one device the same seed gives the same numbers, and nothing global of PyTorch is left changed. Dense networks train
-    and predict on one thread where a step is small, whatever PyTorch is set to; beyond that, and with convolutions, another
-    number of threads gives the same numbers to rounding.
+    On one device the same seed gives the same numbers. PyTorch's global state is left unchanged. Small dense networks train
+    and predict on one thread; for larger ones and for convolutions, another number of threads changes numbers by rounding.
     """
 
     backbone: Any = "mlp"
@@ -101,7 +107,7 @@ class NetworkClassifier(UncertaintyClassifier):
     progress: bool = True
     random_state: Any = None
 
-    # whether the networks of several estimators may share a stack: their loss must then depend on their options alone
+    # Whether several estimators may share a stack. The loss must then depend on the options alone.
     _stackable: ClassVar[bool] = True
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
@@ -113,23 +119,45 @@ class NetworkClassifier(UncertaintyClassifier):
             Options out of range, NaN in X, labels of one class only, instances that do not fit the backbone, or a training
             that overflowed.
         """
-        from uqassay.methods.stacking import fit_together  # which trains estimators of this class
-
-        fit_together([self], [(X, y)])
+        task = self._task(X, y)
+        (trained,) = train_tasks([task])
+        self._finish(task, *trained)
         return self
 
     def predict_uncertainty(self, X: ArrayLike) -> Prediction:
-        """What the method states about each instance; the kind of prediction is the method's own."""
+        """The prediction for each instance; its kind depends on the method."""
         return self._statement(self._prepared(self._checked_inputs(X)))
 
-    # -- what a method states; the defaults are those of a standard network ---------------------------------------------
+    def check_options(self, input_shape: tuple[int, ...] | None = None, n_classes: int | None = None) -> None:
+        """Refuse options that are out of range; nothing is trained. `fit` calls this first.
+
+        Parameters
+        ----------
+        input_shape : tuple of int, optional
+            Shape of one instance; with it, options that depend on the backbone are checked too.
+        n_classes : int, optional
+            With it, options that depend on the number of classes are checked too.
+
+        Raises
+        ------
+        InputError
+            Its `parameter` is the name of the option, or "X" if instances of this shape do not fit the backbone.
+        """
+        _check_common_options(self)
+        self._check_options()
+        if input_shape is not None:
+            self._check_backbone(make_backbone(self.backbone, input_shape))
+        if n_classes is not None:
+            self._check_classes(n_classes)
+
+    # -- what a method defines; the defaults are those of a standard network --------------------------------------------
 
     @abstractmethod
     def _statement(self, x: Floats) -> Prediction:
         """The prediction for standardised instances; `_evaluate` runs the networks."""
 
     def _new_network(self, backbone: Backbone) -> Network:
-        """One network (M = 1) with fresh weights; PyTorch's global random numbers are its own here."""
+        """One network (M = 1) with fresh weights, drawn from PyTorch's global random numbers, which are seeded here."""
         return Network(backbone.extractor(), dense_layers(backbone), Dense(backbone.n_features, self._n_classes))
 
     def _loss(self, network: Network, outputs: Any, batch: Batch) -> Tensor:
@@ -144,11 +172,17 @@ class NetworkClassifier(UncertaintyClassifier):
     def _check_options(self) -> None:
         """Refuse options of the method that are out of range."""
 
+    def _check_backbone(self, backbone: Backbone) -> None:
+        """Refuse options that do not fit the backbone."""
+
+    def _check_classes(self, n_classes: int) -> None:
+        """Refuse options that do not fit the number of classes."""
+
     def _before_training(self, x: Floats, y: NDArray[np.int64]) -> None:
-        """What a method must find out first, from standardised instances and class indices."""
+        """Prepare the method, from standardised instances and class indices."""
 
     def _after_training(self, x: Floats, y: NDArray[np.int64]) -> None:
-        """What a method takes from the training instances once its networks are trained."""
+        """Complete the method after its networks are trained, from the training instances."""
 
     # -- what methods use -----------------------------------------------------------------------------------------------
 
@@ -195,23 +229,43 @@ class NetworkClassifier(UncertaintyClassifier):
         whole = tuple(np.concatenate(parts) for parts in zip(*pieces, strict=True))
         return whole[0] if single else whole
 
-    # -- what fit_together uses -----------------------------------------------------------------------------------------
+    # -- training -------------------------------------------------------------------------------------------------------
 
-    def _start(self, X: ArrayLike, y: ArrayLike) -> tuple[Floats, NDArray[np.int64]]:
-        """Check options and data, learn the scale of the inputs; standardised instances and class indices."""
-        _check_common_options(self)
-        self._check_options()
+    def _task(self, X: ArrayLike, y: ArrayLike) -> Task:
+        """Check options and data, learn the scale of the inputs, and describe the training."""
+        self.check_options()
         array, codes = self._checked_training(X, y)
         self.backbone_: Backbone = make_backbone(self.backbone, self.input_shape_)
+        self._check_backbone(self.backbone_)
+        self._check_classes(self._n_classes)
         self._scale(array)
         self.seed_: np.random.SeedSequence = seed_sequence(self.random_state)
         x = self._prepared(array)
         self._before_training(x, codes)
-        return x, codes
+        return Task(
+            kind=self._stack_kind(len(codes)),
+            x=x,
+            y=codes,
+            jobs=self._jobs(len(codes)),
+            new_network=partial(self._new_network, self.backbone_),
+            loss=self._loss,
+            training=self._training(),
+            device=self.device,
+            parallel=self.parallel,
+            convolutional=self.backbone_.convolutional,
+            threads=partial(self._threads, self.batch_size),
+        )
 
-    def _jobs(self, codes: NDArray[np.int64], first_row: int) -> list[Job]:
-        """One training for each network; network m is the same however many there are."""
-        rows = np.arange(len(codes)) + first_row
+    def _stack_kind(self, n: int) -> tuple[Any, ...]:
+        """What estimators must share to be trained as one stack."""
+        options = {key: value for key, value in self.get_params(deep=False).items() if key not in FREE}
+        same = tuple((name, id(value) if callable(value) else repr(value)) for name, value in sorted(options.items()))
+        size = n if self.backbone_.convolutional else None  # a batch that is filled up would change batch norm
+        return (type(self), self.input_shape_, self._n_classes, same, size, None if self._stackable else id(self))
+
+    def _jobs(self, n: int) -> list[Job]:
+        """One training for each network; network m does not depend on the number of networks."""
+        rows = np.arange(n)
         jobs = []
         for m in range(self._n_networks()):
             seed = self._seeds("networks", m)
@@ -223,11 +277,6 @@ class NetworkClassifier(UncertaintyClassifier):
             jobs.append(Job(trained, held_out, self.epochs, seed))
         return jobs
 
-    def _fresh_network(self, job: Job) -> Network:
-        """The untrained network of a job, on the CPU."""
-        with private_torch(job.stream(0)):
-            return self._new_network(self.backbone_)
-
     def _training(self) -> Training:
         return Training(
             batch_size=self.batch_size,
@@ -238,40 +287,40 @@ class NetworkClassifier(UncertaintyClassifier):
             progress=self.progress,
         )
 
-    def _finish(self, network: Network, trained: list[Trained], x: Floats, codes: NDArray[np.int64]) -> None:
-        """Take the trained networks; dense ones are evaluated in double precision, so that slices of X agree."""
+    def _finish(self, task: Task, network: Network, records: Sequence[TrainingRecord]) -> None:
+        """Keep the trained networks; dense ones are evaluated in double precision, so that slices of X agree."""
         network = network.to("cpu").eval().requires_grad_(False)
         self.network_ = network if self.backbone_.convolutional else network.double()
-        self.training_ = tuple(trained)
-        self._after_training(x, codes)
+        self.training_ = tuple(records)
+        self._after_training(task.x, task.y)
 
     def _threads(self, n_rows: int, n_networks: int) -> int | None:
-        """One thread for the CPU where a product is small, whatever the machine offers, else what PyTorch is set to."""
+        """One CPU thread if the products are small; None leaves PyTorch's setting."""
         sizes = self.backbone_.dense_sizes()
         work = n_networks * min(n_rows, 4096) * sum(a * b for a, b in sizes)
         return 1 if not self.backbone_.convolutional and work < ONE_THREAD else None
 
     def _seeds(self, purpose: str, index: int = 0) -> np.random.SeedSequence:
-        """Seeds of an estimator, apart from each other: its networks', their held-out parts', its stochastic passes'."""
+        """Independent seeds for the networks, their held-out parts, the stochastic passes and the posterior."""
         key = ("networks", "held out", "passes", "posterior").index(purpose)
         return np.random.SeedSequence(self.seed_.entropy, spawn_key=(*self.seed_.spawn_key, key, index))
 
     def _scale(self, array: NDArray[Any]) -> None:
-        """Mean and standard deviation to standardise by; 0 and 1 where `standardise` is off or nothing varies."""
+        """Learn mean and standard deviation; they are 0 and 1 if `standardise` is off or nothing varies."""
         if array.ndim == 2:
             axes: tuple[int, ...] = (0,)
         elif array.ndim == 3 and self.backbone != "eeg":
             axes = (0, 1, 2)
         else:
             axes = (0, *range(2, array.ndim))
-        with np.errstate(over="ignore", invalid="ignore"):  # `_prepared` says so where values are too large
+        with np.errstate(over="ignore", invalid="ignore"):  # `_prepared` refuses values that are too large
             mean = array.mean(axis=axes, keepdims=True, dtype=np.float64)[0]
             spread = array.std(axis=axes, keepdims=True, dtype=np.float64)[0]
             constant = spread <= ROUNDING[array.dtype.itemsize] * np.abs(mean)
-        if self.standardise and not np.isfinite(spread).all():  # infinite spreads would make zeros of all values
+        if self.standardise and not np.isfinite(spread).all():  # an infinite spread would turn all values into zeros
             row = int(np.abs(array).reshape(len(array), -1).max(axis=1).argmax())
             raise InputError(
-                "X", "must fit single precision", f"row {row} is too large for it", "scale X down first", code="size"
+                "X", "must fit single precision", f"row {row} is too large", "scale X down first", code="range"
             )
         self.mean_ = mean if self.standardise else np.zeros_like(mean)
         self.spread_ = np.where(constant, 1.0, spread) if self.standardise else np.ones_like(spread)
@@ -283,13 +332,13 @@ class NetworkClassifier(UncertaintyClassifier):
         if not np.isfinite(x).all():
             row = int(np.flatnonzero(~np.isfinite(x).reshape(len(x), -1).all(axis=1))[0])
             raise InputError(
-                "X", "must fit single precision", f"row {row} is too large for it", "scale X down first", code="size"
+                "X", "must fit single precision", f"row {row} is too large", "scale X down first", code="range"
             )
         return x
 
 
 def dense_layers(backbone: Backbone, after_each: Callable[[int], list[nn.Module]] | None = None) -> list[nn.Module]:
-    """The dense layers of a backbone with their ReLU, and what `after_each(width)` adds behind every one of them."""
+    """The dense layers of a backbone, each with its ReLU and the layers of `after_each(width)`."""
     layers: list[nn.Module] = []
     for inputs, outputs in backbone.dense_sizes():
         layers += [Dense(inputs, outputs), ReLU(), *(after_each(outputs) if after_each else [])]
@@ -297,7 +346,7 @@ def dense_layers(backbone: Backbone, after_each: Callable[[int], list[nn.Module]
 
 
 def _check_kinds(estimator: NetworkClassifier) -> None:
-    """Refuse what is no truth value or no number where the option is one: the text "False" would count as true."""
+    """Refuse values of another type for options that are truth values or numbers: the text "False" would count as true."""
     for option in fields(estimator):
         value = getattr(estimator, option.name)
         if option.type is bool and not isinstance(value, (bool, np.bool_)):
@@ -335,11 +384,5 @@ def _check_common_options(estimator: NetworkClassifier) -> None:
             "for example 0.1",
             code="range",
         )
-    if estimator.parallel not in ("auto", "stacked", "processes", "sequential"):
-        raise InputError(
-            "parallel",
-            'must be "auto", "stacked", "processes" or "sequential"',
-            f"got {estimator.parallel!r}",
-            "choose one",
-            code="type",
-        )
+    check_choice("parallel", estimator.parallel, PARALLEL)
+    check_device(estimator.device)

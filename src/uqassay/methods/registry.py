@@ -1,13 +1,14 @@
-"""The methods by name: what each is, where it stands, and the options that make it."""
+"""The methods by name: a sentence on each, its class, and the options that define the name."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
-from importlib import import_module
 from types import MappingProxyType
 from typing import Any, final
 
-from uqassay.errors import InputError, MissingDependencyError
+from uqassay._optional import optional_package
+from uqassay.errors import InputError
+from uqassay.wording import listed
 
 __all__ = ["METHODS", "MethodInfo", "build_method", "method_class"]
 
@@ -15,7 +16,7 @@ __all__ = ["METHODS", "MethodInfo", "build_method", "method_class"]
 @final
 @dataclass(frozen=True)
 class MethodInfo:
-    """What is known of a method without loading it.
+    """Facts about a method that are known without loading it.
 
     Attributes
     ----------
@@ -25,11 +26,11 @@ class MethodInfo:
         In `uqassay.methods`.
     class_name : str
     sentence : str
-        What the method does and what kind of prediction it states.
+        What the method does, and the kind of its prediction.
     source : str
         The paper that defines it.
     defaults : mapping
-        Options that make this name of the class; those given to `build_method` go before them.
+        Options of the class that this name stands for; options given to `build_method` replace them.
     """
 
     name: str
@@ -41,7 +42,7 @@ class MethodInfo:
 
     @property
     def source_files(self) -> tuple[str, ...]:
-        """The file in `uqassay/methods` that defines the method; what it imports decides as well."""
+        """The file in `uqassay/methods` that defines the method."""
         return (f"{self.module}.py",)
 
 
@@ -112,43 +113,26 @@ def build_method(name: str, /, **params: Any) -> Any:
     known = chosen._get_param_names()
     for option in options:
         if option not in known:
-            raise InputError(
-                option,
-                f"is no option of {name}",
-                "",
-                f"its options are {', '.join(known)}{_near(option, known)}",
-                code="choice",
-            )
+            raise InputError(option, f"must be an option of {name}", "", _suggestion(option, known), code="choice")
     return chosen(**options)
 
 
 def method_class(name: str) -> Any:
     """The class of a method by its name; see `build_method`."""
     if name not in METHODS:
-        raise InputError(
-            "method",
-            f"there is no {name!r}",
-            "",
-            f"known are {', '.join(METHODS)}{_near(name, list(METHODS))}",
-            code="choice",
-        )
+        remedy = _suggestion(name, list(METHODS))
+        raise InputError("method", "must be the name of a method", f"got {name!r}", remedy, code="choice")
     info = METHODS[name]
     return load_class(info.module, info.class_name)
 
 
 def load_class(module: str, class_name: str) -> Any:
-    """Import a name of this room; what it needs is PyTorch and scikit-learn."""
-    try:
-        return getattr(import_module(f"uqassay.methods.{module}"), class_name)
-    except ModuleNotFoundError as problem:
-        package = (problem.name or "").partition(".")[0]
-        if package not in ("torch", "sklearn"):
-            raise
-        raise MissingDependencyError(
-            f"{class_name} needs the package {package}, which is not installed; install uqassay[methods]."
-        ) from problem
+    """Import a name of this room, which needs PyTorch and scikit-learn."""
+    found = optional_package(f"uqassay.methods.{module}", "methods", class_name)
+    return getattr(found, class_name)
 
 
-def _near(name: str, known: list[str]) -> str:
+def _suggestion(name: str, known: list[str]) -> str:
     near = get_close_matches(name, known, n=3, cutoff=0.5)
-    return f"; did you mean {' or '.join(near)}?" if near else ""
+    question = f"; did you mean {listed(near, last='or')}?" if near else ""
+    return f"choose from {', '.join(known)}{question}"

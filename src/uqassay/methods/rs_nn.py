@@ -97,6 +97,10 @@ class RSNN(NetworkClassifier):
             if not 0 <= value < np.inf:
                 raise InputError(name, "must be at least 0", f"got {value!r}", "for example 0.001", code="range")
 
+    def _check_classes(self, n_classes: int) -> None:
+        if self.focal_sets is not None:
+            given_family(self.focal_sets, n_classes)
+
     def _before_training(self, x: NDArray[np.float32], y: NDArray[np.int64]) -> None:
         if self.focal_sets is not None:
             self.focal_sets_, self.budget_ = given_family(self.focal_sets, self._n_classes), "given"

@@ -1,211 +1,187 @@
-"""Many estimators trained together: members of an ensemble, runs, and conditions of an experiment are all just networks.
+"""Tasks of training that are carried out together: the networks of several estimators as stacks, in processes or in turn.
 
 Dense networks are trained side by side as batched matrix products, which on a CPU is several times faster than one by one.
-Convolutional networks gain nothing from that on a CPU; there each goes to a process of its own.
+Convolutional networks gain nothing from that on a CPU; there each goes to its own process.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Hashable, Sequence
 from copy import deepcopy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, final
 
 import numpy as np
 import torch
-from numpy.typing import ArrayLike, NDArray
-from torch import nn
+from numpy.typing import NDArray
+from torch import Tensor, nn
 
 from uqassay._array import available_cores
-from uqassay.errors import InputError
 from uqassay.methods.devices import chosen_device, private_torch, torch_threads
 from uqassay.methods.layers import Lifted, Network
-from uqassay.methods.network_classifier import NetworkClassifier
-from uqassay.methods.training import Job, Trained, train
+from uqassay.methods.training import Batch, Job, Training, TrainingRecord, train
 
-__all__ = ["fit_together"]
+__all__ = ["PARALLEL", "Task", "train_tasks"]
 
-OWN = ("random_state", "epochs", "progress")  # options in which estimators trained as one may differ
+PARALLEL = ("auto", "stacked", "processes", "sequential")
 
 
 @final
-@dataclass(frozen=True)
-class _Started:
-    """An estimator that is ready for training, with its standardised instances and class indices."""
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Task:
+    """The training of one estimator.
 
-    estimator: NetworkClassifier
-    x: NDArray[np.float32]
-    codes: NDArray[np.int64]
-
-
-def fit_together(
-    estimators: Sequence[NetworkClassifier], datasets: Sequence[tuple[ArrayLike, ArrayLike]]
-) -> Sequence[NetworkClassifier]:
-    """Fit each estimator on its own data, training the networks of all of them side by side.
-
-    The result is that of fitting them one by one, to rounding; only dropout inside a given module draws other numbers where
-    several copies of it are stacked. Estimators of one class whose options agree, except in `random_state` and `epochs`, and
-    whose data have the same shape and number of classes, are trained as one stack.
-
-    Parameters
+    Attributes
     ----------
-    estimators : sequence of NetworkClassifier
-        Each once; they are fitted in place.
-    datasets : sequence of (X, y)
-        One for each estimator.
+    kind : hashable
+        Tasks of one kind have networks of one shape, the same loss and the same options; they may share a stack.
+    x : array (n, …)
+        Standardised instances.
+    y : int array (n,)
+        Indices of the classes.
+    jobs : list of Job
+        One for each network; their rows count from 0 in x.
+    new_network : callable
+        Makes one network with fresh weights from PyTorch's global random numbers.
+    loss : callable
+        As `uqassay.methods.training.train` takes it.
+    training : Training
+    device : str
+    parallel : {"auto", "stacked", "processes", "sequential"}
+    convolutional : bool
+    threads : callable
+        ``threads(n_networks)``: CPU threads for a stack, None for PyTorch's setting.
+    """
+
+    kind: Hashable
+    x: NDArray[np.float32]
+    y: NDArray[np.int64]
+    jobs: Sequence[Job]
+    new_network: Callable[[], Network]
+    loss: Callable[[Network, Any, Batch], Tensor]
+    training: Training
+    device: str
+    parallel: str
+    convolutional: bool
+    threads: Callable[[int], int | None]
+
+    def fresh_network(self, job: Job) -> Network:
+        """The untrained network of a job, on the CPU."""
+        with private_torch(job.stream(0)):
+            return self.new_network()
+
+
+Trained = tuple[Network, list[TrainingRecord]]
+
+
+def train_tasks(tasks: Sequence[Task]) -> list[Trained]:
+    """Train the networks of all tasks, those of one kind side by side.
 
     Returns
     -------
-    The estimators.
+    list of (Network, list of TrainingRecord)
+        For each task, in order, its networks as one stack and the course of each.
 
     Raises
     ------
     InputError
-        As `NetworkClassifier.fit`; other numbers of estimators and data sets; an estimator given twice.
-
-    Examples
-    --------
-    Two runs and two sizes of the training set, four networks in one stack:
-
-    >>> import numpy as np
-    >>> from uqassay.methods import StandardNetwork, fit_together
-    >>> x, y = np.array([[-1.0], [-0.8], [0.8], [1.0]] * 8), np.array(["cold", "cold", "hot", "hot"] * 8)
-    >>> nets = [StandardNetwork(backbone=(8,), epochs=60, learning_rate=0.02, random_state=run) for run in (0, 1, 0, 1)]
-    >>> fitted = fit_together(nets, [(x[:8], y[:8])] * 2 + [(x, y)] * 2)
-    >>> [net.predict([[-2.0], [2.0]]).tolist() for net in fitted] == [["cold", "hot"]] * 4
-    True
+        As `uqassay.methods.training.train`; a device that this machine lacks.
     """
-    if len(estimators) != len(datasets):
-        raise InputError(
-            "datasets",
-            f"needs one (X, y) for each of the {len(estimators)} estimators",
-            f"got {len(datasets)}",
-            "repeat shared data",
-            code="missing",
-        )
-    if len({id(estimator) for estimator in estimators}) < len(estimators):
-        raise InputError(
-            "estimators",
-            "each must be an object of its own",
-            "one occurs twice",
-            "use sklearn.base.clone",
-            code="duplicate",
-        )
-    for estimator in estimators:
-        if not isinstance(estimator, NetworkClassifier):
-            raise InputError(
-                "estimators",
-                "must be methods with networks",
-                f"got {type(estimator).__name__}",
-                "fit such a one by itself",
-                code="type",
-            )
-    groups: dict[tuple[Any, ...], list[_Started]] = {}
-    for estimator, (X, y) in zip(estimators, datasets, strict=True):
-        started = _Started(estimator, *estimator._start(X, y))
-        groups.setdefault(_kind(started), []).append(started)
-    for group in groups.values():
-        _train_group(group)
-    return estimators
+    kinds: dict[Hashable, list[int]] = {}
+    for i, task in enumerate(tasks):
+        kinds.setdefault(task.kind, []).append(i)
+    found: dict[int, Trained] = {}
+    for places in kinds.values():
+        found |= dict(zip(places, _train_kind([tasks[i] for i in places]), strict=True))
+    return [found[i] for i in range(len(tasks))]
 
 
-def _kind(started: _Started) -> tuple[Any, ...]:
-    """What estimators must share to be trained as one stack."""
-    estimator = started.estimator
-    options = {name: value for name, value in estimator.get_params(deep=False).items() if name not in OWN}
-    same = tuple((name, id(value) if callable(value) else repr(value)) for name, value in sorted(options.items()))
-    size = len(started.codes) if estimator.backbone_.convolutional else None  # batch norm must see no batch filled up
-    alone = None if estimator._stackable else id(estimator)
-    return (type(estimator), estimator.input_shape_, estimator._n_classes, same, size, alone)
-
-
-def _train_group(group: Sequence[_Started]) -> None:
-    lead = group[0].estimator
+def _train_kind(tasks: Sequence[Task]) -> list[Trained]:
+    """Train tasks of one kind; options that the kind does not fix, such as the progress bar, are those of the first."""
+    lead = tasks[0]
     device = chosen_device(lead.device)
-    jobs: list[Job] = []
-    owners: list[_Started] = []
-    x, codes, first_rows = _pool(group)
-    for started, first_row in zip(group, first_rows, strict=True):
-        own = started.estimator._jobs(started.codes, first_row)
-        jobs += own
-        owners += [started] * len(own)
+    x, y, jobs, owners = _pooled(tasks)
     how = _how(lead, len(jobs), device)
     if how == "processes":
-        networks, trained = _in_processes(owners, jobs, x, codes)
+        networks, records = _in_processes(owners, jobs, x, y)
     else:
         stacks = [range(len(jobs))] if how == "stacked" else [range(j, j + 1) for j in range(len(jobs))]
-        xs, ys = torch.from_numpy(x).to(device), torch.from_numpy(codes).to(device)
-        networks, trained = [], []
+        xs, ys = torch.from_numpy(x).to(device), torch.from_numpy(y).to(device)
+        networks, records = [], []
         for stack in stacks:
-            network = _side_by_side([owners[j].estimator._fresh_network(jobs[j]) for j in stack]).to(device)
+            network = _side_by_side([owners[j].fresh_network(jobs[j]) for j in stack]).to(device)
             _vectorise(network, True if how == "stacked" and lead.parallel == "stacked" else None)
-            trained += _trained(lead, network, [jobs[j] for j in stack], xs, ys)
+            records += _run(lead, network, [jobs[j] for j in stack], xs, ys)
             _vectorise(network, None)
             networks += [_only(network, m) for m in range(len(stack))]
-    for started in group:
-        mine = [j for j, owner in enumerate(owners) if owner is started]
-        network = _side_by_side([networks[j] for j in mine])
-        started.estimator._finish(network, [trained[j] for j in mine], started.x, started.codes)
+    found = []
+    for task in tasks:
+        mine = [j for j, owner in enumerate(owners) if owner is task]
+        found.append((_side_by_side([networks[j] for j in mine]), [records[j] for j in mine]))
+    return found
 
 
-def _how(lead: NetworkClassifier, n_jobs: int, device: torch.device) -> str:
+def _how(lead: Task, n_jobs: int, device: torch.device) -> str:
     if lead.parallel != "auto":
         return lead.parallel
-    if not lead.backbone_.convolutional or device.type == "cuda":
+    if not lead.convolutional or device.type == "cuda":
         return "stacked"
     return "processes" if n_jobs > 1 and available_cores() > 1 else "sequential"
 
 
-def _pool(group: Sequence[_Started]) -> tuple[NDArray[np.float32], NDArray[np.int64], list[int]]:
-    """The instances of all estimators one after another, and where each one's begin."""
-    sizes = [len(started.codes) for started in group]
-    first_rows = [sum(sizes[:i]) for i in range(len(sizes))]
-    if len(group) == 1:
-        return group[0].x, group[0].codes, first_rows
-    return np.concatenate([s.x for s in group]), np.concatenate([s.codes for s in group]), first_rows
+def _pooled(tasks: Sequence[Task]) -> tuple[NDArray[np.float32], NDArray[np.int64], list[Job], list[Task]]:
+    """Instances of all tasks one after another, all jobs with their rows among these, and the task of each job."""
+    jobs: list[Job] = []
+    owners: list[Task] = []
+    first_row = 0
+    for task in tasks:
+        jobs += [replace(job, rows=job.rows + first_row, held_out=job.held_out + first_row) for job in task.jobs]
+        owners += [task] * len(task.jobs)
+        first_row += len(task.y)
+    if len(tasks) == 1:
+        return tasks[0].x, tasks[0].y, jobs, owners
+    return np.concatenate([task.x for task in tasks]), np.concatenate([task.y for task in tasks]), jobs, owners
 
 
-def _trained(
-    lead: NetworkClassifier, network: Network, jobs: Sequence[Job], x: torch.Tensor, y: torch.Tensor
-) -> list[Trained]:
-    """Train a stack, on one thread where the products are small, with PyTorch's own random numbers from the first seed."""
-    threads = lead._threads(lead.batch_size, len(jobs))
-    with private_torch(jobs[0].stream(2), x.device), torch_threads(threads):
-        return train(network, jobs, x, y, lead._loss, lead._training())
+def _run(lead: Task, network: Network, jobs: Sequence[Job], x: Tensor, y: Tensor) -> list[TrainingRecord]:
+    """Train a stack, on one thread if the products are small; the first job seeds PyTorch's global random numbers."""
+    with private_torch(jobs[0].stream(2), x.device), torch_threads(lead.threads(len(jobs))):
+        return train(network, jobs, x, y, lead.loss, lead.training)
 
 
 # -- processes ----------------------------------------------------------------------------------------------------------
 
 
 def _in_processes(
-    owners: Sequence[_Started], jobs: Sequence[Job], x: NDArray[np.float32], y: NDArray[np.int64]
-) -> tuple[list[Network], list[Trained]]:
-    """Each network in a process of its own, on one thread; arrays go there and come back through memory."""
+    owners: Sequence[Task], jobs: Sequence[Job], x: NDArray[np.float32], y: NDArray[np.int64]
+) -> tuple[list[Network], list[TrainingRecord]]:
+    """Train each network in its own process, on one thread; arrays travel through memory."""
     from sklearn.utils.parallel import Parallel, delayed
 
     run = Parallel(n_jobs=min(available_cores(), len(jobs)), backend="loky", max_nbytes=None)
-    results = run(delayed(_alone)(owner.estimator, job, x, y) for owner, job in zip(owners, jobs, strict=True))
-    networks, trained = [], []
-    for owner, job, (tensors, went) in zip(owners, jobs, results, strict=True):
-        network = owner.estimator._fresh_network(job)
+    light = {id(owner): replace(owner, x=x[:0], y=y[:0]) for owner in owners}  # the instances travel once
+    results = run(delayed(_alone)(light[id(owner)], job, x, y) for owner, job in zip(owners, jobs, strict=True))
+    networks, records = [], []
+    for owner, job, (tensors, record) in zip(owners, jobs, results, strict=True):
+        network = owner.fresh_network(job)
         network.load_state_dict({name: torch.from_numpy(array) for name, array in tensors.items()})
         networks.append(network)
-        trained.append(went)
-    return networks, trained
+        records.append(record)
+    return networks, records
 
 
 def _alone(
-    estimator: NetworkClassifier, job: Job, x: NDArray[np.float32], y: NDArray[np.int64]
-) -> tuple[dict[str, NDArray[Any]], Trained]:
-    network = estimator._fresh_network(job)
+    task: Task, job: Job, x: NDArray[np.float32], y: NDArray[np.int64]
+) -> tuple[dict[str, NDArray[Any]], TrainingRecord]:
+    network = task.fresh_network(job)
     with torch_threads(1):
-        (went,) = _trained(estimator, network, [job], torch.from_numpy(x), torch.from_numpy(y))
-    return {name: tensor.numpy() for name, tensor in network.state_dict().items()}, went
+        (record,) = _run(task, network, [job], torch.from_numpy(x), torch.from_numpy(y))
+    return {name: tensor.numpy() for name, tensor in network.state_dict().items()}, record
 
 
 # -- stacks of networks -------------------------------------------------------------------------------------------------
 
 
 def _side_by_side(networks: Sequence[Network]) -> Network:
-    """One stack of several; the first is used up."""
+    """One stack of several networks; the first one is reused for it."""
     whole = networks[0]
     if len(networks) > 1:
         states = [{**dict(n.named_parameters()), **dict(n.named_buffers())} for n in networks]
@@ -219,7 +195,7 @@ def _only(network: Network, m: int) -> Network:
     if network.n_networks == 1:
         return network
     one = deepcopy(network)
-    tensors: dict[str, nn.Parameter | torch.Tensor] = {**dict(one.named_parameters()), **dict(one.named_buffers())}
+    tensors: dict[str, nn.Parameter | Tensor] = {**dict(one.named_parameters()), **dict(one.named_buffers())}
     for tensor in tensors.values():
         tensor.data = tensor.data[m : m + 1].clone()
     return one

@@ -1,8 +1,8 @@
-"""Training of M networks side by side, each on instances, batches and noise of its own.
+"""Training of M networks side by side, each with its own instances, batches and noise.
 
-One step takes a batch for every network, sums their losses and lets AdamW move all parameters at once; since no term of the
-sum has parameters of two networks, each goes its own way. Batches of unequal size are filled up with instances of weight 0.
-A network that is finished leaves the stack, so that the others do not carry it along.
+One step takes a batch for every network, sums their losses and updates all parameters by AdamW. No term of the sum depends on
+two networks, so each is trained as if it were alone. Batches of unequal size are filled up with instances of weight 0. A
+network that is finished leaves the stack, so that it costs no more time.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -19,7 +19,7 @@ from uqassay.errors import InputError
 from uqassay.methods.layers import Draws, Network
 from uqassay.methods.progress import progress_bar
 
-__all__ = ["Batch", "Job", "Trained", "Training", "train"]
+__all__ = ["Batch", "Job", "Training", "TrainingRecord", "train"]
 
 Rows = NDArray[np.intp]
 Tensors = dict[str, Tensor]
@@ -36,7 +36,7 @@ class Job:
     rows : int array (n,)
         Its training instances among all.
     held_out : int array
-        Instances that decide when to stop; empty where nothing stops early.
+        Instances that decide when to stop; empty without early stopping.
     epochs : int
     seed : numpy.random.SeedSequence
         Fixes its initial weights, the order of its batches, its noise.
@@ -61,7 +61,7 @@ class Training:
     ----------
     batch_size : int
     learning_rate, weight_decay : float
-        Of AdamW, whose decay is apart from the gradient; without decay it is Adam.
+        Of AdamW, whose decay is decoupled from the gradient; without decay it is Adam.
     patience : int or None
         Epochs without a lower loss on the held-out instances before a network stops; None never stops early.
     mixed_precision : bool
@@ -80,15 +80,15 @@ class Training:
 @final
 @dataclass(frozen=True)
 class Batch:
-    """What a loss may use besides the outputs.
+    """Inputs of a loss besides the outputs of the networks.
 
     Attributes
     ----------
     y : int tensor (M, B)
     epoch : tensor (M, 1)
-        Epochs completed; infinite in the check on held-out instances, so that annealed terms have their final weight there.
+        Epochs completed; infinite for held-out instances, so that annealed terms have their final weight there.
     n_train : tensor (M, 1)
-        Number of training instances, by which a term that belongs to the whole training set is divided.
+        Number of training instances; terms for the whole training set are divided by it.
     draws : Draws
     """
 
@@ -100,17 +100,17 @@ class Batch:
 
 @final
 @dataclass(frozen=True)
-class Trained:
-    """How a network's training went.
+class TrainingRecord:
+    """The course of a network's training.
 
     Attributes
     ----------
     n_epochs : int
         Epochs that were run.
     best_epoch : int
-        The epoch, counted from 1, after which the weights that were kept stood.
+        The epoch, counted from 1, whose weights were kept.
     validation_losses : tuple of float
-        Mean loss on the held-out instances after each epoch; empty where none are held out.
+        Mean loss on the held-out instances after each epoch; empty if none are held out.
     """
 
     n_epochs: int
@@ -118,7 +118,9 @@ class Trained:
     validation_losses: tuple[float, ...]
 
 
-def train(network: Network, jobs: Sequence[Job], x: Tensor, y: Tensor, loss: Loss, training: Training) -> list[Trained]:
+def train(
+    network: Network, jobs: Sequence[Job], x: Tensor, y: Tensor, loss: Loss, training: Training
+) -> list[TrainingRecord]:
     """Train a stack of networks in place, one by each job.
 
     Parameters
@@ -130,13 +132,13 @@ def train(network: Network, jobs: Sequence[Job], x: Tensor, y: Tensor, loss: Los
         The instances of all jobs.
     y : int tensor (N,)
     loss : callable
-        ``loss(network, outputs, batch) -> (M, B)``, the loss of each instance; a term that belongs to a network as a whole
-        is added to each of its instances.
+        ``loss(network, outputs, batch) -> (M, B)``, the loss of each instance; a term for the whole network is added to each
+        of its instances.
     training : Training
 
     Returns
     -------
-    list of M Trained
+    list of M TrainingRecord
 
     Raises
     ------
@@ -154,7 +156,7 @@ def train(network: Network, jobs: Sequence[Job], x: Tensor, y: Tensor, loss: Los
 
 
 class _Stack:
-    """The networks still in training, and what is kept of the others."""
+    """The networks still in training, and the weights of those that are finished."""
 
     def __init__(self, network: Network, jobs: Sequence[Job], training: Training) -> None:
         device = next(network.parameters()).device
@@ -186,28 +188,28 @@ class _Stack:
         except ValueError as problem:
             if rows.shape[1] > 1:
                 raise
-            raise self._single_instance(str(problem).partition(",")[0]) from problem  # batch norm has no variance of it
+            raise self._single_instance() from problem  # batch norm of one instance has no variance
         (each * weights.to(each.device)).sum().backward()
         self.optimiser.step()
         ended = [job for job, (_, last) in zip(self.alive, taken, strict=True) if last]
         if ended:
             self._end_epoch(ended, x, y, loss)
 
-    def close(self) -> list[Trained]:
-        """Put the weights kept of every network back side by side."""
+    def close(self) -> list[TrainingRecord]:
+        """Put the kept weights of all networks side by side again."""
         for name, tensor in _tensors(self.network).items():
             tensor.data = torch.stack([kept[name] for kept in self.kept])
             tensor.grad = None
         if not all(torch.isfinite(p).all() for p in self.network.parameters()):
             raise InputError(
                 "learning_rate",
-                f"the training overflowed at {self.training.learning_rate:g}",
-                "",
+                "the weights overflowed in training",
+                f"got {self.training.learning_rate:g}",
                 "scale X to about unit variance or lower the rate",
-                code="undefined",
+                code="finite",
             )
         return [
-            Trained(int(n), int(best), tuple(losses))
+            TrainingRecord(int(n), int(best), tuple(losses))
             for n, best, losses in zip(self.epochs_done, self.best_epoch, self.losses, strict=True)
         ]
 
@@ -220,23 +222,13 @@ class _Stack:
             outputs = self.network(x[chosen], draws if self.network.training else None)
         return loss(self.network, _as_float32(outputs) if mixed else outputs, batch)
 
-    def _single_instance(self, reason: str) -> InputError:
-        """A backbone that refuses a batch of one, which was asked for or is all there is."""
+    def _single_instance(self) -> InputError:
+        """The error for a backbone that refuses a batch of one: by the batch size, or because there is only one instance."""
         if self.training.batch_size == 1:
-            return InputError(
-                "batch_size",
-                f"must be at least 2, for the backbone refuses a single instance ({reason})",
-                "got 1",
-                "raise it",
-                code="range",
-            )
-        return InputError(
-            "X",
-            f"must leave at least 2 instances to train on, for the backbone refuses a single one ({reason})",
-            "got 1",
-            "give more, or a smaller validation_fraction",
-            code="range",
-        )
+            rule = "must be at least 2, because the backbone refuses a batch of one instance"
+            return InputError("batch_size", rule, "got 1", "raise it", code="range")
+        rule = "must leave at least 2 instances for training, because the backbone refuses a batch of one"
+        return InputError("X", rule, "got 1", "give more instances, or a smaller validation_fraction", code="empty")
 
     def _end_epoch(self, ended: Sequence[int], x: Tensor, y: Tensor, loss: Loss) -> None:
         self.epochs_done[list(ended)] += 1
@@ -291,7 +283,7 @@ class _Stack:
 
 
 def _batches(job: Job, batch_size: int) -> Iterator[tuple[Rows, bool]]:
-    """A network's batches, and whether each is the last of its epoch; every epoch goes through all in a new order."""
+    """A network's batches, and whether each is the last of its epoch; each epoch has its own random order."""
     rng = np.random.default_rng(job.stream(1))
     n_batches = _n_batches(len(job.rows), batch_size)
     for _ in range(job.epochs):
@@ -302,13 +294,13 @@ def _batches(job: Job, batch_size: int) -> Iterator[tuple[Rows, bool]]:
 
 
 def _n_batches(n: int, batch_size: int) -> int:
-    """The last batch holds what is left; a single instance, of which no batch norm can be taken, joins the one before."""
+    """The last batch holds the rest; a rest of one instance joins the batch before, since batch norm needs two."""
     full, rest = divmod(n, batch_size)
     return max(1, full + (rest > (1 if batch_size > 1 else 0)))
 
 
 def _padded(parts: Sequence[Rows]) -> tuple[Rows, Tensor]:
-    """Rows of unequal number as ``(M, B)``, and 1/n for each of the n instances of a network, 0 for what is filled up."""
+    """Rows of unequal number as ``(M, B)``, with weight 1/n for the n instances of a network and 0 for the filling."""
     counts = np.array([len(part) for part in parts])
     rows = np.zeros((len(parts), counts.max()), dtype=np.intp)
     for row, part in zip(rows, parts, strict=True):
@@ -319,7 +311,7 @@ def _padded(parts: Sequence[Rows]) -> tuple[Rows, Tensor]:
 
 
 def _tensors(network: Network) -> Tensors:
-    """All that belongs to the networks, the network on the first axis: parameters and buffers."""
+    """Parameters and buffers; the first axis is the network."""
     return {**dict(network.named_parameters()), **dict(network.named_buffers())}
 
 

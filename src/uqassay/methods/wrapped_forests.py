@@ -1,4 +1,4 @@
-"""scikit-learn's forests and bags, each of whose members has a say of its own."""
+"""scikit-learn's random forest and bagging; each member's probabilities are kept."""
 
 from abc import abstractmethod
 from dataclasses import dataclass
@@ -17,9 +17,10 @@ __all__ = ["Bagging", "RandomForest"]
 
 
 class _SklearnMembers(UncertaintyClassifier):
-    """A scikit-learn ensemble, ``ensemble_``, whose members' probabilities are stated."""
+    """A scikit-learn ensemble, ``ensemble_``; its members' probabilities make the prediction."""
 
     n_members: int
+    n_jobs: int | None
     random_state: Any
 
     @abstractmethod
@@ -34,19 +35,34 @@ class _SklearnMembers(UncertaintyClassifier):
         InputError
             NaN in X, labels of one class only, or options out of range.
         """
-        check_count("n_members", self.n_members)
+        self.check_options()
         array, codes = self._checked_training(X, y)
         seed = int(seed_sequence(self.random_state).generate_state(1)[0])
         self.ensemble_ = self._new_ensemble(seed).fit(array.reshape(len(array), -1), codes)
         return self
 
+    def check_options(self, input_shape: tuple[int, ...] | None = None, n_classes: int | None = None) -> None:
+        """Refuse options that are out of range; nothing is trained. `fit` calls this first."""
+        check_count("n_members", self.n_members)
+        whole = isinstance(self.n_jobs, (int, np.integer)) and not isinstance(self.n_jobs, bool)
+        if self.n_jobs is not None and not (whole and self.n_jobs != 0):
+            raise InputError(
+                "n_jobs",
+                "must be a whole number other than 0, or None",
+                f"got {self.n_jobs!r}",
+                "None is 1",
+                code="type",
+            )
+
     def predict_uncertainty(self, X: ArrayLike) -> Members:
-        """The members' probabilities; a member that met a class in none of its instances gives it 0."""
+        """The members' probabilities; a member without training instances of a class gives that class 0."""
         array = self._checked_inputs(X)
         flat = array.reshape(len(array), -1)
         probs = np.zeros((len(flat), len(self.ensemble_.estimators_), len(self.classes_)))
         for m, member in enumerate(self.ensemble_.estimators_):
-            probs[:, m, member.classes_.astype(np.intp)] = member.predict_proba(flat)  # classes_: the codes it met
+            probs[:, m, member.classes_.astype(np.intp)] = member.predict_proba(
+                flat
+            )  # classes_: indices of the classes it saw
         return Members(probs, class_names=self.class_names_)
 
 
@@ -59,10 +75,11 @@ class RandomForest(_SklearnMembers):
     n_members : int
         Trees.
     min_samples_leaf : int
-        Fully grown trees (1) state 0 and 1, and their disagreement then says little but that they are weak.
+        Fully grown trees (1) give probabilities of 0 and 1 only; then their disagreement mostly shows that single trees are
+        weak.
     max_depth : int, optional
     n_jobs : int, optional
-        As scikit-learn's; changes no result.
+        As in scikit-learn; changes no result.
     random_state : int, generator or None
         None means seed 0.
 
@@ -81,6 +98,14 @@ class RandomForest(_SklearnMembers):
     n_jobs: int | None = None
     random_state: Any = None
 
+    def check_options(self, input_shape: tuple[int, ...] | None = None, n_classes: int | None = None) -> None:
+        """Refuse options that are out of range; nothing is trained. `fit` calls this first."""
+        super().check_options(input_shape, n_classes)
+        if not (isinstance(self.min_samples_leaf, float) and 0 < self.min_samples_leaf < 1):  # a share of the instances
+            check_count("min_samples_leaf", self.min_samples_leaf)
+        if self.max_depth is not None:
+            check_count("max_depth", self.max_depth)
+
     def _new_ensemble(self, seed: int) -> RandomForestClassifier:
         return RandomForestClassifier(
             self.n_members,
@@ -93,15 +118,15 @@ class RandomForest(_SklearnMembers):
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class Bagging(_SklearnMembers):
-    """Any scikit-learn classifier trained on resamples of the instances; states `Members`, one for each.
+    """A scikit-learn classifier trained on several resamples of the instances; states `Members`, one for each.
 
     Parameters
     ----------
     estimator : classifier, optional
-        With `predict_proba`; a decision tree by default, as scikit-learn has it.
+        With `predict_proba`; a decision tree by default, as in scikit-learn.
     n_members : int
     n_jobs : int, optional
-        As scikit-learn's; changes no result.
+        As in scikit-learn; changes no result.
     random_state : int, generator or None
         None means seed 0.
 
@@ -120,14 +145,18 @@ class Bagging(_SklearnMembers):
     n_jobs: int | None = None
     random_state: Any = None
 
-    def _new_ensemble(self, seed: int) -> BaggingClassifier:
+    def check_options(self, input_shape: tuple[int, ...] | None = None, n_classes: int | None = None) -> None:
+        """Refuse options that are out of range; nothing is trained. `fit` calls this first."""
+        super().check_options(input_shape, n_classes)
         if self.estimator is not None and not hasattr(self.estimator, "predict_proba"):
             raise InputError(
                 "estimator",
                 "must have predict_proba",
                 f"got {type(self.estimator).__name__}",
-                "use a classifier that states probabilities",
-                code="undefined",
+                "use a classifier that gives probabilities",
+                code="type",
             )
+
+    def _new_ensemble(self, seed: int) -> BaggingClassifier:
         base = None if self.estimator is None else clone(self.estimator)
         return BaggingClassifier(base, n_estimators=self.n_members, n_jobs=self.n_jobs, random_state=seed)
