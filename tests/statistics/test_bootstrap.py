@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from tests.refusals import refuses
 
-from uqassay.errors import InputError
 from uqassay.statistics import (
     bca_interval,
     bootstrap_means,
@@ -143,16 +142,16 @@ def test_read_only_and_strided_values(random_generator):
 
 
 @pytest.mark.parametrize(
-    ("values", "options", "message"),
+    ("values", "options", "parameter", "code", "got"),
     [
-        ([[1.0], [np.nan]], {}, r"values: must not hold nan; 1 of 2 values are nan, the first at index \(1, 0\)"),
-        (np.ones((2, 2, 2)), {}, r"values: must have shape \(n, C\) or \(n,\); got shape \(2, 2, 2\)"),
-        ([1.0], {"n_draws": 2.0}, "n_draws: must be a whole number of at least 1; got 2.0"),
-        ([1.0, 2.0], {"groups": [[1], [2]]}, "groups: must have one label per instance"),
+        ([[1.0], [np.nan]], {}, "values", "finite", r"1 of 2 values are nan, the first at index \(1, 0\)"),
+        (np.ones((2, 2, 2)), {}, "values", "shape", r"got shape \(2, 2, 2\)"),
+        ([1.0], {"n_draws": 2.0}, "n_draws", "range", "got 2.0"),
+        ([1.0, 2.0], {"groups": [[1], [2]]}, "groups", "shape", ""),
     ],
 )
-def test_bad_values_are_refused(values, options, message):
-    with pytest.raises(InputError, match=message):
+def test_bad_values_are_refused(values, options, parameter, code, got):
+    with refuses(parameter, code, got=got):
         bootstrap_means(values, **options)
 
 
@@ -233,19 +232,21 @@ def test_infinite_losses_of_one_run(random_generator):
 
 
 @pytest.mark.parametrize(
-    ("models", "message"),
+    ("models", "parameter", "code", "got"),
     [
-        ([], "models: needs at least one model; got none"),
-        ([np.ones((2, 3))], r"models\[0\]: must have shape \(R, n, C\); got shape \(2, 3\)"),
+        ([], "models", "empty", "got none"),
+        ([np.ones((2, 3))], "models[0]", "shape", r"got shape \(2, 3\)"),
         (
             [np.ones((2, 3, 1)), np.ones((2, 4, 1))],
-            r"models\[1\]: all models need the same instances .* \(R, 3, 1\); got shape \(2, 4, 1\)",
+            "models[1]",
+            "mismatch",
+            r"got shape \(2, 4, 1\)",
         ),
-        ([np.full((1, 2, 1), -np.inf)], r"models\[0\]: a loss must be above -inf; index \(0, 0, 0\) is -inf"),
+        ([np.full((1, 2, 1), -np.inf)], "models[0]", "finite", r"index \(0, 0, 0\) is -inf"),
     ],
 )
-def test_bad_models_are_refused(models, message):
-    with pytest.raises(InputError, match=message):
+def test_bad_models_are_refused(models, parameter, code, got):
+    with refuses(parameter, code, got=got):
         bootstrap_run_means(models)
 
 
@@ -307,7 +308,7 @@ def test_bad_intervals_are_refused():
         percentile_interval([1.0, np.nan])
     with refuses("level", "range", got="got 95"):
         percentile_interval([1.0], level=95)
-    with refuses("jackknife", "shape"):
+    with refuses("jackknife", "mismatch"):
         bca_interval([1.0, 2.0], np.ones((5, 2)), np.ones((4, 3)))
 
 
@@ -384,17 +385,17 @@ def test_tradeoffs_in_blocks(monkeypatch, random_generator):
 
 
 @pytest.mark.parametrize(
-    ("draws", "tradeoffs", "message"),
+    ("draws", "tradeoffs", "parameter", "code", "got"),
     [
-        (np.ones((3, 2, 2)), None, r"draws: must have shape \(B, J\) without tradeoffs; got shape \(3, 2, 2\)"),
-        (np.ones((3, 2)), [1.0], r"draws: must have shape \(B, J, 2\) with tradeoffs; got shape \(3, 2\)"),
-        (np.ones((3, 2, 3)), [1.0], r"draws: the last axis must be \(distance, non-specificity\)"),
-        (np.ones((3, 2, 2)), [1.0, -0.5], "tradeoffs: must be finite and not negative; row 1 has -0.5"),
-        (np.ones((3, 2, 2)), 1.0, r"tradeoffs: must have shape \(T,\); got shape \(\)"),
-        (np.full((3, 2, 2), np.inf), [1.0], "draws: the non-specificity must be finite"),
-        ([[np.nan, 1.0]], None, "draws: must not hold nan"),
+        (np.ones((3, 2, 2)), None, "draws", "shape", r"got shape \(3, 2, 2\)"),
+        (np.ones((3, 2)), [1.0], "draws", "shape", r"got shape \(3, 2\)"),
+        (np.ones((3, 2, 3)), [1.0], "draws", "shape", ""),
+        (np.ones((3, 2, 2)), [1.0, -0.5], "tradeoffs", "finite", "row 1 has -0.5"),
+        (np.ones((3, 2, 2)), 1.0, "tradeoffs", "shape", r"got shape \(\)"),
+        (np.full((3, 2, 2), np.inf), [1.0], "draws", "finite", ""),
+        ([[np.nan, 1.0]], None, "draws", "finite", ""),
     ],
 )
-def test_bad_draws_are_refused(draws, tradeoffs, message):
-    with pytest.raises(InputError, match=message):
+def test_bad_draws_are_refused(draws, tradeoffs, parameter, code, got):
+    with refuses(parameter, code, got=got):
         winning_probability(draws, tradeoffs)

@@ -11,7 +11,6 @@ from hypothesis.extra import numpy as hnp
 from tests.notes import said, texts
 from tests.refusals import refuses
 
-from uqassay.errors import InputError
 from uqassay.statistics import (
     PairedComparison,
     benjamini_hochberg,
@@ -238,19 +237,19 @@ def test_result_is_frozen_and_rejects():
 
 
 @pytest.mark.parametrize(
-    ("a", "b", "options", "message"),
+    ("a", "b", "options", "parameter", "code", "got"),
     [
-        ([1.0, 2.0], [1.0], {}, "b: must hold the same instances as a; got 1 against 2"),
-        ([1.0, np.nan], [1.0, 2.0], {}, "a: must not hold nan; 1 of 2 values are nan, the first at row 1"),
-        ([1.0, 2.0], [1.0, np.nan], {}, "b: must not hold nan"),
-        ([1.0], [1.0], {"method": "bca"}, "method: must be one of 'student-t', 'permutation'; got 'bca'"),
-        (np.ones((2, 3)), np.ones(3), {"method": "permutation"}, "method: sign flips know nothing .* 2 and 1 runs"),
-        ([1.0], [1.0], {"method": "permutation", "n_draws": -1}, "n_draws: must be a whole number"),
-        ([1.0], [1.0], {"level": 0}, "level: must lie strictly"),
+        ([1.0, 2.0], [1.0], {}, "b", "mismatch", "got 1 against 2"),
+        ([1.0, np.nan], [1.0, 2.0], {}, "a", "finite", "1 of 2 values are nan, the first at row 1"),
+        ([1.0, 2.0], [1.0, np.nan], {}, "b", "finite", ""),
+        ([1.0], [1.0], {"method": "bca"}, "method", "choice", "got 'bca'"),
+        (np.ones((2, 3)), np.ones(3), {"method": "permutation"}, "method", "conflict", ""),
+        ([1.0], [1.0], {"method": "permutation", "n_draws": -1}, "n_draws", "range", ""),
+        ([1.0], [1.0], {"level": 0}, "level", "range", ""),
     ],
 )
-def test_bad_pairs_are_refused(a, b, options, message):
-    with pytest.raises(InputError, match=message):
+def test_bad_pairs_are_refused(a, b, options, parameter, code, got):
+    with refuses(parameter, code, got=got):
         paired_mean_test(a, b, **options)
 
 
@@ -303,17 +302,17 @@ def test_one_model_and_infinite_losses():
 
 
 @pytest.mark.parametrize(
-    ("losses", "names", "message"),
+    ("losses", "names", "parameter", "code", "got"),
     [
-        ([], [], "names: needs one name per model and at least one model; got 0 names for 0 models"),
-        ([[1.0]], ["a", "b"], "names: needs one name per model"),
-        ([[1.0], [2.0]], ["a", "a"], "names: must differ from each other"),
-        ([[1.0, 2.0], [2.0]], ["a", "b"], r"losses\[1\]: all models need the same 2 instances; got 1"),
-        ([[1.0], [np.nan]], ["a", "b"], r"losses\[1\]: must not hold nan"),
+        ([], [], "names", "mismatch", "got 0 names for 0 models"),
+        ([[1.0]], ["a", "b"], "names", "mismatch", ""),
+        ([[1.0], [2.0]], ["a", "a"], "names", "duplicate", ""),
+        ([[1.0, 2.0], [2.0]], ["a", "b"], "losses[1]", "mismatch", "got 1"),
+        ([[1.0], [np.nan]], ["a", "b"], "losses[1]", "finite", ""),
     ],
 )
-def test_bad_losses_are_refused(losses, names, message):
-    with pytest.raises(InputError, match=message):
+def test_bad_losses_are_refused(losses, names, parameter, code, got):
+    with refuses(parameter, code, got=got):
         compare_to_best(losses, names)
 
 

@@ -147,7 +147,7 @@ def test_an_undefined_statistic_leaves_the_others_alone(random_generator):
 
 
 def test_bad_input_is_refused():
-    with refuses("b", "shape", got="got 3"):
+    with refuses("b", "mismatch", got="got 3"):
         paired_statistic_test(mean_of([1.0, 2.0]), mean_of([1.0, 2.0, 3.0]))
     with refuses("statistics", "empty"):
         pairwise_statistic_tests({})

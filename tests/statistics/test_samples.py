@@ -3,11 +3,12 @@
 from fractions import Fraction
 
 import numpy as np
+import pandas as pd
 import pytest
+from scipy import sparse
 from tests.notes import said
 from tests.refusals import refuses
 
-from uqassay.errors import InputError
 from uqassay.statistics import bootstrap_weights, kendall_tau_estimate, mean_estimate, proportion_estimate
 from uqassay.statistics.samples import (
     _small_sample_correction,
@@ -85,21 +86,67 @@ def test_proportion_of_equal_shares_is_not_known_exactly():
     assert found.high - found.low == pytest.approx(expected.high - expected.low, rel=0.1)
 
 
-def test_masked_values_are_refused():
-    masked = np.ma.masked_array([0, 1, 0, 1], [0, 0, 1, 0])
-    message = r"values: must not be masked; 1 of 4 values are masked, the first at row 2; .*compressed.*filled"
-    with pytest.raises(InputError, match=message):
-        mean_estimate(masked)
-    with refuses("sample_weight", "undefined"):
-        mean_estimate([1.0, 2.0, 3.0, 4.0], sample_weight=masked)
-    with refuses("groups", "undefined"):
-        mean_estimate([1.0, 2.0, 3.0, 4.0], groups=masked)
-    assert mean_estimate(np.ma.masked_array([0, 1, 0, 1], False)) == 0.5
+X = [1.0, 2.0, 3.0, 4.0]
+
+
+@pytest.mark.parametrize("mask", [False, [0, 0, 1, 0]])
+def test_masked_arrays_are_refused_at_every_door(mask):
+    masked = np.ma.masked_array([0, 1, 0, 1], mask)
+    for parameter, call in DOORS.items():
+        with refuses(parameter, "masked"):
+            call(masked)
+
+
+DOORS = {
+    "values": mean_estimate,
+    "sample_weight": lambda odd: mean_estimate(X, sample_weight=odd),
+    "groups": lambda odd: mean_estimate(X, groups=odd),
+    "x": lambda odd: kendall_tau_estimate(odd, X),
+    "strata": lambda odd: next(bootstrap_weights(4, strata=odd)),
+}
+
+
+def test_sparse_arrays_are_refused_at_every_door():
+    for parameter, call in DOORS.items():
+        with refuses(parameter, "sparse"):
+            call(sparse.csr_array([[0, 1, 0, 1]]))
+
+
+@pytest.mark.parametrize("odd", [np.array([1, "a", None, 2.0], dtype=object), [1, 2, 3, {}]])
+def test_object_arrays_are_refused_at_every_door(odd):
+    for parameter, call in DOORS.items():
+        with refuses(parameter) as refusal:
+            call(odd)
+        assert refusal.value.code in ("type", "missing")
 
 
 def test_rows_of_different_lengths_are_refused():
-    with refuses("x", "shape", got="its rows differ in length"):
+    with refuses("x", "ragged"):
         as_floats([[1.0, 2.0], [3.0]], "x", ndim=(1,), shape="(n,)")  # type: ignore[list-item]
+
+
+@pytest.mark.parametrize(
+    ("groups", "code", "row"),
+    [
+        ([1.0, np.nan, 2.0, 2.0], "finite", 1),
+        (["a", "b", float("nan"), "a"], "finite", 2),  # NumPy makes the text "nan" of it
+        (("a", "b", "c", None), "missing", 3),
+        (np.array(["a", "b", np.nan, "a"], dtype=object), "finite", 2),
+        (np.array(["2026-01-01", "NaT", "2026-01-01", "NaT"], dtype="datetime64[D]"), "finite", 1),
+        (pd.Series(["a", None, "b", "b"]), "missing", 1),
+        (pd.Series([1.0, 2.0, 3.0, np.nan]), "finite", 3),
+    ],
+)
+def test_groups_without_a_label_are_refused(groups, code, row):
+    with refuses("groups", code, got=f"row {row} "):
+        mean_estimate(X, groups=groups)
+
+
+@pytest.mark.parametrize(
+    "groups", [["nan", "a", "a", "nan"], np.array(["nan", "a", "a", "nan"]), pd.Series(list("abba"))]
+)
+def test_groups_named_by_texts(groups):
+    assert mean_estimate(X, groups=groups).notes[0].facts == {"groups": 2}
 
 
 @pytest.mark.parametrize("level", [None, "0.95", [0.5, 0.6], np.array([0.9]), True, np.nan, 0.0, 1.0, 95])

@@ -11,7 +11,6 @@ from scipy import special, stats
 from tests.notes import said, texts
 from tests.refusals import refuses
 
-from uqassay.errors import InputError
 from uqassay.statistics import bootstrap_means, mean_estimate
 from uqassay.statistics.delong import auc_estimate, auc_linearised
 from uqassay.statistics.weighted_bootstrap import bootstrap_estimate, bootstrap_weights
@@ -208,22 +207,22 @@ def test_no_interval_says_why():
 
 
 @pytest.mark.parametrize(
-    ("options", "message"),
+    ("options", "parameter", "code", "got"),
     [
-        ({"scheme": "bayes"}, "scheme: must be one of 'multinomial', 'poisson'; got 'bayes'"),
-        ({"method": "t"}, "method: must be one of 'bca', 'percentile'"),
-        ({"strata": [1, 2]}, r"strata: must have one label per instance, shape \(3,\); got shape \(2,\)"),
-        ({"strata": [1, np.nan, 2]}, "strata: every instance needs a label; row 1 has none"),
-        ({"groups": [1, 2]}, "groups: must have one label per instance"),
-        ({"sample_weight": [0, 0, 0]}, "sample_weight: at least one weight must be positive"),
-        ({"n_draws": 0}, "n_draws: must be a whole number of at least 1"),
-        ({"level": 0}, "level: must lie strictly"),
-        ({"influence": [1, 2]}, "influence: needs one finite value for each of the 3 instances; got shape"),
-        ({"influence": [1, 2, np.inf]}, "influence: needs one finite value .* with 1 infinite"),
+        ({"scheme": "bayes"}, "scheme", "choice", "got 'bayes'"),
+        ({"method": "t"}, "method", "choice", ""),
+        ({"strata": [1, 2]}, "strata", "shape", r"got shape \(2,\)"),
+        ({"strata": [1, np.nan, 2]}, "strata", "finite", ""),
+        ({"groups": [1, 2]}, "groups", "shape", ""),
+        ({"sample_weight": [0, 0, 0]}, "sample_weight", "empty", ""),
+        ({"n_draws": 0}, "n_draws", "range", "must be a whole number of at least 1"),
+        ({"level": 0}, "level", "range", ""),
+        ({"influence": [1, 2]}, "influence", "finite", "got shape"),
+        ({"influence": [1, 2, np.inf]}, "influence", "finite", "needs one finite value .* with 1 infinite"),
     ],
 )
-def test_bootstrap_refuses(options, message):
-    with pytest.raises(InputError, match=message):
+def test_bootstrap_refuses(options, parameter, code, got):
+    with refuses(parameter, code, got=got):
         bootstrap_estimate(mean_of(np.arange(3.0)), 3, **options)
 
 

@@ -166,7 +166,7 @@ def tradeoff_range(abstention_allowed: bool, abstention_cost: float | None = Non
             "where abstention is allowed, give its cost divided by that of a mistake, from 0 to 1",
             f"got {(abstention_cost if is_number else repr(abstention_cost))}",
             "0.1 says that ten abstentions cost as much as one mistake",
-            code="undefined",
+            code="range",
         )
     return TradeoffRange(
         cost / 2,

@@ -141,7 +141,7 @@ def bootstrap_run_means(
                 f"all models need the same instances and columns, shape (R, {n}, {c})",
                 f"got shape {array.shape}",
                 "align them first",
-                code="shape",
+                code="mismatch",
             )
         if np.isneginf(array).any():
             where = tuple(np.argwhere(np.isneginf(array))[0].tolist())
@@ -247,7 +247,7 @@ def bca_interval(
             "must have as many columns as draws and estimate",
             f"got shapes {left_out.shape}, {floats.shape} and {centre.shape}",
             "pass the same statistics to all three",
-            code="shape",
+            code="mismatch",
         )
     check_level(level)
     columns = np.sort(floats.reshape(floats.shape[0], -1), axis=0)  # (B, C)

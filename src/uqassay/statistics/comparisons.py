@@ -153,16 +153,16 @@ def paired_mean_test(
             "must hold the same instances as a",
             f"got {second.shape[1]} against {first.shape[1]}",
             "align them first",
-            code="shape",
+            code="mismatch",
         )
     several = first.shape[0] > 1 or second.shape[0] > 1
     if method == "permutation" and several:
         raise InputError(
             "method",
-            "sign flips know nothing of variation between runs, so 'permutation' takes one run per model",
+            "'permutation' takes one run per model, because sign flips do not include the variation between runs",
             f"got {first.shape[0]} and {second.shape[0]} runs",
             "use 'student-t' or test the runs one by one",
-            code="shape",
+            code="conflict",
         )
     units = make_units(first.shape[1], groups, sample_weight)
     first, second = units.keep(first), units.keep(second)
@@ -261,11 +261,11 @@ def compare_to_best(
             "needs one name per model and at least one model",
             f"got {len(names)} names for {len(losses)} models",
             "pass one name for each",
-            code="empty",
+            code="mismatch",
         )
     if len(set(names)) < len(names):
         raise InputError(
-            "names", "must differ from each other", f"got {list(names)}", "rename the repeated ones", code="mismatch"
+            "names", "must differ from each other", f"got {list(names)}", "rename the repeated ones", code="duplicate"
         )
     check_choice(method, "method", _METHODS)
     arrays = [as_runs(loss, f"losses[{j}]") for j, loss in enumerate(losses)]
@@ -277,7 +277,7 @@ def compare_to_best(
                 f"all models need the same {n} instances",
                 f"got {array.shape[1]}",
                 "align them first",
-                code="shape",
+                code="mismatch",
             )
     units = make_units(n, groups, sample_weight)
     with np.errstate(invalid="ignore"):

@@ -247,7 +247,7 @@ def pearson_estimate(
             "'fisher' takes independent instances",
             "groups were given",
             "choose 'jackknife' or 'bca'",
-            code="undefined",
+            code="conflict",
         )
     notes = unit_notes(units)
     value, low, high = np.nan, np.nan, np.nan

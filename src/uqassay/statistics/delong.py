@@ -168,7 +168,7 @@ def delong_covariance(
         if not np.isin(e, (0.0, 1.0)).all():
             row = int(np.flatnonzero((e != 0) & (e != 1))[0])
             raise InputError(
-                "positive", "must be 0 or 1", f"row {row} is {e[row]:g}", "use auc_estimate for shares", code="type"
+                "positive", "must be 0 or 1", f"row {row} is {e[row]:g}", "use auc_estimate for shares", code="range"
             )
         found.append(auc_linearised(e, s, None))
     units = make_units(columns.shape[1], groups, None)
@@ -182,7 +182,7 @@ def delong_covariance(
                 f"needs at least two {name} instances (groups) for a variance",
                 f"got {count}",
                 "add instances",
-                code="range",
+                code="empty",
             )
         parts = np.stack([f.parts[p] for f in found], axis=1)  # (n, J)
         total += np.sqrt(count / (count - 1)) * units.sums(parts).T / columns.shape[1]

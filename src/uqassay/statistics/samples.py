@@ -5,12 +5,13 @@ A *unit* is what is resampled as a whole: a group where groups are given, else a
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import final
+from typing import Any, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
+from uqassay._conversion import as_array, as_numeric
 from uqassay.errors import InputError
 
 Floats = NDArray[np.float64]
@@ -21,17 +22,7 @@ NEGLIGIBLE = 1e-15
 
 def as_floats(values: ArrayLike, name: str, *, ndim: tuple[int, ...], shape: str) -> Floats:
     """Real numbers as float64 of an allowed number of axes, without nan and with at least one instance."""
-    refuse_masked(values, name)
-    try:
-        array = np.asarray(values)
-    except ValueError as error:
-        raise InputError(
-            name, f"must have shape {shape}", "its rows differ in length", "give each as many values", code="shape"
-        ) from error
-    if array.dtype.kind not in "biuf":
-        raise InputError(
-            name, "must hold real numbers", f"got dtype {array.dtype}", "convert it to float first", code="type"
-        )
+    array = as_numeric(values, name)
     if array.ndim not in ndim:
         raise InputError(name, f"must have shape {shape}", f"got shape {array.shape}", "reshape it first", code="shape")
     if array.size == 0:
@@ -54,15 +45,14 @@ def as_floats(values: ArrayLike, name: str, *, ndim: tuple[int, ...], shape: str
 
 
 def refuse_masked(values: object, name: str) -> None:
-    """Refuse a masked array that hides a value: its mask would be lost."""
-    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
-        mask = np.ma.getmaskarray(values)
+    """Refuse a masked array: a masked value has no number, and its mask would be lost."""
+    if isinstance(values, np.ma.MaskedArray):
         raise InputError(
             name,
-            "must not be masked",
-            f"{int(mask.sum())} of {mask.size} values are masked, the first at row {int(np.argwhere(mask)[0][-1])}",
+            "masked arrays are refused, because a masked value has no number",
+            f"{int(np.ma.getmaskarray(values).sum())} of {values.size} values are masked",
             "leave those instances out with .compressed() or give them a value with .filled()",
-            code="undefined",
+            code="masked",
         )
 
 
@@ -293,8 +283,7 @@ def _small_sample_correction(residuals: Floats, units: Units) -> tuple[Floats | 
 
 
 def _group_codes(groups: ArrayLike, n: int) -> NDArray[np.intp]:
-    refuse_masked(groups, "groups")
-    labels = np.asarray(groups)
+    labels = as_array(groups, "groups")
     if labels.shape != (n,):
         raise InputError(
             "groups",
@@ -303,28 +292,40 @@ def _group_codes(groups: ArrayLike, n: int) -> NDArray[np.intp]:
             "pass one for each",
             code="shape",
         )
+    # NumPy makes the text "nan" of a nan in a list of texts
+    _refuse_missing(np.array(groups, dtype=object) if isinstance(groups, list | tuple) else labels)
     try:
-        missing = np.asarray(labels != labels, dtype=bool)  # nan and NaT differ from themselves
-        if labels.dtype == object:
-            missing |= np.asarray(labels == None, dtype=bool)  # noqa: E711 (elementwise)
-        codes = np.unique(labels, return_inverse=True)[1]
+        return np.unique(labels, return_inverse=True)[1].reshape(n)
     except TypeError as error:
-        raise InputError(
-            "groups",
-            "labels must be of one kind that can be sorted",
-            f"got dtype {labels.dtype} with mixed or missing labels",
-            "pass integers or strings",
-            code="type",
-        ) from error
-    if missing.any():
-        raise InputError(
-            "groups",
-            "every instance needs a label",
-            f"row {int(np.argmax(missing))} has none",
-            "give it a label of its own or leave the instance out",
-            code="missing",
-        )
-    return codes.reshape(n)
+        raise _of_one_kind(labels) from error
+
+
+def _refuse_missing(labels: NDArray[Any]) -> None:
+    try:
+        undefined = np.asarray(labels != labels, dtype=bool)  # nan and NaT differ from themselves
+        absent = np.asarray(labels == None, dtype=bool) if labels.dtype == object else np.zeros_like(undefined)  # noqa: E711
+    except TypeError as error:  # pandas' NA is neither equal nor unequal
+        raise _of_one_kind(labels) from error
+    for missing, code in ((undefined, "finite"), (absent, "missing")):
+        if missing.any():
+            row = int(np.argmax(missing))
+            raise InputError(
+                "groups",
+                "every instance needs a label",
+                f"row {row} has {labels[row]}",
+                "give each such instance a different new label, or leave it out",
+                code=code,
+            )
+
+
+def _of_one_kind(labels: NDArray[Any]) -> InputError:
+    return InputError(
+        "groups",
+        "labels must be of one kind that can be sorted",
+        f"got dtype {labels.dtype} with mixed or missing labels",
+        "pass integers or strings",
+        code="type",
+    )
 
 
 def _by_first_appearance(codes: NDArray[np.intp]) -> NDArray[np.intp]:

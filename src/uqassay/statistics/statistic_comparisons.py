@@ -103,7 +103,7 @@ def paired_statistic_test(
             f"needs the same {n} instances as a",
             f"got {second[0].influence.shape[0]}",
             "compute both on one test set",
-            code="shape",
+            code="mismatch",
         )
     units = make_units(n, groups, sample_weight)
     counts = [] if isinstance(a, Linearised) and isinstance(b, Linearised) else [len(first), len(second)]
@@ -157,7 +157,7 @@ def pairwise_statistic_tests(
                 f"all need the same {n} instances",
                 f"{name!r} has {several[0].influence.shape[0]}",
                 "compute them on one test set",
-                code="shape",
+                code="mismatch",
             )
     units = make_units(n, groups, sample_weight)
     j = len(names)

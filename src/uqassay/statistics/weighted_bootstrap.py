@@ -276,7 +276,7 @@ def _strata_of_units(strata: ArrayLike, n: int, units: Units) -> NDArray[np.intp
     try:
         codes = make_units(n, strata, None).codes
     except InputError as problem:
-        raise InputError(str(problem).replace("groups:", "strata:", 1)) from None
+        raise problem.replace(parameter="strata") from problem
     assert codes is not None
     kept = codes if units.rows is None else codes[units.rows]
     if units.codes is None:

@@ -10,7 +10,6 @@ from tests.notes import texts
 from tests.refusals import refuses
 
 import uqassay as uq
-from uqassay.errors import InputError
 from uqassay.metrics.ranking.ground_truths import (
     correlation_study,
     kendall_tau_score,
@@ -65,20 +64,22 @@ def test_tables_are_aligned_to_the_ids(needs):
 
 @pytest.mark.parametrize("truth", [misclassification_truth, misalignment_truth])
 @pytest.mark.parametrize(
-    ("labels", "message"),
+    ("labels", "parameter", "code", "got"),
     [
         (
             [0, 1],
-            r"label_distribution: needs the probabilities or votes of every class, shape \(2, 2\); got one label each",
+            "label_distribution",
+            "shape",
+            "got one label each",
         ),
-        ([[1, 0]], "needs one label for each of the 2 instances; got 1"),
-        ([[1, 0, 0], [0, 1, 0]], "one column for each of the 2 classes; got 3"),
-        ([[1, 0], [0, 0]], "every row needs at least one vote; row 1 has none"),
-        ([[1, 0], [2, -1]], "row 1 holds -1"),
+        ([[1, 0]], "y_true", "mismatch", "got 1"),
+        ([[1, 0, 0], [0, 1, 0]], "y_true", "mismatch", "got 3"),
+        ([[1, 0], [0, 0]], "y_true", "empty", "row 1 has none"),
+        ([[1, 0], [2, -1]], "y_true", "range", "row 1 holds -1"),
     ],
 )
-def test_truths_refuse(truth, labels, message):
-    with pytest.raises(InputError, match=message):
+def test_truths_refuse(truth, labels, parameter, code, got):
+    with refuses(parameter, code, got=got):
         truth(labels, uq.Point([[0.8, 0.2], [0.3, 0.7]]))
 
 
@@ -138,7 +139,7 @@ def test_study_holds_every_pair_and_is_plain_in_rows(random_generator):
         assert found.to_dict() == expected.to_dict() == study[metric, truth].to_dict()
         assert texts(found) == ["30 groups"]
     assert json.loads(json.dumps(study.rows(), allow_nan=False))[0]["level"] == 0.9
-    with refuses("names", "type", got=r"got \('auc', 'phi'\)"):
+    with refuses("names", "choice", got=r"got \('auc', 'phi'\)"):
         study["auc", "phi"]
 
 
@@ -158,16 +159,16 @@ def test_estimates_are_taken_as_numbers():
 
 
 @pytest.mark.parametrize(
-    ("metrics", "truths", "message"),
+    ("metrics", "truths", "parameter", "code", "got"),
     [
-        ({}, {"phi": [1, 2]}, "metrics: must map at least one name to the values of J scorings"),
-        ({"a": [1, 2]}, [1, 2], "truths: must map at least one name"),
-        ({"a": [1, 2]}, {"phi": [1, 2, 3]}, r"truths\['phi'\]: needs one value for each of the 2 scorings; got 3"),
-        ({"a": [1, np.nan]}, {"phi": [1, 2]}, r"metrics\['a'\]: must not hold nan; 1 of 2 values are nan"),
+        ({}, {"phi": [1, 2]}, "metrics", "empty", ""),
+        ({"a": [1, 2]}, [1, 2], "truths", "empty", ""),
+        ({"a": [1, 2]}, {"phi": [1, 2, 3]}, "truths['phi']", "mismatch", "got 3"),
+        ({"a": [1, np.nan]}, {"phi": [1, 2]}, "metrics['a']", "finite", "1 of 2 values are nan"),
     ],
 )
-def test_study_refuses(metrics, truths, message):
-    with pytest.raises(InputError, match=message):
+def test_study_refuses(metrics, truths, parameter, code, got):
+    with refuses(parameter, code, got=got):
         correlation_study(metrics, truths)
 
 

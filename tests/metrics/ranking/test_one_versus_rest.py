@@ -88,11 +88,27 @@ def test_absent_classes_are_named():
     assert texts(none.macro) == ["undefined for every class"]
 
 
+def test_arrays_are_points_and_members(random_generator):
+    y, members = random_generator.integers(0, 3, 60), random_generator.dirichlet(np.ones(3), (60, 4))
+    for array, kind in ((members, uq.Members), (members[:, 0], uq.Point)):
+        assert repr(one_versus_rest_scores(y, array)) == repr(one_versus_rest_scores(y, kind(array)))
+    with refuses("prediction", "shape"):
+        one_versus_rest_scores(y, members[0, 0])
+
+
+@pytest.mark.parametrize("names", [["7", "8"], ["0", "1"], ["b", "a"]])
+def test_names_of_classes_do_not_matter(names, random_generator):
+    probs, y = random_generator.dirichlet(np.ones(2), 60), random_generator.integers(0, 2, 60)
+    named = one_versus_rest_scores([names[k] for k in y], uq.Point(probs, class_names=names))
+    assert named.class_names == tuple(names)
+    assert repr(named.classes) == repr(one_versus_rest_scores(y, probs).classes)
+
+
 def test_bad_input_is_refused():
     p = uq.Intervals([[0.1, 0.3, 0.1]], [[0.5, 0.8, 0.6]])
     with refuses("score", "choice"):
         one_versus_rest_scores([0], p, score="entropy")
     with refuses("metric", "choice"):
         one_versus_rest_scores([0], p, metric="auroc")
-    with refuses("score", "missing", got="Intervals has no 'variation-ratio'"):
+    with refuses("score", "choice", got="Intervals.*'variation-ratio'"):
         one_versus_rest_scores([0], p, score="variation-ratio")

@@ -174,7 +174,7 @@ def pairwise_ranking_tests(
                 f"all need the same {n} instances",
                 f"{name!r} has {size}",
                 "use one test set",
-                code="undefined",
+                code="mismatch",
             )
         n = size
         statistics[str(name)], w = chosen.linearised_of(*ranking, sample_weight=sample_weight, groups=groups)
@@ -201,7 +201,7 @@ def _swap_pvalue(
     n = len(truths[0])
     if len(truths[1]) != n:
         raise InputError(
-            "b", f"needs the same {n} instances as a", f"got {len(truths[1])}", "use one test set", code="missing"
+            "b", f"needs the same {n} instances as a", f"got {len(truths[1])}", "use one test set", code="mismatch"
         )
     unit, n_units = _canonical_units([*truths, *ranks] if w is None else [*truths, *ranks, w], groups)
 

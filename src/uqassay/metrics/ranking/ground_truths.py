@@ -62,7 +62,7 @@ class CorrelationStudy:
                 "must be a pair of a metric and a truth",
                 f"got {names!r}",
                 f"known are {list(found)}",
-                code="type",
+                code="choice",
             )
         return found[names]
 

@@ -1,23 +1,27 @@
-"""Ranking metrics class by class: is it class k or not, and does the uncertainty of that answer rank its mistakes?"""
+"""Ranking metrics of every class against the rest, and their macro average."""
 
-from dataclasses import dataclass
-from typing import final
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, final
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from uqassay.errors import InputError
 from uqassay.losses.errors import prediction_errors, probability_gap
 from uqassay.losses.label_distance import labels_of
 from uqassay.measures.scores import SCORES
-from uqassay.metrics.ranking.registry import RANKING_METRICS
+from uqassay.metrics.ranking.registry import RANKING_METRICS, RankingMetric
 from uqassay.notes import Note, has_note
-from uqassay.predictions import Prediction
+from uqassay.predictions import Prediction, PredictionLike, as_prediction
 from uqassay.statistics import Estimate
 from uqassay.statistics.linearised import Linearised, joined
-from uqassay.statistics.samples import check_choice, check_level
+from uqassay.statistics.samples import Floats, check_choice, check_level
+from uqassay.wording import listed
 
 __all__ = ["OneVersusRest", "one_versus_rest_scores"]
+
+MOST = 5  # names of classes in a note
 
 
 @final
@@ -29,9 +33,9 @@ class OneVersusRest:
     ----------
     class_names : tuple of str
     classes : tuple of Estimate
-        In the order of the classes; nan with a note where a class cannot be judged.
+        In the order of the classes; nan with a note where the metric of a class is undefined.
     macro : Estimate
-        Mean over the classes that can be, each counting the same.
+        Mean over the classes whose metric is defined, with equal weights.
     """
 
     class_names: tuple[str, ...]
@@ -41,7 +45,7 @@ class OneVersusRest:
 
 def one_versus_rest_scores(
     y_true: ArrayLike,
-    prediction: Prediction,
+    prediction: PredictionLike,
     *,
     metric: str = "uq-auc",
     score: str = "total-entropy",
@@ -50,14 +54,15 @@ def one_versus_rest_scores(
 ) -> OneVersusRest:
     """UQ-AUC, UQ-C-index or another ranking metric for every class against the rest, and their macro average.
 
-    Each class k makes a binary problem of its own (paper 003, section 1): the label is "k or not", the prediction is
-    `prediction.one_versus_rest(k)`, and its errors, gaps and uncertainty are those of that binary prediction.
+    Each class k is a binary problem (paper 003, section 1): the label is "k or not", the prediction is
+    `prediction.one_versus_rest(k)`, and errors, gaps and uncertainty are those of that binary prediction.
 
     Parameters
     ----------
     y_true : int array (n,), or array (n, K)
         Labels, or label distributions / vote counts.
-    prediction : Prediction
+    prediction : Prediction, or array (n, K) or (n, M, K)
+        An array (n, K) is a point, an array (n, M, K) holds members.
     metric : str
         A name of `RANKING_METRICS`.
     score : str
@@ -86,43 +91,59 @@ def one_versus_rest_scores(
     check_level(level)
     check_choice(metric, "metric", tuple(RANKING_METRICS))
     check_choice(score, "score", tuple(SCORES))
+    prediction = as_prediction(prediction, "prediction")
     y = labels_of(y_true, prediction)
     names = prediction.class_names or tuple(str(k) for k in range(prediction.n_classes))
     chosen = RANKING_METRICS[metric]
     statistics: list[Linearised] = []
     classes = []
     for k in range(prediction.n_classes):
-        binary = prediction.one_versus_rest(k)
-        if not SCORES[score].offered_by(binary):
-            raise InputError(
-                "score",
-                f"{type(binary).__name__} has no {score!r}",
-                "",
-                "choose another one of measures.SCORES",
-                code="missing",
-            )
         target = (y == k).astype(np.int64) if y.ndim == 1 else np.stack([1.0 - y[:, k], y[:, k]], axis=1)
-        truth = (prediction_errors if chosen.truth == "errors" else probability_gap)(target, binary)
-        uncertainty = SCORES[score](binary)
-        statistics += chosen.runs(truth[np.newaxis], uncertainty[np.newaxis], groups)
-        classes.append(chosen.estimate(truth[np.newaxis], uncertainty[np.newaxis], groups=groups, level=level))
-    defined = [s for s in statistics if not np.isnan(s.value)]
-    if not defined:
-        nan = float("nan")
-        n, undefined = prediction.n_instances, [Note("undefined", "undefined for every class")]
-        macro = Estimate(nan, low=nan, high=nan, level=level, n=n, method="", notes=undefined)
-    else:
-        mean = joined(defined, [1 / len(defined)] * len(defined))
-        macro = chosen.interval(mean, groups, level)
-        rough = [n for n, e in zip(names, classes, strict=True) if has_note(e.notes, "few") and not np.isnan(e)]
-        if rough:
-            macro = macro.with_note(Note("few", f"a rough interval of {_listed(rough)}", {"classes": rough}))
-        left_out = [name for name, s in zip(names, statistics, strict=True) if np.isnan(s.value)]
-        if left_out:
-            note = f"mean over {len(defined)} of {len(names)} classes, undefined for {_listed(left_out)}"
-            macro = macro.with_note(Note("left-out", note, {"classes": left_out}))
+        truth, uncertainty = _binary(prediction, k, target, chosen, score)
+        statistics += chosen.runs(truth, uncertainty, groups)
+        classes.append(chosen.estimate(truth, uncertainty, groups=groups, level=level))
+    macro = _macro(statistics, classes, names, chosen, groups, level)
     return OneVersusRest(names, tuple(classes), macro)
 
 
-def _listed(names: list[str]) -> str:
-    return ", ".join(names[:5]) + (", …" if len(names) > 5 else "")
+def _binary(
+    prediction: Prediction, k: int, target: NDArray[Any], metric: RankingMetric, score: str
+) -> tuple[Floats, Floats]:
+    """Errors or gaps of the binary prediction of class k, and its uncertainty, (1, n) each."""
+    # without names: target 1 means class k, whatever the classes are called
+    binary = replace(prediction.one_versus_rest(k), class_names=None)
+    if not SCORES[score].offered_by(binary):
+        raise InputError(
+            "score",
+            f"must be a score that {type(binary).__name__} has",
+            f"got {score!r}",
+            "choose another one of measures.SCORES",
+            code="choice",
+        )
+    truth = (prediction_errors if metric.truth == "errors" else probability_gap)(target, binary)
+    return truth[np.newaxis], SCORES[score](binary)[np.newaxis]
+
+
+def _macro(
+    statistics: Sequence[Linearised],
+    classes: Sequence[Estimate],
+    names: Sequence[str],
+    metric: RankingMetric,
+    groups: ArrayLike | None,
+    level: float,
+) -> Estimate:
+    """Mean over the classes that are defined, with notes on those that are rough or undefined."""
+    defined = [s for s in statistics if not np.isnan(s.value)]
+    if not defined:
+        notes = [Note("undefined", "undefined for every class")]
+        n = len(statistics[0].influence)
+        return Estimate(np.nan, low=np.nan, high=np.nan, level=level, n=n, method="", notes=notes)
+    macro = metric.interval(joined(defined, [1 / len(defined)] * len(defined)), groups, level)
+    rough = [name for name, e in zip(names, classes, strict=True) if has_note(e.notes, "few") and not np.isnan(e)]
+    if rough:
+        macro = macro.with_note(Note("few", f"a rough interval of {listed(rough, most=MOST)}", {"classes": rough}))
+    left_out = [name for name, s in zip(names, statistics, strict=True) if np.isnan(s.value)]
+    if left_out:
+        text = f"mean over {len(defined)} of {len(names)} classes, undefined for {listed(left_out, most=MOST)}"
+        macro = macro.with_note(Note("left-out", text, {"classes": left_out}))
+    return macro
