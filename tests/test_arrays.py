@@ -1,29 +1,68 @@
-"""Rows of arrays on disk, and seeds."""
+"""Checks of rows, tolerances, labels and seeds."""
 
 import numpy as np
 import pytest
 
 from tests.refusals import refuses
-from uqassay._array import SCATTERED_ROWS, generator, taken
+from uqassay._array import as_labels, check_rows, draw_per_row, generator, tolerance_of, tolerance_of_values
 
 
-@pytest.mark.parametrize("shape", [(50, 3), (1000, 4, 5), (40, 70_000)])
-def test_rows_taken_from_a_map_are_those_of_the_array(tmp_path, random_generator, shape):
-    values = random_generator.random(shape, dtype=np.float32)
-    np.save(tmp_path / "values.npy", values)
-    mapped = np.load(tmp_path / "values.npy", mmap_mode="r")
-    n = len(values)
-    scattered = random_generator.integers(-n, n, 3 * SCATTERED_ROWS + 1)
-    for rows in (scattered, random_generator.random(n) < 0.4, np.array([], dtype=np.intp), slice(3, 17, 2)):
-        found = taken(mapped, rows)
-        np.testing.assert_array_equal(found, values[rows])
-        assert found.dtype == np.float32
-    assert not isinstance(taken(mapped, scattered), np.memmap)
-    with pytest.raises(IndexError, match=f"index {n} is out of bounds"):
-        taken(mapped, np.array([0, n]))
-
-
-@pytest.mark.parametrize("rng", [-1, 0.5, "seed"])
+@pytest.mark.parametrize("rng", [-1, 0.5, "seed", {}, np.zeros((2, 2))])
 def test_no_seed(rng):
-    with refuses("rng", "range"):
+    with refuses("rng", "range", got="whole number from 0 up, a generator or None; got"):
         generator(rng)
+    with refuses("rng", "range"):
+        draw_per_row(lambda g, i: g.random(1), np.empty((1, 1)), np.arange(1), rng)
+
+
+def test_draws_belong_to_the_row():
+    rows = np.array([7, 3, 7])
+    out = draw_per_row(lambda g, i: g.random(4), np.empty((3, 4)), rows, 5)
+    np.testing.assert_array_equal(out[0], out[2])
+    np.testing.assert_array_equal(draw_per_row(lambda g, i: g.random(4), np.empty((1, 4)), rows[1:2], 5)[0], out[1])
+
+
+def test_the_tolerance_follows_the_precision():
+    assert tolerance_of(np.zeros(2)) == tolerance_of([0.5]) == tolerance_of(np.zeros(2, int)) == 1e-6
+    assert tolerance_of(np.zeros(2), np.zeros(2, np.float16)) == 1e-3
+    coarse = np.array([[0.333251953125, 0.66650390625]])  # float16 of 1/3 and 2/3
+    assert tolerance_of_values(coarse) == tolerance_of_values(coarse.astype(np.float32)) == 1e-3
+    assert tolerance_of_values(np.array([[1 / 3, 2 / 3]], np.float32)) == 1e-4
+    assert tolerance_of_values(np.array([[1 / 3, 2 / 3]])) == 1e-6
+    assert tolerance_of_values(np.array([[0.333984375, 0.66796875]], np.float32)) == 8e-3  # bfloat16
+
+
+def test_the_first_broken_row_is_named_in_every_chunk():
+    probs = np.full((300_000, 8), 0.125)
+    probs[299_999, 3] += 1e-3
+    with refuses("probs", "sum", got=r"row 299999 sums to 1\.001") as refusal:
+        check_rows(probs, "probs", tolerance=1e-6)
+    assert refusal.value.facts == {"row": 299_999, "can_normalise": True}
+    probs[250_000, 7] = np.nan
+    with refuses("probs", "finite", got=r"row 250000 holds nan at \[250000, 7\]"):
+        check_rows(probs, "probs", tolerance=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("labels", "code", "got"),
+    [
+        ([0, 3], "range", "0 … 2; row 1 holds 3"),
+        ([-1, 0], "range", "row 0 holds -1"),
+        ([0.5, 0], "type", r"row 0 holds 0\.5"),
+        ([0], "mismatch", "2 instances; got 1"),
+        (np.ma.masked_array([0, 1], [True, False]), "masked", ""),
+        (np.array([0, None], dtype=object), "type", "NoneType"),
+        ([[1, 2], [0, 1]], "mismatch", "3 classes; got 2"),
+        ([[1, 2, -1], [0, 1, 0]], "range", "row 0 holds -1"),
+        ([[0, 0, 0], [0, 1, 0]], "empty", "row 0 has none"),
+    ],
+)
+def test_labels_that_are_refused(labels, code, got):
+    with refuses("y", code, got=got):
+        as_labels(labels, 3, n_instances=2, name="y")
+
+
+def test_votes_become_shares_even_beyond_the_largest_number():
+    votes = as_labels([[1, 3, 0], [0, 0, 5]], 3)
+    assert votes.tolist() == [[0.25, 0.75, 0], [0, 0, 1]]
+    assert as_labels([[1e308, 1e308, 0.0]], 3).tolist() == [[0.5, 0.5, 0]]

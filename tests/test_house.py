@@ -18,7 +18,10 @@ PACKAGE = SOURCE / "uqassay"
 TESTS = Path(__file__).parent
 
 # A room imports from those to its left. The second wing (from datasets on) makes predictions and may use the first.
-SHARED = ("errors", "notes", "wording", "_array", "_files", "_optional", "_kernels", "_native")
+SHARED = (
+    *("errors", "notes", "wording"),
+    *("_array", "_chunks", "_conversion", "_files", "_optional", "_kernels", "_native"),
+)
 ROOMS = (
     *("credal", "statistics", "predictions", "measures", "losses", "metrics", "calibration", "evidence", "report"),
     *("datasets", "methods", "bench", "experiments"),

@@ -107,7 +107,7 @@ def still_whole(array: NDArray[Any]) -> None:
     if base is None:
         return
     pages: Any = base._mmap  # type: ignore[attr-defined]
-    needed = int(base.offset) + base.nbytes  # type: ignore[attr-defined]
+    needed = int(base.offset) + base.nbytes
     size = pages.size()  # of the file as it is now
     if size < needed:
         raise InputError(

@@ -58,7 +58,7 @@ def as_array(values: Any, name: str) -> NDArray[Any]:
         A masked or sparse array, missing values of pandas, rows of unequal length, or an object that is no array.
     """
     if type(values) in (np.ndarray, np.memmap):
-        return values  # type: ignore[no-any-return]
+        return values
     if has_index(values):
         return _from_pandas(values, name)
     _refuse_masked_and_sparse(values, name)

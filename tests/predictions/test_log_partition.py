@@ -6,7 +6,7 @@ from scipy.special import log_softmax, logsumexp
 from tests.refusals import refuses
 
 import uqassay as uq
-from uqassay.errors import FileFormatError, InputError
+from uqassay.errors import FileFormatError
 from uqassay.measures.free_energies import free_energy
 from uqassay.predictions.files import inspect_file
 from uqassay.predictions.named_arrays import prediction_from_arrays
@@ -139,9 +139,8 @@ def test_it_may_be_given_in_any_numbers_and_is_not_required():
     ],
 )
 def test_what_does_not_fit_is_refused(make, match):
-    with pytest.raises(InputError, match=f"log_partition: .*{match}") as caught:
+    with refuses("log_partition", got=match):
         make()
-    assert "\n" not in str(caught.value)
 
 
 # -- files and mappings -----------------------------------------------------------------------------------------------
@@ -190,7 +189,7 @@ def test_a_mapping_may_state_it_beside_the_probabilities():
 
 def test_a_file_that_holds_another_shape_is_refused_by_name(tmp_path):
     np.savez(tmp_path / "bad.npz", probs=np.full((2, 2), 0.5), log_partition=np.zeros(3))
-    with refuses("bad.npz", "undefined", got=r"log_partition: must be \(2,\)", error=FileFormatError):
+    with refuses("log_partition", "shape", got=r"\(2,\)", source="bad.npz", error=FileFormatError):
         uq.load(tmp_path / "bad.npz")
 
 

@@ -69,7 +69,7 @@ def test_what_is_no_classifier_is_refused():
         from_laplace(Laplace(Likelihood.REGRESSION), np.zeros((5, 2)))
     with refuses("model", "type", got="got one with likelihood 'reward_modeling'"):
         from_laplace(Laplace("reward_modeling"), np.zeros((5, 2)))
-    with refuses("model", "undefined", got="got ndarray"):
+    with refuses("model", "type", got="got ndarray"):
         from_laplace(np.zeros((5, 3)), np.zeros((5, 2)))
 
 

@@ -126,7 +126,7 @@ def portable_labels(labels: Any, class_names: Sequence[str] | None = None, *, na
     array = _plain_labels(array, name)
     if array.dtype.kind != "U":
         class_indices(array, class_names, name=name)
-        return array
+        return _as_int64(array) if array.dtype.kind == "O" else array
     indices = class_indices(array, class_names, name=name)
     whole = [_whole(text) for text in class_names or ()]
     if any(number is not None for number in whole):
@@ -148,12 +148,10 @@ def _plain_labels(labels: Any, name: str) -> NDArray[Any]:
     if array.dtype.kind != "O":
         return array if array.dtype.kind == "U" else as_numeric(array, name)
     items = array.tolist()
-    for kind, dtype in ((str, np.str_), (int, np.int64)):
-        if all(isinstance(item, kind) and not isinstance(item, bool) for item in items):
-            try:
-                return np.array(items, dtype=dtype)
-            except OverflowError:
-                break
+    if all(isinstance(item, str) for item in items):
+        return np.array(items, dtype=np.str_)
+    if all(isinstance(item, (int, np.integer)) and not isinstance(item, bool) for item in items):
+        return array
     first = type(items[0])
     odd = next(
         (row for row, item in enumerate(items) if not isinstance(item, (str, int)) or type(item) is not first), 0

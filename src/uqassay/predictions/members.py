@@ -195,6 +195,7 @@ class Members(Prediction):
     def sample(self, n: int, rng: Any = None) -> Array:
         """Members drawn with replacement by their weights, ``(n_instances, n, K)``; the draws belong to the rows."""
         check_draws(n, "n")
+        still_whole(self.probs)
         out = np.empty((self.n_instances, n, self.n_classes))
         numbers = np.arange(self.n_instances) if self.row_numbers is None else self.row_numbers
         shares = None if self.weights is None else np.broadcast_to(self.weights, self.probs.shape[:2])

@@ -1,0 +1,89 @@
+"""What every kind of prediction answers, slices, and what cannot be written through."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.kinds import KINDS, lower_of_every_event, random_prediction
+from tests.refusals import refuses
+
+import uqassay as uq
+
+seeds = st.integers(0, 2**32 - 1)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@settings(deadline=None, max_examples=8)
+@given(seed=seeds, n_classes=st.integers(2, 6))
+def test_bounds_against_all_events_and_the_mean_lies_between(kind, seed, n_classes):
+    prediction = random_prediction(kind, np.random.default_rng(seed), 3, n_classes)
+    lower = lower_of_every_event(prediction)
+    singletons = 1 << np.arange(n_classes)
+    np.testing.assert_allclose(prediction.lower_probs(), lower[:, singletons], atol=1e-12)
+    np.testing.assert_allclose(prediction.upper_probs(), 1 - lower[:, (2**n_classes - 1) ^ singletons], atol=1e-12)
+    mean = prediction.mean_probs()
+    np.testing.assert_allclose(mean.sum(axis=1), 1, atol=1e-9)
+    if kind != "Dirichlet":  # the exact mean may leave the hull of a few draws
+        assert (mean >= prediction.lower_probs() - 1e-9).all()
+        assert (mean <= prediction.upper_probs() + 1e-9).all()
+    assert prediction.labels().shape == (3,)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_slicing_carries_everything_and_draws_stay_with_their_rows(kind, random_generator):
+    whole = random_prediction(kind, random_generator, 6, 3).with_metadata(
+        class_names=["a", "b", "c"], ids=list("uvwxyz"), groups=[1, 1, 2, 2, 3, 3]
+    )
+    for rows, expected in (
+        (slice(1, 4), [1, 2, 3]),
+        ([4, 0], [4, 0]),
+        (np.array([False, True, False, False, True, False]), [1, 4]),
+        (-1, [5]),
+    ):
+        part = whole[rows]
+        assert part.ids.tolist() == [list("uvwxyz")[i] for i in expected]
+        assert part.groups.tolist() == [[1, 1, 2, 2, 3, 3][i] for i in expected]
+        assert part.class_names == ("a", "b", "c")
+        np.testing.assert_array_equal(part.lower_probs(), whole.lower_probs()[expected])
+    np.testing.assert_array_equal(whole[2:][1:3].upper_probs(), whole.upper_probs()[3:5])
+
+
+@pytest.mark.parametrize("kind", ["Point", "Intervals", "Masses", "Vertices"])
+def test_sets_without_a_distribution_refuse_to_be_drawn_from(kind, random_generator):
+    with refuses("sample", "undefined"):
+        random_prediction(kind, random_generator).sample(3)
+
+
+def test_results_cannot_be_written_through(random_generator):
+    probs = random_generator.dirichlet(np.ones(3), 4)
+    point = uq.Point(probs)
+    with pytest.raises(ValueError, match="read-only"):
+        point.probs[0, 0] = 0.5
+    with pytest.raises(AttributeError, match="cannot assign to field 'probs'"):
+        point.probs = probs  # type: ignore[misc]
+    probs[0] = probs[0]  # the caller's own array stays writable
+
+
+def test_memory_maps_stay_memory_maps(tmp_path, random_generator):
+    path = tmp_path / "members.npy"
+    np.save(path, random_generator.dirichlet(np.ones(4), (50, 3)).astype(np.float32))
+    mapped = np.load(path, mmap_mode="r")
+    members = uq.Members(mapped)
+    assert np.shares_memory(members.probs, mapped)
+    assert np.shares_memory(members[10:20].probs, mapped)
+    held = uq.Members(np.array(mapped))
+    y = random_generator.integers(4, size=50)
+    np.testing.assert_array_equal(uq.losses.unified_loss(y, members).total, uq.losses.unified_loss(y, held).total)
+
+
+def test_predictions_iterate_but_are_no_arrays():
+    point = uq.Point([[0.5, 0.5], [0.1, 0.9]], ids=["a", "b"])
+    assert [row.ids.tolist() for row in point] == [["a"], ["b"]]
+    with pytest.raises(TypeError, match=r"Point is no array; use its fields \(probs\) or mean_probs\(\)"):
+        np.asarray(point)
+    drawn = uq.Dirichlet([[1.0, 2.0], [2.0, 1.0]], ids=["a", "b"])
+    assert drawn[[0, 0, 1]].members().n_instances == 3
+    with refuses("rows", "shape"):
+        point[0, 1]
+    with refuses("rows", "shape", got=r".* got shape \(1, 2\)"):
+        point[np.array([[0, 1]])]

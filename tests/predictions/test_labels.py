@@ -1,0 +1,113 @@
+"""Labels by name and by number."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from tests.refusals import refuses
+
+import uqassay as uq
+from uqassay.predictions import class_indices, labels_for, portable_labels
+
+NAMES = ("cat", "dog", "owl")
+
+
+@pytest.mark.parametrize(
+    ("labels", "names", "expected"),
+    [
+        ([2, 0], NAMES, [2, 0]),
+        ([2.0, 0.0], None, [2, 0]),
+        (["owl", "cat"], NAMES, [2, 0]),
+        ([b"owl", b"cat"], NAMES, [2, 0]),
+        (np.array(["owl", "cat"], dtype=object), NAMES, [2, 0]),
+        (np.array([2, 0], dtype=object), NAMES, [2, 0]),
+        (pd.Series(["owl", "cat"], dtype="category"), NAMES, [2, 0]),
+        (pd.Series([2, 0], dtype="Int64"), NAMES, [2, 0]),
+        (["2", "0"], None, [2, 0]),  # a column of numbers read as text
+        ([1, 2], ("1", "2", "3"), [0, 1]),  # by name
+        (["1", "2"], ("1", "2", "3"), [0, 1]),
+        ([3.0, 1.0], ("3", "1"), [0, 1]),
+        ([0, 2], ("2", "1", "0"), [2, 0]),
+        ([-1, 1], ("-1", "1"), [0, 1]),
+        ([1, 10], ("01", "10"), [0, 1]),
+        ([True, False], ("False", "True"), [1, 0]),
+        ([True, False], NAMES, [1, 0]),
+        ([2, 0], ("0", "1", "other"), [2, 0]),  # every number is the index of its class
+        (np.array([2, 0], np.uint64), None, [2, 0]),
+    ],
+)
+def test_labels_by_name_and_by_number(labels, names, expected):
+    found = class_indices(labels, names)
+    assert found.tolist() == expected
+    assert found.dtype == np.int64
+    portable = portable_labels(labels, names)
+    assert class_indices(portable, names).tolist() == expected
+
+
+@pytest.mark.parametrize(
+    ("labels", "names", "code", "got"),
+    [
+        ([0, 1], ("1", "2", "3"), "class-names", "row 0 holds 0"),
+        ([1, 2], ("1", "other", "2"), "ambiguous", "1, other, 2"),
+        (["fox", "cat"], NAMES, "class-names", "row 0 holds 'fox'"),
+        (["cat", "0"], NAMES, "class-names", "row 1 holds '0'"),
+        (["cat"], None, "class-names", "none is known"),
+        (["1_0"], None, "class-names", "'1_0'"),
+        (["1e1"], None, "class-names", "'1e1'"),
+        (["１"], None, "class-names", "row 0"),  # a full-width digit
+        ([0.5], NAMES, "type", r"row 0 holds 0\.5"),
+        ([np.nan, 1], ("0", "1"), "type", "row 0 holds nan"),
+        (["cat", None], NAMES, "type", "row 1 holds None"),
+        (["cat", 1], None, "class-names", ""),  # NumPy makes text of both
+        (pd.Series(["cat", None]), NAMES, "missing", "row 1"),
+        (pd.Series([1, None], dtype="Int64"), NAMES, None, "row 1"),  # NA or nan, by the version of pandas
+        (np.ma.masked_array([0, 1], [True, False]), NAMES, "masked", ""),
+        ([[0, 1]], NAMES, "shape", ""),
+    ],
+)
+def test_ambiguous_and_unknown_labels_are_refused(labels, names, code, got):
+    with refuses("y", code, got=got):
+        class_indices(labels, names, name="y")
+
+
+def test_text_among_partly_numeric_names_stays_text():
+    names = ("1", "other", "2")
+    assert portable_labels(["2", "other"], names).tolist() == ["2", "other"]
+    assert class_indices(["2", "other"], names).tolist() == [2, 1]
+
+
+def test_numbers_beyond_64_bits_are_out_of_range():
+    for huge in ([10**30, 0], [1e300, 0], np.array([2**64 - 1, 0], np.uint64)):
+        with refuses("y_true", "range", got="row 0"):
+            labels_for(huge, n_instances=2, n_classes=3)
+
+
+def test_a_series_is_aligned_to_the_ids_and_a_table_to_the_classes():
+    ids = np.array(["a", "b"])
+    series = pd.Series(["dog", "cat"], index=["b", "a"])
+    assert labels_for(series, n_instances=2, n_classes=3, ids=ids, class_names=NAMES).tolist() == [0, 1]
+    votes = pd.DataFrame([[3, 0, 1], [0, 4, 0]], columns=["owl", "cat", "dog"], index=["b", "a"])
+    found = labels_for(votes, n_instances=2, n_classes=3, ids=ids, class_names=NAMES)
+    np.testing.assert_allclose(found, [[1, 0, 0], [0, 0.25, 0.75]])
+    digits = pd.DataFrame([[1, 0, 3]], columns=["proba_2", "proba_0", "proba_1"])
+    np.testing.assert_allclose(labels_for(digits, n_instances=1, n_classes=3), [[0, 0.75, 0.25]])
+
+
+def test_as_many_labels_as_members_name_the_member_axis():
+    with refuses("y_true", "member-axis", got="member_axis=0"):
+        labels_for(np.zeros(20, int), n_instances=5, n_classes=3, n_members=20)
+    with refuses("y_true", "mismatch"):
+        labels_for(np.zeros(20, int), n_instances=5, n_classes=3, n_members=7)
+
+
+def test_columns_out_of_order_are_scored_by_name():
+    rng = np.random.default_rng(0)
+    probs = rng.dirichlet(np.full(12, 0.1), 200)
+    y = np.array([rng.choice(12, p=p) for p in probs])
+    order = sorted(range(12), key=str)  # 0, 1, 10, 11, 2, …
+    expected = (uq.Point(probs).labels() == y).mean()
+    for column in ("proba_{}", "{}"):
+        point = uq.Point(pd.DataFrame(probs[:, order], columns=[column.format(k) for k in order]))
+        assert (point.labels() == y).mean() == expected
+        np.testing.assert_array_equal(uq.losses.is_correct(y, point), point.labels() == y)
+    by_name = uq.Point(pd.DataFrame(probs, columns=[str(k + 1) for k in range(12)]))
+    np.testing.assert_array_equal(uq.losses.is_correct(y + 1, by_name), uq.losses.is_correct(y, uq.Point(probs)))
