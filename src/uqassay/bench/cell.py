@@ -1,7 +1,7 @@
-"""One cell of a benchmark: what is run, and the key that stands for everything its result depends on.
+"""One cell of a benchmark: one training and its prediction, and the key under which its result is stored.
 
-The key is a digest of the function and its source files, the parameters, the condition, the data and the seed. So a result is
-found again by what made it: whatever changes makes another cell, and a result of older code is never taken for one of now.
+The key is a digest of everything that the result depends on: the function and its source files, the parameters, the condition,
+the data and the seed. If any of these changes, the cell has another key, so a result of older code is never reused.
 """
 
 import ast
@@ -25,24 +25,24 @@ from uqassay.predictions import Prediction
 __all__ = ["SCHEMA", "Cell", "CellResult", "canonical_json", "code_version", "function_of"]
 
 SCHEMA = "uqassay.cell/1"
-MAX_SEED = 2**32 - 1  # the largest that scikit-learn and NumPy's older generators take
+MAX_SEED = 2**32 - 1  # the largest seed that scikit-learn and NumPy's older generators accept
 
 
 @final
 @dataclass(frozen=True)
 class CellResult:
-    """What the function of a cell returns.
+    """The result of the function of a cell.
 
     Attributes
     ----------
     prediction : Prediction
         Of the n test instances.
     labels : array (n,) or (n, K)
-        What happened there.
+        Of the test instances.
     scores : dict of str to array (n,)
         Uncertainties that the prediction does not contain, such as a density; greater is less certain.
     facts : dict
-        Plain values to keep beside it: the device, sizes, times of parts of the work.
+        Plain values that are stored with the result: the device, sizes, times.
     """
 
     prediction: Prediction
@@ -68,12 +68,12 @@ class Cell:
     data_hash : str
         Digest of the data.
     source : str
-        Where the data are loaded from, where `dataset` alone does not say it. The key depends on the data and not on their
-        place, so that a folder may be moved.
+        Where the data are loaded from, if `dataset` alone does not say it. The key depends on the data and not on their
+        place, so a folder may be moved.
     rests_on : tuple of str
-        Modules whose source counts beside that of the function's module.
+        Modules whose source is part of the key, in addition to the function's module.
     threads : int
-        Threads of BLAS and PyTorch. More threads add numbers up in another order, so they count as well.
+        Threads of BLAS and PyTorch. They are part of the key, since they change the order of additions.
 
     Raises
     ------
@@ -109,7 +109,7 @@ class Cell:
                 "must read module:function",
                 f"got {self.function!r}",
                 "name an importable function",
-                code="undefined",
+                code="type",
             )
         for name, least, most in (("seed", 0, MAX_SEED), ("threads", 1, 4096)):
             value = getattr(self, name)
@@ -118,10 +118,10 @@ class Cell:
                     name,
                     f"must be a whole number in {least} … {most}",
                     f"got {value!r}",
-                    "choose such a one",
-                    code="type",
+                    "change it",
+                    code="range",
                 )
-        for name in ("params", "condition"):  # a copy, so that nobody can change what the key stands for
+        for name in ("params", "condition"):  # a copy, so that the key stays valid
             object.__setattr__(self, name, json.loads(canonical_json(getattr(self, name), name)))
         object.__setattr__(self, "rests_on", tuple(sorted(self.rests_on)))
 
@@ -134,7 +134,7 @@ class Cell:
 
     @property
     def name(self) -> str:
-        """Words for a reader."""
+        """Data set, method, condition and seed for a reader."""
         conditions = [f"{key} {value}" for key, value in sorted(self.condition.items())]
         return ", ".join([self.dataset, self.method, *conditions, f"seed {self.seed}"])
 
@@ -150,12 +150,12 @@ class Cell:
 
 
 def canonical_json(value: Any, name: str = "value") -> str:
-    """One text for one value: sorted keys, no blanks, ASCII, no NaN.
+    """The one JSON text of a value: sorted keys, no blanks, ASCII, no NaN.
 
     Raises
     ------
     InputError
-        What is not made of text, finite numbers, true and false, None, lists and dictionaries with text as keys.
+        A value that is not made of text, finite numbers, true, false, None, lists, and dictionaries with text as keys.
 
     Examples
     --------
@@ -172,12 +172,11 @@ def canonical_json(value: Any, name: str = "value") -> str:
             "must be made of text, finite numbers, true, false, None, lists and dictionaries",
             reason,
             "convert it first",
-            code="finite",
+            code="type",
         ) from problem
     except RecursionError as problem:
-        raise InputError(
-            name, "holds itself, or too many lists in lists", "", "make it flatter", code="size"
-        ) from problem
+        rule = "must not contain itself or too many nested lists"
+        raise InputError(name, rule, "", "make it flatter", code="size") from problem
 
 
 def function_of(name: str) -> Callable[[Cell], CellResult]:
@@ -193,23 +192,25 @@ def function_of(name: str) -> Callable[[Cell], CellResult]:
         found = getattr(importlib.import_module(module), attribute)
     except ModuleNotFoundError as problem:
         raise InputError(
-            "function", f"{name} cannot be imported ({problem})", "", "check its name and the path", code="undefined"
+            "function", f"{name} must be importable", str(problem), "check its name and the path", code="missing"
         ) from problem
     except AttributeError as problem:
         raise InputError("function", f"{module} has no {attribute}", "", "check its name", code="missing") from problem
     if not callable(found):
-        raise InputError("function", f"{name} is a {type(found).__name__}", "", "name a function", code="undefined")
+        raise InputError(
+            "function", f"{name} must be a function", f"got {type(found).__name__}", "name a function", code="type"
+        )
     chosen: Callable[[Cell], CellResult] = found
     return chosen
 
 
 @cache
 def code_version(function: str, rests_on: tuple[str, ...] = ()) -> str:
-    """Digest of this package's version and of the source that a function rests on.
+    """Digest of this package's version and of the source code behind a function.
 
-    Counted are the function's module, the modules of `rests_on`, and whatever these import from their own packages and from
-    uqassay, anywhere in them and however deep; no module is imported for it. What ``uqassay/__init__.py`` imports is the whole
-    package, so it counts by the version alone.
+    The source code is that of the function's module, of the modules in `rests_on`, and of all modules that these import,
+    directly or indirectly, from their own packages and from uqassay. No module is imported for it. ``uqassay/__init__.py``
+    imports the whole package, so it counts by its version only.
 
     Raises
     ------
@@ -238,11 +239,11 @@ def code_version(function: str, rests_on: tuple[str, ...] = ()) -> str:
 
 
 def _check_keys(value: Any) -> None:
-    """JSON would turn the keys 1 and None into text without a word, and let "1" and 1 be one key."""
+    """Refuse keys that are not text: JSON would silently turn 1 and None into text, and "1" and 1 into one key."""
     if isinstance(value, Mapping):
         for key, inner in value.items():
             if not isinstance(key, str):
-                raise TypeError(f"{key!r} is a key and no text")
+                raise TypeError(f"the key {key!r} is not text")
             _check_keys(inner)
     elif isinstance(value, (list, tuple)):
         for inner in value:
@@ -250,7 +251,7 @@ def _check_keys(value: Any) -> None:
 
 
 def _source_file(module: str) -> Path | None:
-    """The file of a module, found without importing its packages; none for one that is built in or a folder alone."""
+    """The file of a module, found without importing its packages; None for built-in modules and namespace packages."""
     top, *inner = module.split(".")
     try:
         spec = importlib.util.find_spec(top)
@@ -260,7 +261,7 @@ def _source_file(module: str) -> Path | None:
         return Path(spec.origin) if spec.has_location and spec.origin is not None else None
     for place in (spec and spec.submodule_search_locations) or ():
         folder, name = Path(place, *inner[:-1]), inner[-1]
-        held = os.listdir(folder) if folder.is_dir() else []  # tells Point from point.py on every file system
+        held = os.listdir(folder) if folder.is_dir() else []  # distinguishes Point from point.py on every file system
         if name in held and (folder / name / "__init__.py").is_file():
             return folder / name / "__init__.py"
         file = next((file for file in (f"{name}{suffix}" for suffix in all_suffixes()) if file in held), None)
@@ -282,7 +283,7 @@ def _modules_in(module: str, is_package: bool, source: bytes) -> list[str]:
 
 @lru_cache(maxsize=2048)  # methods share most of their modules
 def _imports(module: str, is_package: bool, source: bytes) -> tuple[tuple[str, str], ...]:
-    """What a source imports, anywhere in it, as pairs of a module and a name in it that may be a module or not."""
+    """All imports of a source, as pairs of a module and a name in it, which may itself be a module."""
     package = module if is_package else module.rpartition(".")[0]
     found = []
     for node in ast.walk(ast.parse(source)):
@@ -295,7 +296,7 @@ def _imports(module: str, is_package: bool, source: bytes) -> tuple[tuple[str, s
 
 
 def _has_file(name: str) -> bool:
-    """Whether a name is that of a module with a file, rather than of something in one."""
+    """Whether a name is that of a module with a file, not of an object in a module."""
     try:
         return _source_file(name) is not None
     except InputError:

@@ -1,4 +1,4 @@
-"""What a benchmark is, from a file or a command line: data sets, methods, parameters, conditions and seeds.
+"""The configuration of a benchmark, from a file or a command line: data sets, methods, parameters, conditions and seeds.
 
     dataset = ["digits"]
     method = ["snn", "narrow=mc-dropout"]     # the method mc-dropout, shown as narrow
@@ -17,7 +17,7 @@ TOML and YAML files have the same keys. The configuration is stored with the res
 import difflib
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, final
@@ -25,6 +25,7 @@ from typing import Any, final
 from uqassay.bench.cell import MAX_SEED, canonical_json
 from uqassay.bench.parsing import toml_value, toml_values, yaml_values
 from uqassay.errors import InputError
+from uqassay.wording import listed
 
 __all__ = ["PRESETS", "BenchConfig", "nearest", "read_config", "read_params", "read_values", "to_toml"]
 
@@ -47,21 +48,21 @@ class BenchConfig:
     preset : {"smoke", "cpu", "paper"}
         How much is computed.
     params : dict of str to dict
-        Parameters of the methods by their labels; they go before those of the preset.
+        Parameters of the methods by their labels; they replace those of the preset.
     condition : tuple of dict
-        What is done to the data; one empty condition unless given.
+        Changes of the data; one empty condition unless given.
     threads : int
         Threads of BLAS and PyTorch in each worker; they change the last digits of the results.
     common_members : int or None
-        As in `uqassay.assay`: members that span every sampled set in the report.
+        As in `uqassay.assay`: number of members that span every sampled set in the report.
     workers : int or None
     scheduler : str or None
-        Where it is run, as in `run_cells`; the results do not depend on it.
+        As in `run_cells`; the results do not depend on them.
 
     Raises
     ------
     InputError
-        A value of another kind, a preset that is not known, or parameters of a method that is not there.
+        A value of another type, an unknown preset, or parameters of a method that is not listed.
 
     Examples
     --------
@@ -94,10 +95,10 @@ class BenchConfig:
         if self.preset not in PRESETS:
             raise InputError(
                 "preset",
-                f"must be {', '.join(PRESETS)}",
-                "",
-                f"got {self.preset!r}{nearest(self.preset, PRESETS)}",
-                code="type",
+                "must be the name of a preset",
+                f"got {self.preset!r}",
+                nearest(self.preset, PRESETS),
+                code="choice",
             )
         for name, least in (("threads", 1), ("common_members", 1), ("workers", 0)):
             value = getattr(self, name)
@@ -108,7 +109,7 @@ class BenchConfig:
                     name,
                     f"must be a whole number of at least {least}",
                     f"got {value!r}",
-                    "choose such a one",
+                    "change it",
                     code="range",
                 )
         if self.scheduler is not None and not (isinstance(self.scheduler, str) and "://" in self.scheduler):
@@ -116,14 +117,16 @@ class BenchConfig:
                 "scheduler",
                 "must be an address such as tcp://host:8786",
                 f"got {self.scheduler!r}",
-                "look it up",
+                "see the output of dask scheduler",
                 code="type",
             )
         unknown = [label for label in self.params if label not in self.methods]
         if unknown:
             raise InputError(
-                "params",
-                f"{unknown[0]!r} is none of the methods {', '.join(self.methods)}{nearest(unknown[0], self.methods)}",
+                f"params.{unknown[0]}",
+                "must be parameters of a method of this benchmark",
+                f"got {unknown[0]!r}",
+                nearest(unknown[0], self.methods),
                 code="choice",
             )
 
@@ -134,13 +137,13 @@ class BenchConfig:
         return {label: name or label for label, name in pairs}
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values of everything that is set; `BenchConfig` takes them again."""
+        """Plain values of all fields that are set; `BenchConfig` accepts them."""
         values = {f.name: getattr(self, f.name) for f in fields(self)}
         found: dict[str, Any] = json.loads(json.dumps({k: v for k, v in values.items() if v is not None}))
         return found
 
     def changed(self, **values: Any) -> "BenchConfig":
-        """Another configuration with the given fields; None leaves a field as it is, parameters are added."""
+        """A copy with other values of some fields; None leaves a field unchanged, and parameters are merged."""
         given = {name: value for name, value in values.items() if value is not None}
         if "params" in given:
             merged = {label: dict(table) for label, table in self.params.items()}
@@ -156,7 +159,7 @@ def read_config(path: Path) -> dict[str, Any]:
     Raises
     ------
     InputError
-        No such file, text that does not parse, or a key that is not known.
+        No such file, text that does not parse, or an unknown key.
     MissingDependencyError
         A YAML file without PyYAML.
     """
@@ -164,32 +167,37 @@ def read_config(path: Path) -> dict[str, Any]:
         text = path.read_text(encoding="utf-8")
     except OSError as problem:
         raise InputError(
-            "config", f"{path} cannot be read ({problem.strerror})", "", "check the path", code="unreadable"
+            "config",
+            "must be a file that can be read",
+            str(problem.strerror),
+            "check the path",
+            code="unreadable",
+            source=str(path),
         ) from problem
     except UnicodeDecodeError as problem:
-        raise InputError("config", f"{path} is no text in UTF-8", "", "save it so", code="unreadable") from problem
-    parsed = yaml_values if path.suffix.lower() in (".yaml", ".yml") else toml_values
-    values = parsed(text, f"config: {path}")
-    if not isinstance(values, dict):
         raise InputError(
-            "config", f"{path} must hold keys and values", f"got {type(values).__name__}", "see the guide", code="type"
-        )
+            "config", "must be text in UTF-8", "", "save it as UTF-8", code="unreadable", source=str(path)
+        ) from problem
+    parsed = yaml_values if path.suffix.lower() in (".yaml", ".yml") else toml_values
+    values = parsed(text, str(path))
+    if not isinstance(values, dict):
+        got = f"got {type(values).__name__}"
+        raise InputError("config", "must hold keys and values", got, "see the guide", code="type", source=str(path))
     known = [f.name for f in fields(BenchConfig)]
     for key in values:
         if key not in known:
-            raise InputError(
-                "config", f"{path.name} has the key {key!r}, which is unknown{nearest(str(key), known)}", code="choice"
-            )
+            remedy = nearest(str(key), known)
+            raise InputError(str(key), "is not a key of a configuration", "", remedy, code="choice", source=str(path))
     return values
 
 
 def read_params(texts: Sequence[str]) -> dict[str, dict[str, Any]]:
-    """Parameters from ``method.key=value``; values are read as TOML, and as text where they are none.
+    """Parameters from ``method.key=value``; values are read as TOML, or as text if they are not TOML.
 
     Raises
     ------
     InputError
-        Text of another form, or a parameter given twice.
+        Text of another form, or a parameter given twice; it is named ``params.METHOD.KEY``.
 
     Examples
     --------
@@ -202,14 +210,10 @@ def read_params(texts: Sequence[str]) -> dict[str, dict[str, Any]]:
         label, dot, key = place.rpartition(".")
         if not (equals and dot and label.strip() and key.strip()):
             raise InputError(
-                "param",
-                "must read METHOD.KEY=VALUE",
-                f"got {text!r}",
-                "write mc-dropout.rate=0.1, say",
-                code="undefined",
+                "param", "must read METHOD.KEY=VALUE", f"got {text!r}", "for example mc-dropout.rate=0.1", code="type"
             )
-        table = found.setdefault(label.strip(), {})
-        _add(table, key.strip(), value, "param", shown=f"{label.strip()}.{key.strip()}")
+        label, key = label.strip(), key.strip()
+        _add(found.setdefault(label, {}), key, value, f"params.{label}.{key}")
     return found
 
 
@@ -219,7 +223,7 @@ def read_values(texts: Sequence[str], name: str) -> dict[str, Any]:
     Raises
     ------
     InputError
-        Text of another form, or a key given twice, told of `name`.
+        Text of another form; a key given twice, which is named ``name.key``.
 
     Examples
     --------
@@ -230,15 +234,13 @@ def read_values(texts: Sequence[str], name: str) -> dict[str, Any]:
     for text in texts:
         key, equals, value = text.partition("=")
         if not (equals and key.strip()):
-            raise InputError(
-                name, "must read KEY=VALUE", f"got {text!r}", "write train_share=0.1, say", code="undefined"
-            )
-        _add(found, key.strip(), value, name, shown=key.strip())
+            raise InputError(name, "must read KEY=VALUE", f"got {text!r}", "for example train_share=0.1", code="type")
+        _add(found, key.strip(), value, f"{name}.{key.strip()}")
     return found
 
 
 def to_toml(config: BenchConfig) -> str:
-    """The configuration as TOML text, which `read_config` gives back exactly.
+    """The configuration as TOML text, from which `read_config` returns exactly the same values.
 
     Examples
     --------
@@ -257,18 +259,18 @@ def to_toml(config: BenchConfig) -> str:
     return "\n".join(f"{name} = {_toml(values[name])}" for name in order)
 
 
-def _add(table: dict[str, Any], key: str, text: str, name: str, *, shown: str) -> None:
-    """Set a key to a value as TOML reads it, and to text where it is none."""
+def _add(table: dict[str, Any], key: str, text: str, parameter: str) -> None:
+    """Set a key to its value as TOML, or as text."""
     if key in table:
-        raise InputError(name, f"{shown} is given twice", "", "give it once", code="duplicate")
-    table[key] = toml_value(text, f"{name}: {shown}")
+        raise InputError(parameter, "is given twice", "", "give it once", code="duplicate")
+    table[key] = toml_value(text, parameter)
 
 
 # -- values -----------------------------------------------------------------------------------------------------------
 
 
 def _toml(value: Any) -> str:
-    """One value on one line; JSON's text, numbers and truth values are TOML's."""
+    """One value on one line; texts, numbers and truth values are written as in JSON."""
     if isinstance(value, dict):
         return "{" + ", ".join(f"{_toml(k)} = {_toml(v)}" for k, v in value.items()) + "}"
     if isinstance(value, list):
@@ -291,14 +293,14 @@ def _names(values: Any, name: str, example: str) -> tuple[str, ...]:
     twice = next((label for label in labels if labels.count(label) > 1), None)
     if twice is not None:
         remedy = f"write label={twice} for another one" if name == "method" else "name each once"
-        raise InputError(name, f"{twice} is named twice", "", remedy, code="duplicate")
+        raise InputError(name, "must be different names", f"{twice} is named twice", remedy, code="duplicate")
     if name == "method" and not all(re.fullmatch(r"[^=]+(=[^=]+)?", text) for text in found):
         raise InputError(
             "method",
             "must read NAME or LABEL=NAME",
             f"got {', '.join(found)}",
-            "leave out what is empty",
-            code="undefined",
+            "remove empty names",
+            code="type",
         )
     return found
 
@@ -307,7 +309,11 @@ def _seeds(values: Any) -> tuple[int, ...]:
     if isinstance(values, int) and not isinstance(values, bool):
         if not 1 <= values <= MAX_SEEDS:
             raise InputError(
-                "seeds", f"must be 1 … {MAX_SEEDS} in number", f"got {values}", "or give a list of seeds", code="type"
+                "seeds",
+                f"must be a number in 1 … {MAX_SEEDS}",
+                f"got {values}",
+                "or give a list of seeds",
+                code="range",
             )
         return tuple(range(values))
     good = isinstance(values, (list, tuple)) and all(
@@ -316,10 +322,10 @@ def _seeds(values: Any) -> tuple[int, ...]:
     if not good or not values or len(set(values)) < len(values):
         raise InputError(
             "seeds",
-            f"must be a number, or different whole numbers from 0 to {MAX_SEED}",
+            f"must be a number of seeds, or a list of different whole numbers in 0 … {MAX_SEED}",
             f"got {values!r}",
             "3 means 0, 1, 2",
-            code="mismatch",
+            code="type",
         )
     return tuple(values)
 
@@ -345,17 +351,19 @@ def _conditions(values: Any) -> tuple[dict[str, Any], ...]:
     found = tuple(_plain(table, "condition") for table in tables)
     texts = [canonical_json(table) for table in found]
     if len(set(texts)) < len(texts):
-        raise InputError("condition", "one is given twice", "", "give each once", code="duplicate")
+        raise InputError(
+            "condition", "must be different conditions", "one is given twice", "remove it", code="duplicate"
+        )
     return found
 
 
 def _plain(values: Any, name: str) -> Any:
-    """A copy of plain values; TOML has no null, so that a parameter is left out instead."""
+    """A copy of plain values. Null is refused, since TOML has none: a parameter is left out instead."""
     found = json.loads(canonical_json(values, name))
 
     def check(value: Any) -> None:
         if value is None:
-            raise InputError(name, "null has no meaning here", "", "leave the key out for its default", code="missing")
+            raise InputError(name, "must not hold null", "", "leave the key out for its default", code="type")
         for inner in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
             check(inner)
 
@@ -363,8 +371,14 @@ def _plain(values: Any, name: str) -> Any:
     return found
 
 
-def nearest(name: Any, known: Any) -> str:
-    """The remedy: the known name that is most like it, or all of them."""
-    names = [str(n) for n in known]
+def nearest(name: Any, known: Iterable[Any]) -> str:
+    """The remedy for an unknown name: the most similar known name, or all of them.
+
+    Examples
+    --------
+    >>> nearest("smok", PRESETS), nearest("all", PRESETS)
+    ('did you mean smoke?', 'choose smoke, cpu or paper')
+    """
+    names = [str(one) for one in known]
     near = difflib.get_close_matches(str(name), names, n=1)
-    return f"; did you mean {near[0]}" if near else f"; known are {', '.join(names)}"
+    return f"did you mean {near[0]}?" if near else f"choose {listed(names, last='or')}"

@@ -1,10 +1,10 @@
-"""The cells of a benchmark of this package's methods on its data sets, and what each of them does.
+"""The cells of a benchmark of this package's methods on its data sets, and the function that runs one of them.
 
-A condition changes the data, in the same way for every method and seed, so that methods are compared on the same labels:
+A condition changes the data in the same way for every method and seed, so that methods are compared on the same labels:
 
-| key | what it does |
+| key | effect |
 |---|---|
-| train_limit, test_limit | so many instances at most, drawn once |
+| train_limit, test_limit | at most this number of instances, drawn once |
 | train_share | this share of the training instances of each class |
 | label_noise | the labels of this share of the instances are permuted |
 """
@@ -36,18 +36,18 @@ CONDITIONS = {
     "label_noise": "a number in [0, 1]",
 }
 LIMITS = {"smoke": (300, 200), "cpu": (8_000, 2_000), "paper": (None, None)}  # training and test instances
-SMOKE = {"epochs": 2, "n_members": 2}  # where a method has these options
-DATA_SEED = 0  # of what a condition draws
+SMOKE = {"epochs": 2, "n_members": 2}  # for methods with these options
+DATA_SEED = 0  # of the random numbers of conditions
 
 
 def cells_of(config: BenchConfig, sources: Mapping[str, str] | None = None) -> list[Cell]:
-    """The cells of a benchmark, the first seed of everything first.
+    """The cells of a benchmark; those of the first seed come first.
 
     Parameters
     ----------
     config : BenchConfig
     sources : dict of str to str, optional
-        What `load_dataset` takes for a data set of the configuration, where that is not its name. Keys do not depend on it.
+        Argument of `load_dataset` for a data set, if that is not its name. Keys do not depend on it.
 
     Returns
     -------
@@ -56,8 +56,8 @@ def cells_of(config: BenchConfig, sources: Mapping[str, str] | None = None) -> l
     Raises
     ------
     InputError
-        A data set, method, parameter or key of a condition that is not known, a value out of range, or data from which no
-        method can learn all classes.
+        An unknown data set, method, parameter or key of a condition, a value out of range, or data without training
+        instances of a class. A parameter of a method is named ``params.METHOD.PARAMETER``.
     """
     from uqassay.methods import METHODS
 
@@ -68,8 +68,8 @@ def cells_of(config: BenchConfig, sources: Mapping[str, str] | None = None) -> l
     data = {name: _load(sources.get(name, name)) for name in config.dataset}
     for name, loaded in data.items():
         _check_data(name, loaded)
-        for label in config.methods:
-            _check_backbone(label, params[label], name, loaded)
+        for label, method in config.methods.items():
+            _check_fit(label, method, params[label], name, loaded)
     return [
         Cell(
             FUNCTION,
@@ -107,21 +107,26 @@ def run_method(cell: Cell) -> CellResult:
     if loaded.content_hash != cell.data_hash:
         raise InputError(
             "dataset",
-            f"{cell.dataset} holds other data here than where the cell was sent from",
-            "",
+            "must hold the same data at the worker and at the driver",
+            f"those of {cell.dataset} differ",
             "copy the same files",
-            code="undefined",
+            code="mismatch",
         )
     data = changed_data(loaded, cell.condition)
     classes = np.unique(data.y_train)
     if len(classes) < data.n_classes:
         missing = sorted(set(range(data.n_classes)) - set(classes.tolist()))
-        name = f"class {data.class_names[missing[0]]!r} of {cell.dataset}"
-        raise InputError("condition", f"{name} has no training instance left", "", "keep more", code="missing")
+        raise InputError(
+            "condition",
+            "must leave a training instance of each class",
+            f"class {data.class_names[missing[0]]!r} of {cell.dataset} has none",
+            "keep more instances",
+            code="missing",
+        )
     model = build_method(cell.params["method"], **_options(cell.params["params"]), random_state=cell.seed)
     start = time.perf_counter()
     with warnings.catch_warnings():
-        # a worker's networks train one after another, whatever the method would rather do
+        # inside a Dask worker joblib starts no processes, so the networks train one after another
         warnings.filterwarnings("ignore", message="Inside a Dask worker", category=UserWarning)
         model.fit(data.X_train, data.y_train)
     fitted = time.perf_counter()
@@ -134,7 +139,7 @@ def run_method(cell: Cell) -> CellResult:
         "predict_seconds": time.perf_counter() - fitted,
         "device": _device(model),
     }
-    scores = getattr(model, "uncertainty_scores", None)  # what a method knows beside its prediction, such as a density
+    scores = getattr(model, "uncertainty_scores", None)  # uncertainties outside the prediction, such as a density
     return CellResult(
         said.with_metadata(class_names=data.class_names, groups=data.groups_test),
         data.y_test,
@@ -165,7 +170,7 @@ def changed_data(data: "Dataset", condition: Mapping[str, Any]) -> "Dataset":
 
 
 def check_condition(condition: Mapping[str, Any]) -> None:
-    """Refuse keys that are not known and values out of range.
+    """Refuse unknown keys and values out of range.
 
     Examples
     --------
@@ -173,7 +178,9 @@ def check_condition(condition: Mapping[str, Any]) -> None:
     """
     for key, value in condition.items():
         if key not in CONDITIONS:
-            raise InputError("condition", f"{key!r} is not known{nearest(key, list(CONDITIONS))}", code="choice")
+            raise InputError(
+                "condition", "must have known keys", f"got {key!r}", nearest(key, CONDITIONS), code="choice"
+            )
         if key.endswith("_limit"):
             good = isinstance(value, int) and not isinstance(value, bool) and value >= 1
         else:
@@ -181,11 +188,11 @@ def check_condition(condition: Mapping[str, Any]) -> None:
             good = good and (key == "label_noise" or value > 0)
         if not good:
             raise InputError(
-                "condition",
-                f"{key} must be {CONDITIONS[key]}",
+                f"condition.{key}",
+                f"must be {CONDITIONS[key]}",
                 f"got {value!r}",
                 "change it or leave it out",
-                code="type",
+                code="range",
             )
 
 
@@ -194,72 +201,55 @@ def check_condition(condition: Mapping[str, Any]) -> None:
 
 @lru_cache(maxsize=2)
 def _loaded(name: str) -> "Dataset":
-    """A data set, kept for the next cell of this process."""
+    """A data set, cached for the next cell of this process."""
     return _load(name)
 
 
 def _load(name: str) -> "Dataset":
-    """A data set by name; a sentence on its name is one on `dataset` here."""
+    """A data set by name; an error about the name is one about `dataset` here."""
     from uqassay.datasets import load_dataset
 
     try:
         return load_dataset(name)
     except InputError as problem:
-        parameter, _, rule = str(problem).partition(": ")
-        if parameter != "name":
+        if problem.parameter != "name":
             raise
-        raise InputError("dataset", rule, code="undefined") from problem
+        raise problem.replace(parameter="dataset") from problem
 
 
 def _params(label: str, method: str, config: BenchConfig) -> dict[str, Any]:
-    """Every option of a method that is not its class's default: the name's own, those of the preset, those given."""
-    from uqassay.methods import METHODS
+    """Options of a method that differ from its class's defaults: those of its name, of the preset, and those given."""
+    from uqassay.methods import METHODS, build_method
     from uqassay.methods.registry import method_class
 
     known = method_class(method)._get_param_names()
     given = config.params.get(label, {})
     for key, value in given.items():
-        if any(
-            isinstance(v, int) and not -(2**63) <= v < 2**63 for v in (value if isinstance(value, list) else [value])
-        ):
+        numbers = [v for v in (value if isinstance(value, list) else [value]) if isinstance(v, int)]
+        if not all(-(2**63) <= v < 2**63 for v in numbers):
             raise InputError(
-                "params",
-                f"{label}.{key}: whole numbers must fit 64 bits",
+                f"params.{label}.{key}",
+                "whole numbers must fit 64 bits",
                 f"got {value}",
                 "choose a smaller one",
-                code="type",
+                code="range",
             )
     if "random_state" in given:
         raise InputError(
-            "params", f"random_state of {label} is the seed of each cell", "", "give seeds instead", code="undefined"
+            f"params.{label}.random_state",
+            "must be left out, because the seed of each cell is used",
+            "",
+            "give seeds instead",
+            code="conflict",
         )
     small = {key: value for key, value in SMOKE.items() if key in known} if config.preset == "smoke" else {}
     params = {**METHODS[method].defaults, **small, **given}
-    _check_options(label, method, params, here=config.scheduler is None)
-    return params
-
-
-def _check_options(label: str, method: str, params: Mapping[str, Any], *, here: bool) -> None:
-    """Refuse what a method does not have, and values out of range, as far as it can tell without the data.
-
-    A method looks at its options before its data. So it is given one class alone, which it refuses before anything is trained;
-    scikit-learn's forests look at some options of their own while they learn, which two instances are enough for.
-    """
-    from uqassay.methods import build_method
-
-    with _told_of(label):
+    with _full_names(label):
         model = build_method(method, **_options(params))
-        try:
-            model.fit([[0.0], [1.0]], [0, 0])
-        except InputError as problem:
-            if not str(problem).startswith("y:"):
-                raise
-        if not hasattr(model, "backbone"):
-            model.set_params(n_members=1).fit([[0.0], [1.0]], [0, 1])
-        elif here:  # the workers of a scheduler may have devices that this machine lacks
-            from uqassay.methods.devices import chosen_device
-
-            chosen_device(model.device)
+        model.check_options()
+        if config.scheduler is None:  # the workers of a scheduler may have devices that this machine lacks
+            _device(model)
+    return params
 
 
 def _check_data(name: str, data: "Dataset") -> None:
@@ -267,64 +257,55 @@ def _check_data(name: str, data: "Dataset") -> None:
     if not len(data.y_test):
         raise InputError(
             "dataset",
-            f"{name} has no test instances, on which methods are judged",
-            "",
+            "must have test instances, on which methods are compared",
+            f"{name} has none",
             "give it a test part",
-            code="missing",
+            code="empty",
         )
     if not data.X_train[0].size:
         raise InputError(
             "dataset",
-            f"{name} has instances without features, {data.X_train.shape[1:]}",
-            "",
-            "give them some",
+            "must have instances with features",
+            f"those of {name} have shape {data.X_train.shape[1:]}",
+            "add features",
             code="shape",
         )
     missing = np.setdiff1d(np.arange(data.n_classes), data.y_train)
     if missing.size:
         raise InputError(
             "dataset",
-            f"class {data.class_names[missing[0]]!r} of {name} has no training instance",
-            "",
-            "leave it out of the class names and the test",
+            "must have a training instance of each class",
+            f"class {data.class_names[missing[0]]!r} of {name} has none",
+            "leave the class out of the class names and the test part",
             code="missing",
         )
 
 
-def _check_backbone(label: str, params: Mapping[str, Any], name: str, data: "Dataset") -> None:
-    """Refuse a network that does not fit the instances; a method without a network has none."""
-    if "backbone" not in params:
-        return
-    from uqassay.methods.backbones import make_backbone
+def _check_fit(label: str, method: str, params: Mapping[str, Any], name: str, data: "Dataset") -> None:
+    """Refuse options that do not fit the instances or the classes of a data set."""
+    from uqassay.methods import build_method
 
-    try:
-        make_backbone(_options(params)["backbone"], data.X_train.shape[1:])
-    except InputError as problem:  # told of X where the instances are of another shape
-        rule = str(problem).partition(": ")[2]
-        raise InputError("params", f"{label}.backbone on {name}: {rule}", code="undefined") from problem
+    with _full_names(label, source=name):
+        build_method(method, **_options(params)).check_options(data.X_train.shape[1:], data.n_classes)
 
 
 @contextmanager
-def _told_of(label: str) -> Iterator[None]:
-    """A method's sentence on one of its options, as one on METHOD.OPTION of the configuration."""
+def _full_names(label: str, source: str = "") -> Iterator[None]:
+    """Re-raise a method's error with the option's full name, ``params.METHOD.OPTION``."""
     try:
         yield
-    except (ArithmeticError, TypeError, ValueError) as problem:
-        sentence = " ".join(str(problem).split())
-        if isinstance(problem, InputError):
-            raise InputError("params", f"{label}.{sentence}", code="undefined") from problem
-        raise InputError(
-            "params", f"{label}: {sentence.rstrip('.')}", "", "change it or leave it out", code="undefined"
-        ) from problem
+    except InputError as problem:
+        option = "backbone" if problem.parameter == "X" else problem.parameter  # instances that do not fit the backbone
+        raise problem.replace(parameter=f"params.{label}.{option}", source=source) from problem
 
 
 def _options(params: Mapping[str, Any]) -> dict[str, Any]:
-    """Parameters with tuples for lists, as the methods take them."""
+    """Parameters with tuples in place of lists, as the methods expect."""
     return {key: tuple(value) if isinstance(value, list) else value for key, value in params.items()}
 
 
 def _device(model: Any) -> str:
-    """Where a method trained: its networks' device, or the CPU."""
+    """The device on which a method trains: its networks' device, or the CPU."""
     if not hasattr(model, "device"):
         return "cpu"
     from uqassay.methods.devices import chosen_device
@@ -337,7 +318,7 @@ def _modules(info: "MethodInfo") -> tuple[str, ...]:
 
 
 def _limited(condition: Mapping[str, Any], data: "Dataset", preset: str) -> dict[str, Any]:
-    """The condition with the limits of the preset, where the data exceed them and the condition sets none."""
+    """The condition with the preset's limits added, if the data exceed them and the condition has none."""
     found = dict(condition)
     sizes = {"train_limit": len(data.y_train), "test_limit": len(data.y_test)}
     for (key, size), limit in zip(sizes.items(), LIMITS[preset], strict=True):

@@ -1,80 +1,80 @@
-"""Values from TOML and YAML text, refused in one sentence where they are none, are given twice, or could not be printed."""
+"""Values from TOML and YAML text. Invalid text, keys given twice, and values that could not be printed are refused."""
 
 import tomllib
-from importlib import import_module
 from typing import Any
 
-from uqassay.errors import InputError, MissingDependencyError
+from uqassay._optional import optional_package
+from uqassay.errors import InputError
 
 __all__ = ["toml_value", "toml_values", "yaml_values"]
 
-MAX_DEPTH = 50  # of lists in lists; far below where Python stops
-MAX_BITS = 4096  # of a whole number; Python prints none much longer
+MAX_DEPTH = 50  # of lists in lists; far below Python's own limit
+MAX_BITS = 4096  # of a whole number; Python refuses to print much longer ones
 
 
-def toml_value(text: str, place: str) -> Any:
-    """One value as TOML reads it, and the text itself where it is none.
+def toml_value(text: str, parameter: str) -> Any:
+    """One value as TOML reads it; text that is not a TOML value stays text.
 
     Raises
     ------
     InputError
-        A value that is too long or too deep, told of `place`.
+        A value that is too long or too deep; the error is about `parameter`.
 
     Examples
     --------
-    >>> toml_value("1e-3", "param: snn.rate"), toml_value("adam", "param: snn.name")
+    >>> toml_value("1e-3", "params.snn.rate"), toml_value("adam", "params.snn.name")
     (0.001, 'adam')
     """
     try:
         found = tomllib.loads(f"value = {text}")
     except tomllib.TOMLDecodeError:
         return text.strip()
-    except (RecursionError, ValueError) as problem:  # what Python cannot take though TOML allows it
-        raise InputError(f"{place} cannot be read ({_reason(problem)}); change it.") from problem
-    _check_size(found["value"], place)
+    except (RecursionError, ValueError) as problem:  # valid TOML, but too long or too deep for Python
+        raise InputError(parameter, "must be readable", _reason(problem), "change it", code="size") from problem
+    _check_size(found["value"], parameter)
     return found["value"] if len(found) == 1 else text.strip()
 
 
-def toml_values(text: str, place: str) -> Any:
-    """What a TOML file holds.
+def toml_values(text: str, source: str) -> Any:
+    """The content of a TOML file.
 
     Raises
     ------
     InputError
-        Text that is no TOML, or a value that is too long or too deep, told of `place`.
+        Text that is not TOML, or a value that is too long or too deep; the error names `source`.
 
     Examples
     --------
-    >>> toml_values("seeds = 3", "config: a.toml")
+    >>> toml_values("seeds = 3", "a.toml")
     {'seeds': 3}
     """
     try:
         found = tomllib.loads(text)
     except tomllib.TOMLDecodeError as problem:
-        raise InputError(f"{place} is no TOML ({problem}); mend it, or name a YAML file .yaml.") from problem
-    except (RecursionError, ValueError) as problem:  # what Python cannot take though TOML allows it
-        raise InputError(f"{place} cannot be read ({_reason(problem)}); mend it.") from problem
-    _check_size(found, place)
+        remedy = "correct it, or give a YAML file the extension .yaml"
+        raise InputError(
+            "config", "must be valid TOML", _reason(problem), remedy, code="unreadable", source=source
+        ) from problem
+    except (RecursionError, ValueError) as problem:  # valid TOML, but too long or too deep for Python
+        raise InputError(
+            "config", "must be readable", _reason(problem), "correct it", code="size", source=source
+        ) from problem
+    _check_size(found, "config", source)
     return found
 
 
-def yaml_values(text: str, place: str) -> Any:
-    """What a YAML file holds.
+def yaml_values(text: str, source: str) -> Any:
+    """The content of a YAML file.
 
     Raises
     ------
     InputError
-        Text that is no YAML, a key given twice, or a value that is too long or too deep, told of `place`.
+        Text that is not YAML, a key given twice, or a value that is too long or too deep; the error names `source`.
     MissingDependencyError
         PyYAML is not installed.
     """
-    try:
-        yaml = import_module("yaml")
-    except ModuleNotFoundError as problem:
-        raise MissingDependencyError(
-            "yaml", "YAML files need PyYAML", "", "install uqassay[bench], or write the file as TOML", code="package"
-        ) from problem
-    # PyYAML lets through what Python says of a date or a number that is none
+    yaml = optional_package("yaml", "bench", "a YAML file", otherwise="write the file as TOML")
+    # PyYAML does not catch Python's errors for malformed dates and numbers
     known = (yaml.YAMLError, ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
     try:
         loader = yaml.SafeLoader(text)
@@ -82,11 +82,19 @@ def yaml_values(text: str, place: str) -> Any:
         twice = None if node is None else _key_given_twice(node)
         found = None if node is None else loader.construct_document(node)
     except known as problem:
-        raise InputError(f"{place} is no YAML ({_reason(problem)}); mend it.") from problem
+        raise InputError(
+            "config", "must be valid YAML", _reason(problem), "correct it", code="unreadable", source=source
+        ) from problem
     if twice is not None:
-        line = twice.start_mark.line + 1
-        raise InputError(f"{place} has the key {twice.value!r} twice, again in line {line}; give it once.")
-    _check_size(found, place)
+        raise InputError(
+            str(twice.value),
+            "the key is given twice",
+            f"again in line {twice.start_mark.line + 1}",
+            "give it once",
+            code="duplicate",
+            source=source,
+        )
+    _check_size(found, "config", source)
     return found
 
 
@@ -94,11 +102,11 @@ def yaml_values(text: str, place: str) -> Any:
 
 
 def _key_given_twice(node: Any) -> Any:
-    """A node of a YAML document that repeats a key of its mapping, or None; PyYAML would keep the last."""
+    """A node of a YAML document that repeats a key of its mapping, or None; PyYAML would keep the last one."""
     waiting, seen = [node], set()
     while waiting:
         node = waiting.pop()
-        if node.id == "scalar" or id(node) in seen:  # a node may hold itself
+        if node.id == "scalar" or id(node) in seen:  # a node may contain itself
             continue
         seen.add(id(node))
         if node.id == "sequence":
@@ -114,17 +122,19 @@ def _key_given_twice(node: Any) -> Any:
 
 
 def _reason(problem: Exception) -> str:
-    """What a parser said, on one line."""
+    """The message of a parser on one line."""
     if isinstance(problem, RecursionError):
         return "too many lists in lists"
-    return " ".join(str(problem).split()).partition("; use sys.")[0]  # Python's advice on long numbers
+    return " ".join(str(problem).split())
 
 
-def _check_size(value: Any, place: str, depth: int = 0) -> None:
-    """Refuse what could not be printed: values deep in each other, or in themselves, and endless numbers."""
+def _check_size(value: Any, parameter: str, source: str = "", depth: int = 0) -> None:
+    """Refuse values that could not be printed: lists nested too deeply or in themselves, and very long whole numbers."""
     if depth > MAX_DEPTH:
-        raise InputError(f"{place} holds more than {MAX_DEPTH} lists or tables in each other; make it flatter.")
+        rule = f"must not nest lists or tables more than {MAX_DEPTH} deep"
+        raise InputError(parameter, rule, "", "make it flatter", code="size", source=source)
     if isinstance(value, int) and value.bit_length() > MAX_BITS:
-        raise InputError(f"{place} holds a whole number of {value.bit_length()} bits; choose a smaller one.")
+        rule, got = f"must hold whole numbers of at most {MAX_BITS} bits", f"got one of {value.bit_length()}"
+        raise InputError(parameter, rule, got, "choose a smaller one", code="size", source=source)
     for inner in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
-        _check_size(inner, place, depth + 1)
+        _check_size(inner, parameter, source, depth + 1)

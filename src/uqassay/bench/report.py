@@ -1,4 +1,4 @@
-"""From the stored results of a benchmark to reports: one for each data set and condition, with the seeds as training runs."""
+"""Reports from the stored results of a benchmark: one for each data set and condition, with the seeds as training runs."""
 
 import csv
 import io
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["Comparison", "check_places", "comparisons", "write_comparison", "write_config"]
 
 PAGE, TABLE, SAVED, CELLS = "report.html", "findings.csv", "assay", "cells.json"
-OURS = re.compile(rb'"command": ?"uqassay bench ')  # in the page: the command that makes it again
+OURS = re.compile(rb'"command": ?"uqassay bench ')  # our pages contain the command that made them
 
 
 @final
@@ -40,9 +40,9 @@ class Comparison:
     assay : Assay
         Its models are the methods, its runs the seeds that are done.
     seeds : dict of str to tuple of int
-        Those of each method, in the order of the runs.
+        Seeds of each method, in the order of the runs.
     folder : Path
-        Where its report belongs.
+        Folder for its report.
     """
 
     dataset: str
@@ -64,14 +64,14 @@ def comparisons(
     common_members: int | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> list[Comparison]:
-    """Judge the methods by their stored results; cells that are not done are left out.
+    """Assess the methods by their stored results; cells that are not done are left out.
 
     Parameters
     ----------
     cells : sequence of Cell
         The benchmark.
     folder : Path
-        Of the results; a single report belongs there, several into folders of their own in it.
+        Of the results. A single report is written there, several into folders inside it.
     common_members : int, optional
         As in `uqassay.assay`.
     progress : callable, optional
@@ -80,7 +80,7 @@ def comparisons(
     Returns
     -------
     list of Comparison
-        In the order of the cells; a data set without any result has none.
+        In the order of the cells; a data set without results is left out.
 
     Raises
     ------
@@ -107,12 +107,12 @@ def check_places(cells: Sequence[Cell], folder: Path) -> None:
     ----------
     cells : sequence of Cell
     folder : Path
-        In one that holds a benchmark all of them are taken for its own, but a page that does not say so.
+        If it holds a benchmark, its files may be replaced, except a page that does not name the command.
 
     Raises
     ------
     InputError
-        Such a file, in the folder or where one of several reports belongs.
+        Such a file in the folder, or in the folder of one of several reports.
     """
     known = holds_benchmark(folder)
     for place in _folders(folder, _groups(cells)):
@@ -123,8 +123,8 @@ def check_places(cells: Sequence[Cell], folder: Path) -> None:
         if foreign:
             raise InputError(
                 "output",
-                f"{foreign[0]} was not written by uqassay bench, and would be replaced",
-                "",
+                "must not replace files that uqassay bench did not write",
+                f"{foreign[0]} is one",
                 "move it, or choose another folder",
                 code="unwritable",
             )
@@ -145,14 +145,14 @@ def write_comparison(comparison: Comparison, *, command: str | None = None) -> P
     table = io.StringIO()
     writer = csv.DictWriter(table, FINDING_COLUMNS, lineterminator="\n")
     writer.writeheader()
-    writer.writerows(comparison.assay.finding_rows())
+    writer.writerows(comparison.assay.rows("findings"))
     write_text(folder / TABLE, table.getvalue())
     comparison.assay.save(folder / SAVED)
     return write_page(comparison.assay, folder / PAGE, command=command)
 
 
 def write_config(config: BenchConfig, cells: Sequence[Cell], folder: Path) -> Path:
-    """Write config.toml, which makes the same cells again, and cells.json, all that they depend on and their keys.
+    """Write config.toml, which gives the same cells again, and cells.json with their fields and keys.
 
     Returns
     -------
@@ -189,9 +189,9 @@ def _judged(
         elif not np.array_equal(labels, result.labels):
             raise InputError(
                 "labels",
-                f"those of {cell.name} differ from those of another cell, so the methods cannot be compared",
-                "",
-                "draw the test instances alike in all",
+                "must be the same in all cells, or methods cannot be compared",
+                f"those of {cell.name} differ",
+                "use the same test instances in all cells",
                 code="mismatch",
             )
         runs.setdefault(cell.method, []).append(result.prediction)
@@ -224,7 +224,7 @@ def _groups(cells: Sequence[Cell]) -> dict[tuple[str, str], list[Cell]]:
 
 
 def _folders(folder: Path, groups: Collection[tuple[str, str]]) -> list[Path]:
-    """The folder itself for one report; for several, folders in it whose names no file system minds."""
+    """The folder itself for one report; for several, folders in it with names that are valid on every file system."""
     if len(groups) == 1:
         return [folder]
     several = len({condition for _, condition in groups}) > 1

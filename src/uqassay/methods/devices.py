@@ -32,8 +32,8 @@ def check_device(device: Any) -> None:
     """Refuse a name that is not "auto" and not one of a CPU or GPU, such as "cuda:1"; the machine may lack the device."""
     named = None
     if device != "auto":
-        with suppress(RuntimeError, TypeError):
-            named = torch.device(device)
+        with suppress(RuntimeError):
+            named = torch.device(device) if isinstance(device, str) else None
         if named is None or named.type not in ("cpu", "cuda"):
             raise InputError(
                 "device", 'must be "auto", "cpu" or "cuda"', f"got {device!r}", "choose one of them", code="choice"

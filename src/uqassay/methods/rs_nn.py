@@ -92,6 +92,15 @@ class RSNN(NetworkClassifier):
             raise InputError(
                 "n_sets", "must be a whole number from 0 up", f"got {self.n_sets!r}", "for example 20", code="range"
             )
+        sets = self.focal_sets
+        if sets is not None and not (isinstance(sets, (list, tuple, np.ndarray)) and all(map(_is_set, sets))):
+            raise InputError(
+                "focal_sets",
+                "must be a list of sets of classes",
+                f"got {sets!r}",
+                "for example [[0], [1], [0, 1]]",
+                code="type",
+            )
         for name in ("negative_weight", "sum_weight"):
             value = getattr(self, name)
             if not 0 <= value < np.inf:
@@ -192,6 +201,10 @@ def given_family(focal_sets: Sequence[Iterable[int]] | NDArray[Any], n_classes: 
             code="missing",
         )
     return sets
+
+
+def _is_set(value: object) -> bool:
+    return isinstance(value, Iterable) and not isinstance(value, str)
 
 
 def _repaired(said: Masses) -> Masses:
