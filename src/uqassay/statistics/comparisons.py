@@ -114,21 +114,11 @@ def paired_mean_test(
     The variance is that of the differences of the run-averaged values, plus s²/R between the runs of each
     model; it is conservative by the interaction of runs and instances.
 
-    Measured type-I error in percent at nominal 1 / 5 / 10 (20,000 pairs of samples, permutation 4,000):
+    The type-I error is nominal but for skewed differences in small samples (7.5 % at nominal 5 %, exponential, n = 30)
+    (docs/measured-coverage.md).
 
-    ===================================================  ================  ================
-    differences                                          student-t         permutation
-    ===================================================  ================  ================
-    normal, n = 50                                       1.0 / 5.1 / 10.1  1.0 / 5.4 / 11.0
-    of two log losses, n = 50 (symmetric, heavy tails)   0.4 / 4.4 / 9.9   0.9 / 5.4 / 10.4
-    exponential, n = 30 (skewness 2)                     2.8 / 7.5 / 12.4  2.9 / 7.9 / 12.9
-    exponential, n = 200                                 1.2 / 5.6 / 10.6  1.4 / 5.6 / 10.8
-    normal, 20 groups of 10, correlation .3              0.9 / 5.0 / 10.1  0.8 / 5.1 / 9.8
-    normal, n = 100, 5 against 3 runs                    1.0 / 4.7 / 9.6
-    ===================================================  ================  ================
-
-    Hall's transformation is not offered here: it mends skewed differences (5.4 at nominal 5, n = 30) but spoils
-    the heavy symmetric ones (10.3 at nominal 5, n = 50), which two good models on the same instances give.
+    Hall's transformation is not offered here: it corrects skewed differences and spoils heavy symmetric ones, which two good
+    models on the same instances give.
 
     References
     ----------
@@ -232,22 +222,12 @@ def compare_to_best(
 
     Notes
     -----
-    The winner is chosen from the same data. A p-value therefore answers "could this model be as good as the
-    winner?" and not "is the winner truly the best?", and the choice makes small p-values more likely: the
-    winner's loss is low partly by luck. With two models nothing changes, for the two-sided test does not know
-    which of them won. With J equally good models, the share of data sets in which at least one of them is
-    rejected is, in percent at α = 5 % (measured, independent normal losses, n = 200, 10,000 data sets):
-
-    ============================  =====  ======  ======  =======
-    held against 5 %              J = 2  J = 3   J = 5   J = 10
-    ============================  =====  ======  ======  =======
-    p-value                       4.8    12.1    28.4    62.4
-    p-value adjusted by Holm      4.8    6.5     9.4     14.9
-    the same held against 2α / J  4.8    4.6     4.4     3.7
-    ============================  =====  ======  ======  =======
-
-    since J(J − 1)/2 pairs compete, of which Holm counts J − 1. Holding the adjusted p-value against 2α/J counts
-    them all and keeps the error below α whatever the dependence.
+    The winner is chosen from the same data, and its loss is low partly by luck. So small p-values are more frequent than
+    stated: a p-value answers "could this model be as good as the winner?" and not "is the winner truly the best?" With two
+    models nothing changes, because the two-sided test does not depend on which of them won. With ten equally good models at
+    least one is rejected in 15 of 100 data sets at 5 % by the adjusted p-value, because J(J − 1)/2 pairs compete, of which
+    Holm counts J − 1. The adjusted p-value against 2α/J keeps the error below α under any dependence
+    (docs/measured-coverage.md).
 
     Examples
     --------

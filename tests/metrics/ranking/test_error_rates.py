@@ -1,6 +1,6 @@
 """Measured coverage of the ranking metrics' intervals, type-I error and power of their paired tests.
 
-Run as a script, this file prints the tables that stand in the docstrings and in docs/ranking-errors.md (a number of samples
+Run as a script, this file prints the tables of docs/measured-coverage.md and docs/ranking-errors.md (a number of samples
 and the names of tables may follow: areas, groups, concordance, tests, power); as a test it measures fewer samples and asserts
 what the tables say.
 """

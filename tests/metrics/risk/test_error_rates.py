@@ -1,6 +1,6 @@
 """Measured coverage of the intervals of risk-coverage numbers.
 
-Run as a script, this file prints the tables that stand in the docstrings of `aurc_loss` and `selective_gain`; as a test it
+Run as a script, this file prints the tables of risk and coverage in docs/measured-coverage.md; as a test it
 measures fewer samples and asserts what the tables say.
 """
 
