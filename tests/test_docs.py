@@ -25,7 +25,6 @@ TRAINING = (
     "uqassay bench",
     "uqassay reproduce credal-calibration --table",
     "uqassay reproduce unified --",
-    "uqassay reproduce methods --",
 )  # commands that train models
 
 

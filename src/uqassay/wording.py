@@ -13,6 +13,7 @@ __all__ = [
     "decimals_for",
     "estimate_text",
     "interval",
+    "level_text",
     "listed",
     "number",
     "percent",
@@ -21,6 +22,7 @@ __all__ = [
     "sentence",
     "share_of_draws",
     "significant",
+    "text_table",
     "tradeoff",
     "without_direction",
 ]
@@ -129,6 +131,17 @@ def percent(share: float | None, decimals: int = 1) -> str:
     return f"{100 * share:.{decimals}f} %".replace("-", "−")
 
 
+def level_text(level: float) -> str:
+    """A confidence level in percent.
+
+    Examples
+    --------
+    >>> level_text(0.95), level_text(0.999), level_text(1 / 3)
+    ('95 %', '99.9 %', '33.3333 %')
+    """
+    return f"{100 * level:g} %"
+
+
 def share_of_draws(share: float | None, n_draws: int) -> str:
     """A share of random draws in percent; all or none of many draws is written as a bound.
 
@@ -198,7 +211,7 @@ def estimate_text(value: float, low: float, high: float, *, level: float | None 
     """
     if not (math.isfinite(low) and math.isfinite(high)) or low == high:
         return number(value, decimals)
-    words = "" if level is None else f"{100 * level:g} % interval "
+    words = "" if level is None else f"{level_text(level)} interval "
     return f"{number(value, decimals)} ({words}{interval(low, high, decimals)})"
 
 
@@ -241,6 +254,19 @@ def sentence(clauses: Sequence[str]) -> str:
     """
     text = _CLAUSE.join(clauses)
     return f"{text[0].upper()}{text[1:]}." if text else ""
+
+
+def text_table(header: Sequence[str], body: Iterable[Sequence[str]]) -> list[str]:
+    """Lines of a table in plain text: the first column to the left, the others to the right.
+
+    Examples
+    --------
+    >>> text_table(("model", "accuracy"), [("SNN", "0.9"), ("DE", "0.94")])
+    ['  model  accuracy', '  SNN         0.9', '  DE         0.94']
+    """
+    lines = [tuple(header), *map(tuple, body)]
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    return ["  " + "  ".join([line[0].ljust(widths[0]), *map(str.rjust, line[1:], widths[1:])]) for line in lines]
 
 
 def without_direction(text: str) -> str:

@@ -1,9 +1,10 @@
-"""The papers' protocols, run again: what was printed, what we find, and where the two part.
+"""The papers' protocols, run again: printed values beside ours.
 
-Importing this room loads no protocol; `reproduce` imports the one it is asked for.
+Importing this room loads no protocol; `reproduce` imports the one that it runs.
 """
 
-from uqassay.experiments.reproduction import PROTOCOLS, PrintedCell, Reproduction, printed_table, reproduce
+from uqassay.experiments.register import PROTOCOLS, reproduce
+from uqassay.experiments.reproduction import PrintedCell, Reproduction, printed_table
 
 __all__ = ["PROTOCOLS", "PrintedCell", "Reproduction", "printed_table", "reproduce"]
 

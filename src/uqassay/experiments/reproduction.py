@@ -1,27 +1,26 @@
-"""A printed cell beside our own value, and the register of protocols that produce them.
+"""The result of a reproduction: one row for each printed cell of a paper, and the printed tables themselves.
 
-Every reproduction, whatever the paper, ends in the same rows: one per printed cell, with the paper's value, ours, the
-interval that the printed value may lie in, whether it does, and the reason where it does not.
+A row holds the printed value, our value, the interval in which the printed value agrees with ours, whether it lies there, and
+the reason if it does not.
 """
 
 import csv
-import inspect
 import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from functools import partial
-from importlib import import_module, resources
+from importlib import resources
 from typing import Any
 
 from uqassay.errors import InputError
 from uqassay.experiments.rounding import SLACK
+from uqassay.wording import ABSENT, counted, listed, number, text_table
 
-__all__ = ["PROTOCOLS", "PrintedCell", "Reproduction", "options_of", "printed_table", "reproduce", "steps_of"]
+__all__ = ["PrintedCell", "Reproduction", "printed_table"]
 
 
 @dataclass(frozen=True, slots=True)
 class PrintedCell:
-    """One printed cell and what we find for it.
+    """One printed cell of a paper's table, with our value.
 
     Attributes
     ----------
@@ -30,13 +29,13 @@ class PrintedCell:
     paper : float
         The printed value; nan where the paper prints none.
     ours : float
-        Our value; nan where the paper's numbers bound the cell without fixing it.
+        Our value; nan if the paper's numbers give only bounds for the cell.
     low, high : float
-        The interval in which the printed value agrees with ours; nan where nothing can be said.
+        The interval in which the printed value agrees with ours; nan if there is none.
     agrees : bool or None
-        Whether the printed value lies in it; None where the paper prints none or nothing can be said.
+        Whether the printed value lies in the interval; None without a printed value or without an interval.
     note : str
-        The reason, where they disagree.
+        The reason for a disagreement.
     """
 
     name: str
@@ -59,7 +58,7 @@ class PrintedCell:
         Returns
         -------
         PrintedCell
-            With ``agrees`` filled in.
+            Its ``agrees`` compares ``paper`` with the interval.
 
         Examples
         --------
@@ -73,7 +72,7 @@ class PrintedCell:
 
 @dataclass(frozen=True, slots=True)
 class Reproduction:
-    """What came of running one protocol again.
+    """The result of a protocol.
 
     Attributes
     ----------
@@ -84,11 +83,11 @@ class Reproduction:
     rows : tuple of PrintedCell
         One per printed cell, in the order of the paper's tables.
     notes : tuple of str
-        What was found that belongs to no single cell; what the paper leaves open, and how it was filled in.
+        Remarks for the reader that belong to no single cell: choices that the paper leaves open, findings.
     reading : tuple of str
-        What the numbers say, line by line as it is printed last.
+        Further results as lines of text, printed last.
     listed : bool
-        Whether the summary shows every cell, rather than those alone that disagree.
+        Whether the summary shows every cell; otherwise it shows those that disagree.
     """
 
     name: str
@@ -115,9 +114,9 @@ class Reproduction:
         return [{field: _none_for_nan(value) for field, value in asdict(cell).items()} for cell in self.rows]
 
     def summary(self) -> str:
-        """Plain text: how many cells of each table agree, then every cell that does not, with the reason.
+        """Plain text: how many cells of each table agree, every cell that does not with the reason, notes and reading.
 
-        Where `listed` is set, every cell stands in a table first; the notes and the reading follow.
+        With `listed`, every cell is shown.
 
         Examples
         --------
@@ -133,8 +132,9 @@ class Reproduction:
             wrong = [cell for cell in cells if cell.agrees is False]
             silent = sum(cell.agrees is None for cell in cells)
             lines.append(
-                f"{table}: {len(cells)} cell{'s' * (len(cells) != 1)}, {len(cells) - len(wrong) - silent} agree, "
-                f"{len(wrong)} disagree{'s' * (len(wrong) == 1)}" + (f", {silent} not compared" if silent else "")
+                f"{table}: {counted(len(cells), 'cell')}, {len(cells) - len(wrong) - silent} agree, "
+                f"{len(wrong)} {'disagrees' if len(wrong) == 1 else 'disagree'}"
+                + (f", {silent} not compared" if silent else "")
             )
             if self.listed:
                 lines += _cell_table(cells)
@@ -158,8 +158,8 @@ def printed_table(name: str) -> list[dict[str, str]]:
     Returns
     -------
     list of dict
-        One dictionary per row, by column name. The values stay text, so that no printed digit is lost; an empty text
-        stands where the paper prints no value.
+        One dictionary per row, by column name. Values are text, so that no printed digit is lost; the text is empty if the
+        paper prints no value.
 
     Raises
     ------
@@ -171,112 +171,25 @@ def printed_table(name: str) -> list[dict[str, str]]:
     >>> printed_table("unified_table2_cifar10_ranking")[0]
     {'tradeoff': '0.1', 'rank': '1', 'model': 'DE', 'e_mean': '0.069'}
     """
-    folder = resources.files("uqassay.experiments") / "printed"
+    folder = resources.files(__package__) / "printed"
     known = sorted(entry.name.removesuffix(".csv") for entry in folder.iterdir() if entry.name.endswith(".csv"))
     if name not in known:
         raise InputError(
-            "name", "must be a printed table", f"{name!r} is none", f"choose one of {', '.join(known)}", code="type"
+            "name", "must be a printed table", f"got {name!r}", f"choose {listed(known, last='or')}", code="choice"
         )
     with (folder / f"{name}.csv").open(encoding="utf-8") as stream:
         return list(csv.DictReader(stream))
 
 
-def reproduce(name: str, **options: Any) -> Reproduction:
-    """Run a protocol of `PROTOCOLS` by its name.
-
-    Parameters
-    ----------
-    name : str
-        A key of `PROTOCOLS`.
-    **options
-        The protocol's own keyword-only options.
-
-    Returns
-    -------
-    Reproduction
-        One cell per printed cell of the paper.
-
-    Raises
-    ------
-    InputError
-        If there is no such protocol, or it has no such option.
-
-    Examples
-    --------
-    >>> reproduce("unified-tables").misprints[0].name
-    'table1/CIFAR-10/RS-NN/e_sd'
-    """
-    return _known(name)(**options)
-
-
-def options_of(name: str) -> tuple[str, ...]:
-    """Names of the options that a protocol takes.
-
-    Examples
-    --------
-    >>> options_of("unified-tables")
-    ('tables',)
-    """
-    module, function = _known(name).args
-    return tuple(inspect.signature(getattr(import_module(module), function)).parameters)
-
-
-def steps_of(name: str, **options: Any) -> int:
-    """How often a protocol with these options will say what it is at, for a progress bar."""
-    count = getattr(import_module(_known(name).args[0]), "progress_steps", None)
-    return 1 if count is None else int(count(**options))
-
-
-def _known(name: str) -> "partial[Reproduction]":
-    if name not in PROTOCOLS:
-        raise InputError(
-            "name", "must be a protocol", f"{name!r} is none", f"choose one of {', '.join(PROTOCOLS)}", code="type"
-        )
-    return PROTOCOLS[name]
-
-
-def _run(module: str, function: str, /, **options: Any) -> Reproduction:
-    """Import a protocol only now that it is asked for, and call it."""
-    protocol = getattr(import_module(module), function)
-    accepted = list(inspect.signature(protocol).parameters)
-    for option in options:
-        if option not in accepted:
-            takes = f"it takes {', '.join(accepted)}" if accepted else "it takes none"
-            raise InputError("options", "must be known to the protocol", f"{option!r} is not", takes, code="type")
-    result: Reproduction = protocol(**options)
-    return result
-
-
 def _cell_table(cells: Sequence[PrintedCell]) -> list[str]:
     """Every cell on a line, the printed value beside ours and its interval."""
-    header = ("cell", "paper", "ours", "low", "high", "agrees")
-    verdicts = {True: "yes", False: "no", None: "–"}
+    verdicts = {True: "yes", False: "no", None: ABSENT}
     body = [
-        (cell.name, *map(_decimals, (cell.paper, cell.ours, cell.low, cell.high)), verdicts[cell.agrees])
+        (cell.name, *(number(v, 2) for v in (cell.paper, cell.ours, cell.low, cell.high)), verdicts[cell.agrees])
         for cell in cells
     ]
-    widths = [max(map(len, column)) for column in zip(header, *body, strict=True)]
-    return [
-        "  " + "  ".join([line[0].ljust(widths[0]), *map(str.rjust, line[1:], widths[1:])]) for line in (header, *body)
-    ]
-
-
-def _decimals(value: float) -> str:
-    return "–" if math.isnan(value) else f"{value:.2f}"
+    return text_table(("cell", "paper", "ours", "low", "high", "agrees"), body)
 
 
 def _none_for_nan(value: Any) -> Any:
     return None if isinstance(value, float) and math.isnan(value) else value
-
-
-PROTOCOLS: dict[str, "partial[Reproduction]"] = {
-    "unified-tables": partial(_run, "uqassay.experiments.unified.printed_tables", "reproduce_unified_tables"),
-    "unified": partial(_run, "uqassay.experiments.unified.protocol", "reproduce_unified"),
-    "methods": partial(_run, "uqassay.experiments.method_check", "reproduce_methods"),
-    "ranking-intervals": partial(_run, "uqassay.experiments.ranking.printed_intervals", "reproduce_ranking_intervals"),
-    "ranking-synthetic": partial(_run, "uqassay.experiments.ranking.synthetic", "reproduce_ranking_synthetic"),
-    "ranking-cifar10h": partial(_run, "uqassay.experiments.ranking.cifar10h", "reproduce_ranking_cifar10h"),
-    "credal-calibration": partial(
-        _run, "uqassay.experiments.credal_calibration.protocol", "reproduce_credal_calibration"
-    ),
-}

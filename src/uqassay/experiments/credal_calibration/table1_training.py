@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from uqassay.errors import InputError
 from uqassay.experiments.credal_calibration.ensembles import LabelledEnsemble
 from uqassay.experiments.credal_calibration.table1 import judge_together, table1_of
 from uqassay.experiments.reproduction import Reproduction
@@ -67,30 +66,21 @@ def reproduce_trained_table1(
     MissingDependencyError
         No PyTorch or scikit-learn; no Dask with several workers; no torchvision with the preset "paper".
     """
-    from uqassay.bench.runner import run_cells
-    from uqassay.bench.store import Store
     from uqassay.experiments.credal_calibration.table1_data import training_sets
+    from uqassay.experiments.trainings import all_failed, train_cells, trained_cells
 
     say = progress or (lambda step: None)
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()) if resume is None else resume)
-        store = Store(folder)
         names, notes = training_sets(preset, folder / "data", say)
         cells = _cells_by_predictor(names, preset, seed)
-        summary = run_cells(
-            list(cells.values()),
-            folder,
-            workers=0 if workers == 1 else workers,
-            retry_failed=True,
-            progress=lambda done: say(f"trained {done.finished} of {done.total}"),
-        )
+        failed = train_cells(list(cells.values()), folder, workers=workers, say=say)
         rows = {cell.name: f"{title}, {predictor}" for (title, predictor), cell in cells.items()}
-        notes += [f"{rows[name]} failed: {reason}" for name, reason in summary.failed.items()]
+        notes += [f"{rows[name]} failed: {reason}" for name, reason in failed.items()]
         judged, sizes = [], {}
-        for place, ((title, predictor), cell) in enumerate(cells.items()):
-            if store.checked_metadata(cell.key) is None:
-                continue
-            kept = store.result(cell.key)
+        places = {cell.key: (place, *row) for place, (row, cell) in enumerate(cells.items())}
+        for cell, kept in trained_cells(list(cells.values()), folder):
+            place, title, predictor = places[cell.key]
             ensemble = _ensemble(title, kept)
             sizes[title] = _sizes(title, kept.metadata["facts"]["n_train"], len(ensemble.labels))
             say(f"testing {title}, {predictor}")
@@ -99,9 +89,7 @@ def reproduce_trained_table1(
                 for convention in conventions
             ]
     if not judged:
-        raise InputError(
-            "table1", "no predictor could be trained", "; ".join(notes), "mend it and run it again", code="undefined"
-        )
+        raise all_failed("table1", failed)
     return table1_of(judged, (*_training_notes(preset), *notes, *sizes.values()))
 
 

@@ -7,9 +7,9 @@ from scipy import special
 
 from uqassay.experiments.credal_calibration.runs import ALPHAS, MEASURES, ErrorRates
 from uqassay.experiments.credal_calibration.scenarios import SCENARIOS, CredalSetting
-from uqassay.experiments.ranking.scorings import text_table
 from uqassay.experiments.reproduction import PrintedCell
 from uqassay.statistics import Estimate, proportion_estimate
+from uqassay.wording import text_table
 
 __all__ = ["NOTES", "SHOWN", "SOURCE", "error_cells", "rates_of", "read_rates", "reference"]
 

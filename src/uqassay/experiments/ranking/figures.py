@@ -11,7 +11,7 @@ from scipy.special import expit
 
 from uqassay.datasets.two_gaussians import DIRECTION, TwoGaussians
 from uqassay.experiments.figure_files import check_folder, write_figure
-from uqassay.experiments.ranking.grid import METHODS, N_TRAIN, SCORES_OF, Trained, grid, train
+from uqassay.experiments.ranking.grid import METHODS, N_TRAIN, SCORES_OF, TrainedPredictor, grid, train
 from uqassay.experiments.ranking.reading import PAIRS, TEMPERATURES, at_temperatures
 from uqassay.experiments.ranking.scorings import METRICS, TRUTHS, Scoring, columns, study
 from uqassay.measures.scores import uncertainty_score
@@ -148,7 +148,7 @@ def _label_panels(panels: Any) -> None:
 # ---- Figures 2 and 3 -------------------------------------------------------------------------------------------------
 
 
-def _temperature(figure: Any, trained: Trained) -> None:
+def _temperature(figure: Any, trained: TrainedPredictor) -> None:
     """Calibration error and both metrics of one softmax predictor against the temperature."""
     ece, auc, c_index = np.array(at_temperatures(trained)).T
     above, below = figure.subplots(2, 1, sharex=True)
@@ -243,7 +243,7 @@ def _second_coordinate(x: Array) -> Point:
 # ---- Figures 4 and 5 -------------------------------------------------------------------------------------------------
 
 
-def _picked(data: TwoGaussians, seed: int, one_sample: bool) -> list[tuple[Trained, str]]:
+def _picked(data: TwoGaussians, seed: int, one_sample: bool) -> list[tuple[TrainedPredictor, str]]:
     """Predictors and one score of each, drawn at random, as many of each method."""
     rng = np.random.default_rng([seed, 4])
     found = []
@@ -255,7 +255,7 @@ def _picked(data: TwoGaussians, seed: int, one_sample: bool) -> list[tuple[Train
     return found
 
 
-def _scores_against(figure: Any, picked: Sequence[tuple[Trained, str]], which: int) -> None:
+def _scores_against(figure: Any, picked: Sequence[tuple[TrainedPredictor, str]], which: int) -> None:
     """Scores of randomly picked models against one truth."""
     letter = LETTERS[TRUTHS[which]]
     function = (misclassification_truth, misalignment_truth)[which]

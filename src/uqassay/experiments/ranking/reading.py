@@ -4,8 +4,8 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from uqassay.experiments.ranking.grid import Trained
-from uqassay.experiments.ranking.scorings import METRICS, TRUTHS, Scoring, columns, study, text_table
+from uqassay.experiments.ranking.grid import TrainedPredictor
+from uqassay.experiments.ranking.scorings import METRICS, TRUTHS, Scoring, columns, study
 from uqassay.losses.errors import prediction_errors, probability_gap
 from uqassay.measures.scores import uncertainty_score
 from uqassay.metrics.calibration.reliability import expected_calibration_error
@@ -13,6 +13,7 @@ from uqassay.metrics.ranking.auc_and_c_index import uq_auc_score, uq_c_index_sco
 from uqassay.metrics.ranking.ground_truths import CorrelationStudy
 from uqassay.predictions import Point
 from uqassay.statistics import Estimate
+from uqassay.wording import text_table
 
 __all__ = [
     "PAIRS",
@@ -84,9 +85,11 @@ def negative_shares(scorings: Sequence[Scoring]) -> list[str]:
     return lines
 
 
-def at_temperatures(trained: Trained, temperatures: Sequence[float] = TEMPERATURES) -> list[tuple[float, float, float]]:
+def at_temperatures(
+    trained: TrainedPredictor, temperatures: Sequence[float] = TEMPERATURES
+) -> list[tuple[float, float, float]]:
     """ECE, UQ-AUC and UQ-C-index of a softmax predictor's entropy with its logits divided by each temperature."""
-    logits = trained.networks.logits(trained.test.x)[0]
+    logits = np.log(trained.prediction.mean_probs())  # up to a constant for each instance
     found = []
     for temperature in temperatures:
         prediction = Point.from_logits(logits / temperature)
@@ -98,7 +101,7 @@ def at_temperatures(trained: Trained, temperatures: Sequence[float] = TEMPERATUR
     return found
 
 
-def temperature_lines(trained: Trained) -> list[str]:
+def temperature_lines(trained: TrainedPredictor) -> list[str]:
     """What temperature scaling does to one softmax predictor (section 8, Figure 2)."""
     ece, auc, c_index = np.array(at_temperatures(trained)).T
     still = np.ptp(auc) < 1e-9 and np.ptp(c_index) < 1e-9

@@ -32,7 +32,6 @@ __all__ = [
     "judge",
     "printed_cells",
     "study",
-    "text_table",
 ]
 
 Array = NDArray[np.float64]
@@ -173,16 +172,3 @@ def printed_cells(dataset: str, found: CorrelationStudy, why: Callable[[str, str
                 )
             cells.append(cell)
     return cells
-
-
-def text_table(header: Sequence[str], body: Iterable[Sequence[str]]) -> list[str]:
-    """Lines of a table in plain text: the first column to the left, the others to the right.
-
-    Examples
-    --------
-    >>> text_table(("model", "accuracy"), [("SNN", "0.9"), ("DE", "0.94")])
-    ['  model  accuracy', '  SNN         0.9', '  DE         0.94']
-    """
-    lines = [tuple(header), *map(tuple, body)]
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    return [f"  {line[0].ljust(widths[0])}  " + "  ".join(map(str.rjust, line[1:], widths[1:])) for line in lines]

@@ -13,7 +13,7 @@ import numpy as np
 
 from uqassay.datasets.two_gaussians import TwoGaussians
 from uqassay.errors import InputError
-from uqassay.experiments.ranking.grid import Trained, grid, train
+from uqassay.experiments.ranking.grid import TrainedPredictor, grid, stacks, train, train_together
 from uqassay.experiments.ranking.printed_intervals import implied_counts
 from uqassay.experiments.ranking.reading import (
     by_bayes_error,
@@ -171,12 +171,14 @@ def run_grid(
     predictors = grid(preset)
     scorings: list[Scoring] = []
     ece: dict[str, float] = {}
-    for i, predictor in enumerate(predictors, start=1):
-        if progress is not None:
-            progress(f"Bayes error {data.bayes_error:g}: predictor {i} of {len(predictors)}")
-        trained = train(predictor, data, seed, one_sample=one_sample)
-        scorings += trained.scorings()
-        ece[predictor.name] = _ece(trained)
+    done = 0
+    for stack in stacks(predictors):
+        for trained in train_together(stack, data, seed, one_sample=one_sample):
+            done += 1
+            if progress is not None:
+                progress(f"Bayes error {data.bayes_error:g}: predictor {done} of {len(predictors)}")
+            scorings += trained.scorings()
+            ece[trained.predictor.name] = _ece(trained)
     return GridRun(data.bayes_error, len(predictors), tuple(scorings), ece)
 
 
@@ -231,7 +233,7 @@ def _ece_cells(run: GridRun) -> list[PrintedCell]:
     return cells
 
 
-def _ece(trained: Trained) -> float:
+def _ece(trained: TrainedPredictor) -> float:
     probs = trained.prediction.mean_probs()
     correct = trained.prediction.labels() == trained.test.y
     return expected_calibration_error(correct, probs.max(axis=1))

@@ -12,22 +12,22 @@ from uqassay.experiments.unified.tables import LINE, TRADEOFFS
 from uqassay.report import figures
 
 if TYPE_CHECKING:
-    from uqassay.experiments.unified.protocol import Judged
+    from uqassay.experiments.unified.protocol import JudgedDataSet
 
 __all__ = ["FIGURES", "write_unified_figures"]
 
 Progress = Callable[[str], None]
-Size = Callable[["Judged"], tuple[float, float]]  # inches
+Size = Callable[["JudgedDataSet"], tuple[float, float]]  # inches
 
 
-def write_unified_figures(folder: str | os.PathLike[str], judged: "Judged", progress: Progress) -> list[Path]:
+def write_unified_figures(folder: str | os.PathLike[str], judged: "JudgedDataSet", progress: Progress) -> list[Path]:
     """Draw the figures of one data set as PNG files; returns their paths. There are none where no model states sets.
 
     Parameters
     ----------
     folder : path
         Made where it is missing.
-    judged : Judged
+    judged : JudgedDataSet
     progress : callable
         Takes the name of each figure.
 
@@ -46,7 +46,7 @@ def write_unified_figures(folder: str | os.PathLike[str], judged: "Judged", prog
     for name, (title, size, draw) in FIGURES.items():
         progress(f"drawing {name}, {judged.dataset}")
 
-        def on(figure: Any, title: str = title, draw: Callable[[Any, "Judged"], None] = draw) -> None:
+        def on(figure: Any, title: str = title, draw: Callable[[Any, "JudgedDataSet"], None] = draw) -> None:
             figure.suptitle(f"{title} – {judged.dataset}", fontsize="large")
             draw(figure, judged)
 
@@ -57,10 +57,10 @@ def write_unified_figures(folder: str | os.PathLike[str], judged: "Judged", prog
 # ---- what is drawn ---------------------------------------------------------------------------------------------------
 
 
-def _losses(convention: str) -> Callable[[Any, "Judged"], None]:
+def _losses(convention: str) -> Callable[[Any, "JudgedDataSet"], None]:
     """Figure 2: KL, NS and E by correctness; NS of the models that state sets."""
 
-    def draw(figure: Any, judged: "Judged") -> None:
+    def draw(figure: Any, judged: "JudgedDataSet") -> None:
         whole, ranked = judged.assays[convention], judged.ranked[convention]
         kl, ns, e = figure.subplots(1, 3)
         figures.plot_by_correctness(whole, "distance", ax=kl)
@@ -70,28 +70,28 @@ def _losses(convention: str) -> Callable[[Any, "Judged"], None]:
     return draw
 
 
-def _tradeoff(figure: Any, judged: "Judged") -> None:
+def _tradeoff(figure: Any, judged: "JudgedDataSet") -> None:
     """Figure 2, last panel: E against λ."""
     for ax, (convention, found) in zip(figure.subplots(1, 2), judged.ranked.items(), strict=True):
         figures.plot_tradeoff(found, tradeoffs=(0.0, *TRADEOFFS), ax=ax)
         _above(ax, LINE[convention], room=30.0)
 
 
-def _regions(figure: Any, judged: "Judged") -> None:
+def _regions(figure: Any, judged: "JudgedDataSet") -> None:
     """Mean KL against mean NS with the joint region of the two."""
     for ax, (convention, found) in zip(figure.subplots(1, 2), judged.ranked.items(), strict=True):
         figures.plot_distance_nonspecificity(found, 1.0, ax=ax)
         _above(ax, LINE[convention], room=16.0)
 
 
-def _winners(figure: Any, judged: "Judged") -> None:
+def _winners(figure: Any, judged: "JudgedDataSet") -> None:
     """Table 2 as a picture: how sure the choice is at every λ."""
     for ax, (convention, found) in zip(figure.subplots(1, 2), judged.ranked.items(), strict=True):
         figures.plot_winning_probability(found, ax=ax)
         _above(ax, LINE[convention])
 
 
-def _members(figure: Any, judged: "Judged") -> None:
+def _members(figure: Any, judged: "JudgedDataSet") -> None:
     """Figure 13: E against the number of members or draws."""
     names = list(judged.members["exact"])
     rows = figure.subplots(len(names), 2, squeeze=False)
@@ -103,10 +103,10 @@ def _members(figure: Any, judged: "Judged") -> None:
             _above(ax, LINE[convention])
 
 
-def _each_model(plot: Callable[..., Any]) -> Callable[[Any, "Judged"], None]:
+def _each_model(plot: Callable[..., Any]) -> Callable[[Any, "JudgedDataSet"], None]:
     """One panel for each model that states sets, two side by side."""
 
-    def draw(figure: Any, judged: "Judged") -> None:
+    def draw(figure: Any, judged: "JudgedDataSet") -> None:
         found = judged.ranked["exact"]
         names = found.model_names
         panels = figure.subplots(math.ceil(len(names) / 2), 2, squeeze=False).ravel()
@@ -118,7 +118,7 @@ def _each_model(plot: Callable[..., Any]) -> Callable[[Any, "Judged"], None]:
     return draw
 
 
-def _confidence(figure: Any, judged: "Judged") -> None:
+def _confidence(figure: Any, judged: "JudgedDataSet") -> None:
     """Figure 17: entropy beside NS, a row for each model."""
     found = judged.ranked["exact"]
     rows = figure.subplots(len(found.model_names), 2, squeeze=False)
@@ -141,12 +141,12 @@ def _rows(width: float, height: float, *, of: int = 2) -> Size:
     return lambda judged: (width, 0.4 + height * math.ceil(len(judged.ranked["exact"].model_names) / of))
 
 
-def _by_model(judged: "Judged") -> tuple[float, float]:
+def _by_model(judged: "JudgedDataSet") -> tuple[float, float]:
     """A row for each model of Figure 13."""
     return 11.0, 0.4 + 3.4 * len(judged.members["exact"])
 
 
-FIGURES: dict[str, tuple[str, Size, Callable[[Any, "Judged"], None]]] = {
+FIGURES: dict[str, tuple[str, Size, Callable[[Any, "JudgedDataSet"], None]]] = {
     "figure2_exact": ("Figure 2: KL, NS and E by correctness, exact", _fixed(20.0, 7.4), _losses("exact")),
     "figure2_paper": ("Figure 2: KL, NS and E by correctness, paper's convention", _fixed(20.0, 7.4), _losses("paper")),
     "figure2_tradeoff": ("Figure 2: E against λ", _fixed(13.0, 4.8), _tradeoff),

@@ -70,27 +70,30 @@ def data_set_names(preset: str, dataset: str | Sequence[str] | None) -> tuple[st
     return asked or DATA_SETS.get(preset, ())
 
 
-def available_data_sets(preset: str, dataset: str | Sequence[str] | None) -> tuple[tuple[str, ...], list[str]]:
-    """Names of the data sets, and notes on those of the preset that are not there.
+def available_data_sets(
+    preset: str, dataset: str | Sequence[str] | None
+) -> tuple[tuple[str, ...], dict[str, InputError]]:
+    """Names of the data sets at hand, and the error of each other data set of the preset.
 
     Raises
     ------
     InputError
-        An unknown data set, or one that was asked for and is not there.
+        An unknown data set, or one that was asked for by name and is not at hand.
     """
     from uqassay.datasets import load_dataset
 
-    found, notes = [], []
+    found: list[str] = []
+    missing: dict[str, InputError] = {}
     for name in data_set_names(preset, dataset):
         try:
             load_dataset(name)
         except InputError as problem:
             if dataset or preset != "cpu" or name == DATA_SETS[preset][0]:
                 raise
-            notes.append(f"{name} is left out: {problem}")
+            missing[name] = problem
         else:
             found.append(name)
-    return tuple(found), notes
+    return tuple(found), missing
 
 
 def predictor_cells(

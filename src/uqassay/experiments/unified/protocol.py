@@ -1,7 +1,7 @@
-"""The experiments of paper 000 on predictors of our own: Tables 1, 2, 7 and 8, Figures 2 and 13 to 20.
+"""The experiments of paper 000 with predictors trained here: Tables 1, 2, 7 and 8, Figures 2 and 13 to 20.
 
-The eight predictors are trained on data sets that are there and judged in both conventions, ours and that of the authors' code.
-The printed values are of other networks, and mostly of other data: they stand beside ours as context.
+Eight predictors are trained and judged in both conventions, the exact one and that of the authors' code. The printed values
+belong to other networks, and mostly to other data; they are shown as context.
 """
 
 import os
@@ -17,11 +17,10 @@ from numpy.typing import NDArray
 
 from uqassay.bench.cell import MAX_SEED, Cell
 from uqassay.bench.config import PRESETS
-from uqassay.bench.runner import run_cells
-from uqassay.bench.store import Store
 from uqassay.errors import InputError
 from uqassay.evidence import assay
 from uqassay.experiments.reproduction import Reproduction
+from uqassay.experiments.trainings import all_failed, train_cells, trained_cells
 from uqassay.experiments.unified.claims import claim_lines
 from uqassay.experiments.unified.predictors import (
     PREDICTORS,
@@ -32,11 +31,12 @@ from uqassay.experiments.unified.predictors import (
 )
 from uqassay.experiments.unified.tables import table_cells, table_lines
 from uqassay.predictions import Dirichlet, Masses, Point, Prediction
+from uqassay.wording import count, counted, listed
 
 if TYPE_CHECKING:
     from uqassay.evidence.result import Assay
 
-__all__ = ["CONVENTIONS", "Judged", "progress_steps", "reproduce_unified"]
+__all__ = ["CONVENTIONS", "JudgedDataSet", "progress_steps", "reproduce_unified"]
 
 Progress = Callable[[str], None]
 Convention = Literal["exact", "paper"]
@@ -60,8 +60,8 @@ NOTES = (
 
 @final
 @dataclass(frozen=True, eq=False)
-class Judged:
-    """The predictors on one data set.
+class JudgedDataSet:
+    """The assays of the predictors on a data set.
 
     Attributes
     ----------
@@ -70,9 +70,9 @@ class Judged:
     assays : dict of str to Assay
         By convention: the predictors, the averages of the sampled ones, and the baselines.
     ranked : dict of str to Assay
-        The same with those alone that state sets, as in Tables 2 and 8.
+        By convention: the predictors that state sets, as in Tables 2 and 8.
     members : dict of str to dict of str to dict of int to Assay
-        By convention and predictor, with so many members or draws (Figure 13).
+        By convention, predictor and number of members or draws (Figure 13).
     """
 
     dataset: str
@@ -95,31 +95,31 @@ def reproduce_unified(
     figures: str | os.PathLike[str] | None = None,
     progress: Progress | None = None,
 ) -> Reproduction:
-    """Train the eight predictors and judge them in both conventions, beside the printed tables.
+    """Train the eight predictors, judge them in both conventions, and show the printed tables beside them.
 
     Parameters
     ----------
     preset : {"smoke", "cpu", "paper"}
-        See `unified_predictors`. "smoke" is a check that the code runs, and no evidence.
+        See `uqassay.experiments.unified.predictors`. "smoke" only checks that the code runs.
     dataset : str or sequence of str, optional
-        Data sets in place of the preset's.
+        Data sets, instead of the preset's.
     backbone : str, optional
-        "mlp", "cnn", "cnn-small" or "resnet50" in place of the preset's; the last needs torchvision.
+        "mlp", "cnn", "cnn-small" or "resnet50", instead of the preset's; "resnet50" needs torchvision.
     predictors : sequence of str, optional
-        Some of them by the paper's names; all eight by default.
+        Names of predictors as in the paper; all eight by default.
     runs : int, optional
-        Number of trainings of each predictor in place of the preset's.
+        Number of trainings of each predictor, instead of the preset's.
     seed : int
-        Of the first run; the others count on from it.
+        Seed of the first run; the next ones count up from it.
     workers : int
-        Processes that train; the results do not depend on it. A script that starts several needs the guard
+        Number of processes; the results do not depend on it. A script that starts several needs the guard
         ``if __name__ == "__main__":``.
     resume : path, optional
-        Folder that keeps the predictions; what is there is not trained again.
+        Folder for the predictions; predictions that are there are not trained again.
     figures : path, optional
-        Folder that takes the figures as PNG files; needs matplotlib.
+        Folder for the figures as PNG files; needs matplotlib.
     progress : callable, optional
-        Takes what is being done.
+        Called with a line of text at every step.
 
     Returns
     -------
@@ -130,9 +130,9 @@ def reproduce_unified(
     Raises
     ------
     InputError
-        An option out of range, a data set that is not there, or no predictor that could be trained.
+        An option out of range, a missing data set, or no predictor that could be trained.
     MissingDependencyError
-        No PyTorch; no Dask with several workers; no torchvision for "resnet50"; figures without matplotlib.
+        PyTorch is missing; with several workers, Dask; for "resnet50", torchvision; for figures, matplotlib.
 
     Examples
     --------
@@ -146,37 +146,22 @@ def reproduce_unified(
 
         check_folder(figures)
     say = progress or (lambda step: None)
-    names, left_out = available_data_sets(preset, dataset)
+    names, missing = available_data_sets(preset, dataset)
     seeds = [seed + i for i in range(RUNS[preset] if runs is None else runs)]
     cells = predictor_cells(preset, names, seeds, backbone=backbone, predictors=predictors)
-    notes = [*NOTES, *left_out]
+    notes = [*NOTES, *(f"{name} is left out: {problem}" for name, problem in missing.items())]
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()) if resume is None else resume)
-        summary = run_cells(
-            cells,
-            folder,
-            workers=0 if workers == 1 else workers,
-            retry_failed=True,
-            progress=lambda done: say(
-                f"trained {done.finished} of {done.total}" + (f": {done.cell}" * bool(done.cell))
-            ),
-        )
-        notes += [f"{name} failed and is left out: {reason}" for name, reason in summary.failed.items()]
-        store = Store(folder)
+        failed = train_cells(cells, folder, workers=workers, say=say)
+        notes += [f"{name} failed and is left out: {reason}" for name, reason in failed.items()]
         judged = []
         for name in names:
             say(f"judging {name}")
-            found = _judge(store, [cell for cell in cells if cell.dataset == name])
+            found = _judge(folder, [cell for cell in cells if cell.dataset == name])
             if found is not None:
                 judged.append(found)
     if not judged:
-        raise InputError(
-            "predictors",
-            "none could be trained",
-            "; ".join(summary.failed.values()),
-            "mend it and run it again",
-            code="empty",
-        )
+        raise all_failed("predictors", failed)
     same_network = backbone == "resnet50"
     rows = [cell for one in judged for cell in table_cells(one.dataset, one.assays, one.ranked, same_network, preset)]
     reading = [_headline(one, preset) for one in judged]
@@ -200,7 +185,7 @@ def progress_steps(
     figures: object = None,
     **_: Any,
 ) -> int:
-    """How often the protocol reports its progress where all data sets are there."""
+    """Number of calls of ``progress`` if all data sets are at hand."""
     n = len(data_set_names(preset, dataset))
     trained = (RUNS.get(preset, 1) if runs is None else runs) * len(predictors or PREDICTORS)
     return n * (trained + 1 + (N_FIGURES if figures is not None else 0)) + 1
@@ -212,7 +197,7 @@ def progress_steps(
 def _check(preset: str, runs: int | None, seed: int, workers: int) -> None:
     if preset not in PRESETS:
         raise InputError(
-            "preset", f"must be {', '.join(PRESETS)}", f"got {preset!r}", "cpu is the default", code="type"
+            "preset", f"must be {listed(PRESETS, last='or')}", f"got {preset!r}", "cpu is the default", code="choice"
         )
     for name, value, least in (("runs", 1 if runs is None else runs, 1), ("seed", seed, 0), ("workers", workers, 1)):
         if isinstance(value, bool) or not isinstance(value, int | np.integer) or not least <= value <= MAX_SEED // 2:
@@ -221,15 +206,12 @@ def _check(preset: str, runs: int | None, seed: int, workers: int) -> None:
             )
 
 
-def _judge(store: Store, cells: Sequence[Cell]) -> Judged | None:
-    """Both conventions on the stored predictions of one data set; None where there is none."""
+def _judge(folder: Path, cells: Sequence[Cell]) -> JudgedDataSet | None:
+    """Both conventions on the stored predictions of a data set; None without predictions."""
     said: dict[str, list[Prediction]] = {}
     labels: NDArray[Any] | None = None
     counts = np.ones(1)
-    for cell in cells:
-        if store.checked_metadata(cell.key) is None:  # it failed, and a note says so
-            continue
-        kept = store.result(cell.key)
+    for cell, kept in trained_cells(cells, folder):
         said.setdefault(cell.method, []).append(kept.prediction)
         labels, counts = kept.labels, np.array(kept.metadata["facts"]["train_counts"])
     if labels is None:
@@ -260,7 +242,7 @@ def _judge(store: Store, cells: Sequence[Cell]) -> Judged | None:
             for name in MEMBERS
             if name in stated
         }
-    return Judged(cells[0].dataset, int(counts.sum()), assays, ranked, members)
+    return JudgedDataSet(cells[0].dataset, int(counts.sum()), assays, ranked, members)
 
 
 def _stated(said: dict[str, list[Prediction]], convention: Convention) -> dict[str, list[Prediction]]:
@@ -281,7 +263,7 @@ def _stated(said: dict[str, list[Prediction]], convention: Convention) -> dict[s
 
 
 def _family(said: dict[str, list[Prediction]]) -> NDArray[np.bool_] | None:
-    """Events of the paper's convention: what RS-NN chose in its first run, Ω apart; all events without RS-NN."""
+    """Events of the paper's convention: the sets that RS-NN chose in its first run, without Ω; None means all events."""
     first = said.get("RS-NN", [None])[0]
     if not isinstance(first, Masses):
         return None
@@ -290,18 +272,18 @@ def _family(said: dict[str, list[Prediction]]) -> NDArray[np.bool_] | None:
 
 
 def _sizes(name: str, runs: Sequence[Prediction]) -> list[int]:
-    """Numbers of members for Figure 13 that all runs have."""
+    """Numbers of members for Figure 13, up to the smallest number in any run."""
     if all(isinstance(run, Dirichlet) for run in runs):
         return list(MEMBERS[name])
     most = min(run.hull_points().shape[1] for run in runs)
     return [m for m in MEMBERS[name] if m <= most]
 
 
-def _headline(one: Judged, preset: str) -> str:
+def _headline(one: JudgedDataSet, preset: str) -> str:
     first = one.assays["exact"]
     runs = max(m.n_runs for m in first.candidates)
-    warning = "; a smoke run is a check that the code runs, and no evidence" if preset == "smoke" else ""
+    warning = "; a smoke run only checks that the code runs, it is no evidence" if preset == "smoke" else ""
     return (
-        f"{one.dataset}: {one.n_train:,} instances train, {first.n_instances:,} judge, {runs} run{'s' * (runs > 1)} of each "
-        f"predictor{warning}."
+        f"{one.dataset}: {count(one.n_train)} training and {count(first.n_instances)} test instances, {counted(runs, 'run')} "
+        f"of each predictor{warning}."
     )

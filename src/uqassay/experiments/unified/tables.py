@@ -7,8 +7,8 @@ from functools import cache
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from uqassay.experiments.ranking.scorings import text_table
 from uqassay.experiments.reproduction import PrintedCell, printed_table
+from uqassay.wording import text_table
 
 if TYPE_CHECKING:
     from uqassay.evidence.result import Assay
@@ -117,7 +117,7 @@ def means_by_part(found: "Assay", by: str) -> Means:
         As in `Assay.subset_rows`.
     """
     values: Means = {}
-    for row in found.subset_rows(by, ranking=False):
+    for row in found.rows("subsets", by=by, ranking=False):
         key = row["model"], row["subset"]
         value = Value(row["estimate"], row["low"], row["high"])
         if row["metric"] == "unified":

@@ -1,4 +1,4 @@
-"""Do all methods learn, and do they show what their papers promise? One command on data sets that are small enough for a CPU.
+"""The check of the methods: accuracy beside a plain network, and the promises of their papers, on data for a CPU.
 
 | preset | data sets | epochs | trainings of each method | classes left out in turn |
 |---|---|---|---|---|
@@ -18,13 +18,8 @@ from typing import Any, final
 
 import numpy as np
 
-from uqassay.bench.cell import MAX_SEED, Cell
-from uqassay.bench.config import BenchConfig
-from uqassay.bench.methods import cells_of
-from uqassay.bench.runner import run_cells
-from uqassay.bench.store import Store, StoredResult
-from uqassay.errors import InputError
-from uqassay.experiments.method_check_tables import (
+from benchmarks.method_check.signatures import Signature, signatures_of
+from benchmarks.method_check.tables import (
     accuracy_cells,
     accuracy_lines,
     accuracy_rows,
@@ -32,27 +27,32 @@ from uqassay.experiments.method_check_tables import (
     signature_cells,
     signature_lines,
 )
-from uqassay.experiments.method_check_training import LEFT_OUT
-from uqassay.experiments.method_signatures import Signature, signatures_of
+from benchmarks.method_check.training import LEFT_OUT
+from uqassay.bench.cell import MAX_SEED, Cell
+from uqassay.bench.config import BenchConfig
+from uqassay.bench.methods import cells_of
+from uqassay.bench.results import StoredResult
+from uqassay.errors import InputError
 from uqassay.experiments.reproduction import PrintedCell, Reproduction
+from uqassay.experiments.trainings import all_failed, train_cells, trained_cells
 from uqassay.experiments.unified.predictors import available_data_sets
+from uqassay.wording import listed, number
 
-__all__ = ["VARIANTS", "Variant", "progress_steps", "reproduce_methods"]
+__all__ = ["PRESETS", "VARIANTS", "Variant", "check_methods"]
 
 Progress = Callable[[str], None]
 ByMethod = dict[str, list[StoredResult]]
 Longer = dict[str, tuple[str, list[StoredResult]]]
 
-SOURCE = (
-    "what the methods of uqassay.methods reach beside a plain network, and whether they show what their papers promise"
-)
-FUNCTION = "uqassay.experiments.method_check_training:train_and_measure"
+SOURCE = "accuracy of the methods of uqassay.methods beside a plain network, and the promises of their papers"
+FUNCTION = "benchmarks.method_check.training:train_and_measure"
+PRESETS = ("smoke", "cpu")
 DATA_VARIABLE = "UQASSAY_DATA"  # of `uqassay.datasets`; worker processes inherit it
 RUNS = {"smoke": 1, "cpu": 3}
 CLASSES = {"smoke": 1, "cpu": 10}  # that are left out in turn
 EPOCHS = {"digits": 100, "mnist-10k": 30}
-EFFORT = 3  # times the epochs, or members, of a method that lags
-GAUSSIAN_MEMBERS = 5  # a step with 100 drawn logits takes many times as long
+EFFORT = 3  # factor on the epochs, or members, of a method that lags
+GAUSSIAN_MEMBERS = 5  # a training step with 100 drawn logits takes many times as long
 WITHOUT_A_CLASS = ("evidential", "ddu")
 
 
@@ -66,9 +66,9 @@ class Variant:
     name : str
         In the tables.
     method : str
-        Of `uqassay.methods.METHODS`.
+        Key of `uqassay.methods.METHODS`.
     params : dict
-        What is not its default.
+        Options that differ from the defaults.
     network : bool
         Whether it is trained in epochs.
     """
@@ -101,79 +101,74 @@ VARIANTS = (
 )
 
 NOTES = (
-    "accuracies are means over test instances and trainings, their 95 % intervals cover both; differences are paired by test "
-    "instance",
-    "evidential and ddu are trained once more for each class that is left out of the training; its test instances are then "
-    "out of distribution, those of the other classes in it",
+    "accuracies are means over test instances and trainings, and their 95 % intervals cover both; differences are paired by "
+    "test instance",
+    "evidential and ddu are also trained once without each class; the test instances of that class are then out of "
+    "distribution, all others in distribution",
     "spread: mutual information of label and pass in nats; vacuity: K / Σ α; size: root mean square of the standardised inputs",
-    f"flipout learns as long as the others here, where its paper has 500 epochs; deep-ensemble-gaussian has {GAUSSIAN_MEMBERS} "
-    "members, deep-ensemble 10",
+    "flipout is trained for as many epochs as the others (500 in its paper); deep-ensemble-gaussian has "
+    f"{GAUSSIAN_MEMBERS} members, deep-ensemble 10",
 )
 
 
-def reproduce_methods(
+def check_methods(
     *,
     preset: str = "cpu",
     data: str | os.PathLike[str] | None = None,
-    predictors: Sequence[str] | None = None,
+    methods: Sequence[str] | None = None,
     runs: int | None = None,
     seed: int = 0,
     workers: int = 1,
     resume: str | os.PathLike[str] | None = None,
     progress: Progress | None = None,
 ) -> Reproduction:
-    """Train every method, set its accuracy beside that of a plain network, and look for what its paper promises.
+    """Train every method, compare its accuracy with a plain network's, and test the promises of its paper.
 
     Parameters
     ----------
     preset : {"smoke", "cpu"}
-        "smoke" is a check that the code runs, and no evidence.
+        "smoke" only checks that the code runs.
     data : path, optional
-        Folder with the files of the data sets in place of the cache folder, see `uqassay.datasets`.
-    predictors : sequence of str, optional
-        Some of `VARIANTS` by name; all by default. Without snn nothing is set beside it.
+        Folder with the files of the data sets, instead of the cache folder; see `uqassay.datasets`.
+    methods : sequence of str, optional
+        Names of `VARIANTS`; all by default. Without "snn" there is no comparison.
     runs : int, optional
-        Number of trainings of each method in place of the preset's.
+        Number of trainings of each method, instead of the preset's.
     seed : int
-        Of the first; the others count on from it.
+        Seed of the first training; the next ones count up from it.
     workers : int
-        Processes that train; the results do not depend on it. A script that starts several needs the guard
+        Number of processes; the results do not depend on it. A script that starts several needs the guard
         ``if __name__ == "__main__":``.
     resume : path, optional
-        Folder that keeps the predictions; what is there is not trained again.
+        Folder for the predictions; predictions that are there are not trained again.
     progress : callable, optional
-        Takes what is being done.
+        Called with a line of text at every step.
 
     Returns
     -------
     Reproduction
-        ``accuracy/<data set>/<method>/mean``, ``…/ahead`` and ``…/seconds``; ``signature/<data set>/<promise>/<figure>`` with
-        the verdict in its note; ``left-out/<data set or training>`` with the reason in its note.
+        Cells without printed values: ``accuracy/<data set>/<method>/mean``, ``…/ahead`` and ``…/seconds``;
+        ``signature/<data set>/<promise>/<figure>`` with the verdict in its note; ``left-out/<data set or training>`` with the
+        reason in its note.
 
     Raises
     ------
     InputError
-        An option out of range, a folder that is not there, or no method that could be trained.
+        An option out of range, a missing folder, or no method that could be trained.
     MissingDependencyError
-        No PyTorch or scikit-learn; no Dask with several workers.
-
-    Examples
-    --------
-    >>> result = reproduce_methods(preset="smoke", predictors=["bagging"])
-    >>> [cell.name for cell in result.rows]
-    ['accuracy/digits/bagging/mean', 'accuracy/digits/bagging/seconds']
+        PyTorch or scikit-learn is missing; with several workers, Dask.
     """
     folder = _check(preset, data, runs, seed, workers)
-    chosen = _chosen(predictors)
+    chosen = _chosen(methods)
     seeds = [seed + i for i in range(RUNS[preset] if runs is None else runs)]
     rows: list[PrintedCell] = []
     lines: list[str] = []
     signatures: dict[str, list[Signature]] = {}
     with ExitStack() as stack:
         stack.enter_context(_files_in(folder))
-        names, notes = _data_sets(preset, folder)
+        names, left_out = _data_sets(preset, folder)
         place = Path(stack.enter_context(tempfile.TemporaryDirectory()) if resume is None else resume)
-        run = _Run(place, 0 if workers == 1 else workers, progress or (lambda step: None))
+        run = _Run(place, workers, progress or (lambda step: None))
         cells = {name: _cells(name, preset, seeds, chosen) for name in names}
         run([cell for own in cells.values() for cell in own])
         for name, own in cells.items():
@@ -186,56 +181,41 @@ def reproduce_methods(
             rows += [*accuracy_cells(name, accuracies), *signature_cells(name, signatures[name])]
             lines += ["", *accuracy_lines(name, accuracies, found), f"  {run.effort()}"]
     if not rows:
-        raise InputError(
-            "preset",
-            "no method could be trained",
-            "; ".join(run.failed.values()),
-            "mend it and run it again",
-            code="undefined",
-        )
-    notes += [f"{name} failed and is left out: {reason}" for name, reason in run.failed.items()]
-    rows += left_out_cells(notes)
+        raise all_failed("methods", run.failed)
+    left_out |= run.failed
+    rows += left_out_cells(left_out)
+    notes = [*NOTES, *(f"{name} is left out: {reason}" for name, reason in left_out.items())]
     if preset == "smoke":
-        notes.append("a smoke run is a check that the code runs, and no evidence")
+        notes.append("a smoke run only checks that the code runs; it is no evidence")
     reading = (*lines, "", *signature_lines(signatures))
-    return Reproduction("methods", SOURCE, tuple(rows), (*NOTES, *notes), reading)
-
-
-def progress_steps(*, preset: str = "cpu", data: object = None, runs: int | None = None, **_: Any) -> int:
-    """How often the protocol reports its progress with all methods, where all data sets are there and none lags.
-
-    Examples
-    --------
-    >>> progress_steps(preset="smoke")
-    26
-    """
-    n_data_sets = 2 if preset == "cpu" or data is not None else 1
-    trained = len(VARIANTS) * (RUNS.get(preset, 1) if runs is None else runs)
-    without = len(WITHOUT_A_CLASS) * CLASSES.get(preset, 1)
-    return n_data_sets * (trained + without + 1) + 1
+    return Reproduction("methods", SOURCE, tuple(rows), tuple(notes), reading)
 
 
 # ---- what is trained -------------------------------------------------------------------------------------------------
 
 
-def _chosen(predictors: Sequence[str] | None) -> tuple[Variant, ...]:
-    """The variants asked for, in the order of the tables."""
+def _chosen(methods: Sequence[str] | None) -> tuple[Variant, ...]:
+    """The chosen variants, in the order of the tables."""
     known = {v.name: v for v in VARIANTS}
-    asked = list(known) if predictors is None else list(predictors)
+    asked = list(known) if methods is None else list(methods)
     unknown = [name for name in asked if name not in known]
     if unknown or not asked:
-        got = repr(unknown[0]) if unknown else "none"
         raise InputError(
-            "predictors", f"must be among {', '.join(known)}", f"got {got}", "leave it out for all", code="choice"
+            "methods",
+            f"must be among {', '.join(known)}",
+            f"got {unknown[0]!r}" if unknown else "got none",
+            "leave it out for all",
+            code="choice",
         )
     return tuple(v for v in VARIANTS if v.name in asked)
 
 
-def _data_sets(preset: str, folder: Path | None) -> tuple[tuple[str, ...], list[str]]:
-    """Names of the data sets that are there, and notes on the others; a smoke run asks no network."""
+def _data_sets(preset: str, folder: Path | None) -> tuple[tuple[str, ...], dict[str, str]]:
+    """Names of the data sets at hand, and the reason for each other one; a smoke run downloads nothing."""
     if preset == "smoke" and folder is None:
-        return ("digits",), ["mnist-10k is left out by the preset smoke where no folder is given"]
-    return available_data_sets("cpu", None)
+        return ("digits",), {"mnist-10k": "the preset smoke takes it from a folder only"}
+    names, missing = available_data_sets("cpu", None)
+    return names, {name: str(problem) for name, problem in missing.items()}
 
 
 def _cells(dataset: str, preset: str, seeds: Sequence[int], variants: Sequence[Variant] = VARIANTS) -> list[Cell]:
@@ -259,7 +239,7 @@ def _cells(dataset: str, preset: str, seeds: Sequence[int], variants: Sequence[V
 
 
 def _with_more(cell: Cell) -> Cell:
-    """The same with more epochs, or members where there are no epochs."""
+    """The same cell with more epochs, or more members if it has no epochs."""
     params, option = cell.params["params"], _effort_option(cell)
     return replace(cell, params={**cell.params, "params": {**params, option: EFFORT * params[option]}})
 
@@ -269,7 +249,7 @@ def _effort_option(cell: Cell) -> str:
 
 
 def _results(run: "_Run", cells: Sequence[Cell]) -> tuple[ByMethod, dict[str, dict[int, StoredResult]], Longer]:
-    """What one data set gave: with all classes, without one, and with more effort where a method lagged."""
+    """Results on one data set: with all classes, without one class, and with more effort for methods that lag."""
     whole = [cell for cell in cells if LEFT_OUT not in cell.condition]
     found: ByMethod = {}
     for cell, result in run.there(whole):
@@ -302,38 +282,26 @@ class _Run:
         self.seconds: list[float] = []
 
     def __call__(self, cells: Sequence[Cell]) -> None:
-        """Train what is not there yet."""
-
-        def progress(done: Any) -> None:
-            self.say(f"trained {done.finished} of {done.total}" + (f": {done.cell}" * bool(done.cell)))
-
-        summary = run_cells(cells, self.folder, workers=self.workers, retry_failed=True, progress=progress)
-        self.failed |= summary.failed
+        """Train the cells that have no result yet."""
+        self.failed |= train_cells(cells, self.folder, workers=self.workers, say=self.say)
 
     def there(self, cells: Sequence[Cell]) -> Iterator[tuple[Cell, StoredResult]]:
-        """The cells that could be trained, with their results."""
-        store = Store(self.folder)
-        for cell in cells:
-            if store.checked_metadata(cell.key) is not None:
-                result = store.result(cell.key)
-                self.seconds.append(result.metadata["facts"]["fit_seconds"])
-                yield cell, result
+        """Cells that have been trained, with their results."""
+        for cell, result in trained_cells(cells, self.folder):
+            self.seconds.append(result.metadata["facts"]["fit_seconds"])
+            yield cell, result
 
     def effort(self) -> str:
-        """How long the trainings took that were found since the last call."""
-        words = f"all {len(self.seconds)} trainings together took {sum(self.seconds):,.0f} s of a core"
+        """Time of the trainings found since the last call, in words."""
+        words = f"all {len(self.seconds)} trainings took {number(sum(self.seconds), 0)} s of a core together"
         self.seconds = []
         return words
 
 
 def _check(preset: str, data: str | os.PathLike[str] | None, runs: int | None, seed: int, workers: int) -> Path | None:
-    if preset not in RUNS:
+    if preset not in PRESETS:
         raise InputError(
-            "preset",
-            "methods has smoke and cpu",
-            f"got {preset!r}",
-            "the papers' own data are those of unified --preset paper",
-            code="undefined",
+            "preset", f"must be {listed(PRESETS, last='or')}", f"got {preset!r}", "cpu is the default", code="choice"
         )
     for name, value, least in (("runs", 1 if runs is None else runs, 1), ("seed", seed, 0), ("workers", workers, 1)):
         if isinstance(value, bool) or not isinstance(value, int | np.integer) or not least <= value <= MAX_SEED // 2:
@@ -341,24 +309,24 @@ def _check(preset: str, data: str | os.PathLike[str] | None, runs: int | None, s
                 name,
                 f"must be a whole number in {least} … {MAX_SEED // 2}",
                 f"got {value!r}",
-                "leave it out",
-                code="type",
+                "leave it out for the default",
+                code="range",
             )
     folder = None if data is None else Path(data).expanduser().absolute()
     if folder is not None and not folder.is_dir():
         raise InputError(
             "data",
             "must be a folder with the files of the data sets",
-            f"got {folder}, which is none",
+            f"got {folder}",
             "check the path",
-            code="type",
+            code="missing",
         )
     return folder
 
 
 @contextmanager
 def _files_in(folder: Path | None) -> Iterator[None]:
-    """Let the data sets be found in a folder, by this process and those that it starts."""
+    """Make this folder the cache folder, for this process and its workers."""
     before = os.environ.get(DATA_VARIABLE)
     if folder is not None:
         os.environ[DATA_VARIABLE] = str(folder)

@@ -1,7 +1,7 @@
-"""What the papers promise of each method, each with the figure measured, the rule, and whether it held.
+"""The promises of the methods' papers: for each the rule, the measurement and the verdict.
 
-Rules about an order look at a 95 % interval: held where it lies on the promised side, not held where it lies on the other, open
-where it contains the boundary. Rules about every number look at the worst of them.
+A rule about an order is judged by a 95 % interval: held if the interval lies on the promised side, not held if it lies on the
+other, open if it contains the boundary. A rule about every number is judged by the worst one.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,7 +12,7 @@ from typing import Any, Literal, final
 import numpy as np
 from numpy.typing import NDArray
 
-from uqassay.bench.store import StoredResult
+from uqassay.bench.results import StoredResult
 from uqassay.losses import is_correct, log_loss
 from uqassay.measures import entropy, entropy_decomposition
 from uqassay.metrics import ood_auc_score
@@ -20,6 +20,7 @@ from uqassay.metrics.ood.intervals import ood_auc_estimate
 from uqassay.metrics.ood.two_samples import two_samples
 from uqassay.predictions import Point
 from uqassay.statistics import Estimate, mean_estimate, paired_mean_test
+from uqassay.wording import count, estimate_text, interval, number, percent
 
 __all__ = ["Results", "Signature", "signatures_of"]
 
@@ -27,27 +28,27 @@ Verdict = Literal["held", "not held", "open"]
 Results = Mapping[str, Sequence[StoredResult]]
 Floats = NDArray[np.float64]
 
-ROUNDING = 1e-6  # what predictions in double precision from networks in single precision may be off
-MOST_VARIATION = 0.05  # of the bridge's mean: five points of probability, what would change a decision
-MOST_ENTROPY = 0.1  # of the bridge's entropies, in nats: under a twentieth of ln 10
+ROUNDING = 1e-6  # error allowed to predictions in double precision of networks in single precision
+MOST_VARIATION = 0.05  # total variation of the bridge's mean: five points of probability
+MOST_ENTROPY = 0.1  # error of the bridge's entropies in nats: less than a twentieth of ln 10
 
 
 @final
 @dataclass(frozen=True)
 class Signature:
-    """One promise on one data set.
+    """A promise on a data set.
 
     Attributes
     ----------
     name : str
         Method and promise.
     rule : str
-        When it holds.
+        The condition under which it holds.
     measured : str
         The figures in words.
     verdict : {"held", "not held", "open"}
     figures : dict of str to float
-        The same as numbers, `Estimate` where there is an interval.
+        The figures as numbers; an `Estimate` if there is an interval.
     """
 
     name: str
@@ -58,14 +59,14 @@ class Signature:
 
 
 def signatures_of(found: Results, left_out: Mapping[str, Mapping[int, StoredResult]]) -> list[Signature]:
-    """Every promise of the methods that are there, on one data set.
+    """Every promise of the given methods, on one data set.
 
     Parameters
     ----------
     found : dict of str to list of StoredResult
-        By name of the method, one for each training.
+        By method, one for each training.
     left_out : dict of str to dict of int to StoredResult
-        By name of the method and class that was left out of its training.
+        By method and by the class left out of the training.
 
     Returns
     -------
@@ -95,7 +96,10 @@ def signatures_of(found: Results, left_out: Mapping[str, Mapping[int, StoredResu
 
 
 def _ensemble(name: str, runs: Sequence[StoredResult]) -> list[Signature]:
-    """The average against the members, instance by instance; its log loss is below their mean by convexity, if they differ."""
+    """The average against its members, instance by instance.
+
+    The log loss is convex, so the average has a lower one than the members' mean whenever they differ.
+    """
     accuracy, loss, beaten, total = [], [], 0, 0
     for run in runs:
         members: Any = run.prediction
@@ -126,7 +130,7 @@ def _ensemble(name: str, runs: Sequence[StoredResult]) -> list[Signature]:
 
 
 def _spread(where: str, rates: Mapping[float, Sequence[StoredResult]]) -> Signature:
-    """Mutual information of the passes, from one rate to the next."""
+    """Mutual information of the passes, and its step from each rate to the next."""
     spread = {
         rate: np.array([entropy_decomposition(run.prediction).epistemic for run in runs])
         for rate, runs in rates.items()
@@ -137,7 +141,7 @@ def _spread(where: str, rates: Mapping[float, Sequence[StoredResult]]) -> Signat
     return Signature(
         f"mc-dropout in {where}: the spread grows with the rate",
         "mutual information greater at each rate than at the one before",
-        ", ".join(f"{float(mean):.4f}" for mean in means.values())
+        ", ".join(number(float(mean), 4) for mean in means.values())
         + f" nats at {', '.join(f'{rate:g}' for rate in order)}; least step {_shown(min(steps, key=lambda s: s.low), 4)}",
         _side(steps),
         {f"spread-at-{rate:g}": mean for rate, mean in means.items()},
@@ -152,14 +156,14 @@ def _is_rate(name: str, start: str) -> bool:
 
 
 def _left_out(name: str, score: str, by_class: Mapping[int, StoredResult]) -> Signature:
-    """ROC-AUC of each class that a training never met against the test instances of the others."""
+    """ROC-AUC of each left-out class against the test instances of the other classes."""
     areas, of_softmax, inside, outside = {}, [], [], []
     for k, run in by_class.items():
         out = run.labels == k
         values = run.scores[score]
-        areas[k] = ood_auc_score(values[~out], values[out])
+        areas[k] = ood_auc_score(out, values)
         uncertain = entropy(run.prediction.mean_probs())
-        of_softmax.append(float(ood_auc_score(uncertain[~out], uncertain[out])))
+        of_softmax.append(float(ood_auc_score(out, uncertain)))
         inside.append(float(values[~out].mean()))
         outside.append(float(values[out].mean()))
     worst = min(areas, key=lambda k: float(areas[k]))
@@ -178,8 +182,10 @@ def _left_out(name: str, score: str, by_class: Mapping[int, StoredResult]) -> Si
 
 
 def _vacuity(runs: Sequence[StoredResult], kind: str, what: str) -> Signature:
-    """ROC-AUC of the vacuity on changed inputs against the test instances, and how large those inputs are to the network."""
-    area = ood_auc_estimate([two_samples(run.scores["vacuity"], run.scores[f"vacuity-{kind}"]) for run in runs])
+    """ROC-AUC of the vacuity on changed inputs against the test instances, and the size of those inputs."""
+    sides = [(run.scores["vacuity"], run.scores[f"vacuity-{kind}"]) for run in runs]
+    samples = [two_samples(np.repeat([0, 1], [len(i), len(o)]), np.concatenate([i, o])) for i, o in sides]
+    area = ood_auc_estimate(samples)
     here, there, size, size_there = (
         float(np.mean([run.scores[name].mean() for run in runs]))
         for name in ("vacuity", f"vacuity-{kind}", "size", f"size-{kind}")
@@ -210,8 +216,8 @@ def _intervals(name: str, runs: Sequence[StoredResult]) -> Signature:
     return Signature(
         f"{name}: intervals hold the middle prediction and are valid",
         f"no bound off by more than {ROUNDING:g}: 0 ≤ lower ≤ middle ≤ upper ≤ 1, Σ lower ≤ 1 ≤ Σ upper",
-        f"{int((outside <= ROUNDING).sum()):,} of {len(outside):,} instances hold it; worst bound off by {worst:.0e}; mean "
-        f"width {width:.3f}",
+        f"{count(int((outside <= ROUNDING).sum()))} of {count(len(outside))} instances hold it, worst bound off by "
+        f"{worst:.0e}, mean width {number(width)}",
         "held" if worst <= ROUNDING else "not held",
         {"worst-excess": worst, "mean-width": width},
     )
@@ -226,12 +232,12 @@ def _masses(name: str, runs: Sequence[StoredResult]) -> Signature:
     before = ""
     if all("least-raw-mass" in run.scores for run in runs):
         negative = float(np.mean([(run.scores["least-raw-mass"] < -ROUNDING).mean() for run in runs]))
-        before = f"; before the projection {100 * negative:.0f} % of the rows had a negative one"
+        before = f", before the projection {percent(negative, 0)} of the rows had a negative one"
         figures["negative-before"] = negative
     return Signature(
         f"{name}: masses are valid{' after projection' * bool(before)}",
         f"no mass below 0, sums within {ROUNDING:g} of 1",
-        f"least of {rows:,} rows {least:.0e}, sums off by at most {off:.0e}{before}",
+        f"least of {count(rows)} rows {least:.0e}, sums off by at most {off:.0e}{before}",
         "held" if least >= 0 and off <= ROUNDING else "not held",
         figures,
     )
@@ -256,16 +262,17 @@ def _bridge(name: str, runs: Sequence[StoredResult]) -> Signature:
 
 
 def _side(estimates: Sequence[Estimate], boundary: float = 0.0) -> Verdict:
-    """Whether all intervals lie above the boundary."""
+    """Held if all intervals lie above the boundary, not held if one lies below it."""
     if all(one.low > boundary for one in estimates):
         return "held"
     return "not held" if any(one.high < boundary for one in estimates) else "open"
 
 
 def _shown(estimate: Estimate, digits: int = 3) -> str:
-    return f"{float(estimate):.{digits}f} [{estimate.low:.{digits}f}, {estimate.high:.{digits}f}]"
+    return estimate_text(float(estimate), estimate.low, estimate.high, decimals=digits)
 
 
 def _points(estimate: Estimate) -> str:
-    """A difference of accuracies in percentage points."""
-    return f"{100 * estimate:+.2f} points [{100 * estimate.low:+.2f}, {100 * estimate.high:+.2f}]"
+    """A difference of accuracies in percentage points, with its sign."""
+    low, high = 100 * estimate.low, 100 * estimate.high
+    return f"{'+' if estimate >= 0 else ''}{number(100 * float(estimate), 2)} points ({interval(low, high, 2)})"

@@ -1,6 +1,5 @@
-"""The tables of the check of the methods: accuracy beside the plain network, with the reason where one lags, and signatures."""
+"""Tables of the check: accuracy beside the plain network, reasons for lags, and the promises of the papers."""
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import final
@@ -8,20 +7,21 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.method_check.signatures import Results, Signature
 from uqassay.bench.store import StoredResult
-from uqassay.experiments.method_signatures import Results, Signature
-from uqassay.experiments.ranking.scorings import text_table
 from uqassay.experiments.reproduction import PrintedCell
 from uqassay.losses import is_correct
 from uqassay.predictions import Members, Point
 from uqassay.statistics import Estimate, mean_estimate, paired_mean_test
+from uqassay.wording import ABSENT, count, counted, interval, listed, number, percent, text_table
 
 __all__ = ["LAG", "PLAIN", "AccuracyRow", "accuracy_cells", "accuracy_lines", "accuracy_rows", "left_out_cells",
            "signature_cells", "signature_lines"]  # fmt: skip
 
 PLAIN = "snn"
-LAG = 0.02  # in accuracy; a method that is further behind the plain network needs a reason
+LAG = 0.02  # of accuracy behind the plain network; a method that is further behind is examined for the reason
 NAN = float("nan")
+CLAUSE = ", "
 
 
 @final
@@ -35,18 +35,18 @@ class AccuracyRow:
     accuracy : Estimate
         Mean over test instances and trainings.
     ahead : Estimate or None
-        Accuracy minus that of the plain network, paired by test instances; None for the plain network, or without it.
+        Accuracy minus the plain network's, paired by test instance; None for the plain network, or if it was not trained.
     seconds : float
-        Median time of one training, of one core.
-    reason : str
-        Why it is more than `LAG` behind, from what was measured; empty where it is not.
+        Median time of one training on one core.
+    reasons : tuple of str
+        Measurements that explain a lag of more than `LAG`; empty without a lag.
     """
 
     method: str
     accuracy: Estimate
     ahead: Estimate | None
     seconds: float
-    reason: str
+    reasons: tuple[str, ...]
 
     @property
     def lags(self) -> bool:
@@ -62,7 +62,7 @@ def accuracy_rows(found: Results, longer: Mapping[str, tuple[str, Sequence[Store
     found : dict of str to list of StoredResult
         By method, one for each training.
     longer : dict of str to (str, list of StoredResult)
-        What was done more of, and the results, for methods that lagged.
+        Epochs or members in words, and the results with more of them, for methods that lag.
 
     Returns
     -------
@@ -78,12 +78,12 @@ def accuracy_rows(found: Results, longer: Mapping[str, tuple[str, Sequence[Store
             mean_estimate(correct),
             ahead,
             float(np.median([run.metadata["facts"]["fit_seconds"] for run in runs])),
-            "",
+            (),
         )
         if plain is not None and row.lags:
             more = longer.get(method)
             after = None if more is None else (more[0], paired_mean_test(_correct(more[1]), plain).difference)
-            row = AccuracyRow(method, row.accuracy, ahead, row.seconds, _reason(runs, found[PLAIN], after))
+            row = AccuracyRow(method, row.accuracy, ahead, row.seconds, _reasons(runs, found[PLAIN], after))
         rows.append(row)
     return rows
 
@@ -105,7 +105,7 @@ def accuracy_cells(dataset: str, rows: Sequence[AccuracyRow]) -> list[PrintedCel
         place = f"accuracy/{dataset}/{row.method}"
         cells.append(_cell(f"{place}/mean", row.accuracy))
         if row.ahead is not None:
-            cells.append(_cell(f"{place}/ahead", row.ahead, row.reason))
+            cells.append(_cell(f"{place}/ahead", row.ahead, CLAUSE.join(row.reasons)))
         cells.append(_cell(f"{place}/seconds", row.seconds))
     return cells
 
@@ -114,36 +114,34 @@ def accuracy_lines(dataset: str, rows: Sequence[AccuracyRow], found: Results) ->
     """The rows as text, with the reasons below."""
     facts = [run.metadata["facts"] for runs in found.values() for run in runs]
     first, cores = facts[0], sorted({fact["cores"] for fact in facts})
-    machine = f"{' or '.join(map(str, cores))} core{'s' * (cores != [1])}"
+    machine = f"{listed([str(n) for n in cores], last='or')} {'core' if cores == [1] else 'cores'}"
     runs = max(map(len, found.values()))
     body = [
         (
             row.method,
-            f"{100 * row.accuracy:.2f}",
-            _percent(row.accuracy),
-            "–" if row.ahead is None else f"{100 * row.ahead:+.2f}",
-            "–" if row.ahead is None else _percent(row.ahead, sign="+"),
-            f"{row.seconds:.1f}",
+            _points(row.accuracy),
+            _interval(row.accuracy),
+            ABSENT if row.ahead is None else _points(row.ahead, signed=True),
+            ABSENT if row.ahead is None else _interval(row.ahead),
+            number(row.seconds, 1),
         )
         for row in rows
     ]
-    lagging = [row for row in rows if row.reason]
-    beside = [
-        f"  {len(rows) - len(lagging)} of {len(rows)} within {100 * LAG:g} points of {PLAIN}, or ahead"
-        + ("; the others, and what was found by looking:" if lagging else "")
-    ]
-    return [
-        f"Accuracy in percent, {dataset}: {first['n_train']:,} instances train, {first['n_test']:,} judge, {runs} "
-        f"training{'s' * (runs > 1)} of each; points ahead of {PLAIN}, seconds of a core that a training takes (machine with "
+    lagging = [row for row in rows if row.reasons]
+    within = f"  {len(rows) - len(lagging)} of {len(rows)} within {100 * LAG:g} points of {PLAIN}, or ahead"
+    lines = [
+        f"Accuracy in percent, {dataset}: {count(first['n_train'])} training and {count(first['n_test'])} test instances, "
+        f"{counted(runs, 'training')} of each; points ahead of {PLAIN}; seconds of a core for a training (machine with "
         f"{machine}):",
         *text_table(("method", "accuracy", "95 %", "ahead", "95 %", "seconds"), body),
-        *(beside if PLAIN in found else []),
-        *(f"    {row.method}: {row.reason}" for row in lagging),
     ]
+    if PLAIN in found:
+        lines.append(f"{within}; reasons for the others:" if lagging else within)
+    return [*lines, *(f"    {row.method}: {CLAUSE.join(row.reasons)}" for row in lagging)]
 
 
 def signature_cells(dataset: str, signatures: Sequence[Signature]) -> list[PrintedCell]:
-    """Their figures as ``signature/<data set>/<promise>/<figure>``, verdict and rule in the notes.
+    """The figures as ``signature/<data set>/<promise>/<figure>``, with verdict and rule in the notes.
 
     Parameters
     ----------
@@ -155,26 +153,19 @@ def signature_cells(dataset: str, signatures: Sequence[Signature]) -> list[Print
     list of PrintedCell
     """
     return [
-        _cell(f"signature/{dataset}/{one.name}/{figure}", value, f"{one.verdict}; {one.rule}")
+        _cell(f"signature/{dataset}/{one.name}/{figure}", value, f"{one.verdict} ({one.rule})")
         for one in signatures
         for figure, value in one.figures.items()
     ]
 
 
-def left_out_cells(notes: Sequence[str]) -> list[PrintedCell]:
-    """The notes that say what was left out and why, as ``left-out/<data set or training>``: JSON has the cells alone.
-
-    Examples
-    --------
-    >>> [(cell.name, cell.note) for cell in left_out_cells(["mnist-10k is left out: no network", "one more note"])]
-    [('left-out/mnist-10k', 'mnist-10k is left out: no network')]
-    """
-    found = [re.match("(.+?)(?: failed and)? is left out: ", note) for note in notes]
-    return [_cell(f"left-out/{match[1]}", NAN, match.string) for match in found if match]
+def left_out_cells(reasons: Mapping[str, str]) -> list[PrintedCell]:
+    """Data sets and trainings that were left out, as ``left-out/<name>`` with the reason in the note."""
+    return [_cell(f"left-out/{name}", NAN, reason) for name, reason in reasons.items()]
 
 
 def signature_lines(by_dataset: Mapping[str, Sequence[Signature]]) -> list[str]:
-    """Each promise with its rule, and below it a line for each data set: the verdict and what was measured."""
+    """Each promise with its rule, then one line for each data set: verdict and measurements."""
     if not any(by_dataset.values()):
         return []
     lines = ["What the papers promise of the methods (intervals are 95 %):"]
@@ -197,28 +188,28 @@ def _correct(runs: Sequence[StoredResult]) -> NDArray[np.float64]:
     return np.array([is_correct(run.labels, run.prediction) for run in runs])
 
 
-def _reason(runs: Sequence[StoredResult], plain: Sequence[StoredResult], longer: tuple[str, Estimate] | None) -> str:
-    """What the measurements say of a method that lags: its accuracy in training, that of its members, and with more effort."""
-    own, other = (
-        100 * float(np.mean([run.metadata["facts"]["train_accuracy"] for run in each])) for each in (runs, plain)
-    )
-    fit = f"{own:.1f} % of the training instances right, {PLAIN} {other:.1f} %"
-    fits = other - own <= 100 * LAG
+def _reasons(
+    runs: Sequence[StoredResult], plain: Sequence[StoredResult], longer: tuple[str, Estimate] | None
+) -> tuple[str, ...]:
+    """What is known of a method that lags: accuracy on the training instances, of its members, and with more effort."""
+    own, other = (float(np.mean([run.metadata["facts"]["train_accuracy"] for run in each])) for each in (runs, plain))
+    fit = f"{percent(own)} of the training instances right, {PLAIN} {percent(other)}"
+    fits = other - own <= LAG
     parts = [f"it fits as well ({fit}) and generalises less" if fits else f"it learns less ({fit})"]
     if longer is not None:
         what, ahead = longer
         within = f"it is within {100 * LAG:g} points" if float(ahead) >= -LAG else "it is still behind"
-        parts.append(f"with {what} {within} ({100 * ahead:+.2f} {_percent(ahead, sign='+')})")
-    members = [run.prediction for run in runs if isinstance(run.prediction, Members)]
+        parts.append(f"with {what} {within} ({_points(ahead, signed=True)}, {_interval(ahead)})")
+    members = [run for run in runs if isinstance(run.prediction, Members)]
     if members:
         alone = [
             is_correct(run.labels, Point(run.prediction.probs[:, m])).mean()
-            for run in runs
+            for run in members
             if isinstance(run.prediction, Members)
             for m in range(run.prediction.n_members)
         ]
-        parts.append(f"its {members[0].n_members} members alone reach {100 * float(np.mean(alone)):.1f} %")
-    return "; ".join(parts)
+        parts.append(f"its {len(alone) // len(members)} members alone reach {percent(float(np.mean(alone)))}")
+    return tuple(parts)
 
 
 def _cell(name: str, value: float, note: str = "") -> PrintedCell:
@@ -226,5 +217,11 @@ def _cell(name: str, value: float, note: str = "") -> PrintedCell:
     return PrintedCell.within(name, NAN, float(value), low, high, note=note)
 
 
-def _percent(estimate: Estimate, sign: str = "") -> str:
-    return f"[{100 * estimate.low:{sign}.2f}, {100 * estimate.high:{sign}.2f}]"
+def _points(value: float, *, signed: bool = False) -> str:
+    """A share, or a difference of shares, in percentage points."""
+    text = number(100 * float(value), 2)
+    return f"+{text}" if signed and value >= 0 else text
+
+
+def _interval(estimate: Estimate) -> str:
+    return interval(100 * estimate.low, 100 * estimate.high, 2)

@@ -1,0 +1,93 @@
+"""The register of protocols: each is found by its name and imported when it is called."""
+
+import inspect
+from collections.abc import Callable
+from importlib import import_module
+from types import ModuleType
+from typing import Any
+
+from uqassay.errors import InputError
+from uqassay.experiments.reproduction import Reproduction
+from uqassay.wording import listed
+
+__all__ = ["PROTOCOLS", "options_of", "reproduce", "steps_of"]
+
+PROTOCOLS: dict[str, str] = {
+    "unified-tables": "uqassay.experiments.unified.printed_tables:reproduce_unified_tables",
+    "unified": "uqassay.experiments.unified.protocol:reproduce_unified",
+    "ranking-intervals": "uqassay.experiments.ranking.printed_intervals:reproduce_ranking_intervals",
+    "ranking-synthetic": "uqassay.experiments.ranking.synthetic:reproduce_ranking_synthetic",
+    "ranking-cifar10h": "uqassay.experiments.ranking.cifar10h:reproduce_ranking_cifar10h",
+    "credal-calibration": "uqassay.experiments.credal_calibration.protocol:reproduce_credal_calibration",
+}
+
+
+def reproduce(name: str, **options: Any) -> Reproduction:
+    """Run a protocol of `PROTOCOLS` by its name.
+
+    Parameters
+    ----------
+    name : str
+        A key of `PROTOCOLS`.
+    **options
+        The protocol's own keyword-only options.
+
+    Returns
+    -------
+    Reproduction
+        One cell per printed cell of the paper.
+
+    Raises
+    ------
+    InputError
+        If there is no such protocol, or it has no such option.
+
+    Examples
+    --------
+    >>> reproduce("unified-tables").misprints[0].name
+    'table1/CIFAR-10/RS-NN/e_sd'
+    """
+    protocol = _protocol(name)
+    accepted = inspect.signature(protocol).parameters
+    for option in options:
+        if option not in accepted:
+            raise InputError(
+                "options",
+                f"{name} must have an option of that name",
+                f"got {option!r}",
+                f"it has {listed(list(accepted))}",
+                code="choice",
+            )
+    result: Reproduction = protocol(**options)
+    return result
+
+
+def options_of(name: str) -> tuple[str, ...]:
+    """Names of the options of a protocol.
+
+    Examples
+    --------
+    >>> options_of("unified-tables")
+    ('tables',)
+    """
+    return tuple(inspect.signature(_protocol(name)).parameters)
+
+
+def steps_of(name: str, **options: Any) -> int:
+    """How often a protocol with these options calls ``progress``: the length of a progress bar."""
+    count = getattr(_module(name), "progress_steps", None)
+    return 1 if count is None else int(count(**options))
+
+
+def _protocol(name: str) -> Callable[..., Reproduction]:
+    """The function of a protocol."""
+    protocol: Callable[..., Reproduction] = getattr(_module(name), PROTOCOLS[name].partition(":")[2])
+    return protocol
+
+
+def _module(name: str) -> ModuleType:
+    """The module of a protocol, imported now."""
+    if name not in PROTOCOLS:
+        known = listed(list(PROTOCOLS), last="or")
+        raise InputError("name", "must be a protocol", f"got {name!r}", f"choose {known}", code="choice")
+    return import_module(PROTOCOLS[name].partition(":")[0])

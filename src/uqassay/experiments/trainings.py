@@ -1,0 +1,60 @@
+"""Trainings of a protocol as cells of a benchmark: run them, and read the results that are there."""
+
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+from uqassay.bench.cell import Cell
+from uqassay.bench.results import StoredResult
+from uqassay.bench.runner import Progress, run_cells
+from uqassay.bench.store import Store
+from uqassay.errors import InputError
+
+__all__ = ["all_failed", "train_cells", "trained_cells"]
+
+
+def train_cells(
+    cells: Sequence[Cell], folder: str | os.PathLike[str], *, workers: int, say: Callable[[str], None]
+) -> dict[str, str]:
+    """Run the cells that have no result yet, those that failed earlier included.
+
+    Parameters
+    ----------
+    cells : sequence of Cell
+    folder : path
+        As in `uqassay.bench.store.Store`.
+    workers : int
+        Number of processes; 1 trains in this process.
+    say : callable
+        Called with a line of text at the start and whenever a cell ends.
+
+    Returns
+    -------
+    dict of str to str
+        Name of each failed cell and the last line of its traceback.
+    """
+
+    def progress(done: Progress) -> None:
+        say(f"trained {done.finished} of {done.total}" + (f": {done.cell}" if done.cell else ""))
+
+    processes = 0 if workers == 1 else workers
+    return run_cells(cells, folder, workers=processes, retry_failed=True, progress=progress).failed
+
+
+def trained_cells(cells: Sequence[Cell], folder: str | os.PathLike[str]) -> Iterator[tuple[Cell, StoredResult]]:
+    """The cells that have a whole result, each with it, in order; files that are damaged count as no result."""
+    store = Store(folder)
+    for cell, found in zip(cells, store.states([cell.key for cell in cells], verify=True), strict=True):
+        if found.state == "done":
+            yield cell, store.result(cell.key)
+
+
+def all_failed(parameter: str, failed: Mapping[str, str]) -> InputError:
+    """The error if no cell could be trained, with the first reason."""
+    name, reason = next(iter(failed.items()))
+    return InputError(
+        parameter,
+        "at least one must be trained",
+        f"all {len(failed)} trainings failed, {name} with {reason}",
+        "mend it and run it again",
+        code="all-failed",
+    )
