@@ -13,6 +13,7 @@ import pytest
 
 import uqassay.calibration.mixtures as mixtures_module
 import uqassay.calibration.simplex_search as module
+from tests.refusals import refuses
 from uqassay.calibration.mixtures import MixtureObjective, Mixtures
 from uqassay.calibration.simplex_search import (
     PATIENT,
@@ -23,7 +24,6 @@ from uqassay.calibration.simplex_search import (
     onto_simplex,
     search_simplex,
 )
-from uqassay.errors import InputError
 from uqassay.metrics.calibration.measures import CALIBRATION_MEASURES, CalibrationMeasure
 
 FOUR = ("ece-confidence", "ece-classwise", "hosmer-lemeshow", "skce-ul")
@@ -264,9 +264,7 @@ def test_more_is_judged_where_it_costs_less():
 
 @pytest.mark.parametrize(("name", "value"), [("n_left", 0), ("n_kept", 2.5), ("n_populations", "x"), ("n_steps", -1)])
 def test_searches_that_cannot_be(name, value):
-    with pytest.raises(
-        InputError, match=f"search: {name} must be a whole number from 1; got .*; take one from THOROUGH"
-    ):
+    with refuses("search", "range", got=f"{name} must be a whole number from 1; got {value!r}"):
         replace(THOROUGH, **{name: value})
 
 

@@ -12,12 +12,12 @@ from tests.notes import texts
 from tests.refusals import refuses
 from uqassay.calibration.hosmer_lemeshow import hosmer_lemeshow_test
 from uqassay.calibration.kernel_hypothesis import skce_pvalue
-from uqassay.calibration.monte_carlo import check_alpha, labels_from, monte_carlo_pvalue, null_threshold, pvalue_text
+from uqassay.calibration.monte_carlo import check_alpha, labels_from, monte_carlo_pvalue, null_threshold
 from uqassay.calibration.random_null import known_mixture_null
 from uqassay.calibration.single_hypothesis import calibration_test
-from uqassay.errors import InputError
 from uqassay.metrics.calibration.kernel_error import PrepareKernel
 from uqassay.metrics.calibration.measures import calibration_measure
+from uqassay.wording import pvalue_text
 
 MEASURES = ("ece-confidence", "ece-classwise", "hosmer-lemeshow", "skce-ul", "skce-uq")
 
@@ -138,16 +138,16 @@ def test_asymptotic_tests_go_by_what_the_measure_does(data):
     assert found.statistic == pytest.approx(calibration_test(labels, probs, measure=narrow, n_draws=9).statistic)
     for name in ("skce-uq", "hosmer-lemeshow"):
         own = replace(calibration_measure(name), prepare=calibration_measure("brier").prepare)
-        with pytest.raises(InputError, match=f"^method: .*as they are built in; got measure '{name}'"):
+        with refuses("method", "conflict", got=f"got measure '{name}'"):
             calibration_test(labels, probs, measure=own, method="asymptotic")
-    with refuses("method", "undefined", got=".*got measure 'hosmer-lemeshow-width'"):
+    with refuses("method", "conflict", got=".*got measure 'hosmer-lemeshow-width'"):
         calibration_test(labels, probs, measure="hosmer-lemeshow-width", method="asymptotic")
 
 
 def test_draws_of_signs_limit_the_level(data):
     test = calibration_test(*data, measure="skce-uq", method="asymptotic", n_draws=9)
     assert (test.n_draws, test.smallest_pvalue, test.to_dict()["n_draws"]) == (9, 0.1, 9)
-    with refuses("alpha", "undefined", got="got 0.05"):
+    with refuses("alpha", "needs-draws", got="got 0.05"):
         test.reject(0.05)
     assert test.sentence(0.05).startswith("9 draws are too few")
     assert test.reject(0.5) == (test.pvalue <= 0.5)
@@ -167,12 +167,11 @@ def test_half_precision_in_asymptotic_tests():
 
 def test_masked_arrays_are_refused(data):
     labels, probs = data
-    with refuses("y_true", "undefined", got="1 of 60 values are masked, the first at row 7"):
+    with refuses("y_true", "masked", got=r"shape \(60,\)"):
         calibration_test(np.ma.masked_array(labels, np.arange(60) == 7), probs)
     masked = np.ma.masked_array(probs, probs < 0.1)
-    for given in (masked, uq.Point(masked)):
-        with refuses("probs", "undefined"):
-            calibration_test(labels, given)
+    with refuses("probs", "masked"):
+        calibration_test(labels, masked)
 
 
 def test_undefined_is_nan_with_a_reason():
@@ -198,23 +197,23 @@ def test_ordinary_edge_cases():
 
 
 @pytest.mark.parametrize(
-    ("change", "message"),
+    ("change", "refusal"),
     [
-        ({"measure": "ece"}, "^measure: must be one of ece-confidence"),
+        ({"measure": "ece"}, ("measure", "choice")),
         (
             {"measure": "skce-ul", "method": "asymptotic", "resample": True},
-            "^resample: an asymptotic test draws no instances",
+            ("resample", "conflict"),
         ),
-        ({"n_draws": 0}, "^n_draws: must be a whole number of at least 1; got 0"),
-        ({"method": "exact"}, "^method: must be one of 'resampled', 'asymptotic'; got 'exact'"),
+        ({"n_draws": 0}, ("n_draws", "range", "got 0")),
+        ({"method": "exact"}, ("method", "choice", "got 'exact'")),
         (
             {"method": "asymptotic"},
-            "^method: an asymptotic distribution is known for skce-ul, .*got measure 'ece-confid",
+            ("method", "conflict", "got measure 'ece-confid"),
         ),
     ],
 )
-def test_options_are_checked(data, change, message):
-    with pytest.raises(InputError, match=message):
+def test_options_are_checked(data, change, refusal):
+    with refuses(*refusal):
         calibration_test(*data, **change)
 
 
@@ -234,9 +233,9 @@ def test_data_are_checked(data):
 
 def test_levels_out_of_reach_say_what_is_reachable(data):
     test = calibration_test(*data, n_draws=9)
-    with refuses("alpha", "undefined", got="got 0.05"):
+    with refuses("alpha", "needs-draws", got="got 0.05"):
         test.reject(0.05)
-    with refuses("alpha", "undefined", got="pass n_draws=19 or more"):
+    with refuses("alpha", "needs-draws", got="pass n_draws=19 or more"):
         test.threshold(0.05)
     assert test.sentence(0.05).startswith(
         "9 draws are too few to tell at this level whether the classifier is confidence"

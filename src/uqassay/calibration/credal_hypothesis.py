@@ -255,7 +255,7 @@ def credal_calibration_test(
         chosen = paper_code_measure(chosen)
     shared = shared_members(members)
     n, m, n_classes = shared.probs.shape
-    labels = hard_labels(y_true, n, n_classes)
+    labels = hard_labels(y_true, n, n_classes, members=members)
     generator = as_generator(rng)
     with np.errstate(all="ignore"):  # measures reach 0/0, and infinity where what cannot happen does
         if convention == "paper-code":

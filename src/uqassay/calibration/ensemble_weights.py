@@ -98,7 +98,7 @@ class EnsembleWeights:
         chosen = calibration_measure(self.measure)
         check_search(self.search)
         probs = member_array(members)
-        labels = hard_labels(y, len(probs), probs.shape[2], "y")
+        labels = hard_labels(y, len(probs), probs.shape[2], "y", members=members)
         distinct, copy_of = _distinct(probs)
         weights, self.value_, self.gap_ = self._best(probs[:, distinct], labels, chosen)
         self.weights_ = weights[copy_of] / np.bincount(copy_of)[copy_of]
@@ -121,7 +121,7 @@ class EnsembleWeights:
         """
         if not hasattr(self, "weights_"):
             raise InputError(
-                "weights_", "are there after fit", "got none", "call fit(members, y) first", code="undefined"
+                "weights_", "are there after fit", "got none", "call fit(members, y) first", code="missing"
             )
         probs = member_array(members)
         if probs.shape[1] != self.weights_.size:

@@ -12,6 +12,7 @@ from uqassay.metrics.calibration.bins import CalibrationBins, check_bins
 from uqassay.metrics.calibration.hosmer_lemeshow import Bins, Labels, bins_of_events, statistic_of_bins
 from uqassay.metrics.calibration.inputs import calibration_batch
 from uqassay.notes import Note
+from uqassay.predictions import PredictionLike
 from uqassay.statistics.samples import check_choice
 
 __all__ = ["HosmerLemeshowTest", "hosmer_lemeshow_test"]
@@ -49,7 +50,7 @@ class HosmerLemeshowTest:
 
 
 def hosmer_lemeshow_test(
-    y_true: ArrayLike, probs: ArrayLike, *, n_bins: int = 5, bins: Bins = "classwise", fitted: bool = False
+    y_true: ArrayLike, probs: PredictionLike, *, n_bins: int = 5, bins: Bins = "classwise", fitted: bool = False
 ) -> HosmerLemeshowTest:
     """Test of calibration by the chi-squared distribution of the Hosmer-Lemeshow statistic with counts.
 
@@ -119,7 +120,7 @@ def hosmer_lemeshow_test(
             'the distribution is known for bins="common" only',
             'got bins="classwise"',
             'pass bins="common", or test on held-out data',
-            code="undefined",
+            code="conflict",
         )
     counted = bins_of_events(checked, int(n_bins), bins)
     n_classes = checked.shape[-1]

@@ -10,12 +10,13 @@ from numpy.typing import ArrayLike, NDArray
 from uqassay._array import RandomState
 from uqassay._array import generator as as_generator
 from uqassay.calibration.instance_weights import InstanceWeights, WeightModel, feature_array
-from uqassay.calibration.monte_carlo import CALIBRATED, check_alpha, labels_from, monte_carlo_pvalue, pvalue_text
+from uqassay.calibration.monte_carlo import CALIBRATED, check_alpha, labels_from, monte_carlo_pvalue
 from uqassay.calibration.parts import groups_of, hard_labels, member_array, two_parts
 from uqassay.calibration.single_hypothesis import undefined_notes
 from uqassay.metrics.calibration.measures import CalibrationMeasure, calibration_measure
 from uqassay.notes import Note, reason
 from uqassay.statistics.samples import check_choice, check_draws
+from uqassay.wording import pvalue_text
 
 __all__ = ["InstanceDependentCalibrationTest", "instance_dependent_calibration_test"]
 
@@ -185,7 +186,7 @@ def instance_dependent_calibration_test(
     check_choice(null, "null", ("refitted", "fixed"))
     check_draws(n_draws)
     probs = member_array(members)
-    labels = hard_labels(y_true, len(probs), probs.shape[2])
+    labels = hard_labels(y_true, len(probs), probs.shape[2], members=members)
     inputs = feature_array(features, probs)  # all of them at once, so that a complaint names the row that was given
     generator = as_generator(rng)
     parts = two_parts(probs.mean(axis=1).argmax(axis=1), fraction, groups_of(members, groups), generator)

@@ -22,7 +22,7 @@ from uqassay.calibration.weight_network import (
 )
 from uqassay.errors import InputError
 from uqassay.predictions import Point
-from uqassay.statistics.samples import Units, check_choice, is_number, make_units, refuse_masked
+from uqassay.statistics.samples import Units, check_choice, is_number, make_units
 
 __all__ = ["InstanceWeights", "WeightModel", "feature_array"]
 
@@ -138,7 +138,7 @@ class InstanceWeights:
         self._check()
         generator = as_generator(self.rng)
         probs = member_array(members)
-        labels = hard_labels(y, len(probs), probs.shape[2], "y")
+        labels = hard_labels(y, len(probs), probs.shape[2], "y", members=members)
         inputs = self._standardised(feature_array(features, probs), probs.shape[1])
         starts = [start_point(self._sizes, generator) for _ in range(self.n_starts if self.model == "mlp" else 1)]
         if self.l2 is None:
@@ -154,7 +154,7 @@ class InstanceWeights:
         copy = InstanceWeights(**self.get_params())
         copy.l2_ = self.l2_
         probs = member_array(members)
-        labels = hard_labels(y, len(probs), probs.shape[2], "y")
+        labels = hard_labels(y, len(probs), probs.shape[2], "y", members=members)
         inputs = copy._standardised(feature_array(features, probs), probs.shape[1])
         start = np.concatenate([part.ravel() for layer in self.layers_ for part in layer])
         return copy._learn(probs, labels, inputs, [start])
@@ -257,7 +257,7 @@ class InstanceWeights:
     def _fitted(self) -> None:
         if not hasattr(self, "layers_"):
             raise InputError(
-                "layers_", "are there after fit", "got none", "call fit(members, y, features) first", code="undefined"
+                "layers_", "are there after fit", "got none", "call fit(members, y, features) first", code="missing"
             )
 
     def _check(self) -> None:
@@ -265,7 +265,7 @@ class InstanceWeights:
         check_choice(self.score, "score", ("log-loss", "brier"))
         if self.l2 is not None and not (is_number(self.l2) and np.isfinite(self.l2) and self.l2 >= 0):
             raise InputError(
-                "l2", "must be finite and not negative", f"got {self.l2!r}", "None chooses it", code="finite"
+                "l2", "must be finite and not negative", f"got {self.l2!r}", "None chooses it", code="range"
             )
         for name in ("n_hidden", "n_starts"):
             check_whole(getattr(self, name), name, remedy="leave it out")
@@ -273,7 +273,6 @@ class InstanceWeights:
 
 def feature_array(features: ArrayLike | None, probs: Floats) -> Floats:
     """Features (n, F) as float64; by default the members' log-probabilities."""
-    refuse_masked(features, "features")
     n = len(probs)
     if features is None:
         return np.log(np.maximum(probs, LEAST_PROBABILITY)).reshape(n, -1)

@@ -21,6 +21,7 @@ from uqassay.metrics.calibration.kernel_error import (
 )
 from uqassay.metrics.calibration.kernels import Bandwidth, Kernel, SettledKernel, settle_kernel
 from uqassay.notes import Note
+from uqassay.predictions import PredictionLike
 from uqassay.statistics.estimate import Estimate, mean_estimate
 from uqassay.statistics.samples import check_choice, check_draws, check_level, is_number
 
@@ -88,14 +89,14 @@ class KernelCalibrationTest:
                 f"the smallest p-value that n_draws={self.n_draws} can reach is {self.smallest_pvalue:.4g}",
                 f"got {alpha:g}",
                 f"pass n_draws={math.ceil(1 / alpha - 1e-09) - 1} or more",
-                code="undefined",
+                code="needs-draws",
             )
         return self.pvalue <= alpha + ROUNDING
 
 
 def skce_pvalue(
     y_true: ArrayLike,
-    probs: ArrayLike,
+    probs: PredictionLike,
     *,
     estimator: Estimator = "quadratic",
     method: Method = "asymptotic",
@@ -210,7 +211,7 @@ def skce_pvalue(
             "bounds need its greatest value",
             "a function does not tell it",
             'use method="asymptotic"',
-            code="undefined",
+            code="conflict",
         )
     if estimator in ("linear", "block"):
         size = 2 if estimator == "linear" else size or default_block_size(len(p))
@@ -229,7 +230,7 @@ def skce_pvalue(
 
 def kernel_calibration_estimate(
     y_true: ArrayLike,
-    probs: ArrayLike,
+    probs: PredictionLike,
     *,
     kernel: Kernel = "tv",
     bandwidth: Bandwidth = None,

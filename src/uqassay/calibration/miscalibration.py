@@ -52,7 +52,7 @@ class Miscalibration:
         """The truth is p^(1/T), normalised; T > 1: the classifier is overconfident, T < 1: underconfident."""
         if not (is_number(temperature) and 0 < temperature < np.inf):
             raise InputError(
-                "temperature", "must be positive and finite", f"got {temperature!r}", "1 is none", code="finite"
+                "temperature", "must be positive and finite", f"got {temperature!r}", "1 is none", code="range"
             )
 
         def truth(p: Floats) -> Floats:

@@ -1,7 +1,7 @@
-"""What fitting weights takes: members and labels as arrays, and two disjoint parts of the instances.
+"""Inputs of everything that fits weights: members and labels as arrays, and two disjoint parts of the instances.
 
-The parts are chosen without looking at the labels. Parts with equal shares of every label would not do: the labels of one
-part would then tell how often each class occurs in the other, and a test on it would rest on what was fitted.
+The parts are chosen without the labels. If both parts had equal shares of every label, the labels of one part would tell how
+often each class occurs in the other, and the test on that part would depend on the fit.
 """
 
 from typing import Any, NamedTuple
@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from uqassay._array import as_labels
 from uqassay.calibration.shared_members import shared_members
 from uqassay.calibration.simplex_search import SimplexSearch
 from uqassay.errors import InputError
-from uqassay.statistics.samples import is_number, make_units, refuse_masked
+from uqassay.predictions.labels import labels_for
+from uqassay.statistics.samples import is_number, make_units
 
 __all__ = ["Parts", "check_search", "check_whole", "groups_of", "hard_labels", "member_array", "two_parts"]
 
@@ -33,10 +33,18 @@ def member_array(members: Any) -> Floats:
     return shared_members(members).probs
 
 
-def hard_labels(y: ArrayLike, n_instances: int, n_classes: int, name: str = "y_true") -> NDArray[np.intp]:
-    """One class for each instance, (n,)."""
-    refuse_masked(y, name)
-    labels = as_labels(y, n_classes, n_instances=n_instances, name=name)
+def hard_labels(
+    y: ArrayLike, n_instances: int, n_classes: int, name: str = "y_true", *, members: Any = None
+) -> NDArray[np.intp]:
+    """One class for each instance, (n,); ids and class names are those of `members` where it is a prediction."""
+    labels = labels_for(
+        y,
+        n_instances=n_instances,
+        n_classes=n_classes,
+        ids=getattr(members, "ids", None),
+        class_names=getattr(members, "class_names", None),
+        name=name,
+    )
     if labels.ndim == 2:
         raise InputError(
             name,
@@ -76,8 +84,8 @@ def two_parts(
 ) -> Parts:
     """Two disjoint parts at random, the first with this fraction of the instances.
 
-    `strata` (n,) are the predicted classes: each is shared out by the fraction, up to rounding. With groups, whole groups
-    are put into the first part, in random order, as long as that brings its size closer to the fraction.
+    `strata` (n,) are the predicted classes: the fraction holds within each, up to rounding. With groups, whole groups go
+    into the first part, in random order, as long as that brings its size closer to the fraction.
     """
     if not (is_number(fraction) and 0.0 < fraction < 1.0):
         raise InputError(

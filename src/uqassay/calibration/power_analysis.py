@@ -223,7 +223,7 @@ def required_instances(
             f"must be above alpha={alpha:g}",
             f"got {power:g}",
             "a test without instances has power alpha",
-            code="type",
+            code="range",
         )
     check_whole(largest, "largest", least=SMALLEST, remedy="pass 50000, say")
     few, largest = min(FEW_SAMPLES, n_samples), int(largest)

@@ -1,4 +1,4 @@
-"""Distributions that belong together across instances: what a calibration test mixes with one λ for all instances."""
+"""Members and vertices with the same meaning in every instance, which a calibration test mixes with one λ for all."""
 
 from dataclasses import dataclass
 from typing import Any, final
@@ -6,14 +6,10 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
-from uqassay._array import as_numeric
 from uqassay.credal.vertices import outermost_permutations, permutation_vertices
 from uqassay.errors import InputError
 from uqassay.notes import Note
-from uqassay.predictions import Intervals, Masses, Members, Point, Vertices
-from uqassay.predictions.base import Prediction, not_negative
-from uqassay.predictions.drawn import Drawn
-from uqassay.statistics.samples import refuse_masked
+from uqassay.predictions import Drawn, Intervals, Masses, Members, Point, Vertices, as_prediction, not_negative
 
 __all__ = ["SharedMembers", "interval_vertices", "point_probs", "shared_members"]
 
@@ -51,20 +47,9 @@ def shared_members(members: Any) -> SharedMembers:
     Raises
     ------
     InputError
-        Kinds without such members, arrays of another shape, rows that are no distributions, masked arrays.
+        Kinds without such members; whatever `as_prediction` refuses.
     """
-    _refuse_masked(members, "members")
-    if not isinstance(members, Prediction):
-        array = as_numeric(members, "members")
-        if array.ndim != 3:
-            raise InputError(
-                "members",
-                "must be (n, M, K), instances by members by classes",
-                f"got shape {array.shape}",
-                "pass Members, or probs[:, None, :] for a single classifier",
-                code="shape",
-            )
-        members = Members(members)
+    members = as_prediction(members, "members")
     notes = []
     if members.groups is not None:
         notes.append(IN_GROUPS)
@@ -87,7 +72,7 @@ def shared_members(members: Any) -> SharedMembers:
                 "a mixture needs members that belong together in all instances",
                 f"got {type(members).__name__}, which has {has}",
                 "test its mean instead, calibration_test(y_true, prediction.mean_probs())",
-                code="mismatch",
+                code="type",
             )
     if noun == "vertices" and not isinstance(members, Vertices):
         outermost = (
@@ -105,30 +90,22 @@ def point_probs(probs: Any) -> Floats:
     Raises
     ------
     InputError
-        Predictions that are no points, rows that are no distributions, masked arrays.
+        Predictions that are no points; whatever `as_prediction` refuses.
     """
-    if isinstance(probs, Prediction) and not isinstance(probs, Point):
+    point = as_prediction(probs, "probs")
+    if not isinstance(point, Point):
         raise InputError(
             "probs",
             "must be a Point or an array (n, K), one distribution for each instance",
-            f"got {type(probs).__name__}",
+            f"got {type(point).__name__}",
             "use credal_calibration_test for sets, or Point(prediction.mean_probs())",
             code="type",
         )
-    _refuse_masked(probs, "probs")
-    return _summing_to_one((probs if isinstance(probs, Point) else Point(probs)).mean_probs())
-
-
-def _refuse_masked(value: Any, name: str) -> None:
-    """Refuse masked arrays, as they are or in a prediction."""
-    if isinstance(value, Prediction):
-        for field in value.array_names():
-            refuse_masked(getattr(value, field), field)
-    refuse_masked(value, name)
+    return _summing_to_one(point.mean_probs())
 
 
 def _summing_to_one(probs: Floats) -> Floats:
-    """Rows that miss the sum of 1 by what a coarser precision allows, divided by it: what follows is in double precision."""
+    """Rows divided by their sum where it is off by the rounding of a coarser precision than double."""
     sums = probs.sum(axis=-1, keepdims=True)
     off = np.abs(sums - 1.0) > OFF
     return np.where(off, probs / np.where(off, sums, 1.0), probs) if off.any() else probs

@@ -92,7 +92,7 @@ class SimplexSearch:
                     f"{field.name} must be a whole number from {least}",
                     f"got {value!r}",
                     "take one from THOROUGH",
-                    code="type",
+                    code="range",
                 )
 
 

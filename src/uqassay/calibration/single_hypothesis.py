@@ -18,7 +18,6 @@ from uqassay.calibration.monte_carlo import (
     monte_carlo_pvalue,
     null_threshold,
     plain_number,
-    pvalue_text,
 )
 from uqassay.calibration.parts import hard_labels
 from uqassay.calibration.random_null import known_mixture_null, random_mixture_null
@@ -29,6 +28,7 @@ from uqassay.metrics.calibration.kernel_error import PrepareKernel
 from uqassay.metrics.calibration.measures import CalibrationMeasure, calibration_measure
 from uqassay.notes import Note, reason
 from uqassay.statistics.samples import check_choice, check_draws
+from uqassay.wording import pvalue_text
 
 __all__ = ["CalibrationTest", "calibration_test"]
 
@@ -184,12 +184,12 @@ def calibration_test(
             "an asymptotic test draws no instances",
             'got resample=True with method="asymptotic"',
             "leave one of the two out",
-            code="empty",
+            code="conflict",
         )
     chosen = calibration_measure(measure)
     p = point_probs(probs)
     n, n_classes = p.shape
-    labels = hard_labels(y_true, n, n_classes)
+    labels = hard_labels(y_true, n, n_classes, members=probs)
     if method == "asymptotic":
         statistic, pvalue, notes, drawn = _asymptotic(labels, p, chosen, n_draws, rng)
         null = np.empty(0)
@@ -252,5 +252,5 @@ def _asymptotic(
         "hosmer-lemeshow as they are built in",
         f"got measure {measure.name!r}",
         'pass method="resampled"',
-        code="undefined",
+        code="conflict",
     )

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
-from uqassay._array import RandomState
+from uqassay._array import RandomState, as_numeric
 from uqassay._array import generator as as_generator
 from uqassay.calibration.credal_hypothesis import CredalCalibrationTest, Null, credal_calibration_test
 from uqassay.calibration.parts import Parts, check_whole, groups_of, hard_labels, member_array, two_parts
@@ -17,7 +17,7 @@ from uqassay.metrics.calibration.measures import CalibrationMeasure, calibration
 from uqassay.notes import Note
 from uqassay.statistics import Estimate, PairedComparison, bootstrap_weights, paired_mean_test, proportion_estimate
 from uqassay.statistics.remarks import single_unit, unit_notes
-from uqassay.statistics.samples import Units, check_level, make_units, refuse_masked
+from uqassay.statistics.samples import Units, check_level, make_units
 
 __all__ = ["WeightedAverageEffect", "weighted_average_effect"]
 
@@ -150,7 +150,7 @@ def weighted_average_effect(
     check_whole(null_draws, "null_draws", remedy="pass 99, say")
     chosen = calibration_measure(measure)
     probs = member_array(members)
-    labels = hard_labels(y_true, len(probs), probs.shape[2])
+    labels = hard_labels(y_true, len(probs), probs.shape[2], members=members)
     units = groups_of(members, groups)
     generator = as_generator(rng)
     plain = probs.mean(axis=1)
@@ -195,27 +195,28 @@ def weighted_average_effect(
 
 def _given_parts(rows: Sequence[int] | NDArray[Any], n: int, groups: ArrayLike | None) -> Parts:
     """The part given and the rest."""
-    refuse_masked(rows, "calibration_rows")
-    array = np.asarray(rows)
-    rule = f"calibration_rows: must be row numbers in 0 … {n - 1} or {n} booleans"
-    remedy = "or leave it out to have the parts drawn"
+    array = as_numeric(rows, "calibration_rows")
+    rule, remedy = f"must be row numbers in 0 … {n - 1} or {n} booleans", "leave it out to have the parts drawn"
     inside = np.zeros(n, dtype=bool)
     if array.dtype == bool and array.shape == (n,):
         inside = array
     elif array.ndim == 1 and array.dtype.kind in "iu" and array.size:
         outside = np.flatnonzero((array < 0) | (array >= n))
         if outside.size:
-            raise InputError(f"{rule}; entry {outside[0]} is {array[outside[0]]}; {remedy}.")
+            raise InputError(
+                "calibration_rows", rule, f"entry {outside[0]} is {array[outside[0]]}", remedy, code="range"
+            )
         inside[array] = True
     else:
-        raise InputError(f"{rule}; got dtype {array.dtype} and shape {array.shape}; {remedy}.")
+        got = f"got dtype {array.dtype} and shape {array.shape}"
+        raise InputError("calibration_rows", rule, got, remedy, code="shape")
     if inside.all() or not inside.any():
         raise InputError(
             "calibration_rows",
             "must leave instances for both parts",
             f"got {int(inside.sum())} of {n}",
             "give about half",
-            code="undefined",
+            code="empty",
         )
     codes = make_units(n, groups, None).codes
     if codes is not None:
@@ -227,7 +228,7 @@ def _given_parts(rows: Sequence[int] | NDArray[Any], n: int, groups: ArrayLike |
                 "no group may lie in both parts",
                 f"{shared.size} do, such as that of row {row}",
                 "put whole groups into one part",
-                code="undefined",
+                code="conflict",
             )
     return Parts(np.flatnonzero(inside), np.flatnonzero(~inside))
 

@@ -139,12 +139,12 @@ def test_bins_of_ranks_tear_ties_apart():
 
 @pytest.mark.parametrize("n_bins", [0, -1, 1.5, "10", True, None, 2**15 + 1, np.inf, [10]])
 def test_numbers_of_bins_that_are_refused(n_bins):
-    with refuses("n_bins", "type", got="must be a whole number from 1 to 32768"):
+    with refuses("n_bins", "range", got="must be a whole number from 1 to 32768"):
         check_bins(n_bins, "width")
 
 
 def test_binnings_that_are_refused():
-    with refuses("binning", "type", got="got None"):
+    with refuses("binning", "choice", got="got None"):
         check_bins(10, None)
     check_bins(np.int64(3), "mass")
     check_bins(3.0, "width")

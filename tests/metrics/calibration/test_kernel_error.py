@@ -13,7 +13,6 @@ from tests.notes import said
 from tests.refusals import refuses
 
 from uqassay.calibration.kernel_hypothesis import kernel_calibration_estimate, skce_pvalue
-from uqassay.errors import InputError
 from uqassay.metrics.calibration.kernel_error import (
     PrepareKernel,
     kernel_calibration_error,
@@ -341,38 +340,38 @@ def test_bandwidth_against_brute_force_and_subsample():
 
 
 @pytest.mark.parametrize(
-    ("change", "message"),
+    ("change", "refusal"),
     [
-        ({"estimator": "cubic"}, r"estimator: must be one of .* got 'cubic'"),
-        ({"kernel": "sinc"}, r"kernel: must be one of tv, .* got 'sinc'"),
-        ({"kernel": 3}, r"kernel: must be a name or a function .* got 3"),
-        ({"kernel": lambda p, q: p * q}, r"kernel: must map arrays .* to one value per pair"),
-        ({"kernel": lambda p, q: np.log((p - q).sum(axis=-1) * 0)}, r"kernel: values must be finite"),
-        ({"kernel": lambda p, q: 0.0, "bandwidth": 1.0}, r"bandwidth: a kernel of one's own has none; got 1.0"),
-        ({"bandwidth": -1.0}, r"bandwidth: must be a positive number .* got -1.0"),
-        ({"bandwidth": "mean"}, r"bandwidth: must be a positive number .* got 'mean'"),
-        ({"block_size": 2}, r"block_size: belongs to the block estimator; got 2"),
-        ({"estimator": "block", "block_size": 1}, r"block_size: must be a whole number of at least 2; got 1"),
-        ({"estimator": "block", "block_size": 9}, r"block_size: must not exceed the 3 instances; got 9"),
-        ({"y_true": [0, 1]}, r"y_true: needs one label for each of the 3 instances .* got shape \(2,\)"),
-        ({"y_true": [0, 1, 5]}, r"y_true: labels must lie in 0 … 1; row 2 holds 5"),
-        ({"y_true": np.zeros((4, 3)), "probs": np.full((2, 3, 2), 0.5)}, r"y_true: leading axes must fit"),
-        ({"probs": [0.5, 0.5]}, r"probs: must have shape .* got shape \(2,\)"),
-        ({"probs": [[0.5, np.nan]] * 3}, r"probs: values must be finite; row 0 holds nan"),
-        ({"probs": [[0.5, 0.6]] * 3}, r"probs: each row must sum to 1 .* row 0 sums to 1.1"),
+        ({"estimator": "cubic"}, ("estimator", "choice")),
+        ({"kernel": "sinc"}, ("kernel", "choice")),
+        ({"kernel": 3}, ("kernel", "type")),
+        ({"kernel": lambda p, q: p * q}, ("kernel", "shape")),
+        ({"kernel": lambda p, q: np.log((p - q).sum(axis=-1) * 0)}, ("kernel", "finite")),
+        ({"kernel": lambda p, q: 0.0, "bandwidth": 1.0}, ("bandwidth", "conflict", "got 1.0")),
+        ({"bandwidth": -1.0}, ("bandwidth", "range")),
+        ({"bandwidth": "mean"}, ("bandwidth", "range")),
+        ({"block_size": 2}, ("block_size", "conflict", "got 2")),
+        ({"estimator": "block", "block_size": 1}, ("block_size", "range", "got 1")),
+        ({"estimator": "block", "block_size": 9}, ("block_size", "range", "got 9")),
+        ({"y_true": [0, 1]}, ("y_true", "mismatch")),
+        ({"y_true": [0, 1, 5]}, ("y_true", "range", "row 2 holds 5")),
+        ({"y_true": np.zeros((4, 3)), "probs": np.full((2, 3, 2), 0.5)}, ("y_true", "shape")),
+        ({"probs": [0.5, 0.5]}, ("probs", "shape")),
+        ({"probs": [[0.5, np.nan]] * 3}, ("probs", "finite", "row 0 holds nan")),
+        ({"probs": [[0.5, 0.6]] * 3}, ("probs", "sum")),
     ],
 )
 @pytest.mark.filterwarnings("ignore:divide by zero")
-def test_refusals(change, message):
+def test_refusals(change, refusal):
     options = {"y_true": [0, 1, 0], "probs": [[0.5, 0.5], [0.3, 0.7], [0.9, 0.1]], **change}
-    with pytest.raises(InputError, match=message):
+    with refuses(*refusal):
         kernel_calibration_error(**options)
 
 
 def test_prepared_kernels_want_a_number():
     with refuses("bandwidth", "type", got="must be a number here.* got None for kernel 'rbf'"):
         PrepareKernel("quadratic", kernel="rbf")
-    with refuses("block_size", "mismatch"):
+    with refuses("block_size", "conflict"):
         PrepareKernel("linear", block_size=3)
     assert PrepareKernel("block", block_size=3) == PrepareKernel("block", block_size=3) != PrepareKernel("block")
     rng = np.random.default_rng(13)
@@ -431,7 +430,7 @@ def test_levels_that_the_draws_of_signs_cannot_reach_are_refused():
     probs, labels = predictions(rng, 20, 3), rng.integers(0, 3, 20)
     found = skce_pvalue(labels, probs, n_draws=9)
     assert (found.n_draws, found.smallest_pvalue) == (9, 0.1)
-    with refuses("alpha", "undefined", got="got 0.05"):
+    with refuses("alpha", "needs-draws", got="got 0.05"):
         found.reject(0.05)
     with refuses("alpha", "range", got="got 1"):
         found.reject(1)
@@ -455,7 +454,7 @@ def test_undefined_pvalues_say_why():
     same = skce_pvalue([1] * 10, [[0.5, 0.5]] * 10, estimator="linear")
     assert np.isnan(same.pvalue)
     assert "equal" in said(same)
-    with refuses("kernel", "undefined"):
+    with refuses("kernel", "conflict"):
         skce_pvalue([0, 1], [[0.5, 0.5]] * 2, kernel=lambda p, q: (p * q).sum(-1), method="bound")
     with refuses("method", "choice", got="got 'exact'"):
         skce_pvalue([0, 1], [[0.5, 0.5]] * 2, method="exact")

@@ -12,6 +12,7 @@ from scipy.special import ndtr
 from uqassay.errors import InputError
 from uqassay.metrics.calibration.bins import Binning, CalibrationBins, bins_of_classes, bins_of_confidence, check_bins
 from uqassay.metrics.calibration.inputs import calibration_batch, instance_weights
+from uqassay.predictions import PredictionLike
 from uqassay.statistics.samples import check_choice
 
 __all__ = [
@@ -49,7 +50,7 @@ class PreparedBins:
 
 def confidence_calibration_error(
     y_true: ArrayLike,
-    probs: ArrayLike,
+    probs: PredictionLike,
     *,
     n_bins: int = 10,
     binning: Binning = "width",
@@ -129,7 +130,7 @@ def confidence_calibration_error(
 
 def classwise_calibration_error(
     y_true: ArrayLike,
-    probs: ArrayLike,
+    probs: PredictionLike,
     *,
     n_bins: int = 10,
     binning: Binning = "width",
@@ -181,7 +182,7 @@ def classwise_calibration_error(
             'must be "both", "over" or "under" for classes, whose signed gaps sum to 0',
             'got "signed"',
             "use confidence_calibration_error, or reliability_diagram for one class",
-            code="type",
+            code="choice",
         )
     labels, checked = calibration_batch(y_true, probs)
     weights = instance_weights(sample_weight, labels.shape[-1])
@@ -298,11 +299,11 @@ def _check_options(norm: str, direction: str, debiased: bool, sample_weight: Arr
             'needs the norm "l1" or "squared"',
             f"got norm {norm!r}",
             "a debiased square can be negative, so it has no root, and a maximum has no debiased form",
-            code="missing",
+            code="conflict",
         )
     if direction != "both":
         raise InputError(
-            "debiased", 'needs direction "both"', f"got {direction!r}", "leave one of the two out", code="missing"
+            "debiased", 'needs direction "both"', f"got {direction!r}", "leave one of the two out", code="conflict"
         )
     if sample_weight is not None:
         raise InputError(
@@ -310,5 +311,5 @@ def _check_options(norm: str, direction: str, debiased: bool, sample_weight: Arr
             "cannot take sample_weight",
             "got both",
             "a weighted instance is not several of them",
-            code="undefined",
+            code="conflict",
         )

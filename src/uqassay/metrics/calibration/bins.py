@@ -272,11 +272,11 @@ def check_bins(n_bins: int, binning: str) -> None:
     """Refuse anything but a positive whole number of bins, and binnings that do not exist."""
     if not is_number(n_bins) or n_bins != n_bins // 1 or not 1 <= n_bins <= 2**15:
         raise InputError(
-            "n_bins", "must be a whole number from 1 to 32768", f"got {n_bins!r}", "10 is usual", code="type"
+            "n_bins", "must be a whole number from 1 to 32768", f"got {n_bins!r}", "10 is usual", code="range"
         )
     if binning not in ("width", "mass"):
         raise InputError(
-            "binning", 'must be "width" or "mass"', f"got {binning!r}", '"width" is the usual one', code="type"
+            "binning", 'must be "width" or "mass"', f"got {binning!r}", '"width" is the usual one', code="choice"
         )
 
 

@@ -16,6 +16,7 @@ from scipy import special
 from uqassay._array import row_chunks
 from uqassay.errors import InputError
 from uqassay.metrics.calibration.inputs import as_probs, calibration_batch
+from uqassay.predictions import PredictionLike
 from uqassay.statistics.samples import check_choice
 
 __all__ = ["density_bandwidth", "density_calibration_error", "prepare_density"]
@@ -79,7 +80,7 @@ class PreparedDensity:
 
 def density_calibration_error(
     y_true: ArrayLike,
-    probs: ArrayLike,
+    probs: PredictionLike,
     *,
     notion: Notion = "canonical",
     p: int = 2,
@@ -143,7 +144,7 @@ def density_calibration_error(
     return float(found) if found.ndim == 0 else found
 
 
-def density_bandwidth(probs: ArrayLike, *, notion: Notion = "canonical") -> Floats:
+def density_bandwidth(probs: PredictionLike, *, notion: Notion = "canonical") -> Floats:
     """Bandwidth with the greatest leave-one-out likelihood of the predictions, out of 20 between 10⁻⁵ and 1.
 
     Parameters
@@ -186,14 +187,14 @@ def prepare_density(
 def _checked(notion: Notion, p: int, bandwidth: object, debiased: bool) -> tuple[Notion, int, bool]:
     check_choice(notion, "notion", NOTIONS)
     if isinstance(p, bool) or p not in (1, 2):
-        raise InputError("p", "must be 1 or 2", f"got {p!r}", "2 is the squared error", code="type")
+        raise InputError("p", "must be 1 or 2", f"got {p!r}", "2 is the squared error", code="choice")
     if debiased and p != 2:
         raise InputError(
             "debiased",
             "only the squared error, p = 2, has a debiased form",
             f"got p = {p!r}",
             "set p=2",
-            code="undefined",
+            code="conflict",
         )
     if isinstance(bandwidth, str):
         if bandwidth != "likelihood":

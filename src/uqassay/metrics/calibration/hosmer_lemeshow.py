@@ -18,6 +18,7 @@ from uqassay.metrics.calibration.bins import (
     check_bins,
 )
 from uqassay.metrics.calibration.inputs import calibration_batch
+from uqassay.predictions import PredictionLike
 from uqassay.statistics.samples import check_choice
 
 __all__ = [
@@ -38,7 +39,7 @@ LEAST = 5e-324  # the smallest number above 0
 
 def hosmer_lemeshow_statistic(
     y_true: ArrayLike,
-    probs: ArrayLike,
+    probs: PredictionLike,
     *,
     n_bins: int = 5,
     form: Form = "counts",

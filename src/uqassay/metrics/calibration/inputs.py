@@ -7,7 +7,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from uqassay._array import as_numeric, check_class_count, check_rows, tolerance_of
 from uqassay.errors import InputError
-from uqassay.statistics.samples import refuse_masked, scaled_weights
+from uqassay.predictions import Prediction, PredictionLike
+from uqassay.predictions.labels import labels_for
+from uqassay.statistics.samples import scaled_weights
 
 __all__ = ["as_probs", "calibration_batch", "instance_weights"]
 
@@ -15,10 +17,10 @@ Floats = NDArray[np.float64]
 Labels = NDArray[np.intp]
 
 
-def calibration_batch(y_true: ArrayLike, probs: ArrayLike) -> tuple[Labels, Floats]:
+def calibration_batch(y_true: ArrayLike, probs: PredictionLike) -> tuple[Labels, Floats]:
     """Labels (..., n) and probabilities (..., n, K) whose leading axes can be broadcast.
 
-    Rows keep the sums that their precision allows; what rounding put below 0 or above 1 is put back.
+    Rows keep their sums within the tolerance of their precision; values that rounding put below 0 or above 1 are clipped.
 
     Raises
     ------
@@ -26,8 +28,15 @@ def calibration_batch(y_true: ArrayLike, probs: ArrayLike) -> tuple[Labels, Floa
         Shapes that do not fit, fewer than two classes, no instances, values that are no probabilities, rows that do not
         sum to 1, labels that are no whole numbers from 0 to K − 1.
     """
-    refuse_masked(y_true, "y_true")
     p = as_probs(probs)
+    if isinstance(probs, Prediction):
+        y_true = labels_for(
+            y_true,
+            n_instances=probs.n_instances,
+            n_classes=probs.n_classes,
+            ids=probs.ids,
+            class_names=probs.class_names,
+        )
     labels = _labels(as_numeric(y_true, "y_true"), *p.shape[-2:])
     try:
         np.broadcast_shapes(p.shape[:-2], labels.shape[:-1])
@@ -42,10 +51,9 @@ def calibration_batch(y_true: ArrayLike, probs: ArrayLike) -> tuple[Labels, Floa
     return labels, p
 
 
-def as_probs(probs: ArrayLike) -> Floats:
-    """The probabilities alone, (..., n, K), with classes before instances in memory."""
-    refuse_masked(probs, "probs")
-    given = as_numeric(probs, "probs")
+def as_probs(probs: PredictionLike) -> Floats:
+    """Probabilities (..., n, K), of a prediction its mean, with classes before instances in memory."""
+    given = as_numeric(probs.mean_probs() if isinstance(probs, Prediction) else probs, "probs")
     if given.ndim < 2:
         raise InputError(
             "probs",

@@ -14,6 +14,7 @@ from uqassay.errors import InputError
 from uqassay.metrics.calibration.inputs import calibration_batch
 from uqassay.metrics.calibration.kernel_pairs import PreparedBlocks, PreparedKernel, PreparedPairs
 from uqassay.metrics.calibration.kernels import Bandwidth, Kernel, SettledKernel, settle_kernel
+from uqassay.predictions import PredictionLike
 from uqassay.statistics.samples import check_choice
 
 __all__ = [
@@ -35,7 +36,7 @@ PRINTED = SettledKernel("tv", np.array(1.0))
 
 def kernel_calibration_error(
     y_true: ArrayLike,
-    probs: ArrayLike,
+    probs: PredictionLike,
     *,
     estimator: Estimator = "quadratic",
     kernel: Kernel = "tv",
@@ -189,7 +190,7 @@ def checked_block_size(block_size: int | None, estimator: str, n: int | None) ->
             "belongs to the block estimator",
             f"got {block_size!r} for {estimator!r}",
             "leave it out",
-            code="mismatch",
+            code="conflict",
         )
     if isinstance(block_size, bool) or not isinstance(block_size, int | np.integer) or block_size < 2:
         raise InputError(
@@ -201,6 +202,6 @@ def checked_block_size(block_size: int | None, estimator: str, n: int | None) ->
             f"must not exceed the {n} instances",
             f"got {block_size}",
             "make blocks smaller",
-            code="undefined",
+            code="range",
         )
     return int(block_size)

@@ -9,11 +9,12 @@ from dataclasses import dataclass
 from typing import Literal, final
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from uqassay._array import row_chunks
 from uqassay.errors import InputError
 from uqassay.metrics.calibration.inputs import as_probs
+from uqassay.predictions import PredictionLike
 from uqassay.statistics.samples import is_number
 
 __all__ = [
@@ -124,7 +125,7 @@ def settle_kernel(kernel: Kernel, bandwidth: Bandwidth, probs: Floats | None) ->
                 "a kernel of one's own has none",
                 f"got {bandwidth!r}",
                 "put it into the function",
-                code="undefined",
+                code="conflict",
             )
         return SettledKernel(kernel, np.array(1.0))
     form = _form(kernel)
@@ -150,7 +151,7 @@ def settle_kernel(kernel: Kernel, bandwidth: Bandwidth, probs: Floats | None) ->
     return SettledKernel(kernel, np.array(float(wanted)))
 
 
-def kernel_bandwidth(probs: ArrayLike, *, kernel: str = "rbf") -> float | Floats:
+def kernel_bandwidth(probs: PredictionLike, *, kernel: str = "rbf") -> float | Floats:
     """Bandwidth by the median heuristic: the median over all pairs of predictions of what the bandwidth scales.
 
     That is TV for "tv", TV² for "tv-squared", ‖p − p′‖₁ for "laplacian", ‖p − p′‖₂ for "exponential" and "rbf". A test over

@@ -131,7 +131,7 @@ def calibration_measure(
     if found.rebuild is None or found.n_bins is None:
         why = "has no bins" if found.n_bins is None else "is built already"
         raise InputError(
-            option, f"cannot be set for {found.name}, which {why}", f"got {value!r}", "leave it out", code="undefined"
+            option, f"cannot be set for {found.name}, which {why}", f"got {value!r}", "leave it out", code="conflict"
         )
     if binning is not None and found.binning is None:
         raise InputError(
@@ -139,7 +139,7 @@ def calibration_measure(
             f"cannot be set for {found.name}, which has bins of one kind only",
             f"got {binning!r}",
             "leave it out",
-            code="undefined",
+            code="conflict",
         )
     chosen = found.binning if binning is None else binning
     check_bins(found.n_bins if n_bins is None else n_bins, chosen or "width")

@@ -9,6 +9,7 @@ from scipy.special import xlogy
 
 from uqassay.metrics.calibration.bins import Binning, CalibrationBins, bins_of_classes, bins_of_groups, check_bins
 from uqassay.metrics.calibration.inputs import calibration_batch, instance_weights
+from uqassay.predictions import PredictionLike
 from uqassay.statistics.samples import check_choice
 
 __all__ = ["PreparedScore", "ProperScoreParts", "Score", "prepare_brier", "prepare_log_score", "proper_score_parts"]
@@ -70,7 +71,7 @@ class ProperScoreParts:
 
 def proper_score_parts(
     y_true: ArrayLike,
-    probs: ArrayLike,
+    probs: PredictionLike,
     *,
     score: Score = "brier",
     by: Literal["bins", "distinct"] = "bins",

@@ -18,6 +18,7 @@ from uqassay.metrics.calibration.bins import (
     edges_of_equal_width,
 )
 from uqassay.metrics.calibration.inputs import calibration_batch
+from uqassay.predictions import PredictionLike
 from uqassay.statistics.samples import check_level, is_number
 
 __all__ = ["Reliability", "expected_calibration_error", "reliability", "reliability_diagram"]
@@ -54,7 +55,7 @@ class Reliability:
 
 def reliability_diagram(
     y_true: ArrayLike,
-    probs: ArrayLike,
+    probs: PredictionLike,
     *,
     event: int | Literal["predicted"] = "predicted",
     n_bins: int = 10,
@@ -118,7 +119,7 @@ def reliability_diagram(
             f'must be "predicted" or a class from 0 to {n_classes - 1}',
             f"got {event!r}",
             "pass one of these",
-            code="type",
+            code="choice",
         )
     bins = bins_of_values(np.ascontiguousarray(checked[:, int(event)]), int(n_bins), binning)
     return _diagram(bins, bins.sums((labels == event).astype(np.float64)), binning, level)
@@ -183,7 +184,7 @@ def _bins_of_hits(correct: ArrayLike, confidence: ArrayLike, n_bins: int) -> tup
             code="mismatch",
         )
     if n_bins < 1:
-        raise InputError("n_bins", "needs at least one bin", f"got {n_bins}", "10 is usual", code="empty")
+        raise InputError("n_bins", "needs at least one bin", f"got {n_bins}", "10 is usual", code="range")
     check_bins(n_bins, "width")
     for values, name, high in ((hit, "correct", 1.0), (conf, "confidence", 1.0 + ROUNDING)):
         inside = (values >= 0) & (values <= high)
