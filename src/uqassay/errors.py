@@ -76,7 +76,7 @@ class UqassayError(Exception):
 
     def __str__(self) -> str:
         place = "".join(f"{part}: " for part in (self.source, self.parameter) if part)
-        sentence = place + "; ".join(part for part in (self.rule, self.got, self.remedy) if part)
+        sentence = place + "; ".join(_on_one_line(part) for part in (self.rule, self.got, self.remedy) if part)
         return sentence if sentence.endswith((".", "?")) else f"{sentence}."
 
     def replace(self, **fields: Any) -> Self:
@@ -87,6 +87,13 @@ class UqassayError(Exception):
     def inside(self, owner: str) -> Self:
         """The same error about a part of `owner`: ``probs`` becomes ``models['DE'].probs``."""
         return self.replace(parameter=f"{owner}.{self.parameter}" if self.parameter else owner)
+
+
+def _on_one_line(text: str, most: int = 300) -> str:
+    """Part of a sentence; values such as tables are written in several lines, and may be long."""
+    if "\n" in text:
+        text = " ".join(text.split())
+    return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
 class InputError(UqassayError, ValueError):
