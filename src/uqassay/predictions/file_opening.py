@@ -181,7 +181,7 @@ def problems_named(path: Path, done: str = "read") -> Iterator[None]:
         yield
     except InputError as problem:
         raise FileFormatError(
-            _one_line(problem.parameter),
+            _one_line(problem.parameter) or "file",
             _one_line(problem.rule),
             _one_line(problem.got),
             _one_line(problem.remedy),

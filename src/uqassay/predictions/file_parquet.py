@@ -51,7 +51,7 @@ def write_parquet(path: Path, arrays: Arrays) -> None:
 def _numpy_name(arrow_type: Any) -> str:
     try:
         name = str(np.dtype(arrow_type.to_pandas_dtype()))
-    except NotImplementedError:  # no NumPy counterpart, such as a dictionary of categories
+    except (NotImplementedError, TypeError):  # no NumPy counterpart, such as categories or times of a zone
         name = "object"
     return str(arrow_type) if name == "object" else name
 

@@ -186,4 +186,9 @@ def _torch_array(tensor: Any, name: str, size: int) -> Any:
     tensor = tensor.detach().resolve_conj().resolve_neg()
     if str(tensor.dtype) == "torch.bfloat16":
         return Bfloat16Values(tensor.float().numpy())
-    return tensor.numpy()
+    try:
+        return tensor.numpy()
+    except TypeError as problem:  # 8 bits
+        raise InputError(
+            name, "must have a type that NumPy knows", f"got {tensor.dtype}", "save the tensor as float32", code="type"
+        ) from problem

@@ -17,8 +17,9 @@ Sizes that a file declares are checked before anything is allocated; see `file_l
 
 import os
 import warnings
-from collections.abc import Sequence
+from collections.abc import Sequence, Sized
 from dataclasses import fields
+from types import NoneType
 from typing import Any
 
 import numpy as np
@@ -41,6 +42,7 @@ from uqassay.predictions.file_opening import (
 )
 from uqassay.predictions.file_zarr import ZARR_MARKERS
 from uqassay.predictions.labels import portable_labels
+from uqassay.predictions.metadata import checked_class_names
 from uqassay.predictions.named_arrays import (
     ALIASES,
     arrays_from_prediction,
@@ -195,6 +197,8 @@ def load_labels(
     """
     path = as_path(path)
     with problems_named(path):
+        if not isinstance(key, (str, NoneType)):
+            raise InputError("key", "must be text", f"got {type(key).__name__}", "leave it out", code="type")
         contents = open_contents(path, None)
         stored, name = _labels_in(contents, key)
         values = np.array(as_array(stored.read(), name))
@@ -213,6 +217,8 @@ def load_labels(
         if class_names is None:
             named = next((contents.arrays[k] for k in ("class_names", "classes") if k in contents.arrays), None)
             class_names = None if named is None else as_names(named.read(), "class_names")
+        else:
+            class_names = checked_class_names(class_names, len(class_names) if isinstance(class_names, Sized) else 0)
         return portable_labels(values, class_names, name=name)
 
 

@@ -1,0 +1,413 @@
+"""Malformed files of every format: bytes and tokens changed, headers made up, parts exchanged."""
+
+import io
+import json
+import os
+import shutil
+import zipfile
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import torch
+from tests.malformed_arrays import TEXTS, Case, check_prediction, odd_array, odd_value, pick
+
+import uqassay as uq
+from uqassay.predictions.files import file_hash, inspect_file, load_column
+
+SUFFIXES = (".npy", ".npz", ".csv", ".parquet", ".jsonl", ".safetensors", ".pt")
+HUGE = (
+    b"-1",
+    b"0",
+    b"1",
+    b"99999999999",
+    b"4611686018427387904",
+    b"18446744073709551616",
+    b"1e9",
+    b"3.5",
+    b"null",
+    b'"x"',
+)
+TOKENS = (
+    b"O",
+    b"<f8",
+    b"|O",
+    b"<U9999",
+    b"|S0",
+    b">i8",
+    b"F99",
+    b"BF16",
+    b"NaN",
+    b"Infinity",
+    b"]",
+    b"}",
+    b",",
+    b'"',
+    b"\0",
+    b"\r",
+)
+CELLS = (
+    "",
+    "nan",
+    "inf",
+    "-1",
+    "0,5",
+    "1_0",
+    "1e999",
+    "0x1",
+    "zero",
+    '"',
+    '"0.5"',
+    "0.5;0.5",
+    " 0.5 ",
+    "٠",
+    "\0",
+    "1,000",
+    "\ufeff",
+)
+KEYS = (
+    "probs", "logits", "alpha", "lower", "upper", "masses", "beliefs", "focal_sets", "vertices", "mean", "variance", "weights",
+    "labels", "label", "class_names", "classes", "ids", "groups", "notes", "note_codes", "row_numbers", "n_draws", "seed", "signed",
+    "n_classes", "precision", "unit_concentration", "log_partition", "x", "a/b", "../up", "",
+)  # fmt: skip
+
+
+@cache
+def samples(suffix: str) -> tuple[bytes, ...]:
+    """Valid files of a format, as bytes."""
+    import tempfile
+
+    rng = np.random.default_rng(5)
+    carried: dict[str, Any] = {"class_names": ("a", "b", "c"), "ids": ["w", "x", "y", "z"], "groups": [1, 1, 2, 2]}
+    point, members = rng.dirichlet(np.ones(3), 4), rng.dirichlet(np.ones(3), (4, 2))
+    full = suffix in (".npz", ".safetensors", ".pt")
+    predictions = (
+        [uq.Point(point), uq.Point(point.astype(np.float32))] if suffix not in (".csv", ".jsonl") else [uq.Point(point)]
+    )
+    if suffix != ".npy":
+        predictions.append(uq.Point(point, **carried))
+    if suffix not in (".csv", ".parquet"):
+        predictions.append(uq.Members(members, **({} if suffix == ".npy" else carried)))
+    if full:
+        predictions += [
+            uq.Dirichlet(point * 9, n_draws=5, **carried),
+            uq.Intervals(point * 0.5, np.minimum(point + 0.3, 1)),
+            uq.Masses(rng.dirichlet(np.ones(4), 4), [[0], [1], [2], [0, 1, 2]], n_classes=3),
+            uq.GaussianLogits(members, members, n_draws=5),
+        ]
+    found = []
+    with tempfile.TemporaryDirectory() as folder:
+        for prediction in predictions:
+            path = Path(folder, f"p{suffix}")
+            uq.save(prediction, path, labels=None if suffix == ".npy" else [0, 1, 2, 0])
+            found.append(path.read_bytes())
+    return tuple(found)
+
+
+# -- bytes ------------------------------------------------------------------------------------------------------------
+
+
+def changed_bytes(rng: np.random.Generator, suffix: str) -> tuple[str, bytes]:
+    """A valid file with a few changes."""
+    data = bytearray(pick(rng, samples(suffix)))
+    done = []
+    for _ in range(rng.integers(1, 4)):
+        at = int(rng.integers(max(len(data), 1)))
+        near = min(at, 200) if rng.random() < 0.5 else at  # headers stand first
+        what = pick(rng, ("flip", "cut", "drop", "insert", "repeat", "splice", "head", "number", "token", "zero"))
+        done.append(f"{what}@{near}")
+        if what == "flip":
+            data[near : near + 1] = bytes([rng.integers(256)])
+        elif what == "cut":
+            data = data[:at]
+        elif what == "drop":
+            del data[near : near + int(rng.integers(1, 40))]
+        elif what == "insert":
+            data[near:near] = rng.bytes(int(rng.integers(1, 20)))
+        elif what == "repeat":
+            data[near:near] = data[near : near + int(rng.integers(1, 100))]
+        elif what == "splice":
+            other = pick(rng, samples(suffix))
+            data = data[:at] + other[int(rng.integers(len(other))) :]
+        elif what == "head":
+            other = pick(rng, samples(pick(rng, SUFFIXES)))
+            size = int(rng.integers(1, 64))
+            data[:size] = other[:size]
+        elif what == "number":
+            digits = [i for i, byte in enumerate(data[:4000]) if 48 <= byte <= 57]
+            if digits:
+                place = pick(rng, digits)
+                data[place : place + 1] = pick(rng, HUGE)
+        elif what == "token":
+            token = pick(rng, TOKENS)
+            data[near : near + len(token)] = token
+        else:
+            size = int(rng.integers(1, 30))
+            data[near : near + size] = bytes([pick(rng, (0, 255))]) * min(size, max(len(data) - near, 0))
+    return f"{suffix} {', '.join(done)}", bytes(data)
+
+
+# -- structure --------------------------------------------------------------------------------------------------------
+
+
+def npy_header(rng: np.random.Generator) -> bytes:
+    """A made-up header of an array, and some values."""
+    numbers = [0, 1, 2, 3, 4, -1, 10**6, 10**12, 2**62, 2**63, 2**64, 10**30]
+    shape = tuple(pick(rng, numbers) for _ in range(rng.integers(0, 5)))
+    if rng.random() < 0.1:
+        shape = pick(rng, ("x", None, (True, 2), (1.5, 2), [2, 2], (2,) * 70))
+    descr = pick(rng, ("<f8", "<f4", "<f2", "|b1", "<i8", "|O", "|S0", "<U0", "<U1000000", "|V0", "|V9", "<c16", "<M8[D]", "<f16",
+                       "f8,f8", "nonsense", 5, [("a", "<f8")], ("<f8", (2,)), [("a", "|O")]))  # fmt: skip
+    header: Any = {"descr": descr, "fortran_order": pick(rng, (True, False, False, 1, "x")), "shape": shape}
+    if rng.random() < 0.1:
+        header.pop(pick(rng, list(header)))
+    text = repr(header).encode()
+    if rng.random() < 0.1:
+        text = pick(rng, (b"(" * 3000, b"{" * 500, b"'\\d'", b"", b"\xff" * 20, b"[]", b"1" * 5000, b"()" * 4000))
+    version = pick(rng, (b"\x01\x00", b"\x01\x00", b"\x02\x00", b"\x03\x00", b"\x04\x00", b"\x00\x00"))
+    length = len(text) if rng.random() < 0.8 else pick(rng, (0, 1, 65535, 2**32 - 1))
+    size = 2 if version == b"\x01\x00" else 4
+    return (
+        b"\x93NUMPY"
+        + version
+        + min(length, 256**size - 1).to_bytes(size, "little")
+        + text
+        + rng.bytes(pick(rng, (0, 32, 96)))
+    )
+
+
+def npy_of(array: np.ndarray) -> bytes:
+    """The bytes of an .npy file; objects are pickled, as an attacker would."""
+    stream = io.BytesIO()
+    np.save(stream, array, allow_pickle=True)
+    return stream.getvalue()
+
+
+def made_up(rng: np.random.Generator, suffix: str) -> tuple[str, bytes]:
+    """A file that is well formed in its container, with odd contents."""
+    keys = [str(key) for key in rng.choice(KEYS, rng.integers(1, 5), replace=False)]
+    if suffix == ".npy":
+        return "made-up header", npy_header(rng)
+    if suffix == ".npz":
+        stream = io.BytesIO()
+        with zipfile.ZipFile(
+            stream, "w", pick(rng, (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2))
+        ) as archive:
+            for key in keys:
+                archive.writestr(f"{key}.npy", npy_header(rng) if rng.random() < 0.4 else npy_of(odd_array(rng)))
+        return f"members {keys}", stream.getvalue()
+    if suffix == ".pt":
+        stream = io.BytesIO()
+        held: Any = {pick(rng, (key, 5, None)): torch_value(rng) for key in keys}
+        torch.save(
+            torch_value(rng) if rng.random() < 0.2 else held,
+            stream,
+            _use_new_zipfile_serialization=bool(rng.random() < 0.8),
+        )
+        return f"keys {keys}", stream.getvalue()
+    if suffix == ".parquet":
+        return made_up_parquet(rng)
+    if suffix == ".csv":
+        return "cells", made_up_csv(rng)
+    if suffix == ".jsonl":
+        lines = [made_up_line(rng) for _ in range(rng.integers(0, 5))]
+        return "lines", b"\n".join(lines) + pick(rng, (b"", b"\n", b"\n\n", b"\r\n"))
+    header: dict[str, Any] = {}
+    values = b""
+    for key in keys:
+        size = pick(rng, (0, 8, 32, 96))
+        shape = pick(rng, ([4, 3], [2, 2], [2**62, 4], [10**12], [-1], "x", [], [0, 3], [1, 4]))
+        dtype = pick(rng, ("F64", "F32", "BF16", "I64", "BOOL", "F8_E4M3", "C64", "X", 5))
+        header[key] = {"dtype": dtype, "shape": shape, "data_offsets": [len(values), len(values) + size]}
+        values += rng.bytes(size)
+    header["__metadata__"] = {key: pick(rng, ('["a", "b"]', "[", "5", "[1]", '["a"]')) for key in keys[:2]}
+    text = json.dumps(header).encode()
+    return f"keys {keys}", pick(rng, (len(text), len(text), 2**63, 5)).to_bytes(8, "little") + text + values
+
+
+def torch_value(rng: np.random.Generator) -> Any:
+    """Something that torch.save writes and a weights-only loader may read."""
+    half = torch.full((4, 3), 1 / 3)
+    return pick(rng, (
+        half, half.bfloat16(), half.half(), half.double(), half.to_sparse(), half.expand(4, 3), half[:1].expand(10**9, 3),
+        torch.zeros(0, 3), torch.tensor(1.0), torch.eye(3).bool(), half.to(torch.complex64), half.T, half[None], half * float("nan"),
+        [half, half], (half,), {"a": half}, "text", 5, 0.5, None, True, ["a", "b", "c"], [], [[0], [0, 1]], [0, "a"], {1: 2},
+        torch.nn.Parameter(half), half.to(torch.float8_e4m3fn), torch.arange(4), 2**70,
+    ))  # fmt: skip
+
+
+def made_up_parquet(rng: np.random.Generator) -> tuple[str, bytes]:
+    """A table with columns of odd types."""
+    n = int(rng.integers(0, 5))
+    kinds: Any = (
+        lambda: pa.array(rng.dirichlet(np.ones(2), n)[:, 0] if n else [], pa.float64()), lambda: pa.array([0.5] * n, pa.float32()),
+        lambda: pa.array([None] * n, pa.float64()), lambda: pa.array(["x"] * n, pa.string()), lambda: pa.array([b"\xff"] * n, pa.binary()),
+        lambda: pa.array([[0.5, 0.5]] * n, pa.list_(pa.float64())), lambda: pa.array([{"a": 1}] * n, pa.struct([("a", pa.int64())])),
+        lambda: pa.array([True] * n, pa.bool_()), lambda: pa.array([1] * n, pa.decimal128(5, 2)), lambda: pa.array([1] * n, pa.date32()),
+        lambda: pa.array(["a"] * n, pa.string()).dictionary_encode(), lambda: pa.nulls(n), lambda: pa.array([1] * n, pa.uint64()),
+        lambda: pa.array([10**6] * n, pa.timestamp("us", "UTC")), lambda: pa.array([0.5] * n, pa.float16()), lambda: pa.array([1] * n, pa.int8()),
+    )  # fmt: skip
+    names = [
+        pick(rng, ("proba_0", "proba_1", "proba_a", "proba_", "label", "id", "group", "x", "", "__x", "labels"))
+        for _ in range(rng.integers(1, 5))
+    ]
+    stream = io.BytesIO()
+    pq.write_table(
+        pa.table([pick(rng, kinds)() for _ in names], names=names),
+        stream,
+        compression=pick(rng, ("none", "snappy", "zstd")),
+    )
+    return f"columns {names}, {n} rows", stream.getvalue()
+
+
+def made_up_csv(rng: np.random.Generator) -> bytes:
+    """A table with odd cells, separators and encodings."""
+    names = ["proba_0", "proba_1", pick(rng, ("proba_2", "label", "id", "", "proba_1", "x y", "probä", "label "))]
+    names = names[: rng.integers(0, 4)] if rng.random() < 0.2 else names
+    separator = pick(rng, (",", ",", ",", ",", ";", "\t", "|", ", "))
+    rows = [names] if rng.random() < 0.95 else []
+    for _ in range(rng.integers(0, 5)):
+        cells = ["0.25", "0.75", pick(rng, ("0", "1", "a", "2"))]
+        for _ in range(rng.integers(0, 3)):
+            cells[int(rng.integers(3))] = pick(rng, CELLS)
+        rows.append(cells[: len(names)] if rng.random() < 0.9 else cells * 2)
+    text = pick(rng, ("\n", "\r\n", "\r")).join(separator.join(row) for row in rows)
+    return text.encode(pick(rng, ("utf-8", "utf-8", "utf-8", "utf-8-sig", "utf-16", "latin-1")), "replace")
+
+
+def made_up_line(rng: np.random.Generator) -> bytes:
+    """A line that is more or less a JSON object."""
+    value = pick(rng, (
+        [0.5, 0.5], [0.2, 0.3, 0.5], [[0.5, 0.5], [1, 0]], [], [[]], [None], ["x"], {"a": 0.5, "b": 0.5}, {"0": 1.0, "1": 0.0}, {}, 5,
+        None, "x", [True, False], [1e308, 1e308], [float("nan"), 1], [2**70, 1], [[0.5, 0.5], [1]], [{"a": 1}], [-1, 2], [[[0.5]]],
+    ))  # fmt: skip
+    row = {pick(rng, ("probs", "probs", "probs", "logits", "alpha", "x")): value}
+    for key in ("label", "id", "group", "weights", "extra"):
+        if rng.random() < 0.3:
+            row[key] = pick(rng, (0, 1, "a", None, [0, 1], {"b": 1}, 2**70, 0.5, True, [0.5, 0.5], float("inf"), ""))
+    text = json.dumps(row)
+    if rng.random() < 0.1:
+        text = pick(
+            rng,
+            ("[" * 5000, "{" * 100, "null", "5", '"', text[:-1], text + text, "\ufeff" + text, "{" + '"a":' * 999, ""),
+        )
+    return text.encode("utf-8", "replace") if rng.random() < 0.95 else text.encode("utf-16")
+
+
+# -- stores -----------------------------------------------------------------------------------------------------------
+
+
+@cache
+def store() -> Path:
+    """A valid zarr store, copied for every case."""
+    import tempfile
+
+    folder = Path(tempfile.mkdtemp())
+    rng = np.random.default_rng(5)
+    uq.save(uq.Members(rng.dirichlet(np.ones(3), (4, 2)), ids=list("wxyz")), folder / "p.zarr", labels=[0, 1, 2, 0])
+    return folder / "p.zarr"
+
+
+def broken_store(rng: np.random.Generator, folder: Path) -> tuple[str, Path]:
+    """A zarr store with one of its files changed, exchanged or gone."""
+    path = folder / "p.zarr"
+    shutil.copytree(store(), path)
+    parts = sorted(part for part in path.rglob("*") if part.is_file())
+    part = pick(rng, parts)
+    what = pick(rng, ("bytes", "json", "json", "json", "gone", "pipe", "folder", "loop", "other", "empty"))
+    if what == "json":
+        part = pick(rng, [part for part in parts if part.name == "zarr.json"])
+        text = json.loads(part.read_text())
+        key = pick(rng, list(text))
+        text[key] = pick(
+            rng, (None, -1, 10**12, [10**9, 2], "x", [], {}, [2**63], "object", {"name": "regular"}, [4, 3], 2)
+        )
+        part.write_text(json.dumps(text))
+        what = f"{key}={text[key]!r}"
+    elif what == "bytes":
+        data = bytearray(part.read_bytes())
+        data[int(rng.integers(len(data)))] = int(rng.integers(256))
+        part.write_bytes(data[: int(rng.integers(len(data))) if rng.random() < 0.3 else None])
+    else:
+        part.unlink()
+        if what == "pipe":
+            os.mkfifo(part)
+        elif what == "folder":
+            part.mkdir()
+        elif what == "loop":
+            part.symlink_to(part)
+        elif what == "other":
+            part.write_bytes(pick(rng, parts).read_bytes() if rng.random() < 0 else pick(rng, samples(".npy")))
+        elif what == "empty":
+            part.write_bytes(b"")
+    return f"{part.relative_to(path)}: {what}", path
+
+
+# -- what is done with them -------------------------------------------------------------------------------------------
+
+
+def use(rng: np.random.Generator, path: Path, words: str) -> Case:
+    """Read the file in one of the ways there are."""
+    way = pick(rng, ("load", "load", "load", "labels", "inspect", "hash", "column"))
+    if way == "load":
+        kind = pick(rng, (None, None, None, "point", "members", "logits", "fd-shifts", "masses", "dirichlet"))
+        axis, normalise = pick(rng, (1, 1, 0, 5)), bool(rng.random() < 0.2)
+        words = f"load({words}, kind={kind!r}, member_axis={axis}, normalise={normalise})"
+        return Case(words, lambda: check_prediction(uq.load(path, kind=kind, member_axis=axis, normalise=normalise)))
+    if way == "labels":
+        key, names = pick(rng, (None, None, "probs", "x")), pick(rng, (None, ("a", "b", "c"), ("1", "2")))
+        return Case(
+            f"load_labels({words}, {key!r}, {names})",
+            lambda: len(np.shape(uq.load_labels(path, key, class_names=names))),
+        )
+    if way == "inspect":
+        return Case(f"inspect_file({words})", lambda: json.dumps(inspect_file(path)))
+    if way == "hash":
+        return Case(f"file_hash({words})", lambda: file_hash(path))
+    return Case(f"load_column({words})", lambda: load_column(path, [pick(rng, KEYS[:-1]), "groups"]))
+
+
+def file_of(suffix: str, structured: float) -> Any:
+    """A family of malformed files of one format."""
+
+    def make(rng: np.random.Generator, folder: Path) -> Case:
+        words, data = made_up(rng, suffix) if rng.random() < structured else changed_bytes(rng, suffix)
+        path = folder / f"{pick(rng, ('p', 'p', 'raw_logits', 'raw_output_dist'))}{suffix}"
+        path.write_bytes(data)
+        return use(rng, path, f"{path.name}: {words}, {len(data)} bytes")
+
+    return make
+
+
+def zarr_store(rng: np.random.Generator, folder: Path) -> Case:
+    """A malformed store."""
+    words, path = broken_store(rng, folder)
+    return use(rng, path, f"p.zarr: {words}")
+
+
+def odd_call(rng: np.random.Generator, folder: Path) -> Case:
+    """A valid file and odd arguments, or what is no file."""
+    path: Any = folder / f"p{pick(rng, SUFFIXES)}"
+    path.write_bytes(pick(rng, samples(path.suffix)))
+    if rng.random() < 0.4:
+        (folder / "pipe.npz").exists() or os.mkfifo(folder / "pipe.npz")
+        path = pick(
+            rng,
+            (
+                odd_value(rng),
+                folder,
+                folder / "none.npz",
+                folder / "pipe.npz",
+                "/dev/zero",
+                "/dev/null",
+                pick(rng, TEXTS),
+            ),
+        )
+    name = pick(rng, ("kind", "member_axis", "normalise", "key", "class_names"))
+    value = odd_value(rng)
+    if name in ("key", "class_names"):
+        return Case(f"load_labels({path}, {name}={value!r:.80})", lambda: uq.load_labels(path, **{name: value}))
+    return Case(f"load({path}, {name}={value!r:.80})", lambda: check_prediction(uq.load(path, **{name: value})))
