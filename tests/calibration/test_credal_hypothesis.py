@@ -319,9 +319,9 @@ def test_data_are_checked(random_generator):
     assert (alone.n_members, alone.weights.tolist()) == (1, [1.0])
     with refuses("members", "shape", got=r"\(40,\)"):
         credal_calibration_test(labels, members[:, 0, 0])
-    with refuses("probs", "finite", got="row 0 holds nan"):
+    with refuses("members", "finite", got="row 0 holds nan"):
         credal_calibration_test(labels, np.full_like(members, np.nan))
-    with refuses("probs", "sum", got="each row must sum to 1"):
+    with refuses("members", "sum"):
         credal_calibration_test(labels, members / 2)
 
 
