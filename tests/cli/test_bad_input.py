@@ -136,8 +136,14 @@ def test_labels_inside_of_another_length(tmp_path, run):
 
 
 MODELS = {
-    "other number of classes": (("a=good.npz", "b=two.npz"), r"'b'\]: .*same classes; K = 2, and models\['a'\] has K = 3"),
-    "other number of instances": (("a=good.npz", "b=long.npz"), r"'b'\]: .*same instances; 5 instances, and models\['a'\] has 4"),
+    "other number of classes": (
+        ("a=good.npz", "b=two.npz"),
+        r"'b'\]: .*same classes; K = 2, and models\['a'\] has K = 3",
+    ),
+    "other number of instances": (
+        ("a=good.npz", "b=long.npz"),
+        r"'b'\]: .*same instances; 5 instances, and models\['a'\] has 4",
+    ),
     "one name for two kinds": (("a=good.npz", "a=alpha.npz"), r"'a'\]: .*one kind; got Dirichlet, Point"),
     "the same run twice": (("a=good.npz", "a=./good.npz"), r"given twice as a run of 'a'"),
     "two bare files of one stem": (("good.npz", "other/good.npz"), r"two of them are named 'good'.*NAME="),
@@ -205,7 +211,7 @@ OPTIONS = {
     "subgroup without a name": (("--subgroup", "short.npy"), r"--subgroup: must read NAME=FILE; got 'short\.npy'"),
     "subgroup of another length": (
         ("--subgroup", "site=short.npy"),
-        r"^short\.npy: subgroup 'site': needs one value for each of the 4",
+        r"^short\.npy: site: needs one value for each of the 4",
     ),
     "subgroup with a taken name": (("--subgroup", "class=y.npy"), r"--subgroup: names must differ .*; got 'class'"),
     "missing focal sets": (("--focal-sets", "nothing.npy"), r"nothing\.npy: path: must lead to a file"),
@@ -239,7 +245,10 @@ COMMANDS = {
         r"--preset: must be smoke, cpu, paper; got 'gpu'",
     ),
     "reproduce without a name": (("reproduce",), r"those known are unified-tables"),
-    "reproduce what is unknown": (("reproduce", "tables"), r"name: must be a protocol; got 'tables'; choose unified-tables"),
+    "reproduce what is unknown": (
+        ("reproduce", "tables"),
+        r"name: must be a protocol; got 'tables'; choose unified-tables",
+    ),
     "λ without the first answer": (("tradeoff",), r"--abstention --cost 0\.1, or by --no-abstention"),
     "λ without the second answer": (("tradeoff", "--abstention"), r"--cost 0\.1"),
     "λ with a cost above 1": (("tradeoff", "--abstention", "--cost", "2"), r"from 0 to 1; got 2"),

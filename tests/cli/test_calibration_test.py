@@ -151,7 +151,7 @@ def test_what_is_undefined_cannot_pass(files, run):
         (["--held-out", "1"], "--held-out: must lie strictly between 0 and 1; got 1"),
         (["--held-out", "0.5", "--level", "95"], "--level: must lie strictly between 0 and 1"),
         (["--instances", "61"], "--instances: there are 60; got 61"),
-        (["--labels", "votes.npy"], "votes.npy: a calibration test takes one label for each instance; got label distributions or votes"),
+        (["--labels", "votes.npy"], "votes.npy: a calibration test takes one label for each instance; got label distributions"),
         (["--labels", "short.npy"], "short.npy: "),
         (["--labels", "absent.npy"], "absent.npy"),
         (["--groups", "short.npy"], "short.npy: "),
@@ -185,7 +185,7 @@ def test_points_are_resampled_as_the_library_resamples_them(files, run):
     assert t["null"] != calibration_test(y, p, n_draws=99, rng=np.random.default_rng([0, 23])).null.tolist()
     refused = run("calibration-test", *words(files, "P", "DE"), *argv)
     assert (refused.code, refused.out) == (2, "")
-    with refuses("resample", "undefined", got="instances are resampled only in the paper's own null"):
+    with refuses("resample", "conflict", got="instances are resampled only in the paper's own null"):
         credal_calibration_test(y, uq.load(files / "de.npz"), resample=True)
 
 

@@ -133,8 +133,11 @@ def test_a_narrow_terminal_drops_columns_rather_than_cutting_them(width, columns
     ("argv", "message"),
     [
         (["DE=de.npz"], "--out: the same models on inputs out of distribution are needed"),
-        (["DE=de.npz", "--out", "D=de_out.npz"], "--out: lacks 'DE'; inside has 'DE'"),
-        (["DE=de.npz", "--out", "DE=de_out.npz", "--out", "D=edl_out.npz"], "--out: has 'D', which inside has not"),
+        (["DE=de.npz", "--out", "D=de_out.npz"], "--out: needs every model of inside; it lacks 'DE'"),
+        (
+            ["DE=de.npz", "--out", "DE=de_out.npz", "--out", "D=edl_out.npz"],
+            "--out: must have no model that inside lacks; it has 'D'",
+        ),
         (["DE=de.npz", "--out", "DE=point_out.npz"], "--out: 'DE' needs the same kind as inside"),
         (["DE=de.npz", "--out", "DE=de_out.npz", "--score", "x"], "--score: must be among least-confidence, margin"),
         (["DE=de.npz", "--out", "DE=de_out.npz", "--positive", "x"], "--positive: must be one of 'out', 'in'; got 'x'"),
@@ -143,12 +146,12 @@ def test_a_narrow_terminal_drops_columns_rather_than_cutting_them(width, columns
         (["DE=de.npz", "--out", "DE=de_out.npz,de_out.npz"], "--out: 'de_out.npz' is given twice as a run of 'DE'"),
         (
             ["P=point.npz", "--out", "P=point_out.npz", "--score", "margin", "--score", "vote-entropy"],
-            "--score: no model has 'vote-entropy'; the scores there are least-confidence, margin, total-entropy, "
-            "total-variance; choose from them.",
+            "--score: must be scores that some model has; got 'vote-entropy', and the scores there are "
+            "least-confidence, margin, total-entropy, total-variance; choose from them.",
         ),
         (
             ["DE=de.npz", "--out", "DE=de_out.npz", "--out-groups", "patient.npy"],
-            "--out-groups: needs one value for each of",
+            "patient.npy: groups: needs one value for each of",
         ),
     ],
 )
@@ -188,4 +191,4 @@ def test_a_narrow_terminal_keeps_the_names(both, run, narrow):
 
 def test_it_is_listed_among_the_commands(run):
     ran = run("--help")
-    assert "Tell how well each score separates out-of-distribution inputs" in " ".join(ran.out.split())
+    assert "Judge how well each score" in " ".join(ran.out.split())

@@ -1,10 +1,10 @@
 """`uqassay reproduce`: the cells are those of the library, and options that mean nothing are refused."""
 
-from uqassay.experiments import reproduction
+from uqassay.experiments import register
 
 
 def test_reproduce(run):
-    expected = reproduction.reproduce("unified-tables")
+    expected = register.reproduce("unified-tables")
     ran = run("reproduce", "unified-tables", "--preset", "smoke", "--json")
     assert (ran.code, ran.err) == (0, "")
     assert ran.json() == expected.to_json()

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from rich.text import Text
 
+from uqassay.cli.calibration_tables import measure_text
 from uqassay.cli.streams import open_console, print_note
 from uqassay.cli.tables import explained, fitted_table
 from uqassay.cli.text import printable
-from uqassay.wording import ABSENT, count, interval, number, percent, pvalue, significant
+from uqassay.wording import ABSENT, count, interval, level_text, number, percent, pvalue
 
 if TYPE_CHECKING:
     from uqassay.calibration.weighted_average import WeightedAverageEffect
@@ -80,7 +81,7 @@ def print_held_out(effects: Sequence[HeldOut], models: Sequence[str], level: flo
         return
     console.print(Text(_title(effects[0].effect), "bold"))
     lines = [line for e in effects for line in _lines(e)]
-    between = f"{100 * level:g} % interval"
+    between = f"{level_text(level)} interval"
     columns = {
         "model": [line.model for line in lines],
         "of": [line.of for line in lines],
@@ -158,15 +159,15 @@ def _lines(e: HeldOut) -> list[_Compared]:
 def _value(estimate: "Estimate | None", is_share: bool) -> str:
     if estimate is None:
         return ABSENT
-    return percent(float(estimate)) if is_share else significant(float(estimate))
+    return percent(float(estimate)) if is_share else measure_text(float(estimate))
 
 
 def _signed(estimate: "Estimate | None", is_share: bool) -> str:
     if estimate is None or math.isnan(float(estimate)):
         return ABSENT
     value = 100 * float(estimate) if is_share else float(estimate)
-    text = number(value, 1) if is_share else significant(value)
-    return f"+{text}" if value > 0 else text
+    text = number(value, 1) if is_share else measure_text(value)
+    return f"+{text}" if text[0].isdigit() and value > 0 else text
 
 
 def _ends(estimate: "Estimate | None", is_share: bool) -> str:
@@ -176,4 +177,4 @@ def _ends(estimate: "Estimate | None", is_share: bool) -> str:
         return interval(100 * estimate.low, 100 * estimate.high, 1)
     if math.isnan(estimate.low) or math.isnan(estimate.high) or estimate.low == estimate.high:
         return ABSENT
-    return f"{significant(estimate.low)} to {significant(estimate.high)}"
+    return f"{measure_text(estimate.low)} to {measure_text(estimate.high)}"

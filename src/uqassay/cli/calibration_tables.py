@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from uqassay.evidence import ModelCalibration
 
 __all__ = [
+    "measure_text",
     "members_table",
     "rejects",
     "sentence_of_test",
@@ -27,6 +28,7 @@ __all__ = [
 ]
 
 SHOWN_WEIGHTS = 8  # on one line; of more members the greatest
+DECIMALS, GREATEST = 4, 1e6  # of values of measures; from GREATEST on they are written with a power of ten
 ROOM = 52  # width of the table of single members with a verdict on each
 ROUNDING = 1e-12  # p-values are ratios of whole numbers: one that equals the level in print equals it
 
@@ -34,6 +36,19 @@ ROUNDING = 1e-12  # p-values are ratios of whole numbers: one that equals the le
 def rejects(test: "ModelCalibration", alpha: float) -> bool:
     """Whether a test rejects at this level, not adjusted for others; an undefined p-value rejects nothing."""
     return test.pvalue <= alpha + ROUNDING
+
+
+def measure_text(value: float) -> str:
+    """The value of a measure: all with the same number of decimals, but for huge ones.
+
+    Examples
+    --------
+    >>> [measure_text(v) for v in (0.25, 0.00001, 2.4411e31, float("inf"), float("nan"))]
+    ['0.2500', '<0.0001', '2.441e+31', '∞', '–']
+    """
+    if GREATEST <= abs(value) < math.inf:
+        return significant(value, DECIMALS)
+    return number(value, DECIMALS, bounded=True)
 
 
 def verdict_word(p: float, alpha: float) -> str:
@@ -84,14 +99,14 @@ def table_of_tests(
     columns = {
         "model": [printable(name) for name in shown_names(tests)],
         "measure": [test.measure for test in tests],
-        "value": [significant(test.statistic) for test in tests],
+        "value": [measure_text(test.statistic) for test in tests],
         "p": [pvalue(test.pvalue) for test in tests],
     }
     if adjusted is not None:
         columns["p (Holm)"] = [pvalue(p) for p in adjusted]
     columns |= {
         at: verdicts,
-        "of the mean": [significant(test.mean_value) if m else ABSENT for test, m in zip(tests, mixed, strict=True)],
+        "of the mean": [measure_text(test.mean_value) if m else ABSENT for test, m in zip(tests, mixed, strict=True)],
         "its p": [pvalue(test.mean_pvalue) if m else ABSENT for test, m in zip(tests, mixed, strict=True)],
         "tested": [_tested(test) for test in tests],
         "width": [number(test.width) for test in tests],
@@ -137,7 +152,7 @@ def members_table(test: "ModelCalibration", alpha: float, width: int) -> Table:
         table.add_column(f"at {alpha:.3g}", no_wrap=True)
 
     def add(which: str, weight: str, value: float, p: float) -> None:
-        cells = [which, weight, significant(value), pvalue(p)]
+        cells = [which, weight, measure_text(value), pvalue(p)]
         table.add_row(*cells, *([verdict_word(p, alpha)] if with_verdict else []))
 
     weights = [ABSENT if math.isnan(w) else number(w, 2) for w in test.weights.tolist()]

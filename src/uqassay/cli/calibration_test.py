@@ -11,6 +11,7 @@ import typer
 from uqassay.cli.arguments import model_files
 from uqassay.cli.inputs import AssayRequest, load_request
 from uqassay.cli.judging import CHECK_FAILED
+from uqassay.cli.normalising import normalised_sentences
 from uqassay.cli.options import INPUT, OUTPUT, Groups, Json, Labels, MemberAxis, Models, Normalise, option
 from uqassay.cli.remedies import about_files
 from uqassay.cli.streams import complain, print_json, progress
@@ -115,6 +116,8 @@ def calibration_test_command(
         rows = _chosen(aligned, instances, seed)
         tests = _tests(aligned, rows, chosen, plan, say)
         effects = [] if held_out is None else _effects(aligned, rows, chosen, plan, held_out, say)
+    for sentence in normalised_sentences(aligned.models):
+        complain(sentence)
     undefined = [test for test in tests if math.isnan(test.pvalue)]
     if fail_if_rejected and undefined:
         first = undefined[0]

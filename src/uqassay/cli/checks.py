@@ -11,7 +11,7 @@ from uqassay.errors import InputError
 from uqassay.evidence.findings import finding_rows
 from uqassay.metrics.ranking.registry import RANKING_METRICS
 from uqassay.notes import reason
-from uqassay.wording import significant, tradeoff
+from uqassay.wording import level_text, significant, tradeoff
 
 if TYPE_CHECKING:
     from uqassay.evidence import Assay
@@ -185,7 +185,7 @@ def _finding(check: Check, row: dict[str, Any]) -> str:
     value, low, high = (significant(row[key], DIGITS) for key in ("estimate", "low", "high"))
     interval = ", without an interval"
     if math.isfinite(row["low"]):
-        interval = f" ({100 * row['level']:g} % interval {low} to {high})" if row["low"] != row["high"] else ""
+        interval = f" ({level_text(row['level'])} interval {low} to {high})" if row["low"] != row["high"] else ""
     score = row["score"] if check.metric == OF_MEASURES else check.score
     what = check.metric if score is None else f"{check.metric} of {score}"
     return f"{what} of {row['model']} is {value}{interval}"

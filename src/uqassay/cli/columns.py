@@ -1,7 +1,7 @@
 """Values given with the predictions (labels, groups, subgroups), put in the order of the ids."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from uqassay.errors import FileFormatError
 from uqassay.predictions import Prediction
 from uqassay.predictions.files import load_column, load_labels
+from uqassay.wording import count
 
 __all__ = ["Rows", "in_order", "read_labels", "values_of_instances"]
 
@@ -25,10 +26,13 @@ class Rows:
         Those of the first prediction that has any.
     unnamed : Path or None
         A prediction file without ids.
+    n_instances : int or None
+        Number of rows; None where the predictions differ in it.
     """
 
     ids: NDArray[Any] | None
     unnamed: Path | None
+    n_instances: int | None = None
 
     @classmethod
     def of(cls, files: Mapping[str, Sequence[Path]], runs: Mapping[str, Sequence[Prediction]]) -> "Rows":
@@ -36,8 +40,9 @@ class Rows:
         paths = [path for name in files for path in files[name]]
         predictions = [run for name in files for run in runs[name]]
         ids = next((run.ids for run in predictions if run.ids is not None), None)
-        pairs = zip(paths, predictions, strict=True)
-        return cls(ids, next((path for path, run in pairs if run.ids is None), None))
+        unnamed = next((path for path, run in zip(paths, predictions, strict=True) if run.ids is None), None)
+        sizes = {run.n_instances for run in predictions}
+        return cls(ids, unnamed, sizes.pop() if len(sizes) == 1 else None)
 
 
 def read_labels(path: Path, rows: Rows, class_names: tuple[str, ...] | None) -> NDArray[Any]:
@@ -63,11 +68,22 @@ def values_of_instances(path: Path, keys: Sequence[str], rows: Rows) -> NDArray[
     Raises
     ------
     FileFormatError
-        A file that cannot be read, has an instance without a value, or whose ids do not match those of the predictions.
+        A file that cannot be read, has too few or too many values or an instance without one, or whose ids do not match
+        those of the predictions.
     """
     values, own = load_column(path, keys)
     _check_complete(values, keys[0], path)
-    return in_order(values, own, rows if rows.ids is None else Rows(rows.ids, None), path)
+    values = in_order(values, own, rows if rows.ids is None else replace(rows, unnamed=None), path)
+    if rows.n_instances is not None and values.shape != (rows.n_instances,):
+        raise FileFormatError(
+            keys[0],
+            f"needs one value for each of the {count(rows.n_instances)} instances",
+            f"got shape {values.shape}",
+            "give one value for each row of the predictions",
+            code="mismatch",
+            source=path.name,
+        )
+    return values
 
 
 def in_order(values: NDArray[Any], own: NDArray[Any] | None, rows: Rows, path: Path) -> NDArray[Any]:

@@ -8,9 +8,10 @@ import typer
 
 from uqassay.cli import terminal
 from uqassay.cli.columns import Rows, read_labels
+from uqassay.cli.normalising import load_normalised, normalised_sentences
 from uqassay.cli.outputs import check_apart
 from uqassay.cli.remedies import note_text
-from uqassay.cli.streams import print_json, print_note, print_text, progress
+from uqassay.cli.streams import complain, print_json, print_note, print_text, progress
 from uqassay.predictions.files import LossyFormatWarning, inspect_file, load, load_labels, save, what_is_lost
 
 __all__ = ["convert_command", "inspect_command"]
@@ -43,7 +44,8 @@ def convert_command(
     check_apart("DST", target, [source] if labels is None else [source, labels])
     with progress(2) as say:
         say(f"reading {source.name}")
-        prediction = load(source, kind=kind, member_axis=member_axis, normalise=normalise)
+        read = load_normalised if normalise else load
+        prediction = read(source, kind=kind, member_axis=member_axis)
         values = None
         if labels is not None:
             rows = Rows.of({"": [source]}, {"": [prediction]})
@@ -56,5 +58,7 @@ def convert_command(
             save(prediction, target, labels=values)
     with_labels = " with labels" if values is not None else ""
     print_text(f"{target}: {prediction!r}{with_labels}")
+    for sentence in normalised_sentences({source.name: [prediction]}):
+        complain(sentence)
     for note in what_is_lost(prediction, target):
         print_note(f"{note_text(note)}; .npz keeps everything")

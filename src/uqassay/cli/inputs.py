@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from uqassay.cli.arguments import model_files, named_file, parse_tradeoffs
 from uqassay.cli.class_names import read_class_names
 from uqassay.cli.columns import Rows, in_order, read_labels, values_of_instances
+from uqassay.cli.normalising import load_normalised
 from uqassay.cli.remedies import about_files
 from uqassay.errors import InputError
 from uqassay.evidence import CALIBRATION, TRADEOFFS, Assay, assay
@@ -200,7 +201,8 @@ def load_models(
     for name, paths in files.items():
         for path in paths:
             say(f"reading {path.name}")
-            run = load(path, member_axis=member_axis, normalise=normalise and path in applicable)
+            read = load_normalised if normalise and path in applicable else load
+            run = read(path, member_axis=member_axis)
             runs.setdefault(name, []).append(run)
     return runs, facts
 

@@ -11,6 +11,7 @@ from rich.text import Text
 from uqassay.cli.arguments import model_files
 from uqassay.cli.columns import Rows, values_of_instances
 from uqassay.cli.inputs import load_models
+from uqassay.cli.normalising import normalised_sentences
 from uqassay.cli.options import INPUT, Groups, Json, MemberAxis, Models, Normalise, option
 from uqassay.cli.remedies import note_text
 from uqassay.cli.streams import complain, open_console, print_json, print_note, progress
@@ -18,7 +19,7 @@ from uqassay.cli.tables import explained, fitted_table
 from uqassay.cli.text import printable
 from uqassay.errors import InputError
 from uqassay.notes import distinct
-from uqassay.wording import count, decimals_for, interval, listed, number
+from uqassay.wording import count, decimals_for, interval, level_text, listed, number
 
 if TYPE_CHECKING:
     from uqassay.evidence.ood import OodDetection
@@ -51,7 +52,7 @@ def ood_command(
     level: Annotated[float, option("Confidence level of the intervals.", HOW)] = 0.95,
     as_json: Json = False,
 ) -> None:
-    """Tell how well each score separates out-of-distribution inputs; needs no labels."""
+    """Judge how well each score separates out-of-distribution inputs; needs no labels."""
     from uqassay.evidence.ood import detect_ood_in_predictions
 
     if not out:
@@ -66,10 +67,11 @@ def ood_command(
     _warn_of_both(inside_files, outside_files)
     n_files = sum(len(paths) for files in (inside_files, outside_files) for paths in files.values())
     with progress(n_files + 2 * len(inside_files) + 1) as say:
-        sides, given = [], []
+        sides, given, said = [], [], list[str]()
         for files, path in ((inside_files, groups), (outside_files, out_groups)):
             runs, _ = load_models(files, member_axis=member_axis, normalise=normalise, say=say)
             sides.append(runs)
+            said.extend(normalised_sentences(runs))
             rows = Rows.of(files, runs)
             given.append(None if path is None else values_of_instances(path, ("groups", "group"), rows))
         found = detect_ood_in_predictions(
@@ -84,6 +86,8 @@ def ood_command(
         say("intervals")
         rows_found = found.rows() if as_json else []
         table = [] if as_json else _estimates(found)
+    for sentence in said:
+        complain(sentence)
     if as_json:
         print_json({"schema": "uqassay.ood/1", **_facts(found), "findings": rows_found})
     else:
@@ -126,7 +130,7 @@ def _print(found: "OodDetection", rows: "Sequence[tuple[str, str, list[Estimate]
     title = f"{count(m)} instances in distribution, {count(n)} out of it; by ROC-AUC, greater is better"
     console.print(Text(title, "bold"))
     columns = {"model": [printable(row[0]) for row in rows], "score": [row[1] for row in rows]}
-    between = [f"{100 * found.level:g} % interval{' ' * k}" for k in range(len(HEADERS))]  # blanks tell them apart
+    between = [f"{level_text(found.level)} interval{' ' * k}" for k in range(len(HEADERS))]  # blanks tell them apart
     for k, header in enumerate(HEADERS):
         estimates = [row[2][k] for row in rows]
         decimals = decimals_for((e.low, e.high) for e in estimates)

@@ -8,11 +8,12 @@ from rich.table import Table
 from rich.text import Text
 
 from uqassay.cli.calibration_tables import table_of_tests
-from uqassay.cli.remedies import note_text
+from uqassay.cli.remedies import in_options, note_text
 from uqassay.cli.streams import open_console, print_note
 from uqassay.cli.subgroups import Part, first_places, parts_of
 from uqassay.cli.tables import explained, fitted_table, plain_table
 from uqassay.cli.text import printable
+from uqassay.errors import InputError
 from uqassay.evidence import Assay, Ranked
 from uqassay.evidence.calibration_result import holm_adjusted
 from uqassay.evidence.mistake_ranking import reference_score
@@ -24,6 +25,7 @@ from uqassay.wording import (
     counted,
     decimals_for,
     interval,
+    level_text,
     listed,
     number,
     percent,
@@ -83,9 +85,8 @@ def print_rankings(assay: Assay, tradeoffs: Sequence[float] | None = None) -> No
         columns = _ranking_columns(assay, rows)
         styles = ["dim" if r.rank is None else "bold" if r.rank == 1 else "" for r in rows]
         shown.append(fitted_table(columns, spare=_spare(columns), width=console.width, styles=styles))
-        default = " (the default)" if tradeoffs is None else ""
         console.print()
-        console.print(Text(f"{_ranking_title(assay, at)}{default}; lower is better", "bold"))
+        console.print(Text(_ranking_title(assay, at, default=tradeoffs is None), "bold"))
         console.print(shown[-1])
     console.print(Text(_explained_ranking(assay, *shown), "dim"))
 
@@ -99,7 +100,7 @@ def print_subgroup_rankings(assay: Assay, tradeoffs: Sequence[float] | None = No
         for at in (DEFAULT_TRADEOFF,) if tradeoffs is None else tradeoffs:
             table = _subgroup_table(assay, name, parts, at, console.width)
             console.print()
-            console.print(Text(printable(f"{_ranking_title(assay, at)}, by {name}; lower is better"), "bold"))
+            console.print(Text(printable(_ranking_title(assay, at, default=tradeoffs is None, subgroup=name)), "bold"))
             console.print(table)
             shown.append(table)
             console.print(Text(printable(f"First at λ = {tradeoff(at)}: {_first(assay, parts, at)}")))
@@ -158,7 +159,7 @@ def _ranking_columns(
         "#": ["" if r.rank is None else str(r.rank) for r in rows],
         "model": [printable(r.model) + (" (baseline)" if r.rank is None else "") for r in rows],
         "mean E": [number(float(r.estimate), decimals) for r in rows],
-        f"{100 * assay.settings.level:g} % interval": [
+        f"{level_text(assay.settings.level)} interval": [
             interval(r.estimate.low, r.estimate.high, decimals) for r in rows
         ],
         "wins": [share_of_draws(r.win_probability, assay.settings.n_draws) for r in rows],
@@ -182,8 +183,11 @@ def _decimals(rows: Sequence[Ranked]) -> tuple[int, int]:
     return decimals, max(decimals, decimals_for((r.difference.low, r.difference.high) for r in rows))
 
 
-def _ranking_title(assay: Assay, at: float) -> str:
-    return f"Ranking at λ = {tradeoff(at)} by the mean of E = {_distance_name(assay)} + λ · non-specificity"
+def _ranking_title(assay: Assay, at: float, *, default: bool, subgroup: str = "") -> str:
+    terms = f"{_distance_name(assay)} + λ · non-specificity"
+    where = f", by {subgroup}" if subgroup else ""
+    chosen = " (the default)" if default else ""
+    return f"Ranking at λ = {tradeoff(at)}{chosen} by the mean of E = {terms}{where}; lower is better"
 
 
 def _explained_ranking(assay: Assay, *tables: Table) -> str:
@@ -217,7 +221,7 @@ def print_mistakes(assay: Assay) -> None:
     if not rows:
         return
     console = open_console()
-    level = f"{100 * assay.settings.level:g} %"
+    level = level_text(assay.settings.level)
     auc_header, index_header = f"UQ-AUC ({level} interval)", f"C-index ({level} interval)"
     kept_header = f"of the {percent(KEPT, 0)} kept"
     table = fitted_table(
@@ -281,7 +285,11 @@ def print_file(found: dict[str, Any]) -> None:
     table.add_column(no_wrap=True, style="bold")
     table.add_column(overflow="fold")
     for key, value in found.items():
-        if key == "arrays":
+        if key == "problem" and value is not None:
+            value = str(in_options(InputError(**value), "inspect"))
+        elif key == "notes":
+            value = "\n".join(note["text"] for note in value)
+        elif key == "arrays":
             value = "\n".join(f"{name} {tuple(a['shape'])} {a['dtype']}" for name, a in value.items())
         elif isinstance(value, list):
             value = ", ".join(str(v) for v in value)
