@@ -9,7 +9,6 @@ from tests.notes import said
 from tests.refusals import refuses
 
 import uqassay as uq
-from uqassay.errors import InputError
 from uqassay.evidence.mistake_ranking import METRICS
 from uqassay.losses.errors import prediction_errors, probability_gap
 from uqassay.measures.scores import score_names
@@ -133,7 +132,7 @@ def test_comparisons_are_the_paired_tests(judged):
     pair = pairwise_ranking_tests(rankings)
     assert many.names[:2] == pair.names
     assert many.pvalue[0, 1] == pytest.approx(pair.pvalue[0, 1], rel=1e-10)
-    with refuses("score", "undefined", got="got 'vote-entropy'"):
+    with refuses("score", "choice", got="got 'vote-entropy'"):
         assay.compare_uncertainties(("one", "vote-entropy"), ("ensemble", "margin"))
     with refuses("metric", "choice"):
         assay.compare_uncertainties(("one", "margin"), ("ensemble", "margin"), metric="auc")
@@ -174,29 +173,6 @@ def test_degenerate_assays_say_why():
     assert "no errors" in said(row)
     one = judge({"m": uq.Point([[0.9, 0.1]])}, [0])
     assert all(np.isnan(r.estimate.low) for r in one.mistake_ranking if r.metric == "uq-c-index")
-
-
-@pytest.mark.parametrize(
-    ("uncertainties", "message"),
-    [
-        ({"nobody": {"s": [1, 2]}}, "uncertainties: must name models among m; got 'nobody'"),
-        ({"m": [1, 2]}, "uncertainties: 'm' needs a dict of scores by name; got list"),
-        ({"m": {"s": [1, 2, 3]}}, r"uncertainties: 's' of 'm' needs one value for each instance and run, shape \(2,\)"),
-        (
-            {"m": {"s": [1, np.nan]}},
-            "uncertainties: 's' of 'm' must not hold nan; 1 of 2 values are nan, the first at row 1",
-        ),
-        ({"m": {"s": ["a", "b"]}}, "uncertainties: 's' of 'm' must hold numbers"),
-        ({"m": {"margin": [1, 2]}}, "uncertainties: 'margin' is the name of something that uqassay computes"),
-        ({"m": {"gap": [1, 2]}}, "uncertainties: 'gap' is the name of something that uqassay computes"),
-        ({"m": {"accuracy": [1, 2]}}, "uncertainties: 'accuracy' is the name of something that uqassay computes"),
-        ({"m": {"run": [1, 2]}}, "uncertainties: 'run' is the name of something that uqassay computes"),
-        ({"m": {" ": [1, 2]}}, "uncertainties: ' ' is the name of something that uqassay computes, or none"),
-    ],
-)
-def test_bad_scores_are_refused(uncertainties, message):
-    with pytest.raises(InputError, match=message):
-        judge({"m": uq.Point([[0.9, 0.1], [0.8, 0.2]])}, [0, 1], uncertainties=uncertainties)
 
 
 def test_saved_and_loaded_findings_agree(judged, tmp_path):

@@ -207,7 +207,10 @@ def _tradeoffs(tradeoffs: Sequence[float]) -> tuple[float, ...]:
     if not values:
         raise InputError("tradeoffs", "needs at least one λ", "got none", "(0.1, 0.5, 1.0) is a start", code="empty")
     for value in values:
-        check_tradeoff(value)
+        try:
+            check_tradeoff(value)
+        except InputError as problem:
+            raise problem.replace(parameter="tradeoffs") from problem
     return tuple(sorted({float(value) for value in values}))
 
 

@@ -178,10 +178,10 @@ def truths_and_scores(assay: "Assay", model: str, score: str, truth: str) -> tup
     if score not in known:
         raise InputError(
             "score",
-            f"{model!r} has {', '.join(known) or 'no score'}",
+            f"must be one that {model!r} has: {', '.join(known) or 'none'}",
             f"got {score!r}",
             "choose one of them",
-            code="undefined",
+            code="choice",
         )
     return (1.0 - columns["correct"] if truth == "errors" else columns["gap"]), columns[score]
 

@@ -110,8 +110,8 @@ class OodDetection:
             if problem:
                 raise InputError(
                     name,
-                    f"{score} of {model!r} cannot be compared: {problem}",
-                    "",
+                    "must be a score that is defined on both sides",
+                    f"{score} of {model!r} is not: {problem}",
                     "choose another score",
                     code="undefined",
                 )
@@ -153,10 +153,10 @@ class OodDetection:
         if score not in self.score_names(model):
             raise InputError(
                 "score",
-                f"{model!r} has {', '.join(self.score_names(model)) or 'no score'}",
+                f"must be one that {model!r} has: {', '.join(self.score_names(model)) or 'none'}",
                 f"got {score!r}",
                 "choose one of them",
-                code="undefined",
+                code="choice",
             )
         for side, where in ((self.inside, "in"), (self.outside, "out of")):
             column = side.models[model].columns.get(score)

@@ -215,7 +215,7 @@ class Assay:
                 "the scale of λ needs one label per instance",
                 "got label distributions",
                 "use KL itself",
-                code="missing",
+                code="undefined",
             )
         if self.settings.distance == "kl":
             return 1.0
