@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -13,7 +14,6 @@ from tests.refusals import refuses
 
 import uqassay
 from uqassay.bench.cell import Cell, canonical_json, code_version, function_of
-from uqassay.errors import InputError
 
 FACTS = {
     "dataset": "toy", "method": "forest", "seed": 1, "params": {"a": [1, 2.5], "b": None},
@@ -200,31 +200,33 @@ def test_version_of_the_package_counts(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "value", [float("nan"), {1: 2}, {"a": [{None: 1}]}, np.float64(np.inf), object(), {"a": {1, 2}}]
-)
-def test_values_that_are_not_plain_are_refused(value):
-    with refuses("params", "finite"):
+    ("value", "code"),
+    [(float("nan"), "finite"), ({1: 2}, "type"), ({"a": [{None: 1}]}, "type"), (np.float64(np.inf), "finite"),
+     (object(), "type"), ({"a": {1, 2}}, "type")],
+)  # fmt: skip
+def test_values_that_are_not_plain_are_refused(value, code):
+    with refuses("params", code):
         Cell("json:dumps", dataset="d", method="m", seed=0, params={"value": value})
 
 
 @pytest.mark.parametrize("function", ["json", "json:", ":dumps", "json.dumps", "a b:c", "json:dumps:more", "json:1x"])
 def test_function_must_be_importable_by_name(function):
-    with refuses("function", "undefined"):
+    with refuses("function", "type", got=re.escape(repr(function))):
         Cell(function, dataset="d", method="m", seed=0)
 
 
 @pytest.mark.parametrize("seed", [-1, 2**32, 1.0, True, "1"])
 def test_seed_out_of_range_is_refused(seed):
-    with refuses("seed", "type", got="must be a whole number in 0"):
+    with refuses("seed", "range", got=f"got {seed!r}"):
         Cell("json:dumps", dataset="d", method="m", seed=seed)
 
 
 @pytest.mark.parametrize(
-    ("name", "words"),
-    [("no_such:run", "cannot be imported"), ("json:no_such", "json has no no_such"), ("json:decoder", "is a module")],
+    ("name", "code", "got"),
+    [("no_such:run", "missing", "no_such"), ("json:no_such", "missing", "no_such"), ("json:decoder", "type", "module")],
 )
-def test_function_that_is_not_there_is_told(name, words):
-    with pytest.raises(InputError, match=words):
+def test_function_that_is_not_there_is_told(name, code, got):
+    with refuses("function", code, got=got):
         function_of(name)
 
 

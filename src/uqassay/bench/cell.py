@@ -172,7 +172,7 @@ def canonical_json(value: Any, name: str = "value") -> str:
             "must be made of text, finite numbers, true, false, None, lists and dictionaries",
             reason,
             "convert it first",
-            code="type",
+            code="finite" if isinstance(problem, ValueError) else "type",
         ) from problem
     except RecursionError as problem:
         rule = "must not contain itself or too many nested lists"
