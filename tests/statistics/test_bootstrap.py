@@ -13,7 +13,6 @@ from uqassay.statistics import (
     bootstrap_means,
     bootstrap_run_means,
     percentile_interval,
-    resampling,
     winning_probability,
 )
 
@@ -67,25 +66,6 @@ def test_group_variance_against_linearisation(random_generator):
     assert bootstrap_means(values, n_draws=2000).std() < 0.8 * standard_error
 
 
-def test_draws_do_not_depend_on_the_number_of_draws(random_generator):
-    values = random_generator.normal(size=(37, 5))
-    long = bootstrap_means(values, n_draws=200, rng=3)
-    for n_draws in (1, 63, 64, 65, 199):
-        np.testing.assert_array_equal(bootstrap_means(values, n_draws=n_draws, rng=3), long[:n_draws])
-
-
-@pytest.mark.parametrize("block", [1, 3, 64, 1000])
-def test_draws_do_not_depend_on_the_block_size(block, monkeypatch, random_generator):
-    integers = random_generator.integers(0, 1000, size=(37, 5))  # sums of integers know no rounding
-    floats = random_generator.normal(size=(37, 5))
-    before = bootstrap_means(integers, n_draws=130), bootstrap_means(floats, n_draws=130)
-    monkeypatch.setattr(resampling, "_BLOCK_DRAWS", block)
-    np.testing.assert_array_equal(bootstrap_means(integers, n_draws=130), before[0])
-    np.testing.assert_allclose(bootstrap_means(floats, n_draws=130), before[1], rtol=1e-11, atol=1e-14)
-    monkeypatch.setattr(resampling, "_BLOCK_CELLS", 74)  # many instances: two draws at a time
-    np.testing.assert_array_equal(bootstrap_means(integers, n_draws=130), before[0])
-
-
 def test_same_seed_same_numbers(random_generator):
     values = random_generator.normal(size=(10, 2))
     first = bootstrap_means(values, n_draws=10)
@@ -110,18 +90,6 @@ def test_weights_as_repetition_within_a_group(random_generator):
         rtol=1e-12,
         atol=1e-14,
     )
-
-
-def test_infinite_values_reach_the_draws_that_hold_them(random_generator):
-    values = random_generator.normal(size=(6, 3))
-    values[2, 1], values[4, 2], values[5, 2] = np.inf, -np.inf, np.inf
-    rng = np.random.default_rng(0)
-    with np.errstate(invalid="ignore"):
-        expected = np.array([values[rng.integers(0, 6, size=6)].mean(axis=0) for _ in range(40)])
-    assert np.isinf(expected).any()
-    assert np.isfinite(expected[:, 1:]).any(axis=0).all()
-    assert np.isnan(expected[:, 2]).any()
-    np.testing.assert_allclose(bootstrap_means(values, n_draws=40), expected, rtol=1e-12)
 
 
 @pytest.mark.parametrize("n", [1, 2])

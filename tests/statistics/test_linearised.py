@@ -2,12 +2,11 @@
 
 import numpy as np
 import pytest
-from tests.notes import said, texts
-from tests.refusals import refuses
+from tests.notes import texts
 
 from uqassay.notes import Note
-from uqassay.statistics import mean_estimate, paired_mean_test, proportion_estimate
-from uqassay.statistics.delong import auc_linearised, delong_covariance
+from uqassay.statistics import mean_estimate, proportion_estimate
+from uqassay.statistics.delong import auc_linearised
 from uqassay.statistics.linearised import Linearised, linearised_estimate, spread_of, spread_of_samples
 from uqassay.statistics.samples import make_units
 from uqassay.statistics.statistic_comparisons import paired_statistic_test, pairwise_statistic_tests
@@ -73,90 +72,6 @@ def test_undefined_and_single_units_are_stated():
     assert texts(linearised_estimate(mean_of([2.0, 3.0]), groups=["a", "a"])) == ["1 group", "1 group: no interval"]
 
 
-def test_a_difference_of_means_is_the_paired_t_test(random_generator):
-    a, b = random_generator.normal(size=(2, 40))
-    groups = np.arange(40) // 3
-    for g in (None, groups):
-        mine = paired_statistic_test(mean_of(a), mean_of(b), groups=g)
-        expected = paired_mean_test(a, b, groups=g)
-        assert (mine.statistic, mine.pvalue) == pytest.approx((expected.statistic, expected.pvalue), abs=1e-12)
-        assert ends(mine.difference) == pytest.approx(ends(expected.difference), abs=1e-12)
-
-
-def test_a_difference_of_runs_is_the_paired_t_test_of_runs(random_generator):
-    a, b = random_generator.normal(size=(3, 40)), random_generator.normal(size=(5, 40))
-    mine = paired_statistic_test([mean_of(run) for run in a], [mean_of(run) for run in b])
-    expected = paired_mean_test(a, b)
-    assert (mine.statistic, mine.pvalue) == pytest.approx((expected.statistic, expected.pvalue), abs=1e-12)
-
-
-def test_a_difference_of_areas_has_delongs_variance(random_generator):
-    positive = random_generator.integers(0, 2, 60)
-    scores = random_generator.normal(size=(2, 60)) + positive
-    areas, covariance = delong_covariance(positive, scores)
-    found = paired_statistic_test(*(auc_linearised(positive.astype(float), s, None) for s in scores))
-    z = (areas[0] - areas[1]) / np.sqrt(covariance[0, 0] + covariance[1, 1] - 2 * covariance[0, 1])
-    assert found.statistic == pytest.approx(z, rel=1e-10)
-
-
-def test_two_models_whose_samples_overlap_keep_the_covariance(random_generator):
-    """An instance may be a mistake of one model and not of the other; its two influences belong together."""
-    scores = random_generator.normal(size=(2, 300))
-    first = random_generator.integers(0, 2, 300).astype(float)
-    a, b = auc_linearised(first, scores[0], None), auc_linearised(1 - first, scores[1], None)
-    found = paired_statistic_test(a, b)
-    by_hand = np.sqrt(((a.influence - b.influence) ** 2).sum()) / 300
-    assert (a.value - b.value) / found.statistic == pytest.approx(by_hand, rel=0.01)
-
-
-def test_equal_statistics_are_equal_and_not_undefined(random_generator):
-    found = paired_statistic_test(mean_of([1.0, 2.0, 4.0]), mean_of([1.0, 2.0, 4.0]))
-    assert (found.statistic, found.pvalue) == (0.0, 1.0)
-    assert "the two agree on every instance" in said(found)
-    shifted = paired_statistic_test(mean_of([1.0, 2.0, 4.0]), mean_of([2.0, 3.0, 5.0]))
-    assert np.isnan(shifted.pvalue)
-    assert "does not vary over the instances" in said(shifted)
-
-
-def test_many_are_the_pairs_adjusted(random_generator):
-    values = {name: random_generator.normal(size=60) + shift for name, shift in (("a", 0), ("b", 0.2), ("c", 0.9))}
-    found = pairwise_statistic_tests({name: mean_of(v) for name, v in values.items()})
-    raw = {}
-    for i, j in ((1, 0), (2, 0), (2, 1)):
-        pair = paired_mean_test(values["abc"[i]], values["abc"[j]])
-        raw[i, j] = pair.pvalue
-        assert found.pvalue[i, j] == found.pvalue[j, i] == pytest.approx(pair.pvalue, abs=1e-14)
-        assert found.difference[i, j] == -found.difference[j, i] == pytest.approx(float(pair.difference), abs=1e-14)
-        assert found.low[i, j] == -found.high[j, i] == pytest.approx(pair.difference.low, abs=1e-13)
-    ordered = sorted(raw, key=raw.get)
-    running = 0.0
-    for k, pair in enumerate(ordered):
-        running = max(running, min(1.0, raw[pair] * (3 - k)))
-        assert found.holm[pair] == pytest.approx(running, abs=1e-15)
-    assert np.isnan(found.pvalue.diagonal()).all()
-    assert found.reject(0.05).sum() == 2 * sum(found.holm[pair] <= 0.05 for pair in raw)
-
-
-def test_an_undefined_statistic_leaves_the_others_alone(random_generator):
-    values = random_generator.normal(size=(2, 30))
-    found = pairwise_statistic_tests(
-        {"a": mean_of(values[0]), "none": Linearised(np.nan, np.zeros(30)), "b": mean_of(values[1])}
-    )
-    assert np.isnan(found.pvalue[1]).all()
-    assert found.holm[2, 0] == found.pvalue[2, 0] == pytest.approx(paired_mean_test(values[1], values[0]).pvalue)
-
-
-def test_bad_input_is_refused():
-    with refuses("b", "mismatch", got="got 3"):
-        paired_statistic_test(mean_of([1.0, 2.0]), mean_of([1.0, 2.0, 3.0]))
-    with refuses("statistics", "empty"):
-        pairwise_statistic_tests({})
-    with refuses("scale", "choice"):
-        linearised_estimate(mean_of([1.0, 2.0]), scale="probit")
-    with refuses("a", "empty"):
-        paired_statistic_test([], mean_of([1.0, 2.0]))
-
-
 def test_what_is_undefined_stays_so_in_differences_and_averages(random_generator):
     errors = random_generator.integers(0, 2, 40).astype(float)
     known, unknown = (
@@ -192,10 +107,3 @@ def test_few_instances_that_carry_the_variance_leave_few_degrees_of_freedom():
     assert spread_of(plain, units).dof == len(u) - 1
     assert spread_of(heavy, units).dof < 25
     assert spread_of(heavy, units).standard_error == spread_of(plain, units).standard_error
-
-
-def test_an_interval_of_a_difference_ends_where_differences_do(random_generator):
-    errors = np.array([0.0, 1.0, 0.0, 1.0])
-    a, b = (auc_linearised(errors, s, None, imaginary=0.3) for s in (np.arange(4.0), -np.arange(4.0)))
-    found = paired_statistic_test(a, b, bound=1.0).difference
-    assert -1.0 <= found.low <= found <= found.high <= 1.0

@@ -8,35 +8,21 @@ from scipy.stats import rankdata
 from tests.notes import said, texts
 from tests.refusals import refuses
 
-from uqassay.metrics.risk.ranked_errors import rank_errors
-from uqassay.metrics.risk.risk_area_influences import SCALES, area_estimate, prediction_rejection
+from uqassay.metrics.risk.risk_area_influences import SCALES
 from uqassay.metrics.risk.risk_areas import (
-    augrc_linearised,
     augrc_loss,
-    aurc_linearised,
     aurc_loss,
-    e_aurc_linearised,
     e_aurc_loss,
-    prediction_rejection_linearised,
     prediction_rejection_score,
 )
 from uqassay.statistics import proportion_estimate
 from uqassay.statistics.delong import auc_estimate
 
 
-def selective_ratio(errors, uncertainty, weights=None):
-    return prediction_rejection_linearised(errors, uncertainty, weights, risk="selective")
-
-
 def selective_score(errors, uncertainty, **options):
     return prediction_rejection_score(errors, uncertainty, risk="selective", **options)
 
 
-def generalised_ratio(errors, uncertainty, weights=None):
-    return prediction_rejection(rank_errors(errors, uncertainty, weights), "generalised")
-
-
-KERNELS = (aurc_linearised, e_aurc_linearised, augrc_linearised, generalised_ratio, selective_ratio)
 SCORES = (aurc_loss, e_aurc_loss, augrc_loss, prediction_rejection_score, selective_score)
 
 
@@ -149,34 +135,6 @@ def test_relation_to_other_conventions():
     assert found == pytest.approx(stretched * (1 - 1 / n) + risks[0] / n, abs=1e-13)
 
 
-@pytest.mark.parametrize("kernel", KERNELS)
-@pytest.mark.parametrize("soft", [False, True])
-@pytest.mark.parametrize("levels", [4, 10**6])
-@pytest.mark.parametrize("weighted", [False, True])
-def test_influence_against_finite_differences_of_the_weights(kernel, soft, levels, weighted):
-    errors, uncertainty, weights = random_case(4, levels=levels, soft=soft)
-    w = weights if weighted else np.ones(30)
-    found = kernel(errors, uncertainty, weights if weighted else None)
-    assert (w * found.influence).sum() == pytest.approx(0.0, abs=1e-12)
-    assert np.abs(found.influence).max() > 1e-3
-    for i in range(30):
-        step = np.zeros(30)
-        step[i] = 1e-5
-        change = kernel(errors, uncertainty, w + step).value - kernel(errors, uncertainty, w - step).value
-        assert found.influence[i] == pytest.approx(w.sum() * change / 2e-5, abs=1e-7)
-
-
-@pytest.mark.parametrize("kernel", KERNELS)
-def test_instances_of_weight_zero_are_absent(kernel):
-    errors, uncertainty, weights = random_case(5)
-    weights[::3] = 0
-    found, kept = kernel(errors, uncertainty, weights), weights > 0
-    other = kernel(errors[kept], uncertainty[kept], weights[kept])
-    assert found.value == other.value
-    np.testing.assert_array_equal(found.influence[kept], other.influence)
-    assert (found.influence[~kept] == 0).all()
-
-
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("grouped", [False, True])
 def test_generalised_ratio_has_the_interval_of_uq_auc(weighted, grouped):
@@ -262,21 +220,6 @@ def test_where_one_error_decides_the_interval_ends_at_an_aurc_of_1():
     assert ratio.low == pytest.approx(1 - (1 - best) / (0.01 - best))
     worst = e_aurc_loss(errors, -errors)  # two levels, and linear between them
     assert found.low < found < worst < found.high
-
-
-def test_several_runs_are_averaged_and_their_spread_is_added():
-    cases = [random_case(seed, n=200, levels=10**6)[:2] for seed in range(4)]
-    runs = [aurc_linearised(e, s, None) for e, s in cases]
-    found = area_estimate(runs, "aurc")
-    values = [run.value for run in runs]
-    assert found == pytest.approx(np.mean(values))
-    assert "4 runs" in said(found)
-    same = area_estimate([runs[0]] * 4, "aurc")
-    one = area_estimate(runs[0], "aurc")
-    assert (same.low, same.high) == pytest.approx((one.low, one.high))
-    # one run far from the others: s² / R of the values is added to the variance
-    apart = area_estimate([runs[0], runs[0], runs[0], aurc_linearised(cases[0][0], cases[0][0], None)], "aurc")
-    assert apart.high - apart.low > 1.5 * (one.high - one.low)
 
 
 def test_groups_of_copies_count_once():

@@ -126,8 +126,8 @@ def selective_gain(
     With the error rates R of what is kept and ρ of what is refused the gain is (1 − c)(ρ − R). Its interval joins those
     of the two rates with their correlation: Newcombe's method for a difference of two proportions.
 
-    95 % intervals cover 92 to 98 of 100 (docs/measured-coverage.md); the least where UQ-AUC is near 1 and scores have few levels, the most where few errors
-    are kept.
+    95 % intervals cover 92 to 98 of 100 (docs/measured-coverage.md): the least where UQ-AUC is near 1 and scores have few
+    levels, the most where few errors are kept.
 
     References
     ----------
