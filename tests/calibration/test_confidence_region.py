@@ -4,19 +4,11 @@ import numpy as np
 import pytest
 from scipy import integrate, special
 
+from tests.calibration.region_cases import given_of
 from uqassay.calibration.confidence_region import likelihood_region
 from uqassay.calibration.credal_hypothesis import credal_calibration_test
-from uqassay.calibration.credal_nulls import BETA
-from uqassay.calibration.mixtures import Mixtures
 from uqassay.calibration.monte_carlo import labels_from
 from uqassay.calibration.score_weights import log_loss_weights
-from uqassay.calibration.simplex_search import QUICK
-from uqassay.calibration.worst_mixture import NullAtMixture, worst_mixture
-from uqassay.metrics.calibration.measures import calibration_measure
-
-
-def given_of(members, labels):
-    return np.take_along_axis(members, labels[:, None, None], axis=2)[..., 0]
 
 
 def test_marginal_likelihood_against_quadrature(random_generator):
@@ -77,36 +69,3 @@ def test_impossible_labels_leave_everything_possible():
     assert region.contains(np.array([[1.0, 0.0], [0.3, 0.7]])).all()
     test = credal_calibration_test([2, 0, 1], members, null="berger-boos", n_draws=19)
     assert 0 < test.pvalue <= 1
-
-
-@pytest.mark.parametrize(
-    ("pvalues", "greatest"), [((0.1, 0.3, 0.2), 0.3), ((0.1, np.nan, 0.2), np.nan), ((np.nan,), np.nan)]
-)
-def test_a_candidate_without_a_pvalue_leaves_the_greatest_undefined(pvalues, greatest, random_generator, monkeypatch):
-    members = random_generator.dirichlet(np.ones(3), (30, 3))
-    labels = labels_from(members[:, 0], 1, random_generator)[0]
-    best = log_loss_weights(members, labels)[0]
-    region = likelihood_region(given_of(members, labels), best, 0.001, random_generator)
-    found = iter(pvalues)
-
-    def null_at(mixtures, labels, measure, truth, *others):
-        return NullAtMixture(truth, 0.0, truth, np.zeros(1), next(found, 0.0)), 1
-
-    monkeypatch.setattr("uqassay.calibration.worst_mixture.null_at", null_at)
-    measure = calibration_measure("ece-confidence")
-    worst = worst_mixture(
-        Mixtures(members), labels, measure, region, 9, QUICK, np.array([1, 2]), np.random.default_rng(0)
-    )[0]
-    assert worst.pvalue == pytest.approx(greatest, nan_ok=True)
-
-
-@pytest.mark.parametrize("measure", ["ece-confidence", "skce-ul"])
-def test_never_below_the_minimised_null(measure, random_generator):
-    for seed in range(4):
-        members = random_generator.dirichlet(np.ones(3), (40, 3))
-        labels = labels_from(random_generator.dirichlet(np.ones(3), 40), 1, random_generator)[0]
-        tests = [
-            credal_calibration_test(labels, members, measure=measure, null=null, n_draws=39, rng=seed)
-            for null in ("minimised", "berger-boos")
-        ]
-        assert tests[1].pvalue >= min(1.0, tests[0].pvalue + BETA) - 1e-12

@@ -6,29 +6,16 @@ import numpy as np
 import pytest
 
 import uqassay as uq
-from tests.kinds import KINDS, lower_of_every_event, random_prediction
+from tests.calibration.ensemble_cases import NULLS, ensemble
 from tests.notes import said
 from tests.refusals import refuses
 from uqassay.calibration.credal_hypothesis import credal_calibration_test
-from uqassay.calibration.credal_nulls import BETA, in_deviations
+from uqassay.calibration.credal_nulls import BETA
 from uqassay.calibration.ensemble_weights import EnsembleWeights
-from uqassay.calibration.mixtures import Mixtures
-from uqassay.calibration.monte_carlo import labels_from
-from uqassay.calibration.random_null import random_mixture_null
-from uqassay.calibration.shared_members import shared_members
 from uqassay.calibration.simplex_search import QUICK
-from uqassay.calibration.single_hypothesis import calibration_test
-from uqassay.credal.vertices import lower_probability_vertices
 from uqassay.metrics.calibration.measures import calibration_measure
 
 MEASURES = ("ece-confidence", "ece-classwise", "hosmer-lemeshow", "skce-ul")
-NULLS = ("minimised", "random", "berger-boos")
-
-
-def ensemble(rng, n=40, m=3, k=3, truth=None):
-    """Members, and labels from member 0 or from another truth."""
-    members = rng.dirichlet(np.ones(k), (n, m))
-    return labels_from(members[:, 0] if truth is None else truth, 1, rng)[0], members
 
 
 @pytest.mark.parametrize("measure", MEASURES)
@@ -42,43 +29,6 @@ def test_statistic_is_the_measure_at_the_weights(measure, random_generator):
         assert (test.weights >= 0).all()
 
 
-def test_two_members_against_a_grid(random_generator):
-    labels, members = ensemble(random_generator, m=2)
-    share = np.linspace(0, 1, 4001)
-    grid = np.stack([share, 1 - share], axis=1)
-    for measure in ("ece-confidence", "skce-ul"):
-        least = float(calibration_measure(measure).prepare(Mixtures(members).probs(grid)).values(labels).min())
-        test = credal_calibration_test(labels, members, measure=measure, null="random", n_draws=99)
-        assert test.statistic <= least + 0.05 * test.null.std()
-
-
-def test_random_null_against_the_algorithm_as_printed(random_generator):
-    members = random_generator.dirichlet(np.ones(3), (30, 4))
-    measure, found = calibration_measure("ece-classwise"), []
-    for _ in range(800):
-        truth = random_generator.dirichlet(np.ones(4)) @ members
-        rows = random_generator.integers(0, 30, 30)
-        labels = [random_generator.choice(3, p=p / p.sum()) for p in truth[rows]]
-        found.append(float(measure.prepare(truth[rows]).values(np.array(labels))))
-    truths = random_generator.dirichlet(np.ones(4), 800)
-    ours = random_mixture_null(Mixtures(members), truths, measure, random_generator, instances="resampled")
-    assert abs(ours.mean() - np.mean(found)) < 4 * np.std(found) * np.sqrt(2 / 800)
-    assert abs(ours.std() / np.std(found) - 1) < 0.15
-    kept = random_mixture_null(Mixtures(members), truths, measure, random_generator)
-    assert kept.mean() > ours.mean() + 2 * ours.std() / np.sqrt(800)
-
-
-def test_permuted_instances_change_pairs_but_no_bins(random_generator):
-    mixtures = Mixtures(random_generator.dirichlet(np.ones(3), (30, 2)))
-    truths = random_generator.dirichlet(np.ones(2), 500)
-    measure = calibration_measure("ece-classwise")
-    nulls = [
-        random_mixture_null(mixtures, truths, measure, random_generator, instances=kind)
-        for kind in ("kept", "permuted")
-    ]
-    assert abs(nulls[0].mean() - nulls[1].mean()) < 4 * nulls[0].std() * np.sqrt(2 / 500)
-
-
 def test_what_is_calibrated_is_not_rejected_and_what_is_not_is(random_generator):
     labels, members = ensemble(random_generator, n=150)
     away = (labels + 1) % 3
@@ -87,54 +37,6 @@ def test_what_is_calibrated_is_not_rejected_and_what_is_not_is(random_generator)
         test = credal_calibration_test(away, members, null=null)
         assert test.reject(0.02)
         assert test.statistic > test.threshold(0.02)
-
-
-def test_one_member_is_the_single_test(random_generator):
-    labels, members = ensemble(random_generator, m=1)
-    single = calibration_test(labels, members[:, 0], n_draws=99, rng=4)
-    for given in (members, uq.Members(members), uq.Point(members[:, 0])):
-        for null in NULLS:
-            test = credal_calibration_test(labels, given, null=null, rng=4)
-            assert (test.statistic, test.pvalue) == (single.statistic, single.pvalue)
-            assert (test.null == single.null).all()
-            assert (test.null_kind, test.weights.tolist(), test.width, test.search_spread) == (
-                "single",
-                [1.0],
-                0.0,
-                0.0,
-            )
-            assert test.smallest_pvalue == 0.01
-    assert test.sentence(0.05) == single.sentence(0.05)
-    resampled = calibration_test(labels, members[:, 0], n_draws=99, rng=4, resample=True)
-    again = credal_calibration_test(labels, members, null="random", resample=True, rng=4)
-    assert (again.null == resampled.null).all()
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_kinds(kind, random_generator):
-    prediction = random_prediction(kind, random_generator, n=12)
-    labels = random_generator.integers(0, 4, 12)
-    if kind in ("Dirichlet", "GaussianLogits"):
-        with refuses("members", "type", got=f"got {kind}"):
-            credal_calibration_test(labels, prediction)
-        return
-    test = credal_calibration_test(labels, prediction, n_draws=19)
-    n_members = {"Point": 1, "Intervals": 8, "Masses": 8}.get(kind, 3)
-    assert (test.n_members, test.n_instances, test.n_classes) == (n_members, 12, 4)
-    assert test.width == pytest.approx((prediction.upper_probs() - prediction.lower_probs()).mean())
-    assert test.noun == ("members" if kind in ("Point", "Members") else "vertices")
-    assert ("2K vertices" in said(test)) == (kind in ("Intervals", "Masses"))
-    assert ("must mean the same everywhere" in said(test)) == (kind == "Vertices")
-
-
-@pytest.mark.parametrize("kind", ["Intervals", "Masses"])
-def test_vertices_against_the_lower_probability_of_all_events(kind, random_generator):
-    prediction = random_prediction(kind, random_generator, n=20)
-    found = shared_members(prediction).probs
-    expected = lower_probability_vertices(lower_of_every_event(prediction), permutations="outermost")
-    assert np.abs(found - expected).max() < 1e-12
-    assert np.allclose(found[:, range(4), range(4)], prediction.upper_probs())
-    assert np.allclose(found[:, range(4, 8), range(4)], prediction.lower_probs())
 
 
 def test_result_is_plain(random_generator):
@@ -189,17 +91,6 @@ def test_ordinary_edge_cases(measure, null, random_generator):
         assert test.sentence(0.1).endswith(".")
 
 
-def test_all_members_equal_is_the_test_of_one(random_generator):
-    probs = random_generator.dirichlet(np.ones(3), 40)
-    labels = labels_from(probs, 1, random_generator)[0]
-    one = calibration_test(labels, probs, n_draws=999)
-    for null in ("minimised", "random"):
-        many = credal_calibration_test(labels, np.repeat(probs[:, None], 3, axis=1), null=null, n_draws=999)
-        assert many.statistic == pytest.approx(one.statistic)
-        assert abs(many.pvalue - one.pvalue) < 0.08
-        assert many.width == 0
-
-
 def test_one_instance(random_generator):
     members = random_generator.dirichlet(np.ones(3), (1, 3))
     test = credal_calibration_test([0], members, n_draws=19)
@@ -226,29 +117,6 @@ def test_an_undefined_pvalue_is_nan_with_a_reason(null, random_generator):
     assert "independent searches" not in said(test)
     assert test.reject(0.1) is False
     assert test.to_dict()["pvalue"] is None
-
-
-def test_spread_of_minima_that_are_infinite_or_undefined():
-    null = np.array([0.0, 2.0])
-    assert in_deviations(np.array([1.0, 3.0]), null) == 2.0
-    assert in_deviations(np.array([np.inf, np.inf]), null) == 0.0
-    assert in_deviations(np.array([1.0, np.inf]), null) == np.inf
-    assert in_deviations(np.array([1.0, 3.0]), np.array([0.0, np.nan])) == np.inf
-    assert np.isnan(in_deviations(np.array([np.nan, 1.0]), null))
-
-
-@pytest.mark.parametrize("dtype", [np.float16, np.float32])
-def test_rows_of_a_coarser_precision_are_divided_by_their_sums(dtype, random_generator):
-    members = random_generator.dirichlet(np.ones(40), (30, 3)).astype(dtype)
-    off = np.abs(members.sum(axis=2, dtype=np.float64) - 1)
-    exact = members.astype(np.float64) / members.sum(axis=2, dtype=np.float64, keepdims=True)
-    for given in (members, uq.Members(members), uq.Vertices(members)):
-        found = shared_members(given).probs
-        assert np.abs(found.sum(axis=2) - 1).max() < 5e-7
-        np.testing.assert_allclose(found, exact, atol=5e-7)
-    assert (off.max() > 1e-5) == (dtype == np.float16)
-    double = members.astype(np.float64) / (1 + 3e-7) / members.sum(axis=2, dtype=np.float64, keepdims=True)
-    assert (shared_members(double).probs == double).all()  # what double precision allows is used as it is
 
 
 def test_masked_arrays_are_refused(random_generator):

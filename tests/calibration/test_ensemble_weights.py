@@ -4,83 +4,13 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from scipy.optimize import minimize
 
 import uqassay as uq
+from tests.calibration.score_cases import SOLVERS, drawn, grid
 from tests.refusals import refuses
 from uqassay.calibration.ensemble_weights import EnsembleWeights
-from uqassay.calibration.score_weights import brier_weights, log_loss_weights, mean_score
 from uqassay.calibration.simplex_search import QUICK
 from uqassay.metrics.calibration.measures import calibration_measure
-
-SOLVERS = {"log-loss": log_loss_weights, "brier": brier_weights}
-
-
-def drawn(seed, n, m, k, concentration=1.0):
-    generator = np.random.default_rng(seed)
-    members = generator.dirichlet(np.full(k, concentration), size=(n, m))
-    truth = np.einsum("nmk,m->nk", members, generator.dirichlet(np.ones(m)))
-    return members, (generator.random((n, 1)) > truth.cumsum(axis=1)).sum(axis=1).clip(0, k - 1)
-
-
-def grid(m, steps):
-    if m == 2:
-        share = np.linspace(0, 1, steps + 1)
-        return np.stack([share, 1 - share], axis=1)
-    first, second = np.meshgrid(np.arange(steps + 1), np.arange(steps + 1))
-    kept = first + second <= steps
-    return np.stack([first[kept], second[kept], steps - first[kept] - second[kept]], axis=1) / steps
-
-
-def score(name, members, labels, weights):
-    mixed = np.einsum("nmk,m->nk", members, weights)
-    if name == "log-loss":
-        return -np.log([mixed[i, label] for i, label in enumerate(labels)]).mean()
-    return np.mean([((row - np.eye(len(row))[label]) ** 2).sum() for row, label in zip(mixed, labels, strict=True)])
-
-
-@pytest.mark.parametrize("name", SOLVERS)
-@pytest.mark.parametrize(("seed", "n", "m", "k"), [(0, 40, 2, 3), (1, 200, 5, 4), (2, 25, 8, 2), (3, 7, 3, 10)])
-def test_scores_against_slsqp(name, seed, n, m, k):
-    members, labels = drawn(seed, n, m, k, 0.5)
-    weights, value, gap = SOLVERS[name](members, labels)
-    by_scipy = minimize(
-        lambda w: score(name, members, labels, np.maximum(w, 0)),
-        np.full(m, 1 / m),
-        method="SLSQP",
-        bounds=[(0, 1)] * m,
-        constraints={"type": "eq", "fun": lambda w: w.sum() - 1},
-        options={"maxiter": 500, "ftol": 1e-12},
-    )
-    assert value == pytest.approx(score(name, members, labels, weights), abs=1e-12)
-    assert value == pytest.approx(mean_score(name, np.einsum("nmk,m->nk", members, weights), labels), abs=1e-12)
-    mixed = np.einsum("nmk,m->nk", members, weights)
-    assert value == pytest.approx(float(calibration_measure(name).prepare(mixed).values(labels)), abs=1e-9)
-    assert value <= by_scipy.fun + 1e-9
-    assert gap <= 1e-9
-    assert value == pytest.approx(by_scipy.fun, abs=1e-5)
-    assert weights.min() >= 0
-    assert weights.sum() == pytest.approx(1, abs=1e-12)
-
-
-@pytest.mark.parametrize("name", SOLVERS)
-@pytest.mark.parametrize("m", [2, 3])
-def test_scores_against_a_grid(name, m):
-    members, labels = drawn(10 + m, 30, m, 3)
-    weights, value, _ = SOLVERS[name](members, labels)
-    found = [score(name, members, labels, w) for w in grid(m, 50)]
-    assert value <= min(found) + 1e-10
-    assert value > min(found) - 0.01
-    assert np.abs(grid(m, 50)[int(np.argmin(found))] - weights).max() < 0.06
-
-
-def test_log_loss_weights_are_the_fixed_point_of_em():
-    members, labels = drawn(5, 500, 6, 4)
-    weights = EnsembleWeights("log-loss").fit(members, labels).weights_
-    given = members[np.arange(500), :, labels]
-    ratios = (given / (given @ weights)[:, None]).mean(axis=0)
-    assert weights * ratios == pytest.approx(weights, abs=1e-6)
-    assert ratios.max() <= 1 + 1e-9
 
 
 @pytest.mark.parametrize("name", ["ece-confidence", "ece-classwise"])
@@ -148,18 +78,6 @@ def test_predict_on_new_data_keeps_what_members_carry():
     assert np.array_equal(fitted.predict(members[40:]).probs, fitted.predict_proba(members[40:]))
 
 
-def test_impossible_labels_give_an_infinite_loss_and_the_weights_of_the_others():
-    members, labels = drawn(34, 50, 3, 3)
-    impossible = np.tile([1.0, 0.0, 0.0], (1, 3, 1))
-    with_it = EnsembleWeights("log-loss").fit(np.concatenate([members, impossible]), np.append(labels, 2))
-    assert np.isinf(with_it.value_)
-    assert with_it.weights_ == pytest.approx(EnsembleWeights("log-loss").fit(members, labels).weights_, abs=1e-9)
-    none = EnsembleWeights("log-loss").fit(np.array([[[1.0, 0.0, 0.0], [0.5, 0.5, 0.0]]]), [2])
-    assert none.weights_.tolist() == [0.5, 0.5]
-    tiny = np.array([[[1 - 1e-300, 1e-300], [1 - 2e-300, 2e-300]]])
-    assert log_loss_weights(tiny, np.array([1]))[0] == pytest.approx([0, 1], abs=1e-6)
-
-
 def test_a_truth_among_the_mixtures_is_recovered_as_instances_grow():
     errors = []
     for n in (200, 2000, 20_000):
@@ -181,14 +99,6 @@ def test_measures_with_other_bins_and_objects_of_the_scores_are_taken():
         by_object = EnsembleWeights(calibration_measure(name)).fit(members, labels)
         assert np.array_equal(by_object.weights_, EnsembleWeights(name).fit(members, labels).weights_)
         assert by_object.gap_ < 1e-9
-
-
-def test_many_members_and_few_instances_reach_the_gap():
-    members, labels = drawn(36, 30, 100, 3, 0.1)
-    for solver in SOLVERS.values():
-        weights, _, gap = solver(members, labels)
-        assert gap <= 1e-9
-        assert weights.sum() == pytest.approx(1, abs=1e-12)
 
 
 def test_scikit_learn_clones_it(needs):

@@ -5,19 +5,15 @@ import pytest
 from scipy import stats
 
 import uqassay as uq
+from tests.calibration.power_cases import pilot
 from tests.notes import texts
 from tests.refusals import refuses
 from uqassay.calibration.miscalibration import Miscalibration
 from uqassay.calibration.power_analysis import calibration_power, required_instances
-from uqassay.calibration.power_simulation import fitted_probit
 from uqassay.calibration.simplex_search import SimplexSearch
 
 TINY = SimplexSearch(n_shared=8, n_populations=1, n_kept=4, n_left=2, n_generations=2, n_rounds=1, n_steps=4)
 COIN = np.array([[0.7, 0.3]])
-
-
-def pilot(seed=0, m=300, k=3):
-    return np.random.default_rng(seed).dirichlet(np.ones(k), m)
 
 
 def binomial_power(n, said, true, alpha=0.05):
@@ -105,54 +101,12 @@ def test_a_power_out_of_reach_is_nan_with_a_reason():
     assert texts(easy) == ["fewer than 10 instances were not tried"]
 
 
-def test_stated_truths_against_brute_force():
-    generator = np.random.default_rng(3)
-    probs = generator.dirichlet(np.full(4, 0.5), 20)
-    probs[0] = [1, 0, 0, 0]
-    probs[1] = [0.4, 0.4, 0.2, 0.0]
-    for i, p in enumerate(probs):
-        tempered = np.array([value ** (1 / 1.7) for value in p])
-        assert Miscalibration.temperature(1.7).truth(probs)[i] == pytest.approx(tempered / tempered.sum(), abs=1e-12)
-        assert Miscalibration.label_noise(0.2).truth(probs)[i] == pytest.approx([0.8 * v + 0.05 for v in p], abs=1e-12)
-        for delta in (0.3, -0.3, 0.9):
-            top = int(np.argmax(p))
-            new = min(max(p[top] - delta, 0.0), 1.0)
-            rest = sum(p) - p[top]
-            shares = [(1 - new) * (v / rest if rest > 0 else 1 / 3) for v in p]
-            shares[top] = new
-            assert Miscalibration.overconfidence(delta).truth(probs)[i] == pytest.approx(shares, abs=1e-12)
-    assert np.array_equal(Miscalibration.none().truth(probs), probs)
-    assert Miscalibration.temperature(1.0).truth(probs) == pytest.approx(probs, abs=1e-12)
-    assert Miscalibration.overconfidence(-0.1).sentence == "the predicted class is true 0.1 more often than said"
-
-
-def test_data_sets_are_the_same_whatever_their_number_and_the_kind_of_input():
-    probs = pilot(4, 50)
-    few = calibration_power(probs, Miscalibration.label_noise(0.2), 40, n_samples=5, rng=3)
-    more = calibration_power(uq.Point(probs), Miscalibration.label_noise(0.2), 40, n_samples=9, rng=3)
-    single = calibration_power(uq.Members(probs[:, None]), lambda p: 0.8 * p + 0.2 / 3, 40, n_samples=9, rng=3)
-    assert np.array_equal(few.pvalues, more.pvalues[:5])
-    assert np.array_equal(single.pvalues, more.pvalues)
-    low = calibration_power(probs.astype(np.float32), Miscalibration.none(), 1, n_samples=3)
-    assert low.pvalues.shape == (3,)
-
-
 def test_weighted_members_of_half_precision():
     members = np.random.default_rng(3).dirichlet(np.ones(30), (100, 2)).astype(np.float16)
     found = calibration_power(
         uq.Members(members, weights=[0.25, 0.75]), Miscalibration.none(), 30, null="random", n_samples=3, n_draws=19
     )
     assert found.pvalues.shape == (3,)
-
-
-def test_fitted_curve_against_scipy():
-    x, counts = np.array([0.5, 0.8, 1.0, 1.3]), np.array([4000.0, 4000, 4000, 4000])
-    shares = stats.norm.cdf(-1.2 + 2.1 * x)
-    a, b, covariance = fitted_probit(x, shares, counts)
-    assert (a, b) == pytest.approx((-1.2, 2.1), abs=0.01)
-    draws = np.random.default_rng(0).binomial(4000, shares, (200, 4)) / 4000
-    found = np.array([fitted_probit(x, row, counts)[:2] for row in draws])
-    assert found.std(axis=0) == pytest.approx(np.sqrt(np.diag(covariance)), rel=0.2)
 
 
 @pytest.mark.parametrize(

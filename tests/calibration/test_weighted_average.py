@@ -8,29 +8,13 @@ import numpy as np
 import pytest
 
 import uqassay as uq
+from tests.calibration.average_cases import LABELS, MEMBERS, drawn, ensemble, softmax
 from tests.notes import said, texts
 from tests.refusals import refuses
 from uqassay.calibration.credal_hypothesis import credal_calibration_test
 from uqassay.calibration.weighted_average import _errors, weighted_average_effect
 from uqassay.metrics.calibration.measures import calibration_measure
 from uqassay.statistics import paired_mean_test
-
-
-def softmax(values):
-    shares = np.exp(values - values.max(axis=-1, keepdims=True))
-    return shares / shares.sum(axis=-1, keepdims=True)
-
-
-def drawn(truth, generator):
-    return (generator.random((len(truth), 1)) > truth.cumsum(axis=1)).sum(axis=1).clip(0, truth.shape[1] - 1)
-
-
-def ensemble(seed, n, k=4):
-    """The first member is calibrated, the second is underconfident, the third is sharper and wrong."""
-    generator = np.random.default_rng(seed)
-    z = 2 * generator.standard_normal((n, k))
-    members = np.stack([softmax(z), softmax(z / 4), softmax(2 * z + generator.standard_normal((n, k)))], axis=1)
-    return drawn(members[:, 0], generator), members
 
 
 def confidence_error(probs, labels):
@@ -101,15 +85,6 @@ def test_groups_are_kept_together_and_widen_intervals():
     width = [e.error_difference.high - e.error_difference.low for e in (alone, effect)]
     assert width[1] > 1.5 * width[0]
     assert "60 groups" in said(effect.error)
-
-
-def test_labels_have_no_say_in_the_parts():
-    labels, members = ensemble(4, 100)
-    first = weighted_average_effect(labels, members, null="random", n_draws=10)
-    again = weighted_average_effect((labels + 1) % 4, members, null="random", n_draws=10)
-    assert np.array_equal(first.calibration_rows, again.calibration_rows)
-    third = weighted_average_effect(labels, members, null="random", n_draws=10, fraction=0.3)
-    assert len(third.calibration_rows) == pytest.approx(30, abs=1)
 
 
 def test_one_member_changes_nothing():
@@ -205,9 +180,6 @@ def test_draws_of_the_null():
     assert weighted_average_effect(labels, members, null="random", n_draws=2).test.n_draws == 99
 
 
-LABELS, MEMBERS = ensemble(6, 20)
-
-
 @pytest.mark.parametrize(
     ("options", "refusal"),
     [
@@ -241,11 +213,6 @@ LABELS, MEMBERS = ensemble(6, 20)
 def test_bad_input_is_refused(options, refusal):
     with refuses(*refusal):
         weighted_average_effect(LABELS, MEMBERS, **{"null": "random", "n_draws": 5, **options})
-
-
-def test_a_single_instance_is_named():
-    with refuses("y_true", "range", got="got 1"):
-        weighted_average_effect(LABELS[:1], MEMBERS[:1])
 
 
 def coverage(name, n, sharpness, n_samples, n_draws=200):

@@ -3,70 +3,28 @@
 Run as a script, this file prints the tables in the docstrings of `skce_pvalue` and `kernel_calibration_estimate`.
 """
 
-import importlib
 import itertools
 import sys
 
 import numpy as np
 import pytest
-from tests.notes import said
+from tests.calibration.kernel_cases import (
+    FORMULAS,
+    TESTS,
+    coverage,
+    draw_labels,
+    predictions,
+    rejections,
+)
+from tests.metrics.calibration.kernel_definitions import defined
+from tests.metrics.calibration.kernel_estimators import ESTIMATORS
 from tests.refusals import refuses
 
-from uqassay.calibration.kernel_hypothesis import kernel_calibration_estimate, skce_pvalue
 from uqassay.metrics.calibration.kernel_error import (
     PrepareKernel,
     kernel_calibration_error,
-    prepare_biased,
-    prepare_linear,
-    prepare_quadratic,
 )
 from uqassay.metrics.calibration.kernels import CALIBRATION_KERNELS, kernel_bandwidth, settle_kernel
-
-# functions of these names stand before the modules in uqassay.metrics
-module = importlib.import_module("uqassay.metrics.calibration.kernel_pairs")
-pvalues = importlib.import_module("uqassay.calibration.kernel_hypothesis")
-kernels = importlib.import_module("uqassay.metrics.calibration.kernels")
-
-ESTIMATORS = ("quadratic", "linear", "block", "biased")
-FORMULAS = {  # k(p, q, h), written from the definitions
-    "tv": lambda p, q, h: np.exp(-np.abs(p - q).sum() / 2 / h),
-    "tv-squared": lambda p, q, h: np.exp(-((np.abs(p - q).sum() / 2) ** 2) / h),
-    "laplacian": lambda p, q, h: np.exp(-np.abs(p - q).sum() / h),
-    "exponential": lambda p, q, h: np.exp(-np.sqrt(((p - q) ** 2).sum()) / h),
-    "rbf": lambda p, q, h: np.exp(-((p - q) ** 2).sum() / (2 * h * h)),
-}
-
-
-def predictions(rng, n, n_classes, *, lead=(), alpha=0.7):
-    """Probabilities with ties among the instances."""
-    probs = rng.dirichlet(np.full(n_classes, alpha), (*lead, n))
-    probs[..., n // 2, :] = probs[..., 0, :]
-    return probs
-
-
-def draw_labels(rng, probs):
-    return (probs.cumsum(axis=-1)[..., :-1] < rng.random(probs.shape[:-1])[..., np.newaxis]).sum(axis=-1)
-
-
-def term(p, y, q, z, k):
-    """h of two instances, from the definition with vectors."""
-    e = np.eye(len(p))
-    return k(p, q) * float((p - e[y]) @ (q - e[z]))
-
-
-def defined(labels, probs, k, estimator, block=2):
-    """The estimators as loops over pairs."""
-    n = len(labels)
-    h = [[term(probs[i], labels[i], probs[j], labels[j], k) for j in range(n)] for i in range(n)]
-    if estimator == "biased":
-        return float(np.mean(h))
-    block = {"quadratic": n, "linear": 2, "block": block}[estimator]
-    means = []
-    for start in range(0, n - block + 1, block):
-        inside = itertools.combinations(range(start, start + block), 2)
-        means.append(np.mean([h[i][j] for i, j in inside]))
-    return float(np.mean(means))
-
 
 # -- values -----------------------------------------------------------------------------------------------------------
 
@@ -83,17 +41,6 @@ def test_estimators_against_brute_force_with_ties(kernel, estimator):
         want = defined(labels, probs, lambda p, q: FORMULAS[kernel](p, q, 0.6), estimator, min(n, 3))
         assert isinstance(got, float)
         assert got == pytest.approx(want, abs=1e-13)
-
-
-def test_default_bandwidths_against_formulas():
-    rng = np.random.default_rng(2)
-    probs, labels = predictions(rng, 9, 3), rng.integers(0, 3, 9)
-    for kernel, h in (("tv", 1.0), ("tv-squared", 2.0)):  # the printed kernel, and that of the authors' code
-        want = defined(labels, probs, lambda p, q, kernel=kernel, h=h: FORMULAS[kernel](p, q, h), "quadratic")
-        assert kernel_calibration_error(labels, probs, kernel=kernel) == pytest.approx(want, abs=1e-13)
-    distances = [np.linalg.norm(p - q) for p, q in itertools.combinations(probs, 2)]
-    want = defined(labels, probs, lambda p, q: FORMULAS["rbf"](p, q, np.median(distances)), "quadratic")
-    assert kernel_calibration_error(labels, probs, kernel="rbf") == pytest.approx(want, abs=1e-13)
 
 
 @pytest.mark.parametrize("estimator", ESTIMATORS)
@@ -195,72 +142,6 @@ def test_batch_equals_loop(estimator, kernel):
     assert got == pytest.approx(np.array(want), abs=1e-14)
 
 
-@pytest.mark.parametrize("kernel", ["tv", "rbf", "own"])
-def test_chunk_size_does_not_change_results(monkeypatch, kernel):
-    rng = np.random.default_rng(8)
-    probs, labels = predictions(rng, 57, 4, lead=(2, 1)), rng.integers(0, 4, (3, 57))
-    chosen = (lambda p, q: (p * q).sum(axis=-1)) if kernel == "own" else kernel
-
-    def all_of_them():
-        values = [kernel_calibration_error(labels, probs, estimator=e, kernel=chosen) for e in ESTIMATORS]
-        return np.array(values), skce_pvalue(labels[0], probs[0, 0], kernel=chosen, n_draws=99)
-
-    values, test = all_of_them()
-    for tile, kept in ((2**10, 2**26), (2**11, 0), (2**21, 0)):
-        monkeypatch.setattr(module, "TILE_BYTES", tile)
-        monkeypatch.setattr(module, "KEPT_BYTES", kept)
-        monkeypatch.setattr(pvalues, "TILE_BYTES", tile)
-        other, other_test = all_of_them()
-        assert other == pytest.approx(values, abs=1e-14)
-        assert other_test.statistic == pytest.approx(test.statistic, abs=1e-14)
-        assert other_test.pvalue == test.pvalue
-
-
-@pytest.mark.parametrize("prepare", [prepare_linear, prepare_quadratic, prepare_biased, PrepareKernel("block")])
-def test_prepared_protocol_and_memory_layout(prepare):
-    """Class-first memory, draws shared by all mixtures, and draws with mixtures of their own."""
-    rng = np.random.default_rng(9)
-    plain = predictions(rng, 9, 3, lead=(5, 2))
-    swapped = np.swapaxes(np.ascontiguousarray(np.swapaxes(plain, -1, -2)), -1, -2)
-    own, shared = rng.integers(0, 3, (5, 1, 9)), rng.integers(0, 3, (6, 1, 1, 9))
-    for labels in (own, shared):
-        got = prepare(swapped).values(labels)
-        want = np.empty(np.broadcast_shapes(labels.shape[:-1], (5, 2)))
-        full = np.broadcast_to(labels, (*want.shape, 9))
-        for at in np.ndindex(want.shape):
-            want[at] = prepare(plain[at[-2:]]).values(full[at])
-        assert got.shape == want.shape
-        assert got == pytest.approx(want, abs=1e-14)
-    assert prepare(swapped[:, :1]).values(own) == pytest.approx(prepare(plain[:, :1]).values(own), abs=1e-14)
-
-
-@pytest.mark.parametrize("kernel", CALIBRATION_KERNELS)
-def test_large_tables_are_those_of_single_pairs(kernel):
-    rng = np.random.default_rng(17)
-    p, q = predictions(rng, 40, 6, lead=(2, 3)), predictions(rng, 50, 6, lead=(2, 3))
-    assert kernels.MANY_TERMS <= 40 * 50 * 6
-    table = settle_kernel(kernel, 0.3, None).table(np.asfortranarray(p), q)
-    want = [[FORMULAS[kernel](a, b, 0.3) for b in q[1, 2]] for a in p[1, 2]]
-    assert table.shape == (2, 3, 40, 50)
-    np.testing.assert_allclose(table[1, 2], want, rtol=1e-13)
-
-
-@pytest.mark.parametrize("biased", [True, False])
-def test_many_classes_and_few_and_draws_one_by_one_agree(biased, monkeypatch):
-    rng = np.random.default_rng(18)
-    prepare = prepare_biased if biased else prepare_quadratic
-    probs, labels = predictions(rng, 37, 5, lead=(4,)), rng.integers(0, 5, (6, 1, 37))
-    few = prepare(probs).values(labels)
-    alone = np.array([[prepare(p).values(y[0]) for p in probs] for y in labels])
-    np.testing.assert_allclose(few, alone, rtol=0, atol=1e-15)
-    monkeypatch.setattr(module, "FEW_CLASSES", 0)
-    np.testing.assert_allclose(prepare(probs).values(labels), few, rtol=0, atol=1e-15)
-    k, pairs = lambda p, q: FORMULAS["tv"](p, q, 1.0), list(zip(probs[2], labels[3, 0], strict=True))
-    h = np.array([[term(p, y, q, z, k) for q, z in pairs] for p, y in pairs])
-    want = h.mean() if biased else (h.sum() - np.trace(h)) / (37 * 36)
-    assert few[3, 2] == pytest.approx(want, abs=1e-15)
-
-
 def test_ordinary_inputs():
     probs, labels = [[0.5, 0.5], [0.25, 0.75], [1.0, 0.0]], [0, 1, 0]
     want = kernel_calibration_error(labels, probs)
@@ -279,61 +160,6 @@ def test_ordinary_inputs():
 
 
 # -- kernels ----------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("kernel", FORMULAS)
-def test_kernels_symmetric_and_pairs_equal_table(kernel):
-    rng = np.random.default_rng(10)
-    probs = predictions(rng, 12, 4, lead=(3,))
-    settled = settle_kernel(kernel, 0.4, None)
-    table = settled.table(probs, probs)
-    assert table == pytest.approx(np.swapaxes(table, -1, -2), abs=1e-15)
-    assert np.einsum("...ii->...i", table) == pytest.approx(1.0, abs=1e-15)
-    want = [[[FORMULAS[kernel](p, q, 0.4) for q in some] for p in some] for some in probs]
-    assert table == pytest.approx(np.array(want), abs=1e-14)
-    pairs = settled.pairs(probs, np.roll(probs, 1, axis=1))
-    assert pairs == pytest.approx(np.array([[row[i, i - 1] for i in range(12)] for row in table]), abs=1e-14)
-
-
-@pytest.mark.parametrize("kernel", ["tv", "laplacian", "exponential", "rbf"])
-def test_kernels_are_positive_definite(kernel):
-    rng = np.random.default_rng(11)
-    for n_classes, h in itertools.product((2, 3, 10), (0.05, 0.5, 2.0)):
-        probs = rng.dirichlet(np.full(n_classes, 0.5), 25)
-        assert np.linalg.eigvalsh(settle_kernel(kernel, h, None).table(probs, probs)).min() > -1e-12
-
-
-def test_squared_total_variation_is_not_positive_definite():
-    """So the biased estimate with the kernel of the authors' code can be negative: two classes are fine, three not."""
-    grid = np.array([[a, b, 4 - a - b] for a in range(5) for b in range(5 - a)]) / 4
-    values, vectors = np.linalg.eigh(settle_kernel("tv-squared", None, None).table(grid, grid))
-    assert values[0] < -0.05
-    direction = vectors[:, 0]
-    assert direction @ settle_kernel("tv", None, None).table(grid, grid) @ direction > 0
-    two = np.stack([np.linspace(0, 1, 25), 1 - np.linspace(0, 1, 25)], axis=1)
-    assert np.linalg.eigvalsh(settle_kernel("tv-squared", None, None).table(two, two)).min() > -1e-12
-
-
-def test_bandwidth_against_brute_force_and_subsample():
-    rng = np.random.default_rng(12)
-    probs = predictions(rng, 15, 3, lead=(2,))
-    for kernel, size in (
-        ("tv", lambda p, q: np.abs(p - q).sum() / 2),
-        ("tv-squared", lambda p, q: (np.abs(p - q).sum() / 2) ** 2),
-        ("laplacian", lambda p, q: np.abs(p - q).sum()),
-        ("exponential", lambda p, q: np.linalg.norm(p - q)),
-        ("rbf", lambda p, q: np.linalg.norm(p - q)),
-    ):
-        want = [np.median([size(p, q) for p, q in itertools.combinations(some, 2)]) for some in probs]
-        assert kernel_bandwidth(probs, kernel=kernel) == pytest.approx(want, abs=1e-14)
-    many = rng.dirichlet([0.5] * 3, 900)  # 404,550 pairs
-    i, j = np.triu_indices(900, 1)
-    exact = np.median(np.linalg.norm(many[i] - many[j], axis=1))
-    assert kernel_bandwidth(many) == pytest.approx(exact, rel=0.01)
-    assert kernel_bandwidth(many) == kernel_bandwidth(many)
-    tied = np.array([[1.0, 0.0]] * 9 + [[0.0, 1.0]])
-    assert kernel_bandwidth(tied, kernel="tv") == 1.0  # the positive distances
-    assert kernel_bandwidth(np.full((4, 2), 0.5), kernel="tv") == 1.0
 
 
 # -- refusals ---------------------------------------------------------------------------------------------------------
@@ -383,175 +209,7 @@ def test_prepared_kernels_want_a_number():
 # -- tests and intervals ----------------------------------------------------------------------------------------------
 
 
-def test_wild_bootstrap_against_loops():
-    rng = np.random.default_rng(14)
-    probs, labels = predictions(rng, 9, 3), rng.integers(0, 3, 9)
-    found = skce_pvalue(labels, probs, n_draws=200, rng=3)
-    signs = np.random.default_rng(3).integers(0, 2, (9, 200), dtype=np.int8) * 2.0 - 1
-    k = lambda p, q: FORMULAS["tv"](p, q, 1.0)  # noqa: E731
-    pairs = list(itertools.combinations(range(9), 2))
-    h = np.array([term(probs[i], labels[i], probs[j], labels[j], k) for i, j in pairs])
-    drawn = np.array([[s[i] * s[j] for i, j in pairs] for s in signs.T]) @ h
-    assert found.statistic == pytest.approx(h.mean(), abs=1e-15)
-    assert found.pvalue == (1 + (drawn >= h.sum() - 1e-12).sum()) / 201
-    biased = skce_pvalue(labels, probs, estimator="biased", n_draws=200, rng=3)
-    assert biased.pvalue == found.pvalue
-    assert biased.statistic == pytest.approx(kernel_calibration_error(labels, probs, estimator="biased"), abs=1e-15)
-
-
-def test_limits_and_bounds_against_formulas():
-    from scipy import stats
-
-    rng = np.random.default_rng(15)
-    probs, labels = rng.dirichlet([1, 1, 1], 61), np.zeros(61, dtype=int)
-    k = lambda p, q: FORMULAS["tv"](p, q, 1.0)  # noqa: E731
-    terms = [term(probs[i], 0, probs[i + 1], 0, k) for i in range(0, 60, 2)]
-    found = skce_pvalue(labels, probs, estimator="linear")
-    assert found.statistic == pytest.approx(np.mean(terms))
-    assert found.pvalue == pytest.approx(stats.norm.sf(np.mean(terms) / stats.sem(terms)))
-    bound = skce_pvalue(labels, probs, estimator="linear", method="bound")
-    assert bound.pvalue == pytest.approx(np.exp(-30 * np.mean(terms) ** 2 / 8))
-    quadratic = skce_pvalue(labels, probs, method="bound")
-    assert quadratic.pvalue == pytest.approx(np.exp(-30 * quadratic.statistic**2 / 8))
-    assert quadratic.statistic == kernel_calibration_error(labels, probs)
-    block = skce_pvalue(labels, probs, estimator="block", block_size=5, method="bound")
-    assert block.pvalue == pytest.approx(np.exp(-12 * 2 * block.statistic**2 / 8))
-    assert block.statistic == pytest.approx(
-        kernel_calibration_error(labels, probs, estimator="block", block_size=5), abs=1e-15
-    )
-    biased = skce_pvalue(labels, probs, estimator="biased", method="bound")
-    assert biased.pvalue == pytest.approx(np.exp(-((np.sqrt(61 * biased.statistic / 2) - 1) ** 2) / 2))
-    negative = skce_pvalue([1, 0], [[1.0, 0.0], [0.0, 1.0]], method="bound")
-    assert (negative.statistic < 0, negative.pvalue) == (True, 1.0)
-
-
-def test_levels_that_the_draws_of_signs_cannot_reach_are_refused():
-    rng = np.random.default_rng(16)
-    probs, labels = predictions(rng, 20, 3), rng.integers(0, 3, 20)
-    found = skce_pvalue(labels, probs, n_draws=9)
-    assert (found.n_draws, found.smallest_pvalue) == (9, 0.1)
-    with refuses("alpha", "needs-draws", got="got 0.05"):
-        found.reject(0.05)
-    with refuses("alpha", "range", got="got 1"):
-        found.reject(1)
-    assert found.reject(0.1) == (found.pvalue <= 0.1 + 1e-12)
-    for options in ({"estimator": "linear"}, {"estimator": "block"}, {"method": "bound"}):
-        other = skce_pvalue(labels, probs, n_draws=9, **options)
-        assert (other.n_draws, other.smallest_pvalue, other.reject(1e-9)) == (0, 0.0, False)
-
-
-def test_undefined_pvalues_say_why():
-    for estimator in ("quadratic", "linear"):
-        found = skce_pvalue([0], [[0.5, 0.5]], estimator=estimator)
-        assert np.isnan(found.pvalue)
-        assert np.isnan(found.statistic)
-        assert "no p" in said(found)
-    one = skce_pvalue([0, 1], [[0.5, 0.5]] * 2, estimator="linear")
-    assert (np.isnan(one.pvalue), said(one)) == (True, "1 independent term: no p-value")
-    right = skce_pvalue([0, 1] * 5, np.tile(np.eye(2), (5, 1)), estimator="linear")
-    assert (right.statistic, right.pvalue) == (0.0, 1.0)
-    assert skce_pvalue([0, 1] * 5, np.tile(np.eye(2), (5, 1))).pvalue == 1.0
-    same = skce_pvalue([1] * 10, [[0.5, 0.5]] * 10, estimator="linear")
-    assert np.isnan(same.pvalue)
-    assert "equal" in said(same)
-    with refuses("kernel", "conflict"):
-        skce_pvalue([0, 1], [[0.5, 0.5]] * 2, kernel=lambda p, q: (p * q).sum(-1), method="bound")
-    with refuses("method", "choice", got="got 'exact'"):
-        skce_pvalue([0, 1], [[0.5, 0.5]] * 2, method="exact")
-    with refuses("probs", "shape", got=r"got shape \(2, 2, 2\)"):
-        skce_pvalue([0, 1], np.full((2, 2, 2), 0.5))
-
-
-def test_estimate_against_mean_of_blocks():
-    rng = np.random.default_rng(16)
-    probs = rng.dirichlet([1, 1, 1], 100)
-    labels = draw_labels(rng, probs)
-    for size in (2, 7):
-        found = kernel_calibration_estimate(labels, probs, block_size=size)
-        want = kernel_calibration_error(labels, probs, estimator="block", block_size=size)
-        assert float(found) == pytest.approx(want, abs=1e-15)
-        assert found.low < found < found.high
-        assert found.n == 100 // size
-    assert "no pair" in said(kernel_calibration_estimate([0], [[0.5, 0.5]]))
-
-
 # -- error rates ------------------------------------------------------------------------------------------------------
-
-LEVELS = np.array([0.01, 0.05, 0.1, 0.2])
-TESTS = {
-    "quadratic": {"n_draws": 199},
-    "quadratic, h = 0.2": {"n_draws": 199, "bandwidth": 0.2},
-    "block": {"estimator": "block"},
-    "linear": {"estimator": "linear"},
-    "quadratic, bound": {"method": "bound"},
-    "biased, bound": {"estimator": "biased", "method": "bound"},
-}
-
-
-def sharpened(truth):
-    """Overconfident predictions: temperature ½."""
-    probs = truth**2
-    return probs / probs.sum(axis=-1, keepdims=True)
-
-
-def rejections(n, n_classes, calibrated, tests, *, n_sets, seed):
-    """Share of data sets in which each test rejects, (tests, levels); truths are uniform on the simplex."""
-    rng = np.random.default_rng(seed)
-    counts = np.zeros((len(tests), len(LEVELS)))
-    for _ in range(n_sets):
-        truth = rng.dirichlet(np.ones(n_classes), n)
-        probs, labels = truth if calibrated else sharpened(truth), draw_labels(rng, truth)
-        for row, options in zip(counts, tests.values(), strict=True):
-            row += skce_pvalue(labels, probs, rng=rng, **options).pvalue <= LEVELS
-    return counts / n_sets
-
-
-def coverage(n, n_classes, calibrated, sizes, *, n_sets, seed):
-    """Share of 95 % intervals that hold the true error, for blocks of several sizes."""
-    rng = np.random.default_rng(seed)
-    truth = rng.dirichlet(np.ones(n_classes), 2000)
-    probs = truth if calibrated else sharpened(truth)
-    products = settle_kernel("tv", None, None).table(probs, probs) * ((probs - truth) @ (probs - truth).T)
-    aim = (products.sum() - np.trace(products)) / (2000 * 1999)
-    covered = np.zeros(len(sizes))
-    for _ in range(n_sets):
-        truth = rng.dirichlet(np.ones(n_classes), n)
-        probs, labels = truth if calibrated else sharpened(truth), draw_labels(rng, truth)
-        for i, size in enumerate(sizes):
-            found = kernel_calibration_estimate(labels, probs, block_size=size)
-            covered[i] += found.low <= aim <= found.high
-    return covered / n_sets
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("n_classes", [2, 10])
-def test_type_one_error(n_classes):
-    n_sets = 400
-    tests = {name: {**options, "n_draws": 99} for name, options in TESTS.items()}
-    shares = dict(zip(TESTS, rejections(60, n_classes, True, tests, n_sets=n_sets, seed=17), strict=True))
-    above = LEVELS + 3 * np.sqrt(LEVELS * (1 - LEVELS) / n_sets)
-    for name in ("quadratic", "quadratic, h = 0.2"):
-        assert (shares[name] <= above).all()
-        assert shares[name][3] > 0.12
-    for name in ("linear", "block"):
-        assert (shares[name] <= above + 0.02).all()
-    assert (shares["quadratic, bound"] == 0).all()
-    assert (shares["biased, bound"] <= LEVELS).all()
-
-
-@pytest.mark.slow
-def test_power_orders_the_estimators():
-    tests = {name: {**options, "n_draws": 99} for name, options in TESTS.items()}
-    shares = dict(zip(TESTS, rejections(300, 3, False, tests, n_sets=60, seed=18)[:, 1], strict=True))
-    assert shares["quadratic, h = 0.2"] > 0.9
-    assert shares["quadratic, h = 0.2"] > shares["quadratic"] > shares["linear"] + 0.2
-    assert shares["linear"] >= shares["quadratic, bound"]
-
-
-@pytest.mark.slow
-def test_interval_coverage():
-    shares = coverage(200, 3, False, (2, 5), n_sets=300, seed=19)
-    assert (np.abs(shares - 0.95) < 3 * np.sqrt(0.95 * 0.05 / 300) + 0.015).all()
 
 
 def print_tables():

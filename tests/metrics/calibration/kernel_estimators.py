@@ -1,0 +1,3 @@
+"""What several test files of this room share."""
+
+ESTIMATORS = ("quadratic", "linear", "block", "biased")
