@@ -1,44 +1,35 @@
-"""One folder for the files of data sets: found again without a network, fetched once with one, never half written.
+"""One folder for the files of data sets: downloaded once by pooch, used without a network afterwards, never half written.
 
-The folder is that of the environment variable ``UQASSAY_DATA``, else ``uqassay`` in the user's cache folder. Beside a
-file ``NAME`` stands ``NAME.checked.json``: the checksums that were seen, with the size and the time of change of the
-file they belong to, so that an unchanged file is not read again. Where the publisher gives no checksum, the first one
-seen is kept and must stay (trust on first use). MD5 sums are as published; they find damage, not forgery.
+The folder is that of the environment variable ``UQASSAY_DATA``, else ``uqassay`` in the user's cache folder. For each file
+``NAME`` there is a file ``NAME.checked.json`` with its checksum, its size and its time of change, so that an unchanged file is
+not read again. If the publisher gives no checksum, that of the first file is kept, and later files must have the same one
+(trust on first use). MD5 sums are used as published: they detect damage, not forgery.
 """
 
 import gzip
-import hashlib
-import http.client
 import json
 import os
 import sys
 import time
-import urllib.error
-import urllib.request
 import zlib
-from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager, suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
-from urllib.parse import urlsplit
 
 from uqassay._files import DRAFT, whole_file
+from uqassay.datasets.downloads import BLOCK, Progress, checksums, download, is_local
 from uqassay.errors import FileFormatError, InputError
 from uqassay.predictions.file_opening import problems_named
 
 __all__ = ["Progress", "cache_folder", "fetch"]
 
-Progress = Callable[[str, int, int | None], None]
-
 VARIABLE = "UQASSAY_DATA"
-SCHEMES = ("https", "http", "file")
-BLOCK = 2**20
-ABANDONED = 24 * 3600.0  # seconds; a draft that old belongs to a process that was killed
-AGENT = {"User-Agent": "uqassay"}  # some servers refuse the default of Python
+ABANDONED = 24 * 3600.0  # seconds; an older draft belongs to a process that was killed
 
 
 def cache_folder(folder: str | os.PathLike[str] | None = None) -> Path:
-    """The folder given, else that of ``UQASSAY_DATA``, else ``uqassay`` in the user's cache folder; not created yet.
+    """The given folder, else that of ``UQASSAY_DATA``, else ``uqassay`` in the user's cache folder; it is not created.
 
     The user's cache folder is ``$XDG_CACHE_HOME`` or ``~/.cache``, on macOS ``~/Library/Caches``, on Windows
     ``%LOCALAPPDATA%``.
@@ -54,7 +45,7 @@ def cache_folder(folder: str | os.PathLike[str] | None = None) -> Path:
                 "cache",
                 "must be the path of a folder",
                 f"got {folder!r}",
-                "leave it out for the user's own",
+                "leave it out for the default",
                 code="type",
             )
         return Path(folder).expanduser().absolute()
@@ -81,27 +72,27 @@ def fetch(
     timeout: float = 30.0,
     progress: Progress | None = None,
 ) -> Path:
-    """A file of the cache folder, downloaded when it is not there yet, with its checksum checked.
+    """A file of the cache folder with its checksum checked; a missing file is downloaded.
 
     Parameters
     ----------
     name : str
         Path inside the cache folder, with "/" between the parts.
     url : str, optional
-        http, https or file; None: the file cannot be downloaded and must be put in place by hand.
+        http, https or file; None if the file must be put in place by hand.
     digest : str, optional
-        ``"md5:…"`` or ``"sha256:…"`` as published; None: the first file seen is trusted, and a later one must be equal.
+        ``"md5:…"`` or ``"sha256:…"`` as published; None trusts the first file, and later files must be equal to it.
     size : int, optional
         Bytes.
     content_digest : str, optional
-        Checksum of what a ``.gz`` holds. A file that was packed again, or that lies there unpacked without ``.gz``, is
-        accepted by it.
+        Checksum of the unpacked content of a ``.gz`` file. A file that was packed again, or that is there unpacked without
+        ``.gz``, is accepted if its content agrees.
     folder : path, optional
         Instead of `cache_folder`.
     timeout : float
-        Seconds without any answer after which a download ends.
+        Seconds without an answer after which a download ends.
     progress : callable, optional
-        Called with the name, the bytes so far and the bytes in all (None where unknown).
+        Called with the name, the bytes so far and the number of all bytes (None if unknown).
 
     Returns
     -------
@@ -111,11 +102,13 @@ def fetch(
     ------
     InputError
         No network (the message says which file to put where), a wrong checksum, a folder that cannot be written.
+    MissingDependencyError
+        A download without pooch.
 
     Notes
     -----
-    A download goes to a name of its own, is checked, forced to the disk and renamed: two processes that fetch the same
-    file both end with the whole file.
+    A download is written to a draft, checked, flushed to the disk and renamed, so two processes that fetch the same file both
+    end with the whole file.
 
     Examples
     --------
@@ -133,8 +126,8 @@ def fetch(
             "name",
             "must stay inside the cache folder",
             f"got {name!r}",
-            "give names with / between them",
-            code="undefined",
+            "separate the names of folders by /",
+            code="range",
         )
     path = cache_folder(folder).joinpath(*parts)
     unpacked = path.with_name(path.name.removesuffix(".gz"))
@@ -144,12 +137,9 @@ def fetch(
             return there
     if url is None:
         raise InputError(
-            name, "is not there and cannot be downloaded", "", f"put it at {path}, or {_elsewhere()}", code="unreadable"
+            name, "is not there and cannot be downloaded", "", f"put it at {path}, or {_elsewhere()}", code="missing"
         )
-    if urlsplit(url).scheme not in SCHEMES:
-        raise InputError(
-            "url", f"must begin with one of {', '.join(SCHEMES)}", f"got {url}", "correct the address", code="type"
-        )
+    is_local(url)  # refuses an address of another kind before anything is made
     _download(name, url, path, (digest, size), timeout, progress)
     return path
 
@@ -166,25 +156,9 @@ def _download(
     progress: Progress | None,
 ) -> None:
     digest, size = expected
-    sums = {"md5": hashlib.md5(usedforsecurity=False), "sha256": hashlib.sha256()}
+    by_hand = f"put that file at {path}, or {_elsewhere()}"
     with _into_cache(path) as stream:
-        done = 0
-        for block, total in _blocks(name, url, path, size, timeout):
-            stream.write(block)
-            for each in sums.values():
-                each.update(block)
-            done += len(block)
-            if progress is not None:
-                progress(name, done, total)
-        if size is not None and done != size:
-            raise InputError(
-                name,
-                f"must have {size} bytes",
-                f"{url} gave {done}",
-                f"try again, or put the right file at {path}",
-                code="undefined",
-            )
-        found = {kind: each.hexdigest() for kind, each in sums.items()}
+        found = download(name, url, stream, size=size, timeout=timeout, progress=progress, by_hand=by_hand)
         due = digest or _first_seen(path)
         if due is not None and not _agrees(due, found):
             raise InputError(
@@ -192,52 +166,9 @@ def _download(
                 f"must have the checksum {due}",
                 f"{url} gave {_shown(due, found)}",
                 f"the address holds another file now, so put the right one at {path} by hand",
-                code="undefined",
+                code="mismatch",
             )
     _remember(path, found, digest)
-
-
-def _blocks(name: str, url: str, path: Path, size: int | None, timeout: float) -> Iterator[tuple[bytes, int | None]]:
-    """Blocks of the answer with the announced length; every network problem becomes one sentence."""
-    try:
-        with closing(urllib.request.urlopen(urllib.request.Request(url, headers=AGENT), timeout=timeout)) as answer:
-            if urlsplit(answer.url).scheme not in SCHEMES:
-                raise InputError(
-                    "url",
-                    f"{url} leads to {answer.url}, which is none of {', '.join(SCHEMES)}",
-                    "",
-                    "avoid it",
-                    code="choice",
-                )
-            announced = answer.headers.get("Content-Length")
-            total = int(announced) if announced and announced.isdigit() else size
-            done = 0
-            while block := answer.read(BLOCK):
-                done += len(block)
-                if size is not None and done > size:
-                    return  # longer than it can be: not read to an end that may never come
-                yield block, total
-            if total is not None and done < total:
-                raise http.client.IncompleteRead(b"", total - done)
-    except (OSError, http.client.HTTPException, ValueError) as problem:
-        if isinstance(problem, InputError):
-            raise
-        raise InputError(
-            name,
-            f"cannot be downloaded from {url} ({_reason(problem)})",
-            "",
-            f"put that file at {path}, or {_elsewhere()}",
-            code="unreadable",
-        ) from problem
-
-
-def _reason(problem: Exception) -> str:
-    if isinstance(problem, urllib.error.HTTPError):
-        return f"answer {problem.code}"
-    if isinstance(problem, http.client.IncompleteRead):
-        return f"it ended {problem.expected} bytes early"
-    inner = getattr(problem, "reason", None) or getattr(problem, "strerror", None) or problem
-    return " ".join(str(getattr(inner, "strerror", None) or inner).split()) or type(problem).__name__
 
 
 def _elsewhere() -> str:
@@ -248,7 +179,7 @@ def _elsewhere() -> str:
 
 
 def _check(path: Path, digest: str | None, content_digest: str | None) -> None:
-    """Refuse a file whose checksum is not the published one, or (none published) not the one first seen."""
+    """Refuse a file whose checksum is not the published one, or without one, not that of the first file."""
     status = path.stat()
     known = _remembered(path)
     if (known.get("size"), known.get("time")) == (status.st_size, status.st_mtime_ns) and known.get("as") == digest:
@@ -262,8 +193,8 @@ def _check(path: Path, digest: str | None, content_digest: str | None) -> None:
                 path.name,
                 "has changed since it was first used",
                 f"{path} now has SHA-256 {found['sha256']}",
-                f"bring the old file back, or delete {_side(path).name} beside it if the change is meant",
-                code="undefined",
+                f"bring the old file back, or delete {_side(path).name} in the same folder if the change is meant",
+                code="mismatch",
             )
     elif not _agrees(digest, found) and not _content_agrees(path, content_digest):
         raise InputError(
@@ -271,13 +202,13 @@ def _check(path: Path, digest: str | None, content_digest: str | None) -> None:
             f"must have the checksum {digest}",
             f"{path} has {_shown(digest, found)}",
             "delete it, so that it is downloaded again, or put the right file there",
-            code="undefined",
+            code="mismatch",
         )
     _remember(path, found, digest)
 
 
 def _sums(stream: Any) -> dict[str, str]:
-    sums = {"md5": hashlib.md5(usedforsecurity=False), "sha256": hashlib.sha256()}
+    sums = checksums()
     while block := stream.read(BLOCK):
         for each in sums.values():
             each.update(block)
@@ -292,7 +223,11 @@ def _content_agrees(path: Path, content_digest: str | None) -> bool:
             return _agrees(content_digest, _sums(stream))
     except (OSError, EOFError, zlib.error) as problem:
         raise FileFormatError(
-            path.name, "cannot be unpacked", f"{path} is damaged or incomplete", "delete it", code="unreadable"
+            path.name,
+            "must be a whole gzip file",
+            f"{path} is damaged or incomplete",
+            "delete it, so that it is downloaded again",
+            code="unreadable",
         ) from problem
 
 
@@ -307,7 +242,7 @@ def _shown(digest: str, found: dict[str, str]) -> str:
 
 
 def _first_seen(path: Path) -> str | None:
-    """The checksum that a file without a published one had when it was first used."""
+    """Checksum of the first file under this name, if none is published."""
     known = _remembered(path)
     return f"sha256:{known['sha256']}" if known.get("as") is None and "sha256" in known else None
 
@@ -319,13 +254,13 @@ def _side(path: Path) -> Path:
 def _remembered(path: Path) -> dict[str, Any]:
     try:
         facts = json.loads(_side(path).read_text(encoding="utf-8"))
-    except (OSError, ValueError):  # nothing there, or not what we wrote
+    except (OSError, ValueError):  # missing, or not written by us
         return {}
     return facts if isinstance(facts, dict) else {}
 
 
 def _remember(path: Path, found: dict[str, str], digest: str | None) -> None:
-    """What cannot be remembered, as in a folder that may only be read, is found anew next time."""
+    """Store the checksums of a file; in a read-only folder they are not stored and are computed again next time."""
     status = path.stat()
     facts = {"size": status.st_size, "time": status.st_mtime_ns, "as": digest, **found}
     try:
@@ -340,7 +275,7 @@ def _remember(path: Path, found: dict[str, str], digest: str | None) -> None:
 
 @contextmanager
 def _into_cache(path: Path) -> Iterator[IO[bytes]]:
-    """A stream to a file of the cache folder, which is made where it is not there; the file appears whole or not at all.
+    """A stream to a file of the cache folder, which is made if needed; the file appears whole or not at all.
 
     Raises
     ------
@@ -355,15 +290,15 @@ def _into_cache(path: Path) -> Iterator[IO[bytes]]:
     except OSError as problem:
         raise InputError(
             "cache",
-            f"{path.name} cannot be written to {path.parent} ({problem.strerror or problem})",
-            "",
-            f"set {VARIABLE} to a folder that may be written and has room",
+            "must be a folder with room that takes files",
+            f"{path.name} cannot be written to {path.parent} ({problem.strerror or type(problem).__name__})",
+            f"set {VARIABLE} to another folder",
             code="unwritable",
         ) from problem
 
 
 def _remove_abandoned(folder: Path) -> None:
     for draft in folder.glob(f"{DRAFT}*"):
-        with suppress(OSError):  # another process was faster, or it belongs to somebody else
+        with suppress(OSError):  # deleted by another process, or owned by another user
             if time.time() - draft.stat().st_mtime > ABANDONED:
                 draft.unlink()
