@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+
 from tests.malformed_arrays import Case, pick
 from tests.malformed_files import samples
-
 from uqassay.cli import main
 
 VALUES = (
@@ -33,19 +33,19 @@ VALUES = (
     "--",
     "-",
 )
-COMMANDS: dict[str, tuple[str, ...]] = {
-    "inspect": ("--member-axis", "--json"),
-    "convert": ("--kind", "--member-axis", "--normalise", "--labels"),
-    "rank": ("--labels", "--tradeoff", "--groups", "--subgroup", "--member-axis", "--normalise", "--convention", "--distance", "--level",
-             "--draws", "--seed", "--floor", "--common-members", "--focal-sets", "--nonspecificity", "--fail-if", "--json", "--nonsense"),
-    "report": ("--labels", "--tradeoff", "--groups", "--subgroup", "--output", "-o", "--level", "--draws", "--calibration", "--fail-if"),
-    "calibration-test": ("--labels", "--measure", "--level", "--draws", "--null", "--seed", "--alpha", "--json"),
-    "ood": ("--labels", "--score", "--level", "--json", "--out"),
-    "tradeoff": ("--abstention", "--no-abstention", "--cost", "--json"),
-    "reproduce": ("--preset", "--data", "--dataset", "--figure", "--table", "--nonsense"),
-    "bench": ("--dataset", "--method", "--seeds", "--config", "--param"),
-    "nonsense": ("--x",),
-}  # fmt: skip
+OPTIONS = {
+    "inspect": "--member-axis --json",
+    "convert": "--kind --member-axis --normalise --labels",
+    "rank": "--labels --tradeoff --groups --subgroup --member-axis --normalise --convention --distance --level --draws --seed "
+    "--floor --common-members --focal-sets --nonspecificity --fail-if --json --nonsense",
+    "report": "--labels --tradeoff --groups --subgroup --output -o --level --draws --calibration --fail-if",
+    "calibration-test": "--labels --measure --level --draws --null --seed --alpha --json",
+    "ood": "--labels --score --level --json --out",
+    "tradeoff": "--abstention --no-abstention --cost --json",
+    "reproduce": "--preset --data --dataset --figure --table --nonsense",
+    "bench": "--dataset --method --seeds --config --param",
+    "nonsense": "--x",
+}
 ALONE = ("--json", "--normalise", "--abstention", "--no-abstention")
 
 
@@ -83,7 +83,7 @@ def labels_of_four() -> bytes:
 
 def words_of(rng: np.random.Generator, folder: Path) -> list[str]:
     """A command line."""
-    command = pick(rng, list(COMMANDS))
+    command = pick(rng, list(OPTIONS))
     words = [command]
     if command == "reproduce":
         words.append(pick(rng, ("nonsense", "", "unified2", "-1")))
@@ -100,7 +100,7 @@ def words_of(rng: np.random.Generator, folder: Path) -> list[str]:
         (folder / "labels.npy").write_bytes(labels_of_four())
         words += ["--labels", str(folder / "labels.npy")]
     for _ in range(rng.integers(0, 3)):
-        option = pick(rng, COMMANDS[command])
+        option = pick(rng, OPTIONS[command].split())
         words.append(option)
         if option not in ALONE:
             words.append(place(rng, folder) if rng.random() < 0.4 else pick(rng, VALUES))

@@ -3,7 +3,6 @@
 import io
 import json
 import os
-import shutil
 import zipfile
 from functools import cache
 from pathlib import Path
@@ -13,9 +12,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import torch
-from tests.malformed_arrays import TEXTS, Case, check_prediction, odd_array, odd_value, pick
 
 import uqassay as uq
+from tests.malformed_arrays import TEXTS, Case, check_prediction, odd_array, odd_value, pick
 from uqassay.predictions.files import file_hash, inspect_file, load_column
 
 SUFFIXES = (".npy", ".npz", ".csv", ".parquet", ".jsonl", ".safetensors", ".pt")
@@ -68,11 +67,62 @@ CELLS = (
     "1,000",
     "\ufeff",
 )
+PLAIN_TYPES = [
+    "<f8",
+    "<f4",
+    "<f2",
+    "|b1",
+    "<i8",
+    "|O",
+    "|S0",
+    "<U0",
+    "<U1000000",
+    "|V0",
+    "|V9",
+    "<c16",
+    "<M8[D]",
+    "<f16",
+    "f8,f8",
+    "nonsense",
+]
+DESCRIPTIONS = (*PLAIN_TYPES, 5, [("a", "<f8")], ("<f8", (2,)), [("a", "|O")])
 KEYS = (
-    "probs", "logits", "alpha", "lower", "upper", "masses", "beliefs", "focal_sets", "vertices", "mean", "variance", "weights",
-    "labels", "label", "class_names", "classes", "ids", "groups", "notes", "note_codes", "row_numbers", "n_draws", "seed", "signed",
-    "n_classes", "precision", "unit_concentration", "log_partition", "x", "a/b", "../up", "",
-)  # fmt: skip
+    *[
+        "probs",
+        "logits",
+        "alpha",
+        "lower",
+        "upper",
+        "masses",
+        "beliefs",
+        "focal_sets",
+        "vertices",
+        "mean",
+        "variance",
+        "weights",
+        "labels",
+        "label",
+        "class_names",
+    ],
+    *[
+        "classes",
+        "ids",
+        "groups",
+        "notes",
+        "note_codes",
+        "row_numbers",
+        "n_draws",
+        "seed",
+        "signed",
+        "n_classes",
+        "precision",
+        "log_partition",
+        "x",
+        "a/b",
+        "../up",
+    ],
+    "",
+)
 
 
 @cache
@@ -159,8 +209,7 @@ def npy_header(rng: np.random.Generator) -> bytes:
     shape = tuple(pick(rng, numbers) for _ in range(rng.integers(0, 5)))
     if rng.random() < 0.1:
         shape = pick(rng, ("x", None, (True, 2), (1.5, 2), [2, 2], (2,) * 70))
-    descr = pick(rng, ("<f8", "<f4", "<f2", "|b1", "<i8", "|O", "|S0", "<U0", "<U1000000", "|V0", "|V9", "<c16", "<M8[D]", "<f16",
-                       "f8,f8", "nonsense", 5, [("a", "<f8")], ("<f8", (2,)), [("a", "|O")]))  # fmt: skip
+    descr = pick(rng, DESCRIPTIONS)
     header: Any = {"descr": descr, "fortran_order": pick(rng, (True, False, False, 1, "x")), "shape": shape}
     if rng.random() < 0.1:
         header.pop(pick(rng, list(header)))
@@ -231,35 +280,50 @@ def made_up(rng: np.random.Generator, suffix: str) -> tuple[str, bytes]:
 def torch_value(rng: np.random.Generator) -> Any:
     """Something that torch.save writes and a weights-only loader may read."""
     half = torch.full((4, 3), 1 / 3)
-    return pick(rng, (
-        half, half.bfloat16(), half.half(), half.double(), half.to_sparse(), half.expand(4, 3), half[:1].expand(10**9, 3),
-        torch.zeros(0, 3), torch.tensor(1.0), torch.eye(3).bool(), half.to(torch.complex64), half.T, half[None], half * float("nan"),
-        [half, half], (half,), {"a": half}, "text", 5, 0.5, None, True, ["a", "b", "c"], [], [[0], [0, 1]], [0, "a"], {1: 2},
-        torch.nn.Parameter(half), half.to(torch.float8_e4m3fn), torch.arange(4), 2**70,
-    ))  # fmt: skip
+    tensors = (
+        half,
+        half.bfloat16(),
+        half.half(),
+        half.double(),
+        half.to_sparse(),
+        half.expand(4, 3),
+        half[None],
+        half.T,
+    )
+    odd = (half[:1].expand(10**9, 3), torch.zeros(0, 3), torch.tensor(1.0), torch.eye(3).bool(), half * float("nan"))
+    types = (half.to(torch.complex64), half.to(torch.float8_e4m3fn), torch.arange(4), torch.nn.Parameter(half))
+    others = (
+        [half, half],
+        (half,),
+        {"a": half},
+        "text",
+        5,
+        0.5,
+        None,
+        True,
+        2**70,
+        ["a", "b", "c"],
+        [],
+        [[0], [0, 1]],
+        {1: 2},
+    )
+    return pick(rng, (*tensors, *odd, *types, *others))
 
 
 def made_up_parquet(rng: np.random.Generator) -> tuple[str, bytes]:
     """A table with columns of odd types."""
     n = int(rng.integers(0, 5))
-    kinds: Any = (
-        lambda: pa.array(rng.dirichlet(np.ones(2), n)[:, 0] if n else [], pa.float64()), lambda: pa.array([0.5] * n, pa.float32()),
-        lambda: pa.array([None] * n, pa.float64()), lambda: pa.array(["x"] * n, pa.string()), lambda: pa.array([b"\xff"] * n, pa.binary()),
-        lambda: pa.array([[0.5, 0.5]] * n, pa.list_(pa.float64())), lambda: pa.array([{"a": 1}] * n, pa.struct([("a", pa.int64())])),
-        lambda: pa.array([True] * n, pa.bool_()), lambda: pa.array([1] * n, pa.decimal128(5, 2)), lambda: pa.array([1] * n, pa.date32()),
-        lambda: pa.array(["a"] * n, pa.string()).dictionary_encode(), lambda: pa.nulls(n), lambda: pa.array([1] * n, pa.uint64()),
-        lambda: pa.array([10**6] * n, pa.timestamp("us", "UTC")), lambda: pa.array([0.5] * n, pa.float16()), lambda: pa.array([1] * n, pa.int8()),
-    )  # fmt: skip
-    names = [
-        pick(rng, ("proba_0", "proba_1", "proba_a", "proba_", "label", "id", "group", "x", "", "__x", "labels"))
-        for _ in range(rng.integers(1, 5))
-    ]
+    columns = [
+        (0.5, pa.float64()), (0.5, pa.float32()), (0.5, pa.float16()), (None, pa.float64()), ("x", pa.string()), (b"\xff", pa.binary()),
+        ([0.5, 0.5], pa.list_(pa.float64())), ({"a": 1}, pa.struct([("a", pa.int64())])), (True, pa.bool_()), (1, pa.int8()),
+        (1, pa.decimal128(5, 2)), (1, pa.date32()), (None, pa.null()), (1, pa.uint64()), (10**6, pa.timestamp("us", "UTC")),
+        ("a", pa.dictionary(pa.int8(), pa.string())),
+    ]  # fmt: skip
+    values = [pa.array([value] * n, kind) for value, kind in (pick(rng, columns) for _ in range(rng.integers(1, 5)))]
+    possible = ("proba_0", "proba_1", "proba_a", "proba_", "label", "id", "group", "x", "", "__x", "labels")
+    names = [pick(rng, possible) for _ in values]
     stream = io.BytesIO()
-    pq.write_table(
-        pa.table([pick(rng, kinds)() for _ in names], names=names),
-        stream,
-        compression=pick(rng, ("none", "snappy", "zstd")),
-    )
+    pq.write_table(pa.table(values, names=names), stream, compression=pick(rng, ("none", "snappy", "zstd")))
     return f"columns {names}, {n} rows", stream.getvalue()
 
 
@@ -280,10 +344,10 @@ def made_up_csv(rng: np.random.Generator) -> bytes:
 
 def made_up_line(rng: np.random.Generator) -> bytes:
     """A line that is more or less a JSON object."""
-    value = pick(rng, (
-        [0.5, 0.5], [0.2, 0.3, 0.5], [[0.5, 0.5], [1, 0]], [], [[]], [None], ["x"], {"a": 0.5, "b": 0.5}, {"0": 1.0, "1": 0.0}, {}, 5,
-        None, "x", [True, False], [1e308, 1e308], [float("nan"), 1], [2**70, 1], [[0.5, 0.5], [1]], [{"a": 1}], [-1, 2], [[[0.5]]],
-    ))  # fmt: skip
+    points = ([0.5, 0.5], [0.2, 0.3, 0.5], {"a": 0.5, "b": 0.5}, {"0": 1.0, "1": 0.0}, [[0.5, 0.5], [1, 0]])
+    odd = ([], [[]], [None], ["x"], {}, 5, None, "x", [True, False], [[0.5, 0.5], [1]], [{"a": 1}], [[[0.5]]])
+    numbers = ([1e308, 1e308], [float("nan"), 1], [2**70, 1], [-1, 2])
+    value = pick(rng, (*points, *odd, *numbers))
     row = {pick(rng, ("probs", "probs", "probs", "logits", "alpha", "x")): value}
     for key in ("label", "id", "group", "weights", "extra"):
         if rng.random() < 0.3:
@@ -295,55 +359,6 @@ def made_up_line(rng: np.random.Generator) -> bytes:
             ("[" * 5000, "{" * 100, "null", "5", '"', text[:-1], text + text, "\ufeff" + text, "{" + '"a":' * 999, ""),
         )
     return text.encode("utf-8", "replace") if rng.random() < 0.95 else text.encode("utf-16")
-
-
-# -- stores -----------------------------------------------------------------------------------------------------------
-
-
-@cache
-def store() -> Path:
-    """A valid zarr store, copied for every case."""
-    import tempfile
-
-    folder = Path(tempfile.mkdtemp())
-    rng = np.random.default_rng(5)
-    uq.save(uq.Members(rng.dirichlet(np.ones(3), (4, 2)), ids=list("wxyz")), folder / "p.zarr", labels=[0, 1, 2, 0])
-    return folder / "p.zarr"
-
-
-def broken_store(rng: np.random.Generator, folder: Path) -> tuple[str, Path]:
-    """A zarr store with one of its files changed, exchanged or gone."""
-    path = folder / "p.zarr"
-    shutil.copytree(store(), path)
-    parts = sorted(part for part in path.rglob("*") if part.is_file())
-    part = pick(rng, parts)
-    what = pick(rng, ("bytes", "json", "json", "json", "gone", "pipe", "folder", "loop", "other", "empty"))
-    if what == "json":
-        part = pick(rng, [part for part in parts if part.name == "zarr.json"])
-        text = json.loads(part.read_text())
-        key = pick(rng, list(text))
-        text[key] = pick(
-            rng, (None, -1, 10**12, [10**9, 2], "x", [], {}, [2**63], "object", {"name": "regular"}, [4, 3], 2)
-        )
-        part.write_text(json.dumps(text))
-        what = f"{key}={text[key]!r}"
-    elif what == "bytes":
-        data = bytearray(part.read_bytes())
-        data[int(rng.integers(len(data)))] = int(rng.integers(256))
-        part.write_bytes(data[: int(rng.integers(len(data))) if rng.random() < 0.3 else None])
-    else:
-        part.unlink()
-        if what == "pipe":
-            os.mkfifo(part)
-        elif what == "folder":
-            part.mkdir()
-        elif what == "loop":
-            part.symlink_to(part)
-        elif what == "other":
-            part.write_bytes(pick(rng, parts).read_bytes() if rng.random() < 0 else pick(rng, samples(".npy")))
-        elif what == "empty":
-            part.write_bytes(b"")
-    return f"{part.relative_to(path)}: {what}", path
 
 
 # -- what is done with them -------------------------------------------------------------------------------------------
@@ -380,12 +395,6 @@ def file_of(suffix: str, structured: float) -> Any:
         return use(rng, path, f"{path.name}: {words}, {len(data)} bytes")
 
     return make
-
-
-def zarr_store(rng: np.random.Generator, folder: Path) -> Case:
-    """A malformed store."""
-    words, path = broken_store(rng, folder)
-    return use(rng, path, f"p.zarr: {words}")
 
 
 def odd_call(rng: np.random.Generator, folder: Path) -> Case:

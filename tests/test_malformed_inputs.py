@@ -10,15 +10,18 @@ the traceback.
 import faulthandler
 import json
 import os
+import re
 import resource
 import shutil
 import signal
 import subprocess
 import sys
 import tempfile
+import time
 import traceback
 import warnings
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -38,6 +41,7 @@ def schedule():
     from tests import malformed_arrays as arrays
     from tests import malformed_commands as commands
     from tests import malformed_files as files
+    from tests import malformed_stores as stores
 
     shares = {
         files.file_of(".npy", 0.6): 12,
@@ -47,7 +51,7 @@ def schedule():
         files.file_of(".safetensors", 0.4): 7,
         files.file_of(".parquet", 0.4): 5,
         files.file_of(".pt", 0.3): 5,
-        files.zarr_store: 2,
+        stores.zarr_store: 2,
         files.odd_call: 5,
         arrays.constructor: 14,
         arrays.from_object: 8,
@@ -60,6 +64,11 @@ def schedule():
 
 class Hang(BaseException):
     """An input took too long; not an `Exception`, which readers of damaged files may catch."""
+
+
+def stop(*_: object) -> None:
+    """End an input that takes too long."""
+    raise Hang
 
 
 def attempt(number: int, families: list) -> str | None:
@@ -117,7 +126,9 @@ def flaw_of(problem: Exception) -> str | None:
     if isinstance(cause, MISTAKES) and problem.code in ("unreadable", "unwritable"):
         place = traceback.extract_tb(cause.__traceback__)[-1].filename
         if Path(place).is_relative_to(ROOT / "src"):
-            return f"a mistake of our own, told as a damaged file: {said!r}\n{''.join(traceback.format_exception(cause))}"
+            return (
+                f"a mistake of our own, told as a damaged file: {said!r}\n{''.join(traceback.format_exception(cause))}"
+            )
     return None
 
 
@@ -125,10 +136,7 @@ def run_block(first: int, last: int, started: Path) -> list[str]:
     """Run the inputs from `first` to `last` − 1; the number of each is written down before it starts."""
     families = schedule()
 
-    def on_alarm(*_: object) -> None:
-        raise Hang
-
-    signal.signal(signal.SIGALRM, on_alarm)
+    signal.signal(signal.SIGALRM, stop)
     for number in range(
         1_000_000, 1_000_000 + 2 * len(families)
     ):  # loads what is loaded late, before memory is measured
@@ -177,11 +185,74 @@ def test_malformed_inputs_give_a_valid_result_or_one_clear_error(tmp_path, needs
     assert not flaws, f"{len(flaws)} of {size} inputs; {again}\n\n" + "\n\n".join(flaws[:5])
 
 
+# -- the harness itself -----------------------------------------------------------------------------------------------
+
+
+def case_of(run):
+    """A family with one input."""
+    from tests.malformed_arrays import Case
+
+    return lambda rng, folder: Case("an input", run)
+
+
+def refuse_badly():
+    from uqassay.errors import InputError
+
+    raise InputError("probs", "must hold")  # without a code
+
+
+@pytest.mark.parametrize(
+    ("run", "words"),
+    [
+        (lambda: [].pop(), "IndexError"),
+        (lambda: warnings.warn("of a library", stacklevel=1), "warning: UserWarning: of a library"),
+        (lambda: time.sleep(30), "took more than 1 s"),
+        (refuse_badly, "not one short sentence with its fields"),
+        (sys.exit, "SystemExit"),
+    ],
+)
+def test_what_must_not_happen_is_seen(monkeypatch, needs, run, words):
+    needs(*PACKAGES)
+    monkeypatch.setattr(sys.modules[__name__], "SECONDS", 1)
+    before = signal.signal(signal.SIGALRM, stop)
+    try:
+        flaw = attempt(7, [case_of(run)])
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    assert flaw is not None
+    assert flaw.startswith("input 7: an input")
+    assert words in flaw
+
+
+def test_growth_of_memory_is_seen(monkeypatch, needs):
+    needs(*PACKAGES)
+    peaks = iter([10**6, 10**6 + GROWTH_BYTES // 1024 + 1])
+    monkeypatch.setattr(resource, "getrusage", lambda who: SimpleNamespace(ru_maxrss=next(peaks)))
+    assert "took 400 MB of memory" in (attempt(7, [case_of(dict)]) or "")
+
+
+def test_an_input_is_the_same_when_it_is_repeated(tmp_path, needs):
+    needs(*PACKAGES)
+    import numpy as np
+
+    families = schedule()
+    assert len(families) == 100
+    for number in range(100):
+        words = []
+        for turn in "ab":
+            folder = tmp_path / f"{number}{turn}"
+            folder.mkdir()
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                words.append(families[number](np.random.default_rng(number), folder).words.replace(str(folder), ""))
+        assert re.sub("0x[0-9a-f]+", "", words[0]) == re.sub("0x[0-9a-f]+", "", words[1])
+
+
 if __name__ == "__main__":
     sys.path.insert(0, str(ROOT))
     if sys.argv[1] == "--block":
         texts = run_block(int(sys.argv[2]), int(sys.argv[3]), Path(sys.argv[4]))
         Path(sys.argv[5]).write_text(json.dumps(texts))
     else:
-        signal.signal(signal.SIGALRM, signal.default_int_handler)
+        signal.signal(signal.SIGALRM, stop)
         print(attempt(int(sys.argv[1]), schedule()) or f"input {sys.argv[1]} passes")

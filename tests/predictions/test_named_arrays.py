@@ -5,7 +5,7 @@ import pytest
 from tests.refusals import refuses
 
 import uqassay as uq
-from uqassay.predictions import named_arrays
+from uqassay.predictions import named_arrays, prediction_keys
 from uqassay.predictions.named_arrays import arrays_from_prediction, prediction_from_arrays
 
 HALF = np.full((2, 2), 0.5)
@@ -45,9 +45,9 @@ def test_every_field_of_every_kind_has_a_key():
         uq.Masses: "masses", uq.Vertices: "vertices", uq.GaussianLogits: "gaussian-logits",
     }  # fmt: skip
     for kind, name in forms.items():
-        form = named_arrays.FORMS[name]
+        form = prediction_keys.FORMS[name]
         names = set(kind.__dataclass_fields__) - {"normalise", "member_axis", *named_arrays.NOT_STORED}
-        assert names <= {*form.keys, *form.settings, *named_arrays.CARRIED}, kind
+        assert names <= {*form.keys, *form.settings, *prediction_keys.CARRIED}, kind
 
 
 def test_logits_become_softmax_members_on_the_right_axis():

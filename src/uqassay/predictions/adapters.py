@@ -1,4 +1,4 @@
-"""Predictions from arrays and from the objects of other libraries, by what they offer and not by what they are.
+"""Predictions from arrays and from the objects of other libraries, which are recognised by their attributes.
 
 Nothing is imported from those libraries. An object of probly (names read from probly 0.9.1) is known by its attributes:
 
@@ -26,7 +26,8 @@ from uqassay._array import as_numeric
 from uqassay.errors import InputError
 from uqassay.predictions.base import Prediction
 from uqassay.predictions.distributions import arrays_of_distribution, is_distribution
-from uqassay.predictions.named_arrays import key_of_bare_array, needed_keys, prediction_from_arrays
+from uqassay.predictions.named_arrays import prediction_from_arrays
+from uqassay.predictions.prediction_keys import key_of_bare_array, needed_keys
 
 _DISTRIBUTIONS = (  # attributes of a distribution or a credal set, and the keys they stand for
     {"lower_bounds": "lower", "upper_bounds": "upper"},
@@ -64,12 +65,12 @@ def from_object(
     normalise : bool
         Divide non-negative probabilities by their sums first.
     class_names, ids, groups : optional
-        What the prediction carries; see `Prediction`.
+        Names, identifiers and groups of the prediction; see `Prediction`.
 
     Raises
     ------
     InputError
-        An object of no known form, or one whose set cannot be stated exactly; values that break a rule of the kind.
+        An object of an unknown form, or one whose set no kind states exactly; values that break a rule of the kind.
 
     Examples
     --------
@@ -123,12 +124,12 @@ def _refuse_list_of_models(obj: Any, member_axis: int | None) -> None:
 
 
 def _unknown(obj: Any) -> InputError:
-    """The refusal of an object of no known form, with the remedy for a model in place of its predictions."""
+    """The refusal of an object of an unknown form, with the remedy where it is a model."""
     remedy = "pass its arrays in a mapping such as {'probs': …}"
     if callable(getattr(obj, "predictive_samples", None)):
         remedy = "ask the model for its predictions by from_laplace(model, x)"
     elif callable(getattr(obj, "predict_proba", None)) or callable(getattr(obj, "forward", None)):
-        remedy = "pass what the model predicts, not the model"
+        remedy = "pass the predictions of the model, not the model"
     return InputError(
         "obj",
         "must be a prediction, an array (n, K) or (n, M, K), a mapping with the keys of a file, a distribution, or an object "
@@ -165,7 +166,7 @@ def from_laplace(
     generator : torch.Generator, optional
         Source of the randomness, for the same samples again; by default PyTorch's global one.
     class_names, ids, groups : optional
-        What the prediction carries; see `Prediction`.
+        Names, identifiers and groups of the prediction; see `Prediction`.
 
     Returns
     -------
@@ -197,7 +198,7 @@ def from_laplace(
             "model",
             "must offer predictive_samples, as models of laplace-torch do",
             f"got {type(model).__name__}",
-            "pass what it predicts to from_object",
+            "pass its predictions to from_object",
             code="type",
         )
     likelihood = getattr(model, "likelihood", "classification")

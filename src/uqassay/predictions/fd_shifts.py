@@ -21,7 +21,7 @@ from uqassay._array import as_numeric
 from uqassay.errors import InputError
 from uqassay.notes import Note
 from uqassay.predictions.file_contents import Contents, StoredArray
-from uqassay.predictions.named_arrays import shown_keys
+from uqassay.predictions.prediction_keys import shown_keys
 
 NAMES = ("raw_logits", "raw_output")
 

@@ -15,7 +15,8 @@ from uqassay.predictions.file_opening import (
     parts_of,
     problems_named,
 )
-from uqassay.predictions.named_arrays import ALIASES, FORMS, KNOWN_KEYS, as_names, choose_form, key_of_bare_array
+from uqassay.predictions.named_arrays import as_names
+from uqassay.predictions.prediction_keys import ALIASES, FORMS, KNOWN_KEYS, choose_form, key_of_bare_array
 
 __all__ = ["file_hash", "inspect_file"]
 

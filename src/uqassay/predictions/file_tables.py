@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from uqassay.errors import InputError
 from uqassay.notes import Note
 from uqassay.predictions.file_contents import Arrays, Contents, StoredArray
-from uqassay.predictions.named_arrays import ALIASES, shown_keys
+from uqassay.predictions.prediction_keys import ALIASES, shown_keys
 from uqassay.wording import listed
 
 __all__ = ["PREFIX", "probability_columns", "table_columns", "table_contents"]
@@ -83,7 +83,7 @@ def table_contents(header: Sequence[str], probs: StoredArray | None, columns: Ma
             arrays[role] = column
         else:
             other[name] = column
-    notes = ()
+    notes: tuple[Note, ...] = ()
     if other and probs is not None:
         notes = (Note("columns-ignored", f"columns ignored: {shown_keys(other)}", {"columns": tuple(other)}),)
     return Contents(arrays, other, notes)

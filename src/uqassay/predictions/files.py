@@ -16,43 +16,30 @@ Sizes that a file declares are checked before anything is allocated; see `file_l
 """
 
 import os
-import warnings
 from collections.abc import Sequence, Sized
-from dataclasses import fields
 from types import NoneType
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from uqassay._array import as_array
-from uqassay._files import draft_of
-from uqassay.errors import FileFormatError, InputError
-from uqassay.notes import Note
+from uqassay.errors import InputError
 from uqassay.predictions.base import Prediction
-from uqassay.predictions.file_contents import Arrays, Contents, StoredArray
+from uqassay.predictions.file_contents import Contents, StoredArray
 from uqassay.predictions.file_inspection import file_hash, inspect_file
 from uqassay.predictions.file_opening import (
     TABLES,
     as_path,
     asks_fd_shifts,
-    format_of,
     open_contents,
     problems_named,
 )
-from uqassay.predictions.file_zarr import ZARR_MARKERS
+from uqassay.predictions.file_saving import LossyFormatWarning, save, what_is_lost
 from uqassay.predictions.labels import portable_labels
 from uqassay.predictions.metadata import checked_class_names
-from uqassay.predictions.named_arrays import (
-    ALIASES,
-    arrays_from_prediction,
-    as_names,
-    key_of_bare_array,
-    needed_keys,
-    prediction_from_arrays,
-    shown_keys,
-)
-from uqassay.wording import listed
+from uqassay.predictions.named_arrays import as_names, prediction_from_arrays
+from uqassay.predictions.prediction_keys import ALIASES, key_of_bare_array, needed_keys, shown_keys
 
 __all__ = [
     "LossyFormatWarning",
@@ -64,25 +51,6 @@ __all__ = [
     "save",
     "what_is_lost",
 ]
-
-# what a format leaves out with a warning, in words; what else it cannot hold is refused
-_PARTS = {
-    "notes": "notes",
-    "note_codes": "",
-    "row_numbers": "",
-    "log_partition": "log-partitions, on which measures of logits are based",
-}
-_LEFT_OUT = dict.fromkeys((".npy", ".csv", ".parquet", ".jsonl"), _PARTS)
-_HELD = {
-    ".npy": {"probs"},
-    ".csv": {"probs", "class_names", "ids", "groups", "labels"},
-    ".parquet": {"probs", "class_names", "ids", "groups", "labels"},
-    ".jsonl": {"probs", "weights", "class_names", "ids", "groups", "labels"},
-}
-
-
-class LossyFormatWarning(UserWarning):
-    """A format cannot hold a part of a prediction, which is left out."""
 
 
 def load(
@@ -218,7 +186,8 @@ def load_labels(
             named = next((contents.arrays[k] for k in ("class_names", "classes") if k in contents.arrays), None)
             class_names = None if named is None else as_names(named.read(), "class_names")
         else:
-            class_names = checked_class_names(class_names, len(class_names) if isinstance(class_names, Sized) else 0)
+            sized = isinstance(class_names, Sized) and getattr(class_names, "ndim", 1) == 1
+            class_names = checked_class_names(class_names, len(class_names) if sized else 0)
         return portable_labels(values, class_names, name=name)
 
 
@@ -274,131 +243,7 @@ def load_column(path: str | os.PathLike[str], names: Sequence[str]) -> tuple[NDA
         return values, None if ids is None else np.array(as_array(ids.read(), "ids"))
 
 
-def save(prediction: Prediction, path: str | os.PathLike[str], *, labels: ArrayLike | None = None) -> None:
-    """Write a prediction, and labels with it, so that `load` gives it back as it is.
-
-    Parameters
-    ----------
-    prediction : Prediction
-        Any of the seven kinds; `.npy` and `.jsonl` take `Point` and `Members`, `.csv` and `.parquet` take `Point`. Numbers
-        in text (`.csv`, `.jsonl`) come back as float64, and ids that are plain whole numbers as int64.
-    path : str or path
-        The extension decides the format. The file appears whole or not at all: it is written under another name in the
-        same folder first, and an older file stays intact until then. A symbolic link stays, and what it leads to is
-        replaced; a pipe, a device, a folder or a file that may not be written is not.
-    labels : array (n,) or (n, K), optional
-        Class indices or names, or votes and label distributions; not in `.npy`.
-
-    Warns
-    -----
-    LossyFormatWarning
-        The format leaves a part of the prediction out; `what_is_lost` says which.
-
-    Raises
-    ------
-    FileFormatError
-        The format cannot hold the prediction, or the file cannot be written.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile, uqassay as uq
-    >>> folder = tempfile.TemporaryDirectory()
-    >>> path = pathlib.Path(folder.name, "edl.npz")
-    >>> uq.save(uq.Dirichlet([[8.0, 1.0, 1.0]], n_draws=50), path, labels=[0])
-    >>> uq.load(path).n_draws, uq.load_labels(path).tolist()
-    (50, [0])
-    >>> folder.cleanup()
-    """
-    path = as_path(path)
-    if not isinstance(prediction, Prediction):
-        raise _no_prediction(prediction)
-    with problems_named(path, "written"):
-        write = format_of(path).write
-        if not path.parent.is_dir():
-            raise FileFormatError("folder", f"{path.parent} does not exist", "", "create it first", code="missing")
-        arrays = arrays_from_prediction(prediction, labels)
-        suffix = path.suffix.lower()
-        _check_held(arrays, suffix)
-        lost = _lost(arrays, suffix)
-        arrays = {key: value for key, value in arrays.items() if key not in _LEFT_OUT.get(suffix, ())}
-        folder = suffix == ".zarr"
-        if folder and path.exists() and not any((path / marker).exists() for marker in ZARR_MARKERS):
-            raise FileFormatError(
-                "path",
-                "only a zarr store is replaced by one",
-                f"it is {'another folder' if path.is_dir() else 'a file'}",
-                "choose another name",
-                code="conflict",
-            )
-        with draft_of(path, folder=folder) as draft:
-            write(draft, arrays)
-    for note in lost:
-        warnings.warn(f"{path.name}: {note}; save it as .npz to keep them.", LossyFormatWarning, stacklevel=2)
-
-
-def what_is_lost(prediction: Prediction, path: str | os.PathLike[str]) -> tuple[Note, ...]:
-    """What the format of a file would leave out of a prediction.
-
-    Parameters
-    ----------
-    prediction : Prediction
-    path : str or path
-        The extension decides.
-
-    Returns
-    -------
-    tuple of Note
-        Empty for the formats that hold everything.
-
-    Examples
-    --------
-    >>> import uqassay as uq
-    >>> p = uq.Point.from_logits([[0.0, 1.0]])
-    >>> [note.code for note in what_is_lost(p, "p.csv")], what_is_lost(p, "p.npz")
-    (['log-partition-lost'], ())
-    """
-    suffix = as_path(path).suffix.lower()
-    if not isinstance(prediction, Prediction):
-        raise _no_prediction(prediction)
-    return _lost({f.name: getattr(prediction, f.name) for f in fields(prediction)}, suffix)
-
-
 # -- helpers ----------------------------------------------------------------------------------------------------------
-
-
-def _no_prediction(value: Any) -> InputError:
-    return InputError(
-        "prediction",
-        "must be a prediction such as Point or Members",
-        f"got {type(value).__name__}",
-        "make one by from_object",
-        code="type",
-    )
-
-
-def _check_held(arrays: Arrays, suffix: str) -> None:
-    """Refuse a prediction whose statement itself the format cannot hold."""
-    if suffix not in _HELD:
-        return
-    beyond = sorted(set(arrays) - _HELD[suffix] - set(_LEFT_OUT[suffix]))
-    if "probs" not in arrays or beyond:
-        raise InputError(
-            "prediction",
-            f"{suffix} holds {listed(sorted(_HELD[suffix]))}, and no more",
-            f"this prediction has {listed(beyond or sorted(arrays))}",
-            "save it as .npz",
-            code="format",
-        )
-
-
-def _lost(arrays: Any, suffix: str) -> tuple[Note, ...]:
-    """One note for each part that is there and that the format leaves out."""
-    lost = []
-    for key, part in _LEFT_OUT.get(suffix, {}).items():
-        value = arrays.get(key)
-        if part and value is not None and len(value):
-            lost.append(Note(f"{key.replace('_', '-')}-lost", f"{suffix} does not hold {part}", {"key": key}))
-    return tuple(lost)
 
 
 def _labels_in(contents: Contents, key: str | None) -> tuple[StoredArray, str]:

@@ -1,0 +1,70 @@
+"""Which keys make which kind of prediction."""
+
+import pytest
+from tests.refusals import refuses
+
+from uqassay.predictions.prediction_keys import (
+    ALIASES,
+    FORMS,
+    KNOWN_KEYS,
+    choose_form,
+    form_of_kind,
+    key_of_bare_array,
+    needed_keys,
+    shown_keys,
+)
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_the_keys_of_a_form_make_it_whatever_else_is_there(name):
+    keys = [*FORMS[name].keys, *FORMS[name].settings, "labels", "epoch"]
+    assert choose_form(keys) == choose_form(reversed(keys)) == name
+    assert set(needed_keys(keys)) == set(keys) - {"labels", "epoch"}
+
+
+def test_incomplete_and_several_forms_are_refused():
+    with refuses("keys", "choice", got="found lower"):
+        choose_form(["lower"])
+    with refuses("keys", "ambiguous", got="probs and dirichlet"):
+        choose_form(["probs", "alpha"])
+    assert choose_form(["probs", "alpha"], "dirichlet") == "dirichlet"
+
+
+SPELLINGS = {
+    "Point": "probs",
+    "MEMBERS": "probs",
+    "GaussianLogits": "gaussian-logits",
+    "gaussian_logits": "gaussian-logits",
+}
+
+
+@pytest.mark.parametrize(("kind", "form"), SPELLINGS.items())
+def test_spelling_of_a_kind(kind, form):
+    assert form_of_kind(kind) == form
+
+
+@pytest.mark.parametrize("kind", ["softmax", "", None, 5, ["point"], {"a": 1}])
+def test_what_is_no_kind(kind):
+    with refuses("kind", "choice"):
+        form_of_kind(kind)
+
+
+def test_one_array_without_a_name():
+    assert key_of_bare_array(None, (4, 3)) == "probs"
+    assert key_of_bare_array("dirichlet", (4, 3)) == "alpha"
+    with refuses("kind", "missing"):
+        key_of_bare_array("intervals", (4, 3))
+    with refuses("probs", "shape", got="from_binary"):
+        key_of_bare_array(None, (4,))
+
+
+def test_aliases_are_known_and_name_known_keys():
+    assert set(ALIASES) | set(ALIASES.values()) <= KNOWN_KEYS
+
+
+def test_keys_in_a_message_are_short_and_on_one_line():
+    shown = shown_keys([f"key\n{i} " + "x" * 100 for i in range(50)])
+    assert "\n" not in shown
+    assert len(shown) < 12 * 45
+    assert shown.endswith("…")
+    assert shown_keys([]) == "nothing"
