@@ -129,13 +129,8 @@ class Assay:
         for m in self.models:
             if m.name == name:
                 return m
-        raise InputError(
-            "model",
-            f"must be one of {', '.join(repr(m.name) for m in self.models)}",
-            f"got {name!r}",
-            "choose one of them",
-            code="choice",
-        )
+        known = ", ".join(repr(m.name) for m in self.models)
+        raise InputError("model", f"must be one of {known}", f"got {name!r}", "choose one of them", code="choice")
 
     # -- ranking ------------------------------------------------------------------------------------------------------
 
@@ -224,9 +219,8 @@ class Assay:
 
     @cached_property
     def _draws(self) -> Array:
-        return draws_of_means(
-            self.candidates, n_draws=self.settings.n_draws, groups=self.groups, seed=self.settings.seed
-        )
+        s = self.settings
+        return draws_of_means(self.candidates, n_draws=s.n_draws, groups=self.groups, seed=s.seed)
 
     def _mean_lines(self) -> tuple[Array, Array]:
         d = np.array([m.columns["distance"].mean() for m in self.candidates])

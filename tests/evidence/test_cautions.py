@@ -1,0 +1,107 @@
+"""Warnings of an assay: codes that programs know, facts that another door can word, one whole sentence each."""
+
+import numpy as np
+import pytest
+from tests.kinds import random_prediction
+
+import uqassay as uq
+from uqassay.evidence.cautions import CAUTIONS
+
+
+def judged(models, y, **options):
+    return uq.assay(models, y, n_draws=20, **options)
+
+
+def note_of(assay, code):
+    return next((note for note in assay.warnings if note.code == code), None)
+
+
+@pytest.fixture
+def large(random_generator):
+    """150 instances, so that nothing is said about few of them."""
+    return random_prediction("Point", random_generator, 150, 3), np.arange(150) % 3
+
+
+def test_every_code_is_described_and_every_text_is_a_sentence(random_generator):
+    models = {
+        "few": random_prediction("Members", random_generator, 12, 3),
+        "many": random_prediction("Members", random_generator, 12, 3, n_members=7),
+        "sharp": uq.Point(np.eye(3)[np.arange(12) % 3]),
+    }
+    for y, options in (
+        (np.zeros(12, dtype=int), {"groups": np.arange(12) // 2}),
+        (random_generator.dirichlet(np.ones(3), 12), {}),
+        (np.zeros(12, dtype=int), {"convention": "paper", "nonspecificity": "korner"}),
+    ):
+        found = judged(models, y, **options)
+        assert found.warnings
+        for note in found.warnings:
+            assert note.code in CAUTIONS
+            assert note.text.endswith(".")
+            assert "\n" not in note.text
+
+
+def test_nothing_is_said_where_nothing_is_to_be_said(large):
+    p, y = large
+    assert [n.code for n in judged({"m": p}, y, prior=np.ones(3) / 3).warnings] == []
+    assert [n.code for n in judged({"m": p}, y).warnings] == ["prior-of-these-labels"]
+
+
+def test_different_numbers_of_members_give_the_common_one(large, random_generator):
+    _, y = large
+    models = {m: random_prediction("Members", random_generator, 150, 3, n_members=k) for m, k in (("a", 5), ("b", 9))}
+    note = note_of(judged(models, y), "different-numbers-of-members")
+    assert note.facts == {"members": {"a": 5, "b": 9}, "common_members": 5}
+    assert note_of(judged(models, y, common_members=5), "different-numbers-of-members") is None
+
+
+def test_few_instances_groups_and_classes(random_generator):
+    p = random_prediction("Point", random_generator, 12, 3)
+    found = judged({"m": p}, np.zeros(12, dtype=int), groups=np.arange(12) // 3)
+    assert note_of(found, "few-instances").facts == {"instances": 12}
+    assert note_of(found, "few-groups").facts == {"groups": 4}
+    assert note_of(found, "absent-classes").facts == {"absent": 2, "classes": 3}
+    assert note_of(found, "dependent-labels") is not None
+    one = judged({"m": p[:1]}, [0])
+    assert "1 instance:" in note_of(one, "few-instances").text
+
+
+def test_zeros_under_the_label_are_counted():
+    p = np.array([[0.0, 1.0], [0.5, 0.5], [0.0, 1.0]])
+    found = judged({"double": uq.Point(p), "single": uq.Point(p.astype(np.float32))}, [0, 1, 0])
+    rows = {n.facts["model"]: n.facts["rows"] for n in found.warnings if n.code == "floored"}
+    assert rows == {"double": 2, "single": 2}
+    assert set(note_of(found, "different-floors").facts["floors"]) == {"double", "single"}
+    assert note_of(judged({"m": uq.Point(p)}, [0, 1, 0], floor=0), "floored").facts["floor"] == 0
+
+
+def test_estimated_nonspecificity_and_a_part_of_the_instances(random_generator, monkeypatch):
+    from uqassay.evidence import calibration_cost
+
+    monkeypatch.setattr(calibration_cost, "FEWEST", 20)
+    monkeypatch.setattr(calibration_cost, "PAGE_WORK", 30_000)
+    members = random_prediction("Members", random_generator, 120, 18)
+    found = judged({"m": members}, np.arange(120) % 18, tolerance=0.05)
+    assert note_of(found, "estimated-nonspecificity").facts["standard_error"] == found["m"].nonspecificity_error > 0
+    sample = note_of(found, "calibration-sample")
+    assert sample.facts == {"tested": found.calibration[0].n_tested, "instances": 120}
+    assert 20 <= sample.facts["tested"] < 120
+
+
+def test_notes_of_predictions_name_their_model(random_generator):
+    beliefs = np.c_[np.full((4, 3), 0.6), np.ones(4)]
+    masses = uq.Masses.from_beliefs(beliefs, [[0], [1], [2], [0, 1, 2]], n_classes=3)
+    found = judged({"RS": masses}, [0, 1, 2, 0], convention="paper")
+    note = note_of(found, "prediction")
+    assert note.facts["model"] == "RS"
+    assert note.text.startswith("RS: 4 of 4 rows of masses were repaired")
+
+
+def test_they_are_saved_with_their_facts(tmp_path, random_generator):
+    models = {m: random_prediction("Members", random_generator, 12, 3, n_members=k) for m, k in (("a", 2), ("b", 3))}
+    found = judged(models, np.arange(12) % 3)
+    again = uq.Assay.load(found.save(tmp_path / "kept"))
+    assert [(n.code, n.text, dict(n.facts)) for n in again.warnings] == [
+        (n.code, n.text, dict(n.facts)) for n in found.warnings
+    ]
+    assert again["a"].notes == found["a"].notes

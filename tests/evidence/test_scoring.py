@@ -1,0 +1,114 @@
+"""Scores of one model: what is computed once, how much is kept, and which points span a set."""
+
+import sys
+import threading
+from collections import Counter
+
+import numpy as np
+import pytest
+from tests.kinds import KINDS, random_prediction
+
+import uqassay as uq
+from uqassay.evidence import scoring
+from uqassay.predictions.remembering import REMEMBERED
+
+
+def rows_computed(prediction, y):
+    """How many rows the mean, lower and upper probabilities of a kind are computed for in one assay."""
+    codes = {getattr(type(prediction), name).__wrapped__.__code__: name for name in REMEMBERED}
+    rows = Counter()
+
+    def watch(frame, event, arg):
+        if event == "call" and frame.f_code in codes:
+            rows[codes[frame.f_code]] += frame.f_locals["self"].n_instances
+
+    sys.setprofile(watch)
+    threading.setprofile(watch)
+    try:
+        uq.assay({"m": prediction}, y, n_draws=20)
+    finally:
+        sys.setprofile(None)
+        threading.setprofile(None)
+    return rows
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_class_probabilities_of_a_row_are_computed_once(kind, random_generator):
+    """An assay asks for the mean of the same rows about fifteen times: scores, tests, errors, pictures."""
+    n, k = 400, 4
+    found = rows_computed(random_prediction(kind, random_generator, n, k), random_generator.integers(k, size=n))
+    # the baselines are scored on K rows; the classwise error of the class frequencies, a point, takes all instances
+    baselines = 10 * k + (n if kind == "Point" else 0)
+    drawn = n if kind in ("Dirichlet", "GaussianLogits") else 0  # the pictures show the members that were drawn
+    for name in REMEMBERED:
+        assert n <= found[name] <= n + baselines + drawn, name
+
+
+def test_large_predictions_are_not_kept_whole(monkeypatch, random_generator):
+    models = {"m": (random_prediction("Members", random_generator, 50, 4),)}
+    assert scoring.remembering(models)["m"][0].remembers
+    monkeypatch.setattr(scoring, "PROBS_HELD_BYTES", 3 * 8 * 50 * 4 - 1)
+    assert not scoring.remembering(models)["m"][0].remembers
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_is_kept_changes_no_number(kind, monkeypatch, random_generator):
+    models = {"m": random_prediction(kind, random_generator, 60, 4)}
+    y = random_generator.integers(4, size=60)
+    kept = uq.assay(models, y, n_draws=20)
+    monkeypatch.setattr(scoring, "PROBS_HELD_BYTES", 0)
+    again = uq.assay(models, y, n_draws=20)
+    for name, column in kept["m"].columns.items():
+        np.testing.assert_array_equal(column, again["m"].columns[name], err_msg=name)
+    assert kept.classwise_error == again.classwise_error
+    assert [t.pvalue for t in kept.calibration] == [t.pvalue for t in again.calibration]
+
+
+def test_points_of_sets(random_generator):
+    found = {kind: scoring.points_of_sets(random_prediction(kind, random_generator)) for kind in KINDS}
+    assert found == {
+        "Point": 1,
+        "Members": 3,
+        "Dirichlet": 20,
+        "Intervals": None,
+        "Masses": None,
+        "Vertices": 3,
+        "GaussianLogits": 20,
+    }
+
+
+def test_runs_are_rows_of_the_columns_and_change_the_fingerprint(random_generator):
+    first, second = (random_prediction("Point", random_generator, 20, 3) for _ in range(2))
+    y = random_generator.integers(3, size=20)
+    settings = scoring.Settings(measures=("margin",))
+    both = scoring.score_model("m", (first, second), y, settings)
+    alone = scoring.score_model("m", (first,), y, settings)
+    assert both.n_runs == 2
+    for name, column in alone.columns.items():
+        np.testing.assert_array_equal(column[0], both.columns[name][0], err_msg=name)
+    swapped = scoring.score_model("m", (second, first), y, settings)
+    assert len({both.fingerprint, alone.fingerprint, swapped.fingerprint}) == 3
+
+
+def test_baselines_of_labels_are_those_of_the_same_distributions(random_generator):
+    y = random_generator.integers(3, size=40)
+    prior = np.bincount(y, minlength=3) / 40
+    settings = scoring.Settings(measures=())
+    for label, soft in zip(
+        scoring.score_baselines(y, 3, prior, settings),
+        scoring.score_baselines(np.eye(3)[y], 3, prior, settings),
+        strict=True,
+    ):
+        assert (label.name, label.baseline) == (soft.name, True)
+        np.testing.assert_allclose(label.columns["distance"], soft.columns["distance"], atol=1e-12)
+
+
+def test_pictures_hold_the_sets_of_the_rows_chosen(random_generator):
+    rows = np.array([4, 1])
+    members = random_prediction("Members", random_generator, 6, 3)
+    sample = scoring.sample_sets(members, rows, 1)
+    np.testing.assert_allclose(sample.lower, members.probs[rows].min(axis=1), atol=1e-7)
+    np.testing.assert_allclose(sample.mean, members.probs[rows].mean(axis=1), atol=1e-7)
+    np.testing.assert_allclose(sample.points, members.probs[[4]], atol=1e-7)
+    intervals = random_prediction("Intervals", random_generator, 6, 3)
+    assert scoring.sample_sets(intervals, rows, 2).points.shape == (0, 0, 3)
