@@ -13,7 +13,8 @@ import numpy as np
 from uqassay.bench.cell import Cell, CellResult
 from uqassay.bench.claims import this_process
 from uqassay.bench.runner import run_cells
-from uqassay.bench.store import CellState, Store
+from uqassay.bench.states import CellState
+from uqassay.bench.store import Store
 from uqassay.predictions import Members, Point
 
 WORK = "tests.bench.bench_work"

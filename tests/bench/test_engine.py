@@ -10,7 +10,7 @@ from uqassay.bench.cell import Cell
 from uqassay.bench.engine import give_up
 from uqassay.bench.runner import run_cells
 from uqassay.bench.store import Store
-from uqassay.bench.worker import Outcome
+from uqassay.bench.worker import CellOutcome
 
 
 def cell(function, seed=0, **params):
@@ -50,7 +50,7 @@ def test_an_outcome_that_was_lost_with_its_worker_is_waited_for(tmp_path, needs)
 
         def result(self):
             assert self.looks == 3
-            return Outcome(self.key, "taken")
+            return CellOutcome(self.key, "taken")
 
         def release(self):
             self.looks = -1

@@ -13,7 +13,7 @@ from typing import Any
 
 from uqassay.bench.cell import Cell
 from uqassay.bench.store import Store
-from uqassay.bench.worker import THREAD_VARIABLES, Outcome, run_cell
+from uqassay.bench.worker import THREAD_VARIABLES, CellOutcome, run_cell
 from uqassay.errors import InputError, MissingDependencyError
 
 __all__ = ["Jobs", "give_up", "run_round"]
@@ -31,7 +31,7 @@ SETTINGS = {
 }
 
 
-def run_round(store: Store, jobs: Jobs, processes: int, scheduler: str | None) -> Iterator[Outcome]:
+def run_round(store: Store, jobs: Jobs, processes: int, scheduler: str | None) -> Iterator[CellOutcome]:
     """Run cells once and yield their outcomes; all processes that are started for it have ended afterwards."""
     if processes == 0:
         yield from (run_cell(key, cell.to_json(), str(store.folder), store.lease_seconds) for key, cell in jobs)
@@ -75,12 +75,12 @@ def run_round(store: Store, jobs: Jobs, processes: int, scheduler: str | None) -
             shutil.rmtree(scratch, ignore_errors=True)
 
 
-def give_up(store: Store, key: str) -> Outcome:
+def give_up(store: Store, key: str) -> CellOutcome:
     """Store the failure of a cell that killed its workers."""
     words = "WorkerEnded: the worker's process ended without an error each time it ran this cell; did memory run out?"
     if store.claim(key) and store.fail(key, words):
-        return Outcome(key, "failed", message=words)
-    return Outcome(key, "taken")
+        return CellOutcome(key, "failed", message=words)
+    return CellOutcome(key, "taken")
 
 
 # -- Dask -------------------------------------------------------------------------------------------------------------
@@ -133,7 +133,7 @@ def _local_cluster(processes: int, scratch: Path, threads: int) -> Any:
     ) from cause
 
 
-def _on_dask(client: Any, store: Store, jobs: Jobs, revive: Callable[[], None]) -> Iterator[Outcome]:
+def _on_dask(client: Any, store: Store, jobs: Jobs, revive: Callable[[], None]) -> Iterator[CellOutcome]:
     """Outcomes in the order in which the cells end."""
     import distributed
 

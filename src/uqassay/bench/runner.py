@@ -15,8 +15,9 @@ from uqassay._array import available_cores
 from uqassay.bench.cell import Cell, code_version
 from uqassay.bench.claims import LEASE_SECONDS
 from uqassay.bench.engine import Jobs, give_up, run_round
-from uqassay.bench.store import CellState, Store
-from uqassay.bench.worker import Outcome
+from uqassay.bench.states import CellState
+from uqassay.bench.store import Store
+from uqassay.bench.worker import CellOutcome
 from uqassay.errors import InputError
 
 __all__ = ["Costs", "Progress", "RunSummary", "cost_estimate", "processes_of", "run_cells"]
@@ -211,7 +212,9 @@ def cost_estimate(cells: Sequence[Cell], folder: str | os.PathLike[str], *, retr
 # -- rounds -----------------------------------------------------------------------------------------------------------
 
 
-def _outcomes(store: Store, jobs: dict[str, Cell], run: Callable[[Jobs], Iterator[Outcome]]) -> Iterator[Outcome]:
+def _outcomes(
+    store: Store, jobs: dict[str, Cell], run: Callable[[Jobs], Iterator[CellOutcome]]
+) -> Iterator[CellOutcome]:
     """Run what is queued; then wait for the cells of other drivers, and run those that they leave behind."""
     rounds: Counter[str] = Counter()
     while True:
@@ -247,7 +250,7 @@ class _Reporter:
         self.store, self.jobs, self.processes, self.progress = store, jobs, processes, progress
         self.states = {found.key: found for found in states}
 
-    def __call__(self, outcome: Outcome | None) -> None:
+    def __call__(self, outcome: CellOutcome | None) -> None:
         if self.progress is None:
             return
         if outcome is not None:

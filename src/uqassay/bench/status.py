@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, final
 
-from uqassay.bench.store import CellState, Store
+from uqassay.bench.states import CellState
+from uqassay.bench.store import Store
 
 __all__ = ["BenchStatus", "StatusRow", "read_status"]
 

@@ -18,66 +18,25 @@ import hashlib
 import json
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import Any, Literal, final
+from typing import final
 
 from uqassay._files import flush
 from uqassay.bench.cell import Cell, CellResult, canonical_json
 from uqassay.bench.claims import LEASE_SECONDS, Claims, read_claim
 from uqassay.bench.files import KEY, PLAN_SCHEMA, folder_problems, holds_benchmark, json_object, text_of
 from uqassay.bench.results import StoredResult, metadata_of, read_result, whole_metadata, write_result
+from uqassay.bench.states import CellState, named
 from uqassay.errors import InputError
 
-__all__ = ["CellState", "Store"]
+__all__ = ["Store"]
 
 CLAIM, FAILED = ".claim", ".failed"
 NO_TRACEBACK = "No traceback was recorded."
-
-
-@final
-@dataclass(frozen=True, kw_only=True)
-class CellState:
-    """What the folder says of one cell.
-
-    Attributes
-    ----------
-    key : str
-    state : {"queued", "running", "done", "failed"}
-        A cell whose claim has lapsed is queued.
-    dataset, method : str
-        Empty if neither a result nor a plan names them.
-    seed : int or None
-    seconds, accuracy : float or None
-        Of a cell that is done.
-    hash : str
-        Digest of the files of a cell that is done.
-    traceback : str
-        Of a cell that failed.
-    """
-
-    key: str
-    state: Literal["queued", "running", "done", "failed"] = "queued"
-    dataset: str = ""
-    method: str = ""
-    seed: int | None = None
-    seconds: float | None = None
-    accuracy: float | None = None
-    hash: str = ""
-    traceback: str = ""
-
-    @property
-    def is_open(self) -> bool:
-        """Whether the cell is still to be finished."""
-        return self.state in ("queued", "running")
-
-    @property
-    def reason(self) -> str:
-        """The last line of the traceback."""
-        return self.traceback.strip().rpartition("\n")[2]
 
 
 @final
@@ -314,7 +273,7 @@ class Store:
             seconds=metadata["seconds"],
             accuracy=metadata["accuracy"],
             hash=metadata["hash"],
-            **_named(metadata["cell"]),
+            **named(metadata["cell"]),
         )
         return self._seen[key]
 
@@ -327,7 +286,7 @@ class Store:
             for entry in entries if isinstance(entries, list) else ():
                 key = entry.get("key") if isinstance(entry, dict) else None
                 if isinstance(key, str) and KEY.fullmatch(key):
-                    found[key] = CellState(key=key, **_named(entry.get("cell")))
+                    found[key] = CellState(key=key, **named(entry.get("cell")))
         return found
 
     def _clock(self) -> float:
@@ -392,14 +351,3 @@ def _names(folder: Path) -> list[str]:
         return os.listdir(folder)
     except (FileNotFoundError, NotADirectoryError):
         return []
-
-
-def _named(cell: object) -> dict[str, Any]:
-    """Data set, method and seed of a cell as a file has it."""
-    facts: Mapping[str, Any] = cell if isinstance(cell, Mapping) else {}
-    seed = facts.get("seed")
-    return {
-        "dataset": str(facts.get("dataset", "")),
-        "method": str(facts.get("method", "")),
-        "seed": seed if isinstance(seed, int) else None,
-    }

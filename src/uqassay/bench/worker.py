@@ -21,7 +21,7 @@ from uqassay.bench.files import FolderProblem
 from uqassay.bench.store import Store
 from uqassay.errors import InputError
 
-__all__ = ["THREAD_VARIABLES", "Outcome", "run_cell"]
+__all__ = ["THREAD_VARIABLES", "CellOutcome", "run_cell"]
 
 MAX_TRACEBACK = 20_000  # characters, from the end
 THREAD_VARIABLES = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
@@ -29,7 +29,7 @@ THREAD_VARIABLES = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"
 
 @final
 @dataclass(frozen=True)
-class Outcome:
+class CellOutcome:
     """The outcome of one cell at a worker.
 
     Attributes
@@ -52,7 +52,7 @@ class Outcome:
     problem: FolderProblem | None = None
 
 
-def run_cell(key: str, text: str, folder: str, lease_seconds: float) -> Outcome:
+def run_cell(key: str, text: str, folder: str, lease_seconds: float) -> CellOutcome:
     """Run one cell in this process and keep its result.
 
     Parameters
@@ -66,15 +66,15 @@ def run_cell(key: str, text: str, folder: str, lease_seconds: float) -> Outcome:
 
     Returns
     -------
-    Outcome
+    CellOutcome
     """
     cell = Cell.from_json(text)
     try:
         store = Store(folder, lease_seconds=lease_seconds)
         if not store.claim(key):
-            return Outcome(key, "taken")
+            return CellOutcome(key, "taken")
     except FolderProblem as problem:
-        return Outcome(key, "refused", problem=problem)
+        return CellOutcome(key, "refused", problem=problem)
     start = time.perf_counter()
     with _renewed(store, key):
         try:
@@ -91,10 +91,10 @@ def run_cell(key: str, text: str, folder: str, lease_seconds: float) -> Outcome:
         except FolderProblem as problem:
             with suppress(FolderProblem):  # if the claim cannot be removed, it lapses
                 store.release(key)
-            return Outcome(key, "refused", seconds, problem=problem)
+            return CellOutcome(key, "refused", seconds, problem=problem)
         except Exception:  # a prediction that cannot be written
             return _failed(store, key, seconds)
-    return Outcome(key, "done" if first else "taken", seconds)
+    return CellOutcome(key, "done" if first else "taken", seconds)
 
 
 # -- helpers ----------------------------------------------------------------------------------------------------------
@@ -151,15 +151,15 @@ def _pools_limited(threads: int) -> Any:
     return importlib.import_module("threadpoolctl").threadpool_limits(threads)
 
 
-def _failed(store: Store, key: str, seconds: float) -> Outcome:
+def _failed(store: Store, key: str, seconds: float) -> CellOutcome:
     """Record the exception that is being handled."""
     text = traceback.format_exc()
     last = next((line.strip() for line in reversed(text.splitlines()) if line.strip()), "")
     try:
         ours = store.fail(key, text[-MAX_TRACEBACK:])
     except FolderProblem as problem:
-        return Outcome(key, "refused", seconds, problem=problem)
-    return Outcome(key, "failed" if ours else "taken", seconds, last)
+        return CellOutcome(key, "refused", seconds, problem=problem)
+    return CellOutcome(key, "failed" if ours else "taken", seconds, last)
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""A progress bar on a terminal, for what takes more than a second."""
+"""A progress bar on a terminal, for work that takes more than a second."""
 
 import sys
 import time
@@ -13,7 +13,7 @@ PATIENCE = 1.0  # seconds before a bar appears
 
 @contextmanager
 def progress_bar(what: str, total: int, *, shown: bool) -> Iterator[Callable[[int], None]]:
-    """Yield a function that takes how much of the total is done; without rich or a terminal it draws nothing."""
+    """Yield a function that takes the number of finished steps; without rich or a terminal nothing is drawn."""
     if not (shown and sys.stderr.isatty()):
         yield lambda done: None
         return
@@ -42,6 +42,6 @@ def _new_bar() -> Any:
     try:
         from rich.console import Console
         from rich.progress import Progress
-    except ModuleNotFoundError:  # an aid to the eye, not worth a complaint
+    except ModuleNotFoundError:  # the bar is a convenience, so its absence is no error
         return None
     return Progress(console=Console(stderr=True), transient=True)

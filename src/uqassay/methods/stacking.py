@@ -69,10 +69,10 @@ class Task:
             return self.new_network()
 
 
-Trained = tuple[Network, list[TrainingRecord]]
+TrainedNetworks = tuple[Network, list[TrainingRecord]]
 
 
-def train_tasks(tasks: Sequence[Task]) -> list[Trained]:
+def train_tasks(tasks: Sequence[Task]) -> list[TrainedNetworks]:
     """Train the networks of all tasks, those of one kind side by side.
 
     Returns
@@ -88,13 +88,13 @@ def train_tasks(tasks: Sequence[Task]) -> list[Trained]:
     kinds: dict[Hashable, list[int]] = {}
     for i, task in enumerate(tasks):
         kinds.setdefault(task.kind, []).append(i)
-    found: dict[int, Trained] = {}
+    found: dict[int, TrainedNetworks] = {}
     for places in kinds.values():
         found |= dict(zip(places, _train_kind([tasks[i] for i in places]), strict=True))
     return [found[i] for i in range(len(tasks))]
 
 
-def _train_kind(tasks: Sequence[Task]) -> list[Trained]:
+def _train_kind(tasks: Sequence[Task]) -> list[TrainedNetworks]:
     """Train tasks of one kind; options that the kind does not fix, such as the progress bar, are those of the first."""
     lead = tasks[0]
     device = chosen_device(lead.device)
