@@ -1,4 +1,4 @@
-"""Notes: what a reader should know about a number, as data.
+"""Notes: remarks on a number, as data.
 
 A note has a code, by which programs know it, and a text, which readers see. Results carry a tuple of notes; nothing joins
 their texts or recognises a note by its words.
@@ -19,9 +19,9 @@ CODES: Mapping[str, str] = {
     "mean": "the mean stands for the whole prediction, and why",
     "pilot": "the pilot sample that a plan rests on",
     "method": "how a p-value or its degrees of freedom were found",
-    "assumption": "what the result takes for granted, or leaves out",
-    "few": "fewer than 20 of what the estimate depends on, such as errors: a rough interval or p-value",
-    "none": "there is none of what the estimate depends on; the value is defined all the same",
+    "assumption": "an assumption of the result, or something that it leaves out",
+    "few": "fewer than 20 errors, positives or the like: a rough interval or p-value",
+    "none": "no errors, no right predictions or the like; the value is still defined",
     "undefined": "why the value is undefined",
     "infinite": "why the value is infinite, or how many values are",
     "edge": "the value is at an end of its range, and why",

@@ -70,7 +70,7 @@ def lower_envelope(distance: ArrayLike, nonspecificity: ArrayLike) -> tuple[Winn
         first = crossing.min()
         candidates = flatter[crossing == first]
         candidates = candidates[ns[candidates] == ns[candidates].min()]
-        # what the current line is ahead of the next one where its interval starts; if rounding, so is the interval
+        # lead of the current line over the next where its interval starts; if that is rounding, so is the interval
         values = d + at * ns
         if values[candidates[0]] - values.min() > ROUNDING * abs(values.min()):
             intervals.append(WinningInterval(at, float(first), tuple(current.tolist())))
@@ -130,7 +130,7 @@ def tradeoff_range(abstention_allowed: bool, abstention_cost: float | None = Non
     Raises
     ------
     InputError
-        An answer that is neither True nor False, or a cost that is no number from 0 to 1.
+        An answer that is neither True nor False, or a cost that is not a number from 0 to 1.
 
     Notes
     -----

@@ -41,11 +41,11 @@ def bootstrap_means(
     values : array_like, shape (n, C) or (n,)
         One column per quantity. Infinite values give infinite means in the draws that hold them.
     n_draws : int
-        Number of draws B. Draw d is the same whatever `n_draws`.
+        Number of draws B. Draw d does not depend on `n_draws`.
     groups : array_like of labels, shape (n,), optional
         Whole groups are drawn, and a mean is Σ group sums / Σ group sizes.
     sample_weight : array_like, shape (n,), optional
-        A mean is Σ w·y / Σ w over the drawn instances. Instances of weight zero are as if they were absent.
+        A mean is Σ w·y / Σ w over the drawn instances. Instances of weight zero are ignored.
     rng : int or numpy Generator, optional
         None means seed 0.
 

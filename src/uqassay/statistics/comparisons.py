@@ -117,8 +117,8 @@ def paired_mean_test(
     The type-I error is nominal but for skewed differences in small samples (7.5 % at nominal 5 %, exponential, n = 30)
     (docs/measured-coverage.md).
 
-    Hall's transformation is not offered here: it corrects skewed differences and spoils heavy symmetric ones, which two good
-    models on the same instances give.
+    Hall's transformation is not offered here: it corrects skewed differences and makes heavy symmetric ones worse, and two
+    good models on the same instances give the latter.
 
     References
     ----------

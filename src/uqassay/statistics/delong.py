@@ -173,7 +173,7 @@ def named_auc(
     names: tuple[str, str],
     arguments: tuple[str, str],
 ) -> Estimate:
-    """`auc_estimate` where the two samples and the arguments have names of their own; for use by other rooms."""
+    """`auc_estimate` with other names of the two samples and of the arguments; for use by other rooms."""
     check_level(level)
     check_choice(method, "method", ("adjusted", "delong"))
     imaginary = IMAGINARY if method == "adjusted" else 0.0

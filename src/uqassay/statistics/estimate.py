@@ -43,7 +43,7 @@ class Estimate(float):
     method : str
         How the interval was found, such as "student-t".
     notes : tuple of Note
-        What a reader should know: the number of groups or runs, why something is nan.
+        Remarks: the number of groups or runs, why something is nan.
 
     Notes
     -----
@@ -165,7 +165,7 @@ def mean_estimate(
     groups : array_like of labels, shape (n,), optional
         Instances of one group (patient, site, video) may depend on each other; groups do not.
     sample_weight : array_like, shape (n,), optional
-        The estimate is Σ w·y / Σ w. Instances of weight zero are as if they were absent.
+        The estimate is Σ w·y / Σ w. Instances of weight zero are ignored.
     level : float
         Confidence level.
     method : {"student-t", "hall", "bca"}
@@ -191,13 +191,13 @@ def mean_estimate(
     Notes
     -----
     With residuals e_i = y_i − mean the variance is the linearised cluster variance of a ratio,
-    G/(G−1) · Σ_g (Σ_{i∈g} w_i e_i)² / (Σ w)², with G − 1 degrees of freedom; without groups each instance is its
-    own, which gives s²/n. That holds for units of equal weight; for unequal ones the factor and the degrees of
-    freedom are those of Bell and McCaffrey with the correlation inside groups estimated (Imbens and Kolesár),
-    since a few large groups know less than their number says. Runs: y_i is the average over runs, and s²/R of the
-    run means is added (instances and runs are crossed); degrees of freedom by Satterthwaite. That is conservative
-    by the interaction of runs and instances, σ²_interaction / (n·R). Weights count how much an instance matters:
-    an integer weight equals that many copies put into one group, not that many independent instances.
+    G/(G−1) · Σ_g (Σ_{i∈g} w_i e_i)² / (Σ w)², with G − 1 degrees of freedom. Without groups each instance is one unit, which
+    gives s²/n. That holds for units of equal weight. For unequal ones the factor and the degrees of freedom are those of
+    Bell and McCaffrey with the correlation inside groups estimated (Imbens and Kolesár), because a few large groups carry
+    less information than their number says. Runs: y_i is the average over runs, and s²/R of the run means is added
+    (instances and runs are crossed); degrees of freedom by Satterthwaite. That is conservative by the interaction of runs
+    and instances, σ²_interaction / (n·R). Weights say how much an instance counts: an integer weight equals that many
+    copies in one group, not that many independent instances.
 
     Coverage is nominal for symmetric values at any n, and for skewed losses with "hall"; "student-t" covers 85 of 100 for log
     losses at n = 30, and both fail for rare events (docs/measured-coverage.md): use `proportion_estimate` for shares.

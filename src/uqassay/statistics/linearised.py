@@ -1,8 +1,8 @@
 """Statistics that behave like means: a value, and how much each instance moves it.
 
-A rank statistic is no mean over instances, but near its expectation it behaves like one: θ̂ ≈ θ + Σ w_i ψ_i / Σ w with the
-influence ψ_i of instance i, whose weighted mean is zero. So one variance, with groups, weights and training runs, serves
-them all, and a difference of two statistics on the same instances has the difference of their influences.
+A rank statistic is not a mean over instances, but near its expectation it behaves like one: θ̂ ≈ θ + Σ w_i ψ_i / Σ w with the
+influence ψ_i of instance i, whose weighted mean is zero. So one formula of the variance, with groups, weights and training
+runs, holds for all of them, and the influence on a difference of two statistics is the difference of their influences.
 """
 
 from collections.abc import Sequence
@@ -46,13 +46,14 @@ class Linearised:
     imaginary : float
         How many imaginary instances were added to each part for the centre and the influences.
     shadows : tuple of float
-        What one imaginary instance adds to the statistic, w ψ / Σ w, in each part.
+        Contribution of one imaginary instance to the statistic, w ψ / Σ w, in each part.
     strata : tuple of int
-        Which parts speak of the same sample, such as the errors of two models; empty: each of its own.
+        Parts with the same number come from the same sample, such as the errors of two models; empty: every part from another
+        sample.
     uneven : bool
         Whether few instances may carry most of the variance: its degrees of freedom then follow from the fourth moment.
     notes : tuple of Note
-        Why the value is undefined, or what a reader should know.
+        Why the value is undefined, and other remarks.
     """
 
     value: float
@@ -96,7 +97,7 @@ def linearised_estimate(
         "logit": symmetric on the scale of ln θ/(1 − θ). "wilson": the share θ of as many independent instances as give
         it its variance.
     method : str
-        What the estimate says about how its interval was found; by default the scale.
+        Name of the method in the estimate; by default it names the scale.
 
     Returns
     -------
@@ -143,26 +144,27 @@ def averaged(runs: Sequence[Linearised]) -> Linearised:
     if any(np.isnan(run.value) for run in runs):
         return undefined(len(runs[0].influence), notes)
     same = len({(len(run.parts), len(run.inside), len(run.shadows)) for run in runs}) == 1
+    parts, inside, shadows = (), (), ()
+    if same:
+        parts = tuple(np.mean(part, axis=0) for part in zip(*(run.parts for run in runs), strict=True))
+        sides = zip(*(run.inside for run in runs), strict=True)
+        inside = tuple(np.asarray(np.mean(side, axis=0, dtype=np.float64)) for side in sides)
+        shadows = tuple(float(np.mean(shadow)) for shadow in zip(*(run.shadows for run in runs), strict=True))
     return Linearised(
-        float(np.mean([run.value for run in runs])),
-        np.mean([run.influence for run in runs], axis=0),
-        tuple(np.mean(part, axis=0) for part in zip(*(run.parts for run in runs), strict=True)) if same else (),
-        tuple(
-            np.asarray(np.mean(part, axis=0, dtype=np.float64))
-            for part in zip(*(run.inside for run in runs), strict=True)
-        )
-        if same
-        else (),
-        float(np.mean([_centre(run) for run in runs])),
-        runs[0].imaginary,
-        tuple(float(np.mean(shadow)) for shadow in zip(*(run.shadows for run in runs), strict=True)) if same else (),
+        value=float(np.mean([run.value for run in runs])),
+        influence=np.mean([run.influence for run in runs], axis=0),
+        parts=parts,
+        inside=inside,
+        centre=float(np.mean([_centre(run) for run in runs])),
+        imaginary=runs[0].imaginary,
+        shadows=shadows,
         uneven=any(run.uneven for run in runs),
         notes=notes,
     )
 
 
 def joined(statistics: Sequence[Linearised], factors: Sequence[float]) -> Linearised:
-    """Σ factor · statistic of statistics whose parts, such as the errors of several models, are samples of their own."""
+    """Σ factor · statistic of statistics with different samples as their parts, such as the errors of several models."""
     alike = len({len(s.parts) for s in statistics}) == 1
     parts, inside, shadows, strata = [], [], [], []
     for s, factor in zip(statistics, factors, strict=True):
@@ -172,23 +174,23 @@ def joined(statistics: Sequence[Linearised], factors: Sequence[float]) -> Linear
             shadows.append(factor * s.shadows[p] if s.shadows else 0.0)
             strata.append(s.strata[p] if s.strata else p)
     return Linearised(
-        float(sum(factor * s.value for s, factor in zip(statistics, factors, strict=True))),
-        np.sum([factor * s.influence for s, factor in zip(statistics, factors, strict=True)], axis=0),
-        tuple(parts),
-        tuple(inside),
-        float(sum(factor * _centre(s) for s, factor in zip(statistics, factors, strict=True))),
-        max(s.imaginary for s in statistics),
-        tuple(shadows),
-        tuple(strata),
-        any(s.uneven for s in statistics),
-        distinct(*(s.notes for s in statistics)),
+        value=float(sum(factor * s.value for s, factor in zip(statistics, factors, strict=True))),
+        influence=np.sum([factor * s.influence for s, factor in zip(statistics, factors, strict=True)], axis=0),
+        parts=tuple(parts),
+        inside=tuple(inside),
+        centre=float(sum(factor * _centre(s) for s, factor in zip(statistics, factors, strict=True))),
+        imaginary=max(s.imaginary for s in statistics),
+        shadows=tuple(shadows),
+        strata=tuple(strata),
+        uneven=any(s.uneven for s in statistics),
+        notes=distinct(*(s.notes for s in statistics)),
     )
 
 
 def spread_of(statistic: Linearised, units: Units, run_values: Sequence[Floats] = ()) -> Spread:
     """Spread of a statistic, plus that of independent run values (R,) each; for use inside this room.
 
-    Each part is a sample of its own, whose squares are divided by one less than it has units; parts of one stratum share
+    The squares of each part are divided by one less than its number of units; parts of one stratum share
     its degrees of freedom by their shares of the variance.
     """
     influence = units.keep(statistic.influence)
@@ -289,7 +291,7 @@ def spread_of_samples(squares: Sequence[float], counts: Sequence[float]) -> Spre
 
 
 def sample_factor(count: float) -> float:
-    """What makes a mean of squares of deviations unbiased, n / (n − 1)."""
+    """Factor n / (n − 1), which makes a mean of squared deviations unbiased."""
     return count / max(count - 1, LEAST_DOF)
 
 

@@ -10,7 +10,7 @@ __all__ = ["benjamini_hochberg", "holm"]
 
 
 def holm(pvalues: ArrayLike) -> Floats:
-    """Adjusted p-values that control the chance of any false rejection, whatever the dependence.
+    """Adjusted p-values that control the probability of any false rejection, under any dependence of the tests.
 
     Parameters
     ----------

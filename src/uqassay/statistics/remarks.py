@@ -29,11 +29,11 @@ def unit_notes(units: Units, n_runs: Sequence[int] = ()) -> list[Note]:
 
 
 def single_unit(units: Units, consequence: str = "no interval", code: str = "no-interval") -> Note:
-    """Why nothing can be said about the variation of a single instance or group."""
+    """A note that a single instance or group shows no variation."""
     return Note(code, f"1 {'instance' if units.codes is None else 'group'}: {consequence}")
 
 
 def interval_notes(units: Units, n_runs: Sequence[int] = ()) -> list[Note]:
-    """`unit_notes`, and why there is no interval where there is only one unit."""
+    """`unit_notes`, and for a single unit why there is no interval."""
     notes = unit_notes(units, n_runs)
     return notes if units.n_units > 1 else [*notes, single_unit(units)]

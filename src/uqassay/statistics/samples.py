@@ -1,6 +1,6 @@
 """Checked samples: instances with their weights and groups, and how much a mean over them varies.
 
-A *unit* is what is resampled as a whole: a group where groups are given, else an instance.
+A *unit* is resampled as a whole: a group if groups are given, else an instance.
 """
 
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ from uqassay.errors import InputError
 
 Floats = NDArray[np.float64]
 
-# A weight below this share of the greatest one is lost in any sum with it: its instance is as if it were absent.
+# A weight below this share of the greatest one is lost in any sum with it, so its instance is ignored.
 NEGLIGIBLE = 1e-15
 
 
@@ -79,7 +79,7 @@ def check_inside(value: float, name: str) -> None:
 
 
 def is_number(value: object) -> bool:
-    """Whether this is one real number; True and False are none."""
+    """Whether this is one real number; True and False do not count."""
     if isinstance(value, bool) or not isinstance(value, int | float | np.number | np.ndarray):
         return False
     array = np.asarray(value)
@@ -104,11 +104,11 @@ def check_choice(value: str, name: str, choices: tuple[str, ...]) -> None:
 @final
 @dataclass(frozen=True, slots=True)
 class Units:
-    """What is resampled as a whole, and with which weight. Build it with `make_units`."""
+    """Instances with their weights and units. Build it with `make_units`."""
 
     rows: NDArray[np.intp] | None  # the instances of positive weight; None: all
     weights: Floats | None  # (n,) of the kept rows, over the greatest of all; None: all 1
-    codes: NDArray[np.intp] | None  # (n,) unit of each kept row, numbered by first appearance; None: its own
+    codes: NDArray[np.intp] | None  # (n,) unit of each kept row, numbered by first appearance; None: each row is a unit
     n_instances: int
     n_units: int
 
@@ -139,10 +139,7 @@ class Units:
 
 
 def make_units(n: int, groups: ArrayLike | None, sample_weight: ArrayLike | None) -> Units:
-    """Check groups and weights of n instances. Instances of weight zero are as if they were absent.
-
-    Weights count relative to the greatest one, see `scaled_weights`.
-    """
+    """Check groups and weights of n instances. Instances of weight zero are ignored; weights are divided by the greatest."""
     codes = None if groups is None else _group_codes(groups, n)
     rows = weights = None
     if sample_weight is not None:
@@ -247,7 +244,7 @@ def _small_sample_correction(residuals: Floats, units: Units) -> tuple[Floats | 
     """Factors a_g that make Σ a_g u_g² unbiased, and its degrees of freedom, under a working model.
 
     The working model gives the residuals one variance and one correlation ρ inside a unit (estimated). Units of
-    equal weight give G/(G−1) and G−1 whatever ρ; unequal ones give less trust to a few large units.
+    equal weight give G/(G−1) and G−1 for any ρ; a few large units give fewer degrees of freedom.
     Bell, McCaffrey (2002); Imbens, Kolesár (2016), section IV.
     """
     g = units.n_units
@@ -279,7 +276,7 @@ def _small_sample_correction(residuals: Floats, units: Units) -> tuple[Floats | 
     between = h[rest] * (not_tau[top] - not_h[top]) - h[top] * tau[rest]  # P of the greatest unit and the others
     own = others**2 * tau[rest] * (2 * diagonal[rest] - tau[rest])
     trace_of_square = float(tau[top] ** 2 + own.sum() + np.trace(kq @ kq) + 2 * a[top] * (others @ between**2))
-    return a, 1.0 / min(max(trace_of_square, 1 / (g - 1)), 1.0)  # what a covariance of rank G − 1 allows
+    return a, 1.0 / min(max(trace_of_square, 1 / (g - 1)), 1.0)  # the range for a covariance of rank G − 1
 
 
 def _group_codes(groups: ArrayLike, n: int) -> NDArray[np.intp]:

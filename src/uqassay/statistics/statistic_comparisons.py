@@ -19,7 +19,7 @@ from uqassay.statistics.samples import Floats, Units, check_level, make_units
 __all__ = ["PairwiseComparisons", "paired_statistic_test", "pairwise_statistic_tests"]
 
 Runs = Linearised | Sequence[Linearised]
-# Statistics this close agree; what is left is rounding.
+# Statistics closer than this differ by rounding alone.
 _ROUNDING = 1e-12
 
 

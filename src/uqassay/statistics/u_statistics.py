@@ -23,7 +23,7 @@ __all__ = ["Concordance", "concordance", "concordance_linearised", "dense_ranks"
 Ints = NDArray[np.int64]
 Block = NDArray[Any]
 
-# Blocks of this many ranks are counted pair by pair; so many blocks at once stay in a core's cache.
+# Number of ranks in a block that is counted pair by pair, and number of blocks that fit into the cache of a core.
 _LEAF = 64
 _LEAVES_AT_ONCE = 512
 # Blocks up to this size are counted together, level by level; larger ones one by one.
@@ -132,7 +132,7 @@ def concordance_linearised(
     units = n if codes is None else np.count_nonzero(np.bincount(codes, weights=w))
     if w is not None and codes is None:
         units = int(np.count_nonzero(w))
-    a = imaginary * size / units  # weight of what is imagined
+    a = imaginary * size / units  # weight of the imaginary instances
     more = pairs + 2 * a * size  # ordered pairs, those with the imaginary instance included
     centre = (value * pairs + a * size) / more
     influence = (found.concordant + 0.5 * a - centre * (found.comparable + a)) * (2 * size / more)
@@ -222,7 +222,7 @@ def _descend(
             _part(w, w[zeros], w[ones], half)
         _part(sums, sums[zeros], counted, half)
         _part(a, a[zeros], a[ones], half)
-        if 2 * half > _CACHED:  # one block: its two halves know nothing of each other
+        if 2 * half > _CACHED:  # one block: its two halves are counted apart
             both = [(a[p], sums[p], None if w is None else w[p], half // 2) for p in (slice(half), slice(half, None))]
             if threads > 1 and pool is not None:
                 later = pool.submit(_descend, *both[0])

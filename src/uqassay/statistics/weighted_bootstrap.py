@@ -162,13 +162,13 @@ def bootstrap_weights(
     groups : array_like of labels, shape (n,), optional
         Whole groups are the units; without groups each instance is one.
     sample_weight : array_like, shape (n,), optional
-        Instances of weight zero are as if they were absent.
+        Instances of weight zero are ignored.
     scheme : {"multinomial", "poisson"}
         "multinomial": as many units are drawn with replacement as there are. "poisson": each unit independently counts
         Poisson(1) times, whatever the others do, as a stream needs it; a stratum (or a sample) of which nothing was drawn
         is drawn again.
     n_draws : int
-        Number of draws B. Draw d is the same whatever `n_draws`.
+        Number of draws B. Draw d does not depend on `n_draws`.
     rng : int or numpy Generator, optional
         None means seed 0.
 

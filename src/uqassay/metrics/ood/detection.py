@@ -112,10 +112,10 @@ def fpr_at_tpr_error(
     tpr : float
         The share of positives to detect, in (0, 1).
     positive : {"out", "in"}
-        "out": 95 % of what is out is refused, and the error is the share of what is in that is refused with it (Hendrycks,
-        Mazeika and Dietterich 2019; OpenOOD as it is now). "in": 95 % of what is in is kept, and the error is the share of
-        what is out that is kept with it (Liang, Li and Srikant 2018, ODIN; early versions of OpenOOD). The two differ, and
-        papers do not always say which they print.
+        "out": 95 % of the instances out of distribution are refused, and the error is the share of those in distribution
+        that are refused with them (Hendrycks, Mazeika and Dietterich 2019; OpenOOD today). "in": 95 % of the instances in
+        distribution are kept, and the error is the share of those out of distribution that are kept with them (Liang, Li and
+        Srikant 2018, ODIN; early versions of OpenOOD). The two differ, and papers do not always say which they print.
     sample_weight, groups, level
         As in `ood_auc_score`.
 

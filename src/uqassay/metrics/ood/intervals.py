@@ -37,7 +37,7 @@ __all__ = [
 
 Positive = Literal["out", "in"]
 SAMPLES = ("out-of-distribution instances", "in-distribution instances")
-# what moves a threshold is seen from so far on either side of it, in standard deviations times n^(1/5)
+# half widths of the window around a threshold in which the slope is measured, in standard deviations times n^(1/5)
 TOWARDS_MANY, TOWARDS_FEW = 2.9, 1.7
 
 
@@ -199,7 +199,7 @@ def _counts(samples: TwoSamples) -> list[tuple[float, str]]:
 
 
 def _known(runs: Sequence[TwoSamples]) -> tuple[Units, tuple[int, int], list[Note]]:
-    """Units, how many of them are out and how many in, and notes: on groups, on runs, and why there is no interval."""
+    """Units, numbers of units out of and in distribution, and notes on groups, runs and missing intervals."""
     first = runs[0]
     units = make_units(len(first.is_out), first.groups, first.weights)
     notes = unit_notes(units, [len(runs)] if len(runs) > 1 else [])

@@ -172,7 +172,7 @@ class RankedSamples:
         return float((before + share * (self.passed[k] - before)) / self.passed[-1])
 
     def above(self, tpr: float) -> Floats:
-        """1 for what lies above that threshold, 0 for what lies below, a share for what ties with it, (N,)."""
+        """1 for rows above that threshold, 0 for rows below, a share for rows that tie with it, (N,)."""
         k, share = self.place(tpr)
         return np.where(self.block < k, 1.0, np.where(self.block == k, share, 0.0))
 
@@ -182,7 +182,7 @@ class RankedSamples:
         return int(np.count_nonzero(self.is_positive & (self.block == k) & (self.weights > 0))) > 1
 
     def linearised(self, value: float, positive: Floats, negative: Floats) -> Linearised:
-        """A statistic from what one instance of each sample adds to the mean of its sample, (N,) each.
+        """A statistic from the contributions of instances to the mean of their sample, (N,) each.
 
         Both are centred: the sizes of the samples are chosen, not drawn.
         """

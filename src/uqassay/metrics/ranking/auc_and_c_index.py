@@ -58,12 +58,12 @@ def uq_auc_score(
         Patients, sites, videos; groups are independent of each other, instances of one group are not.
     level : float
     method : {"adjusted", "delong"}
-        How the interval is found, see `statistics.auc_estimate`.
+        Method of the interval, as in `statistics.auc_estimate`.
 
     Returns
     -------
     estimate : Estimate
-        ½ for an uncertainty that knows nothing of the errors. nan with a note where there are no errors or only errors.
+        ½ for an uncertainty that is unrelated to the errors. nan with a note where there are no errors or only errors.
         With fewer than 20 of either a note says how many.
 
     Raises
@@ -100,7 +100,7 @@ def uq_c_index_score(
 
     P( s(X) < s(X') given gap(X, Y) < gap(X', Y') ): Harrell's C-index of the uncertainty for the gap, without censoring.
     With two classes the order of ψ(x) = 1 − f_y*(x), y* the most probable class, maximises it in the population (paper
-    003, Thm 2.5). With three classes or more it need not: there ψ stays a ground truth of its own, which this metric
+    003, Thm 2.5). With three classes or more it need not: there ψ is a different ground truth, which this metric
     follows without being maximised by it.
 
     Parameters
@@ -157,7 +157,7 @@ def g_auc_score(
     """G-AUC, the accuracy-coverage area of pairs, P(right given s ≤ s'): ACC² + 2 ACC (1 − ACC) UQ-AUC.
 
     Paper 003, Lemma 3.1 (after Geifman et al. 2019). It is ∫ 2c·Acc(c) dc, where Acc(c) is the accuracy on the share c of
-    the least uncertain instances; the plain area ∫ Acc(c) dc (`aurc_loss` is 1 minus it) is no function of the two.
+    the least uncertain instances; the plain area ∫ Acc(c) dc (`aurc_loss` is 1 minus it) is not a function of the two.
 
     Parameters
     ----------
@@ -257,7 +257,7 @@ def _moved(estimate: Estimate, function: Callable[[float], float]) -> Estimate:
 
 
 def untied(gap: Array) -> int:
-    """Instances beside those of the most frequent value: how many there are to compare."""
+    """Number of instances that do not have the most frequent value."""
     _, counts = np.unique(gap, return_counts=True)
     return int(gap.size - counts.max()) if counts.max() > 1 else int(gap.size)
 

@@ -195,7 +195,7 @@ def _swap_pvalue(
 
 
 def _canonical_units(columns: list[Array], groups: ArrayLike | None) -> tuple[NDArray[np.intp], int]:
-    """Unit of each instance and their number; numbered by what the columns (n,) say of them, whatever the order of rows."""
+    """Unit of each instance and number of units; numbered by the columns (n,), so that the order of rows does not matter."""
     n = len(columns[0])
     order = np.lexsort(columns)
     codes = make_units(n, groups, None).codes
@@ -214,7 +214,7 @@ def _canonical_units(columns: list[Array], groups: ArrayLike | None) -> tuple[ND
 
 
 def _check_ranking(ranking: Ranking, name: str) -> None:
-    """Refuse what is no pair of arrays of one length."""
+    """Refuse anything but a pair of arrays of one length."""
     pair = isinstance(ranking, Sequence | np.ndarray) and not isinstance(ranking, str) and len(ranking) == 2
     if not pair or any(not hasattr(part, "__len__") for part in ranking):
         raise InputError(

@@ -220,8 +220,8 @@ def correlation_study(
 
     Notes
     -----
-    The interval is about scorings drawn as these were. Pearson's correlation grows with the spread of what is pooled: a
-    mix of good and poor scorings gives a high one that need not hold among the good ones. State the mix beside it.
+    The interval is for scorings drawn as these were. Pearson's correlation grows with the spread of the pooled scorings: a
+    mix of good and poor ones gives a high correlation, even if it is low among the good ones. Report the mix with it.
 
     Examples
     --------

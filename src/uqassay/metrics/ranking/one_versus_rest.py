@@ -110,7 +110,7 @@ def _binary(
     prediction: Prediction, k: int, target: NDArray[Any], metric: RankingMetric, score: str
 ) -> tuple[Floats, Floats]:
     """Errors or gaps of the binary prediction of class k, and its uncertainty, (1, n) each."""
-    # without names: target 1 means class k, whatever the classes are called
+    # without names, so that target 1 means class k also where classes are named by numbers
     binary = replace(prediction.one_versus_rest(k), class_names=None)
     if not SCORES[score].offered_by(binary):
         raise InputError(

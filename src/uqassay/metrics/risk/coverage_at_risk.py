@@ -15,7 +15,7 @@ from uqassay.statistics.samples import Floats, Units, check_level, is_number, ma
 
 __all__ = ["coverage_at_risk_linearised", "coverage_at_risk_score"]
 
-GRID = 4096  # coverages, besides the thresholds where there are fewer, at which the risk is tested
+GRID = 4096  # coverages at which the risk is tested, in addition to the thresholds if those are fewer
 
 
 def coverage_at_risk_score(
@@ -34,7 +34,7 @@ def coverage_at_risk_score(
     errors, uncertainty
         As in `risk_coverage_curve`.
     risk : float
-        The error rate of what is kept that is put up with, in [0, 1].
+        The greatest accepted error rate of the instances kept, in [0, 1].
     sample_weight, groups, level
         As in `risk_coverage_curve`.
 

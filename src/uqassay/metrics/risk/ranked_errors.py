@@ -38,7 +38,7 @@ class RankedErrors:
     thresholds : array (B,)
         Uncertainty of each block, ascending.
     kept, wrong : array (B,)
-        Weight and error mass of what is kept at each threshold: of this block and all before it.
+        Weight and error mass kept at each threshold: of this block and all before it.
     """
 
     n: int
@@ -83,7 +83,7 @@ class RankedErrors:
         return k, np.where(weight >= end * (1 - ROUNDING), 1.0, (weight - before) / (end - before))
 
     def inside(self, at_end: Floats, block: NDArray[np.intp], share: Floats) -> Floats:
-        """What is kept of a running sum over the blocks, (B,), where a share of a block is kept."""
+        """A running sum over the blocks, (B,), up to a share of a block."""
         end, before = at_end[block], np.where(block > 0, at_end[block - 1], 0.0)
         step = end - before
         return np.where(share < 0.5, before + share * step, end - (1 - share) * step)
@@ -101,7 +101,7 @@ class RankedErrors:
         return np.where(weight < self.kept[0], weight * (self.wrong[0] / self.kept[0]), inside)
 
     def notes(self, units: Units) -> list[Note]:
-        """What a reader should know about such errors and scores."""
+        """Notes on few errors or right predictions, and on constant scores."""
         notes = []
         e = units.keep(self.unranked(self.errors))
         for share, name in ((e, "error"), (1 - e, "right prediction")):
@@ -174,7 +174,16 @@ def rank_errors(errors: ArrayLike, uncertainty: ArrayLike, sample_weight: ArrayL
     wrong = np.cumsum(e if w is None else w * e)
     block = np.concatenate([[0], np.cumsum(new)]) if tied else None
     rows = order if units.rows is None else units.rows[order]
-    return RankedErrors(n, rows, block, e, w, ranked[ends], kept[ends], wrong[ends])
+    return RankedErrors(
+        n=n,
+        order=rows,
+        block=block,
+        errors=e,
+        weights=w,
+        thresholds=ranked[ends],
+        kept=kept[ends],
+        wrong=wrong[ends],
+    )
 
 
 def _whole(values: Floats) -> bool:

@@ -60,7 +60,7 @@ def aurc_loss(
     -------
     estimate : Estimate
         A note counts errors or right predictions where there are fewer than 20 of them. All errors equal: the AURC
-        is the error rate, with Wilson's interval, which then is that of an order that knows nothing.
+        is the error rate, as for a random order, with Wilson's interval.
 
     Raises
     ------
@@ -195,7 +195,7 @@ def prediction_rejection_score(
     groups: ArrayLike | None = None,
     level: float = 0.95,
 ) -> Estimate:
-    """Prediction-rejection ratio: the share reached of what the best order of the errors gains over a random one.
+    """Prediction-rejection ratio: gain over a random order, divided by the gain of the best order.
 
     Parameters
     ----------
@@ -203,14 +203,14 @@ def prediction_rejection_score(
         As in `risk_coverage_curve`.
     risk : {"generalised", "selective"}
         "generalised": areas under the rejection curve, where rejected instances count as right (Malinin). "selective":
-        areas under the mean error of what is kept, the AURC, as benchmarks of language models do.
+        areas under the mean error of the instances kept, the AURC, as benchmarks of language models do.
     sample_weight, groups, level
         As in `risk_coverage_curve`.
 
     Returns
     -------
     estimate : Estimate
-        1 for the best order, 0 for one that knows nothing, negative for a worse one. nan with a note where all errors are
+        1 for the best order, 0 for a random one, negative for a worse one. nan with a note where all errors are
         equal. Where no instance is ranked wrongly, only the generalised ratio of errors of 0 and 1 has an interval.
 
     Raises

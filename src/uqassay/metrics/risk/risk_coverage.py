@@ -1,4 +1,4 @@
-"""The risk-coverage curve: what is still wrong among the instances kept when the most uncertain ones are refused."""
+"""The risk-coverage curve: error rate of the instances kept when the most uncertain ones are refused."""
 
 from dataclasses import dataclass, field
 from typing import final
@@ -30,16 +30,16 @@ class RiskCoverage:
     coverage : array (B,)
         Share of the weight that is kept, ascending; the last is 1.
     risk : array (B,)
-        Mean error of what is kept.
+        Mean error of the instances kept.
     low, high : array (B,)
         Pointwise interval of the risk at that coverage.
     thresholds : array (B,)
-        Keep what is no more uncertain than this. In `at`, a coverage inside a tie keeps an even share of it.
+        Instances up to this uncertainty are kept. In `at`, a coverage inside a tie keeps an even share of it.
     n_kept : array (B,)
         Number of instances of positive weight that are kept (their expected number inside a tie).
     level : float
     notes : tuple of Note
-        What a reader should know.
+        Remarks, such as the number of groups.
     """
 
     coverage: Floats
@@ -73,7 +73,7 @@ class RiskCoverage:
                 "coverage",
                 "must lie in (0, 1]",
                 f"entry {outside[0]} is {grid[outside[0]]:g}",
-                "give shares of what is kept",
+                "give shares of the instances",
                 code="range",
             )
         return self._bands.curve(grid, self.level, self.notes)
@@ -87,7 +87,7 @@ def risk_coverage_curve(
     groups: ArrayLike | None = None,
     level: float = 0.95,
 ) -> RiskCoverage:
-    """Risk of what is kept at every threshold of the uncertainty.
+    """Risk of the instances kept at every threshold of the uncertainty.
 
     Parameters
     ----------
@@ -115,7 +115,7 @@ def risk_coverage_curve(
 
     Notes
     -----
-    With the kept share m_i of each instance (1, 0, or what is kept of a tie), A = Σ w e m / Σ w and c = Σ w m / Σ w, the
+    With the kept share m_i of each instance (1, 0, or the share of a tie), A = Σ w e m / Σ w and c = Σ w m / Σ w, the
     risk R = A / c has the influence ((e m − A) + ε (c − m)) / c: the second part says that the threshold is estimated
     too, with the error rate ε of the instances near it (a window of ranks of at most ± 5 %). The interval holds the
     risks R' that are no farther from R than t standard deviations under R', whose variance is
@@ -212,7 +212,17 @@ class Bands:
             codes = None if self.units.codes is None else _ranked_codes(ranked, self.units)
             rate = proportion_estimate(ranked.errors, groups=codes, sample_weight=ranked.weights, level=level)
             low[everything], high[everything] = rate.low, rate.high
-        return RiskCoverage(c, risk, low, high, thresholds, n_kept, level, notes, self)
+        return RiskCoverage(
+            coverage=c,
+            risk=risk,
+            low=low,
+            high=high,
+            thresholds=thresholds,
+            n_kept=n_kept,
+            level=level,
+            notes=notes,
+            _bands=self,
+        )
 
     def _at(self, k: NDArray[np.intp], f: Floats, level: float) -> tuple[Floats, Floats, Floats, Floats]:
         """Coverage, risk and its interval where the share f of block k is kept."""

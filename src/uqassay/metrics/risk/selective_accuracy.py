@@ -30,9 +30,9 @@ class SelectiveGain:
     coverage : float
         Share that is kept.
     threshold : float
-        Keep what is no more uncertain than this; ties at it are shared evenly.
+        Instances up to this uncertainty are kept; ties at it are shared evenly.
     accuracy_all, accuracy_kept : Estimate
-        Accuracy without refusal (`proportion_estimate`), and of what is kept; the same where everything is kept.
+        Accuracy without refusal (`proportion_estimate`), and of the instances kept; the same if all are kept.
     gain : Estimate
         Their difference on the same instances.
     """
@@ -123,7 +123,7 @@ def selective_gain(
 
     Notes
     -----
-    With the error rates R of what is kept and ρ of what is refused the gain is (1 − c)(ρ − R). Its interval joins those
+    With the error rates R of the instances kept and ρ of those refused the gain is (1 − c)(ρ − R). Its interval joins those
     of the two rates with their correlation: Newcombe's method for a difference of two proportions.
 
     95 % intervals cover 92 to 98 of 100 (docs/measured-coverage.md): the least where UQ-AUC is near 1 and scores have few
@@ -227,7 +227,7 @@ def gain_estimate(
 
 @dataclass(frozen=True, eq=False, slots=True)
 class KeptPart:
-    """Error rate of what is kept (or refused), the rate near the threshold, and the influences (n,) on the first."""
+    """Error rate of the instances kept (or refused), the rate near the threshold, and the influences (n,) on the first."""
 
     risk: float
     rate: float
@@ -235,7 +235,7 @@ class KeptPart:
 
 
 def kept_part(ranked: RankedErrors, coverage: float, rate: float | None = None) -> KeptPart:
-    """What is kept at a coverage; `rate` is found around the threshold where it is not given."""
+    """The instances kept at a coverage; `rate` is measured around the threshold unless it is given."""
     coverage = max(coverage, LEAST)
     at = np.array([coverage])
     k, f = ranked.place(at)
@@ -248,7 +248,7 @@ def kept_part(ranked: RankedErrors, coverage: float, rate: float | None = None) 
 
 
 def _refused(ranked: RankedErrors, coverage: float, kept: KeptPart) -> KeptPart:
-    """What is left of all instances."""
+    """The instances refused."""
     residuals = ranked.unranked(ranked.errors - ranked.error_rate)
     risk = min(max((ranked.error_rate - coverage * kept.risk) / (1 - coverage), 0.0), 1.0)
     return KeptPart(risk, kept.rate, (residuals - coverage * kept.influence) / (1 - coverage))
