@@ -1,6 +1,6 @@
-"""Arrays for every room: checks of what comes in, chunks of rows, and random generators that belong to a row.
+"""Arrays for every room: checks of input, chunks of rows, and random generators that belong to a row.
 
-`_conversion` makes plain arrays of what users pass, and `_chunks` walks through them; both are imported from here.
+`_conversion` turns input into plain arrays and `_chunks` walks through them; import the names of both from here.
 """
 
 from collections.abc import Callable
@@ -54,7 +54,7 @@ RandomState = int | np.random.Generator | np.random.SeedSequence | None
 _TOLERANCES = {"float16": 1e-3, "bfloat16": 8e-3, "float32": 1e-4}  # about their precision, and 1e-6 for all others
 
 
-# -- what comes in ----------------------------------------------------------------------------------------------------
+# -- input -----------------------------------------------------------------------------------------------------------
 
 
 def tolerance_of(*values: Any) -> float:
@@ -326,9 +326,8 @@ def draw_per_row(
 ) -> NDArray[Any]:
     """Fill ``out[i] = draw(generator of row_numbers[i], i)``: the draws belong to the row, not to its chunk.
 
-    One counter-based stream (Philox), keyed by the seed, is moved to a counter of the row's own, so a slice of the
-    instances, in whatever order, receives the numbers that it would receive in the whole. Only the drawing walks
-    row by row; whatever is done with the draws is done in array passes.
+    A counter-based stream (Philox) is keyed by the seed, and its counter is set to the row number. So a slice or a permutation
+    of the instances receives the same numbers as the whole. Only the drawing goes row by row; all else is array passes.
     """
     if isinstance(rng, np.random.SeedSequence):
         key = rng.generate_state(2, np.uint64)

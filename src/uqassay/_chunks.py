@@ -24,8 +24,8 @@ __all__ = [
 ]
 
 CHUNK_BYTES = 32 * 2**20
-SCATTERED_BYTES = 2**18  # rows copied from a memory map between two releases
-SCATTERED_ROWS = 16  # the same, at least so many rows
+SCATTERED_BYTES = 2**18  # copied from a memory map between two releases
+SCATTERED_ROWS = 16  # at least this number of rows is copied between two releases
 SCRATCH_BYTES = 16 * 2**20  # a thread keeps no larger buffer
 
 
@@ -42,7 +42,7 @@ def available_cores() -> int:
 
 
 class _Kept(threading.local):
-    """One buffer for each name, of this thread's own."""
+    """The buffers of this thread, by name."""
 
     def __init__(self) -> None:
         self.buffers: dict[str, NDArray[np.float64]] = {}
@@ -52,10 +52,10 @@ _kept = _Kept()
 
 
 def scratch(name: str, shape: tuple[int, ...], dtype: DTypeLike = np.float64) -> NDArray[Any]:
-    """An array for intermediate results, with anything in it; the next call with this name in this thread takes it again.
+    """An uninitialised array for intermediate results; the next call with this name in this thread reuses its memory.
 
-    A fresh array of some 100 kB costs a page fault for every 4 kB, more than what is computed in it. Great arrays are fresh
-    ones: nothing is kept of them.
+    A fresh array of some 100 kB costs a page fault for every 4 kB, more time than the computation in it. Arrays above
+    `SCRATCH_BYTES` are not kept.
     """
     size, dtype = math.prod(shape), np.dtype(dtype)
     n = -(-size * dtype.itemsize // 8)
@@ -70,7 +70,7 @@ def scratch(name: str, shape: tuple[int, ...], dtype: DTypeLike = np.float64) ->
 def taken(array: NDArray[Any], rows: Any) -> NDArray[Any]:
     """``array[rows]``; scattered rows of a memory map are copied a few at a time.
 
-    The system may map megabytes around each row that is read, so a few hundred rows could hold a whole file.
+    The system may map megabytes around each row that is read, so a few hundred rows could bring a whole file into memory.
     """
     still_whole(array)
     if not (isinstance(array, np.memmap) and isinstance(rows, np.ndarray)):

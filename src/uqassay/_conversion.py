@@ -1,6 +1,6 @@
-"""What a user passes becomes a plain NumPy array, or is refused: masked, sparse, ragged and object arrays, missing values.
+"""Input becomes a plain NumPy array; masked, sparse, ragged and object arrays and missing values are refused.
 
-A masked or missing value has no number that could be used in its place, so no mask is ever dropped in silence.
+A masked or missing value has no number that could be used in its place, so no mask is dropped silently.
 """
 
 from typing import Any

@@ -20,7 +20,7 @@ def optional_package(module: str, extra: str, purpose: str, *, otherwise: str = 
     extra : str
         Extra of uqassay that installs the package.
     purpose : str
-        What needs it, the subject of a sentence: "figures", "a zarr file".
+        The user of the package, as the subject of a sentence: "figures", "a zarr file".
     otherwise : str
         Another remedy: "write the file as TOML".
 

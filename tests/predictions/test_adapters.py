@@ -265,7 +265,7 @@ def test_one_set_without_an_axis_of_instances_is_not_taken_for_many_points():
         (Mixture(DirichletDistribution(rows(4, 2, 3)), rows(4, 2)), "undefined", r"Mixture; .*obj\.sample"),
         (Sample(DirichletDistribution(rows(4, 5, 3)), 1, weights=np.ones(5)), "undefined", r"Sample; .*obj\.sample"),
         (Fitted(), "type", r"got Fitted; .*from_laplace\(model, x\)"),
-        (Network(), "type", "got Network; .*what the model predicts"),
+        (Network(), "type", "got Network; .*predictions of the model"),
     ],
 )
 def test_what_cannot_be_stated_exactly_is_refused(obj, code, got):

@@ -1,6 +1,7 @@
 """What every kind of prediction answers, slices, and what cannot be written through."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -87,3 +88,29 @@ def test_predictions_iterate_but_are_no_arrays():
         point[0, 1]
     with refuses("rows", "shape", got=r".* got shape \(1, 2\)"):
         point[np.array([[0, 1]])]
+
+
+def test_without_class_names_only_the_names_are_missing(random_generator):
+    prediction = random_prediction("Members", random_generator).with_metadata(
+        class_names=list("abcd"), ids=np.arange(5)
+    )
+    bare = prediction.without_class_names()
+    assert bare.class_names is None
+    assert prediction.class_names == tuple("abcd")
+    assert bare.probs is prediction.probs
+    np.testing.assert_array_equal(bare.ids, prediction.ids)
+
+
+@pytest.mark.parametrize("name", ["ids", "groups"])
+def test_a_whole_assay_of_classes_named_by_numbers(random_generator, name):
+    y = random_generator.integers(3, size=60)
+    probs = random_generator.dirichlet(np.ones(3), 60) * 0.3 + 0.7 * np.eye(3)[y]
+    plain = uq.assay({"m": uq.Point(probs)}, y, n_draws=10, calibration=())
+    named = uq.assay(
+        {"m": uq.Point(probs, class_names=[1, 2, 3], **{name: np.arange(60)})}, y + 1, n_draws=10, calibration=()
+    )
+    assert named.class_names == ("1", "2", "3")
+    column = ["metric", "estimate"]
+    pd.testing.assert_frame_equal(named.findings[column], plain.findings[column])
+    with refuses("y_true", "class-names", got="the class names are 1, 2, 3"):
+        uq.assay({"m": uq.Point(probs, class_names=[1, 2, 3])}, y)

@@ -96,6 +96,8 @@ def align(
     if common_members is not None:
         check_draws(common_members, "common_members")
         models = {n: tuple(_common(r, common_members, seed, n) for r in runs) for n, runs in models.items()}
+    # the labels are indices from here on, also where the names of the classes are whole numbers
+    models = {n: tuple(run.without_class_names() for run in runs) for n, runs in models.items()}
     return replace(found, models=models, labels=labels)
 
 

@@ -1,4 +1,4 @@
-"""What a model said: one frozen, validated class per kind of prediction, and the files that hold them."""
+"""Statements of classifiers: one frozen, validated class per kind of prediction, and the files that hold them."""
 
 from uqassay.predictions.adapters import from_laplace, from_object
 from uqassay.predictions.base import CORE_BYTES, Prediction

@@ -1,4 +1,4 @@
-"""The base of all kinds of prediction: what each of them must state, and what follows from it."""
+"""The base class of all kinds of prediction."""
 
 import threading
 from abc import ABC, abstractmethod
@@ -19,9 +19,9 @@ from uqassay.predictions.pandas_input import same_table, take_table
 from uqassay.predictions.remembering import REMEMBERED, Held, held_rows, remembered
 
 Array = NDArray[np.float64]
-_WORKER = threading.local()  # a thread that works on a chunk starts no threads of its own
+_WORKER = threading.local()  # a thread that works on a chunk starts no further threads
 CHUNK_BYTES = 32 * 2**20
-CORE_BYTES = 2**20  # what stays in a core's own cache
+CORE_BYTES = 2**20  # fits into the cache of one core
 Rows = int | slice | Sequence[int] | NDArray[Any]
 
 
@@ -34,11 +34,11 @@ class Prediction(ABC):
     class_names : sequence of str, length K, optional
         Names of the classes, in the order of the last axis.
     ids : array (n,), optional
-        What identifies an instance; labels with an index are aligned to it.
+        Identifiers of the instances; labels with an index are aligned to them.
     groups : array (n,), optional
         The patient, site or video that an instance belongs to; intervals and tests resample whole groups.
     notes : tuple of Note
-        What was done to the data on the way in (repairs, subsampling); shown among the warnings.
+        Changes made to the data when they were read (repairs, subsampling); shown among the warnings.
     """
 
     class_names: tuple[str, ...] | None = None
@@ -53,7 +53,7 @@ class Prediction(ABC):
             if name in vars(cls) and not getattr(vars(cls)[name], "__isabstractmethod__", False):
                 setattr(cls, name, remembered(vars(cls)[name]))
 
-    # -- what each kind says ------------------------------------------------------------------------------------------
+    # -- stated by each kind ------------------------------------------------------------------------------------------
 
     @property
     @abstractmethod
@@ -62,7 +62,7 @@ class Prediction(ABC):
 
     @abstractmethod
     def mean_probs(self) -> Array:
-        """One distribution per instance that stands for the whole statement, ``(n, K)``."""
+        """One distribution per instance that represents the whole statement, ``(n, K)``."""
 
     @abstractmethod
     def lower_probs(self) -> Array:
@@ -76,7 +76,7 @@ class Prediction(ABC):
     def array_names(self) -> tuple[str, ...]:
         """Names of the fields whose first axis is the instance."""
 
-    # -- what follows -------------------------------------------------------------------------------------------------
+    # -- derived ------------------------------------------------------------------------------------------------------
 
     @property
     def n_instances(self) -> int:
@@ -130,9 +130,9 @@ class Prediction(ABC):
     def one_versus_rest(self, k: int | str) -> "Prediction":
         """The statement on whether an instance is of class k: class 1 is "it is", class 0 "it is one of the rest".
 
-        Lower and upper probabilities are those of the event {k} and its complement. So is the mean of points, members and
-        distributions over distributions; a set without a distribution over it has the mean of its kind on two classes,
-        which may be another one.
+        Lower and upper probabilities are those of the event {k} and its complement. So is the mean of points, members,
+        `Dirichlet` and `GaussianLogits`. Intervals, masses and vertices have the mean of their kind on two classes, which may
+        differ.
 
         Parameters
         ----------
@@ -148,7 +148,7 @@ class Prediction(ABC):
         Raises
         ------
         InputError
-            A class that there is not.
+            An unknown class.
 
         Examples
         --------
@@ -161,13 +161,14 @@ class Prediction(ABC):
         name = str(index) if self.class_names is None else self.class_names[index]
         binary = self._one_versus_rest(index)
         object.__setattr__(binary, "class_names", (f"not {name}", name))
-        for carried in ("ids", "groups", "notes", "row_numbers"):  # checked before; a selection may hold a row twice
+        # set without a check: ids were checked before, and a selection may hold a row twice
+        for carried in ("ids", "groups", "notes", "row_numbers"):
             object.__setattr__(binary, carried, getattr(self, carried))
         return binary
 
     @abstractmethod
     def _one_versus_rest(self, k: int) -> "Prediction":
-        """The two-class statement (rest, class k), without what is carried."""
+        """The two-class statement (rest, class k), without class names, ids, groups and notes."""
 
     def _class_index(self, k: int | str) -> int:
         known = "" if self.class_names is None else f" or one of {', '.join(self.class_names[:8])}"
@@ -186,9 +187,9 @@ class Prediction(ABC):
     def for_each_chunk(self, work: Callable[[slice, Self], None], bytes_per_row: int, *, chunk_bytes: int) -> None:
         """Call ``work(rows, part)`` for consecutive parts of the instances, on as many threads as there are cores.
 
-        The parts do not know of each other, so neither their size nor the number of threads changes a result. All threads
-        together hold about `chunk_bytes`, or a core's own cache each if that is more. Pages of a memory map are given back
-        after each part.
+        The parts are independent, so neither their size nor the number of threads changes a result. All threads together hold
+        about `chunk_bytes`, or the cache of one core each if that is more. Pages of a memory map are given back after each
+        part.
         """
 
         def one(rows: slice) -> None:
@@ -221,7 +222,7 @@ class Prediction(ABC):
             raise InputError(
                 "rows", "must select at least one instance", "got none", "check the selection", code="empty"
             )
-        # built without __post_init__: what was validated once is not walked through again
+        # built without __post_init__, because the values have been validated already
         part = object.__new__(type(self))
         for f in fields(self):
             value = getattr(self, f.name)
@@ -326,9 +327,15 @@ class Prediction(ABC):
     def with_metadata(
         self, *, class_names: Sequence[str] | None = None, ids: ArrayLike | None = None, groups: ArrayLike | None = None
     ) -> Self:
-        """The same statement with other class names, ids or groups (None keeps what is there)."""
+        """The same statement with other class names, ids or groups (None keeps the present ones)."""
         changes = {"class_names": class_names, "ids": ids, "groups": groups}
         return replace(self, **{k: v for k, v in changes.items() if v is not None})  # type: ignore[arg-type]
+
+    def without_class_names(self) -> Self:
+        """The same statement with classes that are known by their index alone, for labels that are indices already."""
+        same = copy(self)
+        object.__setattr__(same, "class_names", None)
+        return same
 
     def __iter__(self) -> Iterator[Self]:
         """One instance after another."""
@@ -368,7 +375,7 @@ class Prediction(ABC):
                 object.__setattr__(self, name, value)
 
     def _finish(self, *, class_axis_of: str) -> None:
-        """Check the number of classes and everything that is carried along."""
+        """Check the number of classes, and class names, ids, groups and notes."""
         check_class_count(self.n_classes, class_axis_of)
         if self.class_names is not None:
             object.__setattr__(self, "class_names", checked_class_names(self.class_names, self.n_classes))

@@ -1,4 +1,4 @@
-"""The one door: what a public function takes where it asks for a prediction."""
+"""The one door: values that public functions accept as a prediction."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -32,7 +32,7 @@ def as_prediction(value: Any, name: str = "prediction") -> Prediction:
     Raises
     ------
     InputError
-        A value of no known form, or one that breaks a rule of its kind.
+        A value of an unknown form, or one that breaks a rule of its kind.
 
     Examples
     --------
@@ -46,4 +46,7 @@ def as_prediction(value: Any, name: str = "prediction") -> Prediction:
     except InputError as problem:
         if isinstance(value, Mapping) and problem.parameter != "obj":
             raise problem.inside(name) from problem  # prediction.lower
+        if problem.facts.get("can_normalise"):  # an option of the kinds, not of the function that was called
+            remedy = "pass uq.Point or uq.Members with normalise=True if these are counts or rounded, or from_logits"
+            raise problem.replace(parameter=name, remedy=remedy) from problem
         raise problem.replace(parameter=name) from problem

@@ -83,7 +83,7 @@ def _multivariate_normal(obj: Any) -> dict[str, Any]:
             "where the batch holds the classes, pass MultitaskMultivariateNormal.from_batch_mvn(obj)",
             code="member-axis",
         )
-    # GPyTorch's tasks are the classes; what instances have in common is no matter here
+    # GPyTorch's tasks are the classes; the covariance between instances is not needed
     each = obj.to_data_independent_dist(jitter_val=0.0) if hasattr(obj, "num_tasks") else obj
     variance = as_numeric(each.variance, "variance")  # (…, K)
     scale = np.sqrt(variance)

@@ -25,9 +25,9 @@ class Drawn(Prediction):
     n_draws : int
         Number of draws that span the credal set. The set, and so its non-specificity, grows with it.
     seed : int
-        Seed of those draws; each row has draws of its own, whatever slice it is seen in.
+        Seed of those draws. The draws belong to the row, so a slice has the same ones.
     drawn : array (n, n_draws, K), optional
-        The draws, where they were made before (`with_draws`).
+        The draws, if `with_draws` has made them.
     """
 
     n_draws: int = 100

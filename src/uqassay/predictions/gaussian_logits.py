@@ -84,19 +84,19 @@ class GaussianLogits(Drawn):
         return (self.hull_points() * self.shares()[:, None]).sum(axis=1)
 
     def shares(self) -> Array:
-        """What each draw counts for in the mean, so that every pass counts alike, ``(n_draws,)``."""
+        """Weight of each draw in the mean, such that all passes have the same weight, ``(n_draws,)``."""
         passes = self._passes(self.n_draws)
         return 1.0 / (np.bincount(passes)[passes] * self.mean.shape[1])
 
     def members(self) -> Members:
-        """The draws that span the set as `Members`, weighted where the passes have unlike numbers of them."""
+        """The draws that span the set as `Members`, weighted where the passes have different numbers of draws."""
         members = super().members()
         if self.n_draws % self.mean.shape[1]:
             members._set("weights", self.shares())
         return members
 
     def _passes(self, n: int) -> NDArray[np.int64]:
-        """Which pass each of n draws comes from; every pass has its turn."""
+        """The pass that each of n draws comes from, ``(n,)``."""
         m = self.mean.shape[1]
         if n < m:
             raise InputError(

@@ -20,7 +20,7 @@ class Intervals(Prediction):
     Parameters
     ----------
     lower, upper : array (n, K)
-        Bounds with l ≤ u and Σ l ≤ 1 ≤ Σ u. They are made reachable wherever they are used. One of them may be a number, the
+        Bounds with l ≤ u and Σ l ≤ 1 ≤ Σ u. Methods use the reachable bounds. One of them may be a number, the
         same bound for every class: ``Intervals(0, sets)`` states prediction sets, 1 for each class in the set of an instance.
 
     Raises

@@ -1,6 +1,6 @@
 """Labels: from names or numbers, in any container, to class indices in the order of the predictions.
 
-There is one rule for what a label means:
+The meaning of a label:
 
 * Text is the name of a class.
 * A whole number is the name of a class where the names of the classes are whole numbers (1, 2, 3), and the index of a class
@@ -48,7 +48,7 @@ def labels_for(
     ids : array (n,), optional
         Ids of the predictions.
     class_names : tuple of str, optional
-        Names of the classes; see `class_indices` for what a number means then.
+        Names of the classes; `class_indices` explains the meaning of numbers.
     n_members : int, optional
         M, for an error that names `member_axis` where as many labels as members are given.
     name : str
@@ -109,7 +109,7 @@ def class_indices(labels: Any, class_names: Sequence[str] | None = None, *, name
 
 
 def portable_labels(labels: Any, class_names: Sequence[str] | None = None, *, name: str = "labels") -> NDArray[Any]:
-    """Labels in the form in which they mean the same wherever they are given together with these class names.
+    """Labels in a form that `class_indices` reads as the same classes, given the same class names.
 
     Text becomes indices, or, where the class names are whole numbers, these numbers; it stays text where only some of the
     names are whole numbers. Numbers stay as they are. ``class_indices(portable_labels(y, names), names)`` is

@@ -17,7 +17,7 @@ from uqassay.predictions.base import Array, Prediction
 from uqassay.predictions.pandas_input import take_index
 from uqassay.predictions.probabilities import not_negative, refuse_truth_values, take_probabilities
 
-BELIEF_TOLERANCE = 1e-6  # how far below 0 a mass, and from 1 a sum, may be in a belief function
+BELIEF_TOLERANCE = 1e-6  # a mass may be this far below 0, and a sum this far from 1
 MOST_CLASSES = 10**7
 MOST_MASS = np.float64(1e300)  # of signed masses, so that their sums are finite
 FocalSets = NDArray[Any] | Sequence[Iterable[int]]
@@ -36,7 +36,7 @@ class Masses(Prediction):
     n_classes : int, optional
         K, where focal sets are given by indices.
     signed : bool
-        Hold masses that are not those of a belief function; what needs one refuses them (see `repaired`).
+        Accept masses that are not those of a belief function. Methods that need one refuse them (see `repaired`).
     precision : float, optional
         Machine epsilon of the numbers that the masses were computed from, where it is not that of their dtype.
 
@@ -72,7 +72,7 @@ class Masses(Prediction):
         n_classes: int | None = None,
         signed: bool = False,
         precision: float | None = None,
-        **carried: Any,  # class_names, ids, groups, notes: what every prediction carries
+        **carried: Any,  # class_names, ids, groups, notes
     ) -> None:
         unknown = set(carried) - {f.name for f in fields(Prediction)}
         if unknown:
@@ -115,9 +115,9 @@ class Masses(Prediction):
     ) -> "Masses":
         """Masses by the Möbius inverse inside the family, from the belief of each of its sets.
 
-        A network's raw beliefs need not be those of a belief function: the masses may come out negative, or not sum to
-        1. They are held as they are; what needs a belief function refuses them and names the rows, `repaired` mends
-        them, and ``convention="paper"`` does so by itself.
+        A network's raw beliefs need not be those of a belief function: the masses may be negative, or not sum to 1. They are
+        kept as they are. Methods that need a belief function refuse them and name the rows; `repaired` repairs them, and
+        ``convention="paper"`` includes this repair.
 
         Examples
         --------
@@ -151,7 +151,7 @@ class Masses(Prediction):
         return int(self.focal_sets.shape[1])
 
     def repaired(self) -> "Masses":
-        """The authors' repair: negative masses to 0, what is missing to the set of all classes, rows divided by their sum.
+        """The authors' repair: negative masses to 0, the missing mass to the set of all classes, rows divided by their sum.
 
         Returns
         -------
@@ -172,7 +172,7 @@ class Masses(Prediction):
 
     def mean_probs(self) -> Array:
         """Pignistic probability, Σ_{A∋c} m(A) / |A|, ``(n, K)``."""
-        shares = self.checked_masses() / self.focal_sets.sum(axis=1)  # (n, F) what each class of a set gets
+        shares = self.checked_masses() / self.focal_sets.sum(axis=1)  # (n, F) the share of each class in a set
         return np.stack(
             [sum_over(shares, s) for s in self.focal_sets.T],  # sets that contain class c
             axis=1,
@@ -211,7 +211,7 @@ class Masses(Prediction):
         return ("masses",)
 
     def _one_versus_rest(self, k: int) -> "Masses":
-        # a focal set becomes what it says of the event: that it is so, that it is not, or nothing
+        # on {rest, k} a focal set becomes {rest} (without k), {k} (k alone) or both (k and others)
         masses = np.ascontiguousarray(self.masses, dtype=np.float64) if self.signed else not_negative(self.masses)
         with_k, alone = self.focal_sets[:, k], self.focal_sets.sum(axis=1) == 1
         says = (~with_k, with_k & alone, with_k & ~alone)

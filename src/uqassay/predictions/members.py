@@ -38,7 +38,7 @@ class Members(Prediction):
         Class probabilities of each member; rows sum to 1.
     weights : array (M,) or (n, M), optional
         Weights of the members in the mean (Bayesian model average) and in draws; they are divided by their sum. The
-        credal set is spanned by all members, whatever their weights.
+        credal set is spanned by all members, also by those of weight 0.
     member_axis : int, optional
         Axis of the members in `probs`, by default 1; nothing is guessed from sizes. (M, n, K) has `member_axis=0`. A list of
         arrays (n, K) could be read both ways and needs it.
@@ -165,7 +165,7 @@ class Members(Prediction):
         return int(self.probs.shape[1])
 
     def mean_probs(self) -> Array:
-        """Bayesian model average, the (weighted) mean of the members, ``(n, K)``; their order changes no bit of it."""
+        """Bayesian model average, the (weighted) mean of the members, ``(n, K)``; it does not depend on their order."""
         mean = np.empty((self.n_instances, self.n_classes))
         for rows in row_chunks(self.n_instances, 48 * self.n_classes, chunk_bytes=CORE_BYTES):
             shares = None if self.weights is None else np.atleast_2d(self.weights)
@@ -316,7 +316,7 @@ def _member_weights(weights: ArrayLike, n: int, n_members: int) -> Array:
     if np.isinf(totals).any():  # a sum beyond the largest number; only the weights' ratios count
         array = array / array.max(axis=-1, keepdims=True)
         totals = array.sum(axis=-1, keepdims=True)
-    # weights that sum to 1 already stay as they are, bit for bit, when they come by again
+    # weights that sum to 1 already are kept bit for bit, so that a copy of a prediction has the same mean
     return array if (np.abs(totals - 1.0) < 8 * np.finfo(np.float64).eps).all() else array / totals
 
 

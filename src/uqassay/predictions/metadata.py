@@ -1,4 +1,4 @@
-"""What a prediction carries along: names of the classes, ids and groups of the instances, notes."""
+"""Metadata of a prediction: names of the classes, ids and groups of the instances, notes."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -64,7 +64,7 @@ def per_instance(values: Any, name: str, n: int) -> NDArray[Any]:
     Raises
     ------
     InputError
-        Another shape, missing values (nan, None, NaT), or objects that cannot be told apart (lists, mappings).
+        Another shape, missing values (nan, None, NaT), or objects that cannot be compared (lists, mappings).
     """
     array = as_array(values, name)
     if array.shape != (n,):

@@ -1,4 +1,4 @@
-"""One distribution per instance: a softmax vector, or any average taken as the last word."""
+"""One distribution per instance: a softmax vector, or the average of several."""
 
 from dataclasses import InitVar, dataclass, field
 from typing import Any
@@ -31,8 +31,8 @@ class Point(Prediction):
     normalise : bool
         Divide non-negative rows by their sums first.
     log_partition : array (n,), optional
-        ln Σ exp(z) of the logits z behind the probabilities, so that z = ln p + log_partition; `from_logits` keeps it. The
-        probabilities alone do not tell it, and the free energy needs it.
+        ln Σ exp(z) of the logits z behind the probabilities, so that z = ln p + log_partition; `from_logits` keeps it. It
+        does not follow from the probabilities, and the free energy needs it.
 
     Raises
     ------
@@ -126,20 +126,20 @@ class Point(Prediction):
         return ("probs",) if self.log_partition is None else ("probs", "log_partition")
 
     def _one_versus_rest(self, k: int) -> "Point":
-        # of the two logits z_k and ln Σ_{c≠k} exp(z_c), whose partition is that of all
+        # the two logits are z_k and ln Σ_{c≠k} exp(z_c); their partition is that of all classes
         return Point(event_and_rest(self.probs, k), log_partition=self.log_partition)
 
 
 def softmax(logits: NDArray[Any], name: str) -> Array:
-    """Softmax over the last axis in float64; see `check_logits` for what is refused."""
+    """Softmax over the last axis in float64, of logits that `check_logits` accepts."""
     return softmax_and_partition(logits, name)[0]
 
 
 def softmax_and_partition(logits: NDArray[Any], name: str) -> tuple[Array, Array]:
-    """Softmax over the last axis and ln Σ exp(z), in float64; see `check_logits` for what is refused.
+    """Softmax over the last axis and ln Σ exp(z), in float64, of logits that `check_logits` accepts.
 
-    Log-probabilities, rows whose exp(z) sum to 1 within the tolerance of probabilities, have the log-partition 0, so that no
-    order among them is made of rounding errors.
+    Log-probabilities, rows whose exp(z) sum to 1 within the tolerance of probabilities, have the log-partition 0. Otherwise
+    rounding errors would order them.
     """
     check_logits(logits, name)
     check_class_count(logits.shape[-1], name)
@@ -201,7 +201,7 @@ def check_logits(logits: NDArray[Any], name: str, *, most: float = np.inf) -> No
 
 
 def checked_log_partition(values: Any, shape: tuple[int, ...]) -> NDArray[Any]:
-    """Finite numbers, one for every distribution."""
+    """The log-partitions as an array of this shape; other shapes and non-finite numbers are refused."""
     array = as_numeric(values, "log_partition")
     if array.shape != shape:
         each = "instance" if len(shape) == 1 else "instance and member"

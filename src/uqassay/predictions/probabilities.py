@@ -80,9 +80,9 @@ def event_and_rest(probs: NDArray[Any], k: int) -> Array:
 
 
 def not_negative(values: NDArray[Any]) -> Array:
-    """Probabilities in float64 with those a hair below 0, which the tolerance lets through, put to 0.
+    """Probabilities in float64, with 0 in place of the slightly negative values that the tolerance allows.
 
-    Rows lie side by side whatever the layout of the input, so that sums round alike in every chunk.
+    The result is contiguous for every layout of the input, so that sums round alike in every chunk.
     """
     still_whole(values)
     array = np.ascontiguousarray(values, dtype=np.float64)

@@ -1,4 +1,4 @@
-"""Sums over members and classes that do not depend on their order."""
+"""Sums over members and classes that do not depend on the order of the terms."""
 
 from typing import Any
 
@@ -11,11 +11,11 @@ Array = NDArray[np.float64]
 
 
 class OrderFreeSum:
-    """Running sum of arrays of one shape, with its rounding errors summed beside it.
+    """Running sum of arrays of one shape, with a second sum of its rounding errors.
 
-    The result is the exact sum rounded once, but for about one sum in 10¹³ that lies next to the middle between two
-    numbers. So instances with the same members in another order have the same mean, and no ranking is made of rounding
-    errors. (Knuth's two-sum; Ogita, Rump and Oishi, Accurate sum and dot product, 2005.)
+    The result is the exact sum rounded once, except for about one sum in 10¹³ that lies next to the middle between two
+    numbers. So instances with the same members in another order have the same mean, and rounding errors cannot order them.
+    (Knuth's two-sum; Ogita, Rump and Oishi, Accurate sum and dot product, 2005.)
 
     Examples
     --------
@@ -37,13 +37,13 @@ class OrderFreeSum:
         added: Any = total - self._sum
         values = values - added
         added -= total
-        added += self._sum  # what the sum lost
+        added += self._sum  # the rounding error of the sum
         added += values
         self._errors += added
         self._sum = total
 
     def value(self) -> Array:
-        """The sum of what was added."""
+        """The sum so far."""
         return self._sum + self._errors
 
 
