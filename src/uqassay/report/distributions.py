@@ -125,8 +125,8 @@ def mean_regions(assay: "Assay") -> dict[str, list[dict[str, Any] | None]]:
     The intervals are those of the findings. The ellipse is that of a normal distribution with the standard errors of the
     two means, and the covariance that follows from the standard error of their sum.
     """
-    rows = {"all": [{"subset": "all", **r} for r in assay.finding_rows() if r["run"] == "all"]}
-    for row in assay.subset_rows("correct"):
+    rows = {"all": [{"subset": "all", **r} for r in assay.rows("findings") if r["run"] == "all"]}
+    for row in assay.rows("subsets", by="correct"):
         rows.setdefault(row["subset"], []).append(row)
     return {part: [_region(assay, m, found, part) for m in assay.models] for part, found in rows.items()}
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from uqassay.evidence.result import Assay
     from uqassay.evidence.scoring import SetSample
 
-__all__ = ["instances", "packed", "probability_codes"]
+__all__ = ["SAMPLE", "packed", "probability_codes", "single_instances"]
 
 Array = NDArray[np.float64]
 
@@ -21,7 +21,7 @@ BUDGET = 6_000_000  # characters of packed arrays and ids
 POINT_VALUES = 300_000  # numbers kept of one model's set points
 
 
-def instances(assay: "Assay") -> dict[str, Any] | None:
+def single_instances(assay: "Assay") -> dict[str, Any] | None:
     """Scores of single instances (first training run) and their credal sets; None where the assay keeps none.
 
     Returns

@@ -1,4 +1,4 @@
-"""What the page says on whether a model knows when it is wrong: refusal, ranking metrics, curves and their comparisons."""
+"""The page's section on whether a model knows when it is wrong: refusal, ranking metrics, curves, paired tests."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -8,65 +8,134 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uqassay.measures.scores import SCORES
+from uqassay.metrics.ranking.registry import RANKING_METRICS
 from uqassay.metrics.risk.risk_coverage import risk_coverage_curve
 from uqassay.report.definitions import score_label
+from uqassay.report.sentences.mistakes import (
+    BEST,
+    comparison_note,
+    few_scores,
+    mistakes_sentences,
+    remarks,
+    undefined_text,
+    view_sentences,
+    why_absent,
+    why_nothing,
+)
 
 if TYPE_CHECKING:
     from uqassay.evidence.result import Assay
+    from uqassay.statistics import Estimate
     from uqassay.statistics.statistic_comparisons import PairwiseComparisons
 
-__all__ = ["best_scores", "mistakes", "ranked_scores", "risk_curve"]
+__all__ = ["BEST", "COVERAGES", "best_scores", "mistakes_section", "ranked_scores", "risk_curve"]
 
 Floats = NDArray[np.float64]
 REFUSED = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5)
 COVERAGES = (0.01, *(i / 100 for i in range(2, 101, 2)))
 COMPARED = ("uq-auc", "uq-c-index")
-BEST = ""  # in the place of a score's name: each model by its best one
+TABLED = ("uq-auc", "uq-c-index", "aurc", "e-aurc", "augrc", "prediction-rejection")
+AT_AN_END = ("edge",)  # code of the note that a share kept has no error
 
 
-def mistakes(assay: "Assay") -> dict[str, Any] | None:
+def mistakes_section(assay: "Assay") -> dict[str, Any] | None:
     """Refusal, risk-coverage curves and paired tests of every model and score; None where no model has a score.
 
     Returns
     -------
     dict
-        "scores": every score of some model, "known" where it has a definition; "refused" and "coverages": shares;
-        "compared": the metrics of the paired tests. "models": one entry per model with its "best" score (None without
-        mistakes or right predictions), "unmixed" (what it makes where that is so), the scores that are "constant", and
-        under "scores" of each other score "refusals" (per share the accuracy of what is kept and the gain, each with its
-        ends, and the notes; none of an unmixed model) and "curve" (risk, low and high per coverage).
-        "comparisons": matrices over the models of each score and over the scores of each model. The estimates of the
-        ranking metrics are among the findings. Where nothing can be ranked, only {"nothing": why}.
+        "scores": every score of some model, "known" where it has a definition, "offered" where it can be chosen; "refused" and
+        "coverages": shares; "compared": the metrics of the paired tests. "models": one entry per model with its "best" score
+        (None without mistakes or right predictions), "unmixed" (what it makes where that is so), the scores that are
+        "constant", and under "scores" of each other score "refusals" (per share the accuracy of what is kept and the gain,
+        each with its ends; none of an unmixed model), "curve" (risk, low and high per coverage) and "undefined" (per metric
+        why it has no value). "comparisons": matrices over the models of each score and over the scores of each model.
+        "views": sentences that follow the chosen score; "text": all others; "cautions". The estimates of the ranking metrics
+        are among the findings. Where nothing can be ranked, only {"nothing": why}.
     """
-    found = {(r.model, r.score, r.metric): r.estimate for r in assay.mistake_ranking if r.run is None}
-    defined = {key for key, estimate in found.items() if not np.isnan(estimate)}
-    best = best_scores(assay)
-    if not any(best.values()):
-        return {"nothing": _why_nothing(assay)} if found else None
-    least = 1 / assay.n_instances  # less than one instance is nobody's share
-    refused = [share for share in REFUSED if share >= least]
-    coverages = [c for c in COVERAGES if c >= least]
-    names = dict.fromkeys(score for _, score, _ in found)
-    ranked = {m: ranked_scores(assay, m) for m in assay.model_names}
-    same = assay
-    if assay.groups is not None:  # whole numbers are sorted faster than names, and that is done thousands of times
-        same = replace(assay, groups=np.unique(assay.groups, return_inverse=True)[1])
+    found = _Found(assay)
+    if not found.estimates:
+        return None
+    if not any(found.best.values()):
+        return {"nothing": why_nothing(found.unmixed)}
+    names = list(dict.fromkeys(score for _, score, _ in found.estimates))
+    mixed = [m for m in assay.model_names if not found.unmixed[m]]
+    offered = [s for s in names if any(s in found.ranked[m] for m in mixed)]
+    cautions = remarks(assay, {(m, s): found.estimates[m, s, "uq-auc"] for m in mixed for s in found.ranked[m]})
     return {
-        "scores": [{"score": s, "label": score_label(s), "known": s in SCORES} for s in names],
-        "refused": refused,
-        "coverages": coverages,
+        "scores": [{"score": s, "label": score_label(s), "known": s in SCORES, "offered": s in offered} for s in names],
+        "refused": found.refused,
+        "coverages": found.coverages,
         "compared": list(COMPARED),
-        "models": [
-            {
-                "model": m,
-                "best": best[m],
-                "unmixed": _unmixed(assay, m),
-                "constant": [s for s in assay.uncertainty_names(m) if s not in ranked[m]],
-                "scores": [_one_score(same, m, s, refused, coverages) for s in ranked[m]],
-            }
-            for m in assay.model_names
-        ],
-        "comparisons": _comparisons(same, ranked, best, defined),
+        "tabled": [[metric, "↑" if RANKING_METRICS[metric].higher_is_better else "↓"] for metric in TABLED],
+        "cautions": cautions,
+        "text": mistakes_sentences(assay),
+        "views": [_view(found, score, cautions) for score in (BEST, *offered)],
+        "models": [_model(found, m) for m in assay.model_names],
+        "comparisons": _comparisons(found),
+    }
+
+
+class _Found:
+    """What the section draws on, found once: estimates, scores that rank, refusals."""
+
+    def __init__(self, assay: "Assay") -> None:
+        self.assay = assay
+        self.estimates: dict[tuple[str, str, str], Estimate] = {
+            (r.model, r.score, r.metric): r.estimate for r in assay.mistake_ranking if r.run is None
+        }
+        least = 1 / assay.n_instances  # less than one instance is nobody's share
+        self.refused = [share for share in REFUSED if share >= least]
+        self.coverages = [c for c in COVERAGES if c >= least]
+        self.ranked = {m: ranked_scores(assay, m) for m in assay.model_names}
+        self.best = best_scores(assay)
+        self.unmixed = {m: _unmixed(assay, m) for m in assay.model_names}
+        # whole numbers are sorted faster than names, and that is done thousands of times
+        grouped = assay.groups is not None
+        self.fast = replace(assay, groups=np.unique(assay.groups, return_inverse=True)[1]) if grouped else assay
+        self.refusals = {
+            (m, s): [self.fast.refusal(m, s, 1 - share) for share in self.refused]
+            for m, scores in (self.ranked.items() if any(self.best.values()) else ())
+            for s in scores
+            if not self.unmixed[m]
+        }
+
+    def constant(self, model: str) -> list[str]:
+        return [s for s in self.assay.uncertainty_names(model) if s not in self.ranked[model]]
+
+    def chosen(self, model: str, score: str) -> str | None:
+        """The score of a model that is meant by one, or by `BEST`."""
+        own = score or self.best[model]
+        return own if own in self.ranked[model] else None
+
+
+def _view(found: _Found, score: str, cautions: Sequence[str]) -> dict[str, Any]:
+    """Sentences that follow the chosen score, and notes on the refusals at every share."""
+    assay, absent = found.assay, {}
+    judged = {m: own for m in assay.model_names if (own := found.chosen(m, score)) and not found.unmixed[m]}
+    for m in assay.model_names:
+        if m not in judged:
+            first = found.estimates[m, found.ranked[m][0], "uq-auc"] if found.ranked[m] else None
+            absent[m] = why_absent(found.unmixed[m], score, found.constant(m), first)
+    told = {(m, metric): found.estimates[m, own, metric] for m, own in judged.items() for metric in TABLED}
+    notes = [remark for remark in remarks(assay, told) if remark not in cautions]
+    ends = [
+        {(m, ""): found.refusals[m, own][k].accuracy_kept for m, own in judged.items()}
+        for k in range(len(found.refused))
+    ]
+    return view_sentences(assay, score, absent, notes) | {
+        "refusal_notes": [" ".join(remarks(assay, kept, AT_AN_END)) for kept in ends]
+    }
+
+
+def _model(found: _Found, model: str) -> dict[str, Any]:
+    return {
+        "model": model,
+        "best": found.best[model],
+        "unmixed": found.unmixed[model],
+        "constant": found.constant(model),
+        "few_scores": few_scores(model, found.unmixed[model]),
+        "scores": [_one_score(found, model, s) for s in found.ranked[model]],
     }
 
 
@@ -113,35 +182,17 @@ def _unmixed(assay: "Assay", model: str) -> str:
     return "no mistake" if (correct == 1).all() else "only mistakes" if (correct == 0).all() else ""
 
 
-def _why_nothing(assay: "Assay") -> str:
-    """One sentence on why no model's mistakes can be ranked."""
-    made = {m: _unmixed(assay, m) for m in assay.model_names}
-    kinds = set(made.values())
-    if kinds == {"no mistake"}:
-        return "No model makes a mistake on these instances: there is nothing to rank."
-    if kinds == {"only mistakes"}:
-        return "All predictions are mistakes on these instances: there is nothing to rank."
-    reasons = (
-        f"{m} makes {it} here" if it else f"{m} has no score that differs between instances" for m, it in made.items()
-    )
-    return f"There is nothing to choose by: {'; '.join(reasons)}."
-
-
-def _one_score(assay: "Assay", model: str, score: str, refused: list[float], coverages: list[float]) -> dict[str, Any]:
+def _one_score(found: _Found, model: str, score: str) -> dict[str, Any]:
     refusals = []
-    for share in [] if _unmixed(assay, model) else refused:
-        found = assay.refusal(model, score, 1 - share)
-        kept, gain = found.accuracy_kept, found.gain
-        refusals.append(
-            [
-                *_short([kept, kept.low, kept.high, gain, gain.low, gain.high], 5),
-                [note.to_dict() for note in kept.notes],
-            ]
-        )
+    for refusal in found.refusals.get((model, score), ()):
+        kept, gain = refusal.accuracy_kept, refusal.gain
+        refusals.append(_short([kept, kept.low, kept.high, gain, gain.low, gain.high], 5))
+    undefined = {metric: found.estimates[model, score, metric] for metric in COMPARED}
     return {
         "score": score,
         "refusals": refusals,
-        "curve": [_short(x, 4) for x in risk_curve(assay, model, score, coverages)],
+        "curve": [_short(x, 4) for x in risk_curve(found.fast, model, score, found.coverages)],
+        "undefined": {metric: undefined_text(e) for metric, e in undefined.items() if np.isnan(e)},
     }
 
 
@@ -162,22 +213,30 @@ def risk_curve(assay: "Assay", model: str, score: str, coverages: Sequence[float
     return np.array([(e, e.low, e.high) for e in assay.risk_coverage(model, score, coverages)]).T
 
 
-def _comparisons(
-    assay: "Assay", ranked: dict[str, tuple[str, ...]], best: dict[str, str | None], defined: set[tuple[str, str, str]]
-) -> list[dict[str, Any]]:
+def _comparisons(found: _Found) -> list[dict[str, Any]]:
     """Paired tests over the models, by the best score of each and by each score, and over the scores of each model."""
-    names = dict.fromkeys(score for scores in ranked.values() for score in scores)
-    over_models = {BEST: [(m, s) for m, s in best.items() if s is not None]}
-    over_models |= {score: [(m, score) for m, scores in ranked.items() if score in scores] for score in names}
-    over_scores = {m: [(m, score) for score in scores] for m, scores in ranked.items()}
+    names = dict.fromkeys(score for scores in found.ranked.values() for score in scores)
+    over_models = {BEST: [(m, s) for m, s in found.best.items() if s is not None]}
+    over_models |= {score: [(m, score) for m, scores in found.ranked.items() if score in scores] for score in names}
+    over_scores = {m: [(m, score) for score in scores] for m, scores in found.ranked.items()}
     out = []
     for metric in COMPARED:
         for key, row, families in (("score", 0, over_models), ("model", 1, over_scores)):
             for name, pairs in families.items():
-                kept = [pair for pair in pairs if (*pair, metric) in defined]
+                absent = [pair for pair in pairs if np.isnan(found.estimates[*pair, metric])]
+                kept = [pair for pair in pairs if pair not in absent]
                 if len(kept) > 1:
-                    found = assay.pairwise_uncertainties(kept, metric=metric)
-                    out.append({"metric": metric, key: name, "rows": [pair[row] for pair in kept], **_matrix(found)})
+                    tests = found.fast.pairwise_uncertainties(kept, metric=metric)
+                    labelled = [(score_label(pair[1]) if row else pair[0], pair) for pair in absent]
+                    note = comparison_note(
+                        found.assay,
+                        metric,
+                        len(kept),
+                        best=(key, name) == ("score", BEST),
+                        absent=[(label, found.estimates[*pair, metric]) for label, pair in labelled],
+                    )
+                    rows = [pair[row] for pair in kept]
+                    out.append({"metric": metric, key: name, "rows": rows, "note": note, **_matrix(tests)})
     return out
 
 

@@ -20,18 +20,27 @@ if TYPE_CHECKING:
 __all__ = ["charts_library", "render", "write_page"]
 
 SCRIPTS = (
-    *(
-        "base.js",
-        "ranking.js",
-        "charts.js",
-        "lenses.js",
-        "mistakes.js",
-        "mistakes_charts.js",
-        "calibration.js",
-        "calibration_charts.js",
-        "instances.js",
-        "main.js",
-    ),
+    "wording.js",
+    "base.js",
+    "tables.js",
+    "ranking.js",
+    "charts.js",
+    "plane.js",
+    "lines.js",
+    "ridges.js",
+    "scatter.js",
+    "lenses.js",
+    "mistakes.js",
+    "mistakes_pieces.js",
+    "mistakes_charts.js",
+    "matrix.js",
+    "calibration.js",
+    "calibration_closely.js",
+    "calibration_charts.js",
+    "instances.js",
+    "instance_pictures.js",
+    "method.js",
+    "main.js",
 )
 SHOWN_WARNINGS = 6
 
@@ -120,7 +129,7 @@ def _kept_together(text: str) -> str:
 def _warnings(assay: "Assay") -> str:
     if not assay.warnings:
         return ""
-    items = [f"<li>{html.escape(sentence)}</li>" for sentence in assay.warnings]
+    items = [f"<li>{html.escape(note.text)}</li>" for note in assay.warnings]
     more = items[SHOWN_WARNINGS:]
     shown = f"<ul>{''.join(items[:SHOWN_WARNINGS])}</ul>"
     if more:

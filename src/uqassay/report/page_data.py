@@ -1,5 +1,6 @@
 """Everything the page shows, as plain values computed from an `Assay` alone."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,13 +11,19 @@ from uqassay.evidence.storage import plain, to_json
 from uqassay.evidence.verdict import reference_tradeoff
 from uqassay.measures.scores import SCORES
 from uqassay.metrics.choice_of_tradeoff import tradeoff_range
-from uqassay.report.definitions import definition, definitions
+from uqassay.report.definitions import Definition, definition_of, page_definitions
 from uqassay.report.distributions import confidence_lines, densities, mean_regions
-from uqassay.report.instances import instances
+from uqassay.report.instances import single_instances
 from uqassay.report.lenses import lens_sections
+from uqassay.report.sentences import page_sentences
+from uqassay.report.sentences.comparison import kind_text
+from uqassay.report.sentences.ranking import answer_sentence, beyond_sentence, cost_label, winner_sentence
+from uqassay.wording import level_text, listed
 
 if TYPE_CHECKING:
+    from uqassay.evidence.ranking import Ranked
     from uqassay.evidence.result import Assay
+    from uqassay.evidence.scoring import ModelScores
 
 __all__ = ["SCHEMA", "payload", "tradeoff_grid"]
 
@@ -40,7 +47,8 @@ def payload(assay: "Assay", *, command: str | None = None) -> dict[str, Any]:
     dict
         "assay": findings and settings as `Assay.to_json` gives them; "ranking": `Assay.ranked` at every λ of
         `tradeoff_grid`; "regions", "densities", "confidence": from all instances; "instances": scores and sets of
-        single instances; "lenses": one entry per further question; "definitions".
+        single instances; "lenses": one entry per further question; "definitions"; "text": sentences and templates of the fixed
+        sections.
 
     Examples
     --------
@@ -51,51 +59,61 @@ def payload(assay: "Assay", *, command: str | None = None) -> dict[str, Any]:
     """
     grid = tradeoff_grid(assay)
     measures = [m for m in ("nonspecificity", "total-entropy") if m in assay.candidates[0].columns]
-    names = definitions(assay.settings, label_distributions=assay.labels.ndim == 2)
-    names.update({m: definition(m) for m in assay.settings.measures if m in SCORES})
-    names["distance"] = definition(assay.settings.distance_metric)
     return plain(
         {
             "schema": SCHEMA,
             "command": command,
             "assay": to_json(assay),
-            "models": [
-                {
-                    "name": m.name,
-                    "kind": m.kind,
-                    "baseline": m.baseline,
-                    "runs": m.n_runs,
-                    "points": m.n_points,
-                    "precise": m.n_points == 1,
-                    "accuracy": float(m.columns["correct"].mean()),
-                    "floor": m.floor,
-                    "notes": m.notes,
-                }
-                for m in assay.models
-            ],
-            "facts": {
-                "instances": assay.n_instances,
-                "classes": assay.n_classes,
-                "groups": None if assay.groups is None else len(np.unique(assay.groups)),
-                "distributions": assay.labels.ndim == 2,
-                "level": assay.settings.level,
-                "draws": assay.settings.n_draws,
-                "resampled": assay.n_units,
-                "distance": assay.settings.distance,
-                "distance_metric": assay.settings.distance_metric,
-                "measures": [
-                    m for m in assay.settings.measures if m in SUMMARISED or (m in SCORES and SCORES[m].costly)
-                ],
-            },
-            "definitions": {name: d._asdict() for name, d in names.items()},
+            "models": [_model(m) for m in assay.models],
+            "facts": _facts(assay),
+            "text": page_sentences(assay),
+            "definitions": {name: d._asdict() for name, d in _definitions(assay).items()},
             "ranking": _ranking(assay, grid),
             "regions": mean_regions(assay),
             "densities": densities(assay, float(grid[-1])),
             "confidence": confidence_lines(assay, tuple(measures)),
             "lenses": lens_sections(assay),
-            "instances": instances(assay),
+            "instances": single_instances(assay),
         }
     )
+
+
+def _model(m: "ModelScores") -> dict[str, Any]:
+    return {
+        "name": m.name,
+        "kind": m.kind,
+        "kind_text": kind_text(m),
+        "baseline": m.baseline,
+        "runs": m.n_runs,
+        "points": m.n_points,
+        "precise": m.n_points == 1,
+        "accuracy": float(m.columns["correct"].mean()),
+        "floor": m.floor,
+        "notes": [note.to_dict() for note in m.notes],
+    }
+
+
+def _facts(assay: "Assay") -> dict[str, Any]:
+    settings = assay.settings
+    return {
+        "instances": assay.n_instances,
+        "classes": assay.n_classes,
+        "groups": None if assay.groups is None else len(np.unique(assay.groups)),
+        "distributions": assay.labels.ndim == 2,
+        "level": settings.level,
+        "level_text": level_text(settings.level),
+        "draws": settings.n_draws,
+        "resampled": assay.n_units,
+        "distance": settings.distance,
+        "distance_metric": settings.distance_metric,
+        "measures": [m for m in settings.measures if m in SUMMARISED or (m in SCORES and SCORES[m].costly)],
+    }
+
+
+def _definitions(assay: "Assay") -> dict[str, Definition]:
+    found = page_definitions(assay.settings, label_distributions=assay.labels.ndim == 2)
+    found |= {m: definition_of(m) for m in assay.settings.measures if m in SCORES}
+    return found | {"distance": definition_of(assay.settings.distance_metric)}
 
 
 def tradeoff_grid(assay: "Assay") -> NDArray[np.float64]:
@@ -136,55 +154,62 @@ def _scale(assay: "Assay") -> float:
 
 
 def _ranking(assay: "Assay", grid: NDArray[np.float64]) -> dict[str, Any]:
-    keys = (
-        "estimate",
-        "low",
-        "high",
-        "win_probability",
-        "difference",
-        "difference_low",
-        "difference_high",
-        "pvalue_holm",
-    )
-    one = assay.n_units == 1  # nothing to resample, so no winning probability
-    tables: dict[str, dict[str, list[Any]]] = {m.name: {key: [] for key in (*keys, "below")} for m in assay.models}
+    """Tables of all models along λ, the winners with their words, changes of the order, the questionnaire."""
+    tables: dict[str, list[dict[str, Any]]] = {m.name: [] for m in assay.models}
     order = []
     for tradeoff in grid.tolist():
         ranked = assay.ranked(tradeoff)
         order.append([r.model for r in ranked])
         for r in ranked:
-            row = (
-                float(r.estimate),
-                r.estimate.low,
-                r.estimate.high,
-                None if one else r.win_probability,
-                float(r.difference),
-                r.difference.low,
-                r.difference.high,
-                r.pvalue_holm,
-            )
-            for key, value in zip(keys, row, strict=True):
-                tables[r.model][key].append(value)
-            tables[r.model]["below"].append(r.below)
+            tables[r.model].append(_ranked(r, one=assay.n_units == 1))
     place = {m.name: j for j, m in enumerate(assay.models)}
     try:
-        winners = [{"low": low, "high": high, "models": names} for low, high, names in assay.winners()]
+        winners = [(low, high, list(names)) for low, high, names in assay.winners()]
         changes = [{"at": at, "below": a, "above": b} for at, a, b in assay.ranking_changes()]
     except InputError:
         winners, changes = [], []
-    scale = _scale(assay)
-    questions = [{"abstention": False, "cost": None, **_range(False, None, scale)}]
-    questions += [{"abstention": True, "cost": cost, **_range(True, cost, scale)} for cost in ABSTENTION_COSTS]
+    top = float(grid[-1])
     return {
         "grid": grid.tolist(),
         "reference": int(np.flatnonzero(grid == reference_tradeoff(assay))[0]),
-        "models": [tables[m.name] for m in assay.models],
+        "models": [{key: [row[key] for row in tables[m.name]] for key in tables[m.name][0]} for m in assay.models],
         "order": [[place[name] for name in names] for names in order],
-        "winners": winners,
+        "winners": [
+            {"low": low, "high": high, "models": names, "name": listed(names)}
+            | {"words": winner_sentence(low, high, names, top)}
+            for low, high, names in winners
+        ],
+        "beyond": beyond_sentence(assay, winners, top),
         "changes": changes,
-        "questions": questions,
-        "scale": scale,
+        "questions": _questions(winners, _scale(assay)),
+        "scale": _scale(assay),
     }
+
+
+def _ranked(row: "Ranked", *, one: bool) -> dict[str, Any]:
+    """One model at one λ; with `one` instance or group there is nothing to resample, so no share of resamples."""
+    return {
+        "estimate": float(row.estimate),
+        "low": row.estimate.low,
+        "high": row.estimate.high,
+        "win_probability": None if one else row.win_probability,
+        "difference": float(row.difference),
+        "difference_low": row.difference.low,
+        "difference_high": row.difference.high,
+        "pvalue_holm": row.pvalue_holm,
+        "below": row.below,
+    }
+
+
+def _questions(winners: Sequence[tuple[float, float, Sequence[str]]], scale: float) -> list[dict[str, Any]]:
+    """The λ and the sentence for every answer of the questionnaire."""
+    out = []
+    for abstention, cost in ((False, None), *((True, cost) for cost in ABSTENTION_COSTS)):
+        found = _range(abstention, cost, scale)
+        answer = answer_sentence(found["low"], found["high"], found["reason"], winners)
+        label = "" if cost is None else cost_label(cost)
+        out.append({"abstention": abstention, "cost": cost, "label": label, **found, "answer": answer})
+    return out
 
 
 def _range(abstention: bool, cost: float | None, scale: float) -> dict[str, Any]:

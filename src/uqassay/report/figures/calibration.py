@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from uqassay.errors import InputError
-from uqassay.evidence.calibration_tests import holm_adjusted
+from uqassay.evidence.calibration_result import holm_adjusted
 from uqassay.report.calibration import null_histogram, pvalue_words
 from uqassay.report.definitions import measure_label
 from uqassay.report.figures.style import (
@@ -30,7 +30,7 @@ from uqassay.report.figures.style import (
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from uqassay.evidence.calibration_tests import ModelCalibration
+    from uqassay.evidence.calibration_result import ModelCalibration
     from uqassay.evidence.result import Assay
     from uqassay.metrics.calibration.reliability import Reliability
 

@@ -1,0 +1,154 @@
+"""Definitions of the unified loss, its parts, the baselines, and the plain scores of a classifier."""
+
+from uqassay.report.definitions.entry import UNIFIED_PAPER, Definition
+
+__all__ = ["LOSSES", "NONSPECIFICITIES"]
+
+LOSSES: dict[str, Definition] = {
+    "unified": Definition(
+        "E, the unified loss",
+        "How far the prediction's credal set is from what happened, plus λ times how imprecise the set is; lower is better. "
+        "It is averaged over all instances.",
+        "E = d(y, ŷ) + λ · NS(ŷ)",
+        f"{UNIFIED_PAPER}, equation 6",
+    ),
+    "tradeoff": Definition(
+        "λ, the trade-off",
+        "The price of imprecision: what saying nothing at all costs, divided by what a blind guess costs. "
+        "A low λ forgives a model that says “I do not know”; a high one does not.",
+        "λ = E(vacuous) / E(uniform point prediction) = λ ln K / ln K",
+        f"{UNIFIED_PAPER}, section 4 and appendix B",
+    ),
+    "kl": Definition(
+        "d, the distance (KL)",
+        "Kullback-Leibler divergence from the label to the closest distribution in the credal set, in nats: with one label, "
+        "minus the logarithm of the highest probability that the set gives to it.",
+        "d(y, ŷ) = min over p in ŷ of KL(y ‖ p) = −ln max over p in ŷ of p(y)",
+        f"{UNIFIED_PAPER}, equation 6 and appendix D",
+        short="KL",
+    ),
+    "js": Definition(
+        "d, the distance (JS)",
+        "Jensen-Shannon divergence between the label and the closest distribution in the credal set, in nats, at most ln 2.",
+        "d(y, ŷ) = min over p in ŷ of ½ KL(y ‖ m) + ½ KL(p ‖ m),  m = ½ (y + p)",
+        f"{UNIFIED_PAPER}, appendix F.1",
+        short="JS",
+    ),
+    "js-distance": Definition(
+        "d, the distance (square root of JS)",
+        "Square root of the Jensen-Shannon divergence between the label and the closest distribution in the credal set.",
+        "d(y, ŷ) = min over p in ŷ of √JS(y, p)",
+        f"{UNIFIED_PAPER}, appendix F.1",
+        short="square root of JS",
+    ),
+    "tv": Definition(
+        "d, the distance (total variation)",
+        "Total variation between the label and the closest distribution in the credal set, in [0, 1].",
+        "d(y, ŷ) = min over p in ŷ of ½ Σ |y(c) − p(c)|",
+        "",
+        short="total variation",
+    ),
+    "hellinger": Definition(
+        "d, the distance (Hellinger)",
+        "Hellinger distance between the label and the closest distribution in the credal set, in [0, 1].",
+        "d(y, ŷ) = min over p in ŷ of √(½ Σ (√y(c) − √p(c))²)",
+        "",
+        short="Hellinger",
+    ),
+    "brier-distance": Definition(
+        "d, the distance (Brier)",
+        "Squared distance from the label to the closest distribution in the credal set, in [0, 2].",
+        "d(y, ŷ) = min over p in ŷ of Σ (y(c) − p(c))²",
+        "",
+        short="Brier",
+    ),
+    "brier": Definition(
+        "Brier score",
+        "Squared distance between the label and the mean prediction, summed over the classes, in [0, 2].",
+        "Σ (y(c) − p(c))²",
+        "Brier (1950)",
+    ),
+    "nonspecificity": Definition(
+        "NS, the non-specificity",
+        "How large the credal set is: 0 for a point prediction, ln K for a prediction that says nothing (Hartley, in nats). "
+        "m are the masses, the Möbius inverse of the set's lower probability.",
+        "NS(ŷ) = Σ over A ⊆ Ω of m(A) ln |A|",
+        f"{UNIFIED_PAPER}, equation 7",
+    ),
+    "accuracy": Definition(
+        "Accuracy",
+        "Share of the instances whose predicted class is the label; an ensemble predicts by its mean.",
+        "",
+        "",
+    ),
+    "log-loss": Definition(
+        "Log loss",
+        "Minus the logarithm of the probability that the mean prediction gives to the label, in nats.",
+        "−ln p(y)",
+        "",
+    ),
+    "ece": Definition(
+        "ECE, expected calibration error",
+        "Mean over the instances of the gap between accuracy and confidence in their bin (10 bins of equal width). "
+        "It is above 0 even for a calibrated model, because bins scatter.",
+        "ECE = Σ over bins B of |B|/n · |accuracy(B) − confidence(B)|",
+        "Guo et al. (2017)",
+    ),
+    "confidence": Definition(
+        "Confidence",
+        "Probability that the model's single prediction gives to the class it predicts; for probability intervals the upper "
+        "bound of that class, so more than a probability that adds up to 1 with the others.",
+        "",
+        "",
+    ),
+    "win-probability": Definition(
+        "Wins",
+        "Share of bootstrap resamples of the instances (and training runs) in which this model has the lowest mean E: how "
+        "often another test set of this size would lead to the same choice.",
+        "",
+        "",
+    ),
+    "pvalue": Definition(
+        "p (Holm)",
+        "Chance of a difference this large to the best model if the two were equally good (paired test), adjusted by Holm "
+        "for the number of models compared. Above 0.05 the difference could be chance. The best model was chosen on the same "
+        "instances, so among many equally good models these values come out somewhat too small.",
+        "",
+        "Holm (1979)",
+    ),
+    "vacuous": Definition(
+        "vacuous (baseline)",
+        "The prediction that says nothing: every distribution is possible. Its distance is 0 and its non-specificity ln K. "
+        "A model below it is worth less than silence at this λ.",
+        "E = λ ln K",
+        "",
+    ),
+    "class-prior": Definition(
+        "class-prior (baseline)",
+        "Predicts the class frequencies in every instance, whatever the input.",
+        "E = −ln (frequency of y), on average the entropy of the labels",
+        "",
+    ),
+}
+
+_MASSES = "m are the masses, the Möbius inverse of the set's lower probability."
+NONSPECIFICITIES = {  # sentence, equation, source, what the vacuous prediction scores
+    "korner": (
+        f"Mean size of the events that carry mass (Körner): 1 for a point prediction, K for one that says nothing. {_MASSES}",
+        "NS(ŷ) = Σ over A ⊆ Ω of m(A) |A|",
+        f"{UNIFIED_PAPER}, equation 10",
+        "K",
+    ),
+    "pal": (
+        f"One minus Pal's specificity: 0 for a point prediction, 1 − 1/K for one that says nothing. {_MASSES}",
+        "NS(ŷ) = 1 − Σ over A ⊆ Ω of m(A) / |A|",
+        f"{UNIFIED_PAPER}, equation 11",
+        "(1 − 1/K)",
+    ),
+    "credal-uncertainty": (
+        "Credal uncertainty: highest minus lowest entropy in the credal set, in nats; 0 for a point prediction.",
+        "NS(ŷ) = max over p in ŷ of H(p) − min over p in ŷ of H(p)",
+        f"{UNIFIED_PAPER}, equation 20",
+        "ln K",
+    ),
+}

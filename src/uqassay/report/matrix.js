@@ -1,0 +1,103 @@
+// Section 4: the matrix of paired tests.
+
+// Row minus column of one pair; the payload holds the pairs below the diagonal, row by row.
+function pairAt(held, i, j) {
+  const [a, b] = i > j ? [i, j] : [j, i];
+  const [difference, low, high, p] = held.pairs.map((values) => number(values[(a * (a - 1)) / 2 + b]));
+  return i > j ? { difference, low, high, p } : { difference: -difference, low: -high, high: -low, p };
+}
+
+const agree = ({ difference, low, high }) => difference === 0 && low === 0 && high === 0;
+
+// held: values and pairs; sides: {name, j, by}; told: where the words of a cell go.
+function matrix(held, sides, metric, told, text) {
+  const places = decimalsFor(held.pairs[1].map((low, k) => [low, held.pairs[2][k]]));
+  const full = (side) => (side.by ? fillTemplate(text.by, { name: side.name, score: side.by }) : side.name);
+  const cells = sides.map((_, i) => sides.map((__, j) => {
+    const words = cellWords(held, sides.map(full), [i, j], { metric, places, text, names: sides.map((s) => s.name) });
+    const node = matrixCell(held, i, j, places, text);
+    for (const name of ["title", "aria-label"]) node.setAttribute(name, plain(words));
+    for (const event of ["mouseenter", "focus"]) node.addEventListener(event, () => fill(told, words));
+    node.addEventListener("keydown", (event) => walkMatrix(event, cells, i, j));
+    return node;
+  }));
+  const heading = (side, scope) => {
+    const by = side.by && scope === "row" ? el("span", { class: "i" }, side.by) : null;
+    const attributes = { scope, class: scope === "row" ? "text name" : null, title: full(side) };
+    return el("th", attributes, side.j === null ? null : swatch(side.j), el("bdi", {}, side.name), by);
+  };
+  const label = fillTemplate(text.label, { metric });
+  const head = el("tr", {}, el("td", {}), sides.map((side) => heading(side, "col")));
+  const body = sides.map((side, i) => el("tr", {}, heading(side, "row"), cells[i]));
+  const attributes = { role: "grid", class: sides.length > 10 ? "many" : null, "aria-label": label };
+  return el("table", attributes, el("thead", {}, head), el("tbody", {}, body));
+}
+
+const signedText = (value, places) => signed(value, fixed(value, places));
+
+// At least one digit of a difference, where a cell says <0.001.
+function inFull(value, places) {
+  let digits = places;
+  while (digits < 9 && value !== 0 && Math.abs(value) < 0.5 * 10 ** -digits) digits += 1;
+  return signedText(value, digits);
+}
+
+// What a cell says: the values, their difference with its interval, the p-value, and who ranks better.
+function cellWords(held, full, [i, j], { metric, places, text, names }) {
+  const values = { metric, row: full[i], column: full[j], row_value: fixed(held.values[i], places) };
+  if (i === j) return fillTemplate(text.own, values);
+  const pair = pairAt(held, i, j);
+  Object.assign(values, {
+    column_value: fixed(held.values[j], places),
+    difference: inFull(pair.difference, places),
+    low: fixed(pair.low, places),
+    high: fixed(pair.high, places),
+    pvalue: wording.pvalueText(pair.p),
+    holm: names.length > 2 ? text.holm : "",
+    better: names[pair.difference > 0 ? i : j],
+  });
+  if (Number.isNaN(pair.p)) return fillTemplate(text.untested, values);
+  if (agree(pair)) return fillTemplate(text.same, values);
+  return fillTemplate(pair.p > 1 - page.facts.level ? text.chance : text.better, values);
+}
+
+function matrixCell(held, i, j, places, text) {
+  const node = el("td", { role: "gridcell", tabindex: i === 0 && j === 0 ? "0" : "-1" });
+  if (i === j) {
+    node.classList.add("own");
+    return fill(node, fixed(held.values[i], places));
+  }
+  const pair = pairAt(held, i, j);
+  const { difference, p } = pair;
+  const small = (words) => el("span", { class: "i" }, words);
+  if (agree(pair)) fill(node, "=", small(text.same_order));
+  else {
+    const tested = Number.isNaN(p) ? text.no_test : fillTemplate(text.pvalue, { pvalue: pvalue(p) });
+    fill(node, signedText(difference, places), small(tested));
+  }
+  if (p <= 1 - page.facts.level && difference !== 0) {
+    node.classList.add("sure");
+    node.style.background = tinted(difference > 0 ? COLOURS[0] : COLOURS[1], dark() ? 0.34 : 0.16);
+  }
+  return node;
+}
+
+// Arrow keys, Home and End move between cells.
+function walkMatrix(event, cells, i, j) {
+  const steps = {
+    ArrowUp: [-1, 0],
+    ArrowDown: [1, 0],
+    ArrowLeft: [0, -1],
+    ArrowRight: [0, 1],
+    Home: [0, -j],
+    End: [0, cells.length - 1 - j],
+  };
+  const [down, right] = steps[event.key] ?? [];
+  if (down === undefined) return;
+  event.preventDefault();
+  const next = cells[i + down]?.[j + right];
+  if (!next) return;
+  cells[i][j].tabIndex = -1;
+  next.tabIndex = 0;
+  next.focus();
+}

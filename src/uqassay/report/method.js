@@ -1,0 +1,127 @@
+// Sections 1 and 6: the table of what was compared, how it was computed, the findings to download, the glossary.
+
+function drawSummary() {
+  const text = page.text.comparison;
+  byId("compared").textContent = text.compared;
+  const metrics = [
+    ["accuracy", "Accuracy"],
+    ["log-loss", "Log loss"],
+    ["brier", "Brier"],
+    ["ece", "ECE"],
+    [page.facts.distance_metric, "Distance d", "distance"],
+    ["nonspecificity", "NS"],
+    ...page.facts.measures.map((m) => [m, page.definitions[m].title]),
+  ];
+  const rows = page.models.map((m, j) => ({ ...m, j, key: m.name }));
+  const name = (r) =>
+    el("span", {}, nameCell(r.j), r.baseline ? what(r.name) : null, el("span", { class: "i" }, r.kind_text));
+  const column = ([metric, title, define = metric]) => {
+    const get = (r) => finding(r.name, metric);
+    const known = rows.filter((r) => !r.baseline).map(get).filter(Boolean);
+    const places = decimalsFor(known.map((f) => [f.low, f.high]));
+    const why = (f) => noteText(f.notes) || page.text.general.undefined;
+    const cell = (f) => (f ? interval(f.estimate, f.low, f.high, places, why(f)) : missing(text.no_prediction));
+    return { title, define, value: (r) => get(r)?.estimate, cell: (r) => cell(get(r)) };
+  };
+  const columns = [{ title: "Model", text: true, cls: "name", value: (r) => r.name, cell: name }, ...metrics.map(column)];
+  fill(byId("summary"), table(columns, rows, { rowClass: (r) => (r.baseline ? "baseline" : null) }));
+}
+
+function drawHow() {
+  const text = page.text.method;
+  const hash = el("span", { class: "hash" }, page.assay.provenance.labels_sha256);
+  const facts = (entries) =>
+    el("dl", { class: "facts" }, entries.flatMap(([term, value]) => [el("dt", {}, term), el("dd", {}, value)]));
+  const taken = text.seconds ? [["time taken", text.seconds]] : [];
+  const procedures = [...text.procedures, [text.labels_hash, hash], ...taken];
+  fill(byId("settings"), facts(text.conventions), facts(procedures));
+  drawInputs(text);
+  if (page.command) {
+    const copy = el("button", { type: "button", id: "copy", on: { click: () => copyCommand(copy) } }, "Copy");
+    const line = el("pre", { id: "command-text", tabindex: "0" }, page.command);
+    fill(byId("command"), el("h3", {}, text.again), line, copy);
+  }
+  byId("findings").closest("details").addEventListener("toggle", drawFindings, { once: true });
+  byId("csv").addEventListener("click", () => download("findings.csv", "text/csv", csvText(page.assay.findings)));
+  const json = () => JSON.stringify(page.assay, null, 1);
+  byId("json").addEventListener("click", () => download("findings.json", "application/json", json()));
+  drawGlossary();
+}
+
+function drawInputs(text) {
+  const rows = page.assay.models.map((m, j) => ({ ...m, j, key: m.model }));
+  const changed = { title: "Changed on the way in", text: true, cls: "name", cell: (r) => text.notes[r.j] || wording.ABSENT };
+  const hash = (r) => el("span", { class: "hash", title: r.sha256 }, `${r.sha256.slice(0, 16)}…`);
+  const columns = [
+    { title: "Model", text: true, cls: "name", value: (r) => r.model, cell: (r) => nameCell(r.j) },
+    { title: "Kind", text: true, value: (r) => r.kind, cell: (r) => r.kind },
+    { title: "Runs", value: (r) => r.runs, cell: (r) => r.runs },
+    { title: "Points per set", value: (r) => r.points, cell: (r) => r.points ?? missing(text.no_points) },
+    { title: "Rows floored", value: (r) => r.floored, cell: (r) => wording.count(r.floored) },
+    { title: "Floor", value: (r) => r.floor, cell: (r) => text.floors[r.j] },
+    ...(text.notes.some(Boolean) ? [changed] : []),
+    { title: "SHA-256 of the arrays", text: true, cell: hash },
+  ];
+  fill(byId("inputs"), table(columns, rows));
+}
+
+// -- the findings ----------------------------------------------------------------------------------------------------
+
+function drawFindings() {
+  const shown_ = {
+    notes: (r) => noteText(r.notes),
+    n: (r) => wording.count(r.n),
+    tradeoff: (r) => (r.tradeoff === null ? "" : wording.tradeoff(r.tradeoff)),
+  };
+  for (const name of ["estimate", "low", "high"]) shown_[name] = (r) => fixed(r[name], 4);
+  const text = new Set(["model", "run", "metric", "score", "method", "notes"]);
+  const names = ["model", "run", "metric", "score", "tradeoff", "estimate", "low", "high", "n", "method", "notes"];
+  const columns = names.map((name) => ({
+    title: name,
+    text: text.has(name),
+    cls: name === "notes" || name === "model" ? "name" : "",
+    value: (r) => (name === "notes" ? noteText(r.notes) : (r[name] ?? NaN)),
+    cell: (r) => (shown_[name] ? shown_[name](r) : r[name]),
+  }));
+  fill(byId("findings"), table(columns, page.assay.findings));
+}
+
+function csvText(rows) {
+  const columns = Object.keys(rows[0]);
+  const quote = (value) => {
+    const text = Array.isArray(value) ? noteText(value) : String(value ?? "");
+    return /[",\n\r]/.test(text) ? `"${text.replace(/"/g, '""')}"` : text;
+  };
+  const lines = [columns, ...rows.map((row) => columns.map((c) => row[c]))];
+  return `${lines.map((cells) => cells.map(quote).join(",")).join("\r\n")}\r\n`;
+}
+
+function download(name, type, text) {
+  const href = URL.createObjectURL(new Blob([text], { type: `${type};charset=utf-8` }));
+  const link = el("a", { href, download: name });
+  document.body.append(link);
+  link.click();
+  link.remove();
+  setTimeout(() => URL.revokeObjectURL(href), 10000);
+}
+
+async function copyCommand(button) {
+  try {
+    await navigator.clipboard.writeText(page.command);
+    button.textContent = page.text.general.copied;
+  } catch {
+    getSelection().selectAllChildren(byId("command-text")); // without the clipboard, copying is one key away
+    button.textContent = page.text.general.copy_by_key;
+  }
+}
+
+function drawGlossary() {
+  const all = Object.values(page.definitions);
+  const once = all.filter((d, i) => all.findIndex((e) => e.title === d.title) === i);
+  const entry = (d) => {
+    const equation = d.equation ? el("div", { class: "equation" }, d.equation) : null;
+    const source = d.source ? el("span", { class: "i" }, d.source) : null;
+    return [el("dt", {}, d.title), el("dd", {}, d.sentence, equation, source)];
+  };
+  fill(byId("glossary"), once.flatMap(entry));
+}

@@ -1,0 +1,170 @@
+// Section 3: densities of distance, non-specificity and E, for correct and wrong predictions apart.
+
+const SIDES = [["correct", 1], ["wrong", -1]];
+
+function ridges(quantity) {
+  return (node) => {
+    const { axis, models } = ridgeSource(quantity);
+    const rows = shown().map((m) => ({ m, parts: models[candidates.findIndex((c) => c.j === m.j)] }));
+    const [traces, annotations] = [[], []];
+    rows.forEach(({ m, parts }, i) => {
+      const y0 = rows.length - 1 - i;
+      if (SIDES.every(([side]) => !parts[side] || parts[side].zero)) {
+        const place = { x: 0.5, xref: "paper", y: y0, yanchor: "bottom", showarrow: false };
+        annotations.push({ ...place, text: nothingBut(m, parts, quantity), font: { size: 11, color: css("--faint") } });
+        return;
+      }
+      for (const [side, sign] of SIDES) {
+        if (!parts[side]) continue;
+        const half = halfRidge(m, parts[side], { side, sign, y0, axis });
+        traces.push(...half.traces);
+        annotations.push(...half.annotations);
+      }
+    });
+    plot(node, traces, { annotations, ...ridgeLayout(node, rows, axis, quantity) });
+  };
+}
+
+// The densities; those of E at the held λ that is nearest to the slider's.
+function ridgeSource(quantity) {
+  const source = page.densities[quantity];
+  if (quantity !== "unified") return source;
+  const distance = (t) => Math.abs(t - lambda());
+  const at = source.tradeoffs.reduce((b, t, i) => (distance(t) < distance(source.tradeoffs[b]) ? i : b), 0);
+  const t = source.tradeoffs[at];
+  const text = page.text.charts;
+  const template = distance(t) < 1e-9 ? text.ridge_at : text.ridge_near;
+  const tradeoff = wording.tradeoff(t);
+  byId("ridge-lambda").textContent = fillTemplate(template, { tradeoff });
+  byId("ridge-unified").closest("figure").querySelector("h4 .at").textContent = fillTemplate(text.title_at, { tradeoff });
+  return { axis: source.axis, models: source.models[at] };
+}
+
+function halfRidge(m, part, { side, sign, y0, axis }) {
+  const text = page.text.charts;
+  const [traces, annotations] = [[], []];
+  const peak = Math.max(...part.density) || 1;
+  const share = wording.percent(part.at_end, 0);
+  if (part.at_end > 0.01) {
+    const place = { x: 0, xref: "paper", xanchor: "left", xshift: 2, y: y0 + sign * 0.2, showarrow: false };
+    annotations.push({ ...place, text: `◂${esc(share)}`, font: { size: 11, color: css("--soft") } });
+  }
+  const median = number(part.quartiles[1]);
+  const [n, infinite] = [part.n, part.infinite].map(wording.count);
+  const lines = [fillTemplate(text.middle, { mean: fixed(part.mean), median: wording.general(median, 2) })];
+  if (part.at_end > 0.0005) lines.push(fillTemplate(text.at_end, { share }));
+  const name = fillTemplate((part.infinite ? text.part_infinite : text.part)[side], { n, infinite });
+  traces.push({
+    x: [axis[0], ...axis, axis.at(-1)],
+    y: [y0, ...part.density.map((v) => y0 + (sign * 0.43 * v) / peak), y0],
+    mode: "lines",
+    fill: "toself",
+    hoveron: "fills",
+    hoverinfo: "text",
+    line: { color: colour(m.j), width: 1 },
+    fillcolor: tinted(colour(m.j), side === "correct" ? 0.75 : 0.28),
+    text: `<b>${esc(m.name)}</b>, ${[name, ...lines].map(esc).join("<br>")}`,
+  });
+  if (median > axis[0]) {
+    const y = [y0, y0 + sign * 0.36];
+    traces.push({ x: [median, median], y, mode: "lines", line: { color: css("--ink"), width: 2 }, hoverinfo: "skip" });
+  }
+  return { traces, annotations };
+}
+
+function ridgeLayout(node, rows, axis, quantity) {
+  const printing = document.documentElement.classList.contains("printing");
+  const named = quantity === "distance" || !(innerWidth > 900 || printing); // elsewhere the first picture names the rows
+  const [left, right] = [axis[0], axis.at(-1)].map(Math.log10);
+  const ends = rows.some(({ parts }) => Object.values(parts).some((p) => p?.at_end > 0.01));
+  const gutter = ((ends ? 48 : 4) / Math.max(120, node.clientWidth - (named ? 130 : 30))) * (right - left);
+  const ticks = ridgeTicks(axis, right - left, Math.max(60, node.clientWidth - (named ? 140 : 40)));
+  return {
+    height: 74 + 64 * rows.length,
+    margin: { l: 20, r: 10, t: 6, b: 42 },
+    xaxis: {
+      type: "log",
+      title: page.text.charts.ridge_axes[quantity],
+      range: [left - gutter, right],
+      tickvals: ticks,
+      ticktext: ticks.map((t) => String(Number(t.toPrecision(1)))),
+      tickangle: 0,
+    },
+    yaxis: {
+      range: [-0.55, rows.length - 0.45],
+      tickvals: rows.map((_, i) => rows.length - 1 - i),
+      ticktext: rows.map(({ m }) => esc(elided(m.name, 16))),
+      showticklabels: named,
+      zeroline: false,
+      ticks: "",
+      showgrid: true,
+    },
+  };
+}
+
+// Round values on a logarithmic axis, as many as the width has room for.
+function ridgeTicks(axis, span, width) {
+  let multiples = [1, 2, 3, 5, 7];
+  if (span > 1) multiples = span > 2.5 ? [1] : [1, 3];
+  const all = Array.from({ length: 12 }, (_, k) => multiples.map((f) => f * 10 ** (k - 8))).flat();
+  const within = all.filter((t) => t >= axis[0] && t <= axis.at(-1));
+  const every = Math.ceil((40 * within.length) / width);
+  return within.filter((_, i) => (within.length - 1 - i) % every === 0);
+}
+
+// Words for a row without a density.
+function nothingBut(m, parts, quantity) {
+  const text = page.text.charts;
+  if (quantity === "nonspecificity") return m.precise ? text.point : text.zero;
+  const zero = Object.values(parts).some((p) => p?.zero);
+  const region = (side) => (page.regions[side] ?? []).find((r) => r?.model === m.name);
+  const infinite = SIDES.some(([side]) => number(region(side)?.distance[0]) === Infinity);
+  if (!infinite) return text.zero;
+  return zero ? text.zero_or_infinite : text.infinite;
+}
+
+// -- the same as a table ---------------------------------------------------------------------------------------------
+
+function drawCorrectness() {
+  const part = (name, model) => (page.regions[name] ?? []).find((r) => r && r.model === model) ?? null;
+  const rows = candidates.map((m) => ({ m, key: m.name, correct: part("correct", m.name), wrong: part("wrong", m.name) }));
+  const columns = [{ title: "Model", text: true, cls: "name", value: (r) => r.key, cell: (r) => nameCell(r.m.j) }];
+  for (const [side] of SIDES) columns.push(...sideColumns(rows, side));
+  const known = rows.some((r) => number(unifiedEnds(r.correct ?? r.wrong)[0]) >= 0);
+  const template = known ? page.text.charts.by_correctness : page.text.charts.by_correctness_apart;
+  fill(byId("by-correctness"), table(columns, rows, { caption: fillTemplate(template, { tradeoff: lambdaText() }) }));
+}
+
+const unifiedOf = (region) =>
+  region ? number(region.distance[0]) + lambda() * number(region.nonspecificity[0]) : NaN;
+const unifiedEnds = (region) =>
+  region?.unified.find((u) => Math.abs(u[0] - lambda()) < 1e-9)?.slice(2) ?? [null, null];
+
+function sideColumns(rows, side) {
+  const why = page.text.charts.no_such[side];
+  const places = (key) => decimalsFor(rows.filter((r) => r[side]).map((r) => r[side][key].slice(1)));
+  const [dPlaces, nPlaces] = [places("distance"), places("nonspecificity")];
+  const define = (name) => (side === "correct" ? name : null);
+  const values = (r, key) => r[side]?.[key] ?? [null, null, null];
+  return [
+    { title: `n ${side}`, value: (r) => r[side]?.n ?? 0, cell: (r) => wording.count(r[side]?.n ?? 0) },
+    {
+      title: `d ${side}`,
+      define: define("distance"),
+      value: (r) => r[side]?.distance[0],
+      cell: (r) => interval(...values(r, "distance"), dPlaces, why),
+    },
+    {
+      title: `NS ${side}`,
+      define: define("nonspecificity"),
+      value: (r) => r[side]?.nonspecificity[0],
+      cell: (r) => interval(...values(r, "nonspecificity"), nPlaces, why),
+    },
+    {
+      title: `E ${side}`,
+      define: define("unified"),
+      value: (r) => unifiedOf(r[side]),
+      cell: (r) => interval(unifiedOf(r[side]), ...unifiedEnds(r[side]), dPlaces, why),
+    },
+  ];
+}

@@ -1,0 +1,321 @@
+"""Can it be calibrated: sentences of the tests, of the pictures of one test, and of the reliability diagrams."""
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from uqassay.evidence.calibration_verdict import JudgedTest, advice, claim, measure_label
+from uqassay.notes import Note
+from uqassay.wording import count, counted, level_text, listed, number, pvalue, pvalue_text
+
+if TYPE_CHECKING:
+    from uqassay.metrics.calibration.reliability import Reliability
+
+__all__ = [
+    "captions",
+    "cautions",
+    "confidence_text",
+    "decimals_of",
+    "outcome_text",
+    "reliability_sentences",
+    "tests_sentences",
+    "words_of_test",
+]
+
+FEW = 30  # instances in a bin below which its accuracy says little
+MOST_NAMES = 4
+MANY_MEMBERS = 8  # whose weights a sentence sums up
+WEIGHT = 0.95  # that the heaviest members carry together
+OUTCOMES = {"rejected": "no mixture is", "doubtful": "doubtful", "passed": "passes", "undefined": "undefined"}
+NULLS = {
+    "single": "labels are drawn from its own probabilities",
+    "minimised": "labels are drawn from a mixture that is likely, and the best mixture for them is sought again",
+    "random": (
+        "labels are drawn from mixtures chosen at random and judged by these, as in the paper; this rejects less often than "
+        "it may"
+    ),
+    "berger-boos": (
+        "labels are drawn from several mixtures that could be the true one, and the p-value is the largest of theirs; this "
+        "rejects a little less often than it may"
+    ),
+}
+IN_THE_NOTE = ("sample", "option")  # codes of notes that the page words with the numbers they are about
+
+
+def decimals_of(values: Iterable[float], more: int = 0) -> int:
+    """Decimals that show two digits of the typical value, and `more`; from 0 to 5.
+
+    Examples
+    --------
+    >>> decimals_of([0.012, 0.034, 0.05]), decimals_of([0.012], 1), decimals_of([float("nan")])
+    (3, 4, 3)
+    """
+    sizes = sorted(abs(v) for v in values if np.isfinite(v) and v != 0)
+    if not sizes:
+        return 3
+    return int(np.clip(1 + more - np.floor(np.log10(sizes[len(sizes) // 2])), 0, 5))
+
+
+# -- all tests ---------------------------------------------------------------------------------------------------------
+
+
+def words_of_test(judged: JudgedTest, n_tests: int, alpha: float) -> str:
+    """One test in a sentence or two: what it says, and what follows."""
+    return " ".join((claim(judged, n_tests), *advice(judged, alpha)))
+
+
+def outcome_text(judged: JudgedTest) -> str:
+    """The outcome in a word or two, as in a cell of the table."""
+    if judged.test.tested == "nothing":
+        return "not tested"
+    if judged.outcome == "rejected" and judged.test.n_members < 2:
+        return "not calibrated"
+    return OUTCOMES[judged.outcome]
+
+
+def tests_sentences(judged: Sequence[JudgedTest], n_tests: int) -> dict[str, str]:
+    """Sentences and templates around the tests."""
+    adjusted = f"p-values are adjusted by Holm for the {n_tests} tests." if n_tests > 1 else ""
+    note = (
+        "A mixture weighs the members’ predictions. If some mixture is calibrated, its probabilities can be taken at their "
+        "word; if none is, the truth lies outside the set that the members span."
+    )
+    proof = "Passing is no proof of calibration: with few instances, or by a measure that looks elsewhere, much goes unnoticed."
+    return {
+        "note": note,
+        "how": " ".join(filter(None, (f"Tested on {_tested(judged)}.", adjusted, proof))),
+        "all": "All tests in words",
+        "table": "Tests of calibration",
+        "caption": (
+            "p-values of the model’s mean and of single members are of separate tests, not adjusted; the outcome leads to the "
+            "picture of a test."
+        ),
+        "pvalue_title": "p (Holm)" if n_tests > 1 else "p",
+        "alone": "{pvalue} alone",
+        "look": "{outcome}: look at {model}, {measure}",
+        "mean_alone": "the mean is all that was tested",
+        "no_members": "no members",
+        "question": "– is the model, or some mixture of its members, {adjective}?",
+        "closely": "One test, closely" if len(judged) > 1 else "The test, closely",
+        "side": "{model}, {run}",
+        "draws": {"one": "1 draw from {low} to {high}", "many": "{n} draws from {low} to {high}"},
+        "member": "member {member}: {value}",
+        "member_tested": "member {member}: {value}, {pvalue}",
+        "minimum": "minimum {value}",
+        "found": "found {value}",
+        "mean": "model’s mean {value}",
+        "mean_beyond": "model’s mean {value} ▸",
+        "members_beyond": {"one": "1 member ▸", "many": "{n} members ▸"},
+        "weight": "{member}: {weight}",
+        "heaviest": "{members}, the heaviest first",
+        "nothing_to_weigh": "Nothing to weigh.",
+        "nothing_to_draw": "Nothing to draw here.",
+    }
+
+
+def _tested(judged: Sequence[JudgedTest]) -> str:
+    """On how many instances the tests were made."""
+    parts = []
+    for test in (j.test for j in judged if j.test.tested != "nothing"):
+        if test.n_tested < test.n_instances:
+            parts.append(f"{count(test.n_tested)} of the {counted(test.n_instances, 'instance')}")
+        else:
+            parts.append(f"{'all ' if test.n_tested > 1 else ''}{counted(test.n_instances, 'instance')}")
+    return listed(list(dict.fromkeys(parts)))
+
+
+def cautions(judged: Sequence[JudgedTest], n_tests: int) -> list[str]:
+    """What limits the tests: too few draws for so many of them, and notes of single tests, each once."""
+    out = []
+    doubtful = [j.test for j in judged if j.outcome == "doubtful"]
+    ends = [t for t in doubtful if t.pvalue <= 1 / (t.n_draws + 1) + 1e-12]
+    if ends:
+        least = max(ends, key=lambda t: t.pvalue)
+        out.append(
+            f"The p-values of {len(ends)} of the {n_tests} tests are the least that their draws can give "
+            f"({pvalue_text(least.pvalue)} of {count(least.n_draws)}), which among so many tests rejects nothing; more draws "
+            "would tell."
+        )
+    notes: dict[Note, list[str]] = {}
+    for j in judged:
+        for note in j.test.notes if j.outcome != "undefined" else ():
+            if note.code not in IN_THE_NOTE and j.test.model not in notes.setdefault(note, []):
+                notes[note].append(j.test.model)
+    n_models = len({j.test.model for j in judged})
+    for note, names in notes.items():
+        whose = "" if len(names) == n_models else f" ({listed(names, most=MOST_NAMES)})"
+        out.append(f"{note.text[0].upper()}{note.text[1:]}{whose}.")
+    return out
+
+
+# -- the pictures of one test ------------------------------------------------------------------------------------------
+
+
+def captions(judged: JudgedTest, bars: dict[str, Any], n_tests: int, level: float) -> dict[str, str]:
+    """Titles and captions of the four pictures of one test, and what stands in the place of one that cannot be drawn.
+
+    Parameters
+    ----------
+    judged : JudgedTest
+    bars : dict
+        `null_histogram` of the test.
+    n_tests : int
+        That the p-value is adjusted for.
+    level : float
+        Of the intervals.
+    """
+    test, mixed = judged.test, judged.test.n_members > 1
+    found = {
+        "null": _null_caption(judged, bars, n_tests),
+        "weights": _weights_caption(judged),
+        "before": _before_caption(judged, level),
+        "after": _after_caption(judged),
+        "null_title": f"Could chance explain {'the best mixture’s' if mixed else 'its'} miscalibration?",
+        "before_title": "Before: the model’s mean" if mixed else "Reliability of its confidence",
+    }
+    if not bars["counts"]:
+        found["no_null"] = "No draw is finite."
+    elif not np.isfinite(test.statistic):
+        found["no_null"] = f"The minimum found is {'undefined' if np.isnan(test.statistic) else 'infinite'}."
+    if np.isnan(test.weights).any() or not len(test.weights):
+        undefined = judged.outcome == "undefined"
+        found["no_weights"] = (
+            "No mixture is the best where the measure is undefined." if undefined else "No weights were kept."
+        )
+    return {name: text for name, text in found.items() if text}
+
+
+def _null_caption(judged: JudgedTest, bars: dict[str, Any], n_tests: int) -> str:
+    test = judged.test
+    drawn = bool(bars["counts"]) and bool(np.isfinite(test.statistic))
+    said = []
+    if judged.outcome != "undefined" and len(test.null):
+        mixed, reach = test.n_members > 1, bars["reach"]
+        where = "where a mixture is calibrated" if mixed else "a calibrated model"
+        found = f"the {'minimum' if mixed else 'value'} found{' (coloured)' if drawn else ''}"
+        adjusted = f", {pvalue(judged.adjusted)} among the {n_tests} tests" if n_tests > 1 else ""
+        said.append(
+            f"The {measure_label(test.measure)} that chance gives {where}: {NULLS.get(test.null_kind, test.null_kind)}. "
+            f"{count(reach)} of {count(len(test.null))} draws {'reaches' if reach == 1 else 'reach'} {found}; "
+            f"{_pvalue_made(judged, reach)}{adjusted}."
+        )
+    if bars["infinite"]:
+        said.append(f"{counted(bars['infinite'], 'draw')} infinite, not drawn.")
+    if len(test.member_values) and drawn:
+        said.append(
+            "Ticks below, or ▸ beyond the axis: single members; they and the model’s mean are judged by separate draws."
+        )
+    return " ".join(said)
+
+
+def _pvalue_made(judged: JudgedTest, reach: int) -> str:
+    """How the p-value follows from the draws."""
+    test, n_null = judged.test, len(judged.test.null)
+    if test.n_draws > n_null:
+        return (
+            f"with {count(test.n_draws - n_null)} further draws valued at the mixture they come from, which can only raise it, "
+            f"p = {pvalue(test.pvalue)}"
+        )
+    if test.null_kind == "berger-boos":
+        return f"p = {pvalue(test.pvalue)}"
+    return f"so p = (1 + {count(reach)}) / (1 + {count(n_null)}) = {pvalue(test.pvalue)}"
+
+
+def _weights_caption(judged: JudgedTest) -> str:
+    test = judged.test
+    if test.n_members < 2 or np.isnan(test.weights).any():
+        return ""
+    places = decimals_of([test.statistic, test.mean_value], 1)
+    values = (number(v, places, bounded=True) for v in (test.statistic, test.mean_value))
+    said = [
+        "The mixture whose {} is least: {}, against {} of the model’s mean.".format(
+            measure_label(test.measure), *values
+        )
+    ]
+    if test.n_members > MANY_MEMBERS:
+        said.append(f"{_carriers(test.weights)} of the {test.n_members} {test.noun} carry 95 % of the weight.")
+    said.append("Dashed: 1/M, the same weight for all.")
+    if np.isfinite(test.statistic):
+        said.append("Other weights can be almost as good.")
+    else:
+        said.append("All mixtures are infinitely far off, so these weights mean nothing.")
+    return " ".join(said)
+
+
+def _carriers(weights: Any) -> int:
+    """Fewest members that carry 95 % of the weight."""
+    total = np.cumsum(np.sort(weights)[::-1])
+    return min(int((total < WEIGHT).sum()) + 1, len(total))
+
+
+def _before_caption(judged: JudgedTest, level: float) -> str:
+    if judged.test.before is None:
+        return ""
+    return (
+        f"{_accuracy(judged.test.accuracy_mean, judged.test.before)} Bars: {level_text(level)} intervals; open markers: fewer "
+        f"than {FEW} instances; below, how many instances there are."
+    )
+
+
+def _after_caption(judged: JudgedTest) -> str:
+    test = judged.test
+    if test.after is None or test.n_members < 2:
+        return ""
+    other = "" if test.notion == "confidence" else "; they were chosen by the measure above, not by this diagram"
+    return (
+        f"{_accuracy(test.accuracy_weighted, test.after)} The weights were fitted to these instances, which flatters "
+        f"them{other}."
+    )
+
+
+def _accuracy(accuracy: float, bins: "Reliability") -> str:
+    known = "" if np.isnan(accuracy) else f"Accuracy {number(accuracy)}, "
+    filled = bins.count > 0
+    share = bins.count[filled] / bins.count.sum()
+    gap = float((share * np.abs(bins.accuracy[filled] - bins.confidence[filled])).sum())
+    return f"{known}mean gap {number(gap, bounded=True)}."
+
+
+# -- the confidence of every model -------------------------------------------------------------------------------------
+
+
+def confidence_text(gap: float, low: float, high: float) -> str:
+    """Whether mean confidence and accuracy agree, by the interval of the accuracy.
+
+    Examples
+    --------
+    >>> confidence_text(0.01, 0.7, 0.8), confidence_text(0.2, 0.7, 0.8), confidence_text(0.2, float("nan"), 0.8)
+    ('within the interval', 'too confident', 'no interval to judge by')
+    """
+    half = (high - low) / 2
+    if not half > 0:
+        return "no interval to judge by"
+    if abs(gap) <= half:
+        return "within the interval"
+    return "too confident" if gap > 0 else "too timid"
+
+
+def reliability_sentences(level: float, *, votes: bool, tested: bool) -> dict[str, Any]:
+    """Sentences of the reliability diagram of all models and of its table."""
+    labels = (
+        " The labels are distributions, so accuracy is the share of the votes for the predicted class, and confidence is held "
+        "against that share."
+    )
+    return {
+        "title": "How far off is the confidence of each model?" if tested else "",
+        "caption": (
+            f"Accuracy in ten bins of confidence with its {level_text(level)} interval, drawn at the bin's mean confidence; a "
+            f"calibrated model follows the diagonal. Open markers: fewer than {FEW} instances. Bars below: where the instances "
+            "are."
+        ),
+        "note": (
+            "Gap: mean confidence minus accuracy. A model can be too confident in one place and too timid in another; then the "
+            f"gap is small and the ECE is not.{labels if votes else ''}"
+        ),
+        "few": FEW,
+        "classwise": "classwise {estimate}",
+        "bin": "confidence {from} to {to}: accuracy {accuracy} ({low} to {high})",
+        "bin_count": "{n} instances",
+        "bin_share": "{n} of {total} instances ({share})",
+    }

@@ -1,0 +1,95 @@
+"""Why: sentences of the charts of distance, non-specificity and E."""
+
+from typing import TYPE_CHECKING, Any
+
+from uqassay.wording import count
+
+if TYPE_CHECKING:
+    from uqassay.evidence.result import Assay
+
+__all__ = ["POINTS", "chart_sentences"]
+
+POINTS = 4000  # markers in one scatter plot, of all models together
+
+
+def chart_sentences(assay: "Assay") -> dict[str, Any]:
+    """Templates by name.
+
+    Examples
+    --------
+    >>> import uqassay as uq
+    >>> chart_sentences(uq.assay({"m": uq.Point([[0.9, 0.1]])}, [0]))["point"]
+    'a point prediction: always 0'
+    """
+    unit = " (nats)" if assay.settings.distance in ("kl", "js") else ""
+    return {
+        "reliability": "Reliability diagram",
+        "no_instances": "No instances of this kind.",
+        "point_hover": "d {distance} ({distance_low} to {distance_high})",
+        "size_hover": "NS {nonspecificity} ({nonspecificity_low} to {nonspecificity_high})",
+        "n_hover": "n = {n}",
+        "absent": "not here (no such instances): {models}",
+        "absent_infinite": "not here (infinite): {models}",
+        "line_hover": "λ {tradeoff}: E {estimate} ({low} to {high})",
+        "baseline_hover": "λ {tradeoff}: E {estimate}",
+        "baseline": "{model} (baseline)",
+        "plane_axes": ["mean NS", "mean distance d"],
+        "line_axes": ["λ", "mean E"],
+        "ridge_axes": {"distance": f"d{unit}", "nonspecificity": "NS", "unified": "E"},
+        "title_at": ", λ = {tradeoff}",
+        "ridge_at": "",
+        "ridge_near": "The nearest λ for which the page holds the densities.",
+        "point": "a point prediction: always 0",
+        "zero": "0 in every instance",
+        "infinite": "infinite in every instance",
+        "zero_or_infinite": "0 or infinite",
+        "part": {"correct": "correct (n = {n})", "wrong": "wrong (n = {n})"},
+        "part_infinite": {
+            "correct": "correct (n = {n}, and {infinite} infinite)",
+            "wrong": "wrong (n = {n}, and {infinite} infinite)",
+        },
+        "middle": "mean {mean}, median {median}",
+        "at_end": "{share} at the left end or below",
+        "no_such": {"correct": "no correct predictions", "wrong": "no wrong predictions"},
+        "by_correctness": (
+            "Means over the instances that each model classifies correctly and over the others; E at λ = {tradeoff}."
+        ),
+        "by_correctness_apart": (
+            "Means over the instances that each model classifies correctly and over the others; E at λ = {tradeoff}, its "
+            "interval only at the λ of the findings."
+        ),
+        "sample": _sample(assay),
+        "points": POINTS,
+        "no_sets": "Only point predictions are shown, and their sets have no size.",
+        "no_width": "The credal width was not among the measures asked for.",
+        "no_entropy": "The entropy was not among the measures asked for.",
+        "none_kept": "This assay keeps no single instances.",
+        "instance_hover": "instance {instance}",
+        "values_hover": "{x_name} {x}, {y_name} {y}",
+        "mean_hover": "mean {mean} over {n} instances",
+        "confidence_hover": "mean confidence {confidence}",
+        "scatter_axes": {
+            "width": ["NS", "credal width"],
+            "ns-confidence": ["confidence", "NS"],
+            "entropy-confidence": ["confidence", "entropy (nats)"],
+        },
+    }
+
+
+def _sample(assay: "Assay") -> str:
+    """Which instances the scatter plots show."""
+    from uqassay.report.instances import SAMPLE
+
+    n = min(SAMPLE, assay.n_instances, POINTS // len(assay.candidates))
+    points = (
+        f"a random sample of {count(n)} of the {count(assay.n_instances)} instances, the same for every model"
+        if n < assay.n_instances
+        else "the only instance"
+        if n == 1
+        else f"all {count(n)} instances"
+    )
+    runs = ", first training run" if any(m.n_runs > 1 for m in assay.candidates) else ""
+    return (
+        f"Points: {points}{runs}. Lines: means over all instances in ten bins of confidence. "
+        "A click on a point opens the instance."
+    )

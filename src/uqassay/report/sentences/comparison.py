@@ -1,0 +1,58 @@
+"""What was compared: the line below the verdict, and what kind of prediction each model makes."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from uqassay.wording import count, counted, number
+
+if TYPE_CHECKING:
+    from uqassay.evidence.result import Assay
+    from uqassay.evidence.scoring import ModelScores
+
+__all__ = ["comparison_sentences", "kind_text"]
+
+KINDS = {
+    "Point": "point prediction",
+    "Dirichlet": "Dirichlet",
+    "Intervals": "probability intervals",
+    "Masses": "belief function",
+    "GaussianLogits": "Gaussian logits",
+}
+
+
+def comparison_sentences(assay: "Assay") -> dict[str, str]:
+    """Sentences by name; "compared" says how many models, instances and classes there are, and how accurate the models are.
+
+    Examples
+    --------
+    >>> import uqassay as uq
+    >>> comparison_sentences(uq.assay({"m": uq.Point([[0.9, 0.1]])}, [0]))["compared"]
+    '1 model and 2 baselines on 1 instance of 2 classes; accuracy 1.000.'
+    """
+    n_baselines = sum(m.baseline for m in assay.models)
+    groups, labels = "", ", labelled by distributions" if assay.labels.ndim == 2 else ""
+    if assay.groups is not None:
+        groups = f" ({counted(len(np.unique(assay.groups)), 'group')}, resampled whole)"
+    accuracies = [float(m.columns["correct"].mean()) for m in assay.candidates]
+    least, most = min(accuracies), max(accuracies)
+    accuracy = number(least) + (f" to {number(most)}" if most > least else "")
+    compared = (
+        f"{counted(len(assay.candidates), 'model')} and {counted(n_baselines, 'baseline')} "
+        f"on {counted(assay.n_instances, 'instance')}{groups} of {counted(assay.n_classes, 'class', 'classes')}{labels}; "
+        f"accuracy {accuracy}."
+    )
+    return {"compared": compared, "no_prediction": "a baseline makes no single prediction"}
+
+
+def kind_text(model: "ModelScores") -> str:
+    """What a model predicts, and how many runs there are."""
+    if model.baseline:
+        return "baseline"
+    runs = f" · {model.n_runs} runs" if model.n_runs > 1 else ""
+    if model.kind == "Members":
+        return counted(model.n_points or 0, "member") + runs
+    if model.kind == "Vertices":
+        return counted(model.n_points or 0, "vertex", "vertices") + runs
+    draws = f", {count(model.n_points)} draws" if model.n_points is not None and model.n_points > 1 else ""
+    return KINDS.get(model.kind, model.kind) + draws + runs

@@ -1,0 +1,28 @@
+"""Sentences that several sections of the page share: help, failures, the colour scheme."""
+
+__all__ = ["general_sentences"]
+
+
+def general_sentences() -> dict[str, str]:
+    """Templates by name.
+
+    Examples
+    --------
+    >>> general_sentences()["what_is"]
+    'What is {title}?'
+    """
+    return {
+        "what_is": "What is {title}?",
+        "range": "{low} to {high}",
+        "undefined_here": "not defined here",
+        "undefined": "not defined",
+        "chart_failed": "This chart could not be drawn: {problem}",
+        "page_failed": "The rest of the page could not be drawn: {problem}",
+        "old_browser": (
+            "This browser is too old for the rest of the page; Chrome 80, Firefox 113 or Safari 16.4 show it."
+        ),
+        "copied": "Copied",
+        "copy_by_key": "Selected: press Ctrl+C",
+        "scheme": "Colour scheme: {scheme}",
+        "scheme_auto": "Colour scheme: as the system",
+    }

@@ -1,0 +1,319 @@
+"""Does it know when it is wrong: sentences of refusal, rankings, curves, paired tests and the table of metrics.
+
+Of a sentence that follows the chosen score there is one for every score ("views"); the share refused and the numbers that
+depend on it are filled in by the page.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from uqassay.notes import reason
+from uqassay.report.definitions import DEFINITIONS, score_label
+from uqassay.wording import level_text, listed
+
+if TYPE_CHECKING:
+    from uqassay.evidence.result import Assay
+    from uqassay.statistics import Estimate
+
+__all__ = [
+    "BEST",
+    "comparison_note",
+    "few_scores",
+    "mistakes_sentences",
+    "remarks",
+    "undefined_text",
+    "view_sentences",
+    "why_absent",
+    "why_nothing",
+    "why_unmixed",
+]
+
+BEST = ""  # in the place of a score's name: each model by its best one
+COUNTS = ("groups", "runs")  # codes of notes that the page states once for all numbers
+FLATTERED = (
+    "The best score of a model has the highest UQ-AUC on these instances; it is judged on the same ones, which flatters it a "
+    "little."
+)
+CHOSEN = "Best scores were chosen on the same instances, so these p-values are somewhat too small."
+
+
+# -- the whole section -------------------------------------------------------------------------------------------------
+
+
+def mistakes_sentences(assay: "Assay") -> dict[str, Any]:
+    """Sentences and templates that no choice on the page changes, but for numbers."""
+    level, several = level_text(assay.settings.level), len(assay.model_names) > 1
+    votes = assay.labels.ndim == 2
+    best = _best_words(assay)
+    return {
+        "lead": (
+            "A model knows when it is wrong if its mistakes are more uncertain than its right predictions. Then fewer are left "
+            "when the most uncertain predictions are refused, or passed on to a person."
+        ),
+        "best": best,
+        "best_title": best[0].upper() + best[1:],
+        "by_score": "Uncertainty by",
+        "refusal": _refusal_templates(assay),
+        "no_higher": f" No other model is left with a higher {'share of the votes' if votes else 'accuracy'}.",
+        "refusal_title": "What refusing the most uncertain gains",
+        "refusal_table": "What refusing gains",
+        "kept": "Of the {share} kept, %",
+        "outcomes": {"gain": "", "none": "could be chance", "loss": "it falls", "unknown": "no interval"},
+        "ranking_title": "How well the mistakes are ranked",
+        "layouts": {
+            "short": f"best {'scores' if several else 'score'} and total entropy",
+            "score": "all, by score",
+            "model": "all, by model",
+        },
+        "ranking_note": (
+            "½ (the line there, or beyond the left end at ◂½) is an uncertainty that knows nothing of the mistakes; "
+            f"{level} intervals, sorted by UQ-AUC."
+        ),
+        "flattered": FLATTERED,
+        "left_out": _left_out(assay),
+        "curve_title": "What is still wrong among what is kept",
+        "no_curve": "None of the models shown has this score.",
+        "curve_axes": ["share kept, least uncertain first (%)", "wrong among what is kept (%)"],
+        "curve_hover": "of the {share} % kept",
+        "curve_risk": "{risk} % wrong",
+        "curve_risk_interval": "{risk} % wrong ({low} to {high})",
+        "tests_title": "Could the differences be chance?",
+        "the_models": "the models",
+        "the_scores": "the scores of {model}",
+        "point_at": "Point at a cell, or move with the arrow keys, for the difference with its interval.",
+        "matrix": _matrix_templates(assay),
+        "metrics_title": "All ranking metrics",
+    }
+
+
+def _best_words(assay: "Assay") -> str:
+    return "each model's best score" if len(assay.model_names) > 1 else "its best score"
+
+
+def _refusal_templates(assay: "Assay") -> dict[str, str]:
+    """What refusing does to the accuracy of the best model, by outcome; "…-stays" where it rounds to what it was.
+
+    {model} is drawn in bold; {interval} is the template "interval" or empty.
+    """
+    accuracy = "accuracy (share of the votes)" if assay.labels.ndim == 2 else "accuracy"
+    start = f"Refuse the {{share}} most uncertain (by {{score}}) and the {accuracy} of {{model}} "
+    only = "1 instance" if assay.groups is None else "1 group"
+    ends = " ({gain_low} to {gain_high})"
+    unknown = f"; how surely cannot be said ({only}: no interval)."
+    verbs_and_ends = {
+        "gain": ("rises", f", a gain of {{gain}} points{ends}."),
+        "loss": (
+            "falls",
+            f": its right predictions are the more uncertain ones. The change is {{gain}} points{ends}.",
+        ),
+        "none": ("goes", f". The change of {{gain}} points{ends} could be chance."),
+        "unknown": ("rises", unknown),
+        "unknown-fall": ("falls", unknown),
+    }
+    out = {"interval": " ({low} to {high}\u00a0%)"}
+    for outcome, (verb, end) in verbs_and_ends.items():
+        out[outcome] = f"{start}{verb} from {{before}}\u00a0% to {{after}}\u00a0%{{interval}}{end}"
+        out[f"{outcome}-stays"] = f"{start}stays at {{after}}\u00a0%{{interval}}{end}"
+    return out
+
+
+def _left_out(assay: "Assay") -> str:
+    """Scores that rank nothing, by model."""
+    said = []
+    for model in assay.model_names:
+        constant = [score_label(s) for s in assay.uncertainty_names(model) if _is_constant(assay, model, s)]
+        if constant:
+            said.append(f"Left out, since the same in every instance: {listed(constant)} of {model}.")
+    return " ".join(said)
+
+
+def _is_constant(assay: "Assay", model: str, score: str) -> bool:
+    values = assay[model].columns[score]
+    return not bool((values != values[:, :1]).any())
+
+
+def _matrix_templates(assay: "Assay") -> dict[str, str]:
+    """What a cell of the matrix of paired tests says."""
+    only = "1 instance" if assay.groups is None else "1 group"
+    untested = "no test, for the difference does not vary over the instances"
+    if assay.n_units == 1:
+        untested = f"no test, for there is only {only}"
+    values = "{row} against {column}: {metric} {row_value} − {column_value} = {difference}"
+    tested = f"{values} ({{low}} to {{high}}), {{pvalue}}"
+    return {
+        "label": "Paired tests, {metric}",
+        "by": "{name} ({score})",
+        "own": "{row}: {metric} {row_value}",
+        "untested": f"{values}; {untested}",
+        "same": f"{values}; the two agree on every instance",
+        "chance": f"{tested}{{holm}}: could be chance",
+        "better": f"{tested}{{holm}}: {{better}} ranks better",
+        "holm": " (Holm)",
+        "same_order": "same order",
+        "no_test": "no test",
+        "pvalue": "p {pvalue}",
+    }
+
+
+# -- one score ---------------------------------------------------------------------------------------------------------
+
+
+def view_sentences(assay: "Assay", score: str, absent: Mapping[str, str], notes: Sequence[str]) -> dict[str, Any]:
+    """Sentences that follow the chosen score.
+
+    Parameters
+    ----------
+    assay : Assay
+    score : str
+        `BEST` for each model's best one.
+    absent : mapping of str to str
+        Models that cannot be judged by it, with the reason.
+    notes : sequence of str
+        Remarks on the metrics.
+    """
+    by = score_label(score) if score else _best_words(assay)
+    votes = assay.labels.ndim == 2
+    wrong = " (share of the votes against the predicted class)" if votes else ""
+    level = level_text(assay.settings.level)
+    left = "; ".join(f"{model} ({why})" for model, why in absent.items())
+    return {
+        "score": score,
+        "by": by,
+        "refused": (
+            "Refused: the {share} most uncertain by {by}."
+            f"{' Accuracy is the share of the votes for the predicted class.' if votes else ''}"
+        ),
+        "absent": " ".join(filter(None, (f"Not shown: {left}." if left else "", "" if score else FLATTERED))),
+        "curve": (
+            f"Of the least uncertain share of the instances, by {{by}}, how much is wrong{wrong}. The {level} bands are "
+            "pointwise: they hold at each share on its own, not for a whole curve. The line keeps {share}. The axis is cut "
+            "where a few instances make a band wide."
+        ),
+        "few_models": f"Fewer than two models have a ranking by {by}.",
+        "metrics": f"By {by}; ↑ higher is better, ↓ lower is better.",
+        "metrics_note": " ".join(notes),
+    }
+
+
+def why_absent(made: str, score: str, constant: Sequence[str], first: "Estimate | None") -> str:
+    """Why a model is not judged by a score, or by its best one.
+
+    Parameters
+    ----------
+    made : str
+        "no mistake" or "only mistakes" where that is all it makes.
+    score : str
+    constant : sequence of str
+        Its scores that are the same in every instance.
+    first : Estimate, optional
+        UQ-AUC of the first of its other scores; None where there is none.
+    """
+    if made:
+        return why_unmixed(made)
+    if score:
+        same = "the score is the same in every instance: nothing to choose by"
+        return same if score in constant else "it has no such score"
+    if first is None:
+        return "no score of it differs between instances: nothing to choose by" if constant else "it has no score"
+    return undefined_text(first)
+
+
+def why_unmixed(made: str) -> str:
+    """Why a model that predicts everything rightly, or wrongly, cannot be judged."""
+    return f"it makes {made} on these instances"
+
+
+def why_nothing(made: Mapping[str, str]) -> str:
+    """One sentence on why no model's mistakes can be ranked; `made` is what each model makes, "" where it makes both.
+
+    Examples
+    --------
+    >>> why_nothing({"a": "no mistake", "b": "only mistakes"})
+    'There is nothing to choose by: a makes no mistake here; b makes only mistakes here.'
+    """
+    kinds = set(made.values())
+    if kinds == {"no mistake"}:
+        return "No model makes a mistake on these instances: there is nothing to rank."
+    if kinds == {"only mistakes"}:
+        return "All predictions are mistakes on these instances: there is nothing to rank."
+    reasons = (
+        f"{m} makes {it} here" if it else f"{m} has no score that differs between instances" for m, it in made.items()
+    )
+    return f"There is nothing to choose by: {'; '.join(reasons)}."
+
+
+def undefined_text(estimate: "Estimate") -> str:
+    """Why an estimate is undefined."""
+    kept = [note for note in estimate.notes if note.code not in COUNTS]
+    return reason(kept) or "undefined"
+
+
+def remarks(assay: "Assay", estimates: Mapping[tuple[str, str], "Estimate"], codes: Iterable[str] = ()) -> list[str]:
+    """What the notes of some estimates say, each once, with the models it is about.
+
+    Parameters
+    ----------
+    assay : Assay
+    estimates : mapping
+        By model and anything else.
+    codes : iterable of str
+        Codes of the notes meant; by default all but the numbers of groups and runs.
+    """
+    wanted, found = set(codes), dict[str, list[str]]()
+    for (model, _), estimate in estimates.items():
+        for note in estimate.notes:
+            if note.code in wanted if wanted else note.code not in COUNTS:
+                names = found.setdefault(note.text, [])
+                names += [] if model in names else [model]
+    out, n_models = [], len(assay.model_names)
+    for text, names in found.items():
+        every = " (every model)" if len(names) == n_models else f" ({listed(names)})"
+        out.append(f"{text[0].upper()}{text[1:]}{every if n_models > 1 else ''}.")
+    return out
+
+
+# -- paired tests ------------------------------------------------------------------------------------------------------
+
+
+def comparison_note(
+    assay: "Assay", metric: str, n: int, *, best: bool, absent: Sequence[tuple[str, "Estimate"]]
+) -> str:
+    """What a matrix of paired tests shows, and what is not in it.
+
+    Parameters
+    ----------
+    assay : Assay
+    metric : str
+    n : int
+        Models or scores compared.
+    best : bool
+        Whether each model stands with its best score.
+    absent : sequence of (name, estimate)
+        Those whose metric is undefined.
+    """
+    pairs = n * (n - 1) // 2
+    adjusted = (
+        f", adjusted by Holm for the {pairs} pairs of this matrix (not for other matrices that can be chosen here); the "
+        "intervals are for each pair on its own, not adjusted for the number of pairs"
+    )
+    said = [
+        f"{DEFINITIONS[metric].title} on the diagonal; elsewhere the row minus the column, + where the row ranks better, with "
+        f"the p-value of the paired test{adjusted if pairs > 1 else ''}.",
+        f"Bold and tinted where p ≤ {1 - assay.settings.level:.3g}.",
+    ]
+    if best:
+        said.append(CHOSEN)
+    if absent:
+        said.append(f"Not compared: {'; '.join(f'{name} ({undefined_text(e)})' for name, e in absent)}.")
+    return " ".join(said)
+
+
+def few_scores(model: str, made: str) -> str:
+    """Why the scores of a model are not compared by a metric.
+
+    Examples
+    --------
+    >>> few_scores("m", "no mistake")
+    'Fewer than two scores of m have this metric: it makes no mistake on these instances.'
+    """
+    return f"Fewer than two scores of {model} have this metric{f': {why_unmixed(made)}' if made else ''}."

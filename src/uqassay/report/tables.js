@@ -1,0 +1,64 @@
+// Tables: cells of numbers with their intervals, columns that sort.
+
+// A dash for what is missing, with the reason where there is one.
+const missing = (why) => el("span", { title: why || null }, wording.ABSENT);
+
+// A cell: the number, its interval below; a missing number says why.
+function interval(value, low, high, decimals, why = page.text.general.undefined_here) {
+  if (Number.isNaN(number(value))) return missing(why);
+  const ends = [number(low), number(high)];
+  const known = ends.every(Number.isFinite) && ends[1] > ends[0];
+  const [a, b] = [fixed(low, decimals), fixed(high, decimals)];
+  const both = ends[0] < 0 ? fillTemplate(page.text.general.range, { low: a, high: b }) : `${a}–${b}`;
+  return el("span", {}, fixed(value, decimals), known ? el("span", { class: "i" }, both) : null);
+}
+
+// columns: {title, value(row) for sorting, cell(row), text, define, wide, cls, rowHeader}; rows keep their order until sorted.
+function table(columns, rows, { caption = null, rowClass = () => null, sortable = true } = {}) {
+  const body = el("tbody");
+  const head = columns.map((column, c) => {
+    const sorts = sortable && column.value;
+    const button = { type: "button", class: "sort", on: { click: () => sort(c) } };
+    return el(
+      "th",
+      { scope: "col", class: classesOf(column), "aria-sort": sorts ? "none" : null },
+      sorts ? el("button", button, column.title) : column.title,
+      column.define ? "\u00a0" : null,
+      column.define ? what(column.define) : null,
+    );
+  });
+  const draw = (ordered) => fill(body, ordered.map((row) => tableRow(columns, row, rowClass)));
+  function sort(c) {
+    const next = head[c].getAttribute("aria-sort") === "ascending" ? "descending" : "ascending";
+    for (const th of head) if (th.hasAttribute("aria-sort")) th.setAttribute("aria-sort", "none");
+    head[c].setAttribute("aria-sort", next);
+    const sign = next === "ascending" ? 1 : -1;
+    draw([...rows].sort((a, b) => compare(columns[c].value(a), columns[c].value(b), sign)));
+  }
+  draw(rows);
+  const titled = caption ? el("caption", {}, el("span", {}, caption)) : null;
+  return el("table", {}, titled, el("thead", {}, el("tr", {}, head)), body);
+}
+
+function tableRow(columns, row, rowClass) {
+  const cells = columns.map((column, c) => {
+    const classes = classesOf(column, column.cls);
+    if (c === 0 && column.rowHeader) return el("th", { class: classes, scope: "row" }, column.cell(row));
+    return el("td", { class: classes }, column.cell(row));
+  });
+  return el("tr", { class: rowClass(row), "data-key": row.key ?? null }, cells);
+}
+
+function classesOf(column, more = "") {
+  const classes = [column.text ? "text" : "", column.wide ? "wide" : "", more];
+  return classes.filter(Boolean).join(" ") || null;
+}
+
+// Numbers by size, text by the alphabet, what is missing last in both directions.
+function compare(a, b, sign) {
+  if (typeof a === "string" && typeof b === "string") return sign * a.localeCompare(b, "en", { numeric: true });
+  const [x, y] = [number(a), number(b)];
+  if (Number.isNaN(x) || Number.isNaN(y)) return Number(Number.isNaN(x)) - Number(Number.isNaN(y));
+  if (x === y) return 0;
+  return sign * (x < y ? -1 : 1);
+}
