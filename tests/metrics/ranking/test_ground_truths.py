@@ -185,3 +185,12 @@ def test_coverage_of_the_study_needs_the_clusters():
     alone, clustered = covered / 600
     assert alone < 0.85
     assert 0.915 < clustered < 0.985
+
+
+@pytest.mark.parametrize("truth", [misclassification_truth, misalignment_truth])
+def test_arrays_are_points_and_members(truth, random_generator):
+    q, members = random_generator.dirichlet(np.ones(3), 30), random_generator.dirichlet(np.ones(3), (30, 4))
+    np.testing.assert_array_equal(truth(q, members), truth(q, uq.Members(members)))
+    np.testing.assert_array_equal(truth(q, members[:, 0]), truth(q, uq.Point(members[:, 0])))
+    with refuses("prediction", "sum"):
+        truth(q, 2 * members)

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from uqassay.errors import InputError
 from uqassay.losses.label_distance import labels_of
-from uqassay.predictions import Prediction
+from uqassay.predictions import Prediction, PredictionLike, as_prediction
 from uqassay.statistics.correlation import named_tau_estimate, pearson_estimate
 from uqassay.statistics.estimate import Estimate
 from uqassay.statistics.samples import as_floats
@@ -74,15 +74,15 @@ class CorrelationStudy:
         )
 
 
-def misclassification_truth(label_distribution: ArrayLike, prediction: Prediction) -> Array:
+def misclassification_truth(label_distribution: ArrayLike, prediction: PredictionLike) -> Array:
     """φ(x) = 1 − p(ŷ(x) | x), the probability that the predicted class is wrong, ``(n,)`` (paper 003, section 2).
 
     Parameters
     ----------
     label_distribution : array (n, K)
         Probabilities of the labels of each input, or vote counts (divided by their sums).
-    prediction : Prediction
-        Any kind; ŷ is `prediction.labels()`.
+    prediction : Prediction of any kind, or array (n, K) or (n, M, K)
+        ŷ is `prediction.labels()`.
 
     Returns
     -------
@@ -101,12 +101,13 @@ def misclassification_truth(label_distribution: ArrayLike, prediction: Predictio
     >>> phi.round(4).tolist()
     [0.1, 0.7]
     """
+    prediction = as_prediction(prediction)
     q = _distributions(label_distribution, prediction)
     return 1.0 - np.take_along_axis(q, prediction.labels()[:, None], axis=1)[:, 0]
 
 
-def misalignment_truth(label_distribution: ArrayLike, prediction: Prediction) -> Array:
-    """ψ(x) = 1 − f_{y*(x)}(x), the probability that the model keeps from the Bayes label y*, ``(n,)`` (paper 003, section 2).
+def misalignment_truth(label_distribution: ArrayLike, prediction: PredictionLike) -> Array:
+    """ψ(x) = 1 − f_{y*(x)}(x), probability withheld from the Bayes label y*, ``(n,)`` (paper 003, section 2).
 
     Parameters
     ----------
@@ -128,8 +129,8 @@ def misalignment_truth(label_distribution: ArrayLike, prediction: Prediction) ->
     -----
     For two classes its order maximises the UQ-C-index (theorem 2.5, for f without atoms), and its sub-level sets reach any
     agreement of ŷ with y* (theorem 2.2). For three classes and more neither need hold. Labels (.4, .3, .3) predicted with
-    f = (.6, .2, .2) have ψ = .4, a sure label predicted with f = .5 has ψ = .5, yet the gap 1 − f_y of the first is the
-    greater one with probability .6. Among 1000 random models with 4 inputs, uniform on their simplices, another order had
+    f = (.6, .2, .2) have ψ = .4, and a certain label predicted with f = .5 has ψ = .5, yet the gap 1 − f_y of the first is
+    the greater one with probability .6. Among 1000 random models with 4 inputs, uniform on their simplices, another order had
     the greater UQ-C-index in 33 of 100 (3 classes), 44 (4 classes) or 66 (10 classes), by .024 on average where it had.
 
     Examples
@@ -139,6 +140,7 @@ def misalignment_truth(label_distribution: ArrayLike, prediction: Prediction) ->
     >>> misalignment_truth([[9, 1, 0], [2, 3, 5], [5, 5, 0]], prediction).round(4).tolist()
     [0.2, 0.7, 0.625]
     """
+    prediction = as_prediction(prediction)
     q = _distributions(label_distribution, prediction)
     best = q >= q.max(axis=1, keepdims=True) - _TIE  # (n, K)
     return 1.0 - (prediction.mean_probs() * best).sum(axis=1) / best.sum(axis=1)
