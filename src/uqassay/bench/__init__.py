@@ -1,6 +1,6 @@
-"""The engine of benchmarks: cells and their keys, where they run, what a folder knows of them, and reports on the results.
+"""Benchmarks: cells and their keys, the runner, the folder that stores results, and reports on them.
 
-`uqassay.bench.runner` and `uqassay.bench.store` stand in front of it.
+Start with `uqassay.bench.runner.run_cells` and `uqassay.bench.store.Store`.
 """
 
 __all__: list[str] = []

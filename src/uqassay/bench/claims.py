@@ -37,7 +37,7 @@ DRAFT = re.compile(r"(.+)\+[0-9a-f]{8}")  # the name of a draft: its owner and a
 @final
 @dataclass(frozen=True)
 class Claim:
-    """What a claim file says.
+    """The content of a claim file.
 
     Attributes
     ----------

@@ -215,7 +215,7 @@ def cost_estimate(cells: Sequence[Cell], folder: str | os.PathLike[str], *, retr
 def _outcomes(
     store: Store, jobs: dict[str, Cell], run: Callable[[Jobs], Iterator[CellOutcome]]
 ) -> Iterator[CellOutcome]:
-    """Run what is queued; then wait for the cells of other drivers, and run those that they leave behind."""
+    """Run the queued cells; then wait for the cells of other drivers, and run those that become queued again."""
     rounds: Counter[str] = Counter()
     while True:
         found = [cell for cell in store.states(list(jobs)) if cell.is_open]

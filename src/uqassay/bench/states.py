@@ -10,7 +10,7 @@ __all__ = ["CellState", "named"]
 @final
 @dataclass(frozen=True, kw_only=True)
 class CellState:
-    """What the folder says of one cell.
+    """The state of one cell, with its facts.
 
     Attributes
     ----------

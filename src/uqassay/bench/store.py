@@ -10,7 +10,7 @@
 
 The files alone say in which state a cell is: done before failed, failed before running, running before queued. A result is
 written to a draft on the same file system, flushed to the disk and renamed into its place as one folder. If a process ends
-between two steps, the next one finds a state that is valid: a result with a claim beside it is done.
+between two steps, the files still say one state: a cell with a result and a claim is done.
 """
 
 import errno
@@ -100,7 +100,7 @@ class Store:
             for part in ("cells", "drafts", "plans") if create else ():
                 (self.folder / part).mkdir(parents=True, exist_ok=True)
 
-    # -- what is there ------------------------------------------------------------------------------------------------
+    # -- reading ------------------------------------------------------------------------------------------------------
 
     def states(self, keys: Sequence[str] | None = None, *, verify: bool = False) -> list[CellState]:
         """States of the given cells in their order, or of all in the order of their keys; nothing is changed.

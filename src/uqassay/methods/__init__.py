@@ -1,4 +1,4 @@
-"""Classifiers that say what they do not know: scikit-learn style, ``fit(X, y)`` and ``predict_uncertainty(X) -> prediction``.
+"""Classifiers that state their uncertainty, in scikit-learn style: ``fit(X, y)`` and ``predict_uncertainty(X) -> prediction``.
 
 PyTorch and scikit-learn are loaded when a method is first used, not when this room is imported.
 """

@@ -1,11 +1,11 @@
-"""One Gaussian for each class on the features of a network: how dense the training instances are around another.
+"""One Gaussian for each class on the features of a network: the density of the training instances around a new one.
 
-The covariance of a class is drawn towards the one that all classes share, so that a class of few instances has one too:
+The covariance of a class is shrunk towards the one shared by all classes, so that it exists for small classes too:
 
     Σ_c = (n_c S_c + ν S) / (n_c + ν),
 
-the mode of an inverse Wishart posterior whose prior is worth ν instances. S_c is the covariance within class c, S that within
-all classes, shrunk by Ledoit and Wolf (2004).
+the mode of an inverse Wishart posterior whose prior has the weight of ν instances. S_c is the covariance within class c, and S
+the one within all classes, shrunk by Ledoit and Wolf (2004).
 """
 
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ from sklearn.covariance import ledoit_wolf
 
 __all__ = ["ClassGaussians"]
 
-FLOOR = 1e-6  # of the mean variance of a feature: features that do not vary within classes have that much
+FLOOR = 1e-6  # variance of features that are constant within classes, as a share of the mean variance
 Array = NDArray[np.float64]
 
 
@@ -46,12 +46,12 @@ class ClassGaussians:
     def fit(
         cls, features: Array, codes: NDArray[np.int64], n_classes: int, *, prior_instances: float = 10.0
     ) -> "ClassGaussians":
-        """Fit to features ``(n, d)`` and class indices ``(n,)``, of which each class has at least one.
+        """Fit to features ``(n, d)`` and class indices ``(n,)``; each class needs at least one instance.
 
         Parameters
         ----------
         prior_instances : float
-            ν ≥ 0. With 0 nothing but the floor of the variances keeps a class's own covariance regular.
+            ν ≥ 0. With 0 only the floor of the variances keeps the covariance of a class regular.
         """
         n, d = features.shape
         counts = np.bincount(codes, minlength=n_classes)

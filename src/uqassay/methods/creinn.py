@@ -1,7 +1,7 @@
 """Credal-set interval networks: every weight is an interval, and so is every class probability (Wang et al., 2024).
 
-Interval arithmetic carries the inputs through the layers to interval logits; an interval softmax makes probability intervals
-of them. Training takes the cross-entropy of the intersection probability of the reachable intervals.
+Interval arithmetic maps the inputs through the layers to interval logits, and an interval softmax maps these to probability
+intervals. The loss is the cross-entropy of the intersection probability of the reachable intervals.
 """
 
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ from uqassay.predictions import Intervals
 __all__ = ["CreINN"]
 
 INTERVAL_BACKBONES = ("cnn", "cnn-small")
-# initial radii with which digits are learnt, with some room: ten times as much is too wide
+# initial radii with which digits are learnt; ten times as much is too wide
 DENSE_RADIUS, CONVOLUTIONAL_RADIUS = 0.03, 1e-4
 LEAST_PROBABILITY = 1e-30  # before its logarithm, in single precision
 
@@ -42,24 +42,22 @@ class CreINN(NetworkClassifier):
     Parameters
     ----------
     initial_radius : float, optional
-        Radius of weights and biases at first, as a share of 1/√inputs of their layer; 0.03 if not given, 0.0001 with interval
-        convolutions. Training changes it little by little. Intervals widen from layer to layer, the more the more
-        inputs these have; where the radius is too large all upper bounds are near 1 and the class with the greatest one,
-        which is predicted, says nothing.
+        Initial radius of weights and biases, as a share of 1/√inputs of their layer; 0.03 by default, 0.0001 with interval
+        convolutions. Training changes it slowly. Intervals widen from layer to layer, and more so with many inputs. If the
+        radius is too large, all upper bounds are near 1, and the predicted class, that with the greatest one, is arbitrary.
     batch_norm : bool
         Interval batch norm after every dense layer but the last: the centres of the activations are normalised by their mean
-        and variance in the batch, the radii multiplied by the same factor. These layers then have no biases.
+        and variance in the batch, and the radii are multiplied by the same factor. These layers then have no biases.
     backbone, epochs, …
-        See `NetworkClassifier`. The convolutions of "cnn" and "cnn-small" have interval weights as well, without batch norm;
-        those of "eeg", and a given module, have weights that are points, and the dense layers after them have intervals.
+        See `NetworkClassifier`. The convolutions of "cnn" and "cnn-small" have interval weights as well, without batch norm.
+        The convolutions of "eeg" and a given module have point weights, and the dense layers after them interval weights.
 
     Notes
     -----
     One of the eight predictors of the unified evaluation (paper 000, App. E), where all layers of a ResNet-50 are intervals.
-    The bounds of the activations are exact for each layer; through several layers they may be wider than the range of the
-    network, since a unit that is used twice is taken to vary apart each time. The interval softmax is as the paper states it:
-    each bound has the other logits at their middle, so that the bounds hold for the network of the middle logits, not for
-    every network within the weights' intervals.
+    The bounds of the activations are exact for each layer. Through several layers they may be wider than the range of the
+    network, since a unit that is used twice counts as two independent intervals. The interval softmax is that of the paper:
+    each bound takes the other logits at their centres, so the bounds do not hold for every network within the intervals.
 
     Examples
     --------

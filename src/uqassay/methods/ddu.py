@@ -1,8 +1,8 @@
 """Deep deterministic uncertainty: one network that keeps distances, and a density of its features (Mukhoti et al., 2023).
 
-The softmax says how sure the network is between classes; how near an instance is to those of the training set is told by the
-density of its features, of which an ordinary network may map far-away instances onto known ones. Layers with a bounded
-Lipschitz constant and residual connections keep them apart.
+The softmax expresses uncertainty between classes. The density of the features expresses the distance from the training set. An
+ordinary network may map distant instances to the features of known ones; layers with a bounded Lipschitz constant and residual
+connections keep them apart.
 """
 
 from dataclasses import dataclass
@@ -35,8 +35,7 @@ class DDU(NetworkClassifier):
     residual : bool
         Dense layers of equal width are x + ReLU(W x + b), so that distances cannot collapse where c < 1.
     prior_instances : float
-        How many instances the covariance shared by all classes is worth beside a class's own; see
-        `uqassay.methods.class_gaussians`.
+        Weight of the covariance shared by all classes, in instances; see `uqassay.methods.class_gaussians`.
     backbone, epochs, …
         See `NetworkClassifier`. Residual connections inside convolutional networks are those of the backbone given.
 
@@ -47,8 +46,8 @@ class DDU(NetworkClassifier):
 
     Notes
     -----
-    The prediction is the softmax alone, as in the paper on unified evaluation. `uncertainty_scores` gives what the density
-    adds, in the form in which `uqassay.assay` takes scores from elsewhere:
+    The prediction is the softmax alone, as in the paper on unified evaluation. `uncertainty_scores` returns the density as a
+    score, in the form that `uqassay.assay` takes:
     ``uq.assay({"ddu": net.predict_uncertainty(X)}, y, uncertainties={"ddu": net.uncertainty_scores(X)})``.
 
     Examples
@@ -109,6 +108,6 @@ class DDU(NetworkClassifier):
         return Point.from_logits(logits[:, 0], class_names=self.class_names_)
 
     def _features(self, x: NDArray[np.float32]) -> Array:
-        """What the head sees, ``(n, d)``."""
+        """Features that enter the head, ``(n, d)``."""
         features: Array = self._evaluate(x, lambda network, x, draws: network.features(x))[:, 0]
         return features

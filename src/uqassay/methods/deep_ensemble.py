@@ -13,21 +13,21 @@ __all__ = ["DeepEnsemble"]
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class DeepEnsemble(SampledClassifier):
-    """Independent networks, trained on all instances each; states `Members`, or `GaussianLogits` of each network.
+    """Independent networks, each trained on all instances; states `Members`, or `GaussianLogits` of each network.
 
     Parameters
     ----------
     n_members : int
-        10 as in the papers on disentanglement and on calibration; the one on unified evaluation has 15.
+        10 as in the papers on disentanglement and on calibration; the paper on unified evaluation has 15.
     head, convention
         See `SampledClassifier`.
     backbone, epochs, …
-        See `NetworkClassifier`. A module given as the backbone starts with its own weights in every network, so that only
-        dense layers, head and batches differ; give a function that makes one for members with starts of their own.
+        See `NetworkClassifier`. A given module has the same initial weights in every network, so that only dense layers, head
+        and batches differ; for different initial weights give a function that returns a new module.
 
     Notes
     -----
-    The first member is the `StandardNetwork` with the same options and seed, and member m is the same however many there are.
+    The first member is the `StandardNetwork` with the same options and seed. Member m does not depend on `n_members`.
 
     Examples
     --------

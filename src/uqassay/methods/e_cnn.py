@@ -1,6 +1,6 @@
 """Evidential classification by prototypes: masses on single classes and Ω from distances of features (Tong et al., 2021).
 
-Close to a prototype there is evidence for its classes; far from all of them the mass goes to Ω, which says nothing.
+Close to a prototype there is evidence for its classes; far from all prototypes the mass goes to Ω, which is total ignorance.
 """
 
 from dataclasses import dataclass
@@ -23,8 +23,8 @@ from uqassay.predictions import Masses
 
 __all__ = ["ECNN", "hurwicz_cross_entropy"]
 
-ROWS_AT_ONCE = 1024  # in prediction, where each instance has a number for every prototype and class
-LABEL_MEMBERSHIP = 0.9  # of a prototype at first, in the class of the instance where it stands
+ROWS_AT_ONCE = 1024  # in prediction; memory per instance grows with prototypes × classes
+LABEL_MEMBERSHIP = 0.9  # initial membership of a prototype in the class of its instance
 FIRST_SUPPORT = 0.5
 STREAM = 3  # of the seed, apart from those of `NetworkClassifier._seeds`
 
@@ -38,21 +38,21 @@ class ECNN(NetworkClassifier):
     n_prototypes : int
         200 in paper 000.
     nu : float
-        Pessimism ν of the decision that the loss judges, 0.9 in paper 000.
+        Pessimism ν of the decision in the loss, 0.9 in paper 000.
     backbone, epochs, …
         See `NetworkClassifier`.
 
     Attributes
     ----------
     start_instances_ : array (I, …)
-        Standardised training instances at whose features the prototypes stand before training.
+        Standardised training instances; their features are the initial prototypes.
     start_labels_ : int array (I,)
         Indices of their classes.
 
     Notes
     -----
-    One of the eight predictors of the unified evaluation (paper 000, App. E). With pessimism ν the worth of deciding for
-    class k is ν Bel + (1 − ν) Pl = m_k + (1 − ν) m_Ω; the loss is minus its logarithm at the label. These worths sum to 1
+    One of the eight predictors of the unified evaluation (paper 000, App. E). With pessimism ν the utility of deciding for
+    class k is ν Bel + (1 − ν) Pl = m_k + (1 − ν) m_Ω; the loss is minus its logarithm at the label. These utilities sum to 1
     for ν = 1 − 1/K, such as 0.9 with ten classes. With more classes than 1/(1 − ν) the sum is greater, so that mass on Ω is
     rewarded: choose ν of at least 1 − 1/K there.
 

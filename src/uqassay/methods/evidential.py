@@ -1,8 +1,8 @@
 """Evidential deep learning: one network states a Dirichlet distribution (Sensoy et al., 2018).
 
 The outputs e ≥ 0 are evidence, α = e + 1 the parameters. The loss of an instance with label y is the expected squared error of
-the class probabilities under Dir(α), their equation 5, and, with a weight that grows to 1, the divergence of the evidence for
-wrong classes from none at all.
+the class probabilities under Dir(α), their equation 5, plus the divergence of the evidence for wrong classes from the uniform
+Dirichlet, with a weight that grows to 1.
 """
 
 import math
@@ -38,12 +38,12 @@ class Evidential(NetworkClassifier):
     Parameters
     ----------
     evidence : {"exp", "softplus", "relu"}
-        How an output becomes evidence. The paper has "relu", with which a class without evidence learns no more; "exp", from
-        the authors' code, comes closest to the accuracy of a standard network in the same number of epochs.
+        Function from output to evidence. The paper has "relu", with which a class without evidence gets no gradient; "exp",
+        from the authors' code, comes closest to the accuracy of a standard network in the same number of epochs.
     annealing_epochs : int
         Epochs until the divergence has its full weight: min(1, epoch / annealing_epochs), 10 in the paper.
     backbone, epochs, …
-        See `NetworkClassifier`. Where training stops early, the loss on held-out instances has the full weight throughout.
+        See `NetworkClassifier`. With early stopping, the loss on held-out instances always has the full weight.
 
     Examples
     --------

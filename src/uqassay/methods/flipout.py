@@ -41,10 +41,10 @@ class Flipout(SampledClassifier):
         "hidden" makes the last dense layer before the head variational, as the paper does; "all" every dense layer and the
         head. Biases and convolutions are ordinary parameters.
     prior_scales : tuple of float
-        Standard deviations of the prior of a weight, a mixture in equal parts of Gaussians around 0; the paper has (5, 2).
-        One of them is a single Gaussian.
+        Standard deviations of the prior of a weight, a mixture in equal parts of Gaussians around 0; the paper has (5, 2). A
+        single value means a single Gaussian.
     initial_rho : float
-        Where ρ starts; −3 is a standard deviation of 0.05.
+        Initial ρ; −3 is a standard deviation of 0.05.
     kl_weight : float
         Factor of KL / N; 1 is the evidence lower bound. The paper does not print it.
     head, convention
@@ -56,7 +56,7 @@ class Flipout(SampledClassifier):
 
     Notes
     -----
-    In training each instance has signs of its own; in prediction a pass is one draw of the weights for all instances. With a
+    In training each instance has independent signs; in prediction a pass is one draw of the weights for all instances. With a
     mixture the divergence is estimated from one draw of the weights in every step, with a single Gaussian it is exact.
 
     The layer is written here because the one of bayesian-torch draws from PyTorch's global random numbers, holds a single

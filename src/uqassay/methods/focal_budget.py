@@ -1,4 +1,4 @@
-"""Which sets of classes a random-set network gets, from the features of a standard network."""
+"""Choice of the sets of classes of a random-set network, from the features of a standard network."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,7 @@ def budget_from_network(
     Parameters
     ----------
     network : NetworkClassifier
-        Fitted to x, which it does not standardise, and y.
+        Fitted to x, without standardising, and y.
     x : array (n, …)
     y : int array (n,)
         Indices of the classes.
@@ -30,8 +30,8 @@ def budget_from_network(
     -------
     focal_sets : bool array (F, K)
     how : {"ellipsoids", "confusion"}
-        Overlap of the classes' 95 % ellipsoids in three principal components; or, where a class has too few instances or
-        too flat a cloud for an ellipsoid, the network's probabilities for the training instances.
+        Overlap of the classes' 95 % ellipsoids in three principal components; or the network's probabilities for the training
+        instances, if a class has too few instances or too flat a cloud for an ellipsoid.
     """
     features = network._evaluate(x, lambda network, x, draws: network.features(x))[:, 0]  # (n, d)
     n_classes = len(network.classes_)

@@ -1,4 +1,4 @@
-"""What methods with several networks, or several passes of one, state: softmax members, or Gaussian logits of each.
+"""Predictions of methods with several networks, or several passes of one: softmax members, or Gaussian logits of each.
 
 The head of Gaussian logits has two layers, mean μ and variance σ² of the logits; training draws logits z ~ N(μ, σ²) and takes
 the cross-entropy of their mean softmax (Kendall and Gal, 2017; App. A of the paper on disentanglement).
@@ -43,20 +43,20 @@ class GaussianHead(nn.Module):
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class SampledClassifier(NetworkClassifier):
-    """Base of the methods whose statement is a sample of networks: `Members`, or `GaussianLogits` of each.
+    """Base of the methods that state a sample of networks: `Members`, or `GaussianLogits` of each.
 
     Parameters
     ----------
     head : {"softmax", "gaussian-logits"}
         "softmax" states `Members`, "gaussian-logits" mean and variance of the logits of every network or pass.
     convention : {"exact", "paper-code"}
-        For Gaussian logits: "paper-code" trains with the second head as a standard deviation, though it is stated as a
-        variance, as the code of the paper on disentanglement does.
+        For Gaussian logits: "paper-code" uses the second head as a standard deviation in training and as a variance in
+        prediction, as the code of the paper on disentanglement does.
 
     Notes
     -----
-    Probabilities from Gaussian logits are the mean softmax of draws that belong to the place of a row in X: a slice of X has
-    the same means and variances, but its probabilities differ by the error of 100 draws.
+    Probabilities from Gaussian logits are the mean softmax of draws that depend on the position of a row in X: a slice of X
+    has the same means and variances, but its probabilities differ by the error of 100 draws.
     """
 
     head: str = "softmax"

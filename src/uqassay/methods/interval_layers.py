@@ -1,4 +1,4 @@
-"""Layers whose weights are intervals, for M networks side by side, and the way from interval logits to probability intervals.
+"""Layers with interval weights, for M networks side by side, and the map from interval logits to probability intervals.
 
 An interval of activations is a pair of tensors (lower, upper), each ``(M, B, width)``. What enters the first layer is a tensor
 of points. Activations that enter later layers are not negative, after `IntervalReLU`, so that four matrix products give the

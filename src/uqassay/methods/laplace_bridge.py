@@ -37,9 +37,9 @@ class LaplaceBridge(NetworkClassifier):
     Parameters
     ----------
     posterior : {"variational", "laplace", "trained"}
-        Which Gaussian is put over the last layer, for the features as they were trained: the one closest to its posterior;
-        the Laplace approximation where the posterior is greatest; or the Laplace formula at the trained weights, which were
-        not trained under that prior: the procedure of the papers, to be combined with ``bridge="plain"``. See the notes.
+        The Gaussian over the last layer, given the trained features: the one closest to the posterior; the Laplace
+        approximation at the mode of the posterior; or the Laplace formula at the trained weights, which were not trained under
+        that prior. The last one is the procedure of the papers, to be combined with ``bridge="plain"``. See the notes.
     prior_precision : float, optional
         τ of the prior N(0, 1/τ) of each weight of the last layer, from 1e-8 to 1e20. None takes the one from 1e-4 to 1e4 with
         the greatest marginal likelihood, or the greatest lower bound of it for "variational".
@@ -47,11 +47,11 @@ class LaplaceBridge(NetworkClassifier):
         The second derivative of the cross-entropy in full, or as the product of a part for classes and one for features;
         "auto" is in full up to 1,000 weights.
     bridge : {"capped", "plain", "norm"}
-        What happens to μ and Σ before the bridge, see `bridge_to_dirichlet`: "plain" is the formula as printed in the paper
-        on unified evaluation, "norm" its variant, "capped" the variant where variances are large and the formula elsewhere,
+        Correction of μ and Σ before the bridge, see `bridge_to_dirichlet`: "plain" is the formula as printed in the paper
+        on unified evaluation, "norm" its variant, "capped" the variant for large variances and the formula for others,
         which of the three agrees best with draws from the same Gaussian.
     output : {"dirichlet", "members"}
-        What is stated: the Dirichlet of the bridge, or `n_samples` networks with last layers drawn from the same posterior.
+        The prediction: the Dirichlet of the bridge, or `n_samples` networks with last layers drawn from the same posterior.
     n_samples : int
         Number of members.
     backbone, epochs, …
@@ -68,27 +68,12 @@ class LaplaceBridge(NetworkClassifier):
     `StandardNetwork`, which it equals with the same options and seed; the posterior is fitted afterwards, and the mean of its
     logits is the network's for "trained" alone.
 
-    Where the features separate the classes of the training instances, the curvature at the mode nearly vanishes, and a Gaussian
-    with that curvature reaches far into weights that misclassify them: draws from it are far too unsure, and the bridge, which
-    is poor at large variances, adds to that. The weights that were trained without the prior are not to blame: at those of the
-    greatest posterior density the evidence chooses a wider prior still. The formula as printed hides it, since the mean of its
-    Dirichlet hardly depends on the variances. The variational Gaussian averages the curvature over itself and does not reach
-    there. ``python benchmarks/bench_laplace_bridge.py`` measures all of them, on four data sets. On MNIST images, which the
-    network does not separate so far, "trained" and "variational" are equal (ECE .019 both), and draws are better calibrated
-    for "trained" (.008 and .024).
-
-    =======================  ========  ====  ========  ===============
-    digits, five seeds       accuracy  ECE   log loss  non-specificity
-    =======================  ========  ====  ========  ===============
-    network                  .973      .019  .122      0
-    "trained", draws         .970      .285  .427      2.118
-    "trained", "plain"       .973      .018  .126      0.005
-    "trained", "capped"      .972      .457  .702      1.063
-    "laplace", draws         .970      .483  .777      2.251
-    "laplace", "capped"      .971      .581  .968      1.261
-    "variational", draws     .973      .016  .096      0.222
-    "variational", "capped"  .973      .024  .103      0.041
-    =======================  ========  ====  ========  ===============
+    If the features separate the classes of the training instances, the curvature at the mode nearly vanishes, and a Gaussian
+    with that curvature puts mass on weights that misclassify them: draws from it are far too uncertain, and the bridge, which
+    is inaccurate for large variances, adds to that. The missing prior in training is not the cause: at the mode of the
+    posterior the evidence chooses an even wider prior. The formula as printed hides the problem, since the mean of its
+    Dirichlet hardly depends on the variances. The variational Gaussian averages the curvature over itself and avoids it. The
+    guide, docs/methods.md, has the measurements.
 
     The variational posterior takes some twenty passes through the training instances, with 32 draws of each one's logits.
 
@@ -160,7 +145,7 @@ class LaplaceBridge(NetworkClassifier):
         return Dirichlet(np.concatenate(parts), class_names=self.class_names_)
 
     def _features(self, x: NDArray[np.float32]) -> Array:
-        """What the last layer sees, and the 1 of its bias, ``(n, d + 1)``."""
+        """Inputs of the last layer, with the 1 of its bias, ``(n, d + 1)``."""
         features: Array = self._evaluate(x, lambda network, x, draws: network.features(x))[:, 0]
         return np.column_stack([features, np.ones(len(x))])
 

@@ -1,4 +1,4 @@
-"""Second derivative of the summed cross-entropy of a softmax layer, as what a Gaussian posterior of the layer needs of it.
+"""Hessian of the summed cross-entropy of a softmax layer, in the forms that a Gaussian posterior of the layer needs.
 
 With features φ_n ``(D,)`` and probabilities p_n ``(K,)`` it is H = Σ_n Λ_n ⊗ φ_n φ_nᵀ, Λ = diag(p) − p pᵀ, in full or as a
 product of a part for classes and one for features.
@@ -18,15 +18,15 @@ Array = NDArray[np.float64]
 
 
 class Hessian(Protocol):
-    """H = Σ_n Λ_n ⊗ φ_n φ_nᵀ by its eigenvectors, which serve every prior precision."""
+    """H = Σ_n Λ_n ⊗ φ_n φ_nᵀ by its eigenvectors, which are the same for every prior precision."""
 
     @property
     def eigenvalues(self) -> Array:
-        """All K D of them, not negative, in no order."""
+        """All K D eigenvalues, not negative, unsorted."""
 
     @staticmethod
     def summed(features: Array, probs: Array) -> Array:
-        """What H depends on, summed over instances: features ``(n, D)`` and T probability vectors of each, ``(n, T, K)``."""
+        """The sums over instances that define H, from features ``(n, D)`` and T probability vectors each, ``(n, T, K)``."""
 
     def moved(self, total: Array, share: float) -> Self:
         """A share of the way from this Hessian to the one of another sum."""

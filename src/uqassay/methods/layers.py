@@ -1,7 +1,7 @@
 """Layers of M networks side by side: the network is the first axis of every parameter, of inputs and of outputs.
 
-Inputs and outputs are ``(M, B, …)``, B instances for each of M networks; a single network is the case M = 1. Where inputs or
-parameters have a first axis of 1 they serve all the others, which is how one network is evaluated under T drawn masks at once.
+Inputs and outputs are ``(M, B, …)``, B instances for each of M networks; a single network is the case M = 1. Inputs and
+parameters with a first axis of 1 are broadcast, so one network is evaluated under T drawn masks at once.
 """
 
 import math
@@ -18,14 +18,14 @@ __all__ = ["Dense", "Draws", "Dropout", "Lifted", "Network", "ReLU", "affine"]
 
 @final
 class Draws:
-    """Random numbers for M networks, those of each network from its own generator, whoever stands beside it.
+    """Random numbers for M networks; each network has its own generator, so its numbers do not depend on the others.
 
     Parameters
     ----------
     generators : sequence of M torch.Generator
     rows : sequence of M int, optional
-        Instances of each network in the batch; their units are drawn one by one, as in training. None draws units once
-        for all instances, as in prediction, where a draw is one network of its own.
+        Instances of each network in the batch; units are drawn for each instance, as in training. None draws units once for
+        all instances, as in prediction, where each draw is one network.
     """
 
     def __init__(self, generators: Sequence[torch.Generator], rows: Sequence[int] | None = None) -> None:
@@ -141,7 +141,7 @@ class Lifted(nn.Module):
         for name, b in module.named_buffers():
             self._names[_flat(name)] = name
             self.register_buffer(_flat(name), b.detach().clone()[None])
-        self._template = (deepcopy(module).to("meta"),)  # in a tuple, so that it is no child whose parameters count
+        self._template = (deepcopy(module).to("meta"),)  # a tuple hides the module from PyTorch's list of parameters
 
     def train(self, mode: bool = True) -> "Lifted":
         """Training or evaluation, for layers that differ between them."""
@@ -193,7 +193,7 @@ class Network(nn.Module):
         return len(next(self.parameters()))
 
     def features(self, x: Tensor, draws: Draws | None = None) -> Tensor:
-        """What the head sees, ``(M, B, d)``."""
+        """Inputs of the head, ``(M, B, d)``."""
         x = x.flatten(2) if self.extractor is None else self.extractor(x)
         for layer in self.trunk:
             x = layer(x, draws)

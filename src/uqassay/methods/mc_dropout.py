@@ -1,4 +1,4 @@
-"""Dropout that stays on in prediction: each pass is a network of its own (Gal and Ghahramani, 2016)."""
+"""Dropout that stays on in prediction: each pass is one drawn network (Gal and Ghahramani, 2016)."""
 
 from dataclasses import dataclass
 
@@ -23,7 +23,7 @@ class MCDropout(SampledClassifier):
     n_samples : int
         Passes in prediction.
     where : {"all", "last"}
-        Dropout after every dense layer, or before the head alone. Convolutions have none.
+        Dropout after every dense layer, or only before the head. Convolutions have none.
     head, convention
         See `SampledClassifier`.
     backbone, epochs, …
@@ -31,9 +31,8 @@ class MCDropout(SampledClassifier):
 
     Notes
     -----
-    In training each instance has a mask of its own. In prediction a pass has one mask for all instances, so that a member is
-    one network throughout: the distribution of a single instance's members is the same, and a slice of X receives the members
-    that it has in the whole.
+    In training each instance has its own mask. In prediction a pass has one mask for all instances, so each member is one
+    network. The distribution of an instance's members is the same, and a slice of X has the same members as the whole.
 
     Examples
     --------

@@ -257,7 +257,7 @@ class NetworkClassifier(UncertaintyClassifier):
         )
 
     def _stack_kind(self, n: int) -> tuple[Any, ...]:
-        """What estimators must share to be trained as one stack."""
+        """Class, shapes and options that estimators must share to be trained as one stack."""
         options = {key: value for key, value in self.get_params(deep=False).items() if key not in FREE}
         same = tuple((name, id(value) if callable(value) else repr(value)) for name, value in sorted(options.items()))
         size = n if self.backbone_.convolutional else None  # a batch that is filled up would change batch norm

@@ -32,21 +32,21 @@ STREAM = 3  # of the seed, apart from those of `NetworkClassifier._seeds`
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class RSNN(NetworkClassifier):
-    """A network that states the belief of sets of classes; states `Masses`.
+    """A network whose outputs are the beliefs of sets of classes; states `Masses`.
 
     Parameters
     ----------
     n_sets : int
-        Sets of two or more classes that are chosen beside the single classes, as far as their overlap is not zero; 20
+        Number of sets of two or more classes, in addition to the single classes; sets without overlap are left out; 20
         in paper 000 for ten classes.
     focal_sets : sequence of collections of class indices, or bool array (F, K), optional
-        The family instead, with every single class in it; indices are those of `classes_`.
+        The family itself, with every single class in it; indices are those of `classes_`.
     negative_weight, sum_weight : float
         Of mean max(0, −m), and of max(0, mean Σ m − 1), in the loss; 1e-3 in paper 000.
     repair : bool
-        State masses in the authors' repair (negative ones 0, what is missing to 1 on Ω, divided by their sum), with a note of
-        how many rows changed. False states them as they come, `Masses` that may be signed; `predict` and
-        `predict_proba` repair them all the same.
+        Repair masses as the authors do (negative ones set to 0, the rest to 1 put on Ω, divided by their sum), with a note on
+        the number of changed rows. With False the masses may be negative; `predict` and `predict_proba` repair them
+        nevertheless.
     backbone, epochs, …
         See `NetworkClassifier`.
 

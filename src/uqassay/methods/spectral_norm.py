@@ -1,4 +1,4 @@
-"""Layers whose Lipschitz constant is at most c, by dividing their weights by max(1, σ / c) for the largest singular value σ.
+"""Layers with a Lipschitz constant of at most c: weights are divided by max(1, σ / c), σ being the largest singular value.
 
 While training, σ comes from one step of the power iteration for each batch (Miyato et al., 2018); in evaluation it is exact.
 A convolution, as a matrix of kernels (outputs, inputs × kernel) with the singular value σ, changes distances by at most
@@ -25,7 +25,7 @@ CONVOLUTIONS = (nn.Conv1d, nn.Conv2d, nn.Conv3d)
 
 @final
 class SpectralDense(Dense):
-    """A dense layer whose Lipschitz constant is at most `coefficient` in each of M networks."""
+    """A dense layer with a Lipschitz constant of at most `coefficient` in each of M networks."""
 
     def __init__(self, inputs: int, outputs: int, *, coefficient: float) -> None:
         super().__init__(inputs, outputs)
@@ -72,7 +72,7 @@ class SpectralLayer(nn.Module):
         return weight / (sigma / self.coefficient).clamp(min=1.0)
 
     def forward(self, x: Tensor) -> Tensor:
-        """What the layer does, with the normalised weights."""
+        """Apply the layer with its normalised weights."""
         done: Tensor = functional_call(self.layer, {"weight": self.normalised_weight()}, (x,))
         return done
 
@@ -80,7 +80,7 @@ class SpectralLayer(nn.Module):
 def spectrally_normalised(module: nn.Module, coefficient: float) -> nn.Module:
     """A copy of a module in which every linear and convolutional layer is a `SpectralLayer`.
 
-    Other layers stay as they are; batch norm, for one, has a Lipschitz constant of its own that is not bounded here.
+    Other layers are unchanged; the Lipschitz constant of batch norm, for example, is not bounded here.
     """
     if isinstance(module, (nn.Linear, *CONVOLUTIONS)):
         return SpectralLayer(deepcopy(module), coefficient=coefficient)
