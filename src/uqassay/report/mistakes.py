@@ -90,9 +90,9 @@ class _Found:
         self.ranked = {m: ranked_scores(assay, m) for m in assay.model_names}
         self.best = best_scores(assay)
         self.unmixed = {m: _unmixed(assay, m) for m in assay.model_names}
-        # whole numbers are sorted faster than names, and that is done thousands of times
-        grouped = assay.groups is not None
-        self.fast = replace(assay, groups=np.unique(assay.groups, return_inverse=True)[1]) if grouped else assay
+        self.fast = assay
+        if assay.groups is not None:  # whole numbers are sorted faster than names, and that is done thousands of times
+            self.fast = replace(assay, groups=np.unique(assay.groups, return_inverse=True)[1])
         self.refusals = {
             (m, s): [self.fast.refusal(m, s, 1 - share) for share in self.refused]
             for m, scores in (self.ranked.items() if any(self.best.values()) else ())

@@ -4,10 +4,10 @@ Every function takes `ax=` and returns the axes; it never shows, saves or change
 figure, so that a notebook displays it. A model has the same colour, marker and line in all of them.
 """
 
-from uqassay.report.figures.calibration import (
+from uqassay.report.figures.calibration import plot_calibration_tests
+from uqassay.report.figures.calibration_closely import (
     plot_calibration_before_after,
     plot_calibration_null,
-    plot_calibration_tests,
     plot_ensemble_weights,
 )
 from uqassay.report.figures.confidence import plot_confidence, plot_reliability, plot_width_nonspecificity

@@ -11,10 +11,9 @@ from uqassay.report.distributions import confidence_lines
 from uqassay.report.figures.style import (
     INSIDE_LEGEND,
     axes_for,
-    count,
     draw_legend,
     headline,
-    level_text,
+    interval_level,
     looks,
     matplotlib_module,
     named_model,
@@ -23,6 +22,7 @@ from uqassay.report.figures.style import (
     resampled_units,
     swatch,
 )
+from uqassay.wording import count
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -98,7 +98,7 @@ def plot_reliability(
     ax.set_xlabel("confidence")
     ax.set_ylabel("accuracy")
     size = "numbers: instances" if len(names) == 1 else "marker area: share of instances"
-    headline(ax, resampled_units(assay), f"{level_text(assay)} intervals", size)
+    headline(ax, resampled_units(assay), f"{interval_level(assay)} intervals", size)
     draw_legend(ax, handles, "lower right")
     return ax
 

@@ -8,23 +8,23 @@ from numpy.typing import ArrayLike, NDArray
 from uqassay._array import as_numeric
 from uqassay.errors import InputError
 from uqassay.evidence.judgement import PICTURED_POINTS
-from uqassay.losses.unified import check_tradeoff
+from uqassay.losses.unified import DEFAULT_TRADEOFF, check_tradeoff
 from uqassay.report.distributions import densities
 from uqassay.report.figures.style import (
+    at_tradeoff,
     axes_for,
-    count,
     draw_legend,
     headline,
     looks,
     loss_label,
     matplotlib_module,
     named_model,
-    number,
     plain,
     quantity_label,
     resampled_units,
     text_width,
 )
+from uqassay.wording import count, percent, significant
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -43,7 +43,7 @@ def plot_by_correctness(
     assay: "Assay",
     quantity: Literal["distance", "nonspecificity", "unified"] = "distance",
     *,
-    tradeoff: float = 1.0,
+    tradeoff: float = DEFAULT_TRADEOFF,
     ax: "Axes | None" = None,
 ) -> "Axes":
     """Distribution of a loss over the instances that each model gets right (above) and wrong (below its line).
@@ -119,7 +119,9 @@ def plot_by_correctness(
     ax.set_ylim(len(models) - 0.5, -0.5)
     ax.set_yticks(range(len(models)), names)
     ax.tick_params(axis="y", length=0)
-    label = f"{loss_label(assay)},  λ = {tradeoff:g}" if quantity == "unified" else quantity_label(assay, quantity)
+    label = (
+        f"{loss_label(assay)},  {at_tradeoff(tradeoff)}" if quantity == "unified" else quantity_label(assay, quantity)
+    )
     if len(axis) == 1:  # no positive value anywhere
         ax.set_xticks([], [])
         label += ": 0 wherever it is finite"
@@ -127,6 +129,7 @@ def plot_by_correctness(
     headline(
         ax,
         resampled_units(assay),
+        at_tradeoff(tradeoff) if quantity == "unified" else "",
         "pale, above: correct",
         "full, below: wrong",
         "dots: medians",
@@ -144,7 +147,7 @@ def _part_notes(assay: "Assay", model: "ModelScores", parts: dict[str, Any]) -> 
         found = parts[part]
         text = f"{count(total)} {part}"
         if found is not None and found["at_end"] >= 0.005:
-            text += f", {100 * found['at_end']:.0f} % at the left end"
+            text += f", {percent(found['at_end'], 0)} at the left end"
         finite = 0 if found is None else found["n"]
         notes.append(text + (f", {count(total - finite)} infinite" if total > finite else ""))
     return notes[0], notes[1]
@@ -268,7 +271,7 @@ def plot_set_sizes(assay: "Assay", model: str, *, rows: ArrayLike | None = None,
         ax,
         plain(model),
         f"{count(len(at))} of {resampled_units(assay)}" + (" at random" if rows is None else ""),
-        f"width: mean {number(width.mean())}, greatest {number(width.max())}",
+        f"width: mean {significant(float(width.mean()))}, greatest {significant(float(width.max()))}",
     )
     counts = count(int(hit.sum())), count(int((~hit).sum()))
     patch, line = matplotlib_module("patches").Patch, matplotlib_module("lines").Line2D

@@ -17,11 +17,11 @@ from uqassay.report.figures.style import (
     headline,
     matplotlib_module,
     named_model,
-    number,
     plain,
     text_width,
 )
 from uqassay.report.mistakes import ranked_scores
+from uqassay.wording import decimals_for, number, pvalue_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -79,7 +79,7 @@ def plot_ranking_comparisons(
     >>> a = uq.assay({"m": p}, [0, 0, 1, 1])
     >>> ax = plot_ranking_comparisons(a, [("m", "margin"), ("m", "total-entropy")], ax=Figure().subplots())
     >>> [t.get_text() for t in ax.get_yticklabels()], ax.texts[1].get_text()
-    (['margin', 'total entropy'], '−0.12\\np .54')
+    (['margin', 'total entropy'], '−0.125\\np = .54')
     """
     if metric not in METRICS:
         raise InputError(
@@ -121,20 +121,18 @@ def _draw_matrix(ax: Any, found: "PairwiseComparisons", better: int) -> None:
     patches = matplotlib_module("patches")
     size = "small" if j <= 6 else "x-small" if j <= 10 else "xx-small"
     below = np.tril_indices(j, -1)
-    reach = (found.high - found.low)[below] / 2
-    reach = reach[reach > 0]
-    error = float(np.median(reach)) if reach.size else float("nan")
+    places = decimals_for(zip(found.low[below], found.high[below], strict=True))
     ax.set_xlim(-0.5, j - 0.5)
     ax.set_ylim(j - 0.5, -0.5)
     for row in range(j):
         for column in range(j):
             d, p = found.difference[row, column], found.holm[row, column]
             if row == column:
-                text, look = number(found.values[row], error=error), {"color": GREY, "fontstyle": "italic"}
+                text, look = number(found.values[row], places), {"color": GREY, "fontstyle": "italic"}
             elif d == found.low[row, column] == found.high[row, column] == 0:
                 text, look = "same\norder", {"color": GREY}
             else:
-                text, look = f"{_signed(d, error)}\n{_pvalue(p)}", {}
+                text, look = f"{_signed(d, places)}\n{_tested(p)}", {}
                 if p <= 1 - found.level:
                     face = BETTER if better * d > 0 else WORSE
                     corner = (column - 0.5, row - 0.5)
@@ -146,16 +144,14 @@ def _draw_matrix(ax: Any, found: "PairwiseComparisons", better: int) -> None:
         ax.axvline(at, color="0.85", linewidth=0.6, zorder=0)
 
 
-def _signed(d: float, error: float) -> str:
-    """A difference with its sign, and digits enough to show it."""
-    size = number(abs(d), error=error if not 0 < abs(d) < error / 20 else abs(d))
-    return ("+" if d > 0 else "−" if d < 0 else "") + size
+def _signed(d: float, places: int) -> str:
+    """A difference with its sign."""
+    text = number(d, places, bounded=True)
+    return f"+{text}" if d > 0 and text[0].isdigit() else text
 
 
-def _pvalue(p: float) -> str:
-    if np.isnan(p):
-        return "no test"
-    return "p < .001" if p < 0.001 else "p " + f"{p:.{3 if p < 0.0095 else 2}f}".removeprefix("0")
+def _tested(p: float) -> str:
+    return "no test" if np.isnan(p) else pvalue_text(p)
 
 
 def _wanted(assay: "Assay", pairs: Sequence[tuple[str, str]] | str | None) -> list[tuple[str, str]]:
@@ -169,7 +165,7 @@ def _wanted(assay: "Assay", pairs: Sequence[tuple[str, str]] | str | None) -> li
     wanted = [(named_model(assay, m).name, s) for m, s in pairs]
     for m, s in wanted:
         if s not in assay.uncertainty_names(m):
-            raise InputError(no_score(assay, s, m))
+            raise no_score(assay, s, m)
     return list(dict.fromkeys(wanted))
 
 

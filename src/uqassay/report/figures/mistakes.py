@@ -17,10 +17,9 @@ from uqassay.report.figures.style import (
     axes_points,
     draw_legend,
     headline,
-    level_text,
+    interval_level,
     looks,
     named_model,
-    number,
     plain,
     resampled_units,
     swatch,
@@ -28,6 +27,7 @@ from uqassay.report.figures.style import (
     window,
 )
 from uqassay.report.mistakes import COVERAGES, best_scores, ranked_scores, risk_curve
+from uqassay.wording import decimals_for, number, significant
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -105,9 +105,11 @@ def plot_mistake_ranking(
     shown = candidate_names(assay, models)
     groups = _forest_groups(assay, metric, scores, shown)
     rows = [row for group in groups for row in group.rows]
-    reach = [(e.high - e.low) / 2 for e in (row.estimate for row in rows) if e.high > e.low]
-    error = float(np.median(reach)) if reach else float("nan")
-    table = [f"{plain(DEFINITIONS[metric].title)} [{level_text(assay)}]", *(_cell(r.estimate, error) for r in rows)]
+    places = decimals_for((row.estimate.low, row.estimate.high) for row in rows)
+    table = [
+        f"{plain(DEFINITIONS[metric].title)} [{interval_level(assay)}]",
+        *(_cell(r.estimate, places) for r in rows),
+    ]
     names = [row.label for row in rows]
     n_lines = len(rows) + sum(group.title != "" for group in groups)
     size = WIDTH + (text_width(table, "small") + text_width(names, "medium")) / 72, 1.1 + 0.27 * n_lines
@@ -120,7 +122,7 @@ def plot_mistake_ranking(
             ax.annotate(group.title, (0.0, at), (4, 0), **_IN_ROW, fontweight="bold", ha="left")
             at += 1
         for row in sorted(group.rows, key=lambda r: -better * np.nan_to_num(float(r.estimate), nan=-better * np.inf)):
-            _forest_row(ax, at, row, _cell(row.estimate, error))
+            _forest_row(ax, at, row, _cell(row.estimate, places))
             ticks.append((at, row.label))
             at += 1
     ends = np.array([x for row in rows for x in (float(row.estimate), row.estimate.low, row.estimate.high)])
@@ -180,7 +182,7 @@ def _forest_groups(assay: "Assay", metric: str, scores: Sequence[str] | None, mo
     for score in ("total-entropy",) if scores is None else tuple(scores):
         having = [m for m in models if (m, score) in found]
         if not having and scores is not None:
-            raise InputError(no_score(assay, score))
+            raise no_score(assay, score)
         rows = [_Row(plain(m), look[m], found[m, score]) for m in having if score in ranked_scores(assay, m)]
         groups += [_Group(plain(score_label(score)), rows)] if rows else []
     return groups if len(groups) > 1 or scores is None else [group._replace(title="") for group in groups]
@@ -197,11 +199,11 @@ def _forest_row(ax: Any, at: float, row: _Row, text: str) -> None:
     ax.annotate(text, (1.0, at), (10, 0), **_BESIDE, va="center")
 
 
-def _cell(e: "Estimate", error: float) -> str:
+def _cell(e: "Estimate", places: int) -> str:
     if np.isnan(e):
         return ""
-    interval = f" [{number(e.low, error=error)}, {number(e.high, error=error)}]" if e.high > e.low else ""
-    return number(float(e), error=error) + interval
+    interval = f" [{number(e.low, places)}, {number(e.high, places)}]" if e.high > e.low else ""
+    return number(float(e), places) + interval
 
 
 def plot_risk_coverage(
@@ -247,7 +249,7 @@ def plot_risk_coverage(
     chosen = models_with(assay, score, models)
     area = {(r.model, r.score): r.estimate for r in assay.mistake_ranking if r.run is None and r.metric == "aurc"}
     labels = [
-        f"{plain(m)}{'' if score else f' ({plain(score_label(s))})'}  AURC {number(float(area[m, s]))}"
+        f"{plain(m)}{'' if score else f' ({plain(score_label(s))})'}  AURC {significant(float(area[m, s]))}"
         for m, s in chosen
     ]
     ax = axes_for(ax, (5.4, 3.8), beside=labels)
@@ -266,7 +268,7 @@ def plot_risk_coverage(
     votes = assay.labels.ndim == 2
     ax.set_ylabel("risk: votes against the prediction" if votes else "risk: error rate of what is kept")
     by = "each model's best score" if score is None else plain(score_label(score))
-    headline(ax, resampled_units(assay), f"uncertainty: {by}", f"bands: pointwise {level_text(assay)} intervals")
+    headline(ax, resampled_units(assay), f"uncertainty: {by}", f"bands: pointwise {interval_level(assay)} intervals")
     if handles:
         draw_legend(ax, handles, "right")
     return ax
@@ -284,11 +286,14 @@ def candidate_names(assay: "Assay", models: Sequence[str] | None) -> list[str]:
     return [named_model(assay, name).name for name in models]
 
 
-def no_score(assay: "Assay", score: str, model: str | None = None) -> str:
+def no_score(assay: "Assay", score: str, model: str | None = None) -> InputError:
     """The refusal of a score that no model, or one model, has."""
-    held = [s for m in ([model] if model else assay.model_names) for s in assay.uncertainty_names(m)]
-    who = f"{model!r} has" if model else "no model has it, only"
-    return f"score: {who} {', '.join(dict.fromkeys(held)) or 'no score'}; got {score!r}; choose one of them."
+    held = list(dict.fromkeys(s for m in ([model] if model else assay.model_names) for s in assay.uncertainty_names(m)))
+    known = ", ".join(held) or "no score"
+    rule = f"{model!r} has {known}" if model else f"the models have {known}"
+    return InputError(
+        "score", rule, f"got {score!r}", "choose one of them", code="choice", facts={"known": tuple(held)}
+    )
 
 
 def models_with(assay: "Assay", score: str | None, models: Sequence[str] | None) -> list[tuple[str, str]]:
@@ -298,10 +303,10 @@ def models_with(assay: "Assay", score: str | None, models: Sequence[str] | None)
         return [(m, s) for m, s in best_scores(assay).items() if s is not None and m in names]
     having = [m for m in names if score in assay.uncertainty_names(m)]
     if not having:
-        raise InputError(no_score(assay, score))
+        raise no_score(assay, score)
     for m in names if models is not None else ():
         if m not in having:
-            raise InputError(no_score(assay, score, m))
+            raise no_score(assay, score, m)
     return [(m, score) for m in having]
 
 

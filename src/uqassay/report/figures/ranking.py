@@ -7,19 +7,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uqassay.errors import InputError
-from uqassay.losses.unified import check_tradeoff
+from uqassay.losses.unified import DEFAULT_TRADEOFF, check_tradeoff
 from uqassay.report.distributions import mean_regions
 from uqassay.report.figures.style import (
     GREY,
+    at_tradeoff,
     axes_for,
     draw_legend,
     headline,
-    level_text,
+    interval_level,
     look_at,
     looks,
     loss_label,
     matplotlib_module,
-    number,
     plain,
     quantity_label,
     resampled_units,
@@ -27,6 +27,7 @@ from uqassay.report.figures.style import (
     text_width,
     window,
 )
+from uqassay.wording import decimals_for, number, pvalue, share_of_draws, significant
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -38,7 +39,7 @@ __all__ = ["plot_distance_nonspecificity", "plot_members", "plot_ranking"]
 Array = NDArray[np.float64]
 
 
-def plot_ranking(assay: "Assay", tradeoff: float = 1.0, *, ax: "Axes | None" = None) -> "Axes":
+def plot_ranking(assay: "Assay", tradeoff: float = DEFAULT_TRADEOFF, *, ax: "Axes | None" = None) -> "Axes":
     """Forest plot of the ranking at one λ: mean E with its interval, and in numbers how sure each place is.
 
     Parameters
@@ -69,13 +70,12 @@ def plot_ranking(assay: "Assay", tradeoff: float = 1.0, *, ax: "Axes | None" = N
     >>> from matplotlib.figure import Figure
     >>> a = uq.assay({"a": uq.Point([[0.9, 0.1]] * 9), "b": uq.Point([[0.6, 0.4]] * 9)}, [0] * 8 + [1])
     >>> [t.get_text() for t in plot_ranking(a, ax=Figure().subplots()).get_yticklabels()]
-    ['class-prior', 'a †', 'b †', 'vacuous']
+    ['vacuous', 'class-prior', 'a †', 'b †']
     """
     rows = assay.ranked(tradeoff)
-    errors = [(r.estimate.high - r.estimate.low) / 2 for r in rows if r.rank is not None]
-    usable = [e for e in errors if e > 0]  # neither nan nor 0
-    error = float(np.median(usable)) if usable else float("nan")  # one number of digits for the column
-    table = [(f"mean E [{level_text(assay)}]", "wins", "p (Holm)"), *(_ranking_cells(row, error) for row in rows)]
+    places = decimals_for((r.estimate.low, r.estimate.high) for r in rows if r.rank is not None)
+    header = (f"mean E [{interval_level(assay)}]", "wins", "p (Holm)")
+    table = [header, *(_ranking_cells(row, places, assay.settings.n_draws) for row in rows)]
     columns = [text_width(cells, "small") + 8 for cells in zip(*table, strict=True)]
     names = [plain(r.model) + (" †" if r.below else "") for r in rows]
     size = 3.0 + (sum(columns) + text_width(names, "medium")) / 72, 0.9 + 0.32 * len(rows)
@@ -115,28 +115,29 @@ def plot_ranking(assay: "Assay", tradeoff: float = 1.0, *, ax: "Axes | None" = N
                 fontweight="normal" if i else "bold",
                 annotation_clip=False,
             )
-    ax.set_xlabel(f"mean {loss_label(assay)},  λ = {tradeoff:g}")
-    headline(ax, resampled_units(assay), "† worse than a baseline" if any(r.below for r in rows) else "")
+    ax.set_xlabel(f"mean {loss_label(assay)},  {at_tradeoff(tradeoff)}")
+    headline(
+        ax,
+        at_tradeoff(tradeoff),
+        resampled_units(assay),
+        "† worse than a baseline" if any(r.below for r in rows) else "",
+    )
     return ax
 
 
-def _ranking_cells(row: "Ranked", error: float) -> tuple[str, str, str]:
+def _ranking_cells(row: "Ranked", places: int, n_draws: int) -> tuple[str, str, str]:
     """The numbers of one row in words."""
-    e, p, win = row.estimate, row.pvalue_holm, row.win_probability
-    mean = number(float(e), error=error)
+    e = row.estimate
+    mean = number(float(e), places)
     if e.high > e.low:
-        mean += f" [{number(e.low, error=error)}, {number(e.high, error=error)}]"
-    if win is None:
-        wins = ""
-    elif 0 < win < 0.01 or 0.99 < win < 1:
-        wins = "< 1 %" if win < 0.5 else "> 99 %"
-    else:
-        wins = f"{100 * win:.0f} %"
-    test = "" if np.isnan(p) else "< .001" if p < 0.001 else f"{p:.3f}".removeprefix("0")
-    return mean, wins, test
+        mean += f" [{number(e.low, places)}, {number(e.high, places)}]"
+    wins = "" if row.win_probability is None else share_of_draws(row.win_probability, n_draws)
+    return mean, wins, "" if np.isnan(row.pvalue_holm) else pvalue(row.pvalue_holm)
 
 
-def plot_distance_nonspecificity(assay: "Assay", tradeoff: float = 1.0, *, ax: "Axes | None" = None) -> "Axes":
+def plot_distance_nonspecificity(
+    assay: "Assay", tradeoff: float = DEFAULT_TRADEOFF, *, ax: "Axes | None" = None
+) -> "Axes":
     """Why a model wins: mean distance against mean non-specificity with confidence ellipses, and lines of equal E.
 
     Parameters
@@ -172,7 +173,7 @@ def plot_distance_nonspecificity(assay: "Assay", tradeoff: float = 1.0, *, ax: "
     regions = [r for r in mean_regions(assay)["all"] if r is not None]
     drawn: dict[str, tuple[Array, Array]] = {r["model"]: _region_outline(r) for r in regions}
     totals = [float(drawn[m.name][0] @ (tradeoff, 1.0)) for m in assay.models]
-    labels = [f"{plain(m.name)}  E = {number(e)}" for m, e in zip(assay.models, totals, strict=True)]
+    labels = [f"{plain(m.name)}  E = {significant(e)}" for m, e in zip(assay.models, totals, strict=True)]
     ax = axes_for(ax, (5.2, 4.2), beside=labels)
     inside = [np.concatenate([np.c_[centre], outline], axis=1) for centre, outline in drawn.values()]
     chosen = np.concatenate(inside[: len(assay.candidates)], axis=1)
@@ -187,7 +188,7 @@ def plot_distance_nonspecificity(assay: "Assay", tradeoff: float = 1.0, *, ax: "
             ax.plot([x], [y], color=look.colour, marker=look.marker, markersize=6, linestyle="none", zorder=3)
             handles.append(swatch(look, label, line=False))
         else:
-            outside.append(f"{plain(name)} ({number(x)}, {number(y)})")
+            outside.append(f"{plain(name)} ({significant(x)}, {significant(y)})")
     ax.set_xlim(left, right)
     ax.set_ylim(bottom, top)
     ax.set_xlabel(f"mean {quantity_label(assay, 'nonspecificity')}")
@@ -195,8 +196,8 @@ def plot_distance_nonspecificity(assay: "Assay", tradeoff: float = 1.0, *, ax: "
     headline(
         ax,
         resampled_units(assay),
-        f"{level_text(assay)} regions",
-        f"grey: equal E at λ = {tradeoff:g}",
+        f"{interval_level(assay)} regions",
+        f"grey: equal E at {at_tradeoff(tradeoff)}",
         f"outside, (NS, d): {', '.join(outside)}" if outside else "",
     )
     draw_legend(ax, handles, "right")
@@ -238,7 +239,9 @@ _BESIDE: dict[str, Any] = {
 }
 
 
-def plot_members(assays: Mapping[int, "Assay"], tradeoff: float = 1.0, *, ax: "Axes | None" = None) -> "Axes":
+def plot_members(
+    assays: Mapping[int, "Assay"], tradeoff: float = DEFAULT_TRADEOFF, *, ax: "Axes | None" = None
+) -> "Axes":
     """Mean E of every model against the number of members or draws that span its sets.
 
     Parameters
@@ -324,8 +327,8 @@ def plot_members(assays: Mapping[int, "Assay"], tradeoff: float = 1.0, *, ax: "A
     ax.set_xticks(sizes, [str(m) for m in sizes])
     ax.minorticks_off()
     ax.set_xlabel("members M")
-    ax.set_ylabel(f"mean {loss_label(first)},  λ = {tradeoff:g}")
-    headline(ax, resampled_units(first), f"bars: {level_text(first)} intervals")
+    ax.set_ylabel(f"mean {loss_label(first)},  {at_tradeoff(tradeoff)}")
+    headline(ax, at_tradeoff(tradeoff), resampled_units(first), f"bars: {interval_level(first)} intervals")
     draw_legend(ax, handles)
     return ax
 

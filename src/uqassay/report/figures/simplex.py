@@ -10,8 +10,9 @@ from numpy.typing import ArrayLike, NDArray
 from uqassay._array import as_numeric, check_class_count, check_rows, tolerance_of
 from uqassay.credal.vertices import box_vertices, permutation_vertices
 from uqassay.errors import InputError
-from uqassay.predictions import Intervals, Masses, Point, Prediction
-from uqassay.report.figures.style import axes_for, count, draw_legend, headline, matplotlib_module, number, plain
+from uqassay.predictions import Intervals, Masses, Point, Prediction, Vertices
+from uqassay.report.figures.style import axes_for, draw_legend, headline, matplotlib_module, plain
+from uqassay.wording import count, significant
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -142,7 +143,9 @@ def plot_simplex(
     ax = axes_for(ax, (4.2, 3.9) if k > 2 else (4.2, 1.8))
     _triangle(ax, [shown[c] for c in corners], None if truth is None else [c == truth for c in corners])
     _draw_set(ax, seen, color, SPANNED_BY.get(type(source).__name__, "points"))
-    share = number(seen.low) if seen.high - seen.low < 5e-4 else f"{number(seen.low)} to {number(seen.high)}"
+    share = (
+        significant(seen.low) if seen.high - seen.low < 5e-4 else f"{significant(seen.low)} to {significant(seen.high)}"
+    )
     headline(
         ax,
         title,
@@ -165,8 +168,6 @@ def _called(prediction: Prediction, row: int) -> str:
 
 
 def _as_points(points: ArrayLike) -> Prediction:
-    from uqassay.predictions import Vertices
-
     array = np.atleast_2d(as_numeric(points, "points", ndim=(1, 2)))
     check_class_count(array.shape[1], "points")
     check_rows(array, "points", tolerance=tolerance_of(array), remedy="give distributions over the classes")

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from uqassay._array import as_numeric
 from uqassay.errors import InputError, MissingDependencyError
 from uqassay.losses.unified import check_tradeoff
+from uqassay.wording import counted, level_text, tradeoff
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -21,20 +22,19 @@ __all__ = [
     "GREY",
     "INSIDE_LEGEND",
     "Look",
+    "at_tradeoff",
     "axes_for",
     "axes_points",
-    "count",
     "draw_legend",
     "finite_winners",
     "headline",
-    "level_text",
+    "interval_level",
     "look_at",
     "looks",
     "loss_label",
     "matplotlib_module",
     "model_colours",
     "named_model",
-    "number",
     "plain",
     "quantity_label",
     "resampled_units",
@@ -100,7 +100,7 @@ def looks(assay: "Assay") -> dict[str, Look]:
 
 
 def model_colours(assay: "Assay") -> dict[str, str]:
-    """Colour of each model and baseline in every figure, for pictures of one's own.
+    """Colour of each model and baseline in every figure, for the user's own pictures.
 
     Examples
     --------
@@ -213,37 +213,27 @@ def plain(text: object, *, limit: int = LONGEST) -> str:
     return f" {shown}" if shown.startswith("_") else shown  # matplotlib leaves labels with a leading _ out
 
 
-def number(x: float, *, error: float = float("nan")) -> str:
-    """Three significant digits; or as many as an interval of half width `error` bears.
+def interval_level(assay: "Assay") -> str:
+    """The confidence level of the assay's intervals in words."""
+    return level_text(assay.settings.level)
+
+
+def at_tradeoff(value: float) -> str:
+    """λ as the title of a figure writes it.
 
     Examples
     --------
-    >>> number(0.13713), number(0.13713, error=0.0118), number(12345.6), number(float("inf")), number(0.13713, error=0.0)
-    ('0.137', '0.137', '12,346', '∞', '0.137')
+    >>> at_tradeoff(0.5)
+    'λ = 0.5'
     """
-    if not np.isfinite(x):
-        return "–" if np.isnan(x) else "∞"
-    if np.isfinite(error) and error > 0:
-        return f"{x:,.{int(np.clip(1 - np.floor(np.log10(error)), 0, 6))}f}"
-    return f"{x:,.0f}" if abs(x) >= 1000 else f"{x:#.3g}".rstrip(".")
-
-
-def count(n: int) -> str:
-    """Whole number with thousands set apart."""
-    return f"{n:,}"
-
-
-def level_text(assay: "Assay") -> str:
-    """The confidence level in words."""
-    return f"{100 * assay.settings.level:g} %"
+    return f"λ = {tradeoff(value)}"
 
 
 def resampled_units(assay: "Assay") -> str:
     """What a mean rests on: instances, and groups where whole groups are resampled."""
-    n = assay.n_instances
-    text = f"{count(n)} instance{'s' if n > 1 else ''}"
+    text = counted(assay.n_instances, "instance")
     if assay.groups is not None:
-        text += f" in {count(len(np.unique(assay.groups)))} groups"
+        text += f" in {counted(len(np.unique(assay.groups)), 'group')}"
     return text
 
 

@@ -9,15 +9,13 @@ from uqassay.report.figures.style import (
     Look,
     axes_for,
     axes_points,
-    count,
     draw_legend,
     finite_winners,
     headline,
-    level_text,
+    interval_level,
     looks,
     loss_label,
     matplotlib_module,
-    number,
     plain,
     resampled_units,
     swatch,
@@ -25,6 +23,7 @@ from uqassay.report.figures.style import (
     tradeoff_grid,
     window,
 )
+from uqassay.wording import count, counted, percent, significant, tradeoff
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -110,7 +109,7 @@ def plot_tradeoff(assay: "Assay", *, tradeoffs: ArrayLike | None = None, ax: "Ax
     headline(
         ax,
         resampled_units(assay),
-        f"bands: {level_text(assay)} intervals",
+        f"bands: {interval_level(assay)} intervals",
         "strip: lowest mean E",
         pad=30 if changes else 19,
     )
@@ -122,7 +121,7 @@ def _line_label(name: str, mean: Array, top: float, baseline: bool) -> str:
     if not np.isfinite(mean).all():
         return f"{plain(name)} (E = ∞)"
     if baseline and mean.min() > top:
-        return f"{plain(name)} (above: {number(mean.min())})"
+        return f"{plain(name)} (above: {significant(float(mean.min()))})"
     return plain(name)
 
 
@@ -159,7 +158,7 @@ def plot_winning_probability(assay: "Assay", *, tradeoffs: ArrayLike | None = No
     above = np.cumsum(shares, axis=1)
     seen = shares.max(axis=0) >= SEEN  # (J,)
     unseen = int((~seen).sum())
-    rest = f"{unseen} other{'s' if unseen > 1 else ''}: below {100 * SEEN:g} %"
+    rest = f"{counted(unseen, 'other')}: below {percent(SEEN)}"
     ax = axes_for(ax, (5.2, 3.6), beside=[plain(name) for name in assay.model_names] + [rest])
     handles = [matplotlib_module("lines").Line2D([], [], linestyle="none", label=rest)] if unseen else []
     for j, name in enumerate(assay.model_names):
@@ -238,7 +237,7 @@ def _winner_strip(ax: Any, assay: "Assay", left: float, right: float) -> int:
             changes += 1
             ax.axvline(low, color="0.35", linewidth=0.9, linestyle=":", zorder=1)
             if (low - written) / (right - left) > 0.06:
-                ax.text(low, 1.075, number(low), transform=across, ha="center", va="bottom", fontsize="x-small")
+                ax.text(low, 1.075, tradeoff(low), transform=across, ha="center", va="bottom", fontsize="x-small")
                 written = low
     return changes
 
