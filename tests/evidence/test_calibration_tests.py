@@ -4,28 +4,20 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from tests.evidence.cases import drawn
 from tests.kinds import KINDS, random_prediction
 from tests.notes import said
-from tests.refusals import refuses
 
 import uqassay as uq
 from uqassay.calibration.credal_hypothesis import credal_calibration_test
 from uqassay.calibration.single_hypothesis import calibration_test
 from uqassay.evidence import calibration_cost as cost
-from uqassay.evidence import calibration_of_run
 from uqassay.evidence.calibration_cost import choose_instances
-from uqassay.evidence.calibration_plan import CalibrationPlan, check_measures
 from uqassay.evidence.calibration_result import ModelCalibration, holm_adjusted
-from uqassay.evidence.calibration_tests import calibration_tests
 from uqassay.evidence.classwise_error import classwise_errors
 from uqassay.metrics.calibration.reliability import expected_calibration_error
 
 BOTH = ("ece-confidence", "ece-classwise")
-
-
-def drawn(probs, generator):
-    """One label from each distribution."""
-    return (generator.random((len(probs), 1)) > probs.cumsum(axis=1)).sum(axis=1)
 
 
 @pytest.fixture(scope="module")
@@ -109,26 +101,6 @@ def test_the_smallest_pvalue_of_a_set_gets_further_draws(judged):
     assert found.pvalue >= searched.pvalue - 0.002
 
 
-def test_further_draws_keep_the_level():
-    """With a fitted mixture as the truth, p ≤ α in about α of the samples or less, for all α that matter."""
-    g = np.random.default_rng(1)
-    members = g.dirichlet(np.ones(2), (20, 2))
-    measure = check_measures(["ece-confidence"], "calibration")
-    plan = CalibrationPlan(n_draws=19, n_more=80, members=False)
-    pvalues = []
-    for seed in range(150):
-        labels = drawn(members.mean(axis=1), np.random.default_rng(1000 + seed))
-        plan = plan._replace(seed=seed)
-        pvalues.append(
-            calibration_of_run.tested_run("m", 0, uq.Members(members), labels, measure, plan, 20, notes=(), mixed=True)[
-                0
-            ].pvalue
-        )
-    for alpha in (0.05, 0.1):
-        allowed = alpha + 3 * np.sqrt(alpha * (1 - alpha) / 150)
-        assert np.mean(np.array(pvalues) <= alpha) <= allowed + 0.03  # the truth is fitted, not known
-
-
 def test_adjusted_for_all_tests(judged):
     assay, _, _ = judged
     rows = assay.rows("calibration")
@@ -161,30 +133,6 @@ def test_every_kind_is_tested(kind, random_generator):
         assert len(t.member_values) == len(t.member_pvalues) == (3 if kind in ("Members", "Vertices") else 0)
         assert t.width == pytest.approx(float((p.upper_probs() - p.lower_probs()).mean()))
     assert ("draws have no number" in said(found[0])) == (kind in ("Dirichlet", "GaussianLogits"))
-
-
-def test_one_member_is_a_point(random_generator):
-    p = random_generator.dirichlet(np.ones(3), (30, 1))
-    y = random_generator.integers(0, 3, 30)
-    a, b = (uq.assay({"m": q}, y, n_draws=5).calibration for q in (uq.Members(p), uq.Point(p[:, 0])))
-    assert [t.pvalue for t in a] == [t.pvalue for t in b]
-    assert {t.tested for t in a} == {"mean"}
-
-
-@pytest.mark.parametrize(("n", "k", "m"), [(1, 2, 2), (2, 3, 1), (5, 2, 3)])
-def test_a_few_instances_are_enough(n, k, m, random_generator):
-    p = uq.Members(random_generator.dirichlet(np.ones(k), (n, m)))
-    found = uq.assay({"m": p}, random_generator.integers(0, k, n), n_draws=5).calibration
-    assert all(0 < t.pvalue <= 1 for t in found)
-
-
-def test_members_that_are_all_equal_and_half_precision(random_generator):
-    p = np.repeat(random_generator.dirichlet(np.ones(3), (40, 1)), 4, axis=1).astype(np.float16)
-    p.flags.writeable = False
-    found = uq.assay({"m": uq.Members(p)}, random_generator.integers(0, 3, 40), n_draws=5).calibration
-    for t in found:
-        assert t.statistic == pytest.approx(t.mean_value, abs=2e-3)
-        assert t.member_values == pytest.approx(np.full(4, t.mean_value), abs=2e-3)
 
 
 def test_no_measures_no_tests(judged):
@@ -282,16 +230,6 @@ def test_sets_that_cost_too_much_are_tested_by_their_mean(monkeypatch, judged):
     assert t.statistic == pytest.approx(
         expected_calibration_error(models["DE"].labels() == y, models["DE"].mean_probs().max(axis=1))
     )
-
-
-@pytest.mark.parametrize(("n", "k", "m", "most"), [(10_000, 10, 3, 2100), (100_000, 100, 10, 400), (897, 10, 10, 897)])
-def test_what_a_page_costs(n, k, m, most):
-    """Sizes alone: nothing is computed."""
-    sizes = uq.Members(np.full((1, m, k), 1 / k))
-    can = cost.afforded({"a": (sizes,), "b": (sizes,)}, 2, n)
-    assert can.n_tested <= most
-    assert can.n_tested >= min(n, 300)
-    assert not can.by_mean
 
 
 # -- what is said and kept --------------------------------------------------------------------------------------------
@@ -415,93 +353,6 @@ def test_json_holds_the_tests(judged):
     assert rows[0]["weights"] == assay.calibration[0].weights.tolist()
     assert rows[0]["before"]["count"] == assay.calibration[0].before.count.tolist()
     assert "null" not in rows[0]
-
-
-@pytest.mark.parametrize(
-    ("calibration", "refusal"),
-    [
-        ("ece-confidence", ("calibration", "type", "got 'ece-confidence'")),
-        (None, ("calibration", "type", "got None")),
-        (["ece"], ("calibration", "choice", "got 'ece'")),
-        ([3], ("calibration", "choice", "got 3")),
-    ],
-)
-def test_bad_measures_are_refused(calibration, refusal):
-    with refuses(*refusal):
-        uq.assay({"m": uq.Point([[0.5, 0.5]])}, [0], calibration=calibration)
-
-
-def test_a_measure_of_ones_own_and_one_given_twice():
-    own = replace(check_measures(["ece-confidence"], "x")[0], name="mine")
-    assert [m.name for m in check_measures([own, "skce-ul", own, "skce-ul"], "x")] == ["mine", "skce-ul"]
-    tests = calibration_tests(
-        {"m": (uq.Point([[0.5, 0.5], [0.5, 0.5]]),)}, np.array([0, 1]), [own], groups=None, plan=CalibrationPlan()
-    )
-    assert [(t.measure, t.statistic) for t in tests] == [("mine", 0.0)]
-
-
-def test_an_undefined_pvalue_says_why():
-    found = uq.assay({"m": uq.Point([[0.5, 0.5]])}, [0], n_draws=5, calibration=["skce-ul", "ece-confidence"])
-    t = found.calibration[0]
-    assert np.isnan(t.pvalue)
-    assert "the measure is undefined for these labels with 1 instance" in said(t)
-    assert np.isnan(found.rows("calibration")[0]["pvalue_holm"])
-
-
-@pytest.mark.parametrize("measure", ["skce-ul", "skce-uq", "l2-confidence-debiased", "hosmer-lemeshow-paper-code"])
-def test_a_set_whose_measure_is_undefined_has_a_result(measure, random_generator, tmp_path):
-    members = random_generator.dirichlet([1.0] * 3, (1, 4))
-    kinds = {"DE": uq.Members(members), "V": uq.Vertices(members), "box": uq.Intervals(members.min(1), members.max(1))}
-    found = uq.assay(kinds, [1], n_draws=5, calibration=[measure, "ece-confidence"], tradeoffs=[0.5])
-    for t in found.calibration[::2]:
-        assert np.isnan([t.statistic, t.pvalue, t.accuracy_weighted, *t.weights]).all()
-        assert t.reason == "the measure is undefined for these labels with 1 instance"
-        assert (t.after, t.before.count.sum()) == (None, 1)
-    for t in found.calibration[1::2]:
-        assert np.isfinite(t.pvalue)
-        assert (t.reason, t.after.count.sum()) == ("", 1)
-    again = uq.Assay.load(found.save(tmp_path / "kept"))
-    assert [t.after is None for t in again.calibration] == [True, False] * 3
-    assert repr(again.rows("calibration")) == repr(found.rows("calibration"))
-    rows = [r for r in found.rows("findings") if r["metric"] == "calibration-pvalue"]
-    assert [np.isnan(r["estimate"]) for r in rows] == [True, False] * 3
-
-
-def test_weights_where_the_search_of_the_authors_code_began_are_none(random_generator):
-    members = random_generator.dirichlet([1.0] * 3, (3, 4))
-    measure = check_measures(["hosmer-lemeshow"], "measure")  # their variant divides 0 by 0 in empty bins
-    plan = CalibrationPlan(null="random", convention="paper-code", n_draws=9, n_more=0)
-    y = np.array([0, 1, 2])
-    (t,) = calibration_of_run.tested_run("m", 0, uq.Members(members), y, measure, plan, 3, notes=(), mixed=True)
-    expected = credal_calibration_test(
-        y, members, measure="hosmer-lemeshow", null="random", n_draws=9, convention="paper-code"
-    )
-    assert np.isnan([t.statistic, expected.statistic, *t.weights]).all()
-    assert (t.after, t.n_members) == (None, 4)
-    assert t.reason == "the measure is undefined for these labels with 3 instances"
-
-
-def test_a_run_whose_test_is_undefined_leaves_those_of_the_others():
-    runs = [uq.Point([[0.9, 0.1]] * 9), uq.Point([[0.8, 0.2]] * 9)]
-    found = uq.assay({"two": runs}, [1] * 9, n_draws=5, calibration=["ece-confidence"])
-    nan = float("nan")
-    for order in ((0, 1), (1, 0)):
-        tests = [
-            replace(t, pvalue=p) for t, p in zip(found.calibration, np.array([0.02, nan])[list(order)], strict=True)
-        ]
-        rows = replace(found, calibration=tuple(tests)).rows("findings")
-        assert next(r for r in rows if r["metric"] == "calibration-pvalue" and r["run"] == "all")["estimate"] == 0.04
-
-
-def test_an_infinite_value_says_why():
-    certain = np.tile([1.0, 0.0], (20, 3, 1))
-    found = uq.assay(
-        {"DE": uq.Members(certain), "P": uq.Point(certain[:, 0])}, [0] * 19 + [1], n_draws=5, calibration=["log-loss"]
-    )
-    for t, whose in zip(found.calibration, ("every one of the members", "the model"), strict=True):
-        assert t.statistic == np.inf
-        assert t.pvalue == t.smallest_pvalue
-        assert t.reason == f"log-loss is infinite, for a label came to which {whose} gives probability 0"
 
 
 def test_the_mean_of_weighted_members_is_noted(judged):

@@ -1,8 +1,6 @@
 """The main call: same numbers as its parts, honest intervals, nothing silent."""
 
 import json
-import sys
-from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -12,18 +10,8 @@ from tests.notes import said, texts
 from tests.refusals import refuses
 
 import uqassay as uq
-from uqassay.errors import FileFormatError, MissingDependencyError
+from uqassay.errors import FileFormatError
 from uqassay.evidence import FINDING_COLUMNS
-
-judge = partial(uq.assay, calibration=())  # calibration has tests of its own
-
-
-@pytest.fixture
-def all_kinds(random_generator):
-    """Every kind on the same 60 instances with 4 classes, and labels."""
-    models = {kind: random_prediction(kind, random_generator, 60, 4) for kind in KINDS}
-    return models, random_generator.integers(4, size=60)
-
 
 # -- the numbers ------------------------------------------------------------------------------------------------------
 
@@ -74,41 +62,6 @@ def test_real_predictions_against_the_paper_table(cifar10):
     assert any("below 1e-10" in w.text for w in result.warnings)
 
 
-def test_breakpoints_against_a_fine_grid(all_kinds):
-    models, y = all_kinds
-    result = judge(models, y, n_draws=50)
-    d = {m.name: m.columns["distance"].mean() for m in result.candidates}
-    ns = {m.name: m.columns["nonspecificity"].mean() for m in result.candidates}
-    winners = result.winners()
-    assert winners[0][0] == 0
-    assert winners[-1][1] == np.inf
-    for tradeoff in np.linspace(0, 5, 997):
-        best = min(d, key=lambda name: d[name] + tradeoff * ns[name])
-        inside = [names for low, high, names in winners if low <= tradeoff <= high]
-        assert any(best in names for names in inside)
-        assert result.ranked(tradeoff)[0].estimate <= d[best] + tradeoff * ns[best] + 1e-12
-    for at, ahead_below, ahead_above in result.ranking_changes():
-        for step, first, second in ((-1e-9, ahead_below, ahead_above), (1e-9, ahead_above, ahead_below)):
-            assert d[first] + (at + step) * ns[first] <= d[second] + (at + step) * ns[second] + 1e-12
-
-
-def test_ranking_table_says_what_beats_what():
-    y = np.arange(40) % 2
-    good, bad = np.where(np.eye(2)[y] > 0, 0.9, 0.1), np.where(np.eye(2)[y] > 0, 0.1, 0.9)
-    good[:3] = 0.5
-    result = uq.assay({"good": uq.Point(good), "bad": uq.Point(bad)}, y, n_draws=100)
-    table = result.ranking(1.0).set_index("model")
-    assert table["rank"].tolist()[0] == 1
-    assert table.win_probability["good"] == 1
-    assert table.below["bad"] == "vacuous, class-prior"
-    assert table.pvalue_holm["bad"] < 1e-10
-    assert np.isnan(table.pvalue["good"])
-    assert np.isnan(table.win_probability["vacuous"])
-    comparison = result.compare("bad", "good")
-    assert float(comparison.difference) == pytest.approx(table.difference["bad"])
-    assert comparison.reject(0.01)
-
-
 def test_published_credal_uncertainty_can_be_ranked(cifar10):
     rs = uq.Masses.from_beliefs(cifar10["beliefs"], cifar10["focal_sets"])
     models = {"RS-NN": rs, "DE Avg": uq.Point(cifar10["de_avg"])}
@@ -118,98 +71,6 @@ def test_published_credal_uncertainty_can_be_ranked(cifar10):
     assert abs(table.estimate["RS-NN"] - 0.726) <= 0.0005 * 2.1  # Table 6
     assert "vacuous" not in table.index
     assert any("The vacuous baseline is left out" in w.text for w in result.warnings)
-
-
-def test_identical_models_tie():
-    p = uq.Point([[0.7, 0.3], [0.4, 0.6], [0.5, 0.5]])
-    result = uq.assay({"a": p, "b": p}, [0, 1, 0], n_draws=20)
-    assert result.winners()[0][2] == ("a", "b")
-    np.testing.assert_allclose(result.winning_probabilities([0.0, 1.0]), 0.5)
-    assert [r.pvalue for r in result.ranked(0.3) if r.rank == 2] == [1.0]
-
-
-def test_baselines_stand_in_every_ranking(all_kinds):
-    models, y = all_kinds
-    result = uq.assay(models, y, n_draws=20, prior=[0.1, 0.2, 0.3, 0.4])
-    for tradeoff in (0.0, 0.1, 2.0):
-        rows = {r.model: r for r in result.ranked(tradeoff)}
-        assert float(rows["vacuous"].estimate) == pytest.approx(tradeoff * np.log(4), abs=1e-10)
-        assert float(rows["class-prior"].estimate) == pytest.approx(-np.log(np.array([0.1, 0.2, 0.3, 0.4]))[y].mean())
-
-
-def test_training_runs_of_one_model_widen_its_interval(random_generator):
-    y = random_generator.integers(3, size=400)
-
-    def run(sharpness):
-        logits = random_generator.normal(size=(400, 3)) + sharpness * np.eye(3)[y]
-        return uq.Point.from_logits(logits)
-
-    several = [run(s) for s in (1.0, 2.0, 3.0)]
-    result = uq.assay({"runs": several, "one": run(2.0)}, y, n_draws=400)
-    table = result.findings.query("model == 'runs' and metric == 'kl'").set_index("run")
-    assert sorted(table.index) == ["1", "2", "3", "all"]
-    assert table.estimate["all"] == pytest.approx(table.estimate[["1", "2", "3"]].mean())
-    width = table.high - table.low
-    assert width["all"] > 2 * width[["1", "2", "3"]].max()
-    # and the winning probability is not certain, though each run alone beats or loses clearly
-    assert 0.02 < result.winning_probabilities([0.0])[0, 0] < 0.98
-    assert result["runs"].n_runs == 3
-    assert "3 runs" in said(table.loc["all"])
-
-
-def test_groups_are_resampled_as_a_whole(random_generator):
-    # twenty patients, each with fifty copies of one case: only twenty independent values
-    cases = random_generator.dirichlet(np.ones(3), 20)
-    y = np.zeros(1000, dtype=int)
-    groups = np.repeat(np.arange(20), 50)
-    model = uq.Point(np.repeat(cases, 50, axis=0))
-    plain = uq.assay({"m": model}, y).findings.query("model == 'm' and metric == 'kl'").iloc[0]
-    grouped = uq.assay({"m": model}, y, groups=groups).findings.query("model == 'm' and metric == 'kl'").iloc[0]
-    distinct = uq.assay({"m": uq.Point(cases)}, y[:20]).findings.query("model == 'm' and metric == 'kl'").iloc[0]
-    assert plain.estimate == pytest.approx(grouped.estimate)
-    assert grouped.high - grouped.low == pytest.approx(distinct.high - distinct.low, rel=1e-6)
-    assert "20 groups" in said(grouped)
-
-
-def test_error_of_an_estimated_nonspecificity_is_in_every_comparison(random_generator):
-    y = random_generator.integers(40, size=80)
-    probs = random_generator.dirichlet(np.full(40, 0.2), (80, 6))
-    models = {"many": uq.Members(probs), "few": uq.Members(probs[:, :3]), "mean": uq.Point(probs.mean(axis=1))}
-    result = judge(models, y, n_draws=4000)
-    many, few, mean = result.candidates
-    assert many.nonspecificity_error == pytest.approx(np.std(many.order_deviations, ddof=1) / np.sqrt(32))
-    assert mean.order_deviations == ()
-    d = np.subtract(many.order_deviations, few.order_deviations)
-    assert d.std(ddof=1) < np.std(many.order_deviations, ddof=1)  # shared orders: the errors partly cancel
-    tradeoff = 2.0
-    for other, deviations in ((few, d), (mean, np.array(many.order_deviations))):
-        error = tradeoff * deviations.std(ddof=1) / np.sqrt(32)
-        plain = uq.statistics.paired_mean_test(result.loss("many", tradeoff)[0], result.loss(other.name, tradeoff)[0])
-        found = result.compare("many", other.name, tradeoff=tradeoff)
-        half = (plain.difference.high - plain.difference.low) / 2
-        assert (found.difference.high - found.difference.low) / 2 == pytest.approx(
-            np.hypot(half, 1.96 * error), rel=1e-3
-        )
-        assert found.pvalue >= plain.pvalue - 1e-12
-        row = next(r for r in result.ranked(tradeoff) if r.model == other.name)
-        if result.ranked(tradeoff)[0].model == "many":
-            assert row.difference.high - row.difference.low == pytest.approx(2 * np.hypot(half, 1.96 * error), rel=1e-3)
-    # and the winning probability knows it: the draws of NS spread by both errors
-    spread = result._draws[:, 0, 1].std()
-    sampling = many.columns["nonspecificity"].std() / np.sqrt(80)
-    assert spread == pytest.approx(np.hypot(sampling, many.nonspecificity_error * np.sqrt(31 / 32)), rel=0.05)
-
-
-def test_subgroups_and_classes(all_kinds):
-    models, y = all_kinds
-    site = np.array(["north", "south"])[np.arange(60) % 2]
-    result = uq.assay(models, y, subgroups={"site": site}, tradeoffs=(1.0,), n_draws=20)
-    table = result.table("subsets", by="site").query("model == 'Members' and metric == 'kl'").set_index("subset")
-    north = uq.losses.unified_loss(y[::2], models["Members"][::2])
-    assert table.estimate["north"] == pytest.approx(north.distance.mean())
-    assert set(result.table("subsets", by="class").subset) == {"0", "1", "2", "3"}
-    with refuses("by", "choice", got="got 'age'"):
-        result.table("subsets", by="age")
 
 
 def test_votes_as_labels(random_generator):
@@ -483,15 +344,6 @@ def test_different_floors_are_said():
     np.testing.assert_array_equal(one["double"].columns["distance"], one["single"].columns["distance"])
 
 
-def test_the_same_seed_gives_the_same_numbers_and_another_moves_the_draws(all_kinds):
-    models, y = all_kinds
-    a, b = (judge(models, y, n_draws=100, rng=3) for _ in range(2))
-    np.testing.assert_array_equal(a.winning_probabilities([0.3]), b.winning_probabilities([0.3]))
-    pd.testing.assert_frame_equal(a.findings, b.findings)
-    c = judge(models, y, n_draws=100, rng=4)
-    assert (a._draws != c._draws).any()
-
-
 def test_saved_and_loaded_assays_agree(tmp_path, all_kinds):
     models, y = all_kinds
     labelled = {
@@ -537,27 +389,6 @@ def test_json_is_strict_and_carries_a_schema(all_kinds):
     row = found["tradeoff"][0]["ranking"][0]
     assert {"model", "estimate", "low", "high", "win_probability"} <= set(row)
     assert found["breakpoints"][-1]["high"] == "Infinity"
-
-
-def test_scale_of_the_tradeoff_for_other_distances(cifar10):
-    models = {"SNN": uq.Point(cifar10["snn"]), "DE Avg": uq.Point(cifar10["de_avg"])}
-    options = {"n_draws": 20, "calibration": ()}
-    js = uq.assay(models, cifar10["labels"], distance="js", convention="paper", **options)
-    least = min(p.probs[np.arange(10_000), cifar10["labels"]].min() for p in models.values())
-    kl_max = -np.log(max(least, 1e-10))
-    expected = max(m.columns["distance"].max() for m in js.candidates) / kl_max
-    assert js.tradeoff_scale() == pytest.approx(expected)
-    assert uq.assay(models, cifar10["labels"], **options).tradeoff_scale() == 1.0
-
-
-def test_without_pandas_the_plain_values_are_still_there(monkeypatch, all_kinds):
-    models, y = all_kinds
-    result = uq.assay(models, y, n_draws=20)
-    monkeypatch.setitem(sys.modules, "pandas", None)
-    for table in (lambda: result.ranking(0.5), lambda: result.breakpoints(), lambda: result.findings):
-        with refuses("pandas", "package", error=MissingDependencyError):
-            table()
-    assert len(result.to_json()["findings"]) == len(result.rows("findings")) > 0
 
 
 def test_labels_may_be_a_tensor(needs):

@@ -1,9 +1,8 @@
 """Ranking findings of an assay equal the metrics' own functions; runs, groups, subgroups, given scores, comparisons."""
 
-from functools import partial
-
 import numpy as np
 import pytest
+from tests.evidence.cases import judge
 from tests.kinds import KINDS, random_prediction
 from tests.notes import said
 from tests.refusals import refuses
@@ -15,8 +14,6 @@ from uqassay.measures.scores import score_names
 from uqassay.metrics.ranking.auc_and_c_index import uq_auc_score, uq_c_index_score
 from uqassay.metrics.ranking.comparisons import paired_ranking_test, pairwise_ranking_tests
 from uqassay.metrics.risk.selective_accuracy import selective_gain
-
-judge = partial(uq.assay, calibration=())  # calibration has tests of its own
 
 
 def ends(estimate):

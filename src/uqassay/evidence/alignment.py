@@ -167,7 +167,7 @@ def align_values(values: Any, n: int, ids: NDArray[Any] | None, parameter: str) 
             "align them first",
             code="mismatch",
         )
-    return array if index is None or ids is None else array[positions(index, ids, f"{parameter}: its index entries")]
+    return array if index is None or ids is None else array[positions(index, ids, parameter)]
 
 
 def spanned_by(run: Prediction, n_points: int, seed: int) -> Prediction:
@@ -303,7 +303,7 @@ def _in_order(run: Prediction, ids: NDArray[Any] | None, names: tuple[str, ...] 
         run = _columns_in_order(run, names)
     if ids is None or run.ids is None or np.array_equal(run.ids, ids):
         return run
-    return run[positions(run.ids, ids, f"{place}.ids")]
+    return run[positions(run.ids, ids, place, part="ids")]
 
 
 def _columns_in_order(run: Prediction, names: tuple[str, ...]) -> Prediction:

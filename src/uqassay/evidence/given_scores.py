@@ -125,5 +125,5 @@ def _checked(values: ArrayLike, model: str, name: str, runs: int, n: int, aligne
             code="finite",
         )
     if index is not None and aligned.ids is not None:
-        array = array[:, positions(index, aligned.ids, f"{parameter}: its index entries")]
+        array = array[:, positions(index, aligned.ids, parameter)]
     return array.astype(np.float64)

@@ -1,0 +1,54 @@
+"""Findings: intervals over runs and groups, parts of the instances."""
+
+import numpy as np
+import pytest
+from tests.notes import said
+from tests.refusals import refuses
+
+import uqassay as uq
+
+
+def test_training_runs_of_one_model_widen_its_interval(random_generator):
+    y = random_generator.integers(3, size=400)
+
+    def run(sharpness):
+        logits = random_generator.normal(size=(400, 3)) + sharpness * np.eye(3)[y]
+        return uq.Point.from_logits(logits)
+
+    several = [run(s) for s in (1.0, 2.0, 3.0)]
+    result = uq.assay({"runs": several, "one": run(2.0)}, y, n_draws=400)
+    table = result.findings.query("model == 'runs' and metric == 'kl'").set_index("run")
+    assert sorted(table.index) == ["1", "2", "3", "all"]
+    assert table.estimate["all"] == pytest.approx(table.estimate[["1", "2", "3"]].mean())
+    width = table.high - table.low
+    assert width["all"] > 2 * width[["1", "2", "3"]].max()
+    # and the winning probability is not certain, though each run alone beats or loses clearly
+    assert 0.02 < result.winning_probabilities([0.0])[0, 0] < 0.98
+    assert result["runs"].n_runs == 3
+    assert "3 runs" in said(table.loc["all"])
+
+
+def test_groups_are_resampled_as_a_whole(random_generator):
+    # twenty patients, each with fifty copies of one case: only twenty independent values
+    cases = random_generator.dirichlet(np.ones(3), 20)
+    y = np.zeros(1000, dtype=int)
+    groups = np.repeat(np.arange(20), 50)
+    model = uq.Point(np.repeat(cases, 50, axis=0))
+    plain = uq.assay({"m": model}, y).findings.query("model == 'm' and metric == 'kl'").iloc[0]
+    grouped = uq.assay({"m": model}, y, groups=groups).findings.query("model == 'm' and metric == 'kl'").iloc[0]
+    distinct = uq.assay({"m": uq.Point(cases)}, y[:20]).findings.query("model == 'm' and metric == 'kl'").iloc[0]
+    assert plain.estimate == pytest.approx(grouped.estimate)
+    assert grouped.high - grouped.low == pytest.approx(distinct.high - distinct.low, rel=1e-6)
+    assert "20 groups" in said(grouped)
+
+
+def test_subgroups_and_classes(all_kinds):
+    models, y = all_kinds
+    site = np.array(["north", "south"])[np.arange(60) % 2]
+    result = uq.assay(models, y, subgroups={"site": site}, tradeoffs=(1.0,), n_draws=20)
+    table = result.table("subsets", by="site").query("model == 'Members' and metric == 'kl'").set_index("subset")
+    north = uq.losses.unified_loss(y[::2], models["Members"][::2])
+    assert table.estimate["north"] == pytest.approx(north.distance.mean())
+    assert set(result.table("subsets", by="class").subset) == {"0", "1", "2", "3"}
+    with refuses("by", "choice", got="got 'age'"):
+        result.table("subsets", by="age")

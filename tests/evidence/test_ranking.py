@@ -1,0 +1,70 @@
+"""The order of models at one λ, and how sure it is."""
+
+import numpy as np
+import pytest
+from tests.evidence.cases import judge
+
+import uqassay as uq
+
+
+def test_ranking_table_says_what_beats_what():
+    y = np.arange(40) % 2
+    good, bad = np.where(np.eye(2)[y] > 0, 0.9, 0.1), np.where(np.eye(2)[y] > 0, 0.1, 0.9)
+    good[:3] = 0.5
+    result = uq.assay({"good": uq.Point(good), "bad": uq.Point(bad)}, y, n_draws=100)
+    table = result.ranking(1.0).set_index("model")
+    assert table["rank"].tolist()[0] == 1
+    assert table.win_probability["good"] == 1
+    assert table.below["bad"] == "vacuous, class-prior"
+    assert table.pvalue_holm["bad"] < 1e-10
+    assert np.isnan(table.pvalue["good"])
+    assert np.isnan(table.win_probability["vacuous"])
+    comparison = result.compare("bad", "good")
+    assert float(comparison.difference) == pytest.approx(table.difference["bad"])
+    assert comparison.reject(0.01)
+
+
+def test_identical_models_tie():
+    p = uq.Point([[0.7, 0.3], [0.4, 0.6], [0.5, 0.5]])
+    result = uq.assay({"a": p, "b": p}, [0, 1, 0], n_draws=20)
+    assert result.winners()[0][2] == ("a", "b")
+    np.testing.assert_allclose(result.winning_probabilities([0.0, 1.0]), 0.5)
+    assert [r.pvalue for r in result.ranked(0.3) if r.rank == 2] == [1.0]
+
+
+def test_baselines_stand_in_every_ranking(all_kinds):
+    models, y = all_kinds
+    result = uq.assay(models, y, n_draws=20, prior=[0.1, 0.2, 0.3, 0.4])
+    for tradeoff in (0.0, 0.1, 2.0):
+        rows = {r.model: r for r in result.ranked(tradeoff)}
+        assert float(rows["vacuous"].estimate) == pytest.approx(tradeoff * np.log(4), abs=1e-10)
+        assert float(rows["class-prior"].estimate) == pytest.approx(-np.log(np.array([0.1, 0.2, 0.3, 0.4]))[y].mean())
+
+
+def test_error_of_an_estimated_nonspecificity_is_in_every_comparison(random_generator):
+    y = random_generator.integers(40, size=80)
+    probs = random_generator.dirichlet(np.full(40, 0.2), (80, 6))
+    models = {"many": uq.Members(probs), "few": uq.Members(probs[:, :3]), "mean": uq.Point(probs.mean(axis=1))}
+    result = judge(models, y, n_draws=4000)
+    many, few, mean = result.candidates
+    assert many.nonspecificity_error == pytest.approx(np.std(many.order_deviations, ddof=1) / np.sqrt(32))
+    assert mean.order_deviations == ()
+    d = np.subtract(many.order_deviations, few.order_deviations)
+    assert d.std(ddof=1) < np.std(many.order_deviations, ddof=1)  # shared orders: the errors partly cancel
+    tradeoff = 2.0
+    for other, deviations in ((few, d), (mean, np.array(many.order_deviations))):
+        error = tradeoff * deviations.std(ddof=1) / np.sqrt(32)
+        plain = uq.statistics.paired_mean_test(result.loss("many", tradeoff)[0], result.loss(other.name, tradeoff)[0])
+        found = result.compare("many", other.name, tradeoff=tradeoff)
+        half = (plain.difference.high - plain.difference.low) / 2
+        assert (found.difference.high - found.difference.low) / 2 == pytest.approx(
+            np.hypot(half, 1.96 * error), rel=1e-3
+        )
+        assert found.pvalue >= plain.pvalue - 1e-12
+        row = next(r for r in result.ranked(tradeoff) if r.model == other.name)
+        if result.ranked(tradeoff)[0].model == "many":
+            assert row.difference.high - row.difference.low == pytest.approx(2 * np.hypot(half, 1.96 * error), rel=1e-3)
+    # and the winning probability knows it: the draws of NS spread by both errors
+    spread = result._draws[:, 0, 1].std()
+    sampling = many.columns["nonspecificity"].std() / np.sqrt(80)
+    assert spread == pytest.approx(np.hypot(sampling, many.nonspecificity_error * np.sqrt(31 / 32)), rel=0.05)

@@ -1,0 +1,60 @@
+"""An assay answers: winners on every interval of λ, the scale of λ, seeds."""
+
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from tests.evidence.cases import judge
+from tests.refusals import refuses
+
+import uqassay as uq
+from uqassay.errors import MissingDependencyError
+
+
+def test_breakpoints_against_a_fine_grid(all_kinds):
+    models, y = all_kinds
+    result = judge(models, y, n_draws=50)
+    d = {m.name: m.columns["distance"].mean() for m in result.candidates}
+    ns = {m.name: m.columns["nonspecificity"].mean() for m in result.candidates}
+    winners = result.winners()
+    assert winners[0][0] == 0
+    assert winners[-1][1] == np.inf
+    for tradeoff in np.linspace(0, 5, 997):
+        best = min(d, key=lambda name: d[name] + tradeoff * ns[name])
+        inside = [names for low, high, names in winners if low <= tradeoff <= high]
+        assert any(best in names for names in inside)
+        assert result.ranked(tradeoff)[0].estimate <= d[best] + tradeoff * ns[best] + 1e-12
+    for at, ahead_below, ahead_above in result.ranking_changes():
+        for step, first, second in ((-1e-9, ahead_below, ahead_above), (1e-9, ahead_above, ahead_below)):
+            assert d[first] + (at + step) * ns[first] <= d[second] + (at + step) * ns[second] + 1e-12
+
+
+def test_scale_of_the_tradeoff_for_other_distances(cifar10):
+    models = {"SNN": uq.Point(cifar10["snn"]), "DE Avg": uq.Point(cifar10["de_avg"])}
+    options = {"n_draws": 20, "calibration": ()}
+    js = uq.assay(models, cifar10["labels"], distance="js", convention="paper", **options)
+    least = min(p.probs[np.arange(10_000), cifar10["labels"]].min() for p in models.values())
+    kl_max = -np.log(max(least, 1e-10))
+    expected = max(m.columns["distance"].max() for m in js.candidates) / kl_max
+    assert js.tradeoff_scale() == pytest.approx(expected)
+    assert uq.assay(models, cifar10["labels"], **options).tradeoff_scale() == 1.0
+
+
+def test_the_same_seed_gives_the_same_numbers_and_another_moves_the_draws(all_kinds):
+    models, y = all_kinds
+    a, b = (judge(models, y, n_draws=100, rng=3) for _ in range(2))
+    np.testing.assert_array_equal(a.winning_probabilities([0.3]), b.winning_probabilities([0.3]))
+    pd.testing.assert_frame_equal(a.findings, b.findings)
+    c = judge(models, y, n_draws=100, rng=4)
+    assert (a._draws != c._draws).any()
+
+
+def test_without_pandas_the_plain_values_are_still_there(monkeypatch, all_kinds):
+    models, y = all_kinds
+    result = uq.assay(models, y, n_draws=20)
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    for table in (lambda: result.ranking(0.5), lambda: result.breakpoints(), lambda: result.findings):
+        with refuses("pandas", "package", error=MissingDependencyError):
+            table()
+    assert len(result.to_json()["findings"]) == len(result.rows("findings")) > 0
