@@ -144,7 +144,9 @@ def averaged(runs: Sequence[Linearised]) -> Linearised:
     if any(np.isnan(run.value) for run in runs):
         return undefined(len(runs[0].influence), notes)
     same = len({(len(run.parts), len(run.inside), len(run.shadows)) for run in runs}) == 1
-    parts, inside, shadows = (), (), ()
+    parts: tuple[Floats, ...] = ()
+    inside: tuple[Floats, ...] = ()
+    shadows: tuple[float, ...] = ()
     if same:
         parts = tuple(np.mean(part, axis=0) for part in zip(*(run.parts for run in runs), strict=True))
         sides = zip(*(run.inside for run in runs), strict=True)

@@ -192,5 +192,5 @@ def test_arrays_are_points_and_members(truth, random_generator):
     q, members = random_generator.dirichlet(np.ones(3), 30), random_generator.dirichlet(np.ones(3), (30, 4))
     np.testing.assert_array_equal(truth(q, members), truth(q, uq.Members(members)))
     np.testing.assert_array_equal(truth(q, members[:, 0]), truth(q, uq.Point(members[:, 0])))
-    with refuses("prediction", "sum"):
+    with refuses("prediction", "not-probabilities", got="row 0"):
         truth(q, 2 * members)
