@@ -1,9 +1,9 @@
 """Files and folders that appear whole or not at all: the one way in which this package writes.
 
-What is written goes to a draft beside its target, is brought to the disk, and takes the target's place by one rename. So a
-reader sees the older content or the new one and never a half, whenever the process or the machine stops; writers at the same
-time each have a draft of their own, and the last one stays. A folder takes the place of an older one by two renames, between
-which a reader finds none; see `draft_of`. A symbolic link stays, and what it leads to is replaced.
+Content is written to a draft in the target's folder, flushed to the disk, and renamed to the target in one step. A reader
+therefore sees the older content or the new content, never a part, even if the process or the machine stops. Several writers at
+the same time use different drafts, and the last rename wins. A folder is replaced by two renames, and a reader finds no folder
+between them; see `draft_of`. A symbolic link is kept, and the file that it leads to is replaced.
 """
 
 import errno
@@ -20,9 +20,9 @@ from uqassay.errors import FileFormatError
 
 __all__ = ["DRAFT", "draft_of", "flush", "plain_target", "whole_file"]
 
-DRAFT = ".uqassay-"  # begins the name of every draft; one that stays belongs to a process that was killed
-TAKEN = (errno.EEXIST, errno.ENOTEMPTY)  # what systems say of a rename to a folder that holds something
-ATTEMPTS = 100  # to put a folder in its place; each that fails is one of another writer that did not
+DRAFT = ".uqassay-"  # prefix of every draft; a draft that stays was left by a process that was killed
+TAKEN = (errno.EEXIST, errno.ENOTEMPTY)  # errors of a rename onto a folder that is not empty
+ATTEMPTS = 100  # to rename a folder into its place; one fails only where another writer has succeeded
 
 
 @contextmanager
@@ -62,31 +62,31 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
 
 @contextmanager
 def draft_of(path: str | os.PathLike[str], *, folder: bool = False) -> Iterator[Path]:
-    """The path of a draft, for writers that want a name; it takes the place of `path` at the end of the block.
+    """The path of a draft, for writers that need a file name; it is renamed to `path` at the end of the block.
 
     Parameters
     ----------
     path : path
-        In a folder that exists. Whether a folder there may be replaced is for the caller to know.
+        In a folder that exists. The caller decides whether a folder of this name may be replaced.
     folder : bool
-        The draft is a folder, which the block makes. Where a folder is replaced, the older one is renamed first and the new
-        one then: a reader who looks between the two finds nothing at `path`, one who opens file after file may get some of
-        either, and where the process is killed between them the older one stays under the name of a draft. No writer fails
-        because of another one.
+        The draft is a folder, which the block makes. A folder is replaced in two steps: the older one is renamed, then the
+        new one. Between the two a reader finds nothing at `path`; a reader that opens one file after another may get files of
+        both. If the process is killed between the steps, the older folder stays under the name of a draft. No writer fails
+        because of another writer.
 
     Yields
     ------
     Path
-        An empty file with the permissions of the file that it replaces, else those of any new file; or the name of a
-        folder that does not exist yet, and that gets the permissions of the folder that it replaces before it takes its place.
+        An empty file with the permissions of the file that it replaces, or of a new file; or the name of a folder that does
+        not exist yet and that gets the permissions of the folder that it replaces.
 
     Raises
     ------
     FileFormatError
         The target of a file is a folder, a pipe or a device, or its name ends in a separator.
     OSError
-        What the file system refuses, told of `path`: no such folder, no space left, no permission to write the folder or the
-        file that would be replaced.
+        The file system refuses, and the error names `path`: no such folder, no space left, no permission to write the folder
+        or the file that would be replaced.
     """
     target = Path(os.path.realpath(path)) if folder else plain_target(path)
     draft = _new_name(target)
@@ -113,7 +113,7 @@ def draft_of(path: str | os.PathLike[str], *, folder: bool = False) -> Iterator[
 
 
 def plain_target(path: str | os.PathLike[str]) -> Path:
-    """Where a file written at `path` belongs: behind symbolic links, so that these stay; only a file is replaced.
+    """The file to replace when `path` is written: symbolic links are followed, and only a file is replaced.
 
     Raises
     ------
@@ -138,7 +138,7 @@ def plain_target(path: str | os.PathLike[str]) -> Path:
 
 
 def flush(path: Path) -> None:
-    """Bring a file, or the names in a folder, to the disk; for a folder, as far as the system can."""
+    """Flush a file, or the names in a folder, to the disk; a system that cannot flush folders is not an error."""
     folder = path.is_dir()
     if folder and not hasattr(os, "O_DIRECTORY"):  # Windows
         return
@@ -147,7 +147,7 @@ def flush(path: Path) -> None:
     except PermissionError:
         if not folder:
             raise
-        return  # one that takes files and shows none
+        return  # a folder that may be written and not read
     try:
         os.fsync(handle)
     except OSError as problem:
@@ -161,23 +161,23 @@ def flush(path: Path) -> None:
 
 
 def _new_name(target: Path) -> Path:
-    """Beside the target, with its extension, which some writers look at; no longer than a file system takes."""
+    """A new name in the target's folder, with its extension, which some writers need, and short enough for a file system."""
     return target.with_name(f"{DRAFT}{secrets.token_hex(8)}{target.suffix[:16]}")
 
 
 def _made(draft: Path, target: Path) -> int:
-    """Make the draft of a file, and return the permissions that the file is to have."""
+    """Make the draft of a file, and return the permissions for the file."""
     if target.exists() and not os.access(target, os.W_OK):
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), os.fspath(draft))
     draft.open("xb").close()
     permissions = stat.S_IMODE((target if target.exists() else draft).stat().st_mode)
-    if stat.S_IMODE(draft.stat().st_mode) != permissions:  # at once, so that nobody else reads a draft either
+    if stat.S_IMODE(draft.stat().st_mode) != permissions:  # before it has content, which others must not read
         draft.chmod(permissions | stat.S_IRUSR | stat.S_IWUSR)
     return permissions
 
 
 def _permissions(target: Path) -> int | None:
-    """None where nothing is there, for which another writer's renames may be the reason."""
+    """Permissions of the target; None if it does not exist, perhaps because another writer has renamed it."""
     try:
         return stat.S_IMODE(target.stat().st_mode)
     except FileNotFoundError:
@@ -190,7 +190,7 @@ def _permit(draft: Path, permissions: int | None) -> None:
 
 
 def _put_folder(draft: Path, target: Path, permissions: int | None) -> None:
-    """Again where another writer's folder came first; permissions are those of the target as the block began."""
+    """Rename the draft to the target, repeatedly if other writers put folders there; permissions are those found first."""
     for left in reversed(range(ATTEMPTS)):
         found = _permissions(target)
         permissions = permissions if found is None else found
@@ -210,7 +210,7 @@ def _put_folder(draft: Path, target: Path, permissions: int | None) -> None:
 
 
 def _set_aside(target: Path) -> Path | None:
-    """The new name of an older folder; None where there is none, or another writer has it aside."""
+    """Rename the older folder, and return its new name; None if there is none, or another writer has renamed it."""
     older = _new_name(target)
     try:
         if target.is_dir():
@@ -227,13 +227,13 @@ def _put_back(older: Path, target: Path) -> None:
     except OSError as problem:
         if problem.errno not in TAKEN:
             raise
-        _remove(older)  # another writer's is there, and newer
+        _remove(older)  # another writer's folder is there, and newer
 
 
 def _remove(draft: Path) -> None:
-    with suppress(OSError):  # a folder that may no longer be written keeps it
+    with suppress(OSError):  # in a folder that may no longer be written the draft stays
         if draft.is_dir() and not draft.is_symlink():
-            draft.chmod(stat.S_IRWXU)  # it may have the permissions of one that takes no files
+            draft.chmod(stat.S_IRWXU)  # it may have permissions that allow no deletion
             shutil.rmtree(draft, ignore_errors=True)
         else:
             draft.unlink(missing_ok=True)

@@ -16,7 +16,7 @@ Sizes that a file declares are checked before anything is allocated; see `file_l
 """
 
 import os
-from collections.abc import Sequence, Sized
+from collections.abc import Sequence
 from types import NoneType
 from typing import Any
 
@@ -186,8 +186,10 @@ def load_labels(
             named = next((contents.arrays[k] for k in ("class_names", "classes") if k in contents.arrays), None)
             class_names = None if named is None else as_names(named.read(), "class_names")
         else:
-            sized = isinstance(class_names, Sized) and getattr(class_names, "ndim", 1) == 1
-            class_names = checked_class_names(class_names, len(class_names) if sized else 0)
+            count = (
+                len(class_names) if isinstance(class_names, (list, tuple)) else int(np.size(np.asarray(class_names)))
+            )
+            class_names = checked_class_names(class_names, count)
         return portable_labels(values, class_names, name=name)
 
 

@@ -5,7 +5,7 @@ together with what it carries (`class_names`, `ids`, `groups`, `row_numbers`, th
 (`n_draws`, …).
 """
 
-from collections.abc import Mapping, Sized
+from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any
 
@@ -80,7 +80,9 @@ def prediction_from_arrays(
         case "gaussian-logits":
             mean, variance = (_members_second(named[key], key, member_axis) for key in ("mean", "variance"))
             return GaussianLogits(mean, variance, **settings, **carried)
-    if isinstance(carried.get("class_names"), Sized):  # K, where focal sets are collections of indices
+    if isinstance(
+        carried.get("class_names"), (list, tuple, np.ndarray)
+    ):  # K, where focal sets are collections of indices
         settings.setdefault("n_classes", len(carried["class_names"]))
     make = Masses if form == "masses" else Masses.from_beliefs
     return make(named[form], named["focal_sets"], **settings, **carried)
