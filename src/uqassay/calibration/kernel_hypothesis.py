@@ -167,7 +167,7 @@ def skce_pvalue(
 
     The bounds rejected in none of these data sets. The printed kernel is wide: a narrower one finds this error with far fewer
     instances. Blocks make few terms of a skewed distribution, so their test is cautious where n is small. Printed by
-    ``python tests/metrics/calibration/test_kernel_error.py``.
+    ``python -m tests.calibration.test_kernel_hypothesis``.
 
     References
     ----------
@@ -262,7 +262,7 @@ def kernel_calibration_estimate(
     Notes
     -----
     Measured coverage of 95 % intervals in percent for blocks of 2 / 5 / 10, with predictions uniform on the simplex (2,000
-    data sets), printed by ``python tests/metrics/calibration/test_kernel_error.py``:
+    data sets), printed by ``python -m tests.calibration.test_kernel_hypothesis``:
 
     ==  ====  ==================  ==================
     K   n     calibrated          temperature ½

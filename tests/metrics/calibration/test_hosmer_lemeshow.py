@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from tests.calibration.hosmer_lemeshow_cases import labels_from, rejection_rates
+from tests.calibration.hosmer_lemeshow_cases import labels_from
 from tests.notes import said
 from tests.refusals import refuses
 
@@ -89,11 +89,6 @@ def test_complaints(options, refusal):
 
 
 # -- type I error -------------------------------------------------------------------------------------------------------
-
-
-if __name__ == "__main__":
-    for k, n_bins in ((2, 5), (3, 5), (10, 5), (10, 10)):
-        print(f"{k}, {n_bins}:", *(f"{rate:.3f}" for rate in rejection_rates(k, n_bins, 1000, 4000)))
 
 
 @pytest.mark.parametrize("bins", ["classwise", "common"])

@@ -4,17 +4,13 @@ Run as a script, this file prints the tables in the docstrings of `skce_pvalue` 
 """
 
 import itertools
-import sys
 
 import numpy as np
 import pytest
 from tests.calibration.kernel_cases import (
     FORMULAS,
-    TESTS,
-    coverage,
     draw_labels,
     predictions,
-    rejections,
 )
 from tests.metrics.calibration.kernel_definitions import defined
 from tests.metrics.calibration.kernel_estimators import ESTIMATORS
@@ -204,27 +200,3 @@ def test_prepared_kernels_want_a_number():
     probs, labels = predictions(rng, 8, 3), rng.integers(0, 3, 8)
     got = PrepareKernel("quadratic", kernel="rbf", bandwidth=kernel_bandwidth(probs))(probs).values(labels)
     assert float(got) == pytest.approx(kernel_calibration_error(labels, probs, kernel="rbf"), abs=1e-15)
-
-
-# -- tests and intervals ----------------------------------------------------------------------------------------------
-
-
-# -- error rates ------------------------------------------------------------------------------------------------------
-
-
-def print_tables():
-    print("rejected in percent at α = 1 / 5 / 10 / 20 %")
-    for calibrated, n_classes, n in itertools.product((True, False), (2, 10), (50, 100, 1000)):
-        shares = rejections(n, n_classes, calibrated, TESTS, n_sets=1000 if n < 1000 else 200, seed=20)
-        print("calibrated" if calibrated else "temperature ½", f"K = {n_classes}, n = {n}")
-        for name, row in zip(TESTS, 100 * shares, strict=True):
-            print(f"  {name:20s}" + " / ".join(f"{value:.1f}" for value in row), flush=True)
-    print("coverage of 95 % intervals in percent, blocks of 2 / 5 / 10")
-    for calibrated, n_classes, n in itertools.product((True, False), (2, 10), (100, 1000)):
-        shares = 100 * coverage(n, n_classes, calibrated, (2, 5, 10), n_sets=2000, seed=21)
-        state = "calibrated" if calibrated else "temperature ½"
-        print(f"  {state}, K = {n_classes}, n = {n}: " + " / ".join(f"{value:.1f}" for value in shares), flush=True)
-
-
-if __name__ == "__main__":
-    sys.exit(print_tables())
