@@ -1,0 +1,144 @@
+"""One way to write numbers: rounding never claims more than was found, undefined values are dashes."""
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from uqassay import wording
+
+FINITE = st.floats(allow_nan=False, allow_infinity=False, min_value=-1e12, max_value=1e12)
+SHARES = st.floats(0, 1)
+NAN, INF = math.nan, math.inf
+
+
+def read(text):
+    return float(text.replace("−", "-").replace(",", ""))
+
+
+@given(FINITE, st.integers(0, 6))
+def test_a_number_is_rounded_and_has_no_hyphen(value, decimals):
+    text = wording.number(value, decimals)
+    assert "-" not in text
+    assert abs(read(text) - value) <= 0.5 * 10.0**-decimals + 1e-9 * abs(value)
+
+
+@given(FINITE.filter(lambda v: v == 0 or abs(v) > 1e-300), st.integers(1, 6))
+def test_significant_digits_keep_the_relative_error(value, digits):
+    assert abs(read(wording.significant(value, digits)) - value) <= 0.51 * 10.0 ** (1 - digits) * abs(value)
+
+
+@pytest.mark.parametrize("value", [NAN, INF, -INF])
+def test_values_that_are_no_numbers(value):
+    shown = {"nan": "–", "inf": "∞", "-inf": "−∞"}[str(value)]
+    assert wording.number(value) == wording.significant(value) == shown
+
+
+@given(SHARES, st.integers(0, 3))
+def test_a_percentage_is_0_or_100_only_where_the_share_is(share, decimals):
+    text = wording.percent(share, decimals)
+    if text.lstrip("<>") == text:
+        assert abs(read(text.removesuffix(" %")) - 100 * share) <= 0.5 * 10.0**-decimals + 1e-9
+        if text in (wording.percent(0.0, decimals), wording.percent(1.0, decimals)):
+            assert share in (0.0, 1.0)
+    elif text.startswith("<"):
+        assert 0 < 100 * share < read(text[1:].removesuffix(" %"))
+    else:
+        assert read(text[1:].removesuffix(" %")) < 100 * share < 100
+
+
+@given(SHARES)
+def test_a_pvalue_is_never_zero_and_has_no_zero_before_the_point(p):
+    text = wording.pvalue(p)
+    assert not text.startswith("0")
+    if text == "<.001":
+        assert p < 0.001
+    else:
+        assert abs(float(text) - p) <= (0.0005 if p < 0.0095 else 0.005) + 1e-12
+        assert float(text) > 0
+
+
+@pytest.mark.parametrize(
+    ("p", "relation", "text"),
+    [
+        (0.25, "=", "p = .25"),
+        (0.25, "≤", "p ≤ .25"),
+        (1.0, "≥", "p ≥ 1.00"),
+        (0.0009, "≤", "p < .001"),
+        (0.001, "=", "p = .001"),
+        (0.0094, "=", "p = .009"),
+        (0.0096, "=", "p = .01"),
+        (NAN, "=", "p undefined"),
+    ],
+)
+def test_pvalues_in_sentences(p, relation, text):
+    assert wording.pvalue_text(p, relation) == text
+
+
+def test_shares_of_draws_are_bounds_only_where_there_are_many():
+    assert wording.share_of_draws(1.0, 1000) == ">99.9 %"
+    assert wording.share_of_draws(1.0, 999) == "100.0 %"
+    assert wording.share_of_draws(0.0, 1000) == "<0.1 %"
+    assert wording.share_of_draws(NAN, 1000) == wording.share_of_draws(None, 10) == "–"
+
+
+@given(FINITE, FINITE)
+def test_an_interval_without_width_is_a_dash(low, high):
+    text = wording.interval(low, high)
+    assert (text == "–") == (low == high)
+    assert wording.interval(low, NAN) == wording.interval(NAN, high) == "–"
+
+
+def test_an_estimate_without_an_interval_is_a_number():
+    assert wording.estimate_text(0.5, 0.4, 0.6, level=0.9) == "0.500 (90 % interval 0.400 to 0.600)"
+    assert wording.estimate_text(0.5, 0.4, 0.6) == "0.500 (0.400 to 0.600)"
+    for low, high in ((NAN, NAN), (0.5, 0.5), (0.4, INF)):
+        assert wording.estimate_text(0.5, low, high, level=0.9) == "0.500"
+
+
+@given(st.floats(1e-7, 100))
+def test_decimals_show_two_digits_of_the_half_width(half):
+    decimals = wording.decimals_for([(0.0, 2 * half)])
+    assert 3 <= decimals <= 6
+    if 3 < decimals < 6:
+        assert half * 10.0**decimals * (1 + 1e-9) >= 10
+        assert half * 10.0**decimals < 100 * (1 + 1e-9)
+
+
+def test_decimals_follow_the_narrowest_interval():
+    assert wording.decimals_for([]) == wording.decimals_for([(NAN, 1.0), (0.5, 0.5), (0.0, INF)]) == 3
+    assert wording.decimals_for([(0.0, 1.0), (0.0, 0.001)]) == 5
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(0.0, "0"), (0.1, "0.1"), (1 / 3, "0.33"), (0.0626, "0.063"), (1e-5, "1e-05"), (12.345, "12.35")],
+)
+def test_tradeoffs_are_short(value, text):
+    assert wording.tradeoff(value) == text
+
+
+@given(st.lists(st.sampled_from("abcdefgh"), max_size=8), st.integers(1, 8))
+def test_lists_name_or_count_everyone(names, most):
+    assert sum(wording.listed(names).count(name) for name in set(names)) >= len(set(names))
+    text = wording.listed(names, most=most)
+    if len(names) > most + 1:
+        assert text.endswith(f"and {len(names) - most} others")
+    else:
+        assert text == wording.listed(names)
+
+
+def test_sentences_and_counts():
+    assert wording.sentence([]) == ""
+    assert wording.sentence(["λ = 1", "so"]) == "Λ = 1; so."
+    assert wording.counted(1, "class", "classes") == "1 class"
+    assert wording.counted(0, "class", "classes") == "0 classes"
+    assert wording.counted(1234, "draw") == "1,234 draws"
+
+
+def test_marks_of_direction_are_replaced_and_nothing_else():
+    for mark in "\u061c\u200e\u200f\u202a\u202e\u2066\u2069":
+        assert wording.without_direction(f"a{mark}b") == "a\ufffdb"
+    for text in ("", "ä – λ − 漢", "שלום", "a\tb"):
+        assert wording.without_direction(text) == text
