@@ -14,7 +14,7 @@ import numpy as np
 import uqassay as uq
 members = uq.load(sys.argv[1])
 assert isinstance(members.probs, np.memmap)
-uq.assay({"ensemble": members}, np.load(sys.argv[2]), n_draws=10).ranked(0.5)
+uq.assay({"ensemble": members}, np.load(sys.argv[2]), n_draws=10).ranked()
 print(1024 * int(re.search(r"VmHWM:\\s*(\\d+)", open("/proc/self/status").read())[1]))
 """
 

@@ -82,7 +82,7 @@ def test_values_follow_an_index():
     series = pd.Series([1, 2, 3], index=["c", "a", "b"])
     assert align_values(series, 3, np.array(["a", "b", "c"]), "groups").tolist() == [2, 3, 1]
     assert align_values(series, 3, None, "groups").tolist() == [1, 2, 3]
-    with refuses("groups: its index entries", "mismatch", got="'d' first"):
+    with refuses("groups", "ids", got="'d' first"):
         align_values(series, 3, np.array(["a", "b", "d"]), "groups")
 
 

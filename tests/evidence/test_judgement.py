@@ -138,7 +138,7 @@ def test_what_pandas_leaves_open_is_refused():
         uq.assay({"plain": plain, "named": named}, truth)
     with refuses("probs", "duplicate", got="'x' occurs twice"):
         uq.Point(pd.DataFrame(probs, columns=["x", "x", "y"]))
-    with refuses("upper: its columns (against lower)", "mismatch", got="'z' first"):
+    with refuses("upper", "ids", got="'z' first"):
         uq.Intervals(pd.DataFrame(0 * probs, columns=list("xyz")), pd.DataFrame(probs + 0.2, columns=list("xyw")))
     frames = {"a": pd.DataFrame(probs, columns=list("xyz")), "b": plain, "c": pd.DataFrame(probs, columns=list("zxw"))}
     with refuses("models['c'].class_names", "mismatch", got="'w' is not in both"):
@@ -158,7 +158,7 @@ def test_mixed_groups_and_dates_as_subgroups(random_generator):
 
 def test_a_series_with_other_entries_is_refused():
     frame = pd.DataFrame({"cat": [0.9, 0.2], "dog": [0.1, 0.8]}, index=["x", "y"])
-    with refuses("y_true: its index entries", "mismatch", got="1 are missing, 'y' first"):
+    with refuses("y_true", "ids", got="1 are missing, 'y' first"):
         uq.assay({"a": uq.Point(frame)}, pd.Series([0, 1], index=["x", "q"]))
 
 

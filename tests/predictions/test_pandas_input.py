@@ -40,7 +40,7 @@ def test_both_tables_of_intervals_are_put_in_one_order():
     upper = pd.DataFrame([[0.6, 0.5], [0.9, 0.8]], columns=["b", "a"], index=["y", "x"])
     intervals = uq.Intervals(lower, upper)
     assert intervals.upper.tolist() == [[0.8, 0.9], [0.5, 0.6]]
-    with refuses("upper: its index entries", "mismatch", got="'y' first"):
+    with refuses("upper", "ids", got="index entries must match those of lower; .*'y' first"):
         uq.Intervals(lower, upper.loc[["x"]])
 
 

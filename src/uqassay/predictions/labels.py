@@ -65,9 +65,9 @@ def labels_for(
         # a plain counting index says nothing about instances that are named
         counting = index.dtype.kind in "iu" and np.array_equal(index, np.arange(len(index)))
         if not (counting and ids.dtype.kind not in "iu"):
-            array = array[positions(index, ids, f"{name}: its index entries")]
+            array = array[positions(index, ids, name)]
     if names is not None and class_names is not None and names != class_names:
-        array = array[:, positions(names, np.asarray(class_names), f"{name}: its columns")]
+        array = array[:, positions(names, np.asarray(class_names), name, part="columns", of="the class names")]
     if array.ndim == 1:
         array = class_indices(array, class_names, name=name)
     return as_labels(array, n_classes, n_instances=n_instances, n_members=n_members, name=name)

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from uqassay._array import as_array, has_index
+from uqassay._array import as_array, has_index, shown
 from uqassay.errors import InputError
 
 __all__ = ["column_names", "positions", "same_table", "take_index", "take_table"]
@@ -66,27 +66,44 @@ def same_table(values: Any, like: Any, name: str, like_name: str) -> Any:
     """A DataFrame with its rows and columns in the order of another one; anything else as it is."""
     if not (has_index(values) and has_index(like) and hasattr(values, "columns") and hasattr(like, "columns")):
         return values
-    rows = positions(values.index, np.asarray(like.index), f"{name}: its index entries")
-    columns = positions(
-        np.asarray(values.columns), np.asarray(like.columns), f"{name}: its columns (against {like_name})"
-    )
+    rows = positions(values.index, np.asarray(like.index), name, of=like_name)
+    columns = positions(np.asarray(values.columns), np.asarray(like.columns), name, part="columns", of=like_name)
     return values.iloc[rows, columns]
 
 
-def positions(index: Any, ids: NDArray[Any], parameter: str) -> NDArray[np.int64]:
-    """Where each id stands in an index that must hold the same entries."""
+def positions(
+    index: Any, ids: NDArray[Any], parameter: str, *, part: str = "index entries", of: str = "the other inputs"
+) -> NDArray[np.int64]:
+    """Where each id stands in an index that must hold the same entries, ``(n,)``.
+
+    Parameters
+    ----------
+    index : array-like (n,)
+        Entries of the index of `parameter`, in any order.
+    ids : array (n,)
+        The entries in the order wanted.
+    parameter, part, of : str
+        For the error: the `part` of `parameter` must match that of `of`.
+
+    Raises
+    ------
+    InputError
+        Missing, additional or repeated entries.
+    """
     entries = np.asarray(index).tolist()
     place = {value: i for i, value in enumerate(entries)}
     missing = [value for value in ids.tolist() if value not in place]
     if missing or len(entries) != len(ids) or len(place) != len(entries):
         found = (
-            f"{len(missing)} are missing, {missing[0]!r} first" if missing else "some occur twice, or there are more"
+            f"{len(missing)} are missing, {shown(missing[0])} first"
+            if missing
+            else "some occur twice, or there are more of them"
         )
         raise InputError(
             parameter,
-            "must match those of the other inputs",
+            f"the {part} must match those of {of}",
             found,
-            "select the common rows first, or pass .to_numpy() if the order is the same",
-            code="mismatch",
+            "select the common ones first, or pass .to_numpy() if the order is the same",
+            code="ids",
         )
     return np.array([place[value] for value in ids.tolist()], dtype=np.int64)
