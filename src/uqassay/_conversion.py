@@ -34,6 +34,7 @@ def as_numeric(values: Any, name: str, *, ndim: int | tuple[int, ...] | None = N
             _found(array, values),
             "convert it, for example by .astype(float)",
             code="type",
+            facts={"dtype": str(array.dtype)},
         )
     if ndim is not None:
         allowed = (ndim,) if isinstance(ndim, int) else ndim

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.cli.python_syntax import PYTHON
 
 GOOD = np.full((4, 3), 1 / 3)
 Y = np.array([0, 1, 2, 0])
@@ -24,6 +25,8 @@ def refused(ran):
     assert ran.err.endswith("\n")
     assert "Traceback" not in ran.err
     assert "╭" not in ran.err
+    python = PYTHON.search(ran.err)
+    assert python is None, f"{python[0]!r} is nothing to type in a shell: {ran.err}"
     return ran.err.rstrip("\n")
 
 
@@ -184,6 +187,26 @@ def folder(tmp_path, monkeypatch):
 def test_bad_models(name, folder, run):
     texts, message = MODELS[name]
     assert_matches(refused(run("rank", *texts, "--labels", "y.npy")), message)
+
+
+@pytest.mark.parametrize("option", ["--groups", "--subgroup", "--focal-sets", "--labels"])
+@pytest.mark.parametrize("kept", [0.0, 0.3, 0.9])
+def test_truncated_files_of_options(option, kept, folder, run):
+    np.save("cut.npy", np.arange(40.0))
+    whole = Path("cut.npy").read_bytes()
+    Path("cut.npy").write_bytes(whole[: int(kept * len(whole))])
+    given = ("--subgroup", "site=cut.npy") if option == "--subgroup" else (option, "cut.npy")
+    labels = () if option == "--labels" else ("--labels", "y.npy")
+    sentence = refused(run("rank", "a=good.npz", *labels, *given))
+    assert sentence.startswith("cut.npy: ")
+
+
+@pytest.mark.parametrize("option", ["--groups", "--subgroup"])
+def test_instances_without_a_group(option, folder, run):
+    np.save("g.npy", [0.0, np.nan, 1.0, np.nan])
+    given = ("--subgroup", "site=g.npy") if option == "--subgroup" else (option, "g.npy")
+    sentence = refused(run("rank", "a=good.npz", "--labels", "y.npy", *given))
+    assert_matches(sentence, r"^g\.npy: .*2 of 4 have none, row 1 first")
 
 
 OPTIONS = {

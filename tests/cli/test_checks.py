@@ -130,3 +130,39 @@ def test_models_that_are_left_out_are_named_with_the_reason(judged):
     assert skipped(parse_check("uq-auc@nonspecificity<2"), ranked) == [
         "Check uq-auc@nonspecificity<2 leaves flat out: it has no nonspecificity."
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "failed", "unclear"),
+    [
+        ("m:accuracy<{low}", 0, 0),
+        ("m:accuracy<{middle}", 0, 1),
+        ("m:accuracy<{above}", 1, 0),
+        ("m:accuracy>{below}", 1, 0),
+        ("m:accuracy>{middle}", 0, 1),
+        ("m:accuracy>{high}", 0, 0),
+        ("m:accuracy>={high}", 0, 1),
+        ("m:accuracy<={low}", 0, 1),
+    ],
+)
+def test_whole_intervals(text, failed, unclear):
+    """Against the definition: the comparison holds for all, some or none of the interval."""
+    g = np.random.default_rng(4)
+    y = g.integers(0, 2, 50)
+    a = uq.assay({"m": uq.Point(g.dirichlet([1.0, 1.0], 50))}, y, n_draws=10, calibration=())
+    row = next(row for row in a.rows("findings") if (row["model"], row["metric"]) == ("m", "accuracy"))
+    low, high = row["low"], row["high"]
+    assert low < row["estimate"] < high
+    text = text.format(low=low, high=high, middle=(low + high) / 2, above=high + 1e-6, below=low - 1e-6)
+    outcome = outcome_of(parse_check(text), a, on_intervals=True)
+    assert (len(outcome.failed), len(outcome.unclear)) == (failed, unclear)
+
+
+def test_what_has_no_interval_cannot_tell_but_a_pvalue_can():
+    p = uq.Point([[0.9, 0.1], [0.2, 0.8], [0.6, 0.4], [0.3, 0.7]])
+    a = uq.assay({"m": p}, [0, 1, 1, 0], n_draws=10)
+    outcome = outcome_of(parse_check("ece<0.5"), a, on_intervals=True)
+    assert len(outcome.unclear) == 1
+    assert outcome.unclear[0].startswith("Check ece<0.5 cannot tell: ece of m is ")
+    assert outcome.unclear[0].endswith(", without an interval.")
+    assert outcome_of(parse_check("calibration-pvalue<0"), a, on_intervals=True).sentences() == ()

@@ -36,3 +36,32 @@ def test_convert_puts_labels_in_the_order_of_the_ids(files, run):
     refused = run("convert", files / "point.npz", files / "z.npz", "--labels", files / "shuffled.npz")
     assert refused.code == 2
     assert "shuffled.npz: ids: are given here, and point.npz has none" in refused.err
+
+
+def test_convert_says_what_a_format_cannot_hold(files, run):
+    np.savez(files / "logits.npz", logits=np.random.default_rng(1).normal(size=(20, 3)))
+    ran = run("convert", files / "logits.npz", files / "probs.csv")
+    assert (ran.code, ran.err) == (0, "")
+    assert ran.out.splitlines()[1].startswith("Note: .csv does not hold log-partitions")
+    assert uq.load(files / "probs.csv").log_partition is None
+    kept = run("convert", files / "logits.npz", files / "again.npz")
+    assert "Note" not in kept.out
+    assert uq.load(files / "again.npz").log_partition is not None
+
+
+def test_inspect_says_what_is_wrong_with_a_file(files, run):
+    np.savez(files / "two.npz", probs=np.full((4, 3), 1 / 3), alpha=np.ones((4, 3)))
+    ran = run("inspect", files / "two.npz")
+    assert (ran.code, ran.err) == (0, "")
+    (problem,) = (line for line in ran.out.splitlines() if line.startswith("problem"))
+    assert "found probs, alpha" in problem
+    assert "uqassay convert --kind" in problem
+
+
+def test_json_lines(files, run):
+    ran = run("convert", files / "de.npz", files / "de.jsonl", "--labels", files / "labels.npy")
+    assert (ran.code, ran.err) == (0, "")
+    np.testing.assert_allclose(uq.load(files / "de.jsonl").probs, uq.load(files / "de.npz").probs)
+    assert run("rank", files / "de.jsonl", "--draws", "10").code == 0
+    for command in ("report", "rank", "ood", "calibration-test"):
+        assert ".jsonl" in run(command, "--help").out

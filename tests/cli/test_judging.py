@@ -57,3 +57,27 @@ def test_checks_know_the_pvalues(files, wrong, run):
     assert "calibration-pvalue is known for the measures ece-confidence, ece-classwise" in ran.err
     plain = run(*argv[:-1])
     assert plain.code == 0
+
+
+@pytest.mark.parametrize(
+    ("checks", "code"),
+    [
+        (["accuracy<0.01"], 0),
+        (["accuracy<{estimate}"], 3),
+        (["accuracy<0.99"], 1),
+        (["accuracy<{estimate}", "accuracy<0.01"], 3),
+        (["accuracy<{estimate}", "accuracy<0.99"], 1),
+    ],
+)
+@pytest.mark.parametrize("command", ["rank", "report"])
+def test_checks_on_intervals_fail_pass_or_cannot_tell(checks, code, command, files, run):
+    y = np.load(files / "labels.npy")
+    estimate = (np.load(files / "point.npz")["probs"].argmax(axis=1) == y).mean()
+    given = [word for check in checks for word in ("--fail-if", check.format(estimate=estimate))]
+    argv = (command, f"m={files / 'point.npz'}", "--labels", files / "labels.npy", "--draws", "10", "--json")
+    ran = run(*argv, *given, "--on-intervals")
+    assert ran.code == code
+    said = ran.err.splitlines()
+    assert sum(" cannot tell: accuracy of m is " in line for line in said) == sum("{" in check for check in checks)
+    assert sum(" failed: accuracy of m is " in line for line in said) == (code == 1)
+    ran.json()  # the numbers are printed all the same

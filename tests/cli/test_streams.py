@@ -1,6 +1,10 @@
 """What standard output and standard error receive: plain text, strict JSON, colours in terminals alone."""
 
+import io
+
 from tests.cli.terminals import in_terminal
+
+from uqassay.cli import streams
 
 
 def test_json_in_a_process_without_utf8(files, run_process):
@@ -30,3 +34,34 @@ def test_no_terminal_no_escapes_and_nothing_cut(files, run_process):
     assert "\x1b" not in ran.out
     for shown in (*names[:3], r"\x1b[31mred"):
         assert sum(shown in line for line in ran.out.splitlines()) >= 1
+
+
+def test_text_of_data_cannot_move_the_cursor(capsys):
+    streams.print_text("a\x1b[2Jb")
+    streams.print_note("c\rd")
+    streams.complain("e\n\x07f")
+    shown = capsys.readouterr()
+    assert shown.out == "a\\x1b[2Jb\nNote: c\\rd.\n"
+    assert shown.err == "e \\x07f\n"
+
+
+def test_json_is_strict_and_ascii(capsys):
+    streams.print_json({"λ": float("nan"), "∞": float("inf"), "a": (1, 2)})
+    assert capsys.readouterr().out.isascii()
+
+
+def test_no_bar_where_standard_error_is_no_terminal(capsys):
+    with streams.progress(3) as say:
+        say("reading")
+    assert capsys.readouterr() == ("", "")
+
+
+def test_a_bar_on_a_terminal(monkeypatch):
+    stream = io.StringIO()
+    monkeypatch.setattr(stream, "isatty", lambda: True)
+    monkeypatch.setattr("sys.stderr", stream)
+    monkeypatch.setenv("TERM", "xterm")
+    with streams.progress(2) as say:
+        say("reading a\x1b[31m.npz")
+    assert "reading a" in stream.getvalue()
+    assert "\x1b[31m.npz" not in stream.getvalue()

@@ -2,8 +2,11 @@
 
 import re
 
+import numpy as np
 import pytest
 from tests.cli.terminals import ANSI, cells, in_terminal
+
+import uqassay as uq
 
 
 @pytest.mark.parametrize("width", [50, 80, 120])
@@ -49,3 +52,26 @@ def test_a_ranking_explains_the_columns_it_has(files):
     assert "paired test" not in narrow
     assert "p: paired test against the best, adjusted by Holm" in wide
     assert "wins: share of" in narrow
+
+
+def test_the_default_tradeoff_is_marked_and_every_ranking_shows_its_own(files, run):
+    argv = ("rank", files / "de.npz", "--labels", files / "labels.npy", "--draws", "10")
+    titles = [line for line in run(*argv).out.splitlines() if line.startswith("Ranking")]
+    assert titles == ["Ranking at λ = 0.5 (the default) by the mean of E = KL + λ · non-specificity; lower is better"]
+    titles = [line for line in run(*argv, "--tradeoff", "0.1,2").out.splitlines() if line.startswith("Ranking")]
+    assert [title.split(" by ")[0] for title in titles] == ["Ranking at λ = 0.1", "Ranking at λ = 2"]
+
+
+def test_numbers_are_those_of_the_assay(files, run):
+    out = run("rank", f"DE={files / 'de.npz'}", "--labels", files / "labels.npy", "--draws", "10").out
+    a = uq.assay({"DE": uq.load(files / "de.npz")}, np.load(files / "labels.npy"), n_draws=10, calibration=())
+    best = a.ranked(0.5)[0]
+    line = next(line for line in out.splitlines() if line.startswith("1  DE"))
+    assert line.split()[2] == f"{float(best.estimate):.3f}"
+    assert f"{best.estimate.low:.3f} to {best.estimate.high:.3f}" in line
+
+
+def test_notes_name_options_of_the_command_line(files, run):
+    out = run("rank", files / "de.npz", files / "edl.npz", "--labels", files / "labels.npy", "--draws", "10").out
+    assert "compare with --common-members 5.\n" in out
+    assert "common_members" not in out

@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from uqassay.cli.text import shell_line, unicode_text
+from uqassay.cli.text import printable, shell_line, unicode_text
 
 
 @pytest.mark.parametrize("argument", ["plain", "a b", "it's", "back\\slash", "λ", "mod\udce9'\\x 1.npz", "\udce9f"])
@@ -21,3 +21,11 @@ def test_a_shell_reads_the_same_arguments(argument):
 
 def test_surrogates_that_stand_for_no_byte():
     assert unicode_text("a\ud800") == r"a\ud800"
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [("λ → 1", "λ → 1"), ("a\x1b[31mb", r"a\x1b[31mb"), ("\u202eabc", r"\u202eabc"), ("a\tb\n", r"a\tb\n")],
+)
+def test_control_characters_are_spelt_out(text, shown):
+    assert printable(text) == shown

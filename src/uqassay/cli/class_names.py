@@ -5,8 +5,11 @@ from pathlib import Path
 
 import numpy as np
 
+from uqassay.cli.remedies import about_files
 from uqassay.errors import FileFormatError
 from uqassay.predictions.files import load_column
+from uqassay.predictions.metadata import checked_class_names
+from uqassay.wording import count
 
 __all__ = ["read_class_names"]
 
@@ -27,6 +30,8 @@ def read_class_names(text: str) -> tuple[str, ...]:
     ------
     FileFormatError
         A file that cannot be read.
+    InputError
+        A name that is empty or occurs twice.
 
     Examples
     --------
@@ -34,28 +39,34 @@ def read_class_names(text: str) -> tuple[str, ...]:
     ('cat', 'dog', 'bird')
     """
     if not os.path.isfile(text):
-        return tuple(part.strip() for part in text.split(","))
+        names = tuple(part.strip() for part in text.split(","))
+        return checked_class_names(names, len(names))
     path = Path(text)
-    if path.suffix.lower() in COLUMN_FORMATS:
-        return tuple(map(str, np.atleast_1d(load_column(path, ["class_names", "classes"])[0]).tolist()))
+    with about_files({"class_names": path}):
+        if path.suffix.lower() in COLUMN_FORMATS:
+            names = tuple(map(str, np.atleast_1d(load_column(path, ["class_names", "classes"])[0]).tolist()))
+        else:
+            names = tuple(line.strip() for line in _text(path).splitlines() if line.strip())
+        return checked_class_names(names, len(names))
+
+
+def _text(path: Path) -> str:
+    """A short text file, whole."""
     if path.stat().st_size > MOST_BYTES:
         raise FileFormatError(
             "class_names",
             "must be a short text file, one name on each line",
-            f"got {path.stat().st_size:,} bytes",
+            f"got {count(path.stat().st_size)} bytes",
             "give the file that holds the names",
             code="size",
-            source=path.name,
         )
     try:
-        lines = path.read_text(encoding="utf-8-sig").splitlines()
+        return path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as problem:
         raise FileFormatError(
             "class_names",
             "must be text in UTF-8, one name on each line",
             f"byte {problem.start} is not",
             "save the file as UTF-8",
-            code="unreadable",
-            source=path.name,
+            code="encoding",
         ) from problem
-    return tuple(line.strip() for line in lines if line.strip())

@@ -76,7 +76,7 @@ _OF_COMMAND = {
         name: f"--{name}"
         for name in ("backbone", "data", "dataset", "figure", "figures", "preset", "resume", "runs", "sweep", "workers")
     },
-    "tradeoff": {"abstention": "--abstention", "cost": "--cost"},
+    "tradeoff": {"abstention": "--abstention", "abstention_cost": "--cost"},
 }
 OPTIONS: Mapping[str, Mapping[str, str]] = {"": _COMMON} | {
     command: _COMMON | own for command, own in _OF_COMMAND.items()
@@ -125,6 +125,22 @@ def _resample(facts: Facts) -> dict[str, str]:
     return remedy | ({"got": f"got --null {facts['null']}"} if "null" in facts else {})
 
 
+def _type(facts: Facts) -> dict[str, str]:
+    return {"remedy": "write it again with numbers"} if "dtype" in facts else {}
+
+
+def _bare_array(facts: Facts) -> dict[str, str]:
+    remedy = "give one column for each class; a file of labels alone is for --labels"
+    return {"remedy": remedy} if facts.get("bare") else {}
+
+
+def _paper_convention(facts: Facts) -> dict[str, str]:
+    return {
+        "got": "got a family with --convention exact",
+        "remedy": "pass --convention paper, or leave --focal-sets out",
+    }
+
+
 # By code, or by parameter and code, which goes first: a remedy, or a function of the facts that gives fields of the error.
 # The name of the command is among the facts.
 WORDINGS: Mapping[str | tuple[str, str], Wording] = {
@@ -143,10 +159,12 @@ WORDINGS: Mapping[str | tuple[str, str], Wording] = {
     ("encoding", "encoding"): "save the file as UTF-8",
     ("keys", "ambiguous"): _kind,
     ("keys", "choice"): "rename the keys, for example to probs",
+    ("log_partition", "shape"): "leave it out, or give the logits instead",
     ("lower", "not-probabilities"): "give probabilities, not logits",
     ("masses", "not-probabilities"): "name the array beliefs if these are beliefs",
     ("masses", "sum"): "name the array beliefs if these are beliefs, and pass --repair to clip and renormalise them",
     ("measure", "choice"): "choose one of them",
+    ("probs", "shape"): _bare_array,
     ("resample", "conflict"): _resample,
     ("separator", "separator"): "save the file with commas between the cells",
     ("tradeoffs", "empty"): "write --tradeoff 0.1,0.5",
@@ -183,14 +201,20 @@ NOTES: Mapping[str, Callable[[Facts], str]] = {
 
 
 def option_of(parameter: str, command: str = "") -> str:
-    """The option of a command behind a parameter of the library; the parameter itself where there is none.
+    """The option of a command behind a parameter of the library, or a part of it; else the parameter itself.
 
     Examples
     --------
     >>> option_of("n_draws", "rank"), option_of("outside", "ood"), option_of("probs", "rank")
     ('--draws', '--out', 'probs')
+    >>> option_of("params.snn.epochs", "bench")
+    '--param snn.epochs'
     """
-    return OPTIONS.get(command, OPTIONS[""]).get(parameter, parameter)
+    options = OPTIONS.get(command, OPTIONS[""])
+    whole, dot, part = parameter.partition(".")
+    if dot and whole in options:
+        return f"{options[whole]} {part}"
+    return options.get(parameter, parameter)
 
 
 def in_options(problem: UqassayError, command: str = "") -> UqassayError:

@@ -179,7 +179,7 @@ def _torch_array(tensor: Any, name: str, size: int) -> Any:
             name,
             "must be a plain tensor",
             f"got layout {tensor.layout} on {tensor.device}",
-            "convert it by .to_dense() or .dequantize()",
+            "make it dense, without quantisation, on the CPU",
             code="type",
         )
     check_expansion(name, tuple(tensor.shape), tensor.element_size(), size)

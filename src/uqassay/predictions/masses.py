@@ -83,7 +83,7 @@ class Masses(Prediction):
         object.__setattr__(self, "precision", precision)
         given, ids = take_index(masses, "masses")
         masses = take_probabilities(given, "masses", 2)
-        refuse_truth_values(masses, "masses", "give numbers, by .astype(float)")
+        refuse_truth_values(masses, "masses", "give numbers, such as 0.0 and 1.0")
         tolerance = tolerance_of(given, masses)
         sets = _family(focal_sets, n_classes)
         if masses.shape[1] != len(sets):
@@ -128,7 +128,7 @@ class Masses(Prediction):
         """
         beliefs, ids = take_index(beliefs, "beliefs")
         values = take_probabilities(beliefs, "beliefs", 2)
-        refuse_truth_values(values, "beliefs", "give numbers, by .astype(float)")
+        refuse_truth_values(values, "beliefs", "give numbers, such as 0.0 and 1.0")
         tolerance = tolerance_of(beliefs, values)
         sets = _family(focal_sets, n_classes)
         if values.shape[1] != len(sets):

@@ -78,12 +78,12 @@ class Members(Prediction):
                     "probs",
                     "must hold at least one instance",
                     f"got shape {probs.shape}",
-                    "check member_axis",
+                    "check which axis holds the members",
                     code="shape",
                 )
         if probs.shape[1] == 0:
             raise InputError(
-                "probs", "needs at least one member", f"got shape {probs.shape}", "check member_axis", code="shape"
+                "probs", "needs at least one member", f"got shape {probs.shape}", "check which axis holds the members", code="shape"
             )
         check_class_count(probs.shape[2], "probs")
         if normalise:

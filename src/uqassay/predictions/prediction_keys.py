@@ -140,6 +140,7 @@ def key_of_bare_array(kind: str | None, shape: tuple[int, ...]) -> str:
             "labels are read by load_labels, and probabilities of one class go through "
             "Point.from_binary or Members.from_binary",
             code="shape",
+            facts={"bare": True},
         )
     return form.keys[0]
 

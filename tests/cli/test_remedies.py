@@ -1,0 +1,119 @@
+"""Errors and notes in the words of the command line, by their fields."""
+
+import re
+from pathlib import Path
+
+import pytest
+from tests.cli.python_syntax import PYTHON
+from tests.refusals import refuses
+from typer.main import get_command
+
+from uqassay.cli.application import app
+from uqassay.cli.remedies import NOTES, OPTIONS, WORDINGS, about_files, in_options, note_text, option_of
+from uqassay.errors import FileFormatError, InputError
+from uqassay.notes import Note
+
+# Facts as the library gives them, for entries that need some.
+FACTS = {
+    "kinds": ("probs", "dirichlet"),
+    "n_draws": 10,
+    "smallest": 1 / 11,
+    "offset": 0.001,
+    "needed": 19,
+    "null": "minimised",
+    "can_normalise": True,
+    "bare": True,
+    "dtype": "<U1",
+}
+
+
+@pytest.mark.parametrize("command", sorted(OPTIONS))
+def test_every_option_of_the_table_is_one_of_the_command(command):
+    commands = get_command(app).commands
+    known = {
+        option for c in ([commands[command]] if command else commands.values()) for p in c.params for option in p.opts
+    }
+    known |= {f"--{option.removeprefix('--no-')}" for option in known}
+    common = set(OPTIONS[""].values())
+    for parameter, option in OPTIONS[command].items():
+        if option.startswith("--") and (not command or option not in common):
+            assert option in known, f"{parameter} of {command or 'all'}: no option {option}"
+
+
+@pytest.mark.parametrize("key", WORDINGS, ids=str)
+@pytest.mark.parametrize("facts", [{}, FACTS], ids=["no facts", "facts"])
+@pytest.mark.parametrize("command", ["rank", "convert"])
+def test_no_wording_talks_python(key, facts, command):
+    parameter, code = ("probs", key) if isinstance(key, str) else key
+    problem = InputError(parameter, "rule", "got this", "pass normalise=True", code=code, facts=facts)
+    worded = in_options(problem, command)
+    said = f"{worded.rule}; {worded.got}"
+    assert not PYTHON.search(said), said
+    if not (facts == {} and worded.remedy == problem.remedy):  # an entry that needs facts leaves the library's remedy
+        assert not PYTHON.search(worded.remedy), worded.remedy
+    assert worded.remedy
+    assert worded.code == code
+
+
+def test_options_stand_for_parameters_where_no_file_is_meant():
+    problem = InputError("n_draws", "must be at least 1", "got 0", "99 is usual", code="other")
+    assert str(in_options(problem, "rank")) == "--draws: must be at least 1; got 0; 99 is usual."
+    inside = problem.replace(parameter="groups", source="a.npz")
+    assert in_options(inside, "rank").parameter == "groups"
+    assert in_options(inside.replace(parameter="member_axis"), "rank").parameter == "--member-axis"
+    assert option_of("outside", "ood") == "--out"
+    assert option_of("outside", "rank") == "outside"
+
+
+def test_wordings_by_parameter_go_before_those_by_code():
+    masses = InputError("masses", "rule", code="sum", facts={"can_normalise": True})
+    assert "beliefs" in in_options(masses).remedy
+    assert "--normalise" in in_options(masses.replace(parameter="probs")).remedy
+    assert "--normalise" not in in_options(masses.replace(parameter="probs", facts={"can_normalise": False})).remedy
+
+
+def test_kinds_are_options_of_convert():
+    problem = InputError("keys", "rule", code="ambiguous", facts={"kinds": ("probs", "dirichlet")})
+    assert in_options(problem, "convert").remedy == "choose one by --kind probs or --kind dirichlet"
+    expected = "choose one by uqassay convert --kind probs or uqassay convert --kind dirichlet"
+    assert in_options(problem, "inspect").remedy == expected
+
+
+def test_levels_that_draws_cannot_reach():
+    facts = {"n_draws": 10, "smallest": 1 / 11, "offset": 0.0, "needed": 19}
+    problem = InputError("alpha", "rule n_draws=10", "got 0.05", "pass n_draws=19", code="needs-draws", facts=facts)
+    assert str(in_options(problem, "calibration-test")) == (
+        "--alpha: the smallest p-value that --draws 10 can reach is 0.09091; got 0.05; pass --draws 19 or more."
+    )
+    of_file = InputError(
+        "alpha", "must be positive", "row 2 holds 0", "give evidence + 1", code="range", source="a.npz"
+    )
+    assert str(in_options(of_file, "rank")) == "a.npz: alpha: must be positive; row 2 holds 0; give evidence + 1."
+
+
+def test_what_has_no_entry_stays_as_it_is():
+    problem = FileFormatError("size", "is odd", "got 3", "write it again", code="nothing", source="a.npz")
+    same = in_options(problem, "rank")
+    assert (type(same), str(same)) == (FileFormatError, str(problem))
+
+
+def test_notes_have_options_and_those_without_entry_keep_their_text():
+    facts = {"members": {"DE": 5, "EDL": 100}, "common_members": 5}
+    note = Note("different-numbers-of-members", "compare with common_members=5.", facts)
+    assert "(DE 5, EDL 100)" in note_text(note)
+    assert note_text(note).endswith("compare with --common-members 5.")
+    assert note_text(Note("different-floors", "x", {"floors": {"a": 1e-10, "b": 1.19e-7}})).endswith(
+        "pass one --floor for all."
+    )
+    assert note_text(Note("groups", "12 groups")) == "12 groups"
+    assert all(not re.search(r"\w=\w", note_text(Note(code, "text", facts | {"floors": {"a": 0.1}}))) for code in NOTES)
+
+
+def test_files_are_the_source_of_errors_about_what_was_read_from_them():
+    files = {"y_true": Path("x/y.npy"), "groups": None, "probs": Path("p.npz")}
+    with refuses("", "range", source="y.npy"), about_files(files, {"y_true": ""}):
+        raise InputError("y_true", "must lie in 0 … 2", code="range")
+    with refuses("groups", "shape", source=""), about_files(files):
+        raise InputError("groups", "needs one value each", code="shape")
+    with refuses("probs", "sum", source="other.npz"), about_files(files):
+        raise InputError("probs", "must sum to 1", code="sum", source="other.npz")
