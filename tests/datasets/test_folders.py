@@ -8,7 +8,7 @@ from tests.refusals import refuses
 
 from uqassay.datasets import load_dataset
 from uqassay.datasets.folders import list_images, load_image_folder
-from uqassay.errors import FileFormatError, InputError, MissingDependencyError
+from uqassay.errors import FileFormatError, MissingDependencyError
 
 
 @pytest.fixture
@@ -85,21 +85,21 @@ def test_other_files_are_passed_over(classes, write):
 
 def test_a_damaged_image_is_named(classes):
     (classes / "ant" / "image_0003.png").write_bytes(b"\x89PNG no more")
-    with refuses("image_0003.png", "undefined", error=FileFormatError):
+    with refuses("file", "unreadable", source="image_0003.png", error=FileFormatError):
         list_images(classes).read()
 
 
 def test_folders_that_are_not_there_or_empty(tmp_path, classes):
     with refuses("folder", "missing", error=FileFormatError):
         list_images(tmp_path / "no")
-    with refuses("folder", "range", got="got 0", error=FileFormatError):
+    with refuses("folder", "empty", got="cat has 0", error=FileFormatError):
         list_images(classes / "cat")
 
 
 def test_without_pillow(classes, monkeypatch):
     monkeypatch.setitem(sys.modules, "PIL.Image", None)
     images = list_images(classes)  # listing needs none
-    with pytest.raises(MissingDependencyError, match=r"reading images needs the package PIL.*uqassay\[datasets\]"):
+    with refuses("pillow", "package", got=r"reading images .*uqassay\[datasets\]", error=MissingDependencyError):
         images.read()
 
 
@@ -139,17 +139,13 @@ def test_a_split_of_its_own(tmp_path, write):
     np.testing.assert_array_equal(data.y_test, [0, 0, 0, 2, 2])
     np.testing.assert_allclose(data.X_test[:, 0, 0, 0] * 255, 40.0 * data.y_test, atol=1e-4)
     write(tmp_path / "test" / "new" / "0.png", 1, mode="L")
-    with refuses("folder", "choice", error=FileFormatError):
+    with refuses("folder", "mismatch", got="new is in test alone", error=FileFormatError):
         load_image_folder("mine", tmp_path)
 
 
 def test_what_cannot_be_downloaded_says_where_it_goes(own_cache):
-    with pytest.raises(
-        InputError, match=rf"caltech-101: cannot be downloaded; put the folder .* at {own_cache}/caltech-101"
-    ):
+    with refuses("caltech-101", "missing", got=f"put the folder .* at {own_cache}/caltech-101"):
         load_dataset("caltech-101")
     place = own_cache / "plantclef"
-    with pytest.raises(
-        InputError, match=rf"plantclef: .* one sub-folder per class at {place}/train and {place}/test\."
-    ):
+    with refuses("plantclef", "missing", got=f"one sub-folder per class at {place}/train and {place}/test"):
         load_dataset("plantclef")

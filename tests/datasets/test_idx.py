@@ -33,37 +33,37 @@ def head(kind, *shape):
 
 @pytest.mark.parametrize("packed", [False, True])
 @pytest.mark.parametrize(
-    ("data", "message"),
+    ("data", "code", "got"),
     [
-        (b"", "ends after 0 of 4 bytes"),
-        (b"\0\0\x08", "ends after 3 of 4 bytes"),
-        (b"\x80\x04\x95\x00rest", "is no idx file"),
-        (head(7, 1) + b"a", "is no idx file"),
-        (b"\0\0\x08\0", "is no idx file"),
-        (bytes([0, 0, 8, 255]) + bytes(4 * 255), "is no idx file"),
-        (head(8, 2, 3)[:9], "ends after 5 of 8 bytes"),
-        (head(8, 2, 3) + b"12345", "6 bytes"),
-        (head(8, 2, 3) + b"1234567", "goes on after the 6 bytes that it announces"),
-        (head(14, 2**32 - 1, 2**32 - 1, 2**32 - 1) + b"1", "more than it can hold"),
-        (head(8, 2**31) + b"1", "more than it can hold"),
+        (b"", "size", "ends after 0"),
+        (b"\0\0\x08", "size", "ends after 3"),
+        (b"\x80\x04\x95\x00rest", "unreadable", "begins with"),
+        (head(7, 1) + b"a", "unreadable", "begins with"),
+        (b"\0\0\x08\0", "unreadable", "begins with"),
+        (bytes([0, 0, 8, 255]) + bytes(4 * 255), "unreadable", "begins with"),
+        (head(8, 2, 3)[:9], "size", "ends after 5"),
+        (head(8, 2, 3) + b"12345", "size", "6 more bytes"),
+        (head(8, 2, 3) + b"1234567", "size", "after the 6 bytes"),
+        (head(14, 2**32 - 1, 2**32 - 1, 2**32 - 1) + b"1", "size", "can hold at most"),
+        (head(8, 2**31) + b"1", "size", "can hold at most"),
     ],
 )
-def test_headers_that_lie(tmp_path, data, message, packed):
+def test_headers_that_lie(tmp_path, data, code, got, packed):
     path = tmp_path / ("a.gz" if packed else "a")
     path.write_bytes(gzip.compress(data) if packed else data)
-    with pytest.raises(FileFormatError, match=message):
+    with refuses("file", code, got=got, source=path.name, error=FileFormatError):
         read_idx(path)
 
 
 def test_broken_gzip_and_no_file(tmp_path, write_idx):
     path = write_idx(tmp_path / "a.gz", np.zeros((50, 50), dtype=np.uint8))
     path.write_bytes(path.read_bytes()[:-9])
-    with refuses("a.gz", "unreadable", error=FileFormatError):
+    with refuses("file", "unreadable", source="a.gz", error=FileFormatError):
         read_idx(path)
     path.write_bytes(b"no gzip at all")
-    with refuses("a.gz", "unreadable", error=FileFormatError):
+    with refuses("file", "unreadable", source="a.gz", error=FileFormatError):
         read_idx(path)
-    with refuses("b.gz", "choice", error=FileFormatError):
+    with refuses("path", "missing", source="b.gz", error=FileFormatError):
         read_idx(tmp_path / "b.gz")
 
 

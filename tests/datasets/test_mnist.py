@@ -10,7 +10,6 @@ import pytest
 from tests.refusals import refuses
 
 from uqassay.datasets import load_dataset, mnist
-from uqassay.errors import InputError
 
 FILES = tuple(mnist.FILES.values())
 
@@ -50,7 +49,7 @@ def test_four_files_are_fetched_once(name, tiny, write_idx, server, monkeypatch,
 
 def test_the_published_checksums_are_asked_of_a_given_file(tiny, write_idx, own_cache):
     write_idx(own_cache / "fashion-mnist" / FILES[0], tiny[0])
-    with refuses("train-images-idx3-ubyte.gz", "undefined"):
+    with refuses("train-images-idx3-ubyte.gz", "mismatch"):
         load_dataset("fashion-mnist")
 
 
@@ -59,7 +58,7 @@ def test_images_and_labels_must_fit(tiny, write_idx, own_cache, monkeypatch):
     write_idx(paths[1], tiny[1][:-1])
     contents = tuple(hashlib.md5(gzip.decompress(p.read_bytes())).hexdigest() for p in paths)
     monkeypatch.setitem(mnist.FAMILIES, "mnist", replace(mnist.FAMILIES["mnist"], contents=contents))
-    with refuses("mnist", "shape", got=r"got shapes \(30, 28, 28\) and \(29,\)"):
+    with refuses("labels", "mismatch", source="mnist", got=r"got shapes \(30, 28, 28\) and \(29,\)"):
         load_dataset("mnist")
 
 
@@ -109,7 +108,8 @@ def test_mnist_10k_split_by_seed_and_size(shared, tmp_path):
 def test_mnist_10k_says_what_is_missing(own_cache, monkeypatch):
     family = replace(mnist.FAMILIES["mnist"], address="http://no-such-host.invalid/")
     monkeypatch.setitem(mnist.FAMILIES, "mnist", family)
-    with pytest.raises(InputError, match=rf"put that file at {own_cache}/mnist/t10k-images-idx3-ubyte.gz"):
+    remedy = f"put that file at {own_cache}/mnist/t10k-images-idx3-ubyte.gz"
+    with refuses("mnist/t10k-images-idx3-ubyte.gz", "unreadable", got=remedy):
         load_dataset("mnist-10k")
 
 
@@ -141,7 +141,7 @@ def test_kuzushiji_49_unpickles_nothing(own_cache, monkeypatch):
         np.savez(path, np.array([object()]))
     digests = {f: md5(own_cache / "kuzushiji-49" / f) for f in mnist.KUZUSHIJI_49_DIGESTS}
     monkeypatch.setattr(mnist, "KUZUSHIJI_49_DIGESTS", digests)
-    with refuses("k49-train-imgs.npz", "undefined"):
+    with refuses("arr_0", got="object", source="k49-train-imgs.npz"):
         load_dataset("kuzushiji-49")
 
 
@@ -183,11 +183,11 @@ def test_emnist_from_another_archive(own_cache, monkeypatch):
     with zipfile.ZipFile(home / "gzip.zip", "w") as archive:
         archive.writestr("else", "")
     monkeypatch.setattr(mnist, "EMNIST_DIGEST", md5(home / "gzip.zip"))
-    with refuses("gzip.zip", "missing", got="holds no gzip/emnist-letters-train-images-idx3-ubyte.gz"):
+    with refuses("archive", "missing", got="gzip/emnist-letters-train-images-idx3-ubyte.gz", source="gzip.zip"):
         load_dataset("emnist-letters")
     (home / "gzip.zip").write_bytes(b"PK no zip")
     monkeypatch.setattr(mnist, "EMNIST_DIGEST", md5(home / "gzip.zip"))
-    with refuses("gzip.zip", "unreadable"):
+    with refuses("file", "unreadable", source="gzip.zip"):
         load_dataset("emnist-letters")
     with refuses("split", "choice"):
         mnist.load_emnist("none", own_cache)

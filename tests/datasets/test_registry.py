@@ -90,7 +90,7 @@ def test_names_in_capitals_and_with_blanks():
 
 @pytest.mark.parametrize("name", ["mnist", "cifar-10", "two-moons", "bci-iv-2a:1"])
 def test_a_split_of_its_own_is_not_changed(name):
-    with refuses("test_size", "undefined", got="got 0.3"):
+    with refuses("test_size", "conflict", got="got 0.3"):
         load_dataset(name, test_size=0.3)
 
 

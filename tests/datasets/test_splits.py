@@ -49,12 +49,12 @@ def test_labels_need_not_begin_at_zero():
 
 @pytest.mark.parametrize("size", [0, 4, 5, -1, 0.0, 1.0, 1.5, 0.01, -0.5])
 def test_sizes_that_leave_a_part_empty(size):
-    with refuses("test_size", "type", got=r"must be a share in \(0, 1\) or a number of instances in 1 … 3"):
+    with refuses("test_size", "range", got=r"must be a share in \(0, 1\) or a number of instances in 1 … 3"):
         stratified_split([0, 0, 1, 1], size)
 
 
 def test_every_class_must_stay_in_training():
-    with refuses("test_size", "empty", got="got 3 of 4"):
+    with refuses("test_size", "range", got="got 3 of 4"):
         stratified_split([0, 0, 1, 1], 3)
 
 
@@ -66,5 +66,5 @@ def test_shares_are_counted_in_decimal():
 
 @pytest.mark.parametrize("size", ["a", None, float("nan"), float("inf")])
 def test_sizes_that_are_none(size):
-    with refuses("test_size", "type", got=r"must be a share in \(0, 1\) or a number of instances in 1 … 3"):
+    with refuses("test_size", "range", got=r"must be a share in \(0, 1\) or a number of instances in 1 … 3"):
         stratified_split([0, 0, 1, 1], size)

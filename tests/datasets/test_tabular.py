@@ -11,7 +11,7 @@ import pytest
 from tests.refusals import refuses
 
 from uqassay.datasets import load_dataset, tabular
-from uqassay.errors import InputError, MissingDependencyError
+from uqassay.errors import MissingDependencyError
 
 
 @pytest.mark.parametrize(("name", "by"), list(tabular.BUNDLED.items()))
@@ -46,9 +46,7 @@ def test_tables_are_z_scored_by_their_training_part_but_digits_are_not(needs):
 
 def test_without_scikit_learn(monkeypatch):
     monkeypatch.setitem(sys.modules, "sklearn.datasets", None)
-    with pytest.raises(
-        MissingDependencyError, match=r"the data set iris needs the package sklearn.*uqassay\[datasets\]"
-    ):
+    with refuses("scikit-learn", "package", got=r"iris .*uqassay\[datasets\]", error=MissingDependencyError):
         load_dataset("iris")
 
 
@@ -102,7 +100,7 @@ def test_openml_from_what_was_kept(own_cache, needs):
     keep_answers(own_cache, [*rows, "?,red,yes", "3,?,no", "4,red,?"])
     data = load_dataset("openml:77", prepare=False, rng=1)
     assert data.class_names == ("no", "yes")
-    assert data.notes == ("3 of 43 rows with missing values left out",)
+    assert data.notes == ("3 of 43 rows with missing values are left out",)
     assert data.licence == "CC0"
     assert (len(data.y_train), len(data.y_test)) == (32, 8)
     x, y = np.concatenate([data.X_train, data.X_test]), np.concatenate([data.y_train, data.y_test])
@@ -123,7 +121,7 @@ def test_openml_without_a_class(own_cache, needs):
 def test_openml_where_every_row_lacks_a_value(own_cache, needs):
     needs("sklearn", "pandas")
     keep_answers(own_cache, ["?,red,yes", "?,green,no"])
-    with refuses("openml", "undefined", got="got 2 rows"):
+    with refuses("openml", "empty", got="none of 2 rows"):
         load_dataset("openml:77")
 
 
@@ -139,9 +137,7 @@ def test_openml_without_a_network(own_cache, needs, monkeypatch):
 
     monkeypatch.setattr(_openml, "urlopen", no_network)
     monkeypatch.setattr(_openml.time, "sleep", lambda _: None)
-    with pytest.raises(
-        InputError, match=rf"openml: set 41 cannot be had .*\(no route to host\).* folder {own_cache}/openml"
-    ):
+    with refuses("openml", "unreadable", got=f"set 41 .*; no route to host; .* folder {own_cache}/openml"):
         load_dataset("openml:41")
-    with refuses("name", "missing", got="got 'iris'"):
+    with refuses("name", "type", got="got 'iris'"):
         load_dataset("openml:iris")

@@ -1,4 +1,4 @@
-"""Data sets: real ones from one cache folder, toy ones made to a plan, all as one class with its split.
+"""Data sets with their splits: real ones from one cache folder, and generated ones.
 
 >>> from uqassay.datasets import load_dataset
 >>> load_dataset("two-moons", rng=1)

@@ -15,7 +15,7 @@ __all__ = ["CLASSES", "load_bci_iv_2a"]
 
 CLASSES = ("feet", "left_hand", "right_hand", "tongue")
 SUBJECTS = 9
-PLACES = ("MNE_DATASETS_BNCI_PATH", "MNE_DATA")  # where MOABB keeps this set, and any; set only during the call
+PLACES = ("MNE_DATASETS_BNCI_PATH", "MNE_DATA")  # MOABB's folders of this set and of all; set only during the call
 
 
 def load_bci_iv_2a(subject: int, folder: Path) -> Dataset:
@@ -26,19 +26,19 @@ def load_bci_iv_2a(subject: int, folder: Path) -> Dataset:
     subject : int
         1 … 9.
     folder : Path
-        The cache folder; MOABB downloads to ``bci-iv-2a`` in it (about 85 MB a subject) and finds it there again.
+        The cache folder; MOABB downloads to ``bci-iv-2a`` in it (about 85 MB a subject).
 
     Returns
     -------
     Dataset
-        288 + 288 trials ``(22, samples)`` float32 in the unit MOABB gives; the run of a trial is its group. The window is
-        the one that the authors of paper 004 use, from the cue to the end of the imagery (4 s), though the paper
-        prints six seconds from the fixation cross on.
+        288 + 288 trials ``(22, samples)`` float32 in MOABB's unit; the run of a trial is its group. The window is that of
+        the code of paper 004, from the cue to the end of the imagery (4 s); the paper prints six seconds from the fixation
+        cross.
 
     Raises
     ------
     InputError
-        No such subject, or the data are not there and cannot be downloaded.
+        No such subject, or data that cannot be read or downloaded.
     MissingDependencyError
         MOABB is not installed.
     """
@@ -58,9 +58,9 @@ def load_bci_iv_2a(subject: int, folder: Path) -> Dataset:
         reason = " ".join(str(problem).split())[:200]
         raise InputError(
             "bci-iv-2a",
-            f"subject {subject} cannot be read or downloaded ({reason})",
-            "",
-            f"fetch it once by MOABB where there is a network, and bring the folder {place}",
+            f"subject {subject} cannot be read or downloaded",
+            reason,
+            f"download it once by MOABB where there is a network, and copy the folder {place}",
             code="unreadable",
         ) from problem
     sessions = np.asarray(about["session"]).astype(str)
@@ -86,7 +86,7 @@ def load_bci_iv_2a(subject: int, folder: Path) -> Dataset:
 
 @contextmanager
 def _environment(names: Sequence[str], value: str) -> Iterator[None]:
-    """Variables of the environment for the time of a call."""
+    """Set variables of the environment during a block."""
     before = {name: os.environ.get(name) for name in names}
     os.environ.update(dict.fromkeys(names, value))
     try:

@@ -1,7 +1,6 @@
 """CIFAR-10 and CIFAR-100 (Krizhevsky 2009) in their binary version; the pickled version is never read."""
 
 import tarfile
-import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +12,8 @@ from numpy.typing import NDArray
 from uqassay.datasets.cache import Progress, fetch
 from uqassay.datasets.dataset import Dataset, shares_of_bytes
 from uqassay.errors import FileFormatError
+from uqassay.predictions.file_opening import problems_named
+from uqassay.wording import listed
 
 __all__ = ["load_cifar", "read_cifar_records"]
 
@@ -23,7 +24,7 @@ PIXELS = 3 * 32 * 32
 @final
 @dataclass(frozen=True)
 class Layout:
-    """Where the archive's files are, and what stands before each image: coarse and fine label, or one label."""
+    """Files of the archive; before each image, its records hold one label, or a coarse and a fine one."""
 
     inside: str
     train: tuple[str, ...]
@@ -33,7 +34,7 @@ class Layout:
     n_labels: int
     digest: str
     size: int
-    most: int = 256 * 2**20  # bytes that a file inside may have
+    most: int = 256 * 2**20  # bytes of a file inside
 
 
 LAYOUTS: Mapping[str, Layout] = {
@@ -67,8 +68,8 @@ def load_cifar(name: str, folder: Path, progress: Progress | None = None) -> Dat
     ----------
     name : {"cifar-10", "cifar-100"}
     folder : Path
-        The cache folder. ``<name>/<archive>.tar.gz`` is read in place, or the folder ``<name>/cifar-10-batches-bin``
-        (``cifar-100-binary``) where it lies unpacked.
+        The cache folder. ``<name>/<archive>.tar.gz`` is read in place; if the unpacked folder
+        ``<name>/cifar-10-batches-bin`` (``cifar-100-binary``) is there, it is read instead.
     progress : callable, optional
 
     Returns
@@ -92,7 +93,12 @@ def load_cifar(name: str, folder: Path, progress: Progress | None = None) -> Dat
     names = tuple(files[layout.names].decode("utf-8").split())
     if len(names) != layout.n_classes:
         raise FileFormatError(
-            layout.names, f"must name {layout.n_classes} classes", f"got {len(names)}", "get it again", code="undefined"
+            "classes",
+            f"must be {layout.n_classes}",
+            f"got {len(names)}",
+            "get it again",
+            code="mismatch",
+            source=layout.names,
         )
     return Dataset(
         name, class_names=names, source=f"{PAGE}cifar.html", licence="none stated; cite Krizhevsky 2009", **parts
@@ -107,18 +113,28 @@ def read_cifar_records(
     Raises
     ------
     FileFormatError
-        No whole number of records, or a label that is no class.
+        A length that is no multiple of a record, or a label that is no class.
     """
     record = n_labels + PIXELS
     if not data or len(data) % record:
         raise FileFormatError(
-            name, f"must hold records of {record} bytes", f"got {len(data)}", "get it again", code="type"
+            "file",
+            f"must hold whole records of {record} bytes",
+            f"got {len(data)} bytes",
+            "get it again",
+            code="size",
+            source=name,
         )
     rows = np.frombuffer(data, dtype=np.uint8).reshape(-1, record)
     labels = rows[:, n_labels - 1].astype(np.int64)  # the last label is the fine one
     if labels.max() >= n_classes:
         raise FileFormatError(
-            name, f"labels must lie in 0 … {n_classes - 1}", f"got {labels.max()}", "get it again", code="range"
+            "labels",
+            f"must lie in 0 … {n_classes - 1}",
+            f"got {labels.max()}",
+            "get it again",
+            code="range",
+            source=name,
         )
     return rows[:, n_labels:].reshape(-1, 3, 32, 32), labels
 
@@ -126,7 +142,7 @@ def read_cifar_records(
 def _members(path: Path, wanted: set[str], most: int) -> dict[str, bytes]:
     """The named files of a tar.gz by their last name, read in one pass and never written to the disk."""
     found = {}
-    try:
+    with problems_named(path):
         with tarfile.open(path, "r:gz") as archive:
             for member in archive:
                 name = member.name.removeprefix("./")
@@ -134,34 +150,28 @@ def _members(path: Path, wanted: set[str], most: int) -> dict[str, bytes]:
                 if stream is None:
                     continue
                 if member.size > most:
-                    raise FileFormatError(
-                        path.name, f"{name} has {member.size} bytes", "", "get the right archive", code="undefined"
-                    )
+                    raise _too_long(name, member.size, most)
                 found[name.rpartition("/")[2]] = stream.read()
-    except (OSError, EOFError, tarfile.TarError, zlib.error) as problem:
-        raise FileFormatError(
-            path.name, f"cannot be read ({problem})", "", "it is damaged, so get it again", code="unreadable"
-        ) from problem
-    missing = sorted(name for name in wanted if name.rpartition("/")[2] not in found)
-    if missing:
-        raise FileFormatError(
-            path.name,
-            f"must hold {', '.join(missing)}",
-            "this is another archive, perhaps the pickled version, which is never read",
-            "get the binary version",
-            code="unreadable",
-        )
+        missing = sorted(name for name in wanted if name.rpartition("/")[2] not in found)
+        if missing:
+            raise FileFormatError(
+                "archive",
+                f"must hold {listed(missing)}",
+                "this is another archive, perhaps the pickled version, which is never read",
+                "get the binary version",
+                code="missing",
+            )
     return found
 
 
 def _whole(path: Path, most: int) -> bytes:
-    try:
+    with problems_named(path):
+        if not path.is_file():
+            raise FileFormatError("file", "must be there", "it is not", f"put it at {path}", code="missing")
         if path.stat().st_size > most:
-            raise FileFormatError(
-                path.name, "is longer than any such file", "", f"put the right one at {path}", code="undefined"
-            )
+            raise _too_long(path.name, path.stat().st_size, most)
         return path.read_bytes()
-    except OSError as problem:
-        raise FileFormatError(
-            path.name, f"cannot be read ({problem.strerror})", "", f"put it at {path}", code="unreadable"
-        ) from problem
+
+
+def _too_long(name: str, size: int, most: int) -> FileFormatError:
+    return FileFormatError(name, f"must have at most {most} bytes", f"got {size}", "get the right file", code="size")

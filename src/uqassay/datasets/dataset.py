@@ -1,8 +1,8 @@
-"""A data set with its split: arrays, names, where it comes from, and the changes that the papers' experiments make to it.
+"""A data set with its split: arrays, names, origin, and the changes that the papers' experiments make to it.
 
 Features are floating-point. Images are ``(n, channels, height, width)`` float32 in [0, 1], recordings
-``(n, channels, samples)`` float32, everything else ``(n, D)`` float64 unless a reader says otherwise. A data set never
-changes; every change gives a new one.
+``(n, channels, samples)`` float32, other features ``(n, D)`` float64 unless a reader states otherwise. A data set is
+immutable; every change gives a new one.
 """
 
 import hashlib
@@ -37,15 +37,15 @@ class Dataset:
     y_train, y_test : int array (n,)
         Classes 0 … K − 1.
     class_names : tuple of K str
-        Says how many classes there are, whether or not all occur.
+        All K classes, including those without instances.
     votes_test : array (n_test, K), optional
         Vote counts of several annotators, label distributions, or (toy data) the exact label probabilities.
     groups_train, groups_test : array (n,), optional
-        What belongs together: patients, recording runs.
+        Groups of dependent instances: patients, recording runs.
     source, licence : str
-        Where the data come from, and on what terms.
+        Origin and terms of use.
     notes : tuple of str
-        What was left out or changed on reading.
+        Remarks for the reader on instances that were left out and on changes.
 
     Raises
     ------
@@ -114,12 +114,12 @@ class Dataset:
 
     @property
     def n_classes(self) -> int:
-        """Number of classes K, those without an instance included."""
+        """Number of classes K, including those without instances."""
         return len(self.class_names)
 
     @cached_property
     def content_hash(self) -> str:
-        """SHA-256 over arrays and class names, in hexadecimal: equal for equal data, whatever the name and source."""
+        """SHA-256 over arrays and class names, in hexadecimal; name and source do not count."""
         digest = hashlib.sha256()
         for part in ("X_train", "y_train", "X_test", "y_test", "votes_test", "groups_train", "groups_test"):
             array = getattr(self, part)
@@ -152,7 +152,7 @@ class Dataset:
         return replace(self, **fields)
 
     def without_class(self, k: int) -> tuple["Dataset", Features]:
-        """Leave class k out, to see what a classifier says about what it has never met.
+        """Leave class k out of the training; its test instances are then out of distribution.
 
         Parameters
         ----------
@@ -161,7 +161,7 @@ class Dataset:
         Returns
         -------
         inside : Dataset
-            Neither training nor test instances of class k; it still has K classes, so a network keeps all its outputs.
+            Without training and test instances of class k. It still has K classes, so a network keeps all its outputs.
         X_out : array (n, ...)
             The test instances of class k.
 
@@ -174,13 +174,13 @@ class Dataset:
         """
         if not 0 <= k < self.n_classes:
             raise InputError(
-                "k", f"must be a class 0 … {self.n_classes - 1}", f"got {k}", "see class_names", code="type"
+                "k", f"must be a class 0 … {self.n_classes - 1}", f"got {k}", "see class_names", code="range"
             )
         if (self.y_train == k).all():
             raise InputError(
                 "k",
-                f"nothing is left to train on without class {k}",
-                "",
+                "must leave training instances of another class",
+                f"all are of class {k}",
                 "choose a data set with more classes",
                 code="empty",
             )
@@ -188,19 +188,19 @@ class Dataset:
         return inside, self.X_test[self.y_test == k]
 
     def fraction(self, share: float, rng: RandomState = None) -> "Dataset":
-        """A share of the training instances of every class, rounded down, at least one of each; the test stays.
+        """A share of the training instances of every class, rounded down, at least one of each; the test part is kept.
 
         Parameters
         ----------
         share : float
             In (0, 1].
         rng : int, SeedSequence, Generator or None
-            With one seed the parts are nested: each holds the smaller ones. (A generator moves on between calls.)
+            With the same seed, larger parts contain the smaller ones. (A generator advances between calls.)
 
         Returns
         -------
         Dataset
-            Rows in their old order.
+            Rows in the same order as before.
         """
         if not 0.0 < share <= 1.0:
             raise InputError(
@@ -218,8 +218,8 @@ class Dataset:
     def with_label_noise(self, share: float, rng: RandomState = None) -> "Dataset":
         """Permute the labels of a share of the rows among each other, in the training and the test part separately.
 
-        A permuted row may get its own label back, so fewer labels are wrong than were permuted. Votes move with the
-        labels of the test.
+        A permuted row may get its old label back, so fewer labels are wrong than were permuted. Votes of the test part move
+        with the labels.
 
         Parameters
         ----------
@@ -250,7 +250,7 @@ class Dataset:
     def standardised(self) -> "Dataset":
         """z-scores by the training instances: each feature of ``(n, D)``, each channel of images and recordings.
 
-        A feature that never varies in training is only shifted.
+        A feature that is constant in training is only shifted.
         """
         axes = (0, *range(2, self.X_train.ndim))
         with np.errstate(over="ignore", invalid="ignore"):
@@ -259,12 +259,12 @@ class Dataset:
         if not np.isfinite(spread).all():
             raise InputError(
                 "X_train",
-                "holds values whose squares overflow",
-                "",
+                "must hold values whose squares do not overflow",
+                f"the greatest is {np.abs(self.X_train).max():.3g}",
                 "repair marks of missing values, or scale it down",
-                code="undefined",
+                code="size",
             )
-        constant = spread <= 10 * np.finfo(np.float64).eps * np.abs(mean)  # what rounding leaves of a constant
+        constant = spread <= 10 * np.finfo(np.float64).eps * np.abs(mean)  # rounding error of a constant feature
         kind = np.promote_types(self.X_train.dtype, np.float32)  # half precision would overflow in the difference
         shift, scale = mean.astype(kind), np.where(constant, 1.0, spread).astype(kind)
         return replace(self, X_train=(self.X_train - shift) / scale, X_test=(self.X_test - shift) / scale)
@@ -278,15 +278,15 @@ class Dataset:
         )
 
 
-# -- what comes in ----------------------------------------------------------------------------------------------------
+# -- checks -----------------------------------------------------------------------------------------------------------
 
 
 def as_features(values: Any, name: str) -> Features:
-    """Instances as finite floating-point numbers, refused by the name given; a copy only where they are whole numbers."""
+    """Instances as finite floating-point numbers; `name` is for errors. Only whole numbers are copied."""
     array = as_numeric(values, name)
     if len(array) == 0 and name == "X_train":
         raise InputError(
-            name, "must hold at least one instance", f"got shape {array.shape}", "check the selection", code="shape"
+            name, "must hold at least one instance", f"got shape {array.shape}", "check the selection", code="empty"
         )
     if array.ndim < 2:
         raise InputError(
@@ -360,7 +360,7 @@ def _read_only(array: NDArray[Any]) -> NDArray[Any]:
 
 
 def shares_of_bytes(pixels: NDArray[np.uint8]) -> NDArray[np.float32]:
-    """Bytes as float32 in [0, 1], with one array in memory besides."""
+    """Bytes as float32 in [0, 1], computed in place in the result."""
     shares = pixels.astype(np.float32, order="C")
     shares /= np.float32(255)
     return shares

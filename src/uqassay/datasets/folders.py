@@ -1,6 +1,6 @@
-"""Folders of images, one sub-folder per class: Caltech-101, Caltech-256, PlantCLEF 2015, or a user's own.
+"""Folders of images, one sub-folder per class: Caltech-101, Caltech-256, PlantCLEF 2015, or a folder of the user.
 
-Listing the folder opens no image, and a part can be read at a time, for example to take frozen features of a network.
+Listing a folder opens no image, and images can be read in parts, for example to compute features by a frozen network.
 """
 
 from collections.abc import Iterator, Sequence
@@ -41,7 +41,7 @@ class ImageFolder:
     class_names: tuple[str, ...]
 
     def read(self, rows: Sequence[int] | NDArray[np.integer] | None = None, size: int = 64) -> NDArray[np.float32]:
-        """Images ``(n, 3, size, size)`` in [0, 1], in RGB, resized (bilinear) without regard to their proportions.
+        """Images ``(n, 3, size, size)`` in [0, 1], in RGB, resized (bilinear); proportions are not kept.
 
         Parameters
         ----------
@@ -84,7 +84,7 @@ class ImageFolder:
 
 
 def list_images(folder: Path, *, leave_out: Sequence[str] = ()) -> ImageFolder:
-    """The images in the sub-folders of a folder, sorted by name; hidden files and files of other kinds are passed over.
+    """The images in the sub-folders of a folder, sorted by name; hidden files and files of other kinds are skipped.
 
     Parameters
     ----------
@@ -99,7 +99,7 @@ def list_images(folder: Path, *, leave_out: Sequence[str] = ()) -> ImageFolder:
     """
     if not folder.is_dir():
         raise FileFormatError(
-            "folder", f"{folder} does not exist", "", "put one sub-folder of images per class there", code="missing"
+            "folder", "must exist", f"got {folder}", "put one sub-folder of images per class there", code="missing"
         )
     classes = sorted(
         d for d in folder.iterdir() if d.is_dir() and not d.name.startswith(".") and d.name not in leave_out
@@ -109,10 +109,10 @@ def list_images(folder: Path, *, leave_out: Sequence[str] = ()) -> ImageFolder:
     if len(found) < 2:
         raise FileFormatError(
             "folder",
-            f"{folder} must have at least two sub-folders with images",
-            f"got {len(found)}",
+            "must have at least two sub-folders with images",
+            f"{folder} has {len(found)}",
             "put one per class there",
-            code="range",
+            code="empty",
         )
     labels = np.repeat(np.arange(len(found)), [len(paths) for paths in found.values()])
     return ImageFolder(tuple(p for paths in found.values() for p in paths), labels.astype(np.int64), tuple(found))
@@ -128,7 +128,7 @@ def load_image_folder(
     leave_out: Sequence[str] = (),
     licence: str = "",
 ) -> Dataset:
-    """A data set from a folder of images: its sub-folders ``train`` and ``test`` where both are there, else a split.
+    """A data set from a folder of images: from its sub-folders ``train`` and ``test`` if it has both, else split.
 
     Parameters
     ----------
@@ -138,7 +138,7 @@ def load_image_folder(
     size : int
         Images become ``(3, size, size)``.
     test_size : float or int
-        Of the stratified split; not used where the folder has a split of its own.
+        Of the stratified split; ignored if the folder has ``train`` and ``test``.
     rng : int, SeedSequence, Generator or None
     leave_out : sequence of str
     licence : str
@@ -150,10 +150,10 @@ def load_image_folder(
         if unknown:
             raise FileFormatError(
                 "folder",
-                f"{folder / 'test'} has classes that train lacks, such as {unknown[0]}",
-                "",
-                "add it",
-                code="choice",
+                "must have every class of test in train",
+                f"{unknown[0]} is in test alone",
+                f"add it to {folder / 'train'}",
+                code="mismatch",
             )
         number = np.array([train.class_names.index(c) for c in test.class_names])
         x_train, y_train, names = train.read(size=size), train.labels, train.class_names

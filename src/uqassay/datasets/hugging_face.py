@@ -1,4 +1,4 @@
-"""Any labelled set of images or numbers that the package ``datasets`` of Hugging Face loads by name."""
+"""Labelled sets of images or numbers of the Hugging Face Hub, by the package ``datasets``."""
 
 from pathlib import Path
 from typing import Any
@@ -11,6 +11,7 @@ from uqassay._optional import optional_package
 from uqassay.datasets.dataset import Dataset
 from uqassay.datasets.splits import stratified_split
 from uqassay.errors import InputError
+from uqassay.wording import listed
 
 __all__ = ["load_hugging_face"]
 
@@ -32,19 +33,19 @@ def load_hugging_face(
     Parameters
     ----------
     name : str
-        For example ``ylecun/mnist``. No code that a data set brings along is run.
+        For example ``ylecun/mnist``. No code of a data set is run.
     folder : Path
-        The cache folder; what was fetched lies under ``huggingface`` in it.
+        The cache folder; downloads go to ``huggingface`` in it.
     test_size : float or int
-        Where the set has no part ``test`` or ``validation`` with labels.
+        Used if the set has no part ``test`` or ``validation`` with labels.
     rng : int, SeedSequence, Generator or None
     image_size : int, optional
-        Height and width; None keeps the images' own, which must then be equal.
+        Height and width; None keeps the size of the images, which must then be the same for all.
 
     Returns
     -------
     Dataset
-        Images ``(n, 1 or 3, H, W)`` float32 in [0, 1] where there is a column of images, else all columns of numbers.
+        Images ``(n, 1 or 3, H, W)`` float32 in [0, 1] if there is a column of images, else all columns of numbers.
 
     Raises
     ------
@@ -61,15 +62,19 @@ def load_hugging_face(
         reason = " ".join(str(problem).split())[:200].rstrip(".")
         raise InputError(
             "hf",
-            f"{name} cannot be had from https://huggingface.co ({reason})",
-            "",
-            f"fetch it once where there is a network, and bring the folder {place}",
+            f"{name} cannot be read from https://huggingface.co",
+            reason,
+            f"download it once where there is a network, and copy the folder {place}",
             code="unreadable",
         ) from problem
     parts = dict(held)
     if "train" not in parts:
         raise InputError(
-            "hf", f"{name} must have a part train", f"it has {', '.join(parts)}", "choose another set", code="undefined"
+            "hf",
+            f"{name} must have a part train",
+            f"it has {listed(list(parts))}",
+            "choose another set",
+            code="missing",
         )
     column = _label_column(parts["train"], name, hub)
     classes, y = _labels(parts["train"], column, hub)
@@ -81,8 +86,8 @@ def load_hugging_face(
         if of_test != classes:
             raise InputError(
                 "hf",
-                f"the parts train and {test} of {name} have different classes",
-                "",
+                f"the parts train and {test} of {name} must have the same classes",
+                f"got {len(classes)} and {len(of_test)}",
                 "choose another set",
                 code="mismatch",
             )
@@ -90,8 +95,16 @@ def load_hugging_face(
         train, left = stratified_split(y, test_size, rng)
         x, y, x_test, y_test = x[train], y[train], x[left], y[left]
     licence = str(getattr(parts["train"].info, "license", "") or "")
-    return Dataset(f"hf:{name}", x, y, x_test, y_test, classes, source=f"https://huggingface.co/datasets/{name}",
-                   licence=licence)  # fmt: skip
+    return Dataset(
+        f"hf:{name}",
+        X_train=x,
+        y_train=y,
+        X_test=x_test,
+        y_test=y_test,
+        class_names=classes,
+        source=f"https://huggingface.co/datasets/{name}",
+        licence=licence,
+    )
 
 
 def _label_column(part: Any, name: str, hub: Any) -> str:
@@ -104,9 +117,9 @@ def _label_column(part: Any, name: str, hub: Any) -> str:
     raise InputError(
         "hf",
         f"{name} must have one column of classes",
-        f"it has {', '.join(part.features)}",
+        f"it has {listed(list(part.features))}",
         "choose another set",
-        code="undefined",
+        code="missing",
     )
 
 
@@ -129,9 +142,9 @@ def _features(part: Any, label: str, image_size: int | None, name: str, hub: Any
         raise InputError(
             "hf",
             f"{name} must have images or numbers",
-            f"it has {', '.join(part.features)}",
+            f"it has {listed(list(part.features))}",
             "choose another set",
-            code="undefined",
+            code="missing",
         )
     return np.column_stack([np.asarray(part[c][:], dtype=np.float64) for c in numbers])
 
@@ -146,8 +159,8 @@ def _images(part: Any, column: str, image_size: int | None, name: str) -> NDArra
         if image.size != shape and image_size is None:
             raise InputError(
                 "image_size",
-                f"the images of {name} differ in size ({shape} and {image.size})",
-                "",
+                f"must be given if the images of {name} differ in size",
+                f"got {shape} and {image.size}",
                 "give one size",
                 code="shape",
             )

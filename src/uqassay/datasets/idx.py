@@ -2,7 +2,6 @@
 
 import gzip
 import os
-import zlib
 from math import prod
 from pathlib import Path
 from typing import IO, Any
@@ -11,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uqassay.errors import FileFormatError
+from uqassay.predictions.file_opening import problems_named
 
 __all__ = ["read_idx", "read_idx_stream"]
 
@@ -34,59 +34,57 @@ def read_idx(path: str | os.PathLike[str]) -> NDArray[Any]:
     Raises
     ------
     FileFormatError
-        A file that is missing, truncated, too long, or no idx file; nothing larger than the file can hold is reserved.
+        A file that is missing, truncated, too long, or no idx file. Memory is never reserved beyond the size of the content.
     """
     path = Path(path)
     packed = path.suffix.lower() == ".gz"
-    try:
+    if not path.is_file():
+        raise FileFormatError(
+            "path", "must be a file", f"got {path.absolute()}", "check it", code="missing", source=path.name
+        )
+    with problems_named(path):
         held = path.stat().st_size * (MOST_PACKED if packed else 1)
         with gzip.open(path, "rb") if packed else path.open("rb") as stream:
-            return read_idx_stream(stream, path.name, held)
-    except FileNotFoundError as problem:
-        raise FileFormatError(
-            path.name, f"there is no such file in {path.absolute().parent}", "", "check it", code="choice"
-        ) from problem
-    except (OSError, EOFError, zlib.error) as problem:
-        raise FileFormatError(
-            path.name,
-            f"cannot be read ({problem})",
-            "",
-            "it is damaged or incomplete, so get it again",
-            code="unreadable",
-        ) from problem
+            return read_idx_stream(stream, held)
 
 
-def read_idx_stream(stream: IO[bytes] | gzip.GzipFile, name: str, held: int) -> NDArray[Any]:
-    """The array in a stream; `name` stands in messages, `held` is the most bytes that there can be."""
-    magic = _exactly(stream, 4, name)
+def read_idx_stream(stream: IO[bytes] | gzip.GzipFile, held: int) -> NDArray[Any]:
+    """The array in a stream that has at most `held` bytes.
+
+    Raises
+    ------
+    FileFormatError
+        No idx, or another number of bytes than announced.
+    """
+    magic = _exactly(stream, 4)
     kind, axes = magic[2], magic[3]
     if magic[:2] != b"\0\0" or kind not in TYPES or not 1 <= axes <= MOST_AXES:
         raise FileFormatError(
-            name, f"is no idx file (it begins with {magic.hex()})", "", "get the right file", code="unreadable"
+            "file", "must be an idx file", f"it begins with {magic.hex()}", "get the right file", code="unreadable"
         )
-    shape = tuple(np.frombuffer(_exactly(stream, 4 * axes, name), dtype=">u4").tolist())
+    shape = tuple(np.frombuffer(_exactly(stream, 4 * axes), dtype=">u4").tolist())
     dtype = np.dtype(TYPES[kind])
     size = prod(shape) * dtype.itemsize
-    if size > held:
+    if size > held:  # checked before memory is reserved
         raise FileFormatError(
-            name,
-            f"announces {size} bytes for shape {shape}, more than it can hold",
-            "",
+            "file",
+            f"must hold the {size} bytes that it announces for shape {shape}",
+            f"it can hold at most {held}",
             "get it again",
-            code="unreadable",
+            code="size",
         )
-    values = np.frombuffer(_exactly(stream, size, name), dtype=dtype).reshape(shape)
+    values = np.frombuffer(_exactly(stream, size), dtype=dtype).reshape(shape)
     if stream.read(1):
         raise FileFormatError(
-            name, f"goes on after the {size} bytes that it announces", "", "get it again", code="unreadable"
+            "file", f"must end after the {size} bytes that it announces", "it goes on", "get it again", code="size"
         )
     return values.astype(dtype.newbyteorder("="))
 
 
-def _exactly(stream: IO[bytes] | gzip.GzipFile, size: int, name: str) -> bytes:
+def _exactly(stream: IO[bytes] | gzip.GzipFile, size: int) -> bytes:
     got = stream.read(size)
     if len(got) != size:
         raise FileFormatError(
-            name, f"ends after {len(got)} of {size} bytes", "", "it is incomplete, so get it again", code="unreadable"
+            "file", f"must have {size} more bytes", f"it ends after {len(got)}", "get it again", code="size"
         )
     return got

@@ -1,13 +1,12 @@
-"""MNIST and what was made in its form: Fashion-MNIST, Kuzushiji-MNIST, Kuzushiji-49 and EMNIST.
+"""MNIST and the data sets in its form: Fashion-MNIST, Kuzushiji-MNIST, Kuzushiji-49 and EMNIST.
 
-The checksums are those that the publishers and torchvision give for the packed files, and, for MNIST, the widely
-published ones of the unpacked files, so that copies packed anew are recognised.
+The checksums are those of the publishers and of torchvision for the packed files, and for MNIST also those of the unpacked
+files, so that a copy that was packed again is recognised.
 """
 
 import gzip
 import string
 import zipfile
-import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,7 +21,9 @@ from uqassay.datasets.dataset import Dataset, shares_of_bytes
 from uqassay.datasets.idx import MOST_PACKED, read_idx, read_idx_stream
 from uqassay.datasets.splits import stratified_split
 from uqassay.errors import FileFormatError, InputError
+from uqassay.predictions.file_numpy import read_npz
 from uqassay.predictions.file_opening import problems_named
+from uqassay.wording import listed
 
 __all__ = ["EMNIST_SPLITS", "load_emnist", "load_kuzushiji_49", "load_mnist", "load_mnist_10k"]
 
@@ -41,7 +42,7 @@ PACKED = ".gz"
 @final
 @dataclass(frozen=True)
 class Family:
-    """One data set of four idx files: address, MD5 of the packed files in the order of FILES, and of the unpacked."""
+    """A data set of four idx files: address, MD5 of the packed and of the unpacked files in the order of FILES."""
 
     address: str
     digests: tuple[str, str, str, str]
@@ -138,17 +139,23 @@ def load_mnist(name: str, folder: Path, progress: Progress | None = None) -> Dat
 def load_mnist_10k(
     folder: Path, test_size: float | int = 0.2, rng: RandomState = None, progress: Progress | None = None
 ) -> Dataset:
-    """The 10,000 test images of MNIST as a small data set of their own, split with every class in its share.
+    """The 10,000 test images of MNIST as a small data set, split so that every class keeps its share.
 
-    The two ``t10k`` files lie in the cache folder itself or in its sub-folder ``mnist``.
+    The two ``t10k`` files are read from the cache folder or from its sub-folder ``mnist``.
     """
     x, y = _part("mnist", "test", folder, progress)
     train, test = stratified_split(y, test_size, rng)
     family = FAMILIES["mnist"]
     return Dataset(
-        "mnist-10k", x[train], y[train], x[test], y[test], family.class_names, source=family.address,
+        "mnist-10k",
+        X_train=x[train],
+        y_train=y[train],
+        X_test=x[test],
+        y_test=y[test],
+        class_names=family.class_names,
+        source=family.address,
         licence=family.licence,
-    )  # fmt: skip
+    )
 
 
 def load_kuzushiji_49(folder: Path, progress: Progress | None = None) -> Dataset:
@@ -156,8 +163,8 @@ def load_kuzushiji_49(folder: Path, progress: Progress | None = None) -> Dataset
     arrays = {}
     for file, digest in KUZUSHIJI_49_DIGESTS.items():
         path = fetch(f"kuzushiji-49/{file}", KUZUSHIJI_49 + file, f"md5:{digest}", folder=folder, progress=progress)
-        with problems_named(path), np.load(path, allow_pickle=False) as held:
-            arrays[file.split("-", 1)[1].removesuffix(".npz")] = held["arr_0"]
+        with problems_named(path):
+            arrays[file.split("-", 1)[1].removesuffix(".npz")] = read_npz(path).arrays["arr_0"].read()
     parts: dict[str, Any] = {}
     for part in ("train", "test"):
         parts[f"X_{part}"] = _scaled(arrays[f"{part}-imgs"], f"k49-{part}-imgs.npz")
@@ -178,7 +185,7 @@ def load_emnist(split: str, folder: Path, progress: Progress | None = None) -> D
     """
     if split not in EMNIST_SPLITS:
         raise InputError(
-            "split", f"must be one of {', '.join(EMNIST_SPLITS)}", f"got {split!r}", "choose one", code="choice"
+            "split", f"must be {listed(list(EMNIST_SPLITS), last='or')}", f"got {split!r}", "choose one", code="choice"
         )
     parts: dict[str, Any] = {}
     for part in ("train", "test"):
@@ -219,17 +226,18 @@ def _part(name: str, part: str, folder: Path, progress: Progress | None) -> tupl
     labels = read["labels"]
     if labels.ndim != 1 or len(labels) != len(read["images"]):
         raise FileFormatError(
-            name,
-            "needs one label per image",
+            "labels",
+            "must be one for each image",
             f"got shapes {read['images'].shape} and {labels.shape}",
-            "get them again",
-            code="shape",
+            "get both files again",
+            code="mismatch",
+            source=name,
         )
     return _scaled(read["images"], name), labels.astype(np.int64)
 
 
 def _given(path: Path) -> Path | None:
-    """The file, packed or not, where there is one."""
+    """The file, packed or not; None if there is none."""
     return next((p for p in (path, path.with_name(path.name.removesuffix(PACKED))) if p.is_file()), None)
 
 
@@ -237,21 +245,22 @@ def _scaled(images: NDArray[Any], name: str) -> Images:
     """Bytes ``(n, H, W)`` as ``(n, 1, H, W)`` in [0, 1]."""
     if images.ndim != 3 or images.dtype != np.uint8:
         raise FileFormatError(
-            name, "images must be bytes (n, H, W)", f"got {images.dtype} {images.shape}", "get it again", code="shape"
+            "images",
+            "must be bytes (n, H, W)",
+            f"got {images.dtype} {images.shape}",
+            "get it again",
+            code="shape",
+            source=name,
         )
     return shares_of_bytes(images[:, None])
 
 
 def _member(archive: Path, name: str) -> NDArray[Any]:
-    """An idx file inside the zip, unpacked on the way."""
-    try:
-        with zipfile.ZipFile(archive) as held, held.open(name) as packed, gzip.open(packed, "rb") as stream:
-            return read_idx_stream(stream, name, held.getinfo(name).file_size * MOST_PACKED)
-    except KeyError as problem:
-        raise FileFormatError(
-            archive.name, f"holds no {name}", "", "get the published archive", code="missing"
-        ) from problem
-    except (OSError, EOFError, zipfile.BadZipFile, zlib.error) as problem:
-        raise FileFormatError(
-            archive.name, f"cannot be read ({problem})", "", "it is damaged, so get it again", code="unreadable"
-        ) from problem
+    """An idx file inside the zip archive, unpacked while it is read."""
+    with problems_named(archive), zipfile.ZipFile(archive) as held:
+        if name not in held.namelist():
+            raise FileFormatError(
+                "archive", f"must hold {name}", "it does not", "get the published archive", code="missing"
+            )
+        with held.open(name) as packed, gzip.open(packed, "rb") as stream:
+            return read_idx_stream(stream, held.getinfo(name).file_size * MOST_PACKED)

@@ -1,4 +1,4 @@
-"""What the papers do to a data set before training: principal components, and two classes out of many."""
+"""Preparation of data sets as in the papers: principal components, and two classes out of many."""
 
 from dataclasses import replace
 
@@ -17,15 +17,15 @@ def principal_components(dataset: Dataset, n_components: int = 50) -> Dataset:
     Parameters
     ----------
     dataset : Dataset
-        Images are taken as rows of pixels.
+        Images become rows of pixels.
     n_components : int
         At most the number of features.
 
     Returns
     -------
     Dataset
-        Features ``(n, n_components)`` in the precision given: scores on the components in falling order of variance, the
-        largest loading of each being positive. The test instances are projected on the training instances' components.
+        Features ``(n, n_components)`` in the precision of the data: scores on the components in falling order of variance,
+        with signs that make the largest loading of each positive. Test instances are projected on the same components.
 
     Examples
     --------
@@ -41,7 +41,7 @@ def principal_components(dataset: Dataset, n_components: int = 50) -> Dataset:
         )
     mean = flat.X_train.mean(axis=0, dtype=np.float64)
     centred = flat.X_train - mean
-    _, vectors = np.linalg.eigh(centred.T @ centred)  # falling variance is from the right
+    _, vectors = np.linalg.eigh(centred.T @ centred)  # eigenvalues rise, so the first components are on the right
     components = vectors[:, ::-1][:, :n_components]
     components = components * np.sign(components[np.abs(components).argmax(axis=0), np.arange(n_components)])
     kind = dataset.X_train.dtype
@@ -53,7 +53,7 @@ def principal_components(dataset: Dataset, n_components: int = 50) -> Dataset:
 
 
 def even_or_odd(dataset: Dataset) -> Dataset:
-    """Two classes, even and odd class numbers, as paper 002 makes of 47 and 49; votes are added up."""
+    """Merge the classes into even and odd class numbers, as paper 002 does with 47 and 49 classes; votes are added up."""
     votes = dataset.votes_test
     if votes is not None:
         votes = np.stack([votes[:, 0::2].sum(axis=1), votes[:, 1::2].sum(axis=1)], axis=1)

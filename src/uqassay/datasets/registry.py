@@ -1,4 +1,4 @@
-"""Data sets by name: what there is, and the one call that loads it."""
+"""Data sets by name: the table of all data sets, and the call that loads one."""
 
 import difflib
 import os
@@ -31,27 +31,27 @@ CLOSE = 0.62  # difflib's ratio of names that are alike: cancer has 0.63 with br
 @final
 @dataclass(frozen=True)
 class Description:
-    """What a data set is.
+    """A row of the table of data sets.
 
     Attributes
     ----------
     name : str
-        With ``<…>`` where a number or name of the user's follows.
+        With ``<…>`` for a number or name that follows the colon.
     kind : str
         "tabular", "image", "eeg" or "toy".
     size : str
-        Of the download; "" where there is none.
+        Of the download; "" without a download.
     by_hand : bool
         Whether the files must be put in the cache folder by hand.
     licence : str
     split : str
-        Training and test instances, and where the papers do otherwise.
+        Training and test instances, and other splits of the papers.
     paper : str
         Numbers of the papers that use it: 000 to 004.
     default_test_size : float, optional
-        Of the stratified split; None where the data set comes with its own.
+        Of the stratified split; None if the data set has a fixed split.
     standardised : bool
-        Whether features become z-scores unless raw ones are asked for.
+        Whether features become z-scores by default.
     """
 
     name: str
@@ -68,7 +68,7 @@ class Description:
 @final
 @dataclass(frozen=True)
 class Request:
-    """One call of `load_dataset`, checked; `argument` is what follows the colon."""
+    """A checked call of `load_dataset`; `argument` is the text after the colon."""
 
     name: str
     argument: str
@@ -86,7 +86,7 @@ class Request:
                 f"{self.name} needs a number after the colon",
                 f"got {self.argument!r}",
                 f"write {self.name}:1",
-                code="missing",
+                code="type",
             )
         return int(self.argument)
 
@@ -101,7 +101,7 @@ def load_dataset(
     image_size: int | None = None,
     progress: Progress | None = None,
 ) -> Dataset:
-    """Load a data set by name; what is not in the cache folder yet is downloaded once.
+    """Load a data set by name; files that are not in the cache folder are downloaded once.
 
     Parameters
     ----------
@@ -109,18 +109,17 @@ def load_dataset(
         One of `DATASETS`, such as "digits" or "cifar-10"; with a colon "openml:37", "hf:ylecun/mnist", "npz:my-folder",
         "bci-iv-2a:1".
     test_size : float or int, optional
-        Share or number of test instances, for data sets without a split of their own (0.2 where nothing else is stated).
+        Share or number of test instances, for data sets without a fixed split (0.2 if their description states no other).
     rng : int, SeedSequence, Generator or None
         Draws the split, and toy data; None means seed 0.
     cache : path, optional
         Instead of the environment variable ``UQASSAY_DATA`` and the user's cache folder.
     prepare : bool
-        Whether to prepare features as the papers do: z-scores for tables (not for the digits). Images are in [0, 1]
-        either way.
+        Prepare features as the papers do: z-scores for tables (not for the digits). Images are in [0, 1] in both cases.
     image_size : int, optional
         Height and width for folders of images (64 if not given) and "hf:".
     progress : callable, optional
-        Called with the file's name, the bytes so far and the bytes in all, or None.
+        Called with the name of the file, the bytes so far and the number of all bytes (None if unknown).
 
     Returns
     -------
@@ -129,7 +128,7 @@ def load_dataset(
     Raises
     ------
     InputError
-        No such name (the message has those like it), no network, damaged files.
+        An unknown name (the message has similar ones), no network, damaged files.
     MissingDependencyError
         An optional package is missing; the message names the extra.
 
@@ -151,12 +150,21 @@ def load_dataset(
         raise _unknown(name)
     if test_size is not None and about.default_test_size is None:
         raise InputError(
-            "test_size", f"{key} comes with a split of its own", f"got {test_size}", "leave it out", code="undefined"
+            "test_size",
+            f"cannot be set for {key}, whose split is fixed",
+            f"got {test_size}",
+            "leave it out",
+            code="conflict",
         )
     request = Request(
-        key, argument, (about.default_test_size or 0.2) if test_size is None else test_size, rng, cache_folder(cache),
-        image_size, progress,
-    )  # fmt: skip
+        name=key,
+        argument=argument,
+        test_size=(about.default_test_size or 0.2) if test_size is None else test_size,
+        rng=rng,
+        folder=cache_folder(cache),
+        image_size=image_size,
+        progress=progress,
+    )
     data = LOADERS[key](request)
     if prepare and about.standardised:
         data = replace(data.standardised(), notes=(*data.notes, "z-scores by the training instances"))
@@ -164,7 +172,7 @@ def load_dataset(
 
 
 def _unknown(name: str) -> InputError:
-    """The names that begin like the one given, or else those most like it; ``openml:<id>`` only for what looks like its use."""
+    """Names with the same beginning, or else the most similar ones; ``openml:<id>`` and the like only after a colon."""
     head, colon, _ = name.strip().lower().partition(":")
     takes_more = [key for key, about in DATASETS.items() if "<" in about.name]
     begin = [key for key in DATASETS if head and (key.startswith(head) or (key in takes_more and head.startswith(key)))]
@@ -196,12 +204,17 @@ def _images(request: Request, inside: str, leave_out: tuple[str, ...] = ()) -> D
         folders = f"the folder with one sub-folder per class at {places[-1]}"
         if "train / test" in about.split:
             folders = f"folders with one sub-folder per class at {places[-1] / 'train'} and {places[-1] / 'test'}"
-        raise InputError(request.name, "cannot be downloaded", "", f"put {folders}", code="unreadable")
+        raise InputError(request.name, "cannot be downloaded", "", f"put {folders}", code="missing")
     size = 64 if request.image_size is None else request.image_size
     return load_image_folder(
-        request.name, place, size=size, test_size=request.test_size, rng=request.rng, leave_out=leave_out,
+        request.name,
+        place,
+        size=size,
+        test_size=request.test_size,
+        rng=request.rng,
+        leave_out=leave_out,
         licence=about.licence,
-    )  # fmt: skip
+    )
 
 
 def _npz(request: Request) -> Dataset:
@@ -262,7 +275,7 @@ LOADERS: Mapping[str, Callable[[Request], Dataset]] = {
 }
 
 
-# -- what there is ----------------------------------------------------------------------------------------------------
+# -- the table -------------------------------------------------------------------------------------------------------
 
 UCI = "CC BY 4.0"
 SHARE_ALIKE = "CC BY-SA 4.0"

@@ -10,13 +10,13 @@ from uqassay.errors import InputError
 
 __all__ = ["count_of", "stratified_split"]
 
-ROUNDING = 1e-9  # 0.29 · 100 is 28.999999999999996 in binary, and means 29
+ROUNDING = 1e-9  # 0.29 · 100 is 28.999999999999996 in binary and counts as 29
 
 Rows = NDArray[np.intp]
 
 
 def stratified_split(y: ArrayLike, test_size: float | int, rng: RandomState = None) -> tuple[Rows, Rows]:
-    """Rows of a training and of a test part, with every class in both in its share.
+    """Rows of a training and of a test part in which every class keeps its share.
 
     Parameters
     ----------
@@ -28,8 +28,8 @@ def stratified_split(y: ArrayLike, test_size: float | int, rng: RandomState = No
     Returns
     -------
     train, test : int array
-        Row numbers in random order. Each class gives its share to the test, rounded up or down so that the sizes come
-        out as asked (largest remainders), and keeps at least one instance for training.
+        Row numbers in random order. Each class gives its share to the test part, rounded by largest remainders so that the
+        sizes are exact, and keeps at least one training instance.
 
     Raises
     ------
@@ -54,7 +54,7 @@ def stratified_split(y: ArrayLike, test_size: float | int, rng: RandomState = No
             f"must leave at least one training instance for each of {len(classes)} classes",
             f"got {n_test} of {n} instances for the test",
             "choose a smaller test",
-            code="empty",
+            code="range",
         )
     taken = _largest_remainders(counts, n_test)
     g = generator(rng)
@@ -80,13 +80,13 @@ def _test_count(test_size: float | int, n: int) -> int:
             f"must be a share in (0, 1) or a number of instances in 1 … {n - 1}",
             f"got {test_size!r}, that is {count} of {n}",
             "0.2 holds out every fifth instance",
-            code="type",
+            code="range",
         )
     return count
 
 
 def _largest_remainders(counts: NDArray[np.intp], total: int) -> NDArray[np.intp]:
-    """How many each class gives so that `total` come together, never all of a class."""
+    """Number of instances that each class gives, `total` together and never all of a class."""
     exact = counts * (total / counts.sum())
     taken = np.minimum(np.floor(exact + ROUNDING).astype(np.intp), counts - 1)
     while (short := total - int(taken.sum())) > 0:

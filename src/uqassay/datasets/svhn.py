@@ -1,4 +1,4 @@
-"""Street View House Numbers, the cropped digits (Netzer et al. 2011): MATLAB files, which hold no code to run."""
+"""Street View House Numbers, the cropped digits (Netzer et al. 2011), from MATLAB files, which hold no code."""
 
 from pathlib import Path
 from typing import Any
@@ -10,9 +10,11 @@ from uqassay.datasets.cache import Progress, fetch
 from uqassay.datasets.dataset import Dataset, shares_of_bytes
 from uqassay.errors import FileFormatError
 from uqassay.predictions.file_opening import problems_named
+from uqassay.wording import listed
 
 __all__ = ["load_svhn", "read_svhn"]
 
+FORMAT = "get the cropped digits, format 2"
 ADDRESS = "http://ufldl.stanford.edu/housenumbers/"
 DIGESTS = {"train": "md5:e26dedcc434d2e4c54c9b2d4a06d8373", "test": "md5:eb5a983be6a315427106f1b164d9cef3"}
 
@@ -33,19 +35,25 @@ def read_svhn(path: Path) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
     Raises
     ------
     FileFormatError
-        No such file, or not what it should hold.
+        No such file, or other arrays than images and labels.
     """
     from scipy.io import loadmat
 
     with problems_named(path):
-        held = loadmat(path, variable_names=["X", "y"])
+        held = {name: array for name, array in loadmat(path).items() if not name.startswith("__")}
         if not {"X", "y"} <= set(held):
-            raise FileFormatError("must hold X and y; get the cropped digits, format 2.")
+            raise FileFormatError(
+                "arrays", "must be X and y", f"got {listed(sorted(held)) or 'none'}", FORMAT, code="missing"
+            )
         x, y = held["X"], held["y"]
         if x.ndim != 4 or x.shape[2] != 3 or x.dtype != np.uint8 or y.shape != (x.shape[3], 1):
             raise FileFormatError(
-                f"X must be bytes (H, W, 3, n) and y (n, 1); got {x.dtype} {x.shape} and {y.shape}; get it again."
+                "arrays",
+                "must be X of bytes (H, W, 3, n) and y (n, 1)",
+                f"got {x.dtype} {x.shape} and {y.shape}",
+                FORMAT,
+                code="shape",
             )
         if not ((y >= 1) & (y <= 10)).all():
-            raise FileFormatError("labels must lie in 1 … 10; others were found; get it again.")
+            raise FileFormatError("y", "must lie in 1 … 10", f"got {y.min()} … {y.max()}", FORMAT, code="range")
     return shares_of_bytes(x.transpose(3, 2, 0, 1)), y[:, 0].astype(np.int64) % 10

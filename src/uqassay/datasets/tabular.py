@@ -1,4 +1,4 @@
-"""Tables: the sets that come with scikit-learn, and any of OpenML by its number."""
+"""Tables: the sets of scikit-learn, and those of OpenML by their numbers."""
 
 from pathlib import Path
 from typing import Any
@@ -24,12 +24,12 @@ INK = 16.0  # the digits' pixels count ink from 0 to 16
 
 
 def load_bundled(name: str, *, test_size: float | int = 0.2, rng: RandomState = None) -> Dataset:
-    """A set that comes with scikit-learn, split with every class in its share.
+    """A set of scikit-learn, split so that every class keeps its share.
 
     Parameters
     ----------
     name : {"digits", "wine", "breast-cancer", "iris"}
-        The pixels of the digits are divided by 16, so that they lie in [0, 1]; the others have their raw values.
+        The pixels of the digits are divided by 16, so that they lie in [0, 1]; the others keep their raw values.
     test_size : float or int
     rng : int, SeedSequence, Generator or None
 
@@ -41,7 +41,18 @@ def load_bundled(name: str, *, test_size: float | int = 0.2, rng: RandomState = 
     sklearn = optional_package("sklearn.datasets", "datasets", f"the data set {name}")
     held = getattr(sklearn, BUNDLED[name])()
     x = held.data / INK if name == "digits" else held.data
-    return _split(name, x, held.target, held.target_names, test_size, rng, "scikit-learn, from UCI", "CC BY 4.0")
+    y = held.target
+    train, test = stratified_split(y, test_size, rng)
+    return Dataset(
+        name,
+        X_train=x[train],
+        y_train=y[train],
+        X_test=x[test],
+        y_test=y[test],
+        class_names=tuple(map(str, held.target_names)),
+        source="scikit-learn, from UCI",
+        licence="CC BY 4.0",
+    )
 
 
 def load_openml(number: int, folder: Path, *, test_size: float | int = 0.2, rng: RandomState = None) -> Dataset:
@@ -52,21 +63,21 @@ def load_openml(number: int, folder: Path, *, test_size: float | int = 0.2, rng:
     number : int
         OpenML's data_id.
     folder : Path
-        The cache folder; what was fetched lies under ``openml`` in it and is used without a network from then on.
+        The cache folder; downloads go to ``openml`` in it and are used without a network afterwards.
     test_size : float or int
     rng : int, SeedSequence, Generator or None
 
     Returns
     -------
     Dataset
-        Categories become one column of 0 and 1 for each; rows with missing values are left out, which `notes` says.
+        Each category becomes a column of 0 and 1. Rows with missing values are left out, with their number in `notes`.
 
     Raises
     ------
     InputError
         No network, a sparse set, or a target that is no category.
     MissingDependencyError
-        scikit-learn or pandas is not installed; pandas reads the files, since the other reader is slow.
+        scikit-learn or pandas is not installed; pandas reads the files faster than scikit-learn.
     """
     sklearn = optional_package("sklearn.datasets", "datasets", "OpenML")
     optional_package("pandas", "datasets", "OpenML")
@@ -76,9 +87,9 @@ def load_openml(number: int, folder: Path, *, test_size: float | int = 0.2, rng:
         reason = " ".join(str(getattr(problem, "reason", problem)).split()).rstrip(".")
         raise InputError(
             "openml",
-            f"set {number} cannot be had from https://www.openml.org ({reason})",
-            "",
-            f"fetch it once where there is a network, and bring the folder {folder / 'openml'}",
+            f"set {number} cannot be read from https://www.openml.org",
+            reason,
+            f"download it once where there is a network, and copy the folder {folder / 'openml'}",
             code="unreadable",
         ) from problem
     target = held.target
@@ -95,18 +106,29 @@ def load_openml(number: int, folder: Path, *, test_size: float | int = 0.2, rng:
     if len(data) == 0:
         raise InputError(
             "openml",
-            f"every row of set {number} lacks a value",
-            f"got {len(complete)} rows",
+            f"set {number} must have a row without missing values",
+            f"got none of {len(complete)} rows",
             "choose another set",
-            code="undefined",
+            code="empty",
         )
     columns = [_columns(data[column]) for column in data]
     classes, y = np.unique(target.to_numpy(dtype=str), return_inverse=True)
     dropped = int((~complete).sum())
-    notes = (f"{dropped} of {len(complete)} rows with missing values left out",) if dropped else ()
+    notes = (f"{dropped} of {len(complete)} rows with missing values are left out",) if dropped else ()
     licence = str(held.details.get("licence", "")) if held.details else ""
-    source = f"https://www.openml.org/d/{number}"
-    return _split(f"openml:{number}", np.hstack(columns), y, classes, test_size, rng, source, licence, notes)
+    train, test = stratified_split(y, test_size, rng)
+    x = np.hstack(columns)
+    return Dataset(
+        f"openml:{number}",
+        X_train=x[train],
+        y_train=y[train],
+        X_test=x[test],
+        y_test=y[test],
+        class_names=tuple(map(str, classes)),
+        source=f"https://www.openml.org/d/{number}",
+        licence=licence,
+        notes=notes,
+    )
 
 
 def _columns(column: Any) -> NDArray[np.float64]:
@@ -115,19 +137,3 @@ def _columns(column: Any) -> NDArray[np.float64]:
         return np.asarray(column, dtype=np.float64)[:, None]
     values = column.astype(str).to_numpy(dtype=str)
     return np.asarray(values[:, None] == np.unique(values), dtype=np.float64)
-
-
-def _split(
-    name: str,
-    x: NDArray[np.float64],
-    y: NDArray[Any],
-    class_names: Any,
-    test_size: float | int,
-    rng: RandomState,
-    source: str,
-    licence: str,
-    notes: tuple[str, ...] = (),
-) -> Dataset:
-    train, test = stratified_split(y, test_size, rng)
-    names = tuple(str(c) for c in class_names)
-    return Dataset(name, x[train], y[train], x[test], y[test], names, source=source, licence=licence, notes=notes)

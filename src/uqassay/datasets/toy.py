@@ -1,4 +1,4 @@
-"""Data made to a plan in the plane, most of them with exactly known label probabilities as `votes_test`."""
+"""Generated data in the plane; most have the exact label probabilities as `votes_test`."""
 
 from dataclasses import dataclass
 from typing import final
@@ -23,7 +23,7 @@ PAIR = ("0", "1")
 
 
 def two_moons(n_train: int = 500, n_test: int = 500, *, noise: float = 0.1, rng: RandomState = None) -> Dataset:
-    """Two half circles that reach into each other (paper 004, Figs. 3 and 7), half of the instances on each.
+    """Two interleaved half circles (paper 004, Figs. 3 and 7), half of the instances on each.
 
     Parameters
     ----------
@@ -56,9 +56,8 @@ def triangle(n_train: int = 500, n_test: int = 500, *, rng: RandomState = None) 
     """No aleatoric uncertainty on the left, more and more to the right: the failure example of paper 004, Fig. 6.
 
     The paper shows a "triangle-shaped distribution" and prints no formula. Here the first coordinate u is uniform on
-    [0, 1]; given u, the second is uniform on [−u, 1] for class 1 and on [−1, u] for class 0. So the classes overlap in
-    the triangle |v| < u, where each has probability ½, and nowhere else: the share of the instances at u that no one
-    can tell is 2u/(1 + u).
+    [0, 1]; given u, the second is uniform on [−u, 1] for class 1 and on [−1, u] for class 0. The classes overlap only in the
+    triangle |v| < u, where each has probability ½: at u, a share of 2u/(1 + u) of the instances cannot be told apart.
     """
     _check_sizes(n_train, n_test)
     g = generator(rng)
@@ -77,10 +76,10 @@ class GainGrid:
     Attributes
     ----------
     spread : float
-        Standard deviation of a cluster; the clusters stand 1 apart. The paper prints 1, which its Fig. 2 contradicts:
-        the error of the best classifier is .380 at 1, .255 at .5, .138 at .35 and .043 at .25.
+        Standard deviation of a cluster; the distance of neighbours is 1. The paper prints a spread of 1, which contradicts
+        its Fig. 2: the error of the best classifier is .380 at 1, .255 at .5, .138 at .35 and .043 at .25.
     of_class_1 : bool array (38, 46)
-        Which clusters have class 1; the cluster [j, k] stands at (j + 1, k + 1).
+        Clusters of class 1; the centre of cluster [j, k] is (j + 1, k + 1).
 
     Examples
     --------
@@ -100,7 +99,7 @@ class GainGrid:
                 "spread",
                 "must be positive",
                 f"got {spread}",
-                "0.35 is between the paper's text and figure",
+                "0.35 lies between the paper's text and its figure",
                 code="range",
             )
         n = GRID[0] * GRID[1]
@@ -124,7 +123,7 @@ class GainGrid:
         return np.stack([1.0 - to_one, to_one], axis=1)
 
     def _density(self, values: Array, size: int) -> Array:
-        """exp(−(value − centre)²/2σ²) of the centres 1 … size, up to a factor of the row that makes the largest 1."""
+        """exp(−(value − centre)²/2σ²) of the centres 1 … size, with each row divided by its largest value."""
         exponent = -0.5 * ((values[:, None] - np.arange(1, size + 1)) / self.spread) ** 2
         return np.asarray(np.exp(exponent - exponent.max(axis=1, keepdims=True)))
 
@@ -159,7 +158,7 @@ def _balanced(n_train: int, n_test: int, g: np.random.Generator) -> Labels:
 
 
 def _toy(name: str, x: Array, y: Labels, n_train: int, to_one: Array | None = None) -> Dataset:
-    """The first `n_train` rows to train; `to_one` is p(1 | x) of the test rows, or of all."""
+    """The first `n_train` rows are the training part; `to_one` is p(1 | x) of the test rows, or of all rows."""
     votes = None if to_one is None else np.stack([1.0 - to_one, to_one], axis=1)[-(len(y) - n_train) :]
     return Dataset(name, x[:n_train], y[:n_train], x[n_train:], y[n_train:], PAIR, votes_test=votes, source="generated")
 

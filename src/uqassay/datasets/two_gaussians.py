@@ -1,4 +1,4 @@
-"""Two classes in the plane, one Gaussian each: data whose label probabilities, and so both ground truths, are known exactly."""
+"""Two classes in the plane, one Gaussian each: label probabilities, and so both ground truths, are known exactly."""
 
 from dataclasses import dataclass
 from typing import final
