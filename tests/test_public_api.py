@@ -1,5 +1,6 @@
 """The public surface is a list; importing it is light."""
 
+import inspect
 import subprocess
 import sys
 
@@ -12,7 +13,7 @@ PUBLIC = {
     "Assay", "Dirichlet", "Estimate", "GaussianLogits", "InputError", "Intervals", "Masses", "Members", "Point",
     "Prediction", "UqassayError", "Vertices", "__version__", "assay", "calibration", "credal", "datasets",
     "from_laplace", "from_object",
-    "load", "load_labels", "measures", "methods", "metrics", "save", "statistics",
+    "load", "load_labels", "losses", "measures", "methods", "metrics", "save", "statistics",
 }  # fmt: skip
 
 HEAVY = (
@@ -38,12 +39,47 @@ def test_public_names_are_the_tested_list():
 
 
 @pytest.mark.parametrize(
-    "room", ["calibration", "credal", "datasets", "measures", "methods", "metrics", "statistics", "predictions"]
+    "room",
+    [
+        *("calibration", "credal", "datasets", "evidence", "experiments", "losses", "measures", "methods", "metrics"),
+        *("predictions", "report", "statistics", "bench"),
+    ],
 )
 def test_rooms_export_what_they_list(room):
     module = getattr(uq, room)
     for name in module.__all__:
         assert hasattr(module, name), name
+    assert dir(module) == sorted(module.__all__)
+
+
+def test_the_parameters_of_the_main_call():
+    """The main call has options for every room; whatever else changes, these names stay."""
+    parameters = inspect.signature(uq.assay).parameters
+    assert list(parameters) == [
+        *(
+            "predictions",
+            "y_true",
+            "class_names",
+            "tradeoffs",
+            "distance",
+            "nonspecificity",
+            "convention",
+            "focal_sets",
+        ),
+        *("floor", "measures", "uncertainties", "calibration", "groups", "subgroups", "prior", "repair"),
+        *("common_members", "tolerance", "level", "n_draws", "rng", "progress"),
+    ]
+    assert parameters["tradeoffs"].default == (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
+
+
+def test_one_default_tradeoff_everywhere():
+    takes = {
+        "unified_loss": uq.losses.unified_loss,
+        **{name: getattr(uq.Assay, name) for name in ("loss", "ranked", "ranking", "compare")},
+    }
+    assert {name: inspect.signature(f).parameters["tradeoff"].default for name, f in takes.items()} == dict.fromkeys(
+        takes, 0.5
+    )
 
 
 def test_importing_loads_nothing_heavy():
@@ -63,29 +99,3 @@ a = uq.assay({"m": uq.Members(np.full((4, 2, 2), 0.5))}, [0, 1, 0, 1], n_draws=1
 a.ranked(0.5)
 """
     assert loaded_after(code) == []
-
-
-def test_arrows_between_rooms_go_one_way():
-    """A room imports only from the rooms to its left."""
-    import ast
-    from pathlib import Path
-
-    left = ["errors", "_array", "credal", "statistics", "predictions", "measures", "metrics"]
-    rooms = [*left, "calibration", "assay", "report", "cli"]
-    allowed = {room: set(rooms[: rooms.index(room) + 1]) for room in rooms}
-    allowed["statistics"] -= {"credal"}
-    allowed["datasets"] = {*left, "datasets"}  # the second wing: what makes predictions walks the same way afterwards
-    allowed["methods"] = {*left, "datasets", "methods"}
-    allowed["experiments"] = {*rooms, "datasets", "methods", "experiments"} - {"cli"}
-    allowed["cli"] |= allowed["experiments"]
-    source = Path(uq.__file__).parent
-    lazy = {("assay", "report")}  # Assay.to_html hands itself to the next room when called
-    for path in source.rglob("*.py"):
-        place = path.relative_to(source).parts[0].removesuffix(".py")
-        if place not in allowed:
-            continue
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("uqassay."):
-                room = node.module.split(".")[1]
-                if room in allowed and (place, room) not in lazy:
-                    assert room in allowed[place], f"{path.name} imports uqassay.{room}"

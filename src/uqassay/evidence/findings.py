@@ -214,6 +214,8 @@ def _mean(
 def _widened(estimate: Estimate, model: ModelScores, tradeoff: float) -> Estimate:
     """Add the error of an estimated non-specificity to the interval."""
     error = tradeoff * model.nonspecificity_error
+    if error == 0:
+        return estimate
     text = f"non-specificity estimated, standard error {error:.2g} in the mean"
     return estimate.widened(error, Note("widened", text, {"standard_error": error}))
 

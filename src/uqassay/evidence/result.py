@@ -92,7 +92,7 @@ class Assay:
         """Number of instances n."""
         return len(self.labels)
 
-    @property
+    @cached_property
     def n_units(self) -> int:
         """Number of units that intervals and draws rest on: groups where they are given, else instances."""
         return self.n_instances if self.groups is None else len(np.unique(self.groups))
@@ -112,7 +112,7 @@ class Assay:
         """The models to choose from, without the baselines."""
         return tuple(m for m in self.models if not m.baseline)
 
-    @property
+    @cached_property
     def classes(self) -> NDArray[np.int64]:
         """True class of every instance, of label distributions the most frequent one, ``(n,)``."""
         return self.labels if self.labels.ndim == 1 else self.labels.argmax(axis=1)
