@@ -1,5 +1,6 @@
 """Zarr stores."""
 
+import gc
 import json
 import os
 
@@ -96,3 +97,19 @@ def test_what_is_no_zarr_store_is_refused(tmp_path, store):
         uq.load(path)
     assert caught.value.source == "hurt.zarr"
     assert np.isin(caught.value.code, ["type", "unreadable"])
+
+
+def test_several_broken_arrays_leave_nothing_on_standard_error(tmp_path, capfd):
+    path = tmp_path / "p.zarr"
+    uq.save(uq.Members(rows(4, 2, 3), [0.5, 0.5], groups=[1, 1, 2, 2]), path, labels=[0, 1, 2, 0])
+    for name in ("labels", "groups", "weights"):
+        (path / name / "zarr.json").write_text("{")
+    with pytest.raises(FileFormatError):
+        uq.load(path)
+    gc.collect()
+    assert capfd.readouterr().err == ""
+    (path / "labels" / "zarr.json").unlink()
+    with pytest.raises(FileFormatError):
+        uq.load(path)
+    gc.collect()
+    assert capfd.readouterr().err == ""

@@ -31,11 +31,15 @@ def read_zarr(path: Path) -> Contents:
         node = zarr.open(path, mode="r")
         if not hasattr(node, "array_keys"):
             return Contents({"array": _zarr_array(node, "array", path)}, bare=True)
-        arrays = {key: _zarr_array(node[key], key, path / key) for key in sorted(node.array_keys())}
-        groups = {
-            f"{key}/": StoredArray((), "group", partial(_refuse_group, f"{key}/")) for key in sorted(node.group_keys())
-        }
-        return Contents(arrays | groups | text_from_json(dict(node.attrs), size))
+        arrays = {}
+        # one after another: where several fail at once, zarr leaves tracebacks of the others on standard error
+        for key in sorted(child.name for child in path.iterdir() if _is_node(child)):
+            child = node[key]
+            if hasattr(child, "array_keys"):
+                arrays[f"{key}/"] = StoredArray((), "group", partial(_refuse_group, f"{key}/"))
+            else:
+                arrays[key] = _zarr_array(child, key, path / key)
+        return Contents(arrays | text_from_json(dict(node.attrs), size))
 
 
 def write_zarr(path: Path, arrays: Arrays) -> None:
@@ -49,6 +53,10 @@ def write_zarr(path: Path, arrays: Arrays) -> None:
 
 
 # -- helpers ----------------------------------------------------------------------------------------------------------
+
+
+def _is_node(folder: Path) -> bool:
+    return any((folder / marker).is_file() for marker in ZARR_MARKERS)
 
 
 def _zarr_array(node: Any, name: str, folder: Path) -> StoredArray:
