@@ -72,7 +72,7 @@ def test_the_average_is_that_of_the_ensemble(files):
 def test_temperature_makes_the_network_better_calibrated_than_the_forest(files):
     y = np.load(files.labels)
     judged = uq.assay({name: uq.load(path) for name, path in files.predictions.items()}, y, n_draws=10)
-    ece = {row["model"]: row["estimate"] for row in judged.finding_rows() if row["metric"] == "ece"}
+    ece = {row["model"]: row["estimate"] for row in judged.rows("findings") if row["metric"] == "ece"}
     assert ece["calibrated MLP"] < 0.05 < ece["random forest"]
 
 
@@ -128,7 +128,7 @@ def test_bad_seed_and_folder(tmp_path):
     (tmp_path / "file").touch()
     with refuses("seed", "range", got="must lie in 0"):
         prepare_demo(tmp_path, seed=-1)
-    with refuses("folder", "undefined"):
+    with refuses("folder", "unwritable"):
         prepare_demo(tmp_path / "file")
 
 

@@ -124,7 +124,7 @@ def test_shell_examples_run_where_models_are_trained(name, here, capsys):
 
 
 def test_the_command_line_page_shows_every_command():
-    from uqassay.cli.commands import app
+    from uqassay.cli.application import app
 
     names = {c.name or c.callback.__name__ for c in app.registered_commands} | {g.name for g in app.registered_groups}
     shown = {line.split()[1] for line in shell_lines(ROOT / "docs" / "command-line.md")}

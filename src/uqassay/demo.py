@@ -1,14 +1,14 @@
-"""The demonstration's classifiers: six statements about the same handwritten digits, trained in seconds.
+"""The demonstration: six classifiers of the same handwritten digits, trained in seconds.
 
 The data are the 1,797 digits that come with scikit-learn (8 × 8 pixels, ten classes). One split, fixed by the seed, has
-instances for training, for calibration and for the test; the classifiers say what they know in different ways:
+instances for training, for calibration and for the test. The classifiers state their uncertainty in different ways:
 
-| model | statement | why so |
+| model | kind of prediction | how it is made |
 |---|---|---|
 | logistic regression | point | one softmax |
-| random forest | members, one per tree | a tree is what the forest learnt from one resample of the instances |
-| bagged MLPs | members, one per network | the same for small networks, each far better than a tree |
-| bagged MLPs average | point | what is left of the ensemble when its disagreement is averaged away |
+| random forest | members, one per tree | each tree learns from one resample of the instances |
+| bagged MLPs | members, one per network | the same with small networks, each far better than a tree |
+| bagged MLPs average | point | the mean of these networks, without their disagreement |
 | leaf Dirichlet | Dirichlet | class counts of the leaf that an instance falls into, plus a prior |
 | calibrated MLP | point | one network, its temperature chosen on the calibration instances |
 """
@@ -34,15 +34,15 @@ __all__ = ["COMMON_MEMBERS", "N_MODELS", "DemoFiles", "prepare_demo"]
 
 Array = NDArray[np.float64]
 SCHEMA = "uqassay.demo/1"
-N_TRAIN, N_CALIBRATION = 600, 300  # of 1,797; the other 897 are the test
+N_TRAIN, N_CALIBRATION = 600, 300  # of 1,797; the other 897 are the test part
 N_TREES, MIN_LEAF = 50, 5
 N_NETWORKS, HIDDEN_UNITS = 10, 32
-COMMON_MEMBERS = N_NETWORKS  # sets spanned by unequal numbers of members do not compare
+COMMON_MEMBERS = N_NETWORKS  # sets compare only if the same number of members spans them
 
 
 @dataclass(frozen=True)
 class DemoFiles:
-    """What the demonstration wrote.
+    """The files of the demonstration.
 
     Attributes
     ----------
@@ -51,7 +51,7 @@ class DemoFiles:
     labels : Path
         Labels of the test instances.
     trained : bool
-        False where the files of an earlier run with the same settings were found unchanged.
+        False if the files of an earlier run with the same settings were there, unchanged.
     """
 
     predictions: dict[str, Path]
@@ -61,7 +61,7 @@ class DemoFiles:
 
 @dataclass(frozen=True)
 class Split:
-    """Digits in three parts; `rows` are those of the test instances in the data set."""
+    """Digits in three parts; `rows` are the rows of the test instances in the data set."""
 
     train: tuple[Array, NDArray[np.int64]]
     calibration: tuple[Array, NDArray[np.int64]]
@@ -78,11 +78,11 @@ def prepare_demo(
     Parameters
     ----------
     folder : path
-        Takes ``predictions/*.npz``, ``labels.npy`` and ``demo.json`` (the settings, and the SHA-256 of each file).
+        Where ``predictions/*.npz``, ``labels.npy`` and ``demo.json`` (settings, and the SHA-256 of each file) are written.
     seed : int
         Fixes the split and the training.
     progress : callable, optional
-        Called with the name of the model that is being trained.
+        Called with the name of each model before it is trained.
 
     Returns
     -------
@@ -99,7 +99,9 @@ def prepare_demo(
     if not 0 <= seed < 2**31:
         raise InputError("seed", f"must lie in 0 … {2**31 - 1}", f"got {seed}", "choose such a number", code="range")
     if folder.exists() and not folder.is_dir():
-        raise InputError("folder", f"{folder} is a file", "", "give the name of a folder", code="undefined")
+        raise InputError(
+            "folder", "must be a folder", f"{folder} is a file", "give the name of a folder", code="unwritable"
+        )
     settings = _settings(seed)
     labels = folder / "labels.npy"
     predictions = {name: folder / "predictions" / f"{name.lower().replace(' ', '-')}.npz" for name in _names()}
@@ -149,7 +151,7 @@ def _logistic_regression(split: Split, seed: int) -> Prediction:
 
 
 def _random_forest(split: Split, seed: int) -> Prediction:
-    """One member per tree; a single tree is weak, so the set of all is wide, and the report shows what that costs."""
+    """One member per tree. A single tree is weak, so the set of all trees is wide; the report shows the cost of that."""
     from sklearn.ensemble import RandomForestClassifier
 
     forest = RandomForestClassifier(N_TREES, min_samples_leaf=MIN_LEAF, random_state=seed).fit(*split.train)
@@ -159,8 +161,8 @@ def _random_forest(split: Split, seed: int) -> Prediction:
 def _leaf_dirichlet(split: Split, seed: int) -> Prediction:
     """α_k = 1/K + the mean over trees of the count of class k in the leaf.
 
-    The trees see the same training instances, so adding their counts would count each instance once per tree; and no
-    bootstrap, so that a count is one of instances. 1/K to a class weighs as much as one instance in all.
+    The mean, because the trees see the same training instances and a sum would count each instance once per tree. No
+    bootstrap, so that the counts are numbers of instances. The prior of 1/K for each class weighs as much as one instance.
     """
     from sklearn.ensemble import ExtraTreesClassifier
 
@@ -186,7 +188,7 @@ def _bagged_mlps(split: Split, seed: int) -> Prediction:
 
 
 def _calibrated_mlp(split: Split, seed: int) -> Prediction:
-    """Temperature T with the least log loss on the calibration instances."""
+    """One network with the temperature that has the least log loss on the calibration instances."""
     from scipy.optimize import minimize_scalar
 
     network = _network(seed).fit(*split.train)
@@ -204,7 +206,7 @@ def _calibrated_mlp(split: Split, seed: int) -> Prediction:
 def _network(seed: int) -> Any:
     from sklearn.neural_network import MLPClassifier
 
-    # far fewer than max_iter steps are needed, so that the training always ends by its own rule
+    # far fewer than max_iter steps are needed, so the training always ends by its tolerance
     return MLPClassifier((HIDDEN_UNITS,), tol=1e-3, max_iter=2000, random_state=seed)
 
 
@@ -218,15 +220,15 @@ TRAINING: dict[str, Callable[[Split, int], Prediction]] = {
 }
 
 
-N_MODELS = len(TRAINING) + 1  # the average of an ensemble besides
+N_MODELS = len(TRAINING) + 1  # with the average of the ensemble
 
 
 def _names() -> list[str]:
-    """The models in their order; the average of an ensemble follows it."""
+    """The models in their order; the average follows its ensemble."""
     return [shown for name in TRAINING for shown in ([name, f"{name} average"] if name == AVERAGED else [name])]
 
 
-# -- what is kept -----------------------------------------------------------------------------------------------------
+# -- files that are kept -----------------------------------------------------------------------------------------------------
 
 
 def _settings(seed: int) -> dict[str, Any]:
@@ -237,7 +239,7 @@ def _settings(seed: int) -> dict[str, Any]:
         import sklearn
     except ModuleNotFoundError as problem:
         raise MissingDependencyError(
-            "scikit-learn", "the demo trains with it", "", "install uqassay[demo]", code="package"
+            "scikit-learn", "is needed to train the demo", "", "install uqassay[demo]", code="package"
         ) from problem
     return {
         "seed": seed,
@@ -254,7 +256,7 @@ def _settings(seed: int) -> dict[str, Any]:
 
 
 def _kept(manifest: Path, settings: dict[str, Any], files: list[Path]) -> bool:
-    """Whether an earlier run with these settings left all its files, unchanged."""
+    """Whether all files of an earlier run with these settings are there, unchanged."""
     try:
         facts = json.loads(manifest.read_text(encoding="utf-8"))
         return bool(facts == {"schema": SCHEMA, "settings": settings, "sha256": _hashes(files)})

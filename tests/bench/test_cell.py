@@ -167,7 +167,7 @@ def test_source_that_a_method_rests_on_counts_wherever_it_stands(tmp_path):
         ("methods/focal_budget.py", {"rs_nn"}),
         ("methods/ddu.py", set()),
         ("report/page.py", set()),
-        ("cli/commands.py", set()),
+        ("cli/application.py", set()),
         ("__init__.py", set()),
     ):
         text = (copy / file).read_text()

@@ -1,6 +1,7 @@
 """The commands `inspect` and `convert`: what a file holds, and the same prediction in another format."""
 
 import warnings
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -8,10 +9,10 @@ import typer
 
 from uqassay.cli import terminal
 from uqassay.cli.columns import Rows, read_labels
-from uqassay.cli.normalising import load_normalised, normalised_sentences
+from uqassay.cli.normalising import NORMALISED, load_normalised
 from uqassay.cli.outputs import check_apart
 from uqassay.cli.remedies import note_text
-from uqassay.cli.streams import complain, print_json, print_note, print_text, progress
+from uqassay.cli.streams import print_json, print_note, print_text, progress
 from uqassay.predictions.files import LossyFormatWarning, inspect_file, load, load_labels, save, what_is_lost
 
 __all__ = ["convert_command", "inspect_command"]
@@ -58,7 +59,9 @@ def convert_command(
             save(prediction, target, labels=values)
     with_labels = " with labels" if values is not None else ""
     print_text(f"{target}: {prediction!r}{with_labels}")
-    for sentence in normalised_sentences({source.name: [prediction]}):
-        complain(sentence)
-    for note in what_is_lost(prediction, target):
+    changed = [note for note in prediction.notes if note.code == NORMALISED]
+    for note in changed:
+        print_note(note_text(note))
+    others = tuple(note for note in prediction.notes if note not in changed)
+    for note in what_is_lost(replace(prediction, notes=others), target):
         print_note(f"{note_text(note)}; .npz keeps everything")
