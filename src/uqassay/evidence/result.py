@@ -361,9 +361,8 @@ class Assay:
     def reliability(self, model: str, *, n_bins: int = 10) -> Reliability:
         """Bins of one model's reliability diagram, all runs together."""
         columns = self[model].columns
-        return reliability(
-            columns["correct"].ravel(), columns["confidence"].ravel(), n_bins=n_bins, level=self.settings.level
-        )
+        hits, confidence = columns["correct"].ravel(), columns["confidence"].ravel()
+        return reliability(hits, confidence, n_bins=n_bins, level=self.settings.level)
 
     # -- instances ----------------------------------------------------------------------------------------------------
 
