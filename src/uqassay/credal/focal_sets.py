@@ -3,13 +3,13 @@
 A family of F focal sets over K classes is a boolean matrix (F, K): row A, column c says whether class c is in set A.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from uqassay._array import generator
+from uqassay._array import generator, shown
 from uqassay.credal.arguments import finite_matrix, sum_tolerance, whole_number
 from uqassay.credal.moebius import MAX_ENUMERATED_CLASSES
 from uqassay.credal.overlap import best_overlapping_sets, ellipsoid_cells
@@ -309,6 +309,14 @@ def _from_matrix(matrix: NDArray[Any], n_classes: int | None) -> NDArray[np.bool
 
 
 def _from_indices(collections: Any, n_classes: int | None) -> NDArray[np.bool_]:
+    if not _is_collection(collections):
+        raise InputError(
+            "focal_sets",
+            "must be a matrix (F, K) or a list of collections of class indices",
+            f"got {shown(collections)}",
+            "give the classes of each set, such as [[0], [1], [0, 1]]",
+            code="type",
+        )
     if n_classes is None:
         raise InputError(
             "focal_sets",
@@ -320,6 +328,14 @@ def _from_indices(collections: Any, n_classes: int | None) -> NDArray[np.bool_]:
     families = list(collections)
     sets = np.zeros((len(families), n_classes), dtype=bool)
     for position, members in enumerate(families):
+        if not _is_collection(members):
+            raise InputError(
+                "focal_sets",
+                "each set must be a collection of class indices",
+                f"set {position} is {shown(members)}",
+                "give the classes of each set, such as [[0], [1], [0, 1]]",
+                code="type",
+            )
         for member in members:
             if isinstance(member, bool | np.bool_) or not hasattr(member, "__index__"):
                 raise InputError(
@@ -339,6 +355,11 @@ def _from_indices(collections: Any, n_classes: int | None) -> NDArray[np.bool_]:
                 )
             sets[position, member] = True
     return sets
+
+
+def _is_collection(value: Any) -> bool:
+    several = isinstance(value, Iterable) and getattr(value, "ndim", 1) > 0  # an array of no dimension is one number
+    return several and not isinstance(value, str | bytes | Mapping)
 
 
 def _labels(labels: ArrayLike, n: int, n_classes: int | None) -> tuple[NDArray[np.intp], int]:

@@ -1,6 +1,6 @@
 """Masses on sets of classes per instance: belief functions, random sets, evidential classifiers."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
@@ -224,28 +224,9 @@ class Masses(Prediction):
 
 
 def _family(focal_sets: Any, n_classes: int | None) -> NDArray[np.bool_]:
-    """The focal sets as a checked matrix (F, K); objects that hold no sets are refused."""
-    if hasattr(focal_sets, "__array__") or hasattr(focal_sets, "shape"):
+    """The focal sets as a checked matrix (F, K)."""
+    if hasattr(focal_sets, "__array__") or hasattr(focal_sets, "shape"):  # also tensors and tables
         focal_sets = as_numeric(focal_sets, "focal_sets")
-    elif isinstance(focal_sets, (str, bytes, Mapping)) or not isinstance(focal_sets, Iterable):
-        raise InputError(
-            "focal_sets",
-            "must be a matrix (F, K) or a list of collections of class indices",
-            f"got {type(focal_sets).__name__}",
-            "give the classes of each set, such as [[0], [1], [0, 1]]",
-            code="type",
-        )
-    else:
-        focal_sets = list(focal_sets)
-        odd = next((i for i, each in enumerate(focal_sets) if not isinstance(each, Iterable)), None)
-        if odd is not None:
-            raise InputError(
-                "focal_sets",
-                "each set must be a collection of class indices",
-                f"set {odd} is {shown(focal_sets[odd])}",
-                "give the classes of each set, such as [[0], [1], [0, 1]]",
-                code="type",
-            )
     if n_classes is not None and not (isinstance(n_classes, (int, np.integer)) and 1 <= n_classes <= MOST_CLASSES):
         raise InputError(
             "n_classes", "must be a whole number of at least 1", f"got {shown(n_classes)}", "give K", code="range"
