@@ -1,4 +1,4 @@
-"""What calibration tests of a whole assay may cost: how many instances and runs are tested, and which sets by their mean."""
+"""How many instances and runs the calibration tests of an assay can afford, and which sets are tested by their mean."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -14,9 +14,9 @@ Rows = NDArray[np.intp]
 
 SET_WORK = 3e5  # n K (M + 16) of one test of a set: about three seconds
 PAGE_WORK = 1.5e6  # the same over all tests
-FEWEST = 300  # instances that a test keeps, whatever all of them cost
-LARGEST_WORK = 9e5  # sets for which even so few cost more than this are tested by their mean
-SEARCH = 16  # mixtures that a round of the search judges, beside one for each member
+FEWEST = 300  # least number of instances of a test, at any cost
+LARGEST_WORK = 9e5  # a set whose test of `FEWEST` instances costs more is tested by its mean
+SEARCH = 16  # mixtures that a round of the search judges, in addition to one for each member
 
 
 class Afforded(NamedTuple):
@@ -45,7 +45,7 @@ def afforded(models: Mapping[str, tuple[Prediction, ...]], n_measures: int, n: i
 
 
 def _work(prediction: Prediction) -> float:
-    """What one test costs for each instance: mixtures that a round of the search judges times classes."""
+    """Cost of one test for each instance: mixtures that a round of the search judges times classes."""
     m, k = n_points(prediction), prediction.n_classes
     return k * (m + SEARCH) + 2 * m if m > 1 else _work_of_point(k)
 

@@ -1,4 +1,4 @@
-"""Which uncertainty scores an assay holds: those that the models offer, and those given beside the predictions."""
+"""Which uncertainty scores an assay holds: those that the models offer, and those given with the predictions."""
 
 from collections.abc import Mapping, Sequence
 

@@ -85,7 +85,7 @@ def assay(
         Uncertainty scores to compute, from `measures.SCORES`; by default every one that some model can offer, but for the
         costly ones. Each is judged by how it ranks the mistakes.
     uncertainties : dict of str to dict of str to array (n,) or (R, n), optional
-        Scores from elsewhere (a density, a second model), greater is less certain: {"model": {"density": values}}.
+        Further scores, such as a density or those of a second model: {"model": {"density": values}}. Greater is less certain.
     calibration : sequence of str
         Measures of `metrics.CALIBRATION_MEASURES` by which each model is tested: sets of members, vertices, intervals and
         masses by `calibration.credal_calibration_test`, whether some mixture of them is calibrated, the others by

@@ -1,4 +1,4 @@
-"""The numbers of one model: for every training run and instance, its distance, non-specificity and what stands beside."""
+"""Scores of one model: distance, non-specificity, losses and uncertainty measures of every training run and instance."""
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
@@ -49,7 +49,7 @@ class Settings:
     floor : float or None
         Least probability in logarithms; None: by the dtype of the input.
     measures : tuple of str
-        Uncertainty scores computed beside: those of `measures.SCORES` asked for or offered by a model, and those given.
+        Uncertainty scores: those of `measures.SCORES` asked for or offered by a model, and those given.
     tolerance : float or None
         Standard error wanted of an estimated non-specificity.
     level : float
@@ -153,7 +153,7 @@ def score_model(
     baseline: bool = False,
     progress: Callable[[str], None] | None = None,
 ) -> ModelScores:
-    """Compute every column for every run; `given` holds uncertainties from elsewhere by name, ``(R, n)`` each."""
+    """Compute every column for every run; `given` holds further uncertainty scores by name, ``(R, n)`` each."""
     parts, notes = [], [note for run in runs for note in run.notes]
     errors, deviations, floored, gap = [], [], 0, 0.0
     digest = hashlib.sha256()
@@ -178,7 +178,7 @@ def score_model(
                 rng=settings.seed,
                 tolerance=settings.tolerance,
             )
-            columns = _beside(run, y, settings)
+            columns = _other_columns(run, y, settings)
         except InputError as problem:
             raise problem.inside(place) from problem
         for score, values in (given or {}).items():
@@ -277,7 +277,7 @@ def with_draws_held(run: Prediction) -> Prediction:
     return run
 
 
-def _beside(run: Prediction, y: NDArray[Any], settings: Settings) -> dict[str, Array]:
+def _other_columns(run: Prediction, y: NDArray[Any], settings: Settings) -> dict[str, Array]:
     n = run.n_instances
     names = ("correct", "confidence", "label", "log-loss", "brier", "gap", "upper-label", *settings.measures)
     out = {name: np.full(n, np.nan) for name in names}

@@ -1,4 +1,4 @@
-"""An assay as plain JSON values, and in a folder: `assay.json` beside `arrays.npz`, nothing pickled."""
+"""An assay as plain JSON values, and in a folder with `assay.json` and `arrays.npz`; nothing is pickled."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -227,7 +227,7 @@ def read_assay(folder: str | Path) -> dict[str, Any]:
         reason, cause = f"there is no entry {problem}", problem
     except OSError as problem:
         reason, cause = str(problem.strerror or problem), problem
-    except Exception as problem:  # whatever a damaged file makes its reader raise
+    except Exception as problem:  # readers raise many kinds of errors on damaged files
         said = str(problem).strip().partition("\n")[0].split(". ")[0].rstrip(".")
         reason, cause = said if " " in said else f"{type(problem).__name__} {said}".strip(), problem
     raise FileFormatError(
