@@ -134,7 +134,7 @@ def unified_loss(
 
 def check_options(distance: str, nonspecificity: str, convention: str, focal_sets: Any, floor: float | None) -> None:
     """Refuse unknown names and options that exclude each other."""
-    if distance not in DISTANCES:
+    if not isinstance(distance, str) or distance not in DISTANCES:
         raise InputError(
             "distance",
             f"must be one of {', '.join(DISTANCES)}",
@@ -142,7 +142,7 @@ def check_options(distance: str, nonspecificity: str, convention: str, focal_set
             "choose one of them",
             code="choice",
         )
-    if nonspecificity not in NONSPECIFICITIES:
+    if not isinstance(nonspecificity, str) or nonspecificity not in NONSPECIFICITIES:
         raise InputError(
             "nonspecificity",
             f"must be one of {', '.join(NONSPECIFICITIES)}",

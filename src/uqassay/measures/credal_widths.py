@@ -37,7 +37,7 @@ def credal_width(prediction: PredictionLike, *, of: str = "mean") -> NDArray[np.
     >>> [round(float(credal_width(prediction, of=of)[0]), 4) for of in ("mean", "predicted", "max")]
     [0.2, 0.3, 0.3]
     """
-    if of not in ("mean", "predicted", "max"):
+    if not isinstance(of, str) or of not in ("mean", "predicted", "max"):
         raise InputError(
             "of", "must be one of mean, predicted, max", f"got {of!r}", "choose one of these", code="choice"
         )

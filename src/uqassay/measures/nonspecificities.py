@@ -74,7 +74,7 @@ def nonspecificity(
     >>> float(uq.measures.nonspecificity(m).values[0].round(4)), float(uq.measures.nonspecificity(m, "korner").values[0])
     (0.5493, 2.0)
     """
-    if measure not in NONSPECIFICITIES:
+    if not isinstance(measure, str) or measure not in NONSPECIFICITIES:
         raise InputError(
             "measure",
             f"must be one of {', '.join(NONSPECIFICITIES)}",
@@ -110,7 +110,7 @@ def nonspecificity(
 
 def check_convention(convention: str, focal_sets: Any) -> None:
     """Refuse an unknown convention, and a family of events where none is used."""
-    if convention not in ("exact", "paper"):
+    if not isinstance(convention, str) or convention not in ("exact", "paper"):
         raise InputError(
             "convention", 'must be "exact" or "paper"', f"got {convention!r}", "choose one of them", code="choice"
         )

@@ -238,7 +238,7 @@ def uncertainty_score(prediction: PredictionLike, name: str) -> Array:
     >>> uq.measures.uncertainty_score(uq.Point([[0.5, 0.5]]), "total-entropy").round(4).tolist()
     [0.6931]
     """
-    if name not in SCORES:
+    if not isinstance(name, str) or name not in SCORES:
         raise InputError(
             "name", f"must be one of {', '.join(SCORES)}", f"got {name!r}", "choose one of them", code="choice"
         )
