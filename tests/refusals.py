@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from uqassay.errors import InputError, UqassayError
+from uqassay.errors import CODES, InputError, UqassayError
 
 
 class Refusal:
@@ -19,8 +19,8 @@ class Refusal:
 def refuses(
     parameter: str,
     code: str | None = None,
-    *,
     got: str = "",
+    *,
     source: str | None = None,
     error: type[UqassayError] = InputError,
 ) -> Iterator[Refusal]:
@@ -34,6 +34,7 @@ def refuses(
     refusal.value = problem = caught.value
     assert problem.parameter == parameter, f"about {problem.parameter!r}: {problem}"
     assert code is None or problem.code == code, f"code {problem.code!r}: {problem}"
+    assert problem.code in CODES, f"unknown code {problem.code!r}: {problem}"
     assert source is None or problem.source == source, f"source {problem.source!r}: {problem}"
     said = f"{problem.rule}; {problem.got}; {problem.remedy}"
     assert re.search(got, said), f"{got!r} not found in: {said}"

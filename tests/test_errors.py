@@ -1,9 +1,14 @@
 """Errors carry fields; the sentence is made from them in one place."""
 
+import ast
 import copy
 import pickle
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
+
+import uqassay
 
 from uqassay.errors import (
     CODES,
@@ -85,3 +90,91 @@ def test_codes_are_words_with_their_meaning():
         assert code == code.lower()
         assert " " not in code
         assert meaning
+
+
+# -- every place that makes an error ----------------------------------------------------------------------------------
+
+SOURCE = Path(uqassay.__file__).parent
+PASSED_ON = {  # places whose code is computed; `tests.refusals` checks the codes that they yield
+    ("_array.py", "'not-probabilities' if probabilities else 'range'"),
+    ("bench/cell.py", "'finite' if isinstance(problem, ValueError) else 'type'"),
+    ("cli/terminal.py", "**value"),
+    ("predictions/file_json_lines.py", "code"),
+    ("predictions/file_opening.py", "'unreadable' if done == 'read' else 'unwritable'"),
+    ("predictions/file_opening.py", "code"),
+    ("predictions/file_opening.py", "problem.code"),
+    ("statistics/planning.py", "'missing' if n is None else 'conflict'"),
+    ("statistics/samples.py", "code"),
+}
+
+
+def name_of(node: ast.expr) -> str:
+    return node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
+
+
+@pytest.fixture(scope="module")
+def trees() -> dict[str, ast.Module]:
+    return {path.relative_to(SOURCE).as_posix(): ast.parse(path.read_text("utf-8")) for path in SOURCE.rglob("*.py")}
+
+
+@pytest.fixture(scope="module")
+def errors(trees) -> set[str]:
+    """Names of the classes that derive from UqassayError, in any module."""
+    classes = [node for tree in trees.values() for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]
+    names = {"UqassayError"}
+    while new := {c.name for c in classes if names & {name_of(base) for base in c.bases}} - names:
+        names |= new
+    return names
+
+
+def calls(trees, errors) -> Iterator[tuple[str, ast.Call]]:
+    for file, tree in trees.items():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Call) and name_of(node.func) in errors:
+                yield file, node
+
+
+def literals(node: ast.expr) -> set[str]:
+    """Texts that an expression may be; the condition of a choice is not one of them."""
+    if isinstance(node, ast.IfExp):
+        return literals(node.body) | literals(node.orelse)
+    return {node.value} if isinstance(node, ast.Constant) else set()
+
+
+def test_the_walk_finds_the_errors(trees, errors):
+    assert {"InputError", "FileFormatError", "MissingDependencyError", "TooManyClassesError"} <= errors
+    assert len(list(calls(trees, errors))) > 500
+
+
+def test_every_error_states_its_parameter_its_rule_and_a_known_code(trees, errors):
+    wrong, passed_on = [], set()
+    for file, call in calls(trees, errors):
+        place = f"{file}:{call.lineno} {name_of(call.func)}"
+        given = {k.arg: k.value for k in call.keywords}
+        if None in given:
+            passed_on.add((file, f"**{ast.unparse(given[None])}"))
+            continue
+        fields = {*given, *("parameter", "rule", "got", "remedy")[: len(call.args)]}
+        wrong += [f"{place}: no {name}" for name in ("parameter", "rule", "code") if name not in fields]
+        if "code" in given:
+            wrong += [f"{place}: {code!r}" for code in literals(given["code"]) if code not in CODES]
+            if not isinstance(given["code"], ast.Constant):
+                passed_on.add((file, ast.unparse(given["code"])))
+    assert not wrong
+    assert passed_on == PASSED_ON
+
+
+def test_every_code_is_used(trees, errors):
+    used = {
+        code
+        for _, call in calls(trees, errors)
+        for keyword in call.keywords
+        if keyword.arg == "code"
+        for code in literals(keyword.value)
+    }
+    assert set(CODES) - used == set()
+
+
+def test_the_rule_is_required():
+    with pytest.raises(TypeError, match="rule"):
+        InputError("level: must be positive")

@@ -1,8 +1,8 @@
 """What can go wrong, as one exception tree whose members carry fields.
 
-An error says which parameter broke which rule, what was found there and what to do about it. The sentence is made from these
-fields here and nowhere else, and nothing ever reads it: another door (an option of the command line, a key of a configuration,
-a file) takes the fields, renames the parameter by `replace`, and chooses its own remedy by the code.
+An error says which parameter broke which rule, what was found and what to do. The sentence is made from these fields here and
+nowhere else, and no code reads it. Another door (an option of the command line, a key of a configuration, a file) takes the
+fields, renames the parameter by `replace`, and chooses its own remedy by the code.
 """
 
 from collections.abc import Mapping
@@ -11,22 +11,56 @@ from typing import Any, Self
 __all__ = ["CODES", "FileFormatError", "InputError", "MissingDependencyError", "TooManyClassesError", "UqassayError"]
 
 CODES: Mapping[str, str] = {
+    # what is wrong with a value
     "type": "of another type, or text that is not a number",
     "shape": "of another shape, number of dimensions or length",
     "range": "a number outside its range",
     "finite": "nan or infinite",
     "sum": "rows that do not sum to 1",
-    "choice": "none of the names that are known",
+    "choice": "none of the known names",
     "missing": "needed and not there",
     "duplicate": "given twice",
     "mismatch": "two inputs that do not belong together",
-    "conflict": "options that exclude each other, or mean nothing here",
+    "conflict": "options that exclude each other, or have no meaning here",
     "empty": "nothing in it, or too little",
     "size": "too large",
     "undefined": "a quantity that is not defined for this input",
-    "unreadable": "a file that is damaged, of an unknown kind, or never loaded",
+    "syntax": "text that cannot be read as what it should state",
+    # arrays of probabilities
+    "not-probabilities": "values outside [0, 1]",
+    "one-column": "the probabilities of one class alone",
+    "member-axis": "members on another axis",
+    "class-sets": "sets of classes in place of probabilities",
+    "bounds": "lower and upper bounds with no distribution between them",
+    "not-belief-functions": "masses of no belief function",
+    "masked": "a masked array",
+    "sparse": "a sparse matrix",
+    "ragged": "rows of unequal lengths",
+    "common-members": "more members asked for than there are",
+    # labels, names and rows
+    "class-names": "class names that do not fit",
+    "ambiguous": "more than one possible meaning",
+    "ids": "ids of rows that do not match",
+    # what a kind of prediction cannot give
+    "no-distribution": "a set without a distribution over it",
+    "no-members": "a single distribution, without members that could differ",
+    "no-logits": "probabilities without logits",
+    # tests and conventions
+    "needs-draws": "more draws are needed",
+    "needs-paper-convention": "an option of the paper's convention alone",
+    # files, folders and packages
+    "unreadable": "a file that is damaged or of an unknown kind",
     "unwritable": "a place that cannot be written to",
+    "not-a-file": "a folder, a pipe or a device in place of a file",
+    "truncated": "a file that ends too early",
+    "format": "a file format that cannot hold this",
+    "pickle": "a pickled object, which is never loaded",
+    "encoding": "text that is not UTF-8",
+    "separator": "a table with another separator than commas",
     "package": "an optional package that is not installed",
+    # runs
+    "usage": "a command line that cannot be read",
+    "all-failed": "nothing to report, because every training failed",
 }
 
 
@@ -44,7 +78,7 @@ class UqassayError(Exception):
     remedy : str
         What to do.
     code : str
-        One of `CODES`, or a name of its own where another door needs another remedy.
+        One of `CODES`: the kind of rule that is broken.
     source : str
         Where the parameter was read, such as the name of a file.
     facts : mapping
@@ -62,7 +96,7 @@ class UqassayError(Exception):
     def __init__(
         self,
         parameter: str,
-        rule: str = "",
+        rule: str,
         got: str = "",
         remedy: str = "",
         *,
