@@ -1,4 +1,4 @@
-"""How sure are we: estimates with intervals, resampling, paired tests, sample sizes. Arrays in, arrays out."""
+"""Estimates with confidence intervals, resampling, paired tests and sample sizes, computed from plain arrays."""
 
 from uqassay.statistics.bootstrap import (
     bca_interval,

@@ -1,4 +1,4 @@
-"""Resampling whole instances (or groups of them, and training runs), and what to read off the draws."""
+"""Bootstrap draws of means over instances, groups and training runs; intervals and winning probabilities from draws."""
 
 from collections.abc import Sequence
 
@@ -19,10 +19,10 @@ __all__ = [
     "winning_probability",
 ]
 
-# Trade-offs are taken in blocks of this many totals.
+# Limits memory: trade-offs are processed in blocks of at most this many totals.
 _TOTALS_AT_ONCE = 2**21
 
-# Totals this close relative to the lowest one differ by rounding alone.
+# Relative. Totals this close to the lowest one count as equal: their difference is rounding error.
 _TIE = 1e-12
 
 
@@ -39,9 +39,9 @@ def bootstrap_means(
     Parameters
     ----------
     values : array_like, shape (n, C) or (n,)
-        One column per quantity. Infinite values give infinite means in the draws that hold them.
+        One column per quantity. A draw that contains an infinite value has an infinite mean.
     n_draws : int
-        Number of draws B. Draw d does not depend on `n_draws`.
+        Number of draws B. Draw d is the same for every `n_draws` > d.
     groups : array_like of labels, shape (n,), optional
         Whole groups are drawn, and a mean is Σ group sums / Σ group sizes.
     sample_weight : array_like, shape (n,), optional
@@ -60,8 +60,8 @@ def bootstrap_means(
 
     Notes
     -----
-    The variance over draws is that of the plug-in distribution, (n−1)/n times the unbiased one of
-    `mean_estimate`; with few groups percentile intervals are therefore too short.
+    The draws have the plug-in variance: (n−1)/n times the unbiased variance of `mean_estimate`. Percentile
+    intervals are therefore too short with few groups.
 
     References
     ----------
@@ -91,20 +91,20 @@ def bootstrap_run_means(
 ) -> Floats:
     """Means of every model's columns over drawn instances and drawn training runs.
 
-    Each draw takes one resample of the instances for all models, and for each model with R_j ≥ 2 runs an
-    independent resample of its runs: mean over the drawn instances of the run-averaged values, plus
-    √(R/(R−1)) times the mean run effect of the drawn runs, where a run effect is the deviation of a run's
-    mean from the model's grand mean. Without the factor the draws would understate the between-run variance
-    s²/R by (R−1)/R. Run effects of all columns of a run are drawn together.
+    A run effect is the deviation of a run's mean from the model's grand mean. Each draw resamples the instances
+    once for all models and, for each model with R_j ≥ 2 runs, resamples its runs independently. The draw is the
+    mean of the run-averaged values over the drawn instances, plus √(R/(R−1)) times the mean run effect of the drawn
+    runs. Without this factor the draws would understate the between-run variance s²/R by (R−1)/R. The run effects
+    of all columns of a run are drawn together.
 
     Parameters
     ----------
     models : sequence of J array_like, each of shape (R_j, n, C)
-        R_j training runs of model j on the same n instances. A model with R_j = 1 shows no variation between
-        runs: its draws speak for the trained model, not for the method that trained it. So do those of a
-        column with an infinite value, whose run effects are undefined.
+        R_j training runs of model j on the same n instances. The draws of a model with R_j = 1 contain no variation
+        between runs: they describe the trained model, not the training method. The same holds for a column with an
+        infinite value, because its run effects are undefined.
     n_draws, groups, sample_weight, rng
-        As in `bootstrap_means`; with one run per model the draws are the same numbers.
+        As in `bootstrap_means`. With one run per model both functions return the same draws.
 
     Returns
     -------
@@ -113,13 +113,13 @@ def bootstrap_run_means(
     Raises
     ------
     InputError
-        As in `bootstrap_means`; also when the models disagree about n or C, or a loss is -inf.
+        As in `bootstrap_means`; also when the models differ in n or C, or a loss is -inf.
 
     Notes
     -----
-    The variance of a draw is that of `mean_estimate` for runs (times (n−1)/n for the instances): conservative
-    by the interaction of runs and instances, σ²_interaction / (n·R). With R runs the between-run part rests on
-    R − 1 degrees of freedom, which no quantile of draws makes up for: prefer Student-t intervals below ten runs.
+    The variance of a draw is that of `mean_estimate` for runs, with the factor (n−1)/n on the instance part. It is
+    too large by the interaction of runs and instances, σ²_interaction / (n·R). The between-run part has R − 1 degrees
+    of freedom, and quantiles of draws do not account for that: prefer Student-t intervals below ten runs.
 
     Examples
     --------
@@ -149,7 +149,7 @@ def bootstrap_run_means(
                 f"models[{j}]",
                 "a loss must be above -inf",
                 f"index {where} is -inf",
-                "check the instance it comes from",
+                "check that instance",
                 code="finite",
             )
     check_draws(n_draws)
@@ -217,7 +217,7 @@ def bca_interval(
     -------
     low, high : float, or ndarray of shape (C,)
         nan where all draws lie strictly on one side of the estimate (the bias correction is then infinite), or
-        where the estimate or a jackknife value is infinite.
+        the estimate or a jackknife value is infinite.
 
     Raises
     ------
@@ -226,8 +226,8 @@ def bca_interval(
 
     References
     ----------
-    Efron (1987), Better bootstrap confidence intervals, equations 2.3 and 6.6; draws equal to the estimate
-    count half, as in SciPy.
+    Efron (1987), Better bootstrap confidence intervals, equations 2.3 and 6.6. Draws equal to the estimate
+    count ½, as in SciPy.
 
     Examples
     --------
@@ -252,38 +252,38 @@ def bca_interval(
     check_level(level)
     columns = np.sort(floats.reshape(floats.shape[0], -1), axis=0)  # (B, C)
     below = (np.sum(columns < centre, axis=0) + np.sum(columns <= centre, axis=0)) / (2 * columns.shape[0])
-    bias = special.ndtri(below)  # (C,)
+    bias = special.ndtri(below)  # (C,) z₀, equation 2.3; infinite where all draws lie on one side
     u = left_out.reshape(left_out.shape[0], -1)
     defined = np.isfinite(bias) & np.isfinite(centre) & np.isfinite(u).all(axis=0)
     bias = np.where(defined, bias, 0.0)
     u = np.where(defined, u, 0.0)
     u = u.mean(axis=0) - u  # (G, C)
     scale = np.sqrt((u * u).sum(axis=0))
-    acceleration = (u**3).sum(axis=0) / (6 * np.where(scale > 0, scale, 1.0) ** 3)
+    acceleration = (u**3).sum(axis=0) / (6 * np.where(scale > 0, scale, 1.0) ** 3)  # equation 6.6
     ends = []
     for tail in ((1 - level) / 2, (1 + level) / 2):
         shifted = bias + special.ndtri(tail)
         stretch = 1 - acceleration * shifted
-        # beyond the pole the transformed tail is the end of the line
+        # stretch ≤ 0 is beyond the pole of shifted / stretch, whose sign would flip there: take the limit ±inf
         moved = np.where(stretch > 0, shifted / np.where(stretch > 0, stretch, 1.0), np.sign(shifted) * np.inf)
         ends.append(np.where(defined, _quantiles(columns, special.ndtr(bias + moved)), np.nan))
     return _shaped(ends[0], ends[1], floats.ndim)
 
 
 def winning_probability(draws: ArrayLike, tradeoffs: ArrayLike | None = None) -> Floats:
-    """Share of draws in which each model has the lowest value; models that tie share the draw equally.
+    """Share of draws in which each model has the lowest value. Tied models share a draw equally.
 
     Parameters
     ----------
     draws : array_like, shape (B, J), or (B, J, 2) with tradeoffs
-        Mean loss of J models in B draws; with tradeoffs the pair (mean distance, mean non-specificity).
+        Mean loss of J models in B draws; with `tradeoffs` the pair (mean distance, mean non-specificity).
     tradeoffs : array_like, shape (T,), optional
-        Values of λ ≥ 0; the lowest distance + λ · non-specificity wins.
+        Values of λ ≥ 0. The model with the lowest distance + λ · non-specificity wins.
 
     Returns
     -------
     shares : ndarray, shape (T, J), or (J,) without tradeoffs
-        Each row sums to 1. Totals within 1e-12 of the lowest (relative) tie, since they differ by rounding alone.
+        Each row sums to 1. Totals within a relative 1e-12 of the lowest one tie with it: rounding decides no winner.
 
     Raises
     ------
@@ -321,7 +321,7 @@ def winning_probability(draws: ArrayLike, tradeoffs: ArrayLike | None = None) ->
     d, ns = floats[..., 0], floats[..., 1]  # (B, J)
     if np.isinf(ns).any():
         raise InputError(
-            "draws", "the non-specificity must be finite", "got inf", "check the instances it comes from", code="finite"
+            "draws", "the non-specificity must be finite", "got inf", "check the instances that give it", code="finite"
         )
     step = max(1, _TOTALS_AT_ONCE // d.size)
     blocks = [lambdas[t : t + step, np.newaxis, np.newaxis] for t in range(0, lambdas.size, step)]
@@ -342,7 +342,8 @@ def _shares(totals: Floats) -> Floats:
 
 
 def _quantiles(columns: Floats, probabilities: Floats) -> Floats:
-    # one probability for each sorted column, by linear interpolation
+    # linear interpolation at one probability per sorted column; np.quantile takes all probabilities in all columns,
+    # and gives nan between two equal infinite draws
     position = probabilities * (columns.shape[0] - 1)
     floor = np.floor(position).astype(np.intp)
     lower = np.take_along_axis(columns, floor[np.newaxis], axis=0)[0]

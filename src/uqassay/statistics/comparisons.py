@@ -1,4 +1,4 @@
-"""Could the difference be chance? Paired tests of means, and comparisons with the best."""
+"""Paired tests of two means, and comparisons of several models with the best one."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -34,7 +34,7 @@ class PairedComparison:
     Attributes
     ----------
     difference : Estimate
-        Mean of a − b with its confidence interval (the Student-t one where the test is a permutation test).
+        Mean of a − b with its confidence interval, which is Student's t for permutation tests too.
     statistic : float
         t statistic of the difference.
     pvalue : float
@@ -53,7 +53,7 @@ class PairedComparison:
     notes: tuple[Note, ...] = ()
 
     def reject(self, alpha: float = 0.05) -> bool:
-        """Whether equal means are rejected at level alpha; never where the p-value is nan."""
+        """True if equal means are rejected at level alpha. A p-value of nan rejects nothing."""
         check_alpha(alpha)
         return bool(self.pvalue <= alpha)
 
@@ -83,16 +83,16 @@ def paired_mean_test(
     Parameters
     ----------
     a, b : array_like, shape (n,) or (R, n)
-        Values of the two models per instance; (R, n) for R training runs of a model. The runs of the two
-        models are independent of each other and their numbers may differ.
+        Values of the two models per instance; (R, n) for R training runs of a model. The two models may have
+        different numbers of runs, which are taken as independent.
     groups, sample_weight
         As in `mean_estimate`.
     level : float
         Confidence level of the interval of the difference.
     method : {"student-t", "permutation"}
-        "student-t": the paired t test, cluster-robust with groups. "permutation": signs of the differences (of
-        whole groups) are flipped at random; exact where the differences are symmetric about zero under the
-        hypothesis. It takes one run per model.
+        "student-t": the paired t test, cluster-robust with groups. "permutation": a sign-flip test, which flips the
+        signs of the differences (of whole groups) at random. It is exact if the differences are symmetric about zero
+        under the null hypothesis, and takes one run per model.
     n_draws : int
         Number of sign flips B; the p-value is (1 + count) / (1 + B).
     rng : int or numpy Generator, optional
@@ -101,24 +101,24 @@ def paired_mean_test(
     Returns
     -------
     result : PairedComparison
-        All differences zero: statistic 0 and p-value 1. One instance, one group or infinite values: statistic,
-        p-value and interval are nan and a note says why.
+        If all differences are zero, the statistic is 0 and the p-value 1. With one instance, one group or infinite
+        values the statistic, the p-value and the interval are nan, and a note gives the reason.
 
     Raises
     ------
     InputError
-        As `mean_estimate`; also when a and b differ in n, or a permutation is asked for with several runs.
+        As `mean_estimate`; also when a and b differ in n, or for "permutation" with several runs.
 
     Notes
     -----
-    The variance is that of the differences of the run-averaged values, plus s²/R between the runs of each
-    model; it is conservative by the interaction of runs and instances.
+    The variance is the variance of the mean difference of the run-averaged values, plus s²/R between the runs of each
+    model. It is too large by the interaction of runs and instances.
 
-    The type-I error is nominal but for skewed differences in small samples (7.5 % at nominal 5 %, exponential, n = 30)
-    (docs/measured-coverage.md).
+    The type-I error is nominal, except for skewed differences in small samples: 7.5 % at nominal 5 % for exponential
+    differences and n = 30 (docs/measured-coverage.md).
 
-    Hall's transformation is not offered here: it corrects skewed differences and makes heavy symmetric ones worse, and two
-    good models on the same instances give the latter.
+    Hall's transformation is not offered here. It helps with skewed differences but does harm with symmetric heavy-tailed
+    differences, which two good models on the same instances give.
 
     References
     ----------
@@ -211,9 +211,9 @@ def compare_to_best(
     Returns
     -------
     rows : tuple of DifferenceToBest
-        In the order given: name, mean loss minus the lowest mean loss with its interval, p-value, and p-value
-        adjusted by Holm over the J − 1 comparisons. The winner (the first of those that tie) has difference 0
-        and nan for both p-values. The intervals are not adjusted.
+        One row per model in the order given: name, mean loss minus the lowest mean loss with its interval, p-value,
+        and p-value adjusted by Holm over the J − 1 comparisons. The winner (the first of several that tie) has the
+        difference 0 and nan for both p-values. The intervals are not adjusted.
 
     Raises
     ------
@@ -222,11 +222,11 @@ def compare_to_best(
 
     Notes
     -----
-    The winner is chosen from the same data, and its loss is low partly by luck. So small p-values are more frequent than
-    stated: a p-value answers "could this model be as good as the winner?" and not "is the winner truly the best?" With two
-    models nothing changes, because the two-sided test does not depend on which of them won. With ten equally good models at
-    least one is rejected in 15 of 100 data sets at 5 % by the adjusted p-value, because J(J − 1)/2 pairs compete, of which
-    Holm counts J − 1. The adjusted p-value against 2α/J keeps the error below α under any dependence
+    The winner is selected on the same data, so its loss is low partly by luck, and small p-values are too frequent. A
+    p-value answers "could this model be as good as the winner?", not "is the winner truly the best?" Two models are not
+    affected, because the two-sided test does not depend on which of them won. With ten equally good models the adjusted
+    p-value rejects at least one of them in 15 of 100 data sets at 5 %: J(J − 1)/2 pairs compete, and Holm counts J − 1 of
+    them. To keep the error below α under any dependence, compare the adjusted p-value with 2α/J
     (docs/measured-coverage.md).
 
     Examples
@@ -262,7 +262,7 @@ def compare_to_best(
     units = make_units(n, groups, sample_weight)
     with np.errstate(invalid="ignore"):
         means = np.array([units.mean(units.keep(array).mean(axis=0)) for array in arrays])
-    best = int(np.argmin(np.where(np.isnan(means), np.inf, means)))
+    best = int(np.argmin(np.where(np.isnan(means), np.inf, means)))  # argmin alone would choose a nan
     winner = Estimate(
         0.0,
         low=0.0,
@@ -294,7 +294,7 @@ def compare_to_best(
 
 
 def check_alpha(alpha: float) -> None:
-    """Refuse a significance level outside (0, 1); for use inside this room."""
+    """Raise InputError for a significance level outside (0, 1). For use inside this room."""
     if not 0.0 < alpha < 1.0:
         raise InputError(
             "alpha", "must lie strictly between 0 and 1", f"got {alpha}", "pass 0.05 for 5 %", code="range"
