@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 import uqassay
-
 from uqassay.errors import (
     CODES,
     FileFormatError,

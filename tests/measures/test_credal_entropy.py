@@ -47,7 +47,7 @@ class Bounds:
         return self.upper
 
     def hull_points(self):
-        raise InputError("over: intervals have no finite hull.")
+        raise InputError("over", "intervals have no finite hull", code="undefined")
 
 
 # -- the minimum over the box -----------------------------------------------------------------------------------------

@@ -26,7 +26,7 @@ from uqassay.experiments.credal_calibration.table1_training import PREDICTORS
 from uqassay.experiments.reproduction import reproduce
 from uqassay.metrics import expected_calibration_error
 
-ABSENT = "t10k-images.gz: cannot be downloaded; put that file at its place."
+ABSENT = InputError("t10k-images.gz", "cannot be downloaded", remedy="put that file at its place", code="missing")
 TABLE = {"figure": "table1", "preset": "smoke"}
 
 
@@ -42,7 +42,7 @@ def without_mnist():
 
     def local(name, **options):
         if name != "digits" and not name.startswith("npz:"):
-            raise InputError(ABSENT)
+            raise ABSENT
         return load(name, **options)
 
     with pytest.MonkeyPatch.context() as patch:
@@ -368,7 +368,7 @@ def test_table_1_is_figure_table1(monkeypatch, capsys):
 
     def record(preset, conventions, **options):
         seen.append((preset, conventions, options["seed"], options["workers"]))
-        raise InputError("seen: enough.")
+        raise InputError("seen", "enough", code="undefined")
 
     monkeypatch.setattr(table1_training, "reproduce_trained_table1", record)
     for words in (["--table", "1"], ["--figure", "table1"]):

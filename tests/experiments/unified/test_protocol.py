@@ -245,7 +245,7 @@ def test_a_predictor_that_fails_is_left_out_with_its_reason(tmp_path, monkeypatc
 
     def sometimes(cell):
         if cell.method == "SNN":
-            raise InputError("data: no good; get others.")
+            raise InputError("data", "no good", remedy="get others", code="undefined")
         return run(cell)
 
     monkeypatch.setattr(bench_methods, "run_method", sometimes)
@@ -341,7 +341,9 @@ def test_images_that_are_not_there_are_left_out_by_the_cpu_preset_alone(monkeypa
 
     def partly(name):
         if name == "mnist-10k":
-            raise InputError("mnist-10k: is not there and cannot be downloaded; put it somewhere.")
+            raise InputError(
+                "mnist-10k", "is not there and cannot be downloaded", remedy="put it somewhere", code="missing"
+            )
         return load(name)
 
     monkeypatch.setattr(datasets, "load_dataset", partly)
