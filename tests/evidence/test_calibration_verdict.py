@@ -24,7 +24,7 @@ SINGLE = {"tested": "mean", "n_members": 1, "weights": np.ones(1)}
 NAMES = ("ece-confidence", "ece-classwise", "skce-ul")
 
 
-def tests_of(*models, measures=NAMES[:1], n_draws=999, **changes):
+def made_up_tests(*models, measures=NAMES[:1], n_draws=999, **changes):
     """Made-up tests of (model, p-value) by some measures."""
     return [made_up(model, m, pvalue=p, n_draws=n_draws, **changes) for model, p in models for m in measures]
 
@@ -42,7 +42,7 @@ def test_outcomes_against_their_definition(alpha):
 
 
 def test_tests_are_judged_together_or_alone():
-    tests = tests_of(("a", 0.02), ("b", 0.03), ("c", 0.5))
+    tests = made_up_tests(("a", 0.02), ("b", 0.03), ("c", 0.5))
     assert [j.outcome for j in judged_tests(tests, ALPHA)] == ["doubtful", "doubtful", "passed"]
     assert [j.adjusted for j in judged_tests(tests, ALPHA)] == pytest.approx([0.06, 0.06, 0.5])
     assert [j.outcome for j in judged_tests(tests, ALPHA, adjust=False)] == ["rejected", "rejected", "passed"]
@@ -130,8 +130,8 @@ def test_a_doubtful_test_says_both_pvalues():
 
 
 def test_all_tests_in_sentences():
-    mixed = tests_of(("DE", 0.001), ("DF", 0.001), measures=NAMES)
-    passing = tests_of(("point", 0.5), measures=NAMES, **SINGLE)
+    mixed = made_up_tests(("DE", 0.001), ("DF", 0.001), measures=NAMES, mean_pvalue=0.01)
+    passing = made_up_tests(("point", 0.5), measures=NAMES, **SINGLE)
     assert said(mixed + passing) == (
         "No mixture of the members of DE or DF is confidence or classwise or strongly calibrated (p ≤ .009), adjusted by Holm "
         "for 9 tests.",
@@ -141,34 +141,37 @@ def test_all_tests_in_sentences():
         "No mixture of the 3 members of DE is confidence calibrated (p = .002), adjusted by Holm for 2 tests.",
         "point passes.",
     )
-    assert said(tests_of(("point", 0.001), measures=NAMES[:2], **SINGLE)) == (
+    assert said(made_up_tests(("point", 0.001), measures=NAMES[:2], **SINGLE)) == (
         "point is neither confidence nor classwise calibrated (p ≤ .002), adjusted by Holm for 2 tests.",
     )
-    assert said(tests_of(("a", 0.001), ("b", 0.001), **SINGLE), points=[])[0].startswith(
+    assert said(made_up_tests(("a", 0.001), ("b", 0.001), **SINGLE), points=[])[0].startswith(
         "The mean of a and of b is not confidence calibrated (p ≤ .002)"
     )
 
 
 def test_a_name_keeps_its_letters_at_the_start():
-    assert said(tests_of(("a", 0.001), ("b", 0.001), **SINGLE)) == (
+    assert said(made_up_tests(("a", 0.001), ("b", 0.001), **SINGLE)) == (
         "a and b are not confidence calibrated (p ≤ .002), adjusted by Holm for 2 tests.",
     )
 
 
 def test_runs_are_counted():
-    tests = [made_up("DE", "ece-confidence", pvalue=p, n_draws=999, run=r) for r, p in enumerate((0.001, 0.6))]
+    tests = [
+        made_up("DE", "ece-confidence", pvalue=p, n_draws=999, run=r, mean_pvalue=0.01)
+        for r, p in enumerate((0.001, 0.6))
+    ]
     assert said(tests)[0] == (
         "No mixture of the 3 members of DE is confidence calibrated (in 1 of 2 runs, p = .002), adjusted by Holm for 2 tests."
     )
 
 
 def test_many_names_are_counted():
-    tests = tests_of(*((f"m{i}", 0.0001) for i in range(7)), n_draws=9999, **SINGLE)
+    tests = made_up_tests(*((f"m{i}", 0.0001) for i in range(7)), n_draws=9999, **SINGLE)
     assert said(tests)[0].startswith("m0, m1, m2, m3 and 3 others are not confidence calibrated (p < .001)")
 
 
 def test_a_mean_that_passes_where_every_mixture_is_rejected_is_told():
-    sentence = rejection_sentence(judged_tests(tests_of(("DE", 0.001), mean_pvalue=0.3), ALPHA), ALPHA)
+    sentence = rejection_sentence(judged_tests(made_up_tests(("DE", 0.001), mean_pvalue=0.3), ALPHA), ALPHA)
     assert sentence == (
         "No mixture of the 3 members of DE is confidence calibrated (p = .001) (yet the mean of DE, tested alone, is not "
         "rejected), in a test."
@@ -177,19 +180,19 @@ def test_a_mean_that_passes_where_every_mixture_is_rejected_is_told():
 
 def test_a_part_of_the_instances_is_told():
     part = {"n_tested": 1000, "n_instances": 20000}
-    rejected = rejection_sentence(judged_tests(tests_of(("m", 0.001), **part, **SINGLE), ALPHA), ALPHA)
+    rejected = rejection_sentence(judged_tests(made_up_tests(("m", 0.001), **part, **SINGLE), ALPHA), ALPHA)
     assert rejected == "m is not confidence calibrated (p = .001), in a test on 1,000 of 20,000 instances."
-    passed = rejection_sentence(judged_tests(tests_of(("m", 0.4), **part, **SINGLE), ALPHA), ALPHA)
+    passed = rejection_sentence(judged_tests(made_up_tests(("m", 0.4), **part, **SINGLE), ALPHA), ALPHA)
     assert passed == (
         "The calibration tests could not tell m from a calibrated one (p = .40 on 1,000 of 20,000 instances)."
     )
 
 
 def test_undefined_tests_are_counted_and_claim_nothing():
-    undefined = tests_of(("DE", float("nan")), notes=(Note("undefined", "why"),))
+    undefined = made_up_tests(("DE", float("nan")), notes=(Note("undefined", "why"),))
     assert said(undefined) == ("1 of the 1 tests is undefined.",)
     assert rejection_sentence(judged_tests(undefined, ALPHA), ALPHA) == ""
-    assert said(undefined + tests_of(("m", 0.001), **SINGLE))[-1] == "1 of the 2 tests is undefined."
+    assert said(undefined + made_up_tests(("m", 0.001), **SINGLE))[-1] == "1 of the 2 tests is undefined."
 
 
 def test_the_sentence_of_an_assay_is_the_first_of_its_tests():
@@ -205,4 +208,3 @@ def test_the_sentence_of_an_assay_is_the_first_of_its_tests():
 def test_every_measure_has_a_label_of_its_own():
     labels = {measure_label(name) for name in CALIBRATION_MEASURES}
     assert len(labels) == len(CALIBRATION_MEASURES)
-    assert not labels & set(CALIBRATION_MEASURES) - {"hosmer-lemeshow"}

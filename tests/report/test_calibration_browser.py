@@ -6,7 +6,7 @@ from tests.report.calibration_cases import ensembles, softmax
 from tests.report.test_page_browser import click, driver, press, skip_or_fail, texts, wait_until
 
 import uqassay as uq
-from uqassay.evidence.calibration_tests import holm_adjusted
+from uqassay.evidence.calibration_result import holm_adjusted
 from uqassay.report.page import write_page
 
 pytestmark = pytest.mark.browser

@@ -1,260 +1,42 @@
-"""The part of the page on whether a model knows when it is wrong: its numbers are those of the assay."""
-
-import json
+"""The list of questions: which sections there are, in which order."""
 
 import numpy as np
-import pytest
+from tests.report.calibration_cases import ensembles
+from tests.report.cases import ranked_assay
 
 import uqassay as uq
-from uqassay.measures.scores import SCORES
-from uqassay.metrics.ranking.registry import RANKING_METRICS
-from uqassay.report.definitions import DEFINITIONS, definitions, score_label
 from uqassay.report.lenses import LENSES, lens_sections
-from uqassay.report.mistakes import BEST, best_scores, mistakes, ranked_scores, risk_curve
-from uqassay.report.page_data import payload
+from uqassay.report.page import SCRIPTS
 
 
-def softmax(z):
-    p = np.exp(z - z.max(axis=-1, keepdims=True))
-    return p / p.sum(axis=-1, keepdims=True)
+def test_lenses_without_findings_are_absent():
+    a = uq.assay({"a": uq.Point([[0.9, 0.1], [0.8, 0.2]])}, [0, 0], measures=())
+    assert [lens["id"] for lens in lens_sections(a)] == ["calibration"]
 
 
-def make(n=150, k=3, *, seed=0, **options):
-    rng = np.random.default_rng(seed)
-    y = rng.integers(0, k, n)
-    z = 1.5 * np.eye(k)[y] + rng.normal(size=(n, k))
-    models = {
-        "members": uq.Members(softmax(z[:, None, :] + 0.6 * rng.normal(size=(n, 4, k)))),
-        "point": uq.Point(softmax(1.3 * z)),
-        "runs": [uq.Members(softmax(z[:, None, :] + 0.9 * rng.normal(size=(n, 3, k)))) for _ in range(2)],
-        "agreeing": uq.Members(softmax(z)[:, None, :].repeat(3, axis=1)),
-    }
-    return uq.assay(models, y, n_draws=50, **options)
+def test_every_lens_has_its_drawing():
+    from importlib.resources import files
+
+    text = "".join(files("uqassay.report").joinpath(name).read_text(encoding="utf-8") for name in SCRIPTS)
+    for lens in LENSES:
+        assert f"\nlenses.{lens.id} = " in text
 
 
-@pytest.fixture(scope="module")
-def assay():
-    return make(uncertainties={"point": {"<b>noise": np.random.default_rng(1).normal(size=150)}})
-
-
-@pytest.fixture(scope="module")
-def grouped():
-    return make(groups=[f"patient {i % 40}" for i in range(150)])
-
-
-@pytest.fixture(scope="module")
-def found(assay, grouped):
-    return {"assay": mistakes(assay), "grouped": mistakes(grouped)}
-
-
-@pytest.fixture(scope="module")
-def lens(found):
-    return json.loads(json.dumps(found["assay"]))
-
-
-def entries(lens):
-    return [(m["model"], s) for m in lens["models"] for s in m["scores"]]
-
-
-@pytest.mark.parametrize("name", ["assay", "grouped"])
-def test_refusals_against_the_assay(name, found, request):
-    a, held = request.getfixturevalue(name), found[name]
-    assert held["refused"] == [0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5]
-    assert len(entries(held)) > 15
-    for model, entry in entries(held):
-        for share, refusal in zip(held["refused"], entry["refusals"], strict=True):
-            own = a.refusal(model, entry["score"], 1 - share)
-            kept, gain = own.accuracy_kept, own.gain
-            np.testing.assert_allclose(
-                refusal[:6], [kept, kept.low, kept.high, gain, gain.low, gain.high], rtol=1e-4, atol=1e-9
-            )
-            assert refusal[6] == [note.to_dict() for note in kept.notes]
-
-
-@pytest.mark.parametrize("name", ["assay", "grouped"])
-def test_curves_against_the_assay(name, found, request):
-    a, held = request.getfixturevalue(name), found[name]
-    assert held["coverages"][0] >= 1 / 150
-    assert held["coverages"][-1] == 1
-    near = 1e-9 if name == "assay" else 5e-4  # of groups of unequal size the curve corrects all coverages alike
-    for model, entry in entries(held):
-        own = a.risk_coverage(model, entry["score"], held["coverages"])
-        np.testing.assert_allclose(entry["curve"][0], [float(e) for e in own], rtol=1e-3, atol=1e-9)
-        np.testing.assert_allclose(entry["curve"][1], [e.low for e in own], rtol=1e-3, atol=near)
-        np.testing.assert_allclose(entry["curve"][2], [e.high for e in own], rtol=1e-3, atol=near)
-
-
-@pytest.mark.parametrize("groups", [None, np.arange(150) % 30])
-def test_the_curve_of_one_run_is_that_of_the_assay(groups):
-    a, coverages = make(groups=groups), [0.02, 0.3, 0.77, 1.0]
-    for model in ("members", "runs"):
-        own = a.risk_coverage(model, "vote-entropy", coverages)  # with ties
-        wanted = np.array([(e, e.low, e.high) for e in own]).T
-        np.testing.assert_allclose(risk_curve(a, model, "vote-entropy", coverages), wanted, atol=1e-12)
-
-
-@pytest.mark.parametrize("name", ["assay", "grouped"])
-def test_matrices_against_the_assay(name, found, request):
-    a, held = request.getfixturevalue(name), found[name]
-    best = best_scores(a)
-    for metric in ("uq-auc", "uq-c-index"):
-        mine = [c for c in held["comparisons"] if c["metric"] == metric]
-        assert {c["model"] for c in mine if "model" in c} == set(a.model_names)
-        assert {BEST, "margin", "epistemic-entropy"} <= {c["score"] for c in mine if "score" in c}
-        for c in mine:
-            if "model" in c:
-                pairs = [(c["model"], score) for score in c["rows"]]
-            else:
-                pairs = [(model, c["score"] or best[model]) for model in c["rows"]]
-            own = a.pairwise_uncertainties(pairs, metric=metric)
-            below = np.tril_indices(len(pairs), -1)
-            np.testing.assert_allclose(c["values"], own.values, rtol=1e-5)
-            for shown, table, digits in zip(
-                c["pairs"], (own.difference, own.low, own.high, own.holm), (4, 4, 4, 3), strict=True
-            ):
-                np.testing.assert_allclose(shown, table[below], rtol=10.0 ** (1 - digits), atol=1e-12)
-
-
-def test_best_scores_against_the_findings(assay):
-    rows = [r for r in assay.finding_rows() if r["metric"] == "uq-auc" and r["run"] == "all"]
-    for model, score in best_scores(assay).items():
-        own = {r["score"]: r["estimate"] for r in rows if r["model"] == model}
-        usable = {s: v for s, v in own.items() if s in ranked_scores(assay, model)}
-        assert usable[score] == max(usable.values())
-
-
-def test_constant_scores_are_set_apart(assay, lens):
-    by_model = {m["model"]: m for m in lens["models"]}
-    assert "epistemic-entropy" in by_model["agreeing"]["constant"]
-    assert "epistemic-entropy" not in [s["score"] for s in by_model["agreeing"]["scores"]]
-    for m in lens["models"]:
-        names = [s["score"] for s in m["scores"]]
-        assert sorted([*names, *m["constant"]]) == sorted(assay.uncertainty_names(m["model"]))
-    for c in lens["comparisons"]:
-        assert c.get("score") != "epistemic-entropy" or "agreeing" not in c["rows"]
-
-
-def test_scores_from_elsewhere_have_no_definition(lens):
-    assert {"score": "<b>noise", "label": "<b>noise", "known": False} in lens["scores"]
-    assert {"score": "nonspecificity", "label": "non-specificity", "known": True} in lens["scores"]
-    assert all(s["known"] for s in lens["scores"] if s["score"] != "<b>noise")
-
-
-def test_a_model_without_mistakes_is_left_out_of_the_tests_alone():
-    rng = np.random.default_rng(3)
-    y = rng.integers(0, 3, 60)
-    z = np.eye(3)[y] + rng.normal(size=(60, 3))
-    perfect = softmax(9 * np.eye(3)[y] + rng.normal(size=(60, 3)))
-    a = uq.assay({"a": uq.Point(softmax(z)), "perfect": uq.Point(perfect), "b": uq.Point(softmax(z**3))}, y, n_draws=20)
-    found = mistakes(a)
-    assert [m["best"] is None for m in found["models"]] == [False, True, False]
-    auc = [c for c in found["comparisons"] if c["metric"] == "uq-auc"]
-    assert auc
-    assert not [c for c in auc if "perfect" in (*c["rows"], c.get("model"))]
-    gaps = [c for c in found["comparisons"] if c["metric"] == "uq-c-index" and c.get("score") == "margin"]
-    assert gaps[0]["rows"] == ["a", "perfect", "b"]
-    assert len(found["models"][1]["scores"]) > 0
-    assert [m["unmixed"] for m in found["models"]] == ["", "no mistake", ""]
-    assert [len(s["refusals"]) for m in found["models"][1:] for s in m["scores"][:1]] == [0, len(found["refused"])]
-
-
-@pytest.mark.parametrize(
-    ("kind", "words"),
-    [
-        ("no mistakes", "No model makes a mistake on these instances: there is nothing to rank."),
-        ("only mistakes", "All predictions are mistakes on these instances: there is nothing to rank."),
-        ("one score for all", "There is nothing to choose by: m has no score that differs between instances."),
-        ("one instance", "No model makes a mistake on these instances: there is nothing to rank."),
-    ],
-)
-def test_one_sentence_where_no_mistake_can_be_ranked(kind, words):
-    p, y = [[0.9, 0.1], [0.2, 0.8], [0.7, 0.3]], [0, 1, 0]
-    if kind == "only mistakes":
-        y = [1, 0, 1]
-    if kind == "one instance":
-        p, y = p[:1], y[:1]
-    if kind == "one score for all":
-        p, y = [[0.5, 0.5]] * 3, [0, 1, 1]
-    a = uq.assay({"m": uq.Point(p)}, y, n_draws=10)
-    assert mistakes(a) == {"nothing": words}
-    assert lens_sections(a)[0] == {"id": "mistakes", "title": LENSES[0].title, "nothing": words}
-
-
-def test_each_model_says_why_nothing_can_be_ranked():
-    models = {"sure": uq.Point([[0.9, 0.1], [0.2, 0.8]]), "flat": uq.Point([[0.5, 0.5]] * 2)}
-    found = mistakes(uq.assay(models, [0, 1], n_draws=10))
-    words = "sure makes no mistake here; flat has no score that differs between instances."
-    assert found == {"nothing": f"There is nothing to choose by: {words}"}
-
-
-def test_nothing_is_said_without_scores():
-    assert mistakes(uq.assay({"m": uq.Point([[0.9, 0.1], [0.7, 0.3]])}, [0, 1], n_draws=10, measures=())) is None
-
-
-def test_less_than_one_instance_is_never_refused():
-    found = mistakes(make(n=30))
-    assert found["refused"] == [0.05, 0.1, 0.2, 0.3, 0.5]
-    assert found["coverages"][0] == 0.04
-
-
-def test_the_names_of_groups_change_nothing(found):
-    codes = mistakes(make(groups=np.arange(150) % 40))
-    assert json.dumps(codes) == json.dumps(found["grouped"])
-
-
-def test_the_part_is_small(lens):
-    size = len(json.dumps(lens, separators=(",", ":")))
-    pairs = sum(len(c["pairs"][0]) for c in lens["comparisons"])
-    assert size < 3000 * len(entries(lens)) + 60 * pairs + 5000
-
-
-def test_the_part_stands_first_among_the_questions(assay):
-    assert lens_sections(assay)[0]["id"] == "mistakes"
+def test_the_questions_stand_in_their_order():
+    assert [lens["id"] for lens in lens_sections(ranked_assay(n=60))] == ["mistakes", "calibration", "parts"]
     assert LENSES[0].title == "Does it know when it is wrong?"
 
 
-# -- definitions --------------------------------------------------------------------------------------------------------
+def test_with_tests_the_part_on_calibration_has_another_title():
+    section = next(s for s in lens_sections(ensembles(n=60)) if s["id"] == "calibration")
+    assert section["title"] == "Can it be calibrated?"
+    assert [lens.id for lens in LENSES].count("calibration") == 1
 
 
-@pytest.mark.parametrize("name", [*SCORES, "uq-auc", "uq-c-index", "aurc", "e-aurc", "augrc", "prediction-rejection"])
-def test_every_score_and_metric_is_defined(name):
-    found = DEFINITIONS[name]
-    assert found.title
-    assert found.sentence.rstrip().endswith(".")
-    assert "paper 0" not in found.source
-    if name in SCORES and name != "nonspecificity":
-        assert found.sentence.startswith(SCORES[name].sentence)
-    if name in RANKING_METRICS:
-        assert found.source
-
-
-def test_augrc_is_what_its_equation_says():
-    rng = np.random.default_rng(5)
-    errors, scores = (rng.random(80) < 0.3).astype(float), rng.normal(size=80)
-    accuracy, auc = 1 - errors.mean(), float(uq.metrics.uq_auc_score(errors, scores))
-    metric = RANKING_METRICS["augrc"].estimate(errors[None], scores[None])
-    assert float(metric) == pytest.approx(0.5 * (1 - accuracy) ** 2 + accuracy * (1 - accuracy) * (1 - auc))
-    ratio = RANKING_METRICS["prediction-rejection"].estimate(errors[None], scores[None])
-    assert float(ratio) == pytest.approx(2 * auc - 1)
-
-
-def test_votes_change_the_words():
-    usual = definitions(make(n=20).settings, label_distributions=False)
-    votes = definitions(make(n=20).settings, label_distributions=True)
-    assert "vote" in votes["uq-auc"].sentence
-    assert "vote" not in usual["uq-auc"].sentence
-
-
-def test_labels_of_scores():
-    assert score_label("predicted-class-variance") == "predicted class variance"
-    assert score_label("my-own") == "my-own"
-
-
-# -- the summary --------------------------------------------------------------------------------------------------------
-
-
-def test_the_summary_keeps_to_a_few_measures():
-    assert payload(make(n=20))["facts"]["measures"] == ["total-entropy", "epistemic-entropy", "credal-width"]
-    asked = payload(make(n=20, measures=("margin", "upper-entropy")))
-    assert asked["facts"]["measures"] == ["upper-entropy"]
-    assert asked["definitions"]["upper-entropy"]["title"] == "Upper entropy"
+def test_without_tests_the_part_is_about_the_confidence_alone():
+    rng = np.random.default_rng(0)
+    a = uq.assay({"m": uq.Point(rng.dirichlet(np.ones(3), 40))}, rng.integers(0, 3, 40), n_draws=10, calibration=())
+    section = next(s for s in lens_sections(a) if s["id"] == "calibration")
+    assert section["title"] == "Is its confidence calibrated?"
+    assert "tests" not in section
+    assert section["models"][0]["model"] == "m"

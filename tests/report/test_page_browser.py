@@ -313,7 +313,7 @@ def test_findings_download(page, assay, tmp_path):
     wait_until(lambda: {p.name for p in tmp_path.iterdir()} >= {"findings.csv", "findings.json"})
     with (tmp_path / "findings.csv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
-    expected = assay.finding_rows()
+    expected = assay.rows("findings")
     assert [r["model"] for r in rows] == [r["model"] for r in expected]
     assert [float(r["estimate"] or "nan") for r in rows] == pytest.approx(
         [r["estimate"] for r in expected], nan_ok=True
@@ -368,7 +368,7 @@ def test_the_sentence_on_refusal_against_the_assay(page, assay, share, score):
 def test_ranking_rows_against_the_findings(page, assay):
     rows = {
         (r["model"], r["score"]): r["estimate"]
-        for r in assay.finding_rows()
+        for r in assay.rows("findings")
         if r["metric"] == "uq-auc" and r["run"] == "all"
     }
     shown = "return [...document.querySelectorAll('#mistakes-ranking tbody tr:not(.group)')].map((r) => [r.dataset.key,"

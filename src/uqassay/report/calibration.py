@@ -22,7 +22,7 @@ from uqassay.report.sentences.calibration import (
     decimals_of,
     outcome_text,
     reliability_sentences,
-    tests_sentences,
+    sentences_around_tests,
     words_of_test,
 )
 
@@ -67,7 +67,7 @@ def _tests(assay: "Assay") -> dict[str, Any]:
         "n_tests": n_tests,
         "lead": " ".join(calibration_sentences(judged, alpha)) if len(judged) > 1 else "",
         "cautions": cautions(judged, n_tests),
-        "text": tests_sentences(judged, n_tests),
+        "text": sentences_around_tests(judged, n_tests),
         "width_places": decimals_of(j.test.width for j in judged),
         "measures": [_measure(measure, notion, judged) for measure, notion in measures.items()],
         "definitions": {name: d._asdict() for name, d in calibration_definitions(measures).items()},

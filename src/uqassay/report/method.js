@@ -50,7 +50,8 @@ function drawHow() {
 
 function drawInputs(text) {
   const rows = page.assay.models.map((m, j) => ({ ...m, j, key: m.model }));
-  const changed = { title: "Changed on the way in", text: true, cls: "name", cell: (r) => text.notes[r.j] || wording.ABSENT };
+  const notes = (r) => noteText(page.models[r.j].notes);
+  const changed = { title: "Changed on the way in", text: true, cls: "name", cell: (r) => notes(r) || wording.ABSENT };
   const hash = (r) => el("span", { class: "hash", title: r.sha256 }, `${r.sha256.slice(0, 16)}…`);
   const columns = [
     { title: "Model", text: true, cls: "name", value: (r) => r.model, cell: (r) => nameCell(r.j) },
@@ -59,7 +60,7 @@ function drawInputs(text) {
     { title: "Points per set", value: (r) => r.points, cell: (r) => r.points ?? missing(text.no_points) },
     { title: "Rows floored", value: (r) => r.floored, cell: (r) => wording.count(r.floored) },
     { title: "Floor", value: (r) => r.floor, cell: (r) => text.floors[r.j] },
-    ...(text.notes.some(Boolean) ? [changed] : []),
+    ...(rows.some(notes) ? [changed] : []),
     { title: "SHA-256 of the arrays", text: true, cell: hash },
   ];
   fill(byId("inputs"), table(columns, rows));

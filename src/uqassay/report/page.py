@@ -138,7 +138,7 @@ def _warnings(assay: "Assay") -> str:
 
 
 def _part(name: str) -> str:
-    return files("uqassay.report").joinpath(name).read_text(encoding="utf-8")
+    return files(__package__).joinpath(name).read_text(encoding="utf-8")
 
 
 def _plotly() -> str:

@@ -19,7 +19,7 @@ __all__ = [
     "decimals_of",
     "outcome_text",
     "reliability_sentences",
-    "tests_sentences",
+    "sentences_around_tests",
     "words_of_test",
 ]
 
@@ -74,7 +74,7 @@ def outcome_text(judged: JudgedTest) -> str:
     return OUTCOMES[judged.outcome]
 
 
-def tests_sentences(judged: Sequence[JudgedTest], n_tests: int) -> dict[str, Any]:
+def sentences_around_tests(judged: Sequence[JudgedTest], n_tests: int) -> dict[str, Any]:
     """Sentences and templates around the tests."""
     adjusted = f"p-values are adjusted by Holm for the {n_tests} tests." if n_tests > 1 else ""
     note = (

@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
+from uqassay.report.instances import SAMPLE
 from uqassay.wording import count
 
 if TYPE_CHECKING:
@@ -78,8 +79,6 @@ def chart_sentences(assay: "Assay") -> dict[str, Any]:
 
 def _sample(assay: "Assay") -> str:
     """Which instances the scatter plots show."""
-    from uqassay.report.instances import SAMPLE
-
     n = min(SAMPLE, assay.n_instances, POINTS // len(assay.candidates))
     points = (
         f"a random sample of {count(n)} of the {count(assay.n_instances)} instances, the same for every model"

@@ -33,7 +33,6 @@ def method_sentences(assay: "Assay") -> dict[str, Any]:
         "labels_hash": "SHA-256 of the label array",
         "seconds": _seconds(assay),
         "floors": [_small(m.floor) for m in assay.models],
-        "notes": ["; ".join(str(note) for note in m.notes) for m in assay.models],
         "no_points": "the set is given by lower probabilities, not by points",
         "again": "Make this page again",
     }

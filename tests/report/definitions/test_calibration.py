@@ -1,0 +1,20 @@
+"""Every calibration measure is defined."""
+
+from uqassay.metrics.calibration.measures import CALIBRATION_MEASURES
+from uqassay.report.definitions import DEFINITIONS
+from uqassay.report.definitions.calibration import CALIBRATION, calibration_definitions
+
+
+def test_every_measure_has_a_definition():
+    names = list(CALIBRATION_MEASURES)
+    found = {**DEFINITIONS, **calibration_definitions(names)}
+    assert set(names) <= set(found)
+    for name in (*names, "calibration-pvalue", "calibration-minimum", "calibration-width"):
+        assert found[name].title
+        assert found[name].sentence.rstrip().endswith(".")
+        assert "paper 0" not in found[name].source
+
+
+def test_a_measure_of_the_user_has_none():
+    assert set(calibration_definitions(["my-own"])) == {"calibration-minimum", "calibration-width"}
+    assert not set(CALIBRATION) & set(calibration_definitions(CALIBRATION))

@@ -1,0 +1,35 @@
+"""Definitions of the unified loss and its parts, worded for what was computed."""
+
+import numpy as np
+import pytest
+
+import uqassay as uq
+from uqassay.report.definitions import page_definitions
+from uqassay.report.definitions.losses import LOSSES, NONSPECIFICITIES
+
+
+@pytest.mark.parametrize("measure", ["korner", "pal", "credal-uncertainty"])
+def test_vacuous_baseline_against_its_definition(measure):
+    k = 4
+    a = uq.assay({"m": uq.Point(np.full((6, k), 1 / k))}, [0, 1, 2, 3, 0, 1], nonspecificity=measure)
+    equation = page_definitions(a.settings, label_distributions=False)["vacuous"].equation
+    expected = {"E = λ K": k, "E = λ (1 − 1/K)": 1 - 1 / k, "E = λ ln K": np.log(k)}[equation]
+    np.testing.assert_allclose(a["vacuous"].columns["nonspecificity"], expected, rtol=1e-6)
+
+
+def test_distances_have_a_short_name():
+    assert {name: d.short for name, d in LOSSES.items() if d.title.startswith("d, ")} == {
+        "kl": "KL",
+        "js": "JS",
+        "js-distance": "square root of JS",
+        "tv": "total variation",
+        "hellinger": "Hellinger",
+        "brier-distance": "Brier",
+    }
+
+
+def test_every_other_nonspecificity_has_its_own_sentence():
+    assert set(NONSPECIFICITIES) == {"korner", "pal", "credal-uncertainty"}
+    assert all(
+        sentence.endswith(".") and equation.startswith("NS") for sentence, equation, *_ in NONSPECIFICITIES.values()
+    )

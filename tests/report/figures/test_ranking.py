@@ -1,0 +1,97 @@
+"""At one λ: the ranking, its parts, and how it depends on the members."""
+
+import numpy as np
+import pytest
+from tests.refusals import refuses
+from tests.report.figures.cases import KINDS, blank, members, texts
+
+import uqassay as uq
+from uqassay.report import figures
+from uqassay.report.distributions import mean_regions
+from uqassay.wording import share_of_draws
+
+
+def test_ranking_against_the_table(assay):
+    rows = assay.ranked(0.25)
+    ax = figures.plot_ranking(assay, 0.25, ax=blank())
+    assert [t.get_text() for t in ax.get_yticklabels()] == [r.model + (" †" if r.below else "") for r in rows]
+    left, right = ax.get_xlim()
+    points = {line.get_ydata()[0]: line.get_xdata()[0] for line in ax.lines if line.get_marker() not in ("None", "")}
+    spans = {line.get_ydata()[0]: tuple(line.get_xdata()) for line in ax.lines if len(line.get_xdata()) == 2}
+    for i, r in enumerate(rows):
+        assert points[i] == pytest.approx(float(np.clip(float(r.estimate), left, right)))
+        if r.rank is not None:
+            assert spans[i] == pytest.approx((r.estimate.low, r.estimate.high))
+            assert share_of_draws(r.win_probability, 200) in texts(ax)
+    assert sum(t.startswith(("<.001", ".", "1.00")) for t in texts(ax)) == len(KINDS) - 1
+
+
+def test_ranking_says_who_is_worse_than_silence():
+    a = uq.assay({"bad": uq.Point(np.full((50, 2), [0.1, 0.9]))}, np.zeros(50, dtype=int), n_draws=20)
+    ax = figures.plot_ranking(a, 1.0, ax=blank())
+    assert [t.get_text() for t in ax.get_yticklabels()] == ["class-prior", "vacuous", "bad †"]
+    assert "† worse than a baseline" in ax.get_title(loc="left")
+
+
+@pytest.mark.parametrize("name", ["assay", "grouped"])
+def test_regions_and_equal_lines_against_their_definition(name, request):
+    a = request.getfixturevalue(name)
+    ax = figures.plot_distance_nonspecificity(a, 0.4, ax=blank())
+    points = {tuple(np.r_[line.get_xdata(), line.get_ydata()]) for line in ax.lines if len(line.get_xdata()) == 1}
+    totals = {}
+    for patch, model in zip(ax.patches, a.candidates, strict=False):
+        d, ns = (model.columns[c].mean() for c in ("distance", "nonspecificity"))
+        totals[model.name] = d + 0.4 * ns
+        assert any(p == pytest.approx((ns, d)) for p in points)
+        region = mean_regions(a)["all"][a.model_names.index(model.name)]
+        h_d, h_ns = region["half_widths"]
+        away = patch.get_xy() - [ns, d]
+        if h_ns > 0:
+            shape = np.array([[h_ns**2, region["covariance"]], [region["covariance"], h_d**2]])
+            np.testing.assert_allclose(np.einsum("pi,ij,pj->p", away, np.linalg.inv(shape), away), 1.0, rtol=1e-6)
+        else:
+            np.testing.assert_allclose(away[:, 0], 0.0, atol=1e-12)
+            assert abs(away[:, 1]).max() == pytest.approx(h_d, rel=1e-2)
+    lines = [line for line in ax.lines if len(line.get_xdata()) == 2]
+    for line in lines:
+        (x0, x1), (y0, y1) = line.get_xdata(), line.get_ydata()
+        assert (y1 - y0) / (x1 - x0) == pytest.approx(-0.4)
+    dashed = [line for line in lines if line.get_linestyle() == "--"]
+    assert dashed[0].get_ydata()[0] + 0.4 * dashed[0].get_xdata()[0] == pytest.approx(min(totals.values()))
+
+
+def test_members_against_the_rankings():
+    rng = np.random.default_rng(2)
+    y, ensemble, point = rng.integers(4, size=60), members(rng, m=8), uq.Point(rng.dirichlet(np.ones(4), 60))
+    assays = {m: uq.assay({"ensemble": ensemble, "point": point}, y, common_members=m, n_draws=20) for m in (8, 2, 4)}
+    ax = figures.plot_members(assays, 0.5, ax=blank())
+    for container, name in zip(ax.containers, ("ensemble", "point"), strict=True):
+        line, _, (bars,) = container
+        np.testing.assert_array_equal(line.get_xdata(), [2, 4, 8])
+        for m, y_drawn, bar in zip((2, 4, 8), line.get_ydata(), bars.get_segments(), strict=True):
+            e = {r.model: r.estimate for r in assays[m].ranked(0.5)}[name]
+            assert y_drawn == pytest.approx(float(e))
+            np.testing.assert_allclose(bar[:, 1], [e.low, e.high])
+    assert np.ptp(ax.containers[1][0].get_ydata()) == 0
+
+
+def test_members_of_other_instances_are_refused(assay, grouped):
+    with refuses("assays", "mismatch", got="M = 4 differs from M = 2"):
+        figures.plot_members({2: assay, 4: grouped})
+    with refuses("assays", "empty"):
+        figures.plot_members({})
+
+
+@pytest.mark.parametrize("plot", [figures.plot_ranking, figures.plot_distance_nonspecificity])
+def test_a_negative_tradeoff_is_refused(assay, plot):
+    with refuses("tradeoff", "finite", got="must be finite and at least 0"):
+        plot(assay, -0.5)
+
+
+def test_the_default_tradeoff_stands_in_every_title(assay):
+    for plot in (figures.plot_ranking, figures.plot_distance_nonspecificity):
+        assert "λ = 0.5" in plot(assay, ax=blank()).get_title(loc="left")
+        assert "λ = 0.25" in plot(assay, 0.25, ax=blank()).get_title(loc="left")
+    assert "λ = 0.5" in figures.plot_members({2: assay}, ax=blank()).get_title(loc="left")
+    assert "λ = 0.5" in figures.plot_by_correctness(assay, "unified", ax=blank()).get_title(loc="left")
+    assert "λ" not in figures.plot_by_correctness(assay, ax=blank()).get_title(loc="left")

@@ -1,0 +1,39 @@
+"""What was compared, in a sentence, and what each model predicts."""
+
+import numpy as np
+import pytest
+
+import uqassay as uq
+from uqassay.report.sentences.comparison import comparison_sentences, kind_text
+
+
+def test_groups_votes_and_accuracies_are_told():
+    p = np.array([[0.9, 0.1], [0.8, 0.2], [0.3, 0.7]])
+    models = {"a": uq.Point(p), "b": uq.Point(p[:, ::-1])}
+    a = uq.assay(models, [0, 0, 0], groups=["x", "x", "y"], n_draws=5)
+    assert comparison_sentences(a)["compared"] == (
+        "2 models and 2 baselines on 3 instances (2 groups, resampled whole) of 2 classes; accuracy 0.333 to 0.667."
+    )
+    votes = uq.assay(models, p, n_draws=5)
+    assert ", labelled by distributions; accuracy" in comparison_sentences(votes)["compared"]
+
+
+@pytest.mark.parametrize(
+    ("prediction", "words"),
+    [
+        (uq.Point([[0.9, 0.1]]), "point prediction"),
+        (uq.Members([[[0.9, 0.1]]]), "1 member"),
+        (uq.Members([[[0.9, 0.1], [0.8, 0.2]]]), "2 members"),
+        (uq.Vertices([[[0.9, 0.1], [0.8, 0.2]]]), "2 vertices"),
+        (uq.Intervals([[0.5, 0.1]], [[0.9, 0.5]]), "probability intervals"),
+        ([uq.Point([[0.9, 0.1]])] * 3, "point prediction · 3 runs"),
+    ],
+)
+def test_kinds_in_words(prediction, words):
+    assert kind_text(uq.assay({"m": prediction}, [0], n_draws=5)["m"]) == words
+
+
+def test_draws_and_baselines_in_words():
+    a = uq.assay({"m": uq.Dirichlet([[2.0, 1.0]])}, [0], n_draws=5)
+    assert kind_text(a["m"]) == f"Dirichlet, {a['m'].n_points} draws"
+    assert kind_text(a["vacuous"]) == "baseline"

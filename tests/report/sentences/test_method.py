@@ -1,0 +1,46 @@
+"""How it was computed, in facts that follow from the settings and the inputs."""
+
+import numpy as np
+
+import uqassay as uq
+from uqassay.report.sentences.method import method_sentences
+
+
+def facts(assay):
+    text = method_sentences(assay)
+    return dict([*text["conventions"], *text["procedures"]])
+
+
+def one(prediction=None, y=(0, 1), **options):
+    return uq.assay({"m": prediction or uq.Point([[0.9, 0.1], [0.4, 0.6]])}, y, n_draws=5, **options)
+
+
+def test_facts_follow_the_settings():
+    found = facts(one(distance="js", nonspecificity="pal", tradeoffs=(0.25, 1.0), level=0.9, measures=()))
+    assert found["distance"] == "JS"
+    assert found["non-specificity"] == "pal"
+    assert found["λ of the findings"] == "0.25, 1"
+    assert found["intervals"].startswith("90 %; means: ")
+    assert found["further measures"] == "none"
+    assert found["focal sets"] == "all events"
+    assert facts(one(focal_sets=[[0], [1], [0, 1]], convention="paper"))["focal sets"] == "3 sets"
+
+
+def test_floors_and_conventions():
+    assert facts(one())["floor of probabilities"].endswith(", by the precision of the inputs")
+    assert facts(one(floor=0.001))["floor of probabilities"] == "0.001"
+    assert facts(one(convention="paper"))["convention"].startswith("paper")
+    half = uq.Point(np.array([[0.5, 0.5], [0.5, 0.5]], dtype=np.float16))
+    two = uq.assay({"a": uq.Point([[0.9, 0.1], [0.4, 0.6]]), "b": half}, [0, 1], n_draws=5)
+    assert facts(two)["floor of probabilities"] == "by the precision of each input (see below)"
+    assert len(set(method_sentences(two)["floors"][:2])) == 2
+
+
+def test_repaired_masses_are_told():
+    beliefs = uq.Masses.from_beliefs([[0.6, 0.6, 1.0], [0.2, 0.3, 1.0]], [[0], [1], [0, 1]], n_classes=2)
+    assert "were repaired" in facts(one(beliefs, repair=True))["convention"]
+    assert facts(one())["convention"] == "exact: masses are never clipped"
+
+
+def test_groups_are_told():
+    assert ", over 2 groups; shares: Wilson" in facts(one(groups=["a", "b"]))["intervals"]

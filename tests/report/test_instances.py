@@ -1,0 +1,104 @@
+"""Single instances for the page: their scores and credal sets, quantised."""
+
+import numpy as np
+import pytest
+from tests.report.cases import HOSTILE, hostile_assay, softmax, unpack
+
+import uqassay as uq
+from uqassay.report.instances import packed, probability_codes, single_instances
+from uqassay.report.page_data import payload
+
+
+@pytest.fixture(scope="module")
+def hostile():
+    return hostile_assay(subgroups={"<b>site": np.where(np.arange(120) < 50, "<i>A", "B & C")})
+
+
+@pytest.mark.parametrize(("bits", "error"), [(8, 0.0035), (16, 1.3e-5)])
+def test_probability_codes_round_trip(bits, error):
+    p = np.linspace(0, 1, 5001)
+    back = np.sin(probability_codes(p, bits) / (2**bits - 1) * np.pi / 2) ** 2
+    np.testing.assert_allclose(back, p, atol=error)
+    assert back[0] == 0
+    assert back[-1] == 1
+
+
+def test_instances_against_the_assay(hostile):
+    held = single_instances(hostile)
+    rows = np.array(held["rows"])
+    for model in hostile.candidates:
+        column = held["columns"][model.name]
+        np.testing.assert_allclose(unpack(column["distance"]), model.columns["distance"][0][rows], rtol=1e-6)
+        np.testing.assert_array_equal(unpack(column["label"]), model.columns["label"][0][rows])
+        sample, stored = hostile.sets[model.name], held["sets"][model.name]
+        places = np.array(held["set_rows"])
+        codes = unpack(stored["mean"])
+        back = np.sin(codes / (2 ** held["bits"] - 1) * np.pi / 2) ** 2
+        at = [int(np.flatnonzero(sample.rows == row)[0]) for row in rows[places]]
+        np.testing.assert_allclose(back, sample.mean[at], atol=2e-5)
+    for kind, found in hostile.extreme_instances(20).items():
+        assert rows[held["extremes"][kind]].tolist() == found.tolist()
+
+
+def test_projected_points_against_the_sets(hostile):
+    held = single_instances(hostile)
+    three, codes = unpack(held["top_three"]), unpack(held["sets"][HOSTILE]["points"])
+    points = hostile.sets[HOSTILE].points
+    assert codes.shape == (*points.shape[:2], 2)
+    chosen = np.take_along_axis(points, three[:, None, :].astype(int), axis=2)
+    np.testing.assert_allclose(codes / 65534, (chosen / chosen.sum(axis=2, keepdims=True))[..., :2], atol=1e-5)
+
+
+def test_the_label_is_a_corner_of_every_triangle():
+    a = hostile_assay(n=60, k=8, names=None)
+    held = single_instances(a)
+    three = unpack(held["top_three"])
+    rows = np.array(held["rows"])[held["set_rows"]][: len(three)]
+    np.testing.assert_array_equal(three[:, 0], a.labels[rows])
+    for corners, row in zip(three, rows, strict=True):
+        upper = np.max([s.upper[s.rows == row][0] for s in a.sets.values()], axis=0)
+        others = [c for c in np.argsort(-upper, kind="stable") if c != a.labels[row]]
+        assert corners[1:].tolist() == others[:2]
+
+
+def test_point_predictions_are_held_once(hostile):
+    assert set(single_instances(hostile)["sets"]["%{x} {{js}}"]) == {"mean"}
+
+
+def test_instances_fit_the_budget(monkeypatch):
+    a = hostile_assay(n=2000, names=None)
+    assert single_instances(a)["bits"] == 16
+    monkeypatch.setattr("uqassay.report.instances.BUDGET", 190_000)
+    held = single_instances(a)
+    assert held["bits"] == 8
+    assert len(held["set_rows"]) < 2000
+    size = sum(len(entry["zlib"]) for part in ("columns", "sets") for m in held[part].values() for entry in m.values())
+    assert size <= 190_000
+    assert set(held["sample"]) <= set(range(len(held["rows"])))
+
+
+def test_ids_count_towards_the_budget(monkeypatch):
+    a = hostile_assay(n=2000, names=None)
+    size = sum(
+        len(e["zlib"]) for part in ("columns", "sets") for m in single_instances(a)[part].values() for e in m.values()
+    )
+    monkeypatch.setattr("uqassay.report.instances.BUDGET", size)
+    assert single_instances(a)["bits"] == 16
+    named = uq.Assay(
+        **{**{f: getattr(a, f) for f in a.__dataclass_fields__}, "ids": np.array([f"{i:040}" for i in range(2000)])}
+    )
+    assert single_instances(named)["bits"] == 8
+
+
+def test_packed_is_little_endian_whatever_the_input():
+    big = np.arange(5, dtype=">u2")
+    np.testing.assert_array_equal(unpack(packed(big)), big)
+
+
+def test_label_distributions():
+    rng = np.random.default_rng(3)
+    votes = rng.multinomial(20, [0.5, 0.3, 0.2], size=50)
+    a = uq.assay({"m": uq.Members(softmax(rng.normal(size=(50, 4, 3))))}, votes)
+    p = payload(a)
+    shares = unpack(p["instances"]["shares"])
+    np.testing.assert_allclose(np.sin(shares / 65535 * np.pi / 2) ** 2, a.labels[p["instances"]["rows"]], atol=1e-4)

@@ -1,0 +1,63 @@
+"""Who is best in every part of the test set: numbers of the assay, and words that follow from them."""
+
+import numpy as np
+import pytest
+from tests.report.cases import hostile_assay
+
+import uqassay as uq
+from uqassay.report.parts import parts_section
+
+
+@pytest.fixture(scope="module")
+def hostile():
+    return hostile_assay(subgroups={"<b>site": np.where(np.arange(120) < 50, "<i>A", "B & C")})
+
+
+def test_parts_against_subset_rows(hostile):
+    lens = parts_section(hostile)
+    assert [table["by"] for table in lens["tables"]] == ["<b>site", "class"]
+    rows = hostile.rows("subsets", by="<b>site")
+    for part in lens["tables"][0]["parts"]:
+        for name, cells in part["models"].items():
+            own = [r for r in rows if r["subset"] == part["part"] and r["model"] == name]
+            accuracy = next(r["estimate"] for r in own if r["metric"] == "accuracy")
+            assert cells["accuracy"][0] == pytest.approx(accuracy, rel=1e-5)
+            assert len(cells["unified"]) == len(hostile.tradeoffs)
+            assert cells["n"] == own[0]["n"]
+
+
+def test_the_best_of_every_part_against_its_numbers(hostile):
+    for table in parts_section(hostile)["tables"]:
+        for metric, sign in (("accuracy", -1), ("distance", 1)):
+            (view,) = table["views"][metric]
+            for part, best in zip(table["parts"], view["best"], strict=True):
+                values = {name: sign * cells[metric][0] for name, cells in part["models"].items()}
+                assert values[best] == min(values.values())
+        for place, view in enumerate(table["views"]["unified"]):
+            for part, best in zip(table["parts"], view["best"], strict=True):
+                values = {name: cells["unified"][place][1] for name, cells in part["models"].items()}
+                assert values[best] == min(values.values())
+
+
+def test_sentences_name_the_best():
+    y = np.repeat([0, 1], 20)
+    good = np.where(np.eye(2)[y] == 1, 0.9, 0.1)
+    half = np.where(np.arange(40)[:, None] < 20, good, good[:, ::-1])
+    (table,) = parts_section(uq.assay({"good": uq.Point(good), "bad": uq.Point(good[:, ::-1])}, y))["tables"]
+    assert table["title"] == "true class"
+    assert table["views"]["unified"][4]["sentence"] == "good has the lowest mean E at λ = 0.5 in all 2 parts."
+    assert table["views"]["unified"][4]["caption"].startswith("E at λ = 0.5; intervals are not adjusted")
+    assert table["views"]["nonspecificity"][0]["best"] is None
+    (table,) = parts_section(uq.assay({"half": uq.Point(half), "other": uq.Point(half[:, ::-1])}, y))["tables"]
+    assert table["views"]["accuracy"][0]["sentence"] == (
+        "In 2 parts the highest accuracy goes to half (1) and other (1); bold marks it."
+    )
+
+
+def test_one_model_is_never_the_best_of_all():
+    (table,) = parts_section(uq.assay({"m": uq.Point([[0.9, 0.1], [0.2, 0.8]])}, [0, 1]))["tables"]
+    assert all(view["sentence"] == "" and view["best"] is None for views in table["views"].values() for view in views)
+
+
+def test_nothing_without_two_parts():
+    assert parts_section(uq.assay({"m": uq.Point([[0.9, 0.1]])}, [0])) is None
