@@ -141,7 +141,7 @@ def test_what_is_undefined_cannot_pass(files, run):
         (["--null", "x"], "--null: must be one of 'minimised', 'random', 'berger-boos'; got 'x'"),
         (["--convention", "paper"], "--convention: must be one of 'exact', 'paper-code'; got 'paper'"),
         (["--convention", "paper-code", "--null", "minimised"], "--convention: the authors' code has only the null of"),
-        (["--resample"], "--resample: instances are resampled only in the paper's own null; got --null minimised; pass --null"),
+        (["--resample"], "got --null minimised; pass --null random, or leave --resample out."),
         (["--measure", "ece"], "--measure: must be among ece-confidence"),
         (["--convention", "paper-code", "--resample"], "--convention: the authors' code has only the null of"),
         (["--convention", "paper-code", "--held-out", "0.5"], "--held-out: weights are found by the exact convention, without"),
@@ -185,7 +185,7 @@ def test_points_are_resampled_as_the_library_resamples_them(files, run):
     assert t["null"] != calibration_test(y, p, n_draws=99, rng=np.random.default_rng([0, 23])).null.tolist()
     refused = run("calibration-test", *words(files, "P", "DE"), *argv)
     assert (refused.code, refused.out) == (2, "")
-    with refuses("resample", "conflict", got="instances are resampled only in the paper's own null"):
+    with refuses("resample", "conflict", got="minimised"):
         credal_calibration_test(y, uq.load(files / "de.npz"), resample=True)
 
 
