@@ -43,7 +43,7 @@ def judge(request: AssayRequest, checks: Sequence[Check], say: Callable[[str], N
 
 
 def end(outcomes: Sequence[Outcome]) -> None:
-    """Say what was not checked, what failed and what cannot be told, and exit with the code of the worst."""
+    """Report the models left out, failures and unclear checks, and exit with the code of the worst."""
     for outcome in outcomes:
         for sentence in outcome.sentences():
             complain(sentence)

@@ -121,7 +121,7 @@ REQUEST_OPTIONS: dict[str, Any] = {
 
 
 def takes_request(function: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the fields of `AssayRequest` as options, in front of its own."""
+    """Give a command the fields of `AssayRequest` as options, before its other options."""
 
     @wraps(function)
     def command(**values: Any) -> None:

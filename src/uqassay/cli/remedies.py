@@ -2,7 +2,7 @@
 
 An error keeps its rule and what was found. Its parameter becomes the option that the user typed, and its remedy, where the
 library advises Python, becomes an option too. Both go by the fields of the error (`parameter`, `code`, `facts`), never by
-its words; whatever has no entry here is shown as the library says it.
+its words. Errors and notes without an entry are shown as they are.
 """
 
 from collections.abc import Callable, Iterator, Mapping

@@ -128,10 +128,10 @@ def _subgroup_table(assay: Assay, name: str, parts: Sequence[Part], at: float, w
 
 
 def _first(assay: Assay, parts: Sequence[Part], at: float) -> str:
-    overall, elsewhere = first_places(assay, parts, at)
-    if not elsewhere:
+    overall, others = first_places(assay, parts, at)
+    if not others:
         return f"{overall}, in the whole test set and in every part."
-    exceptions = [f"{model} where it is {listed(values, most=5)}" for model, values in elsewhere.items()]
+    exceptions = [f"{model} where it is {listed(values, most=5)}" for model, values in others.items()]
     return f"{overall} in the whole test set, but {listed(exceptions)}."
 
 
