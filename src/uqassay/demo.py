@@ -25,7 +25,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uqassay._files import whole_file
-from uqassay.errors import InputError, MissingDependencyError
+from uqassay._optional import optional_package
+from uqassay.errors import InputError
 from uqassay.predictions import Dirichlet, Members, Point, Prediction
 from uqassay.predictions.files import file_hash, save
 from uqassay.predictions.point import softmax
@@ -235,12 +236,7 @@ def _settings(seed: int) -> dict[str, Any]:
     """Everything that the predictions depend on."""
     from uqassay import __version__
 
-    try:
-        import sklearn
-    except ModuleNotFoundError as problem:
-        raise MissingDependencyError(
-            "scikit-learn", "is needed to train the demo", "", "install uqassay[demo]", code="package"
-        ) from problem
+    sklearn = optional_package("sklearn", "demo", "the training of the demo")
     return {
         "seed": seed,
         "split": [N_TRAIN, N_CALIBRATION],

@@ -11,10 +11,11 @@ from multiprocessing import resource_tracker
 from pathlib import Path
 from typing import Any
 
+from uqassay._optional import optional_package
 from uqassay.bench.cell import Cell
 from uqassay.bench.store import Store
 from uqassay.bench.worker import THREAD_VARIABLES, CellOutcome, run_cell
-from uqassay.errors import InputError, MissingDependencyError
+from uqassay.errors import InputError
 
 __all__ = ["Jobs", "give_up", "run_round"]
 
@@ -36,17 +37,10 @@ def run_round(store: Store, jobs: Jobs, processes: int, scheduler: str | None) -
     if processes == 0:
         yield from (run_cell(key, cell.to_json(), str(store.folder), store.lease_seconds) for key, cell in jobs)
         return
-    try:
-        import dask
-        import distributed
-    except ModuleNotFoundError as problem:
-        raise MissingDependencyError(
-            "dask",
-            "must be installed for the workers of a benchmark",
-            "",
-            "install uqassay[bench], or take --workers 0",
-            code="package",
-        ) from problem
+    dask, distributed = (
+        optional_package(name, "bench", "a benchmark with workers", otherwise="take --workers 0")
+        for name in ("dask", "distributed")
+    )
     with dask.config.set(SETTINGS):
         if scheduler is not None:
             try:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from uqassay.errors import InputError, MissingDependencyError
+from uqassay._optional import optional_package
+from uqassay.errors import InputError
 from uqassay.evidence.calibration_result import ROW_FIELDS, holm_adjusted
 from uqassay.evidence.findings import FINDING_COLUMNS, finding_rows, mistake_rows, subset_rows
 from uqassay.losses.unified import DEFAULT_TRADEOFF
@@ -142,10 +143,4 @@ def as_table(rows: Iterable[Mapping[str, Any]], columns: Sequence[str]) -> "pd.D
 
 
 def _pandas() -> Any:
-    try:
-        import pandas
-    except ModuleNotFoundError as problem:
-        raise MissingDependencyError(
-            "pandas", "is needed for tables", "", "install uqassay[tables], or use rows()", code="package"
-        ) from problem
-    return pandas
+    return optional_package("pandas", "tables", "a table", otherwise="use rows()")

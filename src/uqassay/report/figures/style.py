@@ -1,14 +1,14 @@
 """What all figures share: one look per model, plain text, numbers in words, and axes without global state."""
 
 from collections.abc import Sequence
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from uqassay._array import as_numeric
-from uqassay.errors import InputError, MissingDependencyError
+from uqassay._optional import optional_package
+from uqassay.errors import InputError
 from uqassay.losses.unified import check_tradeoff
 from uqassay.wording import counted, level_text, tradeoff
 
@@ -116,12 +116,7 @@ def model_colours(assay: "Assay") -> dict[str, str]:
 
 def matplotlib_module(name: str = "") -> Any:
     """A module of matplotlib, or all of it, or the remedy where it is not installed."""
-    try:
-        return import_module(f"matplotlib.{name}".rstrip("."))
-    except ModuleNotFoundError as problem:
-        raise MissingDependencyError(
-            "matplotlib", "figures need it", "", "install uqassay[figures]", code="package"
-        ) from problem
+    return optional_package(f"matplotlib.{name}".rstrip("."), "figures", "a figure")
 
 
 def axes_for(ax: "Axes | None", size: tuple[float, float], *, beside: Sequence[str] = ()) -> Any:
