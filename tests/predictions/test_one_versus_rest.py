@@ -155,7 +155,18 @@ def test_what_is_carried_stays_and_names_are_told(kind, random_generator):
     assert uq.Point([[0.5, 0.25, 0.25]], notes=(Note("kept", "kept"),)).one_versus_rest(0).notes == (
         Note("kept", "kept"),
     )
-    assert random_prediction(kind, random_generator, N, K).one_versus_rest(2).class_names == ("not 2", "2")
+    assert random_prediction(kind, random_generator, N, K).one_versus_rest(2).class_names == ("rest", "class 2")
+
+
+@pytest.mark.parametrize("names", [None, ("0", "1", "2"), ("1", "2", "3"), ("3.0", "0", "-1"), ("cat", "dog", "owl")])
+@pytest.mark.parametrize("k", range(3))
+def test_labels_0_and_1_mean_the_rest_and_the_class(names, k):
+    binary = uq.Point([[0.5, 0.25, 0.25]] * 2, class_names=names).one_versus_rest(k)
+    assert len(set(binary.class_names)) == 2
+    assert uq.predictions.class_indices([0, 1], binary.class_names).tolist() == [0, 1]
+    assert uq.losses.is_correct([0, 1], binary).sum() == 1
+    again = binary.one_versus_rest(1)
+    assert uq.predictions.class_indices([0, 1], again.class_names).tolist() == [0, 1]
 
 
 def test_a_class_by_index_or_by_name():

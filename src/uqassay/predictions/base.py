@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from uqassay._array import as_array, available_cores, check_class_count, release, row_chunks, shown, taken
 from uqassay.errors import InputError
 from uqassay.notes import Note
+from uqassay.predictions.labels import whole_number_in
 from uqassay.predictions.metadata import checked_class_names, checked_ids, checked_notes, per_instance
 from uqassay.predictions.pandas_input import same_table, take_table
 from uqassay.predictions.remembering import REMEMBERED, Held, held_rows, remembered
@@ -142,8 +143,9 @@ class Prediction(ABC):
         Returns
         -------
         Prediction
-            Two classes, named "not NAME" and "NAME", of the same kind (`Members` for `GaussianLogits`), with the ids,
-            groups, notes and row numbers. `Dirichlet` draws anew.
+            Two classes of the same kind (`Members` for `GaussianLogits`), with the ids, groups, notes and row numbers. The
+            classes are named "not NAME" and "NAME". Where the name is a whole number, or the classes have no names, they are
+            named "rest" and "class NAME", so that labels 0 and 1 keep their meaning. `Dirichlet` makes new draws.
 
         Raises
         ------
@@ -156,11 +158,15 @@ class Prediction(ABC):
         >>> p = uq.Point([[0.5, 0.25, 0.25]], class_names=["cat", "dog", "owl"]).one_versus_rest("dog")
         >>> p.probs.tolist(), p.class_names
         ([[0.75, 0.25]], ('not dog', 'dog'))
+        >>> uq.Point([[0.5, 0.25, 0.25]]).one_versus_rest(0).class_names
+        ('rest', 'class 0')
         """
         index = self._class_index(k)
         name = str(index) if self.class_names is None else self.class_names[index]
         binary = self._one_versus_rest(index)
-        object.__setattr__(binary, "class_names", (f"not {name}", name))
+        # a class named "0" at index 1 would make the labels 0 and 1 ambiguous
+        names = (f"not {name}", name) if whole_number_in(name) is None else ("rest", f"class {name}")
+        object.__setattr__(binary, "class_names", names)
         # set without a check: ids were checked before, and a selection may hold a row twice
         for carried in ("ids", "groups", "notes", "row_numbers"):
             object.__setattr__(binary, carried, getattr(self, carried))

@@ -20,7 +20,7 @@ from uqassay._array import as_array, as_labels, as_numeric, check_whole_numbers
 from uqassay.errors import InputError
 from uqassay.predictions.pandas_input import positions, take_table
 
-__all__ = ["class_indices", "labels_for", "portable_labels"]
+__all__ = ["class_indices", "labels_for", "portable_labels", "whole_number_in"]
 
 _WHOLE = re.compile(r"[+-]?[0-9]+(\.0*)?")  # int() and float() take 1_0 and other digits as well
 
@@ -128,7 +128,7 @@ def portable_labels(labels: Any, class_names: Sequence[str] | None = None, *, na
         class_indices(array, class_names, name=name)
         return _as_int64(array) if array.dtype.kind == "O" else array
     indices = class_indices(array, class_names, name=name)
-    whole = [_whole(text) for text in class_names or ()]
+    whole = [whole_number_in(text) for text in class_names or ()]
     if any(number is not None for number in whole):
         if None in whole or len(set(whole)) < len(whole):
             return array
@@ -169,7 +169,7 @@ def _from_text(labels: NDArray[Any], names: tuple[str, ...], name: str) -> NDArr
     distinct, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
     texts: list[str] = distinct.tolist()
     place = {text: i for i, text in enumerate(names)}
-    numbers = [_whole(text) for text in texts]
+    numbers = [whole_number_in(text) for text in texts]
     if not any(text in place for text in texts) and None not in numbers:  # a column of numbers read as text
         return _from_numbers(np.array(numbers, dtype=object)[inverse], names, name)
     unknown = [i for i, text in enumerate(texts) if text not in place]
@@ -190,7 +190,7 @@ def _from_text(labels: NDArray[Any], names: tuple[str, ...], name: str) -> NDArr
 
 def _from_numbers(labels: NDArray[Any], names: tuple[str, ...], name: str) -> NDArray[np.int64]:
     check_whole_numbers(labels, name)
-    numbers = [_whole(text) for text in names]
+    numbers = [whole_number_in(text) for text in names]
     if all(number is None or number == i for i, number in enumerate(numbers)):
         return _as_int64(labels)
     place = {number: i for i, number in enumerate(numbers)}
@@ -228,5 +228,6 @@ def _as_int64(labels: NDArray[Any]) -> NDArray[np.int64]:
     return labels.astype(np.int64)
 
 
-def _whole(text: str) -> int | None:
+def whole_number_in(text: str) -> int | None:
+    """The whole number that a class name states, such as 3 for "3" and "3.0"; None for other names."""
     return int(text.partition(".")[0]) if _WHOLE.fullmatch(text) and len(text) < 1000 else None

@@ -83,7 +83,11 @@ class Members(Prediction):
                 )
         if probs.shape[1] == 0:
             raise InputError(
-                "probs", "needs at least one member", f"got shape {probs.shape}", "check which axis holds the members", code="shape"
+                "probs",
+                "needs at least one member",
+                f"got shape {probs.shape}",
+                "check which axis holds the members",
+                code="shape",
             )
         check_class_count(probs.shape[2], "probs")
         if normalise:

@@ -1,7 +1,7 @@
 """Ranking metrics of every class against the rest, and their macro average."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, final
 
 import numpy as np
@@ -110,8 +110,7 @@ def _binary(
     prediction: Prediction, k: int, target: NDArray[Any], metric: RankingMetric, score: str
 ) -> tuple[Floats, Floats]:
     """Errors or gaps of the binary prediction of class k, and its uncertainty, (1, n) each."""
-    # without names, so that target 1 means class k also where classes are named by numbers
-    binary = replace(prediction.one_versus_rest(k), class_names=None)
+    binary = prediction.one_versus_rest(k)
     if not SCORES[score].offered_by(binary):
         raise InputError(
             "score",
