@@ -1,4 +1,4 @@
-"""A folder that takes pictures: refused before anything is computed, and every file whole or not there at all."""
+"""The folder of a protocol's figures: checked before anything is computed; every file appears whole or not at all."""
 
 import os
 from collections.abc import Callable
@@ -15,27 +15,25 @@ DPI = 150
 
 
 def check_folder(folder: str | os.PathLike[str]) -> Path:
-    """The folder, checked and not yet made: the first figure makes it.
+    """Check a folder for figures; the first figure creates it.
 
     Raises
     ------
     InputError
-        A file stands in its place, or nothing may be written there.
+        A file is in its place, or it cannot be written to.
     MissingDependencyError
-        Without matplotlib.
+        matplotlib is missing.
     """
     matplotlib_module()
     path = Path(folder)
     there = next(place for place in (path, *path.absolute().parents) if os.path.lexists(place))
     if not there.is_dir():
-        raise InputError(
-            "figures", f"{path} cannot be a folder ({there} is a file)", "", "choose another one", code="unwritable"
-        )
+        raise InputError("figures", "must be a folder", f"{there} is a file", "choose another one", code="unwritable")
     if not os.access(there, os.W_OK | os.X_OK):
         raise InputError(
             "figures",
-            f"nothing may be written to {there}",
-            "",
+            "must be a folder that takes files",
+            f"{there} does not",
             "check its permissions or choose another folder",
             code="unwritable",
         )
@@ -43,7 +41,7 @@ def check_folder(folder: str | os.PathLike[str]) -> Path:
 
 
 def write_figure(folder: Path, name: str, size: tuple[float, float], draw: Callable[[Any], None]) -> Path:
-    """Draw on a new figure of `size` inches, apart from pyplot, and write it as NAME.png into the folder, made if missing.
+    """Draw on a new figure of `size` inches, without pyplot, and write it as NAME.png into the folder.
 
     Parameters
     ----------

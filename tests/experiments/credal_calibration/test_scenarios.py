@@ -96,7 +96,7 @@ def test_smallest_sizes_and_bad_ones(random_generator):
         CredalSetting(n_classes=1)
     with refuses("spread", "range", got="got 0"):
         CredalSetting(spread=0.0)
-    with refuses("scenario", "type", got="got 'S4'"):
+    with refuses("scenario", "choice", got="got 'S4'"):
         draw_truth(ensemble, "S4", random_generator)
-    with refuses("convention", "type"):
+    with refuses("convention", "choice"):
         draw_truth(ensemble, "S1", random_generator, convention="paper")

@@ -2,52 +2,28 @@
 
 import shutil
 import sys
-from dataclasses import replace
-from types import ModuleType
 
 import numpy as np
 import pytest
 from tests.refusals import refuses
 
 import uqassay as uq
-from uqassay import datasets
 from uqassay.bench import methods as bench_methods
 from uqassay.bench.store import Store
 from uqassay.cli import main
-from uqassay.datasets.registry import load_dataset
-from uqassay.datasets.toy import two_gaussians
 from uqassay.errors import InputError, MissingDependencyError
+from uqassay.experiments import reproduce
 from uqassay.experiments.credal_calibration import table1_data, table1_training
-from uqassay.experiments.credal_calibration.ensembles import LabelledEnsemble
 from uqassay.experiments.credal_calibration.protocol import progress_steps
-from uqassay.experiments.credal_calibration.table1 import judge_together
-from uqassay.experiments.credal_calibration.table1_data import FIRST_NEW_CLASS, frozen_features, training_sets
 from uqassay.experiments.credal_calibration.table1_training import PREDICTORS
-from uqassay.experiments.reproduction import reproduce
 from uqassay.metrics import expected_calibration_error
 
-ABSENT = InputError("t10k-images.gz", "cannot be downloaded", remedy="put that file at its place", code="missing")
 TABLE = {"figure": "table1", "preset": "smoke"}
 
 
 @pytest.fixture(autouse=True)
 def _packages(needs):
     needs("torch", "sklearn")
-
-
-@pytest.fixture(scope="module")
-def without_mnist():
-    """No data set but those that come with scikit-learn, and no network that is asked for another."""
-    load = datasets.load_dataset
-
-    def local(name, **options):
-        if name != "digits" and not name.startswith("npz:"):
-            raise ABSENT
-        return load(name, **options)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(datasets, "load_dataset", local)
-        yield
 
 
 @pytest.fixture(scope="module")
@@ -223,111 +199,14 @@ def test_a_predictor_that_fails_is_a_note(smoke, monkeypatch):
     assert "frozen features, DN(0.6) failed: ValueError: no weights" in result.notes
     assert values(result)["digits/S/exact/avg_accuracy"] == values(before)["digits/S/exact/avg_accuracy"]
     monkeypatch.setitem(table1_training.EPOCHS, "smoke", 1)
-    with refuses("table1", "undefined", got="no weights"):
+    with refuses("table1", "all-failed", got="no weights"):
         reproduce("credal-calibration", **TABLE, resume=folder)
 
 
 # ---- verdicts --------------------------------------------------------------------------------------------------------
 
 
-def test_the_truth_is_kept_and_a_network_that_learnt_its_few_instances_by_heart_is_rejected():
-    from uqassay.methods import build_method
-
-    data = two_gaussians()
-    network = build_method("snn", epochs=400, random_state=0, progress=False).fit(data.X_train[:60], data.y_train[:60])
-    learnt = network.predict_uncertainty(data.X_test).probs
-    rows = {
-        name: judge_together(
-            LabelledEnsemble("two", probs[:, None], data.y_test, ("one",)), name, "exact", n_draws=39, seed=0, place=0
-        )
-        for name, probs in {"truth": data.votes_test, "learnt": learnt}.items()
-    }
-    for weighted in rows["truth"].weighted.values():
-        assert min(weighted.pvalues.values()) > 0.05
-    for weighted in rows["learnt"].weighted.values():
-        assert max(weighted.pvalues.values()) == 1 / 40
-
-
 # ---- data sets -------------------------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def digit_images():
-    return table1_data._as_images(datasets.load_dataset("digits", test_size=0.5))
-
-
-def test_frozen_features_hold_the_new_classes_once_each(digit_images):
-    data = frozen_features(digit_images, epochs=1, limit=100)
-    y = np.concatenate([digit_images.y_train, digit_images.y_test])
-    counts = np.bincount(y)[FIRST_NEW_CLASS:]
-    np.testing.assert_array_equal(np.bincount(data.y_train) + np.bincount(data.y_test), counts)
-    assert abs(len(data.y_train) - len(data.y_test)) <= 1
-    assert data.X_train.shape[1] == 64
-    assert data.class_names == ("5", "6", "7", "8", "9")
-    features = np.concatenate([data.X_train, data.X_test])
-    assert len(np.unique(features.round(4), axis=0)) == len(features)
-
-
-def test_frozen_network_never_sees_the_new_classes(digit_images):
-    """Whatever becomes of all new images but those of class 9 in the test part, the features of those stay."""
-    noise = np.random.default_rng(0).random(digit_images.X_train.shape)
-    known = (digit_images.y_train < FIRST_NEW_CLASS)[:, None, None, None]
-    other = replace(digit_images, X_train=np.where(known, digit_images.X_train, noise))
-    found = [frozen_features(images, epochs=1, limit=200) for images in (digit_images, other)]
-    rows = [{row.tobytes() for row in np.concatenate([data.X_train, data.X_test])} for data in found]
-    n_test = (digit_images.y_test >= FIRST_NEW_CLASS).sum()
-    assert len(rows[0] & rows[1]) == n_test
-
-
-@pytest.mark.slow
-def test_with_mnist_the_frozen_network_learns_from_it(shared, monkeypatch, tmp_path):
-    monkeypatch.setattr(datasets, "load_dataset", load_dataset)
-    monkeypatch.setenv("UQASSAY_DATA", str(shared / "data" / "mnist_t10k"))
-    names, (note,) = training_sets("smoke", tmp_path, lambda step: None)
-    assert (list(names), names["MNIST-10k"]) == (["digits", "MNIST-10k", "frozen features"], "mnist-10k")
-    assert "the digits 0 to 4 of MNIST-10k, 300 of them, in 1 epoch" in note
-    data = load_dataset(names["frozen features"])
-    # MNIST's test images: 892, 958, 1,028, 974 and 1,009 of the digits 5 to 9
-    assert (np.bincount(data.y_train) + np.bincount(data.y_test)).tolist() == [892, 958, 1028, 974, 1009]
-
-
-@pytest.mark.usefixtures("without_mnist")
-def test_paper_preset_has_the_paper_networks_on_what_is_there(monkeypatch, tmp_path):
-    """A stand-in for torchvision whose network gives the mean of each channel; 32 images of one colour each."""
-    torch = pytest.importorskip("torch")
-
-    class Means(torch.nn.Module):
-        def forward(self, x):
-            assert x.shape[1:] == (3, 224, 224)
-            return x.mean(dim=(2, 3)).repeat(1, 4)
-
-    asked = []
-
-    def get_model(name, weights):
-        asked.append((name, weights))
-        return Means()
-
-    torchvision = ModuleType("torchvision")
-    torchvision.models = ModuleType("torchvision.models")
-    torchvision.models.get_model = get_model
-    monkeypatch.setitem(sys.modules, "torchvision", torchvision)
-    colours = np.random.default_rng(0).random((100, 3, 1, 1)).astype(np.float32)
-    images, y = np.broadcast_to(colours, (100, 3, 8, 8)), np.arange(100) % 2
-    colour = datasets.Dataset("cifar-10", images[:70], y[:70], images[70:], y[70:], ("a", "b"))
-    local = datasets.load_dataset
-    monkeypatch.setattr(
-        datasets, "load_dataset", lambda name, **options: colour if name == "cifar-10" else local(name, **options)
-    )
-    names, notes = training_sets("paper", tmp_path, lambda step: None)
-    assert list(names) == ["digits", "cifar-10, MobileNetV2", "cifar-10, VGG16"]
-    assert [note.partition(" ")[0] for note in notes] == [
-        "mnist-10k", "caltech-101", "caltech-256", "plantclef", "bacteria", "proteins",
-    ]  # fmt: skip
-    assert asked == [("mobilenet_v2", "IMAGENET1K_V1"), ("vgg16", "IMAGENET1K_V1")]
-    data = local(names["cifar-10, VGG16"])
-    expected = (colours[:70, :, 0, 0] - [0.485, 0.456, 0.406]) / [0.229, 0.224, 0.225]
-    np.testing.assert_allclose(data.X_train, np.tile(expected, 4), atol=1e-4)
-    np.testing.assert_array_equal(data.y_test, y[70:])
 
 
 # ---- sentences -------------------------------------------------------------------------------------------------------
@@ -335,10 +214,10 @@ def test_paper_preset_has_the_paper_networks_on_what_is_there(monkeypatch, tmp_p
 
 def test_missing_packages_are_one_sentence(monkeypatch):
     monkeypatch.setitem(sys.modules, "torchvision", None)
-    with refuses("preset", "package", error=MissingDependencyError):
+    with refuses("torchvision", "package", got="MobileNetV2", error=MissingDependencyError):
         reproduce("credal-calibration", figure="table1", preset="paper")
     monkeypatch.setitem(sys.modules, "sklearn.datasets", None)
-    with pytest.raises(MissingDependencyError, match="needs the package sklearn, which is not installed"):
+    with refuses("scikit-learn", "package", error=MissingDependencyError):
         reproduce("credal-calibration", **TABLE)
 
 
@@ -347,16 +226,14 @@ def test_without_pytorch_nothing_begins(monkeypatch):
     for module in ("standard_network", "network_classifier"):
         monkeypatch.delitem(sys.modules, f"uqassay.methods.{module}", raising=False)
     monkeypatch.setitem(sys.modules, "torch", None)
-    with pytest.raises(
-        MissingDependencyError, match="needs the package torch, which is not installed; install uqassay"
-    ):
+    with refuses("torch", "package", got="install uqassay", error=MissingDependencyError):
         reproduce("credal-calibration", **TABLE)
 
 
 @pytest.mark.usefixtures("without_mnist")
 def test_a_file_in_the_place_of_the_folder_is_one_sentence(tmp_path):
     (tmp_path / "file").write_text("")
-    with pytest.raises(InputError, match=r"folder: .*file cannot be a folder"):
+    with refuses("resume", "unwritable", got="Not a directory"):
         reproduce("credal-calibration", **TABLE, resume=tmp_path / "file")
 
 
@@ -378,6 +255,6 @@ def test_table_1_is_figure_table1(monkeypatch, capsys):
     assert seen == [("smoke", ("exact",), 3, 2)] * 2
     capsys.readouterr()
     assert main(["reproduce", "credal-calibration", "--table", "1", "--figure", "2"]) == 2
-    assert "table: one thing at a time; got figure 2 and table 1; leave one out" in capsys.readouterr().err
+    assert "--table: excludes --figure" in capsys.readouterr().err
     assert main(["reproduce", "credal-calibration", "--table", "7"]) == 2
-    assert "figure: must be 1, 2, 3, 4 or table1; got 'table7'" in capsys.readouterr().err
+    assert "must be 1, 2, 3, 4 or table1; got 'table7'" in capsys.readouterr().err

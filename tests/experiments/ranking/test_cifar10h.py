@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from tests.refusals import refuses
 
 import uqassay as uq
 from uqassay.errors import InputError
@@ -86,52 +87,60 @@ def test_a_model_without_mistakes_is_left_out_of_the_correlations(folder):
     assert all(np.isfinite(cell.ours) for cell in found.rows)
 
 
-def refused(folder, message):
-    with pytest.raises(InputError, match=message) as caught:
-        reproduce_ranking_cifar10h(data=folder)
-    assert "\n" not in str(caught.value)
-
-
 def test_what_is_missing_is_named(folder, tmp_path):
-    refused(None, r"data: needs a folder; it must hold labels\.npy .*human_counts\.npy .*CIFAR-10H, from github")
-    refused(tmp_path / "nowhere", r"data: .*nowhere is no folder; it must hold")
-    refused(folder / "labels.npy", r"data: .*labels\.npy is no folder; it must hold")
+    with refuses("data", "missing", got=r"got none; .*labels\.npy .*human_counts\.npy .*CIFAR-10H, from github"):
+        reproduce_ranking_cifar10h()
+    for place in (tmp_path / "nowhere", folder / "labels.npy"):
+        with refuses("data", "missing", got=f"got {place}"):
+            reproduce_ranking_cifar10h(data=place)
     (tmp_path / "empty").mkdir()
-    refused(tmp_path / "empty", r"empty has no labels\.npy and no human_counts\.npy; it must hold")
+    with refuses("data", "missing", got=r"labels\.npy and human_counts\.npy; .*empty does not"):
+        reproduce_ranking_cifar10h(data=tmp_path / "empty")
     (folder / "single.npz").unlink()
     (folder / "three.npz").unlink()
-    refused(folder, "gives 0 models and 4 are needed; it must hold")
+    with refuses("data", "empty", got="at least 4 models; .* gives 0"):
+        reproduce_ranking_cifar10h(data=folder)
     (folder / "labels.npy").unlink()
-    refused(folder, r"has no labels\.npy; it must hold")
+    with refuses("data", "missing", got=r"must hold labels\.npy;"):
+        reproduce_ranking_cifar10h(data=folder)
 
 
 def test_files_that_do_not_fit_together_are_named(folder):
     uq.save(uq.Point(np.full((N - 1, K), 1 / 3)), folder / "short.npz")
-    refused(folder, r"data: short\.npz has 199 instances and 3 classes, the votes have 200 and 3; leave the file out")
+    with refuses("prediction", "mismatch", got="200 instances and 3 classes .*; got 199 and 3", source="short.npz"):
+        reproduce_ranking_cifar10h(data=folder)
     (folder / "short.npz").unlink()
     np.save(folder / "human_counts.npy", np.ones((N + 5, K)))
-    refused(
-        folder, r"data: labels\.npy must be \(n,\) and human_counts\.npy \(n, K\); got shapes \(200,\) and \(205, 3\)"
-    )
+    with refuses("data", "shape", got=r"got shapes \(200,\) and \(205, 3\)"):
+        reproduce_ranking_cifar10h(data=folder)
 
 
 def test_labels_and_votes_are_named_by_their_files(folder):
     labels, votes = (np.load(folder / name) for name in ("labels.npy", "human_counts.npy"))
     np.save(folder / "labels.npy", labels + 0.5)
-    refused(folder, r"^data: labels\.npy: labels must be whole numbers; row 0 holds")
+    with refuses("labels", source="labels.npy", got="row 0 holds"):
+        reproduce_ranking_cifar10h(data=folder)
     np.save(folder / "labels.npy", labels + 1)
-    refused(folder, r"^data: labels\.npy: labels must lie in 0 … 2; row \d+ holds 3")
+    with refuses("data: labels.npy", "range", got=r"0 … 2; row \d+ holds 3"):
+        reproduce_ranking_cifar10h(data=folder)
     np.save(folder / "labels.npy", labels)
     np.save(folder / "human_counts.npy", votes - 60)
-    refused(folder, r"^data: human_counts\.npy: values must be at least 0")
+    with pytest.raises(InputError) as negative:
+        reproduce_ranking_cifar10h(data=folder)
+    assert "human_counts.npy" in f"{negative.value.source} {negative.value.parameter}"
+    assert "at least 0" in negative.value.rule
     np.save(folder / "human_counts.npy", np.where(np.arange(N)[:, None] == 4, 0, votes))
-    refused(folder, r"^data: human_counts\.npy: every row needs at least one vote; row 4 has none")
+    with pytest.raises(InputError) as empty:
+        reproduce_ranking_cifar10h(data=folder)
+    assert "human_counts.npy" in f"{empty.value.source} {empty.value.parameter}"
+    assert "row 4" in empty.value.got
 
 
 def test_labels_of_other_images_are_noticed(folder):
     labels = np.load(folder / "labels.npy")
     np.save(folder / "labels.npy", (labels + 1) % K)
-    refused(folder, r"labels\.npy must belong to the votes of human_counts\.npy; .* in only \d+ % of the rows")
+    with refuses("data", "mismatch", got=r"in only \d+ % of the rows"):
+        reproduce_ranking_cifar10h(data=folder)
     np.save(folder / "labels.npy", labels.astype(float))
     assert len(reproduce_ranking_cifar10h(data=folder).rows) == 4
 
@@ -163,7 +172,7 @@ def test_the_difference_of_correlations_against_brute_force():
         (1.7, -0.2, 3.6, "this points the paper's way, but 7 models cannot show it"),
         (-1.0, -2.0, 0.5, "this points the other way, but 7 models cannot show it"),
         (-1.8, -3.3, -0.3, "the opposite of the paper's contrast shows"),
-        (1.0, np.nan, np.nan, "7 models give no interval of the difference, and cannot show a contrast"),
+        (1.0, np.nan, np.nan, "7 models give no interval of the difference, so that they cannot"),
     ],
 )
 def test_a_contrast_needs_a_difference(difference, low, high, words):
@@ -198,7 +207,7 @@ def test_scorings_of_real_models_against_brute_force(cifar10, result, needs):
         kendalltau(1 - (f * best).sum(axis=1) / best.sum(axis=1), s).statistic,
     ]
     line = next(line for line in result.reading if line.strip().startswith("snn"))
-    shown = line.replace("%", " ").split("[")
+    shown = line.replace("%", " ").split("(")
     found = [float(shown[i].split()[-1]) for i in (0, 2, 3)]
     np.testing.assert_allclose(found, numbers, atol=6e-4)
     assert " 90.25 %" in line
@@ -212,11 +221,11 @@ def test_seven_models_and_the_contrast_of_the_c_index(result):
     own, other = cells["UQ-C-index/misalignment"], cells["UQ-C-index/misclassification"]
     assert own.agrees
     assert own.low > 0 > other.ours
-    assert "UQ-C-index over 7 models: 92 % [54, 99] with ψ" in text
+    assert "UQ-C-index over 7 models: 92 % (54 to 99) with ψ" in text
     assert "φ; this points the paper's way, but 7 models cannot show it (the difference of the two on the" in text
-    assert "-0.18 to 3.66" in text
-    assert "and 87 % [32, 98] with ψ; the opposite of the paper's contrast shows" in text
-    assert "-3.34 to -0.27" in text
+    assert "−0.18 to 3.66" in text
+    assert "and 87 % (32 to 98) with ψ; the opposite of the paper's contrast shows" in text
+    assert "−3.34 to −0.27" in text
     assert cells["UQ-AUC/misclassification"].agrees is False
     assert cells["UQ-AUC/misclassification"].note
     assert any(note.startswith("rs_nn_beliefs: 2843 of 10000 rows of masses were repaired") for note in result.notes)

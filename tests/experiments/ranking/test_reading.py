@@ -24,7 +24,7 @@ def made(n: int = 12) -> list[Scoring]:
     for i in range(n):
         taus = (0.5 - 0.25 * (i % 3) - 0.1 * (i % 3 == 2), 0.3 + 0.01 * i)
         metrics = tuple(0.5 + 0.4 * tau + 0.01 * rng.normal() for tau in taus)
-        pair = [Estimate(v, v - 0.01, v + 0.01, n=100, method="made") for v in (*metrics, *taus)]
+        pair = [Estimate(v, low=v - 0.01, high=v + 0.01, level=0.95, n=100, method="made") for v in (*metrics, *taus)]
         found.append(Scoring(f"model {i // 2}", "softmax", "total-entropy", tuple(pair[:2]), tuple(pair[2:])))
     return found
 

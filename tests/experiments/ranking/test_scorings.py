@@ -58,7 +58,7 @@ def test_undefined_scorings_are_left_out(small):
     assert not constant.defined
     with_it = study([*small.scorings, constant], "fisher")
     assert float(with_it[PAIRS[0]]) == float(study(small.scorings, "fisher")[PAIRS[0]])
-    with refuses("scorings", "range", got="got 0"):
+    with refuses("scorings", "empty", got="got 0"):
         study([constant], "fisher")
 
 

@@ -89,7 +89,7 @@ def test_what_was_lost_and_what_is_read_are_said(smoke):
         "Fisher's z",
         "have a negative τ with φ",
         "total-entropy",
-        "a smoke run is a check that the code runs, and no evidence",
+        "a smoke run only checks that the code runs",
         "stay as they are.",
     ):
         assert words in text, words
@@ -99,26 +99,6 @@ def test_what_was_lost_and_what_is_read_are_said(smoke):
 def test_a_rerun_agrees(smoke):
     again = reproduce("ranking-synthetic", preset="smoke", seed=0)
     assert again == smoke
-
-
-@pytest.mark.slow
-def test_figures_are_whole_pictures_and_progress_is_counted_right(tmp_path, needs):
-    needs("matplotlib")
-    from matplotlib.image import imread
-
-    said: list[str] = []
-    options = {"preset": "smoke", "figures": tmp_path / "new" / "figures"}
-    result = reproduce_ranking_synthetic(**options, progress=said.append)
-    assert len(said) == progress_steps(**options) == 25
-    assert said[0] == "Bayes error 0.15: predictor 1 of 20"
-    paths = sorted(options["figures"].iterdir())
-    assert [path.name[:7] for path in paths] == [f"figure{i}" for i in range(1, 6)]
-    assert all(path.suffix == ".png" for path in paths)
-    for path in paths:
-        picture = imread(path)
-        assert picture.shape[0] > 600
-        assert np.ptp(picture[..., :3]) > 0.9
-        assert f"figure: {path}" in result.reading
 
 
 def test_progress_steps_count_every_predictor():

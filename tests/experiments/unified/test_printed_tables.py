@@ -186,7 +186,7 @@ def test_a_model_without_a_common_line_is_not_judged():
 
 
 def test_an_unknown_table_is_refused():
-    with refuses("tables", "type", got="'table11' is not"):
+    with refuses("tables", "choice", got="got 'table11'"):
         reproduce_unified_tables(tables={"table11": []})
 
 

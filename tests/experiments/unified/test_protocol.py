@@ -3,9 +3,6 @@
 import csv
 import json
 import math
-import sys
-import types
-from dataclasses import replace
 from importlib import resources
 
 import numpy as np
@@ -15,14 +12,10 @@ from tests.refusals import refuses
 import uqassay as uq
 from uqassay.bench import methods as bench_methods
 from uqassay.cli import main
-from uqassay.errors import InputError, MissingDependencyError
-from uqassay.experiments import reproduce
-from uqassay.experiments.reproduction import options_of, steps_of
-from uqassay.experiments.unified import predictors
-from uqassay.experiments.unified.claims import claim_lines
-from uqassay.experiments.unified.predictors import PREDICTORS, predictor_cells
+from uqassay.errors import InputError
+from uqassay.experiments.register import options_of, steps_of
+from uqassay.experiments.unified.predictors import PREDICTORS
 from uqassay.experiments.unified.protocol import reproduce_unified
-from uqassay.experiments.unified.tables import means_by_part, printed, table_cells, table_lines
 
 FEW = ("DE", "EDL", "RS-NN")
 PRINTED = {
@@ -196,13 +189,6 @@ def test_paper_values_are_the_printed_ones(ran):
     assert n_found == 2 * (4 * 5 + 3 * 10 + 4 * 6 + 3 * 10)
 
 
-def test_printed_value_that_is_not_there_is_nan():
-    assert math.isnan(printed("table1", "CIFAR-100", "E-CNN", "kl"))
-    assert printed("table1", "CIFAR-10", "DE", "accuracy_percent") == 93.77
-    assert printed("table2", "CIFAR-10", "RS-NN", "1.0") == 1
-    assert printed("table8", "CIFAR-10", "EDL", "1.0") == 2.268
-
-
 # ---- text, figures, resuming -----------------------------------------------------------------------------------------
 
 
@@ -262,7 +248,7 @@ def test_a_predictor_that_fails_is_left_out_with_its_reason(tmp_path, monkeypatc
         "class-prior",
     }
     assert "2 runs of each predictor" in result.reading[0]
-    with refuses("predictors", "empty", got="InputError: data: no good"):
+    with refuses("predictors", "all-failed", got="InputError: data: no good"):
         reproduce_unified(preset="smoke", predictors=["SNN"], resume=tmp_path / "other")
 
 
@@ -281,94 +267,21 @@ def test_command_line(capsys, tmp_path):
 # ---- what is trained -------------------------------------------------------------------------------------------------
 
 
-def test_presets_and_settings_reach_the_cells():
-    cells = {cell.method: cell for cell in predictor_cells("cpu", ["digits"], [3])}
-    assert list(cells) == [p.name for p in PREDICTORS]
-    assert {cell.seed for cell in cells.values()} == {3}
-    assert cells["DE"].params == {
-        "method": "deep-ensemble",
-        "params": {"epochs": 100, "progress": False, "backbone": "mlp", "n_members": 15},
-    }
-    assert cells["LB-BNN"].params["params"]["bridge"] == "plain"
-    smoke = predictor_cells("smoke", ["digits"], [0], predictors=["DE"])[0]
-    assert smoke.params["params"]["n_members"] == 3
-    assert smoke.condition == {"train_limit": 300, "test_limit": 200}
-    paper = predictor_cells("paper", ["digits"], [0], backbone="mlp", predictors=["SNN"])[0]
-    assert paper.params["params"] == {"epochs": 200, "progress": False, "backbone": "mlp"}
-    assert paper.condition == {}
-    with refuses("params", "undefined", got=r"SNN.backbone on digits: .* must be an image .*; got \(64,\)"):
-        predictor_cells("paper", ["digits"], [0], backbone="cnn-small", predictors=["SNN"])
-
-
-def test_resnet50_stands_in_for_the_methods_own_backbone(monkeypatch, tmp_path):
-    import torch
-    from torch import nn
-
-    class Tiny(nn.Module):
-        """What torchvision's network looks like from outside: images with three channels in, a layer `fc` at the end."""
-
-        def __init__(self, weights=None):
-            super().__init__()
-            assert weights is None
-            self.fc = nn.Linear(6, 5)
-
-        def forward(self, x):
-            assert x.shape[1] == 3
-            return self.fc(torch.cat([x.mean(dim=(2, 3)), x.amax(dim=(2, 3))], dim=1))
-
-    images = types.ModuleType("torchvision.models")
-    images.resnet50 = Tiny
-    monkeypatch.setitem(sys.modules, "torchvision.models", images)
-    monkeypatch.setattr(predictors, "find_spec", lambda name: name)
-    rng = np.random.default_rng(0)
-    x, y = rng.random((60, 8, 8)).astype(np.float32), np.arange(60) % 3
-    np.savez(tmp_path / "images.npz", X_train=x[:40], y_train=y[:40], X_test=x[40:], y_test=y[40:])
-    name = f"npz:{tmp_path / 'images.npz'}"
-    result = reproduce_unified(preset="paper", dataset=name, backbone="resnet50", predictors=["SNN"])
-    assert all(np.isfinite(cell.ours) for cell in result.rows if "/SNN/" in cell.name and "kl" in cell.name)
-
-
-def test_resnet50_without_torchvision_is_one_sentence(monkeypatch):
-    monkeypatch.setattr(predictors, "find_spec", lambda name: None)
-    with refuses("torchvision", "package", got="the backbone resnet50 needs it", error=MissingDependencyError):
-        reproduce("unified", preset="smoke", backbone="resnet50")
-
-
-def test_images_that_are_not_there_are_left_out_by_the_cpu_preset_alone(monkeypatch):
-    from uqassay import datasets
-
-    load = datasets.load_dataset
-
-    def partly(name):
-        if name == "mnist-10k":
-            raise InputError(
-                "mnist-10k", "is not there and cannot be downloaded", remedy="put it somewhere", code="missing"
-            )
-        return load(name)
-
-    monkeypatch.setattr(datasets, "load_dataset", partly)
-    names, notes = predictors.available_data_sets("cpu", None)
-    assert names == ("digits",)
-    assert notes == ["mnist-10k is left out: mnist-10k: is not there and cannot be downloaded; put it somewhere."]
-    with pytest.raises(InputError, match="mnist-10k: is not there"):
-        predictors.available_data_sets("cpu", ["mnist-10k"])
-
-
 @pytest.mark.parametrize(
-    ("options", "message"),
+    ("options", "parameter", "code", "got"),
     [
-        ({"preset": "gpu"}, "preset: must be smoke, cpu, paper; got 'gpu'"),
-        ({"predictors": ["DE", "BNN"]}, "predictors: must be among LB-BNN, .*; got 'BNN'"),
-        ({"predictors": []}, "predictors: must be among LB-BNN, .*; got none"),
-        ({"backbone": "vgg"}, "backbone: must be mlp, cnn, cnn-small, resnet50; got 'vgg'"),
-        ({"runs": 0}, "runs: must be a whole number of at least 1; got 0"),
-        ({"seed": -1}, "seed: must be a whole number of at least 0; got -1"),
-        ({"workers": True}, "workers: must be a whole number of at least 1; got True"),
-        ({"dataset": "digitz"}, "name: must be one of the known data sets; got 'digitz'"),
+        ({"preset": "gpu"}, "preset", "choice", "got 'gpu'"),
+        ({"predictors": ["DE", "BNN"]}, "predictors", "choice", "got 'BNN'"),
+        ({"predictors": []}, "predictors", "choice", "got none"),
+        ({"backbone": "vgg"}, "backbone", "choice", "got 'vgg'"),
+        ({"runs": 0}, "runs", "range", "got 0"),
+        ({"seed": -1}, "seed", "range", "got -1"),
+        ({"workers": True}, "workers", "range", "got True"),
+        ({"dataset": "digitz"}, "name", "choice", "got 'digitz'"),
     ],
 )
-def test_bad_options_are_refused(options, message):
-    with pytest.raises(InputError, match=message):
+def test_bad_options_are_refused(options, parameter, code, got):
+    with refuses(parameter, code, got=got):
         reproduce_unified(**{"preset": "smoke", **options})
 
 
@@ -381,100 +294,3 @@ def test_options_of_the_command():
 
 
 # ---- findings --------------------------------------------------------------------------------------------------------
-
-
-def made(rng, n=300):
-    """Predictions of which everything is known: DE near the truth and narrow, EDL vacuous, RS-NN narrow and wrong."""
-    y = rng.integers(0, 3, n)
-    truth = np.eye(3)[y]
-
-    def members(right, spread, m=12):
-        p = right * truth[:, None] + (1 - right) * np.full((n, m, 3), 1 / 3)
-        p = np.maximum(p + spread * rng.standard_normal((n, m, 3)), 1e-3)
-        return uq.Members(p / p.sum(axis=2, keepdims=True))
-
-    said = {
-        "DE": members(0.9, 0.03),
-        "EDL": uq.Intervals(np.zeros((n, 3)), np.ones((n, 3))),
-        "RS-NN": members(0.3, 0.002),
-    }
-    said["E-CNN"] = uq.Intervals(np.zeros((n, 3)), np.full((n, 3), 0.99))
-    return said, y
-
-
-def assays(said, y, **options):
-    common = {
-        "calibration": (),
-        "subgroups": {"all": np.zeros(len(y), int)},
-        "measures": ("credal-width",),
-        "n_draws": 200,
-    }
-    return {"exact": uq.assay(said, y, **common, **options)}
-
-
-def test_findings_of_models_that_are_known():
-    said, y = made(np.random.default_rng(1))
-    found = assays(said, y)
-    members = {"exact": {"DE": {m: assays({"DE": said["DE"]}, y, common_members=m)["exact"] for m in (2, 12)}}}
-    lines = claim_lines("made", found, found, members)
-    text = "\n".join(lines)
-    assert "DE has the lowest E at λ = 0.1: holds; place 1 of 4" in text
-    assert "RS-NN has the lowest E at λ = 1: does not hold" in text
-    assert "RS-NN has the least NS: holds; nearest to the contrary, NS of RS-NN minus that of DE -" in text
-    assert "EDL and E-CNN have greater NS than all others: holds" in text
-    assert "E of DE at λ = 1 grows with its members: holds; with 12 minus with 2 +" in text
-
-
-def test_points_alone_have_no_ranking():
-    rng = np.random.default_rng(0)
-    y = rng.integers(0, 3, 300)
-    p = 0.7 * np.eye(3)[np.where(rng.random(300) < 0.8, y, (y + 1) % 3)] + 0.1
-    found = assays({"SNN": uq.Point(p)}, y)
-    ranked = {"exact": replace(found["exact"], models=found["exact"].models[1:])}
-    lines = claim_lines("made", found, ranked, {"exact": {}})
-    assert lines[2:] == [
-        "    KL is lower for correct than for incorrect predictions: holds; the intervals lie apart in 1 of 1 models"
-    ]
-    tables = table_lines("made", found, ranked)
-    assert not any(line.startswith("Table 2") for line in tables)
-    cells = table_cells("made", found, ranked, False, "smoke")
-    assert {cell.name.split("/")[0] for cell in cells} == {"table1", "table7", "table8"}
-
-
-def test_findings_are_open_where_the_interval_holds_zero():
-    said, y = made(np.random.default_rng(1))
-    swapped = {"DE": said["DE"], "LB-BNN": said["DE"][np.arange(len(y))]}
-    found = assays(swapped, y)
-    text = "\n".join(claim_lines("made", found, found, {"exact": {}}))
-    assert "DE has the lowest E at λ = 0.1: open; place 1 of 2" in text
-    assert "RS-NN" not in text
-
-
-def test_tables_of_made_predictions():
-    said, y = made(np.random.default_rng(2))
-    found = assays(said, y)
-    lines = table_lines("mnist", found, found)
-    assert lines[0].startswith("Table 1, mnist (λ = 1;")
-    whole = means_by_part(found["exact"], "all")
-    row = next(line for line in lines if line.startswith("  DE, exact"))
-    assert f"{whole['DE', '0', 'ns'].mean:.3f}" in row
-    ranking = [line for line in lines if line.startswith("    λ = ")]
-    assert any("[vacuous]" in line for line in ranking)
-    cells = table_cells("mnist", found, found, True, "paper")
-    assert all(cell.agrees is None for cell in cells)  # the exact convention is never compared
-
-
-def test_printed_values_are_compared_on_the_papers_own_data_in_its_convention():
-    said, y = made(np.random.default_rng(3))
-    found = {"paper": assays(said, y, convention="paper")["exact"]}
-    cells = {cell.name: cell for cell in table_cells("mnist", found, found, False, "paper")}
-    cell = cells["table1/mnist/paper/DE/kl"]
-    assert (cell.paper, cell.agrees) == (0.002, False)
-    assert cell.note == "another network than ResNet-50; no augmentation, and a constant learning rate"
-    assert cells["table2/mnist/paper/lambda=0.1/DE/rank"].agrees is None
-    for dataset, preset in (("digits", "paper"), ("mnist", "cpu")):
-        assert all(cell.agrees is None for cell in table_cells(dataset, found, found, False, preset))
-    note = {c.name: c.note for c in table_cells("cifar-10", found, found, False, "cpu")}
-    assert note["table1/cifar-10/paper/DE/kl"] == (
-        "context only: the paper's 0.031 is of CIFAR-10, the same data set, trained otherwise; it prints 0.002 for MNIST"
-    )

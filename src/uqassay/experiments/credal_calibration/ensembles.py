@@ -1,4 +1,4 @@
-"""Ensembles of one's own with their labels, from a folder of prediction files."""
+"""Ensembles with their labels from a folder of prediction files."""
 
 import os
 from collections.abc import Iterator
@@ -18,8 +18,8 @@ from uqassay.predictions.files import inspect_file, load, load_labels
 __all__ = ["LabelledEnsemble", "prediction_files", "read_ensembles"]
 
 NEEDED = (
-    "it, or folders in it, must hold prediction files (.npz) of members, probs (n, M, K), with labels in the file or in a "
-    "labels.npy beside or above it; or probs (M, n, L) with gold (n, L), L yes-or-no questions"
+    "put there, or in folders of it, prediction files (.npz) of members, probs (n, M, K), with labels in the file or in a "
+    "labels.npy in its folder or the one above; or probs (M, n, L) with gold (n, L), L yes-or-no questions"
 )
 
 
@@ -43,18 +43,18 @@ def prediction_files(data: str | os.PathLike[str] | None) -> list[Path]:
         No folder, or no such files in it.
     """
     if data is None:
-        raise InputError("data", "needs a folder", "", NEEDED, code="missing")
+        raise InputError("data", "must be a folder", "got none", NEEDED, code="missing")
     folder = Path(data)
     if not folder.is_dir():
-        raise InputError("data", f"{folder} is no folder", "", NEEDED, code="undefined")
+        raise InputError("data", "must be a folder", f"got {folder}", NEEDED, code="missing")
     paths = sorted([*folder.glob("*.npz"), *folder.glob("*/*.npz")])
     if not paths:
-        raise InputError("data", f"{folder} has no prediction files", "", NEEDED, code="missing")
+        raise InputError("data", "must hold prediction files", f"{folder} has none", NEEDED, code="empty")
     return paths
 
 
 def read_ensembles(data: str | os.PathLike[str] | None) -> tuple[list[LabelledEnsemble], list[str]]:
-    """Every ensemble and single classifier in the files of a folder, and why others are left out.
+    """Every ensemble and single classifier in the files of a folder, and lines on files that are left out.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ def read_ensembles(data: str | os.PathLike[str] | None) -> tuple[list[LabelledEn
     Returns
     -------
     ensembles : list of LabelledEnsemble
-        Of a file with L yes-or-no questions, L of them with two classes each.
+        A file with L yes-or-no questions gives L ensembles with two classes.
     left_out : list of str
 
     Raises
@@ -96,8 +96,8 @@ def read_ensembles(data: str | os.PathLike[str] | None) -> tuple[list[LabelledEn
             continue
         found.append(LabelledEnsemble(name, members, checked.astype(np.intp), _names(path, members.shape[1])))
     if not found:
-        why = f" ({'; '.join(left_out)})" if left_out else ""
-        raise InputError("data", f"{root} gives no ensemble{why}", "", NEEDED, code="undefined")
+        first = f", first {left_out[0]}" if left_out else ""
+        raise InputError("data", "must give an ensemble", f"{root} gives none{first}", NEEDED, code="empty")
     return found, left_out
 
 
@@ -105,18 +105,19 @@ def read_ensembles(data: str | os.PathLike[str] | None) -> tuple[list[LabelledEn
 
 
 def _binary(path: Path, name: str) -> Iterator[LabelledEnsemble]:
-    """One ensemble for each yes-or-no question of a file that holds probs (M, n, L) and gold (n, L)."""
+    """One ensemble for each yes-or-no question of a file with probs (M, n, L) and gold (n, L)."""
     with problems_named(path), np.load(path, allow_pickle=False) as arrays:
         if not {"probs", "gold"} <= set(arrays.files):
             return
         probs, gold = np.asarray(arrays["probs"], dtype=np.float64), np.asarray(arrays["gold"])
     if probs.ndim != 3 or gold.shape != probs.shape[1:] or not np.isin(gold, (0, 1)).all():
         raise InputError(
-            "data",
-            f"{name} must hold probs (M, n, L) and gold (n, L) of zeros and ones",
+            "arrays",
+            "must be probs (M, n, L) and gold (n, L) of zeros and ones",
             f"got shapes {probs.shape} and {gold.shape}",
             "mend or remove the file",
             code="shape",
+            source=path.name,
         )
     for question in range(gold.shape[1]):
         members = Members.from_binary(probs[:, :, question], member_axis=0)
@@ -139,7 +140,7 @@ def _labels(path: Path, root: Path) -> NDArray[Any] | None:
 
 
 def _names(path: Path, n_members: int) -> tuple[str, ...]:
-    """Names of the members, where the file has them."""
+    """Names of the members in the file, or numbers."""
     with np.load(path, allow_pickle=False) as arrays:
         given = arrays["members"] if "members" in arrays.files else np.array([])
     if given.shape == (n_members,) and given.dtype.kind == "U":

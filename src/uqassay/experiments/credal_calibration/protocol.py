@@ -1,4 +1,4 @@
-"""How often is the credal calibration test wrong? The paper's four figures, and Table 1 on ensembles of one's own.
+"""Error rates of the credal calibration test: the paper's four figures, and Table 1 on other ensembles.
 
 Paper 001, section 4.1, Figure 1, appendix B, Figures 2 to 4, and section 4.2, Table 1.
 """
@@ -14,6 +14,7 @@ from uqassay.experiments.credal_calibration.runs import ErrorRates, Plan, error_
 from uqassay.experiments.credal_calibration.scenarios import CredalSetting
 from uqassay.experiments.credal_calibration.tables import NOTES, SOURCE, error_cells, read_rates
 from uqassay.experiments.reproduction import Reproduction
+from uqassay.wording import listed
 
 __all__ = ["FIGURES", "PRESETS", "progress_steps", "reproduce_credal_calibration"]
 
@@ -51,46 +52,46 @@ def reproduce_credal_calibration(
     Parameters
     ----------
     preset : {"smoke", "cpu", "paper"}
-        R data sets with D null draws: 4 and 20 (a check that the code runs, and no evidence), 200 and 100, 1,000 and 100. For
-        Table 1 of given ensembles, D alone; where it trains its own, see `reproduce_trained_table1`.
+        R data sets with D null draws: 4 and 20 (only a check that the code runs), 200 and 100, 1,000 and 100. For Table 1 of
+        given ensembles, D alone; for trained predictors see `reproduce_trained_table1`.
     figure : {"1", "2", "3", "4", "table1"}
-        N = 100, M = K = 10, u = 0.01; u = 0.1; M = 100; K = 100; or Table 1 on the ensembles of `data`, without which
-        its four predictors are trained.
+        N = 100, M = K = 10, u = 0.01; u = 0.1; M = 100; K = 100; or Table 1, on the ensembles of `data` or, without data, on
+        four trained predictors.
     convention : {"exact", "paper-code", "both"}
-        The paper's text, its authors' code, or one after the other.
+        The paper's text, its authors' code, or both in turn.
     null : {"random", "minimised"}
-        The paper's null distribution, or ours, which the authors' code does not have. Table 1 has both.
+        The paper's null distribution or ours; the authors' code has only the former. Table 1 has both.
     resample : bool, optional
-        Draw instances with replacement under the null hypothesis, as Algorithm 1 is printed. None: with the random null, but
-        not with the minimised one, for Table 1 or in the authors' code, which never do.
+        Draw instances with replacement under the null hypothesis, as printed in Algorithm 1. None means True with the random
+        null; the minimised null, Table 1 and the authors' code never resample.
     runs : int, optional
-        Other number of data sets R than the preset's.
+        Number of data sets R, instead of the preset's.
     workers : int
-        Processes that share the data sets, or train for Table 1; the results do not depend on it.
+        Number of processes; the results do not depend on it.
     seed : int
-        Fixes every random draw.
+        Seed of every random draw.
     resume : path, optional
-        Folder that keeps every finished data set, or what was trained for Table 1; the same command continues where it was
-        broken off, also with more runs.
+        Folder for finished data sets, or for the trainings of Table 1; the same command continues an interrupted run, also
+        with more runs.
     data : path, optional
-        Folder of ensembles for Table 1; None: the predictors are trained.
+        Folder of ensembles for Table 1; None trains the predictors.
     figures : path, optional
-        Folder that takes the figure as a PNG file; needs matplotlib.
+        Folder for the figure as a PNG file; needs matplotlib.
     progress : callable, optional
-        Takes what is being done.
+        Called with a line of text at every step.
 
     Returns
     -------
     Reproduction
         ``figure1/exact/S1/ece-confidence/alpha=0.05`` and so on, our rates with 95 % intervals; the paper draws curves without
-        numbers, so nothing is compared. Or ``table1/…``. The reading has tables, reference values and what they say.
+        numbers, so nothing is compared. Or ``table1/…``. The reading has tables and reference values.
 
     Raises
     ------
     InputError
-        Unknown options, options that mean nothing to the figure, folders that cannot be read or written.
+        Unknown options, options that do not apply to the figure, folders that cannot be read or written.
     MissingDependencyError
-        Figures without matplotlib; training without PyTorch or scikit-learn.
+        For figures, matplotlib is missing; for training, PyTorch or scikit-learn.
 
     Examples
     --------
@@ -102,21 +103,21 @@ def reproduce_credal_calibration(
     if resample and (null == "minimised" or convention == "paper-code"):
         other = "the minimised null" if null == "minimised" else "the authors' code"
         raise InputError(
-            "resample", f"{other} never draws instances with replacement", "got True", "leave it out", code="undefined"
+            "resample", f"{other} never draws instances with replacement", "got True", "leave it out", code="conflict"
         )
     if null == "minimised" and convention != "exact":
         raise InputError(
             "null",
-            "the authors' code has the random one only",
+            "must be random in the authors' code",
             f"got {null!r} with {convention!r}",
             "choose exact",
-            code="undefined",
+            code="conflict",
         )
     if figure == TABLE:
         for name, value in {"resample": resample or None, "runs": runs, "figures": figures}.items():
             if value is not None:
                 raise InputError(
-                    name, f"means nothing to {TABLE}, which draws no data sets", "", "leave it out", code="conflict"
+                    name, f"does not apply to {TABLE}, which draws no data sets", "", "leave it out", code="conflict"
                 )
         conventions = CONVENTIONS[convention]
         if data is None:
@@ -128,7 +129,7 @@ def reproduce_credal_calibration(
         if resume is not None:
             raise InputError(
                 "resume",
-                f"means nothing to {TABLE} with data, where nothing is trained",
+                f"does not apply to {TABLE} with data, where nothing is trained",
                 "",
                 "leave it out",
                 code="conflict",
@@ -139,7 +140,7 @@ def reproduce_credal_calibration(
     if data is not None:
         raise InputError(
             "data",
-            f"means nothing to figure {figure}, which is synthetic",
+            f"does not apply to figure {figure}, which is synthetic",
             "",
             f"pass figure {TABLE}, or leave it out",
             code="conflict",
@@ -173,7 +174,7 @@ def progress_steps(
     data: str | os.PathLike[str] | None = None,
     **_: Any,
 ) -> int:
-    """How often the protocol reports its progress."""
+    """Number of calls of ``progress``."""
     conventions = len(CONVENTIONS.get(convention, ("exact",)))
     if figure == TABLE and data is None:
         from uqassay.experiments.credal_calibration.table1_training import trained_steps
@@ -199,10 +200,10 @@ def _check(preset: str, figure: str, convention: str, null: str, seed: int) -> N
         if value not in known:
             raise InputError(
                 name,
-                f"must be {', '.join(known[:-1])} or {known[-1]}",
+                f"must be {listed(known, last='or')}",
                 f"got {value!r}",
                 "choose one of them",
-                code="type",
+                code="choice",
             )
     if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
         raise InputError(

@@ -1,8 +1,7 @@
-"""The credal calibration test on many synthetic data sets, each kept in a file as soon as it is finished.
+"""The credal calibration test on many synthetic data sets, each written to a file when it is finished.
 
-Every random draw of a data set comes from the seed, the number of the data set, the scenario and the measure alone. So the
-results depend neither on the order in which data sets are finished, nor on how many processes share the work, nor on
-whether the work was broken off and taken up again.
+Every random draw is keyed by the seed, the number of the data set, the scenario and the measure. So the results do not depend
+on the order of the data sets, the number of processes, or interruptions.
 """
 
 import hashlib
@@ -40,7 +39,7 @@ Record = dict[str, Any]
 @final
 @dataclass(frozen=True)
 class Plan:
-    """What is done with every data set.
+    """Settings of a simulation.
 
     Attributes
     ----------
@@ -48,8 +47,8 @@ class Plan:
     convention : {"exact", "paper-code"}
     null : {"random", "minimised"}
     resample : bool
-        Instances are drawn with replacement under the null hypothesis, as Algorithm 1 is printed; the authors' code and the
-        minimised null never do.
+        Draw instances with replacement under the null hypothesis, as printed in Algorithm 1; never in the authors' code or
+        with the minimised null.
     n_draws : int
         D.
     seed : int
@@ -64,21 +63,21 @@ class Plan:
 
     @property
     def facts(self) -> dict[str, Any]:
-        """Everything that the results depend on, but the number of data sets."""
+        """Everything that the results depend on, except the number of data sets."""
         from uqassay import __version__
 
         return {"schema": SCHEMA, "version": __version__, "alphas": ALPHAS, "measures": MEASURES, **asdict(self)}
 
     @property
     def digest(self) -> str:
-        """Sixteen characters that stand for `facts`."""
+        """Digest of `facts`, sixteen characters."""
         return hashlib.sha256(json.dumps(self.facts, sort_keys=True).encode()).hexdigest()[:16]
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class ErrorRates:
-    """What came of R data sets.
+    """Results of R data sets.
 
     Attributes
     ----------
@@ -88,7 +87,7 @@ class ErrorRates:
     rejected : dict
         (scenario, measure) → bool array (R, levels), one column for each of `ALPHAS`.
     above_truth : dict
-        Measure → in how many data sets of S1 the least value found was above the value at the true combination.
+        Measure → number of data sets of S1 in which the least value found is above the value at the true combination.
     outside : float
         Share of the instances whose centre p_e lies outside their credal set.
     """
@@ -126,21 +125,21 @@ def error_rates(
     n_runs : int
         R.
     workers : int
-        Processes that share the work.
+        Number of processes.
     resume : path, optional
-        Folder that keeps what is finished, so that a run that was broken off goes on where it was.
+        Folder for finished data sets, from which an interrupted run continues.
     progress : callable, optional
-        Called with a word on each data set that is finished.
+        Called with a line of text for each finished data set.
 
     Returns
     -------
     ErrorRates
-        Of all R data sets; where one cannot be finished, its exception is raised.
+        Of all R data sets; an exception in one of them is raised.
 
     Raises
     ------
     InputError
-        No data sets, no workers, or a folder that cannot be one.
+        No data sets, no workers, or a folder that cannot be made or written to.
 
     Examples
     --------
@@ -214,7 +213,7 @@ def judge_data_set(plan: Plan, run: int) -> Record:
 
 
 def _decision(found: CredalCalibrationTest, alpha: float) -> int:
-    """1 for a rejection; at a level that so few draws cannot reach, and where p is undefined, there is none."""
+    """1 for a rejection; 0 at a level below the smallest p-value of so few draws, and for an undefined p-value."""
     return int(alpha >= found.smallest_pvalue - 1e-12 and found.reject(alpha))
 
 
@@ -223,7 +222,7 @@ def _generator(plan: Plan, *place: int) -> np.random.Generator:
 
 
 def _judged(plan: Plan, runs: Sequence[int], workers: int) -> Iterator[Record]:
-    """Records as they are finished, in any order."""
+    """Records in the order in which they are finished."""
     if workers == 1 or len(runs) < 2:
         for run in runs:
             yield judge_data_set(plan, run)
@@ -233,7 +232,7 @@ def _judged(plan: Plan, runs: Sequence[int], workers: int) -> Iterator[Record]:
         try:
             for future in as_completed(futures):
                 yield future.result()
-        finally:  # broken off: what has not begun is not begun
+        finally:  # after an interruption, data sets that wait are not started
             pool.shutdown(wait=False, cancel_futures=True)
 
 
@@ -254,7 +253,7 @@ def _gathered(plan: Plan, records: Sequence[Record]) -> ErrorRates:
 
 @final
 class _Kept:
-    """Finished data sets in a folder of their own for each plan, one file each, whole or not there at all."""
+    """Finished data sets of a plan, one file each in a folder of the plan; files appear whole or not at all."""
 
     def __init__(self, folder: Path, plan: Plan) -> None:
         self.folder, self.plan = folder / f"credal-{plan.digest}", plan
@@ -263,19 +262,23 @@ class _Kept:
         except (FileExistsError, NotADirectoryError):
             raise InputError(
                 "resume",
-                f"{folder} cannot be a folder (a file is in its place)",
-                "",
+                "must be a folder",
+                f"{folder} is a file or lies below one",
                 "choose another one",
                 code="unwritable",
             ) from None
         except PermissionError:
             raise InputError(
-                "resume", f"nothing may be written to {folder}", "", "check its permissions", code="unwritable"
+                "resume",
+                "must be a folder that takes files",
+                f"{folder} does not",
+                "check its permissions",
+                code="unwritable",
             ) from None
         self._write("settings.json", plan.facts)
 
     def read(self, n_runs: int) -> dict[int, Record]:
-        """What is finished of data sets 0 … n_runs − 1; a file that is damaged counts as missing."""
+        """The finished data sets among 0 … n_runs − 1; a damaged file counts as missing."""
         found = {}
         for run in range(n_runs):
             try:

@@ -1,7 +1,7 @@
 """Synthetic ensembles whose truth lies inside the credal set (S1) or outside it (S2, S3): paper 001, section 4.1.
 
-Concentrations get as small as K p / u with p from Dir(1/K), where gamma variables underflow. So logarithms are drawn: for
-any a > 0, ln G(a) = ln G(a + 1) + ln(U) / a in distribution, with U uniform.
+Concentrations K p / u with p from Dir(1/K) can be so small that gamma variables underflow. So logarithms are drawn: for any
+a > 0, ln G(a) = ln G(a + 1) + ln(U) / a in distribution, with U uniform.
 """
 
 from dataclasses import dataclass
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from uqassay.credal.boundary import closest_corner, outside_segment
 from uqassay.errors import InputError
+from uqassay.wording import listed
 
 __all__ = ["SCENARIOS", "CredalSample", "CredalSetting", "Ensemble", "draw_ensemble", "draw_truth", "log_dirichlet"]
 
@@ -30,7 +31,7 @@ class CredalSetting:
     n_instances, n_members, n_classes : int
         N, M and K of the paper.
     spread : float
-        u: members are drawn from Dir(K p_e / u), so that they scatter more about p_e for greater u.
+        u: members are drawn from Dir(K p_e / u), so a greater u scatters them more about p_e.
 
     Raises
     ------
@@ -68,7 +69,7 @@ class Ensemble:
 @final
 @dataclass(frozen=True, eq=False)
 class CredalSample:
-    """What is true of one data set, and the labels drawn from it.
+    """The truth of a data set and the labels drawn from it.
 
     Attributes
     ----------
@@ -76,9 +77,9 @@ class CredalSample:
         Distribution of each label.
     labels : int array (n,)
     weights : array (M,) or None
-        Weights λ of the true combination; None where none is true.
+        Weights λ of the true combination; None in S2 and S3.
     inside : bool array (n,) or None
-        Whether p_e lies in the credal set; None where it was not asked (S1).
+        Whether p_e lies in the credal set; None in S1, where it is not computed.
     """
 
     truth: Floats
@@ -115,11 +116,11 @@ def draw_truth(
     scenario : {"S1", "S2", "S3"}
         S1: one combination λ of the members, uniform on the simplex, is true for all instances. S2, S3: the truth is a
         uniformly random point of the segment from the boundary of the credal set to a corner of the simplex, the one closest
-        to p_e (S2) or a random one (S3). Where the set reaches the corner, nothing lies beyond, and the corner is true.
+        to p_e (S2) or a random one (S3). If the set reaches the corner, the corner is the truth.
     generator : numpy.random.Generator
     convention : {"exact", "paper-code"}
-        Where p_e lies outside the credal set, the segment starts from the members' mean, or is the corner alone, as the
-        authors' code has it.
+        If p_e lies outside the credal set, the segment starts at the members' mean ("exact"), or is the corner alone, as in
+        the authors' code.
 
     Examples
     --------
@@ -130,7 +131,11 @@ def draw_truth(
     """
     if scenario not in SCENARIOS:
         raise InputError(
-            "scenario", f"must be {', '.join(SCENARIOS)}", f"got {scenario!r}", "S1 is the null hypothesis", code="type"
+            "scenario",
+            f"must be {listed(SCENARIOS, last='or')}",
+            f"got {scenario!r}",
+            "S1 is the null hypothesis",
+            code="choice",
         )
     if convention not in ("exact", "paper-code"):
         raise InputError(
@@ -138,7 +143,7 @@ def draw_truth(
             'must be "exact" or "paper-code"',
             f"got {convention!r}",
             '"exact" is the default',
-            code="type",
+            code="choice",
         )
     n, m, k = ensemble.members.shape
     weights, inside = None, None
@@ -154,9 +159,9 @@ def draw_truth(
 
 
 def log_dirichlet(log_concentration: Floats, generator: np.random.Generator) -> Floats:
-    """Logarithms, up to a constant along the last axis, of Dirichlet variables whose concentrations have these logarithms.
+    """Logarithms of Dirichlet variables, up to a constant along the last axis, from logarithms of the concentrations.
 
-    Concentrations may be so small that only their logarithm is a number; such a component is −inf, unless all are.
+    Concentrations may be so small that only their logarithm is representable; such a component is −inf, unless all are.
 
     Examples
     --------

@@ -1,7 +1,7 @@
-"""Are ensembles, and their members one by one, calibrated? Table 1 of paper 001 on ensembles that are given.
+"""Table 1 of paper 001 on given ensembles: calibration tests of the ensembles and of their members.
 
-Half of the instances, chosen at random, are tested and give the weights; the other half says what the average and the weighted
-average are worth.
+The tests and the weights use a random half of the instances; accuracy and errors of the average and of the weighted average are
+those of the other half.
 """
 
 import os
@@ -16,27 +16,26 @@ from uqassay.calibration.credal_hypothesis import credal_calibration_test
 from uqassay.errors import InputError
 from uqassay.experiments.credal_calibration.ensembles import LabelledEnsemble, prediction_files, read_ensembles
 from uqassay.experiments.credal_calibration.tables import SOURCE
-from uqassay.experiments.ranking.scorings import text_table
 from uqassay.experiments.reproduction import PrintedCell, Reproduction, printed_table
 from uqassay.metrics.calibration.measures import calibration_measure
+from uqassay.wording import ABSENT, number, pvalue, text_table
 
-__all__ = ["Judged", "judge_together", "reproduce_table1", "table1_of", "table1_steps"]
+__all__ = ["Table1Row", "judge_together", "reproduce_table1", "table1_of", "table1_steps"]
 
 Floats = NDArray[np.float64]
 Progress = Callable[[str], None]
 
 MEASURES = {"conf": "ece-confidence", "classwise": "ece-classwise"}
 ALPHA = 0.05
-LISTED = 4  # members; those of larger ensembles are counted rather than listed
+LISTED = 4  # members; larger ensembles have one line with counts
 NAN = float("nan")
 
 NOTES = (
-    "the paper's networks and most of its data sets are not available: its rows stand beside ours as context, and nothing is "
-    "compared",
+    "the paper's networks and most of its data sets are not available: its rows are context, and nothing is compared",
     "ECE has 10 bins of equal width, as the paper says for its simulations; the authors' code has 5 for Table 1",
-    "verdicts come from the minimised null; the random one is the paper's. For a single classifier the two are one test (that "
-    "of Vaicenavicius et al.), with other random draws",
-    "the instances stay as they are: drawing them with replacement, as Algorithm 1 is printed, invalidates measures with "
+    "verdicts come from the minimised null; the random one is the paper's. For a single classifier both are the test of "
+    "Vaicenavicius et al., with different random draws",
+    "instances are not resampled: drawing them with replacement, as Algorithm 1 is printed, invalidates measures with "
     "sparse bins",
 )
 
@@ -44,7 +43,7 @@ NOTES = (
 @final
 @dataclass(frozen=True, eq=False)
 class Weighted:
-    """Verdict by one measure, and the combination of least error on the test half."""
+    """P-values of a measure; accuracy and error of the combination with the least value of the measure."""
 
     pvalues: dict[str, float]
     accuracy: float
@@ -53,17 +52,17 @@ class Weighted:
 
 @final
 @dataclass(frozen=True, eq=False)
-class Judged:
-    """One row of the table.
+class Table1Row:
+    """A row of the table.
 
     Attributes
     ----------
     ensemble, row : str
-        Which ensemble; "all members", or which one of them.
+        Names of the ensemble and of the row: "all members" or one of them.
     convention : str
     n_members : int
     accuracy : float
-        Of the average, on the test half, as are the errors.
+        Of the average, like `errors` on the other half of the instances.
     errors : dict of str to float
         "conf" and "classwise" ECE of the average.
     weighted : dict of str to Weighted
@@ -97,7 +96,7 @@ def reproduce_table1(
     n_draws : int
         D.
     seed : int
-        Fixes the halves and the draws.
+        Seed of the halves and the draws.
     progress : callable, optional
 
     Returns
@@ -114,14 +113,14 @@ def reproduce_table1(
     return table1_of(judged, left_out)
 
 
-def table1_of(judged: Sequence[Judged], notes: Sequence[str] = ()) -> Reproduction:
+def table1_of(judged: Sequence[Table1Row], notes: Sequence[str] = ()) -> Reproduction:
     """The rows as cells and text, with the printed table below.
 
     Parameters
     ----------
-    judged : sequence of Judged
+    judged : sequence of Table1Row
     notes : sequence of str
-        Beside those that hold for every such table.
+        In addition to those of every such table.
 
     Returns
     -------
@@ -133,7 +132,7 @@ def table1_of(judged: Sequence[Judged], notes: Sequence[str] = ()) -> Reproducti
 
 
 def table1_steps(data: str | os.PathLike[str] | None) -> int:
-    """About how often the table reports its progress."""
+    """Approximate number of calls of ``progress``."""
     return len(prediction_files(data))
 
 
@@ -142,31 +141,31 @@ def table1_steps(data: str | os.PathLike[str] | None) -> int:
 
 def judge_together(
     ensemble: LabelledEnsemble, row: str, convention: str, *, n_draws: int, seed: int, place: int
-) -> Judged:
-    """One row of the table: test one half of the instances, and judge average and weighted averages by the other.
+) -> Table1Row:
+    """A row of the table: test one half of the instances, evaluate average and weighted averages on the other.
 
     Parameters
     ----------
     ensemble : LabelledEnsemble
         All its members form the predictor.
     row : str
-        Its name in the table.
+        Name of the row in the table.
     convention : {"exact", "paper-code"}
     n_draws : int
         D.
     seed : int
-        Fixes the halves, so that all predictors of a data set have the same, and the draws.
+        Seed of the halves, which are the same for all predictors of a data set, and of the draws.
     place : int
-        Number of the row, so that rows have draws of their own.
+        Number of the row, so that each row has its own draws.
 
     Returns
     -------
-    Judged
+    Table1Row
 
     Raises
     ------
     InputError
-        One instance alone, which cannot be halved.
+        Fewer than two instances.
 
     Examples
     --------
@@ -178,10 +177,10 @@ def judge_together(
     if n < 2:
         raise InputError(
             "data",
-            f"{ensemble.name} has {n} instance, and two halves need 2",
-            "",
+            "must have two instances or more, for two halves",
+            f"{ensemble.name} has {n}",
             "give more of them",
-            code="undefined",
+            code="empty",
         )
     order = np.random.default_rng([seed, 0]).permutation(n)
     tested, held_out = np.sort(order[: n // 2]), np.sort(order[n // 2 :])
@@ -205,10 +204,10 @@ def judge_together(
         mixed = np.einsum("m,nmk->nk", weights, ensemble.members[held_out])
         accuracy_mixed, errors_mixed = _on_held_out(mixed, ensemble.labels[held_out])
         weighted[key] = Weighted(pvalues, accuracy_mixed, errors_mixed[key])
-    return Judged(ensemble.name, row, convention, n_members, accuracy, errors, weighted)
+    return Table1Row(ensemble.name, row, convention, n_members, accuracy, errors, weighted)
 
 
-def _judge(ensemble: LabelledEnsemble, convention: str, n_draws: int, seed: int) -> list[Judged]:
+def _judge(ensemble: LabelledEnsemble, convention: str, n_draws: int, seed: int) -> list[Table1Row]:
     """Every member alone, then all of them."""
     names, n_members = ensemble.member_names, ensemble.members.shape[1]
     chosen = [(names[m], [m]) for m in range(n_members) if n_members > 1]
@@ -235,7 +234,7 @@ def _on_held_out(probs: Floats, labels: NDArray[np.intp]) -> tuple[float, dict[s
 # ---- rows and text ---------------------------------------------------------------------------------------------------
 
 
-def _cells(row: Judged) -> list[PrintedCell]:
+def _cells(row: Table1Row) -> list[PrintedCell]:
     values = {"avg_accuracy": row.accuracy} | {f"avg_ece_{key}": value for key, value in row.errors.items()}
     for key, weighted in row.weighted.items():
         values |= {f"p_{key}_{null}": p for null, p in weighted.pvalues.items()}
@@ -245,7 +244,7 @@ def _cells(row: Judged) -> list[PrintedCell]:
     return [PrintedCell.within(f"{place}/{column}", NAN, value, NAN, NAN) for column, value in values.items()]
 
 
-def _table(judged: Sequence[Judged]) -> list[str]:
+def _table(judged: Sequence[Table1Row]) -> list[str]:
     header: list[str] = ["predictor", "accuracy", "ECE", "classw."]
     for name in ("conf.", "classw."):
         header += [f"{name} p rand.", "p min.", "verdict", "weighted acc.", "weighted ECE"]
@@ -261,22 +260,22 @@ def _table(judged: Sequence[Judged]) -> list[str]:
     return [*lines, *text_table(header, body)]
 
 
-def _shown(row: Judged) -> list[str]:
-    cells = [f"{row.accuracy:.4f}", f"{row.errors['conf']:.4f}", f"{row.errors['classwise']:.4f}"]
+def _shown(row: Table1Row) -> list[str]:
+    cells = [number(value, 4) for value in (row.accuracy, row.errors["conf"], row.errors["classwise"])]
     for weighted in row.weighted.values():
         p = weighted.pvalues
-        cells += [f"{p['random']:.3f}", f"{p['minimised']:.3f}" if "minimised" in p else "–"]
-        cells += ["reject" if _rejects(weighted) else "keep", f"{weighted.accuracy:.4f}", f"{weighted.error:.4f}"]
+        cells += [pvalue(p["random"]), pvalue(p["minimised"]) if "minimised" in p else ABSENT]
+        cells += ["reject" if _rejects(weighted) else "keep", number(weighted.accuracy, 4), number(weighted.error, 4)]
     return cells
 
 
-def _counted(name: str, rows: Sequence[Judged]) -> list[str]:
+def _counted(name: str, rows: Sequence[Table1Row]) -> list[str]:
     """Means over the members of a large ensemble, and how many are rejected."""
-    cells = [name, f"{np.mean([row.accuracy for row in rows]):.4f}"]
-    cells += [f"{np.mean([row.errors[key] for row in rows]):.4f}" for key in MEASURES]
+    cells = [name, number(float(np.mean([row.accuracy for row in rows])), 4)]
+    cells += [number(float(np.mean([row.errors[key] for row in rows])), 4) for key in MEASURES]
     for key in MEASURES:
         rejected = sum(_rejects(row.weighted[key]) for row in rows)
-        cells += ["–", "–", f"reject {rejected} of {len(rows)}", "–", "–"]
+        cells += [ABSENT, ABSENT, f"reject {rejected} of {len(rows)}", ABSENT, ABSENT]
     return cells
 
 

@@ -1,8 +1,8 @@
-"""The data sets of Table 1 of paper 001 where predictors are trained: digits, MNIST-10k, and features of a frozen network.
+"""Data sets of Table 1 of paper 001 for trained predictors: digits, MNIST-10k, and features of a frozen network.
 
-The paper's images are features as well: outputs of a MobileNetV2 or VGG16 that was trained on ImageNet. In small, a
-convolutional network learns the digits 0 to 4 and is frozen, and the instances are its features of the digits 5 to 9. So no
-instance and no class of the table was seen by the network that made its features.
+The paper's images are features as well: outputs of a MobileNetV2 or VGG16 that was trained on ImageNet. Here a small
+convolutional network learns the digits 0 to 4 and is frozen, and the instances are its features of the digits 5 to 9. The
+frozen network has seen no instance and no class of the table.
 """
 
 from collections.abc import Callable
@@ -18,17 +18,18 @@ from numpy.typing import NDArray
 from uqassay._files import whole_file
 from uqassay.bench.cell import Cell
 from uqassay.errors import InputError, MissingDependencyError
+from uqassay.wording import counted
 
 if TYPE_CHECKING:
     from uqassay.datasets.dataset import Dataset
 
 __all__ = ["FIRST_NEW_CLASS", "frozen_features", "training_sets"]
 
-HALF = 0.5  # of small data sets, so that some hundred instances are tested
+HALF = 0.5  # test share of small data sets, so that some hundred instances are tested
 FIRST_NEW_CLASS = 5  # the network that is frozen knows the classes before it
 FROZEN_EPOCHS = {"smoke": 1, "cpu": 3}
 FROZEN_LIMIT = {"smoke": 300, "cpu": None}  # images that the frozen network learns from
-FROZEN_SEED = 0  # one network whatever the seed of the predictors, so that all seeds have one data set
+FROZEN_SEED = 0  # fixed, so that all seeds of the predictors share one data set
 
 # the paper's data sets of images with its two networks, and its two of given features
 PAPER_IMAGES = ("cifar-10", "caltech-101", "caltech-256", "plantclef")
@@ -43,27 +44,27 @@ Say = Callable[[str], None]
 
 
 def training_sets(preset: str, folder: Path, say: Say) -> tuple[dict[str, str], list[str]]:
-    """Names that `load_dataset` takes, by the names in the table; what must be made first is kept in a folder.
+    """Names for `load_dataset` by the names in the table; features are computed once and kept in a folder.
 
     Parameters
     ----------
     preset : {"smoke", "cpu", "paper"}
-        "paper": the paper's data sets that are there, images as outputs of both its networks, instead of our frozen network.
+        "paper": the paper's data sets that are at hand, images as outputs of both its networks, instead of our frozen network.
     folder : Path
-        Takes the split of the digits and features of images, which are made once.
+        For the split of the digits and the features of images.
     say : callable
-        Takes what is being done.
+        Called with a line of text at every step.
 
     Returns
     -------
     names : dict of str to str
     notes : list of str
-        What a data set consists of, and which were left out for what reason.
+        Lines on the data sets, and on those that were left out with the reason.
 
     Raises
     ------
     MissingDependencyError
-        No scikit-learn or PyTorch; no torchvision with the preset "paper".
+        scikit-learn or PyTorch is missing; with the preset "paper", torchvision.
     """
     from uqassay.datasets import load_dataset
 
@@ -86,8 +87,8 @@ def training_sets(preset: str, folder: Path, say: Say) -> tuple[dict[str, str], 
     names["frozen features"] = _kept(path, lambda: frozen_features(images, epochs=epochs, limit=limit))
     learnt = "" if limit is None else f", {limit} of them,"
     notes.append(
-        f"frozen features: a small convolutional network learns the digits 0 to 4 of {title}{learnt} in {epochs} "
-        f"epoch{'s' * (epochs != 1)} and is frozen; its 64 features of the digits 5 to 9 are the instances, so that no "
+        f"frozen features: a small convolutional network learns the digits 0 to 4 of {title}{learnt} in "
+        f"{counted(epochs, 'epoch')} and is frozen; its 64 features of the digits 5 to 9 are the instances, so that no "
         "instance and no class is used by both"
     )
     return names, notes
@@ -99,10 +100,10 @@ def frozen_features(images: "Dataset", *, epochs: int, limit: int | None = None)
     Parameters
     ----------
     images : Dataset
-        Training and test images ``(n, C, H, W)`` in [0, 1]; its split has no meaning here.
+        Training and test images ``(n, C, H, W)`` in [0, 1], which are joined.
     epochs : int
     limit : int, optional
-        Images at most that the network learns from.
+        Greatest number of images that the network learns from.
 
     Returns
     -------
@@ -114,31 +115,43 @@ def frozen_features(images: "Dataset", *, epochs: int, limit: int | None = None)
     from uqassay.methods import build_method
 
     network = build_method(
-        "snn", backbone="cnn-small", epochs=epochs, standardise=False, progress=False, device="cpu",
-        parallel="sequential", random_state=FROZEN_SEED,
-    )  # fmt: skip
-    from uqassay.methods.devices import torch_threads  # only now is PyTorch known to be there
+        "snn",
+        backbone="cnn-small",
+        epochs=epochs,
+        standardise=False,
+        progress=False,
+        device="cpu",
+        parallel="sequential",
+        random_state=FROZEN_SEED,
+    )
+    from uqassay.methods.devices import torch_threads  # after build_method, which names the extra if PyTorch is missing
 
     x = np.concatenate([images.X_train, images.X_test]).astype(np.float32)
     y = np.concatenate([images.y_train, images.y_test])
     known = np.flatnonzero(y < FIRST_NEW_CLASS)[:limit]
     new = np.flatnonzero(y >= FIRST_NEW_CLASS)
-    with torch_threads(1):  # one thread, so that a rerun elsewhere adds up in the same order
+    with torch_threads(1):  # so that sums have the same order on every machine
         network.fit(x[known], y[known])
         features = _in_pieces(x[new], lambda piece: network.network_.features(piece[None])[0])
     labels = y[new] - FIRST_NEW_CLASS
     train, test = stratified_split(labels, HALF, FROZEN_SEED)
     return Dataset(
-        "frozen features", features[train], labels[train], features[test], labels[test],
-        images.class_names[FIRST_NEW_CLASS:], source=images.source, licence=images.licence,
-    )  # fmt: skip
+        "frozen features",
+        X_train=features[train],
+        y_train=labels[train],
+        X_test=features[test],
+        y_test=labels[test],
+        class_names=images.class_names[FIRST_NEW_CLASS:],
+        source=images.source,
+        licence=images.licence,
+    )
 
 
 # ---- helpers ---------------------------------------------------------------------------------------------------------
 
 
 def _paper_sets(torchvision: Any, folder: Path, say: Say, notes: list[str]) -> dict[str, str]:
-    """The paper's own data sets, as far as they are there."""
+    """The paper's data sets that are at hand."""
     names = {}
     for name in PAPER_IMAGES:
         data = _present(name, notes)
@@ -152,24 +165,28 @@ def _paper_sets(torchvision: Any, folder: Path, say: Say, notes: list[str]) -> d
 
 
 def _present(name: str, notes: list[str]) -> "Dataset | None":
-    """A data set, or None and a note where it is not there."""
+    """A data set, or None and a note if it is not at hand."""
     from uqassay.datasets import load_dataset
 
     try:
         return load_dataset(name, image_size=IMAGENET_SIZE)
     except InputError as problem:
-        notes.append(f"{name} is left out; {str(problem).rstrip('.')}")
-        return None
+        missing = problem
+    notes.append(f"{name} is left out: {missing}")
+    return None
 
 
 def _kept(path: Path, make: Callable[[], "Dataset"]) -> str:
-    """The name of a data set in a file, which is made where it is not there yet."""
+    """The name of a data set in a file, which is made if it is not there."""
     if not path.is_file():
         data = make()
         arrays: dict[str, Any] = {
-            "X_train": data.X_train, "y_train": data.y_train, "X_test": data.X_test, "y_test": data.y_test,
+            "X_train": data.X_train,
+            "y_train": data.y_train,
+            "X_test": data.X_test,
+            "y_test": data.y_test,
             "class_names": np.array(data.class_names),
-        }  # fmt: skip
+        }
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             with whole_file(path) as stream:
@@ -177,8 +194,8 @@ def _kept(path: Path, make: Callable[[], "Dataset"]) -> str:
         except OSError as problem:
             raise InputError(
                 "resume",
-                f"{path} cannot be written ({problem.strerror or problem})",
-                "",
+                "must be a folder with room that takes files",
+                f"{path} cannot be written ({problem.strerror or type(problem).__name__})",
                 "check its permissions and the free space",
                 code="unwritable",
             ) from problem
@@ -192,19 +209,24 @@ def _as_images(digits: "Dataset") -> "Dataset":
 
 
 def _key(source: "Dataset", epochs: int, limit: int | None) -> str:
-    """Stands for everything that the frozen features depend on."""
+    """Digest of everything that the frozen features depend on."""
     from uqassay.methods import METHODS
 
     modules = tuple(f"uqassay.methods.{file.removesuffix('.py')}" for file in METHODS["snn"].source_files)
     cell = Cell(
-        f"{__name__}:frozen_features", dataset=source.name, method="snn", seed=FROZEN_SEED,
-        params={"epochs": epochs, "limit": limit}, data_hash=source.content_hash, rests_on=modules,
-    )  # fmt: skip
+        f"{__name__}:frozen_features",
+        dataset=source.name,
+        method="snn",
+        seed=FROZEN_SEED,
+        params={"epochs": epochs, "limit": limit},
+        data_hash=source.content_hash,
+        rests_on=modules,
+    )
     return cell.key[:16]
 
 
 def _in_pieces(x: Features, function: Callable[[Any], Any]) -> Features:
-    """A function of tensors without gradients, applied to some rows after the other."""
+    """Apply a function of tensors to pieces of the rows, without gradients."""
     torch = import_module("torch")
     with torch.no_grad():
         found = [function(torch.from_numpy(x[at : at + PIECE].copy())).cpu().numpy() for at in range(0, len(x), PIECE)]
@@ -212,14 +234,15 @@ def _in_pieces(x: Features, function: Callable[[Any], Any]) -> Features:
 
 
 def _torchvision() -> Any:
+    """The package torchvision, which no extra installs."""
     try:
         return import_module("torchvision")
     except ImportError as problem:
         raise MissingDependencyError(
-            "preset",
-            "paper needs the package torchvision for its MobileNetV2 and VGG16, which is not installed",
-            "",
-            "install torchvision, or take the preset cpu",
+            "torchvision",
+            "is not installed",
+            "the preset paper needs its MobileNetV2 and VGG16",
+            "install it in addition to PyTorch, or choose the preset cpu",
             code="package",
         ) from problem
 
@@ -235,8 +258,8 @@ def _imagenet_outputs(torchvision: Any, data: "Dataset", architecture: str) -> "
     except OSError as problem:  # no network
         raise InputError(
             "preset",
-            f"the weights of {architecture} cannot be had ({problem})",
-            "",
+            f"the weights of {architecture} cannot be downloaded",
+            problem.strerror or type(problem).__name__,
             "put them into PyTorch's cache folder",
             code="unreadable",
         ) from problem

@@ -16,6 +16,7 @@ import numpy as np
 from uqassay.experiments.credal_calibration.ensembles import LabelledEnsemble
 from uqassay.experiments.credal_calibration.table1 import judge_together, table1_of
 from uqassay.experiments.reproduction import Reproduction
+from uqassay.wording import count, listed
 
 __all__ = ["PREDICTORS", "reproduce_trained_table1", "trained_steps"]
 
@@ -51,7 +52,7 @@ def reproduce_trained_table1(
     workers : int
         Processes that train; the results do not depend on it.
     resume : path, optional
-        Folder that keeps features and predictions; what is there is not made again, wherever the folder is moved.
+        Folder for features and predictions, which are not made again; it may be moved.
     progress : callable, optional
 
     Returns
@@ -64,7 +65,7 @@ def reproduce_trained_table1(
     InputError
         A folder that takes no files, or no predictor that could be trained.
     MissingDependencyError
-        No PyTorch or scikit-learn; no Dask with several workers; no torchvision with the preset "paper".
+        PyTorch or scikit-learn is missing; with several workers, Dask; with the preset "paper", torchvision.
     """
     from uqassay.experiments.credal_calibration.table1_data import training_sets
     from uqassay.experiments.trainings import all_failed, train_cells, trained_cells
@@ -94,7 +95,7 @@ def reproduce_trained_table1(
 
 
 def trained_steps() -> int:
-    """How often the table reports its progress where all three data sets are there.
+    """Number of calls of ``progress`` if all three data sets are at hand.
 
     Examples
     --------
@@ -133,15 +134,16 @@ def _ensemble(title: str, kept: Any) -> LabelledEnsemble:
 
 def _sizes(title: str, n_train: int, n: int) -> str:
     return (
-        f"{title}: {n_train:,} instances train, {n // 2:,} are tested and give the weights, {n - n // 2:,} judge them"
+        f"{title}: {count(n_train)} instances for training, {count(n // 2)} for tests and weights, {count(n - n // 2)} for "
+        "accuracy and errors"
     )
 
 
 def _training_notes(preset: str) -> list[str]:
-    hidden = " and ".join(map(str, BACKBONE[preset]))
+    hidden = listed([str(width) for width in BACKBONE[preset]])
     members = N_MEMBERS[preset]
     notes = [
         f"S, DN and DE have hidden layers of {hidden} units and learn {EPOCHS[preset]} epochs by Adam (the paper: stochastic "
         f"gradient descent); a DN draws {members} masks of its last hidden layer, DE is {members} networks"
     ]
-    return [*notes, "smoke shows that the table can be made, and is no evidence"] if preset == "smoke" else notes
+    return [*notes, "a smoke run only checks that the code runs, it is no evidence"] if preset == "smoke" else notes

@@ -1,4 +1,4 @@
-"""Error rates of the credal calibration test in words: tables, reference values, and where accounts part."""
+"""Error rates of the credal calibration test as cells and text, with reference values."""
 
 from collections.abc import Sequence
 
@@ -9,7 +9,7 @@ from uqassay.experiments.credal_calibration.runs import ALPHAS, MEASURES, ErrorR
 from uqassay.experiments.credal_calibration.scenarios import SCENARIOS, CredalSetting
 from uqassay.experiments.reproduction import PrintedCell
 from uqassay.statistics import Estimate, proportion_estimate
-from uqassay.wording import text_table
+from uqassay.wording import count, listed, percent, text_table
 
 __all__ = ["NOTES", "SHOWN", "SOURCE", "error_cells", "rates_of", "read_rates", "reference"]
 
@@ -87,7 +87,7 @@ def error_cells(figure: str, rates: ErrorRates) -> list[PrintedCell]:
 
 
 def read_rates(figure: str, runs: Sequence[ErrorRates]) -> list[str]:
-    """The tables, and what they say."""
+    """Tables and comparisons as lines of text."""
     lines: list[str] = []
     for rates in runs:
         lines += [_headline(figure, rates), *_table(rates), *_about(rates), ""]
@@ -103,10 +103,11 @@ def _headline(figure: str, rates: ErrorRates) -> str:
     resampled = "resampled" if plan.resample else "as they are"
     if plan.convention == "paper-code":
         resampled = "permuted"
-    few = "; so few data sets are a check that the code runs, and no evidence" if rates.n_runs < 50 else ""
+    few = "; so few data sets only check that the code runs, they are no evidence" if rates.n_runs < 50 else ""
     return (
-        f"Figure {figure}, {convention}: R = {rates.n_runs:,} data sets of N = {setting.n_instances}, M = {setting.n_members}, "
-        f"K = {setting.n_classes}, u = {setting.spread:g}; D = {plan.n_draws}, {plan.null} null, instances {resampled}{few}. "
+        f"Figure {figure}, {convention}: R = {count(rates.n_runs)} data sets of N = {setting.n_instances}, "
+        f"M = {setting.n_members}, K = {setting.n_classes}, u = {setting.spread:g}; D = {plan.n_draws}, "
+        f"{plan.null} null, instances {resampled}{few}. "
         "Error rates with 95 % intervals (Wilson), then the reference where there is one:"
     )
 
@@ -144,12 +145,12 @@ def _about(rates: ErrorRates) -> list[str]:
             f"{inside} of {len(known)} references lie inside our 95 % intervals (the references vary by chance as well)."
         )
     if rates.plan.convention == "exact" and rates.plan.null == "random":
-        above = ", ".join(f"{measure} {count}" for measure, count in rates.above_truth.items())
+        above = ", ".join(f"{measure} {n}" for measure, n in rates.above_truth.items())
         lines.append(f"Data sets of S1 where the least g found was above g at the true λ0: {above}.")
     undefined = sum(int(np.isnan(p).sum()) for p in rates.pvalues.values())
     if undefined:
-        lines.append(f"Tests without a p-value, which reject nothing: {undefined:,}.")
-    share = f"p_e lies outside its credal set, by more than 1e-9, in {100 * rates.outside:.1f} % of the instances"
+        lines.append(f"Tests without a p-value, which reject nothing: {count(undefined)}.")
+    share = f"p_e lies outside its credal set, by more than 1e-9, in {percent(rates.outside)} of the instances"
     stands = (
         "there the truth is the corner itself" if rates.plan.convention == "paper-code" else "there the mean stands in"
     )
@@ -168,7 +169,7 @@ def _against_level(rates: ErrorRates) -> str:
             worst.append(f"{measure} (most clearly at α = {ALPHAS[place]:g}: {share})")
     if not worst:
         return f"In S1 no measure exceeds α by more than chance at any of the {len(ALPHAS)} levels."
-    return f"In S1 these exceed α by more than chance: {', '.join(worst)}."
+    return f"In S1 these exceed α by more than chance: {listed(worst)}."
 
 
 def _place(value: float, rate: Estimate) -> str:

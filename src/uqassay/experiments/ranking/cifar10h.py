@@ -1,7 +1,7 @@
-"""Do the ranking metrics follow the ground truths where many people labelled each image? CIFAR-10H and any saved models.
+"""Ranking metrics against the ground truths of CIFAR-10H, for saved models.
 
-Paper 003, section 4, Table 1 (rows CIFAR10-H): the votes of about fifty people for each test image stand for the label
-distribution. The paper probes 116 networks; here are as many as the folder holds, so the correlations have wide intervals.
+Paper 003, section 4, Table 1 (rows CIFAR10-H): the votes of about fifty people on each test image are its label distribution.
+The paper probes 116 networks; a folder usually holds fewer models, and the correlations then have wide intervals.
 """
 
 import os
@@ -27,7 +27,6 @@ from uqassay.experiments.ranking.scorings import (
     judge,
     printed_cells,
     study,
-    text_table,
 )
 from uqassay.experiments.reproduction import Reproduction
 from uqassay.measures.scores import SCORES, score_names
@@ -35,17 +34,18 @@ from uqassay.metrics.ranking.ground_truths import CorrelationStudy
 from uqassay.predictions import Masses, Members, Point, Prediction
 from uqassay.predictions.files import load, load_labels
 from uqassay.statistics import Estimate
+from uqassay.wording import estimate_text, interval, number, percent, text_table
 
 __all__ = ["load_models", "progress_steps", "reproduce_ranking_cifar10h"]
 
 SCORE = "total-entropy"  # the only one that the paper uses here
-LEAST = 4  # models: Fisher's interval has √(n − 3) below the line
+LEAST = 4  # models: Fisher's interval divides by √(n − 3)
 NEEDED = (
-    "it must hold labels.npy (10,000 classes), human_counts.npy (votes, 10,000 × 10) and prediction files (.npz) in the order "
+    "put there labels.npy (10,000 classes), human_counts.npy (votes, 10,000 × 10) and prediction files (.npz) in the order "
     "of the CIFAR-10 test set; the votes are CIFAR-10H, from github.com/jcpeterson/cifar-10h"
 )
 LETTERS = dict(zip(TRUTHS, "φψ", strict=True))
-# with one distribution these are constant, or another score once more
+# for a single distribution these are constant, or equal to another score
 OF_SEVERAL = tuple(name for name, score in SCORES.items() if score.needs == "a distribution over distributions")
 
 Floats = NDArray[np.float64]
@@ -66,15 +66,15 @@ def reproduce_ranking_cifar10h(
         Folder with labels.npy, human_counts.npy and prediction files (.npz) as `uqassay.load` reads them. A file of members
         gives each member and their mean; beliefs that are no belief functions are repaired.
     figures : path, optional
-        Folder that takes Figure 1 as a PNG file; needs matplotlib.
+        Folder for Figure 1 as a PNG file; needs matplotlib.
     progress : callable, optional
-        Takes what is being done.
+        Called with a line of text at every step.
 
     Returns
     -------
     Reproduction
-        Correlations in percent, ``table1/CIFAR10-H/…``, for the entropy of the mean prediction as in the paper and the label of
-        the data set. The reading adds every model, the votes in place of the label, and more scores.
+        Correlations in percent, ``table1/CIFAR10-H/…``, for the entropy of the mean prediction, as in the paper, and the labels
+        of the data set. The reading adds every model, the votes instead of the labels, and more scores.
 
     Raises
     ------
@@ -115,7 +115,7 @@ def reproduce_ranking_cifar10h(
 
 
 def load_models(folder: Path, n: int, n_classes: int) -> tuple[dict[str, Prediction], list[str]]:
-    """Every model of the prediction files in a folder, by name, and what had to be repaired.
+    """Every model of the prediction files in a folder, by name, and lines on repaired ones.
 
     Parameters
     ----------
@@ -129,12 +129,12 @@ def load_models(folder: Path, n: int, n_classes: int) -> tuple[dict[str, Predict
         prediction = load(path)
         if (prediction.n_instances, prediction.n_classes) != (n, n_classes):
             raise InputError(
-                "data",
-                f"{path.name} has {prediction.n_instances} instances and {prediction.n_classes} "
-                f"classes, the votes have {n} and {n_classes}",
-                "",
+                "prediction",
+                f"must have the {n} instances and {n_classes} classes of the votes",
+                f"got {prediction.n_instances} and {prediction.n_classes}",
                 "leave the file out",
-                code="undefined",
+                code="mismatch",
+                source=path.name,
             )
         if isinstance(prediction, Masses) and prediction.signed:
             prediction = prediction.repaired()
@@ -147,7 +147,7 @@ def load_models(folder: Path, n: int, n_classes: int) -> tuple[dict[str, Predict
             models[path.stem] = prediction
     if len(models) < LEAST:
         raise InputError(
-            "data", f"{folder} gives {len(models)} models and {LEAST} are needed", "", NEEDED, code="missing"
+            "data", f"must give at least {LEAST} models", f"{folder} gives {len(models)}", NEEDED, code="empty"
         )
     return models, repaired
 
@@ -157,18 +157,18 @@ def progress_steps(*, data: str | os.PathLike[str] | None = None, **_: object) -
     return 1 if data is None else max(1, 6 * len(list(Path(data).glob("*.npz"))))
 
 
-# ---- what is read ----------------------------------------------------------------------------------------------------
+# ---- files ---------------------------------------------------------------------------------------------------------
 
 
 def _folder(data: str | os.PathLike[str] | None) -> Path:
     if data is None:
-        raise InputError("data", "needs a folder", "", NEEDED, code="missing")
+        raise InputError("data", "must be a folder", "got none", NEEDED, code="missing")
     folder = Path(data)
     if not folder.is_dir():
-        raise InputError("data", f"{folder} is no folder", "", NEEDED, code="undefined")
+        raise InputError("data", "must be a folder", f"got {folder}", NEEDED, code="missing")
     missing = [name for name in ("labels.npy", "human_counts.npy") if not (folder / name).is_file()]
     if missing:
-        raise InputError("data", f"{folder} has no {' and no '.join(missing)}", "", NEEDED, code="missing")
+        raise InputError("data", f"must hold {' and '.join(missing)}", f"{folder} does not", NEEDED, code="missing")
     return folder
 
 
@@ -190,15 +190,15 @@ def _labels(folder: Path) -> tuple[NDArray[Any], NDArray[Any]]:
         raise InputError(
             "data",
             "labels.npy must belong to the votes of human_counts.npy",
-            f"it names their most frequent class in only {100 * agreeing:.0f} % of the rows",
-            "bring both files into one order of images and of classes",
+            f"it names their most frequent class in only {percent(agreeing, 0)} of the rows",
+            "use the same order of images and of classes in both files",
             code="mismatch",
         )
     return labels, votes
 
 
 def _sub_ensembles(models: dict[str, Prediction]) -> dict[str, Prediction]:
-    """All sets of two and more members, but not all, of each ensemble of at most five."""
+    """All proper subsets of two and more members of each ensemble of at most five."""
     found: dict[str, Prediction] = {}
     for name, prediction in models.items():
         if isinstance(prediction, Members) and prediction.n_members <= 5:
@@ -218,7 +218,7 @@ def _scores_of(prediction: Prediction) -> tuple[str, ...]:
     return names
 
 
-# ---- what is said ----------------------------------------------------------------------------------------------------
+# ---- text ----------------------------------------------------------------------------------------------------------
 
 
 def _why(n: int) -> Callable[[str, str, float], str]:
@@ -231,10 +231,10 @@ def _why(n: int) -> Callable[[str, str, float], str]:
 def _notes(n: int, repaired: Sequence[str]) -> tuple[str, ...]:
     counts = implied_counts("CIFAR10-H")
     return (
-        f"{n} models stand for the paper's {counts[0]} linear probes of ImageNet networks: the intervals are wide, and a "
-        "printed value inside one says little",
+        f"{n} models replace the paper's {counts[0]} linear probes of ImageNet networks: the intervals are wide, so a printed "
+        "value inside one is weak evidence",
         "the low and high of a row are Fisher's z, as the printed intervals are, widened by half a unit of the last digit; "
-        "they take the models as independent, and an ensemble is not independent of its members",
+        "they assume independent models, though an ensemble depends on its members",
         "of the printed row UQ-C-index, φ, the estimate −0.04 is a share where all others are percent: its interval is that of "
         "−3.93 % (see ranking-intervals)",
         "the metrics see the label of the data set, the truths the votes; the paper does not say which its metrics saw",
@@ -246,13 +246,13 @@ def _model_table(models: dict[str, Prediction], labels: NDArray[Any], scorings: 
     body = []
     for s in scorings:
         accuracy = float((models[s.model].labels() == labels).mean())
-        body.append((s.model, f"{100 * accuracy:.2f} %", *map(_shown, (*s.metrics, *s.taus))))
+        body.append((s.model, percent(accuracy, 2), *map(_shown, (*s.metrics, *s.taus))))
     header = ("model", "accuracy", *METRICS, *(f"τ, {LETTERS[truth]}" for truth in TRUTHS))
     return [f"Entropy of the mean prediction, {len(scorings)} models:", *text_table(header, body)]
 
 
 def _contrast(found: CorrelationStudy, scorings: Sequence[Scoring]) -> list[str]:
-    """Does each metric follow its own truth, and more closely than the other?"""
+    """Whether each metric follows its own truth more closely than the other truth."""
     metrics, taus = columns([s for s in scorings if s.defined])
     n = found.n_scorings
     lines = [""]
@@ -268,21 +268,21 @@ def _contrast(found: CorrelationStudy, scorings: Sequence[Scoring]) -> list[str]
 
 
 def _verdict(difference: float, low: float, high: float, n: int) -> str:
-    interval = f"the difference of the two on the scale of artanh: {low:.2f} to {high:.2f}, jackknife over models"
+    words = f"the difference of the two on the scale of artanh: {interval(low, high, 2)}, jackknife over models"
     if np.isnan(low):
-        return f"{n} models give no interval of the difference, and cannot show a contrast"
+        return f"{n} models give no interval of the difference, so that they cannot show a contrast"
     if low > 0:
-        return f"the paper's contrast shows ({interval})"
+        return f"the paper's contrast shows ({words})"
     if high < 0:
-        return f"the opposite of the paper's contrast shows ({interval})"
+        return f"the opposite of the paper's contrast shows ({words})"
     way = "the paper's way" if difference > 0 else "the other way"
-    return f"this points {way}, but {n} models cannot show it ({interval})"
+    return f"this points {way}, but {n} models cannot show it ({words})"
 
 
 def _difference(metric: Floats, own: Floats, other: Floats) -> tuple[float, float]:
     """95 % interval of artanh r(metric, own) − artanh r(metric, other), leaving out each model in turn.
 
-    The two correlations share the models and the metric, so that they depend on each other.
+    The two correlations share the models and the metric, so they are dependent.
     """
     n = metric.size
 
@@ -305,10 +305,10 @@ def _about_truths(votes: NDArray[Any], scorings: Sequence[Scoring]) -> list[str]
     spans = []
     for i, truth in enumerate(TRUTHS):
         taus = [float(s.taus[i]) for s in scorings]
-        spans.append(f"with {LETTERS[truth]} from {min(taus):.2f} to {max(taus):.2f}")
+        spans.append(f"with {LETTERS[truth]} from {number(min(taus), 2)} to {number(max(taus), 2)}")
     return [
-        f"Kendall's τ runs {' and '.join(spans)}; the votes for {100 * unanimous:.0f} % of the images are unanimous, so that φ "
-        "ties there and no score comes near τ = 1."
+        f"Kendall's τ runs {' and '.join(spans)}; the votes on {percent(unanimous, 0)} of the images are unanimous, so that φ "
+        "is tied there and no score comes near τ = 1."
     ]
 
 
@@ -335,10 +335,8 @@ def _more(scorings: Sequence[Scoring], by_votes: Sequence[Scoring], pooled: Sequ
 
 
 def _shown(estimate: Estimate) -> str:
-    if np.isnan(estimate):
-        return "undefined"
-    return f"{float(estimate):.3f} [{estimate.low:.3f}, {estimate.high:.3f}]"
+    return "undefined" if np.isnan(estimate) else estimate_text(float(estimate), estimate.low, estimate.high)
 
 
 def _percent(r: Estimate) -> str:
-    return f"{100 * float(r):.0f} % [{100 * r.low:.0f}, {100 * r.high:.0f}]"
+    return f"{percent(float(r), 0)} ({interval(100 * r.low, 100 * r.high, 0)})"

@@ -52,7 +52,7 @@ def write_synthetic_figures(
         Those of the grid, for Figure 1.
     data : TwoGaussians
     seed : int
-        Fixes the predictors of Figures 2, 4 and 5, which are trained again, and the sample of Figure 3.
+        Seed of the predictors of Figures 2, 4 and 5, which are trained again, and of the sample of Figure 3.
     one_sample : bool
         As the scorings were made.
     progress : callable, optional
@@ -80,7 +80,7 @@ def write_synthetic_figures(
 
 
 def write_real_figure(folder: str | os.PathLike[str], scorings: Sequence[Scoring], dataset: str) -> Path:
-    """Write Figure 1 for the models of a real data set, each with its 95 % intervals and a marker of its own."""
+    """Write Figure 1 for the models of a real data set, each with its 95 % intervals and its own marker."""
     return write_figure(
         check_folder(folder),
         f"figure1_{dataset.lower().replace('-', '')}",
@@ -172,7 +172,7 @@ def _temperature(figure: Any, trained: TrainedPredictor) -> None:
 
 
 def _data_and_truths(figure: Any, data: TwoGaussians, seed: int) -> None:
-    """The data, both truths of a predictor whose logit is the second coordinate, and what their sub-level sets hold."""
+    """The data, both truths of a predictor whose logit is the second coordinate, and the risk in their sub-level sets."""
     rng = np.random.default_rng([seed, 3])
     sample, population = data.sample(N_TRAIN, rng), data.sample(N_POPULATION, rng)
     panels = figure.subplots(2, 2)
@@ -213,7 +213,7 @@ def _data_and_truths(figure: Any, data: TwoGaussians, seed: int) -> None:
 
 
 def _sub_levels(ax: Any, data: TwoGaussians, x: Array) -> None:
-    """Risk inside the sub-level sets of each truth, which theorems 2.1 and 2.2 say to grow with the level."""
+    """Risk inside the sub-level sets of each truth; by theorems 2.1 and 2.2 it grows with the level."""
     prediction, probs = _second_coordinate(x), data.label_probs(x)
     wrong = probs.argmax(axis=1) != prediction.labels()
     for i, (truth, function, risk, words) in enumerate(
@@ -244,7 +244,7 @@ def _second_coordinate(x: Array) -> Point:
 
 
 def _picked(data: TwoGaussians, seed: int, one_sample: bool) -> list[tuple[TrainedPredictor, str]]:
-    """Predictors and one score of each, drawn at random, as many of each method."""
+    """Predictors and one score of each, drawn at random, the same number of each method."""
     rng = np.random.default_rng([seed, 4])
     found = []
     for method in METHODS:

@@ -1,8 +1,8 @@
-"""The printed intervals of the ranking experiments: by which formula, from how many scorings, and which digits are wrong.
+"""The printed intervals of the ranking experiments: their formula, the number of scorings behind them, and misprints.
 
-The paper does not say how the intervals of its Table 1 were found. They are Fisher's z: from the printed correlation and one
-number n of scorings per data set, artanh r ± 1.96/√(n − 3), nearly all limits follow to the last digit. So n, which the paper
-does not print, can be read off, and a number that fits neither of its two companions is a misprint.
+The paper does not state how the intervals of its Table 1 were computed. They are Fisher's z: from the printed correlation and
+one number n of scorings per data set, artanh r ± 1.96/√(n − 3) gives nearly all limits to the last digit. So the limits tell n,
+which the paper does not print, and a number that fits neither of the other two is a misprint.
 """
 
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ from uqassay.experiments.reproduction import PrintedCell, Reproduction, printed_
 __all__ = ["implied_counts", "reproduce_ranking_intervals"]
 
 Array = NDArray[np.float64]
-UNIT = 0.01  # of the last printed digit, in percent: numbers may have been cut there, or rounded twice
+UNIT = 0.01  # of the last printed digit, in percent: numbers may have been truncated, or rounded twice
 QUANTILE = float(ndtri(0.975))
 COUNTS = np.arange(20.0, 1200.0)
 PARTS = {"r": 0, "low": -1, "high": 1}  # the sign of the half width in each
@@ -41,16 +41,16 @@ class Triple:
     printed: dict[str, float]
 
     def range_of_r(self, part: str, n: Array) -> tuple[Array, Array]:
-        """The correlations that one of the three numbers stands for, at each n."""
+        """The correlations that round to one of the three numbers, at each n."""
         return _moved(self.printed[part] - UNIT, -PARTS[part], n), _moved(self.printed[part] + UNIT, -PARTS[part], n)
 
     def common_r(self, parts: tuple[str, ...], n: Array) -> tuple[Array, Array]:
-        """The correlations that all of these numbers stand for, at each n; none where the first end exceeds the second."""
+        """The correlations that fit all of these numbers, at each n; empty if the first end exceeds the second."""
         ranges = [self.range_of_r(part, n) for part in parts]
         return np.max([low for low, _ in ranges], axis=0), np.min([high for _, high in ranges], axis=0)
 
     def n_agreeing(self, n: Array) -> NDArray[np.int64]:
-        """How many of the three numbers stand for one correlation, at each n."""
+        """How many of the three numbers fit one correlation, at each n."""
         found = np.ones(len(n), dtype=np.int64)
         for parts in SETS:
             low, high = self.common_r(parts, n)
@@ -58,7 +58,7 @@ class Triple:
         return found
 
     def agreeing(self, n: Array) -> tuple[tuple[str, ...], float, float]:
-        """The largest set of the numbers that stand for one correlation at some n, and its range; r if no two do."""
+        """The largest set of the numbers that fit one correlation at some n, and its range; r if no two do."""
         common = {parts: self.common_r(parts, n) for parts in SETS}
         widths = {parts: float((high - low).max()) for parts, (low, high) in common.items()}
         largest = max(SETS, key=lambda parts: (widths[parts] >= 0, len(parts), widths[parts]))
@@ -69,13 +69,13 @@ class Triple:
 
 
 def reproduce_ranking_intervals() -> Reproduction:
-    """Compute the intervals of Table 1 again from their correlations.
+    """Recompute the intervals of Table 1 from their correlations.
 
     Returns
     -------
     Reproduction
-        For every printed correlation the cells ``…/r``, ``…/low`` and ``…/high``, in percent. Of three numbers that do not
-        fit together, the one that neither of the other two bears out disagrees; where no two fit, both limits do.
+        For every printed correlation the cells ``…/r``, ``…/low`` and ``…/high``, in percent. If two of the three numbers fit
+        together and the third does not, the third disagrees; if no two fit, both limits disagree.
 
     Examples
     --------

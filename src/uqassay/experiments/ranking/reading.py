@@ -1,4 +1,4 @@
-"""What the scorings say beyond the printed cells, as lines of text."""
+"""Lines of text about the scorings, beyond the printed cells."""
 
 from collections.abc import Iterable, Sequence
 
@@ -13,7 +13,7 @@ from uqassay.metrics.ranking.auc_and_c_index import uq_auc_score, uq_c_index_sco
 from uqassay.metrics.ranking.ground_truths import CorrelationStudy
 from uqassay.predictions import Point
 from uqassay.statistics import Estimate
-from uqassay.wording import text_table
+from uqassay.wording import count, interval, number, percent, text_table
 
 __all__ = [
     "PAIRS",
@@ -62,7 +62,7 @@ def by_part(scorings: Sequence[Scoring]) -> list[str]:
 
 
 def by_bayes_error(runs: Iterable[tuple[float, Sequence[Scoring]]]) -> list[str]:
-    """Correlations at each Bayes error; none where there is one only."""
+    """Correlations at each Bayes error; no lines for a single one."""
     body = [(f"{error:g}", *_percents(study(scorings, "fisher")), _negative(scorings)) for error, scorings in runs]
     if len(body) < 2:
         return []
@@ -70,18 +70,14 @@ def by_bayes_error(runs: Iterable[tuple[float, Sequence[Scoring]]]) -> list[str]
 
 
 def negative_shares(scorings: Sequence[Scoring]) -> list[str]:
-    """How many scorings rank the wrong way round, and whether the metrics, below ½, say so."""
+    """Share of scorings with a negative τ, and the share of these whose metric is below ½."""
     metrics, taus = columns([s for s in scorings if s.defined])
     lines = [""]
     for i, letter in enumerate("φψ"):
         wrong = taus[:, i] < 0
-        share = f"{100 * wrong.mean():.1f} % of the scorings have a negative τ with {letter}"
-        told = (
-            f"; the {METRICS[i]} of {100 * (metrics[wrong, i] < 0.5).mean():.0f} % of these is below ½"
-            if wrong.any()
-            else ""
-        )
-        lines.append(f"{share}{told}.")
+        share = f"{percent(float(wrong.mean()))} of the scorings have a negative τ with {letter}"
+        below = percent(float((metrics[wrong, i] < 0.5).mean()), 0) if wrong.any() else ""
+        lines.append(f"{share}; the {METRICS[i]} of {below} of these is below ½." if below else f"{share}.")
     return lines
 
 
@@ -102,26 +98,26 @@ def at_temperatures(
 
 
 def temperature_lines(trained: TrainedPredictor) -> list[str]:
-    """What temperature scaling does to one softmax predictor (section 8, Figure 2)."""
+    """The effect of temperature scaling on a softmax predictor (section 8, Figure 2)."""
     ece, auc, c_index = np.array(at_temperatures(trained)).T
     still = np.ptp(auc) < 1e-9 and np.ptp(c_index) < 1e-9
     return [
         f"Temperature scaling from {TEMPERATURES[0]:g} to {TEMPERATURES[-1]:g} moves the ECE of a softmax predictor between "
-        f"{ece.min():.3f} and {ece.max():.3f}; its UQ-AUC {auc[0]:.4f} and UQ-C-index {c_index[0]:.4f} "
+        f"{number(ece.min())} and {number(ece.max())}; its UQ-AUC {number(auc[0], 4)} and UQ-C-index {number(c_index[0], 4)} "
         + ("stay as they are." if still else f"move by {np.ptp(auc):.1g} and {np.ptp(c_index):.1g}.")
     ]
 
 
 def sweep_table(found: Iterable[tuple[float, bool, Sequence[CorrelationStudy], float]]) -> list[str]:
-    """Least and greatest correlation over the seeds, by Bayes error and by how the data are sampled."""
+    """Least and greatest correlation over the seeds, by Bayes error and by the sampling of the data."""
     body = []
     for error, one_sample, studies, negative in found:
         spans = []
         for pair in PAIRS:
             values = [100 * float(each[pair]) for each in studies]
-            spans.append(f"{min(values):.2f} to {max(values):.2f}")
+            spans.append(f"{number(min(values), 2)} to {number(max(values), 2)}")
         sample = "one for all" if one_sample else "each its own"
-        body.append((f"{error:g}", sample, str(len(studies)), *spans, f"{100 * negative:.1f} %"))
+        body.append((f"{error:g}", sample, str(len(studies)), *spans, percent(negative)))
     return [
         "",
         "Sweep, the least and the greatest correlation over the seeds:",
@@ -136,19 +132,19 @@ def _part(name: str, scorings: Sequence[Scoring]) -> tuple[str, ...]:
     taus = columns([s for s in scorings if s.defined])[1]
     return (
         name.replace("epistemic-entropy", "mutual information"),
-        f"{len(scorings):,}",
+        count(len(scorings)),
         *_percents(study(scorings, "fisher")),
-        *(f"{value:.3f}" for value in taus.mean(axis=0)),
+        *(number(value) for value in taus.mean(axis=0).tolist()),
     )
 
 
 def _percents(found: CorrelationStudy) -> tuple[str, ...]:
-    return tuple(f"{100 * float(found[pair]):.2f}" for pair in PAIRS)
+    return tuple(number(100 * float(found[pair]), 2) for pair in PAIRS)
 
 
 def _interval(r: Estimate) -> str:
-    return f"{100 * r.low:.2f} to {100 * r.high:.2f}"
+    return interval(100 * r.low, 100 * r.high, 2)
 
 
 def _negative(scorings: Sequence[Scoring]) -> str:
-    return f"{100 * np.mean([s.taus[0] < 0 for s in scorings if s.defined]):.1f} %"
+    return percent(float(np.mean([s.taus[0] < 0 for s in scorings if s.defined])))

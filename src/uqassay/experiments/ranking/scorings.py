@@ -1,4 +1,4 @@
-"""A scoring, judged twice: by what needs labels alone, and by the ground truths that need the label distributions."""
+"""A scoring with its metrics, which need only labels, and its τ with the ground truths, which need label distributions."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -50,9 +50,9 @@ class Scoring:
     Attributes
     ----------
     model : str
-        The trained model; its scorings depend on each other.
+        Name of the trained model; scorings of one model are dependent.
     method : str
-        What kind of model it is.
+        Kind of the model.
     score : str
         A name of `uqassay.measures.SCORES`.
     metrics : tuple of Estimate
@@ -69,7 +69,7 @@ class Scoring:
 
     @property
     def defined(self) -> bool:
-        """Whether every number is one: a constant score has no τ, a model without errors no UQ-AUC."""
+        """Whether no value is nan: a constant score has no τ, a model without errors no UQ-AUC."""
         return not any(np.isnan(value) for value in (*self.metrics, *self.taus))
 
 
@@ -88,9 +88,9 @@ def judge(
     ----------
     prediction : Prediction
     labels : int array (n,), or array (n, K)
-        What the metrics may see.
+        For the metrics.
     label_distribution : array (n, K)
-        What the ground truths are made of.
+        For the ground truths.
     scores : iterable of str
         Names of `uqassay.measures.SCORES`.
     model, method : str
@@ -122,7 +122,7 @@ def columns(scorings: Sequence[Scoring]) -> tuple[Array, Array]:
 
 
 def study(scorings: Sequence[Scoring], method: str, *, by_model: bool = False) -> CorrelationStudy:
-    """Every metric against every τ over the scorings that are defined.
+    """Correlation of every metric with every τ over the defined scorings.
 
     Parameters
     ----------
@@ -135,7 +135,11 @@ def study(scorings: Sequence[Scoring], method: str, *, by_model: bool = False) -
     kept = [s for s in scorings if s.defined]
     if len(kept) < 3:
         raise InputError(
-            "scorings", "needs at least three that are defined", f"got {len(kept)}", "judge more models", code="range"
+            "scorings",
+            "must have at least three that are defined",
+            f"got {len(kept)}",
+            "judge more models",
+            code="empty",
         )
     metrics, taus = columns(kept)
     return correlation_study(
@@ -147,7 +151,7 @@ def study(scorings: Sequence[Scoring], method: str, *, by_model: bool = False) -
 
 
 def printed_cells(dataset: str, found: CorrelationStudy, why: Callable[[str, str, float], str]) -> list[PrintedCell]:
-    """The printed correlations of a data set in Table 1, in percent, beside ours.
+    """The printed correlations of a data set in Table 1 with ours, in percent.
 
     Parameters
     ----------
@@ -156,7 +160,7 @@ def printed_cells(dataset: str, found: CorrelationStudy, why: Callable[[str, str
     found : CorrelationStudy
         Its intervals are those of the cells, widened by `HALF_UNIT`.
     why : callable
-        (metric, truth, printed value) → the reason; asked where a cell disagrees.
+        (metric, truth, printed value) → the reason; called for cells that disagree.
     """
     cells = []
     for row in (row for row in printed_table("ground_truth_free_table1") if row["dataset"] == dataset):

@@ -1,7 +1,7 @@
-"""Do the ranking metrics follow the ground truths where these are known? Two Gaussians, a grid of small networks.
+"""Ranking metrics against exactly known ground truths: two Gaussians, a grid of small networks.
 
-Paper 003, section 4, Table 1 (rows Synth) and sections 8 and 17.1: the metrics of many scorings against Kendall's τ of the same
-scorings with φ and ψ, which the data give exactly.
+Paper 003, section 4, Table 1 (rows Synth) and sections 8 and 17.1: the metrics of many scorings are correlated with Kendall's τ
+of the same scorings with φ and ψ, which are known exactly.
 """
 
 import os
@@ -27,11 +27,12 @@ from uqassay.experiments.ranking.scorings import HALF_UNIT, SOURCE, TRUTHS, Scor
 from uqassay.experiments.reproduction import PrintedCell, Reproduction, printed_table
 from uqassay.metrics.calibration.reliability import expected_calibration_error
 from uqassay.metrics.ranking.ground_truths import CorrelationStudy, correlation_study
+from uqassay.wording import count, interval, listed, number
 
 __all__ = ["PRESETS", "GridRun", "progress_steps", "reproduce_ranking_synthetic", "run_grid"]
 
 PRESETS = ("smoke", "cpu", "paper")
-NEIGHBOURS = (0.1, 0.2)  # Bayes errors at which the whole grid is run once more
+NEIGHBOURS = (0.1, 0.2)  # Bayes errors at which the whole grid is run again
 SWEEP_ERRORS, SWEEP_SEEDS = (0.05, 0.1, 0.15, 0.2, 0.25), 3
 PRINTED_ECE = {"misclassification": 0.09, "misalignment": -10.57}  # section 8, in percent
 
@@ -41,12 +42,12 @@ LOST = (
     "the means, the standard deviation and the class prior are lost from the text: means on the diagonal, unit variance and "
     "classes of equal probability are used, and the Bayes error fixes the distance of the means",
     "initial weights and activation are not stated: ReLU, weights and biases uniform in ±1/√inputs, no weight decay; the last "
-    "batch of an epoch holds the 96 instances that are left",
+    "batch of an epoch holds the remaining 96 instances; in every pass of MC dropout each instance has its own mask",
     "it is not stated whether the predictors share one sample of the data: each has its own here, so that an interval over "
-    "predictors also knows the chance in the sample; the option sweep shows both",
+    "predictors includes the variation between samples; the option sweep shows both",
     "free energy of several networks or passes: the mean of theirs, at temperature 1; variance of the prediction: p(1 − p)",
-    "how the intervals were found is not stated; the printed ones are Fisher's z (see ranking-intervals), which takes all "
-    "scorings as independent. The low and high of a row leave out all scorings of one trained predictor together (jackknife on "
+    "how the intervals were found is not stated; the printed ones are Fisher's z (see ranking-intervals), which assumes "
+    "independent scorings. The low and high of a row leave out all scorings of one trained predictor together (jackknife on "
     "the scale of artanh r) and are widened by half a unit of the last printed digit",
     "section 8 does not say what the ECE is correlated with: here with Kendall's τ of each scoring with φ and with ψ",
 )
@@ -55,7 +56,7 @@ LOST = (
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class GridRun:
-    """The grid, trained and judged.
+    """Results of the whole grid.
 
     Attributes
     ----------
@@ -87,32 +88,33 @@ def reproduce_ranking_synthetic(
     Parameters
     ----------
     preset : {"smoke", "cpu", "paper"}
-        "cpu" and "paper" are the whole grid: 216 predictors, 1,044 scorings, and twice more at other Bayes errors. "smoke"
-        is a check that the code runs, and no evidence.
+        "cpu" and "paper" are the whole grid, 216 predictors with 1,044 scorings, at three Bayes errors. "smoke" only checks
+        that the code runs.
     seed : int
-        Fixes every sample, initial weight, batch and dropped unit.
+        Seed of every sample, initial weight, batch and dropped unit.
     bayes_error : float
         Error of the best classifier, in (0, ½).
     one_sample : bool
-        All predictors are trained and tested on one sample of the data.
+        Train and test all predictors on one sample of the data.
     sweep : bool
         Also run the grid at five Bayes errors, three seeds each, with a sample for each predictor and with one for all.
     figures : path, optional
-        Folder that takes Figures 1 to 5 as PNG files; needs matplotlib.
+        Folder for Figures 1 to 5 as PNG files; needs matplotlib.
     progress : callable, optional
-        Takes what is being done.
+        Called with a line of text at every step.
 
     Returns
     -------
     Reproduction
-        Correlations in percent: ``table1/Synth/…``, and ``section8/ECE/…``. What the paper leaves open is in ``notes``.
+        Correlations in percent: ``table1/Synth/…`` and ``section8/ECE/…``. ``notes`` name the choices that the paper leaves
+        open.
 
     Raises
     ------
     InputError
         An unknown preset, a Bayes error outside (0, ½), a folder that cannot be written to.
     MissingDependencyError
-        Figures without matplotlib.
+        PyTorch or scikit-learn is missing; for figures, matplotlib.
 
     Examples
     --------
@@ -124,7 +126,7 @@ def reproduce_ranking_synthetic(
     """
     if preset not in PRESETS:
         raise InputError(
-            "preset", f"must be {', '.join(PRESETS)}", f"got {preset!r}", "cpu is the default", code="type"
+            "preset", f"must be {listed(PRESETS, last='or')}", f"got {preset!r}", "cpu is the default", code="choice"
         )
     if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
         raise InputError(
@@ -167,7 +169,7 @@ def reproduce_ranking_synthetic(
 def run_grid(
     preset: str, data: TwoGaussians, seed: int = 0, *, one_sample: bool = False, progress: Progress | None = None
 ) -> GridRun:
-    """Train every predictor of the grid and judge every score of it."""
+    """Train every predictor of the grid and judge all of its scores."""
     predictors = grid(preset)
     scorings: list[Scoring] = []
     ece: dict[str, float] = {}
@@ -185,7 +187,7 @@ def run_grid(
 def progress_steps(
     *, preset: str = "cpu", bayes_error: float = 0.15, sweep: bool = False, figures: object = None, **_: object
 ) -> int:
-    """How often the protocol reports its progress."""
+    """Number of calls of ``progress``."""
     neighbours = 0 if preset == "smoke" else sum(error != bayes_error for error in NEIGHBOURS)
     runs = 1 + neighbours + (2 * SWEEP_SEEDS * len(SWEEP_ERRORS) if sweep else 0)
     return runs * len(grid(preset)) + (5 if figures is not None else 0)
@@ -205,13 +207,13 @@ def _why(metric: str, truth: str, printed: float, *, found: CorrelationStudy, ot
     overlap = low <= 100 * ours.high and 100 * ours.low <= high
     counts = implied_counts("Synth")
     values = [
-        f"{100 * float(study(r.scorings, 'fisher')[metric, truth]):.2f} at a Bayes error of {r.bayes_error:g}"
+        f"{number(100 * float(study(r.scorings, 'fisher')[metric, truth]), 2)} at a Bayes error of {r.bayes_error:g}"
         for r in others
     ]
     elsewhere = f"; ours is {' and '.join(values)}" if values else ""
     return (
-        f"its printed interval {low:.2f} to {high:.2f} {'overlaps' if overlap else 'does not overlap'} ours{elsewhere}; the "
-        f"paper's data are lost, and its mix of scorings is another one: about {counts[len(counts) // 2]} of them"
+        f"its printed interval {interval(low, high, 2)} {'overlaps' if overlap else 'does not overlap'} ours{elsewhere}; the "
+        f"paper's data are lost, and its mix of scorings differs: about {counts[len(counts) // 2]} of them"
     )
 
 
@@ -228,7 +230,7 @@ def _ece_cells(run: GridRun) -> list[PrintedCell]:
         r = found["ECE", truth]
         low, high = 100 * r.low - HALF_UNIT, 100 * r.high + HALF_UNIT
         cell = PrintedCell.within(f"section8/ECE/{truth}", printed, 100 * float(r), low, high)
-        note = "" if cell.agrees else "of another mix of scorings; both say that ECE hardly follows the ranking"
+        note = "" if cell.agrees else "from another mix of scorings; in both, ECE hardly follows the ranking"
         cells.append(PrintedCell.within(cell.name, printed, cell.ours, cell.low, cell.high, note=note))
     return cells
 
@@ -246,10 +248,10 @@ def _headline(run: GridRun, one_sample: bool, preset: str) -> str:
     defined = sum(s.defined for s in run.scorings)
     left_out = f" ({len(run.scorings) - defined} undefined and left out)" if defined < len(run.scorings) else ""
     sample = "one sample for all" if one_sample else "a sample for each predictor"
-    warning = "; a smoke run is a check that the code runs, and no evidence" if preset == "smoke" else ""
+    warning = "; a smoke run only checks that the code runs, it is no evidence" if preset == "smoke" else ""
     return (
-        f"{len(run.scorings):,} scorings{left_out} of {run.n_predictors} predictors at a Bayes error of {run.bayes_error:g}, "
-        f"{sample}: correlations in percent{warning}."
+        f"{count(len(run.scorings))} scorings{left_out} of {run.n_predictors} predictors at a Bayes error of "
+        f"{run.bayes_error:g}, {sample}: correlations in percent{warning}."
     )
 
 

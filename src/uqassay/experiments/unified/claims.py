@@ -1,4 +1,4 @@
-"""Which of the paper's qualitative findings hold for predictors of our own: each with the paired intervals that decide it."""
+"""The paper's qualitative findings, tested on predictors trained here: each with the paired intervals that decide it."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Literal
@@ -30,12 +30,12 @@ def claim_lines(
     assays, ranked : dict of str to Assay
         As in `table_cells`.
     members : dict of str to dict of str to dict of int to Assay
-        By convention and model, with so many members (Figure 13).
+        By convention, model and number of members (Figure 13).
 
     Notes
     -----
-    A finding that orders two means holds where the paired 95 % interval of their difference lies on its side of 0, does not
-    hold where it lies on the other, and is open where it holds 0; several comparisons are adjusted by Holm.
+    A finding that orders two means holds if the paired 95 % interval of their difference lies on its side of 0, does not hold
+    if it lies on the other side, and is open if it contains 0; several comparisons are adjusted by Holm.
     """
     lines = [
         f"What the paper finds, on {dataset} (paired tests over instances and runs, Holm at 5 %; intervals are not adjusted):"
@@ -136,7 +136,7 @@ def _of_columns(found: "Assay", a: str, b: str) -> PairedComparison:
 
 
 def _verdict(tests: Sequence[PairedComparison], *, lower: bool) -> Verdict:
-    """Whether all differences lie below 0, or above, for certain; or some lies on the other side for certain."""
+    """Whether all differences are significantly below 0, or above; or one is significantly on the other side."""
     adjusted = holm([test.pvalue for test in tests]).tolist()
     signs = [float(test.difference) * (1 if lower else -1) for test in tests]
     if any(sign > 0 and p <= ALPHA for sign, p in zip(signs, adjusted, strict=True)):

@@ -1,6 +1,6 @@
-"""Where the tables of the unified evaluation contradict each other though no single cell can be blamed.
+"""Contradictions between the tables of the unified evaluation that no single cell explains.
 
-Each function takes rows of the printed tables and returns one sentence per contradiction found, if any.
+Each function takes rows of the printed tables and returns one sentence for each contradiction.
 """
 
 from collections import defaultdict

@@ -1,4 +1,4 @@
-"""Figures 2 and 13 to 20 of paper 000 on predictors of our own, one set for each data set."""
+"""Figures 2 and 13 to 20 of paper 000 for predictors trained here, one set for each data set."""
 
 import math
 import os
@@ -21,7 +21,7 @@ Size = Callable[["JudgedDataSet"], tuple[float, float]]  # inches
 
 
 def write_unified_figures(folder: str | os.PathLike[str], judged: "JudgedDataSet", progress: Progress) -> list[Path]:
-    """Draw the figures of one data set as PNG files; returns their paths. There are none where no model states sets.
+    """Draw the figures of a data set as PNG files and return their paths; without models that state sets there are none.
 
     Parameters
     ----------
@@ -128,7 +128,7 @@ def _confidence(figure: Any, judged: "JudgedDataSet") -> None:
 
 
 def _above(ax: Any, text: str, *, room: float = 6.0) -> None:
-    """Say what a panel shows in front of what is counted in it, `room` points above the axes."""
+    """Put a line above the title of a panel, `room` points above the axes."""
     ax.set_title(f"{text}\n{ax.get_title(loc='left')}", loc="left", fontsize="small", pad=room)
 
 
@@ -137,7 +137,7 @@ def _fixed(width: float, height: float) -> Size:
 
 
 def _rows(width: float, height: float, *, of: int = 2) -> Size:
-    """So much height for each row of so many models."""
+    """Height for each row of `of` models."""
     return lambda judged: (width, 0.4 + height * math.ceil(len(judged.ranked["exact"].model_names) / of))
 
 

@@ -1,4 +1,4 @@
-"""The eight predictors of the unified evaluation, and which of them is trained how.
+"""The eight predictors of the unified evaluation and their training.
 
 | preset | data sets | networks | epochs | runs |
 |---|---|---|---|---|
@@ -16,13 +16,14 @@ from uqassay.bench.cell import Cell
 from uqassay.bench.config import PRESETS, BenchConfig
 from uqassay.bench.methods import cells_of
 from uqassay.errors import InputError, MissingDependencyError
+from uqassay.wording import listed
 
 __all__ = ["BACKBONES", "PREDICTORS", "RUNS", "Predictor", "available_data_sets", "data_set_names", "predictor_cells"]
 
 DATA_SETS = {"smoke": ("digits",), "cpu": ("digits", "mnist-10k"), "paper": ("cifar-10", "mnist")}
 RUNS = {"smoke": 1, "cpu": 3, "paper": 1}
 BACKBONES = ("mlp", "cnn", "cnn-small", "resnet50")
-MANY = 2000  # training instances; with more, 30 epochs are steps enough
+MANY = 2000  # training instances; with more, 30 epochs have enough steps
 ON_RESNET = "uqassay.experiments.unified.resnet:run_on_resnet50"
 
 
@@ -34,15 +35,15 @@ class Predictor:
     Attributes
     ----------
     name : str
-        As the paper prints it.
+        As printed in the paper.
     method : str
-        Of `uqassay.methods`.
+        Key of `uqassay.methods.METHODS`.
     credal : bool
         Whether it states sets, so that Tables 2 and 8 rank it.
     averaged : bool
-        Whether its mean stands in the tables as a point prediction of its own, "… Avg".
+        Whether its mean is also a model of the tables, "… Avg".
     params : dict
-        What is not the default of the method.
+        Options that differ from the defaults of the method.
     """
 
     name: str
@@ -104,7 +105,7 @@ def predictor_cells(
     backbone: str | None = None,
     predictors: Sequence[str] | None = None,
 ) -> list[Cell]:
-    """What is to be trained.
+    """The cells to be trained.
 
     Parameters
     ----------
@@ -119,9 +120,9 @@ def predictor_cells(
     Raises
     ------
     InputError
-        An unknown name, or instances that do not fit.
+        An unknown name, or instances that do not fit the backbone.
     MissingDependencyError
-        ResNet-50 without torchvision, or no PyTorch.
+        PyTorch is missing; for ResNet-50, torchvision.
 
     Examples
     --------
@@ -131,15 +132,15 @@ def predictor_cells(
     """
     if preset not in PRESETS:
         raise InputError(
-            "preset", f"must be {', '.join(PRESETS)}", f"got {preset!r}", "cpu is the default", code="type"
+            "preset", f"must be {listed(PRESETS, last='or')}", f"got {preset!r}", "cpu is the default", code="choice"
         )
     if backbone is not None and backbone not in BACKBONES:
         raise InputError(
             "backbone",
-            f"must be {', '.join(BACKBONES)}",
+            f"must be {listed(BACKBONES, last='or')}",
             f"got {backbone!r}",
             "leave it out for the preset's",
-            code="type",
+            code="choice",
         )
     chosen = [p for p in PREDICTORS if predictors is None or p.name in predictors]
     unknown = [name for name in predictors or () if name not in {p.name for p in PREDICTORS}]
@@ -150,9 +151,9 @@ def predictor_cells(
     if backbone == "resnet50" and find_spec("torchvision") is None:
         raise MissingDependencyError(
             "torchvision",
+            "is not installed",
             "the backbone resnet50 needs it",
-            "",
-            "install torchvision beside PyTorch, or choose the backbone cnn",
+            "install it in addition to PyTorch, or choose the backbone cnn",
             code="package",
         )
     body = backbone or ("cnn" if preset == "paper" else "mlp")
@@ -173,7 +174,7 @@ def predictor_cells(
 
 
 def _common(name: str, preset: str) -> dict[str, Any]:
-    """Options that all predictors share on a data set."""
+    """Options of all predictors on a data set."""
     from uqassay.datasets import load_dataset
 
     epochs = {"smoke": 2, "cpu": 30 if len(load_dataset(name).y_train) > MANY else 100, "paper": 200}

@@ -1,8 +1,8 @@
 """The tables of the unified evaluation, recomputed from their own ingredients.
 
 E = KL + λ·NS is linear in its two means, so Table 1 alone fixes the rankings of Tables 2, 5 (KL), 6 (NS), 8, 9 and 10.
-Whatever the printed digits cannot mean is named: totals and ranks, standard deviations that break the triangle
-inequality, Table 7's parts that do not recombine to Table 1's whole, and rows that lie on no line in λ.
+Contradictions beyond rounding are named: totals and ranks, standard deviations that break the triangle inequality, parts in
+Table 7 that do not recombine to Table 1's whole, and rows that lie on no line in λ.
 """
 
 from collections import defaultdict
@@ -26,6 +26,7 @@ from uqassay.experiments.rounding import (
     sd_bounds,
 )
 from uqassay.experiments.unified.contradictions import contradictions, covariances, toy_arithmetic, vertex_choices
+from uqassay.wording import listed
 
 __all__ = ["TABLES", "reproduce_unified_tables"]
 
@@ -51,7 +52,7 @@ Tables = Mapping[str, Sequence[Mapping[str, str]]]
 
 @dataclass(frozen=True, slots=True)
 class Total:
-    """One printed mean of E, and the printed means it is made of (None where the paper prints none)."""
+    """A printed mean of E, and the printed means of its terms (None if the paper prints none)."""
 
     table: str
     group: str  # the cells ranked together, for example "table5/KL/lambda=0.2"
@@ -71,7 +72,7 @@ class Total:
 
     @property
     def quantity(self) -> tuple[str, str, tuple[str, str], float]:
-        """What it is, wherever it is printed."""
+        """The quantity, which may be printed in several tables."""
         return self.dataset, self.model, self.terms, self.tradeoff
 
 
@@ -81,7 +82,7 @@ def reproduce_unified_tables(*, tables: Tables | None = None) -> Reproduction:
     Parameters
     ----------
     tables : mapping of str to sequence of dict, optional
-        Rows by table (a key of `TABLES`), as `printed_table` gives them, in place of those that come with the package.
+        Rows by table (a key of `TABLES`), as from `printed_table`, instead of those in the package.
 
     Returns
     -------
@@ -109,7 +110,11 @@ def reproduce_unified_tables(*, tables: Tables | None = None) -> Reproduction:
     for table in tables or ():
         if table not in TABLES:
             raise InputError(
-                "tables", "must be named as in TABLES", f"{table!r} is not", f"use {', '.join(TABLES)}", code="type"
+                "tables",
+                "must be named as in TABLES",
+                f"got {table!r}",
+                f"use {listed(list(TABLES), last='or')}",
+                code="choice",
             )
     rows: Tables = {table: printed_table(name) for table, name in TABLES.items()} | dict(tables or {})
     totals = _totals(rows)
@@ -173,7 +178,7 @@ def _total_cells(totals: Sequence[Total]) -> list[PrintedCell]:
 
 
 def _lines(totals: Sequence[Total]) -> dict[tuple[str, str, tuple[str, str]], CommonLine]:
-    """The line that most rows share, for each model whose distance or measure is printed nowhere."""
+    """The line that most rows share, for each model whose distance or measure is not printed."""
     found: dict[tuple[str, str, tuple[str, str]], list[Total]] = defaultdict(list)
     for total in totals:
         if total.distance is None or total.measure is None:
@@ -190,7 +195,7 @@ def _lines(totals: Sequence[Total]) -> dict[tuple[str, str, tuple[str, str]], Co
 
 
 def _recomputed(total: Total, lines: Mapping[tuple[str, str, tuple[str, str]], CommonLine]) -> Rounded:
-    """E before its own rounding, with the range that its ingredients leave it."""
+    """E before its own rounding, with its range given the rounding of its terms."""
     if total.distance is not None and total.measure is not None:
         value = total.distance.value + total.tradeoff * total.measure.value
         return Rounded(value, value, value).widened(HALF * (1 + total.tradeoff))
@@ -299,7 +304,7 @@ def _mixture_cells(rows: Tables) -> list[PrintedCell]:
 def _mixture_reason(
     cell: PrintedCell, accuracy: Rounded, shares: Mapping[str, Rounded | None], make: Callable[[Rounded], Rounded]
 ) -> str:
-    """Say which share of correct instances Table 7 would need, where that is not the printed accuracy."""
+    """The share of correct instances that Table 7 needs, if it is not the printed accuracy."""
     reason = (
         f"at the printed accuracy {accuracy.value:.4g} the parts make {cell.ours:.4g}, table1 prints {cell.paper:g}"
     )
@@ -321,7 +326,7 @@ def _mixture_reason(
 
 
 def _notes(rows: Tables, totals: Sequence[Total]) -> tuple[str, ...]:
-    """What contradicts what, where no single cell is at fault."""
+    """Contradictions between tables that no single cell explains."""
     same: dict[tuple[str, str], list[tuple[float, str, str]]] = defaultdict(list)
     for total in totals:
         if total.printed and total.terms == ("KL", "NS"):

@@ -1,4 +1,4 @@
-"""ResNet-50, the body of the paper's networks, as it comes from torchvision; its head is each method's own."""
+"""ResNet-50 of torchvision, the body of the paper's networks; each method adds its head."""
 
 from importlib import import_module
 
@@ -15,7 +15,7 @@ __all__ = ["ResNet50Features", "run_on_resnet50"]
 
 
 class ResNet50Features(nn.Module):
-    """2,048 features of images ``(n, C, H, W)`` or ``(n, H, W)``, fresh weights; grey images stand in all three channels."""
+    """2,048 features of images ``(n, C, H, W)`` or ``(n, H, W)``, with fresh weights; grey images fill all three channels."""
 
     def __init__(self) -> None:
         super().__init__()

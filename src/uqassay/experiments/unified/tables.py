@@ -1,4 +1,4 @@
-"""Tables 1, 2, 7 and 8 of paper 000 on predictors of our own: both conventions, and the printed rows beside them."""
+"""Tables 1, 2, 7 and 8 of paper 000 for predictors trained here: both conventions, with the printed rows."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -8,7 +8,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from uqassay.experiments.reproduction import PrintedCell, printed_table
-from uqassay.wording import text_table
+from uqassay.wording import ABSENT, listed, number, percent, text_table
 
 if TYPE_CHECKING:
     from uqassay.evidence.result import Assay
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["CONTEXT", "TRADEOFFS", "Value", "means_by_part", "table_cells", "table_lines"]
 
 TRADEOFFS = tuple(round(0.1 * i, 1) for i in range(1, 11))
-# the printed data set that is most like ours, whose values stand in the rows; the text shows both
+# the printed data set that is most similar to ours; its values are in the rows, and the text shows others too
 CONTEXT = {"cifar-10": "CIFAR-10", "cifar-10h": "CIFAR-10", "cifar-100": "CIFAR-100"}
 IMAGES_OF_DIGITS = "MNIST"
 SAME = {"cifar-10": "CIFAR-10", "cifar-100": "CIFAR-100", "mnist": "MNIST"}  # the paper's own data sets
@@ -28,12 +28,12 @@ RANKINGS = {
 PARTS = {"correct": "correct", "wrong": "incorrect"}
 QUANTITIES = {"kl": "KL", "ns": "NS", "e": "E"}
 METRICS = {"accuracy": "accuracy_percent", "ece": "ece", "kl": "kl", "nonspecificity": "ns", "unified": "e"}
-LEAST = 1e-9  # below it there is nothing but rounding
+LEAST = 1e-9  # smaller values are rounding error
 LINE = {"exact": "exact", "paper": "paper's convention"}
 
 
 class Value(NamedTuple):
-    """A mean with its interval; nan where it has none."""
+    """A mean with its interval; the ends are nan without an interval."""
 
     mean: float
     low: float
@@ -55,11 +55,11 @@ def table_cells(
     ----------
     dataset : str
     assays, ranked : dict of str to Assay
-        By convention: all models, and those that Tables 2 and 8 rank; with a subgroup "all" that every instance is in.
+        By convention: all models, and the models of Tables 2 and 8; with a subgroup "all" of all instances.
     same_network : bool
         Whether the networks are those of the paper.
     preset : str
-        Only "paper" compares with printed values, on the paper's own data and in its convention.
+        Only "paper" compares with printed values, on the paper's data sets and in its convention.
     """
     cells = []
     for convention, found in assays.items():
@@ -86,7 +86,7 @@ def table_cells(
 
 
 class _Place(NamedTuple):
-    """Where rows belong, and whether printed values may be compared with them."""
+    """Data set and convention of rows, and whether they are compared with printed values."""
 
     dataset: str
     convention: str
@@ -94,13 +94,13 @@ class _Place(NamedTuple):
     same_network: bool
 
     def cell(self, table: str, place: str, key: tuple[str, str], value: Value) -> PrintedCell:
-        """The row of one value, the printed one beside it."""
+        """The row of a value, with the printed value."""
         context = CONTEXT.get(self.dataset, IMAGES_OF_DIGITS)
         paper, *others = (printed(table, name, *key) for name in (context, *_others(context)))
         name = f"{table}/{self.dataset}/{self.convention}/{place}"
         if self.may_compare and SAME.get(self.dataset) == context and not math.isnan(value.low):
             cell = PrintedCell.within(name, paper, *value)
-            network = "" if self.same_network else "another network than ResNet-50; "
+            network = "" if self.same_network else "another network than ResNet-50, "
             reason = f"{network}no augmentation, and a constant learning rate"
             return replace(cell, note=reason) if cell.agrees is False else cell
         note = "" if math.isnan(paper) else _context_note(self.dataset, context, paper, others)
@@ -161,7 +161,7 @@ def _others(context: str) -> tuple[str, ...]:
 def _context_note(dataset: str, context: str, paper: float, others: Sequence[float]) -> str:
     same = SAME.get(dataset) == context
     also = [f"{x:g} for {name}" for name, x in zip(_others(context), others, strict=True) if not math.isnan(x)]
-    beside = f"; it prints {' and '.join(also)}" if also else ""
+    beside = f", it prints {listed(also)}" if also else ""
     what = "the same data set, trained otherwise" if same else "another data set"
     return f"context only: the paper's {paper:g} is of {context}, {what}{beside}"
 
@@ -227,7 +227,7 @@ def _printed_rows(datasets: Sequence[str], value: Any, keys: Sequence[str]) -> l
 
 
 def _ranking_lines(dataset: str, ranked: "Mapping[str, Assay]", beside: Sequence[str]) -> list[str]:
-    """Who is before whom, on which λ: neighbouring λ with the same order share a line."""
+    """The order of the models at each λ; neighbouring λ with the same order share a line."""
     lines = [f"Table 2, {dataset}: models that state sets by mean E, best first (baselines in brackets):"]
     for convention, found in ranked.items():
         lines.append(f"  {LINE[convention]}")
@@ -241,7 +241,7 @@ def _ranking_lines(dataset: str, ranked: "Mapping[str, Assay]", beside: Sequence
         shares = found.winning_probabilities([0.1, 0.5, 1.0])
         for t, row in zip((0.1, 0.5, 1.0), shares.tolist(), strict=True):
             sure = sorted(zip(row, found.model_names, strict=True), reverse=True)
-            wins = ", ".join(f"{name} {100 * p:.0f} %" for p, name in sure if p >= 0.005)
+            wins = ", ".join(f"{name} {percent(p, 0)}" for p, name in sure if p >= 0.005)
             lines.append(f"    λ = {t}: of the bootstrap draws win {wins}")
     for name in beside:
         table, source = RANKINGS[name]
@@ -270,7 +270,7 @@ def _reach(low: float, high: float) -> str:
 
 def _interval(value: Value | None) -> str:
     if value is None or math.isnan(value.mean):
-        return "–"
+        return ABSENT
     if math.isnan(value.low):
         return _three(value.mean)
     return f"{_three(value.mean)} [{_three(value.low)}, {_three(value.high)}]"
@@ -279,7 +279,7 @@ def _interval(value: Value | None) -> str:
 def _three(x: float) -> str:
     """Three decimals as the paper prints, two from ten on as in its percentages, one digit of what is very small."""
     if math.isnan(x):
-        return "–"
+        return ABSENT
     if LEAST < abs(x) < 0.0005:
         return f"{x:.0e}".replace("e-0", "e-")
-    return f"{x:.2f}" if abs(x) >= 9.5 else f"{x:.3f}"
+    return number(x, 2 if abs(x) >= 9.5 else 3)

@@ -1,0 +1,45 @@
+"""Figures 1 to 5 of the ranking experiments as whole pictures."""
+
+import numpy as np
+import pytest
+
+from uqassay.experiments.ranking.figures import write_real_figure
+from uqassay.experiments.ranking.scorings import Scoring
+from uqassay.experiments.ranking.synthetic import progress_steps, reproduce_ranking_synthetic
+from uqassay.statistics import Estimate
+
+
+@pytest.mark.slow
+def test_figures_are_whole_pictures_and_progress_is_counted_right(tmp_path, needs):
+    needs("matplotlib")
+    from matplotlib.image import imread
+
+    said: list[str] = []
+    options = {"preset": "smoke", "figures": tmp_path / "new" / "figures"}
+    result = reproduce_ranking_synthetic(**options, progress=said.append)
+    assert len(said) == progress_steps(**options) == 25
+    assert said[0] == "Bayes error 0.15: predictor 1 of 20"
+    paths = sorted(options["figures"].iterdir())
+    assert [path.name[:7] for path in paths] == [f"figure{i}" for i in range(1, 6)]
+    assert all(path.suffix == ".png" for path in paths)
+    for path in paths:
+        picture = imread(path)
+        assert picture.shape[0] > 600
+        assert np.ptp(picture[..., :3]) > 0.9
+        assert f"figure: {path}" in result.reading
+
+
+def test_the_figure_of_real_models_is_written(tmp_path, needs):
+    needs("matplotlib")
+
+    def near(value):
+        return Estimate(value, low=value - 0.05, high=value + 0.05, level=0.95, n=100, method="made")
+
+    scorings = [
+        Scoring(f"model_{i}", "Point", "total-entropy", (near(0.6 + 0.05 * i), near(0.7)), (near(0.1 * i), near(0.3)))
+        for i in range(4)
+    ]
+    scorings[1] = Scoring("b", "Point", "total-entropy", (near(0.7), near(0.8)), (near(0.2), near(0.5)))
+    path = write_real_figure(tmp_path, scorings, "CIFAR10-H")
+    assert path.name == "figure1_cifar10h.png"
+    assert path.read_bytes().startswith(b"\x89PNG")

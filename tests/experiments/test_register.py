@@ -1,0 +1,85 @@
+"""The register of protocols: their options, refusals, and that nothing is imported before it is called."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+from tests.refusals import refuses
+
+from uqassay.cli import main
+from uqassay.experiments import PROTOCOLS, printed_table, reproduce
+from uqassay.experiments.register import options_of, steps_of
+
+
+@pytest.mark.parametrize("name", list(PROTOCOLS))
+def test_every_protocol_names_its_options(name):
+    assert steps_of(name) >= 1
+    assert set(options_of(name)) <= {
+        "backbone", "bayes_error", "convention", "data", "dataset", "figure", "figures", "null", "one_sample",
+        "predictors", "preset", "progress", "resample", "resume", "runs", "seed", "sweep", "tables", "workers",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("argv", "sentence"),
+    [
+        (("unified-tables", "--data", "x"), "--data: means nothing to unified-tables, which takes --preset"),
+        (("ranking-intervals", "--sweep"), "--sweep: means nothing to ranking-intervals, which takes --preset"),
+        (("ranking-synthetic", "--data", "x"), "which takes --preset, --figures, --seed, --sweep"),
+        (("ranking-cifar10h", "--seed", "1"), "--seed: means nothing to ranking-cifar10h"),
+        (("ranking-cifar10h",), "--data: must be a folder; got none"),
+        (("ranking-cifar10h", "--data", "nowhere"), "--data: must be a folder; got nowhere"),
+    ],
+)
+def test_options_that_mean_nothing_are_one_sentence(argv, sentence, capsys, needs):
+    needs("typer")
+    assert main(["reproduce", *argv]) == 2
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert sentence in printed.err
+    assert printed.err.count("\n") == 1
+
+
+def test_every_protocol_is_found():
+    for name, place in PROTOCOLS.items():
+        assert place.startswith("uqassay.experiments.")
+        assert place.partition(":")[2].replace("_", "-").startswith("reproduce-"), name
+
+
+def test_the_command_takes_the_options_of_a_protocol(capsys, needs):
+    needs("typer")
+    assert main(["reproduce", "ranking-synthetic", "--preset", "smoke", "--seed", "2", "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)
+    assert rows == reproduce("ranking-synthetic", preset="smoke", seed=2).to_json()
+    assert set(rows[0]) == {"name", "paper", "ours", "low", "high", "agrees", "note"}
+    assert main(["reproduce", "ranking-intervals", "--preset", "smoke"]) == 0
+    assert capsys.readouterr().out.rstrip("\n") == reproduce("ranking-intervals").summary()
+
+
+def test_unknown_names_are_refused():
+    with refuses("name", "choice", got="got 'unify'"):
+        reproduce("unify")
+    with refuses("name", "choice", got=r"got '\.\./errors'"):
+        printed_table("../errors")
+    with refuses("options", "choice", got="got 'speed'"):
+        reproduce("unified-tables", speed=3)
+    with refuses("name", "choice", got="got 'unify'"):
+        options_of("unify")
+
+
+def test_the_register_loads_no_protocol():
+    code = (
+        "import sys, uqassay.experiments as e; assert 'unified-tables' in e.PROTOCOLS; "
+        "print([m for m in sys.modules if m in ('pandas', 'sklearn', 'torch') or m.startswith('uqassay.experiments.') "
+        "and m.split('.')[-1] not in ('register', 'reproduction', 'rounding')])"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=True,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(path for path in sys.path if path)},
+    )
+    assert run.stdout.strip() == "[]"

@@ -1,0 +1,50 @@
+"""Trainings as cells: run once, failures named, damaged results counted as missing."""
+
+import numpy as np
+import pytest
+
+import uqassay as uq
+from uqassay.bench.cell import Cell, CellResult
+from uqassay.experiments import trainings
+from uqassay.experiments.trainings import all_failed, train_cells, trained_cells
+
+RAN: list[int] = []
+
+
+def work(cell):
+    RAN.append(cell.seed)
+    if cell.seed == 1:
+        raise ValueError("no luck")
+    return CellResult(uq.Point([[0.9, 0.1]]), np.array([0]))
+
+
+@pytest.fixture
+def cells(monkeypatch):
+    monkeypatch.setattr(trainings, "work_for_tests", work, raising=False)
+    RAN.clear()
+    function = "uqassay.experiments.trainings:work_for_tests"
+    return [Cell(function, dataset="toy", method="constant", seed=seed) for seed in range(3)]
+
+
+def test_cells_run_once_and_failures_are_named(cells, tmp_path):
+    said: list[str] = []
+    failed = train_cells(cells, tmp_path, workers=1, say=said.append)
+    assert failed == {cells[1].name: "ValueError: no luck"}
+    assert RAN == [0, 1, 2]
+    assert said[-1] == f"trained 3 of 3: {cells[2].name}"
+    assert [cell.seed for cell, _ in trained_cells(cells, tmp_path)] == [0, 2]
+    assert train_cells(cells, tmp_path, workers=1, say=said.append) == failed
+    assert RAN == [0, 1, 2, 1]  # only the failure is tried again
+
+
+def test_a_damaged_result_counts_as_missing(cells, tmp_path):
+    train_cells(cells[:1], tmp_path, workers=1, say=lambda step: None)
+    (path,) = tmp_path.glob("cells/*/*/prediction.npz")
+    path.write_bytes(path.read_bytes()[:-5])
+    assert list(trained_cells(cells[:1], tmp_path)) == []
+
+
+def test_the_error_has_the_first_reason():
+    problem = all_failed("predictors", {"a": "ValueError: no luck", "b": "OSError"})
+    assert (problem.parameter, problem.code) == ("predictors", "all-failed")
+    assert problem.got == "all 2 trainings failed, a with ValueError: no luck"
