@@ -64,11 +64,11 @@ def as_array(values: Any, name: str) -> NDArray[Any]:
         return _from_pandas(values, name)
     _refuse_masked_and_sparse(values, name)
     if hasattr(values, "detach"):
-        values = _to_host(values)
+        values = _to_host(values, name)
     elif isinstance(values, (list, tuple)):
         for item in values:
             _refuse_masked_and_sparse(item, name)
-        values = [_to_host(item) if hasattr(item, "detach") else item for item in values]
+        values = [_to_host(item, name) if hasattr(item, "detach") else item for item in values]
     try:
         # np.matrix and other subclasses answer to indices in their own way
         return values if isinstance(values, np.memmap) else np.asarray(values)
@@ -136,8 +136,16 @@ def _refuse_masked_and_sparse(values: Any, name: str) -> None:
         )
 
 
-def _to_host(tensor: Any) -> NDArray[Any]:
+def _to_host(tensor: Any, name: str) -> NDArray[Any]:
     """A PyTorch tensor off the graph, off the device, and out of bfloat16."""
+    if getattr(tensor, "is_meta", False):
+        raise InputError(
+            name,
+            "must hold values",
+            f"got a tensor of shape {tuple(tensor.shape)} on the device meta, which has none",
+            "give a tensor of another device",
+            code="missing",
+        )
     tensor = tensor.detach().cpu()
     if str(tensor.dtype) in _FLOAT32_OF_TORCH:
         tensor = tensor.float()

@@ -337,11 +337,11 @@ def _from_indices(collections: Any, n_classes: int | None) -> NDArray[np.bool_]:
                 code="type",
             )
         for member in members:
-            if isinstance(member, bool | np.bool_) or not hasattr(member, "__index__"):
+            if isinstance(member, bool | np.bool_) or not _is_index(member):
                 raise InputError(
                     "focal_sets",
                     "a list must hold collections of integer class indices",
-                    f"set {position} holds {member!r}",
+                    f"set {position} holds {shown(member)}",
                     "pass a boolean matrix as a NumPy array",
                     code="type",
                 )
@@ -355,6 +355,10 @@ def _from_indices(collections: Any, n_classes: int | None) -> NDArray[np.bool_]:
                 )
             sets[position, member] = True
     return sets
+
+
+def _is_index(value: Any) -> bool:
+    return hasattr(value, "__index__") and getattr(value, "ndim", 0) == 0
 
 
 def _is_collection(value: Any) -> bool:

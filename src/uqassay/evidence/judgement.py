@@ -140,11 +140,9 @@ def assay(
         raise InputError(
             "tolerance", "must be a positive number", f"got {tolerance!r}", "leave it out for 32 orders", code="range"
         )
-    unknown = [m for m in measures or () if m not in SCORES]
-    if unknown:
-        raise InputError(
-            "measures", f"must be among {', '.join(SCORES)}", f"got {unknown[0]!r}", "choose from them", code="choice"
-        )
+    _check_names(measures)
+    if not isinstance(repair, bool):
+        raise InputError("repair", "must be True or False", f"got {repair!r}", "pass one of them", code="type")
     calibration_measures = check_measures(calibration, "calibration")
     aligned = align(
         predictions,
@@ -297,6 +295,25 @@ def _columns(subgroups: Any) -> Mapping[Any, Any]:
             code="duplicate",
         )
     return dict(subgroups.items())
+
+
+def _check_names(measures: Sequence[str] | None) -> None:
+    """Refuse names of scores that do not exist, and anything that is no sequence of names."""
+    if measures is None:
+        return
+    if isinstance(measures, str) or not isinstance(measures, Sequence):
+        raise InputError(
+            "measures",
+            "must be a sequence of names of scores",
+            f"got {type(measures).__name__}",
+            "write ('total-entropy',)",
+            code="type",
+        )
+    unknown = [m for m in measures if not isinstance(m, str) or m not in SCORES]
+    if unknown:
+        raise InputError(
+            "measures", f"must be among {', '.join(SCORES)}", f"got {unknown[0]!r}", "choose from them", code="choice"
+        )
 
 
 def _provenance(y: NDArray[Any]) -> dict[str, Any]:

@@ -228,7 +228,7 @@ def _settings(named: Mapping[str, Any], form: str) -> dict[str, Any]:
 def _shape(values: Any, name: str) -> tuple[int, ...]:
     try:
         return tuple(np.shape(values))
-    except ValueError:  # rows of unequal lengths, which as_numeric refuses with its remedy
+    except (TypeError, ValueError):  # no array, or rows of unequal lengths, which as_numeric refuses with its remedy
         return as_numeric(values, name).shape
 
 

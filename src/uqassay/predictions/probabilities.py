@@ -38,7 +38,7 @@ def normalised(array: NDArray[Any], name: str) -> NDArray[Any]:
     if array.dtype == bool:
         check_rows(array, name, tolerance=0.0)
     values = np.asarray(array, dtype=np.float64)
-    with np.errstate(over="ignore"):
+    with np.errstate(over="ignore", invalid="ignore"):  # inf − inf; such rows are refused below
         totals = values.sum(axis=-1, keepdims=True)
     broken = ~(np.isfinite(values) & (values >= 0)).all(axis=-1) | ~(totals[..., 0] > 0)
     if broken.any():
