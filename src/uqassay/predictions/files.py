@@ -186,9 +186,8 @@ def load_labels(
             named = next((contents.arrays[k] for k in ("class_names", "classes") if k in contents.arrays), None)
             class_names = None if named is None else as_names(named.read(), "class_names")
         else:
-            count = (
-                len(class_names) if isinstance(class_names, (list, tuple)) else int(np.size(np.asarray(class_names)))
-            )
+            listed = isinstance(class_names, (list, tuple))
+            count = len(class_names) if listed else as_array(class_names, "class_names").size
             class_names = checked_class_names(class_names, count)
         return portable_labels(values, class_names, name=name)
 
