@@ -80,5 +80,5 @@ def test_masks_are_refused_where_arrays_are_taken_for_predictions(measure):
 def test_values_are_shown_in_one_short_line():
     assert shown(HALF) == "ndarray of shape (2, 2)"
     assert shown("x" * 100) == "str"
-    assert shown(10**400) == "a number of more than 1e+30"
+    assert shown(10**400) == "a whole number beyond 1e+30"
     assert shown(None) == "None"

@@ -1,6 +1,6 @@
-"""Arrays for every room: checks of input, chunks of rows, and random generators that belong to a row.
+"""Array helpers for all rooms: checks of input, chunks of rows, and one random stream per row.
 
-`_conversion` turns input into plain arrays and `_chunks` walks through them; import the names of both from here.
+`_conversion` turns input into plain arrays, and `_chunks` reads them in chunks. Import the names of both from here.
 """
 
 from collections.abc import Callable
@@ -51,22 +51,21 @@ __all__ = [
 Floats = NDArray[np.floating[Any]]
 RandomState = int | np.random.Generator | np.random.SeedSequence | None
 
-_TOLERANCES = {"float16": 1e-3, "bfloat16": 8e-3, "float32": 1e-4}  # about their precision, and 1e-6 for all others
+_TOLERANCES = {"float16": 1e-3, "bfloat16": 8e-3, "float32": 1e-4}  # about their precision; all other dtypes have 1e-6
 
 
 # -- input -----------------------------------------------------------------------------------------------------------
 
 
 def tolerance_of(*values: Any) -> float:
-    """How far a row of probabilities may be from summing to 1, by the precision of the arrays or tensors given."""
+    """Allowed deviation of a row's sum from 1, by the dtype of the arrays or tensors; the largest of several."""
     return max(_TOLERANCES.get(str(getattr(v, "dtype", "")).removeprefix("torch."), 1e-6) for v in values)
 
 
 def tolerance_of_values(array: NDArray[Any]) -> float:
-    """As `tolerance_of`, by the values: numbers of 16 bits keep their tolerance in an array of 32 or 64 bits.
+    """Tolerance by the values: numbers of 16 bits keep their tolerance when they are stored in 32 or 64 bits.
 
-    A softmax in bfloat16 misses the sum of 1 by up to its precision of 2⁻⁷, and a cast to float32, which files and NumPy
-    need, does not repair it.
+    The sum of a softmax in bfloat16 is off by up to 2⁻⁷. Files and NumPy need a cast to float32, and the cast keeps the error.
     """
     tolerance = tolerance_of(array)
     if array.dtype not in (np.float32, np.float64):
@@ -97,8 +96,8 @@ def check_rows(
 ) -> None:
     """Refuse non-finite values, values outside [low, high], and (`unit_sum`) rows that do not sum to 1.
 
-    `array` is ``(n, …, K)``; walked in chunks, so a memory map is never in memory as a whole. `remedy` stands in place of the
-    usual remedy for rows that are no probabilities.
+    `array` is ``(n, …, K)``. It is read in chunks, so that a memory map is never in memory as a whole. `remedy` replaces the
+    usual remedy.
     """
     if unit_sum and array.dtype == bool:
         raise _class_sets(name, "got truth values")
@@ -135,7 +134,7 @@ def check_rows(
         if unit_sum:
             sums = block.sum(axis=-1, dtype=np.float64)
             off = np.abs(sums - 1.0) > allowed
-            if off.any() and allowed == tolerance:
+            if off.any() and allowed == tolerance:  # the values are examined after a failure only, which costs a pass
                 allowed = max(tolerance, tolerance_of_values(array))
                 off = np.abs(sums - 1.0) > allowed
             if off.any():
@@ -162,12 +161,12 @@ def _remedy(can_normalise: bool) -> str:
 
 
 def _class_sets(name: str, got: str) -> InputError:
-    """Truth values, or 0 and 1 with any number of ones in a row, state sets of classes."""
+    """The refusal of sets of classes: truth values, or rows of 0 and 1 with any number of ones."""
     return InputError(
         name,
         "needs probabilities, not sets of classes",
         got,
-        f"state prediction sets as Intervals(0, {name}), or as Masses",
+        f"write prediction sets as Intervals(0, {name}), or as Masses",
         code="class-sets",
     )
 
@@ -179,7 +178,7 @@ def _is_zero_one(array: NDArray[Any]) -> bool:
 
 
 def _can_normalise(array: NDArray[Any]) -> bool:
-    """Whether every row is finite and non-negative with a positive sum."""
+    """True if every row is finite and non-negative and has a positive sum."""
     return all(
         bool(np.isfinite(block).all() and (block >= 0).all() and (block.max(axis=-1) > 0).all())
         for block in (np.asarray(array[rows]) for rows in row_chunks(len(array), array[:1].nbytes))
@@ -187,13 +186,13 @@ def _can_normalise(array: NDArray[Any]) -> bool:
 
 
 def index_text(start: int, at: NDArray[np.integer[Any]]) -> str:
-    """The index of a value, ``[row, …]``, from its place in a chunk that begins at row `start`."""
+    """Index of a value as text, ``[row, …]``; `at` is its index in a chunk that begins at row `start`."""
     inside = ", ".join(str(int(i)) for i in at[1:])
     return f"[{start + int(at[0])}, {inside}]" if inside else f"[{start + int(at[0])}]"
 
 
 def check_class_count(n_classes: int, name: str) -> None:
-    """Refuse K = 1 and K = 0 with the remedy for a single column of probabilities."""
+    """Refuse fewer than two classes; the remedy is the one for a single column of probabilities."""
     if n_classes < 2:
         raise InputError(
             name,
@@ -214,7 +213,7 @@ def as_labels(
 ) -> NDArray[Any]:
     """Integer labels ``(n,)`` as int64, or label distributions / vote counts ``(n, K)`` as rows that sum to 1.
 
-    `n_members` is for the remedy alone: as many labels as members tell that the first axis of `Members` held them.
+    `n_members` serves the error alone. If there are as many labels as members, then M and n were probably exchanged.
 
     Raises
     ------
@@ -228,7 +227,7 @@ def as_labels(
                 name,
                 f"needs one label for each of the {n_instances} instances",
                 f"got {array.shape[0]}, which is the number of members",
-                "pass member_axis=0 where the members stand on the first axis",
+                "pass member_axis=0 if the members are on the first axis",
                 code="member-axis",
             )
         raise InputError(
@@ -283,7 +282,7 @@ def _as_label_distributions(array: NDArray[Any], n_classes: int, name: str) -> N
     counts = array.astype(np.float64)
     with np.errstate(over="ignore"):
         totals = counts.sum(axis=1)
-    if np.isinf(totals).any():  # only rows beyond the largest number, so that no other quotient is rounded twice
+    if np.isinf(totals).any():  # scale only the rows that overflow, because scaling rounds a second time
         huge = np.isinf(totals)
         counts[huge] /= counts[huge].max(axis=1, keepdims=True)
         totals = counts.sum(axis=1)
@@ -299,7 +298,7 @@ def _as_label_distributions(array: NDArray[Any], n_classes: int, name: str) -> N
 
 
 def generator(rng: RandomState = None) -> np.random.Generator:
-    """NumPy generator from the one `rng` argument; None means seed 0, so that a rerun agrees.
+    """NumPy generator from an `rng` argument; None means seed 0, so that results repeat.
 
     Raises
     ------
@@ -324,10 +323,10 @@ def draw_per_row(
     row_numbers: NDArray[np.int64],
     rng: RandomState,
 ) -> NDArray[Any]:
-    """Fill ``out[i] = draw(generator of row_numbers[i], i)``: the draws belong to the row, not to its chunk.
+    """Fill ``out[i] = draw(generator of row_numbers[i], i)``; the draws depend on the row number, not on the chunk.
 
-    A counter-based stream (Philox) is keyed by the seed, and its counter is set to the row number. So a slice or a permutation
-    of the instances receives the same numbers as the whole. Only the drawing goes row by row; all else is array passes.
+    The seed is the key of a counter-based stream (Philox), and the row number is its counter. So a slice or a permutation of
+    the instances has the same draws as the whole. Only the drawing loops over rows.
     """
     if isinstance(rng, np.random.SeedSequence):
         key = rng.generate_state(2, np.uint64)
@@ -342,9 +341,9 @@ def draw_per_row(
     state: Any = bits.state
     stream = np.random.Generator(bits)
     for i, row in enumerate(row_numbers.tolist()):
-        state["state"]["counter"][:] = (0, 0, 0, row)
-        state["buffer_pos"] = 4
-        state["has_uint32"] = 0
+        state["state"]["counter"][:] = (0, 0, 0, row)  # the last of four words, so streams of rows never overlap
+        state["buffer_pos"] = 4  # drop the buffered numbers of the row before
+        state["has_uint32"] = 0  # and its unused half of a 64-bit number
         bits.state = state
         out[i] = draw(stream, i)
     return out

@@ -1,4 +1,4 @@
-"""Walking through the instances: chunks of rows, buffers of a thread, and memory maps that cost no memory."""
+"""Chunks of rows, scratch buffers per thread, and memory maps that are read without filling memory."""
 
 import math
 import mmap
@@ -24,9 +24,9 @@ __all__ = [
 ]
 
 CHUNK_BYTES = 32 * 2**20
-SCATTERED_BYTES = 2**18  # copied from a memory map between two releases
-SCATTERED_ROWS = 16  # at least this number of rows is copied between two releases
-SCRATCH_BYTES = 16 * 2**20  # a thread keeps no larger buffer
+SCATTERED_BYTES = 2**18  # bytes copied from a memory map before its pages are released
+SCATTERED_ROWS = 16  # least number of rows copied before that
+SCRATCH_BYTES = 16 * 2**20  # largest buffer that a thread keeps
 
 
 def row_chunks(n_rows: int, bytes_per_row: int, *, chunk_bytes: int = CHUNK_BYTES) -> Iterator[slice]:
@@ -54,11 +54,11 @@ _kept = _Kept()
 def scratch(name: str, shape: tuple[int, ...], dtype: DTypeLike = np.float64) -> NDArray[Any]:
     """An uninitialised array for intermediate results; the next call with this name in this thread reuses its memory.
 
-    A fresh array of some 100 kB costs a page fault for every 4 kB, more time than the computation in it. Arrays above
+    A new array of 100 kB causes a page fault per 4 kB, which takes longer than the computation on it. Arrays larger than
     `SCRATCH_BYTES` are not kept.
     """
     size, dtype = math.prod(shape), np.dtype(dtype)
-    n = -(-size * dtype.itemsize // 8)
+    n = -(-size * dtype.itemsize // 8)  # in float64, rounded up
     if n > SCRATCH_BYTES // 8:
         return np.empty(shape, dtype=dtype)
     buffer = _kept.buffers.get(name)
@@ -70,7 +70,7 @@ def scratch(name: str, shape: tuple[int, ...], dtype: DTypeLike = np.float64) ->
 def taken(array: NDArray[Any], rows: Any) -> NDArray[Any]:
     """``array[rows]``; scattered rows of a memory map are copied a few at a time.
 
-    The system may map megabytes around each row that is read, so a few hundred rows could bring a whole file into memory.
+    The operating system may load megabytes around each row, so a few hundred rows could load a whole file.
     """
     still_whole(array)
     if not (isinstance(array, np.memmap) and isinstance(rows, np.ndarray)):
@@ -86,7 +86,7 @@ def taken(array: NDArray[Any], rows: Any) -> NDArray[Any]:
 
 
 def release(array: NDArray[Any]) -> None:
-    """Give back the pages of a read-only memory map that were read, so that walking a file costs no memory."""
+    """Release the pages of a read-only memory map, so that reading a whole file does not fill memory."""
     base = _map_of(array)
     if base is not None and base.mode == "r" and hasattr(mmap, "MADV_DONTNEED"):
         pages: Any = base._mmap  # type: ignore[attr-defined]
@@ -94,9 +94,9 @@ def release(array: NDArray[Any]) -> None:
 
 
 def still_whole(array: NDArray[Any]) -> None:
-    """Refuse a memory map whose file has been cut since it was opened.
+    """Refuse a memory map whose file was truncated after it was opened.
 
-    Reading beyond the end of the file would end the interpreter (SIGBUS), so this is asked before each pass over the rows.
+    Reading beyond the end of the file kills the interpreter (SIGBUS), so every pass over the rows checks the size first.
 
     Raises
     ------
@@ -108,7 +108,7 @@ def still_whole(array: NDArray[Any]) -> None:
         return
     pages: Any = base._mmap  # type: ignore[attr-defined]
     needed = int(base.offset) + base.nbytes
-    size = pages.size()  # of the file as it is now
+    size = pages.size()  # present size of the file
     if size < needed:
         raise InputError(
             "file",
@@ -120,10 +120,10 @@ def still_whole(array: NDArray[Any]) -> None:
 
 
 def _map_of(array: NDArray[Any]) -> "np.memmap[Any, Any] | None":
-    """The memory map that an array is a view of."""
+    """The memory map behind a view, or None."""
     base: Any = array
     while isinstance(base, np.ndarray) and not isinstance(base, np.memmap):
         base = base.base
-    while isinstance(base, np.memmap) and isinstance(base.base, np.memmap):
+    while isinstance(base, np.memmap) and isinstance(base.base, np.memmap):  # a slice of a map is a map, too
         base = base.base
     return base if isinstance(base, np.memmap) else None

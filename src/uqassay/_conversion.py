@@ -1,6 +1,6 @@
-"""Input becomes a plain NumPy array; masked, sparse, ragged and object arrays and missing values are refused.
+"""Conversion of input to plain NumPy arrays; masked, sparse, ragged and object arrays and missing values are refused.
 
-A masked or missing value has no number that could be used in its place, so no mask is dropped silently.
+A masked or missing value has no number, so a mask is never dropped silently.
 """
 
 from typing import Any
@@ -12,17 +12,16 @@ from uqassay.errors import InputError
 
 __all__ = ["as_array", "as_numeric", "has_index", "shown"]
 
-_FLOAT32_OF_TORCH = ("torch.bfloat16",)  # dtypes that NumPy does not have
+_FLOAT32_OF_TORCH = ("torch.bfloat16",)  # dtypes that NumPy lacks
 
 
 def as_numeric(values: Any, name: str, *, ndim: int | tuple[int, ...] | None = None) -> NDArray[Any]:
-    """Real-valued array without a copy where possible: memory maps stay memory maps, tensors come to the host.
+    """Real-valued array, without a copy if possible. Memory maps stay memory maps; tensors are copied to the host.
 
     Raises
     ------
     InputError
-        When `values` is masked, sparse or ragged, holds objects or text, has no instances, or has another number of
-        dimensions.
+        Masked, sparse or ragged values; objects or text; no instances; a wrong number of dimensions.
     """
     array = as_array(values, name)
     if array.dtype.name == "bfloat16":
@@ -70,7 +69,7 @@ def as_array(values: Any, name: str) -> NDArray[Any]:
             _refuse_masked_and_sparse(item, name)
         values = [_to_host(item, name) if hasattr(item, "detach") else item for item in values]
     try:
-        # np.matrix and other subclasses answer to indices in their own way
+        # asarray drops subclasses such as np.matrix, whose rows have two dimensions
         return values if isinstance(values, np.memmap) else np.asarray(values)
     except ValueError as problem:
         raise InputError(
@@ -91,12 +90,12 @@ def as_array(values: Any, name: str) -> NDArray[Any]:
 
 
 def has_index(values: Any) -> bool:
-    """Whether the values are a Series or a DataFrame."""
+    """True for a Series or a DataFrame."""
     return hasattr(values, "index") and hasattr(values, "to_numpy")
 
 
 def shown(value: Any) -> str:
-    """A value in one short line of an error: numbers and text as they are, arrays and other objects by their type.
+    """Short text of a value for an error: numbers and text as they are, arrays and long objects by their type.
 
     Examples
     --------
@@ -107,7 +106,7 @@ def shown(value: Any) -> str:
     if isinstance(shape, tuple) and shape:
         return f"{type(value).__name__} of shape {shape}"
     if isinstance(value, int) and abs(value) > 10**30:
-        return f"a number of more than {10**30:.0e}"
+        return f"a whole number beyond {10**30:.0e}"
     text = repr(value)
     return text if len(text) <= 60 and "\n" not in text else type(value).__name__
 
@@ -137,7 +136,7 @@ def _refuse_masked_and_sparse(values: Any, name: str) -> None:
 
 
 def _to_host(tensor: Any, name: str) -> NDArray[Any]:
-    """A PyTorch tensor off the graph, off the device, and out of bfloat16."""
+    """A PyTorch tensor as an array: detached, copied to the host, and bfloat16 cast to float32."""
     if getattr(tensor, "is_meta", False):
         raise InputError(
             name,
@@ -149,11 +148,12 @@ def _to_host(tensor: Any, name: str) -> NDArray[Any]:
     tensor = tensor.detach().cpu()
     if str(tensor.dtype) in _FLOAT32_OF_TORCH:
         tensor = tensor.float()
+    # NumPy cannot read the flags by which PyTorch conjugates and negates lazily
     return np.asarray(tensor.resolve_conj().resolve_neg() if hasattr(tensor, "resolve_conj") else tensor)
 
 
 def _from_pandas(values: Any, name: str) -> NDArray[Any]:
-    """The values of a Series or DataFrame. pandas' own missing values are refused; NaN is left to the checks of numbers."""
+    """Values of a Series or DataFrame. Missing values in objects are refused here, NaN among floats by `check_rows`."""
     array = np.asarray(values.to_numpy())
     if array.dtype.kind != "O":
         return array
@@ -168,11 +168,12 @@ def _from_pandas(values: Any, name: str) -> NDArray[Any]:
         )
     dtypes = values.dtypes if hasattr(values, "columns") else [values.dtype]
     if all(getattr(dtype, "kind", "O") in "fiub" for dtype in dtypes):
-        return np.asarray(values.to_numpy(dtype=float))  # nullable numbers without a missing one
+        return np.asarray(values.to_numpy(dtype=float))  # nullable numbers, none of them missing
     return array
 
 
 def _found(array: NDArray[Any], values: Any) -> str:
+    """The dtype or type, for an error."""
     if array.ndim == 0:
         return f"got {type(values).__name__}"
     if array.dtype.kind == "O":

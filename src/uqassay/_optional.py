@@ -1,4 +1,4 @@
-"""Optional packages: imported where they are needed, or refused with the extra that installs them."""
+"""Import of optional packages; the error for a missing one names the extra that installs it."""
 
 from importlib import import_module
 from typing import Any
@@ -7,7 +7,11 @@ from uqassay.errors import MissingDependencyError
 
 __all__ = ["optional_package"]
 
-_NAMES = {"sklearn": "scikit-learn", "yaml": "pyyaml", "PIL": "pillow"}  # of the package, where its module has another
+_NAMES = {
+    "sklearn": "scikit-learn",
+    "yaml": "pyyaml",
+    "PIL": "pillow",
+}  # names of packages that differ from their modules
 
 
 def optional_package(module: str, extra: str, purpose: str, *, otherwise: str = "") -> Any:
@@ -20,14 +24,14 @@ def optional_package(module: str, extra: str, purpose: str, *, otherwise: str = 
     extra : str
         Extra of uqassay that installs the package.
     purpose : str
-        The user of the package, as the subject of a sentence: "figures", "a zarr file".
+        Subject of the sentence "… needs it", such as "a zarr file".
     otherwise : str
-        Another remedy: "write the file as TOML".
+        An alternative to the installation, such as "write the file as TOML".
 
     Raises
     ------
     MissingDependencyError
-        The package, or a package that it needs, is not installed.
+        The package or one of its dependencies is not installed.
 
     Examples
     --------

@@ -1,8 +1,8 @@
-"""What can go wrong, as one exception tree whose members carry fields.
+"""The exceptions of uqassay, one tree; an error carries its parts as fields.
 
-An error says which parameter broke which rule, what was found and what to do. The sentence is made from these fields here and
-nowhere else, and no code reads it. Another door (an option of the command line, a key of a configuration, a file) takes the
-fields, renames the parameter by `replace`, and chooses its own remedy by the code.
+The fields are the parameter, the broken rule, the value found and the remedy. `__str__` alone makes the sentence from them, and
+no code reads that sentence. The command line, a configuration or a file reader renames the parameter by `replace` and chooses
+another remedy by the code.
 """
 
 from collections.abc import Mapping
@@ -11,47 +11,47 @@ from typing import Any, Self
 __all__ = ["CODES", "FileFormatError", "InputError", "MissingDependencyError", "TooManyClassesError", "UqassayError"]
 
 CODES: Mapping[str, str] = {
-    # what is wrong with a value
-    "type": "of another type, or text that is not a number",
-    "shape": "of another shape, number of dimensions or length",
+    # any value
+    "type": "a value of the wrong type, or text that is not a number",
+    "shape": "a wrong shape, number of dimensions or length",
     "range": "a number outside its range",
     "finite": "nan or infinite",
     "sum": "rows that do not sum to 1",
-    "choice": "none of the known names",
-    "missing": "needed and not there",
+    "choice": "not one of the known names",
+    "missing": "a required value that is absent",
     "duplicate": "given twice",
-    "mismatch": "two inputs that do not belong together",
-    "conflict": "options that exclude each other, or have no meaning here",
-    "empty": "nothing in it, or too little",
+    "mismatch": "two inputs that do not fit together",
+    "conflict": "options that exclude each other, or have no effect here",
+    "empty": "no values, or too few",
     "size": "too large",
     "undefined": "a quantity that is not defined for this input",
-    "syntax": "text that cannot be read as what it should state",
+    "syntax": "text that cannot be parsed",
     # arrays of probabilities
     "not-probabilities": "values outside [0, 1]",
-    "one-column": "the probabilities of one class alone",
+    "one-column": "probabilities of only one class",
     "member-axis": "members on another axis",
-    "class-sets": "sets of classes in place of probabilities",
+    "class-sets": "sets of classes instead of probabilities",
     "bounds": "lower and upper bounds with no distribution between them",
-    "not-belief-functions": "masses of no belief function",
+    "not-belief-functions": "masses that do not form a belief function",
     "masked": "a masked array",
     "sparse": "a sparse matrix",
     "ragged": "rows of unequal lengths",
-    "common-members": "more members asked for than there are",
+    "common-members": "more members requested than there are",
     # labels, names and rows
     "class-names": "class names that do not fit",
     "ambiguous": "more than one possible meaning",
     "ids": "ids of rows that do not match",
-    # what a kind of prediction cannot give
+    # kinds of prediction without the quantity
     "no-distribution": "a set without a distribution over it",
     "no-members": "a single distribution, without members that could differ",
     "no-logits": "probabilities without logits",
     # tests and conventions
     "needs-draws": "more draws are needed",
-    "needs-paper-convention": "an option of the paper's convention alone",
+    "needs-paper-convention": "an option that only the paper's convention has",
     # files, folders and packages
     "unreadable": "a file that is damaged or of an unknown kind",
     "unwritable": "a place that cannot be written to",
-    "not-a-file": "a folder, a pipe or a device in place of a file",
+    "not-a-file": "a folder, a pipe or a device instead of a file",
     "truncated": "a file that ends too early",
     "format": "a file format that cannot hold this",
     "pickle": "a pickled object, which is never loaded",
@@ -59,7 +59,7 @@ CODES: Mapping[str, str] = {
     "separator": "a table with another separator than commas",
     "package": "an optional package that is not installed",
     # runs
-    "usage": "a command line that cannot be read",
+    "usage": "a command line that cannot be parsed",
     "all-failed": "nothing to report, because every training failed",
 }
 
@@ -70,19 +70,19 @@ class UqassayError(Exception):
     Parameters
     ----------
     parameter : str
-        What the error is about: an argument, a column, an option, a package.
+        Argument, column, option or package that the error is about.
     rule : str
-        What must hold, or what is wrong.
+        Rule that is broken, or the fault itself.
     got : str
-        What was found, with the row where there is one; empty where the rule says it.
+        Value found, with its row; empty if the rule says it.
     remedy : str
-        What to do.
+        How to repair the input.
     code : str
         One of `CODES`: the kind of rule that is broken.
     source : str
-        Where the parameter was read, such as the name of a file.
+        Origin of the parameter, such as the name of a file.
     facts : mapping
-        Values that another door needs for its own remedy.
+        Values for programs, such as the row, from which callers make another remedy.
 
     Examples
     --------
@@ -119,12 +119,12 @@ class UqassayError(Exception):
         return type(self)(**({name: getattr(self, name) for name in names} | fields))
 
     def inside(self, owner: str) -> Self:
-        """The same error about a part of `owner`: ``probs`` becomes ``models['DE'].probs``."""
+        """The same error, about a part of `owner`: ``probs`` becomes ``models['DE'].probs``."""
         return self.replace(parameter=f"{owner}.{self.parameter}" if self.parameter else owner)
 
 
 def _on_one_line(text: str, most: int = 300) -> str:
-    """Part of a sentence; values such as tables are written in several lines, and may be long."""
+    """A part of the sentence without line breaks and cut to `most` characters: values such as tables are long."""
     if "\n" in text:
         text = " ".join(text.split())
     return text if len(text) <= most else f"{text[: most - 1]}…"
@@ -135,12 +135,12 @@ class InputError(UqassayError, ValueError):
 
 
 class TooManyClassesError(InputError):
-    """All 2^K events were asked for where K is too large to enumerate them."""
+    """K is too large to enumerate all 2^K events."""
 
 
 class FileFormatError(InputError):
-    """A file is missing, truncated, of an unknown kind, or holds what is never loaded (pickled objects)."""
+    """A file is missing, truncated or of an unknown kind, or holds pickled objects, which are never loaded."""
 
 
 class MissingDependencyError(UqassayError, ImportError):
-    """An optional package is needed for this call; the remedy names the extra that installs it."""
+    """An optional package is not installed; the remedy names the extra that installs it."""
