@@ -1,7 +1,7 @@
-"""Notes: remarks on a number, as data.
+"""Notes: remarks on a result, as data.
 
-A note has a code, by which programs know it, and a text, which readers see. Results carry a tuple of notes; nothing joins
-their texts or recognises a note by its words.
+A note has a code for programs and a text for readers. Results have a tuple of notes. Code compares the codes, never the texts,
+and does not join the texts.
 """
 
 from collections.abc import Iterable, Mapping
@@ -47,9 +47,9 @@ class Note:
     code : str
         Stable name of the kind of remark, one of `CODES`, such as "no-interval".
     text : str
-        The remark in words: no capital at its start, no full stop at its end.
+        The remark in words, without an initial capital or a final full stop.
     facts : mapping
-        Numbers and names in the text, for those who word it differently.
+        The numbers and names in the text, for code that words the remark differently.
 
     Examples
     --------
@@ -65,17 +65,17 @@ class Note:
         return self.text
 
     def to_dict(self) -> dict[str, str]:
-        """Code and text, for JSON."""
+        """Code and text as a dict for JSON; the facts are not included."""
         return {"code": self.code, "text": self.text}
 
     @classmethod
     def from_dict(cls, fields: Mapping[str, str]) -> "Note":
-        """The note that `to_dict` wrote."""
+        """Rebuild a note from the result of `to_dict`."""
         return cls(fields["code"], fields["text"])
 
 
 def distinct(*groups: Iterable[Note]) -> tuple[Note, ...]:
-    """All notes of several results, each once, in the order of their first appearance.
+    """The notes of several results without duplicates, in the order of first appearance.
 
     Examples
     --------
@@ -87,12 +87,12 @@ def distinct(*groups: Iterable[Note]) -> tuple[Note, ...]:
 
 
 def has_note(notes: Iterable[Note], *codes: str) -> bool:
-    """Whether a note of one of these kinds is among them."""
+    """True if any of the notes has one of these codes."""
     return any(note.code in codes for note in notes)
 
 
 def reason(notes: Iterable[Note]) -> str:
-    """Why a value or a p-value is undefined or infinite, in words; all notes where none says so.
+    """Text of the notes that explain an undefined or infinite value or p-value; if there are none, of all notes.
 
     Examples
     --------

@@ -218,7 +218,7 @@ def test_pearson_undefined_says_why():
     assert said(pearson_estimate([1, 2, 4], [1, 3, 2], groups=["a", "a", "a"])).startswith(
         "1 group | constant or linear"
     )
-    with refuses("method", "conflict", got="groups were given"):
+    with refuses("method", "conflict", got="got groups"):
         pearson_estimate([1, 2, 4], [1, 3, 2], groups=[1, 1, 2], method="fisher")
     with refuses("method", "choice", got="must be one of 'jackknife', 'fisher', 'bca'"):
         pearson_estimate([1, 2, 4], [1, 3, 2], method="hall")

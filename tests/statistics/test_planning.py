@@ -61,8 +61,8 @@ def test_width_falls_with_n_and_grows_with_the_level():
 
 
 def test_notes_say_where_few_errors_are_to_be_expected():
-    assert texts(plan_auc(0.9, 0.01, n=1000)) == ["only 10 errors to expect: the interval is rough"]
-    assert texts(plan_auc(0.9, 0.99, n=1000)) == ["only 10 instances without error to expect: the interval is rough"]
+    assert texts(plan_auc(0.9, 0.01, n=1000)) == ["only 10 errors expected: the interval is rough"]
+    assert texts(plan_auc(0.9, 0.99, n=1000)) == ["only 10 right predictions expected: the interval is rough"]
     assert texts(plan_auc(0.9, 0.5, n=1000)) == []
     assert (
         codes(plan_auc(0.9, 0.01, n=1000))
@@ -88,7 +88,7 @@ def test_power_grows_with_n_and_with_the_correlation():
     assert powers[0] < 0.2 < 0.99 < powers[-1]
     by_correlation = [plan_auc_difference(0.85, 0.8, 0.1, correlation=r, power=0.8).n for r in (-0.5, 0.0, 0.5, 0.9)]
     assert by_correlation == sorted(by_correlation, reverse=True)
-    assert said(plan_auc_difference(0.9, 0.8, 0.01, correlation=0, n=1000)).startswith("only 10 errors to expect")
+    assert said(plan_auc_difference(0.9, 0.8, 0.01, correlation=0, n=1000)).startswith("only 10 errors expected")
 
 
 @pytest.mark.parametrize("power", [0.3, 0.8, 0.99])

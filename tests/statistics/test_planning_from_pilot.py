@@ -113,7 +113,7 @@ def test_difference_from_pilot_counts_what_is_shared(random_generator):
     ("errors", "scores", "parameter", "code", "got"),
     [
         ([0, 1, 0], [1, 2, 3], "errors", "empty", "got 1 and 2"),
-        ([0, 1, 0, 1], [1, 2, 1, 2], "uncertainty", "undefined", "area is 1 without any variance"),
+        ([0, 1, 0, 1], [1, 2, 1, 2], "uncertainty", "undefined", "area is 1 with variance 0"),
         ([0, 1, 0, 0.5], [1, 2, 1, 2], "errors", "range", r"row 3 is 0\.5"),
         ([0, 1], [1, 2, 1], "uncertainty", "mismatch", "the 2 errors; got 3"),
         ([0, 1, np.nan], [1, 2, 1], "errors", "finite", "row 2"),
@@ -143,7 +143,7 @@ def test_pilots_of_statistics_refuse(pilot, options, parameter, code, got):
 def test_pilots_of_differences_refuse():
     with refuses("difference", "range", got=r"got 0\.0"):
         plan_difference_from_pilot(SIMPLE, n=9, difference=0)
-    with refuses("pilot", "undefined", got="show no variance"):
+    with refuses("pilot", "undefined", got="9 instances or groups have variance 0"):
         plan_difference_from_pilot(NO_VARIANCE, n=90)
     with refuses("pilot", "finite", got="x is constant"):
         plan_difference_from_pilot(UNDEFINED, n=90)

@@ -307,7 +307,7 @@ if __name__ == "__main__":
 
 @pytest.mark.parametrize("answer", [None, np.array([1.0]), "one", True])
 def test_a_statistic_that_gives_no_number_is_refused(answer):
-    with refuses("statistic", "shape", got="it gave"):
+    with refuses("statistic", "shape", got="it returned"):
         bootstrap_estimate(lambda w: answer, 5, n_draws=10)
 
 

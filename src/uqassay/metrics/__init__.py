@@ -1,4 +1,4 @@
-"""One number per test set, with its interval: ranking metrics, calibration errors, selection."""
+"""Metrics with confidence intervals: ranking of errors, calibration errors, risk and coverage, out-of-distribution detection."""
 
 from uqassay.metrics.calibration.binned_error import classwise_calibration_error, confidence_calibration_error
 from uqassay.metrics.calibration.density_error import density_bandwidth, density_calibration_error

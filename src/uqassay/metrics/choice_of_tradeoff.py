@@ -1,4 +1,4 @@
-"""Which model at which λ: exact breakpoints of the ranking, the scale of λ, and where λ comes from."""
+"""The choice of λ: the winner on each interval of λ, exact breakpoints of the ranking, the scale and the range of λ."""
 
 from collections.abc import Sequence
 from numbers import Real
@@ -13,11 +13,11 @@ from uqassay.errors import InputError
 __all__ = ["TradeoffRange", "WinningInterval", "lower_envelope", "ranking_changes", "tradeoff_range", "tradeoff_scale"]
 
 Array = NDArray[np.float64]
-ROUNDING = 1e-12  # values of E that differ by less, relatively, agree
+ROUNDING = 1e-12  # relative; values of E that differ by less count as equal
 
 
 class WinningInterval(NamedTuple):
-    """Models with the lowest E for every λ between `low` and `high` (several where they tie throughout)."""
+    """The models with the lowest E for every λ from `low` to `high`; several if they tie on the whole interval."""
 
     low: float
     high: float
@@ -25,7 +25,7 @@ class WinningInterval(NamedTuple):
 
 
 class TradeoffRange(NamedTuple):
-    """A range of λ with the reason for it."""
+    """A range of λ and its reason in words."""
 
     low: float
     high: float
@@ -33,18 +33,18 @@ class TradeoffRange(NamedTuple):
 
 
 def lower_envelope(distance: ArrayLike, nonspecificity: ArrayLike) -> tuple[WinningInterval, ...]:
-    """Winner on each interval of λ ≥ 0 of the lines E_j(λ) = d_j + λ · NS_j.
+    """Intervals of λ ≥ 0 with the winners on them: the lower envelope of the lines E_j(λ) = d_j + λ · NS_j.
 
     Parameters
     ----------
     distance, nonspecificity : array (J,)
-        Mean distance and mean non-specificity of J models; an infinite distance never wins.
+        Mean distance and mean non-specificity of J models. A model with an infinite distance never wins.
 
     Returns
     -------
     tuple of WinningInterval
-        Consecutive intervals from 0 to infinity. A line that is ahead by rounding alone (1e-12 of E), such as the middle
-        one of three that cross in one point, has none.
+        Consecutive intervals from 0 to infinity. A line that leads only by a rounding error (1e-12 of E) has no interval,
+        such as the middle one of three lines that cross in one point.
 
     Examples
     --------
@@ -61,7 +61,7 @@ def lower_envelope(distance: ArrayLike, nonspecificity: ArrayLike) -> tuple[Winn
     current = np.flatnonzero(d == d.min())
     current = current[ns[current] == ns[current].min()]
     while True:
-        # the next line to dip below is flatter, and the one whose crossing comes first
+        # only a line with a smaller slope can cross below the current one; the first crossing wins
         flatter = np.flatnonzero((ns < ns[current[0]]) & np.isfinite(d))
         if flatter.size == 0:
             intervals.append(WinningInterval(at, np.inf, tuple(current.tolist())))
@@ -70,7 +70,8 @@ def lower_envelope(distance: ArrayLike, nonspecificity: ArrayLike) -> tuple[Winn
         first = crossing.min()
         candidates = flatter[crossing == first]
         candidates = candidates[ns[candidates] == ns[candidates].min()]
-        # lead of the current line over the next where its interval starts; if that is rounding, so is the interval
+        # lead of the current line over the next one at the start of its interval; if it is a rounding error, the whole
+        # interval is one
         values = d + at * ns
         if values[candidates[0]] - values.min() > ROUNDING * abs(values.min()):
             intervals.append(WinningInterval(at, float(first), tuple(current.tolist())))
@@ -79,7 +80,7 @@ def lower_envelope(distance: ArrayLike, nonspecificity: ArrayLike) -> tuple[Winn
 
 
 def ranking_changes(distance: ArrayLike, nonspecificity: ArrayLike) -> tuple[tuple[float, int, int], ...]:
-    """Every λ > 0 at which two models swap places: (λ, the one ahead below it, the one ahead above it), by λ.
+    """Every λ > 0 at which two models swap places, sorted: (λ, model that is better below λ, model that is better above).
 
     Examples
     --------
@@ -93,7 +94,7 @@ def ranking_changes(distance: ArrayLike, nonspecificity: ArrayLike) -> tuple[tup
 
 
 def tradeoff_scale(distances: Sequence[Array], kl: Sequence[Array]) -> float:
-    """Factor for λ where the distance is not KL: the ratio of the observed maxima, max(d) / max(KL) (paper 000, App. F.1).
+    """Scale of λ for a distance d other than KL: the ratio of the observed maxima, max(d) / max(KL) (paper 000, App. F.1).
 
     Examples
     --------
@@ -114,14 +115,14 @@ def tradeoff_scale(distances: Sequence[Array], kl: Sequence[Array]) -> float:
 
 
 def tradeoff_range(abstention_allowed: bool, abstention_cost: float | None = None) -> TradeoffRange:
-    """Range of λ from two questions: may the model abstain, and what does abstaining cost against a mistake?
+    """Range of λ from two answers: whether the model may abstain, and the cost of abstaining relative to a mistake.
 
     Parameters
     ----------
     abstention_allowed : bool
-        Whether an undecided case can be passed on (to a person, to a slower check).
+        True if undecided cases can be passed on to a person or a slower check.
     abstention_cost : float, optional
-        Cost of passing a case on divided by the cost of a mistake, between 0 and 1; needed where abstention is allowed.
+        Cost of passing on a case divided by the cost of a mistake, from 0 to 1. Required if abstention is allowed.
 
     Returns
     -------
@@ -130,13 +131,13 @@ def tradeoff_range(abstention_allowed: bool, abstention_cost: float | None = Non
     Raises
     ------
     InputError
-        An answer that is neither True nor False, or a cost that is not a number from 0 to 1.
+        When the answer is neither True nor False, or the cost is not a number from 0 to 1.
 
     Notes
     -----
-    The vacuous statement costs λ ln K, the uniform point prediction ln K: λ is the price of saying nothing against that
-    of a blind guess. So λ is the cost of abstention where that is known, taken within a factor of two; and at least 1
-    where abstention is ruled out (paper 000, App. B, uses 0.1 for the first case and 2 for the second).
+    The vacuous prediction (the whole simplex) costs λ ln K, and the uniform point prediction costs ln K. So λ is the cost
+    of abstaining relative to a blind guess. If that cost is known, λ is that cost within a factor of two. If abstention is
+    not allowed, λ is at least 1. Paper 000, App. B, uses 0.1 in the first case and 2 in the second.
 
     Examples
     --------
@@ -163,7 +164,7 @@ def tradeoff_range(abstention_allowed: bool, abstention_cost: float | None = Non
     if not 0 <= cost <= 1:
         raise InputError(
             "abstention_cost",
-            "where abstention is allowed, give its cost divided by that of a mistake, from 0 to 1",
+            "must be the cost of abstaining divided by the cost of a mistake, from 0 to 1, if abstention is allowed",
             f"got {(abstention_cost if is_number else repr(abstention_cost))}",
             "0.1 says that ten abstentions cost as much as one mistake",
             code="range",

@@ -1,8 +1,8 @@
-"""The area under the ROC curve with the variance of DeLong: how a score separates two samples, and how surely.
+"""The area under the ROC curve, with the variance of DeLong.
 
-With V(x) the share of the second sample below x (ties ½) and V'(y) the share of the first above y, the area is the mean of
-either; its variance is Var V / m + Var V' / n (DeLong, DeLong and Clarke-Pearson 1988). All it needs are placements, which
-come from sorting: O(n log n), ties exact.
+The placement V(x) is the share of the second sample below x (ties ½), and V'(y) is the share of the first sample above y. The
+area is the mean of either, and its variance is Var V / m + Var V' / n (DeLong, DeLong and Clarke-Pearson 1988). Placements
+come from sorting, in O(n log n) and exact with ties.
 """
 
 from collections.abc import Sequence
@@ -32,9 +32,9 @@ from uqassay.statistics.samples import (
 
 __all__ = ["auc_estimate", "auc_linearised", "delong_covariance"]
 
-IMAGINARY = 0.3  # instances added to each sample for an interval, tied with everything
-ROUNDING = 1e-12  # an interval this narrow has no width
-FEW = 20  # of one sample, below which a note says so
+IMAGINARY = 0.3  # imaginary instances added to each sample for the interval; they tie with all instances
+ROUNDING = 1e-12  # an interval this narrow counts as one of no width
+FEW = 20  # a smaller sample gets a note
 
 
 def auc_estimate(
@@ -51,22 +51,22 @@ def auc_estimate(
     Parameters
     ----------
     positive : array_like, shape (n,)
-        1 for a positive, 0 for a negative instance, or the probability of a positive one. A share counts as that much of
-        a positive and the rest of a negative instance at the same place.
+        1 for a positive and 0 for a negative instance, or the probability of being positive. An instance with the share
+        .3 counts as .3 of a positive and .7 of a negative instance with the same score.
     scores : array_like, shape (n,)
     sample_weight, groups
         As in `mean_estimate`.
     level : float
     method : {"adjusted", "delong"}
-        Both use DeLong's variance, the logit scale and Student's t with the degrees of freedom of Satterthwaite.
-        "adjusted" adds 0.3 of an imaginary instance to each sample, tied with all the others, before the interval (not
-        the estimate) is computed: it then holds in small samples and for perfect separation.
+        Both use DeLong's variance, the logit scale and Student's t with Satterthwaite's degrees of freedom. "adjusted"
+        adds 0.3 of an imaginary instance, which ties with all others, to each sample. This changes the interval but not
+        the estimate, and keeps the coverage in small samples and under perfect separation.
 
     Returns
     -------
     estimate : Estimate
-        nan with a note where one of the two samples is empty. A note counts the smaller sample where it has fewer than
-        20 instances (groups).
+        nan with a note where one of the two samples is empty. A note gives the size of a sample of fewer than 20
+        instances (groups).
 
     Raises
     ------
@@ -79,7 +79,7 @@ def auc_estimate(
     unequal groups.
 
     The adjusted interval covers the area in 93 to 98 of 100 samples from four instances on, plain DeLong in as few as 79
-    (docs/measured-coverage.md). A bootstrap is too short there, see `bootstrap_estimate`.
+    (docs/measured-coverage.md). Bootstrap intervals are too short in such samples, see `bootstrap_estimate`.
 
     References
     ----------
@@ -108,7 +108,7 @@ def auc_estimate(
 def delong_covariance(
     positive: ArrayLike, scores: ArrayLike | Sequence[ArrayLike], *, groups: ArrayLike | None = None
 ) -> tuple[Floats, Floats]:
-    """Areas of several scores on the same instances and DeLong's covariance of them.
+    """Areas under the ROC curves of several scores on the same instances, and DeLong's covariance of the areas.
 
     Parameters
     ----------
@@ -126,7 +126,7 @@ def delong_covariance(
     Raises
     ------
     InputError
-        As in `auc_estimate`; also where one of the samples has fewer than two instances (groups).
+        As in `auc_estimate`; also when one of the samples has fewer than two instances (groups).
 
     Examples
     --------
@@ -173,7 +173,7 @@ def named_auc(
     names: tuple[str, str],
     arguments: tuple[str, str],
 ) -> Estimate:
-    """`auc_estimate` with other names of the two samples and of the arguments; for use by other rooms."""
+    """`auc_estimate` with these names of the two samples in notes and of the arguments in errors. For other rooms."""
     check_level(level)
     check_choice(method, "method", ("adjusted", "delong"))
     imaginary = IMAGINARY if method == "adjusted" else 0.0
@@ -215,13 +215,14 @@ def _is_plain_mask(positive: ArrayLike) -> bool:
 
 
 def _from_sorted(x: Floats, y: Floats, a: float) -> tuple[float, float, Spread]:
-    """Area of x over y, the centre of its interval and its spread, from sorted values alone.
+    """Probability that x exceeds y, the centre of its interval and its spread. Sorts x and y in place.
 
-    Only the smaller sample is searched in the larger. Where its values fall says how many of them lie below each value of
-    the larger one: a staircase that rises at those places, whose sums need no pass over the larger sample.
+    Only the values of the smaller sample are looked up in the larger one. The number of smaller-sample values below the
+    j-th value of the larger sample is a step function of j, which rises by ½ at each end of these look-ups. Its sums
+    therefore follow from the step heights and lengths, without a pass over the larger sample.
     """
     m1, m0 = len(x), len(y)
-    x.sort()  # copies of the caller's
+    x.sort()  # x and y are copies made by mask indexing, so the caller's array is not changed
     y.sort()
     small, large = (x, y) if m1 <= m0 else (y, x)
     left = np.searchsorted(large, small, side="left")
@@ -231,10 +232,10 @@ def _from_sorted(x: Floats, y: Floats, a: float) -> tuple[float, float, Spread]:
     of_small = (left + right) / 2.0  # values of the larger sample below each of the smaller one, ties ½
     places = np.sort(np.concatenate([left, right]))
     stay = np.diff(places, append=len(large)).astype(np.float64)
-    of_large = np.arange(1, len(places) + 1) / 2.0  # and the other way round, on each step of the staircase
+    of_large = np.arange(1, len(places) + 1) / 2.0  # height of each step: smaller-sample values below, ties ½
     sums = (float(of_small.sum()), float(of_small @ of_small)), (float(of_large @ stay), float(of_large**2 @ stay))
     below, above = sums if m1 <= m0 else sums[::-1]
-    # what counts for y is how many of x lie above
+    # V'(y) counts the values of x above y: m1 minus those below, so Σ (m1 − b)² = m1² m0 − 2 m1 Σ b + Σ b²
     above = (m1 * m0 - above[0], m1**2 * m0 - 2.0 * m1 * above[0] + above[1])
     value = min(max(below[0] / m1 / m0, 0.0), 1.0)
     centre = (value * m1 * m0 + 0.5 * a * (m1 + m0) + 0.5 * a * a) / ((m1 + a) * (m0 + a))
@@ -249,7 +250,7 @@ def _from_sorted(x: Floats, y: Floats, a: float) -> tuple[float, float, Spread]:
 def auc_linearised(
     e: Floats, s: Floats, w: Floats | None, codes: NDArray[np.intp] | None = None, *, imaginary: float = 0.0
 ) -> Linearised:
-    """Area and influences of checked arrays; an influence is that of one instance of weight 1.
+    """Area and influences of checked arrays. An influence is that of one instance of weight 1.
 
     Parameters
     ----------
@@ -259,15 +260,15 @@ def auc_linearised(
         Scores.
     w : array (n,) or None
     codes : int array (n,), optional
-        Group of each instance; an imaginary one then stands for a group of usual size.
+        Group of each instance. An imaginary instance is then an imaginary group of average size.
     imaginary : float
-        How many imaginary instances (groups) are added to each sample for the centre and the spread of an interval; they
-        tie with all.
+        Number of imaginary instances (groups) added to each sample for the centre and the spread of the interval. They
+        tie with all instances.
     """
     n = len(e)
     weights = np.ones(n) if w is None else w
     size = float(weights.sum())
-    scale = np.count_nonzero(weights) / size  # so that a weight counts instances
+    scale = np.count_nonzero(weights) / size  # makes the weights sum to the number of instances
     order = np.argsort(s)
     ordered = s[order]
     ends = np.append(np.flatnonzero(ordered[1:] != ordered[:-1]), n - 1)  # last position of each level
@@ -289,7 +290,7 @@ def auc_linearised(
     value = min(max(float(share @ below) / (m1 * m0), 0.0), 1.0)
     a1, a0 = (imaginary * k for k in _unit_sizes(m1, m0, e, weights, codes))
     centre = (value * m1 * m0 + 0.5 * (a0 * m1 + a1 * m0 + a1 * a0)) / ((m1 + a1) * (m0 + a0))
-    # an influence is counted per instance of the whole sample
+    # Linearised divides by Σ w of both samples, a placement's mean by its own sample only: multiply by the ratio
     count = scale * size
     first = e * ((below + 0.5 * a0) / (m0 + a0) - centre) * (count / (m1 + a1))
     second = (1.0 - e) * ((above + 0.5 * a1) / (m1 + a1) - centre) * (count / (m0 + a0))
@@ -302,7 +303,7 @@ def auc_linearised(
 def _unit_sizes(
     m1: float, m0: float, e: Floats, weights: Floats, codes: NDArray[np.intp] | None
 ) -> tuple[float, float]:
-    """Instances of each sample that a group holds on average, among the groups that hold any."""
+    """Mean number of positive and of negative instances per group, over the groups that contain any."""
     if codes is None:
         return 1.0, 1.0
     holding = [np.count_nonzero(np.bincount(codes, weights=weights * share)) for share in (e, 1.0 - e)]
@@ -315,7 +316,7 @@ def checked(
     sample_weight: ArrayLike | None,
     arguments: tuple[str, str] = ("positive", "scores"),
 ) -> tuple[Floats, Floats, Floats | None]:
-    """Shares in [0, 1], scores without nan and weights, all of one length; for use by metrics as well."""
+    """Check shares in [0, 1], scores without nan, and weights, all of one length. For use by metrics too."""
     e = as_floats(positive, arguments[0], ndim=(1,), shape="(n,)")
     s = _aligned(scores, len(e), arguments)
     outside = np.flatnonzero((e < 0) | (e > 1))
@@ -333,7 +334,7 @@ def checked(
 def sample_counts(
     e: Floats, w: Floats | None, groups: ArrayLike | None, names: tuple[str, str]
 ) -> list[tuple[float, str]]:
-    """Size of the two samples, in instances or, if that is less, in groups."""
+    """Size and name of the two samples; with groups, the smaller of the numbers of instances and of groups."""
     kept = slice(None) if w is None else w > 0
     counts = []
     for share, name in ((e[kept], names[0]), (1.0 - e[kept], names[1])):
@@ -345,7 +346,7 @@ def sample_counts(
 
 
 def noted(estimate: Estimate, counts: Sequence[tuple[float, str]], *, constant: bool) -> Estimate:
-    """The same estimate with notes where a sample is small or empty, or the scores say nothing."""
+    """The estimate with notes on small or empty samples, constant scores and intervals of no width."""
     for count, name in counts:
         if count == 0:
             estimate = estimate.with_note(Note("undefined" if np.isnan(estimate) else "none", f"no {name}"))

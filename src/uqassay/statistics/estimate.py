@@ -1,4 +1,4 @@
-"""A number that says how sure it is, and the mean of a sample as one."""
+"""The class of estimates, numbers with a confidence interval, and the estimate of a mean."""
 
 from collections.abc import Sequence
 from typing import Any, NoReturn, final
@@ -28,7 +28,7 @@ __all__ = ["Estimate", "mean_estimate"]
 
 @final
 class Estimate(float):
-    """A float that also carries its confidence interval and how that was found.
+    """A float with its confidence interval, the method of the interval, and notes.
 
     Parameters
     ----------
@@ -39,16 +39,16 @@ class Estimate(float):
     level : float
         Confidence level, such as 0.95.
     n : int
-        Number of instances the estimate rests on.
+        Number of instances used.
     method : str
-        How the interval was found, such as "student-t".
+        Method of the interval, such as "student-t".
     notes : tuple of Note
-        Remarks: the number of groups or runs, why something is nan.
+        Remarks, such as the number of groups or runs, or the reason for a nan.
 
     Notes
     -----
-    It is a plain number wherever one is expected: comparisons look at the value alone, and arithmetic gives
-    plain floats, since the interval of a sum does not follow from the intervals of its terms.
+    An estimate can be used wherever a float is expected. Comparisons use the value alone. Arithmetic gives plain floats,
+    because the interval of a sum does not follow from the intervals of its terms.
 
     Examples
     --------
@@ -80,7 +80,7 @@ class Estimate(float):
         notes: Sequence[Note] = (),
     ) -> "Estimate":
         self = super().__new__(cls, value)
-        set_slot = object.__setattr__
+        set_slot = object.__setattr__  # the class itself refuses assignment
         set_slot(self, "low", float(low))
         set_slot(self, "high", float(high))
         set_slot(self, "level", float(level))
@@ -90,7 +90,7 @@ class Estimate(float):
         return self
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for a strict JSON writer: nan becomes None, infinities "Infinity" and "-Infinity"."""
+        """Plain values for strict JSON: nan becomes None, and infinities become "Infinity" and "-Infinity"."""
         return {
             "estimate": _to_json(float(self)),
             "low": _to_json(self.low),
@@ -102,7 +102,7 @@ class Estimate(float):
         }
 
     def widened(self, standard_error: float, note: Note) -> "Estimate":
-        """The same number with an independent error added to its interval, and a note that says so."""
+        """The same value with an interval widened by the standard error of an independent error, and this note."""
         if standard_error == 0 or not (np.isfinite(self.low) and np.isfinite(self.high)):
             return self
         value, reach = float(self), float(special.ndtri(0.5 + self.level / 2)) * standard_error
@@ -123,7 +123,7 @@ class Estimate(float):
 
     @classmethod
     def from_dict(cls, fields: dict[str, Any]) -> "Estimate":
-        """Build the estimate again from what `to_dict` gave."""
+        """Rebuild the estimate from the result of `to_dict`."""
         value, low, high = (float("nan" if fields[key] is None else fields[key]) for key in ("estimate", "low", "high"))
         others = {key: fields[key] for key in ("level", "n", "method")}
         notes = tuple(Note.from_dict(note) for note in fields["notes"])
@@ -161,27 +161,26 @@ def mean_estimate(
     Parameters
     ----------
     values : array_like, shape (n,) or (R, n)
-        One value per instance, or those of R training runs of one model on the same instances.
+        One value per instance, or the values of R training runs of one model on the same instances.
     groups : array_like of labels, shape (n,), optional
-        Instances of one group (patient, site, video) may depend on each other; groups do not.
+        Instances of one group (patient, site, video) may depend on each other; groups are independent.
     sample_weight : array_like, shape (n,), optional
         The estimate is Σ w·y / Σ w. Instances of weight zero are ignored.
     level : float
         Confidence level.
     method : {"student-t", "hall", "bca"}
-        "student-t" is symmetric. "hall" corrects it for the skewness of the values by Hall's transformation of
-        the t statistic: no resampling, and the best coverage for skewed losses in small samples, but not for
-        values with heavy tails on both sides, such as differences of losses (see the table). "bca" is the
-        bias-corrected and accelerated bootstrap.
+        "student-t" is symmetric. "hall" corrects it for skewness by Hall's transformation of the t statistic,
+        without resampling. It has the best coverage for skewed losses in small samples, but it does harm for values
+        with two heavy tails, such as differences of losses. "bca" is the bias-corrected and accelerated bootstrap.
     n_draws, rng
         Number of draws and random state for "bca"; None means seed 0.
 
     Returns
     -------
     estimate : Estimate
-        n is the number of instances of positive weight; notes give the number of groups and runs. One
-        instance or one group: the interval is nan. Infinite values: the estimate is infinite and the interval
-        nan. All values equal: an interval of no width. A note says so in each case.
+        n is the number of instances of positive weight. Notes give the numbers of groups and runs, and mark three
+        cases: with one instance or one group the interval is nan; with infinite values the estimate is infinite (nan
+        if both signs occur) and the interval nan; if all values are equal the interval has no width.
 
     Raises
     ------
@@ -191,16 +190,20 @@ def mean_estimate(
     Notes
     -----
     With residuals e_i = y_i − mean the variance is the linearised cluster variance of a ratio,
-    G/(G−1) · Σ_g (Σ_{i∈g} w_i e_i)² / (Σ w)², with G − 1 degrees of freedom. Without groups each instance is one unit, which
-    gives s²/n. That holds for units of equal weight. For unequal ones the factor and the degrees of freedom are those of
-    Bell and McCaffrey with the correlation inside groups estimated (Imbens and Kolesár), because a few large groups carry
-    less information than their number says. Runs: y_i is the average over runs, and s²/R of the run means is added
-    (instances and runs are crossed); degrees of freedom by Satterthwaite. That is conservative by the interaction of runs
-    and instances, σ²_interaction / (n·R). Weights say how much an instance counts: an integer weight equals that many
-    copies in one group, not that many independent instances.
+    G/(G−1) · Σ_g (Σ_{i∈g} w_i e_i)² / (Σ w)², with G − 1 degrees of freedom. Without groups each instance is one unit, and
+    the variance is s²/n.
 
-    Coverage is nominal for symmetric values at any n, and for skewed losses with "hall"; "student-t" covers 85 of 100 for log
-    losses at n = 30, and both fail for rare events (docs/measured-coverage.md): use `proportion_estimate` for shares.
+    Units of unequal weight get the factor and the degrees of freedom of Bell and McCaffrey, with the correlation inside
+    groups estimated (Imbens and Kolesár), because a few large groups carry less information than their number suggests.
+
+    For several runs, y_i is the average over runs, and s²/R of the run means is added, since instances and runs are
+    crossed. The degrees of freedom are Satterthwaite's. This variance is too large by the interaction of runs and
+    instances, σ²_interaction / (n·R).
+
+    An integer weight equals that many copies in one group, not that many independent instances.
+
+    Coverage is nominal for symmetric values at any n, and for skewed losses with "hall". "student-t" covers 85 % for log
+    losses at n = 30. Both fail for rare events: use `proportion_estimate` for shares (docs/measured-coverage.md).
 
     References
     ----------
@@ -253,7 +256,7 @@ def mean_estimate(
 
 
 def run_means(runs: Floats, units: Units) -> Floats:
-    """Weighted mean of each run, (R, n) -> (R,); for use inside this room."""
+    """Weighted mean of each run, (R, n) -> (R,). For use inside this room."""
     return np.array([units.mean(run) for run in runs])
 
 
@@ -268,7 +271,7 @@ def _bca(runs: Floats, units: Units, level: float, n_draws: int, rng: np.random.
     if r > 1:
         means = run_means(runs, units)
         draws += draw_run_effects(means[:, np.newaxis], n_draws, run_rng)[:, 0]
-        # influences of instances on the mean and of runs on it, side by side: both sum to zero
+        # the acceleration is that of all influences together, those of instances and those of runs; each set sums to 0
         jackknife = np.concatenate([jackknife, (means.mean() - means) / r])
     low, high = bca_interval(units.mean(averaged[:, 0]), draws, jackknife, level=level)
     return float(low), float(high)

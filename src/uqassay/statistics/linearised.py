@@ -1,8 +1,9 @@
-"""Statistics that behave like means: a value, and how much each instance moves it.
+"""Linearised statistics: the value of a statistic and the influence of every instance on it.
 
-A rank statistic is not a mean over instances, but near its expectation it behaves like one: θ̂ ≈ θ + Σ w_i ψ_i / Σ w with the
-influence ψ_i of instance i, whose weighted mean is zero. So one formula of the variance, with groups, weights and training
-runs, holds for all of them, and the influence on a difference of two statistics is the difference of their influences.
+A rank statistic is not a mean over instances, but near its expectation it behaves like one: θ̂ ≈ θ + Σ w_i ψ_i / Σ w, where
+ψ_i is the influence of instance i. The weighted mean of the influences is zero. One variance formula, with groups, weights
+and training runs, therefore serves all such statistics. The influence on a difference of two statistics is the difference of
+their influences.
 """
 
 from collections.abc import Sequence
@@ -21,8 +22,8 @@ from uqassay.statistics.samples import Floats, Spread, Units, check_choice, chec
 __all__ = ["Linearised", "linearised_estimate"]
 
 SCALES = ("identity", "logit", "wilson")
-LEAST_DOF = 0.05  # of a sample of one instance
-LEAST_UNEVEN_DOF = 3.0
+LEAST_DOF = 0.05  # degrees of freedom of a sample of one instance, where n − 1 would be 0
+LEAST_UNEVEN_DOF = 3.0  # lower bound of the fourth-moment degrees of freedom, which few influences estimate poorly
 
 
 @final
@@ -35,25 +36,25 @@ class Linearised:
     value : float
         nan where the statistic is undefined.
     influence : array (n,)
-        In the units of the value; weighted mean zero, but for imaginary instances.
+        In the units of the value. The weighted mean is zero unless there are imaginary instances.
     parts : tuple of array (n,)
-        Where a statistic compares two samples, such as wrong and right instances: the influence inside each, 0 outside.
-        The smaller sample then decides how well the variance is known.
+        For a statistic of several samples, such as errors and right predictions: the influence inside each sample, and 0
+        outside. The degrees of freedom then depend on the size of each sample.
     inside : tuple of array (n,)
-        Which instances make each part: 1 or 0, or a share in between for an average over runs.
+        Membership of each instance in each part: 1, 0, or a share in between for an average over runs.
     centre : float
-        Where an interval is centred; nan: at the value.
+        Centre of the interval; nan means the value.
     imaginary : float
-        How many imaginary instances were added to each part for the centre and the influences.
+        Number of imaginary instances added to each part for the centre and the influences.
     shadows : tuple of float
-        Contribution of one imaginary instance to the statistic, w ψ / Σ w, in each part.
+        Contribution w ψ / Σ w of one imaginary instance of each part to the statistic.
     strata : tuple of int
-        Parts with the same number come from the same sample, such as the errors of two models; empty: every part from another
-        sample.
+        Sample of each part. Parts with the same number describe the same kind of instance, such as the errors of two
+        models. Empty means that every part is a sample by itself.
     uneven : bool
-        Whether few instances may carry most of the variance: its degrees of freedom then follow from the fourth moment.
+        True if few instances may carry most of the variance. Its degrees of freedom then follow from the fourth moment.
     notes : tuple of Note
-        Why the value is undefined, and other remarks.
+        Remarks, such as the reason for an undefined value.
     """
 
     value: float
@@ -84,20 +85,20 @@ def linearised_estimate(
     scale: str = "identity",
     method: str = "",
 ) -> Estimate:
-    """A statistic with its interval from the influences.
+    """Estimate of a linearised statistic, with an interval from its influences.
 
     Parameters
     ----------
     statistics : Linearised, or a sequence of them
-        The statistic on the instances; one for each of R training runs of one model, which are averaged.
+        The statistic, or one statistic for each of R training runs of a model, which are averaged.
     groups, sample_weight
-        As in `mean_estimate`; the weights are those that the statistic was computed with.
+        As in `mean_estimate`. Pass the weights with which the statistic was computed.
     level : float
     scale : {"identity", "logit", "wilson"}
-        "logit": symmetric on the scale of ln θ/(1 − θ). "wilson": the share θ of as many independent instances as give
-        it its variance.
+        "identity": symmetric around the centre. "logit": symmetric on the scale of ln θ/(1 − θ). "wilson": Wilson's
+        interval for a share θ, with the number of independent instances that would give this variance.
     method : str
-        Name of the method in the estimate; by default it names the scale.
+        Name of the method in the estimate. The default names the scale.
 
     Returns
     -------
@@ -132,12 +133,12 @@ def linearised_estimate(
 
 
 def undefined(n: int, notes: tuple[Note, ...] = ()) -> Linearised:
-    """A statistic that has no value on this sample."""
+    """A statistic without a value: nan with influences of 0."""
     return Linearised(np.nan, np.zeros(n), notes=notes)
 
 
 def averaged(runs: Sequence[Linearised]) -> Linearised:
-    """Mean over training runs, whose parts are the same samples but for chance; undefined where one run is."""
+    """Mean over training runs, whose parts are averaged one by one. Undefined if any run is."""
     if len(runs) == 1:
         return runs[0]
     notes = distinct(*(run.notes for run in runs))
@@ -166,7 +167,7 @@ def averaged(runs: Sequence[Linearised]) -> Linearised:
 
 
 def joined(statistics: Sequence[Linearised], factors: Sequence[float]) -> Linearised:
-    """Σ factor · statistic of statistics with different samples as their parts, such as the errors of several models."""
+    """Σ factor · statistic, which keeps the parts of all, such as the errors of several models."""
     alike = len({len(s.parts) for s in statistics}) == 1
     parts, inside, shadows, strata = [], [], [], []
     for s, factor in zip(statistics, factors, strict=True):
@@ -190,10 +191,10 @@ def joined(statistics: Sequence[Linearised], factors: Sequence[float]) -> Linear
 
 
 def spread_of(statistic: Linearised, units: Units, run_values: Sequence[Floats] = ()) -> Spread:
-    """Spread of a statistic, plus that of independent run values (R,) each; for use inside this room.
+    """Spread of a statistic, including the variance between independent run values (R,) each. For use inside this room.
 
-    The squares of each part are divided by one less than its number of units; parts of one stratum share
-    its degrees of freedom by their shares of the variance.
+    The variance of each part has the factor m/(m − 1) for its m units. The parts of one stratum get one number of
+    degrees of freedom, the harmonic mean weighted by their variances.
     """
     influence = units.keep(statistic.influence)
     plain = units.codes is None and units.weights is None
@@ -201,6 +202,7 @@ def spread_of(statistic: Linearised, units: Units, run_values: Sequence[Floats] 
         u, variance, dof = _of_parts(statistic, units)
         if not plain:
             robust = spread_of_mean(influence, units)
+            # the formula of parts ignores unequal groups and weights; the robust one ignores that a part may be small
             variance, dof = max(variance, robust.standard_error**2), min(dof, robust.dof)
     else:
         robust = spread_of_mean(influence, units)
@@ -212,7 +214,7 @@ def spread_of(statistic: Linearised, units: Units, run_values: Sequence[Floats] 
 
 
 def with_runs(spread: Spread, run_values: Sequence[Floats]) -> Spread:
-    """The same with the spread between training runs, (R,) values each; degrees of freedom by Satterthwaite."""
+    """The spread including the variance between training runs, (R,) values each, with Satterthwaite's degrees of freedom."""
     variances = [(spread.standard_error**2, spread.dof)]
     variances += [(float(v.var(ddof=1)) / v.size, v.size - 1.0) for v in run_values if v.size > 1]
     whole = sum(variance for variance, _ in variances)
@@ -222,7 +224,7 @@ def with_runs(spread: Spread, run_values: Sequence[Floats]) -> Spread:
 
 
 def _of_parts(statistic: Linearised, units: Units) -> tuple[Floats, float, float]:
-    """Sums over units, their variance and its degrees of freedom."""
+    """Sums of the influences over each unit (G,), the variance of the statistic, and its degrees of freedom."""
     strata = statistic.strata or tuple(range(len(statistic.parts)))
     whole, weight = np.zeros(units.n_units), float(units.sizes.sum())
     extra, squares, dofs, counted = 0.0, [], [], 0.0
@@ -246,9 +248,8 @@ def _of_parts(statistic: Linearised, units: Units) -> tuple[Floats, float, float
     dof = max(counted, LEAST_DOF)
     if between > 0:
         dof = between**2 / sum(s * s / d for s, d in zip(squares, dofs, strict=True))
-    variance = (
-        squares[0] if len(squares) == 1 else _sum_of_squares(whole) + extra
-    )  # an instance may be in several parts
+    # an instance may be in parts of several strata, whose covariance is in the square of the sum alone
+    variance = squares[0] if len(squares) == 1 else _sum_of_squares(whole) + extra
     return whole, variance, dof
 
 
@@ -257,22 +258,22 @@ def _sum_of_squares(u: Floats) -> float:
 
 
 def uneven_dof(u: Floats, count: int | None = None) -> float:
-    """Degrees of freedom of Σ u² from the fourth moment of u: few where a few of them carry most of it.
+    """Degrees of freedom of Σ u² from the fourth moment of u; few if a few large values make up most of the sum.
 
-    `count` says how many of them there are where the others are 0 by construction.
+    `count` is the number of values that are not 0 by construction; the default is all.
     """
     squares = u * u
     greatest = float(squares.max())
     if greatest == 0.0:
         return np.inf
-    squares /= greatest
+    squares /= greatest  # fourth powers of small influences would underflow
     second, fourth = float(squares.sum()) ** 2, _sum_of_squares(squares)
     excess = fourth - second / (u.size if count is None else count)  # 0 where all squares are equal
     return max(2 * second / excess, LEAST_UNEVEN_DOF) if excess > 0 else np.inf
 
 
 def least_units(statistic: Linearised, units: Units) -> int:
-    """Units in the smallest part."""
+    """Number of units in the smallest part."""
     counts = [units_in(i, units) for i in statistic.inside]
     return max(1, round(min(counts))) if counts else units.n_units
 
@@ -282,7 +283,7 @@ def _centre(statistic: Linearised) -> float:
 
 
 def spread_of_samples(squares: Sequence[float], counts: Sequence[float]) -> Spread:
-    """Spread from the sum of squares of each independent sample and its size, with Satterthwaite's degrees of freedom."""
+    """Spread of a sum over independent samples, from the sum of squares and the size of each sample (Satterthwaite)."""
     variances = [sample_factor(count) * square for square, count in zip(squares, counts, strict=True)]
     variance = sum(variances)
     if variance == 0.0:
@@ -293,12 +294,12 @@ def spread_of_samples(squares: Sequence[float], counts: Sequence[float]) -> Spre
 
 
 def sample_factor(count: float) -> float:
-    """Factor n / (n − 1), which makes a mean of squared deviations unbiased."""
+    """Factor n / (n − 1), which makes a mean of squared deviations unbiased; finite for n = 1."""
     return count / max(count - 1, LEAST_DOF)
 
 
 def units_in(inside: Floats | NDArray[np.bool_], units: Units) -> float:
-    """Units with an instance in this part of the statistic, (n,); for use by other rooms."""
+    """Number of units with an instance in this part (n,) of the statistic. For use by other rooms."""
     if units.rows is not None:
         inside = inside[units.rows]
     if units.codes is None:
@@ -307,7 +308,7 @@ def units_in(inside: Floats | NDArray[np.bool_], units: Units) -> float:
 
 
 def scaled_interval(centre: float, spread: Spread, level: float, scale: str, n_units: int) -> tuple[float, float]:
-    """Interval of a statistic with this spread; for use inside this room."""
+    """Interval of a statistic with this spread on a scale of `SCALES`. For use inside this room."""
     if scale == "identity":
         return spread.interval(centre, level, "student-t")
     q = float(special.stdtrit(spread.dof, 0.5 + level / 2))
@@ -316,6 +317,7 @@ def scaled_interval(centre: float, spread: Spread, level: float, scale: str, n_u
         reach = q * spread.standard_error / (centre * (1 - centre))
         middle = float(special.logit(centre))
         return float(special.expit(middle - reach)), float(special.expit(middle + reach))
+    # Wilson's interval, also on the logit scale at 0 and 1, where the logit is infinite
     n = centre * (1 - centre) / spread.standard_error**2 if inside and spread.standard_error > 0 else float(n_units)
     middle = (centre + q**2 / (2 * n)) / (1 + q**2 / n)
     half = q / (1 + q**2 / n) * float(np.sqrt(max(centre * (1 - centre), 0.0) / n + q**2 / (4 * n**2)))

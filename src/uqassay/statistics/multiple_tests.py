@@ -1,4 +1,4 @@
-"""Many tests at once: p-values adjusted for their number."""
+"""P-values adjusted for the number of tests."""
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -10,7 +10,7 @@ __all__ = ["benjamini_hochberg", "holm"]
 
 
 def holm(pvalues: ArrayLike) -> Floats:
-    """Adjusted p-values that control the probability of any false rejection, under any dependence of the tests.
+    """Holm's adjusted p-values, which control the probability of any false rejection under any dependence.
 
     Parameters
     ----------
@@ -42,7 +42,9 @@ def holm(pvalues: ArrayLike) -> Floats:
 
 
 def benjamini_hochberg(pvalues: ArrayLike) -> Floats:
-    """Adjusted p-values that control the expected share of false rejections among independent tests.
+    """Benjamini and Hochberg's adjusted p-values, which control the false discovery rate of independent tests.
+
+    The false discovery rate is the expected share of false rejections among all rejections.
 
     Parameters
     ----------

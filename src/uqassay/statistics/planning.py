@@ -1,6 +1,7 @@
-"""Planning a study: how many instances an interval of a wanted width, or a paired test of a wanted power, takes.
+"""Sample sizes for an interval of a given width, or for a paired test of a given power.
 
-Here the areas under the ROC curve are stated; `planning_from_pilot` measures them, or another statistic, on a pilot sample.
+This module takes expected areas under the ROC curve. `planning_from_pilot` measures areas or other statistics on a pilot
+sample.
 """
 
 from collections.abc import Callable
@@ -19,10 +20,10 @@ from uqassay.statistics.samples import check_choice, check_inside, check_level
 __all__ = ["DifferencePlan", "PrecisionPlan", "plan_auc", "plan_auc_difference"]
 
 MODELS = ("binormal", "hanley-mcneil")
-FEW = 20  # errors (or others) below which an interval is rough
-LEAST = 2.0  # expected errors below which their variance is undefined
-LARGEST = 10**15
-# Of a number of instances: standard error and degrees of freedom; ends of an interval.
+FEW = 20  # with fewer expected errors (or right predictions) the interval is rough
+LEAST = 2.0  # with fewer expected errors their variance is undefined
+LARGEST = 10**15  # the search for n stops here
+# Functions of the number of instances: standard error and degrees of freedom; ends of the interval.
 ErrorAt = Callable[[int], tuple[float, float]]
 IntervalAt = Callable[[int], tuple[float, float]]
 
@@ -30,16 +31,16 @@ IntervalAt = Callable[[int], tuple[float, float]]
 @final
 @dataclass(frozen=True)
 class PrecisionPlan:
-    """What to expect of an interval.
+    """Planned number of instances and the expected interval.
 
     Attributes
     ----------
     n : int
         Number of instances.
     n_errors : float
-        Errors to expect among them; nan where the statistic has none.
+        Expected number of errors; nan for a statistic without errors.
     value, low, high : float
-        The assumed statistic, and the interval around it to expect.
+        The assumed statistic and its expected interval.
     level : float
     notes : tuple of Note
     """
@@ -61,18 +62,18 @@ class PrecisionPlan:
 @final
 @dataclass(frozen=True)
 class DifferencePlan:
-    """What to expect of a paired test of a difference.
+    """Planned number of instances and the expected power of a paired test.
 
     Attributes
     ----------
     n : int
         Number of instances.
     n_errors : float
-        Errors to expect among them; nan where the statistics have none.
+        Expected number of errors; nan for statistics without errors.
     difference, standard_error : float
         The assumed difference and the standard error of its estimate.
     power : float
-        Probability that the two-sided test at 1 − level finds it.
+        Probability that the two-sided test at 1 − level rejects equality.
     level : float
     notes : tuple of Note
     """
@@ -95,38 +96,39 @@ def plan_auc(
     level: float = 0.95,
     model: str = "binormal",
 ) -> PrecisionPlan:
-    """Number of instances for an interval of wanted width of an area under the ROC curve (UQ-AUC), or the interval that n give.
+    """Number of instances for an interval of given width of an area under the ROC curve (UQ-AUC), or the width for given n.
 
     Parameters
     ----------
     auc : float
-        The area to expect, between 0 and 1.
+        The expected area, between 0 and 1.
     error_rate : float
-        Share of errors (positives) to expect.
+        The expected share of errors (positives).
     width : float, optional
-        The wanted width of the interval; give this or `n`.
+        The greatest width of the interval; give either this or `n`.
     n : int, optional
         The number of instances.
     level : float
     model : {"binormal", "hanley-mcneil"}
-        Distribution of the scores of errors and of the others: normal of equal variance, or exponential.
+        Distribution of the scores of errors and of right predictions: normal with equal variances, or exponential.
 
     Returns
     -------
     plan : PrecisionPlan
-        A note warns where fewer than 20 errors are to be expected.
+        A note warns if fewer than 20 errors are expected.
 
     Raises
     ------
     InputError
-        Both or none of `width` and `n`, a value out of its range, or fewer than two errors to expect.
+        When both or none of `width` and `n` are given, a value is out of range, or fewer than two errors are expected.
 
     Notes
     -----
-    The interval is that of `auc_estimate`, DeLong's on the logit scale. The variance is σ₁²/m + σ₀²/(n − m) averaged over
-    the binomial number m of errors, where σ₁² and σ₀² are the variances of placements: for "binormal" both
-    A − A² − 2T(Φ⁻¹(A), 1/√3) with Owen's T, for "hanley-mcneil" 2A²/(1 + A) − A² and A/(2 − A) − A².
-    The mean width at the planned n is the wanted one within 3 % where 20 errors or more are to be expected
+    The interval is that of `auc_estimate` (DeLong, logit scale). The variance is σ₁²/m + σ₀²/(n − m), averaged over the
+    binomial number m of errors, with the variances σ₁² and σ₀² of the placements. For "binormal" both are
+    A − A² − 2T(Φ⁻¹(A), 1/√3) with Owen's T; for "hanley-mcneil" they are 2A²/(1 + A) − A² and A/(2 − A) − A².
+
+    The mean width at the planned n differs from the width asked for by at most 3 % if 20 or more errors are expected
     (docs/measured-coverage.md).
 
     References
@@ -161,19 +163,19 @@ def plan_auc_difference(
     level: float = 0.95,
     model: str = "binormal",
 ) -> DifferencePlan:
-    """Number of instances for a paired test of two areas under the ROC curve of wanted power, or the power that n give.
+    """Number of instances for a paired test of two areas under the ROC curve with given power, or the power for given n.
 
     Parameters
     ----------
     first, second : float
-        The areas to expect of two scores on the same instances.
+        The expected areas of two scores on the same instances.
     error_rate : float
-        Share of errors to expect; the same errors for both.
+        The expected share of errors; both scores have the same errors.
     correlation : float
-        Correlation of the two areas' placements, from −1 to 1: 0 for unrelated scores; near 1 for scores that put the
-        instances in nearly the same order. A pilot measures it: `plan_difference_from_pilot`.
+        Correlation of the placements of the two scores, from −1 to 1: 0 for unrelated scores, near 1 for scores that give
+        nearly the same order. `plan_difference_from_pilot` measures it on a pilot.
     power : float, optional
-        The wanted power; give this or `n`.
+        The least power; give either this or `n`.
     n : int, optional
         The number of instances.
     level : float
@@ -188,12 +190,13 @@ def plan_auc_difference(
     Raises
     ------
     InputError
-        Equal areas, both or none of `power` and `n`, a value out of its range, or fewer than two errors to expect.
+        When the areas are equal, both or none of `power` and `n` are given, a value is out of range, or fewer than two
+        errors are expected.
 
     Notes
     -----
-    Each variance of placements is that of a difference, σ² + σ'² − 2ρσσ'; power is Φ(|Δ|/se − t) + Φ(−|Δ|/se − t) with
-    the quantile t of Student's t.
+    The variance of a difference of placements is σ² + σ'² − 2ρσσ'. The power is Φ(|Δ|/se − t) + Φ(−|Δ|/se − t) with the
+    quantile t of Student's t.
 
     Examples
     --------
@@ -208,7 +211,7 @@ def plan_auc_difference(
     check_inside(error_rate, "error_rate")
     if not -1.0 <= correlation <= 1.0:
         raise InputError(
-            "correlation", "must lie in [-1, 1]", f"got {correlation}", "measure it on a pilot, or take 0", code="range"
+            "correlation", "must lie in [-1, 1]", f"got {correlation}", "measure it on a pilot, or pass 0", code="range"
         )
     if first == second:
         raise InputError(
@@ -233,7 +236,7 @@ def plan_auc_difference(
 
 
 def area_interval(area: float, rate: float, variances: tuple[float, float], level: float) -> IntervalAt:
-    """The interval of `auc_estimate` to expect where a sample has these variances of placements."""
+    """The expected interval of `auc_estimate` as a function of n, given the variances of placements."""
     a = IMAGINARY
 
     def interval(n: int) -> tuple[float, float]:
@@ -259,7 +262,7 @@ def planned_interval(
     level: float,
     pilot: tuple[Note, ...] = (),
 ) -> PrecisionPlan:
-    """The plan of the least n whose interval is narrow enough, or of the n given; a rate of nan: no errors to count."""
+    """Plan for the least n whose interval is narrow enough, or for the given n. A rate of nan means no errors to count."""
     if width is not None and not (np.isfinite(width) and width > 0):
         raise InputError("width", "must be positive and finite", f"got {width}", "pass 0.05, say", code="range")
 
@@ -282,7 +285,7 @@ def planned_difference(
     level: float,
     pilot: tuple[Note, ...] = (),
 ) -> DifferencePlan:
-    """The plan of the least n whose test has the power, or of the n given; a rate of nan: no errors to count."""
+    """Plan for the least n whose test has the power, or for the given n. A rate of nan means no errors to count."""
     if power is not None:
         check_inside(power, "power")
 
@@ -299,7 +302,7 @@ def planned_difference(
 
 
 def student_interval(value: float, error: float, dof: float, level: float, scale: str) -> tuple[float, float]:
-    """Student's interval on the scale of the value, or of ln v/(1 − v)."""
+    """Student's interval on the identity scale or the logit scale."""
     reach = float(special.stdtrit(dof, 0.5 + level / 2)) * error
     if scale == "identity":
         return value - reach, value + reach
@@ -311,7 +314,7 @@ def student_interval(value: float, error: float, dof: float, level: float, scale
 
 
 def _placement_variances(auc: float, model: str) -> tuple[float, float]:
-    """Variance of the share of others below an error, and of the share of errors above another."""
+    """Variances of the placements: of errors among right predictions, and of right predictions among errors."""
     if model == "binormal":
         both = auc - 2 * float(special.owens_t(special.ndtri(auc), 3**-0.5)) - auc**2
         return both, both
@@ -319,23 +322,26 @@ def _placement_variances(auc: float, model: str) -> tuple[float, float]:
 
 
 def _expected_samples(n: int, rate: float) -> tuple[float, float]:
-    """Number of errors and of others, 1 / E 1/m each: E 1/m ≈ (1 + (1 − rate)/μ)/μ for the binomial m with mean μ."""
+    """Harmonic means 1 / E(1/m) of the numbers m of errors and of right predictions.
+
+    E(1/m) ≈ (1 + (1 − rate)/μ)/μ for a binomial m with mean μ. The plain mean would understate the expected variance.
+    """
     first, second = (n * share / (1 + (1 - share) / (n * share)) for share in (rate, 1 - rate))
     return first, second
 
 
 def _settled_n(n: int | None, goal: float | None, name: str, reached: Callable[[int], bool], rate: float) -> int:
-    """The n given, or the least that reaches the goal; more instances always come closer to it."""
+    """The given n, or the least n that reaches the goal, by bisection: widths fall and powers rise with n."""
     if (goal is None) == (n is None):
         given = "none" if n is None else "both"
         raise InputError(
             name,
-            f"give either {name} or n, one of the two",
+            f"give either {name} or n",
             f"got {given}",
-            "leave the unknown one out",
+            "leave out the unknown one",
             code="missing" if n is None else "conflict",
         )
-    # two errors and two others to expect, so that there is a variance
+    # the variance needs two expected errors and two expected right predictions
     least = 2 if np.isnan(rate) else int(np.ceil(LEAST / min(rate, 1 - rate)))
     if n is not None:
         return _checked_n(n, least, rate)
@@ -343,7 +349,7 @@ def _settled_n(n: int | None, goal: float | None, name: str, reached: Callable[[
     while not reached(high):
         low, high = high, 2 * high
         if high > LARGEST:
-            raise InputError(name, f"takes more than {LARGEST:.0e} instances", "", "ask for less", code="size")
+            raise InputError(name, f"takes more than {LARGEST:.0e} instances", "", "choose a weaker goal", code="size")
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if reached(middle) else (middle, high)
@@ -356,14 +362,14 @@ def _checked_n(n: int, least: int, rate: float) -> int:
             "n", "must be a whole number of at least 1", f"got {n!r}", "pass the number of instances", code="range"
         )
     if n < least:
-        why = "2" if np.isnan(rate) else f"{least}, so that two errors and two others are to be expected"
-        raise InputError("n", f"must be at least {why}", f"got {n}", "plan for more", code="range")
+        why = "2" if np.isnan(rate) else f"{least}, so that two errors and two right predictions are expected"
+        raise InputError("n", f"must be at least {why}", f"got {n}", "plan more instances", code="range")
     return int(n)
 
 
 def _few_errors(n: int, rate: float) -> tuple[Note, ...]:
     return tuple(
-        Note("few", f"only {count:.3g} {name} to expect: the interval is rough", {"count": count})
-        for count, name in ((n * rate, "errors"), (n * (1 - rate), "instances without error"))
+        Note("few", f"only {count:.3g} {name} expected: the interval is rough", {"count": count})
+        for count, name in ((n * rate, "errors"), (n * (1 - rate), "right predictions"))
         if count < FEW
     )

@@ -1,4 +1,4 @@
-"""Planning a study from a pilot sample: the variances are measured there instead of stated."""
+"""Sample sizes from a pilot sample, on which the variances are measured."""
 
 from dataclasses import replace
 
@@ -40,9 +40,9 @@ def plan_auc_from_pilot(
     errors : array_like, shape (m,)
         1 for an error, 0 for a right prediction; at least two of each.
     uncertainty : array_like, shape (m,)
-        The greater, the less certain.
+        Greater means less certain.
     error_rate : float, optional
-        The error rate to expect, if it is not the pilot's.
+        The expected error rate. The default is that of the pilot.
     width, n, level
         As in `plan_auc`.
 
@@ -53,7 +53,8 @@ def plan_auc_from_pilot(
     Raises
     ------
     InputError
-        As `plan_auc`; also where the pilot has fewer than two errors or others, or separates them perfectly.
+        As `plan_auc`; also when the pilot has fewer than two errors or two right predictions, or separates them
+        perfectly.
 
     Examples
     --------
@@ -69,9 +70,9 @@ def plan_auc_from_pilot(
     if sum(variances) == 0.0:
         raise InputError(
             "uncertainty",
-            "a pilot must show how placements vary",
-            f"its area is {area:g} without any variance",
-            "use plan_auc with an area that you expect",
+            "the placements of the pilot must vary",
+            f"its area is {area:g} with variance 0",
+            "use plan_auc with an expected area",
             code="undefined",
         )
     m = wrong.size + right.size
@@ -91,7 +92,7 @@ def plan_from_pilot(
     level: float = 0.95,
     scale: str = "logit",
 ) -> PrecisionPlan:
-    """Number of instances for an interval of wanted width of any statistic with influences, or the interval that n give.
+    """Number of instances for an interval of given width of any linearised statistic, or the width for given n.
 
     Parameters
     ----------
@@ -100,10 +101,10 @@ def plan_from_pilot(
     width, n, level
         As in `plan_auc`.
     groups : array_like of labels, shape (m,), optional
-        Groups of the pilot's instances. The planned groups are taken to be as large and as dependent; n still counts
-        instances.
+        Groups of the pilot's instances. The planned groups are assumed to have the same size and correlation. n still
+        counts instances.
     scale : {"logit", "identity"}
-        Scale on which the interval is symmetric; "logit" for statistics in (0, 1).
+        Scale on which the interval is symmetric. "logit" is for statistics in (0, 1).
 
     Returns
     -------
@@ -112,13 +113,14 @@ def plan_from_pilot(
     Raises
     ------
     InputError
-        An undefined pilot or one without variance, both or none of `width` and `n`, or a value out of its range.
+        When the pilot is undefined or has no variance, both or none of `width` and `n` are given, or a value is out of
+        range.
 
     Notes
     -----
-    The variance of the pilot's estimate times m/n, and its degrees of freedom times n/m. If the interval has another centre
-    than the estimate (`Linearised.centre`), the distance between them is taken times m/n as well. For n = m the plan is the
-    pilot's own interval.
+    The variance of the pilot's estimate is multiplied by m/n, and its degrees of freedom by n/m. If the interval has another
+    centre than the estimate (`Linearised.centre`), their distance is multiplied by m/n too. For n = m the plan is the
+    interval of the pilot.
 
     Examples
     --------
@@ -137,7 +139,7 @@ def plan_from_pilot(
             "scale",
             '"logit" takes a statistic in (0, 1)',
             f"the pilot's is {value:g}",
-            'take "identity"',
+            'choose "identity"',
             code="undefined",
         )
 
@@ -157,7 +159,7 @@ def plan_difference_from_pilot(
     groups: ArrayLike | None = None,
     level: float = 0.95,
 ) -> DifferencePlan:
-    """Number of instances for a paired test of two statistics of wanted power, or the power that n give.
+    """Number of instances for a paired test of two statistics with given power, or the power for given n.
 
     Parameters
     ----------
@@ -166,8 +168,8 @@ def plan_difference_from_pilot(
     power, n, level
         As in `plan_auc_difference`.
     difference : float, optional
-        The least difference that matters. By default the pilot's, which overstates the power where the pilot was chosen for
-        its difference.
+        The least difference that matters. The default is that of the pilot, which overstates the power if the pilot was
+        chosen for its difference.
     groups
         As in `plan_from_pilot`.
 
@@ -202,7 +204,7 @@ def plan_difference_from_pilot(
 
 
 def _scores_of_both(errors: ArrayLike, uncertainty: ArrayLike) -> tuple[Floats, Floats]:
-    """Sorted scores of the errors and of the others."""
+    """Sorted scores of the errors and of the right predictions."""
     e = as_floats(errors, "errors", ndim=(1,), shape="(m,)")
     s = as_floats(uncertainty, "uncertainty", ndim=(1,), shape="(m,)")
     if s.size != e.size:
@@ -226,21 +228,21 @@ def _scores_of_both(errors: ArrayLike, uncertainty: ArrayLike) -> tuple[Floats, 
     if min(wrong.size, right.size) < 2:
         raise InputError(
             "errors",
-            "a pilot needs at least two errors and two others",
+            "a pilot needs at least two errors and two right predictions",
             f"got {wrong.size} and {right.size}",
-            "use plan_auc with an area and a rate that you expect",
+            "use plan_auc with an expected area and error rate",
             code="empty",
         )
     return wrong, right
 
 
 def _shares_below(ordered: Floats, values: Floats) -> Floats:
-    """Share of the ordered ones below each value, ties ½."""
+    """Share of the ordered scores below each value, ties ½."""
     return (np.searchsorted(ordered, values, "left") + np.searchsorted(ordered, values, "right")) / (2 * ordered.size)
 
 
 def _pilot_error(pilot: Linearised, groups: ArrayLike | None) -> tuple[ErrorAt, Note]:
-    """Standard error and degrees of freedom of n instances, and a note on the pilot."""
+    """Standard error and degrees of freedom as a function of n, and a note on the pilot."""
     if np.isnan(pilot.value):
         raise InputError(
             "pilot",
@@ -255,13 +257,13 @@ def _pilot_error(pilot: Linearised, groups: ArrayLike | None) -> tuple[ErrorAt, 
     if spread is None or not spread.standard_error > 0.0:
         raise InputError(
             "pilot",
-            "must show how the statistic varies",
-            f"{units.n_units} instances or groups show no variance",
+            "the statistic must vary in the pilot",
+            f"{units.n_units} instances or groups have variance 0",
             "take a larger pilot",
             code="undefined",
         )
     variance, dof = spread.standard_error**2, spread.dof
-    # the number of imaginary instances is fixed, so the variance that they add falls faster than 1/n
+    # the number of imaginary instances does not grow with n, so the variance that they add falls like 1/n², not 1/n
     extra = variance - spread_of(replace(pilot, imaginary=0.0, shadows=()), units).standard_error ** 2
     text = f"from a pilot of {m} instances"
     if units.codes is not None:

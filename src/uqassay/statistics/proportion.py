@@ -1,4 +1,4 @@
-"""A proportion with an interval that holds near 0 and 1."""
+"""Shares with Wilson's interval, whose coverage holds near 0 and 1."""
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -31,7 +31,7 @@ def proportion_estimate(
     Returns
     -------
     estimate : Estimate
-        One instance or one group: the interval is nan, and a note says so.
+        With one instance or one group the interval is nan, and a note says so.
 
     Raises
     ------
@@ -40,10 +40,10 @@ def proportion_estimate(
 
     Notes
     -----
-    Independent zeros and ones of equal weight give Wilson's interval. Otherwise n is replaced by the number of
-    independent instances that would give the share its variance, p(1 − p) / v with v as in `mean_estimate`, and the
-    normal quantile by that of Student's t with v's degrees of freedom. Where all values are 0 or all are 1, v says
-    nothing, and the number of groups (of instances) takes its place.
+    Independent zeros and ones of equal weight give Wilson's interval. In other cases n is replaced by the effective
+    number of independent instances, p(1 − p) / v, with the variance v of `mean_estimate`, and the normal quantile by that
+    of Student's t with the degrees of freedom of v. If all values are 0 or all are 1, v is 0, and n is the number of
+    groups (of instances).
 
     References
     ----------
@@ -80,7 +80,7 @@ def proportion_estimate(
         if not plain:
             spread = spread_of_mean(averaged - p, units, [run_means(runs, units)])
             z = float(special.stdtrit(spread.dof, 0.5 + level / 2))
-            if spread.standard_error**2 > 1e-12 * p * (1 - p) / units.n_units:  # less is rounding of equal values
+            if spread.standard_error**2 > 1e-12 * p * (1 - p) / units.n_units:  # less is rounding error of v = 0
                 n_effective = p * (1 - p) / spread.standard_error**2
         centre = (p + z**2 / (2 * n_effective)) / (1 + z**2 / n_effective)
         half = z / (1 + z**2 / n_effective) * np.sqrt(p * (1 - p) / n_effective + z**2 / (4 * n_effective**2))

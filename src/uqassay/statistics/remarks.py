@@ -1,4 +1,4 @@
-"""Notes that many estimates share: how many groups and runs there are, and why one unit has no interval."""
+"""Notes shared by many estimates: the numbers of groups and runs, and the missing interval of a single unit."""
 
 from collections.abc import Sequence
 
@@ -29,11 +29,11 @@ def unit_notes(units: Units, n_runs: Sequence[int] = ()) -> list[Note]:
 
 
 def single_unit(units: Units, consequence: str = "no interval", code: str = "no-interval") -> Note:
-    """A note that a single instance or group shows no variation."""
+    """Note on a single instance or group, which shows no variation."""
     return Note(code, f"1 {'instance' if units.codes is None else 'group'}: {consequence}")
 
 
 def interval_notes(units: Units, n_runs: Sequence[int] = ()) -> list[Note]:
-    """`unit_notes`, and for a single unit why there is no interval."""
+    """`unit_notes`, with `single_unit` if there is only one unit."""
     notes = unit_notes(units, n_runs)
     return notes if units.n_units > 1 else [*notes, single_unit(units)]

@@ -1,29 +1,30 @@
-"""The inner loops of resampling: units drawn with replacement, training runs drawn with replacement, signs flipped.
+"""Inner loops of resampling: drawing units, drawing training runs, flipping signs.
 
-Random numbers are taken one draw after the other and every product has the same shape (the last block is padded),
-so a draw depends neither on the number of draws nor on the block it falls in.
+A draw depends neither on the number of draws nor on the block that contains it, for two reasons. Random numbers are drawn
+one draw after the other. All matrix products have the same shape (the last block is padded), because BLAS may round
+products of other shapes differently.
 """
 
 import numpy as np
 
 from uqassay.statistics.samples import Floats, Units
 
-# One product covers this many draws, or as many as fit into the cells (16 MiB); both leave the random numbers alone.
+# Draws per matrix product, limited to this many cells (16 MiB). Neither number changes the random numbers.
 _BLOCK_DRAWS = 64
 _BLOCK_CELLS = 2**21
 
-# Sums of differences this close (relative to the sum of their sizes) differ by rounding alone.
+# Sums of differences this close, relative to the sum of their absolute values, count as equal (rounding error).
 _TIE = 1e-12
 
 
 def draw_means(columns: Floats, units: Units, n_draws: int, rng: np.random.Generator) -> Floats:
-    """Ratio of resampled sums, (n, C) -> (B, C)."""
+    """Means of resampled units, as ratios of resampled sums, (n, C) -> (B, C)."""
     infinite = np.isinf(columns)
     if not infinite.any():
         sums = np.column_stack([units.sums(columns), units.sizes])
         resampled = _resampled_sums(sums, n_draws, rng)  # (B, C + 1)
         return resampled[:, :-1] / resampled[:, -1:]
-    # 0·inf is nan in a product, so infinite values are counted apart
+    # an instance drawn 0 times would give 0·inf = nan in the product, so infinite values are counted in extra columns
     draws = draw_means(
         np.hstack([np.where(infinite, 0.0, columns), columns == np.inf, columns == -np.inf]), units, n_draws, rng
     )
@@ -43,13 +44,15 @@ def draw_run_effects(run_means: Floats, n_draws: int, rng: np.random.Generator) 
 
 
 def sign_flip_pvalue(differences: Floats, units: Units, n_draws: int, rng: np.random.Generator) -> float:
-    """Two-sided p-value of Σ d under random signs of whole units, (n,) -> one number."""
+    """Two-sided p-value of Σ d under random signs of whole units, d of shape (n,)."""
     u = units.sums(differences[:, np.newaxis])[:, 0]  # (G,)
     g, total = u.size, u.sum()
     rows = max(1, min(_BLOCK_DRAWS, _BLOCK_CELLS // g))
     kept = np.zeros((rows, g))
-    width = 4 * ((g + 31) // 32)  # the generator gives four bytes at a time
-    bound = abs(total) - _TIE * np.abs(u).sum()
+    width = 4 * (
+        (g + 31) // 32
+    )  # whole 32-bit words: the generator discards the rest of a word, which would depend on the block
+    bound = abs(total) - _TIE * np.abs(u).sum()  # a flip equal to the observed sum must count, however it is rounded
     count = 0
     for start in range(0, n_draws, rows):
         used = min(rows, n_draws - start)

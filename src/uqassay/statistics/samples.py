@@ -1,6 +1,6 @@
-"""Checked samples: instances with their weights and groups, and how much a mean over them varies.
+"""Checked samples, with weights and groups, and the variance of a mean over them.
 
-A *unit* is resampled as a whole: a group if groups are given, else an instance.
+A *unit* is a group if groups are given, and an instance otherwise. Units are independent and are resampled as wholes.
 """
 
 from collections.abc import Sequence
@@ -16,12 +16,12 @@ from uqassay.errors import InputError
 
 Floats = NDArray[np.float64]
 
-# A weight below this share of the greatest one is lost in any sum with it, so its instance is ignored.
+# Relative to the greatest weight. A smaller weight is lost to rounding in any sum with it, so its instance is ignored.
 NEGLIGIBLE = 1e-15
 
 
 def as_floats(values: ArrayLike, name: str, *, ndim: tuple[int, ...], shape: str) -> Floats:
-    """Real numbers as float64 of an allowed number of axes, without nan and with at least one instance."""
+    """Check real numbers and return float64: allowed number of axes, at least one value, no nan."""
     array = as_numeric(values, name)
     if array.ndim not in ndim:
         raise InputError(name, f"must have shape {shape}", f"got shape {array.shape}", "reshape it first", code="shape")
@@ -38,20 +38,20 @@ def as_floats(values: ArrayLike, name: str, *, ndim: tuple[int, ...], shape: str
             name,
             "must not hold nan",
             f"{int(undefined.sum())} of {array.size} values are nan, the first at {position}",
-            "leave those instances out or give them a value",
+            "leave out those instances or give them a value",
             code="finite",
         )
     return floats
 
 
 def refuse_masked(values: object, name: str) -> None:
-    """Refuse a masked array: a masked value has no number, and its mask would be lost."""
+    """Raise InputError for a masked array: conversion to a plain array would silently use the masked values."""
     if isinstance(values, np.ma.MaskedArray):
         raise InputError(
             name,
             "masked arrays are refused, because a masked value has no number",
             f"{int(np.ma.getmaskarray(values).sum())} of {values.size} values are masked",
-            "leave those instances out with .compressed() or give them a value with .filled()",
+            "leave out those instances with .compressed() or give them a value with .filled()",
             code="masked",
         )
 
@@ -63,7 +63,7 @@ def as_runs(values: ArrayLike, name: str) -> Floats:
 
 
 def check_level(level: float) -> None:
-    """Refuse a confidence level outside (0, 1)."""
+    """Raise InputError for a confidence level outside (0, 1)."""
     if not (is_number(level) and 0.0 < level < 1.0):
         raise InputError(
             "level", "must lie strictly between 0 and 1", f"got {level!r}", "pass 0.95 for 95 %", code="range"
@@ -71,7 +71,7 @@ def check_level(level: float) -> None:
 
 
 def check_inside(value: float, name: str) -> None:
-    """Refuse a share that does not lie strictly between 0 and 1."""
+    """Raise InputError for a share outside (0, 1)."""
     if not (is_number(value) and 0.0 < value < 1.0):
         raise InputError(
             name, "must lie strictly between 0 and 1", f"got {value!r}", "give a share such as 0.8", code="range"
@@ -79,7 +79,7 @@ def check_inside(value: float, name: str) -> None:
 
 
 def is_number(value: object) -> bool:
-    """Whether this is one real number; True and False do not count."""
+    """True for a single real number. True and False are not numbers."""
     if isinstance(value, bool) or not isinstance(value, int | float | np.number | np.ndarray):
         return False
     array = np.asarray(value)
@@ -87,7 +87,7 @@ def is_number(value: object) -> bool:
 
 
 def check_draws(n_draws: int) -> None:
-    """Refuse fewer than one draw."""
+    """Raise InputError unless the number of draws is an integer of at least 1."""
     if isinstance(n_draws, bool) or not isinstance(n_draws, int | np.integer) or n_draws < 1:
         raise InputError(
             "n_draws", "must be a whole number of at least 1", f"got {n_draws!r}", "pass 2000, say", code="range"
@@ -95,7 +95,7 @@ def check_draws(n_draws: int) -> None:
 
 
 def check_choice(value: str, name: str, choices: tuple[str, ...]) -> None:
-    """Refuse a word that is not among the choices."""
+    """Raise InputError for a value that is not among the choices."""
     if value not in choices:
         known = ", ".join(repr(choice) for choice in choices)
         raise InputError(name, f"must be one of {known}", f"got {value!r}", "choose one of these", code="choice")
@@ -106,19 +106,19 @@ def check_choice(value: str, name: str, choices: tuple[str, ...]) -> None:
 class Units:
     """Instances with their weights and units. Build it with `make_units`."""
 
-    rows: NDArray[np.intp] | None  # the instances of positive weight; None: all
-    weights: Floats | None  # (n,) of the kept rows, over the greatest of all; None: all 1
-    codes: NDArray[np.intp] | None  # (n,) unit of each kept row, numbered by first appearance; None: each row is a unit
+    rows: NDArray[np.intp] | None  # (n,) rows of positive weight; None: all rows
+    weights: Floats | None  # (n,) weights of these rows, divided by the greatest weight; None: all 1
+    codes: NDArray[np.intp] | None  # (n,) unit of each of these rows, by first appearance; None: each row is a unit
     n_instances: int
     n_units: int
 
     @property
     def sizes(self) -> Floats:
-        """Total of these weights in each unit, (G,)."""
+        """Sum of the weights in each unit, (G,)."""
         return self.sums(np.ones((self.n_instances, 1)))[:, 0]
 
     def keep(self, values: Floats) -> Floats:
-        """Drop the instances of weight zero from the last axis."""
+        """The values without instances of weight zero, which are dropped from the last axis."""
         return values if self.rows is None else values[..., self.rows]
 
     def sums(self, columns: Floats) -> Floats:
@@ -139,7 +139,7 @@ class Units:
 
 
 def make_units(n: int, groups: ArrayLike | None, sample_weight: ArrayLike | None) -> Units:
-    """Check groups and weights of n instances. Instances of weight zero are ignored; weights are divided by the greatest."""
+    """Check groups and weights of n instances, drop weights of zero and divide the others by the greatest."""
     codes = None if groups is None else _group_codes(groups, n)
     rows = weights = None
     if sample_weight is not None:
@@ -158,9 +158,9 @@ def make_units(n: int, groups: ArrayLike | None, sample_weight: ArrayLike | None
 
 
 def scaled_weights(sample_weight: ArrayLike, n: int) -> Floats:
-    """Check n weights and divide them by the greatest, so that no product of them overflows or vanishes, (n,).
+    """Check n weights and divide them by the greatest, (n,), so that no product of weights overflows or underflows.
 
-    A weight below 1e-15 of the greatest becomes 0: it is lost in any sum with it.
+    A weight below 1e-15 of the greatest becomes 0, because rounding loses it in any sum with the greatest.
     """
     weights = as_floats(sample_weight, "sample_weight", ndim=(1,), shape=f"({n},)")
     if weights.shape != (n,):
@@ -168,7 +168,7 @@ def scaled_weights(sample_weight: ArrayLike, n: int) -> Floats:
             "sample_weight",
             f"must have one weight per instance, shape ({n},)",
             f"got shape {weights.shape}",
-            "pass one weight for each",
+            "pass one weight for each instance",
             code="shape",
         )
     bad = np.flatnonzero((weights < 0) | np.isinf(weights))
@@ -177,7 +177,7 @@ def scaled_weights(sample_weight: ArrayLike, n: int) -> Floats:
             "sample_weight",
             "must be finite and not negative",
             f"row {bad[0]} has {weights[bad[0]]}",
-            "give instances that should not count the weight 0",
+            "use the weight 0 for instances that should not count",
             code="finite",
         )
     greatest = weights.max()
@@ -186,7 +186,7 @@ def scaled_weights(sample_weight: ArrayLike, n: int) -> Floats:
             "sample_weight",
             "at least one weight must be positive",
             "all are 0",
-            "pass None for equal ones",
+            "pass None for equal weights",
             code="empty",
         )
     weights = weights / greatest
@@ -197,14 +197,14 @@ def scaled_weights(sample_weight: ArrayLike, n: int) -> Floats:
 @final
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """How much a mean varies from sample to sample."""
+    """Standard error, degrees of freedom and skewness of a mean."""
 
     standard_error: float
     dof: float
     skewness: float  # third cumulant of the mean over its standard error cubed
 
     def interval(self, centre: float, level: float, method: str) -> tuple[float, float]:
-        """Confidence interval; method "hall" inverts Hall's transformation of the t statistic."""
+        """Confidence interval. The method "hall" inverts Hall's transformation of the t statistic."""
         q = float(special.stdtrit(self.dof, 0.5 + level / 2))
         upper, lower = (self._hall_inverse(q), self._hall_inverse(-q)) if method == "hall" else (q, -q)
         return centre - upper * self.standard_error, centre - lower * self.standard_error
@@ -214,24 +214,25 @@ class Spread:
         return 2.0 * float(special.stdtr(self.dof, -abs(statistic)))
 
     def _hall_inverse(self, y: float) -> float:
-        # g(t) = t + kt²/3 + k²t³/27 + k/6 = ((1 + kt/3)³ − 1)/k + k/6, inverted without dividing by k
+        # Hall (1992), equation 2.2: g(t) = t + kt²/3 + k²t³/27 + k/6 = ((1 + kt/3)³ − 1)/k + k/6. With
+        # r = ∛(1 + k(y − k/6)), t = 3(r − 1)/k = 3(y − k/6)/(r² + r + 1), which does not divide by k ≈ 0
         shifted = y - self.skewness / 6
         root = float(np.cbrt(1 + self.skewness * shifted))
         return 3 * shifted / (root**2 + root + 1)
 
 
 def spread_of_mean(residuals: Floats, units: Units, runs: Sequence[Floats] = ()) -> Spread:
-    """Spread of a weighted mean with these residuals (n,), plus that of independent run means (R,) each.
+    """Spread of a weighted mean with these residuals (n,), including the variance between run means (R,) each.
 
-    Linearised cluster variance Σ_g a_g u_g² with u_g = Σ_{i∈g} w_i e_i / Σ w, plus s²/R for each set of at least
-    two runs; degrees of freedom by Satterthwaite.
+    The variance is the linearised cluster variance Σ_g a_g u_g² with u_g = Σ_{i∈g} w_i e_i / Σ w, plus s²/R for each set
+    of at least two runs. The degrees of freedom are Satterthwaite's.
     """
     u = units.sums(residuals[:, np.newaxis])[:, 0] / units.sizes.sum()  # (G,)
     several = [means - means[0] for means in runs if means.size > 1]
     scale = max(float(np.abs(x).max()) for x in [u, *several])
     if scale == 0.0:
         return Spread(0.0, float(units.n_units - 1), 0.0)
-    u = u / scale  # so that no square underflows
+    u = u / scale  # squares of residuals near 1e-200 would underflow to a variance of 0
     a, dof = _small_sample_correction(residuals, units)
     parts = [(float((a * u * u).sum()), dof)]
     parts += [(float((means / scale).var(ddof=1)) / means.size, means.size - 1) for means in several]
@@ -241,10 +242,10 @@ def spread_of_mean(residuals: Floats, units: Units, runs: Sequence[Floats] = ())
 
 
 def _small_sample_correction(residuals: Floats, units: Units) -> tuple[Floats | float, float]:
-    """Factors a_g that make Σ a_g u_g² unbiased, and its degrees of freedom, under a working model.
+    """Factors a_g that make Σ a_g u_g² unbiased under a working model, and its degrees of freedom.
 
-    The working model gives the residuals one variance and one correlation ρ inside a unit (estimated). Units of
-    equal weight give G/(G−1) and G−1 for any ρ; a few large units give fewer degrees of freedom.
+    In the working model all residuals have the same variance and the same correlation ρ inside a unit; ρ is estimated.
+    Units of equal weight give G/(G−1) and G−1 for any ρ. A few large units give fewer degrees of freedom.
     Bell, McCaffrey (2002); Imbens, Kolesár (2016), section IV.
     """
     g = units.n_units
@@ -261,7 +262,7 @@ def _small_sample_correction(residuals: Floats, units: Units) -> tuple[Floats | 
         pairs = float(((np.bincount(units.codes) - 1) * squares).sum())
         rho = min(max(float((sums**2 - squares).sum()) / pairs, 0.0), 1.0) if pairs > 0 else 0.0
         tau = (1 - rho) * np.bincount(units.codes, weights=weights**2) + rho * size**2
-    # all that is left of the greatest unit is summed, since 1 − h would be rounding where its weight dominates
+    # if one unit has nearly all weight, its 1 − h would be rounding error: sum the other shares instead
     top = int(size.argmax())
     rest = np.arange(g) != top
     h, tau = size / size.sum(), tau / tau.sum()
@@ -270,13 +271,14 @@ def _small_sample_correction(residuals: Floats, units: Units) -> tuple[Floats | 
     # Σ = diag(τ) + P is the covariance of the group sums of residuals, P = −τhᵀ − hτᵀ + hhᵀ of rank 2
     diagonal = tau * not_h**2 + h**2 * not_tau
     a = tau / diagonal
-    # the trace of diag(a) Σ is Σ τ = 1; that of its square, the greatest unit apart:
+    # dof = 2 E² / Var = tr(AΣ)² / tr((AΣ)²) with A = diag(a) and tr(AΣ) = Σ τ = 1. P has rank 2, so tr((AΣ)²) follows
+    # in O(G) from 2 × 2 products; the terms of the greatest unit are added separately, again against rounding
     others, x = a[rest], np.stack([tau[rest], h[rest]])  # (2, G − 1)
     kq = np.array([[0.0, -1.0], [-1.0, 1.0]]) @ ((others * x) @ x.T)
-    between = h[rest] * (not_tau[top] - not_h[top]) - h[top] * tau[rest]  # P of the greatest unit and the others
+    between = h[rest] * (not_tau[top] - not_h[top]) - h[top] * tau[rest]  # row of the greatest unit in P
     own = others**2 * tau[rest] * (2 * diagonal[rest] - tau[rest])
     trace_of_square = float(tau[top] ** 2 + own.sum() + np.trace(kq @ kq) + 2 * a[top] * (others @ between**2))
-    return a, 1.0 / min(max(trace_of_square, 1 / (g - 1)), 1.0)  # the range for a covariance of rank G − 1
+    return a, 1.0 / min(max(trace_of_square, 1 / (g - 1)), 1.0)  # its range, as Σ has rank G − 1
 
 
 def _group_codes(groups: ArrayLike, n: int) -> NDArray[np.intp]:
@@ -286,10 +288,10 @@ def _group_codes(groups: ArrayLike, n: int) -> NDArray[np.intp]:
             "groups",
             f"must have one label per instance, shape ({n},)",
             f"got shape {labels.shape}",
-            "pass one for each",
+            "pass one label for each instance",
             code="shape",
         )
-    # NumPy makes the text "nan" of a nan in a list of texts
+    # NumPy converts a nan in a list of strings to the string "nan", so look for it in the list itself
     _refuse_missing(np.array(groups, dtype=object) if isinstance(groups, list | tuple) else labels)
     try:
         return np.unique(labels, return_inverse=True)[1].reshape(n)
@@ -301,7 +303,7 @@ def _refuse_missing(labels: NDArray[Any]) -> None:
     try:
         undefined = np.asarray(labels != labels, dtype=bool)  # nan and NaT differ from themselves
         absent = np.asarray(labels == None, dtype=bool) if labels.dtype == object else np.zeros_like(undefined)  # noqa: E711
-    except TypeError as error:  # pandas' NA is neither equal nor unequal
+    except TypeError as error:  # comparison with pandas' NA gives NA, which is not a bool
         raise _of_one_kind(labels) from error
     for missing, code in ((undefined, "finite"), (absent, "missing")):
         if missing.any():
@@ -326,7 +328,7 @@ def _of_one_kind(labels: NDArray[Any]) -> InputError:
 
 
 def _by_first_appearance(codes: NDArray[np.intp]) -> NDArray[np.intp]:
-    # so that renaming the groups changes no random draw
+    # np.unique numbers groups by label; by first appearance, renaming the groups changes no random draw
     _, first, inverse = np.unique(codes, return_index=True, return_inverse=True)
     rank = np.empty(first.size, dtype=np.intp)
     rank[np.argsort(first)] = np.arange(first.size)

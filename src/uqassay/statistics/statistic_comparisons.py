@@ -1,4 +1,4 @@
-"""Could the difference of two statistics be chance? Paired tests for statistics that have influences, one pair or many."""
+"""Paired tests of linearised statistics: one pair, or all pairs of several statistics."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -19,24 +19,24 @@ from uqassay.statistics.samples import Floats, Units, check_level, make_units
 __all__ = ["PairwiseComparisons", "paired_statistic_test", "pairwise_statistic_tests"]
 
 Runs = Linearised | Sequence[Linearised]
-# Statistics closer than this differ by rounding alone.
+# Statistics that differ by less count as equal (rounding error).
 _ROUNDING = 1e-12
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class PairwiseComparisons:
-    """Every pair of several statistics on the same instances, tested.
+    """Paired tests of all pairs of several statistics on the same instances.
 
     Attributes
     ----------
     names : tuple of str, length J
     values : array (J,)
     difference, low, high : array (J, J)
-        Value of the row minus that of the column, with its interval.
+        Value of the row minus value of the column, with its interval.
     pvalue, holm, benjamini_hochberg : array (J, J)
-        Two-sided p-values, as they are and adjusted for the J(J − 1)/2 pairs; nan on the diagonal and where a statistic
-        is undefined.
+        Two-sided p-values: unadjusted, and adjusted for the J(J − 1)/2 pairs. nan on the diagonal and where a statistic is
+        undefined.
     level : float
     """
 
@@ -71,21 +71,21 @@ def paired_statistic_test(
     Parameters
     ----------
     a, b : Linearised, or a sequence of them
-        The two statistics; several where a model was trained several times. The runs of the two are independent.
+        The two statistics, or one statistic per training run. The runs of a and b are taken as independent.
     groups, sample_weight
-        As in `mean_estimate`; the weights are those that the statistics were computed with.
+        As in `mean_estimate`. Pass the weights with which the statistics were computed.
     level : float
         Confidence level of the interval of the difference.
     bound : float
-        The most that two values can differ by, at which the interval ends.
+        Greatest possible difference of two values. The interval is cut there.
 
     Returns
     -------
     result : PairedComparison
-        With the difference of the influences as that of the statistic; Student's t with the degrees of freedom of the
-        smaller sample where the statistics compare two. For two areas under the curve on one sample this is the test of
-        DeLong et al., but for the imaginary instances, if there are any: they then count in the difference as well.
-        Equal statistics with equal influences: statistic 0 and p-value 1.
+        Student's t test with the difference of the influences as the influences of the difference, and the degrees of
+        freedom of `linearised_estimate`. For two areas under the ROC curve on one sample this is the test of DeLong et
+        al.; imaginary instances, if there are any, are part of the difference too. If statistics and influences are
+        equal, the statistic is 0 and the p-value 1.
 
     Examples
     --------

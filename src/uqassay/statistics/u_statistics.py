@@ -1,8 +1,8 @@
-"""Concordance of two orders: the share of pairs that both put the same way round, and how much each instance adds to it.
+"""Concordance of two orders: the share of pairs that both order in the same way, and the influence of each instance on it.
 
-A pair counts where its two values of the truth differ; it is concordant where the scores differ in the same direction, and half
-concordant where they tie. Counting costs O(n log n): instances are put in the order of the scores, and a stable partition by
-the bits of the truth's rank, highest first, tells for each instance how many smaller ones came before it.
+A pair is comparable if its two truth values differ. It is concordant if the scores differ in the same direction, and counts ½
+if the scores tie. Counting takes O(n log n): the instances are sorted by score, then partitioned (stably) by the bits of the
+truth's rank, highest bit first. The partition gives, for each instance, the number of earlier instances with a smaller truth.
 """
 
 from concurrent.futures import ThreadPoolExecutor
@@ -23,28 +23,27 @@ __all__ = ["Concordance", "concordance", "concordance_linearised", "dense_ranks"
 Ints = NDArray[np.int64]
 Block = NDArray[Any]
 
-# Number of ranks in a block that is counted pair by pair, and number of blocks that fit into the cache of a core.
-_LEAF = 64
-_LEAVES_AT_ONCE = 512
-# Blocks up to this size are counted together, level by level; larger ones one by one.
+_LEAF = 64  # ranks in a block that is counted pair by pair; with 64, a count fits into uint8
+_LEAVES_AT_ONCE = 512  # such blocks that fit into the cache of a core
+# Ranks that fit into the cache. Blocks up to this size are counted together, level by level; larger blocks one by one.
 _CACHED = 2**16
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class Concordance:
-    """Pairs of every instance, by weight of the partner.
+    """Concordant, comparable and tied pairs of every instance.
 
     Attributes
     ----------
     concordant : array (n,)
-        Weight of the partners whose score differs from the instance's as their truth does; ties of the score count ½.
+        For each instance, the total weight of the concordant other instances. Ties of the score count ½.
     comparable : array (n,)
-        Weight of the partners whose truth differs.
+        Total weight of the other instances whose truth differs.
     tied : array (n,)
-        Weight of the partners whose truth differs and whose score ties, counted whole.
+        Total weight of the other instances whose truth differs and whose score is equal.
     weights : array (n,) or None
-        Weights of the instances; None: all 1.
+        Weights of the instances; None means all 1.
     """
 
     concordant: Floats
@@ -54,12 +53,12 @@ class Concordance:
 
     @property
     def pairs(self) -> float:
-        """Weight of all ordered pairs whose truth differs."""
+        """Total weight of all comparable ordered pairs."""
         return float(_dot(self.weights, self.comparable))
 
     @property
     def share(self) -> float:
-        """Concordant share of the comparable pairs; nan where there are none."""
+        """Concordant share of the comparable pairs; nan if there are none."""
         return min(float(_dot(self.weights, self.concordant)) / self.pairs, 1.0) if self.pairs > 0 else np.nan
 
 
@@ -71,7 +70,7 @@ def concordance(truth: ArrayLike, scores: ArrayLike, *, sample_weight: ArrayLike
     truth, scores : array_like, shape (n,)
         Real numbers, infinite ones included.
     sample_weight : array_like, shape (n,), optional
-        Weight of a pair is the product of its two; an integer weight equals that many copies.
+        The weight of a pair is the product of its two weights. An integer weight equals that many copies.
 
     Returns
     -------
@@ -80,7 +79,7 @@ def concordance(truth: ArrayLike, scores: ArrayLike, *, sample_weight: ArrayLike
     Raises
     ------
     InputError
-        Different lengths, nan, or a negative weight.
+        When the lengths differ, a value is nan, or a weight is negative.
 
     Examples
     --------
@@ -117,10 +116,10 @@ def concordance_linearised(
         Truth and scores.
     w : array (n,) or None
     codes : int array (n,), optional
-        Group of each instance; an imaginary one then stands for a group of usual size.
+        Group of each instance. An imaginary instance is then an imaginary group of average size.
     imaginary : float
-        How many imaginary instances (groups), whose every pair is half concordant, are added for the centre and the spread
-        of an interval.
+        Number of imaginary instances (groups) added for the centre and the spread of the interval. All their pairs count
+        ½.
     """
     found = _count(g, s, w)
     pairs = found.pairs
@@ -132,8 +131,8 @@ def concordance_linearised(
     units = n if codes is None else np.count_nonzero(np.bincount(codes, weights=w))
     if w is not None and codes is None:
         units = int(np.count_nonzero(w))
-    a = imaginary * size / units  # weight of the imaginary instances
-    more = pairs + 2 * a * size  # ordered pairs, those with the imaginary instance included
+    a = imaginary * size / units  # total weight of the imaginary instances
+    more = pairs + 2 * a * size  # ordered pairs, including those with an imaginary instance
     centre = (value * pairs + a * size) / more
     influence = (found.concordant + 0.5 * a - centre * (found.comparable + a)) * (2 * size / more)
     shadows = (2 * (0.5 - centre) * size**2 / (more * units),) if imaginary else ()
@@ -142,7 +141,7 @@ def concordance_linearised(
 
 
 def dense_ranks(values: Floats) -> tuple[Ints, int, Ints]:
-    """Ranks from 0 without gaps, ties sharing one; the number of levels; an order that sorts the values."""
+    """Dense ranks from 0 (ties share a rank), the number of ranks, and an order that sorts the values."""
     order = np.argsort(values)
     ordered = values[order]
     new = np.empty(len(values), dtype=bool)
@@ -155,25 +154,25 @@ def dense_ranks(values: Floats) -> tuple[Ints, int, Ints]:
 
 
 def dominance_sums(ranks: NDArray[np.integer], weights: Floats | None = None) -> Floats | NDArray[np.int32]:
-    """Weight of the earlier and smaller entries of a permutation, for each rank.
+    """For each entry of a permutation, the total weight of the earlier entries that are smaller.
 
     Parameters
     ----------
     ranks : int array (n,)
         A permutation of 0 … n − 1.
     weights : array (n,), optional
-        By position; None: all 1.
+        Weights by position; None means all 1.
 
     Returns
     -------
     sums : array (n,)
-        Entry r belongs to the position that holds rank r.
+        Ordered by rank: entry r belongs to the position that holds rank r.
 
     Notes
     -----
-    Level by level each block of 2h consecutive ranks, its positions in order, is parted into its lower and its upper h
-    ranks. For an upper entry the lower ones before it are those it has to count inside its block, and their number follows
-    from the two positions alone.
+    Radix partition from the highest bit down. On each level, a block of 2h consecutive ranks, with its entries in the
+    order of their positions, is divided stably into the lower and the upper h ranks. An upper entry counts the lower
+    entries that precede it in the block; their number is its place in the block minus its place among the upper entries.
 
     Examples
     --------
@@ -183,7 +182,7 @@ def dominance_sums(ranks: NDArray[np.integer], weights: Floats | None = None) ->
     """
     n = len(ranks)
     padded = -(-n // _LEAF) * _LEAF
-    a = np.arange(padded, dtype=np.int32)
+    a = np.arange(padded, dtype=np.int32)  # padding ranks are the greatest and come last, so they change no count
     a[:n] = ranks
     sums = np.zeros(padded, dtype=np.int32 if weights is None else np.float64)
     w = None
@@ -205,14 +204,14 @@ def dominance_sums(ranks: NDArray[np.integer], weights: Floats | None = None) ->
 def _descend(
     a: Block, sums: Block, w: Block | None, half: int, pool: ThreadPoolExecutor | None = None, threads: int = 1
 ) -> None:
-    """Count inside each block of 2·half ranks and sort the block, in place."""
+    """Count within each block of 2·half ranks, and partition the block, down to the leaves. Works in place."""
     while half >= _LEAF:
         upper = (a & np.int32(half)).astype(bool)
         ones, zeros = np.flatnonzero(upper), np.flatnonzero(~upper)
         k = np.arange(len(ones))
-        start = k & -half  # upper (and lower) entries in the blocks before
-        before = ones - k  # lower entries of the own block that came before
-        before -= start
+        start = k & -half  # earlier blocks hold `half` upper and `half` lower entries each: k rounded down to `half`
+        before = ones - k  # lower entries before this upper one, in all blocks …
+        before -= start  # … and in its block
         counted = sums[ones]
         if w is None:
             np.add(counted, before, out=counted, casting="unsafe")
@@ -222,7 +221,7 @@ def _descend(
             _part(w, w[zeros], w[ones], half)
         _part(sums, sums[zeros], counted, half)
         _part(a, a[zeros], a[ones], half)
-        if 2 * half > _CACHED:  # one block: its two halves are counted apart
+        if 2 * half > _CACHED:  # a single block, larger than the cache: recurse into its two halves
             both = [(a[p], sums[p], None if w is None else w[p], half // 2) for p in (slice(half), slice(half, None))]
             if threads > 1 and pool is not None:
                 later = pool.submit(_descend, *both[0])
@@ -237,7 +236,7 @@ def _descend(
 
 
 def _part(into: Block, lower: Block, upper: Block, half: int) -> None:
-    """Write blocks of `half` lower entries, each followed by its upper ones; the last block may be short."""
+    """Write, block by block, `half` lower entries and then the upper entries. The last block may be shorter."""
     blocks = len(upper) // half
     full = into[: 2 * half * blocks].reshape(blocks, 2, half)
     full[:, 0] = lower[: half * blocks].reshape(blocks, half)
@@ -248,7 +247,7 @@ def _part(into: Block, lower: Block, upper: Block, half: int) -> None:
 
 
 def _count_leaves(a: Block, sums: Block, w: Block | None) -> None:
-    """Add the pairs inside each block of consecutive ranks."""
+    """Add the pairs inside each block of `_LEAF` consecutive ranks, by comparing all pairs of positions."""
     low = (a & np.int32(_LEAF - 1)).astype(np.uint8).reshape(-1, _LEAF)
     into = sums.reshape(-1, _LEAF)
     for first in range(0, len(low), _LEAVES_AT_ONCE):
@@ -285,7 +284,9 @@ def _count_without_ties(order: Ints, by_truth: Ints) -> Concordance:
     rank = np.empty(n, dtype=np.int32)
     rank[by_truth] = position  # of the truth, by position
     twice = dominance_sums(rank)[rank].astype(np.int64)
-    twice *= 2  # as many entries are greater in both as are smaller in both, but for those that are so in one
+    # with p entries smaller in position, r in truth and b in both, n − 1 − p − r + b entries are greater in both:
+    # the concordant partners are 2 b + n − 1 − r − p
+    twice *= 2
     twice += n - 1
     twice -= rank
     twice -= position
@@ -301,12 +302,15 @@ def _count_with_ties(g: Floats, s: Floats, w: Floats | None) -> Concordance:
     if levels_g == 1:
         return Concordance(np.zeros(n), np.zeros(n), np.zeros(n), w)
     rank_s, levels_s, order = dense_ranks(s)
-    if levels_s < n:  # by score, and among its ties by falling truth, so that no tie comes before a smaller truth
+    # sort by score, and ties of the score by falling truth: a tie then never precedes a greater truth, and so never
+    # counts as smaller in both
+    if levels_s < n:
         order = np.argsort(rank_s * levels_g + (levels_g - 1 - rank_g))
     truth, score = rank_g[order], rank_s[order]
     ordered = None if w is None else w[order]
     distinct = truth
-    if levels_g < n:  # ties of the truth fall with the position, so that none counts as smaller
+    # make the truth's ranks distinct; ties get falling ranks with the position, so that none counts as smaller
+    if levels_g < n:
         by_truth = np.argsort(truth * n + (n - 1 - position))
         distinct = np.empty(n, dtype=np.int64)
         distinct[by_truth] = position
@@ -327,7 +331,7 @@ def _count_with_ties(g: Floats, s: Floats, w: Floats | None) -> Concordance:
     starts_s = ends_s - np.bincount(score, minlength=levels_s)
     up_to_s, under_s = weight_by_position[ends_s][score], weight_by_position[starts_s][score]
 
-    # a cell holds what ties in both: a run of positions, and of ranks of the truth
+    # a cell is a set of instances that tie in both truth and score: consecutive positions and consecutive ranks
     first = last = position
     if levels_s < n and levels_g < n:
         new = np.flatnonzero((truth[1:] != truth[:-1]) | (score[1:] != score[:-1])) + 1
@@ -336,13 +340,12 @@ def _count_with_ties(g: Floats, s: Floats, w: Floats | None) -> Concordance:
         first, last = np.repeat(edges[:-1], lengths), np.repeat(edges[1:] - 1, lengths)
     cell_end = weight_by_position[last + 1]
     cell = cell_end - weight_by_position[first]
-    same_truth_up_to = up_to_g - weight_by_truth[distinct[last]]  # same truth, score not greater
+    same_truth_up_to = up_to_g - weight_by_truth[distinct[last]]  # same truth, score smaller or equal
     same_score_below = up_to_s - cell_end  # same score, smaller truth
+    # greater score and greater truth
     if ordered is None:
-        above = (
-            total - up_to_g - up_to_s + below + same_truth_up_to + same_score_below
-        )  # greater score and greater truth
-    else:  # sums of different weights would not cancel
+        above = total - up_to_g - up_to_s + below + same_truth_up_to + same_score_below
+    else:  # a difference of float sums would leave rounding errors where the count is 0, so count from the other end
         backwards = n - 1 - distinct
         above = dominance_sums(backwards[::-1], ordered[::-1])[backwards]
     tied = up_to_s - under_s - cell
@@ -356,7 +359,7 @@ def _count_with_ties(g: Floats, s: Floats, w: Floats | None) -> Concordance:
 
 
 def _cumulative(weights: Floats | None, n: int) -> Floats | Ints:
-    """Weight of the first k entries for k = 0 … n."""
+    """Total weight of the first k entries for k = 0 … n."""
     return np.arange(n + 1) if weights is None else np.concatenate([[0.0], np.cumsum(weights)])
 
 

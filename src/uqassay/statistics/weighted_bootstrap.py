@@ -1,4 +1,4 @@
-"""The bootstrap of any statistic that takes weights: a draw is a vector of counts, by unit and within strata."""
+"""Bootstrap of a statistic that takes weights. A draw is a vector of counts of the units, drawn within strata."""
 
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
@@ -43,40 +43,41 @@ def bootstrap_estimate(
     n_draws: int = 2000,
     rng: int | np.random.Generator | None = None,
 ) -> Estimate:
-    """A statistic with its bootstrap interval.
+    """Estimate of a statistic with a bootstrap interval.
 
     Parameters
     ----------
     statistic : callable
-        Takes weights, array (n,), and gives one number: every metric with a `sample_weight`. Weights of 0, and nan as an
-        answer, are legal.
+        Function from weights, array (n,), to one number, such as a metric with `sample_weight`. Weights may be 0, and the
+        number may be nan.
     n : int
         Number of instances.
     strata, groups, sample_weight, scheme, n_draws, rng
         As in `bootstrap_weights`.
     influence : array_like, shape (n,), optional
-        Of every instance, as `Linearised.influence`; gives "bca" its acceleration. Without it the statistic is called once
-        more for each unit, leaving it out.
+        Influence of every instance, as `Linearised.influence`, from which "bca" computes the acceleration. Without it the
+        statistic is computed once more for each unit, without that unit (jackknife).
     method : {"bca", "percentile"}
-        "bca" corrects for bias and skewness (Efron), "percentile" takes the quantiles of the draws.
+        "bca" corrects for bias and skewness (Efron). "percentile" takes the quantiles of the draws.
     level : float
 
     Returns
     -------
     estimate : Estimate
-        The statistic on the sample. A note counts draws in which it is nan; they are left out of the interval. It counts
-        infinite ones too, which stay in it. No interval
-        where all draws are equal, since resampling then says nothing.
+        The statistic on the sample. Draws in which it is nan are left out of the interval, and a note counts them.
+        Infinite draws are kept, and a note counts them too. If all draws are equal there is no interval, because they
+        show no variation.
 
     Raises
     ------
     InputError
-        As `bootstrap_weights`; also for an influence that does not fit.
+        As `bootstrap_weights`; also for an influence of another shape or with infinite values.
 
     Notes
     -----
-    With few positives a bootstrap interval of an area under the ROC curve is too short under any scheme: it covers 70 to 87 of
-    100 with five of them (docs/measured-coverage.md). Prefer an interval made for the statistic.
+    With few positives, bootstrap intervals of an area under the ROC curve are too short under any scheme: with five
+    positives they cover 70 to 87 of 100 (docs/measured-coverage.md). Prefer an interval made for the statistic, such as
+    that of `auc_estimate`.
 
     References
     ----------
@@ -149,26 +150,25 @@ def bootstrap_weights(
     n_draws: int = 2000,
     rng: int | np.random.Generator | None = None,
 ) -> Iterator[Floats]:
-    """Weights of the instances in each of B draws: how often a unit was drawn, times the sample weight.
+    """Weights of the instances in each of B draws: the count of the instance's unit times the sample weight.
 
     Parameters
     ----------
     n : int
         Number of instances.
     strata : array_like of labels, shape (n,), optional
-        Each stratum is resampled to its own number of units, so that no draw is without errors, say. Groups that cross
-        strata are resampled among those that hold the same strata: every draw then holds each stratum, but not in its own
-        number.
+        Each stratum is resampled separately and keeps its number of units, so that, for example, every draw contains
+        errors. With groups, the stratum of a group is the set of strata of its instances. Every draw then contains all
+        strata, but the number of instances of a stratum varies.
     groups : array_like of labels, shape (n,), optional
-        Whole groups are the units; without groups each instance is one.
+        Whole groups are the units. Without groups each instance is a unit.
     sample_weight : array_like, shape (n,), optional
         Instances of weight zero are ignored.
     scheme : {"multinomial", "poisson"}
-        "multinomial": as many units are drawn with replacement as there are. "poisson": each unit independently counts
-        Poisson(1) times, whatever the others do, as a stream needs it; a stratum (or a sample) of which nothing was drawn
-        is drawn again.
+        "multinomial": G of the G units are drawn with replacement. "poisson": the counts of the units are independent and
+        Poisson(1), as needed for streams; a stratum (or sample) with no unit drawn is drawn again.
     n_draws : int
-        Number of draws B. Draw d does not depend on `n_draws`.
+        Number of draws B. Draw d is the same for every `n_draws` > d.
     rng : int or numpy Generator, optional
         None means seed 0.
 
@@ -179,7 +179,7 @@ def bootstrap_weights(
     Raises
     ------
     InputError
-        Fewer than one instance, labels that do not fit, or as `mean_estimate` on groups and weights.
+        When n is less than 1 or strata have another length; for groups and weights as in `mean_estimate`.
 
     Examples
     --------
@@ -196,14 +196,14 @@ class _Resampler(NamedTuple):
 
     n: int
     units: Units
-    weights: Floats | None  # (n,) as they were given
+    weights: Floats | None  # (n,) sample weights as given
     order: NDArray[np.intp]  # (G,) units, stratum by stratum
-    starts: NDArray[np.intp]  # (H,) where each stratum begins in it
-    sizes: NDArray[np.intp]  # (H,) its number of units
+    starts: NDArray[np.intp]  # (H,) first place of each stratum in `order`
+    sizes: NDArray[np.intp]  # (H,) number of units of each stratum
     scheme: str
 
     def weights_of(self, counts: Floats) -> Floats:
-        """Weights of all instances, those of weight zero included, (G,) -> (n,)."""
+        """Weights of all instances, including those of weight zero, from counts of units, (G,) -> (n,)."""
         units = self.units
         kept = counts if units.codes is None else counts[units.codes]
         if units.rows is not None:
@@ -253,7 +253,7 @@ def _resampler(
 
 
 def _strata_of_units(strata: ArrayLike, n: int, units: Units) -> NDArray[np.intp]:
-    """Stratum of each unit, numbered by first appearance; a group's stratum is the set of those of its instances."""
+    """Stratum of each unit, by first appearance. The stratum of a group is the set of strata of its instances."""
     try:
         codes = make_units(n, strata, None).codes
     except InputError as problem:
@@ -279,7 +279,7 @@ def _checked_influence(influence: ArrayLike, n: int, units: Units) -> Floats:
             "influence",
             f"needs one finite value for each of the {n} instances",
             f"got shape {psi.shape} with {int(np.isinf(psi).sum())} infinite",
-            "leave it out to have it measured",
+            "leave it out to use the jackknife",
             code="finite",
         )
     return units.keep(psi)
@@ -291,8 +291,8 @@ def _number(statistic: Callable[[Floats], float], weights: Floats) -> float:
         shape = f" of shape {value.shape}" if isinstance(value, np.ndarray) else ""
         raise InputError(
             "statistic",
-            "must give one number",
-            f"it gave {type(value).__name__}{shape}",
+            "must return one number",
+            f"it returned {type(value).__name__}{shape}",
             "return a float",
             code="shape",
         )
@@ -300,12 +300,12 @@ def _number(statistic: Callable[[Floats], float], weights: Floats) -> float:
 
 
 def _unit_influence(psi: Floats, resampler: _Resampler) -> Floats:
-    """How much each unit moves the statistic, centred within its stratum, (n,) -> (G,)."""
+    """Influence of each unit, centred within its stratum, (n,) -> (G,)."""
     return _centred(resampler.units.sums(psi[:, np.newaxis])[:, 0], resampler)
 
 
 def _jackknife(statistic: Callable[[Floats], float], resampler: _Resampler) -> Floats:
-    """The same from leaving out each unit in turn; a stratum of one unit does not vary."""
+    """Influence of each unit from leaving it out. The unit of a one-unit stratum has influence 0."""
     pull = np.zeros(resampler.units.n_units)
     for start, size in zip(resampler.starts, resampler.sizes, strict=True):
         members = resampler.order[start : start + size]

@@ -206,7 +206,7 @@ def test_without_errors_areas_are_no_certainty():
 
 def test_few_gaps_that_differ_are_counted():
     gap, s = np.r_[np.ones(4), np.zeros(300)], np.arange(304.0)
-    assert "only 4 instances beside those of the most frequent gap" in said(uq_c_index_score(gap, s))
+    assert "only 4 instances with a gap other than the most frequent one" in said(uq_c_index_score(gap, s))
     perfect = uq_c_index_score(gap, -s[::-1] * (1 - gap))
     assert perfect.high - perfect.low > 0
 

@@ -1,4 +1,4 @@
-"""Does the uncertainty tell inputs out of distribution from those in it?"""
+"""Detection of out-of-distribution inputs by an uncertainty: ROC-AUC, false-positive rate, average precision."""
 
 __all__: list[str] = []
 

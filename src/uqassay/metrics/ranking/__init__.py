@@ -1,4 +1,4 @@
-"""Does the uncertainty rank the errors? UQ-AUC, UQ-C-index and relatives."""
+"""Metrics of how well an uncertainty ranks the errors: UQ-AUC, UQ-C-index and relatives."""
 
 __all__: list[str] = []
 

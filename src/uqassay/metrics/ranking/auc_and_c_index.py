@@ -1,7 +1,8 @@
-"""Does the uncertainty rank the errors, and how far the model is from the label? Ground-truth-free ranking metrics.
+"""Ground-truth-free ranking metrics: UQ-AUC, UQ-C-index, G-AUC and H-AUC.
 
-Paper 003 (Pignet, Regniez, Klein, Legitimate ground-truth-free metrics for deep uncertainty classification scoring). All of
-them depend on the order of the uncertainties alone, and count ties ½.
+They measure how well an uncertainty ranks the errors, or the gaps between prediction and label. Paper 003 (Pignet, Regniez,
+Klein, Legitimate ground-truth-free metrics for deep uncertainty classification scoring). All metrics depend only on the order
+of the uncertainties, and count ties ½.
 """
 
 from collections.abc import Callable, Sequence
@@ -27,7 +28,7 @@ __all__ = [
 ]
 
 SAMPLES = ("errors", "right predictions")
-DIFFERENT = "instances beside those of the most frequent gap"
+DIFFERENT = "instances with a gap other than the most frequent one"
 ARGUMENTS = ("errors", "uncertainty")
 
 
@@ -42,20 +43,20 @@ def uq_auc_score(
 ) -> Estimate:
     """Probability that an error is more uncertain than a right prediction (ties ½): the ROC-AUC of s for the errors.
 
-    P( s(X) < s(X') given mis(X, Y) < mis(X', Y') ). In the population the order of φ(x) = 1 − p(ŷ(x) | x) maximises it,
-    and no other order does (paper 003, Thm 2.3).
+    P( s(X) < s(X') given mis(X, Y) < mis(X', Y') ). In the population it is maximised by the order of
+    φ(x) = 1 − p(ŷ(x) | x), and by no other order (paper 003, Thm 2.3).
 
     Parameters
     ----------
     errors : array_like (n,)
-        1 where the predicted class is wrong, 0 where it is right, or the probability that it is wrong (`prediction_errors`);
-        such an instance counts as so much of an error and the rest of a right prediction, and its pair with itself ½.
+        1 if the predicted class is wrong, 0 if it is right, or the probability that it is wrong (`prediction_errors`). An
+        instance with probability .3 counts as .3 of an error and .7 of a right prediction, and its pair with itself ½.
     uncertainty : array_like (n,)
-        Greater is less certain; infinite values are allowed.
+        Greater means less certain. Infinite values are allowed.
     sample_weight : array_like (n,), optional
         An integer weight equals that many copies.
     groups : array_like (n,), optional
-        Patients, sites, videos; groups are independent of each other, instances of one group are not.
+        Patients, sites or videos. Groups are independent of each other; instances of one group may not be.
     level : float
     method : {"adjusted", "delong"}
         Method of the interval, as in `statistics.auc_estimate`.
@@ -63,13 +64,13 @@ def uq_auc_score(
     Returns
     -------
     estimate : Estimate
-        ½ for an uncertainty that is unrelated to the errors. nan with a note where there are no errors or only errors.
-        With fewer than 20 of either a note says how many.
+        ½ for an uncertainty that is unrelated to the errors. nan with a note if there are no errors or only errors. With
+        fewer than 20 errors or right predictions a note gives their number.
 
     Raises
     ------
     InputError
-        nan in either array (by name and count), errors outside [0, 1], different lengths.
+        When an array has nan, errors lie outside [0, 1], or lengths differ.
 
     Examples
     --------
@@ -96,36 +97,35 @@ def uq_c_index_score(
     groups: ArrayLike | None = None,
     level: float = 0.95,
 ) -> Estimate:
-    """Probability that of two instances the one with the greater gap is the more uncertain one (ties ½).
+    """Probability that, of two instances, the one with the greater gap has the greater uncertainty (ties ½).
 
     P( s(X) < s(X') given gap(X, Y) < gap(X', Y') ): Harrell's C-index of the uncertainty for the gap, without censoring.
-    With two classes the order of ψ(x) = 1 − f_y*(x), y* the most probable class, maximises it in the population (paper
-    003, Thm 2.5). With three classes or more it need not: there ψ is a different ground truth, which this metric
-    follows without being maximised by it.
+    With two classes it is maximised in the population by the order of ψ(x) = 1 − f_y*(x), where y* is the most probable
+    class (paper 003, Thm 2.5). With three or more classes another order may have a greater C-index.
 
     Parameters
     ----------
     gap : array_like (n,)
-        1 − f_y of each instance (`probability_gap`); pairs of equal gaps are left out.
+        1 − f_y of each instance (`probability_gap`). Pairs of equal gaps are left out.
     uncertainty, sample_weight, groups, level
         As in `uq_auc_score`.
 
     Returns
     -------
     estimate : Estimate
-        nan with a note where all gaps are equal.
+        nan with a note if all gaps are equal.
 
     Raises
     ------
     InputError
-        nan in either array (by name and count), different lengths.
+        When an array has nan, or lengths differ.
 
     Notes
     -----
-    The interval rests on Hájek's projection of the two U-statistics whose ratio this is, on the logit scale, with 0.3 of
-    an imaginary instance whose pairs count ½ (see `statistics.auc_estimate`).
+    The C-index is a ratio of two U-statistics. The interval uses Hájek's projection, the logit scale and 0.3 of an
+    imaginary instance whose pairs count ½ (see `statistics.auc_estimate`).
 
-    95 % intervals cover 94.7 to 97.1 of 100 from n = 40 on (docs/measured-coverage.md).
+    The measured coverage of 95 % intervals is 94.7 to 97.1 % for n ≥ 40 (docs/measured-coverage.md).
 
     References
     ----------
@@ -156,8 +156,9 @@ def g_auc_score(
 ) -> Estimate:
     """G-AUC, the accuracy-coverage area of pairs, P(right given s ≤ s'): ACC² + 2 ACC (1 − ACC) UQ-AUC.
 
-    Paper 003, Lemma 3.1 (after Geifman et al. 2019). It is ∫ 2c·Acc(c) dc, where Acc(c) is the accuracy on the share c of
-    the least uncertain instances; the plain area ∫ Acc(c) dc (`aurc_loss` is 1 minus it) is not a function of the two.
+    Paper 003, Lemma 3.1 (after Geifman et al. 2019). G-AUC is ∫ 2c·Acc(c) dc, where Acc(c) is the accuracy on the share c of
+    the least uncertain instances. The plain area ∫ Acc(c) dc, which is 1 − `aurc_loss`, is not a function of the accuracy
+    and UQ-AUC.
 
     Parameters
     ----------
@@ -184,8 +185,8 @@ def h_auc_score(
 ) -> Estimate:
     """H-AUC, the area under remaining accuracy against remaining error: ACC (1 − ACC) UQ-AUC.
 
-    Paper 003, Lemma 3.1 (after Henne et al. 2020): both shares are of all instances, and a threshold moves from the least
-    to the most uncertain one.
+    Paper 003, Lemma 3.1 (after Henne et al. 2020). Both rates are shares of all instances, at every threshold of the
+    uncertainty.
 
     Parameters
     ----------
@@ -212,7 +213,7 @@ def h_auc_linearised(e: Array, s: Array, w: Array | None) -> Linearised:
     """H-AUC, ACC (1 − ACC) UQ-AUC, and its influences by the chain rule."""
     auc = auc_linearised(e, s, w)
     accuracy = 1.0 - float(np.average(e, weights=w))
-    u = 0.5 if np.isnan(auc.value) else auc.value  # its factor is 0 there
+    u = 0.5 if np.isnan(auc.value) else auc.value  # undefined only where its factor is 0
     factor = accuracy * (1.0 - accuracy)
     influence = (1.0 - 2.0 * accuracy) * u * (1.0 - e - accuracy) + factor * auc.influence
     return Linearised(factor * u, influence, uneven=True)
@@ -224,7 +225,7 @@ Statistics = Linearised | Sequence[Linearised]
 def g_auc_interval(
     statistics: Statistics, groups: ArrayLike | None, level: float, sample_weight: ArrayLike | None = None
 ) -> Estimate:
-    """The interval of AUGRC turned round."""
+    """Interval of G-AUC = 1 − 2 AUGRC from the interval of AUGRC."""
     runs = [statistics] if isinstance(statistics, Linearised) else list(statistics)
     areas = [replace(run, value=0.5 - 0.5 * run.value, influence=-0.5 * run.influence) for run in runs]
     area = area_estimate(
@@ -236,7 +237,7 @@ def g_auc_interval(
 def h_auc_interval(
     statistics: Statistics, groups: ArrayLike | None, level: float, sample_weight: ArrayLike | None = None
 ) -> Estimate:
-    """On the logit scale between 0 and ¼."""
+    """Interval of H-AUC on the logit scale between 0 and ¼, its greatest value."""
     runs = [statistics] if isinstance(statistics, Linearised) else list(statistics)
     fourfold = [replace(run, value=4.0 * run.value, influence=4.0 * run.influence) for run in runs]
     found = linearised_estimate(
@@ -257,7 +258,7 @@ def _moved(estimate: Estimate, function: Callable[[float], float]) -> Estimate:
 
 
 def untied(gap: Array) -> int:
-    """Number of instances that do not have the most frequent value."""
+    """Number of instances whose gap is not the most frequent one; all instances if no two gaps are equal."""
     _, counts = np.unique(gap, return_counts=True)
     return int(gap.size - counts.max()) if counts.max() > 1 else int(gap.size)
 
@@ -268,7 +269,7 @@ def checked_gap(
     sample_weight: ArrayLike | None,
     arguments: tuple[str, str] = ("gap", "uncertainty"),
 ) -> tuple[Array, Array, Array | None]:
-    """Two arrays of one length without nan, and weights."""
+    """Check the gap and the uncertainty, of one length and without nan, and the weights."""
     g = as_floats(gap, arguments[0], ndim=(1,), shape="(n,)")
     s = as_floats(uncertainty, arguments[1], ndim=(1,), shape="(n,)")
     if g.shape != s.shape:

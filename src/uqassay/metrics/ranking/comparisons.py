@@ -1,4 +1,4 @@
-"""Could a difference between two rankings be chance? Two scores of one model, two models, or many at once."""
+"""Paired tests of ranking metrics: two scores of one model, two models, or all pairs of several rankings."""
 
 from collections.abc import Mapping, Sequence
 
@@ -41,36 +41,37 @@ def paired_ranking_test(
     Parameters
     ----------
     a, b : (truth, uncertainty), each of arrays (n,)
-        The truth is the errors or the gap, as the metric asks (`prediction_errors`, `probability_gap`). Two scores of one
-        model share it; two models each have their own.
+        The truth is the errors or the gap, depending on the metric (`prediction_errors`, `probability_gap`). Two scores of
+        one model have the same truth; two models have different ones.
     metric : str
-        A name of `RANKING_METRICS`.
+        A name in `RANKING_METRICS`.
     groups, sample_weight
         As in `uq_auc_score`.
     level : float
         Confidence level of the interval of the difference.
     method : {"linearised", "permutation"}
-        "linearised": Student's t on the difference of the influences; for "uq-auc" this is the test of DeLong et al. with
-        Satterthwaite's degrees of freedom and the imaginary instances of `statistics.auc_estimate`. "permutation", the
-        check: the two rankings change places in random instances (whole groups), each as the ranks of its scores; exact
-        where they are exchangeable. The swaps do not depend on the order of rows.
+        "linearised": Student's t test on the difference of the influences. For "uq-auc" this is the test of DeLong et al.,
+        with Satterthwaite's degrees of freedom and the imaginary instances of `statistics.auc_estimate`. "permutation": the
+        scores are replaced by their ranks, and the two rankings are swapped in random instances (whole groups). It is exact
+        if the two rankings are exchangeable. The swaps do not depend on the order of rows.
     n_draws, rng
-        Of the permutation test; its p-value is (1 + count) / (1 + n_draws). None means seed 0.
+        Number of draws and random state of the permutation test, whose p-value is (1 + count) / (1 + n_draws). An rng of
+        None means seed 0.
 
     Returns
     -------
     result : PairedComparison
-        The interval of the difference is that of "linearised" in both methods.
+        The interval of the difference is the linearised one for both methods.
 
     Raises
     ------
     InputError
-        nan by name and count, different lengths, an unknown metric.
+        When an array has nan, lengths differ, or the metric is unknown.
 
     Notes
     -----
-    The type-I error is at most nominal, and below it with few errors (1.4 % at nominal 5 % with ten errors and an area of .95);
-    with groups or ten errors 5 to 6 % (docs/measured-coverage.md).
+    The type-I error is about nominal: up to 6 % at nominal 5 % with groups or ten errors. With few errors and a large area
+    it is lower: 1.4 % with ten errors and an area of .95 (docs/measured-coverage.md).
 
     References
     ----------
@@ -106,7 +107,7 @@ def pairwise_ranking_tests(
     sample_weight: ArrayLike | None = None,
     level: float = 0.95,
 ) -> PairwiseComparisons:
-    """Test every pair of several rankings on the same instances, with Holm and Benjamini-Hochberg.
+    """Test every pair of several rankings on the same instances, with p-values adjusted by Holm and Benjamini-Hochberg.
 
     Parameters
     ----------
@@ -190,12 +191,15 @@ def _swap_pvalue(
     for _ in range(n_draws):
         swap = rng.random(n_units) < 0.5
         value = difference(swap[unit])
-        count += not abs(value) < observed - 1e-12  # an undefined draw counts against the difference
+        count += not abs(value) < observed - 1e-12  # a nan counts as a draw at least as extreme
     return (1 + count) / (1 + n_draws)
 
 
 def _canonical_units(columns: list[Array], groups: ArrayLike | None) -> tuple[NDArray[np.intp], int]:
-    """Unit of each instance and number of units; numbered by the columns (n,), so that the order of rows does not matter."""
+    """Unit of each instance, and the number of units.
+
+    Units are numbered by the values in the columns (n,), so that the random swaps do not depend on the order of rows.
+    """
     n = len(columns[0])
     order = np.lexsort(columns)
     codes = make_units(n, groups, None).codes
@@ -203,7 +207,7 @@ def _canonical_units(columns: list[Array], groups: ArrayLike | None) -> tuple[ND
         unit = np.empty(n, dtype=np.intp)
         unit[order] = np.arange(n)
         return unit, n
-    # a group is the sorted list of its instances, equal ones sharing a number
+    # a group is compared by the sorted list of its instances; equal instances have the same number
     new = np.any([column[order][1:] != column[order][:-1] for column in columns], axis=0)
     number = np.concatenate([[0], np.cumsum(new)]).astype(">u8")  # big-endian bytes sort as the numbers do
     by_group = np.argsort(codes[order], kind="stable")
@@ -214,20 +218,20 @@ def _canonical_units(columns: list[Array], groups: ArrayLike | None) -> tuple[ND
 
 
 def _check_ranking(ranking: Ranking, name: str) -> None:
-    """Refuse anything but a pair of arrays of one length."""
+    """Raise InputError unless the ranking is a pair of arrays."""
     pair = isinstance(ranking, Sequence | np.ndarray) and not isinstance(ranking, str) and len(ranking) == 2
     if not pair or any(not hasattr(part, "__len__") for part in ranking):
         raise InputError(
             name,
             "must be a pair (truth, uncertainty)",
             f"got {type(ranking).__name__}",
-            "pass the two as one",
+            "pass both as a tuple",
             code="type",
         )
 
 
 def _midranks(scores: Array) -> Array:
-    """Mean rank of each score among all, ties sharing theirs, so that two scales become one."""
+    """Mid-ranks of the scores, which have the same scale for both rankings. Ties share their mean rank."""
     ranks, levels, _ = dense_ranks(scores)
     counts = np.bincount(ranks, minlength=levels)
     ends = np.cumsum(counts)

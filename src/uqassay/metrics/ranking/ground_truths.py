@@ -1,4 +1,4 @@
-"""Ground truths of uncertainty where label distributions are known, and how well rank metrics stand in for them (paper 003)."""
+"""Ground truths of uncertainty from known label distributions, and their correlation with ranking metrics (paper 003)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -25,12 +25,12 @@ __all__ = [
 
 Array = NDArray[np.float64]
 
-# Shares of classes this close to the greatest one tie with it.
+# Class probabilities this close to the greatest one count as tied with it.
 _TIE = 1e-12
 
 
 class MetricCorrelation(NamedTuple):
-    """Pearson's correlation of a metric with the agreement with a ground truth, over scorings."""
+    """Pearson's correlation, over scorings, between a metric and the agreement with a ground truth."""
 
     metric: str
     truth: str
@@ -40,34 +40,34 @@ class MetricCorrelation(NamedTuple):
 @final
 @dataclass(frozen=True)
 class CorrelationStudy:
-    """Every metric against every ground truth.
+    """Correlations of every metric with the agreement with every ground truth.
 
     Attributes
     ----------
     correlations : tuple of MetricCorrelation
         Metric by metric, in the order given.
     n_scorings : int
-        J.
+        Number of scorings J.
     """
 
     correlations: tuple[MetricCorrelation, ...]
     n_scorings: int
 
     def __getitem__(self, names: tuple[str, str]) -> Estimate:
-        """The correlation of one (metric, truth)."""
+        """The correlation for one pair (metric, truth)."""
         found = {(metric, truth): correlation for metric, truth, correlation in self.correlations}
         if names not in found:
             raise InputError(
                 "names",
                 "must be a pair of a metric and a truth",
                 f"got {names!r}",
-                f"known are {list(found)}",
+                f"choose one of {list(found)}",
                 code="choice",
             )
         return found[names]
 
     def rows(self) -> tuple[dict[str, Any], ...]:
-        """Plain values, one row for each metric and ground truth."""
+        """Plain values, one row per metric and ground truth."""
         return tuple(
             {"metric": metric, "truth": truth, **correlation.to_dict()}
             for metric, truth, correlation in self.correlations
@@ -80,19 +80,19 @@ def misclassification_truth(label_distribution: ArrayLike, prediction: Predictio
     Parameters
     ----------
     label_distribution : array (n, K)
-        Probabilities of the labels of each input, or vote counts (divided by their sums).
+        Label probabilities of each input, or vote counts, which are divided by their sums.
     prediction : Prediction of any kind, or array (n, K) or (n, M, K)
-        ŷ is `prediction.labels()`.
+        The predicted class ŷ is `prediction.labels()`.
 
     Returns
     -------
     phi : array (n,)
-        In [0, 1]. Its order maximises UQ-AUC, and only its order does (theorem 2.3).
+        In [0, 1]. The order of φ, and no other order, maximises UQ-AUC (theorem 2.3).
 
     Raises
     ------
     InputError
-        Labels instead of distributions, negative votes, a row without votes, or shapes that do not fit.
+        For labels instead of distributions, negative votes, a row without votes, or shapes that do not match.
 
     Examples
     --------
@@ -107,18 +107,18 @@ def misclassification_truth(label_distribution: ArrayLike, prediction: Predictio
 
 
 def misalignment_truth(label_distribution: ArrayLike, prediction: PredictionLike) -> Array:
-    """ψ(x) = 1 − f_{y*(x)}(x), probability withheld from the Bayes label y*, ``(n,)`` (paper 003, section 2).
+    """ψ(x) = 1 − f_{y*(x)}(x), the probability not given to the Bayes label y*, ``(n,)`` (paper 003, section 2).
 
     Parameters
     ----------
     label_distribution, prediction
-        As in `misclassification_truth`; y* is the most probable label, f are `prediction.mean_probs()`.
+        As in `misclassification_truth`. y* is the most probable label, and f is `prediction.mean_probs()`.
 
     Returns
     -------
     psi : array (n,)
-        Where several labels are most probable (within 1e-12, as tied votes are), each of them is a Bayes label and ψ is
-        the mean over them, so that it depends neither on the order of the classes nor on chance.
+        If several labels tie as the most probable (within 1e-12), such as tied votes, ψ is the mean over them, so that it
+        does not depend on the order of the classes.
 
     Raises
     ------
@@ -127,11 +127,12 @@ def misalignment_truth(label_distribution: ArrayLike, prediction: PredictionLike
 
     Notes
     -----
-    For two classes its order maximises the UQ-C-index (theorem 2.5, for f without atoms), and its sub-level sets reach any
-    agreement of ŷ with y* (theorem 2.2). For three classes and more neither need hold. Labels (.4, .3, .3) predicted with
-    f = (.6, .2, .2) have ψ = .4, and a certain label predicted with f = .5 has ψ = .5, yet the gap 1 − f_y of the first is
-    the greater one with probability .6. Among 1000 random models with 4 inputs, uniform on their simplices, another order had
-    the greater UQ-C-index in 33 of 100 (3 classes), 44 (4 classes) or 66 (10 classes), by .024 on average where it had.
+    For two classes the order of ψ maximises the UQ-C-index (theorem 2.5, for f without atoms), and its sub-level sets reach
+    any agreement of ŷ with y* (theorem 2.2). For three or more classes neither need hold. For example, labels (.4, .3, .3)
+    predicted with f = (.6, .2, .2) have ψ = .4, and a certain label predicted with f = .5 has ψ = .5, but the gap 1 − f_y
+    of the first input is greater with probability .6. Among 1000 random models with 4 inputs, uniform on their simplices,
+    another order had a greater UQ-C-index in 33 % (3 classes), 44 % (4 classes) or 66 % (10 classes) of the models. It was
+    greater by .024 on average in those models.
 
     Examples
     --------
@@ -154,31 +155,31 @@ def kendall_tau_score(
     sample_weight: ArrayLike | None = None,
     level: float = 0.95,
 ) -> Estimate:
-    """Kendall's τ-b of an uncertainty score with a ground truth; 1 where they put the instances in the same order.
+    """Kendall's τ-b between an uncertainty score and a ground truth; 1 if both give the same order.
 
     Parameters
     ----------
     truth : array (n,)
-        `misclassification_truth`, `misalignment_truth`, or any other.
+        `misclassification_truth`, `misalignment_truth`, or another ground truth.
     uncertainty : array (n,)
-        Greater is less certain; infinities are legal.
+        Greater means less certain. Infinite values are allowed.
     groups, sample_weight, level
         As in `statistics.kendall_tau_estimate`.
 
     Returns
     -------
     tau : Estimate
-        nan with a note where either is constant.
+        nan with a note if one of the two is constant.
 
     Raises
     ------
     InputError
-        nan, or shapes that do not fit.
+        When a value is nan or shapes do not match.
 
     Notes
     -----
-    Votes of few annotators tie often, and τ-b reaches 1 only for scores that tie exactly where the truth does: compare τ
-    between scores rather than with 1. The interval takes the truth as known; votes only estimate it.
+    τ-b reaches 1 only for scores with the same ties as the truth, and votes of few annotators tie often: compare the τ of
+    several scores, not one τ with 1. The interval takes the truth as known, although votes only estimate it.
 
     Examples
     --------
@@ -196,19 +197,19 @@ def correlation_study(
     level: float = 0.95,
     method: str = "jackknife",
 ) -> CorrelationStudy:
-    """How closely metrics that need no ground truth follow agreement with one, over J scorings (paper 003, Table 1).
+    """Correlation, over J scorings, of ground-truth-free metrics with the agreement with a ground truth (paper 003, Table 1).
 
     Parameters
     ----------
     metrics : mapping of names to arrays (J,)
-        Such as UQ-AUC and UQ-C-index of each scoring.
+        For example UQ-AUC and UQ-C-index of each scoring.
     truths : mapping of names to arrays (J,)
-        Such as Kendall's τ of each scoring with φ and with ψ.
+        For example Kendall's τ of each scoring with φ and with ψ.
     clusters : array_like of labels, shape (J,), optional
-        Scorings of one trained model depend on each other: name the model of each.
+        Label of the trained model of each scoring, because scorings of one model depend on each other.
     level : float
     method : {"jackknife", "fisher", "bca"}
-        As in `statistics.pearson_estimate`; whole clusters are left out or drawn. "fisher" takes no clusters.
+        As in `statistics.pearson_estimate`. Whole clusters are left out or drawn. "fisher" does not allow clusters.
 
     Returns
     -------
@@ -218,12 +219,13 @@ def correlation_study(
     Raises
     ------
     InputError
-        No metric or no truth, unequal numbers of scorings, or nan.
+        When there is no metric or no truth, the numbers of scorings differ, or a value is nan.
 
     Notes
     -----
-    The interval is for scorings drawn as these were. Pearson's correlation grows with the spread of the pooled scorings: a
-    mix of good and poor ones gives a high correlation, even if it is low among the good ones. Report the mix with it.
+    The interval holds for scorings drawn in the same way. Pearson's correlation grows with the spread of the scorings: a
+    mixture of good and poor scorings gives a high correlation, even if the correlation among the good ones is low. Report
+    the mixture with the correlation.
 
     Examples
     --------
@@ -274,8 +276,8 @@ def _distributions(label_distribution: ArrayLike, prediction: Prediction) -> Arr
             "label_distribution",
             f"needs the probabilities or votes of every class, shape ({prediction.n_instances}, "
             f"{prediction.n_classes})",
-            "got one label each",
-            "single labels have errors and gaps, but no ground truth",
+            "got one label per instance",
+            "use prediction_errors or probability_gap for single labels",
             code="shape",
         )
     return q

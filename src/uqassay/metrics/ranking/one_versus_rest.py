@@ -21,7 +21,7 @@ from uqassay.wording import listed
 
 __all__ = ["OneVersusRest", "one_versus_rest_scores"]
 
-MOST = 5  # names of classes in a note
+MOST = 5  # greatest number of class names in a note
 
 
 @final
@@ -33,9 +33,9 @@ class OneVersusRest:
     ----------
     class_names : tuple of str
     classes : tuple of Estimate
-        In the order of the classes; nan with a note where the metric of a class is undefined.
+        One estimate per class; nan with a note if the metric of a class is undefined.
     macro : Estimate
-        Mean over the classes whose metric is defined, with equal weights.
+        Mean over the classes with a defined metric, with equal weights.
     """
 
     class_names: tuple[str, ...]
@@ -52,33 +52,33 @@ def one_versus_rest_scores(
     groups: ArrayLike | None = None,
     level: float = 0.95,
 ) -> OneVersusRest:
-    """UQ-AUC, UQ-C-index or another ranking metric for every class against the rest, and their macro average.
+    """UQ-AUC, UQ-C-index or another ranking metric for every class against the rest, and the macro average.
 
-    Each class k is a binary problem (paper 003, section 1): the label is "k or not", the prediction is
-    `prediction.one_versus_rest(k)`, and errors, gaps and uncertainty are those of that binary prediction.
+    Each class k gives a binary problem (paper 003, section 1). Its label is "k or not", its prediction is
+    `prediction.one_versus_rest(k)`, and its errors, gaps and uncertainty are those of this binary prediction.
 
     Parameters
     ----------
     y_true : int array (n,), or array (n, K)
-        Labels, or label distributions / vote counts.
+        Labels, label distributions or vote counts.
     prediction : Prediction, or array (n, K) or (n, M, K)
-        An array (n, K) is a point, an array (n, M, K) holds members.
+        An array (n, K) is a point prediction, an array (n, M, K) holds M members.
     metric : str
-        A name of `RANKING_METRICS`.
+        A name in `RANKING_METRICS`.
     score : str
-        A name of `measures.SCORES`, computed from the binary prediction.
+        A name in `measures.SCORES`. The score is computed from the binary prediction.
     groups : array (n,), optional
     level : float
 
     Returns
     -------
     OneVersusRest
-        The interval of the macro average is that of the mean of the classes' statistics on the same instances.
+        The interval of the macro average accounts for the dependence of the classes, which share their instances.
 
     Raises
     ------
     InputError
-        An unknown metric or score, or a score that the prediction does not have.
+        When the metric or the score is unknown, or the prediction does not have this score.
 
     Examples
     --------
@@ -114,9 +114,9 @@ def _binary(
     if not SCORES[score].offered_by(binary):
         raise InputError(
             "score",
-            f"must be a score that {type(binary).__name__} has",
+            f"must be a score of {type(binary).__name__}",
             f"got {score!r}",
-            "choose another one of measures.SCORES",
+            "choose another score in measures.SCORES",
             code="choice",
         )
     truth = (prediction_errors if metric.truth == "errors" else probability_gap)(target, binary)
@@ -131,7 +131,7 @@ def _macro(
     groups: ArrayLike | None,
     level: float,
 ) -> Estimate:
-    """Mean over the classes that are defined, with notes on those that are rough or undefined."""
+    """Mean over the classes with a defined metric, with notes on rough and undefined classes."""
     defined = [s for s in statistics if not np.isnan(s.value)]
     if not defined:
         notes = [Note("undefined", "undefined for every class")]

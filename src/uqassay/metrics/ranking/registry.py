@@ -1,4 +1,4 @@
-"""The ranking metrics by name: which truth each needs, its influences, and the scale of its interval."""
+"""Registry of the ranking metrics: name, truth, influences and interval of each."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -40,7 +40,7 @@ Codes = NDArray[np.intp]
 
 
 class Statistic(Protocol):
-    """(truth, uncertainty, weights or None, group codes or None) → `Linearised`."""
+    """Function (truth, uncertainty, weights or None, group codes or None) → `Linearised`."""
 
     def __call__(
         self, truth: Array, uncertainty: Array, weights: Array | None, codes: Codes | None = None, /
@@ -49,20 +49,20 @@ class Statistic(Protocol):
 
 @dataclass(frozen=True)
 class RankingMetric:
-    """One number for how well an uncertainty ranks.
+    """A metric of how well an uncertainty ranks the errors or the gaps.
 
     Attributes
     ----------
     name : str
     truth : str
-        "errors" or "gap".
+        "errors" or "gap": what the uncertainty should rank.
     higher_is_better : bool
     statistic : callable
-        (truth, uncertainty, weights or None, group codes or None), checked arrays → `Linearised`.
+        Function of checked arrays: (truth, uncertainty, weights or None, group codes or None) → `Linearised`.
     interval : callable
-        (statistic or those of several runs, groups, level) → `Estimate`.
+        (one statistic, or one per training run, groups, level) → `Estimate`.
     bound : float
-        Two values differ by no more than this.
+        Greatest possible difference of two values.
     """
 
     name: str
@@ -80,20 +80,20 @@ class RankingMetric:
         sample_weight: ArrayLike | None = None,
         groups: ArrayLike | None = None,
     ) -> tuple[Linearised, Array | None]:
-        """The statistic of unchecked arrays, and the weights as an array."""
+        """Check the arrays; return the statistic and the scaled weights."""
         check = checked if self.truth == "errors" else checked_gap
         t, s, w = check(truth, uncertainty, sample_weight, (self.truth, ARGUMENTS[1]))
         return self.statistic(t, s, w, make_units(len(t), groups, None).codes), w
 
     def runs(self, truths: Array, uncertainties: Array, groups: ArrayLike | None = None) -> list[Linearised]:
-        """The statistic of each training run, ``(R, n)`` each."""
+        """The statistic of each training run, from arrays ``(R, n)``."""
         codes = make_units(np.shape(truths)[1], groups, None).codes
         return [self.statistic(t, s, None, codes) for t, s in zip(truths, uncertainties, strict=True)]
 
     def estimate(
         self, truths: Array, uncertainties: Array, *, groups: ArrayLike | None = None, level: float = 0.95
     ) -> Estimate:
-        """Mean over training runs, ``(R, n)`` each, with its interval; one run claims no spread between runs."""
+        """Mean over training runs, from arrays ``(R, n)``, with its interval. One run shows no variation between runs."""
         statistics = self.runs(truths, uncertainties, groups)
         found = self.interval(statistics if len(statistics) > 1 else statistics[0], groups, level)
         constant = is_constant(uncertainties)
@@ -106,7 +106,7 @@ class RankingMetric:
 
 
 def is_constant(uncertainties: Array) -> bool:
-    """Whether every run gives all its instances one value, ``(R, n)``."""
+    """True if all uncertainties of each run are equal, ``(R, n)``."""
     return bool((uncertainties == uncertainties[:, :1]).all())
 
 
@@ -118,10 +118,10 @@ def _c_index(g: Array, s: Array, w: Array | None, codes: Codes | None = None) ->
     return concordance_linearised(g, s, w, codes, imaginary=IMAGINARY)
 
 
-def _whatever_groups(
+def _ignoring_groups(
     statistic: Callable[[Array, Array, Array | None], Linearised],
 ) -> Statistic:
-    """A statistic without imaginary instances, which groups do not concern."""
+    """Adapt a statistic that does not depend on groups because it has no imaginary instances."""
 
     def without_groups(
         truth: Array, uncertainty: Array, weights: Array | None, codes: Codes | None = None
@@ -148,9 +148,9 @@ def _area(kind: str) -> Callable[[Statistics, ArrayLike | None, float], Estimate
 _ALL = (
     RankingMetric("uq-auc", "errors", True, _auc, _on_scale("logit", "delong, adjusted, logit scale")),
     RankingMetric("uq-c-index", "gap", True, _c_index, _on_scale("logit", "u-statistic, logit scale")),
-    RankingMetric("aurc", "errors", False, _whatever_groups(aurc_linearised), _area("aurc")),
-    RankingMetric("e-aurc", "errors", False, _whatever_groups(e_aurc_linearised), _area("e-aurc")),
-    RankingMetric("augrc", "errors", False, _whatever_groups(augrc_linearised), _area("augrc")),
+    RankingMetric("aurc", "errors", False, _ignoring_groups(aurc_linearised), _area("aurc")),
+    RankingMetric("e-aurc", "errors", False, _ignoring_groups(e_aurc_linearised), _area("e-aurc")),
+    RankingMetric("augrc", "errors", False, _ignoring_groups(augrc_linearised), _area("augrc")),
     RankingMetric(
         "prediction-rejection",
         "errors",
@@ -159,8 +159,8 @@ _ALL = (
         _area("prediction-rejection-generalised"),
         bound=np.inf,
     ),
-    RankingMetric("g-auc", "errors", True, _whatever_groups(g_auc_linearised), g_auc_interval),
-    RankingMetric("h-auc", "errors", True, _whatever_groups(h_auc_linearised), h_auc_interval),
+    RankingMetric("g-auc", "errors", True, _ignoring_groups(g_auc_linearised), g_auc_interval),
+    RankingMetric("h-auc", "errors", True, _ignoring_groups(h_auc_linearised), h_auc_interval),
 )
 
 RANKING_METRICS: dict[str, RankingMetric] = {metric.name: metric for metric in _ALL}

@@ -1,4 +1,4 @@
-"""Refusing the most uncertain instances: risk-coverage curves, their areas, accuracy at coverage."""
+"""Selective prediction, which refuses the most uncertain instances: risk-coverage curves, their areas, accuracy at coverage."""
 
 __all__: list[str] = []
 

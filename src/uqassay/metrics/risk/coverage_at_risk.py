@@ -1,4 +1,4 @@
-"""How many instances can be kept where their error rate must not exceed a given risk."""
+"""Coverage at a risk: the largest share of the instances that can be kept at a given error rate."""
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,7 +15,7 @@ from uqassay.statistics.samples import Floats, Units, check_level, is_number, ma
 
 __all__ = ["coverage_at_risk_linearised", "coverage_at_risk_score"]
 
-GRID = 4096  # coverages at which the risk is tested, in addition to the thresholds if those are fewer
+GRID = 4096  # coverages at which the risk is tested; the thresholds are tested too if there are no more of them
 
 
 def coverage_at_risk_score(
@@ -27,36 +27,39 @@ def coverage_at_risk_score(
     groups: ArrayLike | None = None,
     level: float = 0.95,
 ) -> Estimate:
-    """Largest share of the instances that can be kept at an error rate of at most `risk`, higher is better.
+    """Largest share of the instances that can be kept at an error rate of at most `risk`; higher is better.
 
     Parameters
     ----------
     errors, uncertainty
         As in `risk_coverage_curve`.
     risk : float
-        The greatest accepted error rate of the instances kept, in [0, 1].
+        The greatest acceptable error rate of the instances kept, in [0, 1].
     sample_weight, groups, level
         As in `risk_coverage_curve`.
 
     Returns
     -------
     estimate : Estimate
-        1 where all instances together have no greater risk, and 0 where no threshold reaches it; a note says so.
+        1 if the error rate of all instances is at most `risk`, and 0 if no threshold reaches `risk`. A note marks both
+        cases.
 
     Raises
     ------
     InputError
-        nan, errors or a risk outside [0, 1], shapes that do not fit.
+        When a value is nan, errors or the risk lie outside [0, 1], or shapes do not match.
 
     Notes
     -----
-    Between two thresholds the error mass is linear (ties are shared evenly), so that the accuracy at this coverage is
-    1 − risk. The interval inverts the pointwise intervals of the curve: it goes up to the largest coverage at which the
-    risk may be that low, and down from the estimate to the first coverage that is shown to have a lower risk. The hull of
-    all coverages that are not shown to differ would always reach down to 0: a handful of instances shows nothing. The
-    lower end is 0 where no coverage is shown to have a lower risk. See `selective_gain` for the measured coverage.
+    The error mass is linear between two thresholds (ties are shared evenly), so the accuracy at this coverage is 1 − risk.
 
-    The estimate says how much could be kept; to keep no more than a risk with confidence needs a threshold chosen for it.
+    The interval inverts the pointwise intervals of the risk-coverage curve. The upper end is the largest coverage whose
+    interval reaches down to `risk`. The lower end is the coverage nearest below the estimate whose interval lies below
+    `risk`, or 0 if there is none. The lower end is not the lowest coverage whose interval contains `risk`, because a
+    handful of instances has a wide interval, so that end would always be near 0. See `selective_gain` for the measured
+    coverage.
+
+    The estimate does not guarantee the risk on new data: such a guarantee needs a threshold chosen for it.
 
     Examples
     --------
@@ -81,14 +84,16 @@ def coverage_at_risk_score(
 def coverage_at_risk_linearised(
     errors: ArrayLike, uncertainty: ArrayLike, weights: ArrayLike | None, *, risk: float
 ) -> Linearised:
-    """Coverage at a risk and the influence of every instance, which is 0 at the ends; for use by other rooms."""
+    """Coverage at a risk and the influence of every instance, which is 0 at coverage 0 and 1. For use by other rooms."""
     _check_risk(risk)
     ranked = rank_errors(errors, uncertainty, weights)
     value, why = _coverage_at(ranked, risk)
     if value in (0.0, 1.0):
         return Linearised(value, np.zeros(ranked.n), notes=why)
     widen, rate = 1.0, 0.0
-    while rate <= risk:  # the risk of all is above it, so a window that is wide enough is
+    # implicit function theorem: dc = −c dR / (ε − risk) with the error rate ε near the threshold, which must exceed the
+    # risk; widening the window ends, because the error rate of all instances exceeds it
+    while rate <= risk:
         rate = float(ranked.local_rate(np.array([value]), widen)[0])
         widen *= 2
     kept = kept_part(ranked, value, rate)
@@ -96,7 +101,7 @@ def coverage_at_risk_linearised(
 
 
 def _coverage_at(ranked: RankedErrors, risk: float) -> tuple[float, tuple[Note, ...]]:
-    """Where the error mass last crosses risk · coverage from below."""
+    """The largest coverage at which the error mass equals risk · coverage, with notes at the ends."""
     c, excess = ranked.coverage, ranked.wrong - risk * ranked.kept
     met = np.flatnonzero(excess <= 1e-12 * ranked.kept)
     if not met.size:
@@ -122,7 +127,7 @@ def _inverted(ranked: RankedErrors, units: Units, risk: float, value: float, lev
 
 
 def _crossing(c: Floats, excess: Floats, last: int) -> float:
-    """Where the excess rises through 0 behind this point."""
+    """Zero of the excess between this point and the next one, by linear interpolation."""
     if last + 1 == c.size:
         return float(c[-1])
     a, b = float(excess[last]), float(excess[last + 1])
@@ -135,6 +140,6 @@ def _check_risk(risk: float) -> None:
             "risk",
             "must lie in [0, 1]",
             f"got {risk}",
-            "pass 0.05 for one error among twenty that are kept",
+            "pass 0.05 for one error among twenty instances kept",
             code="range",
         )
