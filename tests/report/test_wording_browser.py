@@ -91,7 +91,7 @@ def test_numbers(page, decimals):
 
 
 def test_shares(page):
-    values = [v for v in VALUES if math.isnan(v) or abs(v) <= 2]
+    values = [v for v in VALUES if math.isnan(v) or (math.isfinite(v) and v)] + [0.0]
     for decimals in (0, 1, 2):
         assert shown(page, f"wording.percent(x, {decimals})", values) == [wording.percent(v, decimals) for v in values]
     for draws in (100, 1000, 2000):
@@ -106,7 +106,7 @@ def test_pvalues(page):
 
 
 def test_tradeoffs(page):
-    values = [v for v in VALUES if v >= 0]
+    values = [v for v in VALUES if v > 0] + [0.0]
     assert shown(page, "wording.tradeoff(x)", values) == [wording.tradeoff(v) for v in values]
 
 

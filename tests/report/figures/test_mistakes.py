@@ -6,8 +6,8 @@ from tests.refusals import refuses
 from tests.report.figures.cases import band, blank, legend_texts
 
 import uqassay as uq
-from uqassay.errors import InputError
 from uqassay.report import figures
+from uqassay.wording import significant
 
 
 @pytest.mark.parametrize("name", ["assay", "grouped"])
@@ -75,7 +75,7 @@ def test_risk_coverage_curves_against_the_assay(name, request):
         np.testing.assert_allclose(high, [e.high for e in own], atol=1e-9)
     assert "pointwise 95 % intervals" in ax.get_title(loc="left").replace("\n", " ")
     aurc = next(r.estimate for r in a.mistake_ranking if (r.run, r.score, r.metric) == (None, "total-entropy", "aurc"))
-    assert legend_texts(ax)[0] == f"{a.model_names[0]}  AURC {figures.style.number(float(aurc))}"
+    assert legend_texts(ax)[0] == f"{a.model_names[0]}  AURC {significant(float(aurc))}"
 
 
 def test_rankings_that_are_not_there_are_refused(assay):
@@ -83,11 +83,11 @@ def test_rankings_that_are_not_there_are_refused(assay):
         figures.plot_mistake_ranking(assay, metric="accuracy")
     with refuses("metric", "choice"):
         figures.plot_ranking_comparisons(assay, metric="accuracy")
-    with pytest.raises(InputError, match=r"score: no model has it, only .*; got 'vote'"):
+    with refuses("score", "choice", got=r"the models have least-confidence, .*; got 'vote'"):
         figures.plot_risk_coverage(assay, "vote")
-    with pytest.raises(InputError, match=r"score: 'Point' has .*; got 'epistemic-entropy'"):
+    with refuses("score", "choice", got="'Point' has .*; got 'epistemic-entropy'"):
         figures.plot_risk_coverage(assay, "epistemic-entropy", models=["Members", "Point"])
-    with pytest.raises(InputError, match=r"score: 'Point' has .*; got 'credal-width'"):
+    with refuses("score", "choice", got="'Point' has .*; got 'credal-width'"):
         figures.plot_ranking_comparisons(assay, [("Point", "credal-width"), ("Members", "margin")])
     with refuses("models", "empty"):
         figures.plot_mistake_ranking(assay, models=[])

@@ -10,7 +10,6 @@ from tests.refusals import refuses
 
 import uqassay as uq
 from uqassay.credal import box_vertices, permutation_vertices
-from uqassay.errors import InputError
 from uqassay.report import figures
 from uqassay.report.figures.simplex import CORNERS
 
@@ -116,24 +115,24 @@ def test_simplex_draws_of_a_dirichlet_are_those_of_its_row():
 
 
 @pytest.mark.parametrize(
-    ("options", "message"),
+    ("options", "parameter", "code", "got"),
     [
-        ({"row": 5}, r"row: must lie in 0 … 1; got 5"),
-        ({"label": "lion"}, "label: must be a class"),
-        ({"label": 9}, "label: must be a class"),
-        ({"classes": [0, 1]}, "classes: needs 3 different classes"),
-        ({"classes": [0, 1, 1]}, "classes: needs 3 different classes"),
-        ({"names": ["a"]}, "names: needs one name for each of the 4 classes"),
+        ({"row": 5}, "row", "range", "got 5"),
+        ({"label": "lion"}, "label", "choice", "lion"),
+        ({"label": 9}, "label", "choice", "got 9"),
+        ({"classes": [0, 1]}, "classes", "mismatch", r"\[0, 1\]"),
+        ({"classes": [0, 1, 1]}, "classes", "mismatch", r"\[0, 1, 1\]"),
+        ({"names": ["a"]}, "names", "mismatch", "got 1"),
     ],
 )
-def test_simplex_refuses(options, message):
-    with pytest.raises(InputError, match=message):
+def test_simplex_refuses(options, parameter, code, got):
+    with refuses(parameter, code, got=got):
         figures.plot_simplex(random_prediction("Members", np.random.default_rng(0), 2, 4), **options)
 
 
 def test_simplex_refuses_masses_that_are_no_belief_function():
     signed = uq.Masses.from_beliefs([[0.9, 0.9, 1.0]], [[0], [1], [0, 1, 2]], n_classes=3)
-    with refuses("beliefs", "undefined"):
+    with refuses("beliefs", "not-belief-functions"):
         figures.plot_simplex(signed)
 
 

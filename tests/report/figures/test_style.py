@@ -88,7 +88,7 @@ def test_a_model_has_one_colour_in_every_figure(assay):
     wanted = figures.model_colours(assay)["Members"].lower()
     tradeoff = figures.plot_tradeoff(assay, ax=blank()).lines[1].get_color()
     winning = figures.plot_winning_probability(assay, ax=blank()).collections[1].get_facecolor()
-    row = [r.model for r in assay.ranked(1.0)].index("Members")
+    row = [r.model for r in assay.ranked()].index("Members")
     ranking = [
         line.get_color()
         for line in figures.plot_ranking(assay, ax=blank()).lines

@@ -135,7 +135,7 @@ def plot_simplex(
             f"needs one name for each of the {k} classes",
             f"got {len(shown)}",
             "give them in class order",
-            code="missing",
+            code="mismatch",
         )
     truth = None if label is None else _class_index(label, shown, "label")
     corners = _corners(credal, classes, truth, shown)
@@ -184,7 +184,7 @@ def _class_index(wanted: int | str, names: tuple[str, ...], parameter: str) -> i
         f"must be a class, 0 … {len(names) - 1} or one of {', '.join(names[:5])}{(' …' if len(names) > 5 else '')}",
         f"got {wanted!r}",
         "choose one of them",
-        code="type",
+        code="choice",
     )
 
 
