@@ -40,9 +40,9 @@ def values(result):
 def stored(folder, dataset, method):
     """Members (n, M, K) and labels of a predictor, from its files."""
     store = Store(folder, create=False)
-    rows = [row for row in store.index.rows() if (row["dataset"], row["method"]) == (dataset, method)]
+    rows = [row for row in store.states() if (row.dataset, row.method) == (dataset, method)]
     assert len(rows) == 1
-    kept = store.result(rows[0]["key"])
+    kept = store.result(rows[0].key)
     return np.asarray(kept.prediction.hull_points(), dtype=np.float64), np.asarray(kept.labels)
 
 
@@ -64,7 +64,7 @@ def test_smoke_makes_every_row_and_says_what_was_left_out(smoke):
     }
     assert all(0 <= value <= 1 for value in found.values())
     text = result.summary()
-    assert "note: mnist-10k is left out; t10k-images.gz: cannot be downloaded" in text
+    assert "note: mnist-10k is left out: t10k-images.gz: cannot be downloaded" in text
     assert "learns the digits 0 to 4 of scikit-learn's digits, 300 of them, in 1 epoch and is frozen" in text
     assert "digits: 300 instances train, 100 are tested and give the weights, 100 judge them" in text
     assert "smoke shows that the table can be made, and is no evidence" in text
@@ -137,9 +137,9 @@ def test_a_folder_that_was_moved_goes_on(smoke, monkeypatch, tmp_path):
     folder, before, _ = smoke
     moved = tmp_path / "elsewhere" / "moved"
     shutil.copytree(folder, moved)
-    keys = {row["key"] for row in Store(folder, create=False).index.rows()}
-    (lost,) = (row for row in Store(moved).index.rows() if (row["dataset"], row["method"]) == ("digits", "S"))
-    for path in Store(moved).place(lost["key"]).iterdir():
+    keys = {row.key for row in Store(folder, create=False).states()}
+    (lost,) = (row for row in Store(moved).states() if (row.dataset, row.method) == ("digits", "S"))
+    for path in Store(moved).place(lost.key).iterdir():
         path.unlink()
     trained, run = [], bench_methods.run_method
 
@@ -155,15 +155,15 @@ def test_a_folder_that_was_moved_goes_on(smoke, monkeypatch, tmp_path):
     monkeypatch.setattr(table1_data, "frozen_features", refuse)
     assert reproduce("credal-calibration", **TABLE, resume=moved).to_json() == before.to_json()
     assert trained == [("digits", "S")]
-    assert {row["key"] for row in Store(moved).index.rows()} == keys
+    assert {row.key for row in Store(moved).states()} == keys
 
 
 @pytest.mark.slow
 def test_what_was_broken_off_goes_on(smoke, monkeypatch):
     folder, before, _ = smoke
     store = Store(folder, create=False)
-    (lost,) = (row for row in store.index.rows() if (row["dataset"], row["method"]) == ("digits", "DE"))
-    for path in store.place(lost["key"]).iterdir():
+    (lost,) = (row for row in store.states() if (row.dataset, row.method) == ("digits", "DE"))
+    for path in store.place(lost.key).iterdir():
         path.unlink()
     trained, run = [], bench_methods.run_method
 

@@ -31,4 +31,4 @@ def assays(said, y, **options):
         "measures": ("credal-width",),
         "n_draws": 200,
     }
-    return {"exact": uq.assay(said, y, **common, **options)}
+    return {"exact": uq.assay(said, y, **common | options)}

@@ -8,6 +8,8 @@ import uqassay as uq
 from uqassay.experiments.unified.figures import FIGURES, write_unified_figures
 from uqassay.experiments.unified.protocol import JudgedDataSet
 
+MEASURES = ("total-entropy", "credal-width")
+
 
 @pytest.fixture(autouse=True)
 def _packages(needs):
@@ -15,7 +17,7 @@ def _packages(needs):
 
 
 def judged(said, y, **members) -> JudgedDataSet:
-    found = {**assays(said, y), "paper": assays(said, y, convention="paper")["exact"]}
+    found = {**assays(said, y, measures=MEASURES), "paper": assays(said, y, convention="paper", measures=MEASURES)["exact"]}
     return JudgedDataSet("made data", 100, found, found, dict.fromkeys(found, members))
 
 
@@ -24,7 +26,7 @@ def test_every_figure_is_a_whole_picture(tmp_path):
     from matplotlib.image import imread
 
     said, y = made(np.random.default_rng(0), n=120)
-    by_size = {m: assays({"DE": said["DE"]}, y, common_members=m)["exact"] for m in (2, 12)}
+    by_size = {m: assays({"DE": said["DE"]}, y, common_members=m, measures=MEASURES)["exact"] for m in (2, 12)}
     told = []
     paths = write_unified_figures(tmp_path, judged(said, y, DE=by_size), told.append)
     assert [path.name for path in paths] == [f"unified_made-data_{name}.png" for name in FIGURES]
