@@ -33,7 +33,7 @@ def test_what_the_note_says():
     assert tied.degrees_of_freedom == 1
     assert texts(tied) == ["held-out data: (K − 1) B degrees of freedom with 1 of 5 bins that have instances"]
     rare = hosmer_lemeshow_test([0] * 10, np.tile([0.9, 0.1], (10, 1)) + np.arange(10)[:, None] * [1e-3, -1e-3])
-    assert "5 of 10 expected counts are below 1: a rough p-value" in said(rare)
+    assert "5 of 10 expected counts are below 1, so the p-value is approximate" in said(rare)
 
 
 def test_batches_have_no_test():

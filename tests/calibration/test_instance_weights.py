@@ -155,7 +155,7 @@ def test_refitted_starts_where_it_was():
         (lambda: InstanceWeights().weights(MEMBERS), ("layers_", "missing")),
         (
             lambda: InstanceWeights().fit(MEMBERS, LABELS, X).weights(MEMBERS[:, :2], X),
-            ("features", "shape", "got 2 of 2"),
+            ("features", "shape", "got 2 for 2"),
         ),
     ],
 )

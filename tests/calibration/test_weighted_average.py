@@ -137,7 +137,7 @@ def test_infinite_measures_say_why_they_have_no_interval(name):
     for error in (effect.error, effect.error_weighted):
         assert float(error) == np.inf
         assert np.isnan([error.low, error.high]).all()
-        assert texts(error) == ["the measure is infinite, as where a label had probability 0: no interval"]
+        assert texts(error) == ["the measure is infinite, for example because a label had probability 0: no interval"]
     assert np.isnan(float(effect.error_difference))
     assert texts(effect.error_difference) == ["the measure is undefined or infinite: no interval"]
 
@@ -203,7 +203,7 @@ def test_draws_of_the_null():
         ),
         (
             {"calibration_rows": np.arange(10), "groups": np.arange(20) % 7},
-            ("calibration_rows", "conflict", "7 do"),
+            ("calibration_rows", "conflict", "7 groups in both"),
         ),
         ({"fraction": 0}, ("fraction", "range", "got 0")),
         ({"level": 95}, ("level", "range")),

@@ -1,4 +1,4 @@
-"""Tests of calibration, for one classifier and for all mixtures of an ensemble's members, and mending it."""
+"""Tests of calibration for one classifier and for the mixtures of an ensemble's members; weights that improve it."""
 
 from uqassay.calibration.credal_hypothesis import CredalCalibrationTest, credal_calibration_test
 from uqassay.calibration.ensemble_weights import EnsembleWeights

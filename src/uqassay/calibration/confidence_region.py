@@ -1,8 +1,8 @@
-"""Which mixtures of members the labels leave possible: a confidence region for λ that holds for every number of instances.
+"""A confidence region for the mixture weights λ, exact for every number of instances.
 
 For any prior π, the ratio of the marginal likelihood ∫ L dπ to the likelihood L(λ0) of the truth has expectation 1, so it
-exceeds 1/β with probability at most β (Markov). The λ with L(λ) ≥ β ∫ L dπ are therefore a region that holds the truth with
-probability at least 1 − β. An unbiased estimate in place of the integral keeps that exact.
+exceeds 1/β with probability at most β (Markov). The set of λ with L(λ) ≥ β ∫ L dπ therefore contains the true λ with
+probability at least 1 − β. The argument needs only the expectation, so an unbiased estimate may replace the integral.
 """
 
 from dataclasses import dataclass
@@ -16,17 +16,17 @@ __all__ = ["LikelihoodRegion", "likelihood_region"]
 
 Floats = NDArray[np.float64]
 
-PRIOR = 0.5  # Dir(½, …, ½) wastes least near the faces
+PRIOR = 0.5  # Dir(½, …, ½) puts mass near the faces of the simplex, where the most likely λ often lies
 SHARES = (1.0, 0.3, 0.1, 0.03, 0.01, 0.003)  # concentrations of the proposals around the best λ, as shares of n
-N_POINTS = 300  # points of each proposal
+N_POINTS = 300  # points drawn from each proposal
 BISECTIONS = 30
-CHUNK = 2**21  # numbers at once
+CHUNK = 2**21  # numbers in one block of the largest array
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class LikelihoodRegion:
-    """The λ whose log-likelihood is at least `threshold`; a convex set, as the log-likelihood is concave.
+    """The set of λ with log-likelihood of at least `threshold`. It is convex because the log-likelihood is concave.
 
     Attributes
     ----------
@@ -51,9 +51,10 @@ class LikelihoodRegion:
         return self.log_likelihood(weights) >= self.threshold
 
     def towards(self, targets: Floats) -> Floats:
-        """The last point of the region on the way from the most likely λ to each target, (L, M) -> (L, M)."""
+        """Point where the segment from the most likely λ to each target leaves the region, (L, M) -> (L, M)."""
         low, high = np.zeros(len(targets)), np.ones(len(targets))
         low[self.contains(targets)] = 1.0
+        # p_λ(y) is linear along the segment, so the products with `given` are needed only at its two ends.
         from_best, to = self.given @ self.best, targets @ self.given.T  # (n,), (L, n)
         for _ in range(BISECTIONS):
             middle = (low + high) / 2
@@ -64,16 +65,16 @@ class LikelihoodRegion:
 
 
 def likelihood_region(given: Floats, best: Floats, beta: float, generator: np.random.Generator) -> LikelihoodRegion:
-    """Region that holds the true λ with probability at least 1 − β where labels come from p_λ.
+    """Region that contains the true λ with probability at least 1 − β if the labels come from p_λ.
 
     Parameters
     ----------
     given : array (n, M)
-        Probability that each member gave to the label that came.
+        Probability that each member gave to the observed label.
     best : array (M,)
-        The most likely λ, see `log_loss_weights`; any other λ gives a valid region too, only a larger one.
+        The most likely λ, see `log_loss_weights`. Any other λ gives a valid but larger region.
     beta : float
-        Probability of missing the truth.
+        Probability that the region misses the true λ.
     generator : numpy Generator
         For the estimate of ∫ L dπ.
 
@@ -94,12 +95,13 @@ def likelihood_region(given: Floats, best: Floats, beta: float, generator: np.ra
 
 
 def _log_marginal(given: Floats, best: Floats, generator: np.random.Generator) -> Floats:
-    """Unbiased estimate of ∫ L dπ, as its logarithm: points from π and from Dirichlets around the best λ, together."""
+    """Logarithm of an unbiased estimate of ∫ L dπ, from draws of π and of Dirichlets around the best λ."""
     n, m = given.shape
     alphas = np.array([np.full(m, PRIOR), *(PRIOR + share * n * best for share in SHARES)])  # (P, M)
     points = np.concatenate([generator.dirichlet(alpha, N_POINTS) for alpha in alphas])
     points = np.maximum(points, 1e-300)
     logs = np.log(points) @ (alphas - 1).T + special.gammaln(alphas.sum(axis=1)) - special.gammaln(alphas).sum(axis=1)
+    # Importance sampling from the equal mixture of all proposals: π itself is one of them, so no ratio π / q exceeds P.
     proposal = special.logsumexp(logs, axis=1) - np.log(len(alphas))
     return special.logsumexp(_log_likelihood(given, points) + logs[:, 0] - proposal) - np.log(len(points))
 

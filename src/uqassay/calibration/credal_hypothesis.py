@@ -41,7 +41,7 @@ Labels = NDArray[np.intp]
 Null = Literal["minimised", "random", "berger-boos"]
 Convention = Literal["exact", "paper-code"]
 
-UNSETTLED = 1.0  # standard deviations of the null from which on a note says so
+UNSETTLED = 1.0  # search spread, in standard deviations of the null, above which a note is added
 
 
 @final
@@ -52,26 +52,26 @@ class CredalCalibrationTest:
     Attributes
     ----------
     measure, notion : str
-        What was measured, and the notion of calibration that it looks at: "confidence", "classwise" or "strong".
+        Name of the measure, and the notion of calibration that it tests: "confidence", "classwise" or "strong".
     statistic : float
-        Least value of the measure over all mixtures, for the labels that came.
+        Least value of the measure over all mixtures, for the observed labels.
     pvalue : float
-        Small where no mixture is calibrated; nan where it is undefined, see `notes`.
+        Small if no mixture is calibrated; nan if undefined, see `notes`.
     weights : array (M,)
-        The λ of that least value.
+        The λ that has the least value.
     null : array (D,)
-        The same under the null hypothesis; for "berger-boos" at the candidate λ of greatest p-value.
+        The statistic under the null hypothesis; for "berger-boos" at the candidate λ with the greatest p-value.
     null_kind : {"minimised", "random", "berger-boos", "single"}
-        Where the null draws come from; "single" for one member, which leaves nothing to minimise.
+        Source of the null draws; "single" for one member, where nothing is minimised.
     convention : {"exact", "paper-code"}
     n_instances, n_members, n_classes : int
     noun : str
         What is mixed: "members" or "vertices".
     search_spread : float
-        Range of the minima that independent searches found for the labels that came, over the null's standard deviation (inf
-        where that is 0 or undefined, unless all minima are equal); nan where there was one search only, or no minimum.
+        Range of the minima that independent searches found for the observed labels, divided by the standard deviation of the
+        null. inf if that deviation is 0 or undefined and the minima differ; nan after a single search, or without a minimum.
     evaluations : int
-        Mixtures judged by all searches.
+        Number of mixtures that all searches evaluated.
     width : float
         Mean over instances and classes of the upper minus the lower probability of the credal set.
     notes : tuple of Note
@@ -102,16 +102,16 @@ class CredalCalibrationTest:
 
     @property
     def smallest_pvalue(self) -> float:
-        """The smallest p-value that so many draws can reach."""
+        """The smallest p-value that D draws can reach, 1 / (D + 1); with "berger-boos" plus .001."""
         return 0.0 if self.convention == "paper-code" else 1 / (self.n_draws + 1) + self._offset
 
     def reject(self, alpha: float = 0.05) -> bool:
-        """Whether no mixture is found to be calibrated at this level; an undefined p-value rejects nothing.
+        """True if the test rejects, at this level, that some mixture is calibrated. An undefined p-value never rejects.
 
         Raises
         ------
         InputError
-            A level that so few draws cannot reach.
+            The number of draws is too small for this level.
         """
         if self.convention == "paper-code":
             return bool(abs(self.statistic) > self.threshold(alpha))
@@ -119,7 +119,7 @@ class CredalCalibrationTest:
         return self.pvalue <= alpha + 1e-12
 
     def threshold(self, alpha: float = 0.05) -> float:
-        """What the statistic (its absolute value in the authors' code) must exceed to reject at this level."""
+        """Critical value: the test rejects if the statistic exceeds it (in the authors' code, if its absolute value does)."""
         if self.convention == "paper-code":
             check_alpha(alpha, 2**62)
             return float(np.quantile(self.null, 1 - alpha))
@@ -191,33 +191,34 @@ def credal_calibration_test(
     y_true : int array (n,)
         Labels.
     members : Members, Vertices, Intervals, Masses, Point, or array (n, M, K)
-        What is mixed. Intervals and masses go through their 2K vertices that take one class first or last, the only ones
-        whose index means the same in every instance. A single member gives `calibration_test`. Rows whose coarser precision
-        makes them miss the sum of 1 are divided by it.
+        The distributions to mix. Intervals and masses are represented by the 2K vertices that take one class first or last:
+        only these have an index with the same meaning in every instance. A single member gives `calibration_test`. Rows
+        stored in low precision are divided by their sum.
     measure : str or CalibrationMeasure
         Any of `CALIBRATION_MEASURES`.
     null : {"minimised", "random", "berger-boos"}
-        What the least value over λ is compared with. "random" is the paper's: labels from a random λ0, valued at that λ0.
-        As nothing is minimised there, it rejects far less often than α on average, but far more often at some λ0.
-        "minimised": labels from one λ that the labels make likely (`predictive_weights`), and the minimum taken again in every
-        draw by the same search.
-        "berger-boos": the greatest such p-value over at most six candidates, plus .001: of 20 to 50 λ in a confidence set
-        of level .999, the most likely one and the five whose p-values look greatest when few mixtures are judged. The greatest
-        over the whole set would keep the level whatever the true λ is; it costs power and time.
+        Null distribution of the least value over λ. "random" is the paper's: labels are drawn from a random λ0 and the
+        measure is computed at that λ0. Nothing is minimised there, so on average over λ0 it rejects far less often than α,
+        and at some λ0 far more often.
+        "minimised": labels are drawn from one λ that is likely given the data (`predictive_weights`), and the same search
+        minimises the measure again for every draw.
+        "berger-boos": the greatest such p-value over at most six candidates, plus .001. The candidates are the most likely
+        λ and five of 20 to 50 λ in a confidence set of level .999; the five have the greatest p-values in a quick search.
+        The maximum over the whole set would keep the level for every true λ. This null costs power and time.
     n_draws : int
         Null draws D; the p-value is (1 + the number of draws that reach the statistic) / (D + 1).
     resample : bool
         Draw instances with replacement in the null (line 2 of the printed algorithm; only with null="random"). Repeated
-        instances leave more bins empty, where a measure of thinly filled bins comes out smaller than in the data: p-values are
-        too small then.
+        instances leave more bins empty. Measures that depend on thinly filled bins are then smaller than in the data, and
+        the p-values too small.
     convention : {"exact", "paper-code"}
-        "paper-code", with null="random", is the authors' code: λ0 from Dir(1/M), instances permuted, |t| compared with the
-        quantile of the draws, COBYLA from λ = 1/M, and their variants of the measures.
+        "paper-code", with null="random", follows the authors' code: λ0 from Dir(1/M), permuted instances, |t| compared with
+        the quantile of the draws, COBYLA from λ = 1/M, and the authors' variants of the measures.
     search : SimplexSearch, optional
-        How much is searched: `QUICK`, `THOROUGH`, `PATIENT` or one's own; for ten members some 600 to 1,500, 1,200 to 6,000
-        and 9,000 to 35,000 mixtures, more where the members agree, as a mixture then costs less. By default
-        `THOROUGH` for the one minimum that null="random" needs, otherwise `QUICK`. A single member needs none, and with the
-        authors' code it cannot be chosen.
+        Effort of the search: `QUICK`, `THOROUGH`, `PATIENT` or a `SimplexSearch` of your own. For ten members these evaluate
+        about 600 to 1,500, 1,200 to 6,000 and 9,000 to 35,000 mixtures, more if the members agree, because a mixture is then
+        cheaper. The default is `THOROUGH` for the single minimum of null="random", otherwise `QUICK`. A single member needs
+        no search; the authors' code has its own.
     rng : int, Generator or None
         None means seed 0.
 
@@ -228,7 +229,7 @@ def credal_calibration_test(
     Raises
     ------
     InputError
-        Shapes that do not fit, labels out of range, predictions without members, options that do not go together.
+        Shapes that do not fit, labels out of range, predictions without members, options that exclude each other.
 
     References
     ----------
@@ -257,7 +258,7 @@ def credal_calibration_test(
     n, m, n_classes = shared.probs.shape
     labels = hard_labels(y_true, n, n_classes, members=members)
     generator = as_generator(rng)
-    with np.errstate(all="ignore"):  # measures reach 0/0, and infinity where what cannot happen does
+    with np.errstate(all="ignore"):  # 0/0 in some measures, and infinity if an event of probability 0 happens
         if convention == "paper-code":
             found = authors_code(labels, shared, chosen, n_draws, generator)
         elif m == 1:
@@ -271,10 +272,10 @@ def credal_calibration_test(
     notes = [*undefined_notes(found.statistic, found.pvalue, n), *shared.notes]
     if found.spread > UNSETTLED:
         apart = f"by {found.spread:.3g} standard deviations of the null"
-        apart = apart if math.isfinite(found.spread) else "without a scale"
-        text = f"independent searches for the least value differ {apart}, which costs power"
+        apart = apart if math.isfinite(found.spread) else "although the null has no spread"
+        text = f"independent searches found least values that differ {apart}, which costs power"
         notes.append(Note("not-settled", text, {"spread": found.spread}))
-        notes.append(Note("option", "search=PATIENT settles more"))
+        notes.append(Note("option", "search=PATIENT makes the searches agree better"))
     return CredalCalibrationTest(
         measure=chosen.name,
         notion=chosen.notion,
@@ -300,7 +301,7 @@ def _check_together(null: str, resample: bool, convention: str, search: SimplexS
         what = f"null={null!r}" if null != "random" else "resample=True"
         raise InputError(
             "convention",
-            "the authors' code knows only the null of a random mixture, with permuted instances",
+            "the authors' code has only the null of a random mixture, with permuted instances",
             f"got {what}",
             'pass null="random" and resample=False',
             code="conflict",
@@ -308,7 +309,7 @@ def _check_together(null: str, resample: bool, convention: str, search: SimplexS
     if convention == "paper-code" and search is not None:
         raise InputError(
             "search",
-            "the authors' code has COBYLA search from λ = 1/M",
+            "cannot be set with the authors' code, which searches by COBYLA from λ = 1/M",
             f"got {search!r}",
             "leave it out",
             code="conflict",
@@ -316,7 +317,7 @@ def _check_together(null: str, resample: bool, convention: str, search: SimplexS
     if resample and null != "random":
         raise InputError(
             "resample",
-            "instances are resampled only in the paper's own null",
+            "instances are resampled only under the paper's null",
             f"got null={null!r}",
             'pass null="random", or resample=False, which keeps the level',
             code="conflict",

@@ -1,4 +1,4 @@
-"""The least value over mixtures with its null draws and p-value, for each null of the credal calibration test."""
+"""The statistic, null draws and p-value of the credal calibration test, one function for each null."""
 
 import math
 from dataclasses import dataclass
@@ -26,26 +26,26 @@ Floats = NDArray[np.float64]
 Labels = NDArray[np.intp]
 
 BETA = 0.001  # probability that the confidence region of the Berger-Boos form misses the truth
-N_REPEATS = 2  # further searches for the labels that came; how far they differ tells how far the search can be trusted
+N_REPEATS = 2  # further searches for the observed labels; the spread of their minima shows how reliable the search is
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class LeastError:
-    """The least value over λ, and how likely one as great is.
+    """The least value over λ with its p-value.
 
     Attributes
     ----------
     statistic : float
     pvalue : float
     weights : array (M,)
-        λ that has it.
+        The λ that has the least value.
     null : array (D,)
         Null draws.
     spread : float
-        How far independent searches differ, in standard deviations of the null; nan where there was only one.
+        Range of the minima of independent searches, in standard deviations of the null; nan after a single search.
     evaluations : int
-        Mixtures judged.
+        Number of mixtures evaluated.
     """
 
     statistic: float
@@ -64,7 +64,7 @@ def single_member(
     resample: bool,
     generator: np.random.Generator,
 ) -> LeastError:
-    """The value of the only member."""
+    """Statistic and null of a single member: nothing is minimised."""
     statistic, null = statistic_and_null(labels, shared.probs[:, 0], measure, n_draws, resample, generator)
     return LeastError(statistic, monte_carlo_pvalue(statistic, null), np.ones(1), null, 0.0, 1)
 
@@ -72,7 +72,7 @@ def single_member(
 def authors_code(
     labels: Labels, shared: SharedMembers, measure: CalibrationMeasure, n_draws: int, generator: np.random.Generator
 ) -> LeastError:
-    """As the code of paper 001's authors has it."""
+    """The test as implemented in the code of paper 001's authors."""
     found = paper_code_test(labels, shared.probs, measure, n_draws, generator)
     return LeastError(found.statistic, found.pvalue, found.weights, found.null, math.nan, found.evaluations)
 
@@ -86,7 +86,7 @@ def random_null(
     search: SimplexSearch,
     generator: np.random.Generator,
 ) -> LeastError:
-    """The null of paper 001: labels drawn from random mixtures, nothing minimised."""
+    """The null of paper 001: labels are drawn from random mixtures, and nothing is minimised."""
     mixtures = Mixtures(shared.probs)
     objective = MixtureObjective(mixtures, labels[np.newaxis], measure)
     values, weights = minimise_over_simplex(objective, search, generator)
@@ -105,9 +105,9 @@ def minimised_null(
     search: SimplexSearch,
     generator: np.random.Generator,
 ) -> LeastError:
-    """Labels drawn from one mixture, or from the worst of several (Berger-Boos), and the minimum taken for each draw."""
+    """Labels are drawn from one mixture, or from the worst of several (Berger-Boos); each draw is minimised over λ."""
     mixtures = Mixtures(shared.probs)
-    seeds = generator.integers(2**63, size=2)  # of the labels and of the search at each λ
+    seeds = generator.integers(2**63, size=2)  # one for the labels, one for the search: the same at every λ
     if null == "minimised":
         truth = predictive_weights(shared.probs, labels, generator)
         found, evaluations = null_at(mixtures, labels, measure, truth, n_draws, search, seeds)
@@ -127,7 +127,7 @@ def in_deviations(minima: Floats, null: Floats) -> float:
     """Range of the minima over the standard deviation of the null draws."""
     if np.isnan(minima).any():
         return math.nan
-    if (minima == minima[0]).all():  # infinite ones as well
+    if (minima == minima[0]).all():  # without this check, equal infinite minima would give inf − inf = nan
         return 0.0
     deviation = float(null.std())
     return float(np.ptp(minima)) / deviation if deviation > 0 else math.inf

@@ -1,4 +1,4 @@
-"""The convex combination of an ensemble's members that is best calibrated, or has the best score, as an estimator."""
+"""Estimator of the convex combination of members with the least calibration error or the best proper score."""
 
 import hashlib
 from typing import Any, Self, final
@@ -25,33 +25,33 @@ Labels = NDArray[np.intp]
 
 @final
 class EnsembleWeights:
-    """Weights λ of an ensemble's members, the same for every instance, that make Σ_m λ_m p_m as good as it can be.
+    """Weights λ of an ensemble's members, the same for every instance, that minimise a measure of Σ_m λ_m p_m.
 
     Parameters
     ----------
     measure : str or CalibrationMeasure
-        What is least at the weights: a calibration measure, or the proper score "log-loss" or "brier".
+        The measure to minimise: a calibration measure, or the proper score "log-loss" or "brier".
     search : SimplexSearch, optional
-        How much is searched for the least calibration error; thorough by default. The scores are convex and need none.
+        Effort of the search for the least calibration error; `THOROUGH` by default. The scores are convex and need none.
     rng : int or numpy Generator, optional
         For the search; None means seed 0.
 
     Attributes
     ----------
     weights_ : array (M,)
-        Not negative, with sum 1. Members that are equal everywhere share their weight equally.
+        Not negative, with sum 1. Members that are equal in every instance share their weight equally.
     value_ : float
-        The measure at these weights, on the instances of `fit`; infinite for the log loss where every member gives some label
-        the probability 0 (the weights are those of the other instances then).
+        The measure at these weights, on the instances of `fit`. The log loss is infinite if every member gives some label the
+        probability 0; the weights are then fitted to the other instances.
     gap_ : float
-        How far `value_` can be from the least value: proven for the scores; nan for calibration measures, whose many local
-        minima allow no such proof.
+        Upper bound of `value_` minus the least value, proven for the scores; nan for calibration measures, whose many local
+        minima allow no such bound.
 
     Notes
     -----
-    A calibration measure is least where a combination is best calibrated on the given labels (paper 001, line 7 of
-    algorithm 1), whatever that does to accuracy: the uninformative combination may win. A proper score weighs both. Measure
-    the effect on other instances, as `weighted_average_effect` does. Permuting the members permutes the weights.
+    A calibration measure selects the combination that is best calibrated on the given labels (paper 001, line 7 of
+    algorithm 1) and ignores accuracy: an uninformative combination may win. A proper score weighs both. Measure the effect
+    on other instances, as `weighted_average_effect` does. Permuting the members permutes the weights.
 
     Examples
     --------
@@ -93,7 +93,7 @@ class EnsembleWeights:
         Raises
         ------
         InputError
-            Members that are no probabilities, labels that do not fit, or a measure that does not exist.
+            Members that are not probabilities, labels that do not fit, or an unknown measure.
         """
         chosen = calibration_measure(self.measure)
         check_search(self.search)
@@ -105,7 +105,7 @@ class EnsembleWeights:
         return self
 
     def predict(self, members: Any) -> Point:
-        """The combination with these weights as a prediction; class names, ids and groups are those of the members."""
+        """The combination with these weights as a prediction; class names, ids and groups come from the members."""
         probs = self.predict_proba(members)
         names = ("class_names", "ids", "groups", "row_numbers")
         kept: dict[str, Any] = {name: getattr(members, name, None) for name in names}
@@ -117,19 +117,19 @@ class EnsembleWeights:
         Raises
         ------
         InputError
-            Another number of members than `fit` saw, or weights that were never fitted.
+            A number of members that differs from `fit`, or weights that were never fitted.
         """
         if not hasattr(self, "weights_"):
             raise InputError(
-                "weights_", "are there after fit", "got none", "call fit(members, y) first", code="missing"
+                "weights_", "exists only after fit", "not fitted yet", "call fit(members, y) first", code="missing"
             )
         probs = member_array(members)
         if probs.shape[1] != self.weights_.size:
             raise InputError(
                 "members",
-                f"must be the {self.weights_.size} members that the weights were fitted on",
+                f"must be the {self.weights_.size} members of fit",
                 f"got {probs.shape[1]}",
-                "give all of them in the same order",
+                "pass all of them in the same order",
                 code="shape",
             )
         mixed = np.empty((len(probs), probs.shape[2]))
@@ -138,7 +138,7 @@ class EnsembleWeights:
         return mixed / mixed.sum(axis=1, keepdims=True)
 
     def get_params(self, deep: bool = True) -> dict[str, object]:
-        """The arguments it was made with; scikit-learn clones with them."""
+        """The arguments of the constructor, which scikit-learn uses to clone."""
         return {"measure": self.measure, "search": self.search, "rng": self.rng}
 
     def __repr__(self) -> str:
@@ -157,7 +157,10 @@ class EnsembleWeights:
 
 
 def _distinct(members: Floats) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """One of each set of equal members, in an order that follows from what they say, and which of them each is, (M,)."""
+    """Indices of the distinct members, and for each member the distinct one that it equals, (M,).
+
+    The distinct members are sorted by a hash of their content, so the search does not depend on the order of the members.
+    """
     digests = []
     for m in range(members.shape[1]):
         digest = hashlib.blake2b(digest_size=16)

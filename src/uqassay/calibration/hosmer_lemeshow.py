@@ -17,7 +17,7 @@ from uqassay.statistics.samples import check_choice
 
 __all__ = ["HosmerLemeshowTest", "hosmer_lemeshow_test"]
 
-FEW_EXPECTED = 1.0  # below this expected count the chi-squared distribution is a poor guide
+FEW_EXPECTED = 1.0  # below this expected count the chi-squared approximation is poor
 
 
 @final
@@ -30,14 +30,14 @@ class HosmerLemeshowTest:
     statistic : float
         Σ (O − E)² / E.
     pvalue : float
-        Probability that chi-squared exceeds it.
+        Probability that a chi-squared variable exceeds the statistic.
     degrees_of_freedom : int
     n_bins : int
-        Bins asked for.
+        Requested number of bins.
     bins : {"classwise", "common"}
     fitted : bool
     notes : tuple of Note
-        How the degrees of freedom were counted, bins with an event of probability 0, expected counts that are too small.
+        How the degrees of freedom were counted; events of probability 0; expected counts that are too small.
     """
 
     statistic: float
@@ -61,7 +61,7 @@ def hosmer_lemeshow_test(
     n_bins : int
     bins : {"classwise", "common"}
     fitted : bool
-        Whether the model was fitted to these instances. Then the bins must be common to all classes.
+        True if the model was fitted to these instances. The bins must then be common to all classes.
 
     Returns
     -------
@@ -70,19 +70,19 @@ def hosmer_lemeshow_test(
     Raises
     ------
     InputError
-        `fitted` with classwise bins, or with fewer than 3 of them; a batch; input as described by the message.
+        `fitted` with classwise bins or with fewer than 3 bins; a batch; invalid labels or probabilities.
 
     Notes
     -----
-    On held-out data there are (K − 1) B degrees of freedom, with B the number of bins that have instances (its mean over the
-    classes where each class has its own bins, rounded up; equal probabilities can leave bins empty). A model fitted to the same
-    instances has fewer: (K − 1) (B − 2) for a multinomial logistic regression with an intercept and common bins (Fagerland et
-    al., 2008). On held-out data those would reject up to 67 % of calibrated models at α = .05; the degrees of freedom of held-out
-    data reject 2 to 5 % (docs/measured-coverage.md).
+    On held-out data there are (K − 1) B degrees of freedom, where B is the number of bins that contain instances. Equal
+    probabilities can leave bins empty; if each class has its own bins, B is the mean over the classes, rounded up. A model
+    fitted to the same instances has fewer: (K − 1) (B − 2) for a multinomial logistic regression with an intercept and common
+    bins (Fagerland et al., 2008). On held-out data that smaller number would reject up to 67 % of calibrated models at
+    α = .05; the number for held-out data rejects 2 to 5 % (docs/measured-coverage.md).
 
-    The statistic's mean is Σ (1 − Σ p² / Σ p) over bins and classes, which is below the degrees of freedom where the
-    probabilities in a bin differ much. Small expected counts make its upper tail heavier; a note says how many are below 1.
-    Labels drawn from the probabilities (`calibration_test`) give a null distribution without either flaw.
+    The mean of the statistic is Σ (1 − Σ p² / Σ p) over bins and classes. It is below the degrees of freedom if the
+    probabilities within a bin differ much. Small expected counts make the upper tail heavier; a note says how many are
+    below 1. `calibration_test` draws labels from the probabilities and has neither problem.
 
     Examples
     --------
@@ -101,13 +101,13 @@ def hosmer_lemeshow_test(
             "probs",
             "must be one data set, shape (n, K)",
             f"got shapes {labels.shape} and {checked.shape} of labels and probabilities",
-            "test each data set, or use hosmer_lemeshow_statistic for a batch",
+            "test each data set alone, or use hosmer_lemeshow_statistic for a batch",
             code="shape",
         )
     if fitted and bins != "common":
         raise InputError(
             "fitted",
-            'the distribution is known for bins="common" only',
+            'the distribution is known only for bins="common"',
             'got bins="classwise"',
             'pass bins="common", or test on held-out data',
             code="conflict",
@@ -118,9 +118,9 @@ def hosmer_lemeshow_test(
     if fitted and filled < 3:
         raise InputError(
             "n_bins",
-            "needs at least 3 bins with instances where the model is fitted",
+            "must leave at least 3 bins with instances if the model is fitted",
             f"got {filled}",
-            "ask for more bins",
+            "pass more bins",
             code="range",
         )
     freedom = (n_classes - 1) * (filled - 2 if fitted else filled)
@@ -140,11 +140,11 @@ def _notes(bins: CalibrationBins, labels: Labels, fitted: bool, filled: int) -> 
     impossible = (bins.expected == 0) & (bins.observed(labels) > 0)
     if impossible.any():
         k, b = np.argwhere(impossible)[0].tolist()
-        text = f"class {k} happened in bin {b}, where all its probabilities are 0: the statistic is infinite"
+        text = f"class {k} occurred in bin {b}, where all its probabilities are 0, so the statistic is infinite"
         notes.append(Note("infinite", text, {"class": k, "bin": b}))
     few = (bins.size > 0) & (bins.expected < FEW_EXPECTED)
     if few.any():
         of = int((bins.size > 0).sum())
-        text = f"{int(few.sum())} of {of} expected counts are below {FEW_EXPECTED:g}: a rough p-value"
+        text = f"{int(few.sum())} of {of} expected counts are below {FEW_EXPECTED:g}, so the p-value is approximate"
         notes.append(Note("few", text, {"count": int(few.sum())}))
     return tuple(notes)

@@ -1,4 +1,4 @@
-"""Is a combination whose weights depend on the instance calibrated? Learnt on one part of the instances, tested on another."""
+"""Test of a combination of members with instance-dependent weights: learnt on one part of the data, tested on the other."""
 
 import math
 from dataclasses import dataclass
@@ -28,27 +28,27 @@ InstanceNull = Literal["refitted", "fixed"]
 @final
 @dataclass(frozen=True, eq=False)
 class InstanceDependentCalibrationTest:
-    """Result of the test.
+    """Result of `instance_dependent_calibration_test`.
 
     Attributes
     ----------
     statistic : float
         The measure of p_λ(x) on the test part.
     pvalue : float
-        (1 + the number of null draws that reach it) / (D + 1); nan where the measure is undefined.
+        (1 + the number of null draws that reach the statistic) / (D + 1); nan if the measure is undefined.
     null : array (D,)
-        The measure under the hypothesis.
+        The statistic under the null hypothesis.
     null_kind : {"refitted", "fixed"}
     measure, notion : str
-        What was measured, and the notion of calibration that it looks at.
+        Name of the measure, and the notion of calibration that it tests.
     weights : array (n_test, M)
-        λ(x) of the instances of the test part.
+        λ(x) for the instances of the test part.
     probs : array (n_test, K)
-        p_λ(x) there.
+        p_λ(x) for these instances.
     estimator : InstanceWeights
-        What was learnt on the training part.
+        The weights learnt on the training part.
     training_rows, test_rows : int arrays
-        The two parts.
+        Row numbers of the two parts.
     notes : tuple of Note
         What limits the result.
     """
@@ -67,12 +67,12 @@ class InstanceDependentCalibrationTest:
     notes: tuple[Note, ...] = ()
 
     def reject(self, alpha: float = 0.05) -> bool:
-        """Whether no λ(x) of this model is found to be calibrated, at this level; an undefined p-value rejects nothing.
+        """True if the test rejects calibration of p_λ(x) at this level. An undefined p-value never rejects.
 
         Raises
         ------
         InputError
-            A level that so few draws cannot reach.
+            The number of draws is too small for this level.
         """
         check_alpha(alpha, len(self.null))
         return self.pvalue <= alpha + 1e-12
@@ -111,23 +111,23 @@ def instance_dependent_calibration_test(
     y_true : array_like of int, shape (n,)
     members : Members, or array (n, M, K)
     features : array_like, shape (n, F) or (n,), optional
-        What the weights may depend on; by default the members' own log-probabilities.
+        Inputs of the weights; by default the log-probabilities of the members.
     model : {"linear", "mlp"}, or InstanceWeights
-        How λ depends on them; an `InstanceWeights` for another score or penalty, of which a copy is fitted. By default the
-        penalty is chosen by cross-validation within the training part.
+        How λ depends on the features. Pass an `InstanceWeights` for another score or penalty; a copy of it is fitted. By
+        default, cross-validation within the training part chooses the penalty.
     measure : str or CalibrationMeasure
     null : {"refitted", "fixed"}
-        "fixed": labels of the test part are drawn from p_λ(x) with the λ that was learnt. "refitted": those of the training
-        part as well, and λ is learnt again for every draw, with the penalty that was chosen.
+        "fixed": labels of the test part are drawn from p_λ(x) with the learnt λ. "refitted": labels of the training part are
+        drawn as well, and λ is learnt again for every draw, with the same penalty.
     fraction : float
-        Share of the instances that λ is learnt on. The parts are drawn at random with equal shares of every predicted class;
-        the labels have no say.
+        Share of the instances in the training part. The parts are drawn at random with equal shares of every predicted
+        class; the labels are not used.
     groups : array_like of labels, shape (n,), optional
-        Whole groups fall into one part; by default those of the members.
+        Each group stays in one part; by default the groups of the members.
     n_draws : int
-        Draws of labels D.
+        Number of draws of labels D.
     rng : int or numpy Generator, optional
-        For the parts, the fit and the draws; None means seed 0.
+        Used for the parts, the fit and the draws; None means seed 0.
 
     Returns
     -------
@@ -136,16 +136,16 @@ def instance_dependent_calibration_test(
     Raises
     ------
     InputError
-        Inputs that do not fit together, or options out of their range.
+        Inputs that do not fit together, or options out of range.
 
     Notes
     -----
     Because λ is learnt without the test part, the fixed null is the test of a single classifier (Vaicenavicius et al. 2019): a
-    rejection says that the learnt p_λ(x) is not calibrated, exactly at its level. "No λ(x) of this model is calibrated" would
-    be a stronger claim, which it does not support. The learnt λ has an error. Where the training part is not much larger than
-    the test part, this error is as large as the scatter that the test looks for, and the fixed null rejects the calibrated
-    p_λ(x) too often. The refitted null has that error in its draws: 4 to 6 % at α = .05 from 200 training instances on
-    (docs/measured-coverage.md).
+    rejection says that the learnt p_λ(x) is not calibrated, and it keeps its level exactly. It does not support the stronger
+    claim that no λ(x) of this model is calibrated, because the learnt λ has an estimation error. If the training part is not
+    much larger than the test part, this error is as large as the scatter of the statistic, and the fixed null rejects too
+    often although some λ(x) is calibrated. The refitted null contains the estimation error in its draws: it rejects 4 to 6 %
+    at α = .05 from 200 training instances on (docs/measured-coverage.md).
 
     References
     ----------
@@ -175,7 +175,7 @@ def instance_dependent_calibration_test(
     check_draws(n_draws)
     probs = member_array(members)
     labels = hard_labels(y_true, len(probs), probs.shape[2], members=members)
-    inputs = feature_array(features, probs)  # all of them at once, so that a complaint names the row that was given
+    inputs = feature_array(features, probs)  # checked before the split, so that an error names the row of the input
     generator = as_generator(rng)
     parts = two_parts(probs.mean(axis=1).argmax(axis=1), fraction, groups_of(members, groups), generator)
     first, rest = parts
@@ -215,6 +215,6 @@ def instance_dependent_calibration_test(
 
 
 def _values(measure: CalibrationMeasure, probs: Floats, labels: Rows) -> Floats:
-    """The measure for probabilities (n, K) and labels (..., n), with the classes before the instances in memory."""
-    with np.errstate(all="ignore"):  # measures reach 0/0, and infinity where what cannot happen does
+    """The measure for probabilities (n, K) and labels (..., n); the copy puts classes before instances in memory."""
+    with np.errstate(all="ignore"):  # 0/0 in some measures, and infinity if an event of probability 0 happens
         return np.asarray(measure.prepare(np.ascontiguousarray(probs.T).T).values(labels))

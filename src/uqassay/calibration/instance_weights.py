@@ -1,4 +1,4 @@
-"""Combinations of members whose weights depend on the instance: λ(x), the softmax of a linear function or a small network."""
+"""Combinations of members with weights λ(x) that depend on the instance: softmax of a linear function or a small network."""
 
 from typing import Any, Literal, Self, final
 
@@ -30,7 +30,7 @@ Floats = NDArray[np.float64]
 Labels = NDArray[np.intp]
 WeightModel = Literal["linear", "mlp"]
 
-LEAST_PROBABILITY = 1e-6  # in the logarithms that are taken as features
+LEAST_PROBABILITY = 1e-6  # floor of the probabilities whose logarithms are the default features
 PENALTIES = (1e4, 1e3, 1e2, 1e1, 1.0, 0.1)
 N_FOLDS = 3
 MAX_STEPS = 500
@@ -46,34 +46,34 @@ class InstanceWeights:
     model : {"linear", "mlp"}
         λ(x) is the softmax of a linear function of the features, or of a network with one hidden layer of tanh units.
     score : {"log-loss", "brier"}
-        Mean score of p_λ(x) that is least on the instances of `fit`.
+        Mean score of p_λ(x) that `fit` minimises.
     l2 : float, optional
-        Penalty l2/(2n) Σ w² of the slopes w on standardised features; shifts are free. Greater values bring λ(x) closer to
-        weights that are the same for every instance. None: that of 0.1, 1, …, 10 000 with the best score in threefold
-        cross-validation on the instances of `fit`.
+        Penalty l2/(2n) Σ w² of the slopes w on standardised features; shifts are not penalised. Greater values bring λ(x)
+        closer to weights that are the same for every instance. None: threefold cross-validation on the instances of `fit`
+        chooses one of 0.1, 1, …, 10 000.
     n_hidden : int
         Hidden units of the network.
     n_starts : int
-        Random starts of the network; the best is kept. The linear function starts at equal weights.
+        Random starts of the network; the best result is kept. The linear function starts at equal weights.
     rng : int or numpy Generator, optional
-        For the starts and the folds; None means seed 0.
+        Used for the starts and the folds; None means seed 0.
 
     Attributes
     ----------
     value_ : float
-        The mean score reached, without the penalty; infinite for the log loss where every member gives some label the
-        probability 0 (such instances are left out of the fit).
+        The mean score reached, without the penalty. The log loss is infinite if every member gives some label the
+        probability 0; such instances are left out of the fit.
     l2_ : float
-        The penalty.
+        The penalty used.
     layers_ : list of (array, array)
         Slopes and shifts of each layer, on standardised features.
     mean_, scale_ : arrays (F,)
-        What the features were standardised with.
+        Mean and standard deviation that standardise the features.
 
     Notes
     -----
-    The objective is not convex: L-BFGS finds a local minimum. Without features the members' own log-probabilities are
-    taken, M K of them, cut off at ln 1e-6.
+    The objective is not convex: L-BFGS finds a local minimum. Without features the M K log-probabilities of the members are
+    used, with probabilities of at least 1e-6.
 
     References
     ----------
@@ -122,9 +122,9 @@ class InstanceWeights:
         members : Members, or array (n, M, K)
         y : array_like of int, shape (n,)
         features : array_like, shape (n, F) or (n,), optional
-            What the weights may depend on; by default the members' log-probabilities.
+            Inputs of the weights; by default the log-probabilities of the members.
         groups : array_like of labels, shape (n,), optional
-            Whole groups fall into one fold; by default those of the members.
+            Each group stays in one fold; by default the groups of the members.
 
         Returns
         -------
@@ -133,7 +133,7 @@ class InstanceWeights:
         Raises
         ------
         InputError
-            Members, labels or features that do not fit together, or options out of their range.
+            Members, labels or features that do not fit together, or options out of range.
         """
         self._check()
         generator = as_generator(self.rng)
@@ -149,7 +149,7 @@ class InstanceWeights:
         return self._learn(probs, labels, inputs, starts)
 
     def refitted(self, members: Any, y: ArrayLike, features: ArrayLike | None = None) -> "InstanceWeights":
-        """A copy that has learnt from other instances or labels, with the same penalty, starting from what was learnt here."""
+        """A copy fitted to other instances or labels, with the same penalty, starting from these weights."""
         self._fitted()
         copy = InstanceWeights(**self.get_params())
         copy.l2_ = self.l2_
@@ -165,7 +165,7 @@ class InstanceWeights:
         Raises
         ------
         InputError
-            Another number of members or features than `fit` saw, or weights that were never fitted.
+            A number of members or features that differs from `fit`, or weights that were never fitted.
         """
         return self._weights(member_array(members), features)
 
@@ -176,13 +176,13 @@ class InstanceWeights:
         return np.asarray(mixed / mixed.sum(axis=1, keepdims=True))
 
     def predict(self, members: Any, features: ArrayLike | None = None) -> Point:
-        """The combination as a prediction; class names, ids and groups are those of the members."""
+        """The combination as a prediction; class names, ids and groups come from the members."""
         names = ("class_names", "ids", "groups", "row_numbers")
         kept: dict[str, Any] = {name: getattr(members, name, None) for name in names}
         return Point(self.predict_proba(members, features), notes=getattr(members, "notes", ()), **kept)
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """The arguments it was made with; scikit-learn clones with them."""
+        """The arguments of the constructor, which scikit-learn uses to clone."""
         return {name: getattr(self, name) for name in ("model", "score", "l2", "n_hidden", "n_starts", "rng")}
 
     def __repr__(self) -> str:
@@ -195,9 +195,9 @@ class InstanceWeights:
         if (probs.shape[1], inputs.shape[1]) != seen:
             raise InputError(
                 "features",
-                f"must be {seen[1]} of {seen[0]} members, as in fit",
-                f"got {inputs.shape[1]} of {probs.shape[1]}",
-                "give the same ones in the same order",
+                f"must be {seen[1]} columns for {seen[0]} members, as in fit",
+                f"got {inputs.shape[1]} for {probs.shape[1]}",
+                "pass the same features and members in the same order",
                 code="shape",
             )
         return softmax_rows(forward((inputs - self.mean_) / self.scale_, self.layers_)[-1])
@@ -211,14 +211,14 @@ class InstanceWeights:
         return (log_loss_of_weights if self.score == "log-loss" else brier_of_weights)(probs, labels)
 
     def _standardised(self, inputs: Floats, n_members: int) -> Floats:
-        """Features with mean 0 and standard deviation 1; those that are constant become 0."""
+        """Features with mean 0 and standard deviation 1; constant features become 0."""
         self.mean_, scale = inputs.mean(axis=0), inputs.std(axis=0)
         self.scale_ = np.where(scale > 1e-12 * np.maximum(np.abs(self.mean_), 1e-300), scale, 1.0)
         self.n_features_in_, self.n_members_ = inputs.shape[1], n_members
         return (inputs - self.mean_) / self.scale_
 
     def _learn(self, probs: Floats, labels: Labels, inputs: Floats, starts: list[Floats]) -> Self:
-        """The best local minimum from these starts."""
+        """Fit from each of these starts and keep the best local minimum."""
         loss = self._loss(probs, labels)
         point = least_point(starts, self._sizes, inputs, loss, self.l2_ / len(probs), MAX_STEPS)
         self.layers_ = layers_from(point, self._sizes)
@@ -230,7 +230,7 @@ class InstanceWeights:
     def _cross_validated(
         self, probs: Floats, labels: Labels, inputs: Floats, units: Units, generator: np.random.Generator
     ) -> float:
-        """The penalty with the least score of instances that were left out; the greatest of those that tie."""
+        """The penalty with the least cross-validated score; of tied penalties the greatest."""
         fold_of = generator.permutation(units.n_units) % N_FOLDS
         fold = fold_of if units.codes is None else fold_of[units.codes]
         start, total = start_point(self._sizes, generator), np.zeros(len(PENALTIES))
@@ -239,7 +239,8 @@ class InstanceWeights:
             loss, judge = self._loss(probs[kept], labels[kept]), self._loss(probs[held], labels[held])
             point = start
             for i, penalty in enumerate(PENALTIES):
-                # a linear function starts where the greater penalty left it; a network would stay where its slopes vanish
+                # a linear function starts from the fit with the greater penalty; a network
+                # shrunk to zero slopes has a zero gradient there and would not move
                 point = least_point(
                     [point if self.model == "linear" else start],
                     self._sizes,
@@ -257,7 +258,11 @@ class InstanceWeights:
     def _fitted(self) -> None:
         if not hasattr(self, "layers_"):
             raise InputError(
-                "layers_", "are there after fit", "got none", "call fit(members, y, features) first", code="missing"
+                "layers_",
+                "exists only after fit",
+                "not fitted yet",
+                "call fit(members, y, features) first",
+                code="missing",
             )
 
     def _check(self) -> None:
@@ -265,14 +270,18 @@ class InstanceWeights:
         check_choice(self.score, "score", ("log-loss", "brier"))
         if self.l2 is not None and not (is_number(self.l2) and np.isfinite(self.l2) and self.l2 >= 0):
             raise InputError(
-                "l2", "must be finite and not negative", f"got {self.l2!r}", "None chooses it", code="range"
+                "l2",
+                "must be finite and not negative",
+                f"got {self.l2!r}",
+                "pass None to choose it by cross-validation",
+                code="range",
             )
         for name in ("n_hidden", "n_starts"):
             check_whole(getattr(self, name), name, remedy="leave it out")
 
 
 def feature_array(features: ArrayLike | None, probs: Floats) -> Floats:
-    """Features (n, F) as float64; by default the members' log-probabilities."""
+    """Features (n, F) as float64; by default the log-probabilities of the members."""
     n = len(probs)
     if features is None:
         return np.log(np.maximum(probs, LEAST_PROBABILITY)).reshape(n, -1)
@@ -280,7 +289,7 @@ def feature_array(features: ArrayLike | None, probs: Floats) -> Floats:
     if len(array) != n or array.size == 0:
         raise InputError(
             "features",
-            f"needs one row for each of the {n} instances",
+            f"must have one row for each of the {n} instances",
             f"got shape {array.shape}",
             "take them from the same instances in the same order",
             code="mismatch",

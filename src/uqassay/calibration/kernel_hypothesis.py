@@ -1,4 +1,4 @@
-"""Is one classifier calibrated in the strong sense? p-values and intervals of its kernel calibration error."""
+"""Tests of strong calibration of one classifier: p-values and intervals of its kernel calibration error."""
 
 import math
 from dataclasses import dataclass
@@ -48,14 +48,14 @@ class KernelCalibrationTest:
     statistic : float
         The squared kernel calibration error.
     pvalue : float
-        One-sided: small where the classifier is not calibrated; nan where it is undefined.
+        One-sided: small if the classifier is not calibrated; nan if undefined.
     estimator, method : str
     n : int
         Number of instances.
     notes : tuple of Note
-        Why something is nan, or how the p-value was found.
+        Why a value is nan, or how the p-value was computed.
     n_draws : int
-        Draws of signs; 0 where the p-value needs none.
+        Number of draws of signs; 0 if the p-value needs none.
     """
 
     statistic: float
@@ -68,16 +68,16 @@ class KernelCalibrationTest:
 
     @property
     def smallest_pvalue(self) -> float:
-        """The smallest p-value that so many draws can reach; 0 without draws."""
+        """The smallest p-value that `n_draws` draws can reach, 1 / (n_draws + 1); 0 without draws."""
         return 1 / (self.n_draws + 1) if self.n_draws else 0.0
 
     def reject(self, alpha: float = 0.05) -> bool:
-        """Whether the classifier is found not to be calibrated at this level; an undefined p-value rejects nothing.
+        """True if the test rejects, at this level, that the classifier is calibrated. An undefined p-value never rejects.
 
         Raises
         ------
         InputError
-            A level outside (0, 1), or one that so few draws cannot reach.
+            A level outside (0, 1), or too few draws for this level.
         """
         if not (is_number(alpha) and 0.0 < alpha < 1.0):
             raise InputError(
@@ -116,14 +116,14 @@ def skce_pvalue(
         See `kernel_calibration_error`.
     method : {"asymptotic", "bound"}
         "asymptotic": for "linear" and "block" the central limit theorem, 1 − Φ(mean √m / s) over the m pairs or blocks. For
-        "quadratic" and "biased" the limit is a weighted sum of χ²; it is drawn by a wild bootstrap: the error of every
-        instance gets a random sign. Both then give the same p-value.
-        "bound": never too small, whatever n, and rarely small: exp(−m t²/8) for the unbiased estimators, m independent
-        pairs, and exp(−½ max(0, √(n t/2) − 1)²) for the biased one. For kernels that have a name.
+        "quadratic" and "biased" the limit is a weighted sum of χ². A wild bootstrap simulates it: the error of every
+        instance gets a random sign. These two estimators have the same p-value.
+        "bound": an upper bound of the p-value that is valid for every n but rarely small: exp(−m t²/8) with m independent
+        pairs for the unbiased estimators, exp(−½ max(0, √(n t/2) − 1)²) for the biased one. Only for named kernels.
     kernel, bandwidth, block_size
-        As in `kernel_calibration_error`. A bandwidth from the median depends on the predictions alone, so the test stays valid.
+        As in `kernel_calibration_error`. The median bandwidth depends only on the predictions, so the test stays valid.
     n_draws : int
-        Draws of signs; the smallest p-value is 1/(n_draws + 1).
+        Number of draws of signs; the smallest p-value is 1/(n_draws + 1).
     rng : int, Generator or None
         None means seed 0.
 
@@ -134,7 +134,7 @@ def skce_pvalue(
     Raises
     ------
     InputError
-        As in `kernel_calibration_error`; for a bound with a kernel of one's own.
+        As in `kernel_calibration_error`; a bound with a kernel given as a function.
 
     Notes
     -----
@@ -208,8 +208,8 @@ def skce_pvalue(
     if method == "bound" and not isinstance(kernel, str):
         raise InputError(
             "kernel",
-            "bounds need its greatest value",
-            "a function does not tell it",
+            "must be a name, since a bound needs the greatest value of the kernel",
+            "got a function",
             'use method="asymptotic"',
             code="conflict",
         )
@@ -246,13 +246,13 @@ def kernel_calibration_estimate(
     kernel, bandwidth
         As in `kernel_calibration_error`.
     block_size : int
-        2 is the linear estimator.
+        Instances in a block; 2 gives the linear estimator.
     level : float
 
     Returns
     -------
     estimate : Estimate
-        Student's interval of the mean over the ⌊n/B⌋ blocks; `n` is their number.
+        Student's interval for the mean over the ⌊n/B⌋ blocks; `n` is the number of blocks.
 
     Raises
     ------
@@ -289,7 +289,7 @@ def kernel_calibration_estimate(
             "probs",
             "must have shape (n, K)",
             f"got shape {p.shape}",
-            "estimate one set of predictions a time",
+            "estimate one set of predictions at a time",
             code="shape",
         )
     if labels.ndim != 1:
@@ -297,7 +297,7 @@ def kernel_calibration_estimate(
             "y_true",
             "must have shape (n,)",
             f"got shape {labels.shape}",
-            "estimate one draw of labels a time",
+            "estimate one draw of labels at a time",
             code="shape",
         )
     check_level(level)
@@ -327,7 +327,7 @@ def _from_terms(terms: Floats) -> tuple[float, Notes]:
 
 
 def _bound(statistic: float, n_pairs: int) -> tuple[float, Notes]:
-    """Hoeffding's inequality for the mean of pairs between −2 and 2."""
+    """Hoeffding's bound exp(−2 m t² / (b − a)²) for the mean of m pairs with values between a = −2 and b = 2."""
     if n_pairs == 0:
         return float("nan"), (Note("no-test", "no pair: no p-value"),)
     exponent = n_pairs * max(statistic, 0.0) ** 2 / (2 * LARGEST_TERM**2)
@@ -335,6 +335,7 @@ def _bound(statistic: float, n_pairs: int) -> tuple[float, Notes]:
 
 
 def _bound_biased(statistic: float, n: int) -> tuple[float, Notes]:
+    # Widmann et al. (2019): exp(−½ max(0, √(n t / B) − 1)²), where B bounds every term.
     excess = max(0.0, (n * max(statistic, 0.0) / LARGEST_TERM) ** 0.5 - 1.0)
     return float(np.exp(-(excess**2) / 2)), UPPER_BOUND
 
@@ -342,7 +343,7 @@ def _bound_biased(statistic: float, n: int) -> tuple[float, Notes]:
 def _wild(
     labels: Labels, probs: Floats, kernel: SettledKernel, biased: bool, n_draws: int, rng: np.random.Generator
 ) -> tuple[float, float, Notes]:
-    """Statistic, p-value and notes from Σ_{i≠j} s_i s_j h_ij for random signs s, walked over in tiles of pairs."""
+    """Statistic, p-value and notes from Σ_{i≠j} s_i s_j h_ij with random signs s, computed in tiles of pairs."""
     n, k = probs.shape
     if n < 2 and not biased:
         return float("nan"), float("nan"), (Note("undefined", "a single instance: no pair"),)

@@ -1,4 +1,4 @@
-"""Stated miscalibrations: what the true probabilities are where a classifier says p."""
+"""Assumed miscalibrations: the true probabilities as a function of the predicted ones."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -23,9 +23,9 @@ class Miscalibration:
     Attributes
     ----------
     sentence : str
-        What is stated.
+        The assumption in words.
     truth : callable
-        Predicted probabilities (n, K) to true ones (n, K).
+        Maps predicted probabilities (n, K) to true ones (n, K).
 
     Examples
     --------
@@ -44,15 +44,19 @@ class Miscalibration:
 
     @classmethod
     def none(cls) -> "Miscalibration":
-        """The predicted probabilities are the true ones: the power is the type-I error."""
+        """No miscalibration: the power is the type-I error."""
         return cls("the probabilities are true", lambda p: p)
 
     @classmethod
     def temperature(cls, temperature: float) -> "Miscalibration":
-        """The truth is p^(1/T), normalised; T > 1: the classifier is overconfident, T < 1: underconfident."""
+        """The truth is p^(1/T), normalised: the classifier is overconfident if T > 1, underconfident if T < 1."""
         if not (is_number(temperature) and 0 < temperature < np.inf):
             raise InputError(
-                "temperature", "must be positive and finite", f"got {temperature!r}", "1 is none", code="range"
+                "temperature",
+                "must be positive and finite",
+                f"got {temperature!r}",
+                "pass 1 for no miscalibration",
+                code="range",
             )
 
         def truth(p: Floats) -> Floats:
@@ -65,7 +69,7 @@ class Miscalibration:
 
     @classmethod
     def label_noise(cls, share: float) -> "Miscalibration":
-        """This share of labels is replaced by a class drawn evenly from all K: the truth is (1 − s) p + s/K."""
+        """A share s of the labels is replaced by a uniformly drawn class: the truth is (1 − s) p + s/K."""
         if not (is_number(share) and 0 <= share <= 1):
             raise InputError(
                 "share", "must lie between 0 and 1", f"got {share!r}", "pass 0.05 for 5 % of the labels", code="range"
@@ -74,17 +78,17 @@ class Miscalibration:
 
     @classmethod
     def overconfidence(cls, delta: float) -> "Miscalibration":
-        """The predicted class is true with its probability − δ (kept in [0, 1]); the others share the rest as they did.
+        """The predicted class is true with probability p − δ, clipped to [0, 1]; the others keep their ratios.
 
-        A negative δ is underconfidence. Where the others have no probability, they share the rest evenly. Equally probable
-        classes: the first is the predicted one.
+        A negative δ means underconfidence. Other classes that all have probability 0 share the rest equally. Of equally
+        probable classes the first is the predicted one.
         """
         if not (is_number(delta) and -1 < delta < 1):
             raise InputError(
                 "delta",
                 "must lie strictly between -1 and 1",
                 f"got {delta!r}",
-                "pass 0.05 for 5 points too sure",
+                "pass 0.05 for a confidence that is 5 points too high",
                 code="range",
             )
 
@@ -107,7 +111,7 @@ class Miscalibration:
 
 
 def true_probs(alternative: "Miscalibration | Callable[[Floats], Floats]", predicted: Floats) -> tuple[str, Floats]:
-    """What is stated, and the true probabilities for these predicted ones (n, K); for use inside this room."""
+    """The assumption in words, and the true probabilities for predicted ones (n, K)."""
     function = alternative.truth if isinstance(alternative, Miscalibration) else alternative
     if not callable(function):
         raise InputError(
@@ -121,7 +125,7 @@ def true_probs(alternative: "Miscalibration | Callable[[Floats], Floats]", predi
     if truth.shape != predicted.shape:
         raise InputError(
             "alternative",
-            f"must give probabilities of the shape {predicted.shape} that it gets",
+            f"must return probabilities of the shape of its input, {predicted.shape}",
             f"got {truth.shape}",
             "return one row for each instance",
             code="shape",
@@ -132,7 +136,7 @@ def true_probs(alternative: "Miscalibration | Callable[[Floats], Floats]", predi
         row = int(np.flatnonzero(bad)[0])
         raise InputError(
             "alternative",
-            "must give probabilities that sum to 1",
+            "must return probabilities that sum to 1",
             f"row {row} is {truth[row].tolist()[:4]} with sum {sums[row]:.6g}",
             "normalise them",
             code="sum",

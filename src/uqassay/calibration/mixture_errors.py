@@ -1,10 +1,10 @@
-"""Calibration errors of mixtures for a search, found with as little work as possible.
+"""Fast calibration errors of many mixtures, for the search over λ.
 
-A mixture's probability lies between the least and the greatest of its members'. So most classes can never be the predicted
-one, and most probabilities never leave their bin of equal width: of an ensemble that mostly agrees, a few per cent of the
-n K probabilities are left to be found for each mixture. Single precision halves the work where only the better of two
-mixtures is looked for. The numbers differ by rounding from those of `uqassay.metrics`, so they say where the minimum lies,
-not what it is.
+The probability of a mixture lies between the least and the greatest probability of the members. Most classes can therefore
+never be the predicted class, and most probabilities never leave their bin of equal width. If the members mostly agree, only
+a few per cent of the n K probabilities must be computed for each mixture. Single precision halves the work where mixtures
+are only compared. The numbers differ from those of `uqassay.metrics` by rounding: they locate the minimum, and the measure
+itself is then computed there.
 """
 
 from typing import Any, Protocol, final
@@ -22,11 +22,13 @@ __all__ = ["MixtureErrors", "errors_of_mixtures", "products_of", "quick_numbers"
 Floats = NDArray[Any]  # in single or double precision
 Labels = NDArray[np.intp]
 
-ROUNDING = 1e-6  # a class that stays further than this below another one in every member is never predicted
-BELOW = 4  # times the precision: what rounding left so little above j / B still belongs to the bin below
-NEAR_LEAST = 1e8  # times the least normal number, beneath which processors take a hundred times as long
+ROUNDING = (
+    1e-6  # a class is never predicted if its greatest probability is further than this below another class's least
+)
+BELOW = 4  # in units of the precision: a value this little above an edge j / B is rounding and stays in the bin below
+NEAR_LEAST = 1e8  # times the least normal number: keeps away from subnormal numbers, which are about 100 times as slow
 BLOCK = 8  # mixtures in one matrix product
-LONG_ROW = 2**16  # numbers of one mixture from which on it gets a product of its own
+LONG_ROW = 2**16  # numbers of one mixture; longer rows are multiplied one mixture at a time
 
 
 class MixtureErrors(Protocol):
@@ -34,20 +36,20 @@ class MixtureErrors(Protocol):
 
     @property
     def n_columns(self) -> int:
-        """Numbers found for each mixture."""
+        """Number of probabilities that are computed for each mixture."""
         ...
 
     def arranged(self, labels: Labels) -> Labels:
-        """Labels (T, n) as `values` wants them."""
+        """Labels (T, n) in the form that `values` expects."""
         ...
 
     def values(self, weights: Floats, labels: Labels) -> Floats:
-        """Errors of mixtures (L, M), each for its own labels (L, n), or all for the same ones (1, n), as (L,)."""
+        """Errors (L,) of mixtures (L, M) for labels (L, n), or (1, n) if all mixtures have the same labels."""
         ...
 
 
 def errors_of_mixtures(members: Floats, prepare: object, dtype: DTypeLike) -> MixtureErrors | None:
-    """The errors of mixtures of members (n, M, K) in this precision; None for measures that need other numbers."""
+    """Fast errors for members (n, M, K) in this precision; None for measures without a fast form."""
     match prepare:
         case PrepareCalibrationError(norm="l1", debiased=False, by=by, binning=binning, n_bins=n_bins):
             if by == "confidence":
@@ -59,9 +61,12 @@ def errors_of_mixtures(members: Floats, prepare: object, dtype: DTypeLike) -> Mi
 
 
 def products_of(weights: Floats, by_member: Floats, name: str | None = None) -> Floats:
-    """Weights (L, M) times (M, C), in the same way for any L; with a name the result lasts until that is used again."""
+    """Weights (L, M) times (M, C), with rounding that does not depend on L.
+
+    With a name, the result is a scratch array that the next call with this name overwrites.
+    """
     m, n_columns = by_member.shape
-    # Products of one size only: libraries sum in another order for one row than for several.
+    # BLAS sums in another order for one row than for several: zero rows fill every product up to one fixed size.
     rows = BLOCK if n_columns < LONG_ROW else 1
     blocks = np.zeros((-(-len(weights) // rows), rows, m), dtype=by_member.dtype)
     blocks.reshape(-1, m)[: len(weights)] = weights
@@ -70,9 +75,9 @@ def products_of(weights: Floats, by_member: Floats, name: str | None = None) -> 
 
 
 def quick_numbers(probs: Floats, dtype: DTypeLike) -> Floats:
-    """Probabilities in this precision; those near the least number are brought together above it, in the same order.
+    """Probabilities in this precision; subnormal and smaller ones are mapped above the least normal number, in order.
 
-    They must not become 0: equal probabilities share a bin of equal mass.
+    Subnormal numbers are slow, and rounding them to 0 would create ties: equal probabilities share a bin of equal mass.
     """
     least = NEAR_LEAST * float(np.finfo(dtype).tiny)
     quick = np.ascontiguousarray(probs, dtype=dtype)
@@ -86,15 +91,16 @@ def quick_numbers(probs: Floats, dtype: DTypeLike) -> Floats:
 
 @final
 class _Confidence:
-    """Bins of the greatest probability, found among the classes that can have it."""
+    """Bins of the greatest probability, computed from the classes that can have it in some mixture."""
 
     def __init__(self, members: Floats, n_bins: int, equal_mass: bool, dtype: DTypeLike) -> None:
         least, greatest = members.min(axis=1), members.max(axis=1)
         possible = greatest >= least.max(axis=1, keepdims=True) - ROUNDING
-        self._order = np.argsort(-possible.sum(axis=1), kind="stable")  # most classes first
+        # Instances with the most possible classes come first: those with at least i classes are then the first rows.
+        self._order = np.argsort(-possible.sum(axis=1), kind="stable")
         possible, members = possible[self._order], members[self._order]
         rank = np.where(possible, np.cumsum(possible, axis=1), 0)
-        self._classes = []  # of instances 0, 1, ... that have so many, the first class, the second, ...
+        self._classes = []  # entry i: the possible class number i + 1 of each instance that has one
         for i in range(1, int(rank.max()) + 1):
             those = rank == i
             self._classes.append(those[those.any(axis=1)].argmax(axis=1))
@@ -115,7 +121,8 @@ class _Confidence:
         for classes in self._classes[1:]:
             n = len(classes)
             so_far, other, right = confidence[:, :n], products[:, start : start + n], hit[:, :n]
-            right ^= (right ^ (labels[:, :n] == classes)) & (other > so_far)  # of equally probable classes the first
+            # right = where(other > so_far, label is this class, right), in place; ties keep the earlier class
+            right ^= (right ^ (labels[:, :n] == classes)) & (other > so_far)
             np.maximum(so_far, other, out=so_far)
             start += n
         if self._equal_mass:
@@ -130,7 +137,10 @@ class _Confidence:
 
 @final
 class _ClassesOfEqualWidth:
-    """Bins of the probability of every class. Those that stay in their bin are added up beforehand for each member."""
+    """Equally wide bins of the probability of every class.
+
+    Probabilities that stay in one bin for every mixture are summed once for each member; the sum of a mixture is then linear.
+    """
 
     def __init__(self, members: Floats, n_bins: int, dtype: DTypeLike) -> None:
         n, m, n_classes = members.shape
@@ -141,9 +151,9 @@ class _ClassesOfEqualWidth:
         moves, stays = np.flatnonzero(lowest != highest), np.flatnonzero(lowest == highest)
         self._moving = np.ascontiguousarray(by_class[:, moves], dtype=dtype)
         self._first_bin = first_bin[moves]
-        self._column = np.full(n_classes * n, -1, dtype=np.intp)  # among those that move
+        self._column = np.full(n_classes * n, -1, dtype=np.intp)  # column in `_moving`; -1 for a probability that stays
         self._column[moves] = np.arange(len(moves))
-        self._settled = first_bin + lowest  # bins, numbered through over the classes
+        self._settled = first_bin + lowest  # bin numbers, counted on from class to class
         self._n_all = n_classes * n_bins
         sums = [np.bincount(self._settled[stays], row[stays], minlength=self._n_all) for row in by_class]
         self._staying = np.stack(sums)
@@ -151,7 +161,7 @@ class _ClassesOfEqualWidth:
         self.n_columns = len(moves) + self._n_all
 
     def arranged(self, labels: Labels) -> Labels:
-        return labels * self._n + np.arange(self._n)  # the entries of the classes that happened
+        return labels * self._n + np.arange(self._n)  # entries of the observed classes
 
     def values(self, weights: Floats, labels: Labels) -> Floats:
         n_mixtures, n_all = len(weights), self._n_all
@@ -168,7 +178,7 @@ class _ClassesOfEqualWidth:
 
 @final
 class _ClassesOfEqualMass:
-    """Equally full bins of the probability of every class: all probabilities are found and sorted."""
+    """Equally full bins of the probability of every class: all probabilities are computed and sorted."""
 
     def __init__(self, members: Floats, n_bins: int, dtype: DTypeLike, *, chi_squared: bool = False) -> None:
         n, m, n_classes = members.shape
@@ -198,9 +208,9 @@ class _ClassesOfEqualMass:
 
 
 def _bins(probs: Floats, n_bins: int, first_bin: Labels | None, n_all: int) -> NDArray[np.intp]:
-    """Bins (low, high] of equal width, numbered through, of confidences (L, n), or of probabilities (L, C) by class.
+    """Bin numbers of equally wide bins (low, high], for confidences (L, n) or for probabilities by class (L, C).
 
-    They last until the next call.
+    Numbers are counted on from mixture to mixture. The result is a scratch array that the next call overwrites.
     """
     place = scratch("places", probs.shape, probs.dtype)
     np.multiply(probs, n_bins * (1 - BELOW * float(np.finfo(probs.dtype).eps)), out=place)
@@ -208,10 +218,10 @@ def _bins(probs: Floats, n_bins: int, first_bin: Labels | None, n_all: int) -> N
     np.minimum(place, n_bins, out=place)
     offsets = [_numbers(len(probs)) * n_all - 1]
     if first_bin is not None:
-        np.maximum(place, 1, out=place)  # a confidence is never 0
+        np.maximum(place, 1, out=place)  # probability 0 belongs to the first bin; a confidence is never 0
         offsets.append(first_bin)
     at = scratch("bins", probs.shape, np.intp)
-    if len(probs) * n_all < 1 / np.finfo(probs.dtype).eps:  # whole numbers that this precision knows
+    if len(probs) * n_all < 1 / np.finfo(probs.dtype).eps:  # every bin number is exact in this precision
         for offset in offsets:
             place += offset.astype(probs.dtype)
         np.copyto(at, place, casting="unsafe")
@@ -227,6 +237,6 @@ def _numbers(n: int) -> NDArray[np.intp]:
 
 
 def _sums(at: NDArray[np.intp], n_mixtures: int, n_bins: int, amounts: Floats | None = None) -> NDArray[np.float64]:
-    """Number, or sum of amounts (L, C), in each bin, (L, B)."""
+    """Count, or sum of amounts (L, C), in each bin, (L, B)."""
     sums = np.bincount(at.ravel(), None if amounts is None else amounts.ravel(), minlength=n_mixtures * n_bins)
     return sums.reshape(n_mixtures, n_bins).astype(np.float64, copy=False)

@@ -1,8 +1,8 @@
-"""Convex combinations of an ensemble's members, many at once, and a calibration measure as a function of their weights.
+"""Mixtures of an ensemble's members, many at once, and a calibration measure as a function of the weights.
 
-A number here depends only on the mixture and the labels it belongs to: not on what else is computed in the same call, on
-the size of the chunks or on the number of threads. Binned measures jump where a probability crosses an edge, so even a
-difference in the last digit could lead a search elsewhere.
+Each value depends only on its own mixture and labels, not on the other mixtures of a call, the chunk size or the number of
+threads. Binned measures jump where a probability crosses an edge, so a difference in the last digit could change the result
+of a search.
 """
 
 import math
@@ -25,15 +25,15 @@ __all__ = ["MixtureObjective", "Mixtures"]
 Floats = NDArray[np.float64]
 Labels = NDArray[np.intp]
 
-CHUNK_BYTES = 4 * 2**20  # what one core works on at a time
-FEW_PARTS = 8  # below which threads cost more than they save
+CHUNK_BYTES = 4 * 2**20  # working set of one core
+FEW_PARTS = 8  # with fewer parts, threads cost more than they save
 
 
 @final
 class Mixtures:
-    """Members (n, M, K) kept so that one product gives the probabilities of many mixtures.
+    """Members (n, M, K) in a layout where one matrix product gives the probabilities of many mixtures.
 
-    Classes come before instances in memory: binning and comparing classes then run over contiguous instances.
+    In memory, classes come before instances, so that loops over the instances of a class are contiguous.
 
     Examples
     --------
@@ -57,8 +57,9 @@ class Mixtures:
     def probs(self, weights: Floats, *, passing: bool = False) -> Floats:
         """Probabilities of mixtures with weights (..., M), as (..., n, K).
 
-        Rounding never takes them out of the range of the members, so where all members agree the mixture does as well.
-        Passing ones can differ in the last digit, or below 1e-300, and last until the next such call.
+        Results are clipped to the range of the members, so equal members give exactly their own probabilities. With
+        `passing`, the result is a faster scratch array that the next such call overwrites; it can differ in the last digit,
+        or below 1e-300.
         """
         flat = weights.reshape(-1, self.n_members)
         if passing:
@@ -69,7 +70,7 @@ class Mixtures:
         return np.swapaxes(products.reshape(*weights.shape[:-1], self.n_classes, self.n_instances), -1, -2)
 
     def draw_labels(self, weights: Floats, generator: np.random.Generator) -> Labels:
-        """One label for each instance from each mixture, (D, M) -> (D, n), by inverting the distribution function."""
+        """One label per instance from each mixture, (D, M) -> (D, n), by inversion of the distribution function."""
         labels = np.empty((len(weights), self.n_instances), dtype=np.intp)
         uniforms = generator.random(labels.shape)
 
@@ -89,7 +90,7 @@ class MixtureObjective:
     Attributes
     ----------
     evaluations : int
-        Mixtures prepared so far.
+        Number of mixtures evaluated so far.
     """
 
     def __init__(self, mixtures: Mixtures, labels: Labels, measure: CalibrationMeasure) -> None:
@@ -98,7 +99,7 @@ class MixtureObjective:
 
     @cached_property
     def _errors(self) -> list[MixtureErrors]:
-        """What judges mixtures of their own, with all digits and roughly."""
+        """Evaluators for `own`: in double precision, and in single precision (rough)."""
         members, prepare = self.mixtures.members, self.measure.prepare
         plain = _PlainErrors(self.mixtures, self.measure)
         return [errors_of_mixtures(members, prepare, dtype) or plain for dtype in (np.float64, np.float32)]
@@ -114,11 +115,11 @@ class MixtureObjective:
 
     @property
     def n_columns(self) -> int:
-        """Numbers found to judge a mixture of its own."""
+        """Number of probabilities that `own` computes for each mixture."""
         return self._errors[False].n_columns
 
     def shared(self, weights: Floats) -> Floats:
-        """Every draw judged on the same mixtures, (L, M) -> (T, L)."""
+        """Values of the same mixtures for every draw of labels, (L, M) -> (T, L)."""
         values = np.empty((self.n_targets, len(weights)))
 
         def work(part: slice) -> None:
@@ -132,9 +133,9 @@ class MixtureObjective:
         return values
 
     def own(self, weights: Floats, targets: NDArray[np.intp] | None = None, *, rough: bool = False) -> Floats:
-        """Each draw (or each of these draws) judged on mixtures of its own, (T, L, M) -> (T, L), but for rounding.
+        """Values of separate mixtures for each draw of labels, (T, L, M) -> (T, L), up to rounding.
 
-        A rough value has some six digits.
+        `targets` selects the draws. A rough value has about six digits.
         """
         t, n_own, m = weights.shape
         flat, values = weights.reshape(t * n_own, m), np.empty(t * n_own)
@@ -149,7 +150,7 @@ class MixtureObjective:
         return values.reshape(t, n_own)
 
     def exact(self, weights: Floats) -> Floats:
-        """The measure itself for each draw at mixtures of its own, (T, L, M) -> (T, L)."""
+        """As `own`, but by the measure itself, without shortcuts, (T, L, M) -> (T, L)."""
         t, n_own, m = weights.shape
         flat, values = weights.reshape(t * n_own, m), np.empty(t * n_own)
         targets = np.repeat(np.arange(t), n_own)
@@ -169,7 +170,7 @@ class MixtureObjective:
 
 @final
 class _PlainErrors:
-    """A measure that has to look at all probabilities of a mixture."""
+    """Evaluator without shortcuts: all probabilities of each mixture are computed."""
 
     def __init__(self, mixtures: Mixtures, measure: CalibrationMeasure) -> None:
         self._mixtures, self._measure = mixtures, measure
@@ -183,14 +184,14 @@ class _PlainErrors:
 
 
 def _parts(n: int, bytes_each: float) -> list[slice]:
-    """Slices of 0 … n − 1, of about one length, whose work fits the cache."""
+    """Split 0 … n − 1 into slices of similar length whose working set fits the cache."""
     n_parts = min(n, math.ceil(n * bytes_each / CHUNK_BYTES))
     bounds = [n * i // max(n_parts, 1) for i in range(max(n_parts, 1) + 1)]
     return [slice(start, stop) for start, stop in pairwise(bounds)]
 
 
 def _for_each_part(n: int, bytes_each: float, work: Callable[[slice], None]) -> None:
-    """Call ``work(part)`` for consecutive parts, on all cores unless this is one of several threads already."""
+    """Call ``work(part)`` for consecutive parts, on all cores if called from the main thread."""
     parts = _parts(n, bytes_each)
     alone = threading.current_thread() is threading.main_thread()
     threads = available_cores() if alone and n * bytes_each > FEW_PARTS * CHUNK_BYTES else 1

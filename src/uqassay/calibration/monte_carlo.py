@@ -1,4 +1,4 @@
-"""Steps that all Monte-Carlo tests of calibration share: labels drawn from probabilities, p-values, thresholds."""
+"""Shared steps of the Monte-Carlo tests of calibration: labels drawn from probabilities, p-values, thresholds."""
 
 import math
 
@@ -25,28 +25,30 @@ CALIBRATED = {
     "classwise": "classwise calibrated",
     "strong": "calibrated in the strong sense",
 }
-ROUNDING = 1e-9  # relative; closer values are tied, because one mixture may be summed in several orders
+ROUNDING = 1e-9  # relative; closer values count as ties, because equal mixtures may be summed in different orders
 
 
 def labels_from(probs: Floats, n_draws: int, generator: np.random.Generator) -> Labels:
     """D labels for each instance, drawn from its probabilities (n, K), as (D, n).
 
-    The distribution function of instance i is moved to [i, i + 1], so one binary search over the whole line finds all labels.
+    The distribution function of instance i is shifted to [i, i + 1], so one binary search over the joined line finds all
+    labels.
     """
     n, n_classes = probs.shape
     cumulated = np.cumsum(probs, axis=1)
     cumulated /= cumulated[:, -1:]
     start = np.arange(n, dtype=np.float64)
     line = (cumulated[:, :-1] + start[:, np.newaxis]).ravel()  # (n (K − 1),) ascending
+    # i + u can round up to i + 1, which belongs to the next instance: keep the point below it.
     end = np.nextafter(start + 1, 0.0)
     labels = np.empty((n_draws, n), dtype=np.intp)
-    for draw in labels:  # the points of one draw ascend, which makes the search fast
+    for draw in labels:  # ascending search points make `searchsorted` fast
         draw[:] = line.searchsorted(np.minimum(start + generator.random(n), end), side="right")
     return labels - np.arange(n) * (n_classes - 1)
 
 
 def monte_carlo_pvalue(statistic: float, null: Floats) -> float:
-    """(1 + #{null ≥ statistic}) / (D + 1), (D,) -> one number; nan where either is undefined.
+    """(1 + #{null ≥ statistic}) / (D + 1), (D,) -> one number; nan if any value is undefined.
 
     References
     ----------
@@ -59,7 +61,7 @@ def monte_carlo_pvalue(statistic: float, null: Floats) -> float:
 
 
 def check_alpha(alpha: float, n_draws: int, *, offset: float = 0.0) -> None:
-    """Refuse a level outside (0, 1), and one below the smallest p-value that `n_draws` draws can give."""
+    """Refuse a level outside (0, 1) or below the smallest p-value that `n_draws` draws can reach."""
     if not (is_number(alpha) and 0.0 < alpha < 1.0):
         raise InputError(
             "alpha", "must lie strictly between 0 and 1", f"got {alpha!r}", "pass 0.05 for 5 %", code="range"
@@ -83,14 +85,14 @@ def check_alpha(alpha: float, n_draws: int, *, offset: float = 0.0) -> None:
 
 
 def null_threshold(null: Floats, alpha: float, *, offset: float = 0.0) -> float:
-    """What the statistic must exceed for a p-value of at most `alpha`: the ⌊(α − offset)(D + 1)⌋-th greatest draw."""
+    """Critical value of the statistic for p ≤ α: the ⌊(α − offset)(D + 1)⌋-th greatest draw."""
     check_alpha(alpha, len(null), offset=offset)
     rank = math.floor((alpha - offset) * (len(null) + 1) + 1e-9)
     return float(np.sort(null)[len(null) - rank]) if rank <= len(null) else -math.inf
 
 
 def plain_number(value: float) -> float | str | None:
-    """A number for a strict JSON writer: nan becomes None, infinities "Infinity" and "-Infinity"."""
+    """A value that strict JSON can hold: nan becomes None, infinities become "Infinity" and "-Infinity"."""
     if math.isnan(value):
         return None
     if math.isinf(value):

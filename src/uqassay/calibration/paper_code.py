@@ -1,7 +1,7 @@
-"""Where the code of paper 001's authors parts from the paper: a test with their choices, so that both can be compared.
+"""The test as in the code of paper 001's authors, which differs from the paper; for comparison.
 
-λ0 comes from Dir(1/M, …, 1/M) instead of the uniform distribution, instances are permuted instead of resampled, |t| is
-compared with the quantile of the null draws as they are, and the minimum is that of SciPy's COBYLA from λ = 1/M.
+λ0 comes from Dir(1/M, …, 1/M) instead of the uniform distribution. Instances are permuted instead of resampled. |t| is
+compared with the quantile of the signed null draws. SciPy's COBYLA minimises from λ = 1/M.
 """
 
 from typing import NamedTuple
@@ -30,14 +30,14 @@ class PaperCodeTest(NamedTuple):
 
 
 def paper_code_measure(measure: CalibrationMeasure) -> CalibrationMeasure:
-    """The authors' variant of a measure, with as many bins, where it differs; one's own measures have no variant."""
+    """The authors' variant of a built-in measure, with the same number of bins; any other measure is returned unchanged."""
     variant = CALIBRATION_MEASURES.get(f"{measure.name}-paper-code")
     if variant is None:
         return measure
     usual = calibration_measure(measure.name)
     if None not in (measure.n_bins, usual.n_bins):
         usual, variant = (calibration_measure(m, n_bins=measure.n_bins) for m in (usual, variant))
-    return variant if measure.prepare == usual.prepare else measure  # the name alone says nothing
+    return variant if measure.prepare == usual.prepare else measure  # a user's measure may have a built-in name
 
 
 def paper_code_test(
@@ -45,7 +45,7 @@ def paper_code_test(
 ) -> PaperCodeTest:
     """Algorithm 1 with the authors' choices, for labels (n,) and members (n, M, K).
 
-    The p-value is the level from which on |t| exceeds the (1 − α)-quantile of the null draws, interpolated linearly.
+    The p-value is the least α for which |t| exceeds the (1 − α)-quantile of the null draws, linearly interpolated.
     """
     mixtures = Mixtures(members)
     m = mixtures.n_members
@@ -56,11 +56,11 @@ def paper_code_test(
 
 
 def quantile_pvalue(statistic: float, null: Floats) -> float:
-    """The α above which t exceeds the (1 − α)-quantile, which interpolates linearly; nan where undefined."""
+    """The least α for which t exceeds the linearly interpolated (1 − α)-quantile; nan if undefined."""
     if np.isnan(statistic) or np.isnan(null).any():
         return float("nan")
     ordered = np.sort(null)
-    smaller = int(np.searchsorted(ordered, statistic))  # of equal draws none: the quantile must be exceeded
+    smaller = int(np.searchsorted(ordered, statistic))  # draws equal to t do not count: t must exceed the quantile
     if smaller in (0, len(null)):
         return 0.0 if smaller else 1.0
     below, above = ordered[smaller - 1 : smaller + 1].tolist()
@@ -69,9 +69,9 @@ def quantile_pvalue(statistic: float, null: Floats) -> float:
 
 
 def cobyla_minimum(objective: MixtureObjective) -> tuple[float, Floats, int]:
-    """Minimum over λ of one draw of labels by SciPy's COBYLA from λ = 1/M: value, λ as it was left, evaluations.
+    """Minimum over λ of one draw of labels by SciPy's COBYLA from λ = 1/M: value, final λ, number of evaluations.
 
-    Default tolerances and no projection: λ can leave the simplex by a little.
+    Default tolerances and no projection: λ can lie slightly outside the simplex.
     """
     from scipy.optimize import minimize
 
@@ -90,4 +90,5 @@ def cobyla_minimum(objective: MixtureObjective) -> tuple[float, Floats, int]:
 
     found = minimize(value_at, np.full(m, 1 / m), method="COBYLA", constraints=constraints)
     weights = np.asarray(found.x, dtype=np.float64)
-    return value_at(weights), weights, int(found.nfev)  # COBYLA itself reports 1e30 for what is infinite or undefined
+    # The value is computed again, because COBYLA reports infinite and undefined values as 1e30.
+    return value_at(weights), weights, int(found.nfev)

@@ -1,7 +1,7 @@
-"""Inputs of everything that fits weights: members and labels as arrays, and two disjoint parts of the instances.
+"""Shared inputs of the functions that fit weights: members and labels as arrays, and two disjoint parts of the data.
 
-The parts are chosen without the labels. If both parts had equal shares of every label, the labels of one part would tell how
-often each class occurs in the other, and the test on that part would depend on the fit.
+The split does not use the labels. If it were stratified by label, the labels of one part would determine the class counts of
+the other part, and the test there would depend on the fit.
 """
 
 from typing import Any, NamedTuple
@@ -36,7 +36,7 @@ def member_array(members: Any) -> Floats:
 def hard_labels(
     y: ArrayLike, n_instances: int, n_classes: int, name: str = "y_true", *, members: Any = None
 ) -> NDArray[np.intp]:
-    """One class for each instance, (n,); ids and class names are those of `members` where it is a prediction."""
+    """One class for each instance, (n,); ids and class names come from `members` if it is a prediction."""
     labels = labels_for(
         y,
         n_instances=n_instances,
@@ -50,7 +50,7 @@ def hard_labels(
             name,
             f"must be one class for each instance, shape ({n_instances},)",
             f"got shape {labels.shape}",
-            "draw or vote one label from each distribution",
+            "pass one label per instance, for example the most frequent class of each distribution",
             code="shape",
         )
     return labels.astype(np.intp)
@@ -69,23 +69,23 @@ def check_search(search: object) -> None:
 
 
 def check_whole(value: object, name: str, *, least: int = 1, remedy: str) -> None:
-    """Refuse anything but a whole number that is large enough."""
+    """Refuse anything but a whole number of at least `least`."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
         raise InputError(name, f"must be a whole number of at least {least}", f"got {value!r}", remedy, code="range")
 
 
 def groups_of(members: Any, groups: ArrayLike | None) -> ArrayLike | None:
-    """The groups given, else those that the prediction carries."""
+    """The given groups, else those of the prediction."""
     return getattr(members, "groups", None) if groups is None else groups
 
 
 def two_parts(
     strata: NDArray[np.intp], fraction: float, groups: ArrayLike | None, generator: np.random.Generator
 ) -> Parts:
-    """Two disjoint parts at random, the first with this fraction of the instances.
+    """Split the instances at random into two parts, the first with this fraction of them.
 
-    `strata` (n,) are the predicted classes: the fraction holds within each, up to rounding. With groups, whole groups go
-    into the first part, in random order, as long as that brings its size closer to the fraction.
+    `strata` (n,) are the predicted classes: the fraction holds within each of them, up to rounding. With groups, whole
+    groups join the first part, in random order, as long as that brings its size closer to the fraction.
     """
     if not (is_number(fraction) and 0.0 < fraction < 1.0):
         raise InputError(
@@ -100,12 +100,12 @@ def two_parts(
     if units.n_units < 2:
         name, what = ("y_true", "instance") if units.codes is None else ("groups", "group")
         raise InputError(
-            name, f"two disjoint parts take at least two {what}s", "got 1", "give more of them", code="range"
+            name, f"must have at least two {what}s, for two disjoint parts", "got 1", f"pass more {what}s", code="range"
         )
     if units.codes is None:
         shuffled = generator.permutation(n)
         order = shuffled[np.argsort(strata[shuffled], kind="stable")]  # by stratum, at random within each
-        # walking along that order, a row goes to the first part whenever the running share passes a whole number
+        # a row joins the first part where the running sum of `fraction` passes a whole number
         passed = np.floor(np.arange(n + 1) * fraction + generator.random()).astype(np.intp)
         taken = np.diff(passed) > 0
         if taken.all() or not taken.any():

@@ -1,4 +1,4 @@
-"""How many labelled instances a test of calibration takes to find a stated miscalibration."""
+"""Power of a test of calibration, and the number of labelled instances that it needs, for an assumed miscalibration."""
 
 from dataclasses import dataclass
 from typing import Any, final
@@ -24,16 +24,16 @@ Floats = NDArray[np.float64]
 
 SMALLEST = 10
 FIRST = 160
-FEW_SAMPLES = 40  # data sets at each size tried on the way
+FEW_SAMPLES = 40  # data sets simulated at each intermediate size
 ROUNDS = 6
 SETTLING = 3
-NEAR = np.log(2.0)  # sizes further off than by this factor count little in the fit
+NEAR = np.log(2.0)  # log of a factor of 2: sizes further away have little weight in the fit
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class CalibrationPower:
-    """How often the test rejects.
+    """Simulated power of the test.
 
     Attributes
     ----------
@@ -42,11 +42,11 @@ class CalibrationPower:
     power : Estimate
         Share of the simulated data sets in which the test rejects, with its Wilson interval.
     pvalues : array (S,)
-        One for each simulated data set; nan where the measure is undefined, which rejects nothing.
+        One for each simulated data set; nan if the measure is undefined, which counts as no rejection.
     measure : str
     alpha : float
     alternative : str
-        The stated miscalibration.
+        The assumed miscalibration in words.
     """
 
     n: int
@@ -60,20 +60,20 @@ class CalibrationPower:
 @final
 @dataclass(frozen=True, eq=False)
 class CalibrationSampleSize:
-    """How many instances it takes.
+    """Number of instances that the test needs.
 
     Attributes
     ----------
     n : float
-        A whole number of instances; nan where the power is not reached, see `notes`.
+        A whole number of instances; nan if the power is not reached, see `notes`.
     n_low, n_high : float
-        95 % interval of the n that has exactly the wanted power, for the error of the simulation.
+        95 % interval of the n that has exactly the wanted power; it covers the error of the simulation.
     power : Estimate
-        At n, or at the greatest n tried where n is nan.
+        Power at n, or at the greatest n tried if n is nan.
     wanted : float
-        The wanted power.
+        The requested power.
     tried : tuple of CalibrationPower
-        Every size simulated, in ascending order: the power curve.
+        All simulated sizes in ascending order: the power curve.
     measure : str
     alpha : float
     alternative : str
@@ -105,7 +105,7 @@ def calibration_power(
     search: SimplexSearch | None = None,
     rng: RandomState = None,
 ) -> CalibrationPower:
-    """Probability that the test of calibration rejects with n instances, where the miscalibration is as stated.
+    """Power of the test of calibration with n instances under an assumed miscalibration.
 
     Parameters
     ----------
@@ -113,21 +113,21 @@ def calibration_power(
         Predictions of a pilot of m instances; labels are not needed. One classifier is tested by `calibration_test`,
         several members by `credal_calibration_test`.
     alternative : Miscalibration, or callable
-        What is true where the classifier (for several members their mean, weighted where `Members` have weights) says p; a
-        callable takes probabilities (m, K) and gives the true ones.
+        The true probabilities as a function of the predicted ones. With several members the prediction is their mean,
+        weighted if the `Members` have weights. A callable maps probabilities (m, K) to the true ones (m, K).
     n : int
         Number of instances of the planned test.
     measure : str or CalibrationMeasure
     alpha : float
         Level of the test.
     null, search
-        As in `credal_calibration_test`; they are not used for one classifier.
+        As in `credal_calibration_test`; unused for one classifier.
     n_samples : int
-        Simulated data sets.
+        Number of simulated data sets.
     n_draws : int
-        Null draws of each test. The level must be one that so few can reach.
+        Null draws of each test; enough for the level, 1 / (n_draws + 1) ≤ α.
     rng : int or numpy Generator, optional
-        None means seed 0. Data set s is the same whatever `n_samples`.
+        None means seed 0. Data set s does not depend on `n_samples`.
 
     Returns
     -------
@@ -136,12 +136,12 @@ def calibration_power(
     Raises
     ------
     InputError
-        As the tests; also for a miscalibration that gives no probabilities.
+        As in the tests; also if the miscalibration does not return probabilities.
 
     Notes
     -----
-    Each data set holds n predictions drawn from the pilot with replacement, and labels drawn from the stated truth. Members
-    can absorb a miscalibration of their mean: the power is then that of finding what no weights mend.
+    Each data set holds n predictions drawn from the pilot with replacement, and labels drawn from the assumed truth. Some
+    weights of the members may remove the miscalibration of their mean. The power refers to the part that no weights remove.
 
     Examples
     --------
@@ -175,18 +175,18 @@ def required_instances(
     search: SimplexSearch | None = None,
     rng: RandomState = None,
 ) -> CalibrationSampleSize:
-    """Number of instances with which the test of calibration has the wanted power, where the miscalibration is as stated.
+    """Number of instances that the test of calibration needs for a wanted power under an assumed miscalibration.
 
     Parameters
     ----------
     prediction, alternative, measure, alpha, null, n_draws, search, rng
         As in `calibration_power`.
     power : float
-        The wanted one.
+        The wanted power.
     largest : int
-        No more instances are tried.
+        Greatest number of instances that is tried.
     n_samples : int
-        Data sets simulated at the n that is found; on the way there are 40 at each size.
+        Data sets simulated at the resulting n; intermediate sizes use 40.
 
     Returns
     -------
@@ -195,13 +195,13 @@ def required_instances(
     Raises
     ------
     InputError
-        As `calibration_power`; also for a power that is not between `alpha` and 1.
+        As in `calibration_power`; also for a power that is not between `alpha` and 1.
 
     Notes
     -----
-    Sizes are doubled until the power is passed; then a monotone curve Φ(a + b √n), b > 0, is fitted to the sizes tried, near
-    ones counting most, and more data sets are simulated where it crosses the wanted power, until n settles. With members and
-    a minimised null every data set takes a search for each of its draws: minutes in all.
+    The size is doubled until the power exceeds the wanted one. Then a monotone curve Φ(a + b √n), b > 0, is fitted to the
+    sizes tried, with the greatest weight on those near the crossing, and more data sets are simulated at the crossing until n
+    settles. With members and a minimised null, every draw of every data set takes a search: minutes in all.
 
     Examples
     --------
@@ -222,7 +222,7 @@ def required_instances(
             "power",
             f"must be above alpha={alpha:g}",
             f"got {power:g}",
-            "a test without instances has power alpha",
+            "pass a greater power: a test without any instances already has power alpha",
             code="range",
         )
     check_whole(largest, "largest", least=SMALLEST, remedy="pass 50000, say")
@@ -231,7 +231,7 @@ def required_instances(
     interval = (np.nan, np.nan)
     if not _passed(simulation, power, few, largest):
         simulation.add(largest, n_samples)
-        why = Note("undefined", f"the power is not reached with {largest} instances", {"largest": largest})
+        why = Note("undefined", f"the wanted power is not reached with {largest} instances", {"largest": largest})
         return _result(simulation, power, largest, interval, (why,))
     for _ in range(ROUNDS):
         simulation.add(_crossing(simulation, power, largest)[0], few)
@@ -244,14 +244,14 @@ def required_instances(
     else:
         notes = (Note("not-settled", "the power simulated at n differs from the wanted one by more than chance"),)
     if n == SMALLEST:
-        notes = (Note("one-sided", f"fewer than {SMALLEST} instances were not tried"),)
+        notes = (Note("one-sided", f"sizes below {SMALLEST} instances were not tried"),)
     else:
         interval = _crossing(simulation, power, largest)[1]
     return _result(simulation, power, n, interval, notes)
 
 
 def _passed(simulation: PowerSimulation, power: float, n_samples: int, largest: int) -> bool:
-    """Double the size, or halve it, until the wanted power is passed; False where it is not."""
+    """Double or halve the size until the wanted power lies between two sizes; False if it is not reached."""
 
     def share(n: int) -> float:
         simulation.add(n, n_samples)
@@ -265,7 +265,7 @@ def _passed(simulation: PowerSimulation, power: float, n_samples: int, largest: 
                 break
         return True
     while n < largest:
-        # far below the wanted power the size can grow faster
+        # far below the wanted power the size grows by 4, to save simulations
         n = min(n * (4 if share(n) < power / 4 else 2), largest)
         if share(n) >= power:
             return True
@@ -273,9 +273,9 @@ def _passed(simulation: PowerSimulation, power: float, n_samples: int, largest: 
 
 
 def _crossing(simulation: PowerSimulation, power: float, largest: int) -> tuple[int, tuple[float, float]]:
-    """Size at which Φ(a + b √n), fitted to what was tried, has this power, and its 95 % interval."""
+    """Size at which the fitted curve Φ(a + b √n) has this power, and its 95 % interval."""
     sizes, rejected, tried = simulation.curve()
-    shares = (rejected + 0.5) / (tried + 1)  # so that the fit exists where all or none reject
+    shares = (rejected + 0.5) / (tried + 1)  # keeps Φ⁻¹ finite if all or none reject
     goal, roots = float(special.ndtri(power)), np.sqrt(sizes)
     centre = float(sizes[np.abs(special.ndtri(shares) - goal).argmin()])
     n, interval = centre, (np.nan, np.nan)
@@ -291,7 +291,7 @@ def _crossing(simulation: PowerSimulation, power: float, largest: int) -> tuple[
 
 
 def _at(simulation: PowerSimulation, n: int) -> CalibrationPower:
-    """What was found at this size."""
+    """Result at this size."""
     share, pvalues = simulation.power(n), np.array(simulation.pvalues[n])
     return CalibrationPower(n, share, pvalues, simulation.measure.name, simulation.alpha, simulation.sentence)
 
@@ -299,7 +299,7 @@ def _at(simulation: PowerSimulation, n: int) -> CalibrationPower:
 def _result(
     simulation: PowerSimulation, wanted: float, n: int, interval: tuple[float, float], notes: tuple[Note, ...]
 ) -> CalibrationSampleSize:
-    """Everything that was tried, and the size found; the n of a power that is not reached is nan."""
+    """Result with all sizes tried; n is nan if the power was not reached."""
     tried = tuple(_at(simulation, size) for size in sorted(simulation.pvalues))
     return CalibrationSampleSize(
         n=np.nan if has_note(notes, "undefined") else n,

@@ -1,4 +1,4 @@
-"""Simulated tests of calibration: data sets of any size from a pilot and a stated truth, and the curve of their power."""
+"""Simulated tests of calibration on data sets from a pilot and an assumed truth, and a fit of the power curve."""
 
 from collections.abc import Callable
 from typing import Any, final
@@ -26,12 +26,12 @@ __all__ = ["Alternative", "PowerSimulation", "fitted_probit"]
 Floats = NDArray[np.float64]
 Alternative = Miscalibration | Callable[[Floats], Floats]
 
-PRIOR = 0.25  # weight of a curve that starts at 5 % and reaches 80 % at x = 1, so that a fit exists whatever was tried
+PRIOR = 0.25  # precision of a prior curve from 5 % at 0 to about 80 % at x = 1; the fit then always exists
 
 
 @final
 class PowerSimulation:
-    """Data sets of any size drawn from a pilot with a stated truth, and the p-values of the test on them."""
+    """Data sets of any size drawn from a pilot and an assumed truth, with the p-values of the test on them."""
 
     def __init__(
         self,
@@ -55,7 +55,7 @@ class PowerSimulation:
         self.rejections: dict[int, list[bool]] = {}
 
     def add(self, n: int, n_samples: int) -> None:
-        """Simulate data sets of this size until there are so many."""
+        """Simulate data sets of size n until there are `n_samples` of them."""
         pvalues, rejections = self.pvalues.setdefault(n, []), self.rejections.setdefault(n, [])
         while len(pvalues) < n_samples:
             rows = self.generator.integers(len(self.truth), size=n)
@@ -68,7 +68,7 @@ class PowerSimulation:
         return proportion_estimate(np.array(self.rejections[n], dtype=np.float64))
 
     def curve(self) -> tuple[Floats, Floats, Floats]:
-        """Sizes in ascending order, data sets with a rejection, and data sets."""
+        """Sizes in ascending order, number of data sets with a rejection, and number of data sets."""
         sizes = sorted(self.pvalues)
         rejected = [sum(self.rejections[n]) for n in sizes]
         return np.array(sizes, float), np.array(rejected, float), np.array([len(self.pvalues[n]) for n in sizes], float)
@@ -89,7 +89,7 @@ class PowerSimulation:
 
 
 def _pilot(prediction: Any) -> tuple[Floats, Floats]:
-    """Members (m, M, K), and the probabilities (m, K) that the stated miscalibration distorts."""
+    """Members (m, M, K), and the probabilities (m, K) from which the assumed truth is computed."""
     if not hasattr(prediction, "hull_points"):
         array = as_numeric(prediction, "prediction", ndim=(2, 3))
         prediction = Point(array) if array.ndim == 2 else Members(array)
@@ -101,10 +101,11 @@ def _pilot(prediction: Any) -> tuple[Floats, Floats]:
 
 
 def fitted_probit(x: Floats, shares: Floats, counts: Floats) -> tuple[float, float, Floats]:
-    """Shares fitted by Φ(a + b x) with b > 0, by Fisher scoring: a, b and their covariance."""
+    """Fit Φ(a + b x) with b > 0 to shares by Fisher scoring; returns a, b and their covariance."""
     design = np.stack([np.ones_like(x), x], axis=1)
     point = np.array([special.ndtri(0.05), 2.5])
     for _ in range(60):
+        # beyond ±6, fitted (1 − fitted) would vanish and the weights become 0/0
         line = np.clip(design @ point, -6, 6)
         fitted, density = special.ndtr(line), np.exp(-(line**2) / 2) / np.sqrt(2 * np.pi)
         weights = counts * density**2 / (fitted * (1 - fitted))

@@ -1,7 +1,7 @@
-"""Weights of a mixture that predict labels not seen: the most likely ones, drawn towards equal weights where that helps.
+"""Mixture weights that predict unseen labels: the most likely weights, shrunk towards equal weights by cross-validation.
 
-The most likely weights follow the labels that came too closely where members are many: they lie on few members, and labels
-drawn from them are less random than those of the truth. Cross-validation finds how much weight equal shares deserve.
+With many members the most likely weights overfit: they concentrate on few members, and labels drawn from them are less
+random than those of the truth. Cross-validation chooses how strongly to shrink them.
 """
 
 import numpy as np
@@ -14,18 +14,18 @@ __all__ = ["predictive_weights"]
 
 Floats = NDArray[np.float64]
 
-STRENGTHS = (0.0, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0)  # instances added to each member; the last choice is infinitely many
+# pseudo-instances added to each member; equal weights, the limit ∞, are tried as well
+STRENGTHS = (0.0, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0)
 N_FOLDS = 10
 N_STEPS = 300
-SETTLED = 1e-5  # of a weight
+SETTLED = 1e-5  # the iteration stops when no weight changes by more
 
 
 def predictive_weights(members: Floats, labels: NDArray[np.intp], generator: np.random.Generator) -> Floats:
     """Weights (M,) from which labels of a null hypothesis are drawn.
 
-    They maximise Σ_i ln p_λ(y_i) + c Σ_m ln λ_m, with the c among eight from 0 to infinity under which labels left out are
-    most likely, in tenfold cross-validation; c = 0 are the most likely weights, c = ∞ equal ones. The fits are those of the EM
-    algorithm.
+    They maximise Σ_i ln p_λ(y_i) + c Σ_m ln λ_m by the EM algorithm. Tenfold cross-validation chooses c from eight values:
+    c = 0 gives the most likely weights, c = ∞ equal weights.
 
     Parameters
     ----------
@@ -42,6 +42,7 @@ def predictive_weights(members: Floats, labels: NDArray[np.intp], generator: np.
     """
     given = np.take_along_axis(members, labels[:, np.newaxis, np.newaxis], axis=2)[..., 0]  # (n, M)
     top = given.max(axis=1)
+    # Scaling a row of likelihoods does not change the maximiser, and its greatest entry 1 prevents underflow.
     shares = given[top > 0] / top[top > 0, np.newaxis]
     n, m = shares.shape
     equal = np.full(m, 1 / m)
@@ -61,7 +62,7 @@ def predictive_weights(members: Floats, labels: NDArray[np.intp], generator: np.
 
 
 def _fitted(shares: Floats, learning: NDArray[np.bool_], strengths: Floats) -> Floats:
-    """Penalised weights (R, M) of R fits at once, each on the instances (n, M) that its row of `learning` (R, n) names."""
+    """Penalised weights (R, M) of R simultaneous fits; row r of `learning` (R, n) selects the instances (n, M) of fit r."""
     n, m = shares.shape
     weights = np.full((len(strengths), m), 1 / m)
     for _ in range(N_STEPS):
@@ -77,6 +78,6 @@ def _fitted(shares: Floats, learning: NDArray[np.bool_], strengths: Floats) -> F
 
 
 def _left_out_loss(shares: Floats, folds: NDArray[np.intp], weights: Floats) -> float:
-    """Σ −ln p_λ(y) over instances (n, M), each under the weights (F, M) that were fitted without its fold."""
+    """Σ −ln p_λ(y) over instances (n, M), each with the weights (F, M) fitted without its fold."""
     with np.errstate(divide="ignore"):
         return -float(np.log((shares * weights[folds]).sum(axis=1)).sum())

@@ -1,4 +1,4 @@
-"""The null distribution of a measure at a mixture that is calibrated by construction: its labels are drawn from it."""
+"""Null distribution of a measure at mixtures that are calibrated by construction: labels are drawn from them."""
 
 from collections.abc import Iterator
 from typing import Literal
@@ -38,13 +38,13 @@ def random_mixture_null(
     *,
     instances: Instances = "kept",
 ) -> Floats:
-    """The measure at each of D mixtures (D, M) for labels drawn from it, (D,): lines 2 to 5 of algorithm 1 in paper 001.
+    """The measure at each of D mixtures (D, M), with labels drawn from it, (D,): paper 001, algorithm 1, lines 2 to 5.
 
     `instances` are kept as they are, resampled with replacement (line 2 as printed), or permuted (the authors' code).
     """
     n, n_classes = mixtures.n_instances, mixtures.n_classes
     null = np.empty(len(truths))
-    of_instances = np.random.default_rng(generator.integers(2**63))  # a stream of its own: chunks then change nothing
+    of_instances = np.random.default_rng(generator.integers(2**63))  # apart: chunks then change no draw
     per_draw = (measure.bytes_per_entry + 24.0) * n * n_classes
     for part in _parts(len(truths), per_draw):
         by_class = np.swapaxes(mixtures.probs(truths[part]), -1, -2)  # (d, K, n)

@@ -1,7 +1,7 @@
-"""Weights of a convex combination with the least log loss or Brier score: convex problems, solved to a proven gap.
+"""Mixture weights with the least log loss or Brier score: convex problems, solved with a certified gap.
 
-A primal-dual interior-point method: ten to twenty Newton steps, whatever the number of instances, where multiplicative
-updates (EM) take thousands when some weights end at zero.
+A primal-dual interior-point method takes ten to twenty Newton steps for any number of instances. Multiplicative updates (EM)
+take thousands if some optimal weights are zero.
 """
 
 from collections.abc import Callable
@@ -16,19 +16,19 @@ __all__ = ["ScoreWeights", "brier_weights", "log_loss_weights", "mean_score"]
 Floats = NDArray[np.float64]
 Labels = NDArray[np.intp]
 Oracle = Callable[[Floats], tuple[float, Floats, Floats]]  # weights -> value, gradient, Hessian
-ScoreWeights = tuple[Floats, float, float]  # weights (M,), mean score, how far from the least one it can be
+ScoreWeights = tuple[Floats, float, float]  # weights (M,), mean score, upper bound of its distance from the least score
 
 GAP = 1e-10
 NEWTON_STEPS = 200
 TO_BOUNDARY = 0.99
-NEGLIGIBLE = (1e-3, 1e-5, 1e-7)  # weights below the first of these that keeps the gap become 0
+NEGLIGIBLE = (1e-3, 1e-5, 1e-7)  # thresholds for setting weights to 0, tried in this order until the gap is kept
 
 
 def log_loss_weights(members: Floats, labels: Labels) -> ScoreWeights:
     """Weights that minimise the mean of −ln Σ_m λ_m p_m(y) over instances (n, M, K), nats.
 
-    An instance to whose label every member gives probability 0 has an infinite loss whatever the weights, which are those of
-    the other instances then.
+    If every member gives the label of an instance probability 0, the loss is infinite for all weights. The weights are then
+    fitted to the other instances.
     """
     given = np.take_along_axis(members, labels[:, np.newaxis, np.newaxis], axis=2)[..., 0]  # (n, M)
     top = given.max(axis=1)
@@ -36,6 +36,7 @@ def log_loss_weights(members: Floats, labels: Labels) -> ScoreWeights:
     n, m = int(possible.sum()), given.shape[1]
     if n == 0:
         return np.full(m, 1 / m), np.inf, 0.0
+    # Scaled rows have the same minimiser and a greatest entry of 1, so products with weights do not underflow.
     shares = given[possible] / top[possible, np.newaxis]
     shift = -float(np.log(top[possible]).mean())
 
@@ -78,7 +79,7 @@ def mean_score(score: str, probs: Floats, labels: Labels) -> float:
 
 
 def _least_on_simplex(oracle: Oracle, m: int) -> ScoreWeights:
-    """Least value of a convex function over the simplex; the gap is λ·∇f − min ∇f, an upper bound of f(λ) − min f."""
+    """Minimise a convex function over the simplex; the gap λ·∇f − min ∇f is an upper bound of f(λ) − min f."""
     weights = np.full(m, 1 / m)
     value, slope, curvature = oracle(weights)
     best = weights, value, _gap(weights, slope)
@@ -94,6 +95,7 @@ def _least_on_simplex(oracle: Oracle, m: int) -> ScoreWeights:
         matrix[:m, :m] = curvature + np.diag(dual / weights)
         matrix[:m, m] = matrix[m, :m] = 1.0
         right = np.append(-(residuals[:m] + residuals[m:] / weights), 0.0)
+        # least squares, because equal members make the matrix singular
         step = np.linalg.lstsq(matrix, right, rcond=None)[0][:m]
         dual_step = -(residuals[m:] + dual * step) / weights
         length = min(_reach(weights, step), _reach(dual, dual_step))
@@ -113,13 +115,13 @@ def _least_on_simplex(oracle: Oracle, m: int) -> ScoreWeights:
 
 
 def _residuals(slope: Floats, weights: Floats, dual: Floats, barrier: float) -> Floats:
-    """What is missing to ∇f + ν = z, for the best ν, and to λ z = μ, (2M,)."""
+    """Residuals of the conditions ∇f + ν = z, with the best ν, and λ z = μ, (2M,)."""
     level = float((dual - slope).mean())
     return np.concatenate([slope + level - dual, weights * dual - barrier])
 
 
 def _reach(values: Floats, step: Floats) -> float:
-    """Greatest step, at most 1, that keeps these positive."""
+    """Greatest step of at most 1 that keeps all values positive."""
     down = step < 0
     return min(1.0, TO_BOUNDARY * float((values[down] / -step[down]).min())) if down.any() else 1.0
 
@@ -129,7 +131,7 @@ def _gap(weights: Floats, slope: Floats) -> float:
 
 
 def _without_traces(oracle: Oracle, found: ScoreWeights) -> ScoreWeights:
-    """Weights that only the barrier keeps from 0 become 0, where the gap allows it."""
+    """Set weights to 0 that are positive only because of the barrier, if the gap stays as small."""
     for least in NEGLIGIBLE:
         kept = np.where(found[0] < least, 0.0, found[0])
         if kept.any():

@@ -1,4 +1,4 @@
-"""Members and vertices with the same meaning in every instance, which a calibration test mixes with one λ for all."""
+"""Members or vertices that have the same meaning in every instance, so that one λ can mix them in all instances."""
 
 from dataclasses import dataclass
 from typing import Any, final
@@ -16,13 +16,13 @@ __all__ = ["SharedMembers", "interval_vertices", "point_probs", "shared_members"
 Floats = NDArray[np.float64]
 
 IN_GROUPS = Note("assumption", "labels are drawn independently, so dependence within groups is not accounted for")
-OFF = 5e-7  # further than this from 1, a sum is that of a coarser precision than the double one
+OFF = 5e-7  # a sum further than this from 1 comes from a precision lower than double
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class SharedMembers:
-    """Distributions (n, M, K) of which number m means the same in every instance.
+    """Distributions (n, M, K) where index m has the same meaning in every instance.
 
     Attributes
     ----------
@@ -32,7 +32,7 @@ class SharedMembers:
     width : float
         Mean over instances and classes of upper minus lower probability of the credal set.
     notes : tuple of Note
-        What limits the test on this kind of prediction.
+        Limits of the test for this kind of prediction.
     """
 
     probs: Floats
@@ -47,7 +47,7 @@ def shared_members(members: Any) -> SharedMembers:
     Raises
     ------
     InputError
-        Kinds without such members; whatever `as_prediction` refuses.
+        A kind without such members, or input that `as_prediction` refuses.
     """
     members = as_prediction(members, "members")
     notes = []
@@ -58,7 +58,7 @@ def shared_members(members: Any) -> SharedMembers:
             probs, noun = not_negative(members.hull_points()), "members"
             if isinstance(members, Vertices):
                 noun = "vertices"
-                shared = "vertex m of every instance is mixed with one weight, so m must mean the same everywhere"
+                shared = "one weight mixes vertex m of all instances, so m must have the same meaning in every instance"
                 notes.append(Note("assumption", shared))
         case Intervals():
             probs, noun = interval_vertices(*members.bounds()), "vertices"
@@ -69,15 +69,13 @@ def shared_members(members: Any) -> SharedMembers:
             has = "draws" if isinstance(members, Drawn) else "no members"
             raise InputError(
                 "members",
-                "a mixture needs members that belong together in all instances",
+                "must have members with the same meaning in every instance",
                 f"got {type(members).__name__}, which has {has}",
-                "test its mean instead, calibration_test(y_true, prediction.mean_probs())",
+                "test the mean with calibration_test(y_true, prediction.mean_probs())",
                 code="type",
             )
     if noun == "vertices" and not isinstance(members, Vertices):
-        outermost = (
-            "only mixtures of the 2K vertices that take one class first or last, alike in every instance, are tested"
-        )
+        outermost = "the test mixes only the 2K vertices that take one class first or last"
         notes.append(Note("assumption", outermost))
     probs = _summing_to_one(probs)
     width = 0.0 if probs.shape[1] == 1 else float(np.ptp(probs, axis=1).mean())
@@ -90,7 +88,7 @@ def point_probs(probs: Any) -> Floats:
     Raises
     ------
     InputError
-        Predictions that are no points; whatever `as_prediction` refuses.
+        A prediction that is not a Point, or input that `as_prediction` refuses.
     """
     point = as_prediction(probs, "probs")
     if not isinstance(point, Point):
@@ -105,17 +103,17 @@ def point_probs(probs: Any) -> Floats:
 
 
 def _summing_to_one(probs: Floats) -> Floats:
-    """Rows divided by their sum where it is off by the rounding of a coarser precision than double."""
+    """Divide rows by their sum if it is off by the rounding of a precision lower than double."""
     sums = probs.sum(axis=-1, keepdims=True)
     off = np.abs(sums - 1.0) > OFF
     return np.where(off, probs / np.where(off, sums, 1.0), probs) if off.any() else probs
 
 
 def interval_vertices(lower: Floats, upper: Floats) -> Floats:
-    """Vertices of reachable intervals with each class first and each class last, (n, K) -> (n, 2K, K).
+    """Vertices of reachable intervals that take each class first and each class last, (n, K) -> (n, 2K, K).
 
-    Vertex k gives class k its upper probability and vertex K + k its lower one; the other classes come in index order and
-    take what the upper probability of events, U(A) = min(Σ_A u, 1 − Σ_Aᶜ l), leaves them.
+    Vertex k gives class k its upper probability, and vertex K + k its lower one. The other classes follow in index order;
+    each gets the increment of the upper probability of events, U(A) = min(Σ_A u, 1 − Σ_Aᶜ l).
 
     Examples
     --------

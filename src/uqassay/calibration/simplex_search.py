@@ -1,10 +1,11 @@
-"""The least value of a calibration measure over all convex combinations of an ensemble's members.
+"""Search for the least value of a calibration measure over all convex combinations of an ensemble's members.
 
-Binned measures are piecewise smooth with jumps where a probability crosses an edge, and have many local minima, in which
-a search from one point gets stuck. So many mixtures are judged at once. The same ones are judged first for every draw of
-labels. The best of them form populations that evolve: a mixture moves towards one of the best and along the difference of
-two others, which shrinks as the population agrees (differential evolution). The best of each population is refined by
-steps along the slope, steps with momentum, and exchanges of weight between two members, finer in each round.
+Binned measures are piecewise smooth, with jumps where a probability crosses an edge. They have many local minima, and a
+search from a single point gets stuck. The search therefore evaluates many mixtures at once. It starts from the same mixtures
+for every draw of labels. The best of them form populations that evolve by differential evolution: a mixture moves towards
+one of the best and along the difference of two others, which shrinks as the population converges. The best mixture of each
+population is refined by gradient steps, steps with momentum, and exchanges of weight between two members, finer in each
+round.
 """
 
 import math
@@ -33,44 +34,44 @@ Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
 MAY_BE_0 = ("n_shared", "n_generations", "n_rounds")
-BEST_SHARE = 0.15  # of a population, towards which the others move
-TOWARDS = (0.5, 1.0)  # length of a move towards one of the best, as a share of the distance
-ALONG = (0.3, 0.9)  # of a move along the difference of two others
-MOVED_SHARE = 0.9  # of the weights of a mixture
-GRID_SHARE = 3  # of two members: so many times more mixtures judged first, after which populations need to move less
-FEW_ENTRIES = 1000  # n K below which more mixtures are judged, since each costs little
-MOST_EFFORT = 2.0  # times the mixtures, where few of the probabilities are needed to judge one, in several populations
-MANY = 65  # mixtures in a population: it is split where its parts have so many, since several small ones find more
-SMOOTH = 0.4  # of the mixtures in a population for measures without jumps, which have fewer and wider minima
-HUGE = 1e20  # where no mixture has less, numbers count that single precision does not know
+BEST_SHARE = 0.15  # share of a population that counts as the best
+TOWARDS = (0.5, 1.0)  # range of the move towards one of the best, as a share of the distance
+ALONG = (0.3, 0.9)  # range of the move along the difference of two others
+MOVED_SHARE = 0.9  # share of the weights of a mixture that a move changes
+GRID_SHARE = 3  # with two members: 3 times as many starting mixtures on a grid, then fewer generations
+FEW_ENTRIES = 1000  # below this n K each mixture is cheap, and more of them are evaluated
+MOST_EFFORT = 2.0  # most times as many mixtures, in several populations, if each needs few probabilities
+MANY = 65  # mixtures per part when a population is split: several small populations find more
+SMOOTH = 0.4  # size of populations for measures without jumps, which have fewer and wider minima
+HUGE = 1e20  # if no mixture has less, the values may overflow single precision
 PROBE = 1e-6  # step of the difference quotients
-FINER = 1 / 16  # the smallest step of a round of refinement over that of the round before
+FINER = 1 / 16  # smallest step of a round of refinement, relative to the round before
 
 
 @final
 @dataclass(frozen=True)
 class SimplexSearch:
-    """How much is searched.
+    """Effort of a search.
 
-    Where few probabilities have to be found to judge a mixture, up to twice as many mixtures are judged, in several
-    populations. Populations are smaller for measures without jumps, and fewer generations follow for two members.
+    If a mixture needs few probabilities, up to twice as many mixtures are evaluated, in several populations. Populations are
+    smaller for measures without jumps; two members have fewer generations.
 
     Attributes
     ----------
     n_shared : int
-        Mixtures judged first, the same for every draw of labels, beside the members and their mean: half of them of two
-        members only, the others drawn evenly and near faces.
+        Starting mixtures, the same for every draw of labels, in addition to the members and their mean. Half of them mix two
+        members only; the others are drawn uniformly and near faces.
     n_populations : int
-        Populations for each draw of labels that do not know of each other, at least; how far apart they end shows what to
-        expect of another search.
+        Least number of independent populations for each draw of labels. The spread of their results shows how much another
+        search could differ.
     n_kept : int
-        Mixtures in a population at first; for few members there are fewer.
+        Mixtures in a population at the start; fewer for few members.
     n_left : int
-        Mixtures in a population at last.
+        Mixtures in a population at the end.
     n_generations : int
-        How often a population moves.
+        Number of generations.
     n_rounds : int
-        Rounds of refinement.
+        Number of rounds of refinement.
     n_steps : int
         Steps of each kind in a round.
     """
@@ -91,7 +92,7 @@ class SimplexSearch:
                     "search",
                     f"{field.name} must be a whole number from {least}",
                     f"got {value!r}",
-                    "take one from THOROUGH",
+                    "use a value of THOROUGH",
                     code="range",
                 )
 
@@ -104,19 +105,19 @@ QUICK = SimplexSearch(n_shared=300, n_populations=1, n_kept=32, n_left=2, n_gene
 @final
 @dataclass(frozen=True, eq=False)
 class SimplexMinimum:
-    """What a search found for T draws of labels.
+    """Result of a search for T draws of labels.
 
     Attributes
     ----------
     values : array (T,)
         Least value of the measure for each draw.
     weights : array (T, M)
-        Weights of the mixture that has it.
+        Weights of the mixture with this value.
     spread : array (T,)
-        Distance between the best and the worst of the values in which the populations ended; nan for a single population
-        of several members, since nothing is known then.
+        Greatest minus least final value of the populations; nan for a single population of several members, which shows no
+        spread.
     evaluations : int
-        Mixtures judged.
+        Number of mixtures evaluated.
     """
 
     values: Floats
@@ -128,7 +129,7 @@ class SimplexMinimum:
 def minimise_over_simplex(
     objective: MixtureObjective, search: SimplexSearch, generator: np.random.Generator
 ) -> tuple[Floats, Floats]:
-    """Least value found for every draw of labels, (T,), and the weights that give it, (T, M)."""
+    """Least value found for every draw of labels, (T,), and its weights, (T, M)."""
     found = search_simplex(objective, search, generator)
     return found.values, found.weights
 
@@ -136,10 +137,10 @@ def minimise_over_simplex(
 def search_simplex(
     objective: MixtureObjective, search: SimplexSearch, generator: np.random.Generator
 ) -> SimplexMinimum:
-    """Minimise a measure over all mixtures, for every draw of labels, and say how the search went.
+    """Minimise a measure over all mixtures, for every draw of labels, with diagnostics of the search.
 
-    Populations are judged roughly, what becomes of them exactly but for rounding, and the mixture found by the measure
-    itself. Its value is never greater than that of a member or of the members' mean.
+    Populations are evaluated in single precision, their refinement in double precision, and the result by the measure
+    itself. The result is never greater than the value of a member or of the mean of the members.
 
     References
     ----------
@@ -172,7 +173,7 @@ def search_simplex(
     found_first = np.stack([weights[np.arange(t), values.argmin(axis=1)], best_first], axis=1)
     candidates = np.concatenate([found_first, plain], axis=1)
     exact = objective.exact(candidates)
-    best = np.arange(t), _defined(exact).argmin(axis=1)  # nan where the measure is undefined everywhere
+    best = np.arange(t), _defined(exact).argmin(axis=1)  # stays nan if the measure is undefined for all
     return SimplexMinimum(exact[best], candidates[best], _spread(values, m), objective.evaluations - before)
 
 
@@ -188,6 +189,7 @@ def onto_simplex(points: Floats) -> Floats:
     ----------
     Held, Wolfe, Crowder (1974), Validation of subgradient optimization.
     """
+    # The projection is max(x − τ, 0); τ is the greatest of (Σ of the j largest − 1) / j over j.
     excess = np.cumsum(np.sort(points, axis=-1)[..., ::-1], axis=-1)
     excess -= 1
     excess /= np.arange(1, points.shape[-1] + 1)
@@ -196,7 +198,7 @@ def onto_simplex(points: Floats) -> Floats:
 
 
 def _adapted(search: SimplexSearch, objective: MixtureObjective) -> SimplexSearch:
-    """More mixtures where they are judged with less work, smaller populations for measures without jumps."""
+    """Effort adapted to the cost of a mixture, to measures without jumps and to few members."""
     m, kept, populations = objective.mixtures.n_members, search.n_kept, search.n_populations
     shared, left, generations = search.n_shared, search.n_left, search.n_generations
     entries = objective.mixtures.n_instances * objective.mixtures.n_classes
@@ -206,13 +208,13 @@ def _adapted(search: SimplexSearch, objective: MixtureObjective) -> SimplexSearc
         kept, left, generations = max(round(SMOOTH * kept), min(kept, 32)), 2 * left, math.ceil(generations * 5 / 6)
     n_parts = max(1, kept // MANY)
     kept, populations = round(kept / n_parts), n_parts * populations
-    if m <= 2:  # two members were judged on a fine grid
+    if m <= 2:  # two members start from a fine grid
         generations = 0 if m == 1 else generations // GRID_SHARE
     return SimplexSearch(shared, populations, kept, left, generations, search.n_rounds, search.n_steps)
 
 
 def _spread(values: Floats, m: int) -> Floats:
-    """Distance between the ends (T, S) of the populations."""
+    """Range of the final values (T, S) of the populations."""
     if m == 1:
         return np.zeros(len(values))
     if values.shape[1] == 1:
@@ -221,11 +223,11 @@ def _spread(values: Floats, m: int) -> Floats:
     return np.where(np.isfinite(least), greatest - np.where(np.isfinite(least), least, 0.0), np.nan)
 
 
-# -- what is judged first -----------------------------------------------------------------------------------------------
+# -- starting mixtures --------------------------------------------------------------------------------------------------
 
 
 def _first_mixtures(m: int, n: int, generator: np.random.Generator) -> Floats:
-    """The mean, the members, and n mixtures drawn evenly, near faces and on edges; for two members an even grid."""
+    """The mean, the members, and n mixtures: uniform, near faces and on edges; for two members an even grid."""
     if m == 1:
         return np.ones((1, 1))
     corners = np.concatenate([np.full((1, m), 1 / m), np.eye(m)])
@@ -237,14 +239,17 @@ def _first_mixtures(m: int, n: int, generator: np.random.Generator) -> Floats:
     even = generator.dirichlet(np.ones(m), n // 4)
     faces = generator.dirichlet(np.full(m, 0.3), n - n_pairs - n // 4)
     one, other = np.triu_indices(m, 1)
-    dealt = np.resize(generator.permutation(len(one)), n_pairs)  # every pair as often as the others
+    dealt = np.resize(generator.permutation(len(one)), n_pairs)  # every pair of members equally often
     pairs, share, rows = np.zeros((n_pairs, m)), generator.random(n_pairs), np.arange(n_pairs)
     pairs[rows, one[dealt]], pairs[rows, other[dealt]] = share, 1 - share
     return np.concatenate([corners, even, faces, pairs])
 
 
 def _populations(first: Floats, values: Floats, search: SimplexSearch) -> tuple[Floats, Floats, Indices]:
-    """The best mixtures (L, M) with values (T, L), dealt out: weights (T·S, P, M), values (T·S, P), draws (T·S,)."""
+    """Deal the best mixtures (L, M) with values (T, L) out to populations.
+
+    Returns weights (T·S, P, M), values (T·S, P) and the draw of labels of each population (T·S,).
+    """
     t, n_first = values.shape
     n_populations = min(search.n_populations, n_first)
     size = min(search.n_kept, max(1, 30 * (first.shape[1] - 1)), n_first // n_populations)
@@ -258,13 +263,16 @@ def _populations(first: Floats, values: Floats, search: SimplexSearch) -> tuple[
 
 
 def _sizes(size: int, n_left: int, n_generations: int) -> list[int]:
-    """Size of a population after each generation: it falls evenly."""
+    """Size of a population after each generation; it falls linearly."""
     left = min(n_left, size)
     return [left + (size - left) * (n_generations - i) // n_generations for i in range(1, n_generations + 1)]
 
 
 def _moved(weights: Floats, generator: np.random.Generator) -> Floats:
-    """A new mixture for each of populations (T, P, M) that are sorted by their values."""
+    """One move of every mixture of the populations (T, P, M), which are sorted by value.
+
+    x + F₁ (best − x) + F₂ (one − other), in most of the coordinates, projected onto the simplex.
+    """
     t, p, m = weights.shape
     n_best = min(p, max(2, round(BEST_SHARE * p)))
     drawn = generator.random((5, t, p))
@@ -282,7 +290,7 @@ def _moved(weights: Floats, generator: np.random.Generator) -> Floats:
 
 
 def _best(weights: Floats, values: Floats, size: int) -> tuple[Floats, Floats]:
-    """The best of each population, sorted."""
+    """The `size` best of each population, sorted by value."""
     order = np.argsort(values, axis=1, kind="stable")[:, :size]
     rows = np.arange(len(values))[:, np.newaxis]
     return weights[rows, order], values[rows, order]
@@ -299,7 +307,10 @@ def _refined(
     lengths: Floats,
     generator: np.random.Generator,
 ) -> tuple[Floats, Floats, Floats]:
-    """One round for weights (T, S, M) with values (T, S); `moved` is the last step of each, `lengths` (T, S, 2 n, 1)."""
+    """One round of refinement for weights (T, S, M) with values (T, S).
+
+    `moved` is the last step of each mixture, `lengths` (T, S, 2 n, 1) those of the exchanges and of the gradient steps.
+    """
     m, n_steps = weights.shape[-1], lengths.shape[2] // 2
     here = weights[:, :, np.newaxis]
     exchanged = _exchanges(weights, lengths[:, :, :n_steps], generator)
@@ -307,7 +318,7 @@ def _refined(
     found = _values(objective, np.concatenate([probes, exchanged], axis=2))
     direction = _downhill(found[..., :m], values)[:, :, np.newaxis]
     momentum = 1.5 * generator.random((*weights.shape[:2], n_steps, 1))
-    momentum[:, :, ::2] = 0.0
+    momentum[:, :, ::2] = 0.0  # half of the gradient steps have no momentum
     down = onto_simplex(here + lengths[:, :, n_steps:] * direction + momentum * moved[:, :, np.newaxis])
     tried = np.concatenate([exchanged, down], axis=2)
     found = np.concatenate([found[..., m:], _values(objective, down)], axis=2)
@@ -319,12 +330,12 @@ def _refined(
 
 
 def _lengths(r: int, shape: tuple[int, ...], generator: np.random.Generator) -> Floats:
-    """Lengths of steps in round r, evenly spread in logarithms: from FINER^(r / 2) down to FINER^(r + 1)."""
+    """Random step lengths of round r, log-uniform between FINER^(r + 1) and FINER^(r / 2)."""
     return FINER ** (r / 2 + (r / 2 + 1) * generator.random(shape))
 
 
 def _downhill(probed: Floats, values: Floats) -> Floats:
-    """Direction of steepest descent of length 1 from values a little towards each member, (T, S, M), or 0."""
+    """Unit direction of steepest descent from difference quotients towards each member, (T, S, M), or 0."""
     with np.errstate(invalid="ignore", over="ignore"):
         slopes = (probed - values[..., np.newaxis]) / PROBE
         slopes -= slopes.mean(axis=-1, keepdims=True)
@@ -333,7 +344,10 @@ def _downhill(probed: Floats, values: Floats) -> Floats:
 
 
 def _exchanges(weights: Floats, amounts: Floats, generator: np.random.Generator) -> Floats:
-    """Weight moved from one member to another, (T, S, M) -> (T, S, n, M); half of the takers have some already."""
+    """Random exchanges of weight between two members, (T, S, M) -> (T, S, n, M).
+
+    In every second exchange, the member that receives has positive weight already, if there is one: zeros then stay zero.
+    """
     n = amounts.shape[2]
     here = np.repeat(weights[:, :, np.newaxis], n, axis=2)
     held = here > 0
@@ -350,11 +364,11 @@ def _exchanges(weights: Floats, amounts: Floats, generator: np.random.Generator)
 
 
 def _values(objective: MixtureObjective, weights: Floats) -> Floats:
-    """Values of (T, S, P, M), as (T, S, P)."""
+    """Values of mixtures (T, S, P, M) as (T, S, P)."""
     t, s, p, m = weights.shape
     return _defined(objective.own(weights.reshape(t, s * p, m))).reshape(t, s, p)
 
 
 def _defined(values: Floats) -> Floats:
-    """Undefined values count as infinite: a defined one is better."""
+    """Replace undefined values by infinity, so that any defined value is better."""
     return np.where(np.isnan(values), np.inf, values)

@@ -1,4 +1,4 @@
-"""Is this one classifier calibrated? Tests with labels drawn from its own probabilities, and asymptotic ones."""
+"""Tests of calibration of one classifier: with labels drawn from its probabilities, and asymptotic."""
 
 import math
 from dataclasses import dataclass
@@ -44,17 +44,17 @@ class CalibrationTest:
     Attributes
     ----------
     measure, notion : str
-        What was measured, and the notion of calibration that it looks at: "confidence", "classwise" or "strong".
+        Name of the measure, and the notion of calibration that it tests: "confidence", "classwise" or "strong".
     statistic : float
-        The measure for the labels that came.
+        The measure for the observed labels.
     pvalue : float
-        Small where the classifier is not calibrated; nan where it is undefined, see `notes`.
+        Small if the classifier is not calibrated; nan if undefined, see `notes`.
     null : array (D,)
         The measure for labels drawn from the probabilities; empty for an asymptotic test.
     method : {"resampled", "asymptotic"}
     n_instances, n_classes : int
     notes : tuple of Note
-        What limits the result.
+        Limits of the result.
     n_draws : int
         Number of draws: of labels D, or of signs in the asymptotic test of "skce-uq" and "skce-biased"; 0 in the others.
     """
@@ -72,22 +72,22 @@ class CalibrationTest:
 
     @property
     def smallest_pvalue(self) -> float:
-        """The smallest p-value that so many draws can reach; 0 without draws."""
+        """The smallest p-value that `n_draws` draws can reach, 1 / (n_draws + 1); 0 without draws."""
         return 1 / (self.n_draws + 1) if self.n_draws else 0.0
 
     def reject(self, alpha: float = 0.05) -> bool:
-        """Whether the classifier is found not to be calibrated at this level; an undefined p-value rejects nothing.
+        """True if the test rejects, at this level, that the classifier is calibrated. An undefined p-value never rejects.
 
         Raises
         ------
         InputError
-            A level that so few draws cannot reach.
+            The number of draws is too small for this level.
         """
         check_alpha(alpha, self.n_draws or 2**62)
         return self.pvalue <= alpha + 1e-12
 
     def threshold(self, alpha: float = 0.05) -> float:
-        """What the statistic must exceed to reject at this level; nan for an asymptotic test."""
+        """Critical value: the test rejects if the statistic exceeds it; nan for an asymptotic test."""
         return null_threshold(self.null, alpha) if self.method == "resampled" else float("nan")
 
     def sentence(self, alpha: float = 0.05) -> str:
@@ -135,19 +135,19 @@ def calibration_test(
     y_true : int array (n,)
         Labels.
     probs : Point or array (n, K)
-        Class probabilities. Rows whose coarser precision makes them miss the sum of 1 are divided by it.
+        Class probabilities. Rows stored in low precision are divided by their sum.
     measure : str or CalibrationMeasure
         Any of `CALIBRATION_MEASURES`.
     n_draws : int
-        Draws of labels D; the p-value is (1 + the number of draws that reach the statistic) / (D + 1), ties counted against
-        rejection, so that it is exact where labels come from the probabilities.
+        Number of draws of labels D. The p-value is (1 + the number of draws that reach the statistic) / (D + 1). Ties count
+        against rejection, so the test keeps its level exactly.
     resample : bool
         Draw instances with replacement before their labels; not with method="asymptotic". Repeated instances leave more bins
-        empty, where a measure of thinly filled bins comes out smaller than in the data: the p-value is too small then.
+        empty. Measures that depend on thinly filled bins are then smaller than in the data, and the p-value too small.
     method : {"resampled", "asymptotic"}
-        "asymptotic" draws no labels and exists for the kernel calibration error, with the kernel of the measure (skce_pvalue;
-        "skce-uq" and "skce-biased" flip signs `n_draws` times), and for the Hosmer-Lemeshow statistic (chi-squared with
-        (K − 1) B degrees of freedom, for data that the classifier was not fitted to).
+        "asymptotic" draws no labels. It exists for the kernel calibration error, with the kernel of the measure (see
+        `skce_pvalue`; "skce-uq" and "skce-biased" draw signs `n_draws` times), and for the Hosmer-Lemeshow statistic
+        (chi-squared with (K − 1) B degrees of freedom, for data that the classifier was not fitted to).
     rng : int, Generator or None
         None means seed 0.
 
@@ -158,7 +158,7 @@ def calibration_test(
     Raises
     ------
     InputError
-        Shapes that do not fit, labels out of range, predictions that are no points, a measure without an asymptotic test.
+        Shapes that do not fit, labels out of range, predictions other than points, a measure without an asymptotic test.
 
     References
     ----------
@@ -181,7 +181,7 @@ def calibration_test(
     if resample and method == "asymptotic":
         raise InputError(
             "resample",
-            "an asymptotic test draws no instances",
+            "cannot be set for an asymptotic test, which draws no instances",
             'got resample=True with method="asymptotic"',
             "leave one of the two out",
             code="conflict",
@@ -208,7 +208,7 @@ def statistic_and_null(
     resample: bool,
     generator: np.random.Generator,
 ) -> tuple[float, Floats]:
-    """The measure for the labels (n,) and for D draws from the probabilities (n, K); shared with the test of a set."""
+    """The measure for the labels (n,) and for D draws of labels from the probabilities (n, K)."""
     with np.errstate(all="ignore"):
         statistic = float(measure.prepare(np.ascontiguousarray(probs.T).T).values(labels))
         if resample:
@@ -218,7 +218,7 @@ def statistic_and_null(
 
 
 def undefined_notes(statistic: float, pvalue: float, n_instances: int) -> tuple[Note, ...]:
-    """Why a p-value is undefined; empty where it is not."""
+    """Reason why the p-value is undefined; empty if it is defined."""
     if not math.isnan(pvalue):
         return ()
     which = "for these labels" if math.isnan(statistic) else "for some draws of labels"
@@ -229,8 +229,8 @@ def undefined_notes(statistic: float, pvalue: float, n_instances: int) -> tuple[
 def _asymptotic(
     labels: NDArray[np.intp], probs: Floats, measure: CalibrationMeasure, n_draws: int, rng: RandomState
 ) -> tuple[float, float, tuple[Note, ...], int]:
-    """Statistic, p-value, notes and draws of signs of the test without labels drawn from the probabilities."""
-    match measure.prepare:  # what the measure does decides, not its name
+    """Statistic, p-value, notes and number of draws of signs of the asymptotic test."""
+    match measure.prepare:  # by what the measure computes: a user's measure may have any name
         case PrepareKernel(estimator=estimator, kernel=kernel, bandwidth=bandwidth, block_size=size):
             signed = skce_pvalue(
                 labels,
@@ -248,8 +248,7 @@ def _asymptotic(
             return chi_squared.statistic, chi_squared.pvalue, chi_squared.notes, 0
     raise InputError(
         "method",
-        "an asymptotic distribution is known for skce-ul, skce-uq, skce-biased and "
-        "hosmer-lemeshow as they are built in",
+        'can be "asymptotic" only for skce-ul, skce-uq, skce-biased and hosmer-lemeshow',
         f"got measure {measure.name!r}",
         'pass method="resampled"',
         code="conflict",

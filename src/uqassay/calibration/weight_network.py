@@ -1,4 +1,4 @@
-"""Scores of members' combinations as functions of a network that gives the weights, with gradients by backpropagation."""
+"""Network that maps features to mixture weights, fitted to a proper score with gradients by backpropagation."""
 
 from collections.abc import Callable
 from itertools import pairwise
@@ -22,7 +22,7 @@ __all__ = [
 
 Floats = NDArray[np.float64]
 Labels = NDArray[np.intp]
-Loss = Callable[[Floats], tuple[float, Floats]]  # weights (n, M) -> mean score and its slope (n, M)
+Loss = Callable[[Floats], tuple[float, Floats]]  # weights (n, M) -> mean score and its gradient (n, M)
 Layers = list[tuple[Floats, Floats]]  # matrix (inputs, outputs) and shift (outputs,) of each layer
 
 
@@ -32,7 +32,7 @@ def of_label(probs: Floats, labels: Labels) -> Floats:
 
 
 def log_loss_of_weights(probs: Floats, labels: Labels) -> Loss:
-    """Mean of −ln Σ_m λ_m p_m(y), over the instances whose label some member thinks possible."""
+    """Mean of −ln Σ_m λ_m p_m(y) over the instances whose label has a positive probability in some member."""
     given = of_label(probs, labels)
     top = given.max(axis=1, keepdims=True)
     possible = top > 0
@@ -64,10 +64,10 @@ def brier_of_weights(probs: Floats, labels: Labels) -> Loss:
 def least_point(
     points: list[Floats], sizes: list[int], inputs: Floats, loss: Loss, penalty: float, n_steps: int
 ) -> Floats:
-    """The best of the local minima reached from these points."""
+    """The best of the local minima that L-BFGS reaches from these points."""
     from scipy.optimize import minimize
 
-    # in units in which slopes are as curved as shifts, whatever the penalty
+    # Rescaled so that the objective is about equally curved in slopes and shifts for every penalty.
     unit = np.concatenate([[(1 + 4 * penalty) ** -0.5] * (a * b) + [1.0] * b for a, b in pairwise(sizes)])
 
     def scaled(point: Floats) -> tuple[float, Floats]:
@@ -80,11 +80,12 @@ def least_point(
 
 
 def objective(point: Floats, sizes: list[int], inputs: Floats, loss: Loss, penalty: float) -> tuple[float, Floats]:
-    """Score with its penalty, and the gradient in all slopes and shifts, by going back through the layers."""
+    """Penalised score and its gradient in all slopes and shifts, by backpropagation."""
     layers = layers_from(point, sizes)
     outputs = forward(inputs, layers)
     weights = softmax_rows(outputs[-1])
     value, slope = loss(weights)
+    # derivative of the softmax: ∂f/∂z = λ (∂f/∂λ − Σ λ ∂f/∂λ)
     back = weights * (slope - (weights * slope).sum(axis=1, keepdims=True))
     gradients: list[Floats] = []
     for i in range(len(layers) - 1, -1, -1):
@@ -92,12 +93,12 @@ def objective(point: Floats, sizes: list[int], inputs: Floats, loss: Loss, penal
         value += 0.5 * penalty * float((matrix**2).sum())
         gradients += [back.sum(axis=0), (outputs[i].T @ back + penalty * matrix).ravel()]
         if i > 0:
-            back = (back @ matrix.T) * (1 - outputs[i] ** 2)
+            back = (back @ matrix.T) * (1 - outputs[i] ** 2)  # tanh′ = 1 − tanh²
     return value, np.concatenate(gradients[::-1])
 
 
 def forward(inputs: Floats, layers: Layers) -> list[Floats]:
-    """Inputs of each layer, and what the last one gives."""
+    """Input of each layer, followed by the output of the last one."""
     outputs = [inputs]
     for i, (matrix, shift) in enumerate(layers):
         found = outputs[-1] @ matrix + shift
@@ -106,13 +107,13 @@ def forward(inputs: Floats, layers: Layers) -> list[Floats]:
 
 
 def softmax_rows(values: Floats) -> Floats:
-    """Softmax over the last of two axes."""
+    """Softmax of each row."""
     shares = np.exp(values - values.max(axis=1, keepdims=True))
     return np.asarray(shares / shares.sum(axis=1, keepdims=True))
 
 
 def start_point(sizes: list[int], generator: np.random.Generator) -> Floats:
-    """Random slopes for a network; zeros, and so equal weights, for a linear function."""
+    """Random slopes for a network; zeros for a linear function, which give equal weights."""
     parts = []
     for first, second in pairwise(sizes):
         spread = 0.0 if len(sizes) == 2 else first**-0.5
@@ -121,7 +122,7 @@ def start_point(sizes: list[int], generator: np.random.Generator) -> Floats:
 
 
 def layers_from(point: Floats, sizes: list[int]) -> Layers:
-    """Slopes and shifts of each layer, from one vector of all."""
+    """Split one parameter vector into the slopes and shifts of each layer."""
     layers, at = [], 0
     for first, second in pairwise(sizes):
         end = at + first * second

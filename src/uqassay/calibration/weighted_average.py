@@ -1,4 +1,4 @@
-"""What the calibrated combination of members does on other instances, against their plain average."""
+"""Effect of calibrated weights on held-out instances, compared with the plain average of the members."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -18,6 +18,7 @@ from uqassay.notes import Note
 from uqassay.statistics import Estimate, PairedComparison, bootstrap_weights, paired_mean_test, proportion_estimate
 from uqassay.statistics.remarks import single_unit, unit_notes
 from uqassay.statistics.samples import Units, check_level, make_units
+from uqassay.wording import counted
 
 __all__ = ["WeightedAverageEffect", "weighted_average_effect"]
 
@@ -35,20 +36,20 @@ class WeightedAverageEffect:
     Attributes
     ----------
     test : CredalCalibrationTest
-        Whether some combination is calibrated, judged on the calibration part.
+        Test on the calibration part of whether some combination is calibrated.
     weights : array (M,)
-        The combination closest to calibrated there.
+        Weights with the least calibration error there.
     accuracy, accuracy_weighted : Estimate
-        On the held-out part, of the plain average of the members and of the weighted one.
+        Accuracy on the held-out part, of the plain and of the weighted average of the members.
     accuracy_difference : PairedComparison
         Weighted minus plain.
     error, error_weighted : Estimate
         The calibration measure on the held-out part.
     error_difference : Estimate
-        Weighted minus plain; negative where the weights mend calibration.
+        Weighted minus plain; negative if the weights improve calibration.
     measure : str
     calibration_rows, held_out_rows : int arrays
-        The two parts.
+        Row numbers of the two parts.
     """
 
     test: CredalCalibrationTest
@@ -78,30 +79,30 @@ def weighted_average_effect(
     null_draws: int = 99,
     rng: RandomState = None,
 ) -> WeightedAverageEffect:
-    """Find the weights on one part of the instances, and their effect on accuracy and calibration on the other part.
+    """Fit weights on one part of the instances and measure their effect on accuracy and calibration on the other part.
 
     Parameters
     ----------
     y_true : array_like of int, shape (n,)
     members : Members, or array (n, M, K)
     measure : str or CalibrationMeasure
-        Of the test, of the weights and of the effect.
+        Measure of the test, of the weights and of the effect.
     null : {"minimised", "random", "berger-boos"}
-        Of the test, see `credal_calibration_test`.
+        Null of the test, see `credal_calibration_test`.
     fraction : float
-        Share of the instances that the weights are found on. The parts are drawn at random, with equal shares of every
-        predicted class; the labels have no say.
+        Share of the instances on which the weights are fitted. The parts are drawn at random, with equal shares of every
+        predicted class; the labels are not used.
     calibration_rows : int or bool array, optional
-        These instances instead.
+        The instances on which the weights are fitted, in place of a random part.
     groups : array_like of labels, shape (n,), optional
-        Whole groups fall into one part and are resampled; by default those of the members.
+        Each group stays in one part, and groups are resampled; by default the groups of the members.
     level : float
     n_draws : int
-        Draws of the bootstrap, at least 2.
+        Bootstrap draws, at least 2.
     null_draws : int
         Draws of the null distribution of the test.
     rng : int or numpy Generator, optional
-        For the parts, the test and the bootstrap; None means seed 0.
+        Used for the parts, the test and the bootstrap; None means seed 0.
 
     Returns
     -------
@@ -110,16 +111,16 @@ def weighted_average_effect(
     Raises
     ------
     InputError
-        As `credal_calibration_test`; parts that are empty or share a group.
+        As in `credal_calibration_test`; parts that are empty or share a group.
 
     Notes
     -----
-    Paper 001, Table 1. Intervals of accuracies are Wilson's, that of their difference is Student's. Intervals of calibration
-    errors are the value ± t times the bootstrap standard error over instances (groups), cut off at the ends of the measure's
-    range. Percentiles of the bootstrap draws would cover as little as 0 %, because resampling adds noise to a binned error.
+    Paper 001, Table 1. Accuracies have Wilson intervals, their difference a Student interval. Calibration errors have the
+    interval value ± t · bootstrap standard error over instances (or groups), clipped to the range of the measure. Percentiles
+    of the bootstrap draws would cover as little as 0 %, because resampling adds noise to a binned error.
 
-    The intervals are for the error to expect on a held-out part of this size. A binned error of a calibrated classifier is
-    above 0 on n instances, so the expected difference is smaller than with infinitely many instances; a debiased measure
+    The intervals are for the expected error on a held-out part of this size. On n instances the binned error of a calibrated
+    classifier is above 0, so the expected difference is smaller than with infinitely many instances. A debiased measure
     avoids most of this bias. 95 % intervals of the difference cover 92 to 100 of 100 (docs/measured-coverage.md).
 
     Examples
@@ -157,7 +158,7 @@ def weighted_average_effect(
     error, error_weighted, error_difference = _errors(both, y, chosen, held_groups, level, n_draws, generator)
     accuracy_weighted = proportion_estimate(hits[1], groups=held_groups, level=level)
     accuracy_difference = paired_mean_test(hits[1], hits[0], groups=held_groups, level=level)
-    if np.isnan(test.weights).any():  # then the argmax above is that of nan
+    if np.isnan(test.weights).any():  # the argmax above was then taken over nan
         accuracy_weighted = _undefined(accuracy_weighted)
         accuracy_difference = replace(
             accuracy_difference,
@@ -182,9 +183,9 @@ def weighted_average_effect(
 
 
 def _given_parts(rows: Sequence[int] | NDArray[Any], n: int, groups: ArrayLike | None) -> Parts:
-    """The part given and the rest."""
+    """The given part and the rest."""
     array = as_numeric(rows, "calibration_rows")
-    rule, remedy = f"must be row numbers in 0 … {n - 1} or {n} booleans", "leave it out to have the parts drawn"
+    rule, remedy = f"must be row numbers in 0 … {n - 1} or {n} booleans", "leave it out to draw the parts at random"
     inside = np.zeros(n, dtype=bool)
     if array.dtype == bool and array.shape == (n,):
         inside = array
@@ -203,7 +204,7 @@ def _given_parts(rows: Sequence[int] | NDArray[Any], n: int, groups: ArrayLike |
             "calibration_rows",
             "must leave instances for both parts",
             f"got {int(inside.sum())} of {n}",
-            "give about half",
+            "pass about half of the rows",
             code="empty",
         )
     codes = make_units(n, groups, None).codes
@@ -213,8 +214,8 @@ def _given_parts(rows: Sequence[int] | NDArray[Any], n: int, groups: ArrayLike |
             row = int(np.flatnonzero((codes == shared[0]) & inside)[0])
             raise InputError(
                 "calibration_rows",
-                "no group may lie in both parts",
-                f"{shared.size} do, such as that of row {row}",
+                "must not divide a group between the parts",
+                f"got {counted(shared.size, 'group')} in both, such as that of row {row}",
                 "put whole groups into one part",
                 code="conflict",
             )
@@ -230,12 +231,12 @@ def _errors(
     n_draws: int,
     generator: np.random.Generator,
 ) -> list[Estimate]:
-    """Measure of two classifiers (2, n, K), and the second's minus the first's."""
+    """Measure of each of two classifiers (2, n, K), and the difference, second minus first."""
     n = len(labels)
     by_class = np.ascontiguousarray(both.transpose(0, 2, 1))  # (2, K, n): classes before instances, see Mixtures
     units = make_units(n, groups, None)
     draws = np.empty((n_draws, 3))
-    with np.errstate(all="ignore"):  # measures reach 0/0, and infinity where what cannot happen does
+    with np.errstate(all="ignore"):  # 0/0 in some measures, and infinity if an event of probability 0 happens
         found = _with_difference(by_class, labels, measure)
         for d, counts in enumerate(bootstrap_weights(n, groups=groups, n_draws=n_draws, rng=generator)):
             rows = np.repeat(np.arange(n), counts.astype(np.intp))
@@ -246,11 +247,11 @@ def _errors(
 
 
 def _estimate(value: float, draws: Floats, bounds: tuple[float, float], units: Units, level: float, n: int) -> Estimate:
-    """A value with the interval that its bootstrap draws give, in the range that it can have."""
+    """A value with the interval from its bootstrap draws, clipped to the bounds of the measure."""
     notes: list[Note] = []
     low = high = np.nan
     if np.isinf(value):
-        why = "the measure is infinite, as where a label had probability 0: no interval"
+        why = "the measure is infinite, for example because a label had probability 0: no interval"
         notes.append(Note("infinite", why))
     elif np.isnan(value):
         notes.append(Note("undefined", "the measure is undefined or infinite: no interval"))
@@ -261,6 +262,7 @@ def _estimate(value: float, draws: Floats, bounds: tuple[float, float], units: U
         notes.append(Note("no-interval", f"the measure is infinite or undefined in {share}: no interval"))
     else:
         notes += unit_notes(units)
+        # √(u / (u − 1)) corrects the bootstrap over u units, whose variance is too small by (u − 1) / u.
         spread = float(draws.std(ddof=1)) * (units.n_units / (units.n_units - 1)) ** 0.5
         reach = spread * float(special.stdtrit(units.n_units - 1, 0.5 + level / 2))
         low, high = min(value, max(value - reach, bounds[0])), max(value, min(value + reach, bounds[1]))

@@ -1,8 +1,8 @@
-"""The greatest p-value over candidates among the mixtures that the labels leave possible (after Berger and Boos).
+"""Berger-Boos p-value: the maximum over candidates from a confidence set of mixture weights.
 
-Under the null hypothesis some unknown λ0 is the truth, and the distribution of the minimised measure depends on it. The
-greatest p-value over a region that holds λ0 with probability 1 − β, plus β, would keep the level whatever λ0 is. What is
-taken here is the greatest over a few λ of that region, chosen for large p-values; no λ between them is looked at.
+Under the null hypothesis some unknown λ0 is true, and the distribution of the minimised measure depends on it. The maximum
+of the p-value over a region that contains λ0 with probability 1 − β, plus β, would keep the level for every λ0. This module
+approximates the maximum by a few λ of that region with large p-values; λ between them are not tried.
 """
 
 from typing import NamedTuple
@@ -22,14 +22,14 @@ Floats = NDArray[np.float64]
 Labels = NDArray[np.intp]
 
 N_RANDOM = 16  # random directions from the most likely λ to the border of the region
-N_CORNERS = 32  # at most so many members as directions
-N_REFINED = 5  # candidates whose null draws are minimised in full, beside the most likely λ
+N_CORNERS = 32  # most members used as directions
+N_REFINED = 5  # candidates with a full search of their null draws, in addition to the most likely λ
 SCREENING_DRAWS = 49
-ENOUGH = 0.5  # no level is so high that a greater p-value matters
+ENOUGH = 0.5  # search stops here: no usual level is as high
 
 
 class NullAtMixture(NamedTuple):
-    """A p-value for labels drawn from one λ: the minimum for the labels that came, its weights, and the null (D,)."""
+    """Result for labels drawn from one λ: minimum for the observed labels, its weights, null (D,) and p-value."""
 
     truth: Floats
     statistic: float
@@ -48,13 +48,12 @@ def worst_mixture(
     seeds: NDArray[np.int64],
     generator: np.random.Generator,
 ) -> tuple[NullAtMixture, int]:
-    """The candidate λ of greatest p-value, and the number of evaluations.
+    """The candidate λ with the greatest p-value, and the number of evaluations.
 
-    Candidates are the most likely λ and the last points of the region on the way from there to members, to their mean and
-    in random directions. Their null draws are first judged on shared mixtures; the few with the greatest p-values, and the
-    most likely λ always, are then minimised by the search that the data went through. All candidates draw labels and search
-    with the same random numbers, so that their p-values differ by λ and not by chance. Where the p-value of one of these is
-    undefined, so is the greatest.
+    Candidates are the most likely λ and points on the border of the region, in the directions of the members, of their mean
+    and of random mixtures. A screening minimises their null draws over a few shared mixtures. The most likely λ and the few
+    candidates with the greatest screening p-values then go through the same search as the data. All candidates use the same
+    random numbers, so their p-values differ by λ and not by chance. If one of these p-values is undefined, so is the maximum.
     """
     candidates = _candidates(region, generator)
     order, evaluations = _screened(mixtures, labels, measure, candidates, min(n_draws, SCREENING_DRAWS), seeds)
@@ -62,7 +61,7 @@ def worst_mixture(
     for index in [0, *(i for i in order if i)][: N_REFINED + 1]:
         found, n = null_at(mixtures, labels, measure, candidates[index], n_draws, search, seeds)
         evaluations += n
-        if worst is None or not found.pvalue <= worst.pvalue:  # an undefined one is kept
+        if worst is None or not found.pvalue <= worst.pvalue:  # `not <=` keeps an undefined p-value
             worst = found
         if not worst.pvalue <= ENOUGH:
             break
@@ -79,7 +78,7 @@ def null_at(
     search: SimplexSearch,
     seeds: NDArray[np.int64],
 ) -> tuple[NullAtMixture, int]:
-    """Minimum over λ for the labels that came (n,) and for D draws from one mixture, all found by one search."""
+    """Minimum over λ for the observed labels (n,) and for D draws from one mixture, by one search."""
     of_labels, of_search = (np.random.default_rng(seed) for seed in seeds)
     drawn = mixtures.draw_labels(np.repeat(truth[np.newaxis], n_draws, axis=0), of_labels)
     objective = MixtureObjective(mixtures, np.concatenate([labels[np.newaxis], drawn]), measure)
@@ -90,12 +89,12 @@ def null_at(
 
 
 def _candidates(region: LikelihoodRegion, generator: np.random.Generator) -> Floats:
-    """The most likely λ, and points on the border of the region, (C, M)."""
+    """The most likely λ and points on the border of the region, (C, M)."""
     m = len(region.best)
     random = generator.dirichlet(np.ones(m), N_RANDOM)
     reached = region.towards(np.concatenate([np.eye(m), np.full((1, m), 1 / m), random]))
     corners = reached[:m]
-    if m > N_CORNERS:  # those that lead furthest away
+    if m > N_CORNERS:  # keep the furthest ones
         corners = corners[np.argsort(-np.abs(corners - region.best).sum(axis=1), kind="stable")[:N_CORNERS]]
     return np.concatenate([region.best[np.newaxis], corners, reached[m:]])
 
@@ -108,7 +107,10 @@ def _screened(
     n_draws: int,
     seeds: NDArray[np.int64],
 ) -> tuple[list[int], int]:
-    """Candidates from the greatest to the least p-value when all minima are taken over the candidates themselves."""
+    """Candidates from the greatest to the least screening p-value.
+
+    In the screening, minima are taken over a fixed set: the candidates, the members and random mixtures.
+    """
     m = mixtures.n_members
     drawn = [
         mixtures.draw_labels(np.repeat(truth[np.newaxis], n_draws, axis=0), np.random.default_rng(seeds[0]))
@@ -116,7 +118,7 @@ def _screened(
     ]
     shared = np.concatenate([candidates, np.eye(m), np.random.default_rng(seeds[1]).dirichlet(np.ones(m), 4 * m)])
     objective = MixtureObjective(mixtures, np.concatenate([labels[np.newaxis], *drawn]), measure)
-    least = np.fmin.reduce(objective.shared(shared), axis=1)  # nan only where the measure is undefined everywhere
+    least = np.fmin.reduce(objective.shared(shared), axis=1)  # nan only if the measure is undefined for every mixture
     null = least[1:].reshape(len(candidates), n_draws)
     as_great = (~(null < least[0])).sum(axis=1)
     return np.lexsort((-np.median(null, axis=1), -as_great)).tolist(), objective.evaluations

@@ -1,4 +1,4 @@
-"""Calibration error from bins: expected and maximum calibration error with their one-sided, signed and debiased forms."""
+"""Binned calibration errors: expected and maximum calibration error, with one-sided, signed and debiased forms."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -38,7 +38,7 @@ HALF_NORMAL_MEAN = float(np.sqrt(2 / np.pi))
 @final
 @dataclass(frozen=True, eq=False)
 class PreparedBins:
-    """Bins, and how their counts make one number."""
+    """Bins of the probabilities, with the rule that combines their counts into one number."""
 
     bins: CalibrationBins
     combine: Combine
@@ -59,28 +59,28 @@ def confidence_calibration_error(
     debiased: bool = False,
     sample_weight: ArrayLike | None = None,
 ) -> np.float64 | Floats:
-    """How far accuracy is from confidence, bin by bin of the confidence: ECE and its relatives.
+    """Distance of accuracy from confidence, in bins of the confidence: ECE and related errors.
 
     Parameters
     ----------
     y_true : array (..., n)
         Labels 0 … K − 1. Leading axes are broadcast with those of `probs`.
     probs : array (..., n, K)
-        Probabilities. The confidence is the greatest of a row; the first of equal ones is the predicted class.
+        Probabilities. The confidence is the greatest of a row; of equally probable classes the first is predicted.
     n_bins : int
     binning : {"width", "mass"}
-        Bins (low, high] of equal width, the first with 0; or of equally many instances, where bin j starts at the
-        confidence of rank ⌊n j / B⌋ and equal confidences share a bin.
+        Bins (low, high] of equal width, where the first bin includes 0; or bins of equally many instances, where bin j
+        starts at the confidence of rank ⌊n j / B⌋ and equal confidences share a bin.
     norm : {"l1", "l2", "squared", "max"}
         With gap g_b = confidence − accuracy in bin b and its share w_b of the instances: Σ w_b |g_b|, the expected
         calibration error; √(Σ w_b g_b²); Σ w_b g_b²; or max |g_b|, the maximum calibration error.
     direction : {"both", "over", "under", "signed"}
         "over" and "under" keep the gaps of bins that are too confident, or not confident enough. "signed" gives
-        Σ w_b g_b, which is mean confidence − accuracy whatever the bins, or the greatest gap with its sign.
+        Σ w_b g_b, which equals mean confidence − accuracy for any bins, or the greatest gap with its sign.
     debiased : bool
-        Take the part away that comes from chance; see the notes. For the norms "l1" and "squared".
+        Subtract the part that sampling noise adds; see the notes. For the norms "l1" and "squared".
     sample_weight : array (n,), optional
-        A whole weight equals that many copies. Not with `debiased`: copies are not independent.
+        An integer weight equals that many copies. Not with `debiased`, because copies are not independent.
 
     Returns
     -------
@@ -89,22 +89,22 @@ def confidence_calibration_error(
     Raises
     ------
     InputError
-        Input as described by the message; options that do not go together.
+        Invalid labels or probabilities; options that exclude each other.
 
     Notes
     -----
-    Accuracies in bins scatter, so every form but the signed and debiased ones lies above 0 for a calibrated classifier
-    as well: the ECE by about Σ √(2 n_b a_b (1 − a_b) / π) / n with accuracies a_b.
+    Accuracies in bins are noisy. Every form except the signed and debiased ones is therefore above 0 on average even for a
+    calibrated classifier: the ECE by about Σ √(2 n_b a_b (1 − a_b) / π) / n with accuracies a_b.
 
     Debiased squares use pairs of different instances of a bin, ((Σ d)² − Σ d²) / (n_b (n_b − 1)) with d = p − y. Given
-    the bins, that is the squared gap in expectation; it can be negative. Where all probabilities of a bin are equal it is
-    the estimator of Kumar, Liang and Ma, g_b² − ȳ (1 − ȳ) / (n_b − 1), which otherwise is too small by about the variance
-    of p in the bin over n_b. A bin with a single instance has no pairs and adds 0; without any pair the value is nan.
+    the bins, their expectation is the squared gap; they can be negative. If all probabilities of a bin are equal, this is
+    the estimator of Kumar, Liang and Ma, g_b² − ȳ (1 − ȳ) / (n_b − 1). Otherwise theirs is too small by about the variance
+    of p in the bin divided by n_b. A bin with a single instance has no pairs and adds 0; without any pair the value is nan.
 
     The debiased ECE is Σ w_b (2 |g_b| − m_b), where m_b = s √(2 / π) exp(−g_b² / 2 s²) + |g_b| (1 − 2 Φ(−|g_b| / s)) is
     the mean of |N(g_b, s²)| and s² the estimated variance of g_b. For true gaps of 0, .5, 1, 1.5, 2 and 3 s its bias is
-    .47, .09, −.07, −.09, −.07 and −.02 s, that of the plain form .80, .40, .17, .06, .02 and .00 s. It can be negative, and
-    helps where most bins are nearly calibrated; tell two classifiers apart by the squares. A bin with a single instance
+    .47, .09, −.07, −.09, −.07 and −.02 s, that of the plain form .80, .40, .17, .06, .02 and .00 s. It can be negative. It
+    helps if most bins are nearly calibrated; use the squares to compare two classifiers. A bin with a single instance
     adds 0.
 
     References
@@ -139,16 +139,16 @@ def classwise_calibration_error(
     debiased: bool = False,
     sample_weight: ArrayLike | None = None,
 ) -> np.float64 | Floats:
-    """How far the frequency of a class is from its probability, bin by bin of its probability: classwise ECE and relatives.
+    """Distance of class frequencies from class probabilities, in bins of the probability: classwise ECE and related errors.
 
     Parameters
     ----------
     y_true, probs, n_bins, binning, norm, debiased, sample_weight
-        As in `confidence_calibration_error`, for every class in turn; "mass" gives every class edges of its own.
-        Sums and squares are averaged over the classes, the maximum is taken over the classes too.
+        As in `confidence_calibration_error`, for each class; with "mass" each class has separate edges. Sums and squares are
+        averaged over the classes; the maximum is taken over bins and classes.
     direction : {"both", "over", "under"}
-        "over" keeps the bins where a class is less frequent than predicted, "under" the others. Over all classes
-        signed gaps cancel: probabilities and frequencies both sum to 1.
+        "over" keeps the bins where a class is less frequent than predicted, "under" the others. Signed gaps cancel over
+        the classes, because probabilities and frequencies both sum to 1.
 
     Returns
     -------
@@ -157,12 +157,12 @@ def classwise_calibration_error(
     Raises
     ------
     InputError
-        As `confidence_calibration_error`.
+        As in `confidence_calibration_error`.
 
     Notes
     -----
-    Most bins of many classes lie near 0, where gaps are small: the value falls with K, and with 100 classes says
-    little unless it is compared with what a calibrated classifier would give.
+    With many classes most probabilities are near 0, where gaps are small, so the value falls with K. With 100 classes, judge
+    it only against the value of a calibrated classifier (`uqassay.calibration.calibration_test`).
 
     References
     ----------
@@ -179,7 +179,7 @@ def classwise_calibration_error(
     if direction == "signed":
         raise InputError(
             "direction",
-            'must be "both", "over" or "under" for classes, whose signed gaps sum to 0',
+            'must be "both", "over" or "under", since signed gaps cancel over the classes',
             'got "signed"',
             "use confidence_calibration_error, or reliability_diagram for one class",
             code="choice",
@@ -193,7 +193,7 @@ def classwise_calibration_error(
 @final
 @dataclass(frozen=True)
 class PrepareCalibrationError:
-    """What prepares the bins of one of these measures; for use by other rooms."""
+    """Factory of `PreparedBins` for one of these measures, with its options."""
 
     by: Literal["confidence", "classwise"]
     n_bins: int = 10
@@ -208,7 +208,7 @@ class PrepareCalibrationError:
 
 
 def prepare_bins(probs: Floats, bins: Callable[[Floats], CalibrationBins], combine: Combine) -> PreparedBins:
-    """Probabilities (..., n, K) sorted into these bins."""
+    """Sort probabilities (..., n, K) into these bins."""
     return PreparedBins(bins(probs), combine)
 
 
@@ -231,7 +231,7 @@ def calibration_error_of(
         np.maximum(excess if direction == "over" else -excess, 0.0, out=excess)
     if norm == "l1":
         return _over_bins(excess, bins) / bins.total
-    gaps = excess / np.maximum(bins.size, np.finfo(np.float64).tiny)  # of an empty bin 0
+    gaps = excess / np.maximum(bins.size, np.finfo(np.float64).tiny)  # the tiny divisor makes the gap of an empty bin 0
     if norm == "max":
         return gaps.max(axis=-1) if bins.event is not None else gaps.max(axis=(-1, -2))
     squared = _over_bins(excess * gaps, bins) / bins.total
@@ -267,13 +267,13 @@ def _debiased_l1(excess: Floats, squares: Floats, bins: CalibrationBins) -> Floa
 
 
 def _where_pairs(values: Floats, bins: CalibrationBins) -> Floats:
-    """These values (...) where some bin has two instances, else nan."""
+    """Replace values (...) by nan where no bin has two instances."""
     some = (bins.size > 1).any(axis=-1 if bins.event is not None else (-1, -2))
     return np.where(some, values, np.nan)
 
 
 def _over_bins(terms: Floats, bins: CalibrationBins) -> Floats:
-    """Sum over bins, (..., B) -> (...), or its mean over classes, (..., K, B) -> (...)."""
+    """Sum over bins, (..., B) -> (...), averaged over classes for (..., K, B) -> (...)."""
     if bins.event is not None:
         return terms.sum(axis=-1)
     n_classes = terms.shape[-2]
@@ -286,9 +286,9 @@ def _check_options(norm: str, direction: str, debiased: bool, sample_weight: Arr
     if direction == "signed" and norm not in ("l1", "max"):
         raise InputError(
             "direction",
-            '"signed" needs the norm "l1" or "max"',
+            'can be "signed" only with the norm "l1" or "max"',
             f"got norm {norm!r}",
-            "squares have no sign",
+            'use norm="l1": squares have no sign',
             code="missing",
         )
     if not debiased:
@@ -296,20 +296,24 @@ def _check_options(norm: str, direction: str, debiased: bool, sample_weight: Arr
     if norm not in ("l1", "squared"):
         raise InputError(
             "debiased",
-            'needs the norm "l1" or "squared"',
+            'can be set only with the norm "l1" or "squared"',
             f"got norm {norm!r}",
-            "a debiased square can be negative, so it has no root, and a maximum has no debiased form",
+            'use norm="squared": a debiased square can be negative and has no root, and a maximum has no debiased form',
             code="conflict",
         )
     if direction != "both":
         raise InputError(
-            "debiased", 'needs direction "both"', f"got {direction!r}", "leave one of the two out", code="conflict"
+            "debiased",
+            'can be set only with direction "both"',
+            f"got {direction!r}",
+            "leave one of the two out",
+            code="conflict",
         )
     if sample_weight is not None:
         raise InputError(
             "debiased",
-            "cannot take sample_weight",
+            "cannot be combined with sample_weight",
             "got both",
-            "a weighted instance is not several of them",
+            "leave one of the two out: a weighted instance is not several independent ones",
             code="conflict",
         )

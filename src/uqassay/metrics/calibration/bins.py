@@ -1,7 +1,7 @@
-"""Bins of predicted probabilities: how often an event happened in a bin, and how often it was expected to.
+"""Bins of predicted probabilities, with observed and expected numbers of events in each bin.
 
-The bins and the expected counts depend on the probabilities alone, the observed counts on the labels. So they are found
-once for many mixtures of members, and counted again for many draws of labels, without a loop over either.
+The bins and the expected counts depend only on the probabilities; the observed counts also depend on the labels. Bins are
+therefore computed once for many mixtures of members and reused for many draws of labels, without a loop over either.
 """
 
 import math
@@ -36,28 +36,28 @@ Labels = NDArray[np.intp]
 Places = NDArray[np.integer]
 Binning = Literal["width", "mass"]
 
-MANY_EDGES = 24  # from here on a binary search is faster than comparing with every edge
-BEYOND_ONE = 1e-8  # how far the last edge of the authors' code lies beyond 1
-SLACK = 1e-12  # relative; a sum of weights that is closer to a bin's share has reached it
+MANY_EDGES = 24  # with so many edges a binary search is faster than comparing with each edge
+BEYOND_ONE = 1e-8  # the last edge in the authors' code is 1 plus this
+SLACK = 1e-12  # relative; a sum of weights this close to the share of a bin has reached it
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class CalibrationBins:
-    """Bins for the events "class k happened", or for the event "the predicted class happened".
+    """Bins for the events "the label is class k", or for the event "the label is the predicted class".
 
     Attributes
     ----------
     event : int array (..., n), or None
-        The class whose probability was binned; None: every class has bins.
+        Class whose probability is binned; None: every class has bins.
     values : array (..., n), or (..., K, n) for every class
         The probabilities.
     division : array of uint (..., n) or (..., K, n), or Edges
-        Bin of each probability, or what divides them into bins.
+        Bin of each probability, or the edges that divide the bins.
     expected : array (..., B), or (..., K, B)
         Sum of the probabilities in each bin: the expected number of events.
     weights : array (n,) or None
-        What each instance counts; None: 1.
+        Weight of each instance; None: 1.
     """
 
     event: NDArray[np.integer] | None
@@ -68,12 +68,12 @@ class CalibrationBins:
 
     @cached_property
     def place(self) -> Places:
-        """Bin of each probability; found when asked for: labels need no more than those of the classes that happened."""
+        """Bin of each probability. Computed on demand, because `observed` may need only the bins of the observed classes."""
         return self.division.passed(self.values) if isinstance(self.division, Edges) else self.division
 
     @cached_property
     def size(self) -> Floats:
-        """Number of instances in each bin, (..., B) or (..., K, B); counted when asked for: not every measure does."""
+        """Number of instances in each bin, (..., B) or (..., K, B); computed on demand, since some measures do not need it."""
         return _sums(self.place, self.n_bins, self.weights)
 
     @cached_property
@@ -102,15 +102,15 @@ class CalibrationBins:
         return _sums(self.place, self.n_bins, amounts)
 
     def observed(self, labels: Labels) -> Floats:
-        """Number of events in each bin for labels (..., n), whose leading axes are broadcast with those of the bins."""
+        """Number of events in each bin for labels (..., n); leading axes broadcast with those of the bins."""
         return self._over_events(labels, self.weights)
 
     def expected_at_events(self, labels: Labels) -> Floats:
-        """Sum of the probabilities of the events that happened in each bin, for labels (..., n)."""
+        """Sum of the probabilities of the observed events in each bin, for labels (..., n)."""
         return self._over_events(labels, self.values if self.weights is None else self.values * self.weights)
 
     def _over_events(self, labels: Labels, amounts: Floats | None) -> Floats:
-        """Sum of amounts (n,), (..., n) or (..., K, n) over the events in each bin; None: their number."""
+        """Sum of amounts (n,), (..., n) or (..., K, n) over the observed events in each bin; None: their number."""
         if self.event is not None:
             happened = self.event == labels
             place = np.broadcast_to(self.place, happened.shape)
@@ -122,8 +122,8 @@ class CalibrationBins:
         own_lead = self.values.shape[:-2]
         lead = np.broadcast_shapes(own_lead, labels.shape[:-1])
         n_classes, n, n_bins = self.expected.shape[-2], self.n, self.n_bins
-        happened = _numbers(own_lead) * n_classes + labels  # classes numbered through
-        own = happened * n + np.arange(n)  # the entry of each instance's class
+        happened = _numbers(own_lead) * n_classes + labels  # row number of the class over all leading axes
+        own = happened * n + np.arange(n)  # flat index of the probability of each observed class
         if isinstance(self.division, Edges) and math.prod(lead) <= math.prod(own_lead):
             place = self.division.passed(self.values.reshape(-1).take(own), happened)
         else:
@@ -141,14 +141,14 @@ class CalibrationBins:
 @final
 @dataclass(frozen=True, eq=False)
 class Edges:
-    """Where bins of equal width or equal mass meet.
+    """Edges between bins of equal width or equal mass.
 
     Attributes
     ----------
     edges : array (B − 1,), or (B − 1, ...)
-        In rising order, the same for all rows or each row's own.
+        In rising order; the same for all rows, or separate for each row.
     including : bool
-        Whether an edge belongs to the bin above it.
+        True if an edge belongs to the bin above it.
     """
 
     edges: Floats
@@ -156,11 +156,11 @@ class Edges:
 
     @property
     def compare(self) -> np.ufunc:
-        """Whether a value lies beyond an edge."""
+        """Comparison that is true if a value lies above an edge."""
         return np.greater_equal if self.including else np.greater
 
     def passed(self, values: Floats, rows: NDArray[np.intp] | None = None) -> Places:
-        """How many edges each value (..., n) lies beyond; with `rows`, edges of the row that is named for it."""
+        """Number of edges below each value (..., n); `rows` names the row of edges for each value."""
         shared = self.edges.ndim == 1
         if shared and len(self.edges) >= MANY_EDGES:
             return self.edges.searchsorted(values, side="right" if self.including else "left").astype(np.uint16)
@@ -187,7 +187,7 @@ def bins_of_confidence(probs: Floats, n_bins: int, binning: Binning, weights: Fl
 
 
 def bins_of_classes(probs: Floats, n_bins: int, binning: Binning, weights: Floats | None = None) -> CalibrationBins:
-    """Bins of the probability of every class (..., n, K), each class with edges of its own where they have equal mass."""
+    """Bins of the probability of every class (..., n, K), with separate edges for each class if they have equal mass."""
     by_class = np.swapaxes(probs, -1, -2)
     if weights is not None:
         return _binned(None, by_class, _edges(by_class, n_bins, binning, weights).passed(by_class), n_bins, weights)
@@ -203,7 +203,7 @@ def bins_of_values(values: Floats, n_bins: int, binning: Binning) -> Calibration
 
 
 def bins_of_first_class(probs: Floats, n_bins: int) -> CalibrationBins:
-    """Bins for every class (..., n, K) that have equal mass for class 0: the same instances share a bin in each class."""
+    """Bins of equal mass for class 0, used for every class (..., n, K): the same instances share a bin in each class."""
     by_class = np.swapaxes(probs, -1, -2)
     first = np.ascontiguousarray(by_class[..., 0, :])
     return _in_common(by_class, _edges(first, n_bins, "mass", None).passed(first), n_bins)
@@ -215,10 +215,10 @@ def bins_of_groups(probs: Floats, groups: NDArray[np.intp], weights: Floats | No
 
 
 def bins_of_ranks(probs: Floats, n_bins: int) -> CalibrationBins:
-    """As `bins_of_first_class`, but equal values are torn apart and the first bins take what is left over.
+    """As `bins_of_first_class` in the code of paper 001's authors: bins by rank, which can separate equal values.
 
-    So the code of paper 001's authors has it: the instances are sorted by 1 − p₀, taken from the end (of equal ones the
-    last comes first), and cut into parts that differ by at most one.
+    The instances are sorted by 1 − p₀, taken from the end (of equal ones the last comes first), and cut into parts whose
+    sizes differ by at most one; the first parts are the larger ones.
     """
     by_class = np.swapaxes(probs, -1, -2)
     n = by_class.shape[-1]
@@ -232,15 +232,18 @@ def bins_of_ranks(probs: Floats, n_bins: int) -> CalibrationBins:
 def bins_of_classes_left_inclusive(probs: Floats, n_bins: int) -> CalibrationBins:
     """Bins [low, high) of the probability of every class (..., n, K), evenly spaced from 0 to 1 + 1e-8.
 
-    So the package has it that paper 001's authors took. All edges are stretched with the last one: 0.1 lies below the
-    second of 10 bins.
+    This is how the package used by paper 001's authors makes them. All edges are stretched by the factor 1 + 1e-8, so 0.1
+    lies in the first of 10 bins.
     """
     edges = np.linspace(0.0, 1.0 + BEYOND_ONE, n_bins + 1)[1:-1]
     return _of_equal_width(np.swapaxes(probs, -1, -2), Edges(edges, including=True))
 
 
 def sums_of_equal_mass(values: Floats, n_bins: int, *, overwrite: bool = False) -> tuple[Edges, Floats]:
-    """Edges for each row of (..., n), and the sum in each bin, (..., B): in rising order a bin is one stretch."""
+    """Edges for each row of (..., n), and the sum in each bin, (..., B).
+
+    After sorting, every bin is a contiguous stretch. `overwrite` sorts the input in place.
+    """
     rising = values
     if not overwrite:
         rising = scratch("bins", values.shape, values.dtype)
@@ -253,7 +256,8 @@ def sums_of_equal_mass(values: Floats, n_bins: int, *, overwrite: bool = False) 
         sums = np.einsum("...ij->...i", rising.reshape(*lead, n_bins, -1))
     else:
         sums = np.add.reduceat(rising.reshape(-1), (ranks + _numbers(lead) * n).reshape(-1)).reshape(*lead, n_bins)
-    tied = (starts > 0) & (_starts(rising, ranks[1:] - 1) >= starts)  # equal values before it
+    # Stretches of equal length separate ties at an edge; those rows are summed again.
+    tied = (starts > 0) & (_starts(rising, ranks[1:] - 1) >= starts)
     again = tied.any(axis=0) | (n < n_bins)
     if again.any():
         sums[again] = _sums_of_ties(rising[again], starts[:, again])
@@ -262,21 +266,25 @@ def sums_of_equal_mass(values: Floats, n_bins: int, *, overwrite: bool = False) 
 
 @cache
 def edges_of_equal_width(n_bins: int) -> Floats:
-    """Edges j / B, (B + 1,), or j · (1 / B) where rounding makes that greater: both lie in the bin below their edge."""
+    """Edges j / B, (B + 1,); where j · (1 / B) rounds to a greater number, that one, so both lie in the bin below the edge."""
     edges = np.maximum(np.linspace(0.0, 1.0, n_bins + 1), np.arange(n_bins + 1) / n_bins)
     edges.flags.writeable = False
     return edges
 
 
 def check_bins(n_bins: int, binning: str) -> None:
-    """Refuse anything but a positive whole number of bins, and binnings that do not exist."""
+    """Refuse an invalid number of bins or an unknown binning."""
     if not is_number(n_bins) or n_bins != n_bins // 1 or not 1 <= n_bins <= 2**15:
         raise InputError(
-            "n_bins", "must be a whole number from 1 to 32768", f"got {n_bins!r}", "10 is usual", code="range"
+            "n_bins",
+            "must be a whole number from 1 to 32768",
+            f"got {n_bins!r}",
+            "pass 10, the usual number",
+            code="range",
         )
     if binning not in ("width", "mass"):
         raise InputError(
-            "binning", 'must be "width" or "mass"', f"got {binning!r}", '"width" is the usual one', code="choice"
+            "binning", 'must be "width" or "mass"', f"got {binning!r}", 'pass "width", the usual one', code="choice"
         )
 
 
@@ -291,16 +299,16 @@ def _binned(
 
 
 def _in_common(by_class: Floats, place: Places, n_bins: int, weights: Floats | None = None) -> CalibrationBins:
-    """Places (..., n) for the probabilities of all classes (..., K, n)."""
+    """Bins that use the same places (..., n) for the probabilities of all classes (..., K, n)."""
     shared = np.ascontiguousarray(np.broadcast_to(place[..., np.newaxis, :], by_class.shape))
     return _binned(None, by_class, shared, n_bins, weights)
 
 
 def _edges(values: Floats, n_bins: int, binning: Binning, weights: Floats | None) -> Edges:
-    """What divides values (..., n).
+    """Edges of the bins of values (..., n).
 
-    Equal width: (low, high], and the first bin holds 0. Equal mass: bin j starts with the value of rank ⌊n j / B⌋, so equal
-    values share a bin whatever their order; a whole weight equals that many copies.
+    Equal width: (low, high], and the first bin includes 0. Equal mass: bin j starts with the value of rank ⌊n j / B⌋, so
+    equal values share a bin in any order; an integer weight equals that many copies.
     """
     if binning == "width":
         return Edges(edges_of_equal_width(n_bins)[1:-1], including=False)
@@ -308,7 +316,7 @@ def _edges(values: Floats, n_bins: int, binning: Binning, weights: Floats | None
     if weights is None:
         return Edges(_starts(np.sort(values, axis=-1), np.arange(1, n_bins) * n // n_bins), including=True)
     order = np.argsort(values, axis=-1, kind="stable")
-    passed = np.cumsum(weights[order], axis=-1)  # rises to the total
+    passed = np.cumsum(weights[order], axis=-1)  # cumulated weight, up to the total
     shares = np.arange(1, n_bins) / n_bins * (1 + SLACK)
     ranks = np.empty((*values.shape[:-1], n_bins - 1), dtype=np.intp)
     for j, share in enumerate(shares.tolist()):
@@ -319,7 +327,7 @@ def _edges(values: Floats, n_bins: int, binning: Binning, weights: Floats | None
 
 
 def _starts(rising: Floats, ranks: NDArray[np.intp]) -> Floats:
-    """Values of these ranks, (..., n) in rising order -> (R, ...)."""
+    """Values of these ranks, (..., n) sorted -> (R, ...)."""
     starts = np.empty((len(ranks), *rising.shape[:-1]), dtype=rising.dtype)
     for j, rank in enumerate(ranks.tolist()):
         starts[j] = rising[..., rank]
@@ -327,7 +335,10 @@ def _starts(rising: Floats, ranks: NDArray[np.intp]) -> Floats:
 
 
 def _of_equal_width(by_class: Floats, edges: Edges) -> CalibrationBins:
-    """Bins for every class, (..., K, n). Most probabilities lie in the first: only the others are dealt out one by one."""
+    """Bins for every class, (..., K, n).
+
+    Most probabilities lie in the first bin, whose sum is that of the row without the others; only the others are binned.
+    """
     first = scratch("bins", by_class.shape)
     first[...] = by_class
     n, n_bins = first.shape[-1], len(edges.edges) + 1
@@ -343,18 +354,19 @@ def _of_equal_width(by_class: Floats, edges: Edges) -> CalibrationBins:
 
 
 def _sums_of_ties(rising: Floats, starts: Floats) -> Floats:
-    """Sums in bins that begin with the first of equal values, for rows (R, n) and the values (B - 1, R) they begin with."""
+    """Sums in bins of sorted rows (R, n), where each bin begins with the first entry equal to its start (B - 1, R)."""
     begins = np.zeros((len(rising), len(starts) + 1), dtype=np.intp)
     for j, start in enumerate(starts):
         begins[:, j + 1] = np.count_nonzero(rising < start[:, np.newaxis], axis=-1)
     at = begins + _numbers(begins.shape[:1]) * rising.shape[-1]
     sums = np.add.reduceat(rising.reshape(-1), at.reshape(-1)).reshape(at.shape)
+    # of an empty stretch `reduceat` returns one entry instead of 0
     sums[:, :-1][begins[:, 1:] == begins[:, :-1]] = 0.0
     return sums
 
 
 def _sums(place: Places, n_bins: int, weights: Floats | None = None) -> Floats:
-    """Number, or sum of the weights, in each bin along the last axis, (..., n) -> (..., B)."""
+    """Count, or sum of the weights, in each bin along the last axis, (..., n) -> (..., B)."""
     lead = place.shape[:-1]
     if weights is not None:
         weights = np.broadcast_to(weights, place.shape)
@@ -362,7 +374,7 @@ def _sums(place: Places, n_bins: int, weights: Floats | None = None) -> Floats:
 
 
 def _numbered(place: Places, n_bins: int) -> NDArray[np.intp]:
-    """Bins of all rows numbered through."""
+    """Bin numbers counted on from row to row, for one `bincount` over all rows."""
     return _numbers(place.shape[:-1]) * n_bins + place
 
 

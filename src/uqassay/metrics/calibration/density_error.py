@@ -1,7 +1,7 @@
-"""Lp calibration error with kernel density estimates in place of bins.
+"""Lp calibration error with kernel regression in place of bins.
 
-What is predicted is compared with the labels of similar predictions: a mean of the other instances' labels, weighted by
-Dirichlet kernels, which live on the simplex and lose no mass at its edges.
+Each prediction is compared with the labels of similar predictions: a mean of the labels of the other instances, weighted by
+Dirichlet kernels, which are defined on the simplex and lose no mass at its border.
 """
 
 from collections.abc import Callable, Iterator
@@ -27,15 +27,15 @@ Notion = Literal["canonical", "classwise", "confidence"]
 
 NOTIONS = ("canonical", "classwise", "confidence")
 GRID = np.concatenate([np.logspace(-5, -1, 15), np.linspace(0.2, 1.0, 5)])
-MANY_PAIRS = 2_000_000  # the likelihood is summed over fewer instances where all would make more pairs
-LEAST = 1e-12  # probabilities of 0 would have no logarithm
+MANY_PAIRS = 2_000_000  # with more pairs, the likelihood is summed over a subset of the instances
+LEAST = 1e-12  # floor of probabilities in a logarithm
 CHUNK_BYTES = 2**22
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class PreparedDensity:
-    """Probabilities (..., n, K) with a bandwidth for each view of them (..., V): one view, or one for each class."""
+    """Probabilities (..., n, K) with a bandwidth for each regression (..., V): a single one, or one for each class."""
 
     probs: Floats
     bandwidth: Floats
@@ -56,12 +56,13 @@ class PreparedDensity:
         return cast(Floats, total / n_views)
 
     def _one(self, points: Floats, predicted: Floats, observed: Floats, bandwidth: Floats) -> Floats:
-        """One view: kernels on points (..., n, D), predicted and observed (..., n, C)."""
+        """Error of one regression: kernels on points (..., n, D), predicted and observed values (..., n, C)."""
         n = points.shape[-2]
         errors = observed - predicted
         squares = np.einsum("...nc,...nc->...n", errors, errors)[..., np.newaxis]
         top, bottom = np.zeros(()), np.zeros(())
         for part, logs in _log_kernels(points, bandwidth, np.arange(n)):
+            # normalised below, so the greatest kernel value may be scaled to 1, which avoids overflow
             logs -= logs.max(axis=-1, keepdims=True)
             weights = np.exp(logs, out=logs)
             weights /= weights.sum(axis=-1, keepdims=True)
@@ -98,37 +99,36 @@ def density_calibration_error(
         Labels; leading axes are broadcast with those of the probabilities.
     probs : array_like, shape (..., n, K)
     notion : {"canonical", "classwise", "confidence"}
-        "canonical" regresses the label on the whole vector and sums over classes; "classwise" each class on its own
-        probability, and averages over classes; "confidence" the hits on the greatest probability.
+        "canonical" regresses the label on the whole vector and sums over classes. "classwise" regresses each class on its
+        probability and averages over classes. "confidence" regresses the hits on the greatest probability.
     p : {1, 2}
         No root is taken.
     bandwidth : float or "likelihood"
         h. "likelihood" takes the value with the greatest leave-one-out likelihood, see `density_bandwidth`.
     debiased : bool
-        For p = 2. Errors e_y_i − p_i are averaged in place of labels, which removes the bias of smoothing a calibrated
-        classifier, and pairs of a label with itself are left out, which removes that of the labels' noise:
-        Σ_j (‖Σ_i w_ji r_i‖² − Σ_i w_ji² ‖r_i‖²) / Σ_j (1 − Σ_i w_ji²). It is 0 in expectation for a calibrated
-        classifier, whatever the bandwidth, and may be negative. Smoothing still flattens errors that vary over less than
-        the bandwidth.
+        For p = 2. Averages errors r_i = e_y_i − p_i in place of labels, which removes the smoothing bias of a calibrated
+        classifier, and omits pairs of a label with itself, which removes the bias from label noise:
+        Σ_j (‖Σ_i w_ji r_i‖² − Σ_i w_ji² ‖r_i‖²) / Σ_j (1 − Σ_i w_ji²). Its expectation is 0 for a calibrated classifier
+        and any bandwidth; it may be negative. Smoothing still flattens errors that vary within the bandwidth.
 
     Returns
     -------
     value : float, or array (...)
-        nan for a single instance; and debiased, where each instance has a single neighbour within reach.
+        nan for a single instance, and in the debiased form if each instance has only one neighbour within reach.
 
     Raises
     ------
     InputError
-        For labels or probabilities that are none, or options that do not exist.
+        Invalid labels or probabilities, or unknown options.
 
     Notes
     -----
-    Probabilities below 1e-12 count as 1e-12 where their logarithm is taken. Two classes: canonical is twice classwise.
+    Logarithms use probabilities of at least 1e-12. With two classes, canonical is twice classwise.
 
     References
     ----------
     Popordanoska, Sayer, Blaschko (2022), A consistent and differentiable Lp canonical calibration error estimator,
-    equation 9. The debiased form is ours; theirs expands the ratio of the two density estimates.
+    equation 9. The debiased form is new here; theirs expands the ratio of the two density estimates.
 
     Examples
     --------
@@ -155,13 +155,13 @@ def density_bandwidth(probs: PredictionLike, *, notion: Notion = "canonical") ->
     Returns
     -------
     bandwidth : array (..., V)
-        V = K for "classwise", else 1. For n > 1,414 the likelihood is summed over 2·10⁶/n instances drawn with a fixed seed,
-        all others being centres of kernels. Predictions that repeat exactly draw it to the least value.
+        V = K for "classwise", else 1. For n > 1,414 the likelihood is summed over 2·10⁶/n instances drawn with a fixed seed;
+        all instances are kernel centres. If predictions repeat exactly, the likelihood favours the least bandwidth.
 
     Raises
     ------
     InputError
-        For rows that are no probabilities.
+        Rows that are not probabilities.
 
     Examples
     --------
@@ -176,7 +176,7 @@ def density_bandwidth(probs: PredictionLike, *, notion: Notion = "canonical") ->
 def prepare_density(
     notion: Notion = "canonical", *, p: int = 2, bandwidth: float | Floats, debiased: bool = False
 ) -> Callable[[Floats], PreparedDensity]:
-    """What prepares this measure, with a bandwidth that is settled before, one or (V,); for use by other rooms."""
+    """Factory of `PreparedDensity` with a fixed bandwidth, one or (V,)."""
     options = _checked(notion, p, bandwidth, debiased)
     return partial(_prepared, bandwidth=np.asarray(bandwidth, dtype=np.float64), options=options)
 
@@ -187,13 +187,13 @@ def prepare_density(
 def _checked(notion: Notion, p: int, bandwidth: object, debiased: bool) -> tuple[Notion, int, bool]:
     check_choice(notion, "notion", NOTIONS)
     if isinstance(p, bool) or p not in (1, 2):
-        raise InputError("p", "must be 1 or 2", f"got {p!r}", "2 is the squared error", code="choice")
+        raise InputError("p", "must be 1 or 2", f"got {p!r}", "pass 2 for the squared error", code="choice")
     if debiased and p != 2:
         raise InputError(
             "debiased",
-            "only the squared error, p = 2, has a debiased form",
+            "can be set only with p = 2, the squared error",
             f"got p = {p!r}",
-            "set p=2",
+            "pass p=2",
             code="conflict",
         )
     if isinstance(bandwidth, str):
@@ -219,7 +219,7 @@ def _n_views(probs: Floats, notion: Notion) -> int:
 
 
 def _points(probs: Floats, notion: Notion, view: int) -> Floats:
-    """Where the kernels live, (..., n, D)."""
+    """Points on which the kernels are evaluated, (..., n, D)."""
     if notion == "canonical":
         return probs
     share = probs[..., view] if notion == "classwise" else probs.max(axis=-1)
@@ -227,7 +227,7 @@ def _points(probs: Floats, notion: Notion, view: int) -> Floats:
 
 
 def _view(probs: Floats, labels: Labels, notion: Notion, view: int) -> tuple[Floats, Floats, Floats]:
-    """Points of the kernels, what is predicted and what was observed, (..., n, D), (..., n, C), (..., n, C)."""
+    """Points of the kernels, predicted values and observed values, (..., n, D), (..., n, C), (..., n, C)."""
     points = _points(probs, notion, view)
     if notion == "canonical":
         return points, probs, np.eye(probs.shape[-1])[labels]
@@ -236,7 +236,7 @@ def _view(probs: Floats, labels: Labels, notion: Notion, view: int) -> tuple[Flo
 
 
 def _log_kernels(points: Floats, bandwidth: Floats, rows: NDArray[np.intp]) -> Iterator[tuple[slice, Floats]]:
-    """ln k(p_j; p_i) for some j and all i, −inf for j = i, in parts (..., r, n) of the rows."""
+    """ln k(p_j; p_i) for rows j and all i, −inf for j = i (leave one out), in parts (..., r, n)."""
     h, betas = bandwidth[..., np.newaxis, np.newaxis], _log_beta(points, bandwidth)[..., np.newaxis, :]
     for part, inner in _log_products(points, rows):
         inner /= h
@@ -245,7 +245,7 @@ def _log_kernels(points: Floats, bandwidth: Floats, rows: NDArray[np.intp]) -> I
 
 
 def _log_products(points: Floats, rows: NDArray[np.intp]) -> Iterator[tuple[slice, Floats]]:
-    """Σ_c p_ic ln p_jc, −inf for j = i."""
+    """Σ_c p_ic ln p_jc, −inf for j = i, in parts (..., r, n)."""
     for part in row_chunks(len(rows), 8 * points.size // points.shape[-1], chunk_bytes=CHUNK_BYTES):
         at = rows[part]
         logs = np.log(np.maximum(points[..., at, :], LEAST))

@@ -45,7 +45,7 @@ def hosmer_lemeshow_statistic(
     form: Form = "counts",
     bins: Bins = "classwise",
 ) -> np.float64 | Floats:
-    """Squared differences of observed and expected counts over the expected ones, in equally full bins.
+    """Squared differences of observed and expected counts, divided by the expected counts, in equally full bins.
 
     Parameters
     ----------
@@ -53,23 +53,23 @@ def hosmer_lemeshow_statistic(
         Labels 0 … K − 1. Leading axes are broadcast with those of `probs`.
     probs : array (..., n, K)
     n_bins : int
-        Bins for each class.
+        Number of bins for each class.
     form : {"counts", "proportions"}
-        Σ (O − E)² / E with numbers of events, which is about chi-squared for a calibrated classifier; or the same with
-        O and E divided by the number of instances in the bin, as printed in paper 001, equation 2.
+        Σ (O − E)² / E with counts of events, which is approximately chi-squared for a calibrated classifier; or with O and E
+        divided by the number of instances in the bin, as printed in paper 001, equation 2.
     bins : {"classwise", "common"}
-        Equally full bins of every class's own probability; or those of class 0's for all classes.
+        Equally full bins of the probability of each class; or the bins of class 0 for all classes.
 
     Returns
     -------
     float, or array of the shape of the leading axes
-        +inf where an event happened in a bin in which all its probabilities are 0. A bin without event and with
-        probabilities 0, or without instances, adds 0.
+        +inf if an event occurred in a bin where all its probabilities are 0. A bin with probabilities 0 and no event adds 0,
+        as does an empty bin.
 
     Raises
     ------
     InputError
-        Input as described by the message.
+        Invalid labels or probabilities.
 
     References
     ----------
@@ -92,7 +92,7 @@ def hosmer_lemeshow_statistic(
 @final
 @dataclass(frozen=True)
 class PrepareHosmerLemeshow:
-    """What prepares the bins of the statistic; for use by other rooms."""
+    """Factory of `PreparedBins` for the statistic, with its options."""
 
     n_bins: int = 5
     binning: Binning = "mass"
@@ -106,7 +106,7 @@ class PrepareHosmerLemeshow:
 
 
 def prepare_hosmer_lemeshow_paper_code(*, n_bins: int = 5) -> Callable[[Floats], PreparedBins]:
-    """As `PrepareHosmerLemeshow` with the bins of paper 001's authors, and nan for 0 / 0."""
+    """Factory of the statistic with the bins of paper 001's authors, and nan for 0 / 0."""
     return partial(prepare_bins, bins=partial(bins_of_ranks, n_bins=n_bins), combine=_unguarded)
 
 
@@ -121,7 +121,8 @@ def statistic_of_bins(bins: CalibrationBins, labels: Labels, form: Form) -> Floa
     differ = (observed - bins.expected) ** 2
     by = bins.expected if form == "counts" else bins.expected * bins.size
     with np.errstate(over="ignore"):
-        terms = differ / np.maximum(by, LEAST)  # where nothing is expected 0, or +inf if something happened
+        # Nothing expected: 0 / tiny = 0 without events, and an overflow to +inf with events.
+        terms = differ / np.maximum(by, LEAST)
         return terms.reshape(*terms.shape[:-2], -1).sum(axis=-1)
 
 

@@ -1,4 +1,4 @@
-"""Labels and probabilities of calibration measures: checked once, for one data set or for a batch of them."""
+"""Validation of labels and probabilities for calibration measures, for one data set or a batch of them."""
 
 from typing import Any
 
@@ -18,15 +18,15 @@ Labels = NDArray[np.intp]
 
 
 def calibration_batch(y_true: ArrayLike, probs: PredictionLike) -> tuple[Labels, Floats]:
-    """Labels (..., n) and probabilities (..., n, K) whose leading axes can be broadcast.
+    """Validated labels (..., n) and probabilities (..., n, K) with leading axes that broadcast.
 
-    Rows keep their sums within the tolerance of their precision; values that rounding put below 0 or above 1 are clipped.
+    Row sums may differ from 1 within the tolerance of the dtype; rounding below 0 or above 1 is clipped.
 
     Raises
     ------
     InputError
-        Shapes that do not fit, fewer than two classes, no instances, values that are no probabilities, rows that do not
-        sum to 1, labels that are no whole numbers from 0 to K − 1.
+        Shapes that do not fit, fewer than two classes, no instances, values outside [0, 1], rows that do not sum to 1,
+        labels other than whole numbers from 0 to K − 1.
     """
     p = as_probs(probs)
     if isinstance(probs, Prediction):
@@ -43,23 +43,23 @@ def calibration_batch(y_true: ArrayLike, probs: PredictionLike) -> tuple[Labels,
     except ValueError as problem:
         raise InputError(
             "y_true",
-            "leading axes must fit those of probs by broadcasting",
+            "must have leading axes that broadcast with those of probs",
             f"got shapes {labels.shape} and {p.shape}",
-            "add axes of length 1 where one is to be repeated",
+            "add an axis of length 1 where values repeat",
             code="shape",
         ) from problem
     return labels, p
 
 
 def as_probs(probs: PredictionLike) -> Floats:
-    """Probabilities (..., n, K), of a prediction its mean, with classes before instances in memory."""
+    """Probabilities (..., n, K), for a prediction its mean; the copy puts classes before instances in memory."""
     given = as_numeric(probs.mean_probs() if isinstance(probs, Prediction) else probs, "probs")
     if given.ndim < 2:
         raise InputError(
             "probs",
             "must have shape (n, K) or (..., n, K)",
             f"got shape {given.shape}",
-            "give a row per instance",
+            "pass one row per instance",
             code="shape",
         )
     check_class_count(given.shape[-1], "probs")
@@ -71,14 +71,14 @@ def as_probs(probs: PredictionLike) -> Floats:
         given,
         "probs",
         tolerance=tolerance_of(probs),
-        remedy="give probabilities: logits become some by softmax, and rounded ones when divided by their sum",
+        remedy="apply softmax to logits; divide rounded probabilities by their sum",
     )
     by_class = np.clip(np.swapaxes(given, -1, -2), 0.0, 1.0, dtype=np.float64, order="C")
     return np.swapaxes(by_class, -1, -2)
 
 
 def instance_weights(sample_weight: ArrayLike | None, n: int) -> Floats | None:
-    """Weights over the greatest one, (n,), the same for every data set of a batch."""
+    """Weights divided by the greatest one, (n,), the same for every data set of a batch."""
     return None if sample_weight is None else scaled_weights(sample_weight, n)
 
 
@@ -86,7 +86,7 @@ def _labels(labels: NDArray[Any], n: int, n_classes: int) -> Labels:
     if labels.ndim == 0 or labels.shape[-1] != n:
         raise InputError(
             "y_true",
-            f"needs one label for each of the {n} instances in its last axis",
+            f"must have one label for each of the {n} instances in its last axis",
             f"got shape {labels.shape}",
             "check that labels and probabilities come from the same split in the same order",
             code="mismatch",
@@ -98,9 +98,9 @@ def _labels(labels: NDArray[Any], n: int, n_classes: int) -> Labels:
             at = tuple(np.argwhere(broken)[0].tolist())
             raise InputError(
                 "y_true",
-                "labels must be whole numbers",
+                "must be whole numbers",
                 f"{_row(at)} holds {float(labels[at]):g}",
-                "give class indices (0, 1, …), for soft labels one draw from each",
+                "pass class indices (0, 1, …); for soft labels, one draw from each",
                 code="type",
             )
     outside = (labels < 0) | (labels >= n_classes)
@@ -108,7 +108,7 @@ def _labels(labels: NDArray[Any], n: int, n_classes: int) -> Labels:
         at = tuple(np.argwhere(outside)[0].tolist())
         raise InputError(
             "y_true",
-            f"labels must lie in 0 … {n_classes - 1}",
+            f"must lie in 0 … {n_classes - 1}",
             f"{_row(at)} holds {labels[at]:g}",
             "recode the labels so that they index the columns of probs",
             code="range",

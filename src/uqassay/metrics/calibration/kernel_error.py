@@ -1,7 +1,7 @@
-"""Squared kernel calibration error (SKCE): calibration in the strong sense without bins.
+"""Squared kernel calibration error (SKCE): strong calibration, measured without bins.
 
-With errors r = p − e_y of the predictions, a pair of instances counts h = k(p, p′) r · r′: whether errors agree where
-predictions are similar. Its expectation is 0 for a calibrated classifier and, for a characteristic kernel, for no other.
+Each pair of instances contributes h = k(p, p′) r · r′ with the errors r = p − e_y: it is positive if similar predictions
+have similar errors. Its expectation is 0 for a calibrated classifier and, with a characteristic kernel, only for one.
 """
 
 from dataclasses import KW_ONLY, dataclass
@@ -49,40 +49,40 @@ def kernel_calibration_error(
 
     * "quadratic": mean of h over all pairs i < j (paper 001, equation 6); unbiased, O(n² K).
     * "linear": mean over the pairs (1, 2), (3, 4), … (equation 7); unbiased, O(n K), far noisier.
-    * "block": mean over all pairs inside consecutive blocks; unbiased, in between.
-    * "biased": Σ h / n² over all i and j, the diagonal included; not negative for positive definite kernels, and
+    * "block": mean over all pairs inside consecutive blocks; unbiased, between the two.
+    * "biased": Σ h / n² over all i and j, including the diagonal; not negative for positive definite kernels, and
       Σ k(p_i, p_i) (1 − ‖p_i‖²) / n² in expectation for a calibrated classifier.
 
     Parameters
     ----------
     y_true : array_like of int, shape (..., n)
-        Labels; leading axes are broadcast with those of the probabilities, so that many draws of labels are judged at once.
+        Labels; leading axes broadcast with those of the probabilities, so one call can evaluate many draws of labels.
     probs : array_like, shape (..., n, K)
     estimator : {"quadratic", "linear", "block", "biased"}
     kernel : {"tv", "tv-squared", "laplacian", "exponential", "rbf"} or callable
-        With TV = ½‖p − p′‖₁: "tv" exp(−TV/h), the kernel that is printed in the paper; "tv-squared" exp(−TV²/h), the one of
-        the authors' code, which is not positive definite from K = 3 on, so that "biased" may be negative; "laplacian"
-        exp(−‖p − p′‖₁/h); "exponential" exp(−‖p − p′‖₂/h); "rbf" exp(−‖p − p′‖₂²/(2h²)). A function of one's own takes two
-        arrays (..., K) that broadcast, gives the values (...), and must be symmetric.
+        With TV = ½‖p − p′‖₁: "tv" exp(−TV/h), the kernel printed in the paper; "tv-squared" exp(−TV²/h), the kernel of the
+        authors' code, which is not positive definite for K ≥ 3, so that "biased" may be negative; "laplacian"
+        exp(−‖p − p′‖₁/h); "exponential" exp(−‖p − p′‖₂/h); "rbf" exp(−‖p − p′‖₂²/(2h²)). A function takes two arrays
+        (..., K) that broadcast and returns the values (...); it must be symmetric.
     bandwidth : float, "median" or None
-        h. "median" is the median heuristic, see `kernel_bandwidth`. None: 1 for "tv", 2 for "tv-squared", else the median.
+        h. "median": the median heuristic, see `kernel_bandwidth`. None: 1 for "tv", 2 for "tv-squared", else the median.
     block_size : int, optional
-        Instances in a block, for "block" only; ⌊√n⌋ unless given. A last block that is not full is left out.
+        Instances in a block, only for "block"; ⌊√n⌋ by default. An incomplete last block is omitted.
 
     Returns
     -------
     value : float, or array (...)
-        nan where there is no pair.
+        nan if there is no pair.
 
     Raises
     ------
     InputError
-        For labels or probabilities that are none, or options that do not exist.
+        Invalid labels or probabilities, or unknown options.
 
     Notes
     -----
-    The unbiased estimators may be negative, and are 0 on average for a calibrated classifier. The order of the instances
-    matters to "linear" and "block": shuffle sorted data first.
+    The unbiased estimators may be negative; their mean is 0 for a calibrated classifier. "linear" and "block" depend on the
+    order of the instances: shuffle sorted data first.
 
     References
     ----------
@@ -121,14 +121,14 @@ def prepare_quadratic(probs: Floats, *, kernel: SettledKernel = PRINTED) -> Prep
 
 
 def prepare_biased(probs: Floats, *, kernel: SettledKernel = PRINTED) -> PreparedBlocks:
-    """All pairs, those of an instance with itself included."""
+    """All pairs, including each instance with itself."""
     return _blocks(probs[..., np.newaxis, :, :], kernel.blocked(), biased=True)
 
 
 @final
 @dataclass(frozen=True)
 class PrepareKernel:
-    """What prepares one of the estimators; the bandwidth must be a number where the kernel has none of its own."""
+    """Factory of one of the estimators; the bandwidth must be a number if the kernel has no default."""
 
     estimator: Estimator = "quadratic"
     _: KW_ONLY
@@ -141,7 +141,7 @@ class PrepareKernel:
         settle_kernel(self.kernel, self.bandwidth, None)
 
     def __call__(self, probs: Floats) -> PreparedKernel:
-        """What of the probabilities (..., n, K) does not depend on labels."""
+        """The part of the estimate for probabilities (..., n, K) that does not depend on labels."""
         return _prepared(probs, self.estimator, settle_kernel(self.kernel, self.bandwidth, None), self.block_size)
 
 
@@ -172,7 +172,7 @@ def _prepared(probs: Floats, estimator: Estimator, kernel: SettledKernel, block_
 
 
 def default_block_size(n: int) -> int:
-    """⌊√n⌋, and 2 at least."""
+    """⌊√n⌋, at least 2."""
     return max(2, int(n**0.5))
 
 
@@ -187,21 +187,25 @@ def checked_block_size(block_size: int | None, estimator: str, n: int | None) ->
     if estimator != "block":
         raise InputError(
             "block_size",
-            "belongs to the block estimator",
+            "can be set only for the block estimator",
             f"got {block_size!r} for {estimator!r}",
             "leave it out",
             code="conflict",
         )
     if isinstance(block_size, bool) or not isinstance(block_size, int | np.integer) or block_size < 2:
         raise InputError(
-            "block_size", "must be a whole number of at least 2", f"got {block_size!r}", "2 makes pairs", code="range"
+            "block_size",
+            "must be a whole number of at least 2",
+            f"got {block_size!r}",
+            "pass 2 for pairs",
+            code="range",
         )
     if n is not None and 1 < n < block_size:
         raise InputError(
             "block_size",
             f"must not exceed the {n} instances",
             f"got {block_size}",
-            "make blocks smaller",
+            "pass a smaller block size",
             code="range",
         )
     return int(block_size)

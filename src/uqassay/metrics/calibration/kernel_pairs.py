@@ -1,4 +1,4 @@
-"""Pairs of predictions compared by a kernel, kept until labels come: what kernel calibration errors are made of."""
+"""Kernel values of pairs of predictions, prepared for kernel calibration errors with many draws of labels."""
 
 import math
 from collections.abc import Iterator
@@ -17,14 +17,14 @@ __all__ = ["PreparedBlocks", "PreparedKernel", "PreparedPairs"]
 Floats = NDArray[np.float64]
 Labels = NDArray[np.intp]
 
-TILE_BYTES = 2**21  # kernel values at once
-FEW_ROWS = 48  # of a tile; more tiles save pairs that are found twice, but each takes some time
-KEPT_BYTES = 2**26  # kernel values that wait for labels; where there are more, they are found again
-FEW_CLASSES = 24  # with more of them, comparing labels takes less time than a matrix product for each class
+TILE_BYTES = 2**21  # kernel values in one tile
+FEW_ROWS = 48  # rows of a tile: more tiles compute fewer pairs twice, but each has an overhead
+KEPT_BYTES = 2**26  # kernel values that are kept for further labels; larger ones are recomputed
+FEW_CLASSES = 24  # with more classes, comparing labels is faster than one matrix product per class
 
 
 class PreparedKernel(Protocol):
-    """Probabilities (..., n, K) with what of the kernel does not depend on labels."""
+    """Probabilities (..., n, K) with the part of the estimate that does not depend on labels."""
 
     def values(self, labels: Labels) -> Floats:
         """The estimate for labels (..., n), leading axes broadcast."""
@@ -52,7 +52,7 @@ class PreparedPairs:
         return terms
 
     def values(self, labels: Labels) -> Floats:
-        """Mean over the pairs for labels (..., n); nan where there is no pair."""
+        """Mean over the pairs for labels (..., n); nan if there is no pair."""
         terms = self.terms(labels)
         return terms.mean(axis=-1) if terms.shape[-1] else np.full(terms.shape[:-1], np.nan)
 
@@ -60,14 +60,14 @@ class PreparedPairs:
 @final
 @dataclass(frozen=True, eq=False)
 class PreparedBlocks:
-    """Blocks of predictions (..., b, B, K) whose pairs inside each block are all compared.
+    """Blocks of predictions (..., b, B, K); all pairs inside each block are compared.
 
     Attributes
     ----------
     probs : array (..., b, B, K)
     kernel : SettledKernel
     biased : bool
-        Whether an instance is compared with itself, too.
+        True if pairs of an instance with itself are included.
     """
 
     probs: Floats
@@ -75,7 +75,7 @@ class PreparedBlocks:
     biased: bool
 
     def values(self, labels: Labels) -> Floats:
-        """The estimate for labels (..., n); nan where there is no pair."""
+        """The estimate for labels (..., n); nan if there is no pair."""
         n_blocks, size = self.probs.shape[-3:-1]
         labels = labels[..., : n_blocks * size].reshape(*labels.shape[:-1], n_blocks, size)
         lead = np.broadcast_shapes(self.probs.shape[:-3], labels.shape[:-2])
@@ -86,7 +86,7 @@ class PreparedBlocks:
             labels = np.broadcast_to(labels, (*lead, n_blocks, size)).reshape(self.probs.shape[:-1])
             return self._of_one_draw(labels).reshape(lead) / n_pairs
         sums, products, equal = self._of_draws(labels)
-        # Σ k (p · p′ − p[y′] − p′[y] + 1(y = y′)) over ordered pairs
+        # r · r′ = p · p′ − p[y′] − p′[y] + 1(y = y′): only the last three terms depend on the draw of labels
         taken = _taken(sums, labels.reshape(*labels.shape[:-2], -1)).sum(axis=-1)
         return cast(Floats, (products - 2 * taken + equal) / n_pairs)
 
@@ -115,11 +115,11 @@ class PreparedBlocks:
 
     @cached_property
     def _kept(self) -> tuple[Floats, Floats, list[tuple[int, Floats]], Floats]:
-        """What `_walked` finds without labels, where many draws of them come in turn."""
+        """Result of `_walked` without labels, kept for many draws of labels."""
         return self._walked(None)
 
     def _walked(self, labels: Labels | None) -> tuple[Floats, Floats, list[tuple[int, Floats]], Floats]:
-        """Walk once over the kernel values; the tiles are given back without labels, used up with them."""
+        """One pass over the kernel values. Without labels it returns the tiles; with labels it sums them and drops them."""
         k = self.probs.shape[-1]
         sums, tiles, equal = np.zeros(self.probs.shape), [], np.zeros(())
         for part, tile in self._tiles():
@@ -136,7 +136,7 @@ class PreparedBlocks:
         return np.ascontiguousarray(by_class), products, tiles, equal
 
     def _tiles(self) -> Iterator[tuple[slice, Floats]]:
-        """Rows of a block, and k of each of them with itself and all later ones, (..., b, rows, size − start)."""
+        """Slices of rows of a block, with k of each row and itself or later rows, (..., b, rows, size − start)."""
         size, k = self.probs.shape[-2:]
         per_row = self.probs.size // k * (8 + self.kernel.bytes_per_pair * k)
         n_rows = min(max(size // 8 + 1, FEW_ROWS), size // 4 + 1)
@@ -152,7 +152,7 @@ class PreparedBlocks:
 
 
 def _taken(by_class: Floats, labels: Labels) -> Floats:
-    """What each label takes from a table, (..., K, n) and (..., n) -> (..., n), leading axes broadcast."""
+    """Entry of each label in a table, (..., K, n) and (..., n) -> (..., n); leading axes broadcast."""
     by_class = np.ascontiguousarray(by_class)
     k, n = by_class.shape[-2:]
     lead = by_class.shape[:-2]
@@ -171,7 +171,7 @@ def _over_equal(tile: Floats, labels: Labels, start: int, n_classes: int) -> Flo
             sums = _inner(tile, happened[..., np.newaxis, start:])  # (..., b, r)
             total = total + np.einsum("...br,...br->...", happened[..., start : start + n_rows], sums)
         return total
-    labels = labels.astype(np.min_scalar_type(n_classes))  # compared faster
+    labels = labels.astype(np.min_scalar_type(n_classes))  # small integers compare faster
     for part in row_chunks(n_rows, 8 * labels.size, chunk_bytes=TILE_BYTES):
         rows = labels[..., start + part.start : start + part.stop, np.newaxis]
         equal = (rows == labels[..., np.newaxis, start:]).astype(np.float64)
@@ -181,7 +181,10 @@ def _over_equal(tile: Floats, labels: Labels, start: int, n_classes: int) -> Flo
 
 
 def _inner(a: Floats, b: Floats) -> Floats:
-    """Σ_m a b over the last axis, leading axes broadcast, as one matrix product per entry of the axes that both have."""
+    """Σ_m a b over the last axis with broadcast leading axes.
+
+    Axes that only a or only b has become rows or columns of a matrix product, which avoids the broadcast copies.
+    """
     n_axes = max(a.ndim, b.ndim) - 1
     shapes = [(1,) * (n_axes + 1 - x.ndim) + x.shape for x in (a, b)]
     a, b = a.reshape(shapes[0]), b.reshape(shapes[1])

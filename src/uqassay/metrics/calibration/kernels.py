@@ -1,6 +1,6 @@
 """Kernels on predicted probabilities for kernel calibration errors, and their bandwidths.
 
-The matrix-valued kernels are of the form k(p, p′)·I: k says how much two predictions have to do with each other.
+The matrix-valued kernels have the form k(p, p′)·I, where k is a similarity of two predictions.
 """
 
 import math
@@ -30,28 +30,28 @@ Floats = NDArray[np.float64]
 Kernel = str | Callable[[Floats, Floats], Floats]
 Bandwidth = float | Literal["median"] | None
 
-MANY_PAIRS = 200_000  # the median is found from so many pairs where there are more
+MANY_PAIRS = 200_000  # most pairs from which the median is computed
 MEDIAN_BYTES = 32 * 2**20
-MANY_TERMS = 2**13  # of a table, from which on a call of its own for each table takes less time
+MANY_TERMS = 2**13  # entries of a table times K; larger tables are computed one by one by compiled code
 
 
 @final
 @dataclass(frozen=True)
 class CalibrationKernel:
-    """One of the kernels with a name.
+    """A named kernel.
 
     Attributes
     ----------
     formula : str
-        With TV = ½ Σ |p_c − p′_c|.
+        Formula, with TV = ½ Σ |p_c − p′_c|.
     metric : {"l1", "l2", "l2-squared"}
-        The distance that it is a function of.
+        Distance on which the kernel depends.
     scale : callable
-        Distances to what the bandwidth is the size of.
+        Maps distances to the scale of the bandwidth.
     exponent : callable
-        ln k for distances and the bandwidth.
+        Maps distances and the bandwidth to ln k.
     default : float or None
-        Bandwidth when none is given; None: the median heuristic.
+        Default bandwidth; None: the median heuristic.
     """
 
     formula: str
@@ -73,13 +73,13 @@ CALIBRATION_KERNELS = {
 @final
 @dataclass(frozen=True, eq=False)
 class SettledKernel:
-    """A kernel whose bandwidth is a number, or one for each of the leading axes of the probabilities."""
+    """A kernel with its bandwidth as a number, or as one number for each entry of the leading axes."""
 
     kernel: Kernel
     bandwidth: Floats
 
     def pairs(self, p: Floats, q: Floats) -> Floats:
-        """k of each p with the q at its side, (..., m, K) and (..., m, K) -> (..., m)."""
+        """k of each p with the q of the same index, (..., m, K) and (..., m, K) -> (..., m)."""
         if not isinstance(self.kernel, str):
             return _own_values(self.kernel, p, q)
         return self._of(_pair_distances(_form(self.kernel).metric, p, q), self.kernel, 1)
@@ -92,11 +92,11 @@ class SettledKernel:
 
     @property
     def bytes_per_pair(self) -> int:
-        """Memory that a pair needs for each class, where the function is not one of ours."""
+        """Memory for each pair and class if the kernel is a user's function; 0 for named kernels."""
         return 0 if isinstance(self.kernel, str) else 24
 
     def blocked(self) -> "SettledKernel":
-        """The same for probabilities with one leading axis more, the last of them."""
+        """The same kernel for probabilities with one more leading axis, the axis of blocks."""
         return SettledKernel(self.kernel, self.bandwidth[..., np.newaxis])
 
     def _of(self, distances: Floats, name: str, n_axes: int) -> Floats:
@@ -110,9 +110,9 @@ class SettledKernel:
 
 
 def settle_kernel(kernel: Kernel, bandwidth: Bandwidth, probs: Floats | None) -> SettledKernel:
-    """The kernel of this name with its bandwidth as a number; for use by other rooms.
+    """The kernel with its bandwidth as a number.
 
-    Where the bandwidth depends on the data and `probs` is None, that is refused.
+    `probs` None is refused if the bandwidth depends on the data.
     """
     if not isinstance(kernel, str):
         if not callable(kernel):
@@ -122,7 +122,7 @@ def settle_kernel(kernel: Kernel, bandwidth: Bandwidth, probs: Floats | None) ->
         if bandwidth is not None:
             raise InputError(
                 "bandwidth",
-                "a kernel of one's own has none",
+                "must be left out for a kernel given as a function",
                 f"got {bandwidth!r}",
                 "put it into the function",
                 code="conflict",
@@ -134,9 +134,9 @@ def settle_kernel(kernel: Kernel, bandwidth: Bandwidth, probs: Floats | None) ->
         if probs is None:
             raise InputError(
                 "bandwidth",
-                "must be a number here, since every mixture would get another median",
+                "must be a number here, since every mixture would have a different median",
                 f"got {bandwidth!r} for kernel {kernel!r}",
-                "find it once with kernel_bandwidth on the members' mean",
+                "compute it once with kernel_bandwidth on the mean of the members",
                 code="type",
             )
         return SettledKernel(kernel, _median(form, probs))
@@ -145,17 +145,17 @@ def settle_kernel(kernel: Kernel, bandwidth: Bandwidth, probs: Floats | None) ->
             "bandwidth",
             'must be a positive number or "median"',
             f"got {bandwidth!r}",
-            "None is the default",
+            "pass None for the default",
             code="range",
         )
     return SettledKernel(kernel, np.array(float(wanted)))
 
 
 def kernel_bandwidth(probs: PredictionLike, *, kernel: str = "rbf") -> float | Floats:
-    """Bandwidth by the median heuristic: the median over all pairs of predictions of what the bandwidth scales.
+    """Bandwidth by the median heuristic: the median over all pairs of predictions of the distance in the kernel.
 
-    That is TV for "tv", TV² for "tv-squared", ‖p − p′‖₁ for "laplacian", ‖p − p′‖₂ for "exponential" and "rbf". A test over
-    mixtures of members settles it once, from the members' mean; else every mixture would be measured with another rod.
+    The distance is TV for "tv", TV² for "tv-squared", ‖p − p′‖₁ for "laplacian", ‖p − p′‖₂ for "exponential" and "rbf". For
+    a test over mixtures, compute it once from the mean of the members; otherwise every mixture would have a different kernel.
 
     Parameters
     ----------
@@ -166,13 +166,13 @@ def kernel_bandwidth(probs: PredictionLike, *, kernel: str = "rbf") -> float | F
     Returns
     -------
     bandwidth : float, or array (...)
-        Exact for n ≤ 632; else from 200,000 pairs drawn with a fixed seed. Where the median is 0, since more than half the
-        pairs are equal, it is the median of the positive distances; where all predictions are equal it is 1.
+        Exact for n ≤ 632, otherwise from 200,000 pairs drawn with a fixed seed. If more than half of the pairs are equal, the
+        median of the positive distances; if all predictions are equal, 1.
 
     Raises
     ------
     InputError
-        For rows that are no probabilities, or a kernel without a bandwidth.
+        Rows that are not probabilities, or a kernel without a bandwidth.
 
     References
     ----------
@@ -191,8 +191,8 @@ def kernel_bandwidth(probs: PredictionLike, *, kernel: str = "rbf") -> float | F
 
 
 def _pair_distances(metric: str, p: Floats, q: Floats) -> Floats:
-    """Distance of each p to the q at its side, (..., m, K) -> (..., m)."""
-    p, q = np.swapaxes(p, -1, -2), np.swapaxes(q, -1, -2)  # so that the sum over classes runs over rows of instances
+    """Distance of each p to the q of the same index, (..., m, K) -> (..., m)."""
+    p, q = np.swapaxes(p, -1, -2), np.swapaxes(q, -1, -2)  # the sum over classes then adds contiguous rows
     if metric == "l1":
         return np.abs(p - q).sum(axis=-2)
     gaps = p - q
@@ -201,7 +201,7 @@ def _pair_distances(metric: str, p: Floats, q: Floats) -> Floats:
 
 
 def _table_of_distances(metric: str, p: Floats, q: Floats) -> Floats:
-    if metric == "l2-squared":
+    if metric == "l2-squared":  # ‖p‖² + ‖q‖² − 2 p · q, where rounding can go below 0
         table = p @ np.swapaxes(q, -1, -2)
         table *= -2
         table += np.einsum("...rk,...rk->...r", p, p)[..., :, np.newaxis]
@@ -220,14 +220,14 @@ def _table_of_distances(metric: str, p: Floats, q: Floats) -> Floats:
             table += np.multiply(part, part, out=part)
     if metric == "l2":
         return np.sqrt(table, out=table)
-    table *= -2  # |a − b| = a + b − 2 min(a, b), two passes where the difference takes three
+    table *= -2  # |a − b| = a + b − 2 min(a, b): two passes over the table per class instead of three
     table += p.sum(axis=-1)[..., :, np.newaxis]
     table += q.sum(axis=-1)[..., np.newaxis, :]
     return np.maximum(table, 0.0, out=table)
 
 
 def _compiled_distances(metric: str, p: Floats, q: Floats, lead: tuple[int, ...]) -> Floats:
-    """Distances of large tables, one after another."""
+    """Distances of large tables by SciPy, one table after another."""
     from scipy.spatial.distance import cdist
 
     tables = np.empty((math.prod(lead), p.shape[-2], q.shape[-2]))
@@ -238,7 +238,7 @@ def _compiled_distances(metric: str, p: Floats, q: Floats, lead: tuple[int, ...]
 
 
 def _own_values(function: Callable[[Floats, Floats], Floats], p: Floats, q: Floats) -> Floats:
-    """What a kernel of one's own gives, checked."""
+    """Validated values of a user's kernel function."""
     values = np.array(function(p, q), dtype=np.float64)
     shape = np.broadcast_shapes(p.shape, q.shape)[:-1]
     if values.shape != shape:
@@ -251,7 +251,11 @@ def _own_values(function: Callable[[Floats, Floats], Floats], p: Floats, q: Floa
         )
     if not np.isfinite(values).all():
         raise InputError(
-            "kernel", "values must be finite", "got nan or inf", "check it where predictions coincide", code="finite"
+            "kernel",
+            "must return finite values",
+            "got nan or inf",
+            "check the function for equal predictions",
+            code="finite",
         )
     return values
 
@@ -293,7 +297,7 @@ def _form(kernel: str) -> CalibrationKernel:
             "kernel",
             f"must be one of {known}, or a function",
             f"got {kernel!r}",
-            "'tv' is the usual one",
+            "pass 'tv', the usual one",
             code="choice",
         )
     return CALIBRATION_KERNELS[kernel]

@@ -1,4 +1,4 @@
-"""Calibration measures that judge many mixtures on many draws of labels at once: what calibration tests are made of."""
+"""Calibration measures by name, each for many mixtures and many draws of labels at once, as calibration tests need them."""
 
 import math
 from collections.abc import Callable
@@ -23,10 +23,10 @@ Labels = NDArray[np.intp]
 
 
 class PreparedMeasure(Protocol):
-    """What a measure keeps of probabilities (..., n, K) until labels come."""
+    """A measure prepared for probabilities (..., n, K), to be evaluated for many labels."""
 
     def values(self, labels: Labels) -> Floats:
-        """The measure for labels (..., n), whose leading axes are broadcast with those of the probabilities."""
+        """The measure for labels (..., n); leading axes broadcast with those of the probabilities."""
         ...
 
 
@@ -36,32 +36,32 @@ Prepare = Callable[[Floats], PreparedMeasure]
 @final
 @dataclass(frozen=True)
 class CalibrationMeasure:
-    """A calibration measure: 0 in expectation, or small, for a calibrated classifier and greater for others.
+    """A calibration measure: its expectation is 0 or small for a calibrated classifier, and greater for others.
 
     Attributes
     ----------
     name : str
         In lower case with hyphens.
     notion : {"confidence", "classwise", "strong"}
-        The calibration that it looks at (paper 001, definitions 1 to 3).
+        The notion of calibration that it measures (paper 001, definitions 1 to 3).
     sentence : str
-        What it measures.
+        What it measures, in words.
     source : str
         Paper and equation.
     prepare : callable
-        Probabilities (..., n, K) to what gives the values for labels (..., n).
+        Maps probabilities (..., n, K) to a `PreparedMeasure`.
     bytes_per_entry : float
-        Memory that one mixture needs for each of its n K probabilities.
+        Memory of one mixture for each of its n K probabilities.
     smooth : bool
-        Whether it changes without jumps as probabilities do: fewer mixtures need to be judged then to find its minimum.
+        True if it is a continuous function of the probabilities; a search for its minimum then needs fewer mixtures.
     n_bins : int or None
-        Bins that it uses; None: no bins.
+        Number of bins; None: no bins.
     binning : {"width", "mass"} or None
-        How they are made; None: no bins, or bins of one kind only.
+        Kind of bins; None: no bins, or only one kind of bins.
     bounds : tuple of float
-        Least and greatest value that it can take, up to rounding.
+        Least and greatest possible value, up to rounding.
     rebuild : callable or None
-        The number of bins and how they are made to the same measure with these.
+        Maps a number and kind of bins to the same measure with these bins.
     """
 
     name: str
@@ -82,28 +82,28 @@ class CalibrationMeasure:
 def calibration_measure(
     measure: str | CalibrationMeasure, *, n_bins: int | None = None, binning: Binning | None = None
 ) -> CalibrationMeasure:
-    """The measure of this name, with other bins if wanted; a measure of one's own is given back as it is.
+    """The measure of this name, optionally with other bins; a `CalibrationMeasure` is returned unchanged.
 
     Parameters
     ----------
     measure : str or CalibrationMeasure
-        One of `CALIBRATION_MEASURES`, or one's own. Names of measures whose bins can be made in both ways may end in
-        "-width" or "-mass"; where that is the usual way, the measure is the same without it.
+        One of `CALIBRATION_MEASURES`, or a measure of your own. Names of measures with both kinds of bins may end in "-width"
+        or "-mass"; the ending of the default kind changes nothing.
     n_bins : int, optional
-        For measures with bins.
+        Number of bins, for measures with bins.
     binning : {"width", "mass"}, optional
-        For measures that know both; the name says where it is not the usual one.
+        Kind of bins, for measures with both kinds; the name of the result shows a kind other than the default.
 
     Raises
     ------
     InputError
-        Names that do not exist, and options that the measure does not have.
+        Unknown names, and options that the measure does not have.
 
     Notes
     -----
-    "skce-uq" and "skce-biased" compare all pairs of instances: n² K operations for each mixture, where the others take about
-    n K. A test of ten members and ten classes with 99 draws judges 30,000 mixtures: for 150, 300 and 600 instances that takes
-    some 3, 10 and 35 s of one core. One classifier takes 4 s for 3,000 instances, ten classes and 999 draws.
+    "skce-uq" and "skce-biased" compare all pairs of instances: n² K operations for each mixture, compared with about n K for
+    the others. A test of ten members and ten classes with 99 draws evaluates 30,000 mixtures: for 150, 300 and 600 instances
+    that takes about 3, 10 and 35 s on one core. One classifier takes 4 s for 3,000 instances, ten classes and 999 draws.
 
     Examples
     --------
@@ -129,14 +129,14 @@ def calibration_measure(
         return found
     option, value = ("n_bins", n_bins) if n_bins is not None else ("binning", binning)
     if found.rebuild is None or found.n_bins is None:
-        why = "has no bins" if found.n_bins is None else "is built already"
+        why = "has no bins" if found.n_bins is None else "is already built"
         raise InputError(
             option, f"cannot be set for {found.name}, which {why}", f"got {value!r}", "leave it out", code="conflict"
         )
     if binning is not None and found.binning is None:
         raise InputError(
             "binning",
-            f"cannot be set for {found.name}, which has bins of one kind only",
+            f"cannot be set for {found.name}, which has only one kind of bins",
             f"got {binning!r}",
             "leave it out",
             code="conflict",
@@ -147,7 +147,7 @@ def calibration_measure(
 
 
 def _named(name: str) -> CalibrationMeasure | None:
-    """The measure of this name, which may end in the way that its bins are made."""
+    """The measure of this name, which may end in the kind of its bins; None if unknown."""
     if name in CALIBRATION_MEASURES:
         return CALIBRATION_MEASURES[name]
     for kind in _BINNED:
@@ -163,7 +163,7 @@ def _named(name: str) -> CalibrationMeasure | None:
 @final
 @dataclass(frozen=True)
 class _Binned:
-    """What the measures that differ in their bins only have in common."""
+    """Description of a binned measure, from which variants with other bins are built."""
 
     name: str
     notion: str
@@ -171,7 +171,7 @@ class _Binned:
     source: str
     prepare: Callable[..., Prepare]
     n_bins: int
-    binning: Binning | None  # the usual one
+    binning: Binning | None  # the default
     bytes_per_entry: float = 40.0
     bounds: tuple[float, float] = (0.0, 1.0)
 

@@ -1,4 +1,4 @@
-"""Brier score and log score in parts: how much is miscalibration, and how much is what the predictions cannot tell."""
+"""Decomposition of the Brier score and the log score into calibration and refinement."""
 
 from dataclasses import dataclass
 from typing import Literal, TypeVar, final
@@ -33,18 +33,18 @@ class ProperScoreParts:
     score : float
         Mean score, lower is better.
     reliability : float
-        Distance of frequencies from mean probabilities in groups of alike predictions; 0 for no miscalibration.
+        Distance of frequencies from mean probabilities in groups of similar predictions; 0 without miscalibration.
     resolution : float
-        Distance of the groups' frequencies from those of the whole; what the predictions tell apart.
+        Distance of the frequencies in groups from the overall frequencies: how well predictions separate the classes.
     uncertainty : float
-        Score of the class frequencies themselves.
+        Score of predicting the class frequencies.
     within : float
-        What differences of predictions inside the groups add or save; 0 where groups hold equal predictions.
+        Effect of differences between predictions inside the groups; 0 if each group holds equal predictions.
     kind : {"brier", "log"}
     by : {"bins", "distinct"}
     n_bins : int or None
     binning : {"width", "mass"} or None
-        None where groups are not bins.
+        None if groups are not bins.
     """
 
     score: Value
@@ -64,7 +64,7 @@ class ProperScoreParts:
 
     @property
     def refinement(self) -> Value:
-        """Uncertainty − resolution + within: what is left when frequencies replace mean probabilities."""
+        """Uncertainty − resolution + within: the score without the reliability part."""
         with np.errstate(invalid="ignore"):
             return self.uncertainty - self.resolution + self.within
 
@@ -87,14 +87,14 @@ def proper_score_parts(
         Labels 0 … K − 1. Leading axes are broadcast with those of `probs`.
     probs : array (..., n, K)
     score : {"brier", "log"}
-        Mean Σ_k (p_k − y_k)², from 0 to 2; or mean −ln p_y in nats, +inf where a label had probability 0.
+        Mean Σ_k (p_k − y_k)², from 0 to 2; or mean −ln p_y in nats, +inf if a label had probability 0.
     by : {"bins", "distinct"}
-        Groups: bins of each class's probability, class by class; or instances with the same row of probabilities, for
-        predictions that take few values.
+        Groups: bins of the probability of each class; or instances with the same row of probabilities, for predictions
+        with few distinct values.
     n_bins, binning
-        Of the bins, as in `classwise_calibration_error`.
+        Number and kind of bins, as in `classwise_calibration_error`.
     sample_weight : array (n,), optional
-        A whole weight equals that many copies.
+        An integer weight equals that many copies.
 
     Returns
     -------
@@ -103,19 +103,21 @@ def proper_score_parts(
     Raises
     ------
     InputError
-        Input as described by the message.
+        Invalid labels or probabilities.
 
     Notes
     -----
     Both scores are sums over classes of a Bregman divergence d of y_k from p_k: (y − p)², and y ln(y / p) − y + p, whose
-    last terms cancel over the classes. With means p̄ and frequencies ō of group b of class k and the frequency ō_k of the
-    whole, the parts are sums over k and b, weighed by the share of the instances, of d(ō_b, p̄_b), d(ō_b, ō_k), and of
-    Σ_k ō_k (1 − ō_k) or −Σ_k ō_k ln ō_k. What is left is the within part: (1 / n) Σ (p − p̄)² − (2 / n) Σ (p − p̄) y for
-    the Brier score (Stephenson et al.'s within-bin variance less covariance), −(1 / n) Σ y ln(p / p̄) for the log score.
+    last terms cancel over the classes. Let p̄_b and ō_b be the mean and the frequency in group b of class k, and ō_k the
+    overall frequency. Reliability and resolution are sums over k and b of d(ō_b, p̄_b) and d(ō_b, ō_k), weighted by the
+    share of the instances; uncertainty is Σ_k ō_k (1 − ō_k) or −Σ_k ō_k ln ō_k. The remainder is the within part:
+    (1 / n) Σ (p − p̄)² − (2 / n) Σ (p − p̄) y for the Brier score (Stephenson et al.'s within-bin variance minus covariance),
+    −(1 / n) Σ y ln(p / p̄) for the log score.
 
-    Frequencies scatter, so reliability and resolution are both too great, by about Σ ō_b (1 − ō_b) / n over bins and
-    classes for the Brier score, and half the number of bins with events, less one per class, over n for the log score.
-    `classwise_calibration_error(norm="squared", debiased=True)` times K is the Brier score's reliability without this.
+    Frequencies are noisy, so reliability and resolution are both biased upwards: for the Brier score by about
+    Σ ō_b (1 − ō_b) / n over bins and classes, for the log score by about half the number of bins with events, minus one per
+    class, divided by n. `classwise_calibration_error(norm="squared", debiased=True)` times K is the reliability of the Brier
+    score without this bias.
 
     References
     ----------
@@ -160,7 +162,7 @@ def proper_score_parts(
 @final
 @dataclass(frozen=True, eq=False)
 class PreparedScore:
-    """What a score needs of each class's probability, (..., K, n), and the part that no label changes, (...)."""
+    """Term of each class, (..., K, n), of which labels select one, and the part that does not depend on labels, (...)."""
 
     of_label: Floats
     rest: Floats
@@ -171,13 +173,13 @@ class PreparedScore:
 
 
 def prepare_brier(probs: Floats) -> PreparedScore:
-    """Mean Σ_k (p_k − y_k)²; for use by other rooms."""
+    """Prepare the mean of Σ_k (p_k − y_k)²."""
     by_class = np.swapaxes(probs, -1, -2)
     return PreparedScore(1.0 - 2.0 * by_class, (by_class**2).sum(axis=-2).mean(axis=-1))
 
 
 def prepare_log_score(probs: Floats) -> PreparedScore:
-    """Mean −ln p_y, nats; for use by other rooms."""
+    """Prepare the mean of −ln p_y, in nats."""
     with np.errstate(divide="ignore"):
         return PreparedScore(-np.log(np.swapaxes(probs, -1, -2)), np.zeros(probs.shape[:-2]))
 
@@ -212,7 +214,7 @@ def _log_parts(bins: CalibrationBins, labels: Labels, probs: Floats) -> tuple[Fl
         uncertainty = -xlogy(base, base).sum(axis=(-1, -2))
         own = np.log(_taken(np.swapaxes(probs, -1, -2), labels))
         score = -_mean(own, bins.weights)
-        own = own - _taken_bins(logs, bins, labels)  # ln(p / p̄), 0 / 0 where a whole bin has probability 0
+        own = own - _taken_bins(logs, bins, labels)  # ln(p / p̄); nan if a whole bin has probability 0
         within = -_mean(np.where(np.isnan(own), 0.0, own), bins.weights)
     return score, reliability, resolution, uncertainty, within
 
@@ -224,7 +226,7 @@ def _means(bins: CalibrationBins, observed: Floats) -> tuple[Floats, Floats, Flo
 
 
 def _taken(by_class: NDArray[Number], labels: Labels) -> NDArray[Number]:
-    """Of each instance the entry of its label, (..., K, n) -> (..., n)."""
+    """Entry of the label of each instance, (..., K, n) -> (..., n)."""
     lead = np.broadcast_shapes(by_class.shape[:-2], labels.shape[:-1])
     by_class = np.broadcast_to(by_class, (*lead, *by_class.shape[-2:]))
     labels = np.broadcast_to(labels, (*lead, labels.shape[-1]))
@@ -232,7 +234,7 @@ def _taken(by_class: NDArray[Number], labels: Labels) -> NDArray[Number]:
 
 
 def _taken_bins(of_bins: Floats, bins: CalibrationBins, labels: Labels) -> Floats:
-    """Of each instance the entry of its label's bin, (..., K, B) -> (..., n)."""
+    """Entry of the bin of the label of each instance, (..., K, B) -> (..., n)."""
     place = _taken(bins.place, labels)
     lead, n_bins = place.shape[:-1], bins.n_bins
     flat = of_bins.reshape(*of_bins.shape[:-2], -1)
@@ -241,7 +243,7 @@ def _taken_bins(of_bins: Floats, bins: CalibrationBins, labels: Labels) -> Float
 
 
 def _mean(values: Floats, weights: Floats | None) -> Floats:
-    """Mean along the last axis; instances of weight 0 are absent, whatever their value."""
+    """Mean along the last axis; instances of weight 0 are ignored, even if infinite or nan."""
     if weights is None:
         return values.mean(axis=-1)
     kept = weights > 0
@@ -249,7 +251,7 @@ def _mean(values: Floats, weights: Floats | None) -> Floats:
 
 
 def _groups(probs: Floats) -> NDArray[np.intp]:
-    """Number of the distinct row that each instance has, (..., n, K) -> (..., n), in the order of the rows."""
+    """Number of the distinct row of each instance, (..., n, K) -> (..., n); distinct rows are numbered in sorted order."""
     order = np.lexsort(np.moveaxis(probs, -1, 0)[::-1], axis=-1)
     ordered = np.take_along_axis(probs, order[..., np.newaxis], axis=-2)
     new = np.zeros(order.shape, dtype=np.intp)

@@ -1,4 +1,4 @@
-"""Reliability diagrams: the data of one, for the confidence or for a class, and the calibration error read off it."""
+"""Data of reliability diagrams, for the confidence or for a class, and the calibration error in its bins."""
 
 from dataclasses import dataclass
 from typing import Literal, final
@@ -25,7 +25,7 @@ __all__ = ["Reliability", "expected_calibration_error", "reliability", "reliabil
 
 Array = NDArray[np.float64]
 
-ROUNDING = 1e-3  # how far a confidence may lie above 1
+ROUNDING = 1e-3  # a confidence may exceed 1 by this much
 
 
 @final
@@ -36,13 +36,13 @@ class Reliability:
     Attributes
     ----------
     edges : array (B + 1,)
-        Bin edges. Bins of equal width hold their right edge, the first one both. Bins of equal mass go from their least
-        value to that of the next one, which it holds, the last one to the greatest value; empty ones have no width.
+        Bin edges. Bins of equal width include their right edge; the first one includes both. Bins of equal mass include their
+        left edge, their least value, and end at the next bin; the last one ends at the greatest value. Empty ones have width 0.
     count : int array (B,)
     confidence, accuracy : array (B,)
-        Means in the bin, of one class its mean probability and its frequency; nan where it is empty.
+        Mean confidence and accuracy in the bin, or mean probability and frequency of one class; nan if the bin is empty.
     low, high : array (B,)
-        Wilson interval of the accuracy; nan where the bin is empty.
+        Wilson interval of the accuracy; nan if the bin is empty.
     """
 
     edges: Array
@@ -62,7 +62,7 @@ def reliability_diagram(
     binning: Binning = "width",
     level: float = 0.95,
 ) -> Reliability:
-    """How often an event happened against the probability it was given.
+    """Frequency of an event as a function of its predicted probability.
 
     Parameters
     ----------
@@ -70,12 +70,12 @@ def reliability_diagram(
         Labels 0 … K − 1.
     probs : array (n, K)
     event : int or "predicted"
-        That the label is the predicted class, the first of the most probable ones, or that it is this class.
+        The event: the label is the predicted class (the first of the most probable ones), or it is this class.
     n_bins : int
     binning : {"width", "mass"}
-        Bins of equal width, or of equally many instances as far as equal probabilities allow.
+        Bins of equal width, or of equally many instances; equal probabilities share a bin.
     level : float
-        Of the intervals.
+        Confidence level of the intervals.
 
     Returns
     -------
@@ -84,12 +84,12 @@ def reliability_diagram(
     Raises
     ------
     InputError
-        A batch, a class that does not exist, input as described by the message.
+        A batch, an unknown class, invalid labels or probabilities.
 
     Notes
     -----
-    Wilson's interval takes the instances of a bin for draws with one probability. Theirs differ within a bin, which makes
-    the frequency vary a little less, so the interval errs on the wide side.
+    Wilson's interval assumes one probability for all instances of a bin. Probabilities that differ within a bin make the
+    frequency vary slightly less, so the interval is slightly too wide.
 
     Examples
     --------
@@ -106,7 +106,7 @@ def reliability_diagram(
             "probs",
             "must be one data set, shape (n, K)",
             f"got shapes {labels.shape} and {checked.shape} of labels and probabilities",
-            "draw one diagram for each",
+            "compute one diagram for each data set",
             code="shape",
         )
     if event == "predicted":
@@ -118,7 +118,7 @@ def reliability_diagram(
             "event",
             f'must be "predicted" or a class from 0 to {n_classes - 1}',
             f"got {event!r}",
-            "pass one of these",
+            'pass "predicted" for the confidence',
             code="choice",
         )
     bins = bins_of_values(np.ascontiguousarray(checked[:, int(event)]), int(n_bins), binning)
@@ -159,8 +159,8 @@ def expected_calibration_error(correct: ArrayLike, confidence: ArrayLike, *, n_b
     Returns
     -------
     float
-        In [0, 1]. Its expectation is above 0 even for a calibrated classifier: binned averages scatter. For labels and
-        probabilities, and forms without this bias, see `confidence_calibration_error`.
+        In [0, 1]. Its expectation is above 0 even for a calibrated classifier, because bin averages are noisy.
+        `confidence_calibration_error` takes labels and probabilities and has debiased forms.
 
     Examples
     --------
@@ -178,20 +178,20 @@ def _bins_of_hits(correct: ArrayLike, confidence: ArrayLike, n_bins: int) -> tup
     if hit.shape != conf.shape:
         raise InputError(
             "confidence",
-            f"needs one value for each of the {len(hit)} entries of correct",
+            f"must have one value for each of the {len(hit)} entries of correct",
             f"got {len(conf)}",
-            "align them",
+            "pass both for the same instances",
             code="mismatch",
         )
     if n_bins < 1:
-        raise InputError("n_bins", "needs at least one bin", f"got {n_bins}", "10 is usual", code="range")
+        raise InputError("n_bins", "must be at least 1", f"got {n_bins}", "pass 10, the usual number", code="range")
     check_bins(n_bins, "width")
     for values, name, high in ((hit, "correct", 1.0), (conf, "confidence", 1.0 + ROUNDING)):
         inside = (values >= 0) & (values <= high)
         if not inside.all():
             row = int(np.flatnonzero(~inside)[0])
             raise InputError(
-                name, "must lie in [0, 1]", f"row {row} holds {values[row]:.6g}", "give probabilities", code="range"
+                name, "must lie in [0, 1]", f"row {row} holds {values[row]:.6g}", "pass probabilities", code="range"
             )
     bins = bins_of_values(conf, int(n_bins), "width")
     return bins, bins.sums(hit)
@@ -210,7 +210,7 @@ def _diagram(bins: CalibrationBins, happened: Array, binning: Binning, level: fl
 
 
 def _edges_of_equal_mass(bins: CalibrationBins) -> Array:
-    """Least value of each bin, of an empty one that of the next, and the greatest of all, (B + 1,)."""
+    """Least value of each bin (of the next bin if empty), followed by the greatest value, (B + 1,)."""
     least = np.full(bins.n_bins + 1, bins.values.max())
     np.minimum.at(least, bins.place, bins.values)
     return np.minimum.accumulate(least[::-1])[::-1]
