@@ -51,7 +51,7 @@ def test_slicing_carries_everything_and_draws_stay_with_their_rows(kind, random_
 
 @pytest.mark.parametrize("kind", ["Point", "Intervals", "Masses", "Vertices"])
 def test_sets_without_a_distribution_refuse_to_be_drawn_from(kind, random_generator):
-    with refuses("sample", "undefined"):
+    with refuses("sample", "no-distribution"):
         random_prediction(kind, random_generator).sample(3)
 
 

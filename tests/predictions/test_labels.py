@@ -50,7 +50,7 @@ def test_labels_by_name_and_by_number(labels, names, expected):
         ([1, 2], ("1", "other", "2"), "ambiguous", "1, other, 2"),
         (["fox", "cat"], NAMES, "class-names", "row 0 holds 'fox'"),
         (["cat", "0"], NAMES, "class-names", "row 1 holds '0'"),
-        (["cat"], None, "class-names", "none is known"),
+        (["cat"], None, "class-names", "there are none"),
         (["1_0"], None, "class-names", "'1_0'"),
         (["1e1"], None, "class-names", "'1e1'"),
         (["１"], None, "class-names", "row 0"),  # a full-width digit

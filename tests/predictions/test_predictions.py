@@ -49,7 +49,7 @@ BAD = [
     (lambda: uq.Masses([[0.5, 0.5]], [[0], []], n_classes=2), "focal_sets", "empty", "set 1 is empty"),
     (lambda: uq.Masses([[0.5, 0.5]], [[0], [0]], n_classes=2), "focal_sets", "duplicate", ""),
     (lambda: uq.Masses([[0.5, 0.5]], [[0], [2]], n_classes=2), "focal_sets", None, "2"),
-    (lambda: uq.Masses([[0.5, 0.5]], None), "focal_sets", "type", "got NoneType"),
+    (lambda: uq.Masses([[0.5, 0.5]], None), "focal_sets", "type", "got None"),
     (lambda: uq.Masses([[0.5, 0.5]], [0, 1], n_classes=2), "focal_sets", "type", "set 0 is 0"),
     (lambda: uq.Masses([[0.5, 0.5]], [[0], [1], [0, 1]], n_classes=2), "masses", "mismatch", "3 focal sets; got 2"),
     (

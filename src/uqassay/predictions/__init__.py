@@ -1,4 +1,4 @@
-"""Statements of classifiers: one frozen, validated class per kind of prediction, and the files that hold them."""
+"""Predictions of classifiers: one frozen, validated class for each of the seven kinds, and their files."""
 
 from uqassay.predictions.adapters import from_laplace, from_object
 from uqassay.predictions.base import CORE_BYTES, Prediction

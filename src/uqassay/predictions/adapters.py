@@ -1,19 +1,19 @@
-"""Predictions from arrays and from the objects of other libraries, which are recognised by their attributes.
+"""Predictions from arrays and from objects of other libraries, recognised by their attributes.
 
-Nothing is imported from those libraries. An object of probly (names read from probly 0.9.1) is known by its attributes:
+None of these libraries is imported. The attributes of objects of probly (version 0.9.1):
 
 | attributes | becomes |
 |---|---|
-| `array` or `tensor`, with `sample_axis` or `sample_dim` | `Members`; `GaussianLogits` where it holds Gaussians |
+| `array` or `tensor`, with `sample_axis` or `sample_dim` | `Members`; `GaussianLogits` for samples of Gaussians |
 | `alphas` | `Dirichlet` |
 | `lower_bounds` and `upper_bounds` | `Intervals` |
 | `mean` and `var` that are arrays | `GaussianLogits` |
-| `array` or `tensor` of several distributions per instance (convex and discrete credal sets) | `Vertices` |
-| `array` or `tensor` of one, or `probabilities` (singletons, categorical distributions) | `Point` |
+| `array` or `tensor` with several distributions per instance (convex and discrete credal sets) | `Vertices` |
+| `array` or `tensor` with one distribution, or `probabilities` (singletons, categorical distributions) | `Point` |
 
 An object with `batch_shape` and `event_shape` is a distribution of PyTorch, GPyTorch or Pyro; see `distributions`.
-A fitted model of laplace-torch is not a prediction yet; `from_laplace` asks it for one. A mixture of distributions
-(`components` with `mixture_weights`) has no kind here, but draws from it do.
+A fitted model of laplace-torch is not a prediction; `from_laplace` computes one from it. A mixture of distributions
+(`components` with `mixture_weights`) is refused, because no kind represents it; draws from it are `Members`.
 """
 
 from collections.abc import Mapping, Sequence
@@ -29,7 +29,7 @@ from uqassay.predictions.distributions import arrays_of_distribution, is_distrib
 from uqassay.predictions.named_arrays import prediction_from_arrays
 from uqassay.predictions.prediction_keys import key_of_bare_array, needed_keys
 
-_DISTRIBUTIONS = (  # attributes of a distribution or a credal set, and the keys they stand for
+_DISTRIBUTIONS = (  # attributes of distributions and credal sets, and their keys
     {"lower_bounds": "lower", "upper_bounds": "upper"},
     {"alphas": "alpha"},
     {"probabilities": "probs"},
@@ -52,16 +52,19 @@ def from_object(
     Parameters
     ----------
     obj : object
-        A prediction of this library (returned as it is); a mapping with the keys of a file (see `load`); an array,
-        tensor or table, (n, K) for a `Point` and (n, M, K) for `Members`; a distribution with PyTorch's interface (Categorical,
-        OneHotCategorical, Bernoulli, Dirichlet, Gaussians of the logits); or an object that offers `alphas`, `lower_bounds` and
-        `upper_bounds`, … as those of probly do. A list of arrays (n, K) needs `member_axis`: 0 if they are the members of one
-        ensemble. (In `uq.assay` a list holds training runs.)
+        One of:
+
+        * a prediction of this library, which is returned unchanged,
+        * a mapping with the keys of a file (see `load`),
+        * an array, tensor or table: (n, K) becomes a `Point`, (n, M, K) becomes `Members`,
+        * a list of arrays (n, K), with `member_axis=0` for the members of one ensemble (in `uq.assay` a list holds runs),
+        * a distribution with PyTorch's interface: Categorical, OneHotCategorical, Bernoulli, Dirichlet, Gaussian logits,
+        * an object with attributes such as `alphas`, or `lower_bounds` and `upper_bounds`, as in probly.
     kind : str, optional
-        As in `load`: "logits", "dirichlet", … for an array without a name, or where a mapping holds several kinds.
+        As in `load`: "logits", "dirichlet", …, for an array without a name or a mapping with the keys of several kinds.
     member_axis : int, optional
-        Where the members stand in an array of three axes; left out, on the second. Objects with a sample axis know it
-        themselves. A distribution whose batch has two axes needs it: 0 where the samples come first.
+        Axis of the members in an array of three axes, by default 1. Objects with a sample axis ignore it. A distribution
+        whose batch has two axes needs it: 0 if the samples come first.
     normalise : bool
         Divide non-negative probabilities by their sums first.
     class_names, ids, groups : optional
@@ -70,7 +73,7 @@ def from_object(
     Raises
     ------
     InputError
-        An object of an unknown form, or one whose set no kind states exactly; values that break a rule of the kind.
+        An object of unknown form; a set that no kind represents exactly; values that break a rule of the kind.
 
     Examples
     --------
@@ -103,7 +106,7 @@ def from_object(
 
 
 def _refuse_list_of_models(obj: Any, member_axis: int | None) -> None:
-    """Refuse lists of predictions, and lists of arrays (n, K) of which nothing says whether they are members."""
+    """Refuse lists of predictions, and lists of arrays (n, K) without `member_axis`, which are ambiguous."""
     items = obj if isinstance(obj, (list, tuple)) else ()
     if any(isinstance(item, (Prediction, Mapping)) for item in items):
         raise InputError(
@@ -118,16 +121,16 @@ def _refuse_list_of_models(obj: Any, member_axis: int | None) -> None:
             "obj",
             "a list of arrays (n, K) could hold members, training runs or instances",
             f"got {len(items)} arrays, the first of shape {tuple(items[0].shape)}",
-            "pass from_object(list, member_axis=0) for the members of one ensemble; in uq.assay, a list holds training runs",
+            "pass from_object(list, member_axis=0) for the members of one ensemble; in uq.assay a list holds training runs",
             code="member-axis",
         )
 
 
 def _unknown(obj: Any) -> InputError:
-    """The refusal of an object of an unknown form, with the remedy where it is a model."""
+    """The refusal of an object of unknown form; for models the remedy names the call that gives predictions."""
     remedy = "pass its arrays in a mapping such as {'probs': …}"
     if callable(getattr(obj, "predictive_samples", None)):
-        remedy = "ask the model for its predictions by from_laplace(model, x)"
+        remedy = "pass from_laplace(model, x), the predictions of the model"
     elif callable(getattr(obj, "predict_proba", None)) or callable(getattr(obj, "forward", None)):
         remedy = "pass the predictions of the model, not the model"
     return InputError(
@@ -151,20 +154,20 @@ def from_laplace(
     ids: ArrayLike | None = None,
     groups: ArrayLike | None = None,
 ) -> Prediction:
-    """Ask a fitted classifier of laplace-torch for samples of its predictive distribution.
+    """Draw samples from the predictive distribution of a fitted laplace-torch classifier.
 
     Parameters
     ----------
     model : object
-        A fitted `laplace.Laplace`, or anything with `predictive_samples(x, n_samples=…)` that returns (M, n, K).
+        A fitted `laplace.Laplace`, or another object whose `predictive_samples(x, n_samples=…)` returns (M, n, K).
     x : tensor (n, …) or mapping
-        Inputs, as the model takes them.
+        Inputs in the form that the model takes.
     n_samples : int
         Number of samples M.
     pred_type : str, optional
-        "glm", "nn" or "gp"; by default the model's own choice.
+        "glm", "nn" or "gp"; the default of the model if not given.
     generator : torch.Generator, optional
-        Source of the randomness, for the same samples again; by default PyTorch's global one.
+        Random generator, for repeatable samples; by default the global one of PyTorch.
     class_names, ids, groups : optional
         Names, identifiers and groups of the prediction; see `Prediction`.
 
@@ -175,13 +178,13 @@ def from_laplace(
     Raises
     ------
     InputError
-        An object without `predictive_samples`, or a model whose likelihood is not that of a classifier.
+        An object without `predictive_samples`, or a model with the likelihood of regression.
 
     Notes
     -----
-    With "nn", sample m is one network for all instances of the call. With "glm", laplace-torch draws the logits of each
-    instance from their Gaussian: the samples are right for every instance alone, and stand for no network as a whole. The
-    covariance of the logits across classes enters them in full.
+    With "nn", sample m comes from one network for all instances of the call. With "glm", laplace-torch draws the logits of
+    each instance from their Gaussian: the samples are correct for each instance, but sample m is not one network. The samples
+    include the full covariance of the logits across classes.
 
     Examples
     --------
@@ -196,7 +199,7 @@ def from_laplace(
     if not callable(getattr(model, "predictive_samples", None)):
         raise InputError(
             "model",
-            "must offer predictive_samples, as models of laplace-torch do",
+            "must have the method predictive_samples, as models of laplace-torch have",
             f"got {type(model).__name__}",
             "pass its predictions to from_object",
             code="type",
@@ -226,8 +229,8 @@ def _stated_by_attributes(obj: Any) -> dict[str, Any] | None:
         if _value(obj, exact) is not None and _value(obj, approximate) is not None:
             raise InputError(
                 "obj",
-                "no kind states this set exactly",
-                f"{type(obj).__name__} is a set around {exact} limited by its {approximate}",
+                "no kind represents this set exactly",
+                f"{type(obj).__name__} is a set around its {exact}, limited by its {approximate}",
                 "use Intervals(obj.lower(), obj.upper()) for the smallest box around it",
                 code="undefined",
             )
@@ -239,7 +242,7 @@ def _stated_by_attributes(obj: Any) -> dict[str, Any] | None:
     if own is not None or held is None:
         return own
     values = as_numeric((_distribution(held) or {"probs": held}).get("probs", held), "obj")
-    shape = getattr(obj, "shape", None)  # of the instances alone, where an object distinguishes them
+    shape = getattr(obj, "shape", None)  # objects of probly give the shape of the instances, without other axes
     several = values.ndim - len(shape) > 1 if shape is not None and len(shape) < values.ndim else values.ndim > 2
     return {"vertices" if several else "probs": values}
 
@@ -247,15 +250,15 @@ def _stated_by_attributes(obj: Any) -> dict[str, Any] | None:
 def _mixture(obj: Any) -> InputError:
     return InputError(
         "obj",
-        "a mixture of distributions over distributions has no kind",
+        "no kind represents a mixture of second-order distributions",
         f"got {type(obj).__name__}",
-        "draw from it, from_object(obj.sample(100))",
+        "pass draws from it, from_object(obj.sample(100))",
         code="undefined",
     )
 
 
 def _sample(obj: Any, held: Any, axis: int) -> dict[str, Any]:
-    """Samples along an axis of arrays or of distributions, moved to (n, M, K)."""
+    """Named arrays (n, M, K) from samples along any axis."""
     arrays = {key: as_numeric(value, key) for key, value in (_distribution(held) or {"probs": held}).items()}
     if "alpha" in arrays or "lower" in arrays:
         raise _mixture(obj)
@@ -275,6 +278,7 @@ def _sample(obj: Any, held: Any, axis: int) -> dict[str, Any]:
 
 
 def _distribution(obj: Any) -> dict[str, Any] | None:
+    """Named arrays from the attributes of a distribution or a credal set; None without them."""
     for names in _DISTRIBUTIONS:
         values = {key: _value(obj, name) for name, key in names.items()}
         if all(value is not None for value in values.values()):
@@ -283,6 +287,6 @@ def _distribution(obj: Any) -> dict[str, Any] | None:
 
 
 def _value(obj: Any, name: str) -> Any:
-    """The attribute, unless it is missing or a method."""
+    """The attribute; None if it is missing or a method."""
     value = getattr(obj, name, None)
     return None if callable(value) else value

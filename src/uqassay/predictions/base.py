@@ -20,7 +20,7 @@ from uqassay.predictions.pandas_input import same_table, take_table
 from uqassay.predictions.remembering import REMEMBERED, Held, held_rows, remembered
 
 Array = NDArray[np.float64]
-_WORKER = threading.local()  # a thread that works on a chunk starts no further threads
+_WORKER = threading.local()  # marks the threads of a pool, which start no further threads
 CHUNK_BYTES = 32 * 2**20
 CORE_BYTES = 2**20  # fits into the cache of one core
 Rows = int | slice | Sequence[int] | NDArray[Any]
@@ -28,7 +28,7 @@ Rows = int | slice | Sequence[int] | NDArray[Any]
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Prediction(ABC):
-    """A classifier's statement on each of n instances with K classes; see the seven kinds for the fields.
+    """A classifier's prediction for n instances and K classes; each of the seven kinds has its fields.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ class Prediction(ABC):
     groups : array (n,), optional
         The patient, site or video that an instance belongs to; intervals and tests resample whole groups.
     notes : tuple of Note
-        Changes made to the data when they were read (repairs, subsampling); shown among the warnings.
+        Changes to the data, such as repairs and subsampling; the report shows them among the warnings.
     """
 
     class_names: tuple[str, ...] | None = None
@@ -47,14 +47,14 @@ class Prediction(ABC):
     groups: NDArray[Any] | None = None
     notes: tuple[Note, ...] = ()
     row_numbers: NDArray[np.int64] | None = field(default=None, repr=False)
-    _held: ClassVar[Held | None] = None  # of an instance, not a field: see `remembering`; `replace` does not carry it
+    _held: ClassVar[Held | None] = None  # kept by `remembering`; not a field, so `replace` drops it
 
     def __init_subclass__(cls) -> None:
         for name in REMEMBERED:
             if name in vars(cls) and not getattr(vars(cls)[name], "__isabstractmethod__", False):
                 setattr(cls, name, remembered(vars(cls)[name]))
 
-    # -- stated by each kind ------------------------------------------------------------------------------------------
+    # -- defined by each kind -----------------------------------------------------------------------------------------
 
     @property
     @abstractmethod
@@ -63,7 +63,7 @@ class Prediction(ABC):
 
     @abstractmethod
     def mean_probs(self) -> Array:
-        """One distribution per instance that represents the whole statement, ``(n, K)``."""
+        """One distribution per instance that represents the prediction, ``(n, K)``."""
 
     @abstractmethod
     def lower_probs(self) -> Array:
@@ -85,7 +85,7 @@ class Prediction(ABC):
         return int(getattr(self, self.array_names()[0]).shape[0])
 
     def label_probs(self) -> Array:
-        """The vector whose arg max is the predicted class, ``(n, K)``: `mean_probs`, or the upper bounds of `Intervals`."""
+        """Vector whose arg max is the predicted class, ``(n, K)``: `mean_probs`, or the upper bounds of `Intervals`."""
         return self.mean_probs()
 
     def labels(self) -> NDArray[np.int64]:
@@ -98,42 +98,42 @@ class Prediction(ABC):
         Raises
         ------
         InputError
-            For intervals and masses, whose sets are not given by points.
+            For `Intervals` and `Masses`, which are not given by points.
         """
         raise InputError(
             "over",
-            "only sets that are given by points have a hull",
+            "only a set that is given by points has a hull",
             f"got {type(self).__name__}",
             'use over="box", or Vertices from credal.box_vertices or credal.permutation_vertices',
             code="undefined",
         )
 
     def sample(self, n: int, rng: Any = None) -> Array:
-        """Draw n distributions per instance, ``(n_instances, n, K)``, where the statement is a distribution over them.
+        """Draw n distributions per instance from a second-order distribution, ``(n_instances, n, K)``.
 
         Raises
         ------
         InputError
-            For kinds that say nothing about which distributions are more likely.
+            For kinds that are sets without a distribution over their elements.
         """
         raise InputError(
             "sample",
-            "nothing can be drawn from a set without a distribution over it",
+            "a set without a distribution over it cannot be sampled",
             f"got {type(self).__name__}",
             "use Members, Dirichlet or GaussianLogits",
-            code="undefined",
+            code="no-distribution",
         )
 
     def credal(self) -> "Prediction":
-        """The geometric kind of the statement: drawn members for Dirichlet and GaussianLogits, else itself."""
+        """The prediction as a set: `Members` of draws for `Dirichlet` and `GaussianLogits`, otherwise itself."""
         return self
 
     def one_versus_rest(self, k: int | str) -> "Prediction":
-        """The statement on whether an instance is of class k: class 1 is "it is", class 0 "it is one of the rest".
+        """Two-class prediction of class k against all others: class 1 is k, class 0 is the rest.
 
-        Lower and upper probabilities are those of the event {k} and its complement. So is the mean of points, members,
-        `Dirichlet` and `GaussianLogits`. Intervals, masses and vertices have the mean of their kind on two classes, which may
-        differ.
+        Lower and upper probabilities are those of the event {k} and its complement. The mean of `Point`, `Members`,
+        `Dirichlet` and `GaussianLogits` is also that of the event. `Intervals`, `Masses` and `Vertices` recompute their mean
+        with two classes, so it may differ.
 
         Parameters
         ----------
@@ -167,14 +167,14 @@ class Prediction(ABC):
         # a class named "0" at index 1 would make the labels 0 and 1 ambiguous
         names = (f"not {name}", name) if whole_number_in(name) is None else ("rest", f"class {name}")
         object.__setattr__(binary, "class_names", names)
-        # set without a check: ids were checked before, and a selection may hold a row twice
+        # ids are unchecked here, because a selection may hold a row twice
         for carried in ("ids", "groups", "notes", "row_numbers"):
             object.__setattr__(binary, carried, getattr(self, carried))
         return binary
 
     @abstractmethod
     def _one_versus_rest(self, k: int) -> "Prediction":
-        """The two-class statement (rest, class k), without class names, ids, groups and notes."""
+        """The two-class prediction (rest, class k), without class names, ids, groups and notes."""
 
     def _class_index(self, k: int | str) -> int:
         known = "" if self.class_names is None else f" or one of {', '.join(self.class_names[:8])}"
@@ -193,9 +193,8 @@ class Prediction(ABC):
     def for_each_chunk(self, work: Callable[[slice, Self], None], bytes_per_row: int, *, chunk_bytes: int) -> None:
         """Call ``work(rows, part)`` for consecutive parts of the instances, on as many threads as there are cores.
 
-        The parts are independent, so neither their size nor the number of threads changes a result. All threads together hold
-        about `chunk_bytes`, or the cache of one core each if that is more. Pages of a memory map are given back after each
-        part.
+        Neither the size of the parts nor the number of threads changes a result. The parts of all threads together take about
+        `chunk_bytes`, but each part takes at least `CORE_BYTES`. Pages of a memory map are released after each part.
         """
 
         def one(rows: slice) -> None:
@@ -220,7 +219,7 @@ class Prediction(ABC):
         return self.n_instances
 
     def __getitem__(self, rows: Rows) -> Self:
-        """The same statement on some instances; slices share memory, and seeded draws stay with their rows."""
+        """The prediction for some instances. Slices share memory, and seeded draws stay with their rows."""
         chosen = self._chosen(rows)
         numbers = np.arange(self.n_instances) if self.row_numbers is None else self.row_numbers
         numbers = numbers[chosen]
@@ -228,7 +227,7 @@ class Prediction(ABC):
             raise InputError(
                 "rows", "must select at least one instance", "got none", "check the selection", code="empty"
             )
-        # built without __post_init__, because the values have been validated already
+        # without __post_init__, because the values are valid already
         part = object.__new__(type(self))
         for f in fields(self):
             value = getattr(self, f.name)
@@ -241,23 +240,23 @@ class Prediction(ABC):
 
     @property
     def remembers(self) -> bool:
-        """Whether class probabilities are kept once they have been computed."""
+        """True if computed class probabilities are kept."""
         return self._held is not None
 
     def remembering(self, *names: str, chunk_bytes: int = CHUNK_BYTES) -> Self:
-        """The same statement, which keeps `mean_probs`, `lower_probs` and `upper_probs` once they have been computed.
+        """A copy that keeps the results of `mean_probs`, `lower_probs` and `upper_probs`.
 
         Parameters
         ----------
         *names : str
-            Those of the three to compute now, chunk by chunk; the others are computed when they are asked for.
+            Methods to compute now, chunk by chunk; the others are computed at their first call.
         chunk_bytes : int
             As in `for_each_chunk`.
 
         Returns
         -------
         Prediction
-            Holds up to three float64 arrays (n, K), read-only; its slices take their rows of them.
+            Holds up to three read-only float64 arrays (n, K); slices take their rows from them.
         """
         same = copy(self)
         held: Held = {} if self._held is None else self._held
@@ -278,7 +277,7 @@ class Prediction(ABC):
         return same
 
     def _chosen(self, rows: Rows) -> Any:
-        """A slice, whole numbers or truth values that select among the n instances."""
+        """The checked selection: a slice, whole numbers or truth values."""
         n = self.n_instances
         if isinstance(rows, slice):
             try:
@@ -333,12 +332,12 @@ class Prediction(ABC):
     def with_metadata(
         self, *, class_names: Sequence[str] | None = None, ids: ArrayLike | None = None, groups: ArrayLike | None = None
     ) -> Self:
-        """The same statement with other class names, ids or groups (None keeps the present ones)."""
+        """A copy with other class names, ids or groups; None keeps the present ones."""
         changes = {"class_names": class_names, "ids": ids, "groups": groups}
         return replace(self, **{k: v for k, v in changes.items() if v is not None})  # type: ignore[arg-type]
 
     def without_class_names(self) -> Self:
-        """The same statement with classes that are known by their index alone, for labels that are indices already."""
+        """A copy without class names, for labels that are class indices already."""
         same = copy(self)
         object.__setattr__(same, "class_names", None)
         return same

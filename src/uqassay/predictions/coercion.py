@@ -1,4 +1,4 @@
-"""The one door: values that public functions accept as a prediction."""
+"""Conversion of arguments to predictions, shared by all public functions that take predictions."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -15,13 +15,13 @@ PredictionLike = Prediction | ArrayLike
 
 
 def as_prediction(value: Any, name: str = "prediction") -> Prediction:
-    """Return the prediction that a value states: itself, or the one that `from_object` makes of it.
+    """Convert a value to a prediction.
 
     Parameters
     ----------
     value : Prediction or array-like
-        A `Prediction` (or an object with its methods) is returned as it is. An array (n, K) becomes a `Point`, an array
-        (n, M, K) `Members`. Objects of other libraries and mappings go through `from_object`.
+        A `Prediction`, or an object with its methods, is returned unchanged. An array (n, K) becomes a `Point`, and an array
+        (n, M, K) becomes `Members`. `from_object` converts mappings and objects of other libraries.
     name : str
         Parameter that errors are about.
 
@@ -32,7 +32,7 @@ def as_prediction(value: Any, name: str = "prediction") -> Prediction:
     Raises
     ------
     InputError
-        A value of an unknown form, or one that breaks a rule of its kind.
+        A value of unknown form, or one that breaks a rule of its kind.
 
     Examples
     --------
@@ -46,7 +46,7 @@ def as_prediction(value: Any, name: str = "prediction") -> Prediction:
     except InputError as problem:
         if isinstance(value, Mapping) and problem.parameter != "obj":
             raise problem.inside(name) from problem  # prediction.lower
-        if problem.facts.get("can_normalise"):  # an option of the kinds, not of the function that was called
+        if problem.facts.get("can_normalise"):  # normalise is no option of the calling function
             remedy = "pass uq.Point or uq.Members with normalise=True if these are counts or rounded, or from_logits"
             raise problem.replace(parameter=name, remedy=remedy) from problem
         raise problem.replace(parameter=name) from problem

@@ -1,4 +1,4 @@
-"""A Dirichlet distribution over class probabilities per instance, as evidential classifiers state."""
+"""Dirichlet: a Dirichlet distribution over class probabilities per instance, as from evidential classifiers."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -11,9 +11,9 @@ from uqassay.predictions.base import Array
 from uqassay.predictions.drawn import Drawn
 from uqassay.predictions.probabilities import refuse_truth_values, take_probabilities
 
-# As float64, because a Python number is cast to the dtype that it is compared with, in float32 to 0 and inf.
-LEAST_ALPHA = np.float64(1e-300)  # below, the logarithm of a draw overflows
-MOST_ALPHA = np.float64(1e300)  # above, the sum over the classes could
+# float64, because a comparison casts a Python number to the dtype of the array: in float32 these are 0 and inf
+LEAST_ALPHA = np.float64(1e-300)  # the logarithm of a draw overflows below
+MOST_ALPHA = np.float64(1e300)  # the sum over the classes could overflow above
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -25,10 +25,10 @@ class Dirichlet(Drawn):
     alpha : array (n, K)
         Concentrations, all > 0.
     unit_concentration : bool
-        Divide α by its sum before drawing, as the authors of the unified evaluation do (paper 000; their published
-        numbers for EDL come from this alone). The mean does not change, the draws spread over the simplex.
+        Divide α by its sum before drawing, as the authors of the unified evaluation do (paper 000). Their published
+        numbers for EDL need it. The mean stays the same, and the draws spread over the simplex.
     n_draws, seed
-        Number and seed of the draws that span the set, see `Drawn`.
+        Number and seed of the draws that span the set; see `Drawn`.
 
     Examples
     --------
@@ -67,24 +67,22 @@ class Dirichlet(Drawn):
     def mean_probs(self) -> Array:
         """Mean of the Dirichlet, α / Σα, ``(n, K)``."""
         still_whole(self.alpha)
-        alpha = np.ascontiguousarray(self.alpha, dtype=np.float64)  # one layout: sums round alike in every chunk
+        alpha = np.ascontiguousarray(self.alpha, dtype=np.float64)  # one layout, so sums round alike in every chunk
         return alpha / alpha.sum(axis=1, keepdims=True)
 
     def sample(self, n: int, rng: RandomState = None) -> Array:
-        """Draws from the Dirichlet, ``(n_instances, n, K)``; they belong to the rows.
-
-        A gamma variable with shape α is one with shape α + 1 times U^(1/α); its logarithm stays finite for the smallest α.
-        """
+        """Draws from the Dirichlet, ``(n_instances, n, K)``; they depend on the row, not on its place in a slice."""
         still_whole(self.alpha)
         alpha = np.ascontiguousarray(self.alpha, dtype=np.float64)
         if self.unit_concentration:
             alpha = alpha / alpha.sum(axis=1, keepdims=True)
 
         def one(g: np.random.Generator, i: int, shape: tuple[int, int]) -> Array:
+            # Gamma(α) = Gamma(α + 1) · U^(1/α); in logarithms, because draws underflow for small α
             return np.log(g.standard_gamma(alpha[i] + 1.0, shape)) - g.standard_exponential(shape) / alpha[i]
 
         logs = self._draw(n, rng, one)
-        logs -= logs.max(axis=2, keepdims=True)
+        logs -= logs.max(axis=2, keepdims=True)  # normalised as a softmax
         np.exp(logs, out=logs)
         logs /= logs.sum(axis=2, keepdims=True)
         return logs
@@ -94,7 +92,7 @@ class Dirichlet(Drawn):
         return ("alpha",) if self.drawn is None else ("alpha", "drawn")
 
     def _one_versus_rest(self, k: int) -> "Dirichlet":
-        # aggregation: the sum of some of the probabilities has the sum of their concentrations
+        # aggregation property: summed probabilities are Dirichlet with the summed concentrations
         alpha = np.ascontiguousarray(self.alpha, dtype=np.float64)
         rest = np.compress(np.arange(self.n_classes) != k, alpha, axis=1).sum(axis=1)
         both = np.stack([rest, alpha[:, k]], axis=1)

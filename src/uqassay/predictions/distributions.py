@@ -1,11 +1,11 @@
 """Predictions from distribution objects with PyTorch's interface: `batch_shape`, `event_shape` and a family's parameters.
 
-The family is known by the name of its class or of a class that it derives from, since parameters alone do not tell
-(`Categorical` and `Geometric` both have `probs`). Nothing is imported: GPyTorch and Pyro derive theirs from PyTorch's.
+The name of the class, or of one of its base classes, determines the family. Parameters alone do not: `Categorical` and
+`Geometric` both have `probs`. No library is imported, since the classes of GPyTorch and Pyro derive from those of PyTorch.
 
 | family | becomes |
 |---|---|
-| `Categorical`, `OneHotCategorical`; `Bernoulli`, whose p is that of class 1 | `Point`; `Members` with a batch of two axes |
+| `Categorical`, `OneHotCategorical`; `Bernoulli` (p of class 1) | `Point`; `Members` for a batch of two axes |
 | `Dirichlet` | `Dirichlet` |
 | `Normal`; `MultivariateNormal`, `LowRankMultivariateNormal` without covariance between classes | `GaussianLogits` |
 """
@@ -21,18 +21,17 @@ from uqassay.predictions.point import two_columns
 
 
 def is_distribution(obj: Any) -> bool:
-    """Whether the object has the attributes that all of PyTorch's distributions have."""
+    """True if the object has the attributes common to all distributions of PyTorch."""
     return hasattr(obj, "batch_shape") and hasattr(obj, "event_shape")
 
 
 def arrays_of_distribution(obj: Any, *, member_axis: int | None) -> dict[str, Any]:
-    """Named arrays, classes last, the axes before them as in the batch of the distribution.
+    """Named arrays: the axes of the batch, then the classes.
 
     Raises
     ------
     InputError
-        Another family; a batch of two axes while nothing says which of them holds the members; Gaussian logits that are
-        correlated across classes.
+        An unknown family; a batch of two axes without `member_axis`; Gaussian logits that are correlated across classes.
     """
     family = next((cls.__name__ for cls in type(obj).__mro__ if cls.__name__ in _FAMILIES), None)
     if family is None:
@@ -48,9 +47,9 @@ def arrays_of_distribution(obj: Any, *, member_axis: int | None) -> dict[str, An
         if key != "alpha" and np.ndim(values) == 3 and member_axis is None:
             raise InputError(
                 "member_axis",
-                "a distribution whose batch has two axes, instances and members, needs member_axis",
+                "is needed for a distribution whose batch has two axes, instances and members",
                 f"got {key} of shape {tuple(values.shape)} from a {family}",
-                "pass from_object(obj, member_axis=0) where the samples come first, as PyTorch and GPyTorch stack them",
+                "pass from_object(obj, member_axis=0) if the samples come first, as in PyTorch and GPyTorch",
                 code="member-axis",
             )
     return arrays
@@ -73,17 +72,16 @@ def _normal(obj: Any) -> dict[str, Any]:
 
 
 def _multivariate_normal(obj: Any) -> dict[str, Any]:
-    """Mean and variance (…, K), where the logits of an instance are independent of each other."""
+    """Mean and variance (…, K) of logits that are independent across classes."""
     if hasattr(obj, "lazy_covariance_matrix") and not hasattr(obj, "num_tasks"):
         raise InputError(
             "obj",
-            "the batch of a MultivariateNormal of GPyTorch does not say what it holds, because its covariance is between "
-            "instances",
+            "the batch of a MultivariateNormal of GPyTorch is ambiguous, because its covariance is between instances",
             f"got {type(obj).__name__} with a mean of shape {tuple(obj.mean.shape)}",
-            "where the batch holds the classes, pass MultitaskMultivariateNormal.from_batch_mvn(obj)",
+            "if the batch holds the classes, pass MultitaskMultivariateNormal.from_batch_mvn(obj)",
             code="member-axis",
         )
-    # GPyTorch's tasks are the classes; the covariance between instances is not needed
+    # the tasks of GPyTorch are the classes; the covariance between instances is dropped
     each = obj.to_data_independent_dist(jitter_val=0.0) if hasattr(obj, "num_tasks") else obj
     variance = as_numeric(each.variance, "variance")  # (…, K)
     scale = np.sqrt(variance)
@@ -91,9 +89,9 @@ def _multivariate_normal(obj: Any) -> dict[str, Any]:
     if (between > tolerance_of(variance) * scale[..., :, None] * scale[..., None, :]).any():
         raise InputError(
             "obj",
-            "GaussianLogits are independent across classes",
+            "the logits must be independent across classes, as those of GaussianLogits",
             f"got a {type(obj).__name__} with covariances up to {float(between.max()):.3g}",
-            "draw from it, Members.from_logits(obj.sample(torch.Size([100])), member_axis=0)",
+            "pass draws from it, Members.from_logits(obj.sample(torch.Size([100])), member_axis=0)",
             code="undefined",
         )
     return {"mean": obj.mean, "variance": variance}

@@ -1,4 +1,4 @@
-"""Shared by the kinds that state a distribution over distributions: draws from it span the credal set."""
+"""Base class of `Dirichlet` and `GaussianLogits`: draws from a second-order distribution span the credal set."""
 
 from abc import abstractmethod
 from collections.abc import Callable
@@ -23,11 +23,11 @@ class Drawn(Prediction):
     Parameters
     ----------
     n_draws : int
-        Number of draws that span the credal set. The set, and so its non-specificity, grows with it.
+        Number of draws that span the credal set. More draws make the set and its non-specificity larger.
     seed : int
-        Seed of those draws. The draws belong to the row, so a slice has the same ones.
+        Seed of these draws. They depend on the row number, so a slice has the same draws as the whole.
     drawn : array (n, n_draws, K), optional
-        The draws, if `with_draws` has made them.
+        The draws, if they are kept; see `with_draws`.
     """
 
     n_draws: int = 100
@@ -36,22 +36,22 @@ class Drawn(Prediction):
 
     @abstractmethod
     def sample(self, n: int, rng: RandomState = None) -> Array:
-        """Draws, ``(n_instances, n, K)``; they belong to the rows."""
+        """Draws, ``(n_instances, n, K)``; they depend on the row, not on its place in a slice."""
 
     def hull_points(self) -> NDArray[Any]:
         """The draws that span the set, ``(n, n_draws, K)``."""
         return self.sample(self.n_draws, self.seed) if self.drawn is None else self.drawn
 
     def with_draws(self) -> Self:
-        """The same statement with its draws kept, so that they are made once."""
+        """A copy that keeps its draws, so that they are made only once."""
         same = replace(self, drawn=self.hull_points())
-        object.__setattr__(same, "_held", self._held)  # computed from the same draws
+        object.__setattr__(same, "_held", self._held)  # still valid: the draws are the same
         return same
 
     def members(self) -> Members:
-        """The draws that span the set as `Members`, with class names, ids, groups and notes."""
+        """The draws that span the set, as `Members` with the class names, ids, groups and notes."""
         members = Members(self.hull_points(), class_names=self.class_names, groups=self.groups, notes=self.notes)
-        for name in ("ids", "row_numbers"):  # a selection may hold a row twice
+        for name in ("ids", "row_numbers"):  # unchecked, because a selection may hold a row twice
             object.__setattr__(members, name, getattr(self, name))
         return members
 

@@ -1,4 +1,4 @@
-"""Gaussian distributions over logits, as heteroscedastic classifiers and Laplace approximations state."""
+"""GaussianLogits: Gaussian distributions over logits, from heteroscedastic classifiers or Laplace approximations."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -14,7 +14,7 @@ from uqassay.predictions.members import Members
 from uqassay.predictions.point import check_logits, softmax
 from uqassay.predictions.probabilities import refuse_truth_values
 
-MOST = np.float64(1e300)  # of a mean or a variance; beyond, a draw could be infinite
+MOST = np.float64(1e300)  # limit of means and variances, so that draws are finite
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -24,9 +24,9 @@ class GaussianLogits(Drawn):
     Parameters
     ----------
     mean, variance : array (n, K) or (n, M, K)
-        Mean and variance of the logits; variances ≥ 0. A mean of −inf states that the class is impossible for this instance.
+        Mean and variance of the logits; variances ≥ 0. A mean of −inf makes the class impossible for this instance.
     n_draws, seed
-        Number and seed of the softmax draws that span the set, dealt out evenly over the M passes; see `Drawn`.
+        Number and seed of the softmax draws that span the set, divided evenly among the M passes; see `Drawn`.
 
     Examples
     --------
@@ -48,7 +48,7 @@ class GaussianLogits(Drawn):
                 "variance",
                 f"must have the shape of mean, {mean.shape}",
                 f"got {variance.shape}",
-                "give one for every logit",
+                "give one variance for each logit",
                 code="shape",
             )
         if mean.ndim == 2:
@@ -80,23 +80,23 @@ class GaussianLogits(Drawn):
         return int(self.mean.shape[2])
 
     def mean_probs(self) -> Array:
-        """Mean over the passes of the means of their softmax draws, ``(n, K)``."""
+        """Mean of the softmax draws, in which all passes have the same weight, ``(n, K)``."""
         return (self.hull_points() * self.shares()[:, None]).sum(axis=1)
 
     def shares(self) -> Array:
-        """Weight of each draw in the mean, such that all passes have the same weight, ``(n_draws,)``."""
+        """Weight of each draw in the mean, ``(n_draws,)``; all passes have the same total weight."""
         passes = self._passes(self.n_draws)
         return 1.0 / (np.bincount(passes)[passes] * self.mean.shape[1])
 
     def members(self) -> Members:
-        """The draws that span the set as `Members`, weighted where the passes have different numbers of draws."""
+        """The draws that span the set, as `Members`; weighted if the passes have different numbers of draws."""
         members = super().members()
         if self.n_draws % self.mean.shape[1]:
             members._set("weights", self.shares())
         return members
 
     def _passes(self, n: int) -> NDArray[np.int64]:
-        """The pass that each of n draws comes from, ``(n,)``."""
+        """Index of the pass of each of n draws, ``(n,)``."""
         m = self.mean.shape[1]
         if n < m:
             raise InputError(
@@ -113,7 +113,7 @@ class GaussianLogits(Drawn):
         return softmax(self.sample_logits(n, rng), "logits")
 
     def sample_logits(self, n: int, rng: RandomState = None) -> Array:
-        """Drawn logits, ``(n_instances, n, K)``; they are dealt out evenly over the passes, in their order."""
+        """Drawn logits, ``(n_instances, n, K)``, divided evenly among the passes, in the order of the passes."""
         logits = self._draw(n, rng, lambda g, i, shape: g.standard_normal(shape))
         passes = self._passes(n)
         still_whole(self.mean)

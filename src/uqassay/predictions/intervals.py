@@ -1,4 +1,4 @@
-"""Lower and upper probabilities of each class per instance."""
+"""Intervals: a lower and an upper probability of each class, per instance."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -15,13 +15,13 @@ from uqassay.predictions.probabilities import not_negative, take_probabilities
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Intervals(Prediction):
-    """Probability intervals; the credal set is every distribution with l ≤ p ≤ u.
+    """Probability intervals; the credal set holds every distribution p with l ≤ p ≤ u.
 
     Parameters
     ----------
     lower, upper : array (n, K)
-        Bounds with l ≤ u and Σ l ≤ 1 ≤ Σ u. Methods use the reachable bounds. One of them may be a number, the
-        same bound for every class: ``Intervals(0, sets)`` states prediction sets, 1 for each class in the set of an instance.
+        Bounds with l ≤ u and Σ l ≤ 1 ≤ Σ u. Methods use the reachable bounds. One of the two may be a number, the same bound
+        for every class: ``Intervals(0, sets)`` are prediction sets, where `sets` is 1 for each class in the set.
 
     Raises
     ------
@@ -51,7 +51,7 @@ class Intervals(Prediction):
                 "lower",
                 "must hold numbers",
                 "got truth values",
-                "state prediction sets as Intervals(0, sets)",
+                "write prediction sets as Intervals(0, sets)",
                 code="class-sets",
             )
         upper = upper.astype(np.float64) if upper.dtype == bool else upper
@@ -60,7 +60,7 @@ class Intervals(Prediction):
                 "upper",
                 f"must have the shape of lower, {lower.shape}",
                 f"got {upper.shape}",
-                "give both bounds of every class",
+                "give two bounds for every class",
                 code="shape",
             )
         check_class_count(lower.shape[1], "lower")
@@ -73,7 +73,7 @@ class Intervals(Prediction):
         self._finish(class_axis_of="lower")
 
     def _set_everywhere(self, name: str, other: str) -> None:
-        """One bound for every class, in the shape of the other bounds."""
+        """Broadcast a number to the shape of the other bounds."""
         like = take_probabilities(getattr(self, other), other, 2)
         value = getattr(self, name)
         if not abs(value) <= 1e300:
@@ -105,7 +105,7 @@ class Intervals(Prediction):
         return self.bounds()[1]
 
     def label_probs(self) -> Array:
-        """Reachable upper bounds: the class with the greatest one is predicted (the rule of paper 000 for intervals)."""
+        """Reachable upper bounds; the class with the greatest one is predicted (rule of paper 000 for intervals)."""
         return self.upper_probs()
 
     def array_names(self) -> tuple[str, ...]:
@@ -118,7 +118,7 @@ class Intervals(Prediction):
 
 
 def _check_bounds(lower: NDArray[Any], upper: NDArray[Any], tolerance: float) -> None:
-    """Refuse bounds out of order and empty sets, naming the row."""
+    """Refuse bounds out of order and empty sets; the error names the row."""
     for rows in row_chunks(len(lower), 32 * lower.shape[1]):
         l, u = not_negative(lower[rows]), not_negative(upper[rows])
         crossed = l > u + tolerance
@@ -143,7 +143,7 @@ def _check_bounds(lower: NDArray[Any], upper: NDArray[Any], tolerance: float) ->
 
 
 def _refuse_empty(excess: Array, bounds: NDArray[Any], tolerance: float, start: int, name: str, rule: str) -> None:
-    """Refuse rows whose sum is beyond 1 by more than the tolerance, ``excess`` (rows,)."""
+    """Refuse rows whose `excess` beyond the sum of 1, ``(rows,)``, is larger than the tolerance."""
     if (excess > tolerance).any():
         tolerance = max(tolerance, tolerance_of_values(bounds))
     empty = excess > tolerance
@@ -156,7 +156,7 @@ def _refuse_empty(excess: Array, bounds: NDArray[Any], tolerance: float, start: 
             f"row {start + row} sums to {total:.6g}",
             "widen the bounds"
             if total
-            else "an empty prediction set excludes every class: drop such rows or let them hold all",
+            else "an empty prediction set excludes every class: drop such rows, or put all classes into the set",
             code="bounds",
             facts={"row": start + row},
         )

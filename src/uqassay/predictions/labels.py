@@ -1,12 +1,11 @@
-"""Labels: from names or numbers, in any container, to class indices in the order of the predictions.
+"""Conversion of labels, names or numbers, to class indices in the order of the predictions.
 
 The meaning of a label:
 
 * Text is the name of a class.
-* A whole number is the name of a class where the names of the classes are whole numbers (1, 2, 3), and the index of a class
-  (0, 1, 2) where they are not, or where the classes have no names.
-* Where only some of the names are whole numbers, a number could be either and is refused, unless each of these names is the
-  index of its class.
+* A whole number is the index of a class (0, 1, 2) if the classes have no names, or no name is a whole number.
+* A whole number is the name of a class if all names are whole numbers (1, 2, 3).
+* If only some names are whole numbers, a number is ambiguous and refused, unless each of these names equals its index.
 """
 
 import re
@@ -22,7 +21,7 @@ from uqassay.predictions.pandas_input import positions, take_table
 
 __all__ = ["class_indices", "labels_for", "portable_labels", "whole_number_in"]
 
-_WHOLE = re.compile(r"[+-]?[0-9]+(\.0*)?")  # int() and float() take 1_0 and other digits as well
+_WHOLE = re.compile(r"[+-]?[0-9]+(\.0*)?")  # int() would also accept 1_0 and other digits
 
 
 def labels_for(
@@ -37,7 +36,7 @@ def labels_for(
 ) -> NDArray[Any]:
     """Checked labels ``(n,)`` or label distributions ``(n, K)`` in the order of the predictions.
 
-    A Series or DataFrame is aligned to the ids by its index, the columns of a DataFrame to the class names.
+    The index of a Series or DataFrame is aligned to the ids, and the columns of a DataFrame to the class names.
 
     Parameters
     ----------
@@ -48,21 +47,21 @@ def labels_for(
     ids : array (n,), optional
         Ids of the predictions.
     class_names : tuple of str, optional
-        Names of the classes; `class_indices` explains the meaning of numbers.
+        Names of the classes, in the order of the predictions.
     n_members : int, optional
-        M, for an error that names `member_axis` where as many labels as members are given.
+        M; if there are M labels, the error names `member_axis`.
     name : str
         Parameter that errors are about.
 
     Raises
     ------
     InputError
-        Labels that are unknown, ambiguous, missing, or of another number than the instances.
+        Labels that are unknown, ambiguous or missing, or a number of labels other than n.
     """
     table, names, index = take_table(y_true, name)
     array = as_array(table, name)
     if index is not None and ids is not None:
-        # a plain counting index says nothing about instances that are named
+        # 0, 1, 2, … is the default index of pandas; it does not identify instances whose ids are text
         counting = index.dtype.kind in "iu" and np.array_equal(index, np.arange(len(index)))
         if not (counting and ids.dtype.kind not in "iu"):
             array = array[positions(index, ids, name)]
@@ -74,23 +73,21 @@ def labels_for(
 
 
 def class_indices(labels: Any, class_names: Sequence[str] | None = None, *, name: str = "y_true") -> NDArray[np.int64]:
-    """Index of the class that each label means, ``(n,)``.
+    """Class index of each label, ``(n,)``.
 
     Parameters
     ----------
     labels : array-like (n,)
         Text, whole numbers, or truth values of two classes.
     class_names : sequence of str, optional
-        Names of the classes, in the order of the predictions. Whole numbers mean the class of that name where the names are
-        whole numbers.
+        Names of the classes, in the order of the predictions. If they are whole numbers, numbers among the labels are names.
     name : str
         Parameter that errors are about.
 
     Raises
     ------
     InputError
-        A label that is missing, is not the name of a class, or could be a name as well as an index. Indices are not held
-        against the number of classes; `labels_for` does so.
+        A label that is missing, unknown or ambiguous. `labels_for` also refuses indices beyond the number of classes.
 
     Examples
     --------
@@ -109,11 +106,10 @@ def class_indices(labels: Any, class_names: Sequence[str] | None = None, *, name
 
 
 def portable_labels(labels: Any, class_names: Sequence[str] | None = None, *, name: str = "labels") -> NDArray[Any]:
-    """Labels in a form that `class_indices` reads as the same classes, given the same class names.
+    """Labels in a form for files: ``class_indices(portable_labels(y, names), names)`` is ``class_indices(y, names)``.
 
-    Text becomes indices, or, where the class names are whole numbers, these numbers; it stays text where only some of the
-    names are whole numbers. Numbers stay as they are. ``class_indices(portable_labels(y, names), names)`` is
-    ``class_indices(y, names)``.
+    Numbers stay numbers. Text becomes indices; if all class names are whole numbers, it becomes these numbers. If only some
+    names are whole numbers, it stays text.
 
     Examples
     --------
@@ -137,7 +133,7 @@ def portable_labels(labels: Any, class_names: Sequence[str] | None = None, *, na
 
 
 def _plain_labels(labels: Any, name: str) -> NDArray[Any]:
-    """Labels as a unicode or numeric array; objects must be all text or all whole numbers."""
+    """Labels as an array of text or numbers; objects must be all text or all whole numbers."""
     array = as_array(labels, name)
     if array.ndim != 1:
         raise InputError(
@@ -176,7 +172,7 @@ def _from_text(labels: NDArray[Any], names: tuple[str, ...], name: str) -> NDArr
     if unknown:
         at = min(unknown, key=lambda i: first[i])
         known = (
-            f"the class names are {', '.join(names[:8])}{' …' if len(names) > 8 else ''}" if names else "none is known"
+            f"the class names are {', '.join(names[:8])}{' …' if len(names) > 8 else ''}" if names else "there are none"
         )
         raise InputError(
             name,
@@ -218,7 +214,7 @@ def _from_numbers(labels: NDArray[Any], names: tuple[str, ...], name: str) -> ND
 
 
 def _as_int64(labels: NDArray[Any]) -> NDArray[np.int64]:
-    """Whole numbers as int64; those beyond 64 bits, no index of a class in any case, are cut to its ends."""
+    """Whole numbers as int64. Numbers beyond 64 bits are no class index and are clipped."""
     if labels.dtype.kind == "O":
         labels = np.array([max(-(2**63), min(value, 2**63 - 1)) for value in labels.tolist()], dtype=np.int64)
     elif labels.dtype.kind == "f":
@@ -229,5 +225,5 @@ def _as_int64(labels: NDArray[Any]) -> NDArray[np.int64]:
 
 
 def whole_number_in(text: str) -> int | None:
-    """The whole number that a class name states, such as 3 for "3" and "3.0"; None for other names."""
+    """The value of a class name that is a whole number, such as 3 for "3" and "3.0"; None for other names."""
     return int(text.partition(".")[0]) if _WHOLE.fullmatch(text) and len(text) < 1000 else None

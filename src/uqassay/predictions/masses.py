@@ -1,4 +1,4 @@
-"""Masses on sets of classes per instance: belief functions, random sets, evidential classifiers."""
+"""Masses: masses on sets of classes per instance, from belief functions, random sets or evidential classifiers."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields, replace
@@ -25,20 +25,20 @@ FocalSets = NDArray[Any] | Sequence[Iterable[int]]
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
 class Masses(Prediction):
-    """A mass function on F focal sets; the credal set is every distribution that dominates its belief function.
+    """A mass function on F focal sets; the credal set holds every distribution that dominates its belief function.
 
     Parameters
     ----------
     masses : array (n, F)
         Non-negative masses; rows sum to 1.
     focal_sets : bool array (F, K), or F collections of class indices
-        The sets that carry the masses; any K.
+        Sets that carry the masses; K is not limited.
     n_classes : int, optional
-        K, where focal sets are given by indices.
+        K; needed for focal sets given by indices.
     signed : bool
-        Accept masses that are not those of a belief function. Methods that need one refuse them (see `repaired`).
+        Accept masses that do not form a belief function. Methods that need a belief function refuse them; see `repaired`.
     precision : float, optional
-        Machine epsilon of the numbers that the masses were computed from, where it is not that of their dtype.
+        Machine epsilon of the numbers from which the masses were computed, if it differs from that of their dtype.
 
     Raises
     ------
@@ -47,7 +47,7 @@ class Masses(Prediction):
 
     See Also
     --------
-    Masses.from_beliefs : beliefs of the sets instead of their masses; a network's raw beliefs are taken as they are.
+    Masses.from_beliefs : from beliefs of the sets instead of masses, also from the raw beliefs of a network.
 
     Examples
     --------
@@ -91,7 +91,7 @@ class Masses(Prediction):
                 "masses",
                 f"needs one column for each of the {len(sets)} focal sets",
                 f"got {masses.shape[1]}",
-                "check that masses and focal_sets belong together",
+                "check that masses and focal_sets have the same order",
                 code="mismatch",
             )
         check_class_count(sets.shape[1], "focal_sets")
@@ -113,10 +113,10 @@ class Masses(Prediction):
     def from_beliefs(
         cls, beliefs: ArrayLike, focal_sets: FocalSets, *, n_classes: int | None = None, **metadata: Any
     ) -> "Masses":
-        """Masses by the Möbius inverse inside the family, from the belief of each of its sets.
+        """Masses from the belief of each set, by the Möbius inverse inside the family.
 
-        A network's raw beliefs need not be those of a belief function: the masses may be negative, or not sum to 1. They are
-        kept as they are. Methods that need a belief function refuse them and name the rows; `repaired` repairs them, and
+        The raw beliefs of a network need not form a belief function: masses may be negative, or not sum to 1. They are kept.
+        Methods that need a belief function refuse them and name the rows. `repaired` repairs them, and
         ``convention="paper"`` includes this repair.
 
         Examples
@@ -136,7 +136,7 @@ class Masses(Prediction):
                 "beliefs",
                 f"needs one column for each of the {len(sets)} focal sets",
                 f"got {values.shape[1]}",
-                "check that beliefs and focal_sets belong together",
+                "check that beliefs and focal_sets have the same order",
                 code="mismatch",
             )
         check_rows(values, "beliefs", tolerance=tolerance, unit_sum=False, remedy="give beliefs between 0 and 1")
@@ -151,12 +151,12 @@ class Masses(Prediction):
         return int(self.focal_sets.shape[1])
 
     def repaired(self) -> "Masses":
-        """The authors' repair: negative masses to 0, the missing mass to the set of all classes, rows divided by their sum.
+        """Repair of the paper's authors: set negative masses to 0, add missing mass to the set of all classes, normalise.
 
         Returns
         -------
         Masses
-            With the set of all classes among the focal sets, and a note of how many rows changed.
+            Its focal sets include the set of all classes, and a note counts the rows that changed.
         """
         if not self.signed:
             return self
@@ -172,7 +172,7 @@ class Masses(Prediction):
 
     def mean_probs(self) -> Array:
         """Pignistic probability, Σ_{A∋c} m(A) / |A|, ``(n, K)``."""
-        shares = self.checked_masses() / self.focal_sets.sum(axis=1)  # (n, F) the share of each class in a set
+        shares = self.checked_masses() / self.focal_sets.sum(axis=1)  # (n, F) share of each class in a set
         return np.stack(
             [sum_over(shares, s) for s in self.focal_sets.T],  # sets that contain class c
             axis=1,
@@ -187,7 +187,7 @@ class Masses(Prediction):
         return mass_event_bounds(self.checked_masses(), self.focal_sets, np.eye(self.n_classes, dtype=bool))[1]
 
     def checked_masses(self) -> Array:
-        """The masses in float64, ``(n, F)``; refused where they are not those of a belief function."""
+        """Masses in float64, ``(n, F)``; refused unless every row is a belief function."""
         still_whole(self.masses)
         masses = np.asarray(self.masses, dtype=np.float64)
         if self.signed:
@@ -211,12 +211,12 @@ class Masses(Prediction):
         return ("masses",)
 
     def _one_versus_rest(self, k: int) -> "Masses":
-        # on {rest, k} a focal set becomes {rest} (without k), {k} (k alone) or both (k and others)
+        # coarsened to {rest, k}: a focal set without k becomes {rest}, {k} stays, k with others becomes both
         masses = np.ascontiguousarray(self.masses, dtype=np.float64) if self.signed else not_negative(self.masses)
         with_k, alone = self.focal_sets[:, k], self.focal_sets.sum(axis=1) == 1
         says = (~with_k, with_k & alone, with_k & ~alone)
         sums = np.stack([sum_over(masses, chosen) for chosen in says], axis=1)  # (n, 3)
-        if not self.signed:  # 16 bits miss the sum of 1 by more than double precision allows
+        if not self.signed:  # rows of 16-bit numbers fail the float64 tolerance of the sum
             total = sums.sum(axis=1, keepdims=True)
             sums = np.where(np.abs(total - 1.0) > 5e-7, sums / total, sums)
         sets = np.array([[True, False], [False, True], [True, True]])

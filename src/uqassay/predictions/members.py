@@ -1,4 +1,4 @@
-"""Several distributions per instance: an ensemble, posterior samples, or stochastic forward passes."""
+"""Members: several distributions per instance, from an ensemble, posterior samples or stochastic forward passes."""
 
 from dataclasses import InitVar, dataclass, field
 from typing import Any
@@ -37,16 +37,16 @@ class Members(Prediction):
     probs : array (n, M, K)
         Class probabilities of each member; rows sum to 1.
     weights : array (M,) or (n, M), optional
-        Weights of the members in the mean (Bayesian model average) and in draws; they are divided by their sum. The
-        credal set is spanned by all members, also by those of weight 0.
+        Weights of the members in the mean (Bayesian model average) and in draws; they are divided by their sum. All
+        members span the credal set, also those of weight 0.
     member_axis : int, optional
-        Axis of the members in `probs`, by default 1; nothing is guessed from sizes. (M, n, K) has `member_axis=0`. A list of
-        arrays (n, K) could be read both ways and needs it.
+        Axis of the members in `probs`: 1 for (n, M, K), the default, or 0 for (M, n, K). It is never guessed from sizes. A
+        list of arrays (n, K) is ambiguous and needs it.
     normalise : bool
         Divide non-negative rows by their sums first.
     log_partition : array (n, M), optional
-        ln Σ exp(z) of each member's logits z, so that z = ln p + log_partition; `from_logits` keeps it. Its axes are those of
-        `probs` without the classes.
+        ln Σ exp(z) of each member's logits z, so that z = ln p + log_partition; `from_logits` keeps it. Given with
+        `member_axis=0`, it is (M, n).
 
     Raises
     ------
@@ -107,9 +107,9 @@ class Members(Prediction):
     def from_logits(
         cls, logits: ArrayLike, weights: ArrayLike | None = None, *, member_axis: int | None = None, **metadata: Any
     ) -> "Members":
-        """Softmax of the logits of each member, ``(n, M, K)``, computed in float64; their log-partitions are kept.
+        """Softmax of the logits of each member, ``(n, M, K)``, in float64, with their log-partitions.
 
-        A logit of −inf states that the class is impossible for this instance.
+        A logit of −inf means that the class is impossible for this instance.
 
         Examples
         --------
@@ -124,7 +124,7 @@ class Members(Prediction):
 
     @classmethod
     def from_binary(cls, probs: ArrayLike, *, member_axis: int | None = None, **metadata: Any) -> "Members":
-        """Two classes from the probability of class 1: ``(n,)`` for one member, two axes with `member_axis` for more.
+        """Two classes from the probability of class 1: ``(n,)`` for one member, two axes and `member_axis` for several.
 
         Examples
         --------
@@ -139,7 +139,7 @@ class Members(Prediction):
         elif member_axis is None:
             raise InputError(
                 "member_axis",
-                "is needed where probs has two axes",
+                "is needed if probs has two axes",
                 f"got shape {p.shape}",
                 "pass member_axis=1 for (n, M) or member_axis=0 for (M, n)",
                 code="member-axis",
@@ -169,7 +169,7 @@ class Members(Prediction):
         return int(self.probs.shape[1])
 
     def mean_probs(self) -> Array:
-        """Bayesian model average, the (weighted) mean of the members, ``(n, K)``; it does not depend on their order."""
+        """Bayesian model average: the (weighted) mean of the members, ``(n, K)``; independent of their order."""
         mean = np.empty((self.n_instances, self.n_classes))
         for rows in row_chunks(self.n_instances, 48 * self.n_classes, chunk_bytes=CORE_BYTES):
             shares = None if self.weights is None else np.atleast_2d(self.weights)
@@ -211,13 +211,13 @@ class Members(Prediction):
         )
 
     def subset(self, n_members: int, rng: Any = None) -> "Members":
-        """A random choice of `n_members` of the members, the same for all instances (for a common number)."""
+        """A random subset of `n_members` members, the same for all instances, so that models have equally many."""
         if not isinstance(n_members, (int, np.integer)) or not 1 <= n_members <= self.n_members:
             raise InputError(
                 "n_members",
                 f"must be a whole number in 1 … {self.n_members}",
                 f"got {shown(n_members)}",
-                "ask for no more than there are",
+                "choose a number in this range",
                 code="common-members",
                 facts={"n_members": self.n_members},
             )
@@ -252,7 +252,7 @@ def checked_member_axis(member_axis: Any, values: Any, name: str) -> int:
     Raises
     ------
     InputError
-        Another axis; none, where the values are a list of arrays (n, K), of which nothing says whether they are members.
+        An axis other than 0 and 1; no axis for a list of arrays (n, K), which could be members or instances.
     """
     if member_axis is None:
         each = getattr(values[0], "ndim", 0) if isinstance(values, (list, tuple)) and len(values) else 0
@@ -261,7 +261,7 @@ def checked_member_axis(member_axis: Any, values: Any, name: str) -> int:
                 name,
                 "a list of arrays (n, K) could hold the members or the instances",
                 f"got {len(values)} arrays, the first of shape {tuple(values[0].shape)}",
-                "pass member_axis=0 where they are the members",
+                "pass member_axis=0 if they are the members",
                 code="member-axis",
             )
         return 1
@@ -317,15 +317,15 @@ def _member_weights(weights: ArrayLike, n: int, n_members: int) -> Array:
         )
     with np.errstate(over="ignore"):
         totals = array.sum(axis=-1, keepdims=True)
-    if np.isinf(totals).any():  # a sum beyond the largest number; only the weights' ratios count
+    if np.isinf(totals).any():  # the sum overflows; scaling keeps the ratios of the weights
         array = array / array.max(axis=-1, keepdims=True)
         totals = array.sum(axis=-1, keepdims=True)
-    # weights that sum to 1 already are kept bit for bit, so that a copy of a prediction has the same mean
+    # weights that sum to 1 stay bit for bit, so that a copy of a prediction has the same mean
     return array if (np.abs(totals - 1.0) < 8 * np.finfo(np.float64).eps).all() else array / totals
 
 
 def check_draws(n: Any, name: str) -> None:
-    """Refuse a number of draws that is not a whole number of at least one."""
+    """Refuse a number of draws that is not a whole number from 1 to `MOST_DRAWS`."""
     if not isinstance(n, (int, np.integer)) or isinstance(n, bool) or not 1 <= n <= MOST_DRAWS:
         raise InputError(
             name, "needs at least one draw, a whole number", f"got {shown(n)}", "100 is usual", code="range"

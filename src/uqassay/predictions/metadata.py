@@ -1,4 +1,4 @@
-"""Metadata of a prediction: names of the classes, ids and groups of the instances, notes."""
+"""Checks of a prediction's metadata: class names, ids, groups and notes."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -20,7 +20,7 @@ def checked_class_names(names: Any, n_classes: int) -> tuple[str, ...]:
     Raises
     ------
     InputError
-        Another number of names, a name that occurs twice, one that is missing, or an object that is no sequence.
+        A wrong number of names, a repeated or missing name, or an object that is not a sequence.
     """
     if isinstance(names, (str, bytes, Mapping, set, frozenset)) or not isinstance(names, Iterable):
         raise _no_names(f"got {type(names).__name__}")
@@ -59,12 +59,12 @@ def checked_ids(ids: Any, n: int) -> NDArray[Any]:
 
 
 def per_instance(values: Any, name: str, n: int) -> NDArray[Any]:
-    """Ids or groups ``(n,)``: numbers, text or dates, none of them missing.
+    """Checked ids or groups ``(n,)``: numbers, text or dates, none of them missing.
 
     Raises
     ------
     InputError
-        Another shape, missing values (nan, None, NaT), or objects that cannot be compared (lists, mappings).
+        A wrong shape, missing values (nan, None, NaT), or objects without a hash (lists, mappings).
     """
     array = as_array(values, name)
     if array.shape != (n,):
@@ -107,7 +107,7 @@ def per_instance(values: Any, name: str, n: int) -> NDArray[Any]:
 
 
 def checked_notes(notes: Any) -> tuple[Note, ...]:
-    """Notes as they are; text, as files hold it, becomes a note with the code "stated"."""
+    """Notes as a tuple. Text, which files hold in place of notes, becomes a note with the code "stated"."""
     items = notes if isinstance(notes, (list, tuple)) else (notes,)
     odd = next((item for item in items if not isinstance(item, (Note, str))), None)
     if odd is not None:
@@ -118,6 +118,7 @@ def checked_notes(notes: Any) -> tuple[Note, ...]:
 
 
 def _name(item: Any) -> str:
+    """A class name as text, from text, bytes, a number or an array without axes."""
     if isinstance(item, bytes):
         return item.decode("utf-8", "replace")
     if isinstance(item, (np.generic, np.ndarray)) or hasattr(item, "detach"):
@@ -140,5 +141,6 @@ def _no_names(got: str) -> InputError:
 
 
 def _is_missing(item: Any) -> bool:
-    """None, a nan, NaT, or NA of pandas, whose comparison with itself is undefined."""
+    """True for None, nan, NaT and pandas' NA."""
+    # only nan differs from itself; the comparison of NA with itself is NA, which has no truth value
     return item is None or type(item).__name__ in ("NAType", "NaTType") or bool(item != item)

@@ -1,4 +1,4 @@
-"""pandas at the door, by duck typing: columns name the classes, the index identifies the instances, nothing is guessed."""
+"""Input from pandas, without importing it: columns name the classes, and the index identifies the instances."""
 
 from typing import Any
 
@@ -10,18 +10,18 @@ from uqassay.errors import InputError
 
 __all__ = ["column_names", "positions", "same_table", "take_index", "take_table"]
 
-_PREFIX = "proba_"  # of the columns of a table of probabilities, as in files
+_PREFIX = "proba_"  # of column names, as in files
 
 
 def take_index(values: Any, name: str = "values") -> tuple[Any, NDArray[Any] | None]:
-    """The values of a Series or DataFrame and its index; anything else as it is."""
+    """Values and index of a Series or DataFrame; other values unchanged, with None."""
     return (as_array(values, name), np.asarray(values.index)) if has_index(values) else (values, None)
 
 
 def take_table(values: Any, name: str) -> tuple[Any, tuple[str, ...] | None, NDArray[Any] | None]:
-    """Array, class names and ids of a DataFrame with one column per class; anything else as it is.
+    """Array, class names and ids of a DataFrame with one column per class; other values unchanged, with None twice.
 
-    Columns ``0 … K−1`` or ``proba_0 … proba_{K−1}``, in any order, are put in order and name no classes.
+    Columns ``0 … K−1`` or ``proba_0 … proba_{K−1}`` are sorted by their numbers and give no class names.
     """
     array, ids = take_index(values, name)
     if ids is None or not hasattr(values, "columns"):
@@ -31,10 +31,10 @@ def take_table(values: Any, name: str) -> tuple[Any, tuple[str, ...] | None, NDA
 
 
 def column_names(columns: list[Any], name: str) -> tuple[list[int] | None, tuple[str, ...] | None]:
-    """The order in which to take the columns of a table, None for theirs, and the names of the classes, None without.
+    """The order in which to take the columns, and the class names; None for the present order, None for no names.
 
-    Columns that are the indices of the classes, as whole numbers or as digits, with or without ``proba_`` before them, are
-    taken by their number. All others name the classes.
+    Columns named by class indices, with or without the prefix ``proba_``, are ordered by these indices. Other columns name the
+    classes.
 
     Examples
     --------
@@ -63,7 +63,7 @@ def column_names(columns: list[Any], name: str) -> tuple[list[int] | None, tuple
 
 
 def same_table(values: Any, like: Any, name: str, like_name: str) -> Any:
-    """A DataFrame with its rows and columns in the order of another one; anything else as it is."""
+    """A DataFrame with rows and columns in the order of another DataFrame; other values unchanged."""
     if not (has_index(values) and has_index(like) and hasattr(values, "columns") and hasattr(like, "columns")):
         return values
     rows = positions(values.index, np.asarray(like.index), name, of=like_name)
@@ -74,7 +74,7 @@ def same_table(values: Any, like: Any, name: str, like_name: str) -> Any:
 def positions(
     index: Any, ids: NDArray[Any], parameter: str, *, part: str = "index entries", of: str = "the other inputs"
 ) -> NDArray[np.int64]:
-    """Where each id stands in an index that must hold the same entries, ``(n,)``.
+    """Position of each id in an index with the same entries, ``(n,)``.
 
     Parameters
     ----------
@@ -83,7 +83,7 @@ def positions(
     ids : array (n,)
         The entries in the order wanted.
     parameter, part, of : str
-        For the error: the `part` of `parameter` must match that of `of`.
+        Words for the error: "the `part` of `parameter` must match those of `of`".
 
     Raises
     ------
@@ -95,9 +95,7 @@ def positions(
     missing = [value for value in ids.tolist() if value not in place]
     if missing or len(entries) != len(ids) or len(place) != len(entries):
         found = (
-            f"{len(missing)} are missing, {shown(missing[0])} first"
-            if missing
-            else "some occur twice, or there are more of them"
+            f"{len(missing)} are missing, {shown(missing[0])} first" if missing else "some are repeated or additional"
         )
         raise InputError(
             parameter,

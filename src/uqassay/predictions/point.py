@@ -1,4 +1,4 @@
-"""One distribution per instance: a softmax vector, or the average of several."""
+"""Point: one distribution per instance, such as a softmax vector or an average of several."""
 
 from dataclasses import InitVar, dataclass, field
 from typing import Any
@@ -27,12 +27,12 @@ class Point(Prediction):
     ----------
     probs : array (n, K)
         Class probabilities; rows sum to 1 within 1e-6 for float64, 1e-4 for float32, 1e-3 for float16 and 8e-3 for bfloat16.
-        A class that is not among the options of an instance has the probability 0.
+        A class that is impossible for an instance has the probability 0.
     normalise : bool
         Divide non-negative rows by their sums first.
     log_partition : array (n,), optional
-        ln Σ exp(z) of the logits z behind the probabilities, so that z = ln p + log_partition; `from_logits` keeps it. It
-        does not follow from the probabilities, and the free energy needs it.
+        ln Σ exp(z) of the logits z behind the probabilities, so that z = ln p + log_partition; `from_logits` keeps it. The
+        free energy needs it, and the probabilities do not determine it.
 
     Raises
     ------
@@ -66,9 +66,9 @@ class Point(Prediction):
 
     @classmethod
     def from_logits(cls, logits: ArrayLike, **metadata: Any) -> "Point":
-        """Softmax of logits ``(n, K)``, computed in float64; their log-partition is kept (0 for log-probabilities).
+        """Softmax of logits ``(n, K)`` in float64, with their log-partition (0 for log-probabilities).
 
-        A logit of −inf states that the class is impossible for this instance.
+        A logit of −inf means that the class is impossible for this instance.
 
         Examples
         --------
@@ -126,7 +126,7 @@ class Point(Prediction):
         return ("probs",) if self.log_partition is None else ("probs", "log_partition")
 
     def _one_versus_rest(self, k: int) -> "Point":
-        # the two logits are z_k and ln Σ_{c≠k} exp(z_c); their partition is that of all classes
+        # the logits z_k and ln Σ_{c≠k} exp(z_c) have the log-partition of all classes
         return Point(event_and_rest(self.probs, k), log_partition=self.log_partition)
 
 
@@ -138,14 +138,14 @@ def softmax(logits: NDArray[Any], name: str) -> Array:
 def softmax_and_partition(logits: NDArray[Any], name: str) -> tuple[Array, Array]:
     """Softmax over the last axis and ln Σ exp(z), in float64, of logits that `check_logits` accepts.
 
-    Log-probabilities, rows whose exp(z) sum to 1 within the tolerance of probabilities, have the log-partition 0. Otherwise
-    rounding errors would order them.
+    The log-partition is 0 for log-probabilities: rows whose exp(z) sum to 1 within the tolerance of probabilities. Otherwise
+    rounding errors would decide their order.
     """
     check_logits(logits, name)
     check_class_count(logits.shape[-1], name)
-    shares = np.array(logits, dtype=np.float64, order="C")  # one memory layout, so that sums round alike in every chunk
+    shares = np.array(logits, dtype=np.float64, order="C")  # one memory layout, so sums round alike in every chunk
     top = shares.max(axis=-1, keepdims=True)
-    with np.errstate(over="ignore"):  # a difference beyond the largest number is a probability of 0
+    with np.errstate(over="ignore"):  # a difference that overflows is a probability of 0
         shares -= top
     np.exp(shares, out=shares)
     total = shares.sum(axis=-1, keepdims=True)
@@ -156,9 +156,9 @@ def softmax_and_partition(logits: NDArray[Any], name: str) -> tuple[Array, Array
 
 
 def check_logits(logits: NDArray[Any], name: str, *, most: float = np.inf) -> None:
-    """Refuse truth values, nan, +inf, and rows without a finite logit; −inf states that a class is impossible.
+    """Refuse truth values, nan, +inf, finite values beyond ±`most`, and rows without a finite logit.
 
-    Finite values beyond `most` are refused as well.
+    A logit of −inf is accepted: it means that the class is impossible.
     """
     refuse_truth_values(logits, name, "give the logits themselves")
     for rows in row_chunks(len(logits), logits[:1].nbytes * 2):
@@ -171,7 +171,7 @@ def check_logits(logits: NDArray[Any], name: str, *, most: float = np.inf) -> No
                 name,
                 f"logits must lie between {-most:g} and {most:g}",
                 f"row {row} exceeds this",
-                "repair it",
+                "repair the row",
                 code="range",
             )
         if finite.all():
@@ -201,7 +201,7 @@ def check_logits(logits: NDArray[Any], name: str, *, most: float = np.inf) -> No
 
 
 def checked_log_partition(values: Any, shape: tuple[int, ...]) -> NDArray[Any]:
-    """The log-partitions as an array of this shape; other shapes and non-finite numbers are refused."""
+    """Log-partitions as an array; a wrong shape and non-finite numbers are refused."""
     array = as_numeric(values, "log_partition")
     if array.shape != shape:
         each = "instance" if len(shape) == 1 else "instance and member"

@@ -1,4 +1,4 @@
-"""Arithmetic on rows of probabilities that the kinds share."""
+"""Checks and arithmetic on rows of probabilities, shared by the kinds of prediction."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ Array = NDArray[np.float64]
 
 
 def take_probabilities(values: Any, name: str, ndim: int) -> NDArray[Any]:
-    """The array behind a `probs`-like argument, with the remedy for a single column of probabilities."""
+    """An array with `ndim` axes; one axis instead of two is refused with the remedy for probabilities of class 1."""
     array = as_numeric(values, name)
     if array.ndim == 1 and ndim == 2 and array.size:
         raise InputError(
@@ -34,9 +34,9 @@ def refuse_truth_values(array: NDArray[Any], name: str, remedy: str) -> None:
 
 
 def normalised(array: NDArray[Any], name: str) -> NDArray[Any]:
-    """Rows divided by their sums, for non-negative input whose rows do not sum to 1."""
+    """Non-negative rows divided by their sums."""
     if array.dtype == bool:
-        check_rows(array, name, tolerance=0.0)
+        check_rows(array, name, tolerance=0.0)  # refuses truth values as sets of classes
     values = np.asarray(array, dtype=np.float64)
     with np.errstate(over="ignore", invalid="ignore"):  # inf − inf; such rows are refused below
         totals = values.sum(axis=-1, keepdims=True)
@@ -54,7 +54,7 @@ def normalised(array: NDArray[Any], name: str) -> NDArray[Any]:
             facts={"row": int(at[0]), "can_normalise": False, "normalising": True},
         )
     huge = np.isinf(totals[..., 0])
-    if huge.any():  # a sum beyond the largest number; other rows are divided once, as ever
+    if huge.any():  # the sum overflows: scale these rows alone, because scaling rounds a second time
         values = values.copy()
         values[huge] /= values[huge].max(axis=-1, keepdims=True)
         totals = values.sum(axis=-1, keepdims=True)
@@ -62,10 +62,10 @@ def normalised(array: NDArray[Any], name: str) -> NDArray[Any]:
 
 
 def event_and_rest(probs: NDArray[Any], k: int) -> Array:
-    """(rest, class k) on the last axis, in float64, from distributions on the last axis.
+    """Probabilities of the rest and of class k, ``(…, 2)`` in float64, from distributions ``(…, K)``.
 
-    The rest is the sum of the other classes, exact for the smallest; where a row misses the sum of 1 by more than double
-    precision allows, as 16 bits do, it is 1 − p(k).
+    The rest is the sum of the other classes, because 1 − p(k) would lose its digits for a confident prediction. If the row
+    does not sum to 1 in double precision (numbers of 16 bits), the rest is 1 − p(k).
     """
     others = np.arange(probs.shape[-1]) != k
     out = np.empty((*probs.shape[:-1], 2))
@@ -80,9 +80,9 @@ def event_and_rest(probs: NDArray[Any], k: int) -> Array:
 
 
 def not_negative(values: NDArray[Any]) -> Array:
-    """Probabilities in float64, with 0 in place of the slightly negative values that the tolerance allows.
+    """Probabilities in float64; small negative values, which the tolerance allows, become 0.
 
-    The result is contiguous for every layout of the input, so that sums round alike in every chunk.
+    The result is contiguous for every memory layout, so that sums round alike in every chunk.
     """
     still_whole(values)
     array = np.ascontiguousarray(values, dtype=np.float64)

@@ -1,4 +1,4 @@
-"""Sums over members and classes that do not depend on the order of the terms."""
+"""Sums over members and classes that are independent of the order of the terms."""
 
 from typing import Any
 
@@ -11,10 +11,10 @@ Array = NDArray[np.float64]
 
 
 class OrderFreeSum:
-    """Running sum of arrays of one shape, with a second sum of its rounding errors.
+    """Running sum of arrays of one shape, with a second sum of the rounding errors.
 
-    The result is the exact sum rounded once, except for about one sum in 10¹³ that lies next to the middle between two
-    numbers. So instances with the same members in another order have the same mean, and rounding errors cannot order them.
+    The result is the exact sum, rounded once. About one sum in 10¹³ differs, because it lies almost in the middle between two
+    floating-point numbers. So instances with the same members in another order have equal means, and ties stay ties.
     (Knuth's two-sum; Ogita, Rump and Oishi, Accurate sum and dot product, 2005.)
 
     Examples
@@ -34,11 +34,11 @@ class OrderFreeSum:
     def add(self, values: Array) -> None:
         """Add an array."""
         total = self._sum + values
-        added: Any = total - self._sum
+        added: Any = total - self._sum  # the part of `values` that reached the total
         values = values - added
         added -= total
-        added += self._sum  # the rounding error of the sum
-        added += values
+        added += self._sum  # the part of the old sum that was lost
+        added += values  # now the rounding error of the total
         self._errors += added
         self._sum = total
 
@@ -48,7 +48,7 @@ class OrderFreeSum:
 
 
 def sum_over_classes(values: Array) -> Array:
-    """Sum over the last axis, from the least to the greatest, so that the order of the classes changes no bit.
+    """Sum over the last axis in increasing order, so that the order of the classes changes no bit of the result.
 
     Examples
     --------

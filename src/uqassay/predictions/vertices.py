@@ -1,4 +1,4 @@
-"""Vertices of a credal set per instance."""
+"""Vertices: the vertices of a credal set, per instance."""
 
 from dataclasses import InitVar, dataclass
 from typing import Any
@@ -14,7 +14,7 @@ from uqassay.predictions.probabilities import event_and_rest, normalised, not_ne
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Vertices(Prediction):
-    """V vertices per instance (repeat the first one to pad); the credal set is their convex hull.
+    """V vertices per instance; the credal set is their convex hull. Pad shorter lists with their first vertex.
 
     Parameters
     ----------
@@ -54,10 +54,10 @@ class Vertices(Prediction):
         return int(self.vertices.shape[2])
 
     def mean_probs(self) -> Array:
-        """Mean of the vertices, repeats of the first one left out, ``(n, K)``."""
+        """Mean of the vertices without repeats of the first one, ``(n, K)``."""
         vertices = not_negative(self.vertices)
         first = vertices[:, :1]
-        counts = np.ones(vertices.shape[:2])  # (n, V)
+        counts = np.ones(vertices.shape[:2])  # (n, V), 0 for padding
         counts[:, 1:] = (vertices[:, 1:] != first).any(axis=2)
         return (vertices * counts[:, :, None]).sum(axis=1) / counts.sum(axis=1, keepdims=True)
 
