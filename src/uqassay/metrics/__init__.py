@@ -1,4 +1,4 @@
-"""Metrics with confidence intervals: ranking of errors, calibration errors, risk and coverage, out-of-distribution detection."""
+"""Metrics with confidence intervals: ranking of errors, calibration errors, selective prediction, detection of other inputs."""
 
 from uqassay.metrics.calibration.binned_error import classwise_calibration_error, confidence_calibration_error
 from uqassay.metrics.calibration.density_error import density_bandwidth, density_calibration_error

@@ -70,7 +70,7 @@ def test_tables_are_aligned_to_the_ids(needs):
             [0, 1],
             "label_distribution",
             "shape",
-            "got one label each",
+            "got one label per instance",
         ),
         ([[1, 0]], "y_true", "mismatch", "got 1"),
         ([[1, 0, 0], [0, 1, 0]], "y_true", "mismatch", "got 3"),

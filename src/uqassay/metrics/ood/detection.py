@@ -1,8 +1,8 @@
-"""Detection of inputs out of distribution by a score: ROC-AUC, false-positive rate and average precision of two samples.
+"""Detection of out-of-distribution inputs by a score: ROC-AUC, false-positive rate and average precision.
 
-Paper 003, section 16: "in or out of distribution" takes the place of "right or wrong", and the ROC-AUC that of UQ-AUC.
-All three metrics depend on the order of the scores alone, and not on the order of rows: equal scores count as half (ROC-AUC),
-are shared evenly (false-positive rate) or pass together (average precision).
+Paper 003, section 16: "in or out of distribution" replaces "right or wrong", and the ROC-AUC replaces UQ-AUC. All three
+metrics depend only on the order of the scores, not on the order of rows. Tied scores count ½ (ROC-AUC), are shared evenly
+(false-positive rate) or pass together (average precision).
 """
 
 from collections.abc import Callable
@@ -39,40 +39,40 @@ def ood_auc_score(
     groups: ArrayLike | None = None,
     level: float = 0.95,
 ) -> Estimate:
-    """Probability that an instance out of distribution is more uncertain than one in it (ties ½): the ROC-AUC.
+    """ROC-AUC: probability that an out-of-distribution instance is more uncertain than an in-distribution one (ties ½).
 
     Parameters
     ----------
     is_out : array_like (n,) of bool, or 0 and 1
-        True or 1 for an instance out of distribution, False or 0 for one in distribution. Both kinds must be there.
+        True or 1 for an out-of-distribution instance, False or 0 for an in-distribution one. There must be both kinds.
     uncertainty : array_like (n,)
-        A score of every instance: the greater, the less certain. Infinite values are allowed.
+        A score of every instance. Greater means less certain. Infinite values are allowed.
     sample_weight : array_like (n,), optional
-        How much each instance counts.
+        Weight of each instance.
     groups : array_like (n,), optional
-        Patients, sites, videos: groups are independent of each other, instances of one group are not. A label that stands
-        in both samples names two groups. (If one patient gives instances to both, shifts that they share cancel, and the
-        interval is wider than necessary.)
+        Patients, sites or videos. Groups are independent of each other; instances of one group may not be. A label that
+        occurs in both samples counts as two groups. (If one patient has instances in both samples, common shifts cancel,
+        and the interval is wider than necessary.)
     level : float
         Confidence level of the interval.
 
     Returns
     -------
     estimate : Estimate
-        ½ for a score that does not depend on the sample. With fewer than 20 instances (groups) in one of the samples a
-        note says how many.
+        ½ for a score with the same distribution in both samples. A note gives the size of a sample with fewer than 20
+        instances (groups).
 
     Raises
     ------
     InputError
-        nan by name and count, an empty sample, arrays of different lengths, `is_out` that is not 0 or 1.
+        When a value is nan, a sample is empty, lengths differ, or `is_out` has other values than 0 and 1.
 
     Notes
     -----
     The interval is that of `statistics.auc_estimate`: DeLong's variance with 0.3 of an imaginary instance in each sample, on
-    the logit scale. Which sample is called positive does not matter to the area.
+    the logit scale. The area does not depend on which sample is called positive.
 
-    95 % intervals cover 94.1 to 95.8 %; with 20 groups in a sample and an area near 1, a point less than nominal
+    The measured coverage of 95 % intervals is 94.1 to 95.8 %. It is lowest with 20 groups in a sample and an area near 1
     (docs/measured-coverage.md).
 
     Examples
@@ -103,7 +103,7 @@ def fpr_at_tpr_error(
     groups: ArrayLike | None = None,
     level: float = 0.95,
 ) -> Estimate:
-    """Share of the negatives that pass the threshold at which 95 % of the positives are detected (FPR95); lower is better.
+    """Share of the negatives that pass the threshold at which 95 % of the positives are detected (FPR95). Lower is better.
 
     Parameters
     ----------
@@ -112,18 +112,18 @@ def fpr_at_tpr_error(
     tpr : float
         The share of positives to detect, in (0, 1).
     positive : {"out", "in"}
-        "out": 95 % of the instances out of distribution are refused, and the error is the share of those in distribution
-        that are refused with them (Hendrycks, Mazeika and Dietterich 2019; OpenOOD today). "in": 95 % of the instances in
-        distribution are kept, and the error is the share of those out of distribution that are kept with them (Liang, Li and
-        Srikant 2018, ODIN; early versions of OpenOOD). The two differ, and papers do not always say which they print.
+        "out": 95 % of the out-of-distribution instances are refused, and the error is the share of in-distribution instances
+        that are refused too (Hendrycks, Mazeika and Dietterich 2019; OpenOOD today). "in": 95 % of the in-distribution
+        instances are kept, and the error is the share of out-of-distribution instances that are kept too (Liang, Li and
+        Srikant 2018, ODIN; early versions of OpenOOD). The two numbers differ, and papers do not always state which they use.
     sample_weight, groups, level
         As in `ood_auc_score`.
 
     Returns
     -------
     estimate : Estimate
-        The number of the smallest threshold that detects enough; where scores tie at the threshold as many of the
-        positives as are needed pass, and the same share of the negatives: the ROC curve is linear there.
+        The false-positive rate at a true-positive rate of exactly `tpr`. If scores tie at the threshold, the needed share of
+        the tied positives passes, and the same share of the tied negatives: the ROC curve is linear there.
 
     Raises
     ------
@@ -132,17 +132,18 @@ def fpr_at_tpr_error(
 
     Notes
     -----
-    Two errors add up: that of the share of negatives at a given threshold (Wilson's interval), and that of the threshold,
-    which is a quantile of few positives. The latter is found on the ROC curve itself, between those shares of positives
-    that a true share of `tpr` may show in such a sample (an order-statistic interval with the skewness of the binomial
-    distribution); it is wide on the side where the curve is steep. The distances of both limits from the estimate are
-    combined as the root of their sum of squares on each side (Zou and Donner 2008). Groups and weights enter through the
-    number of independent instances that would give either share its variance. Where fewer than about 60 positives leave the
-    threshold unbounded the upper end is 1, and a note says so. Where several positives tie at the threshold the curve may
-    have a corner there, and both sides get the wider distance.
+    Two errors add up. The first is that of the share of negatives at a given threshold, with Wilson's interval. The second is
+    that of the threshold, a quantile of few positives. Its interval is read off the ROC curve, between the shares of
+    positives that a sample with a true share of `tpr` is likely to show (an order-statistic interval with the skewness of
+    the binomial distribution). It is wide on the side where the curve is steep. On each side, the distance of the limit from
+    the estimate is the root of the sum of the two squared distances (Zou and Donner 2008).
 
-    95 % intervals cover 94.3 to 99.8 %: they are conservative below 200 instances, where nothing bounds the threshold, and
-    where few scores are distinct (docs/measured-coverage.md).
+    Groups and weights enter through the number of independent instances that would give either share its variance. With
+    fewer than about 60 positives nothing bounds the threshold on one side: the upper end is then 1, and a note says so. If
+    several positives tie at the threshold, the curve may have a corner there, and both sides get the greater distance.
+
+    The measured coverage of 95 % intervals is 94.3 to 99.8 %. They are conservative below 200 instances, where nothing
+    bounds the threshold, and with few distinct scores (docs/measured-coverage.md).
 
     References
     ----------
@@ -172,23 +173,25 @@ def aupr_score(
     groups: ArrayLike | None = None,
     level: float = 0.95,
 ) -> Estimate:
-    """Area under the precision-recall curve as average precision, Σ_k (R_k − R_{k−1}) P_k over the distinct thresholds.
+    """Average precision, Σ_k (R_k − R_{k−1}) P_k over the distinct thresholds (area under the precision-recall curve).
 
     Parameters
     ----------
     is_out, uncertainty : array_like (n,)
         As in `ood_auc_score`.
     positive : {"out", "in"}
-        "out" (AUPR-Out): precision is the share of the refused that is out. "in" (AUPR-In): the share of the kept that is
-        in. Hendrycks and Gimpel (2017), ODIN and OpenOOD print both; a single "AUPR" is most often AUPR-Out.
+        "out" (AUPR-Out): precision is the share of refused instances that are out of distribution. "in" (AUPR-In): precision
+        is the share of kept instances that are in distribution. Hendrycks and Gimpel (2017), ODIN and OpenOOD report both; a
+        single "AUPR" is most often AUPR-Out.
     sample_weight, groups, level
-        As in `ood_auc_score`. The weights of both samples together say how frequent positives are.
+        As in `ood_auc_score`. The weights determine the share of positives, on which AUPR depends.
 
     Returns
     -------
     estimate : Estimate
-        The share of positives for a score that does not depend on the sample: AUPR depends on the sizes of the two
-        samples. Compare numbers from one pair of samples only, or weigh one sample to the share that matters in use.
+        For a score with the same distribution in both samples, AUPR is the share of positives. It depends on the sizes of
+        the two samples: compare only numbers from the same pair of samples, or weight one sample to the share of positives
+        expected in use.
 
     Raises
     ------
@@ -197,16 +200,16 @@ def aupr_score(
 
     Notes
     -----
-    The same as scikit-learn's average_precision_score. OpenOOD instead joins the points by straight lines, which is
-    optimistic (Davis and Goadrich 2006).
+    The value is that of scikit-learn's average_precision_score. OpenOOD instead connects the points by straight lines, which
+    is optimistic (Davis and Goadrich 2006).
 
-    The interval is for samples of these sizes. The influence of an instance is the exact derivative by its weight; the
-    interval is on the logit scale with Student's t, whose degrees of freedom follow from the fourth moment of the
-    influences: few negatives of high rank carry most of the variance. Without variance (perfect separation, equal scores)
-    it is Wilson's for as many instances as the smaller sample has.
+    The interval takes the sizes of the two samples as fixed. The influence of an instance is the exact derivative by its
+    weight. The interval is on the logit scale, with Student's t. Its degrees of freedom follow from the fourth moment of the
+    influences, because few negatives of high rank make up most of the variance. If the variance is 0 (perfect separation,
+    equal scores), the interval is Wilson's, with the size of the smaller sample as n.
 
-    95 % intervals cover 93.6 to 96.5 %; the least with 20 groups in a sample, or 50 instances of a weak score
-    (docs/measured-coverage.md).
+    The measured coverage of 95 % intervals is 93.6 to 96.5 %. It is lowest with 20 groups in a sample, or 50 instances of a
+    weak score (docs/measured-coverage.md).
 
     References
     ----------
@@ -228,15 +231,15 @@ def aupr_score(
 
 @dataclass(frozen=True)
 class OodMetric:
-    """One number for how well an uncertainty tells two samples apart.
+    """A metric of how well an uncertainty separates two samples.
 
     Attributes
     ----------
     name : str
     higher_is_better : bool
     statistic : callable
-        `TwoSamples` → `Linearised` over all rows; its differences are tested by
-        `statistics.statistic_comparisons.paired_statistic_test`.
+        `TwoSamples` → `Linearised` over all rows. `statistics.statistic_comparisons.paired_statistic_test` tests its
+        differences.
     interval : callable
         (`TwoSamples` of each training run on the same instances, level=…) → `Estimate` of the mean over runs.
     """

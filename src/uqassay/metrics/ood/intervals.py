@@ -1,7 +1,7 @@
-"""How surely a score tells two samples apart: influences and intervals of ROC-AUC, false-positive rate, average precision.
+"""Influences and intervals of the metrics in `detection`: ROC-AUC, false-positive rate and average precision.
 
-The statistics are those of `detection`; here each comes with the influence of every instance, and as the mean over
-several training runs of one model on the same instances.
+Each metric has a function for the influence of every instance, and a function for the mean over several training runs of
+one model on the same instances, with its interval.
 """
 
 from collections.abc import Sequence
@@ -37,7 +37,7 @@ __all__ = [
 
 Positive = Literal["out", "in"]
 SAMPLES = ("out-of-distribution instances", "in-distribution instances")
-# half widths of the window around a threshold in which the slope is measured, in standard deviations times n^(1/5)
+# half widths of the window for the slope at a threshold, on the normal scale, in units of n^(−1/5)
 TOWARDS_MANY, TOWARDS_FEW = 2.9, 1.7
 
 
@@ -52,7 +52,7 @@ def ood_auc_linearised(samples: TwoSamples) -> Linearised:
 
 
 def fpr_linearised(samples: TwoSamples, *, tpr: float = 0.95, positive: Positive = "out") -> Linearised:
-    """False-positive rate and its influences: of negatives by passing, of positives by moving the threshold."""
+    """False-positive rate and its influences. Negatives enter by passing, positives by moving the threshold."""
     return _fpr(rank_samples(samples, positive), tpr)
 
 
@@ -63,7 +63,7 @@ def aupr_linearised(samples: TwoSamples, positive: Positive = "out") -> Linearis
     total = np.where(a + b > 0, a + b, 1.0)  # 0 before the first positive weight
     recalled, precision = np.diff(a, prepend=0.0), a / total
     value = float(recalled @ precision) / float(a[-1])
-    # one more instance changes the precision at its own threshold and at all below it
+    # one more instance changes the precision at its own threshold and at all lower ones
     for_positive = precision + _sum_from(recalled / total * (b / total))
     for_negative = -(b[-1] / a[-1]) * _sum_from(recalled / total * precision)
     return ranked.linearised(value, for_positive[ranked.block], for_negative[ranked.block])
@@ -75,10 +75,10 @@ def _fpr(ranked: RankedSamples, tpr: float) -> Linearised:
 
 
 def _slope(ranked: RankedSamples, tpr: float) -> float:
-    """How fast the false-positive rate grows with the true-positive rate.
+    """Derivative of the false-positive rate by the true-positive rate.
 
-    On normal scales (z of both rates) an ROC curve is nearly straight, so that a wide window can be used: its slope there,
-    turned back by the ratio of the normal densities.
+    With both rates on the normal scale (z = Φ⁻¹) an ROC curve is nearly straight, so the slope can be measured in a wide
+    window. The ratio of the normal densities converts it to the scale of the rates.
     """
     n, m, z = ranked.n_positive, float(ranked.passed[-1]), float(special.ndtri(tpr))
     reach = np.array([TOWARDS_MANY, TOWARDS_FEW] if tpr >= 0.5 else [TOWARDS_FEW, TOWARDS_MANY]) / n**0.2
@@ -95,7 +95,7 @@ def _slope(ranked: RankedSamples, tpr: float) -> float:
 
 
 def ood_auc_estimate(runs: Sequence[TwoSamples], *, level: float = 0.95) -> Estimate:
-    """Mean ROC-AUC over training runs on the same instances, with its interval; one run claims no spread between runs."""
+    """Mean ROC-AUC over training runs on the same instances, with its interval."""
     statistics = [ood_auc_linearised(samples) for samples in runs]
     estimate = linearised_estimate(
         statistics if len(runs) > 1 else statistics[0],
@@ -122,10 +122,10 @@ def fpr_estimate(
         values = np.array([one.fpr(tpr) for one in ranked])
         dof = spread_of(whole, units, [values]).dof
         q = float(special.stdtrit(dof, 0.5 + level / 2))
-        # the share of negatives above a given threshold
+        # first error: the share of negatives above a given threshold
         error = _part_error(whole, 1, units)
         below, above = scaled_interval(value, Spread(error, dof, 0.0), level, "wilson", n_negative)
-        # the threshold: which rates stand between the shares of positives that may lie above the true one
+        # second error: the threshold. Its interval covers the shares of positives likely to lie above the true threshold
         n_effective = float(n_positive)
         if len(runs) > 1 or units.codes is not None or units.weights is not None:
             reached = averaged([one.linearised(tpr, one.above(tpr), np.zeros(len(one.block))) for one in ranked])
@@ -134,7 +134,7 @@ def fpr_estimate(
         fewer, more = _shares_seen(tpr, n_effective, q)
         down, up = (float(np.mean([one.fpr(at) for one in ranked])) for at in (fewer, more))
         down, up = value - down, up - value
-        if any(one.tied_at(tpr) for one in ranked):  # the curve may have a corner here: whichever side is steeper
+        if any(one.tied_at(tpr) for one in ranked):  # the curve may have a corner here: use the steeper side
             down = up = max(down, up)
         if more > 1:
             notes.append(Note("one-sided", f"too few {SAMPLES[positive == 'in']} to bound the threshold"))
@@ -165,14 +165,14 @@ def aupr_estimate(runs: Sequence[TwoSamples], *, positive: Positive = "out", lev
 
 
 def _shares_seen(tpr: float, n: float, q: float) -> tuple[float, float]:
-    """Between which shares a sample of n shows a true share: Cornish and Fisher's quantiles of the binomial distribution."""
+    """Interval of the shares likely in a sample of n: binomial quantiles by the expansion of Cornish and Fisher."""
     error = (tpr * (1 - tpr) / n) ** 0.5
     middle = tpr + (1 - 2 * tpr) * (q**2 - 1) / (6 * n)
     return middle - q * error, middle + q * error
 
 
 def _part_error(statistic: Linearised, part: int, units: Units) -> float:
-    """Standard error that one of the two samples gives."""
+    """Standard error due to one of the two samples."""
     influence, inside = statistic.parts[part], statistic.inside[part]
     return spread_of(Linearised(0.0, influence, (influence,), (inside,)), units).standard_error
 

@@ -1,4 +1,4 @@
-"""Two independent samples of one score, ranked together: what ROC and precision-recall curves are made of."""
+"""Two independent samples of one score, and their joint ranking, from which ROC and precision-recall curves follow."""
 
 from dataclasses import dataclass
 from typing import final
@@ -12,7 +12,7 @@ from uqassay.statistics.samples import Floats, as_floats, make_units, scaled_wei
 
 __all__ = ["RankedSamples", "TwoSamples", "joined_groups", "rank_samples", "two_samples"]
 
-ROUNDING = 1e-12  # relative; shares closer than this are one
+ROUNDING = 1e-12  # relative; shares closer than this count as equal
 
 
 @final
@@ -23,11 +23,11 @@ class TwoSamples:
     Attributes
     ----------
     is_out : bool array (n,)
-        True for an instance out of distribution, False for one in distribution.
+        True for an out-of-distribution instance, False for an in-distribution one.
     uncertainty : array (n,)
     weights : array (n,) or None
     groups : int array (n,) or None
-        No group reaches from one sample into the other.
+        No group has instances in both samples.
     """
 
     is_out: NDArray[np.bool_]
@@ -37,7 +37,7 @@ class TwoSamples:
 
     @property
     def constant(self) -> bool:
-        """Whether all scores are equal: nothing is ranked."""
+        """True if all scores are equal, so that nothing is ranked."""
         return bool((self.uncertainty == self.uncertainty[0]).all())
 
 
@@ -48,12 +48,12 @@ def two_samples(
     sample_weight: ArrayLike | None = None,
     groups: ArrayLike | None = None,
 ) -> TwoSamples:
-    """Check two samples.
+    """Check the arrays of two samples.
 
     Raises
     ------
     InputError
-        nan by name and count, an empty sample, arrays of different lengths, `is_out` that is not 0 or 1.
+        When a value is nan, a sample is empty, lengths differ, or `is_out` has other values than 0 and 1.
 
     Examples
     --------
@@ -113,9 +113,9 @@ def _as_sides(is_out: ArrayLike) -> NDArray[np.bool_]:
 def joined_groups(
     groups_in: ArrayLike | None, groups_out: ArrayLike | None, n_in: int, n_out: int
 ) -> NDArray[np.intp] | None:
-    """Groups of two samples as numbers, those in distribution first; a label of both samples names two groups.
+    """Groups of two samples as integers, in-distribution rows first. A label in both samples counts as two groups.
 
-    Without groups of a sample each of its instances is its own group; without any the result is None.
+    If one sample has no groups, each of its instances is a group. If neither has groups, the result is None.
     """
     if groups_in is None and groups_out is None:
         return None
@@ -132,12 +132,12 @@ def joined_groups(
 @final
 @dataclass(frozen=True, eq=False)
 class RankedSamples:
-    """Two samples by descending score; instances of equal score are one block. Build it with `rank_samples`.
+    """Two samples sorted by descending score. A block is a set of instances of equal score. Built by `rank_samples`.
 
     Attributes
     ----------
     detected, passed : array (B,)
-        Weight of the positives and of the negatives in this block and all before it.
+        Total weight of the positives and of the negatives in each block and all earlier ones.
     block : int array (N,)
         Block of every row.
     is_positive : bool array (N,)
@@ -152,19 +152,19 @@ class RankedSamples:
 
     @property
     def n_positive(self) -> float:
-        """Number of positives as far as the variance of their mean is concerned, (Σ w)² / Σ w²."""
+        """Effective number of positives, (Σ w)² / Σ w²."""
         w = self.weights[self.is_positive]
         return float(w.sum() ** 2 / (w**2).sum())
 
     def place(self, tpr: float) -> tuple[int, float]:
-        """Block in which a share of the positives is reached, and how much of it that takes."""
+        """Block in which the true-positive rate is reached, and the share of this block that is needed."""
         need = tpr * self.detected[-1]
         k = min(int(np.searchsorted(self.detected, need * (1 - ROUNDING))), len(self.detected) - 1)
         before = self.detected[k - 1] if k else 0.0
         return k, min(max((need - before) / (self.detected[k] - before), 0.0), 1.0)
 
     def fpr(self, tpr: float) -> float:
-        """False-positive rate where a share of the positives is detected; 0 at none, 1 where more than all would be."""
+        """False-positive rate at a true-positive rate; 0 for rates of 0 or less, 1 for rates above 1."""
         if tpr <= 0 or tpr > 1:
             return 0.0 if tpr <= 0 else 1.0
         k, share = self.place(tpr)
@@ -172,31 +172,31 @@ class RankedSamples:
         return float((before + share * (self.passed[k] - before)) / self.passed[-1])
 
     def above(self, tpr: float) -> Floats:
-        """1 for rows above that threshold, 0 for rows below, a share for rows that tie with it, (N,)."""
+        """1 for rows above the threshold, 0 for rows below, and a share for rows that tie with it, (N,)."""
         k, share = self.place(tpr)
         return np.where(self.block < k, 1.0, np.where(self.block == k, share, 0.0))
 
     def tied_at(self, tpr: float) -> bool:
-        """Whether several positives stand at that threshold."""
+        """True if several positives tie at the threshold."""
         k, _ = self.place(tpr)
         return int(np.count_nonzero(self.is_positive & (self.block == k) & (self.weights > 0))) > 1
 
     def linearised(self, value: float, positive: Floats, negative: Floats) -> Linearised:
-        """A statistic from the contributions of instances to the mean of their sample, (N,) each.
+        """Linearised statistic from the contribution of each instance to the mean of its sample, (N,) each.
 
-        Both are centred: the sizes of the samples are chosen, not drawn.
+        Both samples are centred separately, because their sizes are chosen, not drawn.
         """
         parts = []
         for influence, inside in ((positive, self.is_positive), (negative, ~self.is_positive)):
             w = np.where(inside, self.weights, 0.0)
-            centred = influence - influence[np.argmax(inside)]  # so that equal influences are 0 exactly
+            centred = influence - influence[np.argmax(inside)]  # equal influences become exactly 0
             centred = centred - float((w * centred).sum()) / float(w.sum())
             parts.append(np.where(inside, centred * (self.weights.sum() / w.sum()), 0.0))
         return Linearised(value, parts[0] + parts[1], (parts[0], parts[1]), (self.is_positive, ~self.is_positive))
 
 
 def rank_samples(samples: TwoSamples, positive: str) -> RankedSamples:
-    """Sort two samples by how positive they are; positives of "out" are those of great, of "in" those of small scores.
+    """Sort two samples, positives first: by descending score for "out", by ascending score for "in".
 
     Examples
     --------
@@ -211,7 +211,7 @@ def rank_samples(samples: TwoSamples, positive: str) -> RankedSamples:
     else:
         is_positive = ~is_positive
     w = np.ones(len(s)) if samples.weights is None else samples.weights
-    # within a tie the sums of weights would round by the order of rows
+    # sums of weights round differently in another order, so rows within a tie are sorted by weight
     order = np.argsort(s) if samples.weights is None else np.lexsort((w, s))
     ordered = s[order]
     new = np.append(True, ordered[1:] != ordered[:-1])

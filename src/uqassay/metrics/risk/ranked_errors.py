@@ -1,4 +1,4 @@
-"""Errors in the order of their uncertainty: the sorted blocks from which every risk-coverage number is made."""
+"""Errors sorted by uncertainty, in blocks of ties, from which all risk-coverage metrics are computed."""
 
 from dataclasses import dataclass
 from typing import final
@@ -12,33 +12,33 @@ from uqassay.statistics.samples import Floats, Units, as_floats, make_units
 
 __all__ = ["RankedErrors", "rank_errors"]
 
-FEW = 20  # errors, or right predictions, below which a note says so
-WINDOW = 0.05  # widest half window of ranks for the error rate near a threshold
-ROUNDING = 1e-12  # relative; coverages closer than this are one
-LEAST = 1e-20  # a coverage below this is taken as this
+FEW = 20  # fewer errors or right predictions get a note
+WINDOW = 0.05  # greatest half width, in coverage, of the window for the error rate near a threshold
+ROUNDING = 1e-12  # relative; coverages closer than this count as equal
+LEAST = 1e-20  # smallest coverage, against division by 0
 
 
 @final
 @dataclass(frozen=True, eq=False, slots=True)
 class RankedErrors:
-    """Instances of positive weight by ascending uncertainty; those of equal uncertainty are one block.
+    """Instances of positive weight, sorted by ascending uncertainty. A block is a set of instances of equal uncertainty.
 
-    Build it with `rank_errors`. Everything is a weight or a mass (weight times error), not yet a share.
+    Build it with `rank_errors`. All sums are weights or error masses (weight times error), not shares.
 
     Attributes
     ----------
     n : int
-        Number of instances given, those of weight zero among them.
+        Number of instances given, including those of weight zero.
     order : int array (m,)
-        Their rows, from the least to the most uncertain.
+        Rows of the sorted instances.
     block : int array (m,), or None
-        Block of each; None where no two are tied.
+        Block of each sorted instance; None if there are no ties.
     errors, weights : array (m,)
-        By order; weights are None where all are 1.
+        Errors and weights of the sorted instances. Weights are None if all are 1.
     thresholds : array (B,)
         Uncertainty of each block, ascending.
     kept, wrong : array (B,)
-        Weight and error mass kept at each threshold: of this block and all before it.
+        Weight and error mass kept at each threshold: sums over this block and all earlier ones.
     """
 
     n: int
@@ -52,56 +52,57 @@ class RankedErrors:
 
     @property
     def error_rate(self) -> float:
-        """Risk where nothing is refused."""
+        """Error rate of all instances."""
         return float(self.wrong[-1] / self.kept[-1])
 
     @property
     def coverage(self) -> Floats:
-        """Share of the weight that is kept, (B,)."""
+        """Share of the weight that is kept at each threshold, (B,)."""
         return self.kept / self.kept[-1]
 
     @property
     def all_errors_equal(self) -> bool:
-        """No errors, only errors, or one share throughout: there is nothing to rank."""
+        """True if there are no errors, only errors, or equal shares: there is nothing to rank."""
         return bool(self.errors.min() == self.errors.max())
 
     def of_rows(self, by_block: Floats) -> Floats:
-        """Each ranked instance's entry of values by block, (B,) -> (m,)."""
+        """Value of the block of each sorted instance, (B,) -> (m,)."""
         return by_block if self.block is None else by_block[self.block]
 
     def unranked(self, values: Floats) -> Floats:
-        """Values by order put back to the rows given; 0 for instances of weight zero, (m,) -> (n,)."""
+        """Values of the sorted instances in the original order of rows; 0 for weight zero, (m,) -> (n,)."""
         out = np.zeros(self.n)
         out[self.order] = values
         return out
 
     def place(self, coverage: Floats) -> tuple[NDArray[np.intp], Floats]:
-        """Block that a coverage in (0, 1] ends in, and how much of it is kept."""
+        """Last block kept at each coverage in (0, 1], and the share of this block that is kept."""
         weight = np.maximum(coverage, LEAST) * self.kept[-1]
         k = np.minimum(np.searchsorted(self.kept, weight * (1 - ROUNDING)), self.kept.size - 1)
         end, before = self.kept[k], np.where(k > 0, self.kept[k - 1], 0.0)
         return k, np.where(weight >= end * (1 - ROUNDING), 1.0, (weight - before) / (end - before))
 
     def inside(self, at_end: Floats, block: NDArray[np.intp], share: Floats) -> Floats:
-        """A running sum over the blocks, (B,), up to a share of a block."""
+        """Value of a running sum over the blocks, (B,), at a share of a block, by linear interpolation."""
         end, before = at_end[block], np.where(block > 0, at_end[block - 1], 0.0)
         step = end - before
+        # interpolate from the nearer end: at a share of 1 the result is `end` exactly
         return np.where(share < 0.5, before + share * step, end - (1 - share) * step)
 
     def local_rate(self, coverage: Floats, widen: float = 1.0) -> Floats:
-        """Error rate of the instances around a coverage: what moving the threshold brings in."""
+        """Error rate of the instances near a coverage, which a small move of the threshold adds or removes."""
         total = self.kept[-1]
         half = widen * min(WINDOW, 0.5 * self.thresholds.size ** (-1 / 3))
         low, high = np.maximum(coverage - half, 0.0) * total, np.minimum(coverage + half, 1.0) * total
         return np.clip((self._wrong_below(high) - self._wrong_below(low)) / (high - low), 0.0, 1.0)
 
     def _wrong_below(self, weight: Floats) -> Floats:
-        """Error mass of the least uncertain instances of this weight."""
+        """Error mass of the least uncertain instances with this total weight."""
         inside = np.interp(weight, self.kept, self.wrong)
         return np.where(weight < self.kept[0], weight * (self.wrong[0] / self.kept[0]), inside)
 
     def notes(self, units: Units) -> list[Note]:
-        """Notes on few errors or right predictions, and on constant scores."""
+        """Notes on few errors, few right predictions and constant scores."""
         notes = []
         e = units.keep(self.unranked(self.errors))
         for share, name in ((e, "error"), (1 - e, "right prediction")):
@@ -121,20 +122,20 @@ class RankedErrors:
 
 
 def rank_errors(errors: ArrayLike, uncertainty: ArrayLike, sample_weight: ArrayLike | None = None) -> RankedErrors:
-    """Sort errors by uncertainty; the result does not depend on the order of rows, bit for bit.
+    """Sort errors by uncertainty. The sums do not depend on the order of rows, not even in the last bit.
 
     Parameters
     ----------
     errors : array (n,)
         1 for a wrong prediction, 0 for a right one, or the probability that it is wrong.
     uncertainty : array (n,)
-        Greater is less certain; infinities are legal.
+        Greater means less certain. Infinite values are allowed.
     sample_weight : array (n,), optional
 
     Raises
     ------
     InputError
-        nan, errors outside [0, 1], shapes that do not fit.
+        When a value is nan, errors lie outside [0, 1], or shapes do not match.
 
     Examples
     --------
@@ -165,7 +166,7 @@ def rank_errors(errors: ArrayLike, uncertainty: ArrayLike, sample_weight: ArrayL
     new = ranked[1:] != ranked[:-1]
     tied = not new.all()
     if tied and not (_whole(e) and (w is None or _whole(w))):
-        # within a tie the sums would round by the order of rows
+        # sums of fractions round differently in another order, so instances within a tie are sorted too
         order = np.lexsort((e, s) if w is None else (e, w, s))
     e = e[order]
     w = None if w is None else w[order]

@@ -1,7 +1,8 @@
-"""Areas under risk-coverage curves with the influence of every instance, and the interval that follows from them.
+"""Areas under risk-coverage curves, with the influence of every instance and intervals.
 
-An area is a function of the running sums M_k (weight) and A_k (error mass) at the thresholds, and one more instance of
-error e adds 1 and e to all of them from its block on: so its influence is a sum of derivatives from there to the end.
+An area is a function of the running sums M_k (weight) and A_k (error mass) at the thresholds. One more instance with error e
+adds 1 to M_k and e to A_k for its block and all later blocks k. Its influence is therefore a sum of derivatives over these
+blocks.
 """
 
 from collections.abc import Sequence
@@ -39,10 +40,11 @@ Risk = Literal["generalised", "selective"]
 
 ALL_EQUAL = (Note("undefined", "all errors are equal"),)
 NONE_WRONG = (Note("no-width", "no instance is ranked wrongly"),)
-TINY = 1e-13  # a standard error below this is rounding
-LEAST_DOF = 3.0  # of Student's t where one instance decides the standard error
+TINY = 1e-13  # a standard error below this counts as 0 (rounding error)
+LEAST_DOF = 3.0  # of Student's t if one instance decides the standard error
 
-# A loss is symmetric on the scale of ln(x / (top − x)), or of 1 / √x where it has no top; a score is 1 minus such a loss.
+# (greatest loss `top`, whether it is a score). The interval of a loss x is symmetric on the scale of ln(x / (top − x)), or of
+# 1 / √x if top is infinite. A score is 1 minus such a loss.
 SCALES: dict[str, tuple[float, bool]] = {
     "aurc": (1.0, False),
     "e-aurc": (np.inf, False),
@@ -75,7 +77,7 @@ def prediction_rejection_linearised(
     *,
     risk: Risk = "generalised",
 ) -> Linearised:
-    """Prediction-rejection ratio and the influence of every instance (of `small_sample_ratio`)."""
+    """Prediction-rejection ratio and the influence of every instance, as in `small_sample_ratio`."""
     return small_sample_ratio(rank_errors(errors, uncertainty, weights), risk, codes)
 
 
@@ -87,9 +89,10 @@ def area_estimate(
     groups: ArrayLike | None = None,
     level: float = 0.95,
 ) -> Estimate:
-    """One of these numbers with its interval, from the linearised statistic of each training run.
+    """Estimate of an area or ratio, from the linearised statistic of each training run.
 
-    `kind` is a key of `SCALES`. Values and influences are averaged over runs, and s² / R of the runs is added.
+    `kind` is a key of `SCALES`. Values and influences are averaged over runs, and s²/R between the runs is added to the
+    variance.
     """
     check_level(level)
     runs = [statistics] if isinstance(statistics, Linearised) else list(statistics)
@@ -127,7 +130,7 @@ def area_estimate(
 
 
 def _as_if_left_out(statistic: Linearised, units: Units) -> Linearised:
-    """One of m wrong (or right) instances left out moves a statistic by about 1 + 1 / m of its influence (jackknife)."""
+    """Influences as the jackknife finds them: leaving out one of m errors moves a statistic by 1 + 1/m of its influence."""
     influence = statistic.influence
     for inside in statistic.inside:
         share = np.asarray(inside, dtype=np.float64)
@@ -136,7 +139,7 @@ def _as_if_left_out(statistic: Linearised, units: Units) -> Linearised:
 
 
 def _greatest(statistic: Linearised, units: Units, kind: str) -> float:
-    """The greatest loss at this error rate r, where the scale has no top: no AURC is above 1.
+    """The greatest loss at this error rate r, for kinds without a top: the AURC is at most 1.
 
     With errors of 0 and 1 the best order has the AURC r + (1 − r) ln(1 − r).
     """
@@ -157,7 +160,7 @@ def _interval(value: float, reach: float, kind: str, greatest: float) -> tuple[f
 
 
 def _interval_of_loss(loss: float, reach: float, top: float) -> tuple[float, float]:
-    if not 0 < loss < top:  # ties can make an area smaller than that of the best order
+    if not 0 < loss < top:  # ties can make an area smaller than that of the best order: no transformation
         return loss - reach, loss + reach
     if np.isinf(top):
         half = reach / (2 * loss)
@@ -167,10 +170,10 @@ def _interval_of_loss(loss: float, reach: float, top: float) -> tuple[float, flo
 
 
 def _without_spread(value: float, n_units: int, kind: str, level: float) -> tuple[float, float]:
-    """All errors are equal, all uncertainties are, or no instance is ranked wrongly."""
+    """Interval for influences of 0: all errors are equal, all uncertainties are equal, or the order is perfect."""
     top, is_score = SCALES[kind]
     if np.isfinite(top) and not is_score:
-        # without an order the area is the error rate times the top, and so is its Wilson interval
+        # for a random order the area is the error rate times the top, so scale Wilson's interval of the error rate
         q = float(special.ndtri(0.5 + level / 2))
         rate, k = min(max(value / top, 0.0), 1.0), q**2 / n_units
         centre, half = rate + k / 2, float(np.sqrt(k * rate * (1 - rate) + k**2 / 4))
@@ -182,13 +185,13 @@ def _without_spread(value: float, n_units: int, kind: str, level: float) -> tupl
 
 
 def aurc(ranked: RankedErrors) -> Linearised:
-    """Mean over coverages of R, linear between thresholds and constant before the first."""
+    """AURC: mean of R over coverages, with R linear between thresholds and constant before the first."""
     m, r = ranked.kept, ranked.wrong / ranked.kept
     steps = np.diff(m, prepend=0.0)
     middle = r.copy()
     middle[1:] = (r[1:] + r[:-1]) / 2
     value = float((steps * middle).sum() / m[-1])
-    # derivatives of the sum by R_k, by A_k = R_k M_k, and by M_k where A_k stays
+    # derivatives of Σ steps · middle: by R_k, by A_k = R_k M_k, and by M_k at fixed A_k
     by_risk = steps / 2
     by_risk[:-1] += steps[1:] / 2
     by_risk[0] += steps[0] / 2
@@ -199,7 +202,7 @@ def aurc(ranked: RankedErrors) -> Linearised:
 
 
 def augrc(ranked: RankedErrors) -> Linearised:
-    """Mean over coverages of A, linear between thresholds from (0, 0)."""
+    """AUGRC: mean of A / M_B over coverages, linear between thresholds from (0, 0)."""
     total = ranked.kept[-1]
     steps = np.diff(ranked.kept, prepend=0.0)
     middle = ranked.wrong - np.diff(ranked.wrong, prepend=0.0) / 2
@@ -208,13 +211,13 @@ def augrc(ranked: RankedErrors) -> Linearised:
 
 
 def e_aurc(ranked: RankedErrors) -> Linearised:
-    """Area above that of the best order."""
+    """E-AURC: AURC minus the AURC of the best order."""
     area, best = aurc(ranked), _best_aurc(ranked)
     return _or_perfect(ranked, replace(area - best, inside=area.inside))
 
 
 def prediction_rejection(ranked: RankedErrors, risk: Risk) -> Linearised:
-    """(random − area) / (random − best), by the rule of quotients."""
+    """Prediction-rejection ratio (random − area) / (random − best), with influences by the quotient rule."""
     if ranked.all_errors_equal:
         return Linearised(np.nan, np.zeros(ranked.n), notes=ALL_EQUAL)
     rate, by_rate = ranked.error_rate, ranked.unranked(ranked.errors - ranked.error_rate)
@@ -230,7 +233,10 @@ def prediction_rejection(ranked: RankedErrors, risk: Risk) -> Linearised:
 
 
 def small_sample_ratio(ranked: RankedErrors, risk: Risk, codes: NDArray[np.intp] | None = None) -> Linearised:
-    """`prediction_rejection`; where it is 2 UQ-AUC − 1, with the imaginary instances of `auc_estimate` for the interval."""
+    """`prediction_rejection`, with the imaginary instances of `auc_estimate` if the ratio equals 2 UQ-AUC − 1.
+
+    It does for the generalised risk and errors of 0 and 1.
+    """
     ratio = prediction_rejection(ranked, risk)
     if np.isnan(ratio.value) or risk != "generalised" or not np.isin(ranked.errors, (0.0, 1.0)).all():
         return ratio
@@ -249,7 +255,7 @@ def small_sample_ratio(ranked: RankedErrors, risk: Risk, codes: NDArray[np.intp]
 
 
 def _auc_of(ratio: Linearised) -> Linearised:
-    """The UQ-AUC of a ratio 2 UQ-AUC − 1."""
+    """The UQ-AUC from a ratio 2 UQ-AUC − 1."""
     return replace(
         ratio,
         value=(ratio.value + 1) / 2,
@@ -261,7 +267,7 @@ def _auc_of(ratio: Linearised) -> Linearised:
 
 
 def _or_perfect(ranked: RankedErrors, statistic: Linearised) -> Linearised:
-    """Where no instance is ranked wrongly, no instance says how far the order is from the best one."""
+    """The statistic, or influences of 0 and a note if the order is perfect, as no instance then shows any variation."""
     rises = np.diff(ranked.errors)
     inside = 0.0 if ranked.block is None else rises[np.diff(ranked.block) == 0]
     if (rises < 0).any() or np.any(inside):
@@ -270,7 +276,7 @@ def _or_perfect(ranked: RankedErrors, statistic: Linearised) -> Linearised:
 
 
 def _best_aurc(ranked: RankedErrors) -> Linearised:
-    """Area of the best order, smooth inside a block of equal errors: ∫ A(c) / c dc."""
+    """AURC of the best order, ∫ A(c) / c dc, with A(c) linear inside a block of equal errors."""
     best = _by_errors(ranked)
     m, a, e = best.kept, best.wrong, best.thresholds
     steps, logs = np.diff(m, prepend=0.0), np.log(m[1:] / m[:-1])
@@ -279,18 +285,18 @@ def _best_aurc(ranked: RankedErrors) -> Linearised:
     value = float(area.sum() / m[-1])
     later = np.zeros_like(m)
     later[:-1] = _sum_from(e[1:] * logs)
-    # one more instance of error e lifts A(c) above its place by e − e(c)
+    # one more instance of error e raises A(c) by e − e(c) at all c above its place
     return _with_influence(best, value, np.log(m[-1] / m), best.error_rate - later - value)
 
 
 def _by_errors(ranked: RankedErrors) -> RankedErrors:
-    """The same instances, the errors last."""
+    """The same instances in the best order, by ascending error."""
     best = rank_errors(ranked.errors, ranked.errors, ranked.weights)
     return replace(best, n=ranked.n, order=ranked.order[best.order])
 
 
 def _with_influence(ranked: RankedErrors, value: float, by_error: Floats, constant: Floats) -> Linearised:
-    """Influence e_i · by_error + constant, both by block."""
+    """Linearised statistic with influences e_i · by_error + constant, both given by block."""
     influence = ranked.errors * ranked.of_rows(by_error) + ranked.of_rows(constant)
     inside = tuple(ranked.unranked(share) for share in (ranked.errors, 1 - ranked.errors))
     return Linearised(value, ranked.unranked(influence), inside=inside, uneven=True)

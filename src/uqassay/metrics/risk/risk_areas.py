@@ -1,4 +1,4 @@
-"""Areas under risk-coverage curves, and how much of the possible gain a rejection order reaches."""
+"""Areas under risk-coverage curves: AURC, E-AURC, AUGRC and the prediction-rejection ratio."""
 
 from collections.abc import Callable
 
@@ -42,44 +42,47 @@ def aurc_loss(
     groups: ArrayLike | None = None,
     level: float = 0.95,
 ) -> Estimate:
-    """Area under the risk-coverage curve (AURC): the mean risk over all coverages, lower is better.
+    """Area under the risk-coverage curve (AURC): the mean risk over all coverages. Lower is better.
 
     Parameters
     ----------
     errors : array (n,)
         1 for a wrong prediction, 0 for a right one, or the probability that it is wrong.
     uncertainty : array (n,)
-        Greater is less certain; infinities are legal.
+        Greater means less certain. Infinite values are allowed.
     sample_weight : array (n,), optional
         An integer weight equals that many copies.
     groups : array of labels (n,), optional
-        Instances of one group (patient, site, video) may depend on each other; groups do not.
+        Instances of one group (patient, site, video) may depend on each other; groups are independent.
     level : float
 
     Returns
     -------
     estimate : Estimate
-        A note counts errors or right predictions where there are fewer than 20 of them. All errors equal: the AURC
-        is the error rate, as for a random order, with Wilson's interval.
+        With fewer than 20 errors or right predictions a note gives their number. If all errors are equal, the AURC is the
+        error rate, as for a random order, with Wilson's interval.
 
     Raises
     ------
     InputError
-        nan, errors outside [0, 1], shapes that do not fit.
+        When a value is nan, errors lie outside [0, 1], or shapes do not match.
 
     Notes
     -----
-    The risk is linear between distinct thresholds and constant before the first, so the order of rows does not matter. The
-    AURC weighs an error among the most certain instances by up to ln n; it depends on the accuracy as well.
+    The risk is linear between distinct thresholds and constant before the first one, so the order of rows does not matter.
+    The AURC gives an error among the most certain instances a weight of up to ln n. It depends on the accuracy too.
 
-    The interval is symmetric on the scale of ln x / (1 − x) (here and for the AUGRC, doubled), or of 1 / √x for the E-AURC
-    and the distance to 1 of the selective prediction-rejection ratio, whose upper ends are far where few errors decide
-    (but no AURC is above 1); the generalised ratio has the interval of UQ-AUC. Its standard error
-    comes from the exact influence of every instance, for those two times 1 + 1 / m for each of m errors or right
-    predictions, as leaving one out would give. A few confident errors decide much of it, so Student's t has the degrees
-    of freedom that the spread of the squared influences leaves, 2 (Σ u²)² / (Σ u⁴ − (Σ u²)² / G), at least 3.
+    The intervals of the AURC and of twice the AUGRC are symmetric on the scale of ln x / (1 − x). Those of the E-AURC, and
+    of 1 minus the selective prediction-rejection ratio, are symmetric on the scale of 1 / √x; their upper ends are large if
+    few errors decide, but correspond to an AURC of at most 1. The generalised ratio has the interval of UQ-AUC.
 
-    95 % intervals cover 94 to 98 of 100 (docs/measured-coverage.md); the selective ratio of scores in five levels as few as 92.
+    The standard error follows from the exact influence of every instance. For the E-AURC and the selective ratio the
+    influence is multiplied by 1 + 1/m for each of m errors or right predictions, as in the jackknife. A few confident
+    errors make up much of the variance, so Student's t has the degrees of freedom 2 (Σ u²)² / (Σ u⁴ − (Σ u²)² / G), which
+    follow from the fourth moment of the influences, but at least 3.
+
+    The measured coverage of 95 % intervals is 94 to 98 %, and down to 92 % for the selective ratio of scores in five levels
+    (docs/measured-coverage.md).
 
     References
     ----------
@@ -103,7 +106,7 @@ def e_aurc_loss(
     groups: ArrayLike | None = None,
     level: float = 0.95,
 ) -> Estimate:
-    """Excess of the AURC over that of the best order of the same errors (E-AURC), lower is better.
+    """Excess of the AURC over the AURC of the best order of the same errors (E-AURC). Lower is better.
 
     Parameters
     ----------
@@ -113,20 +116,20 @@ def e_aurc_loss(
     Returns
     -------
     estimate : Estimate
-        Without an interval where all errors are equal, or where no instance is ranked wrongly: then nothing says how far
-        the order is from the best one.
+        There is no interval if all errors are equal or no instance is ranked wrongly, because the sample then shows no
+        variation.
 
     Raises
     ------
     InputError
-        nan, errors outside [0, 1], shapes that do not fit.
+        When a value is nan, errors lie outside [0, 1], or shapes do not match.
 
     Notes
     -----
-    The best order is that of large samples, smooth inside a block of equal errors: a block of error e from coverage c₀ to
-    c₁ with the error mass A₀ before it has the area e (c₁ − c₀) + (A₀ − e c₀) ln(c₁ / c₀). For errors of 0 and 1 with
-    the rate r this is r + (1 − r) ln(1 − r). The AURC is linear between thresholds instead, so a perfect order has an
-    E-AURC that is not quite 0, and ties can make it negative (down to about −r³ / 6 for two levels).
+    The AURC of the best order is its limit in large samples. A block of error e from coverage c₀ to c₁, with the error mass
+    A₀ before it, has the area e (c₁ − c₀) + (A₀ − e c₀) ln(c₁ / c₀). For errors of 0 and 1 with the rate r the sum is
+    r + (1 − r) ln(1 − r). The AURC itself is linear between thresholds, so the E-AURC of a perfect order is near 0 but not
+    0, and ties can make it negative (down to about −r³ / 6 for two levels).
 
     See `aurc_loss` for the interval and its measured coverage.
 
@@ -150,7 +153,9 @@ def augrc_loss(
     groups: ArrayLike | None = None,
     level: float = 0.95,
 ) -> Estimate:
-    """Area under the generalised risk-coverage curve (AUGRC), lower is better: how often a silent failure meets a user.
+    """Area under the generalised risk-coverage curve (AUGRC). Lower is better.
+
+    It is the risk of an undetected error, averaged over coverages.
 
     Parameters
     ----------
@@ -160,17 +165,17 @@ def augrc_loss(
     Returns
     -------
     estimate : Estimate
-        All errors equal: half the error rate, with half of Wilson's interval.
+        If all errors are equal, half the error rate, with half of Wilson's interval.
 
     Raises
     ------
     InputError
-        nan, errors outside [0, 1], shapes that do not fit.
+        When a value is nan, errors lie outside [0, 1], or shapes do not match.
 
     Notes
     -----
-    The share A of all instances that are kept and wrong, linear between distinct thresholds from (0, 0), as a mean over
-    coverages. For errors of 0 and 1 it is (1 − ACC)² / 2 + ACC (1 − ACC) (1 − UQ-AUC).
+    AUGRC is the mean over coverages of A, the share of all instances that are kept and wrong. A is linear between distinct
+    thresholds from (0, 0). For errors of 0 and 1 the AUGRC is (1 − ACC)² / 2 + ACC (1 − ACC) (1 − UQ-AUC).
 
     See `aurc_loss` for the interval and its measured coverage.
 
@@ -202,21 +207,21 @@ def prediction_rejection_score(
     errors, uncertainty
         As in `risk_coverage_curve`.
     risk : {"generalised", "selective"}
-        "generalised": areas under the rejection curve, where rejected instances count as right (Malinin). "selective":
-        areas under the mean error of the instances kept, the AURC, as benchmarks of language models do.
+        "generalised": areas under the rejection curve, on which rejected instances count as right (Malinin). "selective":
+        areas under the error rate of the instances kept (AURC), as in benchmarks of language models.
     sample_weight, groups, level
         As in `risk_coverage_curve`.
 
     Returns
     -------
     estimate : Estimate
-        1 for the best order, 0 for a random one, negative for a worse one. nan with a note where all errors are
-        equal. Where no instance is ranked wrongly, only the generalised ratio of errors of 0 and 1 has an interval.
+        1 for the best order, 0 for a random order, negative for a worse one. nan with a note if all errors are equal. If
+        no instance is ranked wrongly, only the generalised ratio of errors of 0 and 1 has an interval.
 
     Raises
     ------
     InputError
-        nan, errors outside [0, 1], shapes that do not fit.
+        When a value is nan, errors lie outside [0, 1], or shapes do not match.
 
     Notes
     -----

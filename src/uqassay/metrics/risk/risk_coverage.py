@@ -1,4 +1,4 @@
-"""The risk-coverage curve: error rate of the instances kept when the most uncertain ones are refused."""
+"""The risk-coverage curve: the error rate of the instances kept, when the most uncertain ones are refused."""
 
 from dataclasses import dataclass, field
 from typing import final
@@ -16,8 +16,8 @@ from uqassay.statistics.samples import Floats, Units, as_floats, check_level, ma
 
 __all__ = ["RiskCoverage", "risk_coverage_curve"]
 
-CHUNK = 2**15
-WIDEST = 1e8  # a quantile beyond this one gives the same interval
+CHUNK = 2**15  # thresholds processed at once, so that they stay in the cache
+WIDEST = 1e8  # upper bound of the quantile, beyond which the interval does not change
 
 
 @final
@@ -28,15 +28,16 @@ class RiskCoverage:
     Attributes
     ----------
     coverage : array (B,)
-        Share of the weight that is kept, ascending; the last is 1.
+        Share of the weight that is kept, ascending. The last coverage is 1.
     risk : array (B,)
-        Mean error of the instances kept.
+        Error rate of the instances kept.
     low, high : array (B,)
-        Pointwise interval of the risk at that coverage.
+        Pointwise interval of the risk at each coverage.
     thresholds : array (B,)
-        Instances up to this uncertainty are kept. In `at`, a coverage inside a tie keeps an even share of it.
+        Instances up to this uncertainty are kept. A coverage inside a tie (see `at`) keeps the same share of each tied
+        instance.
     n_kept : array (B,)
-        Number of instances of positive weight that are kept (their expected number inside a tie).
+        Number of instances of positive weight that are kept (expected number inside a tie).
     level : float
     notes : tuple of Note
         Remarks, such as the number of groups.
@@ -58,7 +59,7 @@ class RiskCoverage:
         return self.risk * self.coverage
 
     def at(self, coverage: ArrayLike) -> "RiskCoverage":
-        """The same curve on other coverages in (0, 1], without another sort; ties are shared evenly.
+        """The same curve at other coverages in (0, 1], without sorting again. Ties are shared evenly.
 
         Examples
         --------
@@ -94,34 +95,35 @@ def risk_coverage_curve(
     errors : array (n,)
         1 for a wrong prediction, 0 for a right one, or the probability that it is wrong.
     uncertainty : array (n,)
-        Greater is less certain; infinities are legal.
+        Greater means less certain. Infinite values are allowed.
     sample_weight : array (n,), optional
         An integer weight equals that many copies.
     groups : array of labels (n,), optional
-        Instances of one group (patient, site, video) may depend on each other; groups do not.
+        Instances of one group (patient, site, video) may depend on each other; groups are independent.
     level : float
-        Of each pointwise interval; the curve as a whole lies inside all of them less often.
+        Confidence level of each pointwise interval. It is not the level of a band around the whole curve.
 
     Returns
     -------
     curve : RiskCoverage
-        At the distinct thresholds only, so it does not depend on the order of rows. `curve.at(coverages)` draws it on
+        The curve at the distinct thresholds, so it does not depend on the order of rows. `curve.at(coverages)` gives it on
         a grid.
 
     Raises
     ------
     InputError
-        nan, errors outside [0, 1], shapes that do not fit.
+        When a value is nan, errors lie outside [0, 1], or shapes do not match.
 
     Notes
     -----
-    With the kept share m_i of each instance (1, 0, or the share of a tie), A = Σ w e m / Σ w and c = Σ w m / Σ w, the
-    risk R = A / c has the influence ((e m − A) + ε (c − m)) / c: the second part says that the threshold is estimated
-    too, with the error rate ε of the instances near it (a window of ranks of at most ± 5 %). The interval holds the
-    risks R' that are no farther from R than t standard deviations under R', whose variance is
-    d · (R'(1 − R') / c + (R − ε)² (1 − c) / c) / n with the design effect d of groups, weights and soft labels; its
-    small-sample correction and degrees of freedom are those of the error rate of all instances. Where no error is kept the
-    interval rests on the number kept, and where everything is kept it is that of `proportion_estimate`.
+    Let m_i be the kept share of each instance (1, 0, or the share of a tie), A = Σ w e m / Σ w and c = Σ w m / Σ w. The
+    risk R = A / c has the influence ((e m − A) + ε (c − m)) / c. The second term accounts for the estimated threshold, with
+    the error rate ε of the instances near it (a window of ranks of at most ± 5 %).
+
+    The interval contains the risks R' that differ from R by at most t standard deviations under R'. The variance under R'
+    is d · (R'(1 − R') / c + (R − ε)² (1 − c) / c) / n, with the design effect d of groups, weights and soft labels. The
+    small-sample correction and the degrees of freedom are those of the error rate of all instances. If no error is kept,
+    the interval follows from the number kept. At coverage 1 it is that of `proportion_estimate`.
 
     References
     ----------
@@ -143,10 +145,11 @@ def risk_coverage_curve(
 @final
 @dataclass(frozen=True, eq=False, slots=True)
 class Bands:
-    """Running sums over groups g (or instances) from which the variance of the risk at any coverage follows.
+    """Running sums over groups g (or instances), which give the variance of the risk at any coverage.
 
-    With the error mass a_g and the weight m_g that are kept of a group of weight w_g, a threshold inside block k keeps
-    a_g = a_g⁰ + f·Δa_g. A sum over groups of squares or products is `start` + f·`linear` + f²·`square` in that block.
+    Let w_g be the weight of a group, and a_g and m_g its error mass and weight that are kept. If the share f of block k is
+    kept, a_g = a_g⁰ + f·Δa_g. A sum over groups of squares or products is then `start` + f·`linear` + f²·`square` in that
+    block, so that no coverage needs a pass over the groups.
     """
 
     ranked: RankedErrors
@@ -157,11 +160,11 @@ class Bands:
     start: Floats  # (3, B): Σ a_g², Σ a_g m_g, Σ m_g², all over (Σ w)²
     linear: Floats
     square: Floats
-    with_size: Floats  # (2, B + 1): Σ a_g w_g, Σ m_g w_g at the blocks' ends, from 0
+    with_size: Floats  # (2, B + 1): Σ a_g w_g, Σ m_g w_g at the ends of the blocks, with a leading 0
 
     @classmethod
     def of(cls, ranked: RankedErrors, units: Units) -> "Bands":
-        """O(n log n)."""
+        """Compute the running sums, in O(n log n)."""
         total = ranked.kept[-1]
         w = np.ones_like(ranked.errors) if ranked.weights is None else ranked.weights
         delta = np.stack([w * ranked.errors, w]) / total  # (2, m)
@@ -191,7 +194,7 @@ class Bands:
         return cls(ranked, units, dof, factor, sum_ww, start, linear, square, with_size)
 
     def curve(self, coverage: Floats | None, level: float, notes: tuple[Note, ...]) -> RiskCoverage:
-        """Risk and interval at coverages in (0, 1], or at every threshold; in chunks that stay in cache."""
+        """Risk and interval at coverages in (0, 1], or at every threshold if `coverage` is None."""
         ranked = self.ranked
         counts = None if ranked.block is None else np.bincount(ranked.block)
         sizes: Floats = np.cumsum(np.ones(ranked.kept.size) if counts is None else counts, dtype=np.float64)
@@ -225,7 +228,7 @@ class Bands:
         )
 
     def _at(self, k: NDArray[np.intp], f: Floats, level: float) -> tuple[Floats, Floats, Floats, Floats]:
-        """Coverage, risk and its interval where the share f of block k is kept."""
+        """Coverage, risk and its interval if the share f of block k is kept."""
         ranked = self.ranked
         wrong, kept = ranked.inside(ranked.wrong, k, f), ranked.inside(ranked.kept, k, f)
         a, c, risk = wrong / ranked.kept[-1], kept / ranked.kept[-1], wrong / kept
@@ -234,7 +237,7 @@ class Bands:
         rate = ranked.local_rate(c)
         aa, am, mm = self.start[:, k] + f * (self.linear[:, k] + f * self.square[:, k])
         aw, mw = self.with_size[:, k] + f * (self.with_size[:, k + 1] - self.with_size[:, k])
-        # Σ_g u_g² with u_g = a_g − ε m_g − b w_g, (Σ w)² taken out
+        # Σ_g u_g² with u_g = a_g − ε m_g − b w_g, the influence times c, expanded into the running sums
         b = a - rate * c
         squares = aa + rate**2 * mm + b**2 * self.sum_ww - 2 * (rate * am + b * aw - rate * b * mw)
         variance = self.factor * np.maximum(squares, 0.0) / c**2
@@ -245,7 +248,7 @@ class Bands:
 
 
 def small_sample(residuals: Floats, units: Units) -> tuple[float, float]:
-    """Factor that makes Σ u² / (Σ w)² of the units an unbiased variance, and its degrees of freedom; of residuals (n,)."""
+    """Factor that makes Σ u² / (Σ w)² over the units an unbiased variance, and its degrees of freedom, of residuals (n,)."""
     kept = units.keep(residuals)
     spread = spread_of_mean(kept, units)
     plain = float((units.sums(kept[:, np.newaxis]) ** 2).sum() / units.sizes.sum() ** 2)
@@ -263,15 +266,15 @@ def risk_interval(
     dof: float,
     level: float,
 ) -> tuple[Floats, Floats]:
-    """Risks R' no farther than t standard deviations from the observed R, by the variance that each would have.
+    """Interval of the risks R' that differ from the observed R by at most t standard deviations under R'.
 
-    `rate` is the error rate near the threshold, `variance` the one found at R, `sum_ww` is Σ w_g² / (Σ w)².
+    `rate` is the error rate near the threshold, `variance` the estimated variance of R, and `sum_ww` is Σ w_g² / (Σ w)².
     """
     risk, spare = np.asarray(risk), (1 - coverage) / coverage
     quantile = min(float(special.stdtrit(dof, 0.5 + level / 2)), WIDEST)
     plain = (risk * (1 - risk) / coverage + (risk - rate) ** 2 * spare) / n_units
     with np.errstate(invalid="ignore", divide="ignore"):
-        # nothing varies: the size of the units alone says how many there are
+        # without variance the design effect is undefined; 1 / Σ w_g² is then the effective number of units
         design = np.where((plain > 0) & (variance > 1e-12 * plain), variance / plain, n_units * sum_ww)
     k = np.minimum(quantile**2 * design / n_units, WIDEST**2)
     # (R − R')² = k (R'(1 − R') / c + (R − ε)² (1 − c) / c) is quadratic in R'
@@ -279,7 +282,7 @@ def risk_interval(
     half = risk + wilson / 2
     root = np.sqrt(np.maximum(half**2 - (1 + wilson) * (risk**2 - k * (risk - rate) ** 2 * spare), 0.0))
     low, high = (half - root) / (1 + wilson), (half + root) / (1 + wilson)
-    # with a handful of errors Wilson's lower limit is too high: take the exact one-sided one (Brown, Cai, DasGupta)
+    # with few errors Wilson's lower limit is too high: use the exact one-sided limit if it is lower (Brown, Cai, DasGupta)
     kept = np.maximum(coverage * n_units / design, risk)
     with np.errstate(invalid="ignore"):
         low = np.fmin(low, special.betaincinv(risk * kept, (1 - risk) * kept + 1, 1 - level))
@@ -289,7 +292,7 @@ def risk_interval(
 def _cells(
     delta: Floats, ranked: RankedErrors, units: Units, sizes: Floats
 ) -> tuple[Floats, Floats, NDArray[np.intp], Floats]:
-    """Sums over each group within each block, what the group had before, the block, and the group's size."""
+    """Cells (sums over each group within each block), sums of the group over earlier blocks, block and group size."""
     codes = _ranked_codes(ranked, units)
     by_group = np.argsort(codes, kind="stable")
     codes = codes[by_group]
@@ -305,7 +308,7 @@ def _cells(
 
 
 def _ranked_codes(ranked: RankedErrors, units: Units) -> NDArray[np.intp]:
-    """Group of each instance by order."""
+    """Group of each sorted instance."""
     assert units.codes is not None
     codes = np.empty(ranked.n, dtype=np.intp)
     codes[slice(None) if units.rows is None else units.rows] = units.codes

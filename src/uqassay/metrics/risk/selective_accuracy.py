@@ -1,4 +1,4 @@
-"""Refusing the most uncertain instances: the accuracy of the rest, and what that gains."""
+"""Selective accuracy: the accuracy after the most uncertain instances are refused, and its gain."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -23,18 +23,18 @@ __all__ = ["SelectiveGain", "accuracy_at_coverage_score", "selective_gain"]
 @final
 @dataclass(frozen=True)
 class SelectiveGain:
-    """What refusing the most uncertain instances gains.
+    """Gain in accuracy from refusing the most uncertain instances.
 
     Attributes
     ----------
     coverage : float
-        Share that is kept.
+        Share of the instances that is kept.
     threshold : float
-        Instances up to this uncertainty are kept; ties at it are shared evenly.
+        Instances up to this uncertainty are kept. Ties at the threshold are shared evenly.
     accuracy_all, accuracy_kept : Estimate
-        Accuracy without refusal (`proportion_estimate`), and of the instances kept; the same if all are kept.
+        Accuracy of all instances (`proportion_estimate`) and of the instances kept. Both are equal at coverage 1.
     gain : Estimate
-        Their difference on the same instances.
+        Accuracy of the instances kept minus accuracy of all, on the same instances.
     """
 
     coverage: float
@@ -53,28 +53,28 @@ def accuracy_at_coverage_score(
     groups: ArrayLike | None = None,
     level: float = 0.95,
 ) -> Estimate:
-    """Accuracy of the least uncertain share of the instances, higher is better.
+    """Accuracy of the least uncertain share of the instances. Higher is better.
 
     Parameters
     ----------
     errors, uncertainty
-        As in `risk_coverage_curve`, of which this is 1 minus the risk.
+        As in `risk_coverage_curve`. The accuracy is 1 minus the risk of that curve.
     coverage : float
-        Share that is kept, in (0, 1]. Ties at the threshold are shared evenly, which is the mean over random orders of
-        them.
+        Share that is kept, in (0, 1]. Ties at the threshold are shared evenly, which equals the mean over random orders of
+        the tied instances.
     sample_weight, groups, level
         As in `risk_coverage_curve`.
 
     Returns
     -------
     estimate : Estimate
-        With the interval of `risk_coverage_curve`, which knows that the threshold is estimated too. Where no error is
-        kept it rests on the number kept.
+        The interval is that of `risk_coverage_curve`, which accounts for the estimated threshold. If no error is kept, it
+        follows from the number kept.
 
     Raises
     ------
     InputError
-        nan, errors outside [0, 1], a coverage outside (0, 1], shapes that do not fit.
+        When a value is nan, errors lie outside [0, 1] or the coverage outside (0, 1], or shapes do not match.
 
     Notes
     -----
@@ -105,7 +105,7 @@ def selective_gain(
     groups: ArrayLike | None = None,
     level: float = 0.95,
 ) -> SelectiveGain:
-    """How much accuracy rises when the most uncertain instances are refused.
+    """Gain in accuracy when the most uncertain instances are refused.
 
     Parameters
     ----------
@@ -123,11 +123,11 @@ def selective_gain(
 
     Notes
     -----
-    With the error rates R of the instances kept and ρ of those refused the gain is (1 − c)(ρ − R). Its interval joins those
-    of the two rates with their correlation: Newcombe's method for a difference of two proportions.
+    With the error rates R of the instances kept and ρ of those refused, the gain is (1 − c)(ρ − R). Its interval combines
+    the intervals of the two rates and their correlation (Newcombe's method for a difference of two proportions).
 
-    95 % intervals cover 92 to 98 of 100 (docs/measured-coverage.md): the least where UQ-AUC is near 1 and scores have few
-    levels, the most where few errors are kept.
+    The measured coverage of 95 % intervals is 92 to 98 %. It is lowest if UQ-AUC is near 1 and scores have few levels, and
+    highest if few errors are kept (docs/measured-coverage.md).
 
     References
     ----------
@@ -155,7 +155,7 @@ def selective_gain(
 def accuracy_at_coverage_linearised(
     errors: ArrayLike, uncertainty: ArrayLike, weights: ArrayLike | None, *, coverage: float
 ) -> Linearised:
-    """Accuracy at a coverage and the influence of every instance; for use by other rooms."""
+    """Accuracy at a coverage and the influence of every instance. For use by other rooms."""
     check_coverage(coverage)
     ranked = rank_errors(errors, uncertainty, weights)
     kept = kept_part(ranked, coverage)
@@ -170,7 +170,7 @@ def accuracy_estimate(
     groups: ArrayLike | None = None,
     level: float = 0.95,
 ) -> Estimate:
-    """`accuracy_at_coverage_score`, averaged over training runs; for use by other rooms."""
+    """`accuracy_at_coverage_score`, averaged over training runs. For use by other rooms."""
     check_level(level)
     check_coverage(coverage)
     units = make_units(runs[0].n, groups, sample_weight)
@@ -196,7 +196,7 @@ def gain_estimate(
     groups: ArrayLike | None = None,
     level: float = 0.95,
 ) -> Estimate:
-    """The gain of `selective_gain`, averaged over training runs; for use by other rooms."""
+    """The gain of `selective_gain`, averaged over training runs. For use by other rooms."""
     check_level(level)
     check_coverage(coverage)
     units = make_units(runs[0].n, groups, sample_weight)
@@ -227,7 +227,7 @@ def gain_estimate(
 
 @dataclass(frozen=True, eq=False, slots=True)
 class KeptPart:
-    """Error rate of the instances kept (or refused), the rate near the threshold, and the influences (n,) on the first."""
+    """Error rate of the instances kept (or refused), its influences (n,), and the error rate near the threshold."""
 
     risk: float
     rate: float
@@ -235,7 +235,7 @@ class KeptPart:
 
 
 def kept_part(ranked: RankedErrors, coverage: float, rate: float | None = None) -> KeptPart:
-    """The instances kept at a coverage; `rate` is measured around the threshold unless it is given."""
+    """Error rate of the instances kept at a coverage. The default `rate` is `RankedErrors.local_rate`."""
     coverage = max(coverage, LEAST)
     at = np.array([coverage])
     k, f = ranked.place(at)
@@ -248,14 +248,14 @@ def kept_part(ranked: RankedErrors, coverage: float, rate: float | None = None) 
 
 
 def _refused(ranked: RankedErrors, coverage: float, kept: KeptPart) -> KeptPart:
-    """The instances refused."""
+    """Error rate of the instances refused, from that of all and that of those kept."""
     residuals = ranked.unranked(ranked.errors - ranked.error_rate)
     risk = min(max((ranked.error_rate - coverage * kept.risk) / (1 - coverage), 0.0), 1.0)
     return KeptPart(risk, kept.rate, (residuals - coverage * kept.influence) / (1 - coverage))
 
 
 def _small_sample(runs: Sequence[RankedErrors], units: Units) -> tuple[float, float]:
-    """That of the error rate, averaged over runs, as in the risk-coverage curve."""
+    """`small_sample` of the error rate, averaged over runs, as in the risk-coverage curve."""
     if units.n_units == 1:
         return np.nan, np.nan
     return small_sample(np.mean([ranked.unranked(ranked.errors - ranked.error_rate) for ranked in runs], axis=0), units)
@@ -282,7 +282,8 @@ def _share_estimate(
     low, high = risk_interval(
         risk, rate, coverage, variance, n_units=units.n_units, sum_ww=sum_ww, dof=dof, level=level
     )
-    if len(parts) > 1:  # errors of single runs average out, but no run knows more than that it saw none
+    if len(parts) > 1:
+        # if no run kept an error, averaging R runs must not shorten the interval: all see the same instances
         _, least = risk_interval(
             0.0, 0.0, coverage, 0.0, n_units=units.n_units, sum_ww=sum_ww, dof=correction[1], level=level
         )
