@@ -130,7 +130,8 @@ def score_side(
         if progress is not None:
             progress(name)
         first, count = runs[0], points_of_sets(runs[0])
-        own = [m for m in measures if SCORES[m].offered_by(first)]
+        can = score_names(first, costly=True)
+        own = [m for m in measures if m in can]
         if count == 1:
             own = [m for m in own if m not in _OF_SETS]
         try:
@@ -143,7 +144,7 @@ def score_side(
             n_points=count,
             n_runs=len(runs),
             columns=columns | given.get(name, {}),
-            offered=tuple(s for s in score_names(first, costly=True) if count != 1 or s not in _OF_SETS),
+            offered=tuple(s for s in can if count != 1 or s not in _OF_SETS),
         )
     first = next(iter(aligned.models.values()))[0]
     return Side(

@@ -14,7 +14,7 @@ from uqassay.losses.errors import is_correct, probability_gap
 from uqassay.losses.label_distance import default_floor
 from uqassay.losses.proper_scores import brier_loss, log_loss
 from uqassay.losses.unified import unified_terms
-from uqassay.measures.scores import SCORES, score_columns
+from uqassay.measures.scores import score_columns, score_names
 from uqassay.notes import Note, distinct
 from uqassay.predictions import Intervals, Masses, Members, Point, Prediction, Vertices
 from uqassay.predictions.drawn import Drawn
@@ -281,7 +281,9 @@ def _other_columns(run: Prediction, y: NDArray[Any], settings: Settings) -> dict
     n = run.n_instances
     names = ("correct", "confidence", "label", "log-loss", "brier", "gap", "upper-label", *settings.measures)
     out = {name: np.full(n, np.nan) for name in names}
-    measures = [m for m in settings.measures if m in SCORES and SCORES[m].offered_by(run)]
+    offered = score_names(run, costly=True)
+    measures = [m for m in settings.measures if m in offered]
+    floor = default_floor(run, "exact") if settings.floor is None else settings.floor
 
     def work(rows: slice, part: Prediction) -> None:
         target = y[rows]
@@ -289,7 +291,7 @@ def _other_columns(run: Prediction, y: NDArray[Any], settings: Settings) -> dict
         out["correct"][rows] = is_correct(target, part)
         out["confidence"][rows] = np.minimum(part.label_probs().max(axis=1), 1.0)
         out["label"][rows] = label
-        out["log-loss"][rows] = log_loss(target, part, floor=settings.floor)
+        out["log-loss"][rows] = log_loss(target, part, floor=floor)
         out["brier"][rows] = brier_loss(target, part)
         out["gap"][rows] = probability_gap(target, part)
         if target.ndim == 1:

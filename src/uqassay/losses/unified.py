@@ -1,4 +1,4 @@
-"""Unified evaluation (paper 000): E = distance of the label to the credal set + λ · non-specificity of the set."""
+"""Unified evaluation loss (paper 000): E = distance of the label to the credal set + λ · non-specificity of the set."""
 
 from dataclasses import dataclass, replace
 from typing import Any, Literal
@@ -21,13 +21,13 @@ __all__ = ["DEFAULT_TRADEOFF", "UnifiedLoss", "set_nonspecificity", "unified_los
 
 Array = NDArray[np.float64]
 Distance = Literal["kl", "js", "js_distance", "tv", "hellinger", "brier"]
-DEFAULT_TRADEOFF = 0.5  # λ wherever none is given
+DEFAULT_TRADEOFF = 0.5  # default λ
 NONSPECIFICITIES = ("hartley", "korner", "pal", "credal-uncertainty")
 
 
 @dataclass(frozen=True, eq=False)
 class UnifiedLoss:
-    """The two terms of E for every instance, with the errors of their computation.
+    """The two terms of E for every instance, with their numerical errors.
 
     Attributes
     ----------
@@ -36,13 +36,13 @@ class UnifiedLoss:
     tradeoff : float
         λ.
     floored : int
-        Rows whose upper probability of the label was below the floor.
+        Number of rows whose upper probability of the label was below the floor.
     gap : array (n,)
-        Certified bound on how far `distance` may lie above the minimum: 0 in closed form.
+        Certified upper bound of `distance` minus the minimum; 0 in closed form.
     nonspecificity_error : array (n,)
-        Standard error of the non-specificity: 0 where exact.
+        Standard error of the non-specificity; 0 if exact.
     mean_nonspecificity_error : float
-        Standard error that the estimate of the non-specificity adds to its mean: 0 where exact.
+        Standard error that the estimated non-specificity adds to its mean; 0 if exact.
     """
 
     distance: Array
@@ -83,16 +83,16 @@ def unified_loss(
         Labels, or label distributions / vote counts (divided by their sums).
     prediction : Prediction of any kind, or array (n, K) or (n, M, K)
     tradeoff : float
-        λ ≥ 0: what a nat of imprecision costs against a nat of distance.
+        λ ≥ 0: the cost of a nat of imprecision relative to a nat of distance.
     distance : {"kl", "js", "js_distance", "tv", "hellinger", "brier"}
-        KL(y‖p), Jensen-Shannon divergence, its square root, total variation, Hellinger distance, Σ(p − y)²; the least over
-        the set. For a label all but "brier" follow from the upper probability of the label; "brier" and label
-        distributions take a convex solver, whose certified gap is reported.
+        KL(y‖p), Jensen-Shannon divergence, its square root, total variation, Hellinger distance, Σ(p − y)²; each minimised
+        over the set. For a label, all except "brier" have a closed form in the upper probability of the label. "brier" and
+        label distributions take a convex solver, whose certified gap is reported.
     nonspecificity : {"hartley", "korner", "pal", "credal-uncertainty"}
         See `measures.nonspecificity` and `measures.credal_uncertainty`; "pal" enters as 1 − specificity. Smets' measure
-        grows with information, without bound for precise sets, and so cannot enter E.
+        is not allowed: it grows with information and is unbounded for precise sets.
     convention : {"exact", "paper"}
-        "exact": every event, nothing clipped. "paper": clipped and renormalised masses, as the authors' code does.
+        "exact": all events, without clipping. "paper": clipped and renormalised masses, as in the authors' code.
     focal_sets : bool array (F, K), optional
         Family of events for ``convention="paper"``; all 2^K by default (K ≤ 16).
     floor : float, optional
@@ -107,7 +107,7 @@ def unified_loss(
     Raises
     ------
     InputError
-        Labels out of range or of another length, unknown names, a negative λ.
+        Labels out of range or of the wrong length, unknown names, a negative λ.
 
     Examples
     --------
@@ -139,7 +139,7 @@ def check_options(distance: str, nonspecificity: str, convention: str, focal_set
             "distance",
             f"must be one of {', '.join(DISTANCES)}",
             f"got {distance!r}",
-            "choose one of them",
+            "pass one of them",
             code="choice",
         )
     if not isinstance(nonspecificity, str) or nonspecificity not in NONSPECIFICITIES:
@@ -147,7 +147,7 @@ def check_options(distance: str, nonspecificity: str, convention: str, focal_set
             "nonspecificity",
             f"must be one of {', '.join(NONSPECIFICITIES)}",
             f"got {nonspecificity!r}",
-            "choose one of them",
+            "pass one of them",
             code="choice",
         )
     check_convention(convention, focal_sets)
@@ -162,13 +162,13 @@ def check_options(distance: str, nonspecificity: str, convention: str, focal_set
 
 
 def check_tradeoff(tradeoff: float) -> None:
-    """Refuse a λ that is no number, negative, or not finite."""
+    """Refuse a λ that is not a number, negative, or not finite."""
     if not (isinstance(tradeoff, (int, float, np.number)) and np.isfinite(tradeoff) and tradeoff >= 0):
         raise InputError(
             "tradeoff",
             "must be finite and at least 0",
             f"got {tradeoff!r}",
-            "choose λ by how costly imprecision is",
+            "pass 0.5, or another cost of a nat of imprecision",
             code="range",
         )
 
@@ -185,7 +185,7 @@ def unified_terms(
     rng: RandomState = None,
     tolerance: float | None = None,
 ) -> tuple[tuple[Array, Array, int], Nonspecificity]:
-    """Both terms of E for checked labels: `label_distance` and `set_nonspecificity`; the paper's masses are made once."""
+    """Both terms of E for validated labels; the masses of the paper's convention are computed once for both."""
     least = default_floor(prediction, convention) if floor is None else floor
     closed = y.ndim == 1 and distance in ("kl", "tv", "hellinger") and nonspecificity != "credal-uncertainty"
     if convention == "paper" and closed and not isinstance(prediction, Point):
@@ -199,7 +199,7 @@ def unified_terms(
         if nonspecificity == "pal":
             values = 1.0 - values
         return from_upper(upper, distance, least), Nonspecificity(values, np.zeros(len(y)))
-    found = label_distance(y, prediction, distance=distance, convention=convention, focal_sets=focal_sets, floor=floor)
+    found = label_distance(y, prediction, distance=distance, convention=convention, focal_sets=focal_sets, floor=least)
     ns = set_nonspecificity(
         prediction, nonspecificity, convention=convention, focal_sets=focal_sets, rng=rng, tolerance=tolerance
     )
@@ -215,7 +215,7 @@ def set_nonspecificity(
     rng: RandomState = None,
     tolerance: float | None = None,
 ) -> Nonspecificity:
-    """The non-specificity that enters E, by name; greater is less precise."""
+    """The non-specificity in E by name; greater is less precise."""
     if measure == "credal-uncertainty":
         values = credal_uncertainty(prediction, convention=convention)
         return Nonspecificity(values, np.zeros(len(values)))

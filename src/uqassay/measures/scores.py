@@ -37,15 +37,15 @@ class Score:
     unit : str
         "nats", "probability", "squared probability" or "share" (of the votes).
     sentence : str
-        What it says.
+        Description.
     source : str
         Paper and section or equation.
     needs : str
-        What it asks of a prediction: "any prediction"; "a distribution over distributions" (not `Intervals`, `Masses`,
-        `Vertices`); "several distributions" (not `Point` either); "logits" (`GaussianLogits`, and `Point` and `Members`
-        with a log-partition).
+        Requirement on the prediction: "any prediction"; "a distribution over distributions" (not `Intervals`, `Masses`,
+        `Vertices`); "several distributions" (nor `Point`); "logits" (`GaussianLogits`, and `Point` and `Members` with a
+        log-partition).
     costly : bool
-        Not computed unless asked for: an optimisation per instance, or a walk through all events.
+        True if computed only on request: it takes an optimisation per instance, or all events.
 
     Examples
     --------
@@ -70,7 +70,7 @@ class Score:
         return self.compute(as_prediction(prediction))
 
     def offered_by(self, prediction: Prediction) -> bool:
-        """Whether this kind of prediction has the score; nothing is computed."""
+        """True if this kind of prediction has the score. Nothing is computed."""
         match self.needs:
             case "logits":
                 return has_logits(prediction)
@@ -238,15 +238,11 @@ def uncertainty_score(prediction: PredictionLike, name: str) -> Array:
     >>> uq.measures.uncertainty_score(uq.Point([[0.5, 0.5]]), "total-entropy").round(4).tolist()
     [0.6931]
     """
-    if not isinstance(name, str) or name not in SCORES:
-        raise InputError(
-            "name", f"must be one of {', '.join(SCORES)}", f"got {name!r}", "choose one of them", code="choice"
-        )
-    return SCORES[name](prediction)
+    return _named(name)(prediction)
 
 
 def score_columns(prediction: PredictionLike, names: Sequence[str]) -> dict[str, Array]:
-    """Several scores of every instance by name, ``(n,)`` each: like `uncertainty_score`, but shared parts are computed once.
+    """Several scores of every instance by name, ``(n,)`` each: like `uncertainty_score`, with shared parts computed once.
 
     Examples
     --------
@@ -262,11 +258,11 @@ def score_columns(prediction: PredictionLike, names: Sequence[str]) -> dict[str,
         if f"aleatoric-{kind}" in names and f"epistemic-{kind}" in names:
             parts = decompose(prediction)
             shared |= {f"aleatoric-{kind}": parts.aleatoric, f"epistemic-{kind}": parts.epistemic}
-    return {name: shared[name] if name in shared else uncertainty_score(prediction, name) for name in names}
+    return {name: shared[name] if name in shared else _named(name).compute(prediction) for name in names}
 
 
 def score_names(prediction: PredictionLike, *, costly: bool = False) -> tuple[str, ...]:
-    """Names of the scores that a prediction has, told from its kind; those that are costly to compute only if asked for.
+    """Names of the scores that this kind of prediction has; costly ones only with `costly`.
 
     Examples
     --------
@@ -279,3 +275,11 @@ def score_names(prediction: PredictionLike, *, costly: bool = False) -> tuple[st
     return tuple(
         name for name, score in SCORES.items() if (costly or not score.costly) and score.offered_by(prediction)
     )
+
+
+def _named(name: str) -> Score:
+    if not isinstance(name, str) or name not in SCORES:
+        raise InputError(
+            "name", f"must be one of {', '.join(SCORES)}", f"got {name!r}", "pass one of them", code="choice"
+        )
+    return SCORES[name]
