@@ -207,7 +207,7 @@ def test_one_test_is_told_in_one_sentence(driver, tmp_path):
     )
     page = opened(driver, write_page(a, tmp_path / "one.html").as_uri())
     words = page.execute_script("return page.lenses.find((l) => l.id === 'calibration').tests.rows[0].words")
-    assert texts(page, "#lens-calibration .said") == [f"m: {words}"]
+    assert texts(page, "#lens-calibration .said") == [words]
     assert texts(page, ".tests") == []
     assert quiet(page)
 

@@ -1,7 +1,7 @@
 // Section 4: can it be calibrated? Every test in words and in a table, and how far off the confidence is.
 
 const SIGNS = { rejected: "✗", doubtful: "?", passed: "✓", undefined: "–" };
-const MANY_TESTS = 8; // sentences; more stand in a box of their own
+const MANY_TESTS = 8; // sentences; more stand in a scrolling box
 const MANY_ROWS = 16; // of a table; longer ones scroll
 
 lenses.calibration = (section, lens) => {
@@ -21,9 +21,8 @@ lenses.calibration = (section, lens) => {
 
 function testPieces(t) {
   const only = t.rows.length === 1 ? t.rows[0] : null;
-  const words = only ? [nameCell(only.j), ": ", only.words] : [t.lead];
   return [
-    el("p", { class: "said" }, words),
+    el("p", { class: "said" }, only ? [swatch(only.j), only.words] : t.lead),
     only ? null : testWords(t),
     t.cautions.length ? el("p", { class: "warning" }, t.cautions.join(" ")) : null,
     el("p", { class: "note" }, t.text.note, "\u00a0", what("calibration-pvalue"), " ", t.text.how),

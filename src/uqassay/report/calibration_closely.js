@@ -26,7 +26,7 @@ function startClosely(t, text) {
     const r = view.row;
     model.querySelector("select").value = String(side(r));
     measure.querySelector("select").value = r.measure;
-    fill(said, nameCell(r.j), r.run_label ? `, ${r.run_label}` : null, ": ", r.words);
+    fill(said, swatch(r.j), r.run_label ? `${r.run_label}: ` : null, r.words);
     closelyWords(r);
   };
   const before = charts.length;

@@ -1,4 +1,4 @@
-// Section 3: the statistical charts, drawn by Plotly, which reads a little HTML in its texts; so `esc` all that is data.
+// Section 3: the statistical charts, drawn by Plotly, which reads some HTML in its texts: `esc` all data.
 
 const esc = (text) => plain(text).replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;");
 const elided = (text, length) => (text.length > length ? `${text.slice(0, length - 1)}…` : text);

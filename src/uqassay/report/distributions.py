@@ -17,7 +17,7 @@ __all__ = ["confidence_lines", "densities", "mean_regions"]
 Array = NDArray[np.float64]
 
 N_BINS = 96
-LEAST = 1e-4  # what is smaller is counted at the left end of the axis
+LEAST = 1e-4  # smaller values count at the left end of the axis
 SMOOTHING = 1.6  # bins
 N_TRADEOFFS = 21  # λ at which the distribution of E is kept
 

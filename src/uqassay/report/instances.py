@@ -29,7 +29,7 @@ def single_instances(assay: "Assay") -> dict[str, Any] | None:
     dict
         "rows": the instances held, "sample": positions in rows of a random sample for scatter plots, "set_rows":
         positions in rows of the instances whose sets are held, "extremes": positions by kind, and packed arrays. Sets
-        are held at 16 bits, at 8 bits, or for fewer instances, whichever comes first to fit `BUDGET`.
+        are held at 16 bits, at 8 bits, or for fewer instances, whichever first fits `BUDGET`.
     """
     if not assay.sets:
         return None

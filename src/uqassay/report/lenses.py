@@ -35,7 +35,7 @@ class Lens:
 
 
 def lens_sections(assay: "Assay") -> list[dict[str, Any]]:
-    """What every lens found, in the order of `LENSES`; a lens without findings is absent."""
+    """The findings of every lens, in the order of `LENSES`; a lens without findings is absent."""
     sections = []
     for lens in LENSES:
         found = lens.build(assay)

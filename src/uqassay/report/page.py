@@ -46,7 +46,7 @@ SHOWN_WARNINGS = 6
 
 
 def write_page(assay: "Assay", path: str | Path, *, command: str | None = None) -> Path:
-    """Write the report to one file, whole or not at all; a symbolic link stays, and what it leads to changes.
+    """Write the report to one file, whole or not at all; a symbolic link stays, and the file that it leads to changes.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ def write_page(assay: "Assay", path: str | Path, *, command: str | None = None) 
     text = render(assay, command=command)
     target.parent.mkdir(parents=True, exist_ok=True)
     with whole_file(path) as stream:
-        # lone surrogates, as of a file name that is no UTF-8, become what JSON and a reader take for them
+        # lone surrogates (of a file name that is not UTF-8) become escapes, which JSON reads
         stream.write(text.encode("utf-8", errors="backslashreplace"))
     return Path(path)
 
@@ -94,7 +94,7 @@ def render(assay: "Assay", *, command: str | None = None) -> str:
         "plotly": _plotly(),
         "js": "\n".join(_part(name) for name in SCRIPTS),
     }
-    # one pass, so that what is put in is never taken for a place to fill
+    # one pass, so that a place in a value stays text
     return re.sub(r"\{\{(\w+)\}\}", lambda place: parts[place[1]], _part("page.html"))
 
 
@@ -147,7 +147,7 @@ def _plotly() -> str:
 
 
 def charts_library() -> Callable[[], str]:
-    """What gives Plotly's script, so that a page can be refused before anything is computed for it."""
+    """The function that gives Plotly's script; asking for it first refuses a page before anything is computed."""
     try:
         from plotly.offline import get_plotlyjs
     except ModuleNotFoundError as problem:

@@ -29,7 +29,7 @@ __all__ = ["SCHEMA", "payload", "tradeoff_grid"]
 
 SCHEMA = "uqassay.page/1"
 WORK = 4e7  # models × runs × instances × λ of the rankings kept; fewer λ where it would be more
-SUMMARISED = ("total-entropy", "epistemic-entropy", "credal-width")  # and what costs enough to have been asked for
+SUMMARISED = ("total-entropy", "epistemic-entropy", "credal-width")  # and what is costly, so that it was asked for
 ABSTENTION_COSTS = (0.01, 0.02, 0.05, 0.1, 0.2, 1 / 3, 0.5, 1.0)
 
 
@@ -119,7 +119,7 @@ def _definitions(assay: "Assay") -> dict[str, Definition]:
 def tradeoff_grid(assay: "Assay") -> NDArray[np.float64]:
     """The λ of the page: evenly spaced from 0 past the last change of the winner (within reason), with `assay.tradeoffs`.
 
-    Within reason is ten times what the page would show anyway; it names the winners beyond.
+    The grid ends at ten times the usual largest λ at the latest; the page names the winners beyond.
 
     Examples
     --------

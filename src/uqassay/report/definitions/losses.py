@@ -97,7 +97,7 @@ LOSSES: dict[str, Definition] = {
     "confidence": Definition(
         "Confidence",
         "Probability that the model's single prediction gives to the class it predicts; for probability intervals the upper "
-        "bound of that class, so more than a probability that adds up to 1 with the others.",
+        "bound of that class, so these values add up to more than 1 over the classes.",
         "",
         "",
     ),
@@ -125,7 +125,7 @@ LOSSES: dict[str, Definition] = {
     ),
     "class-prior": Definition(
         "class-prior (baseline)",
-        "Predicts the class frequencies in every instance, whatever the input.",
+        "Predicts the class frequencies in every instance.",
         "E = −ln (frequency of y), on average the entropy of the labels",
         "",
     ),

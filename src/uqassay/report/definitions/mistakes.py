@@ -7,15 +7,15 @@ __all__ = ["RANKINGS", "VOTES"]
 RANKINGS: dict[str, Definition] = {
     "uq-auc": Definition(
         "UQ-AUC",
-        "Chance that a mistake is more uncertain than a right prediction, one of each drawn at random (ties count ½): ½ for an "
-        "uncertainty that knows nothing of the mistakes, 1 where every mistake is more uncertain than every right prediction.",
+        "Chance that a mistake is more uncertain than a right prediction, one of each drawn at random (ties count ½): ½ for "
+        "a random ordering, 1 where every mistake is more uncertain than every right prediction.",
         "P( s(X) < s(X′) | mis(X, Y) < mis(X′, Y′) ),  mis(x, y) = 1 where ŷ(x) ≠ y, else 0",
         f"{RANKING_PAPER}, equation 15",
     ),
     "uq-c-index": Definition(
         "UQ-C-index",
         "Chance that of two instances the one whose label got less probability is the more uncertain (ties count ½): like the "
-        "UQ-AUC, but how far off a prediction is counts, not only whether it is wrong. ½ knows nothing, 1 is the best.",
+        "UQ-AUC, but how far off a prediction is counts, not only whether it is wrong. A random ordering has ½, the best 1.",
         "P( s(X) < s(X′) | gap(X, Y) < gap(X′, Y′) ),  gap(x, y) = 1 − f_y(x)",
         f"{RANKING_PAPER}, Theorem 2.5; Harrell et al. (1996)",
     ),
@@ -34,15 +34,15 @@ RANKINGS: dict[str, Definition] = {
     ),
     "augrc": Definition(
         "AUGRC",
-        "Mean share of all instances that is kept and wrong, over all shares that could be kept: the chance of a mistake that "
-        "nobody looks at; lower is better.",
+        "Mean share of all instances that is kept and wrong, over all shares that could be kept: the risk of an "
+        "undetected error, averaged over coverages; lower is better.",
         "AUGRC = ∫₀¹ c R(c) dc,  with one label each ½ (1 − ACC)² + ACC (1 − ACC) (1 − UQ-AUC)",
         "Traub et al. (2024)",
     ),
     "prediction-rejection": Definition(
         "Prediction-rejection ratio",
-        "Share of the possible gain that refusing in this order reaches: 0 for an order at random, 1 for the best one, below 0 "
-        "for one that is worse than chance. With one label per instance it is 2 UQ-AUC − 1.",
+        "Share of the possible gain that refusing in this order reaches: 0 as for a random ordering, 1 for the best one, "
+        "below 0 for one that is worse than random. With one label per instance it is 2 UQ-AUC − 1.",
         "(AUGRC of a random order − AUGRC) / (AUGRC of a random order − AUGRC of the best order)",
         "Malinin, Mlodozeniec, Gales (2020)",
     ),
@@ -61,8 +61,8 @@ VOTES = {  # where an instance is labelled by a distribution
     "log-loss": "Minus the logarithm of the probability that the mean prediction gives to a label, averaged over the votes, "
     "in nats.",
     "uq-auc": "Chance that a vote against the predicted class falls on a more uncertain instance than a vote for it, one of "
-    "each drawn at random (ties count ½), for the labels are distributions; ½ for an uncertainty that knows nothing, and below "
-    "1 even for the best one wherever the votes disagree.",
+    "each drawn at random (ties count ½), for the labels are distributions; ½ as for a random ordering, and below 1 even for "
+    "the best one wherever the votes disagree.",
     "uq-c-index": "Chance that of two instances the one whose votes got less probability on average, gap = 1 − Σ q(c) f(c) "
-    "with the votes' shares q, is the more uncertain (ties count ½). ½ knows nothing, 1 is the best.",
+    "with the votes' shares q, is the more uncertain (ties count ½). A random ordering has ½, the best one 1.",
 }

@@ -1,4 +1,4 @@
-"""What goes with confidence: accuracy, non-specificity and entropy, and how non-specificity follows the sets' width."""
+"""Against confidence: accuracy, non-specificity and entropy; and non-specificity against the sets' width."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -54,7 +54,7 @@ def plot_reliability(
     -------
     Axes
         The area of a marker grows with the share of the instances in its bin; for a single model the number of
-        instances stands beside it.
+        instances stands next to it.
 
     Raises
     ------
@@ -77,7 +77,7 @@ def plot_reliability(
         raise InputError("models", "needs at least one model", "got none", "leave it out for all", code="empty")
     bins = {name: assay.reliability(named_model(assay, name).name, n_bins=n_bins) for name in names}
     labels = [plain(name) for name in names]
-    ax = axes_for(ax, (4.6, 4.3), beside=labels if len(labels) > INSIDE_LEGEND else ())
+    ax = axes_for(ax, (4.6, 4.3), names=labels if len(labels) > INSIDE_LEGEND else ())
     ax.plot([0, 1], [0, 1], color="0.6", linewidth=0.8, linestyle="--", zorder=0)
     handles = []
     for name, label in zip(names, labels, strict=True):
@@ -244,7 +244,7 @@ def _counted(assay: "Assay", scores: "ModelScores") -> str:
 
 
 def _heat_map(ax: Any, x: Array, y: Array, *, x_end: float) -> None:
-    """Counts per cell from 0 to the greatest values, with a colour bar beside the axes."""
+    """Counts per cell from 0 to the greatest values, with a colour bar next to the axes."""
     kept = np.isfinite(x) & np.isfinite(y)
     x, y = x[kept], y[kept]
     ends = [x_end if x_end > 0 else 1.0, float(y.max(initial=0.0)) or 1.0]

@@ -1,4 +1,4 @@
-"""What the means hide: the spread of losses by correctness, and the credal sets of single instances."""
+"""Behind the means: the spread of losses by correctness, and the credal sets of single instances."""
 
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -59,8 +59,8 @@ def plot_by_correctness(
     Returns
     -------
     Axes
-        One row per model, all instances and runs, on a logarithmic axis since losses spread over many powers of ten. What
-        lies at or below its left end, zeros included, is a narrow bar there, as tall as its share, which stands at the
+        One row per model, all instances and runs, on a logarithmic axis since losses spread over many powers of ten. Values
+        at or below its left end, zeros included, are a narrow bar there, as tall as their share, which stands at the
         right. Each half is scaled to its own peak. Dots are medians, bars quartiles.
 
     Raises
@@ -181,7 +181,7 @@ def _logarithmic(ax: Any, low: float, high: float) -> None:
 
 
 def _heap(axis: Array) -> Array:
-    """Where what lies at or below the left end of the axis is drawn: a narrow bar, as tall as its share."""
+    """Ends of the narrow bar that stands for the values at or below the left end of the axis."""
     step = (axis[-1] / axis[0]) ** 0.035 if len(axis) > 1 else 1.2
     return axis[0] / step ** np.array([1.3, 0.4])
 
@@ -287,7 +287,7 @@ def plot_set_sizes(assay: "Assay", model: str, *, rows: ArrayLike | None = None,
 
 
 def _typical_rows(assay: "Assay", held: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Instances at random out of those held; the extremes, which are held whatever chance says, do not count."""
+    """Instances at random out of those held; the extremes, which are always held, do not count."""
     if len(held) < assay.n_instances:
         held = np.setdiff1d(held, np.concatenate(list(assay.extreme_instances(PICTURED_POINTS).values())))
     order = np.random.default_rng(assay.settings.seed).permutation(np.sort(held))

@@ -74,8 +74,8 @@ def plot_mistake_ranking(
     Returns
     -------
     Axes
-        Within a group the best row stands at the top. The dashed line at ½ (UQ-AUC, UQ-C-index), an uncertainty that
-        knows nothing of the mistakes, is drawn where an interval comes near it. Scores that are the same in every
+        Within a group the best row stands at the top. The dashed line at ½ (UQ-AUC, UQ-C-index), the value of a
+        random ordering, is drawn where an interval comes near it. Scores that are the same in every
         instance are left out and counted in the title; what is undefined says why.
 
     Raises
@@ -252,7 +252,7 @@ def plot_risk_coverage(
         f"{plain(m)}{'' if score else f' ({plain(score_label(s))})'}  AURC {significant(float(area[m, s]))}"
         for m, s in chosen
     ]
-    ax = axes_for(ax, (5.4, 3.8), beside=labels)
+    ax = axes_for(ax, (5.4, 3.8), names=labels)
     coverages = np.array([c for c in COVERAGES if c * assay.n_instances >= 1])
     tops, handles = [0.0], []
     for (model, own), label in zip(chosen, labels, strict=True):
@@ -274,7 +274,7 @@ def plot_risk_coverage(
     return ax
 
 
-# -- what is asked for -----------------------------------------------------------------------------------------------
+# -- arguments --------------------------------------------------------------------------------------------------------
 
 
 def candidate_names(assay: "Assay", models: Sequence[str] | None) -> list[str]:

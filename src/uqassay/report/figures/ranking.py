@@ -1,4 +1,4 @@
-"""At one λ: the ranking, what it is made of (distance against non-specificity), and how it depends on the members."""
+"""At one λ: the ranking, its two parts (distance against non-specificity), and how it depends on the members."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -55,7 +55,7 @@ def plot_ranking(assay: "Assay", tradeoff: float = DEFAULT_TRADEOFF, *, ax: "Axe
     Axes
         One row per model and baseline, best first (row i at y = i). The axis is cut to the models: an arrow at its end
         stands for a baseline beyond it. "wins" is the winning probability, p the Holm-adjusted paired test against the
-        best model; † stands beside a model that is worse than a baseline.
+        best model; † marks a model that is worse than a baseline.
 
     Raises
     ------
@@ -174,7 +174,7 @@ def plot_distance_nonspecificity(
     drawn: dict[str, tuple[Array, Array]] = {r["model"]: _region_outline(r) for r in regions}
     totals = [float(drawn[m.name][0] @ (tradeoff, 1.0)) for m in assay.models]
     labels = [f"{plain(m.name)}  E = {significant(e)}" for m, e in zip(assay.models, totals, strict=True)]
-    ax = axes_for(ax, (5.2, 4.2), beside=labels)
+    ax = axes_for(ax, (5.2, 4.2), names=labels)
     inside = [np.concatenate([np.c_[centre], outline], axis=1) for centre, outline in drawn.values()]
     chosen = np.concatenate(inside[: len(assay.candidates)], axis=1)
     (left, right), (bottom, top) = (window(c, from_zero=False) for c in chosen)

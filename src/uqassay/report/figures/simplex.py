@@ -1,4 +1,4 @@
-"""One credal set as a picture: its polygon in the triangle of three classes, what spans it, its mean, and the label."""
+"""One credal set as a picture: its polygon in the triangle of three classes, its spanning points, its mean, and the label."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

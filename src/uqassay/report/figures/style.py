@@ -1,4 +1,4 @@
-"""What all figures share: one look per model, plain text, numbers in words, and axes without global state."""
+"""Shared by all figures: one look per model, plain text, numbers in words, and axes without global state."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -119,11 +119,11 @@ def matplotlib_module(name: str = "") -> Any:
     return optional_package(f"matplotlib.{name}".rstrip("."), "figures", "a figure")
 
 
-def axes_for(ax: "Axes | None", size: tuple[float, float], *, beside: Sequence[str] = ()) -> Any:
+def axes_for(ax: "Axes | None", size: tuple[float, float], *, names: Sequence[str] = ()) -> Any:
     """The axes given, untouched by pyplot; or those of a new pyplot figure of that size in inches and room for names."""
     if ax is not None:
         return ax
-    width = size[0] + (0.5 + text_width(beside, "small") / 72 if beside else 0.0)
+    width = size[0] + (0.5 + text_width(names, "small") / 72 if names else 0.0)
     return matplotlib_module("pyplot").subplots(figsize=(width, size[1]), layout="constrained")[1]
 
 
@@ -176,9 +176,9 @@ def draw_legend(ax: Any, handles: Sequence[Any], where: str = "best") -> None:
 
 
 def headline(ax: Any, *parts: str, pad: float | None = None, taken: float = 0.0) -> None:
-    """What was counted, small above the axes: parts with ";" between them, on as many lines as the width asks for.
+    """Small title above the axes: parts with ";" between them, broken into lines by the width.
 
-    `taken` are points of the width that other text beside the axes will take.
+    `taken` are points of the width that other text next to the axes will take.
     """
     room = axes_points(ax) - taken
     lines: list[str] = []
@@ -247,11 +247,11 @@ def loss_label(assay: "Assay", weight: str = "λ·") -> str:
     return f"E = d + {weight}NS" + (" (nats)" if both else "")
 
 
-# -- what is asked for ------------------------------------------------------------------------------------------------
+# -- arguments ---------------------------------------------------------------------------------------------------------
 
 
 def named_model(assay: "Assay", model: str) -> "ModelScores":
-    """The scores of a model; baselines have no picture of their own."""
+    """The scores of a model; baselines are refused."""
     found = assay[model]
     if found.baseline:
         raise InputError(

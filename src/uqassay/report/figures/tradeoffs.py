@@ -80,7 +80,7 @@ def plot_tradeoff(assay: "Assay", *, tradeoffs: ArrayLike | None = None, ax: "Ax
     n = len(assay.candidates)
     bottom, top = window(np.concatenate([a[:, :n].ravel() for a in (mean, low, high)]), from_zero=True)
     labels = [_line_label(m.name, mean[:, j], top, m.baseline) for j, m in enumerate(assay.models)]
-    ax = axes_for(ax, (5.6, 4.0), beside=labels)
+    ax = axes_for(ax, (5.6, 4.0), names=labels)
     marked = np.flatnonzero(np.isin(grid, assay.tradeoffs))
     marked = marked[:: 1 + len(marked) // 12]
     handles = []
@@ -159,7 +159,7 @@ def plot_winning_probability(assay: "Assay", *, tradeoffs: ArrayLike | None = No
     seen = shares.max(axis=0) >= SEEN  # (J,)
     unseen = int((~seen).sum())
     rest = f"{counted(unseen, 'other')}: below {percent(SEEN)}"
-    ax = axes_for(ax, (5.2, 3.6), beside=[plain(name) for name in assay.model_names] + [rest])
+    ax = axes_for(ax, (5.2, 3.6), names=[plain(name) for name in assay.model_names] + [rest])
     handles = [matplotlib_module("lines").Line2D([], [], linestyle="none", label=rest)] if unseen else []
     for j, name in enumerate(assay.model_names):
         look = looks(assay)[name]

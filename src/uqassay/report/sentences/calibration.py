@@ -126,7 +126,7 @@ def _tested(judged: Sequence[JudgedTest]) -> str:
 
 
 def cautions(judged: Sequence[JudgedTest], n_tests: int) -> list[str]:
-    """What limits the tests: too few draws for so many of them, and notes of single tests, each once."""
+    """What limits the tests: too few draws for their number, and notes of single tests, each once."""
     out = []
     doubtful = [j.test for j in judged if j.outcome == "doubtful"]
     ends = [t for t in doubtful if t.pvalue <= 1 / (t.n_draws + 1) + 1e-12]
@@ -134,8 +134,8 @@ def cautions(judged: Sequence[JudgedTest], n_tests: int) -> list[str]:
         least = max(ends, key=lambda t: t.pvalue)
         out.append(
             f"The p-values of {len(ends)} of the {n_tests} tests are the least that their draws can give "
-            f"({pvalue_text(least.pvalue)} of {count(least.n_draws)}), which among so many tests rejects nothing; more draws "
-            "would tell."
+            f"({pvalue_text(least.pvalue)} of {count(least.n_draws)}), too large to reject anything among so many tests; "
+            "more draws would tell."
         )
     notes: dict[Note, list[str]] = {}
     for j in judged:

@@ -66,7 +66,7 @@ def mistakes_sentences(assay: "Assay") -> dict[str, Any]:
             "model": "all, by model",
         },
         "ranking_note": (
-            "½ (the line there, or beyond the left end at ◂½) is an uncertainty that knows nothing of the mistakes; "
+            "½ (the line there, or beyond the left end at ◂½) is a random ordering; "
             f"{level} intervals, sorted by UQ-AUC."
         ),
         "flattered": FLATTERED,
