@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import uqassay as uq
-from uqassay.evidence.storage import plain, ranking_json
+from uqassay._json import plain
+from uqassay.evidence.storage import ranking_json
 
 
 @pytest.fixture

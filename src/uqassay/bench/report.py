@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
+from uqassay._json import plain
 from uqassay.bench.cell import Cell, canonical_json
 from uqassay.bench.config import BenchConfig, to_toml
 from uqassay.bench.files import holds_benchmark, write_text
 from uqassay.bench.store import Store
 from uqassay.errors import InputError
 from uqassay.evidence import FINDING_COLUMNS, assay
-from uqassay.evidence.storage import plain
 
 if TYPE_CHECKING:
     from uqassay.evidence.result import Assay

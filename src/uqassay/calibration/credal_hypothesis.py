@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from uqassay._array import RandomState
 from uqassay._array import generator as as_generator
+from uqassay._json import plain
 from uqassay.calibration.credal_nulls import (
     BETA,
     LeastError,
@@ -21,7 +22,6 @@ from uqassay.calibration.monte_carlo import (
     CALIBRATED,
     check_alpha,
     null_threshold,
-    plain_number,
 )
 from uqassay.calibration.paper_code import paper_code_measure
 from uqassay.calibration.parts import check_search, hard_labels
@@ -149,10 +149,10 @@ class CredalCalibrationTest:
         return {
             "measure": self.measure,
             "notion": self.notion,
-            "statistic": plain_number(self.statistic),
-            "pvalue": plain_number(self.pvalue),
-            "weights": [plain_number(weight) for weight in self.weights.tolist()],
-            "null": [plain_number(value) for value in self.null.tolist()],
+            "statistic": plain(self.statistic),
+            "pvalue": plain(self.pvalue),
+            "weights": plain(self.weights),
+            "null": plain(self.null),
             "null_kind": self.null_kind,
             "convention": self.convention,
             "n_instances": self.n_instances,
@@ -161,7 +161,7 @@ class CredalCalibrationTest:
             "noun": self.noun,
             "n_draws": self.n_draws,
             "smallest_pvalue": self.smallest_pvalue,
-            "search_spread": plain_number(self.search_spread),
+            "search_spread": plain(self.search_spread),
             "evaluations": self.evaluations,
             "width": self.width,
             "notes": [note.to_dict() for note in self.notes],

@@ -14,7 +14,6 @@ __all__ = [
     "labels_from",
     "monte_carlo_pvalue",
     "null_threshold",
-    "plain_number",
 ]
 
 Floats = NDArray[np.float64]
@@ -89,12 +88,3 @@ def null_threshold(null: Floats, alpha: float, *, offset: float = 0.0) -> float:
     check_alpha(alpha, len(null), offset=offset)
     rank = math.floor((alpha - offset) * (len(null) + 1) + 1e-9)
     return float(np.sort(null)[len(null) - rank]) if rank <= len(null) else -math.inf
-
-
-def plain_number(value: float) -> float | str | None:
-    """A value that strict JSON can hold: nan becomes None, infinities become "Infinity" and "-Infinity"."""
-    if math.isnan(value):
-        return None
-    if math.isinf(value):
-        return "Infinity" if value > 0 else "-Infinity"
-    return float(value)

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from uqassay._array import RandomState
 from uqassay._array import generator as as_generator
+from uqassay._json import plain
 from uqassay.calibration.hosmer_lemeshow import hosmer_lemeshow_test
 from uqassay.calibration.kernel_hypothesis import skce_pvalue
 from uqassay.calibration.mixtures import Mixtures
@@ -17,7 +18,6 @@ from uqassay.calibration.monte_carlo import (
     check_alpha,
     monte_carlo_pvalue,
     null_threshold,
-    plain_number,
 )
 from uqassay.calibration.parts import hard_labels
 from uqassay.calibration.random_null import known_mixture_null, random_mixture_null
@@ -106,9 +106,9 @@ class CalibrationTest:
         return {
             "measure": self.measure,
             "notion": self.notion,
-            "statistic": plain_number(self.statistic),
-            "pvalue": plain_number(self.pvalue),
-            "null": [plain_number(value) for value in self.null.tolist()],
+            "statistic": plain(self.statistic),
+            "pvalue": plain(self.pvalue),
+            "null": plain(self.null),
             "method": self.method,
             "n_instances": self.n_instances,
             "n_classes": self.n_classes,

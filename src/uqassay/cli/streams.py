@@ -58,7 +58,7 @@ def print_note(text: str) -> None:
 
 def print_json(value: Any) -> None:
     """Strict JSON on standard output: no NaN, and ASCII alone, so that every encoding of a terminal takes it."""
-    from uqassay.evidence.storage import plain
+    from uqassay._json import plain
 
     print(json.dumps(plain(value), allow_nan=False, indent=2))
 

@@ -1,7 +1,7 @@
 """An assay as plain JSON values, and in a folder with `assay.json` and `arrays.npz`; nothing is pickled."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from uqassay._files import draft_of
+from uqassay._json import number_from_json, plain
 from uqassay.errors import FileFormatError
 from uqassay.evidence.calibration_result import ModelCalibration
 from uqassay.evidence.scoring import ModelScores, SetSample, Settings
@@ -27,26 +28,6 @@ TEST_NUMBERS = ("statistic", "pvalue", "mean_value", "mean_pvalue", "accuracy_me
 DIAGRAMS = ("before", "after")
 DIAGRAM_ARRAYS = ("edges", "count", "confidence", "accuracy", "low", "high")
 COLUMNS = ("distance", "nonspecificity", "correct", "confidence", "label", "log-loss", "brier", "gap", "upper-label")
-
-
-def plain(value: Any) -> Any:
-    """Values that a strict JSON writer takes: nan becomes None, infinities the text "Infinity" or "-Infinity"."""
-    if isinstance(value, Mapping):
-        return {str(k): plain(v) for k, v in value.items()}
-    if isinstance(value, Note):
-        return value.to_dict()
-    if isinstance(value, (list, tuple)):
-        return [plain(v) for v in value]
-    if isinstance(value, np.ndarray):
-        return plain(value.tolist())
-    if isinstance(value, (np.integer, np.bool_)):
-        return value.item()
-    if isinstance(value, (float, np.floating)):
-        number = float(value)
-        if np.isnan(number):
-            return None
-        return number if np.isfinite(number) else ("Infinity" if number > 0 else "-Infinity")
-    return value
 
 
 def to_json(assay: "Assay", tradeoffs: Sequence[float] | None = None) -> dict[str, Any]:
@@ -252,7 +233,7 @@ def _assemble(facts: dict[str, Any], arrays: dict[str, np.ndarray]) -> dict[str,
         for key in (*COLUMNS, *settings.measures):
             if columns[key].shape != shape:
                 raise ValueError(f"{prefix}{key} has shape {columns[key].shape} and not {shape}")
-        numbers = {key: _number(entry[key]) for key in ("nonspecificity_error", "floor", "gap")}
+        numbers = {key: number_from_json(entry[key]) for key in ("nonspecificity_error", "floor", "gap")}
         models.append(ModelScores(columns=columns, **{**entry, **numbers, "notes": _notes(entry["notes"])}))
     if not models:
         raise ValueError("no models in it")
@@ -283,11 +264,6 @@ def _test(i: int, entry: dict[str, Any], arrays: dict[str, np.ndarray]) -> Model
         key: None if absent[key] else Reliability(**{part: arrays[f"{prefix}{key}/{part}"] for part in DIAGRAM_ARRAYS})
         for key in DIAGRAMS
     }
-    numbers = {key: _number(entry[key]) for key in TEST_NUMBERS}
+    numbers = {key: number_from_json(entry[key]) for key in TEST_NUMBERS}
     held = {key: arrays[prefix + key] for key in TEST_ARRAYS}
     return ModelCalibration(**{**entry, **numbers, **held, **diagrams, "notes": _notes(entry["notes"])})
-
-
-def _number(value: Any) -> float:
-    """A number as `plain` wrote it."""
-    return float("nan" if value is None else value)

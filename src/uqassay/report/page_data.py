@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from uqassay._json import plain
 from uqassay.errors import InputError
-from uqassay.evidence.storage import plain, to_json
+from uqassay.evidence.storage import to_json
 from uqassay.evidence.verdict import reference_tradeoff
 from uqassay.measures.scores import SCORES
 from uqassay.metrics.choice_of_tradeoff import tradeoff_range

@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 from scipy import special
 
 from uqassay._array import generator
+from uqassay._json import plain
 from uqassay.notes import Note
 from uqassay.statistics.bootstrap import bca_interval
 from uqassay.statistics.remarks import single_unit, unit_notes
@@ -92,9 +93,9 @@ class Estimate(float):
     def to_dict(self) -> dict[str, Any]:
         """Plain values for strict JSON: nan becomes None, and infinities become "Infinity" and "-Infinity"."""
         return {
-            "estimate": _to_json(float(self)),
-            "low": _to_json(self.low),
-            "high": _to_json(self.high),
+            "estimate": plain(float(self)),
+            "low": plain(self.low),
+            "high": plain(self.high),
             "level": self.level,
             "n": self.n,
             "method": self.method,
@@ -275,14 +276,6 @@ def _bca(runs: Floats, units: Units, level: float, n_draws: int, rng: np.random.
         jackknife = np.concatenate([jackknife, (means.mean() - means) / r])
     low, high = bca_interval(units.mean(averaged[:, 0]), draws, jackknife, level=level)
     return float(low), float(high)
-
-
-def _to_json(number: float) -> float | str | None:
-    if np.isnan(number):
-        return None
-    if np.isinf(number):
-        return "Infinity" if number > 0 else "-Infinity"
-    return number
 
 
 def _rebuild(

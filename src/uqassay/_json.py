@@ -1,0 +1,47 @@
+"""Values for strict JSON, which has neither nan nor infinities: one way to write them and one to read them back."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from uqassay.notes import Note
+
+__all__ = ["number_from_json", "plain"]
+
+
+def plain(value: Any) -> Any:
+    """A value that strict JSON can hold: nan becomes None, infinities become "Infinity" and "-Infinity".
+
+    Examples
+    --------
+    >>> plain({"p": float("nan"), "limits": np.array([0.5, np.inf]), "n": np.int64(3)})
+    {'p': None, 'limits': [0.5, 'Infinity'], 'n': 3}
+    """
+    if isinstance(value, Mapping):
+        return {str(k): plain(v) for k, v in value.items()}
+    if isinstance(value, Note):
+        return value.to_dict()
+    if isinstance(value, (list, tuple)):
+        return [plain(v) for v in value]
+    if isinstance(value, np.ndarray):
+        return plain(value.tolist())
+    if isinstance(value, (np.integer, np.bool_)):
+        return value.item()
+    if isinstance(value, (float, np.floating)):
+        number = float(value)
+        if np.isnan(number):
+            return None
+        return number if np.isfinite(number) else ("Infinity" if number > 0 else "-Infinity")
+    return value
+
+
+def number_from_json(value: Any) -> float:
+    """The number that `plain` wrote.
+
+    Examples
+    --------
+    >>> number_from_json(None), number_from_json("-Infinity")
+    (nan, -inf)
+    """
+    return float("nan" if value is None else value)
