@@ -15,7 +15,7 @@ def test_no_seed(rng):
         draw_per_row(lambda g, i: g.random(1), np.empty((1, 1)), np.arange(1), rng)
 
 
-def test_draws_belong_to_the_row():
+def test_draws_depend_on_the_row_number():
     rows = np.array([7, 3, 7])
     out = draw_per_row(lambda g, i: g.random(4), np.empty((3, 4)), rows, 5)
     np.testing.assert_array_equal(out[0], out[2])

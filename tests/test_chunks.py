@@ -1,4 +1,4 @@
-"""Rows of arrays on disk: taken, given back, and refused once their file has been cut."""
+"""Rows of memory maps: selection, release of pages, refusal of truncated files."""
 
 import os
 
@@ -63,7 +63,7 @@ PASSES = {
 
 
 @pytest.mark.parametrize("name", PASSES)
-def test_a_file_that_was_cut_is_refused_before_each_pass(mapped, name):
+def test_a_truncated_file_is_refused_before_each_pass(mapped, name):
     members = uq.Members(mapped[0])
     PASSES[name](members)
     os.truncate(mapped[1], 100_000)
@@ -71,7 +71,7 @@ def test_a_file_that_was_cut_is_refused_before_each_pass(mapped, name):
         PASSES[name](members)
 
 
-def test_views_copies_and_files_that_grow_are_no_matter(mapped):
+def test_views_copies_and_growing_files_are_accepted(mapped):
     values, path = mapped
     for view in (values, values[3:], values.swapaxes(0, 1), np.asarray(values), values[..., 0], values.view()):
         still_whole(view)

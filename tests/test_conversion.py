@@ -1,4 +1,4 @@
-"""What becomes a plain array, and what is refused: masked, sparse, ragged and object arrays, missing values."""
+"""Conversion to plain arrays; refusal of masked, sparse, ragged and object arrays and of missing values."""
 
 import numpy as np
 import pandas as pd
@@ -65,7 +65,7 @@ def test_tensors(needs):
         as_numeric(torch.masked.masked_tensor(tensor.detach(), tensor.detach() > 0.6), "a")
 
 
-def test_text_and_dates_are_arrays_but_no_numbers():
+def test_text_and_dates_are_arrays_but_not_numbers():
     assert as_array(["a", "b"], "a").dtype.kind == "U"
     assert as_array(pd.Series(["a", "b"]), "a").tolist() == ["a", "b"]
     assert as_array(pd.Series([True, False], dtype="boolean"), "a").tolist() == [1, 0]

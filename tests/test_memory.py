@@ -1,4 +1,4 @@
-"""Files larger than memory should allow: an assay walks through them in bounded memory."""
+"""An assay of a large file needs little memory."""
 
 import subprocess
 import sys

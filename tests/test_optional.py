@@ -1,4 +1,4 @@
-"""Optional packages: imported, or refused with the extra that installs them."""
+"""Import of optional packages, and the error for a missing one."""
 
 import sys
 
@@ -9,14 +9,14 @@ from uqassay._optional import optional_package
 from uqassay.errors import MissingDependencyError
 
 
-def test_a_module_that_is_there_is_imported():
+def test_an_installed_module_is_imported():
     assert optional_package("numpy.linalg", "files", "a file").__name__ == "numpy.linalg"
 
 
 @pytest.mark.parametrize(
     ("module", "package"), [("zarr.storage", "zarr"), ("sklearn.svm", "scikit-learn"), ("yaml", "pyyaml")]
 )
-def test_a_package_that_is_not_there_is_named_with_its_extra(monkeypatch, module, package):
+def test_a_missing_package_is_named_with_its_extra(monkeypatch, module, package):
     for name in [name for name in sys.modules if name.partition(".")[0] == module.partition(".")[0]]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setattr(sys, "path", [])
@@ -28,7 +28,7 @@ def test_a_package_that_is_not_there_is_named_with_its_extra(monkeypatch, module
     assert isinstance(refusal.value, ImportError)
 
 
-def test_an_error_inside_a_package_is_its_own(tmp_path, monkeypatch):
+def test_an_error_inside_a_package_is_raised_unchanged(tmp_path, monkeypatch):
     (tmp_path / "broken_package.py").write_text("raise ImportError('of another kind')\n")
     monkeypatch.syspath_prepend(tmp_path)
     with pytest.raises(ImportError, match="of another kind") as caught:

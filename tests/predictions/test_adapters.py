@@ -20,7 +20,7 @@ def rows(*shape: int) -> np.ndarray:
 # -- arrays and mappings ----------------------------------------------------------------------------------------------
 
 
-def test_a_prediction_is_returned_as_it_is_or_with_what_it_shall_carry():
+def test_a_prediction_is_returned_unchanged_or_with_new_metadata():
     point = uq.Point(rows(2, 3))
     assert uq.from_object(point) is point
     assert uq.from_object(point, class_names=["a", "b", "c"]).class_names == ("a", "b", "c")
@@ -38,7 +38,7 @@ def test_two_axes_are_a_point_and_three_are_members(make):
     assert members.groups.tolist() == list("aabb")
 
 
-def test_kind_reads_an_array_as_something_else():
+def test_kind_changes_the_meaning_of_an_array():
     assert isinstance(uq.from_object(np.zeros((2, 3)), kind="logits"), uq.Point)
     assert isinstance(uq.from_object(np.ones((2, 3)), kind="dirichlet"), uq.Dirichlet)
     assert isinstance(uq.from_object(rows(2, 4, 3), kind="vertices"), uq.Vertices)
@@ -61,7 +61,7 @@ def test_mappings_share_the_keys_of_files(tmp_path):
         uq.from_object({"loss": 0.3})
 
 
-def test_a_table_in_memory_brings_class_names_and_ids(needs):
+def test_a_table_gives_class_names_and_ids(needs):
     needs("pandas")
     import pandas as pd
 
@@ -72,7 +72,7 @@ def test_a_table_in_memory_brings_class_names_and_ids(needs):
         uq.from_object(pd.Series([0.1, 0.9]))
 
 
-def test_tensors_come_to_the_host(needs):
+def test_tensors_are_copied_to_the_host(needs):
     needs("torch")
     import torch
 
@@ -83,7 +83,7 @@ def test_tensors_come_to_the_host(needs):
 
 
 @pytest.mark.parametrize("unknown", [object(), 3.5, "probs.npz", {1, 2}, None, len])
-def test_anything_else_is_refused_with_what_is_accepted(unknown):
+def test_unknown_objects_are_refused(unknown):
     with refuses("obj", "type", got=rf"alphas.*got {type(unknown).__name__}; pass its arrays"):
         uq.from_object(unknown)
 
@@ -93,7 +93,7 @@ def test_anything_else_is_refused_with_what_is_accepted(unknown):
 
 @dataclass(frozen=True)
 class Categorical:
-    """Like ArrayLogitCategoricalDistribution: what it stores are logits, what it means are probabilities."""
+    """Like ArrayLogitCategoricalDistribution: it stores logits and offers probabilities."""
 
     array: np.ndarray  # (..., K)
 
@@ -185,7 +185,7 @@ class Mixture:
 
 
 class Fitted:
-    """Like a model of laplace-torch: its `mean` is that of its parameters."""
+    """Like a model of laplace-torch: `mean` is the mean of the weights."""
 
     mean = np.zeros(10)
 
@@ -202,7 +202,7 @@ class Network:
 def test_samples_of_arrays_have_their_members_on_any_axis(axis):
     expected = rows(4, 5, 3)  # (n, M, K)
     sample = Sample(np.moveaxis(expected, 1, axis), axis)
-    members = uq.from_object(sample, member_axis=0)  # the object knows better
+    members = uq.from_object(sample, member_axis=0)  # the axis of the object wins
     assert isinstance(members, uq.Members)
     np.testing.assert_array_equal(members.probs, expected)
 
@@ -268,7 +268,7 @@ def test_one_set_without_an_axis_of_instances_is_not_taken_for_many_points():
         (Network(), "type", "got Network; .*predictions of the model"),
     ],
 )
-def test_what_cannot_be_stated_exactly_is_refused(obj, code, got):
+def test_objects_without_an_exact_kind_are_refused(obj, code, got):
     with refuses("obj", code, got=got):
         uq.from_object(obj)
 

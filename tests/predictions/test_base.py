@@ -1,4 +1,4 @@
-"""What every kind of prediction answers, slices, and what cannot be written through."""
+"""Methods shared by all kinds of prediction: bounds, slices, read-only results."""
 
 import numpy as np
 import pandas as pd
@@ -50,19 +50,19 @@ def test_slicing_carries_everything_and_draws_stay_with_their_rows(kind, random_
 
 
 @pytest.mark.parametrize("kind", ["Point", "Intervals", "Masses", "Vertices"])
-def test_sets_without_a_distribution_refuse_to_be_drawn_from(kind, random_generator):
+def test_sets_without_a_distribution_cannot_be_sampled(kind, random_generator):
     with refuses("sample", "no-distribution"):
         random_prediction(kind, random_generator).sample(3)
 
 
-def test_results_cannot_be_written_through(random_generator):
+def test_results_are_read_only(random_generator):
     probs = random_generator.dirichlet(np.ones(3), 4)
     point = uq.Point(probs)
     with pytest.raises(ValueError, match="read-only"):
         point.probs[0, 0] = 0.5
     with pytest.raises(AttributeError, match="cannot assign to field 'probs'"):
         point.probs = probs  # type: ignore[misc]
-    probs[0] = probs[0]  # the caller's own array stays writable
+    probs[0] = probs[0]  # the array of the caller stays writable
 
 
 def test_memory_maps_stay_memory_maps(tmp_path, random_generator):
@@ -77,7 +77,7 @@ def test_memory_maps_stay_memory_maps(tmp_path, random_generator):
     np.testing.assert_array_equal(uq.losses.unified_loss(y, members).total, uq.losses.unified_loss(y, held).total)
 
 
-def test_predictions_iterate_but_are_no_arrays():
+def test_predictions_iterate_but_do_not_convert_to_arrays():
     point = uq.Point([[0.5, 0.5], [0.1, 0.9]], ids=["a", "b"])
     assert [row.ids.tolist() for row in point] == [["a"], ["b"]]
     with pytest.raises(TypeError, match=r"Point is no array; use its fields \(probs\) or mean_probs\(\)"):

@@ -1,4 +1,4 @@
-"""The one door: predictions, arrays and objects of other libraries."""
+"""Conversion of arguments: predictions, arrays and objects of other libraries."""
 
 import numpy as np
 import pandas as pd
@@ -71,7 +71,7 @@ def test_a_list_of_models_is_not_three_instances(needs):
         lambda p: uq.measures.credal_uncertainty(p),
     ],
 )
-def test_arrays_are_taken_where_predictions_are(function):
+def test_functions_of_predictions_accept_arrays(function):
     members = np.array([[[0.7, 0.3], [0.5, 0.5]]])
     for array, prediction in ((members, uq.Members(members)), (members[:, 0], uq.Point(members[:, 0]))):
         np.testing.assert_array_equal(np.asarray(function(array)), np.asarray(function(prediction)))

@@ -1,4 +1,4 @@
-"""Dirichlet predictions: draws against theory, concentrations that are refused."""
+"""Dirichlet predictions: draws against theory, extreme concentrations."""
 
 import numpy as np
 
@@ -22,7 +22,7 @@ def test_unit_concentration_keeps_the_mean_and_spreads_the_draws():
     assert uq.measures.generalised_hartley(unit).values > 2 * uq.measures.generalised_hartley(raw).values
 
 
-def test_the_greatest_and_least_concentrations_are_drawn_from():
+def test_draws_for_the_greatest_and_least_concentrations():
     for alpha in ([[1e300, 1e300]], [[1e-300, 1e-300]], [[1e300, 1e-300]]):
         dirichlet = uq.Dirichlet(alpha)
         np.testing.assert_allclose(dirichlet.mean_probs().sum(axis=1), 1)

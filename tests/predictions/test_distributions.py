@@ -1,4 +1,4 @@
-"""Distribution objects of PyTorch and GPyTorch as predictions, against the numbers that they were made of."""
+"""Predictions from distributions of PyTorch and GPyTorch, against the parameters of the distributions."""
 
 import importlib
 import warnings
@@ -54,7 +54,7 @@ def test_coarse_rounding_is_taken_and_normalise_repairs_it():
 
 @pytest.mark.parametrize("family", [td.Categorical, td.OneHotCategorical])
 @pytest.mark.parametrize("axis", [0, 1, -2, -3])
-def test_a_batch_of_two_axes_is_members_where_the_axis_is_said(family, axis):
+def test_a_batch_of_two_axes_is_members_with_member_axis(family, axis):
     probs = rows(4, 5, 3)  # (n, M, K)
     distribution = family(torch.tensor(np.moveaxis(probs, 1, axis)))
     members = uq.from_object(distribution, member_axis=axis)
@@ -65,7 +65,7 @@ def test_a_batch_of_two_axes_is_members_where_the_axis_is_said(family, axis):
 @pytest.mark.parametrize(
     "make",
     [
-        lambda: td.Categorical(torch.tensor(rows(4, 4, 3))),  # equal sizes: nothing could tell the axes apart
+        lambda: td.Categorical(torch.tensor(rows(4, 4, 3))),  # equal sizes, so sizes cannot distinguish the axes
         lambda: td.OneHotCategorical(torch.tensor(rows(5, 4, 3))),
         lambda: td.Bernoulli(torch.tensor(rows(5, 4))),
         lambda: td.Normal(torch.zeros(5, 4, 3), 1.0),

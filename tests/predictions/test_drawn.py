@@ -1,4 +1,4 @@
-"""Draws that span a set: keyed by row and seed, kept on demand."""
+"""Draws that span a set: they depend on row and seed, and can be kept."""
 
 import numpy as np
 import pytest

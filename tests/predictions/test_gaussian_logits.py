@@ -1,4 +1,4 @@
-"""Gaussian logits: draws dealt out over the passes, impossible classes."""
+"""Gaussian logits: draws divided among the passes, impossible classes."""
 
 import numpy as np
 from tests.refusals import refuses
@@ -13,13 +13,13 @@ def test_gaussian_logits_without_variance_are_softmaxes():
     np.testing.assert_allclose(g.lower_probs(), g.upper_probs(), atol=1e-12)
 
 
-def test_gaussian_passes_are_dealt_out_evenly():
+def test_draws_are_divided_evenly_among_the_passes():
     mean = np.array([[[10.0, -10.0], [-10.0, 10.0]]])
     g = uq.GaussianLogits(mean, np.zeros_like(mean), n_draws=10)
     np.testing.assert_allclose(g.mean_probs(), [[0.5, 0.5]], atol=1e-6)
 
 
-def test_passes_are_weighed_alike_whatever_the_number_of_draws():
+def test_passes_have_equal_weights_for_any_number_of_draws():
     passes = np.tile([[[10.0, -10.0]] * 100 + [[-10.0, 10.0]] * 100], (1, 1, 1))
     with refuses("n_draws", "range", got="got 100"):
         uq.GaussianLogits(passes, np.zeros_like(passes))

@@ -21,7 +21,7 @@ def test_beliefs_round_trip_and_repair(cifar10):
     assert repaired.notes[-1].code == "repaired"
     assert repaired.notes[-1].facts == {"rows": 2843, "n": 10_000}
     np.testing.assert_allclose(repaired.masses.sum(axis=1), 1)
-    # what is a belief function already stays what it is
+    # belief functions stay unchanged
     same = uq.Masses([[0.5, 0.5]], [[0], [0, 1]], n_classes=2)
     assert same.repaired() is same
 

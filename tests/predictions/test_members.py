@@ -42,7 +42,7 @@ def test_weights_beyond_the_largest_number_keep_their_ratios():
     assert uq.Members(probs, [5e-324, 5e-324]).weights.tolist() == [0.5, 0.5]
 
 
-def test_a_subset_says_that_it_is_one(random_generator):
+def test_a_subset_has_a_note(random_generator):
     members = uq.Members(random_generator.dirichlet(np.ones(3), (4, 5)), weights=np.arange(1, 6))
     part = members.subset(2, rng=1)
     assert part.n_members == 2

@@ -1,4 +1,4 @@
-"""one_versus_rest: the two-class statement on one class, against the events {k} and its complement."""
+"""one_versus_rest: the two-class prediction of a class, against the event {k} and its complement."""
 
 import numpy as np
 import pytest
@@ -116,7 +116,7 @@ def test_dirichlet_aggregates(unit):
     np.testing.assert_array_equal(dirichlet.with_draws().one_versus_rest(2).hull_points(), binary.hull_points())
 
 
-def test_two_classes_are_the_statement_itself(random_generator):
+def test_two_classes_give_the_prediction_itself(random_generator):
     for kind in KINDS:
         prediction = random_prediction(kind, random_generator, N, 2)
         same, turned = prediction.one_versus_rest(1), prediction.one_versus_rest(0)
@@ -138,11 +138,11 @@ def test_one_versus_rest_twice_is_once(random_generator):
         np.testing.assert_allclose(once.one_versus_rest(1).lower_probs(), once.lower_probs(), atol=1e-15, err_msg=kind)
 
 
-# -- what is carried, and which class ---------------------------------------------------------------------------------
+# -- metadata, and the choice of the class ----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_what_is_carried_stays_and_names_are_told(kind, random_generator):
+def test_metadata_and_class_names(kind, random_generator):
     prediction = carrying(random_prediction(kind, random_generator, N, K), class_names=NAMES, **CARRIED)
     part = prediction[[4, 4, 1]]  # a row twice: its id is not unique any more
     binary = part.one_versus_rest("owl")
@@ -187,7 +187,7 @@ def test_a_class_by_index_or_by_name():
         (NAMES, None, r"got None; "),
     ],
 )
-def test_a_class_that_there_is_not_is_refused_in_one_sentence(names, k, got):
+def test_an_unknown_class_is_refused_in_one_sentence(names, k, got):
     with refuses("k", "choice", got=got):
         uq.Point([[0.1, 0.2, 0.3, 0.4]], class_names=names).one_versus_rest(k)
 
@@ -228,7 +228,7 @@ def test_a_hair_beyond_the_bounds():
     assert intervals.one_versus_rest(0).upper_probs().tolist() == [[0.0, 1.0]]
 
 
-def test_equal_rows_have_equal_statements_whatever_their_place_and_layout(random_generator):
+def test_results_do_not_depend_on_row_order_and_memory_layout(random_generator):
     members = random_prediction("Members", random_generator, 31, 11)
     columns = uq.Members(np.asfortranarray(members.probs))
     order = random_generator.permutation(31)

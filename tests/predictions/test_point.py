@@ -7,7 +7,7 @@ from tests.refusals import refuses
 import uqassay as uq
 
 
-def test_tensors_come_to_the_host(needs):
+def test_tensors_are_copied_to_the_host(needs):
     needs("torch")
     import torch
 
@@ -23,7 +23,7 @@ def test_precision_of_the_dtype_decides_the_tolerance():
         uq.Point(np.array([[0.5, 0.50005]]))
 
 
-def test_rows_of_bfloat16_are_held_to_its_own_precision(needs):
+def test_rows_of_bfloat16_have_the_tolerance_of_bfloat16(needs):
     needs("torch")
     import torch
 
@@ -32,7 +32,7 @@ def test_rows_of_bfloat16_are_held_to_its_own_precision(needs):
 
 
 @pytest.mark.parametrize("n_classes", [2, 10, 1000])
-def test_softmax_in_bfloat16_is_taken_before_and_after_a_cast(needs, n_classes):
+def test_softmax_in_bfloat16_is_accepted_before_and_after_a_cast(needs, n_classes):
     needs("torch")
     import torch
 
@@ -72,7 +72,7 @@ def test_logits_of_impossible_classes():
             uq.Point.from_logits([[0.0, 0.0], odd])
 
 
-def test_rows_with_different_numbers_of_options_agree_with_those_of_their_own():
+def test_padded_rows_agree_with_unpadded_rows():
     rng = np.random.default_rng(1)
     counts = rng.integers(3, 6, 40)
     logits = np.full((40, 5), -np.inf)
