@@ -1,4 +1,4 @@
-"""Errors that an uncertainty should rank: wrong or right, and the gap to the label."""
+"""Errors of a prediction that an uncertainty score should rank: wrong or right, and the probability gap."""
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,7 +12,7 @@ Array = NDArray[np.float64]
 
 
 def is_correct(y_true: ArrayLike, prediction: PredictionLike) -> Array:
-    """1 where the predicted class is the label, else 0; for label distributions the share of the predicted class, ``(n,)``.
+    """1 if the predicted class is the label, else 0, ``(n,)``; for label distributions the share of the predicted class.
 
     Examples
     --------
@@ -29,7 +29,7 @@ def is_correct(y_true: ArrayLike, prediction: PredictionLike) -> Array:
 
 
 def prediction_errors(y_true: ArrayLike, prediction: PredictionLike) -> Array:
-    """Whether the predicted class is wrong, mis(x, y) = 1[ŷ(x) ≠ y], ``(n,)``; with label distributions its probability.
+    """1 if the predicted class is wrong, mis(x, y) = 1[ŷ(x) ≠ y], ``(n,)``; for label distributions its probability.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The distance of a label, or of a label distribution, to each instance's credal set."""
+"""Distance of a label, or of a label distribution, to the credal set of each instance."""
 
 from collections.abc import Callable
 from typing import Any
@@ -20,7 +20,7 @@ CHUNK_BYTES = 64 * 2**20
 
 
 def labels_of(y_true: Any, prediction: Prediction) -> NDArray[Any]:
-    """Checked labels in the order of the prediction's instances; a Series is aligned to its ids."""
+    """Validated labels in the order of the instances; a Series is aligned to the ids of the prediction."""
     return labels_for(
         y_true,
         n_instances=prediction.n_instances,
@@ -32,7 +32,7 @@ def labels_of(y_true: Any, prediction: Prediction) -> NDArray[Any]:
 
 
 def default_floor(prediction: Prediction, convention: str) -> float:
-    """Least probability in a logarithm: 1e-10 in the paper's code, else the precision of the stored input."""
+    """Least probability in a logarithm: 1e-10 in the paper's code, else the machine epsilon of the input."""
     if convention == "paper":
         return PAPER_FLOOR
     if isinstance(prediction, Masses) and prediction.precision is not None:
@@ -50,7 +50,7 @@ def label_distance(
     focal_sets: Any = None,
     floor: float | None = None,
 ) -> tuple[Array, Array, int]:
-    """Distance of checked labels to each set, its certified gap, each ``(n,)``, and the number of floored rows."""
+    """Distance of validated labels to each set, its certified gap, each ``(n,)``, and the number of floored rows."""
     least = default_floor(prediction, convention) if floor is None else floor
     n = prediction.n_instances
     d, gap = np.empty(n), np.zeros(n)
@@ -84,9 +84,9 @@ def _below(upper: Array, floor: float) -> NDArray[np.bool_]:
 def _clipped_jensen_shannon(
     y: NDArray[Any], prediction: Prediction, distance: str, focal_sets: Any, floor: float
 ) -> Array:
-    """The paper's code: vertices clipped from below and renormalised, the least distance of the 2K outermost ones.
+    """Distance as in the paper's code: the least over the 2K outermost vertices, clipped from below and renormalised.
 
-    The square root makes the clipping show: a sure and right prediction is at about 2e-5 instead of 0.
+    The square root makes the clipping visible: a certain and right prediction has distance of about 2e-5 instead of 0.
     """
     d = np.empty(prediction.n_instances)
     orders = outermost_permutations(prediction.n_classes)

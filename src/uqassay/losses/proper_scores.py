@@ -12,7 +12,7 @@ Array = NDArray[np.float64]
 
 
 def log_loss(y_true: ArrayLike, prediction: PredictionLike, *, floor: float | None = None) -> Array:
-    """−Σ_c y_c ln p̄_c of the mean prediction, nats, ``(n,)``, floored as in `unified_loss`.
+    """−Σ_c y_c ln p̄_c of the mean prediction, nats, ``(n,)``, with the floor of `unified_loss`.
 
     Examples
     --------

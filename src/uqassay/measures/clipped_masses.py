@@ -1,8 +1,8 @@
-"""``convention="paper"``: the masses that the authors of the unified evaluation make of any prediction.
+"""Masses of ``convention="paper"``: those that the code of the unified evaluation derives from any prediction.
 
-Lower probabilities of a family of events, their Möbius inverse inside the family, negative masses set to zero, what is
-missing given to the set Ω of all classes, divided by the total (paper 000, Sec. 4, and its code). Clipping distorts: the
-result contains the prediction's credal set no more, and its non-specificity is not monotone in it.
+The steps: lower probabilities of a family of events, Möbius inverse inside the family, negative masses set to zero, the
+missing mass given to the set Ω of all classes, division by the total (paper 000, Sec. 4, and its code). Clipping distorts:
+the resulting set need not contain the credal set of the prediction, and its non-specificity is not monotone in that set.
 """
 
 from collections.abc import Callable
@@ -36,9 +36,9 @@ class ClippedMasses(NamedTuple):
     masses : array (F, n)
         Event axis first; columns sum to 1.
     sizes : int array (F,)
-        Number of classes |A| of each set (1 for the empty set, which carries no mass).
+        Number of classes |A| of each set (1 for the empty set, which has no mass).
     focal_sets : bool array (F, K)
-        The sets; on all events in binary order, the empty one first.
+        The sets; for all events in binary order, with the empty one first.
     lower, upper : array (K, n)
         Belief and plausibility of each class.
     """
@@ -64,7 +64,7 @@ def for_each_clipped(
     prediction : Prediction
         Any kind. `Masses` keep their own focal sets unless others are given.
     work : callable
-        What to do with the rows and their clipped masses; chunks may run on several threads.
+        Function of the rows and their clipped masses; chunks may run on several threads.
     focal_sets : bool array (F, K), optional
         The family; all 2^K events by default (K ≤ 16).
     """
@@ -84,7 +84,7 @@ def _on_family(part: Prediction, family: NDArray[np.bool_] | None) -> ClippedMas
     if isinstance(part, Masses) and family is None:
         raw, family = np.asarray(part.masses, dtype=np.float64), part.focal_sets
     else:
-        assert family is not None  # kinds other than masses come with a family
+        assert family is not None  # only masses have a family already
         raw = family_moebius(_family_lower(part, family), family)
     masses, sets, _ = paper_masses(raw, family)
     lower, upper = mass_event_bounds(masses, sets, np.eye(part.n_classes, dtype=bool))
@@ -99,7 +99,7 @@ def _on_all_events(part: Prediction) -> ClippedMasses:
     masses /= np.maximum(total, 1.0)  # the total is at least 1 by now
     upper = np.empty((n_classes, masses.shape[1]))
     folded = masses
-    for c in reversed(range(n_classes)):  # sum the sets with class c, then forget the class
+    for c in reversed(range(n_classes)):  # plausibility of c; then merge sets that differ only in c
         with_c = folded[2**c :]
         upper[c] = fold_sum(with_c)
         folded = folded[: 2**c] + with_c

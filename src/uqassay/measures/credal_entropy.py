@@ -1,7 +1,7 @@
-"""Upper and lower entropy of a credal set, and credal uncertainty, their difference.
+"""Upper and lower entropy of a credal set, and their difference, credal uncertainty.
 
-Two sets are offered. "box" is every distribution between the lower and upper probabilities of the classes, {p in the
-simplex: l ≤ p ≤ u}; "hull" is every mixture of the members or vertices. The hull lies inside the box.
+There are two choices of the set. "box" contains all distributions between the lower and upper probabilities of the classes,
+{p in the simplex: l ≤ p ≤ u}; "hull" contains all mixtures of the members or vertices. The hull lies inside the box.
 """
 
 import numpy as np
@@ -18,7 +18,7 @@ Float = NDArray[np.float64]
 
 
 def upper_entropy(prediction: PredictionLike, *, over: str = "box") -> Float:
-    """Largest entropy in the credal set of each instance, in nats: a measure of total uncertainty.
+    """Largest entropy in the credal set of each instance, in nats; measures total uncertainty.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ def upper_entropy(prediction: PredictionLike, *, over: str = "box") -> Float:
 
 
 def lower_entropy(prediction: PredictionLike, *, over: str = "box") -> Float:
-    """Smallest entropy in the credal set of each instance, in nats: uncertainty that more knowledge would not remove.
+    """Smallest entropy in the credal set of each instance, in nats; measures aleatoric uncertainty.
 
     Parameters, errors and source are those of `upper_entropy`; the minimum is exact (to 1e-12) over both sets.
 
@@ -87,10 +87,10 @@ def credal_uncertainty(prediction: PredictionLike, *, over: str = "box", convent
     over : {"box", "hull"}
         See `upper_entropy`.
     convention : {"exact", "paper"}
-        "exact" is the difference, in nats. "paper" gives the numbers printed as CU in the unified evaluation paper,
-        which are another quantity, in bits: log2 K − H2(singleton lower probabilities normalised to sum 1). That is
-        0 for a uniform prediction and **largest for confident ones**, so do not read it as an uncertainty; it is
-        nan where all lower probabilities are 0, as the normalised vector is then undefined.
+        "exact" is the difference, in nats. "paper" gives the numbers printed as CU in the unified evaluation paper. They
+        are a different quantity, in bits: log2 K − H2(singleton lower probabilities normalised to sum 1). It is 0 for a
+        uniform prediction and **largest for confident ones**, so it is not an uncertainty. It is nan if all lower
+        probabilities are 0, because the normalised vector is then undefined.
 
     Returns
     -------
@@ -99,7 +99,7 @@ def credal_uncertainty(prediction: PredictionLike, *, over: str = "box", convent
     Raises
     ------
     InputError
-        Unknown `over` or `convention`; "hull" together with the paper's convention, which uses no hull.
+        Unknown `over` or `convention`; "hull" with the paper's convention, which uses no hull.
 
     Notes
     -----
@@ -124,7 +124,7 @@ def credal_uncertainty(prediction: PredictionLike, *, over: str = "box", convent
             "over",
             'must be "box" with convention="paper"',
             'got "hull"',
-            "the paper uses lower bounds only",
+            "leave over out: the paper uses only lower bounds",
             code="conflict",
         )
     if isinstance(prediction, Masses):
@@ -136,7 +136,7 @@ def credal_uncertainty(prediction: PredictionLike, *, over: str = "box", convent
 
 
 def _difference(prediction: Prediction, over: str) -> Float:
-    """Upper minus lower entropy; exactly 0 where the set is one distribution, to the last few bits."""
+    """Upper minus lower entropy; exactly 0 if the set is one distribution up to the last few bits."""
     if over == "hull":
         points = prediction.hull_points()
         l, u = points.min(axis=1), points.max(axis=1)
@@ -151,5 +151,5 @@ def _difference(prediction: Prediction, over: str) -> Float:
 def _check_choice(value: str, name: str, allowed: tuple[str, ...]) -> None:
     if value not in allowed:
         raise InputError(
-            name, f"must be one of {', '.join(allowed)}", f"got {value!r}", "choose one of these", code="choice"
+            name, f"must be one of {', '.join(allowed)}", f"got {value!r}", "pass one of them", code="choice"
         )

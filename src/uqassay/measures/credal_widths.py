@@ -1,4 +1,4 @@
-"""Width of a credal set: how far apart upper and lower probabilities are."""
+"""Width of a credal set: the difference of upper and lower probabilities."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,12 +38,10 @@ def credal_width(prediction: PredictionLike, *, of: str = "mean") -> NDArray[np.
     [0.2, 0.3, 0.3]
     """
     if not isinstance(of, str) or of not in ("mean", "predicted", "max"):
-        raise InputError(
-            "of", "must be one of mean, predicted, max", f"got {of!r}", "choose one of these", code="choice"
-        )
+        raise InputError("of", "must be one of mean, predicted, max", f"got {of!r}", "pass one of them", code="choice")
     prediction = as_prediction(prediction)
     l, u = (np.asarray(p, dtype=np.float64) for p in (prediction.lower_probs(), prediction.upper_probs()))
-    width = np.ascontiguousarray(u - l)  # (n, K); one memory layout, so that sums round alike in every chunk
+    width = np.ascontiguousarray(u - l)  # (n, K); a fixed memory layout, so that rounding does not depend on the chunk
     if of == "mean":
         return sum_over_classes(width) / width.shape[1]
     if of == "max":

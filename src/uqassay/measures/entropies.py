@@ -35,14 +35,14 @@ __all__ = [
 
 Array = NDArray[np.float64]
 ROUNDING = 4 * np.finfo(np.float64).eps
-NO_SPREAD = 1e-18  # above what rounding makes of a mean of up to a million equal members
+NO_SPREAD = 1e-18  # above the rounding error of the mean of a million equal members
 LEAST = np.finfo(np.float64).tiny
 TEMPORARIES = 8  # arrays (n, K) alive at once
 
 
 @dataclass(frozen=True, eq=False)
 class Decomposition:
-    """Total uncertainty of each instance and its two parts, each ``(n,)``; total = aleatoric + epistemic, up to rounding."""
+    """Total, aleatoric and epistemic uncertainty of each instance, each ``(n,)``; total = aleatoric + epistemic."""
 
     total: Array
     aleatoric: Array
@@ -58,7 +58,7 @@ def entropy(probs: NDArray[Any]) -> Array:
     >>> float(entropy(np.array([0.5, 0.5])).round(4))
     0.6931
     """
-    return np.abs(sum_over_classes(entr(not_negative(probs))))  # abs: -0.0 for a one-hot p
+    return np.abs(sum_over_classes(entr(not_negative(probs))))  # abs turns the -0.0 of a one-hot p into 0.0
 
 
 def entropy_decomposition(prediction: PredictionLike) -> Decomposition:
@@ -67,8 +67,9 @@ def entropy_decomposition(prediction: PredictionLike) -> Decomposition:
     Paper 000, Eq. 14-17; paper 003, section 7. For a Dirichlet in closed form, E[H(p)] = ψ(α₀ + 1) − Σ (α/α₀) ψ(α + 1);
     for members with their weights; for Gaussian logits over the seeded draws; for a point the epistemic part is 0.
 
-    The epistemic part is the mean divergence of the members from their mean, exactly 0 where they agree to the last few
-    bits. The difference of the two entropies is the same number with a rounding error, which would rank confident instances.
+    The epistemic part is computed as the mean divergence of the members from their mean, and is exactly 0 if they agree to
+    the last few bits. The difference of the two entropies is the same number plus a rounding error, which would decide the
+    ranking of confident instances.
 
     Parameters
     ----------
@@ -82,7 +83,7 @@ def entropy_decomposition(prediction: PredictionLike) -> Decomposition:
     Raises
     ------
     InputError
-        For sets without a distribution over their elements: use `upper_entropy` and `lower_entropy`.
+        Sets without a distribution over their elements: use `upper_entropy` and `lower_entropy`.
 
     Examples
     --------
@@ -108,12 +109,12 @@ def entropy_decomposition(prediction: PredictionLike) -> Decomposition:
 
 
 def second_order_members(prediction: Prediction) -> Members:
-    """The distribution over distributions as `Members`; kinds that state only a set are refused."""
+    """The second-order distribution as `Members`; kinds that are only a set are refused."""
     if isinstance(prediction, (Intervals, Masses, Vertices)):
         raise InputError(
             "prediction",
-            "must state a distribution over distributions",
-            f"got {type(prediction).__name__}, a set without one",
+            "must contain a distribution over distributions",
+            f"got {type(prediction).__name__}, a set without such a distribution",
             "use upper_entropy, lower_entropy and credal_uncertainty",
             code="no-distribution",
         )
@@ -122,12 +123,12 @@ def second_order_members(prediction: Prediction) -> Members:
 
 
 def varied_members(prediction: Prediction) -> Members:
-    """Like `second_order_members`, but a `Point` is refused too: it has no members that could differ."""
+    """As `second_order_members`, but `Point` is refused too, because it has a single member."""
     if isinstance(prediction, Point):
         raise InputError(
             "prediction",
-            "must state several distributions per instance",
-            "got Point, which states one",
+            "must contain several distributions per instance",
+            "got Point, which contains one",
             "use Members, Dirichlet or GaussianLogits, or a score of one distribution such as total-entropy",
             code="no-members",
         )
@@ -135,10 +136,10 @@ def varied_members(prediction: Prediction) -> Members:
 
 
 def agreeing_rows(members: Members, spread: Array, label: NDArray[np.int64] | None = None) -> NDArray[np.int64]:
-    """Row numbers of instances whose members agree to the last few bits; only rows with a tiny `spread` are examined.
+    """Row numbers of instances whose members agree to the last few bits; only rows with a tiny `spread` are checked.
 
     The spread of such rows is the rounding error of their mean, so a ranking by it would be arbitrary. Members of weight 0
-    do not count; with `label` ``(n,)`` only that class counts.
+    are ignored; with `label` ``(n,)`` only that class is compared.
     """
     candidates = np.flatnonzero(spread < NO_SPREAD)
     if not candidates.size:
@@ -157,10 +158,10 @@ def agreeing_rows(members: Members, spread: Array, label: NDArray[np.int64] | No
 def _of_members(members: Members) -> tuple[Array, Array, Array]:
     """Entropy of the mean, mean entropy, and mean divergence Σ_c p ln(p / p̄) − p + p̄ from the mean, each ``(n,)``.
 
-    Every term p ln(p / p̄) − p + p̄ is ≥ 0, so nothing cancels; Σ (p̄ − p) over the members is 0.
+    The added p̄ − p sums to 0 over the members and makes every term ≥ 0, so nothing cancels.
     """
     mean = members.mean_probs()
-    positive = np.where(mean > 0.0, mean, 1.0)  # where p̄ = 0 every p is 0
+    positive = np.where(mean > 0.0, mean, 1.0)  # if p̄ = 0, every p is 0 and the term vanishes
     inverse, log_mean = 1.0 / positive, np.log(positive)
     aleatoric, epistemic = OrderFreeSum(mean.shape), OrderFreeSum(mean.shape)
     for m in range(members.n_members):
@@ -168,6 +169,7 @@ def _of_members(members: Members) -> tuple[Array, Array, Array]:
         p_log_p = p * np.log(np.maximum(p, LEAST))  # 0 ln 0 = 0
         d = p - mean
         ratio = d * inverse  # p / p̄ − 1
+        # p ln(p / p̄): log1p keeps the digits where p ≈ p̄; for small p the difference of logarithms is exact enough
         near = np.log1p(np.maximum(ratio, -0.5)) * p
         terms = np.where(ratio < -0.5, p_log_p - p * log_mean, near) - d
         share: Any = 1.0 / members.n_members if members.weights is None else members.weights[..., m, None]
@@ -183,7 +185,7 @@ def _of_dirichlet(prediction: Dirichlet) -> Decomposition:
         alpha, total_alpha = alpha / total_alpha[:, None], np.ones_like(total_alpha)
     mean = alpha / total_alpha[:, None]
     total = entropy(mean)
-    # H(μ) = ln α₀ − Σ μ ln α turns the difference into one of small, positive numbers
+    # Inserting H(μ) = ln α₀ − Σ μ ln α leaves a difference of small positive numbers: large logarithms cancel exactly
     epistemic = (mean * _digamma_excess(alpha)).sum(axis=1) - _digamma_excess(total_alpha)
     epistemic = np.clip(epistemic, 0.0, total)
     return Decomposition(total, total - epistemic, epistemic)
@@ -191,6 +193,7 @@ def _of_dirichlet(prediction: Dirichlet) -> Decomposition:
 
 def _digamma_excess(x: Array) -> Array:
     """ψ(x + 1) − ln x, about 1 / 2x for large x, without cancellation."""
+    # from 16 on the asymptotic series 1/2x − 1/12x² + 1/120x⁴ − … has full double precision
     inverse = 1.0 / np.maximum(x, 16.0)
     square = inverse * inverse
     tail = 1 / 120 - square * (1 / 252 - square * (1 / 240 - square / 132))

@@ -1,4 +1,4 @@
-"""Free energy of the logits: how little evidence there is for any class."""
+"""Free energy of the logits: high if there is little evidence for any class."""
 
 from numbers import Real
 
@@ -25,30 +25,30 @@ CHUNK_BYTES = 32 * 2**20
 
 
 def free_energy(prediction: PredictionLike, *, temperature: float = 1.0) -> Array:
-    """−T ln Σ_c exp(z_c / T) of the logits z, ``(n,)``; greater is less certain, and any real number is possible.
+    """−T ln Σ_c exp(z_c / T) of the logits z, ``(n,)``; greater is less certain; any real number is possible.
 
-    A constant added to all logits of an instance changes its free energy and leaves its probabilities as they are. So the
-    scores of models that were trained separately need not share a scale.
+    Adding a constant to all logits of an instance changes its free energy but not its probabilities. The scores of
+    separately trained models therefore need not have the same scale.
 
     Parameters
     ----------
     prediction : Prediction
-        `Point` or `Members` that know their logits (made by ``from_logits``, or with `log_partition`): of members, the
-        mean of their free energies, by their weights. `GaussianLogits`: the mean over the seeded draws of logits that span
-        its set, every forward pass counting alike.
+        `Point` or `Members` with logits (made by ``from_logits``, or with `log_partition`); for members, the weighted mean
+        of their free energies. `GaussianLogits`: the mean over the seeded draws of logits, each forward pass with equal
+        weight.
     temperature : float
-        T > 0. With another T than 1, logits come back from the probabilities as ln p + log_partition; those that lie so
-        far below the largest that p was stored as 0 (about 745 in double, 103 in single precision) count as −∞.
+        T > 0. For T ≠ 1, logits are recovered as ln p + log_partition. Logits so far below the largest one that p was
+        stored as 0 (about 745 in double, 103 in single precision) count as −∞.
 
     Raises
     ------
     InputError
-        A kind without logits; a temperature that is not a positive number.
+        A prediction without logits; a temperature that is not a positive number.
 
     Notes
     -----
-    Source: Liu et al., Energy-based out-of-distribution detection (2020); paper 003, section 7. For members the paper leaves
-    open how their energies become one number; it is the mean here.
+    Source: Liu et al., Energy-based out-of-distribution detection (2020); paper 003, section 7. The paper does
+    not define it for members; the mean of their energies is used here.
 
     Examples
     --------
@@ -59,17 +59,21 @@ def free_energy(prediction: PredictionLike, *, temperature: float = 1.0) -> Arra
     """
     if isinstance(temperature, bool) or not isinstance(temperature, Real) or not 0 < float(temperature) < np.inf:
         raise InputError(
-            "temperature", "must be a positive, finite number", f"got {temperature!r}", "1 is usual", code="range"
+            "temperature",
+            "must be a positive, finite number",
+            f"got {temperature!r}",
+            "pass 1, the usual value",
+            code="range",
         )
     t = float(temperature)
     prediction = as_prediction(prediction)
     if not has_logits(prediction):
         raise InputError(
             "prediction",
-            "must know its logits",
+            "must have logits",
             f"got {type(prediction).__name__} without them",
             "make it by Point.from_logits or Members.from_logits, or give log_partition, ln Σ "
-            "exp(z), beside the probabilities",
+            "exp(z), with the probabilities",
             code="no-logits",
         )
     if isinstance(prediction, GaussianLogits):
@@ -85,7 +89,7 @@ def free_energy(prediction: PredictionLike, *, temperature: float = 1.0) -> Arra
 
 
 def has_logits(prediction: Prediction) -> bool:
-    """Whether the logits behind a prediction are known."""
+    """True if the prediction contains its logits."""
     if isinstance(prediction, (Point, Members)):
         return prediction.log_partition is not None
     return isinstance(prediction, GaussianLogits)

@@ -1,13 +1,14 @@
-"""Generalised Hartley measure: how imprecise a credal set is, in nats; 0 for one distribution, ln K for all of them.
+"""Generalised Hartley measure: imprecision of a credal set in nats; 0 for one distribution, ln K for all of them.
 
-With the Möbius inverse m of the lower probability L, the generalised Hartley measure is GH = Σ_A m(A) ln|A|. It needs no
-masses: from ln n = ∫₀¹ (tⁿ⁻¹ − 1) / ln t dt and Σ_A m(A) t^|A| = E L(B), each class kept in B with probability t,
+With the Möbius inverse m of the lower probability L, the generalised Hartley measure is GH = Σ_A m(A) ln|A|. It can be
+computed without masses: from ln n = ∫₀¹ (tⁿ⁻¹ − 1) / ln t dt and Σ_A m(A) t^|A| = E L(B), where B keeps each class with
+probability t,
 
     GH = Σ_{k=1}^{K−1} c_k (k/K − mean of L(B) over the sets B with |B| = k),
     c_k = ∫₀¹ C(K,k) t^{k−1} (1−t)^{K−k} / (−ln t) dt > 0.
 
 k/K is the mean of P(B) for any distribution P, so with one P of the set every term is a difference P(B) − L(B) ≥ 0, and
-nothing cancels. The same weights give an unbiased estimate for any K from random orders of the classes.
+no digits cancel. The same weights give an unbiased estimate for any K from random orders of the classes.
 """
 
 from collections.abc import Callable, Iterator
@@ -36,29 +37,29 @@ from uqassay.predictions import Intervals, Masses, Point, Prediction, Prediction
 __all__ = ["Nonspecificity", "generalised_hartley", "hartley_weights", "imprecision"]
 
 Array = NDArray[np.float64]
-LATTICE_BYTES = 2**18  # a half lattice of one chunk: several of them stay in a core's own cache, and in the heap
+LATTICE_BYTES = 2**18  # half lattice of one chunk: small enough that several fit the cache of a core
 FIRST_ORDERS = 32
 MOST_ORDERS = 2**14
 
 
 @dataclass(frozen=True, eq=False)
 class Nonspecificity:
-    """Non-specificity of each instance with the error of its computation.
+    """Non-specificity of each instance with its numerical error.
 
     Attributes
     ----------
     values : array (n,)
         Nats.
     standard_error : array (n,)
-        Standard error of each value; 0 where the value is exact.
+        Standard error of each value; 0 if the value is exact.
     mean_standard_error : float
-        Standard error that the estimator adds to the mean of `values` (random orders are shared by the instances); an upper
-        bound where a tolerance asked for more orders.
+        Standard error that the estimator adds to the mean of `values`; all instances share the random orders. An upper
+        bound if a tolerance asked for more orders.
     n_orders : int
-        Number of random orders of the classes used (the most for any instance); 0 where exact.
+        Number of random orders of the classes (the most for any instance); 0 if exact.
     order_deviations : array (32,) or (0,)
-        How far the mean of `values` would move with each of the first random orders alone, scaled so that their standard
-        error is `mean_standard_error`. All models see the same orders, so these tell the error of a difference.
+        Deviation of the mean of `values` with each of the first random orders alone, scaled so that their standard error is
+        `mean_standard_error`. All models use the same orders, so these give the error of a difference of two models.
     """
 
     values: Array
@@ -106,11 +107,11 @@ def generalised_hartley(
     tolerance: float | None = None,
     chunk_bytes: int | None = None,
 ) -> Nonspecificity:
-    """Generalised Hartley measure of every instance, exactly where 2^K events can be walked, else without bias.
+    """Generalised Hartley measure of every instance: exact if 2^K events can be enumerated, otherwise estimated without bias.
 
-    Exact for points, for masses (any K) and for K ≤ 16. Above, the prefixes of a random order of the classes and their
-    complements are one random event of each size, twice; their weighted lower probabilities have the measure as their
-    mean, whatever the order's distribution over the instances, so all instances share the orders.
+    Exact for points, for masses (any K) and for K ≤ 16. For more classes, the prefixes of a random order of the classes and
+    their complements give two random events of each size. The expectation of their weighted lower probabilities is the
+    measure, so one order can serve all instances.
 
     Parameters
     ----------
@@ -118,11 +119,11 @@ def generalised_hartley(
     rng : None, int or Generator
         Source of the random orders (K > 16); None means seed 0.
     tolerance : float, optional
-        Standard error wanted for every instance, in nats: orders are doubled for the instances that miss it, up to
-        16,384; `standard_error` tells what was reached. Stopping where the error looks small biases the value by about a
+        Wanted standard error of every instance, in nats: the number of orders is doubled for instances above it, up to
+        16,384; `standard_error` shows the error reached. Stopping at a small estimated error biases the value by about a
         tenth of that error. By default 32 orders are drawn, without bias.
     chunk_bytes : int, optional
-        Memory for one chunk of instances; changes nothing in the result.
+        Memory for one chunk of instances; it does not change the result.
 
     Returns
     -------
@@ -132,7 +133,7 @@ def generalised_hartley(
     Notes
     -----
     Paper 000, Eq. 7 is the same sum over clipped masses of a family (`nonspecificity` with ``convention="paper"``);
-    without clipping it is monotone in the credal set. Masses below zero need no care here.
+    without clipping it is monotone in the credal set. Negative masses need no special treatment.
 
     Examples
     --------
@@ -160,8 +161,8 @@ def imprecision(
 ) -> Nonspecificity:
     """Σ_k w_k (k/K − mean of L(B) over |B| = k) for weights ``(K − 1,)`` ≥ 0, exactly up to K = 16, else estimated.
 
-    Every Σ_A m(A) g(|A|) is of this form up to a constant; see `generalised_hartley` for the parameters. Kinds other
-    than `Masses`, for which such sums are direct.
+    Every Σ_A m(A) g(|A|) has this form up to a constant; see `generalised_hartley` for the parameters. For all kinds except
+    `Masses`, where the sum itself is direct.
     """
     n = prediction.n_instances
     if isinstance(prediction, Point):
@@ -174,9 +175,10 @@ def imprecision(
 def _exact(prediction: Prediction, weights: Array, chunk_bytes: int | None) -> Array:
     n_classes = prediction.n_classes
     sizes = event_sizes(n_classes - 1)  # of the events in a half lattice
-    # the mean over the sets of size k divides by C(K, k); Ω and ∅ carry no weight
+    # the mean over the sets of size k divides by C(K, k); Ω and ∅ have weight 0
     k = np.arange(n_classes + 1)
     per_event = np.concatenate([[0.0], weights, [0.0]]) / binom(n_classes, k)
+    # an event A of the half lattice has gap P(A) − L(A), its complement 1 − P(A) − (1 − U(A)) = U(A) − P(A)
     below, above = per_event[sizes, None], per_event[n_classes - sizes, None]
     values = np.empty(prediction.n_instances)
 
@@ -199,7 +201,7 @@ def lattice(part: Prediction) -> EventBounds:
 
 
 def lattice_bytes(prediction: Prediction) -> int:
-    """Size of one instance's half lattice."""
+    """Bytes of the half lattice of one instance."""
     check_enumerable(prediction.n_classes)
     return int(8 * 2 ** (prediction.n_classes - 1))
 
@@ -226,7 +228,7 @@ def _estimated(
     prediction.for_each_chunk(work, bytes_per_row, chunk_bytes=chunk_bytes or CHUNK_BYTES)
     by_order = first.mean(axis=1)
     first_error = float(_mean_and_error(by_order[:, None])[1][0])
-    # orders drawn beyond the first ones help some instances only; the mean's error is at most the mean of the errors
+    # later orders serve only some instances; the error of the mean is at most the mean of the errors
     mean_error = min(first_error, float(errors.mean()))
     deviations = (by_order - by_order.mean()) * (mean_error / first_error if first_error > 0 else 0.0)
     return Nonspecificity(values, errors, mean_error, max(most), deviations)
@@ -248,7 +250,7 @@ def _refine(
 
 
 def order_of_classes(seed: int, i: int, n_classes: int) -> NDArray[np.int64]:
-    """Random order number i, the same for every instance and every model, ``(K,)``."""
+    """Random order number i, the same for all instances and models, ``(K,)``."""
     return np.random.default_rng([seed, i]).permutation(n_classes)
 
 
@@ -266,7 +268,7 @@ def _prefix_source(part: Prediction) -> Callable[[NDArray[np.int64]], Iterator[t
 
 
 def _draws(part: Prediction, weights: Array, seed: int, numbers: range) -> Array:
-    """One unbiased value per order and instance: the order's prefixes and, antithetically, the reversed order's."""
+    """One unbiased value per order and instance, from the prefixes of the order and of its reverse (antithetic)."""
     prefixes = _prefix_source(part)
     half = 0.5 * weights[:, None]
     draws = np.zeros((len(numbers), part.n_instances))
@@ -282,7 +284,7 @@ def _draws(part: Prediction, weights: Array, seed: int, numbers: range) -> Array
 
 
 def _mean_and_error(draws: Array) -> tuple[Array, Array]:
-    """Mean over the first axis and its standard error, column by column alike however many columns there are."""
+    """Mean over the first axis and its standard error; rounding does not depend on the number of columns."""
     n = len(draws)
     mean = fold_sum(draws) / n
     return mean, np.sqrt(fold_sum((draws - mean) ** 2) / (n * (n - 1)))

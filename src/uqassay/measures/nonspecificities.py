@@ -1,4 +1,4 @@
-"""Non-specificity by name: how imprecise each instance's credal set is."""
+"""Non-specificity by name: imprecision of the credal set of each instance."""
 
 from dataclasses import replace
 from typing import Any, Literal
@@ -47,12 +47,12 @@ def nonspecificity(
         With masses m and commonality Q(A) = Σ_{B⊇A} m(B) (paper 000, Eq. 7 and 9-11):
 
         * ``"hartley"``: Σ m(A) ln|A|, nats (Dubois-Prade; generalised Hartley where masses may be negative);
-        * ``"smets"``: Σ_A ln(1 / Q(A)), nats; infinite as soon as some set is contained in no focal set, and nan where
-          an unclipped commonality is negative (K ≤ 16);
+        * ``"smets"``: Σ_A ln(1 / Q(A)), nats; infinite if some set is contained in no focal set, and nan if an unclipped
+          commonality is negative (K ≤ 16);
         * ``"korner"``: Σ m(A) |A|, from 1 to K;
         * ``"pal"``: Σ m(A) / |A|, a specificity: from 1 (precise) down to 1/K.
     convention : {"exact", "paper"}
-        "exact" never clips: all events, or the estimator above K = 16. "paper" clips and renormalises the masses.
+        "exact" does not clip: all events, or the estimator for K > 16. "paper" clips and renormalises the masses.
     focal_sets : bool array (F, K), optional
         Family of events for ``convention="paper"``; all 2^K by default (K ≤ 16).
     rng, tolerance
@@ -65,7 +65,7 @@ def nonspecificity(
     Raises
     ------
     InputError
-        Unknown names; focal sets with the exact convention; more than 16 classes where all events are needed.
+        Unknown names; focal sets with the exact convention; more than 16 classes if all events are needed.
 
     Examples
     --------
@@ -79,7 +79,7 @@ def nonspecificity(
             "measure",
             f"must be one of {', '.join(NONSPECIFICITIES)}",
             f"got {measure!r}",
-            "choose one of them",
+            "pass one of them",
             code="choice",
         )
     check_convention(convention, focal_sets)
@@ -109,15 +109,15 @@ def nonspecificity(
 
 
 def check_convention(convention: str, focal_sets: Any) -> None:
-    """Refuse an unknown convention, and a family of events where none is used."""
+    """Refuse an unknown convention, and a family of events with the exact convention."""
     if not isinstance(convention, str) or convention not in ("exact", "paper"):
         raise InputError(
-            "convention", 'must be "exact" or "paper"', f"got {convention!r}", "choose one of them", code="choice"
+            "convention", 'must be "exact" or "paper"', f"got {convention!r}", "pass one of them", code="choice"
         )
     if convention == "exact" and focal_sets is not None:
         raise InputError(
             "focal_sets",
-            "belongs to the paper's convention: the exact one walks through all events",
+            "can be set only with the paper's convention, since the exact one uses all events",
             'got a family with convention="exact"',
             'pass convention="paper", or leave focal_sets out',
             code="needs-paper-convention",
@@ -145,10 +145,10 @@ def _smets(prediction: Prediction) -> Array:
     values = np.empty(prediction.n_instances)
 
     def work(rows: slice, part: Prediction) -> None:
-        upper = 1.0 - lattice_lower(lattice(part))[::-1]  # U(B) = 1 − L(Ω∖B); reversing the events takes complements
-        # Q(A) = Σ_{∅≠B⊆A} (−1)^(|B|+1) U(B) from the upper probabilities alone; masses would round twice
+        upper = 1.0 - lattice_lower(lattice(part))[::-1]  # U(B) = 1 − L(Ω∖B); the reversed order is that of complements
+        # Q(A) = Σ_{∅≠B⊆A} (−1)^(|B|+1) U(B) directly from upper probabilities: going through masses would round twice
         commonality = zeta_transform(sign * upper)
-        # a commonality of 0 comes out as rounding noise of either sign, whose logarithm would be arbitrary
+        # a commonality of 0 is computed as rounding noise of either sign; its logarithm would be arbitrary
         commonality[np.abs(commonality) <= rounding] = 0.0
         values[rows] = _sum_of_logs(commonality)
 
@@ -161,7 +161,7 @@ def _smets_of_family(masses: Array, focal_sets: NDArray[np.bool_]) -> Array:
     check_enumerable(n_classes)
     lattice = np.zeros((2**n_classes, masses.shape[1]))
     lattice[focal_sets @ (1 << np.arange(n_classes))] = masses
-    # superset sums are subset sums with the events in reverse order
+    # superset sums are subset sums over the events in reverse order
     return _sum_of_logs(zeta_transform(lattice[::-1])[::-1])
 
 

@@ -21,7 +21,7 @@ __all__ = ["predicted_class_variance", "total_variance", "variance_decomposition
 
 Array = NDArray[np.float64]
 
-# Mean probabilities this close to the greatest one tie with it.
+# Mean probabilities this close to the greatest one count as ties.
 _TIE = 1e-12
 
 
@@ -41,7 +41,7 @@ def variance_decomposition(prediction: PredictionLike) -> Decomposition:
     Raises
     ------
     InputError
-        For sets without a distribution over their elements.
+        Sets without a distribution over their elements.
 
     Examples
     --------
@@ -91,13 +91,13 @@ def total_variance(prediction: PredictionLike) -> Array:
 
 
 def predicted_class_variance(prediction: PredictionLike) -> Array:
-    """Variance, among the members, of the probability of the class that the mean predicts, ``(n,)``, from 0 to 1/4.
+    """Variance over the members of the probability of the predicted class of the mean, ``(n,)``, from 0 to 1/4.
 
     Parameters
     ----------
     prediction : Members, Dirichlet or GaussianLogits, or array (n, M, K)
-        By the weights of the members; in closed form μ(1 − μ) / (α₀ + 1) for a Dirichlet with mean μ; over the seeded draws
-        of Gaussian logits.
+        Members enter with their weights, a Dirichlet with mean μ in closed form, μ(1 − μ) / (α₀ + 1), Gaussian logits by
+        their seeded draws.
 
     Raises
     ------
@@ -107,8 +107,8 @@ def predicted_class_variance(prediction: PredictionLike) -> Array:
     Notes
     -----
     Source: paper 003, section 7 and its experiments ("the variance of the predicted class"). The variance divides by the
-    number of members, not by one less. Where several classes have the greatest mean (within 1e-12) it is averaged over them,
-    so the order of the classes does not matter.
+    number of members, not by one less. If several classes have the greatest mean (within 1e-12), it is averaged over them, so
+    the result does not depend on the order of the classes.
 
     Examples
     --------
@@ -150,7 +150,7 @@ def _class_variance(members: Members, mean: Array, label: NDArray[np.intp]) -> A
 
 
 def _concentration(prediction: Dirichlet) -> Array:
-    """α₀ of what the Dirichlet draws from, ``(n,)``."""
+    """Concentration α₀ of the distribution that is sampled, ``(n,)``."""
     if prediction.unit_concentration:
         return np.ones(prediction.n_instances)
     return np.asarray(np.ascontiguousarray(prediction.alpha, dtype=np.float64).sum(axis=1))

@@ -1,4 +1,4 @@
-"""Votes of the members: how far they are from unanimous."""
+"""Votes of the members: measures of their disagreement."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,15 +13,15 @@ Array = NDArray[np.float64]
 
 
 def variation_ratio(prediction: PredictionLike) -> Array:
-    """Share of the votes that did not go to the class with the most of them, ``(n,)``, from 0 to 1 − 1/K.
+    """Share of the votes for classes other than the one with the most votes, ``(n,)``, from 0 to 1 − 1/K.
 
-    Each member votes for its most probable class, with its weight. Where several classes are the most probable, the vote is
-    divided evenly among them, so the order of the classes does not matter. (Paper 003, section 7.)
+    Each member votes with its weight for its most probable class. If several classes are most probable, they share the vote
+    equally, so the result does not depend on the order of the classes. (Paper 003, section 7.)
 
     Parameters
     ----------
     prediction : Members, Dirichlet or GaussianLogits, or array (n, M, K)
-        The last two through their seeded draws.
+        The last two vote through their seeded draws.
 
     Raises
     ------
@@ -36,19 +36,19 @@ def variation_ratio(prediction: PredictionLike) -> Array:
     [0.25]
     """
     votes, total = _count(varied_members(as_prediction(prediction)))
-    return (total - votes.max(axis=1)) / total  # exactly 0 where the votes are unanimous
+    return (total - votes.max(axis=1)) / total  # exactly 0 if the votes are unanimous, unlike 1 − max / total
 
 
 def vote_entropy(prediction: PredictionLike) -> Array:
     """Entropy of the distribution of the votes, ``(n,)``, in nats, from 0 to ln K.
 
-    Votes are those of `variation_ratio`. Where the members are predictions for augmented copies of an input, this is the
+    Votes as in `variation_ratio`. If the members are predictions for augmented copies of an input, this is the
     test-time-augmentation entropy (Wang et al., 2019; paper 003, section 7).
 
     Parameters
     ----------
     prediction : Members, Dirichlet or GaussianLogits, or array (n, M, K)
-        The last two through their seeded draws.
+        The last two vote through their seeded draws.
 
     Raises
     ------
@@ -66,7 +66,7 @@ def vote_entropy(prediction: PredictionLike) -> Array:
 
 
 def vote_shares(prediction: PredictionLike) -> Array:
-    """Share of the votes that each class received, ``(n, K)``; rows sum to 1, exactly where one class has them all.
+    """Share of the votes that each class received, ``(n, K)``; rows sum to 1, exactly if one class has all votes.
 
     Examples
     --------
@@ -80,9 +80,9 @@ def vote_shares(prediction: PredictionLike) -> Array:
 
 
 def _count(members: Members) -> tuple[Array, Array]:
-    """Votes for each class, ``(n, K)``, and all votes, ``(n,)``: numbers of members, or sums of weights.
+    """Votes for each class, ``(n, K)``, and total votes, ``(n,)``: numbers of members, or sums of weights.
 
-    The votes are summed before they are divided, so instances with the same votes tie exactly.
+    Votes are summed before the division, so instances with the same votes tie exactly.
     """
     votes = np.empty((members.n_instances, members.n_classes))
     total = np.empty(members.n_instances)
@@ -93,7 +93,7 @@ def _count(members: Members) -> tuple[Array, Array]:
             probs = part.probs[:, m]
             best = probs == probs.max(axis=1, keepdims=True)
             ballot = best.astype(np.float64)
-            if np.count_nonzero(best) > len(part):  # somewhere several classes are the most probable
+            if np.count_nonzero(best) > len(part):  # some row has tied classes
                 ballot /= ballot.sum(axis=1, keepdims=True)
             weight = 1.0 if part.weights is None else part.weights[..., m]
             counts.add(ballot * np.reshape(weight, (-1, 1)))

@@ -70,7 +70,7 @@ def test_probability_0():
     assert hosmer_lemeshow_statistic([1, 0, 0, 1], probs, n_bins=2, form="proportions") == np.inf
     found = hosmer_lemeshow_test([1, 0, 0, 1], probs, n_bins=2)
     assert (found.statistic, found.pvalue) == (np.inf, 0.0)
-    assert "class 0 happened in bin 0, where all its probabilities are 0: the statistic is infinite" in said(found)
+    assert "class 0 occurred in bin 0, where all its probabilities are 0, so the statistic is infinite" in said(found)
 
 
 @pytest.mark.parametrize(
