@@ -225,8 +225,9 @@ def prediction_rejection_score(
 
     Notes
     -----
-    (random − area) / (random − best) with random = r / 2 (generalised) or r (selective) and the best order of
-    `e_aurc_loss` for the latter. For errors of 0 and 1 the generalised ratio is 2 UQ-AUC − 1 and has its interval.
+    The ratio is (random − area) / (random − best), with random = r / 2 (generalised) or r (selective). The selective ratio
+    uses the best order of `e_aurc_loss`. For errors of 0 and 1 the generalised ratio is 2 UQ-AUC − 1, and its interval is
+    computed from that of UQ-AUC.
 
     See `aurc_loss` for the interval and its measured coverage.
 
