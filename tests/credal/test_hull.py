@@ -236,7 +236,7 @@ def test_boundary_refuses(change, refusal):
 
 
 def test_in_hull_refuses():
-    with refuses("p", "shape", got=r"the shape must be .*\(3, 2\)"):
+    with refuses("p", "shape", got=r"\(3, 2\)"):
         in_hull(GOOD, MEAN[:, :1])
     with refuses("tolerance", "range", got="found -1"):
         in_hull(GOOD, MEAN, tolerance=-1)

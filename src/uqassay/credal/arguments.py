@@ -1,4 +1,4 @@
-"""Checks of arguments that several files of this room share."""
+"""Shared validation of arguments."""
 
 from typing import Any
 
@@ -11,13 +11,13 @@ __all__ = ["finite_matrix", "sum_tolerance", "whole_number"]
 
 
 def finite_matrix(name: str, values: ArrayLike, n_columns: int | None = None) -> NDArray[np.float64]:
-    """Return finite values (n, n_columns) as float64 in C order, so that rows are summed alike."""
+    """Return finite values (n, n_columns) as float64 in C order, so that sums of rows round in one way."""
     matrix = np.ascontiguousarray(values, dtype=np.float64)
     if matrix.ndim != 2 or matrix.size == 0 or matrix.shape[1] != (n_columns or matrix.shape[1]):
         wanted = n_columns or "columns"
         raise InputError(
             name,
-            f"the shape must be (n, {wanted}) with n at least 1",
+            f"must have shape (n, {wanted}) with n at least 1",
             f"got {matrix.shape}",
             "pass one row per instance",
             code="shape",
@@ -25,7 +25,7 @@ def finite_matrix(name: str, values: ArrayLike, n_columns: int | None = None) ->
     bad = np.flatnonzero(~np.isfinite(matrix).all(axis=1))
     if len(bad):
         raise InputError(
-            name, "all values must be finite", f"row {bad[0]} holds nan or inf", "drop or mend it", code="finite"
+            name, "must be finite", f"row {bad[0]} holds nan or inf", "drop or repair the row", code="finite"
         )
     return matrix
 
@@ -42,7 +42,7 @@ def whole_number(name: str, value: int, minimum: int) -> int:
             name,
             f"must be an integer of at least {minimum}",
             f"got {value!r}",
-            "pass such a number",
+            f"pass {minimum} or more",
             code="range",
         )
     return int(value)

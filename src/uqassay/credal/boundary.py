@@ -1,7 +1,7 @@
-"""The part of a segment towards a corner of the simplex that lies outside a credal set.
+"""Segments from the boundary of a credal set to a corner of the simplex.
 
-Paper 001, appendix A.1, looks for the point where the segment leaves the set by trying many points, one linear program
-each. Here one linear program per instance gives the exact point, and all instances are solved side by side.
+Paper 001, appendix A.1, searches the boundary point by trying many points, with one linear program for each. Here one linear
+program per instance gives the exact point, and all instances are solved at once.
 """
 
 from dataclasses import dataclass
@@ -30,11 +30,11 @@ class OutsideSegment:
     boundary : array (n, K)
         Last point inside the set on the way to the corner.
     corner : int array (n,)
-        Class whose corner is headed for.
+        Class of the corner.
     t : array (n,)
-        Share of the way from the start to the corner at which the set is left, in [0, 1].
+        Position of the boundary point on the way from the start (0) to the corner (1).
     inside : bool array (n,)
-        Whether the start that was asked for lies in the set; where it does not, something else stood in for it.
+        True if the given start lies in the set; otherwise a replacement was used.
     """
 
     boundary: Floats
@@ -43,7 +43,7 @@ class OutsideSegment:
     inside: NDArray[np.bool_]
 
     def points(self, shares: ArrayLike) -> Floats:
-        """Points that share of the way from the boundary (0) to the corner (1), (n,) -> (n, K).
+        """Points at these shares of the way from the boundary (0) to the corner (1), (n,) -> (n, K).
 
         Examples
         --------
@@ -55,7 +55,7 @@ class OutsideSegment:
         if share.shape != self.t.shape:
             raise InputError(
                 "shares",
-                f"one per row, shape {self.t.shape}, is needed",
+                f"must have one value per row, shape {self.t.shape}",
                 f"got shape {share.shape}",
                 "reshape it",
                 code="shape",
@@ -64,7 +64,7 @@ class OutsideSegment:
         if bad.any():
             row = int(bad.argmax())
             raise InputError(
-                "shares", "must lie in [0, 1]", f"row {row} has {share[row]:g}", "0.5 is half way", code="range"
+                "shares", "must lie in [0, 1]", f"row {row} has {share[row]:g}", "pass 0.5 for the middle", code="range"
             )
         points = (1.0 - share)[:, None] * self.boundary
         points[np.arange(len(points)), self.corner] += share
@@ -84,11 +84,11 @@ def outside_segment(
         Probabilities.
     start : (n, K)
     corner : (n,) int
-        Class whose corner is headed for.
+        Class of the corner.
     otherwise : {"mean", "corner"}
-        What is done where the start lies outside the hull. "mean": the members' mean, which never does, stands in for it.
-        "corner": the boundary is said to be the corner itself, as the code of paper 001's authors has it, so that the
-        segment is one point.
+        Treatment of a start outside the hull. "mean": replace it by the mean of the members, which is always inside.
+        "corner": use the corner itself as the boundary, as in the code of paper 001's authors; the segment is then one
+        point.
 
     Returns
     -------
@@ -97,11 +97,11 @@ def outside_segment(
     Raises
     ------
     InputError
-        An unknown `otherwise`; as `boundary_towards_corner`.
+        An unknown `otherwise`; as in `boundary_towards_corner`.
 
     Examples
     --------
-    A start inside the set, and one outside it:
+    One start inside the set and one outside it:
 
     >>> members = [[[0.5, 0.5], [0.9, 0.1]]] * 2
     >>> found = outside_segment(members, [[0.7, 0.3], [0.2, 0.8]], [0, 0])
@@ -112,7 +112,11 @@ def outside_segment(
     """
     if otherwise not in OTHERWISE:
         raise InputError(
-            "otherwise", 'must be "mean" or "corner"', f"got {otherwise!r}", '"mean" stays in the set', code="choice"
+            "otherwise",
+            'must be "mean" or "corner"',
+            f"got {otherwise!r}",
+            'pass "mean" to stay in the set',
+            code="choice",
         )
     inside = in_hull(members, start)
     given = np.asarray(members, dtype=np.float64)
@@ -127,7 +131,7 @@ def outside_segment(
 
 
 def closest_corner(probs: ArrayLike) -> NDArray[np.intp]:
-    """Class of the corner nearest to each distribution, (n, K) -> (n,): the most probable one, the first of several.
+    """Class of the corner nearest to each distribution, (n, K) -> (n,): the most probable class, of ties the first.
 
     ‖p − e_k‖² = ‖p‖² + 1 − 2 p_k is least where p_k is greatest.
 

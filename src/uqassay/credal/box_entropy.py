@@ -1,7 +1,7 @@
 """Upper and lower entropy over a box of probabilities, {p in the simplex: l ≤ p ≤ u}.
 
-Entropy is concave. Its maximum is found in closed form; its minimum exactly by branch and bound, as no order in which mass
-could be handed out greedily finds it.
+Entropy is concave. The maximum has a closed form. The minimum takes branch and bound, because no greedy order of the classes
+finds it in general.
 """
 
 from dataclasses import dataclass
@@ -17,16 +17,16 @@ __all__ = ["CertifiedEntropy", "box_lower_entropy", "box_upper_entropy", "shanno
 Float = NDArray[np.float64]
 Nodes = tuple[Float, Float, NDArray[np.int64], Float]  # boxes l and u (m, K), their instance (m,), a bound (m,)
 
-SET_TOLERANCE = 1e-3  # half precision: how far sums and bounds may be off before the set counts as empty
-PRUNE_SLACK = 1e-12  # nats: a node that promises less than this is closed
-NODES_PER_ROUND = 16  # of one instance; deeper nodes first, so that open nodes grow with the depth only
+SET_TOLERANCE = 1e-3  # half precision: the set counts as empty if sums or bounds are off by more
+PRUNE_SLACK = 1e-12  # nats: a node that could improve the best value by less is closed
+NODES_PER_ROUND = 16  # per instance; depth first, so the number of open nodes grows only with the depth
 ELEMENTS_PER_ROUND = 2**18
-CHUNK_BYTES = 2**18  # in and out of the processor's cache costs more than the arithmetic
+CHUNK_BYTES = 2**18  # fits the cache: memory traffic costs more than the arithmetic
 
 
 @dataclass(frozen=True)
 class CertifiedEntropy:
-    """Extreme entropies of n credal sets with the proof of how extreme they are.
+    """Extreme entropies of n credal sets with certified gaps.
 
     Attributes
     ----------
@@ -35,7 +35,7 @@ class CertifiedEntropy:
     gap : (n,) float64
         The true extreme is at most this far (nats) from `values`.
     steps : (n,) int64
-        Nodes of the search tree, or interior-point steps, that the instance took.
+        Number of nodes of the search tree, or of interior-point steps.
     """
 
     values: Float
@@ -47,10 +47,10 @@ def _as_box(lower: ArrayLike, upper: ArrayLike) -> tuple[Float, Float]:
     l, u = (as_numeric(a, name, ndim=2) for a, name in ((lower, "lower"), (upper, "upper")))
     if l.shape != u.shape:
         raise InputError(
-            "upper", f"must have the shape of lower, {l.shape}", f"got {u.shape}", "give both (n, K)", code="shape"
+            "upper", f"must have the shape of lower, {l.shape}", f"got {u.shape}", "pass both as (n, K)", code="shape"
         )
     for bound, name in ((l, "lower"), (u, "upper")):
-        check_rows(bound, name, tolerance=SET_TOLERANCE, unit_sum=False, remedy="probabilities are needed")
+        check_rows(bound, name, tolerance=SET_TOLERANCE, unit_sum=False, remedy="pass probabilities")
     l = np.maximum(np.ascontiguousarray(l, dtype=np.float64), 0.0)
     u = np.ascontiguousarray(u, dtype=np.float64)
     crossed = (l - u).max(axis=1)
@@ -59,21 +59,21 @@ def _as_box(lower: ArrayLike, upper: ArrayLike) -> tuple[Float, Float]:
         i = int(np.flatnonzero(empty)[0])
         raise InputError(
             "lower, upper",
-            "some distribution must lie between them",
+            "must contain a distribution between them",
             f"row {i} has lower probabilities that sum to {float(l[i].sum()):.6g}, upper ones to "
             f"{float(u[i].sum()):.6g} and max(lower - upper) {float(crossed[i]):.6g}",
-            "widen that row or drop it",
+            "widen the bounds of the row or drop it",
             code="range",
         )
     u = np.maximum(u, l)
     room = np.maximum(1.0 - l.sum(axis=1, keepdims=True), 0.0)  # (n, 1)
     excess = np.maximum(u.sum(axis=1, keepdims=True) - 1.0, 0.0)
     top = np.minimum(u, l + room)
-    return np.minimum(np.maximum(l, u - excess), top), top  # reachable: every bound is attained in the set
+    return np.minimum(np.maximum(l, u - excess), top), top  # reachable bounds: each is attained in the set
 
 
 def box_upper_entropy(lower: ArrayLike, upper: ArrayLike) -> Float:
-    """Largest entropy (nats) over {p: lower ≤ p ≤ upper, Σp = 1}, by water-filling, exact.
+    """Largest entropy (nats) over {p: lower ≤ p ≤ upper, Σp = 1}, exact, by water-filling.
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ def box_upper_entropy(lower: ArrayLike, upper: ArrayLike) -> Float:
     Raises
     ------
     InputError
-        Bounds that are no probabilities, or between which no distribution lies.
+        Bounds that are not probabilities, or that contain no distribution.
 
     Examples
     --------
@@ -103,28 +103,29 @@ def box_upper_entropy(lower: ArrayLike, upper: ArrayLike) -> Float:
 def box_lower_entropy(lower: ArrayLike, upper: ArrayLike, *, max_nodes: int | None = None) -> CertifiedEntropy:
     """Smallest entropy (nats) over {p: lower ≤ p ≤ upper, Σp = 1}, exact to 1e-12, by branch and bound.
 
-    Each −p ln p is replaced by its chord over [l, u]. The relaxed minimum is a fractional knapsack: mass goes to the
-    classes by ascending slope of the chord and all classes but one end at a bound, so it is a distribution of the set
-    too. The search branches at the value of that one class. Two classes of which one has both bounds at least as
-    high can be swapped into that order without changing the entropy, so a branch also moves the bounds of all classes
-    below or above its class; this keeps the trees small even for hundreds of classes with alike bounds.
+    The relaxation replaces each −p ln p by its chord over [l, u]. Its minimum is a fractional knapsack: mass goes to the
+    classes by ascending slope of the chord, and all classes except one end at a bound. The solution lies in the set, so it
+    also gives an upper bound. The search branches at the value of that one class. If one of two classes has both bounds at
+    least as high as the other, their values can be swapped into this order without changing the entropy. A branch therefore
+    also tightens the bounds of all classes below or above its class, which keeps the trees small even for hundreds of classes
+    with equal bounds.
 
     Parameters
     ----------
     lower, upper : (n, K)
     max_nodes : int, optional
-        Stop an instance after about this many nodes; its `gap` then says what is still open. By default every
-        search is finished.
+        Stop an instance after about this many nodes; `gap` then bounds the error. By default every search is
+        finished.
 
     Returns
     -------
     CertifiedEntropy
-        `gap` is 0 where the search was finished; `steps` counts the nodes.
+        `gap` is 0 if the search was finished; `steps` counts the nodes.
 
     Raises
     ------
     InputError
-        Bounds that are no probabilities, or between which no distribution lies; `max_nodes` below 1.
+        Bounds that are not probabilities, or that contain no distribution; `max_nodes` below 1.
 
     Examples
     --------
@@ -142,7 +143,7 @@ def box_lower_entropy(lower: ArrayLike, upper: ArrayLike, *, max_nodes: int | No
     return CertifiedEntropy(values, gap, steps)
 
 
-# -- helpers: sums run along the last axis, so that no instance can touch the rounding of another ----------------------
+# -- helpers: sums run along the last axis, so rounding does not depend on the other instances ------------------------
 
 
 def _phi(p: Float) -> Float:
@@ -151,12 +152,12 @@ def _phi(p: Float) -> Float:
 
 def shannon_entropy(p: Float) -> Float:
     """−Σ p ln p over the last axis, in nats."""
-    return np.abs(_phi(p).sum(axis=-1))  # abs: the sum is -0.0 for a one-hot p
+    return np.abs(_phi(p).sum(axis=-1))  # abs turns the -0.0 of a one-hot p into 0.0
 
 
 def _water_fill(l: Float, u: Float) -> Float:
-    # Σ clip(s, l, u) rises with s and is linear between the 2K bounds: find the piece by bisection over the sorted
-    # bounds, then s in it exactly.
+    # The maximiser is clip(s, l, u) with Σ = 1. The sum rises with s and is linear between the 2K bounds: bisection over
+    # the sorted bounds finds the piece, and s within it is exact.
     n, K = l.shape
     knots = np.sort(np.concatenate([l, u], axis=1), axis=1)  # (n, 2K)
     rows, low, high = np.arange(n), np.zeros(n, dtype=np.int64), np.full(n, 2 * K)
@@ -172,7 +173,7 @@ def _water_fill(l: Float, u: Float) -> Float:
 
 
 def _branch_and_bound(l: Float, u: Float, max_nodes: int | None) -> tuple[Float, Float, NDArray[np.int64]]:
-    # All instances advance together in one table of nodes. What an instance visits depends on that instance alone.
+    # All instances advance together in one table of nodes; the nodes of an instance do not depend on the others.
     n, K = l.shape
     best, gap, count = np.full(n, np.inf), np.zeros(n), np.zeros(n, dtype=np.int64)
     table: Nodes = (l, u, np.arange(n), np.full(n, -np.inf))
@@ -193,7 +194,7 @@ def _branch_and_bound(l: Float, u: Float, max_nodes: int | None) -> tuple[Float,
 
 
 def _next_round(table: Nodes, n: int, limit: int) -> tuple[Nodes, Nodes | None]:
-    # At most NODES_PER_ROUND nodes of an instance, the newest; and of so many instances as the limit lets in whole.
+    # The newest nodes of each instance, at most NODES_PER_ROUND, for as many instances as fit the limit completely.
     row = table[2]
     count = np.bincount(row, minlength=n)
     if row.size <= limit and count.max() <= NODES_PER_ROUND:
@@ -207,7 +208,7 @@ def _next_round(table: Nodes, n: int, limit: int) -> tuple[Nodes, Nodes | None]:
 
 
 def _relax(L: Float, U: Float) -> tuple[Float, Float, NDArray[np.int64], Float]:
-    # The knapsack over the chords: its value, the entropy at its solution, the split class and that class's value.
+    # Knapsack over the chords: value (a lower bound), entropy at the solution (an upper bound), split class, its value.
     m, K = L.shape
     nodes, width = np.arange(m), U - L
     phi_l = _phi(L)
@@ -215,8 +216,8 @@ def _relax(L: Float, U: Float) -> tuple[Float, Float, NDArray[np.int64], Float]:
     slope = np.where(width > 0, rise / np.where(width > 0, width, 1.0), 0.0)  # (m, K)
     order = np.argsort(slope, axis=1)
     filled = np.cumsum(np.take_along_axis(width, order, axis=1), axis=1)
-    mass = 1.0 - L.sum(axis=1)  # (m,) to hand out
-    k = np.minimum(np.count_nonzero(filled < mass[:, None], axis=1), K - 1)  # classes that are filled to u
+    mass = 1.0 - L.sum(axis=1)  # (m,) mass to distribute
+    k = np.minimum(np.count_nonzero(filled < mass[:, None], axis=1), K - 1)  # number of classes filled to u
     split = order[nodes, k]
     before = np.where(k > 0, filled[nodes, np.maximum(k - 1, 0)], 0.0)
     part = np.clip(mass - before, 0.0, width[nodes, split])
@@ -236,7 +237,8 @@ def _branch(
     at: Float,
     live: NDArray[np.bool],
 ) -> Nodes:
-    # Children p_f ≤ v and p_f ≥ v of each live node. Classes whose box lies below (above) that of f follow.
+    # Children p_f ≤ v and p_f ≥ v of each live node. Classes with bounds below (above) those of f get the same bound,
+    # by the order argument; of classes with equal bounds the index decides.
     L, U, row, bound = _pick((L, U, row, bound), live)
     f, v, nodes, classes = split[live][:, None], at[live][:, None], np.arange(row.size), np.arange(L.shape[1])
     l_f, u_f = L[nodes, f[:, 0]][:, None], U[nodes, f[:, 0]][:, None]  # (m, 1)

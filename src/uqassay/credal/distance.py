@@ -1,12 +1,13 @@
-"""The distance of a target, one-hot or soft, to the nearest point of a credal set, with a certified gap.
+"""Distance of a one-hot or soft target to the nearest point of a credal set, with a certified gap.
 
-For a one-hot target every distance but Brier's depends on the probability of the true class alone: the nearest point
-is where that is largest, and the distance is in closed form. The point nearest to a soft target (annotators' votes) is
-no vertex in general: a convex problem per instance, all solved together, none seeing another.
+For a one-hot target every distance except Brier's depends only on the probability of the true class: the nearest point
+has the largest one, and the distance has a closed form. For a soft target (annotators' votes) the nearest point is in general
+not a vertex. It takes a convex problem per instance; all are solved together, and no result depends on other instances.
 
 With f the convex objective (KL, JS divergence, total variation, squared Hellinger or Brier) and p the point found,
     f(p) - gap <= min f <= f(p),   gap = max over p' in the set of -∇f(p)·(p' - p),
-where ∇f is a subgradient for total variation. A distance that is a square root gets sqrt(f) - sqrt(max(f - gap, 0)).
+where ∇f is a subgradient for total variation. Distances that are square roots have the gap
+sqrt(f) - sqrt(max(f - gap, 0)).
 """
 
 from __future__ import annotations
@@ -43,27 +44,25 @@ __all__ = [
 
 Floats = NDArray[np.float64]
 
-SUM_TOLERANCE = 1e-3  # half precision, whatever the arrays were before they came here
+SUM_TOLERANCE = 1e-3  # rounding of half precision, since the original dtype is unknown here
 CHUNK = 1 << 19  # numbers in the largest array of a chunk of instances: 4 MB
 
 
 def _distributions(name: str, values: ArrayLike, n_axes: int, like: Floats | None = None) -> Floats:
-    """Distributions on the last axis in float64 and C order; `like` has the same n (and K)."""
+    """Validated distributions on the last axis, as float64 in C order; `like` has the same n (and K)."""
     p = np.ascontiguousarray(values, dtype=np.float64)
     if p.ndim != n_axes or 0 in p.shape[1:] or (like is not None and (len(p), p.shape[-1]) != like.shape):
         wanted = {2: "(n, K)", 3: "(n, V, K)"}[n_axes] + ("" if like is None else f" with (n, K) = {like.shape}")
-        raise InputError(
-            name, f"the shape must be {wanted}", f"got {p.shape}", "pass one row per instance", code="shape"
-        )
+        raise InputError(name, f"must have shape {wanted}", f"got {p.shape}", "pass one row per instance", code="shape")
     check_values(name, p, 0.0, np.inf)
     off = np.abs(p.sum(axis=-1) - 1.0) > SUM_TOLERANCE
     if off.any():
         at = np.unravel_index(int(off.argmax()), off.shape)
         raise InputError(
             name,
-            f"each row must sum to 1 within {SUM_TOLERANCE:g}",
+            f"must have rows that sum to 1 within {SUM_TOLERANCE:g}",
             f"row {at[0]} sums to {p[at].sum():.6g}",
-            "divide it by its sum",
+            "divide the row by its sum",
             code="sum",
         )
     return p
@@ -87,9 +86,9 @@ def nearest_in_hull(
     tolerance: float = 1e-6,
     max_iterations: int = 100,
 ) -> NearestPoint:
-    """Return the point nearest to each target in the convex hull of its own points (members or vertices).
+    """Return the nearest point to each target in the convex hull of its points (members or vertices).
 
-    KL, JS, Hellinger and Brier: a primal-dual interior-point method on the weights. Total variation: its linear
+    KL, JS, Hellinger and Brier use a primal-dual interior-point method on the weights. Total variation is a linear
     program, solved exactly by the simplex method.
 
     Parameters
@@ -100,13 +99,13 @@ def nearest_in_hull(
         Distributions.
     distance : one of DISTANCES
     floor : float
-        For KL, a class whose largest probability in the set is at most `floor` enters as y ln(y / floor), and the
-        others are minimised without a floor; with 0 the distance of a row with such a class is inf, its gap 0, and
-        its point minimises over the other classes.
+        For KL, a class whose largest probability in the set is at most `floor` contributes y ln(y / floor); the other
+        classes are minimised without a floor. With floor 0 the distance of a row with such a class is inf, its gap is 0,
+        and its point minimises over the other classes.
     tolerance : float
-        Gap, in the distance's own units, at which an instance is done.
+        Gap, in the units of the distance, at which an instance is finished.
     max_iterations : int
-        Newton steps; an instance that needs more keeps the larger gap that it has.
+        Most Newton steps; an unfinished instance reports its larger gap.
 
     Returns
     -------
@@ -115,7 +114,7 @@ def nearest_in_hull(
     Raises
     ------
     InputError
-        Wrong shapes, rows that are no distributions, an unknown distance.
+        Wrong shapes, rows that are not distributions, an unknown distance.
 
     Examples
     --------
@@ -141,7 +140,7 @@ def nearest_in_hull(
         point[rows], gap[rows], met = minimise(
             seen[rows], blocks, distance, tolerance=tolerance, max_iterations=max_iterations
         )
-        if n_points > k and not met.all():  # the faster linear algebra lost too many digits
+        if n_points > k and not met.all():  # the faster K × K systems lost too many digits
             again = rows.start + np.flatnonzero(~met)
             blocks = HullWeights(p[again], upper[again], by_weights=True)
             other, smaller, _ = minimise(
@@ -155,30 +154,30 @@ def nearest_in_hull(
 def nearest_in_box(
     target: ArrayLike, lower: ArrayLike, upper: ArrayLike, distance: str, *, floor: float = 0.0
 ) -> NearestPoint:
-    """Return the point nearest to each target among the distributions with l <= p <= u, in closed form.
+    """Return the nearest point to each target among the distributions with l <= p <= u, in closed form.
 
-    One point, p = clip(s y, l, u) with s such that Σp = 1, is nearest in KL, JS, total variation and Hellinger alike;
-    for Brier it is p = clip(y + s, l, u). Classes with y = 0 keep l_c unless the others are full.
+    The point p = clip(s y, l, u) with Σp = 1 is nearest in KL, JS, total variation and Hellinger; for Brier it is
+    p = clip(y + s, l, u). Classes with y = 0 keep l_c unless all others are at their upper bound.
 
     Parameters
     ----------
     target : (n, K)
         Rows that sum to 1.
     lower, upper : (n, K)
-        Reachable bounds: each is attained by some distribution within all of them.
+        Reachable bounds: each is attained by some distribution within the bounds.
     distance : one of DISTANCES
     floor : float
-        As in `nearest_in_hull`, with u as the largest probabilities.
+        As in `nearest_in_hull`, where u are the largest probabilities.
 
     Returns
     -------
     NearestPoint
-        With a gap that is rounding.
+        The gap contains only rounding.
 
     Raises
     ------
     InputError
-        Wrong shapes, a target that is no distribution, bounds that no distribution meets, an unknown distance.
+        Wrong shapes, a target that is not a distribution, bounds that contain no distribution, an unknown distance.
 
     Notes
     -----
@@ -196,7 +195,7 @@ def nearest_in_box(
     for name, bound in (("lower", l), ("upper", u)):
         if bound.shape != y.shape:
             raise InputError(
-                name, f"the shape must be that of target, {y.shape}", f"got {bound.shape}", "reshape it", code="shape"
+                name, f"must have the shape of target, {y.shape}", f"got {bound.shape}", "reshape it", code="shape"
             )
         check_values(name, bound, -SUM_TOLERANCE, 1.0 + SUM_TOLERANCE)
     bad = (l > u + SUM_TOLERANCE).any(axis=-1)
@@ -205,9 +204,9 @@ def nearest_in_box(
         row = int(bad.argmax())
         raise InputError(
             "lower",
-            "some distribution must lie between lower and upper",
+            "must leave a distribution between lower and upper",
             f"none does in row {row}, where they sum to {l[row].sum():.6g} and {u[row].sum():.6g}",
-            "mend that row",
+            "correct the bounds of the row",
             code="range",
         )
     u = np.clip(u, 0.0, 1.0)
@@ -217,7 +216,8 @@ def nearest_in_box(
     point = _level(weight, offset, l, u)
 
     g = certificate_direction(y if distance == "tv" else seen, point, distance)
-    order = np.argsort(-g, axis=-1, kind="stable")  # the best of the box: pour what is left over l where g is largest
+    # Maximise g·p over the box greedily: the mass above l goes to the classes with the largest g.
+    order = np.argsort(-g, axis=-1, kind="stable")
     room = np.take_along_axis(u - l, order, axis=-1)
     left = np.maximum(1.0 - l.sum(axis=-1, keepdims=True), 0.0)
     poured = np.clip(left - (np.cumsum(room, axis=-1) - room), 0.0, room)
@@ -238,9 +238,9 @@ def nearest_in_core(
     tolerance: float = 1e-6,
     max_iterations: int = 100,
 ) -> NearestPoint:
-    """Return the point nearest to each target in the core of a belief function, p = Σ_A m(A) x_A with x_A on A.
+    """Return the nearest point to each target in the core of a belief function, p = Σ_A m(A) x_A with x_A on A.
 
-    A primal-dual interior-point method on the shares x_A; the gap uses max over the core of g·p = Σ_A m(A) max_A g.
+    Uses a primal-dual interior-point method on the shares x_A. The gap uses max g·p over the core = Σ_A m(A) max_A g.
 
     Parameters
     ----------
@@ -252,7 +252,7 @@ def nearest_in_core(
         The sets A, not empty.
     distance : one of DISTANCES
     floor : float
-        As in `nearest_in_hull`, with the plausibility of the class as its largest probability.
+        As in `nearest_in_hull`, where the largest probability of a class is its plausibility.
     tolerance, max_iterations
         As in `nearest_in_hull`.
 
@@ -263,7 +263,7 @@ def nearest_in_core(
     Raises
     ------
     InputError
-        Wrong shapes, a target or masses that are no distributions, an empty focal set, an unknown distance.
+        Wrong shapes, a target or masses that are not distributions, an empty focal set, an unknown distance.
 
     Notes
     -----
@@ -282,7 +282,7 @@ def nearest_in_core(
     if m.shape != (len(y), len(sets)):
         raise InputError(
             "masses",
-            f"the shape must be (n, F) = ({len(y)}, {len(sets)})",
+            f"must have shape (n, F) = ({len(y)}, {len(sets)})",
             f"got {m.shape}",
             "pass one mass per focal set",
             code="shape",
@@ -299,12 +299,12 @@ def nearest_in_core(
 
 
 def _seen(y: Floats, upper: Floats, distance: str, floor: float) -> Floats:
-    """The target without the classes that no point of the set can do anything about."""
+    """The target, with 0 for classes that have probability 0 (or at most the floor) everywhere in the set."""
     return y if distance == "brier" else np.where(upper > (floor if distance == "kl" else 0.0), y, 0.0)
 
 
 def _found(y: Floats, point: Floats, gap: Floats, upper: Floats, distance: str, floor: float) -> NearestPoint:
-    """The distance at the point, and the gap of f in the units of the distance."""
+    """Distance at the point, and the gap of f converted to the units of the distance."""
     f = objective(y, np.where(upper > floor, point, floor) if distance == "kl" else point, distance)
     gap = np.where(np.isfinite(f), np.minimum(gap, f), 0.0)
     if distance in SQUARE_ROOTS:
@@ -313,7 +313,7 @@ def _found(y: Floats, point: Floats, gap: Floats, upper: Floats, distance: str, 
 
 
 def _level(w: Floats, o: Floats, l: Floats, u: Floats) -> Floats:
-    """p = clip(o + w s, l, u) with Σp = 1: the level s lies between two neighbouring bends, then it is linear."""
+    """p = clip(o + w s, l, u) with Σp = 1: bisection finds the linear piece, and s within it is exact."""
     n, k = w.shape
     rows, rising = np.arange(n), w > 0
     with np.errstate(over="ignore"):
@@ -336,7 +336,7 @@ def _level(w: Floats, o: Floats, l: Floats, u: Floats) -> Floats:
     slope = np.where(free, w, 0.0).sum(axis=-1)
     s = np.clip(np.divide(1.0 - fixed, slope, out=a.copy(), where=slope > 0), a, b)
     p = at(np.where(at(b).sum(axis=-1) < 1.0, b, s))
-    left = np.maximum(1.0 - p.sum(axis=-1, keepdims=True), 0.0)  # the rising classes are full: the others take it
+    left = np.maximum(1.0 - p.sum(axis=-1, keepdims=True), 0.0)  # if all rising classes are at u, the others take it
     room = np.where(rising, 0.0, u - p)
     total = room.sum(axis=-1, keepdims=True)
     return p + room * np.minimum(np.divide(left, total, out=np.zeros_like(left), where=total > 0), 1.0)

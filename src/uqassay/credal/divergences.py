@@ -1,4 +1,4 @@
-"""Distances between a target distribution and another: values, derivatives, and the closed form for one-hot targets.
+"""Distances from a target distribution: values, derivatives, and the closed form for one-hot targets.
 
 The convex objective f of a distance is the distance itself, or its square for "js_distance" and "hellinger".
 """
@@ -26,18 +26,18 @@ __all__ = [
 Floats = NDArray[np.float64]
 
 DISTANCES = ("kl", "js", "js_distance", "tv", "hellinger", "brier")
-SQUARE_ROOTS = ("js_distance", "hellinger")  # distances whose square is the convex objective
+SQUARE_ROOTS = ("js_distance", "hellinger")  # distances that are square roots of the convex objective
 LN2 = float(np.log(2.0))
 
 
 def check_distance(distance: str, floor: float) -> None:
-    """Refuse an unknown distance and a floor that is no probability below 1."""
+    """Refuse an unknown distance and a floor outside [0, 1)."""
     if distance not in DISTANCES:
         raise InputError(
             "distance",
             f"must be one of {', '.join(DISTANCES)}",
             f"got {distance!r}",
-            "choose one of them",
+            "pass one of them",
             code="choice",
         )
     if not 0 <= floor < 1:
@@ -51,15 +51,15 @@ def check_distance(distance: str, floor: float) -> None:
 
 
 def check_values(name: str, values: Floats, low: float, high: float) -> None:
-    """Refuse values outside [low, high] and values that are no finite numbers, naming the row."""
+    """Refuse values that are not finite or outside [low, high]; the error names the row."""
     bad = ~((values >= low) & (values <= high) & np.isfinite(values))
     if bad.any():
         at = np.unravel_index(int(bad.argmax()), bad.shape)
         raise InputError(
             name,
-            f"every value must be a number in [{low:g}, {high:g}]",
+            f"must lie in [{low:g}, {high:g}]",
             f"row {at[0]} has {values[at]:g}",
-            "drop or mend that row",
+            "drop or repair the row",
             code="range",
         )
 
@@ -73,11 +73,11 @@ def one_hot_distance(upper: ArrayLike, distance: str, *, floor: float = 0.0) -> 
     Parameters
     ----------
     upper : (...)
-        Upper probability of the true class; a hair above 1 counts as 1.
+        Upper probability of the true class; rounding above 1 counts as 1.
     distance : {"kl", "js", "js_distance", "tv", "hellinger"}
-        KL and JS in nats; "js_distance" is the square root of "js". Brier's depends on the other classes too.
+        KL and JS in nats; "js_distance" is the square root of "js". Brier's distance also depends on the other classes.
     floor : float
-        Least probability in the logarithm of KL; with 0 an upper probability of 0 gives inf.
+        Least probability in the logarithm of KL; with floor 0 an upper probability of 0 gives inf.
 
     Returns
     -------
@@ -86,7 +86,7 @@ def one_hot_distance(upper: ArrayLike, distance: str, *, floor: float = 0.0) -> 
     Raises
     ------
     InputError
-        Another distance, an upper probability that is negative, above 1.001 or not a number.
+        An unknown distance or "brier"; an upper probability that is negative, above 1.001 or nan.
 
     Examples
     --------
@@ -99,9 +99,9 @@ def one_hot_distance(upper: ArrayLike, distance: str, *, floor: float = 0.0) -> 
     if distance == "brier":
         raise InputError(
             "distance",
-            "'brier' has no closed form in the upper probability",
+            "must have a closed form in the upper probability",
             "got 'brier'",
-            "use nearest_in_hull, nearest_in_box or nearest_in_core with one-hot rows as the target",
+            "use nearest_in_hull, nearest_in_box or nearest_in_core with one-hot rows as target",
             code="missing",
         )
     u = np.atleast_1d(np.asarray(upper, dtype=np.float64))
@@ -120,7 +120,7 @@ def one_hot_distance(upper: ArrayLike, distance: str, *, floor: float = 0.0) -> 
 
 
 def divergence(target: ArrayLike, probs: ArrayLike, distance: str, *, floor: float = 0.0) -> Floats:
-    """Return the distance between distributions on the last axis, broadcasting the others.
+    """Return the distance between distributions on the last axis; the other axes broadcast.
 
     KL(y‖p) = Σ y ln(y/p), with 0 ln 0 = 0; JS divergence ½ KL(y‖m) + ½ KL(p‖m), m = (y + p)/2; "js_distance" its
     square root; total variation ½ Σ|y - p|; Hellinger sqrt(1 - Σ √(y p)); Brier Σ (p - y)².
@@ -128,10 +128,11 @@ def divergence(target: ArrayLike, probs: ArrayLike, distance: str, *, floor: flo
     Parameters
     ----------
     target, probs : (..., K)
-        Distributions; not checked beyond their signs.
+        Distributions; only their signs are checked.
     distance : one of DISTANCES
     floor : float
-        Least probability in the logarithm of KL; with 0 a class that is possible in `target` alone gives inf.
+        Least probability in the logarithm of KL; with floor 0 a class that has positive probability only in `target`
+        gives inf.
 
     Returns
     -------
@@ -164,26 +165,27 @@ def divergence(target: ArrayLike, probs: ArrayLike, distance: str, *, floor: flo
 
 
 def objective(y: Floats, q: Floats, distance: str) -> Floats:
-    """Return the convex f of a distance, summed over the last axis: the squares of the two distances that are roots."""
+    """Return the convex objective f of a distance, summed over the last axis: the square of distances that are roots."""
     if distance == "kl":
         return np.maximum(rel_entr(y, q).sum(axis=-1), 0.0)
     if distance in ("js", "js_distance"):
         total = y + q
-        x = np.divide(y - q, total, out=np.zeros(total.shape), where=total > 0)  # y, q = (1 ± x) total/2
+        # y, q = (1 ± x) total / 2: no cancellation where y ≈ q
+        x = np.divide(y - q, total, out=np.zeros(total.shape), where=total > 0)
         terms = 0.25 * total * (xlog1py(1.0 + x, x) + xlog1py(1.0 - x, -x))
         return np.maximum(terms.sum(axis=-1), 0.0)
     if distance == "tv":
         return 0.5 * np.abs(y - q).sum(axis=-1)
     if distance == "hellinger":
-        return 0.5 * ((np.sqrt(y) - np.sqrt(q)) ** 2).sum(axis=-1)  # = 1 - Σ √(y q)
+        return 0.5 * ((np.sqrt(y) - np.sqrt(q)) ** 2).sum(axis=-1)  # = 1 - Σ √(y q), without cancellation
     return ((q - y) ** 2).sum(axis=-1)
 
 
 def certificate_direction(y: Floats, q: Floats, distance: str, *, tie: float = 1e-12) -> Floats:
     """Return g (n, K), minus a (sub)gradient of f at q: min f >= f(q) - max over q' in the set of g·(q' - q).
 
-    For total variation it is one of a point within a relative `tie` of q, with classes that near to y taken as equal,
-    which costs the bound at most tie.
+    For total variation, classes with q within a relative `tie` of y count as equal. This is a subgradient at a nearby point
+    and weakens the bound by at most tie.
     """
     if distance == "brier":
         return 2.0 * (y - q)
@@ -198,7 +200,7 @@ def certificate_direction(y: Floats, q: Floats, distance: str, *, tie: float = 1
 
 
 def curvature(y: Floats, q: Floats, distance: str) -> Floats:
-    """Return q² times the second derivative of f in each q_c; that of total variation is 0 and not given."""
+    """Return q² times the second derivative of f in each q_c; not for total variation, where it is 0."""
     if distance in ("js", "js_distance"):
         return np.divide(0.5 * q * y, q + y, out=np.zeros(q.shape), where=q + y > 0)
     if distance == "hellinger":

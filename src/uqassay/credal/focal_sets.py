@@ -1,6 +1,6 @@
-"""Families of events on which masses may sit: all of them, a budget of the most useful ones, and the paper's repair.
+"""Families of focal sets: all events, or a budget of the most useful ones; and the paper's repair of masses.
 
-A family of F focal sets over K classes is a boolean matrix (F, K): row A, column c says whether class c is in set A.
+A family of F focal sets over K classes is a boolean matrix (F, K): entry (A, c) is true if class c is in set A.
 """
 
 from collections.abc import Iterable, Mapping
@@ -26,7 +26,7 @@ __all__ = [
 
 
 def as_focal_sets(focal_sets: ArrayLike | Iterable[Any], n_classes: int | None = None) -> NDArray[np.bool_]:
-    """Return a family of focal sets as a checked boolean matrix.
+    """Return a family of focal sets as a validated boolean matrix.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ def as_focal_sets(focal_sets: ArrayLike | Iterable[Any], n_classes: int | None =
     Raises
     ------
     InputError
-        An empty or a duplicate set, an index out of range, a value other than 0 and 1, or another number of classes.
+        An empty or duplicate set, an index out of range, a value other than 0 and 1, or a wrong number of classes.
 
     Examples
     --------
@@ -56,12 +56,12 @@ def as_focal_sets(focal_sets: ArrayLike | Iterable[Any], n_classes: int | None =
         sets = _from_indices(focal_sets, n_classes)
     if len(sets) == 0:
         raise InputError(
-            "focal_sets", "at least one set is needed", "got 0", "pass the singletons at least", code="empty"
+            "focal_sets", "must contain at least one set", "got 0", "pass at least the singletons", code="empty"
         )
     empty = np.flatnonzero(~sets.any(axis=1))
     if len(empty):
         raise InputError(
-            "focal_sets", "a set must hold at least one class", f"set {empty[0]} is empty", "remove it", code="empty"
+            "focal_sets", "must not contain an empty set", f"set {empty[0]} is empty", "remove it", code="empty"
         )
     _, first, inverse = np.unique(np.packbits(sets, axis=1), axis=0, return_index=True, return_inverse=True)
     original = first[inverse.reshape(-1)]  # (F,) position of the first set with the same classes
@@ -69,9 +69,9 @@ def as_focal_sets(focal_sets: ArrayLike | Iterable[Any], n_classes: int | None =
     if len(repeated):
         raise InputError(
             "focal_sets",
-            "no set may occur twice",
+            "must not contain a set twice",
             f"sets {original[repeated[0]]} and {repeated[0]} are the same",
-            "remove one of them and add up their masses",
+            "remove one of them and add their masses",
             code="duplicate",
         )
     return sets
@@ -103,9 +103,9 @@ def all_focal_sets(n_classes: int) -> NDArray[np.bool_]:
     if n_classes > MAX_ENUMERATED_CLASSES:
         raise TooManyClassesError(
             "n_classes",
-            f"all 2^K events are listed only up to K = {MAX_ENUMERATED_CLASSES}",
+            f"must be at most {MAX_ENUMERATED_CLASSES} to list all 2^K events",
             f"got {n_classes}",
-            "pass a family from budget_from_embeddings or _confusion, or use generalised_hartley's estimator",
+            "pass a family from budget_from_embeddings or budget_from_confusion, or use the estimator of generalised_hartley",
             code="size",
         )
     return (np.arange(1, 2**n_classes)[:, None] >> np.arange(n_classes)) % 2 == 1
@@ -124,42 +124,42 @@ def budget_from_embeddings(
 ) -> NDArray[np.bool_]:
     """Choose a budget of focal sets: the singletons and the sets of classes whose embeddings overlap most.
 
-    One Gaussian is fitted per class; its region is the ellipsoid {x : (x−μ)ᵀ Σ⁻¹ (x−μ) ≤ χ²_D(level)}. The overlap of
-    a set of classes is the volume of the intersection of their ellipsoids over the volume of the union, by Monte
-    Carlo. As a set grows its overlap cannot rise, so the search by cardinality finds exactly the best sets.
+    Each class has a fitted Gaussian with the ellipsoid {x : (x−μ)ᵀ Σ⁻¹ (x−μ) ≤ χ²_D(level)}. The overlap of a set of classes
+    is the volume of the intersection of their ellipsoids divided by the volume of the union, by Monte Carlo. The overlap
+    cannot increase when a set grows, so a search by cardinality finds exactly the best sets.
 
-    Source: the budgeting of random-set neural networks that "A Unified Evaluation Framework for Epistemic Predictions"
-    uses. The authors' code puts a support function in the place of the ellipsoid; here it is the ellipsoid itself.
+    Source: the budgeting of random-set neural networks in "A Unified Evaluation Framework for Epistemic Predictions". The
+    authors' code uses a support function in place of the ellipsoid; here it is the ellipsoid itself.
 
     Parameters
     ----------
     embeddings : array (n, D)
-        Features reduced to few dimensions (the paper reduces the penultimate layer to D = 3).
+        Features in few dimensions (the paper reduces the penultimate layer to D = 3).
     labels : array (n,), int
         True classes.
     n_sets : int
-        Number of sets wanted besides the singletons.
+        Number of sets in addition to the singletons.
     n_classes : int, optional
         K; the largest label + 1 if not given.
     level : float, default 0.95
-        Probability that a class's Gaussian puts inside its ellipsoid.
+        Probability of the ellipsoid under the Gaussian of its class.
     max_size : int, optional
         Largest number of classes in a set; K if not given.
     n_points : int, default 200_000
-        Monte-Carlo points, shared equally by the K ellipsoids; every set is scored on the same points.
+        Monte-Carlo points, divided equally among the K ellipsoids; all sets are scored on the same points.
     rng : int or Generator, optional
         Seed of the points; None means 0.
 
     Returns
     -------
     ndarray (K + n', K), bool
-        The K singletons in class order, then n' sets by falling overlap (ties to 12 decimals: fewer classes first, then
-        lexicographic); n' < n_sets where fewer sets have a non-zero overlap.
+        The K singletons in class order, then n' sets by decreasing overlap (ties to 12 decimals: fewer classes first, then
+        lexicographic); n' < n_sets if fewer sets have a non-zero overlap.
 
     Raises
     ------
     InputError
-        Among others: a class with too few, or with collinear, points for a covariance matrix.
+        Among others, a class with too few or collinear points for a covariance matrix.
 
     Examples
     --------
@@ -172,7 +172,7 @@ def budget_from_embeddings(
     y, n_classes = _labels(labels, len(x), n_classes)
     if not 0 < level < 1:
         raise InputError(
-            "level", "must lie strictly between 0 and 1", f"got {level}", "pass for instance 0.95", code="range"
+            "level", "must lie strictly between 0 and 1", f"got {level}", "pass 0.95, the usual level", code="range"
         )
     random = generator(rng)
     inside, volumes = ellipsoid_cells(x, y, n_classes, level, whole_number("n_points", n_points, 1), random)
@@ -182,34 +182,34 @@ def budget_from_embeddings(
 def budget_from_confusion(
     mean_probs: ArrayLike, labels: ArrayLike | None, n_sets: int, *, max_size: int | None = 4
 ) -> NDArray[np.bool_]:
-    """Choose a budget of focal sets from predictions alone: the singletons and the sets of classes confused most.
+    """Choose a budget of focal sets from predictions: the singletons and the sets of classes that are confused most.
 
-    Each class is a fuzzy set of instances with membership u_i(c) = p_i(c), raised to 1 for the true class where
-    labels are given (so a confident mistake counts fully). The overlap of a set A of classes is, as for ellipsoids,
-    intersection over union: Σ_i min_{c∈A} u_i(c) / Σ_i max_{c∈A} u_i(c). It lies in [0, 1] and cannot rise as A
-    grows, so the search by cardinality finds exactly the best sets.
+    Each class is a fuzzy set of instances with membership u_i(c) = p_i(c). With labels, the membership of the true class
+    is 1, so a confident mistake counts fully. As for ellipsoids, the overlap of a set A of classes is intersection over
+    union, Σ_i min_{c∈A} u_i(c) / Σ_i max_{c∈A} u_i(c). It lies in [0, 1] and cannot increase when A grows, so a search by
+    cardinality finds exactly the best sets.
 
     Parameters
     ----------
     mean_probs : array (n, K)
-        Probabilities, best from data that the evaluation does not use.
+        Probabilities, preferably on data that the evaluation does not use.
     labels : array (n,), int, or None
-        True classes of the same instances. With hard predictions the overlap of two classes is then the number of
-        instances confused between them over the number that are, or are taken for, either.
+        True classes of the same instances. With hard predictions, the overlap of two classes is then the number of
+        instances confused between them divided by the number that belong to, or are predicted as, either class.
     n_sets : int
-        Number of sets wanted besides the singletons.
+        Number of sets in addition to the singletons.
     max_size : int or None, default 4
         Largest number of classes in a set; None means K.
 
     Returns
     -------
     ndarray (K + n', K), bool
-        Singletons first, then n' ≤ n_sets sets by falling overlap, as in `budget_from_embeddings`.
+        Singletons, then n' ≤ n_sets sets by decreasing overlap, as in `budget_from_embeddings`.
 
     Raises
     ------
     InputError
-        Probabilities that are not finite, negative or do not sum to 1; labels out of range.
+        Probabilities that are not finite, are negative or do not sum to 1; labels out of range.
 
     Examples
     --------
@@ -224,9 +224,9 @@ def budget_from_confusion(
     if len(bad):
         raise InputError(
             "mean_probs",
-            f"each row must be non-negative and sum to 1 within {tolerance:g}",
+            f"must have rows that are not negative and sum to 1 within {tolerance:g}",
             f"row {bad[0]} has minimum {u[bad[0]].min():g} and sum {total[bad[0]]:g}",
-            "normalise it",
+            "normalise the row",
             code="sum",
         )
     if labels is not None:
@@ -251,14 +251,14 @@ def paper_masses(
     masses : ndarray (n, F')
         Non-negative, each row sums to 1. A row without any positive mass becomes vacuous: all of it on Ω.
     focal_sets : ndarray (F', K), bool
-        The family given, with Ω (all classes) appended as the last set if it lacked it.
+        The given family, with Ω (all classes) appended as the last set if missing.
     repaired : ndarray (n,), bool
-        Rows in which some mass changed by more than the dtype's tolerance (1e-6; float32: 1e-4; float16: 1e-3).
+        True for rows where some mass changed by more than the tolerance of the dtype (1e-6; float32: 1e-4; float16: 1e-3).
 
     Raises
     ------
     InputError
-        A mass that is not finite, or another number of masses than focal sets.
+        A mass that is not finite, or a number of masses that differs from the number of focal sets.
 
     Examples
     --------
@@ -283,7 +283,7 @@ def _from_matrix(matrix: NDArray[Any], n_classes: int | None) -> NDArray[np.bool
     if matrix.ndim != 2 or matrix.dtype.kind not in "biuf":
         raise InputError(
             "focal_sets",
-            "an array must be a boolean or 0/1 matrix (F, K)",
+            "must be a boolean or 0/1 matrix (F, K) if it is an array",
             f"got {matrix.dtype} of shape {matrix.shape}",
             "pass class indices as a list of lists",
             code="shape",
@@ -291,7 +291,7 @@ def _from_matrix(matrix: NDArray[Any], n_classes: int | None) -> NDArray[np.bool
     if n_classes is not None and matrix.shape[1] != n_classes:
         raise InputError(
             "focal_sets",
-            f"there must be one column per class, {n_classes} in all",
+            f"must have one column per class, {n_classes} in all",
             f"got {matrix.shape[1]}",
             "pass the family that belongs to these classes",
             code="shape",
@@ -300,7 +300,7 @@ def _from_matrix(matrix: NDArray[Any], n_classes: int | None) -> NDArray[np.bool
     if len(bad):
         raise InputError(
             "focal_sets",
-            "a matrix may hold only 0 and 1",
+            "must contain only 0 and 1 if it is a matrix",
             f"row {bad[0, 0]} holds {matrix[tuple(bad[0])]}",
             "pass class indices as a list of lists",
             code="type",
@@ -320,7 +320,7 @@ def _from_indices(collections: Any, n_classes: int | None) -> NDArray[np.bool_]:
     if n_classes is None:
         raise InputError(
             "focal_sets",
-            "lists of class indices leave the number of classes open",
+            "must be given with lists of class indices",
             "",
             "pass n_classes or a boolean array",
             code="missing",
@@ -340,7 +340,7 @@ def _from_indices(collections: Any, n_classes: int | None) -> NDArray[np.bool_]:
             if isinstance(member, bool | np.bool_) or not _is_index(member):
                 raise InputError(
                     "focal_sets",
-                    "a list must hold collections of integer class indices",
+                    "must contain collections of integer class indices if it is a list",
                     f"set {position} holds {shown(member)}",
                     "pass a boolean matrix as a NumPy array",
                     code="type",
@@ -348,9 +348,9 @@ def _from_indices(collections: Any, n_classes: int | None) -> NDArray[np.bool_]:
             if not 0 <= member < n_classes:
                 raise InputError(
                     "focal_sets",
-                    f"class indices must lie in 0..{n_classes - 1}",
+                    f"must contain class indices in 0..{n_classes - 1}",
                     f"set {position} holds {member}",
-                    "correct it or n_classes",
+                    "correct the index or n_classes",
                     code="range",
                 )
             sets[position, member] = True
@@ -383,7 +383,7 @@ def _labels(labels: ArrayLike, n: int, n_classes: int | None) -> tuple[NDArray[n
             "labels",
             f"must lie in 0..{top - 1}",
             f"row {bad[0]} holds {y[bad[0]]}",
-            "correct it or n_classes",
+            "correct the index or n_classes",
             code="range",
         )
     return y.astype(np.intp), top

@@ -1,6 +1,6 @@
-"""The convex hull of members or vertices: who lies inside, and where a segment towards a class leaves it.
+"""Convex hull of members or vertices: membership of a point, and the boundary on the way to a corner of the simplex.
 
-One linear program per instance, solved by `tableaux`.
+Each instance is one linear program, solved by `tableaux`.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ __all__ = ["HullBoundary", "L1Projection", "boundary_towards_corner", "in_hull",
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-TABLEAU_CHUNK = 1 << 19  # numbers of all tableaux in one chunk: 4 MB, which a cache holds
+TABLEAU_CHUNK = 1 << 19  # numbers of all tableaux in one chunk: 4 MB, which fit the cache
 
 
 def _points(points: ArrayLike) -> Floats:
-    """Finite (n, M, K) in float64."""
+    """Validated finite points (n, M, K) as float64."""
     p = np.ascontiguousarray(points, dtype=np.float64)
     if p.ndim != 3 or p.shape[1] == 0 or p.shape[2] == 0:
         raise InputError(
             "points",
-            "the shape must be (n, M, K) with M, K >= 1",
+            "must have shape (n, M, K) with M, K >= 1",
             f"found {p.shape}",
             "add the missing axis",
             code="shape",
@@ -36,22 +36,22 @@ def _points(points: ArrayLike) -> Floats:
     if bad.any():
         raise InputError(
             "points",
-            "every value must be finite",
+            "must be finite",
             f"row {int(bad.argmax())} is not",
-            "drop or mend that row",
+            "drop or repair the row",
             code="finite",
         )
     return p
 
 
 def _rows(name: str, values: ArrayLike, points: Floats) -> Floats:
-    """Finite (n, K) in float64, n and K those of points."""
+    """Validated finite values (n, K) as float64, with n and K of `points`."""
     y = np.ascontiguousarray(values, dtype=np.float64)
     n, _, k = points.shape
     if y.shape != (n, k):
         raise InputError(
             name,
-            f"the shape must be (n, K) = ({n}, {k}), that of points",
+            f"must have shape (n, K) = ({n}, {k}), as points",
             f"found {y.shape}",
             "reshape it",
             code="shape",
@@ -60,22 +60,22 @@ def _rows(name: str, values: ArrayLike, points: Floats) -> Floats:
     if bad.any():
         raise InputError(
             name,
-            "every value must be finite",
+            "must be finite",
             f"row {int(bad.argmax())} is not",
-            "drop or mend that row",
+            "drop or repair the row",
             code="finite",
         )
     return y
 
 
 def _rounding(*arrays: ArrayLike) -> float:
-    """How far outside its hull rounding can put a point, by the least precise of the arrays."""
+    """Distance outside the hull that rounding can cause, for the least precise of the arrays."""
     return max({"float16": 1e-2, "float32": 1e-5}.get(np.asarray(a).dtype.name, 1e-9) for a in arrays)
 
 
 @dataclass(frozen=True)
 class L1Projection:
-    """The point of each hull nearest in the sum of absolute differences, with the certificate of optimality."""
+    """Point of each hull with the least sum of absolute differences to a target, with a dual certificate of optimality."""
 
     weights: Floats  # (n, M)
     point: Floats  # (n, K)
@@ -84,7 +84,7 @@ class L1Projection:
 
 @dataclass(frozen=True)
 class HullBoundary:
-    """Where the segment from a start to a corner of the simplex leaves each hull."""
+    """Point where the segment from a start to a corner of the simplex leaves each hull."""
 
     t: Floats  # (n,) in [0, 1]
     point: Floats  # (n, K) = (1 - t) start + t e_corner
@@ -92,7 +92,7 @@ class HullBoundary:
 
 
 def in_hull(points: ArrayLike, p: ArrayLike, *, tolerance: float | None = None) -> NDArray[np.bool_]:
-    """Whether each p lies in the convex hull of its own points.
+    """True for each p that lies in the convex hull of its points.
 
     Parameters
     ----------
@@ -100,8 +100,8 @@ def in_hull(points: ArrayLike, p: ArrayLike, *, tolerance: float | None = None) 
         Members or vertices; any finite numbers.
     p : (n, K)
     tolerance : float, optional
-        Largest sum of absolute differences to the nearest point of the hull that still counts as inside. None: 1e-9,
-        or 1e-5 and 1e-2 where `points` or `p` come in single and half precision.
+        Largest sum of absolute differences to the nearest point of the hull that counts as inside. None: 1e-9, or 1e-5 and
+        1e-2 if `points` or `p` are in single and half precision.
 
     Returns
     -------
@@ -123,26 +123,30 @@ def in_hull(points: ArrayLike, p: ArrayLike, *, tolerance: float | None = None) 
         tolerance = _rounding(points, p)
     if not tolerance >= 0:
         raise InputError(
-            "tolerance", "a number >= 0 is required", f"found {tolerance!r}", "None chooses it by dtype", code="range"
+            "tolerance",
+            "must be a number >= 0",
+            f"found {tolerance!r}",
+            "pass None to choose it by dtype",
+            code="range",
         )
     nearest = l1_projection(vertices, y)
     return np.abs(nearest.point - y).sum(axis=-1) <= tolerance
 
 
 def boundary_towards_corner(points: ArrayLike, start: ArrayLike, corner: ArrayLike) -> HullBoundary:
-    """Follow the segment from a start inside the hull to a corner of the simplex as far as the hull goes.
+    """Find the last point inside the hull on the segment from a start to a corner of the simplex.
 
     max t in [0, 1] such that (1 - t) start + t e_corner = Σ_m w_m p_m, w in the simplex: a linear program in (w, t).
-    Feasibility is kept to 1e-12: a class binds only where its probabilities exceed that.
+    Constraints hold to 1e-12, so a class with smaller probabilities does not bind.
 
     Parameters
     ----------
     points : (n, M, K)
-        Members: probabilities; each is divided by its sum, so that rounding of float32 does not close the hull.
+        Members: probabilities, divided by their sums; otherwise float32 rounding could leave no feasible t.
     start : (n, K)
-        A point inside the hull, such as the members' mean; divided by its sum as well.
+        A point inside the hull, such as the mean of the members; divided by its sum as well.
     corner : (n,) int
-        Class whose corner is headed for.
+        Class of the corner.
 
     Returns
     -------
@@ -151,8 +155,8 @@ def boundary_towards_corner(points: ArrayLike, start: ArrayLike, corner: ArrayLi
     Raises
     ------
     InputError
-        A start outside its hull by more than 1e-9 (sum of absolute differences; 1e-5 and 1e-2 when it comes in single
-        and half precision), an unknown class, wrong shapes.
+        A start outside its hull by more than 1e-9 (sum of absolute differences; 1e-5 and 1e-2 in single and half precision),
+        an unknown class, wrong shapes.
 
     Examples
     --------
@@ -168,7 +172,7 @@ def boundary_towards_corner(points: ArrayLike, start: ArrayLike, corner: ArrayLi
         if bad.any():
             raise InputError(
                 name,
-                "probabilities must be >= 0",
+                "must be >= 0",
                 f"row {int(bad.argmax())} has a negative one",
                 "mend it",
                 code="range",
@@ -177,7 +181,7 @@ def boundary_towards_corner(points: ArrayLike, start: ArrayLike, corner: ArrayLi
     if classes.shape != (n,) or not np.issubdtype(classes.dtype, np.integer):
         raise InputError(
             "corner",
-            f"one integer class per row, shape ({n},), is required",
+            f"must be one integer class per row, shape ({n},)",
             "",
             f"found {classes.dtype} {classes.shape}",
             code="shape",
@@ -187,9 +191,9 @@ def boundary_towards_corner(points: ArrayLike, start: ArrayLike, corner: ArrayLi
         row = int(bad.argmax())
         raise InputError(
             "corner",
-            f"a class must lie in 0..{k - 1}",
+            f"must lie in 0..{k - 1}",
             f"row {row} has {classes[row]}",
-            "map the labels first",
+            "recode the labels",
             code="range",
         )
 
@@ -198,9 +202,9 @@ def boundary_towards_corner(points: ArrayLike, start: ArrayLike, corner: ArrayLi
     if bad.any():
         raise InputError(
             "points",
-            "no distribution may sum to 0",
+            "must not sum to 0",
             f"row {int(bad.argmax())} has one",
-            "drop that row",
+            "drop the row",
             code="sum",
         )
     members = members / sums[0][..., None]
@@ -216,9 +220,9 @@ def boundary_towards_corner(points: ArrayLike, start: ArrayLike, corner: ArrayLi
             row = int((outside > allowed).argmax())
             raise InputError(
                 "start",
-                f"the start must lie in the hull of its points within {allowed:g}",
+                f"must lie in the hull of its points within {allowed:g}",
                 f"row {rows.start + row} lies {outside[row]:.3g} outside",
-                "start from the members' mean",
+                "start from the mean of the members",
                 code="range",
             )
     return HullBoundary(t=t, point=y + t[:, None] * direction, weights=weights)
@@ -227,7 +231,7 @@ def boundary_towards_corner(points: ArrayLike, start: ArrayLike, corner: ArrayLi
 def l1_projection(points: Floats, target: Floats) -> L1Projection:
     """Minimise Σ_c |target_c - Σ_m w_m p_mc| over the simplex of weights, exactly; arrays as in `in_hull`.
 
-    Twice the total variation distance when all are distributions.
+    For distributions the minimum is twice the total variation distance.
 
     Examples
     --------
@@ -249,26 +253,26 @@ def l1_projection(points: Floats, target: Floats) -> L1Projection:
 
 
 def _longest_step(members: Floats, start: Floats, direction: Floats) -> tuple[Floats, Floats, Floats]:
-    """Phase 1 finds weights of the start and how far outside it is, phase 2 lengthens the step t."""
+    """Phase 1 finds the weights of the start and its distance outside; phase 2 maximises the step t."""
     n_members, k = members.shape[1:]
-    t = n_members  # its number
+    t = n_members  # index of the variable t
     number = np.arange(n_members + 2 + k)
     state = pivot_to_optimum(l1_tableau(members, start, direction), number != t, errors_from=t + 2)
     outside = np.abs(_mix(_to_simplex(variable_values(state)[:, :n_members]), members) - start).sum(axis=-1)
-    state.table[:, :-1, -1][state.basic >= t + 2] = 0.0  # the errors left are rounding
+    state.table[:, :-1, -1][state.basic >= t + 2] = 0.0  # the remaining errors are rounding
     state.table[:, -1, :-1] = np.where(state.nonbasic == t, -1.0, 0.0)
     values = variable_values(pivot_to_optimum(state, number < t + 2, errors_from=None))
     return outside, np.clip(values[:, t], 0.0, 1.0), _to_simplex(values[:, :n_members])
 
 
 def _to_simplex(weights: Floats) -> Floats:
-    """Remove rounding below zero and from the sum."""
+    """Clip rounding below 0 and divide by the sum."""
     kept = np.maximum(weights, 0.0)
     return kept / kept.sum(axis=-1, keepdims=True)
 
 
 def _mix(weights: Floats, points: Floats) -> Floats:
-    """Σ_m w_m p_m, instance by instance."""
+    """Σ_m w_m p_m for each instance."""
     return (weights[:, None, :] @ points)[:, 0, :]
 
 

@@ -1,7 +1,6 @@
-"""Upper and lower entropy over the convex hull of points: every mixture of members or vertices.
+"""Upper and lower entropy over the convex hull of points, that is, over all mixtures of members or vertices.
 
-Entropy is concave: its minimum is at one of the points, its maximum is found by an interior-point method with a certified
-gap.
+Entropy is concave: the minimum is at one of the points. An interior-point method finds the maximum with a certified gap.
 """
 
 from typing import Any
@@ -24,12 +23,12 @@ def _as_points(points: ArrayLike) -> NDArray[Any]:
     if array.shape[1] == 0:
         raise InputError(
             "points",
-            "each instance needs at least one point",
+            "must have at least one point per instance",
             f"got shape {array.shape}",
-            "give (n, V, K)",
+            "pass shape (n, V, K)",
             code="shape",
         )
-    check_rows(array, "points", tolerance=SET_TOLERANCE, remedy="each point must be a distribution")
+    check_rows(array, "points", tolerance=SET_TOLERANCE, remedy="pass points that are distributions")
     return array
 
 
@@ -40,22 +39,22 @@ def hull_upper_entropy(points: ArrayLike, tolerance: float = 1e-9) -> CertifiedE
     ----------
     points : (n, V, K)
     tolerance : float
-        An instance is done when its gap is at most this (nats, at least 1e-12).
+        An instance is finished when its gap is at most this (nats, at least 1e-12).
 
     Returns
     -------
     CertifiedEntropy
-        `steps` counts interior-point steps; at most 100 are taken.
+        `steps` counts interior-point steps, at most 100.
 
     Raises
     ------
     InputError
-        Points that are no distributions, or a tolerance below 1e-12.
+        Points that are not distributions, or a tolerance below 1e-12.
 
     Notes
     -----
     Entropy is concave, so with q = Σ_m w_m p_m no mixture exceeds H(q) by more than
-    max_m CE(p_m, q) − H(q), CE(p, q) = −Σ_k p_k ln q_k: that is the gap.
+    the gap max_m CE(p_m, q) − H(q), where CE(p, q) = −Σ_k p_k ln q_k.
 
     Examples
     --------
@@ -67,7 +66,7 @@ def hull_upper_entropy(points: ArrayLike, tolerance: float = 1e-9) -> CertifiedE
             "tolerance",
             "must be at least 1e-12 nats",
             f"got {tolerance}",
-            "rounding allows no smaller gap",
+            "pass 1e-12 or more: rounding allows no smaller gap",
             code="range",
         )
     array = _as_points(points)
@@ -80,9 +79,9 @@ def hull_upper_entropy(points: ArrayLike, tolerance: float = 1e-9) -> CertifiedE
 
 
 def hull_lower_entropy(points: ArrayLike) -> Float:
-    """Smallest entropy (nats) over the mixtures of each instance's points ``(n, V, K)``: that of one of the points.
+    """Smallest entropy (nats) over the mixtures of each instance's points ``(n, V, K)``, which is that of one of the points.
 
-    Raises `InputError` for points that are no distributions.
+    Raises `InputError` for points that are not distributions.
 
     Examples
     --------
@@ -96,7 +95,7 @@ def hull_lower_entropy(points: ArrayLike) -> Float:
     return out
 
 
-# -- helpers: sums run along the last axis, so that no instance can touch the rounding of another ----------------------
+# -- helpers: sums run along the last axis, so rounding does not depend on the other instances ------------------------
 
 
 def _interior_point(P: Float, tolerance: float) -> tuple[Float, Float, NDArray[np.int64]]:
@@ -105,11 +104,11 @@ def _interior_point(P: Float, tolerance: float) -> tuple[Float, Float, NDArray[n
     best, ceiling, steps = np.full(n, -np.inf), np.full(n, np.inf), np.zeros(n, dtype=np.int64)
     rows, w, z = np.arange(n), np.full((n, V), 1.0 / V), np.empty((n, V))
     P = np.maximum(P, 0.0)
-    spare = 1.0 - P.sum(axis=2)  # (n, V): members of low precision do not sum to 1 exactly
+    spare = 1.0 - P.sum(axis=2)  # (n, V): in low precision members do not sum to 1 exactly
     for step in range(MAX_STEPS + 1):
         q = np.matmul(w[:, None, :], P)[:, 0, :]  # (n, K)
-        q = np.where(q > 0, q, 1.0)  # a class that no member gives any mass has no part in anything
-        g = spare - np.matmul(P, np.log(q)[:, :, None])[:, :, 0]  # (n, V): CE(p_m, q), the gradient of H but for 1
+        q = np.where(q > 0, q, 1.0)  # a class without mass in all members then contributes 0
+        g = spare - np.matmul(P, np.log(q)[:, :, None])[:, :, 0]  # (n, V): CE(p_m, q), or exactly ∂H/∂w_m + 1
         h = shannon_entropy(q)
         best[rows] = np.maximum(best[rows], h)
         top = g.max(axis=1, keepdims=True)
@@ -126,8 +125,8 @@ def _interior_point(P: Float, tolerance: float) -> tuple[Float, Float, NDArray[n
 
 
 def _newton_step(P: Float, w: Float, z: Float, q: Float, g: Float) -> tuple[Float, Float]:
-    # (P diag(1/q) Pᵀ + D) dw + ν = g + σμ/w with Σdw = 0, then dz = σμ/w − z − D dw; both steps have one length, as
-    # the problem is not linear. g is taken relative to its maximum: its small differences are what counts.
+    # (P diag(1/q) Pᵀ + D) dw + ν = g + σμ/w with Σdw = 0, then dz = σμ/w − z − D dw; both steps have one length,
+    # because the problem is not linear. g is relative to its maximum, which keeps the digits of its small differences.
     D = np.maximum(z / w, 1e-13)  # (n, V)
     mu = (w * z).mean(axis=1, keepdims=True)  # (n, 1)
     X = _solve(P / np.sqrt(q)[:, None, :], D, np.stack([g, 1.0 / w, np.ones_like(w)], axis=2))  # (n, V, 3)
@@ -150,7 +149,7 @@ def _newton_step(P: Float, w: Float, z: Float, q: Float, g: Float) -> tuple[Floa
 
 
 def _solve(B: Float, D: Float, right: Float) -> Float:
-    # (B Bᵀ + diag D)⁻¹ right, through the smaller of the V × V and (Woodbury) K × K systems.
+    # (B Bᵀ + diag D)⁻¹ right, by the V × V system or, if K is smaller, the K × K system of the Woodbury identity.
     _, V, K = B.shape
     if V <= K:
         M = np.matmul(B, B.transpose(0, 2, 1))

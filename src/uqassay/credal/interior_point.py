@@ -1,12 +1,12 @@
-"""A primal-dual interior-point method for the point of a credal set nearest to a target, for many instances at once.
+"""Primal-dual interior-point method for the point of a credal set nearest to a target, for many instances at once.
 
-The set is the image of one simplex (weights of members) or of several (the shares of each focal set's mass), mapped
-linearly to distributions q = J x; the objective f is a sum over classes, so its Hessian in q is diagonal. Ten to
-twenty Newton steps reach a gap of 1e-6, however many weights are zero at the minimum, where multiplicative updates
-need thousands. Every array has the instance first and every operation stays within an instance.
+The set is the linear image q = J x of one simplex (weights of members) or of several (shares of the mass of each focal
+set). The objective f is a sum over classes, so its Hessian in q is diagonal. Ten to twenty Newton steps reach a gap of
+1e-6, even if many weights are zero at the minimum; multiplicative updates then need thousands. In every array the instance
+is the first axis, and no operation mixes instances.
 
-Units: q is divided by the largest value that each class can have in the set (`upper`), so that a class of probability
-1e-200 does not overflow the Hessian.
+Scaling: q is divided by the largest value of each class in the set (`upper`), so that the Hessian of a class with
+probability 1e-200 does not overflow.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ __all__ = ["HullWeights", "MassShares", "minimise"]
 
 Floats = NDArray[np.float64]
 
-CENTRED = 10.0  # the barrier parameter is lowered once the gap is within this factor of the central path's
-LOWEST_BARRIER = 0.01  # of the gap per weight: going lower before the gap follows loses the path
+CENTRED = 10.0  # the barrier parameter is lowered when the gap is within this factor of that of the central path
+LOWEST_BARRIER = 0.01  # relative to the gap per weight: a faster decrease would leave the central path
 TO_BOUNDARY = 0.99
 
 
@@ -34,24 +34,23 @@ def minimise(
 ) -> tuple[Floats, Floats, NDArray[np.bool_]]:
     """Return the point (n, K), its gap (n,) in the units of f, and whether the tolerance was met (n,).
 
-    `tolerance` is on the distance itself: for square roots on sqrt(f) - sqrt(f - gap). The best point and the best
-    bound seen are kept, so a row that does not get there has an honest, larger gap. Total variation has no curvature;
-    the KL minimiser of a 2-monotone set is its minimiser too (Huber and Strassen, 1973), so its Newton steps are those
-    of KL and its gap is its own.
+    `tolerance` refers to the distance; for square roots to sqrt(f) - sqrt(f - gap). The best point and the best bound are
+    kept, so an unfinished row has a valid, larger gap. Total variation has no curvature. In a 2-monotone set the KL minimiser
+    also minimises it (Huber and Strassen, 1973), so the Newton steps are those of KL, with the gap of total variation.
     """
     n = len(y)
     point = blocks.upper * blocks.collect(blocks.centre(n))
     least, bound = np.full(n, np.inf), np.full(n, -np.inf)  # min f lies between bound and least
 
     def judge(blocks: HullWeights | MassShares, at: _Iterate) -> NDArray[np.bool_]:
-        """Record the point and the bound; (n_live,) whether the tolerance is still to be met."""
+        """Record the point and the bound; (n_live,) true for instances that have not reached the tolerance."""
         p, rows = blocks.upper * at.q, at.rows
         f = _value(at.y, at.q, at.unit, smooth) if distance == "kl" else objective(at.y, p, distance)
         found = at.gap
         if distance == "tv":
             direction = certificate_direction(at.y, p, "tv", tie=tolerance)
             found = _overshoot(at.x, blocks.costs(-blocks.upper * direction), blocks.valid)
-            found = found + f - (direction * (at.y - p)).sum(axis=-1)  # the ties
+            found = found + f - (direction * (at.y - p)).sum(axis=-1)  # the tie rule changes the linear bound by this
         bound[rows] = np.fmax(bound[rows], np.where(np.isfinite(f), f - found, -np.inf))
         if distance != "kl":
             bound[rows] = np.maximum(bound[rows], 0.0)
@@ -59,12 +58,13 @@ def minimise(
         point[rows[better]], least[rows[better]] = p[better], f[better]
         return _short(least[rows], bound[rows], distance) > tolerance
 
-    with np.errstate(all="ignore"):  # a step that is not finite is refused by the line search
-        unit = np.ones_like(y) if distance in ("kl", "tv") else blocks.upper  # KL is the same in any units
+    with np.errstate(all="ignore"):  # the line search rejects steps that are not finite
+        # KL is the same in any units up to a constant, so it needs no scale.
+        unit = np.ones_like(y) if distance in ("kl", "tv") else blocks.upper
         smooth = "kl" if distance == "tv" else distance
         x, everyone = blocks.vertex(y, distance), np.arange(n)
         at = _Iterate(everyone, y, unit, x, x, np.full(n, np.inf), *_evaluate(blocks, x, y, unit, smooth))
-        going = judge(blocks, at)  # a vertex is the minimiser of one-hot targets for all but Brier
+        going = judge(blocks, at)  # for one-hot targets a vertex is the minimiser, except for Brier
         blocks, at = blocks.take(going), at.take(going)
         at = at.moved_to(blocks, blocks.centre(len(at.y)), smooth)
         at = at._replace(z=_first_multipliers(at, blocks.valid))
@@ -80,16 +80,16 @@ def minimise(
 
 
 def _short(least: Floats, bound: Floats, distance: str) -> Floats:
-    """How far the distance found may be from the minimum."""
+    """Upper bound of the distance found minus the minimum."""
     return np.sqrt(least) - np.sqrt(bound) if distance in SQUARE_ROOTS else least - bound
 
 
 class _Iterate(NamedTuple):
-    """Where each instance still at work stands; B blocks of E variables."""
+    """State of the unfinished instances; B blocks of E variables."""
 
-    rows: NDArray[np.intp]  # (n,) its place among all instances
+    rows: NDArray[np.intp]  # (n,) row number among all instances
     y: Floats  # (n, K)
-    unit: Floats  # (n, K) q = 1 stands for this probability in f
+    unit: Floats  # (n, K) probability in f that q = 1 stands for
     x: Floats  # (n, B, E) weights, each block summing to 1
     z: Floats  # (n, B, E) multipliers of x >= 0
     mu: Floats  # (n,) barrier parameter
@@ -114,7 +114,7 @@ def _evaluate(
 
 
 def _value(y: Floats, q: Floats, unit: Floats, distance: str) -> Floats:
-    """f, for KL up to a constant of the instance that the units make."""
+    """Objective f; for KL up to a constant of the instance, which the scaling adds."""
     return rel_entr(y, q).sum(axis=-1) if distance == "kl" else objective(y, unit * q, distance)
 
 
@@ -129,14 +129,14 @@ def _total(values: Floats, valid: NDArray[np.bool_]) -> Floats:
 
 
 def _first_multipliers(at: _Iterate, valid: NDArray[np.bool_]) -> Floats:
-    """Feasible and not too far from x z = constant."""
+    """Multipliers that are feasible and not far from x z = constant, the central path."""
     surplus = at.c - np.where(valid, at.c, np.inf).min(axis=-1, keepdims=True)
     typical = np.maximum(at.gap / valid.shape[1], 1e-300)
     return np.where(valid, surplus + typical[:, None, None], 1.0)
 
 
 def _newton_step(blocks: HullWeights | MassShares, at: _Iterate, distance: str) -> _Iterate:
-    """One step on  min f(J x) - μ Σ ln x,  with μ lowered as far as x and z allow."""
+    """One Newton step for  min f(J x) - μ Σ ln x,  with μ lowered by Mehrotra's predictor."""
     valid, size, x, z = blocks.valid, float(blocks.valid.sum()), at.x, at.z
     h = np.where(at.q > 0, curvature(at.y, at.unit * at.q, distance) / at.q**2, 0.0)  # (n, K)
     to_face, to_centre = blocks.newton_directions(x, z, h, at.c)
@@ -162,7 +162,7 @@ def _newton_step(blocks: HullWeights | MassShares, at: _Iterate, distance: str) 
 def _line_search(
     blocks: HullWeights | MassShares, at: _Iterate, dx: Floats, mu: Floats, descent: Floats, distance: str
 ) -> Floats:
-    """Halve the step (n, 1, 1) until f - μ Σ ln x falls; 0 where it never does."""
+    """Halve the step (n, 1, 1) until f - μ Σ ln x decreases; 0 if it never does."""
     step = np.minimum(TO_BOUNDARY * _reach(at.x, dx, blocks.valid), 1.0)
     f = _value(at.y, at.q, at.unit, distance)
     trying = np.arange(len(f))
@@ -178,12 +178,12 @@ def _line_search(
             return step
         step[trying] *= 0.5
     step[trying] = 0.0
-    dx[trying] = 0.0  # it may not be finite
+    dx[trying] = 0.0  # it may be inf or nan, and 0 · inf is nan
     return step
 
 
 def _reach(x: Floats, dx: Floats, valid: NDArray[np.bool_]) -> Floats:
-    """Largest step (n, 1, 1), at most 1 / TO_BOUNDARY, that keeps x + step dx >= 0."""
+    """Largest step (n, 1, 1) of at most 1 / TO_BOUNDARY with x + step dx >= 0."""
     falling = valid & (dx < 0)
     longest = np.where(falling, x / np.where(falling, -dx, 1.0), np.inf).min(axis=-1).min(axis=-1)
     return np.minimum(longest, 1.0 / TO_BOUNDARY)[:, None, None]
@@ -195,11 +195,11 @@ class HullWeights:
     def __init__(self, points: Floats, upper: Floats, *, by_weights: bool) -> None:
         self.j = points / np.where(upper > 0, upper, 1.0)[:, None, :]  # (n, V, K)
         self.upper = upper  # (n, K)
-        self.by_weights = by_weights  # solve for V weights, or faster but with more rounding, for K classes
+        self.by_weights = by_weights  # solve V × V systems; False: K × K ones, faster if K < V but with more rounding
         self.valid = np.ones((1, 1, points.shape[1]), dtype=bool)
 
     def take(self, keep: NDArray[Any]) -> Self:
-        """Those instances alone."""
+        """The same for a subset of the instances."""
         part = copy(self)
         part.j, part.upper = self.j[keep], self.upper[keep]
         return part
@@ -209,7 +209,7 @@ class HullWeights:
         return np.full((n, 1, self.j.shape[1]), 1.0 / self.j.shape[1])
 
     def vertex(self, y: Floats, distance: str) -> Floats:
-        """The nearest of the points."""
+        """Weights of the nearest single point."""
         f = objective(y[:, None, :], self.j * self.upper[:, None, :], distance)  # (n, V)
         return (np.arange(f.shape[1]) == f.argmin(axis=-1)[:, None])[:, None, :].astype(np.float64)
 
@@ -226,13 +226,13 @@ class HullWeights:
         w, right = x[:, 0, :, None], np.stack([-c[:, 0], 1.0 / x[:, 0]], axis=-1)  # (n, V, 1), (n, V, 2)
         theta = w / z[:, 0, :, None]
         if self.by_weights:
-            b = w * self.j  # scaled by the weights the matrix is bounded
+            b = w * self.j  # with rows scaled by the weights the matrix stays bounded
             matrix = (b * h[:, None, :]) @ b.swapaxes(1, 2)
             matrix[:, range(w.shape[1]), range(w.shape[1])] += (w / theta * w)[..., 0]
             solved = w * _solve(matrix, w * np.concatenate([right, np.ones_like(w)], axis=-1))  # (n, V, 3)
             sums = solved.sum(axis=1, keepdims=True)
             d = solved[..., :2] - solved[..., 2:] * (sums[..., :2] / sums[..., 2:])
-        else:  # Woodbury: a K x K system in √H J
+        else:  # Woodbury identity: a K x K system in √H J
             total = theta.sum(axis=1, keepdims=True)
             j = self.j - (theta / total).swapaxes(1, 2) @ self.j
             right = right - (theta / total * right).sum(axis=1, keepdims=True)
@@ -241,7 +241,7 @@ class HullWeights:
             matrix = (theta * b).swapaxes(1, 2) @ b
             matrix[:, range(h.shape[1]), range(h.shape[1])] += 1.0
             d = theta * (right - b @ _solve(matrix, (theta * b).swapaxes(1, 2) @ right))
-            d = d - theta / total * d.sum(axis=1, keepdims=True)  # rounding moves no weight
+            d = d - theta / total * d.sum(axis=1, keepdims=True)  # removes rounding, so that Σ dx = 0
         return d[:, None, :, 0], d[:, None, :, 1]
 
 
@@ -256,7 +256,7 @@ class MassShares:
         self.upper = upper  # (n, K)
 
     def take(self, keep: NDArray[Any]) -> Self:
-        """Those instances alone."""
+        """The same for a subset of the instances."""
         part = copy(self)
         part.j, part.upper = self.j[keep], self.upper[keep]
         return part
@@ -267,7 +267,7 @@ class MassShares:
         return np.broadcast_to(shares, (n, *shares.shape[1:]))
 
     def vertex(self, y: Floats, distance: str) -> Floats:
-        """Every focal set gives its mass to its class with the largest target."""
+        """Shares that give the mass of every focal set to its class with the largest target."""
         first = np.where(self.valid, y[:, None, :], -1.0).argmax(axis=-1)  # (n, F)
         return (np.arange(y.shape[1]) == first[..., None]).astype(np.float64)
 
@@ -280,7 +280,7 @@ class MassShares:
         return self.j * slope[:, None, :]
 
     def newton_directions(self, x: Floats, z: Floats, h: Floats, c: Floats) -> tuple[Floats, Floats]:
-        """As for the hull by classes; J is diagonal in each block, so the K x K matrix is a sum of Laplacians."""
+        """As in `HullWeights` by classes; J is diagonal in each block, so the K x K matrix is a sum of Laplacians."""
         theta = np.where(self.valid, x / z, 0.0)
         share = theta / theta.sum(axis=-1, keepdims=True)
         b = self.j * np.sqrt(h)[:, None, :]  # (n, F, K)
@@ -293,15 +293,16 @@ class MassShares:
         for i, r in enumerate(right):
             back = b * solved[:, None, :, i]
             d = theta * (r - back + (share * back).sum(axis=-1, keepdims=True))
-            directions.append(d - share * d.sum(axis=-1, keepdims=True))  # rounding moves no mass
+            # removes rounding, so that each block keeps its mass
+            directions.append(d - share * d.sum(axis=-1, keepdims=True))
         return directions[0], directions[1]
 
 
 def _solve(matrix: Floats, right: Floats) -> Floats:
-    """Solve every instance's own system; NaN where it is singular."""
+    """Solve the system of each instance; nan if it is singular."""
     try:
         return np.asarray(np.linalg.solve(matrix, right), dtype=np.float64)
-    except np.linalg.LinAlgError:  # one instance must not stop the others
+    except np.linalg.LinAlgError:  # a singular instance must not stop the others
         if len(matrix) == 1:
             return np.full_like(right, np.nan)
         half = len(matrix) // 2

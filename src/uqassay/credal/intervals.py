@@ -9,7 +9,7 @@ from uqassay.errors import InputError
 __all__ = ["intersection_probability", "reachable"]
 
 Array = NDArray[np.float64]
-TOLERANCE = 1e-3  # that of half precision: what the bounds were once stored in is not known here
+TOLERANCE = 1e-3  # rounding of half precision, since the original dtype of the bounds is unknown here
 
 
 def reachable(lower: ArrayLike, upper: ArrayLike) -> tuple[Array, Array]:
@@ -30,7 +30,7 @@ def reachable(lower: ArrayLike, upper: ArrayLike) -> tuple[Array, Array]:
     Raises
     ------
     InputError
-        Bounds that no distribution lies between, not finite, or of unlike shapes.
+        Bounds that contain no distribution, are not finite or have different shapes.
 
     Examples
     --------
@@ -41,19 +41,17 @@ def reachable(lower: ArrayLike, upper: ArrayLike) -> tuple[Array, Array]:
     l = as_numeric(lower, "lower").astype(np.float64, copy=False)
     u = as_numeric(upper, "upper").astype(np.float64, copy=False)
     if l.ndim != 2:
-        raise InputError(
-            "lower", "the shape must be (n, K)", f"got {l.shape}", "give one row per instance", code="shape"
-        )
+        raise InputError("lower", "must have shape (n, K)", f"got {l.shape}", "pass one row per instance", code="shape")
     if l.shape != u.shape:
         raise InputError(
             "upper",
             f"must have the shape of lower, {l.shape}",
             f"got {u.shape}",
-            "give both bounds of every class",
+            "pass both bounds of every class",
             code="shape",
         )
-    spare = 1.0 - l.sum(axis=1, keepdims=True)  # (n, 1) what is left once every class has its least
-    short = 1.0 - u.sum(axis=1, keepdims=True)  # (n, 1) ≤ 0: what is too much once every class has its most
+    spare = 1.0 - l.sum(axis=1, keepdims=True)  # (n, 1) mass left above the lower bounds
+    short = 1.0 - u.sum(axis=1, keepdims=True)  # (n, 1) ≤ 0: minus the excess of the upper bounds
     _check_not_empty(l, u, spare[:, 0], short[:, 0])
     tight_l = np.clip(u + short, l, u)
     tight_u = np.clip(l + spare, l, u)
@@ -61,7 +59,7 @@ def reachable(lower: ArrayLike, upper: ArrayLike) -> tuple[Array, Array]:
 
 
 def _check_not_empty(l: Array, u: Array, spare: Array, short: Array) -> None:
-    """Refuse rows with Σ l > 1, Σ u < 1 or l > u; comparisons are written so that nan fails them."""
+    """Refuse rows with Σ l > 1, Σ u < 1 or l > u; nan fails the comparisons as written."""
     ordered = l <= u + TOLERANCE
     if not ordered.all():
         row, c = np.argwhere(~ordered)[0]
@@ -80,7 +78,7 @@ def _check_not_empty(l: Array, u: Array, spare: Array, short: Array) -> None:
             row = int(np.flatnonzero(~holds)[0])
             raise InputError(
                 name,
-                f"the {name} bounds of a row must sum to {bound} 1, else no distribution lies between the bounds",
+                f"must sum to {bound} 1 in each row, so that a distribution lies between the bounds",
                 f"row {row} sums to {sums[row]:.6g}",
                 "widen the bounds",
                 code="sum",
@@ -88,7 +86,7 @@ def _check_not_empty(l: Array, u: Array, spare: Array, short: Array) -> None:
 
 
 def intersection_probability(lower: NDArray[np.float64], upper: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Distribution that divides every interval in the same ratio, p = l + β (u − l), β = (1 − Σl) / Σ(u − l).
+    """Intersection probability: divides every interval in the same ratio, p = l + β (u − l), β = (1 − Σl) / Σ(u − l).
 
     Parameters
     ----------
@@ -97,7 +95,7 @@ def intersection_probability(lower: NDArray[np.float64], upper: NDArray[np.float
     Returns
     -------
     array (n, K)
-        Rows sum to 1. Where all widths are zero, the lower bounds themselves.
+        Rows sum to 1. If all widths are zero, the lower bounds.
 
     Examples
     --------

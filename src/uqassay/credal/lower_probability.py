@@ -1,14 +1,14 @@
 """Lower and upper probabilities of events, for hulls of distributions, probability intervals and masses.
 
-Three ways to ask, each for each kind of set:
+There are three forms for each kind of set:
 
-* given events, ``(E, K)`` boolean, answered as ``(n, E)``;
+* given events, ``(E, K)`` boolean, with results ``(n, E)``;
 * all 2^K events at once (K ≤ 16), as a *half lattice*: the 2^(K−1) events without the last class, in binary order, event
-  axis first. The other half are their complements, for which L(Aᶜ) = 1 − U(A);
+  axis first. Their complements follow from L(Aᶜ) = 1 − U(A);
 * the prefixes of a random order of the classes, one event of each size, for any K.
 
-A half lattice has three arrays: the probability that one distribution of the set (the reference) gives to each event,
-its lower and its upper probability.
+A half lattice has three arrays: the probability of each event under one distribution of the set (the reference), its lower
+and its upper probability.
 """
 
 from collections.abc import Iterator
@@ -37,7 +37,7 @@ __all__ = [
 ]
 
 Array = NDArray[np.float64]
-PREFIX_BLOCK = 16  # prefixes looked at together: few enough to stay in a core's own cache
+PREFIX_BLOCK = 16  # prefixes in one block: few enough to fit the cache of a core
 
 
 class EventBounds(NamedTuple):
@@ -64,7 +64,7 @@ def hull_event_bounds(points: ArrayLike, events: ArrayLike) -> tuple[Array, Arra
     Raises
     ------
     InputError
-        Events that are no such matrix, or points of another number of dimensions.
+        Events that are not such a matrix, or points with a wrong number of dimensions.
 
     Examples
     --------
@@ -100,7 +100,7 @@ def interval_event_bounds(lower: ArrayLike, upper: ArrayLike, events: ArrayLike)
     Raises
     ------
     InputError
-        Events that are no such matrix, or bounds of unlike or other shapes.
+        Events that are not such a matrix, or bounds of wrong or different shapes.
 
     Examples
     --------
@@ -114,7 +114,7 @@ def interval_event_bounds(lower: ArrayLike, upper: ArrayLike, events: ArrayLike)
             "upper",
             f"must have the shape of lower, {l.shape}",
             f"got {u.shape}",
-            "give both bounds of every class",
+            "pass both bounds of every class",
             code="shape",
         )
     chosen = _indicators("events", events, l.shape[1])
@@ -142,7 +142,7 @@ def mass_event_bounds(masses: ArrayLike, focal_sets: ArrayLike, events: ArrayLik
     Raises
     ------
     InputError
-        Events or focal sets that are no such matrix, or another number of masses than of focal sets.
+        Events or focal sets that are not such matrices, or a number of masses that differs from the number of focal sets.
 
     Examples
     --------
@@ -156,9 +156,9 @@ def mass_event_bounds(masses: ArrayLike, focal_sets: ArrayLike, events: ArrayLik
     if m.shape[1] != len(sets):
         raise InputError(
             "masses",
-            f"each of the {len(sets)} focal sets needs its column",
+            f"must have one column for each of the {len(sets)} focal sets",
             f"got shape {m.shape}",
-            "align the two",
+            "pass masses and focal_sets in the same order",
             code="mismatch",
         )
     chosen = _indicators("events", events, sets.shape[1])
@@ -173,9 +173,9 @@ def mass_event_bounds(masses: ArrayLike, focal_sets: ArrayLike, events: ArrayLik
 
 
 def sum_over(values: Array, chosen: NDArray[np.bool_]) -> Array:
-    """Sum of the chosen entries of the last axis, row by row alike however many rows there are.
+    """Sum of the chosen entries of the last axis; rounding does not depend on the number of rows.
 
-    `compress` lays the entries of a row side by side; indexing may not, and then the order of summation would change.
+    `compress` makes the entries of a row contiguous. Indexing may not, and the order of summation would then change.
     """
     return np.compress(chosen, values, axis=-1).sum(axis=-1)
 
@@ -183,13 +183,13 @@ def sum_over(values: Array, chosen: NDArray[np.bool_]) -> Array:
 def _float_array(name: str, values: ArrayLike, shape: str, ndim: int) -> Array:
     array = as_numeric(values, name)
     if array.ndim != ndim:
-        raise InputError(name, f"the shape must be {shape}", f"got {array.shape}", "add or drop an axis", code="shape")
+        raise InputError(name, f"must have shape {shape}", f"got {array.shape}", "add or drop an axis", code="shape")
     return array.astype(np.float64, copy=False)
 
 
 def _indicators(name: str, sets: ArrayLike, n_classes: int | None) -> NDArray[np.bool_]:
-    """Sets of classes as rows of booleans; asked once per chunk, so booleans pass without a look at their values."""
-    remedy = "class indices go through as_focal_sets"
+    """Sets of classes as rows of booleans. Called once per chunk, so boolean input is not inspected further."""
+    remedy = "convert class indices with as_focal_sets"
     try:
         matrix: NDArray[Any] = np.asarray(sets)
     except ValueError as problem:
@@ -208,7 +208,7 @@ def _indicators(name: str, sets: ArrayLike, n_classes: int | None) -> NDArray[np
     if wrong.any():
         row, column = np.argwhere(wrong)[0]
         raise InputError(
-            name, "values must be booleans, or 0 and 1", f"row {row} holds {matrix[row, column]!s}", remedy, code="type"
+            name, "must contain booleans, or 0 and 1", f"row {row} holds {matrix[row, column]!s}", remedy, code="type"
         )
     return flags
 
@@ -247,7 +247,7 @@ def lattice_lower(half: EventBounds) -> Array:
 
 
 def _subset_sums(p: NDArray[np.floating], out: Array) -> Array:
-    """Probability of every event without the last class: doubled class by class, ``(K, n)`` → ``(2^(K−1), n)``."""
+    """Probability of every event without the last class, ``(K, n)`` → ``(2^(K−1), n)``; each class doubles the table."""
     out[0] = 0.0
     for c in range(p.shape[0] - 1):
         np.add(out[: 2**c], p[c], out=out[2**c : 2 ** (c + 1)])
@@ -257,12 +257,12 @@ def _subset_sums(p: NDArray[np.floating], out: Array) -> Array:
 def _interval_bounds(reference: Array, sum_l: Array, sum_u: Array, total_l: Array, total_u: Array) -> EventBounds:
     lower = np.maximum(sum_l, 1.0 - (total_u - sum_u))
     upper = np.minimum(sum_u, 1.0 - (total_l - sum_l))
-    # the reference lies inside up to rounding; held there, so that no width comes out negative
+    # the reference lies inside up to rounding; clipping keeps every width ≥ 0
     return EventBounds(reference, np.minimum(lower, reference), np.maximum(upper, reference))
 
 
 def fold_sum(values: Array) -> Array:
-    """Sum over the first axis by halving, so that a column's sum never depends on how many columns there are."""
+    """Sum over the first axis by halving, so that rounding does not depend on the number of columns."""
     rows = values.shape[0]
     while rows > 1:
         half = rows // 2
@@ -277,18 +277,18 @@ def fold_sum(values: Array) -> Array:
 
 
 def hull_prefixes(points_by_class: Array, order: NDArray[np.integer]) -> Iterator[tuple[slice, EventBounds]]:
-    """Bounds of the K − 1 proper prefixes of an order of the classes, smallest first, a block of them at a time.
+    """Bounds of the K − 1 proper prefixes of an order of the classes, smallest first, in blocks.
 
     Parameters
     ----------
     points_by_class : array (K, V, n)
-        Class first, so that each step adds one contiguous block.
+        Class axis first, so that each step adds one contiguous block.
     order : int array (K,)
 
     Yields
     ------
     sizes : slice
-        Which of the K − 1 prefixes.
+        The prefixes of this block, among the K − 1.
     EventBounds
         Arrays (b, n) for these b prefixes.
     """

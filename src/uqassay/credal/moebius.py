@@ -1,7 +1,7 @@
 """Fast zeta and Möbius transforms on the lattice of all 2^K events, and the inverse inside a family of focal sets.
 
 Events are numbered in binary: class c belongs to event A iff bit c of A is set; event 0 is empty, event 2^K − 1 is Ω.
-The event axis is the first one, so that each step adds whole rows of instances.
+The event axis comes first, so that each step adds whole rows of instances.
 """
 
 import numpy as np
@@ -22,13 +22,13 @@ MAX_ENUMERATED_CLASSES = 16
 
 
 def check_enumerable(n_classes: int) -> None:
-    """Refuse to enumerate 2^K events above K = 16, naming the remedies."""
+    """Refuse to enumerate 2^K events for K > 16."""
     if n_classes > MAX_ENUMERATED_CLASSES:
         raise TooManyClassesError(
             "focal_sets",
-            f"all 2^K events are enumerated up to K = {MAX_ENUMERATED_CLASSES}",
+            f"must have at most {MAX_ENUMERATED_CLASSES} classes to enumerate all 2^K events",
             f"got K = {n_classes}",
-            "give a budgeted family of focal sets, or use generalised_hartley, whose estimator needs no enumeration",
+            "pass a budgeted family of focal sets, or use generalised_hartley, which estimates without enumeration",
             code="size",
         )
 
@@ -71,12 +71,12 @@ def moebius_transform(beliefs: NDArray[np.float64]) -> NDArray[np.float64]:
     Parameters
     ----------
     beliefs : array (2^K, …)
-        Any set function in binary order of events, a lower probability for instance.
+        Any set function in binary order of events, for example a lower probability.
 
     Returns
     -------
     array (2^K, …)
-        The masses; negative ones appear where the set function is not totally monotone.
+        The masses; some are negative if the set function is not totally monotone.
 
     Examples
     --------
@@ -87,7 +87,7 @@ def moebius_transform(beliefs: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def family_moebius(beliefs: NDArray[np.float64], focal_sets: NDArray[np.bool_]) -> NDArray[np.float64]:
-    """Masses from beliefs given only on a family of sets: m(A) = Bel(A) − Σ of m(B) over the family's B ⊂ A.
+    """Masses from beliefs on a family of sets: m(A) = Bel(A) − Σ m(B) over the sets B ⊂ A of the family.
 
     Parameters
     ----------
@@ -102,8 +102,8 @@ def family_moebius(beliefs: NDArray[np.float64], focal_sets: NDArray[np.bool_]) 
 
     Notes
     -----
-    This is the inverse that the authors of the unified evaluation use. It equals `moebius_transform` where the masses
-    outside the family are zero.
+    The authors of the unified evaluation use this inverse. It equals `moebius_transform` if the masses outside the family
+    are zero.
 
     Examples
     --------
@@ -112,7 +112,7 @@ def family_moebius(beliefs: NDArray[np.float64], focal_sets: NDArray[np.bool_]) 
     [[0.25, 0.25, 0.5]]
     """
     sets = np.asarray(focal_sets, dtype=bool)
-    included: NDArray[np.bool_] = np.all(sets[:, None, :] <= sets[None, :, :], axis=2)  # (F, F): [B, A] tells B ⊆ A
+    included: NDArray[np.bool_] = np.all(sets[:, None, :] <= sets[None, :, :], axis=2)  # (F, F): entry [B, A] is B ⊆ A
     np.fill_diagonal(included, False)
     masses = np.array(beliefs, dtype=np.float64)
     for a in np.argsort(sets.sum(axis=1), kind="stable"):
@@ -129,7 +129,7 @@ def _subset_sums(values: NDArray[np.float64], combine: np.ufunc) -> NDArray[np.f
     if n_events != 2**n_classes or n_events < 2:
         raise InputError(
             "values",
-            "the first axis must hold all 2^K events",
+            "must have all 2^K events on the first axis",
             f"got length {n_events}",
             "number the events in binary",
             code="shape",

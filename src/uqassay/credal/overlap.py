@@ -1,7 +1,7 @@
-"""Which sets of classes overlap most: regions of classes, intersection over union, and an exact search by size.
+"""Sets of classes with the largest overlap: regions of classes, intersection over union, and an exact search by size.
 
-A region of a class is a fuzzy set: u (K, U) gives the membership, in [0, 1], of each of U cells (or instances) in the
-region of each class, and weights (U,) the size of each cell.
+The region of a class is a fuzzy set. u (K, U) holds the membership, in [0, 1], of each of U cells (or instances) in the
+region of each class; weights (U,) are the sizes of the cells.
 """
 
 from collections import defaultdict
@@ -16,15 +16,15 @@ from uqassay.errors import InputError
 
 __all__ = ["best_overlapping_sets", "ellipsoid_cells", "overlaps"]
 
-_DECIMALS = 12  # overlaps that agree to this many decimals count as tied
-_BLOCK = 4_000_000  # numbers held at once while overlaps are computed
+_DECIMALS = 12  # overlaps that agree to this many decimals are tied
+_BLOCK = 4_000_000  # numbers in one block of the computation
 _LARGEST_LOG_RATIO = 600.0  # of volumes, so that exp stays finite
 
 
 def ellipsoid_cells(
     x: NDArray[np.float64], y: NDArray[np.intp], n_classes: int, level: float, n_points: int, rng: np.random.Generator
 ) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
-    """Cut the union of the classes' ellipsoids {x : (x−μ)ᵀ Σ⁻¹ (x−μ) ≤ χ²_D(level)} into cells, by Monte Carlo.
+    """Divide the union of the ellipsoids {x : (x−μ)ᵀ Σ⁻¹ (x−μ) ≤ χ²_D(level)} of the classes into cells, by Monte Carlo.
 
     Parameters
     ----------
@@ -35,16 +35,16 @@ def ellipsoid_cells(
     n_classes : int
         K.
     level : float
-        Probability that a class's Gaussian puts inside its ellipsoid.
+        Probability of the ellipsoid under the Gaussian of its class.
     n_points : int
-        Points in all, shared equally by the K ellipsoids so that small ones are seen as well.
+        Total number of points, divided equally among the K ellipsoids, so that small ones are sampled as well.
     rng : Generator
         Source of the points.
 
     Returns
     -------
     inside : ndarray (K, U), bool
-        Whether cell U lies in the ellipsoid of class K.
+        True if the cell lies in the ellipsoid of the class.
     volumes : ndarray (U,)
         Unbiased estimate of each cell's volume, up to one common factor.
 
@@ -71,11 +71,12 @@ def ellipsoid_cells(
     direction /= np.linalg.norm(direction, axis=-1, keepdims=True)
     ball = direction * rng.random((n_classes, per_class, 1)) ** (1 / dimension)
     points = (centres[:, None] + ball @ roots.transpose(0, 2, 1)).reshape(-1, dimension)
-    order = np.argsort(points[:, 0])  # so that only points beside an ellipsoid are tested
+    order = np.argsort(points[:, 0])  # sorted, so that only points near an ellipsoid are tested
     points, source = points[order], np.repeat(np.arange(n_classes), per_class)[order]
     reach = np.linalg.norm(roots[:, 0], axis=1)  # (K,) half width along the first axis
     near = np.searchsorted(points[:, 0], [centres[:, 0] - reach, centres[:, 0] + reach])  # (2, K)
-    inside = source == np.arange(n_classes)[:, None]  # (K, points): a point lies in its own ellipsoid, rounding or not
+    # (K, points): a point lies in the ellipsoid it was drawn from, despite rounding
+    inside = source == np.arange(n_classes)[:, None]
     for c, (start, stop) in enumerate(near.T):
         z = np.einsum("de,ne->dn", np.linalg.inv(roots[c]), points[start:stop] - centres[c])
         inside[c, start:stop] |= np.einsum("dn,dn->n", z, z) <= 1
@@ -112,7 +113,7 @@ def overlaps(u: NDArray[Any], weights: NDArray[np.float64], candidates: NDArray[
     sizes = u @ weights  # (K,)
     result = np.zeros(len(candidates))
     starts = np.flatnonzero(np.any(np.diff(candidates[:, :-1], axis=0), axis=1)) + 1
-    for group in np.split(np.arange(len(candidates)), starts):  # candidates that differ in the last class only
+    for group in np.split(np.arange(len(candidates)), starts):  # candidates that differ only in the last class
         prefix = u[candidates[group[0], :-1]]  # (s − 1, U)
         active = np.flatnonzero(prefix.max(axis=0))
         w, prefix = weights[active], prefix[:, active]
@@ -132,8 +133,8 @@ def best_overlapping_sets(
 ) -> list[tuple[int, ...]]:
     """Find the n_sets sets of two or more classes with the largest non-zero overlaps.
 
-    Overlaps cannot rise as a set grows and ties go to the smaller set, so each set ranks after all its subsets: a set
-    of s + 1 classes can be among the best only if all its subsets of s classes are. Growing those alone is exact.
+    The overlap cannot increase when a set grows, and ties go to the smaller set, so each set ranks after all its subsets. A
+    set of s + 1 classes can be among the best only if all its subsets of s classes are, so extending only those is exact.
 
     Parameters
     ----------
@@ -142,14 +143,14 @@ def best_overlapping_sets(
     weights : ndarray (U,)
         Sizes of the cells.
     n_sets : int
-        Number of sets wanted.
+        Number of sets.
     max_size : int
         Largest number of classes in a set.
 
     Returns
     -------
     list of tuples of int
-        At most n_sets sets by falling overlap; ties, to 12 decimals: fewer classes first, then lexicographic.
+        At most n_sets sets by decreasing overlap; ties (to 12 decimals): fewer classes first, then lexicographic.
 
     Examples
     --------
@@ -174,11 +175,11 @@ def best_overlapping_sets(
 def _gaussian(x: NDArray[np.float64], c: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Mean (D,) of class c and a matrix R (D, D) with R Rᵀ = Σ, from its embeddings (n, D)."""
     n, dimension = x.shape
-    remedy = "give it more points, reduce the dimension or leave the class out"
+    remedy = "add points, reduce the dimension or leave the class out"
     if n <= dimension:
         raise InputError(
             "embeddings",
-            f"each class needs at least D + 1 = {dimension + 1} points",
+            f"must have at least D + 1 = {dimension + 1} points per class",
             f"class {c} has {n}",
             remedy,
             code="empty",
@@ -188,8 +189,8 @@ def _gaussian(x: NDArray[np.float64], c: int) -> tuple[NDArray[np.float64], NDAr
     if values[0] <= dimension * np.finfo(np.float64).eps * values[-1]:
         raise InputError(
             "embeddings",
-            "each class needs a covariance matrix of full rank",
-            f"the smallest eigenvalue of class {c} is {values[0]:.3g} beside a largest of {values[-1]:.3g}",
+            "must have a covariance matrix of full rank in each class",
+            f"the smallest eigenvalue of class {c} is {values[0]:.3g} with a largest of {values[-1]:.3g}",
             remedy,
             code="undefined",
         )
@@ -197,7 +198,7 @@ def _gaussian(x: NDArray[np.float64], c: int) -> tuple[NDArray[np.float64], NDAr
 
 
 def _joined(sets: list[tuple[int, ...]]) -> list[tuple[int, ...]]:
-    """Sets with one class more, all of whose subsets of the given size are among those given; sorted."""
+    """Sets with one more class, all of whose subsets of the given size are in `sets`; sorted."""
     known = set(sets)
     last_classes = defaultdict(list)
     for classes in sorted(sets):

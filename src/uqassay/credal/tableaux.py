@@ -1,9 +1,9 @@
 """The simplex method on many small, dense linear programs at once.
 
-One condensed tableau for each instance: basic variables have no column, so there are K rows and about M columns. Each pass
-makes one pivot in every tableau and drops those that are finished. A library's solver would take the programs one call at a
-time, or stacked into one sparse program, where the last bits of a row depend on its neighbours; here the tableaux do not
-touch. The tests compare the results with SciPy's HiGHS.
+Each instance has one condensed tableau: basic variables have no column, so there are K rows and about M columns. Each pass
+makes one pivot in every unfinished tableau. A library solver would need one call per program, or one sparse program of all,
+where the last bits of a row depend on the other rows; here the tableaux are independent. The tests compare the results with
+SciPy's HiGHS.
 
 Variables are numbered w_1 … w_M, [t, slack,] e_1 … e_K; e_c is the error of the constraint of class c.
 """
@@ -20,18 +20,18 @@ __all__ = ["Tableaux", "l1_tableau", "pivot_to_optimum", "variable_values"]
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-REDUCED_COST = 1e-11  # a variable enters when it gains more than this
+REDUCED_COST = 1e-11  # a variable enters the basis if its gain exceeds this
 PIVOT = 1e-12  # smallest pivot
-SLACK = 1e-12  # how far below zero a basic variable may go for the sake of a larger pivot (Harris)
+SLACK = 1e-12  # a basic variable may go this far below zero to allow a larger pivot (Harris)
 
 
 class Tableaux(NamedTuple):
-    """Constraints and reduced costs (last row) in terms of the nonbasic variables; the last column is the right side."""
+    """Constraints and reduced costs (last row) in the nonbasic variables; the last column is the right-hand side."""
 
     table: Floats  # (n, R + 1, C + 1)
-    basic: Ints  # (n, R) number of the variable that each constraint gives
+    basic: Ints  # (n, R) number of the basic variable of each constraint
     nonbasic: Ints  # (n, C) number of the variable of each column
-    sign: Floats  # (n, K) of the errors as they stand
+    sign: Floats  # (n, K) current sign of each error
 
     def take(self, keep: NDArray[Any]) -> Tableaux:
         """The tableaux of some instances."""
@@ -44,9 +44,9 @@ class Tableaux(NamedTuple):
 
 
 def l1_tableau(points: Floats, target: Floats, direction: Floats | None) -> Tableaux:
-    """The start of  Σ_m w_m p_m [- t direction] + e = target,  Σ_m w_m = 1,  [t + slack = 1],  min Σ_c |e_c|.
+    """Initial tableau of  Σ_m w_m p_m [- t direction] + e = target,  Σ_m w_m = 1,  [t + slack = 1],  min Σ_c |e_c|.
 
-    At first the nearest single point is basic, with the errors that it leaves.
+    The nearest single point starts as basic, together with its errors.
     """
     n, n_points, k = points.shape
     extra = 0 if direction is None else 1
@@ -76,10 +76,10 @@ def l1_tableau(points: Floats, target: Floats, direction: Floats | None) -> Tabl
 def pivot_to_optimum(start: Tableaux, allowed: NDArray[np.bool_], *, errors_from: int | None) -> Tableaux:
     """Pivot every tableau to its optimum; `allowed` says which variables may enter the basis.
 
-    The errors, numbered from `errors_from`, cost 1 whatever their sign: -e_c has minus the column of e_c and the
-    reduced cost 2 - d, so it is not stored; when it is the one to enter, the column is mirrored and the sign recorded.
-    Without `errors_from` the basic errors must stay at zero, so one gives way to any variable that would move it.
-    Steepest reduced cost first; after many pivots the smallest number (Bland), which cannot cycle.
+    The errors, numbered from `errors_from`, cost 1 for either sign. -e_c has minus the column of e_c and the reduced cost
+    2 - d, so it is not stored: if it enters, the column is mirrored and the sign recorded. Without `errors_from` the basic
+    errors must stay at zero, so an error leaves the basis for any variable that would change it. The steepest reduced cost
+    enters first; after many pivots the smallest variable number (Bland's rule), which cannot cycle.
     """
     if not start.nonbasic.shape[1] or not len(start.table):
         return start
@@ -119,12 +119,12 @@ def pivot_to_optimum(start: Tableaux, allowed: NDArray[np.bool_], *, errors_from
         tied = limits & (right / size <= furthest)
         leave = np.where(tied, basic, len(allowed)).argmin(-1) if bland else np.where(tied, size, -1.0).argmax(-1)
 
-        blocked = ~limits.any(axis=-1)  # no pivot above rounding: the gain was rounding too
+        blocked = ~limits.any(axis=-1)  # no pivot above rounding, so the gain is rounding as well
         table[i[blocked], -1, enter[blocked]] = 0.0
         i, enter, leave = i[~blocked], enter[~blocked], leave[~blocked]
         entering[blocked] = 0.0
         table[i, leave, -1] = right[i, leave]
-        table[i, :, enter] = 0.0  # now the column of the variable that leaves
+        table[i, :, enter] = 0.0  # becomes the column of the leaving variable
         table[i, leave, enter] = 1.0
         pivot_row = np.zeros((len(live), table.shape[2]))
         pivot_row[i] = table[i, leave] / amount[i, leave][:, None]
@@ -136,7 +136,7 @@ def pivot_to_optimum(start: Tableaux, allowed: NDArray[np.bool_], *, errors_from
 
 
 def variable_values(state: Tableaux) -> Floats:
-    """Value of every variable: the right side for the basic ones, 0 for the others."""
+    """Value of every variable: the right-hand side if basic, otherwise 0."""
     values = np.zeros((len(state.table), state.basic.shape[1] + state.nonbasic.shape[1]))
     np.put_along_axis(values, state.basic, state.table[:, :-1, -1], axis=1)
     return values

@@ -1,4 +1,4 @@
-"""Vertices of credal sets: from masses, from lower probabilities of all events, and from probability intervals."""
+"""Vertices of credal sets from masses, from lower probabilities of all events, and from probability intervals."""
 
 from itertools import permutations as all_orders
 
@@ -20,23 +20,23 @@ __all__ = [
 ]
 
 MAX_PERMUTED_CLASSES = 7  # 7! = 5,040 orders
-MAX_BOX_CLASSES = 12  # at most 5,544 vertices, looked for among 2^12 corners and 12·2^11 edges
+MAX_BOX_CLASSES = 12  # at most 5,544 vertices, searched among 2^12 corners and 12·2^11 edges
 
-_TOUCHING = 1e-12  # a sum this near to 1 counts as 1
-_BLOCK = 4_000_000  # numbers held at once while box vertices are looked for
+_TOUCHING = 1e-12  # a sum this close to 1 counts as 1
+_BLOCK = 4_000_000  # numbers in one block of the search for box vertices
 
 
 def permutation_vertices(
     masses: ArrayLike, focal_sets: ArrayLike, *, permutations: ArrayLike | str | None = None
 ) -> NDArray[np.float64]:
-    """Return the vertices that masses induce: in the order π each focal set gives its mass to its first class.
+    """Return the vertices of masses: for an order π, each focal set gives its mass to its first class in π.
 
-    p^π(π_i) = Σ m(A) over the focal sets A that hold π_i and none of π_1, …, π_{i−1}.
+    p^π(π_i) = Σ m(A) over the focal sets A that contain π_i and none of π_1, …, π_{i−1}.
 
     Parameters
     ----------
     masses : array (n, F)
-        Mass of each focal set; used as they are, so a point sums to its row's total mass.
+        Mass of each focal set, not normalised: a point sums to the total mass of its row.
     focal_sets : array (F, K) of bool or 0/1
         The family.
     permutations : array (P, K) of int, "outermost", or None
@@ -47,14 +47,14 @@ def permutation_vertices(
     -------
     ndarray (n, P, K)
         One point per permutation, duplicates included (see `unique_vertices`). With non-negative masses all K! orders
-        give every vertex of the set of distributions that dominate the belief function, and nothing outside it.
+        give all vertices of the set of distributions that dominate the belief function, and no point outside it.
 
     Raises
     ------
     TooManyClassesError
         All permutations of more than 7 classes.
     InputError
-        Masses that are not finite or do not fit the family, or a row that is no permutation.
+        Masses that are not finite or do not fit the family, or a row that is not a permutation.
 
     Notes
     -----
@@ -76,9 +76,9 @@ def permutation_vertices(
     points = np.empty((len(m), len(orders), sets.shape[1]))
     for c in range(sets.shape[1]):
         holders = np.flatnonzero(sets[:, c])
-        receives = first[:, holders] == rank[:, c, None]  # (P, holders) sets whose mass goes to class c
+        receives = first[:, holders] == rank[:, c, None]  # (P, holders) true for sets whose mass goes to class c
         bits, which = np.unique(np.packbits(receives, axis=1), axis=0, return_inverse=True)
-        sums = np.empty((len(m), len(bits)))  # many orders agree on what class c receives: each case is summed once
+        sums = np.empty((len(m), len(bits)))  # many orders give class c the same sets: each case is summed once
         for case, chosen in enumerate(np.unpackbits(bits, axis=1, count=len(holders)).astype(bool)):
             sums[:, case] = np.take(m, holders[chosen], axis=1).sum(axis=1)
         points[:, :, c] = np.take(sums, which.reshape(-1), axis=1)
@@ -96,8 +96,9 @@ def outermost_permutations(n_classes: int) -> NDArray[np.intp]:
     Returns
     -------
     ndarray (2K, K), int
-        Row i has class i first, row K + i has class i last. So vertex i gives class i its upper probability and vertex
-        K + i its lower probability. Rows 0 and 2K − 1 are the same order, so at most 2K − 1 vertices differ.
+        Row i has class i first, row K + i has class i last. Vertex i therefore gives class i its upper probability,
+        and vertex K + i its lower probability. Rows 0 and 2K − 1 are the same order, so at most 2K − 1
+        vertices are distinct.
 
     Raises
     ------
@@ -121,7 +122,7 @@ def outermost_permutations(n_classes: int) -> NDArray[np.intp]:
 
 
 def lower_probability_vertices(lower: ArrayLike, *, permutations: ArrayLike | str | None = None) -> NDArray[np.float64]:
-    """Return the points that a lower probability on all events induces, one per order of the classes.
+    """Return the points of a lower probability on all events, one per order of the classes.
 
     p^π(π_i) = U({π_1, …, π_i}) − U({π_1, …, π_{i−1}}) with the upper probability U(A) = 1 − L(A^c). On a belief
     function this is `permutation_vertices` of its masses.
@@ -129,7 +130,7 @@ def lower_probability_vertices(lower: ArrayLike, *, permutations: ArrayLike | st
     Parameters
     ----------
     lower : array (n, 2^K)
-        L of all events in binary order: event A holds class c iff bit c of A is 1; L(∅) = 0 and L(Ω) = 1.
+        L of all events in binary order: event A contains class c iff bit c of A is 1; L(∅) = 0 and L(Ω) = 1.
     permutations : array (P, K) of int, "outermost", or None
         As in `permutation_vertices`.
 
@@ -138,14 +139,14 @@ def lower_probability_vertices(lower: ArrayLike, *, permutations: ArrayLike | st
     ndarray (n, P, K)
         One point per permutation, duplicates included; rows sum to 1. The points are the vertices of
         {p : p(A) ≥ L(A) for all A} if L is 2-monotone (beliefs, probability intervals). Otherwise, as for the lower
-        envelope of members, they can leave that set, and even the simplex.
+        envelope of members, they can lie outside that set and even outside the simplex.
 
     Raises
     ------
     TooManyClassesError
         All permutations of more than 7 classes.
     InputError
-        A number of events that is no power of 2, L(∅) ≠ 0, L(Ω) ≠ 1, or a row that is no permutation.
+        A number of events that is not a power of 2, L(∅) ≠ 0, L(Ω) ≠ 1, or a row that is not a permutation.
 
     Examples
     --------
@@ -158,7 +159,7 @@ def lower_probability_vertices(lower: ArrayLike, *, permutations: ArrayLike | st
     if n_events < 2 or n_events & (n_events - 1):
         raise InputError(
             "lower",
-            "the shape must be (n, 2^K), one column per event",
+            "must have shape (n, 2^K), one column per event",
             f"got {given.shape}",
             "pass all events in binary order",
             code="shape",
@@ -169,9 +170,9 @@ def lower_probability_vertices(lower: ArrayLike, *, permutations: ArrayLike | st
     if len(bad):
         raise InputError(
             "lower",
-            "the empty event (first column) must have 0 and the sure event (last) 1",
+            "must be 0 for the empty event (first column) and 1 for the sure event (last)",
             f"row {bad[0]} has {l[bad[0], 0]:g} and {l[bad[0], -1]:g}",
-            "order the events by their binary code",
+            "pass the events in binary order",
             code="range",
         )
     orders = _orders(permutations, n_events.bit_length() - 1)
@@ -183,7 +184,7 @@ def lower_probability_vertices(lower: ArrayLike, *, permutations: ArrayLike | st
 
 
 def box_vertices(lower: ArrayLike, upper: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
-    """Return the vertices of {p : l ≤ p ≤ u, Σ p = 1}: all coordinates but at most one lie at a bound.
+    """Return the vertices of {p : l ≤ p ≤ u, Σ p = 1}: all coordinates except at most one are at a bound.
 
     Parameters
     ----------
@@ -193,7 +194,7 @@ def box_vertices(lower: ArrayLike, upper: ArrayLike) -> tuple[NDArray[np.float64
     Returns
     -------
     vertices : ndarray (n, V, K)
-        Distinct vertices. Rows with fewer than V repeat their first vertex, so every slice has the right convex hull.
+        Distinct vertices. Rows with fewer than V repeat their first vertex, which does not change the convex hull.
     counts : ndarray (n,), int
         Number of distinct vertices of each row.
 
@@ -202,7 +203,7 @@ def box_vertices(lower: ArrayLike, upper: ArrayLike) -> tuple[NDArray[np.float64
     TooManyClassesError
         More than 12 classes.
     InputError
-        Bounds with l > u, or between which no distribution lies.
+        Bounds with l > u, or that contain no distribution.
 
     Examples
     --------
@@ -215,9 +216,9 @@ def box_vertices(lower: ArrayLike, upper: ArrayLike) -> tuple[NDArray[np.float64
     if n_classes > MAX_BOX_CLASSES:
         raise TooManyClassesError(
             "lower",
-            f"box vertices are listed only up to K = {MAX_BOX_CLASSES}",
+            f"must have at most {MAX_BOX_CLASSES} classes to list box vertices",
             f"got {n_classes} classes",
-            "work with the bounds themselves",
+            "work with the bounds",
             code="size",
         )
     step = max(1, _BLOCK // (2**n_classes * (n_classes + 1)))
@@ -235,12 +236,12 @@ def unique_vertices(vertices: ArrayLike, *, decimals: int = 12) -> tuple[NDArray
     vertices : array (n, V, K)
         Points.
     decimals : int, default 12
-        Points that agree after rounding to so many decimals are duplicates; the first of them stays, unrounded.
+        Points that are equal after rounding to this many decimals are duplicates; the first one is kept, unrounded.
 
     Returns
     -------
     vertices : ndarray (n, V', K)
-        Distinct points in their old order. Rows with fewer than V' repeat their first point, so the array stays
+        Distinct points in their original order. Rows with fewer than V' repeat their first point: the array stays
         rectangular and the convex hull the same.
     counts : ndarray (n,), int
         Number of distinct points of each row.
@@ -248,7 +249,7 @@ def unique_vertices(vertices: ArrayLike, *, decimals: int = 12) -> tuple[NDArray
     Raises
     ------
     InputError
-        Another number of axes, no vertex at all, or values that are not finite.
+        A wrong number of axes, no vertex at all, or values that are not finite.
 
     Examples
     --------
@@ -261,15 +262,19 @@ def unique_vertices(vertices: ArrayLike, *, decimals: int = 12) -> tuple[NDArray
     v = np.asarray(vertices, dtype=np.float64)
     if v.ndim != 3 or v.size == 0:
         raise InputError(
-            "vertices", "the shape must be (n, V, K), none of them 0", f"got {v.shape}", "pass such", code="shape"
+            "vertices",
+            "must have shape (n, V, K) without an axis of length 0",
+            f"got {v.shape}",
+            "pass at least one vertex",
+            code="shape",
         )
     bad = np.flatnonzero(~np.isfinite(v).all(axis=(1, 2)))
     if len(bad):
         raise InputError(
-            "vertices", "all values must be finite", f"row {bad[0]} holds nan or inf", "drop or mend it", code="finite"
+            "vertices", "must be finite", f"row {bad[0]} holds nan or inf", "drop or repair the row", code="finite"
         )
     rounded = np.round(v, decimals)
-    order = np.lexsort(np.moveaxis(rounded, 2, 0), axis=-1)  # (n, V), stable: of equal points the first comes first
+    order = np.lexsort(np.moveaxis(rounded, 2, 0), axis=-1)  # (n, V), stable: the first of equal points comes first
     ordered = np.take_along_axis(rounded, order[:, :, None], axis=1)
     new = np.ones(v.shape[:2], dtype=bool)
     new[:, 1:] = (ordered[:, 1:] != ordered[:, :-1]).any(axis=2)
@@ -286,8 +291,8 @@ def _orders(permutations: ArrayLike | str | None, n_classes: int) -> NDArray[np.
         if n_classes > MAX_PERMUTED_CLASSES:
             raise TooManyClassesError(
                 "permutations",
-                f"all K! orders are used only up to K = {MAX_PERMUTED_CLASSES}",
-                f"there are {n_classes} classes",
+                f"must be given for more than {MAX_PERMUTED_CLASSES} classes, where all K! orders are too many",
+                f"got {n_classes} classes",
                 'pass permutations="outermost" or an array (P, K)',
                 code="size",
             )
@@ -298,7 +303,7 @@ def _orders(permutations: ArrayLike | str | None, n_classes: int) -> NDArray[np.
                 "permutations",
                 'must be "outermost", an array (P, K) or None',
                 f"got {permutations!r}",
-                "pass one of these",
+                "pass one of them",
                 code="choice",
             )
         return outermost_permutations(n_classes)
@@ -315,9 +320,9 @@ def _orders(permutations: ArrayLike | str | None, n_classes: int) -> NDArray[np.
     if len(bad):
         raise InputError(
             "permutations",
-            f"each row must hold every class 0..{n_classes - 1} once",
+            f"must contain every class 0..{n_classes - 1} once in each row",
             f"row {bad[0]} is {orders[bad[0]].tolist()}",
-            "correct it",
+            "correct the row",
             code="choice",
         )
     return orders.astype(np.intp)
@@ -328,9 +333,9 @@ def _bounds(lower: ArrayLike, upper: ArrayLike) -> tuple[NDArray[np.float64], ND
     if given[0].ndim != 2 or given[0].size == 0 or given[0].shape != given[1].shape:
         raise InputError(
             "lower, upper",
-            "both must have the shape (n, K)",
+            "must both have shape (n, K)",
             f"got {given[0].shape} and {given[1].shape}",
-            "pass one bound of each kind per class",
+            "pass one lower and one upper bound per class",
             code="shape",
         )
     l, u = (finite_matrix(name, a, given[0].shape[1]) for name, a in zip(("lower", "upper"), given, strict=True))
@@ -340,7 +345,7 @@ def _bounds(lower: ArrayLike, upper: ArrayLike) -> tuple[NDArray[np.float64], ND
         row = bad[0]
         raise InputError(
             "lower, upper",
-            "each row needs l ≤ u and Σ l ≤ 1 ≤ Σ u",
+            "must have l ≤ u and Σ l ≤ 1 ≤ Σ u in each row",
             f"row {row} has Σ l = {l[row].sum():g}, Σ u = {u[row].sum():g} and a smallest width "
             f"of {(u[row] - l[row]).min():g}",
             "correct the bounds",
@@ -350,13 +355,13 @@ def _bounds(lower: ArrayLike, upper: ArrayLike) -> tuple[NDArray[np.float64], ND
 
 
 def _box_points(l: NDArray[np.float64], u: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
-    """Vertices of all rows, one after the other (T, K), and how many each row has (n,).
+    """Vertices of all rows, one after the other (T, K), and their number in each row (n,).
 
-    Corner b of the box has coordinate c at u iff bit c of b is 1. A vertex is a corner in the plane Σ p = 1, or the
-    point where an edge (corner b, with bit j 0 and then 1) crosses the plane.
+    Corner b of the box has coordinate c at u iff bit c of b is 1. A vertex is a corner in the plane Σ p = 1, or the point
+    where an edge (corner b with bit j changing from 0 to 1) crosses the plane.
     """
     n, n_classes = l.shape
-    wide = u - l > _TOUCHING  # (n, K) narrow coordinates count as fixed at l
+    wide = u - l > _TOUCHING  # (n, K); narrow coordinates count as fixed at l
     corners = np.arange(2**n_classes)
     excess, valid = np.full((n, 1), -1.0), np.ones((n, 1), dtype=bool)
     for c in range(n_classes):  # (n, 2^c) → (n, 2^(c+1))
