@@ -66,8 +66,8 @@ def test_smoke_makes_every_row_and_says_what_was_left_out(smoke):
     text = result.summary()
     assert "note: mnist-10k is left out: t10k-images.gz: cannot be downloaded" in text
     assert "learns the digits 0 to 4 of scikit-learn's digits, 300 of them, in 1 epoch and is frozen" in text
-    assert "digits: 300 instances train, 100 are tested and give the weights, 100 judge them" in text
-    assert "smoke shows that the table can be made, and is no evidence" in text
+    assert "digits: 300 instances for training, 100 for tests and weights, 100 for accuracy and errors" in text
+    assert "a smoke run only checks that the code runs" in text
     assert "digits: DN(0.6)" in text
     assert "CIFAR-10, VGG, DE" in text
     assert len(said) == 3 + 2 * 2 * len(PREDICTORS)
