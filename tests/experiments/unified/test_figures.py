@@ -17,7 +17,10 @@ def _packages(needs):
 
 
 def judged(said, y, **members) -> JudgedDataSet:
-    found = {**assays(said, y, measures=MEASURES), "paper": assays(said, y, convention="paper", measures=MEASURES)["exact"]}
+    found = {
+        **assays(said, y, measures=MEASURES),
+        "paper": assays(said, y, convention="paper", measures=MEASURES)["exact"],
+    }
     return JudgedDataSet("made data", 100, found, found, dict.fromkeys(found, members))
 
 
