@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import integrate, special
 
-from tests.calibration.region_cases import given_of
+from tests.calibration.made_up_data import given_of
 from uqassay.calibration.confidence_region import likelihood_region
 from uqassay.calibration.credal_hypothesis import credal_calibration_test
 from uqassay.calibration.monte_carlo import labels_from

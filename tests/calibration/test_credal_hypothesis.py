@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import uqassay as uq
-from tests.calibration.ensemble_cases import NULLS, ensemble
+from tests.calibration.made_up_data import random_ensemble
 from tests.notes import said
 from tests.refusals import refuses
 from uqassay.calibration.credal_hypothesis import credal_calibration_test
@@ -15,12 +15,14 @@ from uqassay.calibration.ensemble_weights import EnsembleWeights
 from uqassay.calibration.simplex_search import QUICK
 from uqassay.metrics.calibration.measures import calibration_measure
 
+NULLS = ("minimised", "random", "berger-boos")
+
 MEASURES = ("ece-confidence", "ece-classwise", "hosmer-lemeshow", "skce-ul")
 
 
 @pytest.mark.parametrize("measure", MEASURES)
 def test_statistic_is_the_measure_at_the_weights(measure, random_generator):
-    labels, members = ensemble(random_generator)
+    labels, members = random_ensemble(random_generator)
     for null in NULLS:
         test = credal_calibration_test(labels, members, measure=measure, null=null, n_draws=19)
         value = calibration_measure(measure).prepare(test.weights @ members).values(labels)
@@ -29,8 +31,8 @@ def test_statistic_is_the_measure_at_the_weights(measure, random_generator):
         assert (test.weights >= 0).all()
 
 
-def test_what_is_calibrated_is_not_rejected_and_what_is_not_is(random_generator):
-    labels, members = ensemble(random_generator, n=150)
+def test_rejects_uncalibrated_ensembles_and_no_calibrated_one(random_generator):
+    labels, members = random_ensemble(random_generator, n=150)
     away = (labels + 1) % 3
     for null in NULLS:
         assert not credal_calibration_test(labels, members, null=null).reject(0.02)
@@ -40,7 +42,7 @@ def test_what_is_calibrated_is_not_rejected_and_what_is_not_is(random_generator)
 
 
 def test_result_is_plain(random_generator):
-    labels, members = ensemble(random_generator, n=20)
+    labels, members = random_ensemble(random_generator, n=20)
     for null in NULLS:
         test = credal_calibration_test(labels, members, null=null, n_draws=19)
         again = json.loads(json.dumps(test.to_dict(), allow_nan=False))
@@ -56,7 +58,7 @@ def test_result_is_plain(random_generator):
 
 
 def test_results_repeat_and_follow_the_seed(random_generator):
-    labels, members = ensemble(random_generator, n=20)
+    labels, members = random_ensemble(random_generator, n=20)
     first, second = (credal_calibration_test(labels, members, n_draws=19).to_dict() for _ in range(2))
     assert first == second
     assert credal_calibration_test(labels, members, n_draws=19, rng=1).null.tolist() != first["null"]
@@ -66,7 +68,7 @@ def test_results_repeat_and_follow_the_seed(random_generator):
 
 
 def test_members_on_another_axis_and_in_half_precision(random_generator):
-    labels, members = ensemble(random_generator, n=25)
+    labels, members = random_ensemble(random_generator, n=25)
     expected = credal_calibration_test(labels, members, null="random").statistic
     moved = uq.Members(np.moveaxis(members, 1, 0), member_axis=0)
     assert credal_calibration_test(labels, moved, null="random").statistic == pytest.approx(expected)
@@ -120,7 +122,7 @@ def test_an_undefined_pvalue_is_nan_with_a_reason(null, random_generator):
 
 
 def test_masked_arrays_are_refused(random_generator):
-    labels, members = ensemble(random_generator, n=20)
+    labels, members = random_ensemble(random_generator, n=20)
     masked_labels = np.ma.masked_array(labels, np.arange(20) == 3)
     masked = np.ma.masked_array(members, members < 0.05)
     for name, call in (
@@ -133,8 +135,8 @@ def test_masked_arrays_are_refused(random_generator):
             call(labels, masked)
 
 
-def test_an_unsettled_search_is_named_in_the_note(random_generator, monkeypatch):
-    labels, members = ensemble(random_generator, n=20)
+def test_a_note_names_a_search_that_has_not_converged(random_generator, monkeypatch):
+    labels, members = random_ensemble(random_generator, n=20)
     monkeypatch.setattr("uqassay.calibration.credal_hypothesis.UNSETTLED", np.inf)
     assert "independent searches" not in said(credal_calibration_test(labels, members, n_draws=19))
     monkeypatch.setattr("uqassay.calibration.credal_hypothesis.UNSETTLED", -1.0)
@@ -143,7 +145,7 @@ def test_an_unsettled_search_is_named_in_the_note(random_generator, monkeypatch)
 
 
 def test_groups_are_named_in_the_note(random_generator):
-    labels, members = ensemble(random_generator, n=12)
+    labels, members = random_ensemble(random_generator, n=12)
     grouped = uq.Members(members, groups=np.arange(12) // 2)
     assert "dependence within groups" in said(credal_calibration_test(labels, grouped, n_draws=19))
 
@@ -174,11 +176,11 @@ def test_groups_are_named_in_the_note(random_generator):
 )
 def test_options_are_checked(change, refusal, random_generator):
     with refuses(*refusal):
-        credal_calibration_test(*ensemble(random_generator), **change)
+        credal_calibration_test(*random_ensemble(random_generator), **change)
 
 
 def test_data_are_checked(random_generator):
-    labels, members = ensemble(random_generator)
+    labels, members = random_ensemble(random_generator)
     with refuses("y_true", "mismatch", got="got 39"):
         credal_calibration_test(labels[1:], members)
     with refuses("y_true", "range", got="row 0 holds -1"):
@@ -193,8 +195,8 @@ def test_data_are_checked(random_generator):
         credal_calibration_test(labels, members / 2)
 
 
-def test_too_few_draws_say_what_is_reachable(random_generator):
-    labels, members = ensemble(random_generator)
+def test_too_few_draws_are_refused_with_the_smallest_pvalue(random_generator):
+    labels, members = random_ensemble(random_generator)
     test = credal_calibration_test(labels, members, n_draws=9)
     assert test.smallest_pvalue == 0.1
     with refuses("alpha", "needs-draws", got="got 0.05"):

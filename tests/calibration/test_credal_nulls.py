@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import uqassay as uq
-from tests.calibration.ensemble_cases import NULLS, ensemble
+from tests.calibration.made_up_data import random_ensemble
 from uqassay.calibration.credal_hypothesis import credal_calibration_test
 from uqassay.calibration.credal_nulls import in_deviations
 from uqassay.calibration.mixtures import Mixtures
@@ -12,9 +12,11 @@ from uqassay.calibration.monte_carlo import labels_from
 from uqassay.calibration.single_hypothesis import calibration_test
 from uqassay.metrics.calibration.measures import calibration_measure
 
+NULLS = ("minimised", "random", "berger-boos")
+
 
 def test_two_members_against_a_grid(random_generator):
-    labels, members = ensemble(random_generator, m=2)
+    labels, members = random_ensemble(random_generator, m=2)
     share = np.linspace(0, 1, 4001)
     grid = np.stack([share, 1 - share], axis=1)
     for measure in ("ece-confidence", "skce-ul"):
@@ -24,7 +26,7 @@ def test_two_members_against_a_grid(random_generator):
 
 
 def test_one_member_is_the_single_test(random_generator):
-    labels, members = ensemble(random_generator, m=1)
+    labels, members = random_ensemble(random_generator, m=1)
     single = calibration_test(labels, members[:, 0], n_draws=99, rng=4)
     for given in (members, uq.Members(members), uq.Point(members[:, 0])):
         for null in NULLS:

@@ -6,20 +6,23 @@ import numpy as np
 import pytest
 
 import uqassay as uq
-from tests.calibration.score_cases import SOLVERS, drawn, grid
+from tests.calibration.made_up_data import grid_of_weights, labelled_by_a_mixture
 from tests.refusals import refuses
 from uqassay.calibration.ensemble_weights import EnsembleWeights
+from uqassay.calibration.score_weights import brier_weights, log_loss_weights
 from uqassay.calibration.simplex_search import QUICK
 from uqassay.metrics.calibration.measures import calibration_measure
+
+SOLVERS = {"log-loss": log_loss_weights, "brier": brier_weights}
 
 
 @pytest.mark.parametrize("name", ["ece-confidence", "ece-classwise"])
 @pytest.mark.parametrize("m", [2, 3])
 def test_measures_are_at_most_those_of_a_grid(name, m):
-    members, labels = drawn(20 + m, 80, m, 3)
+    members, labels = labelled_by_a_mixture(20 + m, 80, m, 3)
     fitted = EnsembleWeights(name).fit(members, labels)
     measure = calibration_measure(name)
-    found = [float(measure.prepare(np.einsum("nmk,m->nk", members, w)).values(labels)) for w in grid(m, 60)]
+    found = [float(measure.prepare(np.einsum("nmk,m->nk", members, w)).values(labels)) for w in grid_of_weights(m, 60)]
     null_like = np.std(found)
     assert fitted.value_ <= min(found) + 0.02 * null_like
     own = measure.prepare(np.einsum("nmk,m->nk", members, fitted.weights_)).values(labels)
@@ -29,7 +32,7 @@ def test_measures_are_at_most_those_of_a_grid(name, m):
 
 @pytest.mark.parametrize("name", ["log-loss", "brier", "ece-confidence", "skce-ul"])
 def test_permuting_members_permutes_weights(name):
-    members, labels = drawn(30, 120, 4, 3)
+    members, labels = labelled_by_a_mixture(30, 120, 4, 3)
     order = np.array([2, 0, 3, 1])
     weights = EnsembleWeights(name, search=QUICK).fit(members, labels).weights_
     assert np.array_equal(EnsembleWeights(name, search=QUICK).fit(members[:, order], labels).weights_, weights[order])
@@ -37,7 +40,7 @@ def test_permuting_members_permutes_weights(name):
 
 @pytest.mark.parametrize("name", ["log-loss", "brier", "ece-confidence"])
 def test_equal_members_share_their_weight(name):
-    members, labels = drawn(31, 100, 3, 3)
+    members, labels = labelled_by_a_mixture(31, 100, 3, 3)
     alone = EnsembleWeights(name, search=QUICK).fit(members, labels).weights_
     twice = EnsembleWeights(name, search=QUICK).fit(members[:, [0, 1, 0, 2, 0]], labels).weights_
     assert twice[[0, 1, 3]] == pytest.approx(alone / [3, 1, 1], abs=1e-12)
@@ -48,7 +51,7 @@ def test_equal_members_share_their_weight(name):
 
 @pytest.mark.parametrize("name", ["log-loss", "brier", "ece-confidence", "hosmer-lemeshow"])
 def test_ordinary_inputs(name):
-    members, labels = drawn(32, 30, 2, 2)
+    members, labels = labelled_by_a_mixture(32, 30, 2, 2)
     one = EnsembleWeights(name).fit(members[:, :1], labels)
     assert one.weights_.tolist() == [1.0]
     assert one.predict_proba(members[:, :1]) == pytest.approx(members[:, 0], abs=1e-12)
@@ -65,8 +68,8 @@ def test_ordinary_inputs(name):
     assert low.sum() == pytest.approx(1)
 
 
-def test_predict_on_new_data_keeps_what_members_carry():
-    members, labels = drawn(33, 60, 3, 3)
+def test_predict_on_new_data_keeps_class_names_ids_and_groups():
+    members, labels = labelled_by_a_mixture(33, 60, 3, 3)
     fitted = EnsembleWeights("brier").fit(members[:40], labels[:40])
     new = uq.Members(members[40:], class_names=["a", "b", "c"], ids=np.arange(20) + 7, groups=np.arange(20) % 3)
     point = fitted.predict(new)
@@ -91,7 +94,7 @@ def test_a_truth_among_the_mixtures_is_recovered_as_instances_grow():
 
 
 def test_measures_with_other_bins_and_objects_of_the_scores_are_taken():
-    members, labels = drawn(3, 60, 3, 3)
+    members, labels = labelled_by_a_mixture(3, 60, 3, 3)
     fitted = EnsembleWeights("mce-confidence-mass", search=QUICK).fit(members, labels)
     measure = calibration_measure("mce-confidence", binning="mass")
     assert fitted.value_ == pytest.approx(float(measure.prepare(fitted.weights_ @ members).values(labels)), abs=1e-12)
@@ -109,7 +112,7 @@ def test_scikit_learn_clones_it(needs):
     assert (copy.measure, copy.search, copy.rng) == ("brier", QUICK, 3)
 
 
-MEMBERS, LABELS = drawn(37, 20, 2, 3)
+MEMBERS, LABELS = labelled_by_a_mixture(37, 20, 2, 3)
 
 
 @pytest.mark.parametrize(

@@ -6,16 +6,29 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from tests.calibration.hosmer_lemeshow_cases import labels_from, rejection_rates
+from tests.calibration.made_up_data import draw_labels
 from tests.notes import said, texts
 from tests.refusals import refuses
 from uqassay.calibration.hosmer_lemeshow import hosmer_lemeshow_test
 from uqassay.metrics.calibration.hosmer_lemeshow import hosmer_lemeshow_statistic
 
 
+def rejection_rates(k, n_bins, n, repeats, alpha=0.05):
+    """Share rejected with classwise and common bins, by the degrees of freedom of held-out data and of fitted models."""
+    generator = np.random.default_rng(1)
+    rejected = []
+    for _ in range(repeats // 100):
+        probs = generator.dirichlet(np.ones(k), (100, n))
+        y = draw_labels(generator, probs)
+        found = [hosmer_lemeshow_statistic(y, probs, n_bins=n_bins, bins=bins) for bins in ("classwise", "common")]
+        held_out, fitted = (stats.chi2.isf(alpha, (k - 1) * b) for b in (n_bins, n_bins - 2))
+        rejected.append([(s >= limit).mean() for limit in (held_out, fitted) for s in found])
+    return np.mean(rejected, axis=0)
+
+
 def test_pvalue_and_degrees_of_freedom_against_scipy(random_generator):
     probs = random_generator.dirichlet(np.ones(4), 500)
-    y = labels_from(random_generator, probs)
+    y = draw_labels(random_generator, probs)
     held_out = hosmer_lemeshow_test(y, probs, n_bins=6)
     assert held_out.degrees_of_freedom == 3 * 6
     assert held_out.pvalue == pytest.approx(stats.chi2.sf(held_out.statistic, 18))
@@ -28,7 +41,7 @@ def test_pvalue_and_degrees_of_freedom_against_scipy(random_generator):
     assert texts(fitted) == ["fitted to these instances: (K − 1) (B − 2) degrees of freedom"]
 
 
-def test_what_the_note_says():
+def test_notes():
     tied = hosmer_lemeshow_test([0, 1, 1, 0], np.full((4, 2), 0.5))
     assert tied.degrees_of_freedom == 1
     assert texts(tied) == ["held-out data: (K − 1) B degrees of freedom with 1 of 5 bins that have instances"]
@@ -36,7 +49,7 @@ def test_what_the_note_says():
     assert "5 of 10 expected counts are below 1, so the p-value is approximate" in said(rare)
 
 
-def test_batches_have_no_test():
+def test_batches_are_refused():
     with refuses("probs", "shape", got=r"got shapes \(1, 2\)"):
         hosmer_lemeshow_test([[0, 1]], [[0.5, 0.5], [0.5, 0.5]])
     with refuses("form", "choice", got="must be one of 'counts', 'proportions'"):
@@ -61,7 +74,7 @@ def test_fitted_degrees_of_freedom_hold_for_the_data_of_the_fit(needs):
     for _ in range(200):
         x = generator.normal(size=(600, 1))
         true = np.exp(x * [0.0, 0.5, 1.0])
-        y = labels_from(generator, true / true.sum(axis=1, keepdims=True))
+        y = draw_labels(generator, true / true.sum(axis=1, keepdims=True))
         probs = LogisticRegression(C=1e6, tol=1e-6).fit(x, y).predict_proba(x)
         for kind, found in pvalues.items():
             fitted = kind == "fitted"

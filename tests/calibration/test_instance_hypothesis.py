@@ -63,7 +63,7 @@ def test_rejects_where_no_weights_calibrate():
         assert instance_dependent_calibration_test(labels, members, x, null="fixed").reject(0.05)
 
 
-def test_labels_of_the_test_part_have_no_say_in_the_weights():
+def test_weights_do_not_depend_on_the_labels_of_the_test_part():
     labels, members, x = in_the_family(1, 300)
     first = instance_dependent_calibration_test(labels, members, x, null="fixed", rng=4)
     changed = labels.copy()
@@ -80,7 +80,7 @@ def test_labels_of_the_test_part_have_no_say_in_the_weights():
     assert not np.array_equal(first.weights, other.weights)
 
 
-def test_result_is_the_single_test_of_what_was_learnt():
+def test_fixed_null_is_the_single_test_of_the_learnt_combination():
     labels, members, x = in_the_family(2, 200)
     found = instance_dependent_calibration_test(
         labels, members, x, model=InstanceWeights(l2=1.0), null="fixed", fraction=0.6, measure="ece-classwise"
@@ -130,7 +130,7 @@ def test_groups_are_kept_together_and_taken_from_the_prediction():
 
 
 @pytest.mark.parametrize(("n", "fraction"), [(2, 0.5), (2, 0.01), (3, 0.99), (101, 0.3), (1000, 0.5)])
-def test_parts_are_disjoint_and_of_the_size_wanted(n, fraction):
+def test_parts_are_disjoint_and_have_the_wanted_size(n, fraction):
     strata = np.random.default_rng(n).integers(0, 4, n)
     first, second = two_parts(strata, fraction, None, np.random.default_rng(0))
     assert sorted([*first, *second]) == list(range(n))
@@ -179,7 +179,7 @@ def test_bad_input_is_refused(options, refusal):
         instance_dependent_calibration_test(LABELS, MEMBERS, **options)
 
 
-def test_a_single_instance_is_named():
+def test_a_single_instance_is_refused():
     with refuses("y_true", "range", got="got 1"):
         instance_dependent_calibration_test(LABELS[:1], MEMBERS[:1])
 

@@ -4,15 +4,17 @@ import numpy as np
 import pytest
 
 import uqassay as uq
-from tests.calibration.gated_cases import LABELS, MEMBERS, X, gated
+from tests.calibration.made_up_data import labelled_by_weights_of_features
 from tests.refusals import refuses
 from uqassay.calibration.ensemble_weights import EnsembleWeights
 from uqassay.calibration.instance_weights import InstanceWeights
 
+LABELS, MEMBERS, X, _ = labelled_by_weights_of_features(12, 20)
+
 
 @pytest.mark.parametrize("score", ["log-loss", "brier"])
 def test_a_great_penalty_gives_the_best_constant_weights(score):
-    labels, members, x, _ = gated(2, 400, slopes=0.3)
+    labels, members, x, _ = labelled_by_weights_of_features(2, 400, slopes=0.3)
     constant = EnsembleWeights(score).fit(members, labels)
     assert constant.weights_.min() > 0.05
     fitted = InstanceWeights(score=score, l2=1e9).fit(members, labels, x)
@@ -24,7 +26,7 @@ def test_a_great_penalty_gives_the_best_constant_weights(score):
 
 @pytest.mark.parametrize("model", ["linear", "mlp"])
 def test_the_true_weights_are_found_from_many_instances(model):
-    labels, members, x, shares = gated(3, 6000)
+    labels, members, x, shares = labelled_by_weights_of_features(3, 6000)
     fitted = InstanceWeights(model, l2=1.0, n_starts=1, n_hidden=6).fit(members[:5000], labels[:5000], x[:5000])
     found = fitted.weights(members[5000:], x[5000:])
     assert np.abs(found - shares[5000:]).mean() < 0.06
@@ -32,7 +34,7 @@ def test_the_true_weights_are_found_from_many_instances(model):
 
 
 def test_cross_validation_finds_whether_weights_depend_on_the_features():
-    labels, members, x, _ = gated(13, 600, slopes=3.0)
+    labels, members, x, _ = labelled_by_weights_of_features(13, 600, slopes=3.0)
     strong = InstanceWeights().fit(members, labels, x)
     assert strong.l2_ <= 10
     noise = np.random.default_rng(0).standard_normal((600, 30))
@@ -61,7 +63,7 @@ def test_a_network_learns_what_no_linear_function_can():
 
 
 def test_without_features_the_members_own_outputs_are_used():
-    labels, members, _, _ = gated(5, 300)
+    labels, members, _, _ = labelled_by_weights_of_features(5, 300)
     fitted = InstanceWeights().fit(members, labels)
     assert fitted.n_features_in_ == 12
     logs = np.log(np.maximum(members, 1e-6)).reshape(300, -1)
@@ -73,7 +75,7 @@ def test_without_features_the_members_own_outputs_are_used():
 
 @pytest.mark.parametrize("score", ["log-loss", "brier"])
 def test_permuting_members_permutes_weights(score):
-    labels, members, x, _ = gated(6, 150)
+    labels, members, x, _ = labelled_by_weights_of_features(6, 150)
     order = [2, 0, 1]
     weights = InstanceWeights(score=score).fit(members, labels, x).weights(members, x)
     permuted = InstanceWeights(score=score).fit(members[:, order], labels, x).weights(members[:, order], x)
@@ -82,7 +84,7 @@ def test_permuting_members_permutes_weights(score):
 
 @pytest.mark.parametrize("model", ["linear", "mlp"])
 def test_ordinary_inputs(model):
-    labels, members, x, _ = gated(7, 40)
+    labels, members, x, _ = labelled_by_weights_of_features(7, 40)
     one = InstanceWeights(model).fit(members[:, :1], labels, x)
     assert one.weights(members[:, :1], x).tolist() == [[1.0]] * 40
     equal = members[:, [0, 0]]
@@ -99,12 +101,12 @@ def test_ordinary_inputs(model):
     )
     whole = InstanceWeights(model).fit(members, labels.tolist(), (10 * x).astype(int).tolist())
     assert np.isfinite(whole.value_)
-    few = gated(8, 40, k=2)
+    few = labelled_by_weights_of_features(8, 40, k=2)
     assert np.isfinite(InstanceWeights(model).fit(few[1].astype(np.float32), few[0], few[2]).value_)
 
 
 def test_impossible_labels_are_left_out():
-    labels, members, x, _ = gated(9, 60)
+    labels, members, x, _ = labelled_by_weights_of_features(9, 60)
     impossible = np.tile([1.0, 0.0, 0.0, 0.0], (60, 3, 1))[:1]
     fitted = InstanceWeights().fit(
         np.concatenate([members, impossible]), np.append(labels, 3), np.append(x, x[:1], axis=0)
@@ -115,8 +117,8 @@ def test_impossible_labels_are_left_out():
     )
 
 
-def test_predict_keeps_what_members_carry():
-    labels, members, x, _ = gated(10, 50)
+def test_predict_keeps_class_names_ids_and_groups():
+    labels, members, x, _ = labelled_by_weights_of_features(10, 50)
     fitted = InstanceWeights().fit(members, labels, x)
     point = fitted.predict(uq.Members(members, ids=np.arange(50) + 3, class_names=list("abcd")), x)
     assert point.ids[0] == 3
@@ -125,8 +127,8 @@ def test_predict_keeps_what_members_carry():
     assert point.probs == pytest.approx(by_hand, abs=1e-12)
 
 
-def test_refitted_starts_where_it_was():
-    labels, members, x, _ = gated(11, 200)
+def test_refitted_starts_from_the_fitted_weights():
+    labels, members, x, _ = labelled_by_weights_of_features(11, 200)
     fitted = InstanceWeights("mlp", n_hidden=3).fit(members, labels, x)
     again = fitted.refitted(members, labels, x)
     assert again.value_ == pytest.approx(fitted.value_, abs=1e-5)

@@ -54,7 +54,7 @@ def test_values_against_the_measure(name, kind, n, m, k, n_bins):
 
 
 @pytest.mark.parametrize("name", QUICK_ONES)
-def test_where_all_members_agree_no_rounding_moves_a_mixture(name):
+def test_mixtures_of_equal_members_are_exact(name):
     members = members_of("equal", 40, 5, 3)
     labels = np.random.default_rng(0).integers(0, 3, (1, 40))
     objective = MixtureObjective(Mixtures(members), labels, CALIBRATION_MEASURES[name])
@@ -64,7 +64,7 @@ def test_where_all_members_agree_no_rounding_moves_a_mixture(name):
 
 
 @pytest.mark.parametrize("name", ["ece-confidence", "ece-classwise"])
-def test_little_is_left_where_members_agree(name):
+def test_few_columns_remain_if_members_agree(name):
     members = members_of("agreeing", 300, 6, 10)
     prepare = CALIBRATION_MEASURES[name].prepare
     agreeing, spread = (
@@ -77,7 +77,7 @@ def test_little_is_left_where_members_agree(name):
 
 
 @pytest.mark.parametrize("name", [name for name in CALIBRATION_MEASURES if name not in QUICK_ONES])
-def test_other_measures_look_at_all_probabilities(name):
+def test_other_measures_use_all_probabilities(name):
     members = members_of("spread", 12, 3, 4)
     measure = CALIBRATION_MEASURES[name]
     assert errors_of_mixtures(members, measure.prepare, np.float64) is None
@@ -88,7 +88,7 @@ def test_other_measures_look_at_all_probabilities(name):
 
 
 @pytest.mark.parametrize("name", [name for name in CALIBRATION_MEASURES if not name.startswith("hosmer-lemeshow")])
-def test_numbers_near_the_least_change_nothing(name):
+def test_subnormal_probabilities_do_not_change_results(name):
     """Hosmer-Lemeshow aside, for which something impossible is worse than something nearly impossible."""
     members = members_of("spread", 24, 3, 4)
     members[:12, :, 3] = 1e-320
@@ -100,7 +100,7 @@ def test_numbers_near_the_least_change_nothing(name):
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_products_do_not_depend_on_how_many_there_are(dtype):
+def test_products_do_not_depend_on_their_number(dtype):
     rng = np.random.default_rng(0)
     by_member = rng.random((5, 103)).astype(dtype)
     weights = rng.dirichlet(np.ones(5), 21)

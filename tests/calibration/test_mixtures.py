@@ -28,13 +28,13 @@ def test_probs_against_brute_force(shape, lead):
     np.testing.assert_allclose(found, np.einsum("...m,nmk->...nk", weights, members), atol=1e-15)
 
 
-def test_a_member_is_given_back_as_it_is():
+def test_a_mixture_of_one_member_is_that_member():
     members = members_of((12, 4, 3))
     np.testing.assert_array_equal(Mixtures(members).probs(np.eye(4)), members.swapaxes(0, 1))
 
 
 @pytest.mark.parametrize("long_row", [mixture_errors.LONG_ROW, 1])
-def test_probs_do_not_depend_on_what_is_computed_beside_them(monkeypatch, long_row):
+def test_probs_do_not_depend_on_the_other_mixtures(monkeypatch, long_row):
     monkeypatch.setattr(mixture_errors, "LONG_ROW", long_row)
     mixtures = Mixtures(members_of((101, 10, 7)))
     weights = np.random.default_rng(2).dirichlet(np.ones(10), 37)
@@ -66,7 +66,7 @@ def test_drawn_labels_follow_the_probabilities():
     assert set(np.unique(labels[:, 0])) == {1, 2}
 
 
-def test_each_draw_has_a_mixture_of_its_own():
+def test_each_draw_has_a_separate_mixture():
     members = np.stack([np.tile([1.0, 0.0], (5, 1)), np.tile([0.0, 1.0], (5, 1))], axis=1)
     labels = Mixtures(members).draw_labels(np.array([[1.0, 0.0], [0.0, 1.0]]), np.random.default_rng(0))
     np.testing.assert_array_equal(labels, [[0] * 5, [1] * 5])
@@ -135,7 +135,7 @@ def test_a_thread_starts_no_threads(monkeypatch):
     assert found[0].shape == (5, 4)
 
 
-def test_a_problem_in_a_thread_is_not_lost(monkeypatch):
+def test_an_exception_in_a_thread_is_raised(monkeypatch):
     monkeypatch.setattr(module, "CHUNK_BYTES", 1)
     monkeypatch.setattr(module, "FEW_PARTS", 0)
     monkeypatch.setattr(module, "available_cores", lambda: 2)

@@ -5,7 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tests.calibration.test_credal_hypothesis import MEASURES, ensemble
+from tests.calibration.made_up_data import random_ensemble
+from tests.calibration.test_credal_hypothesis import MEASURES
 from uqassay.calibration.credal_hypothesis import credal_calibration_test
 from uqassay.calibration.mixtures import MixtureObjective, Mixtures
 from uqassay.calibration.paper_code import cobyla_minimum, paper_code_measure, quantile_pvalue
@@ -13,7 +14,7 @@ from uqassay.metrics.calibration.measures import CALIBRATION_MEASURES, calibrati
 
 
 def test_paper_code(random_generator):
-    labels, members = ensemble(random_generator, n=30)
+    labels, members = random_ensemble(random_generator, n=30)
     for measure in MEASURES:
         test = credal_calibration_test(
             labels, members, measure=measure, null="random", convention="paper-code", n_draws=100
@@ -77,7 +78,7 @@ def test_paper_code_statistic_is_the_measure_where_cobyla_stops(random_generator
     assert test.reject(0.05) is True
 
 
-def test_a_measure_of_ones_own_has_no_variant_whatever_its_name():
+def test_a_user_measure_has_no_variant_even_with_a_built_in_name():
     for name in MEASURES[1:]:
         own = replace(calibration_measure(name), prepare=calibration_measure("brier").prepare)
         assert paper_code_measure(own) is own
@@ -87,7 +88,7 @@ def test_a_measure_of_ones_own_has_no_variant_whatever_its_name():
 
 def test_absolute_value_is_what_makes_skce_exceed_its_level(random_generator):
     # a least value far below 0 is good news under the printed rule, and a rejection under the authors'
-    labels, members = ensemble(random_generator, n=60, m=8)
+    labels, members = random_ensemble(random_generator, n=60, m=8)
     code = credal_calibration_test(labels, members, measure="skce-ul", null="random", convention="paper-code")
     printed = credal_calibration_test(labels, members, measure="skce-ul", null="random")
     assert code.statistic < 0
@@ -95,7 +96,7 @@ def test_absolute_value_is_what_makes_skce_exceed_its_level(random_generator):
 
 
 def test_cobyla_is_no_better_than_the_search(random_generator):
-    labels, members = ensemble(random_generator, n=50, m=5)
+    labels, members = random_ensemble(random_generator, n=50, m=5)
     for measure in ("ece-confidence", "skce-ul"):
         objective = MixtureObjective(Mixtures(members), labels[None], calibration_measure(measure))
         value, weights, evaluations = cobyla_minimum(objective)

@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 import uqassay as uq
-from tests.calibration.power_cases import pilot
+from tests.calibration.made_up_data import random_predictions
 from tests.notes import texts
 from tests.refusals import refuses
 from uqassay.calibration.miscalibration import Miscalibration
@@ -48,7 +48,7 @@ def test_required_instances_against_the_binomial_ones():
 
 @pytest.mark.parametrize("measure", ["ece-confidence", "ece-classwise", "skce-ul"])
 def test_without_miscalibration_the_power_is_the_level(measure):
-    found = calibration_power(pilot(), Miscalibration.none(), 60, measure=measure, n_samples=300)
+    found = calibration_power(random_predictions(), Miscalibration.none(), 60, measure=measure, n_samples=300)
     assert abs(float(found.power) - 0.05) <= 3 * (0.05 * 0.95 / 300) ** 0.5
     at_20 = (found.pvalues <= 0.2).mean()
     assert abs(at_20 - 0.2) <= 3 * (0.2 * 0.8 / 300) ** 0.5
@@ -59,14 +59,16 @@ def test_without_miscalibration_the_power_is_the_level(measure):
     [Miscalibration.temperature(2.0), Miscalibration.label_noise(0.3), Miscalibration.overconfidence(0.15)],
 )
 def test_power_grows_with_n(alternative):
-    powers = [float(calibration_power(pilot(), alternative, n, n_samples=120).power) for n in (15, 90, 600)]
+    powers = [
+        float(calibration_power(random_predictions(), alternative, n, n_samples=120).power) for n in (15, 90, 600)
+    ]
     assert powers[0] < powers[1] - 0.1
     assert powers[1] < powers[2]
     assert powers[2] > 0.9
 
 
-def test_ensembles_absorb_what_weights_can_mend():
-    probs = pilot(1)
+def test_ensembles_absorb_miscalibration_that_weights_can_remove():
+    probs = random_predictions(1)
     sharp = probs**3 / (probs**3).sum(axis=1, keepdims=True)
     mendable = np.stack([sharp, np.full_like(probs, 1 / 3)], axis=1)
     mean = uq.Members(mendable, weights=[1.0, 0.0])
@@ -80,7 +82,7 @@ def test_ensembles_absorb_what_weights_can_mend():
 
 
 def test_required_instances_for_members():
-    probs = pilot(2, 150)
+    probs = random_predictions(2, 150)
     sharp = probs**2 / (probs**2).sum(axis=1, keepdims=True)
     sharper = probs**3 / (probs**3).sum(axis=1, keepdims=True)
     members = np.stack([sharp, sharper], axis=1)
@@ -92,7 +94,7 @@ def test_required_instances_for_members():
 
 
 def test_a_power_out_of_reach_is_nan_with_a_reason():
-    size = required_instances(pilot(), Miscalibration.none(), largest=200, n_samples=40)
+    size = required_instances(random_predictions(), Miscalibration.none(), largest=200, n_samples=40)
     assert np.isnan(size.n)
     assert texts(size) == ["the wanted power is not reached with 200 instances"]
     assert size.power < 0.3
@@ -112,25 +114,28 @@ def test_weighted_members_of_half_precision():
 @pytest.mark.parametrize(
     ("call", "refusal"),
     [
-        (lambda: calibration_power(pilot(), "noise", 50), ("alternative", "type")),
-        (lambda: calibration_power(pilot(), lambda p: p[:2], 50), ("alternative", "shape")),
-        (lambda: calibration_power(pilot(), lambda p: 2 * p, 50), ("alternative", "sum")),
-        (lambda: calibration_power(pilot(), Miscalibration.none(), 0), ("n", "range")),
-        (lambda: calibration_power(pilot(), Miscalibration.none(), 9, n_draws=9), ("alpha", "needs-draws")),
-        (lambda: calibration_power(pilot(), Miscalibration.none(), 9, alpha=0), ("alpha", "range")),
-        (lambda: calibration_power(pilot(), Miscalibration.none(), 9, measure="e"), ("measure", "choice")),
+        (lambda: calibration_power(random_predictions(), "noise", 50), ("alternative", "type")),
+        (lambda: calibration_power(random_predictions(), lambda p: p[:2], 50), ("alternative", "shape")),
+        (lambda: calibration_power(random_predictions(), lambda p: 2 * p, 50), ("alternative", "sum")),
+        (lambda: calibration_power(random_predictions(), Miscalibration.none(), 0), ("n", "range")),
         (
-            lambda: calibration_power(pilot(), Miscalibration.none(), 9, null="nonsense"),
+            lambda: calibration_power(random_predictions(), Miscalibration.none(), 9, n_draws=9),
+            ("alpha", "needs-draws"),
+        ),
+        (lambda: calibration_power(random_predictions(), Miscalibration.none(), 9, alpha=0), ("alpha", "range")),
+        (lambda: calibration_power(random_predictions(), Miscalibration.none(), 9, measure="e"), ("measure", "choice")),
+        (
+            lambda: calibration_power(random_predictions(), Miscalibration.none(), 9, null="nonsense"),
             ("null", "choice"),
         ),
         (
-            lambda: calibration_power(pilot(), Miscalibration.none(), 9, search="quick"),
+            lambda: calibration_power(random_predictions(), Miscalibration.none(), 9, search="quick"),
             ("search", "type"),
         ),
-        (lambda: calibration_power(pilot()[0], Miscalibration.none(), 9), ("prediction", "shape")),
-        (lambda: required_instances(pilot(), Miscalibration.none(), power=0.04), ("power", "range")),
-        (lambda: required_instances(pilot(), Miscalibration.none(), power=1.0), ("power", "range")),
-        (lambda: required_instances(pilot(), Miscalibration.none(), largest=5), ("largest", "range")),
+        (lambda: calibration_power(random_predictions()[0], Miscalibration.none(), 9), ("prediction", "shape")),
+        (lambda: required_instances(random_predictions(), Miscalibration.none(), power=0.04), ("power", "range")),
+        (lambda: required_instances(random_predictions(), Miscalibration.none(), power=1.0), ("power", "range")),
+        (lambda: required_instances(random_predictions(), Miscalibration.none(), largest=5), ("largest", "range")),
         (lambda: Miscalibration.temperature(0), ("temperature", "range", "got 0")),
         (lambda: Miscalibration.label_noise(1.5), ("share", "range", "got 1.5")),
         (lambda: Miscalibration.overconfidence(1), ("delta", "range", "got 1")),

@@ -5,14 +5,14 @@ import pytest
 from scipy import stats
 
 import uqassay as uq
-from tests.calibration.power_cases import pilot
+from tests.calibration.made_up_data import random_predictions
 from uqassay.calibration.miscalibration import Miscalibration
 from uqassay.calibration.power_analysis import calibration_power
 from uqassay.calibration.power_simulation import fitted_probit
 
 
-def test_data_sets_are_the_same_whatever_their_number_and_the_kind_of_input():
-    probs = pilot(4, 50)
+def test_data_sets_do_not_depend_on_their_number_or_the_kind_of_input():
+    probs = random_predictions(4, 50)
     few = calibration_power(probs, Miscalibration.label_noise(0.2), 40, n_samples=5, rng=3)
     more = calibration_power(uq.Point(probs), Miscalibration.label_noise(0.2), 40, n_samples=9, rng=3)
     single = calibration_power(uq.Members(probs[:, None]), lambda p: 0.8 * p + 0.2 / 3, 40, n_samples=9, rng=3)

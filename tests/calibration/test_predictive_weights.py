@@ -25,7 +25,7 @@ def penalised(given, strength):
 
 
 @pytest.mark.parametrize("case", range(6))
-def test_as_cross_validation_written_out(case):
+def test_against_cross_validation_written_out(case):
     rng = np.random.default_rng(case)
     n, m, k = 24 + case, 3, 3
     members = rng.dirichlet(np.ones(k), (n, m))
@@ -54,7 +54,7 @@ def test_the_truth_at_a_vertex_is_kept():
     assert found[3] > 0.9
 
 
-def test_many_alike_members_keep_their_share():
+def test_many_similar_members_keep_their_weights():
     # the most likely weights lie on a few of 80 members that differ by chance only
     rng = np.random.default_rng(1)
     centre = rng.dirichlet(np.ones(3), 150)
@@ -66,7 +66,7 @@ def test_many_alike_members_keep_their_share():
     assert np.abs(found - 1 / 80).sum() < 0.5 * np.abs(likely - 1 / 80).sum()
 
 
-def test_it_is_a_function_of_its_generator():
+def test_the_generator_determines_the_result():
     rng = np.random.default_rng(5)
     members = rng.dirichlet(np.ones(3), (50, 4))
     labels = rng.integers(0, 3, 50)
@@ -84,7 +84,7 @@ def test_few_instances(n):
     assert (found >= 0).all()
 
 
-def test_labels_that_no_member_allows_say_nothing():
+def test_labels_impossible_for_all_members_are_ignored():
     members = np.zeros((30, 2, 3))
     members[:, 0, 0], members[:, 0, 1] = 0.9, 0.1
     members[:, 1, 0], members[:, 1, 1] = 0.5, 0.5

@@ -4,10 +4,12 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from tests.calibration.score_cases import SOLVERS, drawn, grid
+from tests.calibration.made_up_data import grid_of_weights, labelled_by_a_mixture
 from uqassay.calibration.ensemble_weights import EnsembleWeights
-from uqassay.calibration.score_weights import log_loss_weights, mean_score
+from uqassay.calibration.score_weights import brier_weights, log_loss_weights, mean_score
 from uqassay.metrics.calibration.measures import calibration_measure
+
+SOLVERS = {"log-loss": log_loss_weights, "brier": brier_weights}
 
 
 def score(name, members, labels, weights):
@@ -20,7 +22,7 @@ def score(name, members, labels, weights):
 @pytest.mark.parametrize("name", SOLVERS)
 @pytest.mark.parametrize(("seed", "n", "m", "k"), [(0, 40, 2, 3), (1, 200, 5, 4), (2, 25, 8, 2), (3, 7, 3, 10)])
 def test_scores_against_slsqp(name, seed, n, m, k):
-    members, labels = drawn(seed, n, m, k, 0.5)
+    members, labels = labelled_by_a_mixture(seed, n, m, k, 0.5)
     weights, value, gap = SOLVERS[name](members, labels)
     by_scipy = minimize(
         lambda w: score(name, members, labels, np.maximum(w, 0)),
@@ -44,16 +46,16 @@ def test_scores_against_slsqp(name, seed, n, m, k):
 @pytest.mark.parametrize("name", SOLVERS)
 @pytest.mark.parametrize("m", [2, 3])
 def test_scores_against_a_grid(name, m):
-    members, labels = drawn(10 + m, 30, m, 3)
+    members, labels = labelled_by_a_mixture(10 + m, 30, m, 3)
     weights, value, _ = SOLVERS[name](members, labels)
-    found = [score(name, members, labels, w) for w in grid(m, 50)]
+    found = [score(name, members, labels, w) for w in grid_of_weights(m, 50)]
     assert value <= min(found) + 1e-10
     assert value > min(found) - 0.01
-    assert np.abs(grid(m, 50)[int(np.argmin(found))] - weights).max() < 0.06
+    assert np.abs(grid_of_weights(m, 50)[int(np.argmin(found))] - weights).max() < 0.06
 
 
 def test_log_loss_weights_are_the_fixed_point_of_em():
-    members, labels = drawn(5, 500, 6, 4)
+    members, labels = labelled_by_a_mixture(5, 500, 6, 4)
     weights = EnsembleWeights("log-loss").fit(members, labels).weights_
     given = members[np.arange(500), :, labels]
     ratios = (given / (given @ weights)[:, None]).mean(axis=0)
@@ -62,7 +64,7 @@ def test_log_loss_weights_are_the_fixed_point_of_em():
 
 
 def test_impossible_labels_give_an_infinite_loss_and_the_weights_of_the_others():
-    members, labels = drawn(34, 50, 3, 3)
+    members, labels = labelled_by_a_mixture(34, 50, 3, 3)
     impossible = np.tile([1.0, 0.0, 0.0], (1, 3, 1))
     with_it = EnsembleWeights("log-loss").fit(np.concatenate([members, impossible]), np.append(labels, 2))
     assert np.isinf(with_it.value_)
@@ -74,7 +76,7 @@ def test_impossible_labels_give_an_infinite_loss_and_the_weights_of_the_others()
 
 
 def test_many_members_and_few_instances_reach_the_gap():
-    members, labels = drawn(36, 30, 100, 3, 0.1)
+    members, labels = labelled_by_a_mixture(36, 30, 100, 3, 0.1)
     for solver in SOLVERS.values():
         weights, _, gap = solver(members, labels)
         assert gap <= 1e-9

@@ -40,7 +40,7 @@ def test_vertices_against_the_lower_probability_of_all_events(kind, random_gener
 
 
 @pytest.mark.parametrize("dtype", [np.float16, np.float32])
-def test_rows_of_a_coarser_precision_are_divided_by_their_sums(dtype, random_generator):
+def test_rows_of_low_precision_are_divided_by_their_sums(dtype, random_generator):
     members = random_generator.dirichlet(np.ones(40), (30, 3)).astype(dtype)
     off = np.abs(members.sum(axis=2, dtype=np.float64) - 1)
     exact = members.astype(np.float64) / members.sum(axis=2, dtype=np.float64, keepdims=True)

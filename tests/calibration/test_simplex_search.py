@@ -197,7 +197,7 @@ def test_value_and_weights_belong_together(name, m):
 
 @pytest.mark.parametrize("name", FOUR)
 @pytest.mark.parametrize("n_targets", [1, 4])
-def test_never_above_members_their_mean_and_what_was_judged_first(name, n_targets, monkeypatch):
+def test_result_never_exceeds_the_starting_mixtures(name, n_targets, monkeypatch):
     drawn = []
     keep = module._first_mixtures
     monkeypatch.setattr(module, "_first_mixtures", lambda *given: drawn.append(keep(*given)) or drawn[-1])
@@ -249,7 +249,7 @@ def test_spread_is_the_distance_between_the_populations():
     assert search_simplex(smooth, two, np.random.default_rng(0)).spread[0] < 1e-5 * sd
 
 
-def test_more_is_judged_where_it_costs_less():
+def test_effort_grows_if_mixtures_are_cheap():
     spread, labels = simulated(np.random.default_rng(3), 1.0, "S1", n=300, k=5)
     agreeing = spread[:, :1] * 0.98 + spread * 0.02
     judged = []
@@ -263,7 +263,7 @@ def test_more_is_judged_where_it_costs_less():
 
 
 @pytest.mark.parametrize(("name", "value"), [("n_left", 0), ("n_kept", 2.5), ("n_populations", "x"), ("n_steps", -1)])
-def test_searches_that_cannot_be(name, value):
+def test_invalid_searches_are_refused(name, value):
     with refuses("search", "range", got=f"{name} must be a whole number from 1; got {value!r}"):
         replace(THOROUGH, **{name: value})
 

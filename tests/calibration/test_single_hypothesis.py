@@ -98,7 +98,7 @@ def test_asymptotic_tests_are_those_of_the_measures(data):
     )
 
 
-def test_asymptotic_tests_go_by_what_the_measure_does(data):
+def test_asymptotic_tests_ignore_the_name_of_the_measure(data):
     labels, probs = data
     narrow = replace(calibration_measure("skce-uq"), prepare=PrepareKernel(kernel="rbf", bandwidth=0.2))
     found = calibration_test(labels, probs, measure=narrow, method="asymptotic", n_draws=99)
@@ -200,7 +200,7 @@ def test_data_are_checked(data):
         calibration_test(labels, uq.Members(probs[:, None]))
 
 
-def test_levels_out_of_reach_say_what_is_reachable(data):
+def test_levels_out_of_reach_are_refused_with_the_smallest_pvalue(data):
     test = calibration_test(*data, n_draws=9)
     with refuses("alpha", "needs-draws", got="got 0.05"):
         test.reject(0.05)

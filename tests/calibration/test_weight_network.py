@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.optimize import approx_fprime, check_grad
 
-from tests.calibration.gated_cases import gated
+from tests.calibration.made_up_data import labelled_by_weights_of_features
 from uqassay.calibration import weight_network as network
 from uqassay.calibration.instance_weights import InstanceWeights
 
@@ -14,7 +14,7 @@ from uqassay.calibration.instance_weights import InstanceWeights
 @pytest.mark.parametrize("score", ["log-loss", "brier"])
 @pytest.mark.parametrize("hidden", [None, 3])
 def test_gradients_against_differences(score, hidden):
-    labels, members, x, _ = gated(0, 12)
+    labels, members, x, _ = labelled_by_weights_of_features(0, 12)
     members[3, :, labels[3]] = 0.0  # a label that no member thinks possible
     members[3] += 1e-300
     loss = (network.log_loss_of_weights if score == "log-loss" else network.brier_of_weights)(members, labels)
@@ -33,7 +33,7 @@ def test_gradients_against_differences(score, hidden):
 
 @pytest.mark.parametrize("score", ["log-loss", "brier"])
 def test_objective_against_the_definition(score):
-    labels, members, x, _ = gated(1, 9)
+    labels, members, x, _ = labelled_by_weights_of_features(1, 9)
     fitted = InstanceWeights(score=score, l2=0.3).fit(members, labels, x)
     probs = fitted.predict_proba(members, x)
     one_hot = np.eye(4)[labels]

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import uqassay as uq
-from tests.calibration.average_cases import LABELS, MEMBERS, drawn, ensemble, softmax
+from tests.calibration.made_up_data import draw_labels, ensemble_with_a_calibrated_member, softmax
 from tests.notes import said, texts
 from tests.refusals import refuses
 from uqassay.calibration.credal_hypothesis import credal_calibration_test
@@ -29,7 +29,7 @@ def confidence_error(probs, labels):
 
 
 def test_a_row_of_the_table_by_hand():
-    labels, members = ensemble(0, 400)
+    labels, members = ensemble_with_a_calibrated_member(0, 400)
     rows = np.arange(0, 400, 2)
     effect = weighted_average_effect(labels, members, calibration_rows=rows, n_draws=50)
     test = credal_calibration_test(labels[rows], members[rows], rng=0)
@@ -51,8 +51,8 @@ def test_a_row_of_the_table_by_hand():
     assert effect.error.n == 200
 
 
-def test_weights_mend_the_calibration_of_held_out_instances():
-    labels, members = ensemble(1, 1500)
+def test_weights_improve_the_calibration_of_held_out_instances():
+    labels, members = ensemble_with_a_calibrated_member(1, 1500)
     for measure in ("ece-confidence", "ece-classwise"):
         effect = weighted_average_effect(labels, members[:, :2], measure=measure, n_draws=100)
         assert effect.error_difference.high < 0
@@ -67,7 +67,7 @@ def test_standard_error_against_fresh_samples():
     fresh, intervals = [], []
     for _ in range(40):
         z = 2 * generator.standard_normal((300, 4))
-        both, labels = np.stack([softmax(z / 2), softmax(z)]), drawn(softmax(z), generator)
+        both, labels = np.stack([softmax(z / 2), softmax(z)]), draw_labels(generator, softmax(z))
         found = _errors(both, labels, measure, None, 0.95, 100, generator)[2]
         fresh.append(float(found))
         intervals.append((found.high - found.low) / 2 / 1.968)
@@ -75,7 +75,7 @@ def test_standard_error_against_fresh_samples():
 
 
 def test_groups_are_kept_together_and_widen_intervals():
-    labels, members = ensemble(3, 120)
+    labels, members = ensemble_with_a_calibrated_member(3, 120)
     labels, members, groups = np.repeat(labels, 4), np.repeat(members, 4, axis=0), np.repeat(np.arange(120), 4)
     effect = weighted_average_effect(labels, uq.Members(members, groups=groups), null="random", n_draws=100)
     assert not set(groups[effect.calibration_rows]) & set(groups[effect.held_out_rows])
@@ -88,7 +88,7 @@ def test_groups_are_kept_together_and_widen_intervals():
 
 
 def test_one_member_changes_nothing():
-    labels, members = ensemble(5, 80)
+    labels, members = ensemble_with_a_calibrated_member(5, 80)
     effect = weighted_average_effect(labels, members[:, :1], n_draws=20)
     assert (float(effect.accuracy_difference.difference), effect.accuracy_difference.pvalue) == (0.0, 1.0)
     zero = effect.error_difference
@@ -110,7 +110,7 @@ def test_half_precision():
 def test_intervals_stay_in_the_range_of_the_measure():
     generator = np.random.default_rng(8)
     z = 2 * generator.standard_normal((60, 3))
-    labels = drawn(softmax(z), generator)
+    labels = draw_labels(generator, softmax(z))
     both = np.stack([softmax(z), softmax(z / 2)])
     reached = set()
     for name, few in (("ece-confidence", 60), ("mce-confidence", 12), ("brier", 8)):
@@ -129,7 +129,7 @@ def test_intervals_stay_in_the_range_of_the_measure():
 
 @pytest.mark.parametrize("name", ["log-loss", "hosmer-lemeshow"])
 def test_infinite_measures_say_why_they_have_no_interval(name):
-    labels, members = ensemble(9, 60)
+    labels, members = ensemble_with_a_calibrated_member(9, 60)
     never = np.concatenate([members, np.zeros((60, 3, 1))], axis=2)
     effect = weighted_average_effect(
         np.where(np.arange(60) % 3 == 0, 4, labels), never, measure=name, null="random", n_draws=5
@@ -174,7 +174,7 @@ class OnlyWithBoth:
 
 
 def test_draws_of_the_null():
-    labels, members = ensemble(10, 60)
+    labels, members = ensemble_with_a_calibrated_member(10, 60)
     effect = weighted_average_effect(labels, members, null="random", n_draws=2, null_draws=19)
     assert effect.test.n_draws == 19
     assert weighted_average_effect(labels, members, null="random", n_draws=2).test.n_draws == 99
@@ -212,7 +212,9 @@ def test_draws_of_the_null():
 )
 def test_bad_input_is_refused(options, refusal):
     with refuses(*refusal):
-        weighted_average_effect(LABELS, MEMBERS, **{"null": "random", "n_draws": 5, **options})
+        weighted_average_effect(
+            *ensemble_with_a_calibrated_member(6, 20), **{"null": "random", "n_draws": 5, **options}
+        )
 
 
 def coverage(name, n, sharpness, n_samples, n_draws=200):
@@ -221,7 +223,7 @@ def coverage(name, n, sharpness, n_samples, n_draws=200):
 
     def sample(size):
         z = 2 * generator.standard_normal((size, 5))
-        return np.stack([softmax(0.6 * z), softmax(sharpness * z)]), drawn(softmax(z), generator)
+        return np.stack([softmax(0.6 * z), softmax(sharpness * z)]), draw_labels(generator, softmax(z))
 
     both, labels = sample(400_000)
     limit = float(np.diff(measure.prepare(both).values(labels))[0])

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.calibration.region_cases import given_of
+from tests.calibration.made_up_data import given_of
 from uqassay.calibration.confidence_region import likelihood_region
 from uqassay.calibration.credal_hypothesis import credal_calibration_test
 from uqassay.calibration.credal_nulls import BETA
@@ -18,7 +18,7 @@ from uqassay.metrics.calibration.measures import calibration_measure
 @pytest.mark.parametrize(
     ("pvalues", "greatest"), [((0.1, 0.3, 0.2), 0.3), ((0.1, np.nan, 0.2), np.nan), ((np.nan,), np.nan)]
 )
-def test_a_candidate_without_a_pvalue_leaves_the_greatest_undefined(pvalues, greatest, random_generator, monkeypatch):
+def test_an_undefined_candidate_makes_the_greatest_pvalue_undefined(pvalues, greatest, random_generator, monkeypatch):
     members = random_generator.dirichlet(np.ones(3), (30, 3))
     labels = labels_from(members[:, 0], 1, random_generator)[0]
     best = log_loss_weights(members, labels)[0]

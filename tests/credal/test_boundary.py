@@ -38,7 +38,7 @@ def test_the_boundary_against_highs(m, k, random_generator):
     assert not in_hull(members[found.t < 0.99], found.points(np.full(12, 0.01))[found.t < 0.99]).any()
 
 
-def test_a_start_outside_gives_way_to_the_mean_or_the_corner():
+def test_a_start_outside_is_replaced_by_the_mean_or_the_corner():
     members = np.array([[[0.5, 0.5, 0.0], [0.7, 0.3, 0.0]]] * 2)
     start = np.array([[0.6, 0.4, 0.0], [0.2, 0.2, 0.6]])
     mean = outside_segment(members, start, [0, 0])
@@ -76,7 +76,7 @@ def test_the_closest_corner_against_distances(random_generator):
     assert closest_corner(probs).tolist() == distances.argmin(axis=1).tolist()
 
 
-def test_bad_input_is_one_sentence():
+def test_bad_input_is_refused():
     members, start = [[[0.5, 0.5], [0.9, 0.1]]], [[0.7, 0.3]]
     with refuses("otherwise", "choice", got="got 'edge'"):
         outside_segment(members, start, [0], otherwise="edge")

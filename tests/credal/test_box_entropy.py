@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from scipy.optimize import minimize
-from tests.credal.entropy_sets import boxes, entropy, enumerate_vertices, flat_boxes, member_sets
+from tests.credal.random_sets import boxes, entropy, enumerate_vertices, flat_boxes, member_sets
 
 import uqassay.credal.box_entropy as module
 from uqassay.credal.box_entropy import box_lower_entropy, box_upper_entropy

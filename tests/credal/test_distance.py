@@ -3,7 +3,7 @@ from itertools import permutations, product
 import numpy as np
 import pytest
 from scipy.optimize import minimize
-from tests.credal.distance_cases import ALL_SETS, random_masses, random_points
+from tests.credal.random_sets import ALL_SETS, random_masses, random_points
 from tests.refusals import refuses
 
 from uqassay.credal.distance import (

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from scipy.optimize import minimize
-from tests.credal.entropy_sets import entropy, member_sets
+from tests.credal.random_sets import entropy, member_sets
 
 from uqassay.credal.hull_entropy import hull_lower_entropy, hull_upper_entropy
 

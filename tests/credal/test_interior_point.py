@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.credal.distance_cases import random_masses, random_points
+from tests.credal.random_sets import random_masses, random_points
 
 from uqassay.credal.distance import (
     DISTANCES,

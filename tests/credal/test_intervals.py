@@ -5,13 +5,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
-from tests.credal.event_sets import seeds
 from tests.refusals import refuses
 
 from uqassay.credal import (
     intersection_probability,
     reachable,
 )
+
+seeds = st.integers(0, 2**32 - 1)
 
 
 @settings(deadline=None, max_examples=30)

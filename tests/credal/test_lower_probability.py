@@ -5,7 +5,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
-from tests.credal.event_sets import seeds
 from tests.refusals import refuses
 
 from uqassay.credal import (
@@ -26,6 +25,8 @@ from uqassay.credal.lower_probability import (
     lattice_lower,
 )
 from uqassay.errors import TooManyClassesError
+
+seeds = st.integers(0, 2**32 - 1)
 
 
 def all_events(n_classes):

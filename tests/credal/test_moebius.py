@@ -5,7 +5,6 @@ from itertools import combinations
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.credal.event_sets import seeds
 from tests.refusals import refuses
 
 from uqassay.credal import (
@@ -14,6 +13,8 @@ from uqassay.credal import (
     moebius_transform,
     zeta_transform,
 )
+
+seeds = st.integers(0, 2**32 - 1)
 
 
 @settings(deadline=None, max_examples=25)

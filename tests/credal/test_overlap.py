@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.credal.embedded_classes import CROSS, exhaustive
+from tests.credal.overlap_by_brute_force import CROSS, exhaustive
 
 from uqassay.credal.overlap import best_overlapping_sets, ellipsoid_cells, overlaps
 

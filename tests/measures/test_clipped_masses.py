@@ -5,10 +5,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.kinds import KINDS, masses_of_every_event, random_prediction
-from tests.measures.sets import seeds, sizes_of
 
 import uqassay as uq
 from uqassay.measures import nonspecificity
+
+seeds = st.integers(0, 2**32 - 1)
+
+
+def sizes_of(n_classes):
+    """Number of classes of every event, in binary order."""
+    return np.array([a.bit_count() for a in range(2**n_classes)])
 
 
 @pytest.mark.parametrize("kind", [k for k in KINDS if k != "Point"])

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.credal.entropy_sets import boxes, entropy, enumerate_vertices, flat_boxes, member_sets
+from tests.credal.random_sets import boxes, entropy, enumerate_vertices, flat_boxes, member_sets
 from tests.refusals import refuses
 
 import uqassay.credal.box_entropy as module

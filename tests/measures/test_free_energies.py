@@ -37,7 +37,7 @@ def test_free_energy_where_probabilities_are_zero():
         np.testing.assert_allclose(free_energy(point, temperature=temperature), expected, rtol=1e-14)
 
 
-def test_free_energy_tells_what_the_probabilities_do_not():
+def test_free_energy_differs_where_probabilities_agree():
     z = np.array([[1.0, 2.0, 3.0], [11.0, 12.0, 13.0]])
     point = uq.Point.from_logits(z)
     np.testing.assert_allclose(point.probs[0], point.probs[1], rtol=1e-14)

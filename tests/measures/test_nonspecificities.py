@@ -8,12 +8,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.kinds import KINDS, masses_of_every_event, random_prediction
-from tests.measures.sets import seeds, sizes_of
 from tests.refusals import refuses
 
 import uqassay as uq
 from uqassay.errors import TooManyClassesError
 from uqassay.measures import generalised_hartley, nonspecificity
+
+seeds = st.integers(0, 2**32 - 1)
+
+
+def sizes_of(n_classes):
+    """Number of classes of every event, in binary order."""
+    return np.array([a.bit_count() for a in range(2**n_classes)])
 
 
 @pytest.mark.parametrize("kind", KINDS)

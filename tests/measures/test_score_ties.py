@@ -57,7 +57,7 @@ def test_members_that_agree_to_the_last_bit_or_have_no_weight_have_no_spread(ran
             assert (uncertainty_score(members, name) == 0.0).all(), name
 
 
-def test_points_in_other_clothes_are_points(random_generator):
+def test_other_forms_of_a_point_have_its_scores(random_generator):
     p = random_generator.dirichlet(np.ones(5), 60)
     singletons = np.eye(5, dtype=bool)
     for same in (
@@ -168,7 +168,7 @@ def test_equal_votes_tie(random_generator):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_equal_rows_have_equal_scores_whatever_their_place_neighbours_and_layout(kind, random_generator):
+def test_equal_rows_have_equal_scores_in_every_position_and_layout(kind, random_generator):
     prediction = with_logits(kind, random_generator, 41, 9, scale=3.0)
     order = random_generator.permutation(41)
     for name in score_names(prediction, costly=True):

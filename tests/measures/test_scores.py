@@ -33,7 +33,7 @@ def with_logits(kind, rng, n=5, n_classes=4, scale=1.0):
 # -- the registry -----------------------------------------------------------------------------------------------------
 
 
-def test_every_score_says_what_it_is():
+def test_every_score_has_a_description():
     assert {name for name, score in SCORES.items() if score.costly} == {
         "nonspecificity", "upper-entropy", "lower-entropy", "credal-uncertainty",
     }  # fmt: skip
@@ -51,7 +51,7 @@ def test_every_score_says_what_it_is():
 
 
 @pytest.mark.parametrize("kind", [*KINDS, "Point with logits", "Members with logits"])
-def test_what_is_offered_is_what_can_be_computed(kind, random_generator):
+def test_offered_scores_can_be_computed_and_others_cannot(kind, random_generator):
     make = with_logits if kind.endswith("logits") else random_prediction
     prediction = make(kind.split()[0], random_generator)
     names = score_names(prediction, costly=True)
@@ -70,7 +70,7 @@ def test_what_is_offered_is_what_can_be_computed(kind, random_generator):
             assert refusal.value.code in REFUSED[score.needs]
 
 
-def test_kinds_have_the_scores_that_their_statement_allows():
+def test_each_kind_has_its_scores():
     rng = np.random.default_rng(0)
     had = {kind: set(score_names(random_prediction(kind, rng))) for kind in KINDS}
     assert had["Members"] == had["Dirichlet"] == had["GaussianLogits"] - {"free-energy"}
@@ -79,7 +79,7 @@ def test_kinds_have_the_scores_that_their_statement_allows():
     assert had["Intervals"] == had["Masses"] == had["Vertices"] < had["Point"]
 
 
-def test_what_is_no_score_or_no_prediction_is_refused():
+def test_unknown_scores_and_other_objects_are_refused():
     with refuses("name", "choice", got="got 'energy'"):
         uncertainty_score(uq.Point([[0.5, 0.5]]), "energy")
     for function in (score_names, SCORES["margin"], SCORES["free-energy"], total_variance, variation_ratio):

@@ -25,7 +25,7 @@ def test_tied_classes_are_averaged():
 
 
 @pytest.mark.parametrize("weights", [None, [1.0, 1.0], [[0.5, 0.5], [2.0, 1.0], [1.0, 1.0]]])
-def test_the_order_of_the_classes_is_of_no_account(weights):
+def test_the_order_of_the_classes_does_not_matter(weights):
     expected = predicted_class_variance(uq.Members(TIED, weights=weights))
     for order in permutations(range(3)):
         found = predicted_class_variance(uq.Members(TIED[..., list(order)], weights=weights))

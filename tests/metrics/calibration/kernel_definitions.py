@@ -1,11 +1,31 @@
-"""What several test files of this room share."""
+"""Kernels and kernel calibration errors written out from their definitions, and predictions to try them on."""
 
 import itertools
 
 import numpy as np
-from tests.calibration.kernel_cases import (
-    term,
-)
+
+ESTIMATORS = ("quadratic", "linear", "block", "biased")
+
+FORMULAS = {  # k(p, q, h)
+    "tv": lambda p, q, h: np.exp(-np.abs(p - q).sum() / 2 / h),
+    "tv-squared": lambda p, q, h: np.exp(-((np.abs(p - q).sum() / 2) ** 2) / h),
+    "laplacian": lambda p, q, h: np.exp(-np.abs(p - q).sum() / h),
+    "exponential": lambda p, q, h: np.exp(-np.sqrt(((p - q) ** 2).sum()) / h),
+    "rbf": lambda p, q, h: np.exp(-((p - q) ** 2).sum() / (2 * h * h)),
+}
+
+
+def predictions(rng, n, n_classes, *, lead=(), alpha=0.7):
+    """Probabilities with ties among the instances."""
+    probs = rng.dirichlet(np.full(n_classes, alpha), (*lead, n))
+    probs[..., n // 2, :] = probs[..., 0, :]
+    return probs
+
+
+def term(p, y, q, z, k):
+    """h of two instances, from the definition with vectors."""
+    e = np.eye(len(p))
+    return k(p, q) * float((p - e[y]) @ (q - e[z]))
 
 
 def defined(labels, probs, k, estimator, block=2):

@@ -75,7 +75,7 @@ def test_many_classes():
 
 
 @pytest.mark.parametrize("layout", ["instances first", "classes first"])
-def test_results_are_the_same_whatever_the_chunk(random_generator, layout):
+def test_results_do_not_depend_on_the_chunk_size(random_generator, layout):
     probs = random_generator.dirichlet(np.ones(5), (40, 30))
     if layout == "classes first":
         probs = np.swapaxes(np.ascontiguousarray(np.swapaxes(probs, -1, -2)), -1, -2)
@@ -128,7 +128,7 @@ def test_bins_of_ranks_against_a_split(random_generator):
         assert (found == found[:, :1]).all()
 
 
-def test_bins_of_ranks_tear_ties_apart():
+def test_bins_of_ranks_separate_ties():
     tied = np.full((5, 2), 0.5)
     assert bins_of_ranks(tied, 2).place[0].tolist() == [1, 1, 0, 0, 0]
     assert bins_of_first_class(tied, 2).place.tolist() == [[1] * 5, [1] * 5]

@@ -172,7 +172,7 @@ def test_certain_predictions_and_single_instances():
         ({"probs": [[0.5, 0.4]] * 2}, ("probs", "sum")),
     ],
 )
-def test_refusals(change, refusal):
+def test_invalid_input_is_refused(change, refusal):
     options = {"y_true": [0, 1], "probs": [[0.5, 0.5], [0.3, 0.7]], **change}
     with refuses(*refusal):
         density_calibration_error(**options)

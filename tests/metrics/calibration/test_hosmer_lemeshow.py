@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from tests.calibration.hosmer_lemeshow_cases import labels_from
+from tests.calibration.made_up_data import draw_labels
 from tests.notes import said
 from tests.refusals import refuses
 
@@ -37,7 +37,7 @@ def by_hand(y, probs, n_bins, form, bins):
 def test_statistic_against_brute_force(random_generator, form, bins, k, n, n_bins):
     coarse = np.diff(np.sort(random_generator.integers(0, 9, (n, k - 1)), axis=1), axis=1, prepend=0, append=8) / 8
     for probs in (random_generator.dirichlet(np.ones(k), n), coarse):
-        for y in (random_generator.integers(0, k, n), labels_from(random_generator, probs)):
+        for y in (random_generator.integers(0, k, n), draw_labels(random_generator, probs)):
             found = hosmer_lemeshow_statistic(y, probs, n_bins=n_bins, form=form, bins=bins)
             assert found == pytest.approx(by_hand(y, probs, n_bins, form, bins), rel=1e-12)
 
@@ -82,7 +82,7 @@ def test_probability_0():
         ({"bins": "own"}, ("bins", "choice")),
     ],
 )
-def test_complaints(options, refusal):
+def test_invalid_input_is_refused(options, refusal):
     probs = np.tile([[0.5, 0.5], [0.2, 0.8], [0.9, 0.1]], (4, 1))
     with refuses(*refusal):
         hosmer_lemeshow_test([0, 1, 0] * 4, probs, **options)

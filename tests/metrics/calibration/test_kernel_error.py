@@ -7,13 +7,8 @@ import itertools
 
 import numpy as np
 import pytest
-from tests.calibration.kernel_cases import (
-    FORMULAS,
-    draw_labels,
-    predictions,
-)
-from tests.metrics.calibration.kernel_definitions import defined
-from tests.metrics.calibration.kernel_estimators import ESTIMATORS
+from tests.calibration.made_up_data import draw_labels
+from tests.metrics.calibration.kernel_definitions import ESTIMATORS, FORMULAS, defined, predictions
 from tests.refusals import refuses
 
 from uqassay.metrics.calibration.kernel_error import (
@@ -40,7 +35,7 @@ def test_estimators_against_brute_force_with_ties(kernel, estimator):
 
 
 @pytest.mark.parametrize("estimator", ESTIMATORS)
-def test_own_kernel_equals_named_one(estimator):
+def test_a_kernel_function_equals_the_named_kernel(estimator):
     rng = np.random.default_rng(3)
     probs, labels = predictions(rng, 11, 4, lead=(2, 1)), rng.integers(0, 4, (3, 11))
     own = kernel_calibration_error(
@@ -184,13 +179,13 @@ def test_ordinary_inputs():
     ],
 )
 @pytest.mark.filterwarnings("ignore:divide by zero")
-def test_refusals(change, refusal):
+def test_invalid_input_is_refused(change, refusal):
     options = {"y_true": [0, 1, 0], "probs": [[0.5, 0.5], [0.3, 0.7], [0.9, 0.1]], **change}
     with refuses(*refusal):
         kernel_calibration_error(**options)
 
 
-def test_prepared_kernels_want_a_number():
+def test_prepared_kernels_need_a_number_as_bandwidth():
     with refuses("bandwidth", "type", got="must be a number here.* got None for kernel 'rbf'"):
         PrepareKernel("quadratic", kernel="rbf")
     with refuses("block_size", "conflict"):

@@ -4,12 +4,7 @@ import importlib
 
 import numpy as np
 import pytest
-from tests.calibration.kernel_cases import (
-    FORMULAS,
-    predictions,
-    term,
-)
-from tests.metrics.calibration.kernel_estimators import ESTIMATORS
+from tests.metrics.calibration.kernel_definitions import ESTIMATORS, FORMULAS, predictions, term
 
 from uqassay.calibration.kernel_hypothesis import skce_pvalue
 from uqassay.metrics.calibration.kernel_error import (

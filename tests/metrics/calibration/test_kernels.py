@@ -4,11 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
-from tests.calibration.kernel_cases import (
-    FORMULAS,
-    predictions,
-)
-from tests.metrics.calibration.kernel_definitions import defined
+from tests.metrics.calibration.kernel_definitions import FORMULAS, defined, predictions
 
 from uqassay.metrics.calibration.kernel_error import (
     kernel_calibration_error,

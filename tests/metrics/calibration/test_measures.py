@@ -107,7 +107,7 @@ def test_layout_of_memory_does_not_matter(mixtures, random_generator, name):
 
 
 @pytest.mark.parametrize("name", [name for name in CALIBRATION_MEASURES if not name.startswith("skce")])
-def test_bit_identical_whatever_the_chunk(mixtures, random_generator, name):
+def test_bit_identical_for_every_chunk_size(mixtures, random_generator, name):
     probs = mixtures.probs(random_generator.dirichlet(np.ones(5), 30))
     y = random_generator.integers(0, 4, (4, 1, 40))
     measure = CALIBRATION_MEASURES[name]
@@ -137,7 +137,7 @@ def test_calibrated_labels_give_less_than_wrong_ones(random_generator, name):
 
 
 @EVERY
-def test_what_a_measure_says_of_itself(name):
+def test_descriptions_of_measures(name):
     measure = CALIBRATION_MEASURES[name]
     assert measure.name == name
     assert measure.notion in ("confidence", "classwise", "strong")
@@ -204,12 +204,12 @@ def own_measure():
         (lambda: calibration_measure(own_measure(), n_bins=3), ("n_bins", "conflict")),
     ],
 )
-def test_complaints(call, refusal):
+def test_invalid_input_is_refused(call, refusal):
     with refuses(*refusal):
         call()
 
 
-def test_a_measure_of_ones_own_is_given_back():
+def test_a_user_measure_is_returned_unchanged():
     mine = own_measure()
     assert calibration_measure(mine) is mine
 

@@ -187,7 +187,7 @@ def test_bias_of_reliability_and_resolution():
         ({"sample_weight": [0, 0]}, ("sample_weight", "empty")),
     ],
 )
-def test_complaints(options, refusal):
+def test_invalid_input_is_refused(options, refusal):
     with refuses(*refusal):
         proper_score_parts([0, 1], [[0.5, 0.5], [0.5, 0.5]], **options)
     with refuses("probs", "sum", got="each row must sum to 1"):

@@ -52,7 +52,7 @@ def test_against_sklearn_calibration_curve(needs, data):
     np.testing.assert_allclose(r.confidence[filled], mean)
 
 
-def test_both_doors_agree(data):
+def test_both_functions_agree(data):
     y, probs = data
     r = reliability_diagram(y, probs)
     s = reliability(probs.argmax(axis=1) == y, probs.max(axis=1))
@@ -120,6 +120,6 @@ def test_ordinary_extremes():
         (lambda: reliability_diagram([[0]], [[0.5, 0.5]]), ("probs", "shape")),
     ],
 )
-def test_complaints(call, refusal):
+def test_invalid_input_is_refused(call, refusal):
     with refuses(*refusal):
         call()

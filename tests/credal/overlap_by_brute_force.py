@@ -1,4 +1,4 @@
-"""What several test files of this room share."""
+"""Overlapping sets of classes by brute force, and classes of embeddings with a known covariance."""
 
 from itertools import combinations
 

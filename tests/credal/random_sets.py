@@ -1,9 +1,11 @@
-"""What several test files of this room share."""
+"""Random credal sets for tests, and their entropies and vertices by brute force."""
 
 from itertools import product
 
 import numpy as np
 from hypothesis import strategies as st
+
+ALL_SETS = {k: np.array([s for s in product([False, True], repeat=k) if any(s)]) for k in (2, 3, 4)}
 
 
 def entropy(p):
@@ -48,3 +50,13 @@ def boxes(draw, max_classes=6):
 def flat_boxes(n, K, M=5, seed=0):
     p = np.random.default_rng(seed).dirichlet(np.ones(K), size=(n, M))
     return p.min(axis=1), p.max(axis=1)
+
+
+def random_points(seed, n, n_points, k, concentration=1.0):
+    rng = np.random.default_rng(seed)
+    return rng, rng.dirichlet(np.full(k, concentration), (n, n_points))
+
+
+def random_masses(seed, n, k, concentration=0.3):
+    rng = np.random.default_rng(seed)
+    return rng, rng.dirichlet(np.full(len(ALL_SETS[k]), concentration), n), ALL_SETS[k]

@@ -1,3 +1,0 @@
-"""What several test files of this room share."""
-
-ESTIMATORS = ("quadratic", "linear", "block", "biased")
