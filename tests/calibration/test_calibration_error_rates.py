@@ -82,7 +82,7 @@ def share(pvalues, alpha):
 
 
 def highest(alpha, n_runs, errors=3.3):
-    """What a rate of at most α exceeds with probability .0005 (a normal approximation)."""
+    """Bound that an observed rate exceeds with probability .0005 if the true rate is α (normal approximation)."""
     return alpha + errors * np.sqrt(alpha * (1 - alpha) / n_runs)
 
 

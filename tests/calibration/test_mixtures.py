@@ -1,4 +1,4 @@
-"""Mixtures of members and objectives: right, and the same whatever else is computed beside them."""
+"""Mixtures of members and objectives: correct values that do not depend on the other mixtures, chunks or threads."""
 
 import threading
 

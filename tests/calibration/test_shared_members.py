@@ -1,4 +1,4 @@
-"""What a test mixes: members, and the first and last vertices of intervals and masses."""
+"""The distributions that a test mixes: members, and the first and last vertices of intervals and masses."""
 
 import numpy as np
 import pytest

@@ -318,7 +318,7 @@ def test_one_hot_members_with_infinite_values():
 
 
 def measure_of(values: object) -> CalibrationMeasure:
-    """A measure of one's own, from a function of the probability of class 0 of the first instance."""
+    """A user's measure, from a function of the probability of class 0 of the first instance."""
 
     class Prepared:
         def __init__(self, probs: np.ndarray) -> None:

@@ -34,7 +34,7 @@ def test_rs_nn_against_the_paper_table(cifar10):
     assert loss.floored == 8
 
 
-def test_exact_convention_stands_beside_the_published_numbers(cifar10):
+def test_exact_convention_on_the_predictions_of_the_paper(cifar10):
     rs = uq.Masses.from_beliefs(cifar10["beliefs"], cifar10["focal_sets"])
     with refuses("beliefs", "not-belief-functions", got=r"2843 of 10000 rows .*first row 2"):
         unified_loss(cifar10["labels"], rs)

@@ -66,7 +66,7 @@ class CredalCalibrationTest:
     convention : {"exact", "paper-code"}
     n_instances, n_members, n_classes : int
     noun : str
-        What is mixed: "members" or "vertices".
+        The distributions that are mixed: "members" or "vertices".
     search_spread : float
         Range of the minima that independent searches found for the observed labels, divided by the standard deviation of the
         null. inf if that deviation is 0 or undefined and the minima differ; nan after a single search, or without a minimum.

@@ -174,7 +174,7 @@ def boundary_towards_corner(points: ArrayLike, start: ArrayLike, corner: ArrayLi
                 name,
                 "must be >= 0",
                 f"row {int(bad.argmax())} has a negative one",
-                "mend it",
+                "correct the row",
                 code="range",
             )
     classes = np.asarray(corner)

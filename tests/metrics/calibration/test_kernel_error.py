@@ -142,7 +142,7 @@ def test_ordinary_inputs():
     readonly.flags.writeable = False
     assert kernel_calibration_error(np.array(labels, float), readonly[::-1][::-1]) == want
     constant = np.full((6, 3), 1 / 3)
-    for kernel in CALIBRATION_KERNELS:  # every pair has kernel value 1, whatever the median
+    for kernel in CALIBRATION_KERNELS:  # every pair has kernel value 1, for any median
         got = kernel_calibration_error([0, 1, 2, 0, 1, 2], constant, kernel=kernel, estimator="biased")
         assert got == pytest.approx(0, abs=1e-15)
     for estimator in ("quadratic", "linear", "block"):

@@ -49,7 +49,7 @@ def test_chunk_size_does_not_change_results(monkeypatch, kernel):
 
 @pytest.mark.parametrize("prepare", [prepare_linear, prepare_quadratic, prepare_biased, PrepareKernel("block")])
 def test_prepared_protocol_and_memory_layout(prepare):
-    """Class-first memory, draws shared by all mixtures, and draws with mixtures of their own."""
+    """Class-first memory, draws shared by all mixtures, and draws with separate mixtures."""
     rng = np.random.default_rng(9)
     plain = predictions(rng, 9, 3, lead=(5, 2))
     swapped = np.swapaxes(np.ascontiguousarray(np.swapaxes(plain, -1, -2)), -1, -2)
