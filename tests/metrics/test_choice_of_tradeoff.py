@@ -1,4 +1,4 @@
-"""Which model at which λ: the envelope against exact fractions and a grid, and the questions about λ."""
+"""Choice of λ: the envelope against exact fractions and a grid; the range of λ."""
 
 from fractions import Fraction
 
@@ -61,7 +61,7 @@ def test_the_middle_line_of_a_triple_crossing_never_wins(order):
     assert first.high == second.low == pytest.approx(0.5, rel=1e-12)
 
 
-def test_a_line_that_is_ahead_by_rounding_at_zero_never_wins():
+def test_a_line_that_leads_by_rounding_at_zero_never_wins():
     assert lower_envelope([0.3, 0.1 + 0.2], [0.5, 0.1]) == ((0.0, np.inf, (1,)),)
 
 
@@ -79,7 +79,7 @@ def test_envelope_with_ties_and_infinite_distances():
         lower_envelope([np.inf], [0.0])
 
 
-def test_changes_of_ranking_at_a_triple_crossing_are_all_told():
+def test_changes_of_ranking_at_a_triple_crossing_are_all_listed():
     changes = ranking_changes([0.6, 0.8, 0.4], [0.5, 0.1, 0.9])
     assert sorted((a, b) for _, a, b in changes) == [(0, 1), (2, 0), (2, 1)]
     np.testing.assert_allclose([at for at, _, _ in changes], 0.5, rtol=1e-12)

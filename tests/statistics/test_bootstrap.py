@@ -148,7 +148,7 @@ def test_run_variance_against_theory(random_generator):
     np.testing.assert_allclose(draws.mean(axis=0), runs.mean(axis=(0, 1)), atol=0.03)
 
 
-def test_runs_are_drawn_apart_but_instances_together(random_generator):
+def test_runs_are_drawn_independently_but_instances_jointly(random_generator):
     effects = random_generator.normal(size=(4, 1, 1))
     instances = random_generator.normal(size=(1, 30, 1))
     draws = bootstrap_run_means([effects + 0 * instances] * 2 + [instances] * 2, n_draws=10000)[:, :, 0]
@@ -171,7 +171,7 @@ def test_run_draws_do_not_depend_on_the_number_of_draws(random_generator):
     np.testing.assert_array_equal(bootstrap_run_means(models, n_draws=100, rng=np.random.default_rng(9)), long)
 
 
-def test_run_draws_follow_the_seed_and_are_apart_from_the_instances():
+def test_run_draws_follow_the_seed_and_are_independent_of_the_instances():
     runs = np.array([0.0, 1.0, 4.0])[:, np.newaxis, np.newaxis] + np.zeros((3, 3, 1))
     instances = np.array([0.0, 1.0, 4.0])[np.newaxis, :, np.newaxis]
     first = bootstrap_run_means([runs, instances], n_draws=2000, rng=0)[:, :, 0]

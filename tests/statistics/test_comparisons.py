@@ -137,7 +137,7 @@ def test_permutation_repeats_itself_and_follows_its_seed(random_generator):
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_swapping_the_models_changes_the_sign_alone(method, random_generator):
+def test_swapping_the_models_changes_only_the_sign(method, random_generator):
     a, b = random_generator.exponential(size=(2, 25))
     forth, back = paired_mean_test(a, b, method=method), paired_mean_test(b, a, method=method)
     assert forth.pvalue == pytest.approx(back.pvalue, rel=1e-10)

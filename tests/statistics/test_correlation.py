@@ -71,7 +71,7 @@ def test_tau_with_infinite_values_and_weights_against_the_definition(random_gene
     assert kendall_tau_estimate(x, y, sample_weight=w) == pytest.approx(tau_by_pairs(finite, y, w), abs=1e-12)
 
 
-def test_whole_weights_equal_copies_in_one_group(random_generator):
+def test_integer_weights_equal_copies_in_one_group(random_generator):
     x, y = random_generator.integers(0, 5, size=(2, 25))
     counts = random_generator.integers(0, 4, size=25)
     weighted = kendall_tau_estimate(x, y, sample_weight=counts)
@@ -109,7 +109,7 @@ def test_tau_does_not_depend_on_the_order_of_rows_or_on_increasing_maps(random_g
     assert said(one) == f"{len(np.unique(groups))} groups"
 
 
-def test_tau_interval_where_no_instance_moves_it_is_wilsons():
+def test_tau_interval_without_influences_is_wilsons():
     perfect = kendall_tau_estimate(range(20), range(20))
     n, q = 20, special.stdtrit(19, 0.975)
     assert (perfect, perfect.high) == (1.0, 1.0)
@@ -121,7 +121,7 @@ def test_tau_interval_where_no_instance_moves_it_is_wilsons():
     assert texts(kendall_tau_estimate([0, 1], [0, 1], groups=["a", "a"])) == ["1 group", "1 group: no interval"]
 
 
-def test_tau_undefined_says_why():
+def test_undefined_tau_has_a_note():
     assert texts(kendall_tau_estimate([3], [4])) == ["x and y are constant: no correlation"]
     assert texts(kendall_tau_estimate([1, 2, 3], [4, 4, 4])) == ["y is constant: no correlation"]
     assert texts(kendall_tau_estimate([1, 2, 2], [4, 5, 6], sample_weight=[0, 1, 1])) == [
@@ -202,7 +202,7 @@ def test_bca_against_scipys_bootstrap(random_generator):
     assert pearson_estimate(x, y, method="bca").low == pearson_estimate(x, y, method="bca").low
 
 
-def test_pearson_undefined_says_why():
+def test_undefined_pearson_has_a_note():
     assert texts(pearson_estimate([0.1 + 0.2] * 3, [1, 2, 3])) == ["x is constant: no correlation"]
     assert texts(pearson_estimate([1], [1])) == ["x and y are constant: no correlation"]
     assert texts(pearson_estimate([1, 2, np.inf], [1, 2, 3])) == ["infinite values: 1, no correlation"]

@@ -12,7 +12,7 @@ from uqassay.statistics.linearised import linearised_estimate
 
 
 def area_by_pairs(positive, scores, weights=None):
-    """Every pair on its own; a share is that much of a positive and the rest of a negative instance."""
+    """Loop over all pairs; a share counts as a fraction of a positive and the rest of a negative instance."""
     e, s = np.asarray(positive, float), np.asarray(scores, float)
     w = np.ones(len(e)) if weights is None else np.asarray(weights, float)
     kernel = (s[:, None] > s[None, :]) + 0.5 * (s[:, None] == s[None, :])
@@ -75,7 +75,7 @@ def test_both_ways_of_counting_give_the_same_interval(random_generator):
         )
 
 
-def test_a_share_counts_as_so_much_of_each_sample(random_generator):
+def test_a_share_counts_in_both_samples(random_generator):
     share = random_generator.uniform(size=25)
     share[:3] = 0, 1, 0.5
     scores = np.round(random_generator.normal(size=25), 1)
@@ -86,7 +86,7 @@ def test_a_share_counts_as_so_much_of_each_sample(random_generator):
     )
 
 
-def test_an_integer_weight_is_so_many_copies(random_generator):
+def test_an_integer_weight_equals_copies(random_generator):
     positive, scores = random_case(random_generator, levels=2)
     copies = random_generator.integers(0, 4, len(positive))
     copies[:4] = 1
@@ -139,21 +139,21 @@ def test_infinite_scores_are_scores():
         ),
     ],
 )
-def test_degenerate_input_is_stated(positive, scores, value, note):
+def test_degenerate_input_has_notes(positive, scores, value, note):
     found = auc_estimate(positive, scores)
     assert float(found) == pytest.approx(value, nan_ok=True)
     assert np.isnan(found.low) == np.isnan(value)
     assert said(found) == note
 
 
-def test_perfect_separation_is_no_certainty():
+def test_perfect_separation_is_not_certain():
     few, many = (auc_estimate([0] * n + [1] * n, np.arange(2 * n)) for n in (5, 500))
     assert few == many == few.high == many.high == 1.0
     assert few.low < 0.6
     assert 0.99 < many.low < 1.0
 
 
-def test_few_of_one_sample_are_counted():
+def test_small_samples_have_a_note():
     positive = np.r_[np.ones(7), np.zeros(100)]
     assert texts(auc_estimate(positive, np.arange(107))) == ["only 7 positive: a rough interval"]
     assert "only 2 positive in different groups" in said(
@@ -181,7 +181,7 @@ def test_bad_input_is_refused(arguments, options, parameter, code, got):
         auc_estimate(*arguments, **options)
 
 
-def test_covariance_refuses_what_has_no_variance():
+def test_covariance_refuses_samples_without_variance():
     with refuses("positive", "empty"):
         delong_covariance([0, 0, 1], [1, 2, 3])
     with refuses("positive", "range", got=r"row 1 is 0\.5"):
@@ -257,19 +257,19 @@ def test_against_published_counts():
     assert variance[0, 0] == pytest.approx(0.0014699147088236, rel=1e-11)
 
 
-def test_an_imaginary_group_is_as_large_as_a_group():
-    """A hundred copies of an instance in one group say no more than the instance."""
+def test_an_imaginary_group_has_the_mean_group_size():
+    """A hundred copies of an instance in one group carry no more information than the instance."""
     errors = np.repeat([1, 0], 10)
     alone = auc_estimate(errors, errors)
     copied = auc_estimate(np.repeat(errors, 100), np.repeat(errors, 100), groups=np.repeat(np.arange(20), 100))
     assert [float(copied), copied.low, copied.high] == pytest.approx([float(alone), alone.low, alone.high], abs=0.02)
 
 
-def test_plain_delong_at_perfect_separation_rests_on_the_smaller_sample():
+def test_plain_delong_at_perfect_separation_uses_the_smaller_sample():
     errors = np.r_[np.ones(3), np.zeros(997)]
     assert auc_estimate(errors, errors, method="delong").low < 0.6
 
 
-def test_equal_shares_are_said_to_differ_in_nothing():
+def test_equal_shares_have_a_note_on_the_width():
     found = auc_estimate(np.full(50, 0.3), np.arange(50.0))
     assert "no instance differs from the others" in said(found)

@@ -266,7 +266,7 @@ def test_bca_of_runs_against_the_two_sample_acceleration(random_generator):
     np.testing.assert_allclose([estimate.low, estimate.high], [low, high], rtol=1e-10)
 
 
-def test_one_run_says_what_is_left_out(random_generator):
+def test_one_run_has_a_note(random_generator):
     values = random_generator.normal(size=12)
     for method in ("student-t", "hall", "bca"):
         one = mean_estimate(values[np.newaxis], method=method, n_draws=100)

@@ -1,4 +1,4 @@
-"""Statistics with influences: what a mean must give, runs, groups, scales; tests of one pair and of many."""
+"""Linearised statistics: agreement with means, runs, groups, scales and degrees of freedom."""
 
 import numpy as np
 import pytest
@@ -64,7 +64,7 @@ def test_two_samples_have_satterthwaites_degrees_of_freedom(random_generator):
     assert spread.pvalue((x.mean() - y.mean()) / spread.standard_error) == pytest.approx(welch.pvalue, rel=1e-10)
 
 
-def test_undefined_and_single_units_are_stated():
+def test_undefined_values_and_single_units_have_notes():
     undefined = linearised_estimate(Linearised(np.nan, np.zeros(3), notes=(Note("undefined", "no mistakes"),)))
     assert np.isnan(undefined)
     assert texts(undefined) == ["no mistakes"]
@@ -72,7 +72,7 @@ def test_undefined_and_single_units_are_stated():
     assert texts(linearised_estimate(mean_of([2.0, 3.0]), groups=["a", "a"])) == ["1 group", "1 group: no interval"]
 
 
-def test_what_is_undefined_stays_so_in_differences_and_averages(random_generator):
+def test_undefined_statistics_stay_undefined_in_differences_and_averages(random_generator):
     errors = random_generator.integers(0, 2, 40).astype(float)
     known, unknown = (
         auc_linearised(e, random_generator.normal(size=40), None, imaginary=0.3) for e in (errors, 0 * errors)
@@ -88,7 +88,7 @@ def test_what_is_undefined_stays_so_in_differences_and_averages(random_generator
 
 
 def test_degrees_of_freedom_of_two_models_are_not_shared(random_generator):
-    """Of two models the one with few errors decides how well the variance of its part is known."""
+    """The model with fewer errors determines the degrees of freedom of its part."""
     few, many = np.zeros(400), np.zeros(400)
     few[:6], many[:200] = 1, 1
     a, b = (auc_linearised(e, random_generator.normal(size=400), None) for e in (few, many))

@@ -1,4 +1,4 @@
-"""Adjusted p-values: against brute force, SciPy and the procedures that they stand for."""
+"""Adjusted p-values: against brute force, SciPy and the step-down and step-up procedures."""
 
 import numpy as np
 import pytest
@@ -37,7 +37,7 @@ def test_holm_against_brute_force(pvalues):
 
 @given(PVALUES, st.floats(0.001, 0.999))
 @settings(deadline=None, max_examples=100)
-def test_holm_rejects_what_the_procedure_rejects(pvalues, alpha):
+def test_holm_agrees_with_the_step_down_procedure(pvalues, alpha):
     tests = np.sort(pvalues[~np.isnan(pvalues)])
     rejected = 0
     while rejected < tests.size and tests[rejected] * (tests.size - rejected) <= alpha:
@@ -57,14 +57,14 @@ def test_benjamini_hochberg_against_scipy(pvalues):
 
 @given(PVALUES, st.floats(0.001, 0.999))
 @settings(deadline=None, max_examples=100)
-def test_benjamini_hochberg_rejects_what_the_procedure_rejects(pvalues, alpha):
+def test_benjamini_hochberg_agrees_with_the_step_up_procedure(pvalues, alpha):
     tests = np.sort(pvalues[~np.isnan(pvalues)])
     passed = [k for k in range(1, tests.size + 1) if tests[k - 1] * tests.size / k <= alpha]
     assert np.sum(benjamini_hochberg(pvalues) <= alpha) == max(passed, default=0)
 
 
 @pytest.mark.parametrize("adjust", [holm, benjamini_hochberg])
-def test_adjustments_keep_shapes_and_refuse_what_is_no_pvalue(adjust, random_generator):
+def test_adjustments_keep_shapes_and_refuse_invalid_pvalues(adjust, random_generator):
     pvalues = random_generator.random((3, 4))
     np.testing.assert_array_equal(adjust(pvalues), adjust(pvalues.ravel()).reshape(3, 4))
     assert adjust(0.3).shape == ()

@@ -1,4 +1,4 @@
-"""Planned widths and powers from stated areas: against simulation, integration and each other.
+"""Planned widths and powers from given areas: against simulation, integration and each other.
 
 Run as a script, this file prints the table of `plan_auc` in docs/measured-coverage.md.
 """
@@ -60,7 +60,7 @@ def test_width_falls_with_n_and_grows_with_the_level():
     assert plan_auc(0.85, 0.1, width=0.1, level=0.99).n > plan_auc(0.85, 0.1, width=0.1).n
 
 
-def test_notes_say_where_few_errors_are_to_be_expected():
+def test_few_expected_errors_have_a_note():
     assert texts(plan_auc(0.9, 0.01, n=1000)) == ["only 10 errors expected: the interval is rough"]
     assert texts(plan_auc(0.9, 0.99, n=1000)) == ["only 10 right predictions expected: the interval is rough"]
     assert texts(plan_auc(0.9, 0.5, n=1000)) == []
@@ -147,7 +147,7 @@ def test_plan_auc_difference_refuses(options, parameter, code, got):
 
 
 def width_ratio(auc, rate, width, n_samples, seed=0):
-    """Mean width of `auc_estimate` at the planned n over the wanted width, and the plan."""
+    """Mean width of `auc_estimate` at the planned n, divided by the requested width, and the plan."""
     plan = plan_auc(auc, rate, width=width)
     rng = np.random.default_rng(seed)
     found = [auc_estimate(*binormal(rng, plan.n, rate, auc)) for _ in range(n_samples)]
@@ -160,7 +160,7 @@ def width_ratio(auc, rate, width, n_samples, seed=0):
     ("auc", "rate", "width"),
     [(0.7, 0.05, 0.1), (0.7, 0.5, 0.2), (0.85, 0.05, 0.1), (0.85, 0.2, 0.05), (0.95, 0.05, 0.1), (0.95, 0.2, 0.05)],
 )
-def test_mean_width_at_the_planned_n_is_the_wanted_one(auc, rate, width):
+def test_mean_width_at_the_planned_n_is_the_requested_width(auc, rate, width):
     ratio, _ = width_ratio(auc, rate, width, 300)
     assert ratio == pytest.approx(1.0, abs=0.04)
 

@@ -1,4 +1,4 @@
-"""Plans from a pilot sample: against the pilot's interval and test, the stated plans and simulation."""
+"""Plans from a pilot sample: against the interval and test of the pilot, plans from given areas, and simulation."""
 
 import numpy as np
 import pytest
@@ -31,7 +31,7 @@ def correlated_scores(rng, n, rate, first, second, r):
 # -- widths -----------------------------------------------------------------------------------------------------------
 
 
-def test_large_pilot_agrees_with_the_model_it_comes_from(random_generator):
+def test_large_pilot_agrees_with_its_model(random_generator):
     e, s = binormal(random_generator, 200_000, 0.1, 0.85)
     stated = plan_auc(auc_estimate(e, s), 0.1, width=0.05)
     pilot = plan_auc_from_pilot(e, s, error_rate=0.1, width=0.05)
@@ -68,7 +68,7 @@ def test_small_pilot_of_two_samples_gives_its_own_interval(random_generator, ima
     assert plan_from_pilot(statistic, n=6000).width == pytest.approx(plan_auc_from_pilot(e, s, n=6000).width, rel=0.25)
 
 
-def test_pilot_with_groups_plans_for_such_groups(random_generator):
+def test_pilot_with_groups_plans_for_groups_of_the_same_kind(random_generator):
     groups = np.arange(400) // 4
     effect = random_generator.normal(size=100)[groups]
     x, y = effect + 0.3 * random_generator.normal(size=(2, 400))
@@ -94,7 +94,7 @@ def test_small_pilot_of_two_samples_gives_the_error_of_its_test(random_generator
     assert plan.standard_error == pytest.approx(spread_of(pilot, make_units(60, None, None)).standard_error, rel=1e-12)
 
 
-def test_difference_from_pilot_counts_what_is_shared(random_generator):
+def test_difference_from_pilot_uses_the_correlation_of_the_scores(random_generator):
     e, s, _ = correlated_scores(random_generator, 4000, 0.2, 0.85, 0.85, 0.0)
     noise = random_generator.normal(size=4000)
     first, second = auc_linearised(e, s, None), auc_linearised(e, s + 0.5 * noise, None)

@@ -56,7 +56,7 @@ def test_runs_widen_the_interval(random_generator):
     )
 
 
-def test_edges_are_said():
+def test_edge_cases():
     assert np.isnan(proportion_estimate([1.0]).low)
     assert texts(proportion_estimate([1.0])) == ["1 instance: no interval"]
     perfect = proportion_estimate([1, 1, 1, 1], groups=[0, 0, 1, 1])

@@ -23,7 +23,7 @@ def test_groups_and_runs_are_counted(units, n_runs, expected):
 
 
 @pytest.mark.parametrize("n_runs", [[1], [4, 1]])
-def test_a_single_run_says_what_is_left_out(n_runs):
+def test_a_single_run_has_a_note(n_runs):
     (note,) = unit_notes(PLAIN, n_runs)
     assert note.code == "runs"
     assert note.text.endswith("variation between runs is left out where there is only 1")
@@ -35,6 +35,6 @@ def test_weights_of_zero_leave_a_single_unit():
     assert single_unit(ONE, "no test", "no-test").code == "no-test"
 
 
-def test_an_interval_lacks_where_there_is_one_unit():
+def test_one_unit_has_no_interval():
     assert [note.code for note in interval_notes(ONE)] == ["groups", "no-interval"]
     assert [note.code for note in interval_notes(GROUPED, [2])] == ["groups", "runs"]

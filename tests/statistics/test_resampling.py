@@ -1,4 +1,4 @@
-"""The inner loops of resampling: draws do not depend on how they are computed; signs against all of them."""
+"""Inner loops of resampling: draws do not depend on the block size; sign flips against all flips."""
 
 import itertools
 
@@ -21,7 +21,7 @@ def test_draws_do_not_depend_on_the_number_of_draws(random_generator):
 
 @pytest.mark.parametrize("block", [1, 3, 64, 1000])
 def test_draws_do_not_depend_on_the_block_size(block, monkeypatch, random_generator):
-    integers = random_generator.integers(0, 1000, size=(37, 5))  # sums of integers know no rounding
+    integers = random_generator.integers(0, 1000, size=(37, 5))  # sums of integers are exact
     floats = random_generator.normal(size=(37, 5))
     before = bootstrap_means(integers, n_draws=130), bootstrap_means(floats, n_draws=130)
     monkeypatch.setattr(resampling, "_BLOCK_DRAWS", block)
@@ -31,7 +31,7 @@ def test_draws_do_not_depend_on_the_block_size(block, monkeypatch, random_genera
     np.testing.assert_array_equal(bootstrap_means(integers, n_draws=130), before[0])
 
 
-def test_infinite_values_reach_the_draws_that_hold_them(random_generator):
+def test_draws_with_infinite_values_are_infinite(random_generator):
     values = random_generator.normal(size=(6, 3))
     values[2, 1], values[4, 2], values[5, 2] = np.inf, -np.inf, np.inf
     rng = np.random.default_rng(0)
@@ -43,7 +43,7 @@ def test_infinite_values_reach_the_draws_that_hold_them(random_generator):
     np.testing.assert_allclose(bootstrap_means(values, n_draws=40), expected, rtol=1e-12)
 
 
-def test_sign_flips_against_all_of_them(random_generator):
+def test_sign_flips_against_all_flips(random_generator):
     d = random_generator.normal(0.4, 1, size=10)
     units = make_units(10, None, None)
     flips = np.array(list(itertools.product([-1, 1], repeat=10)))
@@ -66,7 +66,7 @@ def test_run_effects_have_the_variance_of_a_mean_over_runs(random_generator):
     np.testing.assert_allclose(effects.mean(axis=0), 0, atol=0.02)
 
 
-def test_run_effects_of_a_column_with_an_infinite_mean_are_none(random_generator):
+def test_run_effects_of_a_column_with_an_infinite_mean_are_zero(random_generator):
     effects = resampling.draw_run_effects(np.array([[1.0, np.inf], [2.0, 3.0]]), 20, random_generator)
     assert (effects[:, 1] == 0).all()
     assert (effects[:, 0] != 0).any()

@@ -52,7 +52,7 @@ def test_a_weight_that_dominates_gives_a_wide_interval(greatest, grouped):
     assert found.high > 7
 
 
-def test_weights_that_are_lost_in_the_sum_are_as_if_absent():
+def test_negligible_weights_count_as_absent():
     found = mean_estimate([1.0, 2.0, 3.0], sample_weight=[1e300, 1.0, 1.0])
     assert (found, found.n, said(found)) == (1.0, 1, "1 instance: no interval")
     assert scaled_weights([1e300, 2e300, 1.0], 3).tolist() == [0.5, 1.0, 0.0]
@@ -73,7 +73,7 @@ def test_estimates_do_not_depend_on_the_scale_of_the_weights(scale):
         assert other.n == one.n
 
 
-def test_drawn_weights_keep_the_scale_that_was_given():
+def test_drawn_weights_keep_the_given_scale():
     drawn = next(bootstrap_weights(4, sample_weight=[0.0, 50.0, 50.0, 50.0], n_draws=1))
     assert drawn.sum() == 150.0
     assert drawn[0] == 0.0
@@ -150,7 +150,7 @@ def test_groups_named_by_texts(groups):
 
 
 @pytest.mark.parametrize("level", [None, "0.95", [0.5, 0.6], np.array([0.9]), True, np.nan, 0.0, 1.0, 95])
-def test_levels_that_are_none_are_refused(level):
+def test_invalid_levels_are_refused(level):
     with refuses("level", "range"):
         check_level(level)
 

@@ -39,7 +39,7 @@ def test_a_difference_of_areas_has_delongs_variance(random_generator):
 
 
 def test_two_models_whose_samples_overlap_keep_the_covariance(random_generator):
-    """An instance may be a mistake of one model and not of the other; its two influences belong together."""
+    """An instance can be an error of one model only; the covariance of its two influences counts."""
     scores = random_generator.normal(size=(2, 300))
     first = random_generator.integers(0, 2, 300).astype(float)
     a, b = auc_linearised(first, scores[0], None), auc_linearised(1 - first, scores[1], None)
@@ -57,7 +57,7 @@ def test_equal_statistics_are_equal_and_not_undefined(random_generator):
     assert "does not vary over the instances" in said(shifted)
 
 
-def test_many_are_the_pairs_adjusted(random_generator):
+def test_pairwise_tests_are_the_paired_tests_adjusted(random_generator):
     values = {name: random_generator.normal(size=60) + shift for name, shift in (("a", 0), ("b", 0.2), ("c", 0.9))}
     found = pairwise_statistic_tests({name: mean_of(v) for name, v in values.items()})
     raw = {}

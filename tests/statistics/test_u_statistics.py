@@ -82,7 +82,7 @@ def test_ties_in_a_large_sample_against_scipy(random_generator):
     assert gap / np.sqrt(found.pairs * untied_scores) == pytest.approx(kendalltau(truth, scores).statistic, abs=1e-12)
 
 
-def test_an_integer_weight_is_so_many_copies(random_generator):
+def test_an_integer_weight_equals_copies(random_generator):
     truth, scores = random_case(random_generator, 40, None, 5)
     copies = random_generator.integers(0, 4, 40)
     weighted = concordance(truth, scores, sample_weight=copies)
@@ -139,7 +139,7 @@ def test_ranks_against_numpy(random_generator):
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-def test_no_pair_is_undefined_not_zero(weighted):
+def test_no_comparable_pair_gives_nan(weighted):
     found = concordance([2.0, 2.0], [1.0, 3.0], sample_weight=[1.0, 2.0] if weighted else None)
     assert np.isnan(found.share)
     assert found.pairs == 0
@@ -162,12 +162,12 @@ def test_bad_input_is_refused(arguments, weights, parameter, code, got):
         concordance(*arguments, sample_weight=weights)
 
 
-def test_equal_truths_with_weights_are_undefined_whatever_the_rounding():
+def test_equal_truths_with_weights_are_undefined_despite_rounding():
     for weights in ([0.1, 0.2, 0.3], [0.7, 0.1, 0.2], [1e-3, 1e3, 0.1]):
         assert np.isnan(concordance([0.3] * 3, [1, 2, 3], sample_weight=weights).share)
 
 
-def test_weights_of_many_sizes_cancel_nothing(random_generator):
+def test_very_different_weights_cause_no_cancellation(random_generator):
     truth, scores = random_case(random_generator, 60, 9, 11)
     weights = 10.0 ** random_generator.uniform(-8, 8, 60)
     found = concordance(truth, scores, sample_weight=weights)

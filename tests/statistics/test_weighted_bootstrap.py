@@ -87,7 +87,7 @@ def test_groups_are_drawn_whole_and_weights_multiply(scheme, random_generator):
             assert len(set(np.round(ratio[groups[w > 0] == g]))) <= 1
 
 
-def test_groups_that_cross_strata_are_drawn_among_their_like():
+def test_groups_in_several_strata_are_drawn_within_their_set_of_strata():
     groups = np.repeat(np.arange(9), 2)
     strata = np.array([0, 0] * 3 + [0, 1] * 4 + [1, 1] * 2)  # three inside 0, four in both, two inside 1
     for weights in bootstrap_weights(18, groups=groups, strata=strata, n_draws=200):
@@ -99,7 +99,7 @@ def test_groups_that_cross_strata_are_drawn_among_their_like():
 
 
 @pytest.mark.parametrize("options", [{}, {"strata": [0, 1] * 10}, {"scheme": "poisson"}, {"groups": [0, 1, 2, 3] * 5}])
-def test_a_draw_is_the_same_whatever_their_number(options):
+def test_draws_do_not_depend_on_the_number_of_draws(options):
     few = np.stack(list(bootstrap_weights(20, n_draws=7, rng=3, **options)))
     many = np.stack(list(bootstrap_weights(20, n_draws=20, rng=3, **options)))
     assert (few == many[:7]).all()
@@ -185,7 +185,7 @@ def test_undefined_draws_are_counted():
     assert texts(bootstrap_estimate(auc_of(e, s), 10, strata=e, n_draws=2000)) == ["2 strata"]
 
 
-def test_no_interval_says_why():
+def test_a_missing_interval_has_a_note():
     e = np.array([0, 0, 0, 1, 1])
     perfect = bootstrap_estimate(auc_of(e, e), 5, strata=e, n_draws=100)
     assert (float(perfect), said(perfect)) == (1.0, "2 strata | all draws are equal: no interval")
@@ -227,7 +227,7 @@ def test_bootstrap_refuses(options, parameter, code, got):
 
 
 @pytest.mark.parametrize("n", [0, 2.0, True])
-def test_bootstrap_refuses_what_is_no_number_of_instances(n):
+def test_bootstrap_refuses_an_invalid_number_of_instances(n):
     with refuses("n", "range", got="must be a whole number of at least 1"):
         bootstrap_weights(n)
 

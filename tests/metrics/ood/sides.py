@@ -1,4 +1,4 @@
-"""Two samples as the one pair of arrays that metrics of detection take."""
+"""Two samples as a pair of arrays (is_out, uncertainty), the input of the metrics."""
 
 import numpy as np
 

@@ -77,7 +77,7 @@ def test_aupr_against_scikit_learn(weighted, needs, random_generator):
         assert float(aupr_score(*sides(a, b), positive="in", **options)) == pytest.approx(expected)
 
 
-def test_aupr_of_a_score_that_knows_nothing_is_the_share_of_positives():
+def test_aupr_of_a_random_score_is_the_share_of_positives():
     assert float(aupr_score(*sides([1.0] * 30, [1.0] * 10))) == pytest.approx(0.25)
     assert float(aupr_score(*sides([1.0] * 30, [1.0] * 10), positive="in")) == pytest.approx(0.75)
     assert float(aupr_score(*sides([1.0] * 30, [1.0] * 10), sample_weight=[1.0] * 30 + [3.0] * 10)) == pytest.approx(
@@ -112,7 +112,7 @@ def test_rows_of_both_samples_may_be_mixed(score, random_generator):
     assert (found.low, found.high) == pytest.approx((expected.low, expected.high), rel=1e-12)
 
 
-def test_a_label_in_both_samples_names_two_groups(random_generator):
+def test_a_label_in_both_samples_counts_as_two_groups(random_generator):
     is_out, s = sides(*tied(random_generator))
     labels = np.arange(65) % 10
     apart = np.where(is_out, labels + 100, labels)
@@ -134,7 +134,7 @@ def test_weights_are_repetitions_and_zero_weights_absent(name, random_generator)
     )
 
 
-def test_positive_in_is_the_other_sample_upside_down(random_generator):
+def test_positive_in_equals_the_swapped_samples_with_negated_scores(random_generator):
     a, b = tied(random_generator)
     for score in (fpr_at_tpr_error, aupr_score):
         found, expected = score(*sides(a, b), positive="in"), score(*sides(-b, -a))
@@ -148,7 +148,7 @@ def test_positive_in_is_the_other_sample_upside_down(random_generator):
 
 
 @pytest.mark.parametrize("score", SCORES)
-def test_near_copies_in_groups_say_no_more_than_one(score, random_generator):
+def test_groups_of_near_copies_count_once(score, random_generator):
     a, b = random_generator.normal(size=60), random_generator.normal(size=80) + 1
     once = score(*sides(a, b))
     copies = [np.repeat(x, 5) + 1e-9 * random_generator.normal(size=5 * len(x)) for x in (a, b)]
@@ -222,7 +222,7 @@ def test_few_positives_leave_the_threshold_unbounded(random_generator):
 
 
 @pytest.mark.parametrize("score", SCORES)
-def test_what_is_refused(score):
+def test_bad_input_is_refused(score):
     with refuses("uncertainty", "finite", got="1 of 3 values are nan, the first at row 2"):
         score([0, 1, 1], [0.1, 0.2, np.nan])
     with refuses("is_out", "empty", got="all 2 are out of distribution"):

@@ -41,7 +41,7 @@ def cuts_of(m, n, auc, levels):
 
 @cache
 def truth(metric, m, n, auc, levels):
-    """What the metric is in the population, with the samples' sizes as the share of positives."""
+    """The metric in the population, with the share of positives in the samples."""
     cuts = cuts_of(m, n, auc, levels)
     thresholds = np.linspace(14, -9, 400_001) if cuts is None else np.append(cuts[::-1], -np.inf)
     true, false = stats.norm.sf(thresholds - shift_of(auc)), stats.norm.sf(thresholds)
@@ -57,7 +57,7 @@ def truth(metric, m, n, auc, levels):
 
 
 def draw(rng, m, n, auc, levels=None, grouped=False):
-    """Normal scores, shifted outside; with groups ten to one, correlation .3."""
+    """Normal scores, shifted out of distribution; with groups, ten instances per group and correlation .3."""
     samples, groups = [], []
     for size, shift in ((m, 0.0), (n, shift_of(auc))):
         noise = rng.normal(size=size)
@@ -81,7 +81,7 @@ def two_scores(rng, m, n, aucs, correlation):
 
 
 def coverage(metric, m, n, auc, n_samples, seed, *, levels=None, grouped=False):
-    """Shares of intervals that hold the truth, lie above it and below it."""
+    """Shares of intervals that contain the truth, lie above it and below it."""
     rng = np.random.default_rng(seed)
     expected = truth(metric, m, n, auc, levels)
     above = below = 0

@@ -1,4 +1,4 @@
-"""Two samples of one score: what is checked, and how they are ranked."""
+"""Two samples of one score: checks of the input, and the joint ranking."""
 
 import numpy as np
 import pytest
@@ -25,7 +25,7 @@ def test_sides_are_booleans_or_0_and_1(kind):
     assert found.is_out.tolist() == [False, True, True]
 
 
-def test_groups_do_not_reach_from_one_sample_into_the_other():
+def test_groups_are_separate_in_the_two_samples():
     found = two_samples([0, 1, 0, 1], np.arange(4.0), groups=["a", "a", "a", "b"])
     assert found.groups[0] == found.groups[2]
     assert len(set(found.groups)) == 3

@@ -158,7 +158,7 @@ def test_nan_is_refused_by_name_and_count(metric, bad):
         metric(arrays["errors"], arrays["uncertainty"])
 
 
-def test_degenerate_cases_say_so():
+def test_degenerate_cases_have_notes():
     assert texts(uq_auc_score([0, 0], [1, 2])) == ["no errors", "only 2 right predictions: a rough interval"]
     assert texts(uq_auc_score([1, 1], [1, 2])) == ["only 2 errors: a rough interval", "no right predictions"]
     assert np.isnan(uq_auc_score([1], [1]))
@@ -196,7 +196,7 @@ def test_areas_stay_inside_their_ranges(random_generator):
         assert 0 <= h.low <= h <= h.high <= 0.25
 
 
-def test_without_errors_areas_are_no_certainty():
+def test_areas_without_errors_are_not_certain():
     for score in (g_auc_score, h_auc_score):
         found = score(np.zeros(30), np.arange(30.0))
         assert found.high - found.low > 0.01
@@ -204,7 +204,7 @@ def test_without_errors_areas_are_no_certainty():
     assert g_auc_score(np.zeros(30), np.arange(30.0)).low > 0.8
 
 
-def test_few_gaps_that_differ_are_counted():
+def test_few_different_gaps_have_a_note():
     gap, s = np.r_[np.ones(4), np.zeros(300)], np.arange(304.0)
     assert "only 4 instances with a gap other than the most frequent one" in said(uq_c_index_score(gap, s))
     perfect = uq_c_index_score(gap, -s[::-1] * (1 - gap))
@@ -242,7 +242,7 @@ def test_two_scores_that_order_alike_do_not_differ(random_generator):
         assert paired_ranking_test((errors, s), (errors, np.exp(s)), method=method, n_draws=20).pvalue == 1.0
 
 
-def test_two_models_have_their_own_mistakes(random_generator):
+def test_two_models_have_different_errors(random_generator):
     errors, s = case(random_generator)
     other, t = case(random_generator)
     found = paired_ranking_test((errors, s), (other, t))

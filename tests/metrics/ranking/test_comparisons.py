@@ -1,4 +1,4 @@
-"""Comparisons of rankings: the order of rows, and what is refused. Their agreement is tested in test_ranking.py."""
+"""Comparisons of rankings: order of rows, groups and bad input. test_auc_and_c_index.py has further tests of them."""
 
 import numpy as np
 import pytest
@@ -69,6 +69,6 @@ def test_groups_with_the_same_instances_are_interchangeable():
         (lambda: paired_ranking_test((ERRORS, SCORE), (ERRORS, SCORE), level=None), "level", "range", ""),
     ],
 )
-def test_what_is_no_ranking_is_refused(call, parameter, code, got):
+def test_invalid_rankings_are_refused(call, parameter, code, got):
     with refuses(parameter, code, got=got):
         call()

@@ -15,13 +15,14 @@ from uqassay.metrics.ranking.auc_and_c_index import g_auc_score, h_auc_score, uq
 from uqassay.metrics.ranking.comparisons import paired_ranking_test
 
 AUCS = (0.6, 0.8, 0.95)
+SIZES = ((2, 198), (4, 196), (10, 190), (20, 180), (20, 980), (20, 20), (60, 140), (100, 900), (300, 700))
 
 
 # -- samples ----------------------------------------------------------------------------------------------------------
 
 
 def binormal(rng, wrong, right, auc, levels=None):
-    """Errors, normal scores shifted for mistakes, and the true area; with levels the scores are cut into that many."""
+    """Errors, normal scores shifted for errors, and the true area; with `levels` the scores are cut into that many levels."""
     shift = np.sqrt(2) * stats.norm.ppf(auc)
     errors = np.r_[np.ones(wrong), np.zeros(right)]
     scores = rng.normal(size=wrong + right) + shift * errors
@@ -41,13 +42,13 @@ def level_cuts(error_rate, shift, levels):
 
 
 def random_errors(rng, n, rate, auc, levels=None):
-    """The same with a random number of mistakes."""
+    """`binormal` with a random number of errors."""
     wrong = max(1, min(n - 1, rng.binomial(n, rate)))
     return binormal(rng, wrong, n - wrong, auc, levels)
 
 
 def grouped(rng, n, rate, auc, *, unequal=False):
-    """Mistakes and scores that share an effect of their group: correlation .3 in both, ten instances to a group."""
+    """Errors and scores with group effects: correlation .3 in both, ten instances per group."""
     sizes = rng.geometric(0.1, size=n // 10) if unequal else np.full(n // 10, 10)
     groups = np.repeat(np.arange(len(sizes)), sizes)
     m = len(groups)
@@ -58,7 +59,7 @@ def grouped(rng, n, rate, auc, *, unequal=False):
 
 
 def whole_groups(rng, wrong, right, auc, correlation):
-    """Groups of 25 that are errors or right predictions as a whole, with correlated scores."""
+    """Groups of 25 with correlated scores. All instances of a group are errors, or all are right."""
     errors = np.repeat(np.r_[np.ones(wrong), np.zeros(right)], 25)
     groups = np.repeat(np.arange(wrong + right), 25)
     shared = np.sqrt(correlation) * rng.normal(size=wrong + right)[groups]
@@ -93,7 +94,7 @@ def gaps(rng, n, kind):
 
 
 def two_scores(rng, n, rate, aucs, correlation):
-    """One model's mistakes and two scores of it."""
+    """Errors of one model, with two scores."""
     errors = np.zeros(n)
     errors[: max(1, min(n - 1, rng.binomial(n, rate)))] = 1
     noise = rng.multivariate_normal([0, 0], [[1, correlation], [correlation, 1]], size=n)
@@ -102,7 +103,7 @@ def two_scores(rng, n, rate, aucs, correlation):
 
 
 def two_models(rng, n, rate, aucs, correlation):
-    """Two models, each with mistakes and a score of its own; both mistakes and scores are correlated."""
+    """Two models with different errors and scores. Errors and scores are correlated between the models."""
     covariance = [[1, correlation], [correlation, 1]]
     latent, noise = (rng.multivariate_normal([0, 0], covariance, size=n) for _ in range(2))
     errors = (latent < stats.norm.ppf(rate)).astype(float)
@@ -114,7 +115,7 @@ def two_models(rng, n, rate, aucs, correlation):
 
 
 def coverage(draw, n_samples, seed, **options):
-    """Shares of intervals that hold the truth, lie above it and below it; draw(rng) gives (errors, scores, truth)."""
+    """Shares of intervals that contain the truth, lie above it and below it; draw(rng) gives (errors, scores, truth)."""
     rng = np.random.default_rng(seed)
     above = below = 0
     for _ in range(n_samples):
@@ -204,17 +205,7 @@ def percent(shares, digits=1):
 
 def print_areas(n_samples):
     print("coverage of UQ-AUC: errors, right predictions, levels; AUC .6 / .8 / .95 / .99; adjusted, then plain DeLong")
-    for wrong, right in (
-        (2, 198),
-        (4, 196),
-        (10, 190),
-        (20, 180),
-        (20, 980),
-        (20, 20),
-        (60, 140),
-        (100, 900),
-        (300, 700),
-    ):
+    for wrong, right in SIZES:
         for levels in (None, 5):
             row = []
             for method in ("adjusted", "delong"):
@@ -251,7 +242,7 @@ def print_groups(n_samples):
                 ]
                 print(f"{n:5d} {rate:.2f} {auc}  {percent(shares)}", flush=True)
     print(
-        "groups of 25 that are errors as a whole: groups of errors, of right predictions; correlation .9; AUC .6 / .8 / .95"
+        "groups of 25, all errors or all right: groups of errors, of right predictions; correlation .9; AUC .6 / .8 / .95"
     )
     for wrong, right in ((20, 20), (20, 180)):
         shares = [whole_group_coverage(wrong, right, auc, n_samples // 4, 15) for auc in AUCS]
@@ -314,11 +305,11 @@ TABLES = {
 }
 
 
-# -- what the tables say ----------------------------------------------------------------------------------------------
+# -- tests of the tables -----------------------------------------------------------------------------------------------
 
 
 def not_below(share, n_samples, least):
-    """Whether a measured share may be at least that, within four standard errors."""
+    """True if a measured share is not significantly below `least` (four standard errors)."""
     return share >= least - 4 * np.sqrt(least * (1 - least) / n_samples)
 
 
@@ -326,7 +317,7 @@ def not_below(share, n_samples, least):
 @pytest.mark.parametrize("levels", [None, 5])
 @pytest.mark.parametrize("auc", AUCS)
 @pytest.mark.parametrize(("wrong", "right"), [(20, 180), (20, 980), (20, 20), (60, 140), (300, 700)])
-def test_uq_auc_covers_from_twenty_and_twenty_on(wrong, right, auc, levels):
+def test_uq_auc_covers_from_20_errors_and_20_right_predictions_on(wrong, right, auc, levels):
     share, _, _ = coverage(lambda r: binormal(r, wrong, right, auc, levels), 600, 31)
     assert not_below(share, 600, 0.95)
     if wrong >= 60:
@@ -335,7 +326,7 @@ def test_uq_auc_covers_from_twenty_and_twenty_on(wrong, right, auc, levels):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("auc", "plain_fails"), [(0.6, False), (0.8, False), (0.95, True)])
-def test_few_mistakes_widen_the_interval_where_plain_delong_fails(auc, plain_fails):
+def test_few_errors_widen_the_interval_where_plain_delong_fails(auc, plain_fails):
     def draw(r):
         return binormal(r, 4, 196, auc)
 
@@ -352,8 +343,8 @@ def test_grouped_intervals_cover_and_ignoring_groups_does_not(unequal):
 
 
 @pytest.mark.slow
-def test_an_imaginary_group_is_a_group():
-    """Groups that are errors as a whole know no more than one instance each, near separation as well."""
+def test_imaginary_groups_keep_the_coverage_near_separation():
+    """A group in which all instances are errors carries little more information than one instance."""
     assert not_below(whole_group_coverage(20, 180, 0.95, 300, 37), 300, 0.93)
 
 
@@ -380,7 +371,7 @@ def test_paired_tests_keep_their_level(draw, auc):
 
 
 @pytest.mark.slow
-def test_a_model_with_few_errors_does_not_borrow_those_of_the_other():
+def test_two_models_with_unequal_numbers_of_errors_keep_the_level():
     found = rejections(lambda r: unequal_models(r, (10, 200), 1000, 0.8), 600, 39)
     assert found[1] <= 0.1
 

@@ -46,7 +46,7 @@ def test_truths_do_not_depend_on_the_order_of_the_classes(random_generator):
         )
 
 
-def test_sure_labels_give_the_error_and_the_gap():
+def test_certain_labels_give_the_error_and_the_gap():
     probs = np.array([[0.7, 0.3], [0.4, 0.6], [0.9, 0.1]])
     sure = [[1, 0], [1, 0], [0, 1]]
     assert misclassification_truth(sure, uq.Point(probs)).tolist() == [0.0, 1.0, 1.0]
@@ -100,7 +100,7 @@ def test_human_labels_of_cifar10(cifar10):
 # ----------------------------------------------------------------------------------------------------- Kendall's τ
 
 
-def test_tau_score_is_the_statistic_by_other_names(random_generator):
+def test_tau_score_equals_kendall_tau_estimate(random_generator):
     truth, s = random_generator.integers(0, 9, size=(2, 60))
     groups, w = random_generator.integers(0, 20, size=60), random_generator.random(60)
     found = kendall_tau_score(truth, s, groups=groups, sample_weight=w, level=0.9)
@@ -124,7 +124,7 @@ def scorings(rng, n_models=30, per_model=4, spread=1.0):
     return {"uq-auc": auc, "uq-c-index": c}, {"phi": phi, "psi": psi}, model
 
 
-def test_study_holds_every_pair_and_is_plain_in_rows(random_generator):
+def test_study_has_every_pair_and_plain_rows(random_generator):
     metrics, truths, model = scorings(random_generator)
     study = correlation_study(metrics, truths, clusters=model, level=0.9)
     assert study.n_scorings == 120
@@ -151,7 +151,7 @@ def test_clusters_widen_the_interval(random_generator):
     assert clustered.high - clustered.low > 1.3 * (alone.high - alone.low)
 
 
-def test_estimates_are_taken_as_numbers():
+def test_estimates_are_accepted_as_numbers():
     metrics = {"uq-auc": [kendall_tau_score([0, 1, 2, 3], s) for s in ([0, 1, 2, 3], [0, 2, 1, 3], [3, 2, 1, 0])]}
     study = correlation_study(metrics, {"phi": [1.0, 0.6, -1.0]}, method="fisher")
     assert float(study["uq-auc", "phi"]) == pytest.approx(np.corrcoef([1, 2 / 3, -1], [1.0, 0.6, -1.0])[0, 1])

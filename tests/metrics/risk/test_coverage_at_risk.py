@@ -65,12 +65,12 @@ def test_a_weight_that_dominates_gives_a_wide_interval(greatest):
 
 
 @pytest.mark.parametrize("risk", [None, [0.1, 0.2], "0.1", np.nan])
-def test_a_risk_that_is_no_number_is_refused(risk):
+def test_invalid_risks_are_refused(risk):
     with refuses("risk", "range"):
         coverage_at_risk_score([0, 1], [1, 2], risk=risk)
 
 
-def test_ends_are_said():
+def test_coverages_0_and_1_have_notes():
     errors, uncertainty, _ = random_case(3)
     every = coverage_at_risk_score(errors, uncertainty, risk=0.9)
     assert (every, every.low, every.high) == (1.0, 1.0, 1.0)

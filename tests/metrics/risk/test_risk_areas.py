@@ -152,7 +152,7 @@ def test_generalised_ratio_has_the_interval_of_uq_auc(weighted, grouped):
 
 @pytest.mark.parametrize("score", SCORES)
 @pytest.mark.parametrize("levels", [4, 10**6])
-def test_an_integer_weight_is_that_many_copies(score, levels):
+def test_an_integer_weight_equals_copies(score, levels):
     errors, uncertainty, weights = random_case(6, levels=levels)
     copies = (2 * weights).astype(int)
     one = score(errors, uncertainty, sample_weight=2 * weights)

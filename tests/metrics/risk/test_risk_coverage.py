@@ -75,11 +75,11 @@ def test_row_order_does_not_matter_bit_for_bit(soft):
 
 
 @pytest.mark.parametrize("levels", [4, 10**6])
-def test_an_integer_weight_is_that_many_copies(levels):
+def test_an_integer_weight_equals_copies(levels):
     errors, uncertainty, weights, _ = random_case(4, levels=levels, weighted=True)
     copies = weights.astype(int)
     one = risk_coverage_curve(errors, uncertainty, sample_weight=weights)
-    # copies know no more than one of them, so they are one group
+    # copies carry no more information than one instance, so they are one group
     other = risk_coverage_curve(
         np.repeat(errors, copies), np.repeat(uncertainty, copies), groups=np.repeat(np.arange(40), copies)
     )
@@ -117,7 +117,7 @@ def test_variance_against_the_sum_over_groups(weighted, grouped, levels, monkeyp
         assert seen["variance"] / bands.factor == pytest.approx(expected, rel=1e-9, abs=1e-15)
 
 
-def test_where_everything_is_kept_the_interval_is_that_of_the_error_rate():
+def test_at_coverage_1_the_interval_is_that_of_the_error_rate():
     errors, uncertainty, weights, groups = random_case(6, n=60, weighted=True, grouped=True)
     for w, g in ((None, None), (None, groups), (weights, None), (weights, groups)):
         curve = risk_coverage_curve(errors, uncertainty, sample_weight=w, groups=g)
@@ -141,13 +141,13 @@ def test_a_weight_that_dominates_gives_wide_intervals(greatest, grouped):
             assert ((found.low <= found.risk) & (found.risk <= found.high)).all()
 
 
-def test_a_coverage_of_next_to_nothing_says_nothing():
+def test_tiny_coverages_have_the_widest_interval():
     found = risk_coverage_curve([0, 0, 1, 0], [0.1, 0.2, 0.2, 0.9]).at([1e-300, 1e-100])
     assert found.low.tolist() == [0.0, 0.0]
     assert found.high.tolist() == [1.0, 1.0]
 
 
-def test_a_level_of_next_to_one_is_no_overflow():
+def test_levels_near_1_do_not_overflow():
     curve = risk_coverage_curve([0, 0, 1, 0], [0.1, 0.2, 0.2, 0.9], level=np.nextafter(1.0, 0.0)).at([0.5, 0.75])
     assert (curve.high - curve.low > 0.99).all()
 
@@ -170,7 +170,7 @@ def test_notes_use_the_singular_for_one():
     assert texts(found) == ["50 groups", "only 1 right prediction in different groups: a rough interval"]
 
 
-def test_where_no_error_is_kept_the_interval_rests_on_the_number_kept():
+def test_without_a_kept_error_the_interval_follows_from_the_number_kept():
     errors = np.repeat([0.0, 1.0], [900, 100])
     curve = risk_coverage_curve(errors, np.arange(1000.0)).at([0.1, 0.5])
     for c, low, high in zip((100, 500), curve.low, curve.high, strict=True):
@@ -191,7 +191,7 @@ def test_influence_of_groups_widens_the_bands():
     assert texts(other) == ["60 groups"]
 
 
-def test_a_million_rows_are_chunked_alike(monkeypatch):
+def test_chunks_do_not_change_a_curve_of_a_million_rows(monkeypatch):
     errors, uncertainty, _, groups = random_case(8, n=500, levels=10**6, grouped=True)
     whole = risk_coverage_curve(errors, uncertainty, groups=groups)
     monkeypatch.setattr("uqassay.metrics.risk.risk_coverage.CHUNK", 7)
@@ -218,7 +218,7 @@ def test_ordinary_inputs(errors, uncertainty):
     assert curve.coverage.tolist() == pytest.approx([1 / 3, 2 / 3, 1.0])
 
 
-def test_degenerate_cases_are_said():
+def test_degenerate_cases_have_notes():
     one = risk_coverage_curve([1], [0.3])
     assert one.risk.tolist() == [1.0]
     assert np.isnan(one.low).all()
@@ -258,7 +258,7 @@ def test_bad_input_is_refused():
 
 
 @pytest.mark.parametrize(("wrong", "kept"), [(1, 100), (3, 150), (8, 150), (20, 100)])
-def test_with_a_handful_of_errors_the_lower_limit_is_the_exact_one_sided_one(wrong, kept):
+def test_with_few_errors_the_lower_limit_is_the_exact_one_sided_limit(wrong, kept):
     errors = np.zeros(200)
     errors[:wrong] = 1
     scores = np.where(np.arange(200) < kept, 0.0, 1.0)

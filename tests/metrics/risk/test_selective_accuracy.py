@@ -29,7 +29,7 @@ def random_case(seed, n=60, levels=4):
 
 
 def share_kept(uncertainty, weights, coverage):
-    """What is kept of every instance, by definition: all below the threshold, an even share of the tie at it."""
+    """Kept share of every instance by definition: 1 below the threshold, an even share of the tie at the threshold."""
     kept, left = np.zeros(uncertainty.size), coverage * weights.sum()
     for threshold in sorted(set(uncertainty)):
         tie = uncertainty == threshold
@@ -64,7 +64,7 @@ def test_the_interval_is_that_of_the_curve(grouped):
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("grouped", [False, True])
 @pytest.mark.parametrize("coverage", [0.05, 0.4, 0.8, 1.0])
-def test_interval_is_that_of_the_curve_whatever_weights_and_groups(weighted, grouped, coverage):
+def test_interval_is_that_of_the_curve_with_weights_and_groups(weighted, grouped, coverage):
     errors, uncertainty, weights, groups = random_case(11)
     groups = np.where(groups < 6, 0, groups)  # one large group
     options = {"sample_weight": weights if weighted else None, "groups": groups if grouped else None}
@@ -76,7 +76,7 @@ def test_interval_is_that_of_the_curve_whatever_weights_and_groups(weighted, gro
 
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("grouped", [False, True])
-def test_where_everything_is_kept_both_accuracies_are_one(weighted, grouped):
+def test_at_coverage_1_both_accuracies_are_equal(weighted, grouped):
     errors, uncertainty, weights, groups = (column[:20] for column in random_case(12))
     options = {"sample_weight": weights if weighted else None, "groups": groups if grouped else None}
     found = selective_gain(errors, uncertainty, coverage=1, **options)
@@ -123,14 +123,14 @@ def test_gain_is_the_difference_of_the_accuracies():
         assert found.coverage == 0.7
 
 
-def test_gain_knows_that_both_accuracies_come_from_the_same_instances():
+def test_gain_accounts_for_the_correlation_of_the_accuracies():
     errors, uncertainty, _, _ = random_case(5, n=400, levels=10**6)
     found = selective_gain(errors, uncertainty, coverage=0.9)
     width = found.gain.high - found.gain.low
     assert width < 0.7 * (found.accuracy_kept.high - found.accuracy_kept.low)
 
 
-def test_an_uncertainty_that_knows_nothing_gains_nothing():
+def test_a_random_uncertainty_gains_nothing():
     rng = np.random.default_rng(6)
     errors, uncertainty = (rng.random(1000) < 0.2).astype(float), rng.random(1000)
     gain = selective_gain(errors, uncertainty, coverage=0.8).gain
@@ -170,7 +170,7 @@ def test_several_runs_are_averaged():
     assert (same.low, same.high) == pytest.approx((singles[0].accuracy_kept.low, singles[0].accuracy_kept.high))
 
 
-def test_degenerate_cases_are_said():
+def test_degenerate_cases_have_notes():
     errors = np.repeat([0.0, 1.0], [80, 20])
     perfect = accuracy_at_coverage_score(errors, np.arange(100), coverage=0.5)
     assert perfect == 1.0
