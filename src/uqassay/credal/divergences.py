@@ -37,7 +37,7 @@ def check_distance(distance: str, floor: float) -> None:
             "distance",
             f"must be one of {', '.join(DISTANCES)}",
             f"got {distance!r}",
-            "pass one of them",
+            "choose one of them",
             code="choice",
         )
     if not 0 <= floor < 1:

@@ -303,7 +303,7 @@ def _orders(permutations: ArrayLike | str | None, n_classes: int) -> NDArray[np.
                 "permutations",
                 'must be "outermost", an array (P, K) or None',
                 f"got {permutations!r}",
-                "pass one of them",
+                "choose one of them",
                 code="choice",
             )
         return outermost_permutations(n_classes)

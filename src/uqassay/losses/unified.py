@@ -139,7 +139,7 @@ def check_options(distance: str, nonspecificity: str, convention: str, focal_set
             "distance",
             f"must be one of {', '.join(DISTANCES)}",
             f"got {distance!r}",
-            "pass one of them",
+            "choose one of them",
             code="choice",
         )
     if not isinstance(nonspecificity, str) or nonspecificity not in NONSPECIFICITIES:
@@ -147,7 +147,7 @@ def check_options(distance: str, nonspecificity: str, convention: str, focal_set
             "nonspecificity",
             f"must be one of {', '.join(NONSPECIFICITIES)}",
             f"got {nonspecificity!r}",
-            "pass one of them",
+            "choose one of them",
             code="choice",
         )
     check_convention(convention, focal_sets)

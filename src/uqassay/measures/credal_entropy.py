@@ -151,5 +151,5 @@ def _difference(prediction: Prediction, over: str) -> Float:
 def _check_choice(value: str, name: str, allowed: tuple[str, ...]) -> None:
     if value not in allowed:
         raise InputError(
-            name, f"must be one of {', '.join(allowed)}", f"got {value!r}", "pass one of them", code="choice"
+            name, f"must be one of {', '.join(allowed)}", f"got {value!r}", "choose one of them", code="choice"
         )

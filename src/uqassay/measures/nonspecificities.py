@@ -79,7 +79,7 @@ def nonspecificity(
             "measure",
             f"must be one of {', '.join(NONSPECIFICITIES)}",
             f"got {measure!r}",
-            "pass one of them",
+            "choose one of them",
             code="choice",
         )
     check_convention(convention, focal_sets)
@@ -112,7 +112,7 @@ def check_convention(convention: str, focal_sets: Any) -> None:
     """Refuse an unknown convention, and a family of events with the exact convention."""
     if not isinstance(convention, str) or convention not in ("exact", "paper"):
         raise InputError(
-            "convention", 'must be "exact" or "paper"', f"got {convention!r}", "pass one of them", code="choice"
+            "convention", 'must be "exact" or "paper"', f"got {convention!r}", "choose one of them", code="choice"
         )
     if convention == "exact" and focal_sets is not None:
         raise InputError(

@@ -280,6 +280,6 @@ def score_names(prediction: PredictionLike, *, costly: bool = False) -> tuple[st
 def _named(name: str) -> Score:
     if not isinstance(name, str) or name not in SCORES:
         raise InputError(
-            "name", f"must be one of {', '.join(SCORES)}", f"got {name!r}", "pass one of them", code="choice"
+            "name", f"must be one of {', '.join(SCORES)}", f"got {name!r}", "choose one of them", code="choice"
         )
     return SCORES[name]
