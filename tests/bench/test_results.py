@@ -157,3 +157,21 @@ def test_second_writer_of_a_cell_keeps_the_first_result(done, cell):
     assert not done.finish(cell, draw(cell), seconds=99.0)  # as a worker whose lease has lapsed
     assert (done.place(cell.key) / METADATA).read_text() == before
     assert list((done.folder / "drafts").iterdir()) == []
+
+
+def whole_number_names(cell):
+    prediction = uq.Point([[0.8, 0.1, 0.1], [0.1, 0.2, 0.7]], class_names=("5", "7", "9"))
+    return CellResult(prediction, np.array([0, 2]))
+
+
+def test_labels_stay_indices_where_the_classes_are_named_by_numbers(tmp_path):
+    cell = Cell(f"{__name__}:whole_number_names", dataset="toy", method="named", seed=1)
+    store = Store(tmp_path / "run")
+    store.add([cell])
+    assert store.claim(cell.key)
+    assert store.finish(cell, whole_number_names(cell), seconds=0.1)
+    kept = store.result(cell.key)
+    assert kept.labels.tolist() == [0, 2]
+    assert kept.class_names == ("5", "7", "9")
+    assert kept.prediction.class_names is None
+    assert kept.metadata["accuracy"] == 1.0

@@ -15,6 +15,7 @@ from uqassay._json import plain
 from uqassay.bench.cell import Cell, canonical_json
 from uqassay.bench.config import BenchConfig, to_toml
 from uqassay.bench.files import holds_benchmark, write_text
+from uqassay.bench.results import named_labels
 from uqassay.bench.store import Store
 from uqassay.errors import InputError
 from uqassay.evidence import FINDING_COLUMNS, assay
@@ -180,12 +181,13 @@ def _judged(
     runs: dict[str, list[Any]] = {}
     scores: dict[str, list[dict[str, Any]]] = {}
     seeds: dict[str, list[int]] = {}
-    labels = counts = None
+    labels = counts = class_names = None
     for cell in sorted(cells, key=lambda cell: cell.seed):
         say(f"reading {cell.name}")
         result = store.result(cell.key)
         if labels is None:
-            labels, counts = result.labels, result.metadata["facts"].get("train_counts")
+            labels, class_names = result.labels, result.class_names
+            counts = result.metadata["facts"].get("train_counts")
         elif not np.array_equal(labels, result.labels):
             raise InputError(
                 "labels",
@@ -206,7 +208,8 @@ def _judged(
     }
     judged = assay(
         {name: runs[name] for name in order},
-        labels if labels is not None else (),
+        () if labels is None else named_labels(labels, class_names),
+        class_names=class_names,
         uncertainties=uncertainties or None,
         prior=None if counts is None else np.array(counts) / sum(counts),
         common_members=common_members,

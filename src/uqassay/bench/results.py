@@ -6,7 +6,7 @@ import math
 import platform
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, final
@@ -20,8 +20,18 @@ from uqassay.bench.files import METADATA, RESULT_SCHEMA, json_object
 from uqassay.errors import FileFormatError, InputError
 from uqassay.predictions import Prediction
 from uqassay.predictions.files import file_hash, load, load_labels, save
+from uqassay.predictions.labels import class_indices
 
-__all__ = ["PREDICTION", "SCORES", "StoredResult", "metadata_of", "read_result", "whole_metadata", "write_result"]
+__all__ = [
+    "PREDICTION",
+    "SCORES",
+    "StoredResult",
+    "metadata_of",
+    "named_labels",
+    "read_result",
+    "whole_metadata",
+    "write_result",
+]
 
 PREDICTION, SCORES = "prediction.npz", "scores.npz"
 
@@ -34,17 +44,21 @@ class StoredResult:
     Attributes
     ----------
     prediction : Prediction
+        Without class names, since `labels` are indices.
     labels : array (n,) or (n, K)
+        Class indices, or label distributions.
     scores : dict of str to array (n,)
     metadata : dict
         ``cell``, ``seconds``, ``accuracy``, ``facts``, ``versions``, ``files`` (the SHA-256 of each) and ``hash`` (of them
         all).
+    class_names : tuple of str or None
     """
 
     prediction: Prediction
     labels: NDArray[Any]
     scores: dict[str, NDArray[Any]]
     metadata: dict[str, Any]
+    class_names: tuple[str, ...] | None = None
 
 
 def write_result(folder: Path, cell: Cell, result: CellResult, seconds: float) -> None:
@@ -66,7 +80,7 @@ def write_result(folder: Path, cell: Cell, result: CellResult, seconds: float) -
             "correct the cell's function",
             code="mismatch",
         )
-    save(result.prediction, folder / PREDICTION, labels=result.labels)
+    save(result.prediction, folder / PREDICTION, labels=named_labels(result.labels, result.prediction.class_names))
     if result.scores:
         scores = {name: np.asarray(values, dtype=np.float64) for name, values in result.scores.items()}
         for name, values in scores.items():
@@ -134,7 +148,16 @@ def read_result(folder: Path, metadata: dict[str, Any]) -> StoredResult:
     if SCORES in metadata["files"]:
         with np.load(folder / SCORES, allow_pickle=False) as archive:
             scores = {name: archive[name] for name in archive.files}
-    return StoredResult(load(folder / PREDICTION), load_labels(folder / PREDICTION), scores, metadata)
+    prediction, labels = load(folder / PREDICTION), load_labels(folder / PREDICTION)
+    names = prediction.class_names
+    if names is not None and labels.ndim == 1:
+        labels = class_indices(labels, names)
+    return StoredResult(prediction.without_class_names(), labels, scores, metadata, names)
+
+
+def named_labels(labels: NDArray[Any], class_names: Sequence[str] | None) -> NDArray[Any]:
+    """Class indices as class names, because a file or an assay takes numbers for names where the names are numbers."""
+    return labels if class_names is None or np.ndim(labels) != 1 else np.array(class_names)[np.asarray(labels)]
 
 
 # -- helpers ----------------------------------------------------------------------------------------------------------

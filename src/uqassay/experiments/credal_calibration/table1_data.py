@@ -141,7 +141,7 @@ def frozen_features(images: "Dataset", *, epochs: int, limit: int | None = None)
         y_train=labels[train],
         X_test=features[test],
         y_test=labels[test],
-        class_names=tuple(f"digit {name}" for name in images.class_names[FIRST_NEW_CLASS:]),
+        class_names=images.class_names[FIRST_NEW_CLASS:],
         source=images.source,
         licence=images.licence,
     )

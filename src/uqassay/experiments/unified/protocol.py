@@ -254,7 +254,7 @@ def _stated(said: dict[str, list[Prediction]], convention: Convention) -> dict[s
             continue
         runs = said[predictor.name]
         if predictor.averaged:
-            points[f"{predictor.name} Avg"] = [Point(run.mean_probs(), class_names=run.class_names) for run in runs]
+            points[f"{predictor.name} Avg"] = [Point(run.mean_probs()) for run in runs]
         if convention == "paper" and predictor.name == "EDL":
             runs = [replace(run, unit_concentration=True) if isinstance(run, Dirichlet) else run for run in runs]
         (sets if predictor.credal else points)[predictor.name] = runs
