@@ -38,7 +38,9 @@ def credal_width(prediction: PredictionLike, *, of: str = "mean") -> NDArray[np.
     [0.2, 0.3, 0.3]
     """
     if not isinstance(of, str) or of not in ("mean", "predicted", "max"):
-        raise InputError("of", "must be one of mean, predicted, max", f"got {of!r}", "choose one of them", code="choice")
+        raise InputError(
+            "of", "must be one of mean, predicted, max", f"got {of!r}", "choose one of them", code="choice"
+        )
     prediction = as_prediction(prediction)
     l, u = (np.asarray(p, dtype=np.float64) for p in (prediction.lower_probs(), prediction.upper_probs()))
     width = np.ascontiguousarray(u - l)  # (n, K); a fixed memory layout, so that rounding does not depend on the chunk
