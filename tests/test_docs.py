@@ -12,7 +12,6 @@ import pytest
 
 import uqassay as uq
 from uqassay.cli import main
-from uqassay.statistics import compare_to_best, mean_estimate, paired_mean_test
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -173,21 +172,27 @@ def test_every_python_example_is_a_doctest(name):
         assert block.endswith("\n\n"), f"a blank line must end what is expected:\n{block}"
 
 
+TABLES = "measured-coverage.md"  # a page of tables, to look numbers up
+
+
 def test_pages_are_short_and_pictures_small():
-    assert all(len(page.read_text(encoding="utf-8").splitlines()) <= 200 for page in PAGES)
-    assert len(PAGES[0].read_text(encoding="utf-8").splitlines()) <= 80
+    lengths = {page.name: len(page.read_text(encoding="utf-8").splitlines()) for page in PAGES}
+    assert {name: n for name, n in lengths.items() if n > 200 and name != TABLES} == {}
+    assert lengths[PAGES[0].name] <= 80
     assert all(picture.stat().st_size < 200_000 for picture in (ROOT / "docs" / "pictures").iterdir())
 
 
-def test_coverage_and_error_rates_are_those_of_the_docstrings():
-    """Every row of numbers on the page stands in the docstring that the measuring script's output was copied to."""
-    page = (ROOT / "docs" / "intervals-and-tests.md").read_text(encoding="utf-8")
-    documented = "\n".join(f.__doc__ or "" for f in (mean_estimate, paired_mean_test, compare_to_best))
-    table = [[cell.strip() for cell in line.split("|")[2:-1]] for line in page.splitlines() if line.startswith("|")]
-    rows = [cells for cells in table if all(re.fullmatch(r"\d+\.\d(?: / \d+\.\d)*", cell) for cell in cells)]
+def test_coverage_and_error_rates_are_those_of_the_page_of_tables():
+    """Every row of three sizes on the page about intervals stands in the page that names the measuring commands."""
+
+    def rows_of(page):
+        table = [line.split("|")[2:-1] for line in (ROOT / "docs" / page).read_text(encoding="utf-8").splitlines()]
+        stripped = [tuple(cell.strip() for cell in cells) for cells in table]
+        return [c for c in stripped if c and all(re.fullmatch(r"\d+\.\d(?: / \d+\.\d)*", cell) for cell in c)]
+
+    rows, measured = rows_of("intervals-and-tests.md"), set(rows_of(TABLES))
     assert len(rows) == 16
-    for cells in rows:
-        assert re.search(r"\s+".join(map(re.escape, cells)), documented), cells
+    assert [cells for cells in rows if cells not in measured] == []
 
 
 def test_the_kinds_of_prediction_are_all_described():

@@ -274,8 +274,7 @@ def test_bad_input_is_one_sentence_and_code_2(run, tmp_path, monkeypatch, words,
         *(
             (
                 name,
-                f"must be one of the known data sets; got {name!r}; list(uqassay.datasets.DATASETS) in Python gives all of "
-                "them.",
+                f"must be one of the known data sets; got {name!r}; the guide lists all of them, docs/datasets.md.",
             )
             for name in ("nope", "zzzz")
         ),

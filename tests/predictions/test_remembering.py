@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from tests.kinds import KINDS, random_prediction
 
-import uqassay as uq
 from uqassay.predictions.remembering import REMEMBERED
 
 

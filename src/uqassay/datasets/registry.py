@@ -178,7 +178,7 @@ def _unknown(name: str) -> InputError:
     begin = [key for key in DATASETS if head and (key.startswith(head) or (key in takes_more and head.startswith(key)))]
     candidates = [key for key in DATASETS if colon or key not in takes_more]
     near = [DATASETS[key].name for key in begin[:3] or difflib.get_close_matches(head, candidates, n=3, cutoff=CLOSE)]
-    remedy = "list(uqassay.datasets.DATASETS) in Python gives all of them"
+    remedy = "the guide lists all of them, docs/datasets.md"
     if near:
         remedy = f"closest {'is' if len(near) == 1 else 'are'} {', '.join(near)}"
     return InputError("name", "must be one of the known data sets", f"got {name!r}", remedy, code="choice")
