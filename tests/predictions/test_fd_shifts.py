@@ -53,7 +53,7 @@ def test_dropout_passes_become_members(tmp_path, name):
     prediction = uq.load(tmp_path / name)
     assert prediction.probs.shape == (6, 10, 4)
     np.testing.assert_allclose(prediction.probs[2, 7], probs[2, :, 7], rtol=1e-12)
-    with pytest.raises(FileFormatError, match=f"{name}: key: the file has no labels or label"):
+    with refuses("key", "missing", source=name, error=FileFormatError):
         uq.load_labels(tmp_path / name)
 
 

@@ -7,7 +7,6 @@ from tests.notes import said, texts
 from tests.refusals import refuses
 
 import uqassay as uq
-from uqassay.errors import InputError
 from uqassay.losses.errors import prediction_errors, probability_gap
 from uqassay.metrics.ranking.auc_and_c_index import g_auc_score, h_auc_score, uq_auc_score, uq_c_index_score
 from uqassay.metrics.ranking.comparisons import paired_ranking_test, pairwise_ranking_tests
@@ -154,7 +153,7 @@ def test_nan_is_refused_by_name_and_count(metric, bad):
     arrays = {"errors": np.array([0.0, 1, 0, 1]), "uncertainty": np.array([0.1, 0.2, 0.3, 0.4])}
     arrays[bad] = np.where([False, True, True, False], np.nan, arrays[bad])
     name = bad if bad == "uncertainty" or metric is not uq_c_index_score else "gap"
-    with pytest.raises(InputError, match=f"{name}: must not hold nan; 2 of 4 values are nan, the first at row 1"):
+    with refuses(name, "finite", got="2 of 4 values are nan, the first at row 1"):
         metric(arrays["errors"], arrays["uncertainty"])
 
 
