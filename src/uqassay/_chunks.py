@@ -116,6 +116,7 @@ def still_whole(array: NDArray[Any]) -> None:
             f"{base.filename or 'a memory map'} holds {size} bytes, and the array needs {needed}",
             "write the file again and load it anew",
             code="unreadable",
+            source=os.path.basename(base.filename) if base.filename else "",
         )
 
 

@@ -1,6 +1,8 @@
 """Writing files: whole or not at all, what a format cannot hold, and what it leaves out."""
 
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -35,6 +37,26 @@ def test_a_failed_save_leaves_the_old_file_and_nothing_else(tmp_path, needs, mon
         uq.save(uq.Point(rows(4, 2)), path)
     assert [part.name for part in tmp_path.iterdir()] == [path.name]
     assert_same(old, uq.load(path))
+
+
+@pytest.mark.parametrize("extension", FORMATS)
+def test_a_source_that_was_truncated_while_it_is_mapped_is_refused(tmp_path, needs, extension):
+    """Reading a page of a map that the file no longer has would end the interpreter by a signal."""
+    needs(*{PACKAGES.get(extension, "numpy")})
+    source, target = tmp_path / "source.npy", tmp_path / f"target{extension}"
+    np.save(source, np.full((20_000, 10), 0.1))
+    program = f"""if True:
+        import os, uqassay as uq
+        prediction = uq.load({str(source)!r})
+        os.truncate({str(source)!r}, 5000)
+        try:
+            uq.save(prediction, {str(target)!r})
+        except uq.errors.FileFormatError as problem:
+            print(problem.source, problem.parameter, problem.code)
+    """
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "source.npy file unreadable\n", "")
+    assert [part.name for part in tmp_path.iterdir()] == ["source.npy"]
 
 
 def test_a_folder_that_is_no_zarr_store_is_not_replaced(tmp_path, needs):

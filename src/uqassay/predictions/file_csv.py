@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from uqassay._array import row_chunks, tolerance_of
+from uqassay._array import row_chunks, still_whole, tolerance_of
 from uqassay.errors import InputError
 from uqassay.predictions.file_contents import Arrays, Contents, StoredArray, quiet
 from uqassay.predictions.file_limits import text_array
@@ -49,6 +49,7 @@ def write_csv(path: Path, arrays: Arrays) -> None:
         writer = csv.writer(stream, lineterminator="\n", quoting=_quoting(columns))
         writer.writerow(columns)
         for rows in row_chunks(len(probs), 8 * len(columns), chunk_bytes=2**20):
+            still_whole(probs)
             writer.writerows(zip(*(column[rows].tolist() for column in columns.values()), strict=True))
 
 
@@ -64,6 +65,7 @@ def check_sums_as_double(probs: NDArray[Any], suffix: str) -> None:
         return
     tolerance = tolerance_of(np.empty(0))
     for rows in row_chunks(len(probs), 8 * probs[:1].size):
+        still_whole(probs)
         sums = probs[rows].sum(axis=-1, dtype=np.float64)
         off = np.abs(sums - 1.0) > tolerance
         if off.any():

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from uqassay._array import row_chunks
+from uqassay._array import row_chunks, still_whole
 from uqassay.errors import InputError
 from uqassay.notes import Note
 from uqassay.predictions.file_contents import Arrays, Contents, StoredArray
@@ -102,6 +102,7 @@ def write_json_lines(path: Path, arrays: Arrays) -> None:
     beside = {"label": "labels", "id": "ids", "group": "groups"}
     with path.open("w", encoding="utf-8", newline="\n") as stream:
         for rows in row_chunks(len(probs), 64 * probs[:1].size, chunk_bytes=2**20):
+            still_whole(probs)
             part = np.asarray(probs[rows]).tolist()
             columns = {key: arrays[role][rows].tolist() for key, role in beside.items() if role in arrays}
             for i, values in enumerate(part):

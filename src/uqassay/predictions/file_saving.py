@@ -7,6 +7,7 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
+from uqassay._array import still_whole
 from uqassay._files import draft_of
 from uqassay.errors import FileFormatError, InputError
 from uqassay.notes import Note
@@ -95,6 +96,8 @@ def save(prediction: Prediction, path: str | os.PathLike[str], *, labels: ArrayL
                 "choose another name",
                 code="conflict",
             )
+        for value in arrays.values():  # a map may be of a file that has become shorter since it was loaded
+            still_whole(value)
         with draft_of(path, folder=folder) as draft:
             write(draft, arrays)
     for note in lost:
