@@ -9,6 +9,7 @@ PYTHON = re.compile(
     r"|\b(Point|Members|Dirichlet|Intervals|Masses|Vertices|GaussianLogits)\.\w+"
     r"|\b(uq|np|numpy|pandas|torch|uqassay)\.\w+"
     r"|\b\w+\(\w*\)"  # calls
+    r"|\b\w+\[['\"\d]"  # items
     r"|\.(astype|to_numpy|repaired|mean_probs)\b"
     r"|\bfrom_\w+\b|\bload_labels\b|\b[a-z]+_[a-z_]+\b(?<!focal_sets)(?<!class_names)(?<!js_distance)(?<!row_numbers)"
 )

@@ -133,12 +133,15 @@ def test_a_narrow_terminal_drops_columns_rather_than_cutting_them(width, columns
     ("argv", "message"),
     [
         (["DE=de.npz"], "--out: the same models on inputs out of distribution are needed"),
-        (["DE=de.npz", "--out", "D=de_out.npz"], "--out: needs every model of inside; it lacks 'DE'"),
+        (
+            ["DE=de.npz", "--out", "D=de_out.npz"],
+            "--out: needs every model that is judged in distribution; it lacks 'DE'",
+        ),
         (
             ["DE=de.npz", "--out", "DE=de_out.npz", "--out", "D=edl_out.npz"],
-            "--out: must have no model that inside lacks; it has 'D'",
+            "--out: must have no model that is missing in distribution; it has 'D'",
         ),
-        (["DE=de.npz", "--out", "DE=point_out.npz"], "--out: 'DE' needs the same kind as inside"),
+        (["DE=de.npz", "--out", "DE=point_out.npz"], "--out: 'DE' needs the same kind as in distribution"),
         (["DE=de.npz", "--out", "DE=de_out.npz", "--score", "x"], "--score: must be among least-confidence, margin"),
         (["DE=de.npz", "--out", "DE=de_out.npz", "--positive", "x"], "--positive: must be one of 'out', 'in'; got 'x'"),
         (["DE=de.npz", "--out", "DE=de_out.npz", "--level", "95"], "--level: must lie strictly between 0 and 1"),

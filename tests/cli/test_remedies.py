@@ -65,6 +65,26 @@ def test_options_stand_for_parameters_where_no_file_is_meant():
     assert option_of("outside", "rank") == "outside"
 
 
+@pytest.mark.parametrize(
+    ("parameter", "command", "said"),
+    [
+        ("models['snn']", "rank", "snn"),
+        ("models['snn'].class_names", "rank", "snn, class_names"),
+        ("models['X'][1].probs", "report", "X, run 2, probs"),
+        (f"models[{'it' + chr(39) + 's [0]'!r}]", "rank", "it's [0]"),
+        (f"models[{'a' + chr(10) + chr(34) + chr(39)!r}].probs", "rank", "a\n\"', probs"),
+        ("inside['X']", "ood", "X"),
+        ("outside['X'][0].ids", "ood", "--out X, run 1, ids"),
+        ("subgroups['site']", "rank", "--subgroup site"),
+        ("array[0]", "rank", "array[0]"),
+    ],
+)
+def test_models_are_named_as_in_a_shell(parameter, command, said):
+    for source in ("", "a.npz"):
+        problem = in_options(InputError(parameter, "rule", source=source, code="other"), command)
+        assert (problem.parameter, problem.source) == (said, source)
+
+
 def test_wordings_by_parameter_go_before_those_by_code():
     masses = InputError("masses", "rule", code="sum", facts={"can_normalise": True})
     assert "beliefs" in in_options(masses).remedy

@@ -19,15 +19,15 @@ def test_what_differs_between_the_two_is_refused(both):
         detect_ood(own, {k: v for k, v in outside.items() if k != "Members"})
     with refuses("outside", "mismatch", got="'other'"):
         detect_ood(own, outside | {"other": outside["Point"]})
-    with refuses("outside", "mismatch", got="inside has Point, outside Members"):
+    with refuses("outside", "mismatch", got="Point in distribution, Members out of it"):
         detect_ood(own, outside | {"Point": outside["Members"]})
-    with refuses("outside", "mismatch", got="inside has 1, outside 2"):
+    with refuses("outside", "mismatch", got="1 in distribution, 2 out of it"):
         detect_ood(own, outside | {"Point": [outside["Point"], outside["Point"]]})
     with refuses("outside", "type", got="got Point"):
         detect_ood(own, outside["Point"])
     with refuses("outside['Members']", "mismatch", got="45 instances"):
         detect_ood(own, outside | {"Point": outside["Point"][:10]})
-    with refuses("outside", "mismatch", got="convention is 'exact' inside, 'paper' outs"):
+    with refuses("outside", "mismatch", got="convention is 'exact' in distribution, 'paper' out of it"):
         detect_ood(own, judge(outside, z, convention="paper", n_draws=10))
     with refuses("groups", "conflict"):
         detect_ood(own, judge(outside, z, n_draws=10), groups=z)
@@ -47,7 +47,7 @@ def test_what_differs_between_the_two_is_refused(both):
 def test_classes_must_be_the_same(random_generator):
     inside = random_prediction("Point", random_generator, 20, 3)
     other = random_prediction("Point", random_generator, 10, 4)
-    with refuses("outside", "mismatch", got="inside has K = 3, outside K = 4"):
+    with refuses("outside", "mismatch", got="K = 3 in distribution, K = 4 out of it"):
         detect_ood_in_predictions({"m": inside}, {"m": other})
     named, swapped = ({"m": replace(inside, class_names=tuple(names))} for names in ("abc", "acb"))
     assert detect_ood_in_predictions(named, swapped).outside.class_names == ("a", "b", "c")  # put into one order
@@ -56,9 +56,9 @@ def test_classes_must_be_the_same(random_generator):
         detect_ood_in_predictions(named, other)
     y = random_generator.integers(3, size=20)
     assert detect_ood(judge({"m": inside}, y), named).rows()  # classes without names contradict no names
-    with refuses("outside", "mismatch"):
+    with refuses("outside", "mismatch", got="'d', number 3 out of distribution, is not in distribution"):
         detect_ood(judge(named, y), other)
-    with refuses("outside", "mismatch"):
+    with refuses("outside", "mismatch", got="number 2 is 'c' out of distribution, 'b' in distribution"):
         detect_ood(judge(named, y), judge(swapped, y))
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from uqassay._array import row_chunks, tolerance_of_values
+from uqassay._array import row_chunks, tolerance_of
 from uqassay.notes import Note
 from uqassay.predictions import Members, Prediction
 from uqassay.predictions.files import load, load_column
@@ -37,7 +37,7 @@ def load_normalised(path: Path, *, kind: str | None = None, member_axis: int = 1
     values = load_column(path, ["probs", "vertices"])[0]
     if isinstance(prediction, Members) and values.ndim == 3:
         values = np.moveaxis(values, member_axis, 1)
-    tolerance = tolerance_of_values(values)
+    tolerance = tolerance_of(values)
     changed = 0
     for rows in row_chunks(len(values), values[:1].nbytes):
         off = np.abs(values[rows].sum(axis=-1, dtype=np.float64) - 1.0) > tolerance

@@ -5,6 +5,8 @@ library advises Python, becomes an option too. Both go by the fields of the erro
 its words. Errors and notes without an entry are shown as they are.
 """
 
+import ast
+import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -81,6 +83,8 @@ _OF_COMMAND = {
 OPTIONS: Mapping[str, Mapping[str, str]] = {"": _COMMON} | {
     command: _COMMON | own for command, own in _OF_COMMAND.items()
 }
+# The library's name of one model, of one of its runs, and of an array of that: models['DE'][1].probs
+_MODEL = re.compile(r"""(\w+)\[('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")\](?:\[(\d+)\])?(?:\.(.+))?""", re.DOTALL)
 # Options that say how a file is read: they are meant even where the error is about that file
 _OF_READING = ("kind", "member_axis", "normalise")
 
@@ -211,8 +215,16 @@ def option_of(parameter: str, command: str = "") -> str:
     ('--draws', '--out', 'probs')
     >>> option_of("params.snn.epochs", "bench")
     '--param snn.epochs'
+    >>> option_of("models['DE'][1].probs", "rank"), option_of("outside['DE'].ids", "ood")
+    ('DE, run 2, probs', '--out DE, ids')
     """
     options = OPTIONS.get(command, OPTIONS[""])
+    if found := _MODEL.fullmatch(parameter):
+        owner, name, run, part = found.groups()
+        option = options.get(owner, "")
+        model = (f"{option} " if option.startswith("--") else "") + ast.literal_eval(name)
+        words = [model, *([f"run {int(run) + 1}"] if run else []), *([part] if part else [])]
+        return ", ".join(words)
     whole, dot, part = parameter.partition(".")
     if dot and whole in options:
         return f"{options[whole]} {part}"
@@ -229,7 +241,7 @@ def in_options(problem: UqassayError, command: str = "") -> UqassayError:
     --draws: must be at least 1; got 0; 99 is usual.
     """
     parameter = problem.parameter
-    if not problem.source or parameter in _OF_READING:
+    if not problem.source or parameter in _OF_READING or _MODEL.fullmatch(parameter):
         parameter = option_of(parameter, command)
     wording = WORDINGS.get((problem.parameter, problem.code), WORDINGS.get(problem.code, problem.remedy))
     fields = {"remedy": wording} if isinstance(wording, str) else wording(problem.facts | {"command": command})

@@ -16,10 +16,9 @@ from uqassay.predictions.metadata import checked_class_names, per_instance
 from uqassay.predictions.pandas_input import positions, take_index
 from uqassay.wording import listed
 
-__all__ = ["BASELINES", "Aligned", "align", "align_models", "align_values", "spanned_by"]
+__all__ = ["BASELINES", "Aligned", "align", "align_models", "align_values", "first_difference", "spanned_by"]
 
 BASELINES = ("vacuous", "class-prior")
-SHOWN = 3  # class names that an error quotes
 
 Runs = dict[str, tuple[Prediction, ...]]
 
@@ -125,9 +124,10 @@ def align_models(
     """
     models = _read(predictions, argument)
     every = [(_place(argument, name, r, runs), run) for name, runs in models.items() for r, run in enumerate(runs)]
-    first_place, first = every[0]
+    first_name = next(f"{name}, run 1," if len(runs) > 1 else name for name, runs in models.items())
+    first = every[0][1]
     for place, run in every[1:]:
-        _check_same_size(run, place, first, first_place)
+        _check_same_size(run, place, first, first_name)
     names = _names(class_names, every, first.n_classes)
     if (
         class_names is None
@@ -255,12 +255,12 @@ def _place(argument: str, name: str, run: int = 0, runs: Sequence[Any] = ()) -> 
 # -- classes and rows ---------------------------------------------------------------------------------------------------
 
 
-def _check_same_size(run: Prediction, place: str, first: Prediction, first_place: str) -> None:
+def _check_same_size(run: Prediction, place: str, first: Prediction, first_name: str) -> None:
     if run.n_classes != first.n_classes:
         raise InputError(
             place,
             "all models need the same classes",
-            f"K = {run.n_classes}, and {first_place} has K = {first.n_classes}",
+            f"K = {run.n_classes}, and {first_name} has K = {first.n_classes}",
             "check the files",
             code="mismatch",
         )
@@ -268,7 +268,7 @@ def _check_same_size(run: Prediction, place: str, first: Prediction, first_place
         raise InputError(
             place,
             "all models need the same instances",
-            f"{run.n_instances} instances, and {first_place} has {first.n_instances}",
+            f"{run.n_instances} instances, and {first_name} has {first.n_instances}",
             "check the files, or select the common rows",
             code="mismatch",
         )
@@ -278,23 +278,38 @@ def _names(given: Any, every: Sequence[tuple[str, Prediction]], n_classes: int) 
     """Names of the classes in the order of the result: those given, else those of the first model that carries some."""
     if given is None:
         names = next((run.class_names for _, run in every if run.class_names is not None), None)
+        others = "in the first model that has names"
     else:
         names = checked_class_names(given, n_classes)
+        others = "among the class names given"
     for place, run in every:
         if names is not None and run.class_names is not None and set(run.class_names) != set(names):
-            odd = next(name for name in (*run.class_names, *names) if (name in names) != (name in run.class_names))
             raise InputError(
                 f"{place}.class_names",
                 "all models need the same class names",
-                f"{odd!r} is not in both: {_start(run.class_names)} and {_start(names)}",
+                first_difference(run.class_names, "here", names, others),
                 "rename the classes",
                 code="mismatch",
             )
     return names
 
 
-def _start(names: Sequence[str]) -> str:
-    return f"{', '.join(names[:SHOWN])}{', …' if len(names) > SHOWN else ''}"
+def first_difference(own: Sequence[str], here: str, others: Sequence[str], there: str) -> str:
+    """Where two lists of names first differ: the first name that only one of them has, else the first one at another place.
+
+    Examples
+    --------
+    >>> first_difference(["a", "b", "z"], "here", ["a", "b", "c"], "in model DE")
+    "'z', number 3 here, is not in model DE"
+    >>> first_difference(["a", "b"], "here", ["b", "a"], "in model DE")
+    "number 1 is 'a' here, 'b' in model DE"
+    """
+    for names, where, rest, elsewhere in ((own, here, others, there), (others, there, own, here)):
+        for i, name in enumerate(names):
+            if name not in rest:
+                return f"{name!r}, number {i + 1} {where}, is not {elsewhere}"
+    i = next(i for i, (a, b) in enumerate(zip(own, others, strict=True)) if a != b)
+    return f"number {i + 1} is {own[i]!r} {here}, {others[i]!r} {there}"
 
 
 def _in_order(run: Prediction, ids: NDArray[Any] | None, names: tuple[str, ...] | None, place: str) -> Prediction:

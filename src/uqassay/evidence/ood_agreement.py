@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from uqassay.errors import InputError
+from uqassay.evidence.alignment import first_difference
 from uqassay.evidence.scored_side import Side
 from uqassay.evidence.scoring import Settings
 from uqassay.measures.scores import SCORES
@@ -21,7 +22,7 @@ def check_sides(inside: Side, outside: Side) -> None:
         raise InputError(
             "outside",
             "needs the same classes",
-            f"inside has K = {inside.n_classes}, outside K = {outside.n_classes}",
+            f"K = {inside.n_classes} in distribution, K = {outside.n_classes} out of it",
             "use predictions of the same models",
             code="mismatch",
         )
@@ -29,7 +30,7 @@ def check_sides(inside: Side, outside: Side) -> None:
         raise InputError(
             "outside",
             "needs the same class names in the same order",
-            f"inside starts with {listed(inside.class_names[:3])}, outside with {listed(outside.class_names[:3])}",
+            first_difference(outside.class_names, "out of distribution", inside.class_names, "in distribution"),
             "pass class_names= to assay",
             code="mismatch",
         )
@@ -43,8 +44,8 @@ def check_sides(inside: Side, outside: Side) -> None:
             if own_value != other_value:
                 raise InputError(
                     "outside",
-                    f"{name!r} needs the same {what} as inside",
-                    f"inside has {own_value}, outside {other_value}",
+                    f"{name!r} needs the same {what} as in distribution",
+                    f"{own_value} in distribution, {other_value} out of it",
                     "use predictions of the same model",
                     code="mismatch",
                 )
@@ -66,12 +67,12 @@ def check_offered(scores: Sequence[str], inside: Side, outside: Side) -> None:
 
 
 def check_names(models: Mapping[str, Any], names: set[str]) -> None:
-    """Refuse names of models outside that are not those inside."""
+    """Refuse names of models out of distribution that differ from those in distribution."""
     missing = [name for name in models if name not in names]
     if missing:
         raise InputError(
             "outside",
-            "needs every model of inside",
+            "needs every model that is judged in distribution",
             f"it lacks {listed([repr(name) for name in missing])}",
             "give predictions of every model on both samples",
             code="mismatch",
@@ -80,8 +81,8 @@ def check_names(models: Mapping[str, Any], names: set[str]) -> None:
     if extra:
         raise InputError(
             "outside",
-            "must have no model that inside lacks",
-            f"it has {listed([repr(name) for name in extra])}, and inside {listed([repr(name) for name in models])}",
+            "must have no model that is missing in distribution",
+            f"it has {listed([repr(name) for name in extra])}; those are {listed([repr(name) for name in models])}",
             "use the same names, or leave it out",
             code="mismatch",
         )
@@ -94,8 +95,8 @@ def check_settings(inside: Settings, outside: Settings) -> None:
         if own != other:
             raise InputError(
                 "outside",
-                "needs the settings of inside",
-                f"{name} is {own!r} inside, {other!r} outside",
+                "needs the settings used in distribution",
+                f"{name} is {own!r} in distribution, {other!r} out of it",
                 "judge both alike",
                 code="mismatch",
             )
@@ -103,7 +104,7 @@ def check_settings(inside: Settings, outside: Settings) -> None:
     if len(families) == 1 or (families and not np.array_equal(families[0], families[1])):
         raise InputError(
             "outside",
-            "needs the settings of inside",
+            "needs the settings used in distribution",
             "focal_sets differ",
             "judge both with the same family of events",
             code="mismatch",
