@@ -16,6 +16,7 @@ from uqassay.methods import RSNN, StandardNetwork
 from uqassay.methods.layers import Draws, Network
 from uqassay.methods.rs_nn import BeliefHead
 from uqassay.methods.training import Batch
+from uqassay.notes import has_note
 
 QUICK = {"backbone": (16,), "epochs": 40, "learning_rate": 0.01}
 
@@ -82,7 +83,7 @@ def test_states_repaired_masses_or_raw_ones():
     assert (said.masses >= 0).all()
     np.testing.assert_allclose(said.masses.sum(axis=1), 1, atol=1e-9)
     assert said.focal_sets.all(axis=1).sum() == 1
-    assert any("rows of masses were repaired" in note for note in said.notes)
+    assert has_note(said.notes, "repaired")
     raw = RSNN(repair=False, **QUICK).fit(x, y)
     as_they_come = raw.predict_uncertainty(x)
     assert as_they_come.signed

@@ -23,6 +23,7 @@ from uqassay.methods.layers import Dense, Draws, Network
 from uqassay.methods.network_classifier import NetworkClassifier, dense_layers
 from uqassay.methods.standard_network import StandardNetwork
 from uqassay.methods.training import Batch
+from uqassay.notes import Note
 from uqassay.predictions import Masses
 
 __all__ = ["RSNN", "BeliefHead"]
@@ -210,5 +211,10 @@ def _is_set(value: object) -> bool:
 def _repaired(said: Masses) -> Masses:
     """The authors' repair, always with Ω among the sets, so that slices of the instances have the same family."""
     masses, sets, changed = paper_masses(said.masses, said.focal_sets)
-    note = f"{int(changed.sum())} of {len(changed)} rows of masses were repaired (negative masses set to 0, rows renormalised)"
+    count = int(changed.sum())
+    note = Note(
+        "repaired",
+        f"{count} of {len(changed)} rows of masses were repaired (negative masses set to 0, rows renormalised)",
+        {"rows": count, "n": len(changed)},
+    )
     return Masses(masses, sets, class_names=said.class_names, notes=(note,))
