@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tests.refusals import refuses
-from uqassay._array import as_labels, check_rows, draw_per_row, generator, tolerance_of, tolerance_of_values
+from uqassay._array import as_bfloat16, as_labels, as_numeric, check_rows, draw_per_row, generator, tolerance_of
 
 
 @pytest.mark.parametrize("rng", [-1, 0.5, "seed", {}, np.zeros((2, 2))])
@@ -25,11 +25,20 @@ def test_draws_depend_on_the_row_number():
 def test_the_tolerance_follows_the_precision():
     assert tolerance_of(np.zeros(2)) == tolerance_of([0.5]) == tolerance_of(np.zeros(2, int)) == 1e-6
     assert tolerance_of(np.zeros(2), np.zeros(2, np.float16)) == 1e-3
-    coarse = np.array([[0.333251953125, 0.66650390625]])  # float16 of 1/3 and 2/3
-    assert tolerance_of_values(coarse) == tolerance_of_values(coarse.astype(np.float32)) == 1e-3
-    assert tolerance_of_values(np.array([[1 / 3, 2 / 3]], np.float32)) == 1e-4
-    assert tolerance_of_values(np.array([[1 / 3, 2 / 3]])) == 1e-6
-    assert tolerance_of_values(np.array([[0.333984375, 0.66796875]], np.float32)) == 8e-3  # bfloat16
+    coarse = np.array([[0.333251953125, 0.66650390625]])  # float16 of 1/3 and 2/3, and a multiple of 2⁻¹²
+    assert [tolerance_of(coarse.astype(t)) for t in (np.float16, np.float32, np.float64)] == [1e-3, 1e-4, 1e-6]
+    marked = as_bfloat16(np.array([[0.5, 0.5]], np.float32))
+    for kept in (marked, marked[:1], marked.T, marked.copy(), as_numeric(marked, "a"), np.ascontiguousarray(marked)):
+        assert tolerance_of(kept) == 8e-3
+    assert tolerance_of(np.array(marked.tolist())) == 1e-6
+
+
+@pytest.mark.parametrize("neighbours", [[[0.5, 0.5]], [[1 / 3, 2 / 3]], [[0.2, 0.8]] * 5])
+def test_whether_a_row_is_valid_is_independent_of_its_neighbours(neighbours):
+    row = np.array([[0.333251953125, 0.66650390625]])  # sums to 0.99976
+    for probs in (row, np.concatenate([row, neighbours]), np.concatenate([row, neighbours]).astype(np.float32)):
+        with refuses("probs", "sum", got=r"row 0 sums to 0\.999756"):
+            check_rows(probs, "probs", tolerance=tolerance_of(probs))
 
 
 def test_the_first_broken_row_is_named_in_every_chunk():

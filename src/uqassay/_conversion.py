@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 
 from uqassay.errors import InputError
 
-__all__ = ["as_array", "as_numeric", "has_index", "shown"]
+__all__ = ["as_array", "as_bfloat16", "as_numeric", "has_index", "precision_of", "shown"]
 
-_FLOAT32_OF_TORCH = ("torch.bfloat16",)  # dtypes that NumPy lacks
+# NumPy has no bfloat16. Its values are kept as float32, and the dtype says where they come from.
+_BFLOAT16 = np.dtype(np.float32, metadata={"precision": "bfloat16"})
 
 
 def as_numeric(values: Any, name: str, *, ndim: int | tuple[int, ...] | None = None) -> NDArray[Any]:
@@ -24,8 +25,8 @@ def as_numeric(values: Any, name: str, *, ndim: int | tuple[int, ...] | None = N
         Masked, sparse or ragged values; objects or text; no instances; a wrong number of dimensions.
     """
     array = as_array(values, name)
-    if array.dtype.name == "bfloat16":
-        array = array.astype(np.float32)
+    if array.dtype.name == "bfloat16":  # of ml_dtypes
+        array = as_bfloat16(array.astype(np.float32))
     if array.dtype.kind not in "fiub":
         raise InputError(
             name,
@@ -67,7 +68,10 @@ def as_array(values: Any, name: str) -> NDArray[Any]:
     elif isinstance(values, (list, tuple)):
         for item in values:
             _refuse_masked_and_sparse(item, name)
+        coarse = any(precision_of(item) == "bfloat16" for item in values)
         values = [_to_host(item, name) if hasattr(item, "detach") else item for item in values]
+        if coarse:  # NumPy drops the mark when it stacks the items
+            values = as_bfloat16(np.asarray(values, dtype=np.float32))
     try:
         # asarray drops subclasses such as np.matrix, whose rows have two dimensions
         return values if isinstance(values, np.memmap) else np.asarray(values)
@@ -87,6 +91,24 @@ def as_array(values: Any, name: str) -> NDArray[Any]:
             "pass its values as a NumPy array",
             code="type",
         ) from problem
+
+
+def as_bfloat16(values: NDArray[np.float32]) -> NDArray[np.float32]:
+    """The same float32 values, marked as numbers that had the precision of bfloat16 when they were given."""
+    return values.view(_BFLOAT16)
+
+
+def precision_of(values: Any) -> str:
+    """Name of the dtype that an array or tensor was given in, such as "float32" or "bfloat16"; "" without a dtype.
+
+    Examples
+    --------
+    >>> precision_of(np.zeros(2)), precision_of(as_bfloat16(np.zeros(2, np.float32))), precision_of([0.0])
+    ('float64', 'bfloat16', '')
+    """
+    dtype = getattr(values, "dtype", "")
+    marked = (getattr(dtype, "metadata", None) or {}).get("precision")
+    return str(marked or dtype).removeprefix("torch.")
 
 
 def has_index(values: Any) -> bool:
@@ -146,8 +168,8 @@ def _to_host(tensor: Any, name: str) -> NDArray[Any]:
             code="missing",
         )
     tensor = tensor.detach().cpu()
-    if str(tensor.dtype) in _FLOAT32_OF_TORCH:
-        tensor = tensor.float()
+    if str(tensor.dtype) == "torch.bfloat16":
+        return as_bfloat16(_to_host(tensor.float(), name))
     # NumPy cannot read the flags by which PyTorch conjugates and negates lazily
     return np.asarray(tensor.resolve_conj().resolve_neg() if hasattr(tensor, "resolve_conj") else tensor)
 

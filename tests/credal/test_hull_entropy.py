@@ -5,7 +5,9 @@ import pytest
 from hypothesis import given, settings
 from scipy.optimize import minimize
 from tests.credal.random_sets import entropy, member_sets
+from tests.refusals import refuses
 
+from uqassay._array import as_bfloat16
 from uqassay.credal.hull_entropy import hull_lower_entropy, hull_upper_entropy
 
 
@@ -78,3 +80,10 @@ def test_hull_lower_is_at_a_member(random_generator):
     np.testing.assert_allclose(hull_lower_entropy(P), entropy(P).min(axis=1), rtol=1e-13)
     mixtures = np.einsum("nsv,nvk->nsk", random_generator.dirichlet(np.ones(6) * 0.2, size=(50, 500)), P)
     assert (entropy(mixtures) >= hull_lower_entropy(P)[:, None] - 1e-12).all()
+
+
+def test_points_in_bfloat16_have_its_tolerance():
+    points = as_bfloat16(np.array([[[0.20019531, 0.80078125]]], np.float32) + np.float32(0.002))
+    assert hull_upper_entropy(points).values[0] == pytest.approx(0.503, abs=5e-3)
+    with refuses("points", "sum"):
+        hull_upper_entropy(np.array(points.tolist()))

@@ -37,6 +37,33 @@ def test_round_trip_keeps_every_field_and_type(tmp_path, needs, name, extension)
     assert [part.name for part in tmp_path.iterdir()] == [path.name]
 
 
+@pytest.mark.parametrize("extension", FULL_FORMATS)
+def test_a_prediction_in_bfloat16_comes_back_with_its_tolerance(tmp_path, needs, extension):
+    needs("torch", *{PACKAGES.get(extension, "numpy")})
+    import torch
+
+    probs = torch.softmax(torch.tensor(np.random.default_rng(0).normal(0, 2, (50, 4, 10))), dim=2).bfloat16()
+    for prediction in (uq.Point(probs[:, 0]), uq.Members(probs), uq.Vertices(probs)):
+        uq.save(prediction, tmp_path / f"p{extension}")
+        back = uq.load(tmp_path / f"p{extension}")
+        assert_same(prediction, back)
+        uq.save(back, tmp_path / f"q{extension}")
+        assert_same(prediction, uq.load(tmp_path / f"q{extension}"))
+
+
+@pytest.mark.parametrize("extension", [".npy", ".csv", ".parquet", ".jsonl"])
+def test_bfloat16_is_refused_by_formats_that_would_not_read_it_back(tmp_path, needs, extension):
+    needs("torch", *{PACKAGES.get(extension, "numpy")})
+    import torch
+
+    path = tmp_path / f"p{extension}"
+    with refuses("probs", "sum", got=r"row 0 .*bfloat16.* 1\.00098", source=path.name, error=FileFormatError):
+        uq.save(uq.Point(torch.tensor([[0.2, 0.8]]).bfloat16()), path)
+    exact = uq.Point(torch.tensor([[0.25, 0.75]]).bfloat16())
+    uq.save(exact, path)
+    np.testing.assert_array_equal(uq.load(path).probs, exact.probs)
+
+
 @pytest.mark.parametrize("extension", [".csv", ".parquet"])
 @pytest.mark.parametrize("dtype", [np.float64, np.float32, np.float16])
 def test_round_trip_of_a_point_in_tables(tmp_path, needs, extension, dtype):

@@ -33,7 +33,7 @@ def test_empty_prediction_sets_and_swapped_places_are_refused():
 
 def test_bounds_of_coarse_numbers_keep_their_tolerance():
     lower = np.array([[0.2998046875, 0.7001953125 + 0.00048828125]], np.float16)  # sums to 1.0005
-    for given in (lower, lower.astype(np.float32), lower.astype(float)):
-        assert uq.Intervals(given, np.ones((1, 2))).n_classes == 2
-    with refuses("lower", "bounds"):
-        uq.Intervals([[0.3, 0.7005]], [[1, 1]])
+    assert uq.Intervals(lower, np.ones((1, 2))).n_classes == 2
+    for cast in (lower.astype(np.float32), lower.astype(float), [[0.3, 0.7005]]):
+        with refuses("lower", "bounds"):
+            uq.Intervals(cast, [[1.0, 1.0]])

@@ -32,27 +32,33 @@ def test_rows_of_bfloat16_have_the_tolerance_of_bfloat16(needs):
 
 
 @pytest.mark.parametrize("n_classes", [2, 10, 1000])
-def test_softmax_in_bfloat16_is_accepted_before_and_after_a_cast(needs, n_classes):
+def test_softmax_in_bfloat16_is_accepted_in_its_type_and_refused_after_a_cast(needs, n_classes):
     needs("torch")
     import torch
 
     logits = torch.tensor(np.random.default_rng(0).normal(0, 3, (300, n_classes)), dtype=torch.bfloat16)
     probs = torch.softmax(logits, dim=1)
     assert abs(probs.double().sum(dim=1) - 1).max() > 1e-3  # beyond the tolerance of float16
-    for given in (probs, probs.float(), probs.float().numpy(), probs.double().numpy(), list(probs)):
+    for given in (probs, list(probs), uq.Point(probs).probs):
         point = uq.Point(given)
         assert point.n_classes == n_classes
         assert point.with_metadata(groups=np.arange(300)).n_instances == 300  # checked anew
+        assert point[100:].with_metadata(groups=np.arange(200)).n_instances == 200
+    for cast in (probs.float(), probs.float().numpy(), probs.double().numpy(), list(probs.float())):
+        with refuses("probs", "sum") as refusal:
+            uq.Point(cast)
+        assert refusal.value.facts["can_normalise"]
+        assert uq.Point(cast, normalise=True).n_instances == 300
     assert uq.Members(probs[:, None]).subset(1).n_members == 1
-    with refuses("probs", "sum"):
-        uq.Point(probs.float().numpy() * np.float32(0.994))  # about the same distance, in single precision
 
 
-def test_other_rows_far_from_one_are_not_taken_for_coarse_numbers():
-    with refuses("probs", "sum", got="within 0.008; row 0 sums to 0.75"):
-        uq.Point([[0.5, 0.25]])
-    with refuses("probs", "sum", got="within 1e-06; row 1 sums to 0.99"):
-        uq.Point([[0.5, 0.5], [0.5, 0.49]])
+@pytest.mark.parametrize("neighbour", [[0.5, 0.5], [1 / 3, 2 / 3]])
+def test_the_neighbours_of_a_row_do_not_decide_whether_it_is_valid(neighbour):
+    """The second row has few digits, as numbers of 16 bits have, and sums to 1.0039."""
+    with refuses("probs", "sum", got=r"within 1e-06; row 1 sums to 1\.00391"):
+        uq.Point([neighbour, [0.50390625, 0.5]])
+    with refuses("probs", "sum", got=r"within 1e-06; row 0 sums to 0\.75"):
+        uq.Point([[0.5, 0.25], neighbour])
 
 
 def test_rows_of_single_precision_in_a_list():

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from uqassay._array import as_numeric, check_rows, row_chunks
+from uqassay._array import as_numeric, check_rows, row_chunks, tolerance_of
 from uqassay.credal.box_entropy import CHUNK_BYTES, SET_TOLERANCE, CertifiedEntropy, shannon_entropy
 from uqassay.errors import InputError
 
@@ -28,7 +28,8 @@ def _as_points(points: ArrayLike) -> NDArray[Any]:
             "pass shape (n, V, K)",
             code="shape",
         )
-    check_rows(array, "points", tolerance=SET_TOLERANCE, remedy="pass points that are distributions")
+    tolerance = max(SET_TOLERANCE, tolerance_of(array))
+    check_rows(array, "points", tolerance=tolerance, remedy="pass points that are distributions")
     return array
 
 

@@ -10,13 +10,13 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from uqassay._array import row_chunks, still_whole, tolerance_of
+from uqassay._array import precision_of, row_chunks, still_whole, tolerance_of
 from uqassay.errors import InputError
 from uqassay.predictions.file_contents import Arrays, Contents, StoredArray, quiet
 from uqassay.predictions.file_limits import text_array
 from uqassay.predictions.file_tables import PREFIX, probability_columns, table_columns, table_contents
 
-__all__ = ["check_sums_as_double", "read_csv", "write_csv"]
+__all__ = ["check_sums", "read_csv", "write_csv"]
 
 _NUMBER = re.compile(r"\s*[+-]?((\d+\.?\d*|\.\d+)(e[+-]?\d+)?|nan|inf|infinity)\s*", re.ASCII | re.IGNORECASE)
 _WHOLE = re.compile(r"\s*(0|-?[1-9]\d{0,17})\s*", re.ASCII)  # the plain spelling of a number that int64 holds
@@ -44,7 +44,6 @@ def write_csv(path: Path, arrays: Arrays) -> None:
     """Write every number with the digits that give it back exactly; all are read back as float64."""
     columns = table_columns(arrays, ".csv")
     probs = np.asarray(arrays["probs"])
-    check_sums_as_double(probs, ".csv")
     with path.open("w", newline="", encoding="utf-8") as stream:
         writer = csv.writer(stream, lineterminator="\n", quoting=_quoting(columns))
         writer.writerow(columns)
@@ -53,17 +52,23 @@ def write_csv(path: Path, arrays: Arrays) -> None:
             writer.writerows(zip(*(column[rows].tolist() for column in columns.values()), strict=True))
 
 
-def check_sums_as_double(probs: NDArray[Any], suffix: str) -> None:
-    """Refuse probabilities ``(…, K)`` of 16 or 32 bits that float64 would no longer let pass as summing to 1.
+def check_sums(probs: NDArray[Any], suffix: str, read_back: Any = np.float64) -> None:
+    """Refuse probabilities ``(…, K)`` that no longer pass as summing to 1 in the type in which a file gives them back.
+
+    Parameters
+    ----------
+    probs : array (…, K)
+    suffix : str
+    read_back : dtype
 
     Raises
     ------
     InputError
-        The sum of a row is farther from 1 than the tolerance of float64.
+        The sum of a row is farther from 1 than the tolerance of `read_back`.
     """
-    if probs.dtype not in (np.float16, np.float32):
+    tolerance = tolerance_of(np.empty(0, read_back))
+    if tolerance_of(probs) <= tolerance:
         return
-    tolerance = tolerance_of(np.empty(0))
     for rows in row_chunks(len(probs), 8 * probs[:1].size):
         still_whole(probs)
         sums = probs[rows].sum(axis=-1, dtype=np.float64)
@@ -72,9 +77,9 @@ def check_sums_as_double(probs: NDArray[Any], suffix: str) -> None:
             at = tuple(np.argwhere(off)[0])
             raise InputError(
                 "probs",
-                f"{suffix} is read back as float64, whose rows must sum to 1 within {tolerance:g}",
-                f"row {rows.start + at[0]} of this {probs.dtype} prediction sums to {float(sums[at]):.6g}",
-                "save it as .parquet or .npz, which keep the type",
+                f"{suffix} is read back as {np.dtype(read_back)}, whose rows must sum to 1 within {tolerance:g}",
+                f"row {rows.start + at[0]} of this {precision_of(probs)} prediction sums to {float(sums[at]):.6g}",
+                "save it as .npz, which keeps the type",
                 code="sum",
                 facts={"row": int(rows.start + at[0])},
             )

@@ -22,7 +22,6 @@ from uqassay._array import row_chunks, still_whole
 from uqassay.errors import InputError
 from uqassay.notes import Note
 from uqassay.predictions.file_contents import Arrays, Contents, StoredArray
-from uqassay.predictions.file_csv import check_sums_as_double
 from uqassay.predictions.file_limits import check_expansion, text_array
 from uqassay.wording import counted, listed
 
@@ -94,7 +93,6 @@ def write_json_lines(path: Path, arrays: Arrays) -> None:
             "save it as .npz",
             code="format",
         )
-    check_sums_as_double(probs, ".jsonl")
     names = arrays["class_names"].tolist() if "class_names" in arrays else None
     weights = arrays.get("weights")
     if weights is not None:

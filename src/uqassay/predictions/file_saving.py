@@ -5,6 +5,7 @@ import warnings
 from dataclasses import fields
 from typing import Any
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from uqassay._array import still_whole
@@ -13,6 +14,7 @@ from uqassay.errors import FileFormatError, InputError
 from uqassay.notes import Note
 from uqassay.predictions.base import Prediction
 from uqassay.predictions.file_contents import Arrays
+from uqassay.predictions.file_csv import check_sums
 from uqassay.predictions.file_opening import as_path, format_of, problems_named
 from uqassay.predictions.file_zarr import ZARR_MARKERS
 from uqassay.predictions.named_arrays import arrays_from_prediction
@@ -25,6 +27,7 @@ _PARTS = {
     "notes": "notes",
     "note_codes": "",
     "row_numbers": "",
+    "bfloat16": "",
     "log_partition": "log-partitions, on which measures of logits are based",
 }
 _LEFT_OUT = dict.fromkeys((".npy", ".csv", ".parquet", ".jsonl"), _PARTS)
@@ -85,6 +88,7 @@ def save(prediction: Prediction, path: str | os.PathLike[str], *, labels: ArrayL
         arrays = arrays_from_prediction(prediction, labels)
         suffix = path.suffix.lower()
         _check_held(arrays, suffix)
+        _check_sums(prediction, suffix)
         lost = _lost(arrays, suffix)
         arrays = {key: value for key, value in arrays.items() if key not in _LEFT_OUT.get(suffix, ())}
         folder = suffix == ".zarr"
@@ -157,6 +161,13 @@ def _check_held(arrays: Arrays, suffix: str) -> None:
             "save it as .npz",
             code="format",
         )
+
+
+def _check_sums(prediction: Prediction, suffix: str) -> None:
+    """Refuse probabilities whose type the format does not keep, if their sums are then too far from 1."""
+    probs = getattr(prediction, "probs", None)
+    if probs is not None and suffix in _HELD:
+        check_sums(probs, suffix, np.float64 if suffix in (".csv", ".jsonl") else probs.dtype.type)
 
 
 def _lost(arrays: Any, suffix: str) -> tuple[Note, ...]:

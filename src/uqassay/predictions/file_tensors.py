@@ -4,7 +4,6 @@ import json
 import math
 import zipfile
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from pickle import UnpicklingError
@@ -13,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from uqassay._array import as_bfloat16
 from uqassay._optional import optional_package
 from uqassay.errors import InputError
 from uqassay.predictions.file_contents import (
@@ -26,39 +26,12 @@ from uqassay.predictions.file_contents import (
 )
 from uqassay.predictions.file_limits import check_expansion, check_fits, text_array
 
-__all__ = ["Bfloat16Values", "read_pt", "read_safetensors", "write_pt", "write_safetensors"]
+__all__ = ["read_pt", "read_safetensors", "write_pt", "write_safetensors"]
 
 _TYPES = {
     "F64": "<f8", "F32": "<f4", "F16": "<f2", "BF16": "<u2", "BOOL": "|b1",
     "I64": "<i8", "I32": "<i4", "I16": "<i2", "I8": "|i1", "U64": "<u8", "U32": "<u4", "U16": "<u2", "U8": "|u1",
 }  # fmt: skip
-
-
-@dataclass(frozen=True)
-class Bfloat16Values:
-    """Values that a file holds in bfloat16, as float32.
-
-    NumPy has no such type. The name of the type stays, so that sums are checked with the precision of bfloat16.
-    """
-
-    values: NDArray[np.float32]
-    dtype = "bfloat16"
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """Shape of the array."""
-        return self.values.shape
-
-    @property
-    def ndim(self) -> int:
-        """Number of axes."""
-        return self.values.ndim
-
-    def __len__(self) -> int:
-        return len(self.values)
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
-        return self.values.astype(self.values.dtype if dtype is None else dtype, copy=bool(copy))
 
 
 # -- safetensors ------------------------------------------------------------------------------------------------------
@@ -101,7 +74,7 @@ def _map_tensor(path: Path, key: str, offset: int, shape: tuple[int, ...], dtype
         return np.memmap(path, stored, "r", offset, shape)
     array = np.fromfile(path, stored, count, offset=offset).reshape(shape)
     if dtype == "BF16":  # the upper half of a float32
-        return Bfloat16Values((array.astype(np.uint32) << 16).view(np.float32))
+        return as_bfloat16((array.astype(np.uint32) << 16).view(np.float32))
     return array
 
 
@@ -185,7 +158,7 @@ def _torch_array(tensor: Any, name: str, size: int) -> Any:
     check_expansion(name, tuple(tensor.shape), tensor.element_size(), size)
     tensor = tensor.detach().resolve_conj().resolve_neg()
     if str(tensor.dtype) == "torch.bfloat16":
-        return Bfloat16Values(tensor.float().numpy())
+        return as_bfloat16(tensor.float().numpy())
     try:
         return tensor.numpy()
     except TypeError as problem:  # 8 bits

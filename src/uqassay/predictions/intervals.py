@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from uqassay._array import check_class_count, check_rows, release, row_chunks, shown, tolerance_of, tolerance_of_values
+from uqassay._array import check_class_count, check_rows, release, row_chunks, shown, tolerance_of
 from uqassay.credal.intervals import intersection_probability, reachable
 from uqassay.errors import InputError
 from uqassay.predictions.base import Array, Prediction
@@ -144,8 +144,6 @@ def _check_bounds(lower: NDArray[Any], upper: NDArray[Any], tolerance: float) ->
 
 def _refuse_empty(excess: Array, bounds: NDArray[Any], tolerance: float, start: int, name: str, rule: str) -> None:
     """Refuse rows whose `excess` beyond the sum of 1, ``(rows,)``, is larger than the tolerance."""
-    if (excess > tolerance).any():
-        tolerance = max(tolerance, tolerance_of_values(bounds))
     empty = excess > tolerance
     if empty.any():
         row = int(np.flatnonzero(empty)[0])

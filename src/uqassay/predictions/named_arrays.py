@@ -2,7 +2,7 @@
 
 A prediction is written and read as arrays under the names of its fields (`probs`, `alpha`, `lower` and `upper`, …),
 together with what it carries (`class_names`, `ids`, `groups`, `row_numbers`, the texts and codes of `notes`) and its settings
-(`n_draws`, …).
+(`n_draws`, …). `bfloat16` lists the arrays that were given in that type; NumPy lacks it, so they are stored as float32.
 """
 
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from uqassay._array import as_array, as_numeric, has_index
+from uqassay._array import as_array, as_bfloat16, as_numeric, has_index, precision_of
 from uqassay.errors import InputError
 from uqassay.notes import Note
 from uqassay.predictions.base import Prediction
@@ -56,7 +56,7 @@ def prediction_from_arrays(
             "leave it out",
             code="conflict",
         )
-    named = _by_role(arrays)
+    named = _with_precision(_by_role(arrays))
     carried = _carried(named)
     settings = _settings(named, form)
     match form:
@@ -99,6 +99,10 @@ def arrays_from_prediction(prediction: Prediction, labels: ArrayLike | None = No
             arrays["note_codes"] = np.array([note.code for note in value])
         elif not empty and f.name not in NOT_STORED:
             arrays[f.name] = _storable(value, f.name)
+    coarse = [key for key, value in arrays.items() if precision_of(value) == "bfloat16"]
+    if coarse:
+        arrays |= {key: arrays[key].view(np.float32) for key in coarse}
+        arrays["bfloat16"] = np.array(coarse)
     if labels is not None:
         arrays["labels"] = _storable_labels(labels, prediction)
     return arrays
@@ -170,6 +174,15 @@ def _by_role(arrays: Mapping[str, Any]) -> dict[str, Any]:
                 code="duplicate",
             )
         named[role] = values
+    return named
+
+
+def _with_precision(named: dict[str, Any]) -> dict[str, Any]:
+    """The same arrays; those that were written from bfloat16 are marked as such again."""
+    for key in as_names(named["bfloat16"], "bfloat16") if named.get("bfloat16") is not None else ():
+        values = None if named.get(key) is None else as_array(named[key], key)
+        if values is not None and values.dtype == np.float32:
+            named[key] = as_bfloat16(values.astype(np.float32, copy=False))
     return named
 
 

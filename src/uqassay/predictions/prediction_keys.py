@@ -21,7 +21,7 @@ __all__ = [
 ]
 
 ALIASES = {"label": "labels", "classes": "class_names", "id": "ids", "group": "groups"}
-CARRIED = ("class_names", "ids", "groups", "notes", "note_codes", "row_numbers")
+CARRIED = ("class_names", "ids", "groups", "notes", "note_codes", "row_numbers", "bfloat16")
 
 
 @dataclass(frozen=True)
