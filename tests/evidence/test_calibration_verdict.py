@@ -125,7 +125,7 @@ def test_a_doubtful_test_says_both_pvalues():
     assert said(tests) == (
         "The calibration tests could not tell the best mixture of the members from a calibrated one "
         "(least p = .06 by Holm in 6 tests, where 99 draws could reject none).",
-        "6 of the 6 tests would reject alone, but not among so many.",
+        "6 of the 6 tests would reject alone, but not after the adjustment.",
     )
 
 

@@ -146,7 +146,7 @@ def measure_label(name: str) -> str:
 
 
 def claim(judged: JudgedTest, n_tests: int = 1) -> str:
-    """What one test says about its model, in a sentence.
+    """The result of one test, in a sentence.
 
     Parameters
     ----------
@@ -179,7 +179,7 @@ def claim(judged: JudgedTest, n_tests: int = 1) -> str:
 
 
 def advice(judged: JudgedTest, alpha: float) -> tuple[str, ...]:
-    """What follows from one test, in sentences: what to do, the weights found, whether the mean passes alone."""
+    """Sentences after the result of one test: the remedy, the weights found, whether the mean passes alone."""
     test, outcome = judged.test, judged.outcome
     if not judged.mixed:
         return ("Recalibrate it.",) if outcome == "rejected" else ()
@@ -203,7 +203,7 @@ def _members(test: ModelCalibration) -> str:
 
 
 def _subject(judged: JudgedTest) -> str:
-    """What was tested; a model that predicts a single distribution stands for itself."""
+    """Subject of the sentence on a test: the mixtures, the mean, or the model if it predicts a single distribution."""
     if judged.mixed:
         return f"some mixture of {_members(judged.test)}"
     return f"the mean of {judged.test.model}" if judged.of_mean else judged.test.model
@@ -217,7 +217,7 @@ def _capital(text: str) -> str:
 
 
 def calibration_sentence(assay: "Assay") -> str:
-    """Which models the calibration tests reject, adjusted for all of them; empty where nothing was tested.
+    """The models that the calibration tests reject, adjusted for all tests; empty if nothing was tested.
 
     Examples
     --------
@@ -230,7 +230,7 @@ def calibration_sentence(assay: "Assay") -> str:
 
 
 def rejection_sentence(judged: Sequence[JudgedTest], alpha: float) -> str:
-    """What the tests reject, or that they reject nothing; empty where no test is defined."""
+    """The rejections, or the statement that there are none; empty if no test is defined."""
     defined = [j for j in judged if j.outcome != "undefined"]
     rejected = [j for j in judged if j.outcome == "rejected"]
     if not defined:
@@ -239,18 +239,18 @@ def rejection_sentence(judged: Sequence[JudgedTest], alpha: float) -> str:
 
 
 def calibration_sentences(judged: Sequence[JudgedTest], alpha: float) -> tuple[str, ...]:
-    """All tests in sentences: what is rejected, which models pass every test, how many tests are doubtful or undefined."""
+    """All tests in sentences: the rejections, the models that pass every test, the numbers of doubtful and undefined tests."""
     said = [
         rejection_sentence(judged, alpha),
         _passing(judged) if any(j.outcome == "rejected" for j in judged) else "",
-        _counted(judged, "doubtful", "would reject alone, but not among so many"),
+        _counted(judged, "doubtful", "would reject alone, but not after the adjustment"),
         _undefined(judged),
     ]
     return tuple(text for text in said if text)
 
 
 def _rejections(rejected: Sequence[JudgedTest], defined: Sequence[JudgedTest], alpha: float) -> str:
-    """What the tests reject, in one clause for all models of which they say the same."""
+    """One clause per group of models with the same rejections."""
     groups: dict[tuple[str, tuple[str, ...]], dict[str, list[JudgedTest]]] = {}
     for model in dict.fromkeys(j.test.model for j in rejected):
         mine = [j for j in rejected if j.test.model == model]
@@ -272,7 +272,7 @@ def _kind(judged: JudgedTest) -> Literal["mixtures", "mean", "point"]:
 def _rejected(
     kind: str, notions: tuple[str, ...], models: dict[str, list[JudgedTest]], defined: Sequence[JudgedTest]
 ) -> str:
-    """What is rejected of some models, in a clause."""
+    """The clause on models with the same rejections."""
     words = [_ADVERBS.get(notion, notion) for notion in notions]
     names, p = list(models), _pvalues(models, defined)
     if kind == "mixtures":
@@ -284,7 +284,7 @@ def _rejected(
 
 
 def _pvalues(models: dict[str, list[JudgedTest]], defined: Sequence[JudgedTest]) -> str:
-    """The greatest p-value behind a clause, and how many of the runs it is about."""
+    """The largest p-value of a clause, and the number of runs that it covers."""
     pvalues = [j.adjusted for found in models.values() for j in found]
     p = pvalue_text(max(pvalues), "≤" if len(pvalues) > 1 else "=")
     tested = {(j.test.model, j.test.run) for j in defined if j.test.model in models}
@@ -295,7 +295,7 @@ def _pvalues(models: dict[str, list[JudgedTest]], defined: Sequence[JudgedTest])
 
 
 def _mixed(models: dict[str, list[JudgedTest]]) -> str:
-    """Whose members were mixed."""
+    """The members that were mixed."""
     first = [found[0].test for found in models.values()]
     if len(first) == 1:
         return _members(first[0])
@@ -313,7 +313,7 @@ def _yet(rejected: Iterable[JudgedTest], alpha: float) -> str:
 
 
 def _no_rejection(judged: Sequence[JudgedTest], defined: Sequence[JudgedTest], alpha: float) -> str:
-    """That nothing is rejected, with the least p-value, and whether the draws could have rejected anything."""
+    """The sentence that nothing is rejected, with the smallest p-value; it says so if the draws are too few to reject."""
     least, n = min(j.adjusted for j in defined), len(defined)
     hopeless = least < 1 and all(n / (j.test.n_draws + 1) > alpha for j in defined)
     why = f", where {defined[0].test.n_draws} draws could reject none" if hopeless else ""
@@ -337,7 +337,7 @@ def _untold(judged: Sequence[JudgedTest]) -> str:
 
 
 def _passing(judged: Sequence[JudgedTest]) -> str:
-    """Models that pass every test of theirs."""
+    """Models that pass all their tests."""
     outcomes: dict[str, set[str]] = {}
     for j in judged:
         outcomes.setdefault(j.test.model, set()).add(j.outcome)

@@ -81,8 +81,10 @@ function decimalsFor(intervals) {
   return Math.min(5, Math.max(3, width * 10 ** first < 5 ? first + 1 : first));
 }
 
-// The texts of a number's notes, {code, text} each.
-const noteText = (notes) => (notes ?? []).map(({ text }) => text).join("; ");
+// The texts of a number's notes, {code, text} each: one per line of a title or of a cell of CSV, or one per element.
+const noteTexts = (notes) => (notes ?? []).map(({ text }) => text);
+const noteLines = (notes) => noteTexts(notes).join("\n");
+const noteItems = (notes) => noteTexts(notes).map((text) => el("div", {}, text));
 
 // Finding over all runs by model and metric.
 function finding(model, metric) {

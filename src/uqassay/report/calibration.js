@@ -49,13 +49,13 @@ function testWords(t) {
 
 function testsTable(t) {
   const heads = [
-    ["Model", null, "text"],
-    ["Outcome", null, "text"],
+    [t.text.heads.model, null, "text"],
+    [t.text.heads.outcome, null, "text"],
     [t.text.pvalue_title, null],
-    ["Minimum found", "calibration-minimum"],
-    ["Model’s mean", null],
-    ["Single members", null],
-    ["Width of the set", "calibration-width"],
+    [t.text.heads.minimum, "calibration-minimum"],
+    [t.text.heads.mean, null],
+    [t.text.heads.members, null],
+    [t.text.heads.width, "calibration-width"],
   ];
   const head = ([title, define, cls]) =>
     el("th", { scope: "col", class: cls ?? null }, title, define ? "\u00a0" : null, define ? what(define) : null);
@@ -98,7 +98,7 @@ function testRow(t, r) {
 
 function testedCell(t, r) {
   const adjusted = t.n_tests > 1;
-  const attributes = { class: r.outcome === "rejected" ? "sure" : null, title: noteText(r.notes) || null };
+  const attributes = { class: r.outcome === "rejected" ? "sure" : null, title: noteLines(r.notes) || null };
   const value = el("span", attributes, pvalue(adjusted ? r.holm : r.pvalue));
   const alone = fillTemplate(t.text.alone, { pvalue: pvalue(r.pvalue) });
   return [value, adjusted && r.outcome !== "undefined" ? alone : null];
@@ -156,18 +156,18 @@ function reliabilityColumns(rows, text) {
   const ece = (r) => {
     const classwise = r.classwise && fillTemplate(text.classwise, { estimate: fixed(r.classwise.estimate, places) });
     const below = classwise ? el("span", { class: "i" }, classwise) : null;
-    return el("span", { title: noteText(r.ece.notes) }, fixed(r.ece.estimate, places), below);
+    return el("span", { title: noteLines(r.ece.notes) }, fixed(r.ece.estimate, places), below);
   };
   return [
-    { title: "Model", text: true, cls: "name", value: (r) => r.key, cell: (r) => nameCell(r.j) },
-    { title: "Accuracy", define: "accuracy", value: (r) => r.accuracy.estimate, cell: (r) => accuracy(r.accuracy) },
+    { title: text.heads.model, text: true, cls: "name", value: (r) => r.key, cell: (r) => nameCell(r.j) },
+    { title: text.heads.accuracy, define: "accuracy", value: (r) => r.accuracy.estimate, cell: (r) => accuracy(r.accuracy) },
     {
-      title: "Mean confidence",
+      title: text.heads.confidence,
       define: "confidence",
       value: (r) => r.bins.confidence_all,
       cell: (r) => fixed(r.bins.confidence_all, places),
     },
-    { title: "Gap", value: (r) => r.bins.gap, cell: gap },
-    { title: "ECE", define: "ece", value: (r) => r.ece.estimate, cell: ece },
+    { title: text.heads.gap, value: (r) => r.bins.gap, cell: gap },
+    { title: text.heads.ece, define: "ece", value: (r) => r.ece.estimate, cell: ece },
   ];
 }

@@ -20,8 +20,8 @@ function drawReliability(node, entries, { height, text, least = null, counts = f
   plot(node, traces, {
     height,
     bargap: 0,
-    xaxis: { title: "confidence", range: [from - 0.01, 1.01], anchor: "y2", zeroline: false },
-    yaxis: { title: "accuracy", range: [-0.02, 1.02], domain: [counts ? 0.26 : 0.2, 1], zeroline: false },
+    xaxis: { title: text.axes.confidence, range: [from - 0.01, 1.01], anchor: "y2", zeroline: false },
+    yaxis: { title: text.axes.accuracy, range: [-0.02, 1.02], domain: [counts ? 0.26 : 0.2, 1], zeroline: false },
     yaxis2: { ...below, linecolor: css("--line") },
   });
 }
@@ -115,7 +115,7 @@ function drawNull(node, r, t) {
     bargap: 0,
     xaxis: { title: t.measureOf(r).label, range: view.range, zeroline: false },
     yaxis: {
-      title: "null draws",
+      title: t.text.axes.draws,
       range: [inside.length ? -0.09 * top : 0, 1.28 * top],
       zeroline: true,
       tickformat: ",d",
@@ -233,7 +233,7 @@ function drawWeights(node, r, t) {
     annotations: weightLabels(r, order, x, equal),
     bargap: many ? 0.1 : 0.35,
     xaxis: { title, range, zeroline: false, showgrid: false, ...(many ? {} : { tickvals: x, tickangle: 0 }) },
-    yaxis: { title: "weight λ", range: [0, 1.12 * Math.max(equal, ...r.weights)], zeroline: true },
+    yaxis: { title: t.text.axes.weight, range: [0, 1.12 * Math.max(equal, ...r.weights)], zeroline: true },
   });
 }
 

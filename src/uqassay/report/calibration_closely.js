@@ -8,11 +8,11 @@ function startClosely(t, text) {
   const rejected = t.rows.find((r) => r.outcome === "rejected");
   const view = { row: rejected ?? t.rows.find((r) => r.outcome !== "undefined") ?? t.rows[0] };
   const named = (r) => (r.run_label ? fillTemplate(t.text.side, { model: r.model, run: r.run_label }) : r.model);
-  const model = choice("Model", sides.map((r, i) => [i, named(r)]), side(view.row), (value) => {
+  const model = choice(t.text.heads.model, sides.map((r, i) => [i, named(r)]), side(view.row), (value) => {
     const r = sides[Number(value)];
     t.choose(of(r, view.row.measure) ?? r);
   });
-  const measure = choice("Measure", t.measures.map((m) => [m.measure, m.label]), view.row.measure, (value) => {
+  const measure = choice(t.text.heads.measure, t.measures.map((m) => [m.measure, m.label]), view.row.measure, (value) => {
     t.choose(of(view.row, value) ?? t.rows.find((r) => r.measure === value));
   });
   const said = el("p", { class: "said", id: "calibration-said", "aria-live": "polite" });
@@ -47,9 +47,9 @@ function startClosely(t, text) {
 function closelyFigures(t, r) {
   const titles = {
     "calibration-null": r.captions.null_title,
-    "calibration-weights": "Weights λ of the best mixture",
+    "calibration-weights": t.text.weights_title,
     "calibration-before": r.captions.before_title,
-    "calibration-after": "After: the best mixture",
+    "calibration-after": t.text.after_title,
   };
   const figure = ([id, title]) => {
     const caption = el("figcaption", { id: `${id}-note` });

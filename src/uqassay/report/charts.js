@@ -112,12 +112,12 @@ function startFilter() {
   };
   const input = el("input", { type: "range", min: 0, step: 1, "aria-label": "λ" });
   const label = el("label", { class: "lambda" }, "λ ", el("span", { "data-lambda": "" }), input);
-  fill(byId("filter"), el("span", { class: "note" }, "Show"), candidates.map(button), label);
+  fill(byId("filter"), el("span", { class: "note" }, page.text.charts.show), candidates.map(button), label);
   slider(input);
 }
 
 function startPlaneParts() {
-  const parts = [["all", "all instances"], ["correct", "correct"], ["wrong", "wrong"]].filter(([part]) => page.regions[part]);
+  const parts = Object.entries(page.text.charts.parts).filter(([part]) => page.regions[part]);
   const choose = (part) => {
     state.part = part;
     buttons.forEach((b, i) => b.setAttribute("aria-pressed", String(parts[i][0] === part)));

@@ -1,4 +1,4 @@
-"""Null draws of a test as bars, one edge of which is the value found."""
+"""Histogram of the null draws of a test, with a bin edge at the observed statistic."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ MOST_BARS = 40
 
 
 def null_histogram(null: Floats, statistic: float) -> dict[str, Any]:
-    """Null draws counted in bars of equal width, one edge of which is the value found, so that the p-value can be read off.
+    """Histogram of the null draws with a bin edge at the observed statistic, so that the p-value can be read off.
 
     Parameters
     ----------

@@ -115,7 +115,7 @@ function bars(m, set, listed, truth) {
     const [low, high] = [fixed(set.lower[k], 2), fixed(set.upper[k], 2)];
     return fillTemplate(text.bar_spoken, { name: className(k), low, high });
   });
-  const words = fillTemplate(text.bars_spoken, { bars: spoken.join("; ") });
+  const words = fillTemplate(text.bars_spoken, { bars: wording.listed(spoken) });
   const view = { viewBox: `0 0 250 ${height}`, role: "img", "aria-label": words };
   return el("svg", view, [0, 0.5, 1].flatMap(grid), listed.flatMap(bar));
 }

@@ -95,14 +95,15 @@ function drawExtremes(kind) {
     return el("button", attributes, instanceName(r.i));
   };
   const size = (r) => (r.ns > 0 ? el("span", { title: r.widest.name }, swatch(r.widest.j), fixed(r.ns)) : fixed(0));
+  const heads = page.text.instances.heads;
   const columns = [
     { title: "#", value: (r) => r.place, cell: (r) => r.place },
-    { title: "Instance", text: true, value: (r) => instanceName(r.i), cell: open },
-    { title: "Label", text: true, value: truth, cell: truth },
-    { title: "Predicted by", text: true, cls: "name", cell: (r) => predictions(r.i) },
-    { title: "Largest NS", value: (r) => r.ns, cell: size },
-    { title: "Mean d", value: (r) => r.mean, cell: (r) => fixed(r.mean, 2) },
-    { title: "Spread of d", value: (r) => r.spread, cell: (r) => fixed(r.spread, 2) },
+    { title: heads.instance, text: true, value: (r) => instanceName(r.i), cell: open },
+    { title: heads.label, text: true, value: truth, cell: truth },
+    { title: heads.predicted, text: true, cls: "name", cell: (r) => predictions(r.i) },
+    { title: heads.size, value: (r) => r.ns, cell: size },
+    { title: heads.mean, value: (r) => r.mean, cell: (r) => fixed(r.mean, 2) },
+    { title: heads.spread, value: (r) => r.spread, cell: (r) => fixed(r.spread, 2) },
   ];
   const rows = held.extremes[kind].map(extremeRow);
   fill(byId("extremes"), table(columns, rows, { caption: page.text.instances.extremes[kind] }));

@@ -13,7 +13,7 @@ try {
 function paint(theme) {
   const text = page.text.general;
   document.documentElement.dataset.theme = theme;
-  byId("theme").textContent = { auto: "◐ auto", light: "☀ light", dark: "☾ dark" }[scheme];
+  byId("theme").textContent = text.schemes[scheme];
   byId("theme").setAttribute("aria-label", scheme === "auto" ? text.scheme_auto : fillTemplate(text.scheme, { scheme }));
 }
 
@@ -48,8 +48,6 @@ function nextScheme() {
 function fillPlaces() {
   document.title = plain(document.title);
   for (const node of document.querySelectorAll("h1, .warnings li")) node.textContent = plain(node.textContent);
-  for (const node of document.querySelectorAll("[data-level]")) node.textContent = page.facts.level_text;
-  for (const node of document.querySelectorAll("[data-draws]")) node.textContent = wording.count(page.facts.draws);
   for (const node of document.querySelectorAll("button[data-define]")) {
     node.setAttribute("aria-label", whatIs(node.dataset.define));
     node.addEventListener("click", () => define(node.dataset.define));

@@ -4,12 +4,9 @@ function drawSummary() {
   const text = page.text.comparison;
   byId("compared").textContent = text.compared;
   const metrics = [
-    ["accuracy", "Accuracy"],
-    ["log-loss", "Log loss"],
-    ["brier", "Brier"],
-    ["ece", "ECE"],
-    [page.facts.distance_metric, "Distance d", "distance"],
-    ["nonspecificity", "NS"],
+    ...["accuracy", "log-loss", "brier", "ece"].map((m) => [m, text.heads[m]]),
+    [page.facts.distance_metric, text.heads.distance, "distance"],
+    ["nonspecificity", text.heads.nonspecificity],
     ...page.facts.measures.map((m) => [m, page.definitions[m].title]),
   ];
   const rows = page.models.map((m, j) => ({ ...m, j, key: m.name }));
@@ -19,12 +16,12 @@ function drawSummary() {
     const get = (r) => finding(r.name, metric);
     const known = rows.filter((r) => !r.baseline).map(get).filter(Boolean);
     const places = decimalsFor(known.map((f) => [f.low, f.high]));
-    const why = (f) => noteText(f.notes) || page.text.general.undefined;
+    const why = (f) => noteLines(f.notes) || page.text.general.undefined;
     const cell = (f) => (f ? interval(f.estimate, f.low, f.high, places, why(f)) : missing(text.no_prediction));
     return { title, define, value: (r) => get(r)?.estimate, cell: (r) => cell(get(r)) };
   };
-  const columns = [{ title: "Model", text: true, cls: "name", value: (r) => r.name, cell: name }, ...metrics.map(column)];
-  fill(byId("summary"), table(columns, rows, { rowClass: (r) => (r.baseline ? "baseline" : null) }));
+  const model = { title: text.heads.model, text: true, cls: "name", value: (r) => r.name, cell: name };
+  fill(byId("summary"), table([model, ...metrics.map(column)], rows, { rowClass: (r) => (r.baseline ? "baseline" : null) }));
 }
 
 function drawHow() {
@@ -32,12 +29,12 @@ function drawHow() {
   const hash = el("span", { class: "hash" }, page.assay.provenance.labels_sha256);
   const facts = (entries) =>
     el("dl", { class: "facts" }, entries.flatMap(([term, value]) => [el("dt", {}, term), el("dd", {}, value)]));
-  const taken = text.seconds ? [["time taken", text.seconds]] : [];
+  const taken = text.seconds ? [[text.time_taken, text.seconds]] : [];
   const procedures = [...text.procedures, [text.labels_hash, hash], ...taken];
   fill(byId("settings"), facts(text.conventions), facts(procedures));
   drawInputs(text);
   if (page.command) {
-    const copy = el("button", { type: "button", id: "copy", on: { click: () => copyCommand(copy) } }, "Copy");
+    const copy = el("button", { type: "button", id: "copy", on: { click: () => copyCommand(copy) } }, text.copy);
     const line = el("pre", { id: "command-text", tabindex: "0" }, page.command);
     fill(byId("command"), el("h3", {}, text.again), line, copy);
   }
@@ -50,18 +47,20 @@ function drawHow() {
 
 function drawInputs(text) {
   const rows = page.assay.models.map((m, j) => ({ ...m, j, key: m.model }));
-  const notes = (r) => noteText(page.models[r.j].notes);
-  const changed = { title: "Changed on the way in", text: true, cls: "name", cell: (r) => notes(r) || wording.ABSENT };
+  const heads = text.heads;
+  const notes = (r) => noteItems(page.models[r.j].notes);
+  const noted = (r) => (notes(r).length ? notes(r) : wording.ABSENT);
+  const changed = { title: heads.notes, text: true, cls: "name", cell: noted };
   const hash = (r) => el("span", { class: "hash", title: r.sha256 }, `${r.sha256.slice(0, 16)}…`);
   const columns = [
-    { title: "Model", text: true, cls: "name", value: (r) => r.model, cell: (r) => nameCell(r.j) },
-    { title: "Kind", text: true, value: (r) => r.kind, cell: (r) => r.kind },
-    { title: "Runs", value: (r) => r.runs, cell: (r) => r.runs },
-    { title: "Points per set", value: (r) => r.points, cell: (r) => r.points ?? missing(text.no_points) },
-    { title: "Rows floored", value: (r) => r.floored, cell: (r) => wording.count(r.floored) },
-    { title: "Floor", value: (r) => r.floor, cell: (r) => text.floors[r.j] },
-    ...(rows.some(notes) ? [changed] : []),
-    { title: "SHA-256 of the arrays", text: true, cell: hash },
+    { title: heads.model, text: true, cls: "name", value: (r) => r.model, cell: (r) => nameCell(r.j) },
+    { title: heads.kind, text: true, value: (r) => r.kind, cell: (r) => r.kind },
+    { title: heads.runs, value: (r) => r.runs, cell: (r) => r.runs },
+    { title: heads.points, value: (r) => r.points, cell: (r) => r.points ?? missing(text.no_points) },
+    { title: heads.floored, value: (r) => r.floored, cell: (r) => wording.count(r.floored) },
+    { title: heads.floor, value: (r) => r.floor, cell: (r) => text.floors[r.j] },
+    ...(rows.some((r) => notes(r).length) ? [changed] : []),
+    { title: heads.hash, text: true, cell: hash },
   ];
   fill(byId("inputs"), table(columns, rows));
 }
@@ -70,7 +69,7 @@ function drawInputs(text) {
 
 function drawFindings() {
   const shown_ = {
-    notes: (r) => noteText(r.notes),
+    notes: (r) => noteItems(r.notes),
     n: (r) => wording.count(r.n),
     tradeoff: (r) => (r.tradeoff === null ? "" : wording.tradeoff(r.tradeoff)),
   };
@@ -81,7 +80,7 @@ function drawFindings() {
     title: name,
     text: text.has(name),
     cls: name === "notes" || name === "model" ? "name" : "",
-    value: (r) => (name === "notes" ? noteText(r.notes) : (r[name] ?? NaN)),
+    value: (r) => (name === "notes" ? noteLines(r.notes) : (r[name] ?? NaN)),
     cell: (r) => (shown_[name] ? shown_[name](r) : r[name]),
   }));
   fill(byId("findings"), table(columns, page.assay.findings));
@@ -90,7 +89,7 @@ function drawFindings() {
 function csvText(rows) {
   const columns = Object.keys(rows[0]);
   const quote = (value) => {
-    const text = Array.isArray(value) ? noteText(value) : String(value ?? "");
+    const text = Array.isArray(value) ? noteLines(value) : String(value ?? "");
     return /[",\n\r]/.test(text) ? `"${text.replace(/"/g, '""')}"` : text;
   };
   const lines = [columns, ...rows.map((row) => columns.map((c) => row[c]))];

@@ -25,7 +25,7 @@ lenses.mistakes = (section, lens) => {
     it.chosen.score = value;
     it.draw();
   });
-  const share = choice("Refuse", lens.refused.map((r) => [r, shareText(r)]), it.chosen.share, (value) => {
+  const share = choice(it.text.refuse, lens.refused.map((r) => [r, shareText(r)]), it.chosen.share, (value) => {
     it.chosen.share = Number(value);
     it.draw();
   });
@@ -63,7 +63,7 @@ function mistakesState(lens) {
     judged: () => models.filter((m) => it.scoreOf(m)),
     view: () => lens.views.find((v) => v.score === it.chosen.score),
     modelColumn: () => ({
-      title: "Model",
+      title: it.text.heads.model,
       text: true,
       cls: "name",
       value: (r) => r.key,
@@ -111,9 +111,9 @@ function refusalColumns(it, rows, places) {
   const ends = (e) => [e.estimate, e.low, e.high];
   const columns = [
     it.modelColumn(),
-    { title: "Accuracy of all, %", define: "accuracy", value: (r) => r.all.estimate, cell: (r) => percents(ends(r.all)) },
+    { title: it.text.heads.all, define: "accuracy", value: (r) => r.all.estimate, cell: (r) => percents(ends(r.all)) },
     { title: kept, define: "accuracy-at-coverage", value: (r) => r.kept[0], cell: (r) => percents(r.kept) },
-    { title: "Gain, points", value: (r) => r.gain[0], cell: (r) => gain(r.gain) },
+    { title: it.text.heads.gain, value: (r) => r.gain[0], cell: (r) => gain(r.gain) },
   ];
   if (rows.some((r) => refusalOutcome(r) !== "gain")) {
     const said = (r) => el("span", { class: "i" }, it.text.outcomes[refusalOutcome(r)]);

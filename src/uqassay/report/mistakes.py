@@ -77,7 +77,7 @@ def mistakes_section(assay: "Assay") -> dict[str, Any] | None:
 
 
 class _Found:
-    """What the section draws on, found once: estimates, scores that rank, refusals."""
+    """Results that the section needs, computed once: estimates, scores that rank, refusals."""
 
     def __init__(self, assay: "Assay") -> None:
         self.assay = assay
@@ -177,7 +177,7 @@ def best_scores(assay: "Assay") -> dict[str, str | None]:
 
 
 def _unmixed(assay: "Assay", model: str) -> str:
-    """What a model makes that predicts everything rightly, or everything wrongly; empty for any other."""
+    """Note for a model with no errors or no correct predictions; else empty."""
     correct = assay[model].columns["correct"]
     return "no mistake" if (correct == 1).all() else "only mistakes" if (correct == 0).all() else ""
 

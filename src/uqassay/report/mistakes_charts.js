@@ -52,7 +52,7 @@ function forest(groups, metrics) {
       return el("td", {}, el("div", { class: "pair" }, el("span", { class: "undefined" }, r.reasons[k] ?? "undefined")));
     }
     const value = interval(e.estimate, e.low, e.high, places);
-    const said = el("span", { class: "number", title: noteText(e.notes) || null }, value);
+    const said = el("span", { class: "number", title: noteLines(e.notes) || null }, value);
     return el("td", {}, el("div", { class: "pair" }, forestGraph(e, r.m.j, axes[k]), said));
   };
   const heading = (metric, k) => {

@@ -18,7 +18,7 @@ function rankingPiece(it) {
     fill(holder, forest(rankingGroups(it).filter((g) => g.rows.length), it.lens.compared));
     fill(note, [it.text.ranking_note, short ? it.text.flattered : "", it.text.left_out].filter(Boolean).join(" "));
   };
-  const group = el("div", { class: "segmented", role: "group", "aria-label": "Rows" }, buttons);
+  const group = el("div", { class: "segmented", role: "group", "aria-label": it.text.rows }, buttons);
   return { node: el("div", { id: "mistakes-ranking" }, el("h3", {}, it.text.ranking_title), group, holder, note), draw };
 }
 
@@ -95,12 +95,12 @@ function testsPiece(it) {
     else fill(holder, el("p", { class: "empty" }, over ? over.few_scores : it.view().few_models));
   };
   const named = (m) => (m === null ? it.text.the_models : fillTemplate(it.text.the_scores, { model: m.model }));
-  const compared = choice("Compare", overs.map((m, i) => [i, named(m)]), 0, (value) => {
+  const compared = choice(it.text.compare, overs.map((m, i) => [i, named(m)]), 0, (value) => {
     it.chosen.over = overs[Number(value)];
     draw();
   });
   const metrics = it.lens.compared.map((name) => [name, page.definitions[name].title]);
-  const metric = choice("by", metrics, it.chosen.metric, (value) => {
+  const metric = choice(it.text.by, metrics, it.chosen.metric, (value) => {
     it.chosen.metric = value;
     draw();
   });
@@ -126,7 +126,7 @@ function metricsPiece(it) {
     const column = ([metric, better]) => {
       const get = (r) => it.estimate(r.m, r.score, metric);
       const places = decimalsFor(rows.map((r) => [get(r).low, get(r).high]));
-      const why = (e) => noteText(e.notes) || page.text.general.undefined;
+      const why = (e) => noteLines(e.notes) || page.text.general.undefined;
       const cell = (e) => interval(e.estimate, e.low, e.high, places, why(e));
       const title = `${page.definitions[metric].title} ${better}`;
       return { title, define: metric, value: (r) => get(r).estimate, cell: (r) => cell(get(r)) };

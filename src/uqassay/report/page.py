@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from uqassay._files import plain_target, whole_file
-from uqassay.errors import MissingDependencyError
+from uqassay._optional import optional_package
 from uqassay.report.page_data import payload
+from uqassay.report.sentences.template import template_sentences
 
 if TYPE_CHECKING:
     from uqassay.evidence.result import Assay
@@ -43,6 +44,11 @@ SCRIPTS = (
     "main.js",
 )
 SHOWN_WARNINGS = 6
+ELEMENTS = {
+    "tradeoff": "<span data-lambda></span>",
+    "costs": '<select id="cost"></select>',
+    "labels_hashed": "<code>sha256(y.tobytes())</code>",
+}
 
 
 def write_page(assay: "Assay", path: str | Path, *, command: str | None = None) -> Path:
@@ -94,8 +100,9 @@ def render(assay: "Assay", *, command: str | None = None) -> str:
         "plotly": _plotly(),
         "js": "\n".join(_part(name) for name in SCRIPTS),
     }
+    parts |= {f"text.{name}": _marked(text) for name, text in template_sentences(assay).items()}
     # one pass, so that a place in a value stays text
-    return re.sub(r"\{\{(\w+)\}\}", lambda place: parts[place[1]], _part("page.html"))
+    return re.sub(r"\{\{([\w.]+)\}\}", lambda place: parts[place[1]], _part("page.html"))
 
 
 def json_for_script(values: Any) -> str:
@@ -119,6 +126,11 @@ def _heading(assay: "Assay") -> str:
     if len(names) <= 4:
         return f"Which to use: {', '.join(names[:-1])} or {names[-1]}?"
     return f"Which of these {len(names)} models to use?"
+
+
+def _marked(text: str) -> str:
+    """A sentence of the template as markup, with its elements in their places."""
+    return re.sub(r"\{(\w+)\}", lambda place: ELEMENTS[place[1]], html.escape(text))
 
 
 def _kept_together(text: str) -> str:
@@ -148,11 +160,5 @@ def _plotly() -> str:
 
 def charts_library() -> Callable[[], str]:
     """The function that gives Plotly's script; asking for it first refuses a page before anything is computed."""
-    try:
-        from plotly.offline import get_plotlyjs
-    except ModuleNotFoundError as problem:
-        raise MissingDependencyError(
-            "plotly", "the report's charts need it", "", "install uqassay[report]", code="package"
-        ) from problem
-    get: Callable[[], str] = get_plotlyjs
+    get: Callable[[], str] = optional_package("plotly.offline", "report", "a page with charts").get_plotlyjs
     return get

@@ -157,15 +157,16 @@ function rankingColumns(own, limit, places) {
     r.rank === 1 ? missing(text.is_best) : interval(r.difference, r.difference_low, r.difference_high, diff);
   const tested = (r) =>
     el("span", { title: Number.isNaN(number(r.pvalue_holm)) ? untested(r) : null }, pvalue(r.pvalue_holm));
+  const heads = text.heads;
   const scale = fillTemplate(text.scale, { limit: wording.general(limit, 3) });
   return [
     { title: "", cell: (r) => r.rank ?? "" },
-    { title: "Model", text: true, cls: "name", cell: name },
+    { title: heads.model, text: true, cls: "name", cell: name },
     { title: scale, text: true, wide: true, cls: "graph", cell: (r) => intervalGraph(r, limit) },
-    { title: "Mean E", define: "unified", cell: (r) => interval(r.estimate, r.low, r.high, places, text.no_mean) },
-    { title: "Difference to best", wide: true, cell: difference },
-    { title: "p (Holm)", wide: true, define: "pvalue", cell: tested },
-    ...(candidates.length < 2 ? [] : [{ title: "Wins", define: "win-probability", cell: winCell }]),
+    { title: heads.mean, define: "unified", cell: (r) => interval(r.estimate, r.low, r.high, places, text.no_mean) },
+    { title: heads.difference, wide: true, cell: difference },
+    { title: heads.pvalue, wide: true, define: "pvalue", cell: tested },
+    ...(candidates.length < 2 ? [] : [{ title: heads.wins, define: "win-probability", cell: winCell }]),
   ];
 }
 
@@ -181,7 +182,7 @@ function speakRanking(rows, places) {
   const spoken = rows.map((r) =>
     fillTemplate(text.place, { rank: r.rank, model: r.key, estimate: fixed(r.estimate, places) }),
   );
-  fill(byId("spoken"), fillTemplate(text.spoken, { tradeoff: lambdaText(), places: spoken.join("; ") }));
+  fill(byId("spoken"), fillTemplate(text.spoken, { tradeoff: lambdaText(), places: spoken.join(" ") }));
 }
 
 // -- the questionnaire -----------------------------------------------------------------------------------------------
@@ -217,10 +218,11 @@ function startRanking() {
   byId("next-change").addEventListener("click", () => setIndex(Math.min(...changes().filter((i) => i > state.index))));
   if (!changesOfWinner().length) byId("previous-change").parentElement.hidden = true;
   if (ranking.changes.length) {
+    const heads = page.text.ranking.heads;
     const columns = [
       { title: "λ", value: (r) => r.at, cell: (r) => wording.tradeoff(r.at) },
-      { title: "below it ahead", text: true, value: (r) => r.below, cell: (r) => el("bdi", {}, r.below) },
-      { title: "above it ahead", text: true, value: (r) => r.above, cell: (r) => el("bdi", {}, r.above) },
+      { title: heads.below, text: true, value: (r) => r.below, cell: (r) => el("bdi", {}, r.below) },
+      { title: heads.above, text: true, value: (r) => r.above, cell: (r) => el("bdi", {}, r.above) },
     ];
     fill(byId("changes").querySelector(".scroll"), table(columns, ranking.changes.map((c) => ({ ...c }))));
   } else byId("changes").hidden = true;

@@ -128,7 +128,8 @@ function nothingBut(m, parts, quantity) {
 function drawCorrectness() {
   const part = (name, model) => (page.regions[name] ?? []).find((r) => r && r.model === model) ?? null;
   const rows = candidates.map((m) => ({ m, key: m.name, correct: part("correct", m.name), wrong: part("wrong", m.name) }));
-  const columns = [{ title: "Model", text: true, cls: "name", value: (r) => r.key, cell: (r) => nameCell(r.m.j) }];
+  const title = page.text.charts.heads.model;
+  const columns = [{ title, text: true, cls: "name", value: (r) => r.key, cell: (r) => nameCell(r.m.j) }];
   for (const [side] of SIDES) columns.push(...sideColumns(rows, side));
   const known = rows.some((r) => number(unifiedEnds(r.correct ?? r.wrong)[0]) >= 0);
   const template = known ? page.text.charts.by_correctness : page.text.charts.by_correctness_apart;
@@ -142,26 +143,27 @@ const unifiedEnds = (region) =>
 
 function sideColumns(rows, side) {
   const why = page.text.charts.no_such[side];
+  const head = (name) => fillTemplate(page.text.charts.heads[name], { part: page.text.charts.parts[side] });
   const places = (key) => decimalsFor(rows.filter((r) => r[side]).map((r) => r[side][key].slice(1)));
   const [dPlaces, nPlaces] = [places("distance"), places("nonspecificity")];
   const define = (name) => (side === "correct" ? name : null);
   const values = (r, key) => r[side]?.[key] ?? [null, null, null];
   return [
-    { title: `n ${side}`, value: (r) => r[side]?.n ?? 0, cell: (r) => wording.count(r[side]?.n ?? 0) },
+    { title: head("n"), value: (r) => r[side]?.n ?? 0, cell: (r) => wording.count(r[side]?.n ?? 0) },
     {
-      title: `d ${side}`,
+      title: head("distance"),
       define: define("distance"),
       value: (r) => r[side]?.distance[0],
       cell: (r) => interval(...values(r, "distance"), dPlaces, why),
     },
     {
-      title: `NS ${side}`,
+      title: head("nonspecificity"),
       define: define("nonspecificity"),
       value: (r) => r[side]?.nonspecificity[0],
       cell: (r) => interval(...values(r, "nonspecificity"), nPlaces, why),
     },
     {
-      title: `E ${side}`,
+      title: head("unified"),
       define: define("unified"),
       value: (r) => unifiedOf(r[side]),
       cell: (r) => interval(unifiedOf(r[side]), ...unifiedEnds(r[side]), dPlaces, why),

@@ -101,8 +101,8 @@ def test_gaps_of_the_captions_against_brute_force():
 def test_draws_that_are_too_few_are_a_caution():
     tests = [made_up("DE", m, pvalue=0.01) for m in list(CALIBRATION_MEASURES)[:6]]
     assert cautions(judged(*tests), 6) == [
-        "The p-values of 6 of the 6 tests are the least that their draws can give (p = .01 of 99), too large to reject "
-        "anything among so many tests; more draws would tell."
+        "The p-values of 6 of the 6 tests are the smallest that their draws can give (p = .01 of 99), too large to reject "
+        "after adjusting for 6 tests; more draws would tell."
     ]
 
 

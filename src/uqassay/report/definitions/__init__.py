@@ -1,4 +1,4 @@
-"""What each number on the page means: one sentence, the paper's equation, and where it is printed."""
+"""Definitions of the numbers on the page: one sentence, the paper's equation, and its source."""
 
 from typing import TYPE_CHECKING
 

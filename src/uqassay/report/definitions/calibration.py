@@ -56,7 +56,7 @@ _MEASURE_EQUATIONS = {
 
 
 def calibration_definitions(measures: Iterable[str]) -> dict[str, Definition]:
-    """What the calibration tests report, and the measures named; a measure that the user defined has none.
+    """Definitions of the calibration tests' numbers and of the named measures; a user-defined measure has none.
 
     Examples
     --------

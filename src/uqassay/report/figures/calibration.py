@@ -26,7 +26,7 @@ NULL = 0.95  # share of the null draws that a grey bar spans
 def plot_calibration_tests(
     assay: "Assay", measure: str | None = None, *, models: Sequence[str] | None = None, ax: "Axes | None" = None
 ) -> "Axes":
-    """What was found for every model by one calibration measure, against what chance gives.
+    """Statistic of every model by one calibration measure, against its null distribution.
 
     Parameters
     ----------

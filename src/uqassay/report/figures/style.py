@@ -115,12 +115,12 @@ def model_colours(assay: "Assay") -> dict[str, str]:
 
 
 def matplotlib_module(name: str = "") -> Any:
-    """A module of matplotlib, or all of it, or the remedy where it is not installed."""
+    """Import a module of matplotlib, by default the package; the error for a missing one names the extra."""
     return optional_package(f"matplotlib.{name}".rstrip("."), "figures", "a figure")
 
 
 def axes_for(ax: "Axes | None", size: tuple[float, float], *, names: Sequence[str] = ()) -> Any:
-    """The axes given, untouched by pyplot; or those of a new pyplot figure of that size in inches and room for names."""
+    """Return `ax`, or the axes of a new figure of this size (inches), widened for `names` to the left of the axis."""
     if ax is not None:
         return ax
     width = size[0] + (0.5 + text_width(names, "small") / 72 if names else 0.0)
@@ -225,7 +225,7 @@ def at_tradeoff(value: float) -> str:
 
 
 def resampled_units(assay: "Assay") -> str:
-    """What a mean rests on: instances, and groups where whole groups are resampled."""
+    """Number of instances, and of groups if groups are resampled."""
     text = counted(assay.n_instances, "instance")
     if assay.groups is not None:
         text += f" in {counted(len(np.unique(assay.groups)), 'group')}"

@@ -61,7 +61,7 @@ def decimals_of(values: Iterable[float], more: int = 0) -> int:
 
 
 def words_of_test(judged: JudgedTest, n_tests: int, alpha: float) -> str:
-    """One test in a sentence or two: what it says, and what follows."""
+    """The result of one test and its consequence, in one to three sentences."""
     return " ".join((claim(judged, n_tests), *advice(judged, alpha)))
 
 
@@ -81,7 +81,7 @@ def sentences_around_tests(judged: Sequence[JudgedTest], n_tests: int) -> dict[s
         "A mixture weighs the members’ predictions. If some mixture is calibrated, its probabilities can be taken at their "
         "word; if none is, the truth lies outside the set that the members span."
     )
-    proof = "Passing is no proof of calibration: with few instances, or by a measure that looks elsewhere, much goes unnoticed."
+    proof = "Passing is no proof of calibration: few instances, or a measure of another property, can hide errors."
     return {
         "note": note,
         "how": " ".join(filter(None, (f"Tested on {_tested(judged)}.", adjusted, proof))),
@@ -97,6 +97,18 @@ def sentences_around_tests(judged: Sequence[JudgedTest], n_tests: int) -> dict[s
         "mean_alone": "the mean is all that was tested",
         "no_members": "no members",
         "question": "– is the model, or some mixture of its members, {adjective}?",
+        "heads": {
+            "model": "Model",
+            "outcome": "Outcome",
+            "minimum": "Minimum found",
+            "mean": "Model’s mean",
+            "members": "Single members",
+            "width": "Width of the set",
+            "measure": "Measure",
+        },
+        "axes": {"draws": "null draws", "weight": "weight λ"},
+        "weights_title": "Weights λ of the best mixture",
+        "after_title": "After: the best mixture",
         "closely": "One test, closely" if len(judged) > 1 else "The test, closely",
         "side": "{model}, {run}",
         "draws": {"one": "1 draw from {low} to {high}", "many": "{n} draws from {low} to {high}"},
@@ -126,16 +138,16 @@ def _tested(judged: Sequence[JudgedTest]) -> str:
 
 
 def cautions(judged: Sequence[JudgedTest], n_tests: int) -> list[str]:
-    """What limits the tests: too few draws for their number, and notes of single tests, each once."""
+    """Warnings about the tests: too few draws for their number, and the notes of single tests, each once."""
     out = []
     doubtful = [j.test for j in judged if j.outcome == "doubtful"]
     ends = [t for t in doubtful if t.pvalue <= 1 / (t.n_draws + 1) + 1e-12]
     if ends:
         least = max(ends, key=lambda t: t.pvalue)
         out.append(
-            f"The p-values of {len(ends)} of the {n_tests} tests are the least that their draws can give "
-            f"({pvalue_text(least.pvalue)} of {count(least.n_draws)}), too large to reject anything among so many tests; "
-            "more draws would tell."
+            f"The p-values of {len(ends)} of the {n_tests} tests are the smallest that their draws can give "
+            f"({pvalue_text(least.pvalue)} of {count(least.n_draws)}), too large to reject after adjusting for {n_tests} "
+            "tests; more draws would tell."
         )
     notes: dict[Note, list[str]] = {}
     for j in judged:
@@ -313,6 +325,14 @@ def reliability_sentences(level: float, *, votes: bool, tested: bool) -> dict[st
             "Gap: mean confidence minus accuracy. A model can be too confident in one place and too timid in another; then the "
             f"gap is small and the ECE is not.{labels if votes else ''}"
         ),
+        "heads": {
+            "model": "Model",
+            "accuracy": "Accuracy",
+            "confidence": "Mean confidence",
+            "gap": "Gap",
+            "ece": "ECE",
+        },
+        "axes": {"confidence": "confidence", "accuracy": "accuracy"},
         "few": FEW,
         "classwise": "classwise {estimate}",
         "bin": "confidence {from} to {to}: accuracy {accuracy} ({low} to {high})",

@@ -24,6 +24,15 @@ def chart_sentences(assay: "Assay") -> dict[str, Any]:
     """
     unit = " (nats)" if assay.settings.distance in ("kl", "js") else ""
     return {
+        "show": "Show",
+        "parts": {"all": "all instances", "correct": "correct", "wrong": "wrong"},
+        "heads": {
+            "model": "Model",
+            "n": "n {part}",
+            "distance": "d {part}",
+            "nonspecificity": "NS {part}",
+            "unified": "E {part}",
+        },
         "reliability": "Reliability diagram",
         "no_instances": "No instances of this kind.",
         "point_hover": "d {distance} ({distance_low} to {distance_high})",

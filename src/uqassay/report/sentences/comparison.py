@@ -1,6 +1,6 @@
-"""What was compared: the line below the verdict, and what kind of prediction each model makes."""
+"""Sentences on the models compared: the line below the verdict, and the kind of prediction of each model."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,8 +20,18 @@ KINDS = {
     "GaussianLogits": "Gaussian logits",
 }
 
+HEADS = {
+    "model": "Model",
+    "accuracy": "Accuracy",
+    "log-loss": "Log loss",
+    "brier": "Brier",
+    "ece": "ECE",
+    "distance": "Distance d",
+    "nonspecificity": "NS",
+}
 
-def comparison_sentences(assay: "Assay") -> dict[str, str]:
+
+def comparison_sentences(assay: "Assay") -> dict[str, Any]:
     """Sentences by name; "compared" says how many models, instances and classes there are, and how accurate the models are.
 
     Examples
@@ -42,11 +52,11 @@ def comparison_sentences(assay: "Assay") -> dict[str, str]:
         f"on {counted(assay.n_instances, 'instance')}{groups} of {counted(assay.n_classes, 'class', 'classes')}{labels}; "
         f"accuracy {accuracy}."
     )
-    return {"compared": compared, "no_prediction": "a baseline makes no single prediction"}
+    return {"compared": compared, "no_prediction": "a baseline makes no single prediction", "heads": HEADS}
 
 
 def kind_text(model: "ModelScores") -> str:
-    """What a model predicts, and how many runs there are."""
+    """Kind of prediction of a model, and the number of runs."""
     if model.baseline:
         return "baseline"
     runs = f" · {model.n_runs} runs" if model.n_runs > 1 else ""

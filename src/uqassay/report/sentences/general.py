@@ -1,9 +1,11 @@
 """Sentences that several sections of the page share: help, failures, the colour scheme."""
 
+from typing import Any
+
 __all__ = ["general_sentences"]
 
 
-def general_sentences() -> dict[str, str]:
+def general_sentences() -> dict[str, Any]:
     """Templates by name.
 
     Examples
@@ -23,6 +25,7 @@ def general_sentences() -> dict[str, str]:
         ),
         "copied": "Copied",
         "copy_by_key": "Selected: press Ctrl+C",
+        "schemes": {"auto": "◐ auto", "light": "☀ light", "dark": "☾ dark"},
         "scheme": "Colour scheme: {scheme}",
         "scheme_auto": "Colour scheme: as the system",
     }

@@ -27,6 +27,14 @@ def instance_sentences(assay: "Assay") -> dict[str, Any]:
     votes = ": most often labelled {label} ({share})" if assay.labels.ndim == 2 else ": {label}"
     return {
         "listed_classes": LISTED_CLASSES,
+        "heads": {
+            "instance": "Instance",
+            "label": "Label",
+            "predicted": "Predicted by",
+            "size": "Largest NS",
+            "mean": "Mean d",
+            "spread": "Spread of d",
+        },
         "extremes": {
             "most epistemic": "Greatest non-specificity of any model.",
             "most wrong": "Greatest mean distance over the models.",
@@ -63,7 +71,7 @@ def instance_sentences(assay: "Assay") -> dict[str, Any]:
 
 
 def _bars(assay: "Assay") -> dict[str, str]:
-    """What the bars are, by whether all classes are shown."""
+    """Caption of the bars, for all classes or some of them."""
     words = (
         "Bars: lower to upper probability of each class, the tick is the mean prediction; classes by their highest upper "
         "probability in any model"
@@ -75,7 +83,7 @@ def _bars(assay: "Assay") -> dict[str, str]:
 
 
 def set_text(model: "ModelScores") -> dict[str, str]:
-    """What the triangle shows of a model's set: where its points are held by the page, and where they are not."""
+    """Description of a model's set in the triangle, for instances with and without their points on the page."""
     if model.n_points == 1:
         return {"held": "a point", "not_held": "a point"}
     if model.n_points is None:
@@ -88,7 +96,7 @@ def set_text(model: "ModelScores") -> dict[str, str]:
 
 
 def _problems(assay: "Assay") -> dict[str, str]:
-    """Why an instance that was asked for cannot be shown."""
+    """Reasons that a requested instance cannot be shown."""
     held = 0 if not assay.sets else len(next(iter(assay.sets.values())).rows)
     known = f"a number from 0 to {assay.n_instances - 1}" if assay.ids is None else "an id or a row number"
     part = f"the sets of {{held}} of {count(assay.n_instances)} instances"

@@ -14,6 +14,16 @@ if TYPE_CHECKING:
 __all__ = ["method_sentences"]
 
 METHODS = {"student-t": "Student t", "hall": "Student t corrected for skewness (Hall)", "wilson": "Wilson"}
+HEADS = {
+    "model": "Model",
+    "kind": "Kind",
+    "runs": "Runs",
+    "points": "Points per set",
+    "floored": "Rows floored",
+    "floor": "Floor",
+    "notes": "Changes at reading",
+    "hash": "SHA-256 of the arrays",
+}  # of the table of inputs
 SHORT = 0.1  # seconds; a shorter time is not written out
 
 
@@ -35,6 +45,9 @@ def method_sentences(assay: "Assay") -> dict[str, Any]:
         "floors": [_small(m.floor) for m in assay.models],
         "no_points": "the set is given by lower probabilities, not by points",
         "again": "Make this page again",
+        "copy": "Copy",
+        "time_taken": "time taken",
+        "heads": HEADS,
     }
 
 

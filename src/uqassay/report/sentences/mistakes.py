@@ -53,10 +53,15 @@ def mistakes_sentences(assay: "Assay") -> dict[str, Any]:
         "best": best,
         "best_title": best[0].upper() + best[1:],
         "by_score": "Uncertainty by",
+        "refuse": "Refuse",
+        "compare": "Compare",
+        "by": "by",
+        "rows": "Rows",
+        "heads": {"model": "Model", "all": "Accuracy of all, %", "gain": "Gain, points"},
         "refusal": _refusal_templates(assay),
-        "no_higher": f" No other model is left with a higher {'share of the votes' if votes else 'accuracy'}.",
-        "refusal_title": "What refusing the most uncertain gains",
-        "refusal_table": "What refusing gains",
+        "no_higher": f" No other model reaches a higher {'share of the votes' if votes else 'accuracy'}.",
+        "refusal_title": "The gain from refusing",
+        "refusal_table": "The gain from refusing",
         "kept": "Of the {share} kept, %",
         "outcomes": {"gain": "", "none": "could be chance", "loss": "it falls", "unknown": "no interval"},
         "ranking_title": "How well the mistakes are ranked",
@@ -71,9 +76,9 @@ def mistakes_sentences(assay: "Assay") -> dict[str, Any]:
         ),
         "flattered": FLATTERED,
         "left_out": _left_out(assay),
-        "curve_title": "What is still wrong among what is kept",
+        "curve_title": "Errors among the predictions kept",
         "no_curve": "None of the models shown has this score.",
-        "curve_axes": ["share kept, least uncertain first (%)", "wrong among what is kept (%)"],
+        "curve_axes": ["share kept, least uncertain first (%)", "errors among those kept (%)"],
         "curve_hover": "of the {share} % kept",
         "curve_risk": "{risk} % wrong",
         "curve_risk_interval": "{risk} % wrong ({low} to {high})",
@@ -91,7 +96,7 @@ def _best_words(assay: "Assay") -> str:
 
 
 def _refusal_templates(assay: "Assay") -> dict[str, str]:
-    """What refusing does to the accuracy of the best model, by outcome; "…-stays" where it rounds to what it was.
+    """Templates of the change of accuracy by refusal, by outcome; "…-stays" if the rounded accuracy does not change.
 
     {model} is drawn in bold; {interval} is the template "interval" or empty.
     """
@@ -133,7 +138,7 @@ def _is_constant(assay: "Assay", model: str, score: str) -> bool:
 
 
 def _matrix_templates(assay: "Assay") -> dict[str, str]:
-    """What a cell of the matrix of paired tests says."""
+    """Templates for a cell of the matrix of paired tests."""
     only = "1 instance" if assay.groups is None else "1 group"
     untested = "no test, for the difference does not vary over the instances"
     if assay.n_units == 1:
@@ -196,7 +201,7 @@ def view_sentences(assay: "Assay", score: str, absent: Mapping[str, str], notes:
 
 
 def why_absent(made: str, score: str, constant: Sequence[str], first: "Estimate | None") -> str:
-    """Why a model is not judged by a score, or by its best one.
+    """The reason that a model is not judged by a score, or by its best one.
 
     Parameters
     ----------
@@ -219,12 +224,12 @@ def why_absent(made: str, score: str, constant: Sequence[str], first: "Estimate 
 
 
 def why_unmixed(made: str) -> str:
-    """Why a model that predicts everything rightly, or wrongly, cannot be judged."""
+    """The reason that a model without errors, or without correct predictions, cannot be judged."""
     return f"it makes {made} on these instances"
 
 
 def why_nothing(made: Mapping[str, str]) -> str:
-    """One sentence on why no model's mistakes can be ranked; `made` is what each model makes, "" where it makes both.
+    """The reason that no model's mistakes can be ranked; `made` by model: "no mistake", "only mistakes", or "" for both kinds.
 
     Examples
     --------
@@ -249,7 +254,7 @@ def undefined_text(estimate: "Estimate") -> str:
 
 
 def remarks(assay: "Assay", estimates: Mapping[tuple[str, str], "Estimate"], codes: Iterable[str] = ()) -> list[str]:
-    """What the notes of some estimates say, each once, with the models it is about.
+    """Sentences of the notes of some estimates, each once, with the models concerned.
 
     Parameters
     ----------
@@ -278,7 +283,7 @@ def remarks(assay: "Assay", estimates: Mapping[tuple[str, str], "Estimate"], cod
 def comparison_note(
     assay: "Assay", metric: str, n: int, *, best: bool, absent: Sequence[tuple[str, "Estimate"]]
 ) -> str:
-    """What a matrix of paired tests shows, and what is not in it.
+    """Note below a matrix of paired tests: its entries, their adjustment, and the models or scores left out.
 
     Parameters
     ----------
@@ -297,8 +302,8 @@ def comparison_note(
         "intervals are for each pair on its own, not adjusted for the number of pairs"
     )
     said = [
-        f"{DEFINITIONS[metric].title} on the diagonal; elsewhere the row minus the column, + where the row ranks better, with "
-        f"the p-value of the paired test{adjusted if pairs > 1 else ''}.",
+        f"{DEFINITIONS[metric].title} on the diagonal; in the other cells the row minus the column, + where the row ranks "
+        f"better, with the p-value of the paired test{adjusted if pairs > 1 else ''}.",
         f"Bold and tinted where p ≤ {1 - assay.settings.level:.3g}.",
     ]
     if best:

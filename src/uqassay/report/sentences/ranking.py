@@ -15,6 +15,16 @@ Winners = Sequence[tuple[float, float, Sequence[str]]]
 
 COSTS = {0.01: "a hundredth", 0.02: "a fiftieth", 0.05: "a twentieth", 0.1: "a tenth", 0.2: "a fifth", 1 / 3: "a third"}
 
+HEADS = {
+    "model": "Model",
+    "mean": "Mean E",
+    "difference": "Difference to best",
+    "pvalue": "p (Holm)",
+    "wins": "Wins",
+    "below": "ahead below it",
+    "above": "ahead above it",
+}
+
 
 def ranking_sentences(assay: "Assay") -> dict[str, Any]:
     """Templates by name; "below" has a text for every set of baselines that may do better than a model.
@@ -41,8 +51,9 @@ def ranking_sentences(assay: "Assay") -> dict[str, Any]:
         "next_change": "The order changes next at λ = {tradeoff}, where {above} passes {below}.",
         "no_change": "The order stays like this for every larger λ.",
         "spoken": "At λ = {tradeoff}: {places}",
-        "place": "{rank}. {model}, {estimate}",
+        "place": "{rank}. {model}, {estimate}.",
         "set": "Set λ = {tradeoff}",
+        "heads": HEADS,
     }
 
 
