@@ -20,7 +20,10 @@ def rejection_rates(k, n_bins, n, repeats, alpha=0.05):
     for _ in range(repeats // 100):
         probs = generator.dirichlet(np.ones(k), (100, n))
         y = draw_labels(generator, probs)
-        found = [hosmer_lemeshow_statistic(y, probs, n_bins=n_bins, bins=bins) for bins in ("classwise", "common")]
+        found = [
+            hosmer_lemeshow_statistic(y, probs, n_bins=n_bins, bins=bins, batched=True)
+            for bins in ("classwise", "common")
+        ]
         held_out, fitted = (stats.chi2.isf(alpha, (k - 1) * b) for b in (n_bins, n_bins - 2))
         rejected.append([(s >= limit).mean() for limit in (held_out, fitted) for s in found])
     return np.mean(rejected, axis=0)
@@ -50,7 +53,7 @@ def test_notes():
 
 
 def test_batches_are_refused():
-    with refuses("probs", "shape", got=r"got shapes \(1, 2\)"):
+    with refuses("y_true", "shape", got=r"got shape \(1, 2\)"):
         hosmer_lemeshow_test([[0, 1]], [[0.5, 0.5], [0.5, 0.5]])
     with refuses("form", "choice", got="must be one of 'counts', 'proportions'"):
         hosmer_lemeshow_statistic([0], [[0.5, 0.5]], form="both")

@@ -138,8 +138,8 @@ def test_undefined_pvalues_say_why():
         skce_pvalue([0, 1], [[0.5, 0.5]] * 2, kernel=lambda p, q: (p * q).sum(-1), method="bound")
     with refuses("method", "choice", got="got 'exact'"):
         skce_pvalue([0, 1], [[0.5, 0.5]] * 2, method="exact")
-    with refuses("probs", "shape", got=r"got shape \(2, 2, 2\)"):
-        skce_pvalue([0, 1], np.full((2, 2, 2), 0.5))
+    with refuses("probs", "shape", got=r"got shape \(2, 2, 2, 2\)"):
+        skce_pvalue([0, 1], np.full((2, 2, 2, 2), 0.5))
 
 
 def test_estimate_against_mean_of_blocks():

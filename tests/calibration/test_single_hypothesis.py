@@ -196,8 +196,6 @@ def test_data_are_checked(data):
         calibration_test(probs, probs)
     with refuses("probs", "sum", got="row 0 sums to 0.5"):
         calibration_test(labels, probs / 2)
-    with refuses("probs", "type", got="got Members"):
-        calibration_test(labels, uq.Members(probs[:, None]))
 
 
 def test_levels_out_of_reach_are_refused_with_the_smallest_pvalue(data):

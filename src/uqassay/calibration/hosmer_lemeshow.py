@@ -10,7 +10,7 @@ from scipy.special import gammaincc
 from uqassay.errors import InputError
 from uqassay.metrics.calibration.bins import CalibrationBins, check_bins
 from uqassay.metrics.calibration.hosmer_lemeshow import Bins, Labels, bins_of_events, statistic_of_bins
-from uqassay.metrics.calibration.inputs import calibration_batch
+from uqassay.metrics.calibration.inputs import labels_and_probs
 from uqassay.notes import Note
 from uqassay.predictions import PredictionLike
 from uqassay.statistics.samples import check_choice
@@ -57,7 +57,8 @@ def hosmer_lemeshow_test(
     Parameters
     ----------
     y_true : array (n,)
-    probs : array (n, K)
+    probs : Prediction, or array (n, K) or (n, M, K)
+        Probabilities, or members, whose mean is taken.
     n_bins : int
     bins : {"classwise", "common"}
     fitted : bool
@@ -70,7 +71,7 @@ def hosmer_lemeshow_test(
     Raises
     ------
     InputError
-        `fitted` with classwise bins or with fewer than 3 bins; a batch; invalid labels or probabilities.
+        `fitted` with classwise bins or with fewer than 3 bins; invalid labels or probabilities.
 
     Notes
     -----
@@ -95,15 +96,7 @@ def hosmer_lemeshow_test(
     """
     check_bins(n_bins, "mass")
     check_choice(bins, "bins", ("classwise", "common"))
-    labels, checked = calibration_batch(y_true, probs)
-    if labels.ndim > 1 or checked.ndim > 2:
-        raise InputError(
-            "probs",
-            "must be one data set, shape (n, K)",
-            f"got shapes {labels.shape} and {checked.shape} of labels and probabilities",
-            "test each data set alone, or use hosmer_lemeshow_statistic for a batch",
-            code="shape",
-        )
+    labels, checked = labels_and_probs(y_true, probs)
     if fitted and bins != "common":
         raise InputError(
             "fitted",

@@ -10,7 +10,7 @@ from scipy import special
 
 from uqassay._array import RandomState, generator, row_chunks
 from uqassay.errors import InputError
-from uqassay.metrics.calibration.inputs import calibration_batch
+from uqassay.metrics.calibration.inputs import labels_and_probs
 from uqassay.metrics.calibration.kernel_error import (
     Estimator,
     Labels,
@@ -111,7 +111,8 @@ def skce_pvalue(
     Parameters
     ----------
     y_true : array_like of int, shape (n,)
-    probs : array_like, shape (n, K)
+    probs : Prediction, or array (n, K) or (n, M, K)
+        Probabilities, or members, whose mean is taken.
     estimator : {"quadratic", "linear", "block", "biased"}
         See `kernel_calibration_error`.
     method : {"asymptotic", "bound"}
@@ -157,23 +158,7 @@ def skce_pvalue(
     """
     check_choice(method, "method", ("asymptotic", "bound"))
     check_draws(n_draws)
-    labels, p = calibration_batch(y_true, probs)
-    if p.ndim != 2:
-        raise InputError(
-            "probs",
-            "must have shape (n, K)",
-            f"got shape {p.shape}",
-            "test one set of predictions at a time",
-            code="shape",
-        )
-    if labels.ndim != 1:
-        raise InputError(
-            "y_true",
-            "must have shape (n,)",
-            f"got shape {labels.shape}",
-            "test one draw of labels at a time",
-            code="shape",
-        )
+    labels, p = labels_and_probs(y_true, probs)
     size = checked_block_size(block_size, estimator, len(p))
     settled = settle_kernel(kernel, bandwidth, p)
     n_signs = n_draws if method == "asymptotic" and estimator in ("quadratic", "biased") else 0
@@ -214,7 +199,8 @@ def kernel_calibration_estimate(
     Parameters
     ----------
     y_true : array_like of int, shape (n,)
-    probs : array_like, shape (n, K)
+    probs : Prediction, or array (n, K) or (n, M, K)
+        Probabilities, or members, whose mean is taken.
     kernel, bandwidth
         As in `kernel_calibration_error`.
     block_size : int
@@ -243,23 +229,7 @@ def kernel_calibration_estimate(
     >>> found.low > 0, found.n
     (True, 500)
     """
-    labels, p = calibration_batch(y_true, probs)
-    if p.ndim != 2:
-        raise InputError(
-            "probs",
-            "must have shape (n, K)",
-            f"got shape {p.shape}",
-            "estimate one set of predictions at a time",
-            code="shape",
-        )
-    if labels.ndim != 1:
-        raise InputError(
-            "y_true",
-            "must have shape (n,)",
-            f"got shape {labels.shape}",
-            "estimate one draw of labels at a time",
-            code="shape",
-        )
+    labels, p = labels_and_probs(y_true, probs)
     check_level(level)
     size = cast(int, checked_block_size(block_size, "block", len(p)))
     terms = block_terms(labels, p, settle_kernel(kernel, bandwidth, p), size)

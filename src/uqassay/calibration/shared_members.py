@@ -9,9 +9,19 @@ from numpy.typing import NDArray
 from uqassay.credal.vertices import outermost_permutations, permutation_vertices
 from uqassay.errors import InputError
 from uqassay.notes import Note
-from uqassay.predictions import Drawn, Intervals, Masses, Members, Point, Vertices, as_prediction, not_negative
+from uqassay.predictions import (
+    Drawn,
+    Intervals,
+    Masses,
+    Members,
+    Point,
+    Prediction,
+    Vertices,
+    as_prediction,
+    not_negative,
+)
 
-__all__ = ["SharedMembers", "interval_vertices", "point_probs", "shared_members"]
+__all__ = ["SharedMembers", "interval_vertices", "mean_probs", "shared_members"]
 
 Floats = NDArray[np.float64]
 
@@ -71,7 +81,7 @@ def shared_members(members: Any) -> SharedMembers:
                 "members",
                 "must have members with the same meaning in every instance",
                 f"got {type(members).__name__}, which has {has}",
-                "test the mean with calibration_test(y_true, prediction.mean_probs())",
+                "test the mean with calibration_test(y_true, prediction)",
                 code="type",
             )
     if noun == "vertices" and not isinstance(members, Vertices):
@@ -82,24 +92,9 @@ def shared_members(members: Any) -> SharedMembers:
     return SharedMembers(probs, noun, width, tuple(notes))
 
 
-def point_probs(probs: Any) -> Floats:
-    """Probabilities (n, K) of one classifier.
-
-    Raises
-    ------
-    InputError
-        A prediction that is not a Point, or input that `as_prediction` refuses.
-    """
-    point = as_prediction(probs, "probs")
-    if not isinstance(point, Point):
-        raise InputError(
-            "probs",
-            "must be a Point or an array (n, K), one distribution for each instance",
-            f"got {type(point).__name__}",
-            "use credal_calibration_test for sets, or Point(prediction.mean_probs())",
-            code="type",
-        )
-    return _summing_to_one(point.mean_probs())
+def mean_probs(prediction: Prediction) -> Floats:
+    """Probabilities (n, K) of the mean, whose rows sum to 1."""
+    return _summing_to_one(prediction.mean_probs())
 
 
 def _summing_to_one(probs: Floats) -> Floats:

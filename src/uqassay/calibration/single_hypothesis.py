@@ -21,12 +21,13 @@ from uqassay.calibration.monte_carlo import (
 )
 from uqassay.calibration.parts import hard_labels
 from uqassay.calibration.random_null import known_mixture_null, random_mixture_null
-from uqassay.calibration.shared_members import point_probs
+from uqassay.calibration.shared_members import mean_probs
 from uqassay.errors import InputError
 from uqassay.metrics.calibration.hosmer_lemeshow import PrepareHosmerLemeshow
 from uqassay.metrics.calibration.kernel_error import PrepareKernel
 from uqassay.metrics.calibration.measures import CalibrationMeasure, calibration_measure
 from uqassay.notes import Note, reason
+from uqassay.predictions import as_prediction
 from uqassay.statistics.samples import check_choice, check_draws
 from uqassay.wording import pvalue_text
 
@@ -134,8 +135,9 @@ def calibration_test(
     ----------
     y_true : int array (n,)
         Labels.
-    probs : Point or array (n, K)
-        Class probabilities. Rows stored in low precision are divided by their sum.
+    probs : Prediction, or array (n, K) or (n, M, K)
+        Class probabilities, or members, whose mean is tested; `credal_calibration_test` tests their mixtures. Rows stored in
+        low precision are divided by their sum.
     measure : str or CalibrationMeasure
         Any of `CALIBRATION_MEASURES`.
     n_draws : int
@@ -158,7 +160,7 @@ def calibration_test(
     Raises
     ------
     InputError
-        Shapes that do not fit, labels out of range, predictions other than points, a measure without an asymptotic test.
+        Shapes that do not fit, labels out of range, a measure without an asymptotic test.
 
     References
     ----------
@@ -187,9 +189,10 @@ def calibration_test(
             code="conflict",
         )
     chosen = calibration_measure(measure)
-    p = point_probs(probs)
+    prediction = as_prediction(probs, "probs")
+    p = mean_probs(prediction)
     n, n_classes = p.shape
-    labels = hard_labels(y_true, n, n_classes, members=probs)
+    labels = hard_labels(y_true, n, n_classes, members=prediction)
     if method == "asymptotic":
         statistic, pvalue, notes, drawn = _asymptotic(labels, p, chosen, n_draws, rng)
         null = np.empty(0)

@@ -219,7 +219,7 @@ FORMS = [
 def test_batch_is_a_loop(random_generator, measure, options):
     probs = random_generator.dirichlet(np.ones(3), (4, 5, 50))
     y = random_generator.integers(0, 3, (4, 5, 50))
-    found = measure(y, probs, **options)
+    found = measure(y, probs, **options, batched=True)
     one_by_one = [[measure(y[i, j], probs[i, j], **options) for j in range(5)] for i in range(4)]
     assert found.shape == (4, 5)
     assert found.tolist() == one_by_one
@@ -230,18 +230,18 @@ def test_batch_is_a_loop(random_generator, measure, options):
 def test_leading_axes_broadcast(random_generator, measure, options):
     probs = random_generator.dirichlet(np.ones(3), (5, 30))
     y = random_generator.integers(0, 3, (4, 1, 30))
-    crossed = measure(y, probs, **options)
+    crossed = measure(y, probs, **options, batched=True)
     assert crossed.shape == (4, 5)
     assert crossed.tolist() == [[measure(y[i, 0], probs[j], **options) for j in range(5)] for i in range(4)]
-    assert measure(y[0, 0], probs, **options).tolist() == crossed[0].tolist()
-    assert measure(y[:, 0], probs[2], **options).tolist() == crossed[:, 2].tolist()
+    assert measure(y[0, 0], probs, **options, batched=True).tolist() == crossed[0].tolist()
+    assert measure(y[:, 0], probs[2], **options, batched=True).tolist() == crossed[:, 2].tolist()
 
 
 @BOTH
 def test_one_data_set_gives_a_float(measure):
     found = measure([0, 1], [[0.5, 0.5], [0.2, 0.8]])
     assert isinstance(found, float)
-    assert measure([[0, 1]], [[0.5, 0.5], [0.2, 0.8]]).shape == (1,)
+    assert measure([[0, 1]], [[0.5, 0.5], [0.2, 0.8]], batched=True).shape == (1,)
 
 
 @BOTH
@@ -318,8 +318,9 @@ def test_equal_weights_change_nothing(random_generator, measure):
     probs = random_generator.dirichlet(np.ones(3), (4, 50))
     y = random_generator.integers(0, 3, (4, 50))
     for binning in ("width", "mass"):
-        wanted = measure(y, probs, binning=binning)
-        assert measure(y, probs, binning=binning, sample_weight=np.full(50, 3.0)) == pytest.approx(wanted, abs=1e-14)
+        wanted = measure(y, probs, binning=binning, batched=True)
+        weighted = measure(y, probs, binning=binning, sample_weight=np.full(50, 3.0), batched=True)
+        assert weighted == pytest.approx(wanted, abs=1e-14)
 
 
 # -- bias ---------------------------------------------------------------------------------------------------------------
@@ -343,10 +344,10 @@ def test_debiased_squares_are_unbiased(sharper):
     y = labels_from(generator, truth)
     shares, gaps = binned_truth(probs.reshape(-1, 3), truth.reshape(-1, 3), 5)
     wanted = (shares * gaps**2).sum()
-    found = confidence_calibration_error(y, probs, n_bins=5, norm="squared", debiased=True)
+    found = confidence_calibration_error(y, probs, n_bins=5, norm="squared", debiased=True, batched=True)
     error = found.std() / np.sqrt(found.size)
     assert abs(found.mean() - wanted) < 3.5 * error
-    plain = confidence_calibration_error(y, probs, n_bins=5, norm="squared")
+    plain = confidence_calibration_error(y, probs, n_bins=5, norm="squared", batched=True)
     assert plain.mean() - wanted > 30 * error  # what the correction takes away
 
 
@@ -356,7 +357,7 @@ def test_debiased_squares_are_unbiased_given_the_probabilities():
     y = labels_from(generator, np.broadcast_to(probs, (20000, 50, 4)))
     for measure in (confidence_calibration_error, classwise_calibration_error):
         for binning in ("width", "mass"):
-            found = measure(y, probs, n_bins=5, binning=binning, norm="squared", debiased=True)
+            found = measure(y, probs, n_bins=5, binning=binning, norm="squared", debiased=True, batched=True)
             assert abs(found.mean()) < 3.5 * found.std() / np.sqrt(found.size)
 
 
@@ -364,8 +365,8 @@ def test_debiased_l1_keeps_59_percent_of_the_bias_when_calibrated():
     generator = np.random.default_rng(5)
     probs = np.tile([[0.7, 0.3], [0.55, 0.45]], (200, 1))
     y = labels_from(generator, np.broadcast_to(probs, (5000, 400, 2)))
-    plain = confidence_calibration_error(y, probs)
-    debiased = confidence_calibration_error(y, probs, debiased=True)
+    plain = confidence_calibration_error(y, probs, batched=True)
+    debiased = confidence_calibration_error(y, probs, debiased=True, batched=True)
     assert debiased.mean() / plain.mean() == pytest.approx(2 - math.sqrt(2), abs=0.02)
     expected = (np.sqrt(2 * 200 * 0.21 / np.pi) + np.sqrt(2 * 200 * 0.2475 / np.pi)) / 400
     assert plain.mean() == pytest.approx(expected, rel=0.02)
@@ -421,6 +422,27 @@ GOOD = [[0.5, 0.5], [0.2, 0.8]]
             [GOOD, GOOD],
             ("y_true", "shape", "got shapes"),
         ),
+        (np.ma.masked_equal([0, 1], 1), GOOD, ("y_true", "masked")),
+    ],
+)
+def test_batches_that_are_refused(measure, y, probs, refusal):
+    with refuses(*refusal):
+        measure(y, probs, batched=True)
+
+
+@BOTH
+@pytest.mark.parametrize(
+    ("y", "probs", "refusal"),
+    [
+        ([0, 1], [[0.5, 0.6], [0.2, 0.8]], ("probs", "sum", "row 0 sums to 1.1")),
+        ([0, 1], [0.5, 0.5], ("probs", "shape")),
+        ([0, 1], [[1.0], [1.0]], ("probs", "one-column")),
+        ([], np.zeros((0, 2)), ("probs", "shape")),
+        ([0, 1, 1], GOOD, ("y_true", "mismatch", "3")),
+        (0, GOOD, ("y_true", "shape", r"got shape \(\)")),
+        ([[0, 1], [1, 0]], GOOD, ("y_true", "shape", "batched=True")),
+        ([0, 2], GOOD, ("y_true", "range", "row 1 holds 2")),
+        ([0, 0.5], GOOD, ("y_true", "type", "row 1 holds 0.5")),
         (np.ma.masked_equal([0, 1], 1), GOOD, ("y_true", "masked")),
     ],
 )

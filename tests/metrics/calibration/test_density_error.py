@@ -103,7 +103,7 @@ def test_debiased_is_zero_in_expectation_by_enumeration(notion):
     probs = np.random.default_rng(4).dirichlet([1.0] * 3, 3)
     vectors = np.array(list(itertools.product(range(3), repeat=3)))
     chances = np.prod([probs[i, vectors[:, i]] for i in range(3)], axis=0)
-    values = density_calibration_error(vectors, probs, notion=notion, debiased=True, bandwidth=0.5)
+    values = density_calibration_error(vectors, probs, notion=notion, debiased=True, bandwidth=0.5, batched=True)
     assert float(chances @ values) == pytest.approx(0, abs=1e-15)
     assert np.abs(values).max() > 0.1
 
@@ -127,21 +127,21 @@ def test_batch_equals_loop_and_prepared(notion, debiased):
     rng = np.random.default_rng(6)
     probs, labels = rng.dirichlet([0.5] * 3, (4, 1, 10)), rng.integers(0, 3, (5, 10))
     options = {"notion": notion, "debiased": debiased}
-    got = density_calibration_error(labels, probs, **options)
+    got = density_calibration_error(labels, probs, **options, batched=True)
     want = [[density_calibration_error(y, p[0], **options) for y in labels] for p in probs]
     assert got == pytest.approx(np.array(want), rel=1e-9, abs=1e-12)
     swapped = np.swapaxes(np.ascontiguousarray(np.swapaxes(probs, -1, -2)), -1, -2)
     prepared = prepare_density(notion, bandwidth=0.1, debiased=debiased)(swapped)
-    want = density_calibration_error(labels, probs, bandwidth=0.1, **options)
+    want = density_calibration_error(labels, probs, bandwidth=0.1, **options, batched=True)
     assert prepared.values(labels) == pytest.approx(want, rel=1e-9, abs=1e-12)
 
 
 def test_chunk_size_does_not_change_results(monkeypatch):
     rng = np.random.default_rng(7)
     probs, labels = rng.dirichlet([0.5] * 3, (2, 1, 31)), rng.integers(0, 3, (3, 31))
-    want = [density_calibration_error(labels, probs, notion=notion) for notion in NOTIONS]
+    want = [density_calibration_error(labels, probs, notion=notion, batched=True) for notion in NOTIONS]
     monkeypatch.setattr(module, "CHUNK_BYTES", 2000)
-    got = [density_calibration_error(labels, probs, notion=notion) for notion in NOTIONS]
+    got = [density_calibration_error(labels, probs, notion=notion, batched=True) for notion in NOTIONS]
     assert np.array(got) == pytest.approx(np.array(want), rel=1e-12)
 
 

@@ -56,7 +56,7 @@ def test_two_classes_give_the_statistic_for_one_event(random_generator):
 def test_batch_is_a_loop(random_generator, options):
     probs = random_generator.dirichlet(np.ones(3), (4, 40))
     y = random_generator.integers(0, 3, (6, 1, 40))
-    found = hosmer_lemeshow_statistic(y, probs, **options)
+    found = hosmer_lemeshow_statistic(y, probs, **options, batched=True)
     assert found.tolist() == [
         [hosmer_lemeshow_statistic(y[i, 0], probs[j], **options) for j in range(4)] for i in range(6)
     ]

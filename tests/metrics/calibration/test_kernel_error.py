@@ -4,6 +4,7 @@ Run as a script, this file prints the tables in the docstrings of `skce_pvalue` 
 """
 
 import itertools
+from functools import partial
 
 import numpy as np
 import pytest
@@ -38,10 +39,8 @@ def test_estimators_against_brute_force_with_ties(kernel, estimator):
 def test_a_kernel_function_equals_the_named_kernel(estimator):
     rng = np.random.default_rng(3)
     probs, labels = predictions(rng, 11, 4, lead=(2, 1)), rng.integers(0, 4, (3, 11))
-    own = kernel_calibration_error(
-        labels, probs, estimator=estimator, kernel=lambda p, q: np.exp(-np.abs(p - q).sum(axis=-1) / 2)
-    )
-    assert own == pytest.approx(kernel_calibration_error(labels, probs, estimator=estimator), abs=1e-14)
+    error = partial(kernel_calibration_error, labels, probs, estimator=estimator, batched=True)
+    assert error(kernel=lambda p, q: np.exp(-np.abs(p - q).sum(axis=-1) / 2)) == pytest.approx(error(), abs=1e-14)
 
 
 def test_quadratic_against_published_values_of_pycalibration():
@@ -82,7 +81,7 @@ def test_exact_expectation_by_enumeration(n_classes, estimator):
     probs = predictions(np.random.default_rng(4), 3, n_classes)
     vectors = np.array(list(itertools.product(range(n_classes), repeat=3)))
     chances = np.prod([probs[i, vectors[:, i]] for i in range(3)], axis=0)
-    values = kernel_calibration_error(vectors, probs, estimator=estimator)
+    values = kernel_calibration_error(vectors, probs, estimator=estimator, batched=True)
     # the diagonal of the biased one: E ‖p − e_y‖² = 1 − ‖p‖², n of n² pairs
     want = float((1 - (probs**2).sum(axis=1)).sum()) / 9 if estimator == "biased" else 0.0
     assert chances.sum() == pytest.approx(1)
@@ -95,10 +94,10 @@ def test_unbiased_by_simulation(kernel):
     probs = rng.dirichlet([0.5] * 4, 30)
     labels = draw_labels(rng, np.broadcast_to(probs, (20_000, 30, 4)))
     for estimator in ("quadratic", "linear", "block"):
-        values = kernel_calibration_error(labels, probs, estimator=estimator, kernel=kernel)
+        values = kernel_calibration_error(labels, probs, estimator=estimator, kernel=kernel, batched=True)
         assert values.shape == (20_000,)
         assert abs(values.mean()) < 4 * values.std() / np.sqrt(len(values))
-    values = kernel_calibration_error(labels, probs, estimator="biased", kernel=kernel)
+    values = kernel_calibration_error(labels, probs, estimator="biased", kernel=kernel, batched=True)
     want = (1 - (probs**2).sum(axis=1)).mean() / 30
     assert (values > 0).all()
     assert abs(values.mean() - want) < 4 * values.std() / np.sqrt(len(values))
@@ -113,7 +112,7 @@ def test_estimators_agree_in_expectation_when_miscalibrated():
     k = settle_kernel("tv", None, None).table(probs, probs)
     products = k * (gaps @ gaps.T)
     want = (products.sum() - np.trace(products)) / (40 * 39)  # the conditional expectation given the predictions
-    values = kernel_calibration_error(labels, probs)
+    values = kernel_calibration_error(labels, probs, batched=True)
     assert want > 0.01
     assert abs(values.mean() - want) < 4 * values.std() / np.sqrt(len(values))
 
@@ -127,7 +126,7 @@ def test_batch_equals_loop(estimator, kernel):
     rng = np.random.default_rng(7)
     probs, labels = predictions(rng, 10, 3, lead=(4, 1)), rng.integers(0, 3, (5, 10))
     options = {"estimator": estimator, "kernel": kernel}  # the median is found for each set of predictions
-    got = kernel_calibration_error(labels, probs, **options)
+    got = kernel_calibration_error(labels, probs, **options, batched=True)
     want = [[kernel_calibration_error(y, p[0], **options) for y in labels] for p in probs]
     assert got.shape == (4, 5)
     assert got == pytest.approx(np.array(want), abs=1e-14)

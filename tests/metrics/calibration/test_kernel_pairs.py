@@ -33,7 +33,7 @@ def test_chunk_size_does_not_change_results(monkeypatch, kernel):
     chosen = (lambda p, q: (p * q).sum(axis=-1)) if kernel == "own" else kernel
 
     def all_of_them():
-        values = [kernel_calibration_error(labels, probs, estimator=e, kernel=chosen) for e in ESTIMATORS]
+        values = [kernel_calibration_error(labels, probs, estimator=e, kernel=chosen, batched=True) for e in ESTIMATORS]
         return np.array(values), skce_pvalue(labels[0], probs[0, 0], kernel=chosen, n_draws=99)
 
     values, test = all_of_them()

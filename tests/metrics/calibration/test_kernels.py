@@ -67,7 +67,7 @@ def test_bandwidth_against_brute_force_and_subsample():
         ("rbf", lambda p, q: np.linalg.norm(p - q)),
     ):
         want = [np.median([size(p, q) for p, q in itertools.combinations(some, 2)]) for some in probs]
-        assert kernel_bandwidth(probs, kernel=kernel) == pytest.approx(want, abs=1e-14)
+        assert kernel_bandwidth(probs, kernel=kernel, batched=True) == pytest.approx(want, abs=1e-14)
     many = rng.dirichlet([0.5] * 3, 900)  # 404,550 pairs
     i, j = np.triu_indices(900, 1)
     exact = np.median(np.linalg.norm(many[i] - many[j], axis=1))

@@ -24,15 +24,15 @@ def mixtures(random_generator):
 PUBLIC = {
     "ece-confidence": confidence_calibration_error,
     "ece-classwise": classwise_calibration_error,
-    "ece-confidence-mass": lambda y, p: confidence_calibration_error(y, p, binning="mass"),
-    "ece-classwise-mass": lambda y, p: classwise_calibration_error(y, p, binning="mass"),
-    "mce-confidence": lambda y, p: confidence_calibration_error(y, p, norm="max"),
-    "l2-confidence-debiased": lambda y, p: confidence_calibration_error(y, p, norm="squared", debiased=True),
-    "l2-classwise-debiased": lambda y, p: classwise_calibration_error(y, p, norm="squared", debiased=True),
+    "ece-confidence-mass": lambda y, p, **b: confidence_calibration_error(y, p, binning="mass", **b),
+    "ece-classwise-mass": lambda y, p, **b: classwise_calibration_error(y, p, binning="mass", **b),
+    "mce-confidence": lambda y, p, **b: confidence_calibration_error(y, p, norm="max", **b),
+    "l2-confidence-debiased": lambda y, p, **b: confidence_calibration_error(y, p, norm="squared", debiased=True, **b),
+    "l2-classwise-debiased": lambda y, p, **b: classwise_calibration_error(y, p, norm="squared", debiased=True, **b),
     "hosmer-lemeshow": hosmer_lemeshow_statistic,
-    "hosmer-lemeshow-proportions": lambda y, p: hosmer_lemeshow_statistic(y, p, form="proportions"),
-    "brier": lambda y, p: proper_score_parts(y, p).score,
-    "log-loss": lambda y, p: proper_score_parts(y, p, score="log").score,
+    "hosmer-lemeshow-proportions": lambda y, p, **b: hosmer_lemeshow_statistic(y, p, form="proportions", **b),
+    "brier": lambda y, p, **b: proper_score_parts(y, p, **b).score,
+    "log-loss": lambda y, p, **b: proper_score_parts(y, p, score="log", **b).score,
 }
 
 
@@ -41,7 +41,7 @@ def test_against_the_public_functions(random_generator, name):
     probs = random_generator.dirichlet(np.ones(4), (3, 40))
     y = random_generator.integers(0, 4, (2, 1, 40))
     found = CALIBRATION_MEASURES[name].prepare(probs).values(y)
-    np.testing.assert_allclose(found, PUBLIC[name](y, probs), rtol=1e-12)
+    np.testing.assert_allclose(found, PUBLIC[name](y, probs, batched=True), rtol=1e-12)
 
 
 def test_classwise_ece_of_the_authors_code_by_hand(random_generator):

@@ -116,8 +116,8 @@ def test_scores_against_sklearn(needs, random_generator):
 def test_batch_is_a_loop(random_generator, score, options):
     y, probs = few_rows(random_generator, 4 * 5 * 30)
     y, probs = y.reshape(4, 5, 30), probs.reshape(4, 5, 30, 3)
-    found = proper_score_parts(y, probs, score=score, **options)
-    crossed = proper_score_parts(y[:, :1], probs[0], score=score, **options)
+    found = proper_score_parts(y, probs, score=score, batched=True, **options)
+    crossed = proper_score_parts(y[:, :1], probs[0], score=score, batched=True, **options)
     for i in range(4):
         for j in range(5):
             alone = proper_score_parts(y[i, j], probs[i, j], score=score, **options)
@@ -167,13 +167,13 @@ def test_bias_of_reliability_and_resolution():
     truth = generator.dirichlet(np.ones(3), 300)
     u = generator.random((4000, 300, 1))
     y = (u > truth.cumsum(axis=-1)[:, :-1]).sum(axis=-1)
-    brier = proper_score_parts(y, truth, n_bins=5)
+    brier = proper_score_parts(y, truth, n_bins=5, batched=True)
     place = np.ceil(truth * 5).astype(int) - 1
     chance = sum(
         truth[place[:, k] == b, k].mean() * (1 - truth[place[:, k] == b, k].mean()) for k in range(3) for b in range(5)
     )
     assert brier.reliability.mean() == pytest.approx(chance / 300, rel=0.05)
-    log = proper_score_parts(y, truth, score="log", n_bins=5, binning="mass")
+    log = proper_score_parts(y, truth, score="log", n_bins=5, binning="mass", batched=True)
     assert log.reliability.mean() == pytest.approx((3 - 1) * 5 / 2 / 300, rel=0.05)
 
 

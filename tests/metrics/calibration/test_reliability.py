@@ -117,7 +117,7 @@ def test_ordinary_extremes():
             ("event", "choice", "got 2"),
         ),
         (lambda: reliability_diagram([0], [[0.5, 0.5]], event="best"), ("event", "choice")),
-        (lambda: reliability_diagram([[0]], [[0.5, 0.5]]), ("probs", "shape")),
+        (lambda: reliability_diagram([[0]], [[0.5, 0.5]]), ("y_true", "shape")),
     ],
 )
 def test_invalid_input_is_refused(call, refusal):

@@ -11,7 +11,7 @@ from scipy.special import ndtr
 
 from uqassay.errors import InputError
 from uqassay.metrics.calibration.bins import Binning, CalibrationBins, bins_of_classes, bins_of_confidence, check_bins
-from uqassay.metrics.calibration.inputs import calibration_batch, instance_weights
+from uqassay.metrics.calibration.inputs import instance_weights, labels_and_probs
 from uqassay.predictions import PredictionLike
 from uqassay.statistics.samples import check_choice
 
@@ -58,15 +58,17 @@ def confidence_calibration_error(
     direction: Direction = "both",
     debiased: bool = False,
     sample_weight: ArrayLike | None = None,
+    batched: bool = False,
 ) -> np.float64 | Floats:
     """Distance of accuracy from confidence, in bins of the confidence: ECE and related errors.
 
     Parameters
     ----------
-    y_true : array (..., n)
-        Labels 0 … K − 1. Leading axes are broadcast with those of `probs`.
-    probs : array (..., n, K)
-        Probabilities. The confidence is the greatest of a row; of equally probable classes the first is predicted.
+    y_true : array (n,)
+        Labels 0 … K − 1.
+    probs : Prediction, or array (n, K) or (n, M, K)
+        Probabilities, or members, whose mean is taken. The confidence is the greatest of a row; of equally probable classes
+        the first is predicted.
     n_bins : int
     binning : {"width", "mass"}
         Bins (low, high] of equal width, where the first bin includes 0; or bins of equally many instances, where bin j
@@ -81,10 +83,12 @@ def confidence_calibration_error(
         Subtract the part that sampling noise adds; see the notes. For the norms "l1" and "squared".
     sample_weight : array (n,), optional
         An integer weight equals that many copies. Not with `debiased`, because copies are not independent.
+    batched : bool
+        True if leading axes of an array `probs` (..., n, K) and of `y_true` (..., n) are data sets. They are broadcast.
 
     Returns
     -------
-    float, or array of the shape of the leading axes
+    float, or array of the shape of the leading axes of a batch
 
     Raises
     ------
@@ -117,12 +121,12 @@ def confidence_calibration_error(
     >>> probs = [[0.8, 0.2], [0.8, 0.2], [0.3, 0.7], [0.1, 0.9]]
     >>> print(confidence_calibration_error([0, 1, 1, 1], probs).round(6))
     0.25
-    >>> confidence_calibration_error([[0, 1, 1, 1], [0, 0, 1, 1]], probs, norm="max").round(6).tolist()
+    >>> confidence_calibration_error([[0, 1, 1, 1], [0, 0, 1, 1]], probs, norm="max", batched=True).round(6).tolist()
     [0.3, 0.3]
     """
     check_bins(n_bins, binning)
     _check_options(norm, direction, debiased, sample_weight)
-    labels, checked = calibration_batch(y_true, probs)
+    labels, checked = labels_and_probs(y_true, probs, batched=batched)
     weights = instance_weights(sample_weight, labels.shape[-1])
     bins = bins_of_confidence(checked, int(n_bins), binning, weights)
     return calibration_error_of(bins, labels, norm, direction, debiased)[()]
@@ -138,12 +142,13 @@ def classwise_calibration_error(
     direction: Direction = "both",
     debiased: bool = False,
     sample_weight: ArrayLike | None = None,
+    batched: bool = False,
 ) -> np.float64 | Floats:
     """Distance of class frequencies from class probabilities, in bins of the probability: classwise ECE and related errors.
 
     Parameters
     ----------
-    y_true, probs, n_bins, binning, norm, debiased, sample_weight
+    y_true, probs, n_bins, binning, norm, debiased, sample_weight, batched
         As in `confidence_calibration_error`, for each class; with "mass" each class has separate edges. Sums and squares are
         averaged over the classes; the maximum is taken over bins and classes.
     direction : {"both", "over", "under"}
@@ -152,7 +157,7 @@ def classwise_calibration_error(
 
     Returns
     -------
-    float, or array of the shape of the leading axes
+    float, or array of the shape of the leading axes of a batch
 
     Raises
     ------
@@ -184,7 +189,7 @@ def classwise_calibration_error(
             "use confidence_calibration_error, or reliability_diagram for one class",
             code="choice",
         )
-    labels, checked = calibration_batch(y_true, probs)
+    labels, checked = labels_and_probs(y_true, probs, batched=batched)
     weights = instance_weights(sample_weight, labels.shape[-1])
     bins = bins_of_classes(checked, int(n_bins), binning, weights)
     return calibration_error_of(bins, labels, norm, direction, debiased)[()]

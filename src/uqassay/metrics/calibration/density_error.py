@@ -15,7 +15,7 @@ from scipy import special
 
 from uqassay._array import row_chunks
 from uqassay.errors import InputError
-from uqassay.metrics.calibration.inputs import as_probs, calibration_batch
+from uqassay.metrics.calibration.inputs import as_probs, labels_and_probs
 from uqassay.predictions import PredictionLike
 from uqassay.statistics.samples import check_choice
 
@@ -87,6 +87,7 @@ def density_calibration_error(
     p: int = 2,
     bandwidth: float | Literal["likelihood"] = "likelihood",
     debiased: bool = False,
+    batched: bool = False,
 ) -> float | Floats:
     """Lp calibration error, to the power of p, from leave-one-out regression of the labels on the predictions.
 
@@ -95,9 +96,9 @@ def density_calibration_error(
 
     Parameters
     ----------
-    y_true : array_like of int, shape (..., n)
-        Labels; leading axes are broadcast with those of the probabilities.
-    probs : array_like, shape (..., n, K)
+    y_true : array_like of int, shape (n,)
+    probs : Prediction, or array (n, K) or (n, M, K)
+        Probabilities, or members, whose mean is taken.
     notion : {"canonical", "classwise", "confidence"}
         "canonical" regresses the label on the whole vector and sums over classes. "classwise" regresses each class on its
         probability and averages over classes. "confidence" regresses the hits on the greatest probability.
@@ -110,10 +111,12 @@ def density_calibration_error(
         classifier, and omits pairs of a label with itself, which removes the bias from label noise:
         Σ_j (‖Σ_i w_ji r_i‖² − Σ_i w_ji² ‖r_i‖²) / Σ_j (1 − Σ_i w_ji²). Its expectation is 0 for a calibrated classifier
         and any bandwidth; it may be negative. Smoothing still flattens errors that vary within the bandwidth.
+    batched : bool
+        True if leading axes of an array `probs` (..., n, K) and of `y_true` (..., n) are data sets. They are broadcast.
 
     Returns
     -------
-    value : float, or array (...)
+    value : float, or array of the shape of the leading axes of a batch
         nan for a single instance, and in the debiased form if each instance has only one neighbour within reach.
 
     Raises
@@ -137,24 +140,27 @@ def density_calibration_error(
     0.7333
     """
     options = _checked(notion, p, bandwidth, debiased)
-    labels, values = calibration_batch(y_true, probs)
+    labels, values = labels_and_probs(y_true, probs, batched=batched)
     given = None if isinstance(bandwidth, str) else np.full(_n_views(values, notion), float(bandwidth))
     settled = _likeliest(values, notion) if given is None else given
     found = PreparedDensity(values, settled, *options).values(labels)
     return float(found) if found.ndim == 0 else found
 
 
-def density_bandwidth(probs: PredictionLike, *, notion: Notion = "canonical") -> Floats:
+def density_bandwidth(probs: PredictionLike, *, notion: Notion = "canonical", batched: bool = False) -> Floats:
     """Bandwidth with the greatest leave-one-out likelihood of the predictions, out of 20 between 10⁻⁵ and 1.
 
     Parameters
     ----------
-    probs : array_like, shape (..., n, K)
+    probs : Prediction, or array (n, K) or (n, M, K)
+        Probabilities, or members, whose mean is taken.
     notion : {"canonical", "classwise", "confidence"}
+    batched : bool
+        True if leading axes of an array (..., n, K) are data sets.
 
     Returns
     -------
-    bandwidth : array (..., V)
+    bandwidth : array (V,), for a batch (..., V)
         V = K for "classwise", else 1. For n > 1,414 the likelihood is summed over 2·10⁶/n instances drawn with a fixed seed;
         all instances are kernel centres. If predictions repeat exactly, the likelihood favours the least bandwidth.
 
@@ -170,7 +176,7 @@ def density_bandwidth(probs: PredictionLike, *, notion: Notion = "canonical") ->
     True
     """
     check_choice(notion, "notion", NOTIONS)
-    return _likeliest(as_probs(probs), notion)
+    return _likeliest(as_probs(probs, batched=batched), notion)
 
 
 def prepare_density(

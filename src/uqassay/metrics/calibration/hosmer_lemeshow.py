@@ -17,7 +17,7 @@ from uqassay.metrics.calibration.bins import (
     bins_of_ranks,
     check_bins,
 )
-from uqassay.metrics.calibration.inputs import calibration_batch
+from uqassay.metrics.calibration.inputs import labels_and_probs
 from uqassay.predictions import PredictionLike
 from uqassay.statistics.samples import check_choice
 
@@ -44,14 +44,16 @@ def hosmer_lemeshow_statistic(
     n_bins: int = 5,
     form: Form = "counts",
     bins: Bins = "classwise",
+    batched: bool = False,
 ) -> np.float64 | Floats:
     """Squared differences of observed and expected counts, divided by the expected counts, in equally full bins.
 
     Parameters
     ----------
-    y_true : array (..., n)
-        Labels 0 … K − 1. Leading axes are broadcast with those of `probs`.
-    probs : array (..., n, K)
+    y_true : array (n,)
+        Labels 0 … K − 1.
+    probs : Prediction, or array (n, K) or (n, M, K)
+        Probabilities, or members, whose mean is taken.
     n_bins : int
         Number of bins for each class.
     form : {"counts", "proportions"}
@@ -59,10 +61,12 @@ def hosmer_lemeshow_statistic(
         divided by the number of instances in the bin, as printed in paper 001, equation 2.
     bins : {"classwise", "common"}
         Equally full bins of the probability of each class; or the bins of class 0 for all classes.
+    batched : bool
+        True if leading axes of an array `probs` (..., n, K) and of `y_true` (..., n) are data sets. They are broadcast.
 
     Returns
     -------
-    float, or array of the shape of the leading axes
+    float, or array of the shape of the leading axes of a batch
         +inf if an event occurred in a bin where all its probabilities are 0. A bin with probabilities 0 and no event adds 0,
         as does an empty bin.
 
@@ -85,7 +89,7 @@ def hosmer_lemeshow_statistic(
     check_bins(n_bins, "mass")
     check_choice(form, "form", ("counts", "proportions"))
     check_choice(bins, "bins", ("classwise", "common"))
-    labels, checked = calibration_batch(y_true, probs)
+    labels, checked = labels_and_probs(y_true, probs, batched=batched)
     return statistic_of_bins(bins_of_events(checked, int(n_bins), bins), labels, form)[()]
 
 

@@ -5,76 +5,102 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from uqassay._array import as_numeric, check_class_count, check_rows, tolerance_of
+from uqassay._array import as_array, as_numeric, check_class_count, check_rows, tolerance_of
 from uqassay.errors import InputError
-from uqassay.predictions import Prediction, PredictionLike
+from uqassay.predictions import Prediction, PredictionLike, as_prediction
 from uqassay.predictions.labels import labels_for
 from uqassay.statistics.samples import scaled_weights
 
-__all__ = ["as_probs", "calibration_batch", "instance_weights"]
+__all__ = ["as_probs", "instance_weights", "labels_and_probs"]
 
 Floats = NDArray[np.float64]
 Labels = NDArray[np.intp]
 
 
-def calibration_batch(y_true: ArrayLike, probs: PredictionLike) -> tuple[Labels, Floats]:
-    """Validated labels (..., n) and probabilities (..., n, K) with leading axes that broadcast.
+def labels_and_probs(y_true: ArrayLike, probs: PredictionLike, *, batched: bool | None = None) -> tuple[Labels, Floats]:
+    """Validated labels (n,) and probabilities (n, K), for members their mean.
 
-    Row sums may differ from 1 within the tolerance of the dtype; rounding below 0 or above 1 is clipped.
+    Parameters
+    ----------
+    y_true : array (n,)
+        Labels 0 … K − 1, or names of the classes where the prediction has them.
+    probs : Prediction, mapping, or array (n, K) or (n, M, K)
+    batched : bool, optional
+        True: labels (..., n) and an array (..., n, K), whose leading axes are data sets and broadcast. None: the function has
+        no such option.
 
     Raises
     ------
     InputError
-        Shapes that do not fit, fewer than two classes, no instances, values outside [0, 1], rows that do not sum to 1,
-        labels other than whole numbers from 0 to K − 1.
+        Input that `as_prediction` refuses, no instances, labels that do not fit.
     """
-    p = as_probs(probs)
-    if isinstance(probs, Prediction):
-        y_true = labels_for(
-            y_true,
-            n_instances=probs.n_instances,
-            n_classes=probs.n_classes,
-            ids=probs.ids,
-            class_names=probs.class_names,
-        )
-    labels = _labels(as_numeric(y_true, "y_true"), *p.shape[-2:])
-    try:
-        np.broadcast_shapes(p.shape[:-2], labels.shape[:-1])
-    except ValueError as problem:
+    if batched:
+        p = as_probs(probs, batched=True)
+        labels = _labels(as_numeric(y_true, "y_true"), *p.shape[-2:])
+        try:
+            np.broadcast_shapes(p.shape[:-2], labels.shape[:-1])
+        except ValueError as problem:
+            raise InputError(
+                "y_true",
+                "must have leading axes that broadcast with those of probs",
+                f"got shapes {labels.shape} and {p.shape}",
+                "add an axis of length 1 where values repeat",
+                code="shape",
+            ) from problem
+        return labels, p
+    prediction = as_prediction(probs, "probs")
+    n, n_classes = prediction.n_instances, prediction.n_classes
+    shape = as_array(y_true, "y_true").shape
+    if len(shape) != 1:
         raise InputError(
             "y_true",
-            "must have leading axes that broadcast with those of probs",
-            f"got shapes {labels.shape} and {p.shape}",
-            "add an axis of length 1 where values repeat",
+            f"must be one class for each instance, shape ({n},)",
+            f"got shape {shape}",
+            "pass class indices" + ("" if batched is None else "; pass batched=True if leading axes are data sets"),
             code="shape",
-        ) from problem
-    return labels, p
+        )
+    labels = labels_for(
+        y_true, n_instances=n, n_classes=n_classes, ids=prediction.ids, class_names=prediction.class_names
+    )
+    return labels.astype(np.intp, copy=False), as_probs(prediction)
 
 
-def as_probs(probs: PredictionLike) -> Floats:
-    """Probabilities (..., n, K), for a prediction its mean; the copy puts classes before instances in memory."""
-    given = as_numeric(probs.mean_probs() if isinstance(probs, Prediction) else probs, "probs")
+def as_probs(probs: PredictionLike, *, batched: bool = False) -> Floats:
+    """Probabilities (n, K), for members their mean; the copy puts classes before instances in memory.
+
+    Row sums may differ from 1 within the tolerance of the dtype; rounding below 0 or above 1 is clipped. With `batched` an
+    array (..., n, K) is a batch of data sets.
+    """
+    is_batch = batched and not isinstance(probs, Prediction)
+    given = _batch(probs) if is_batch else as_prediction(probs, "probs").mean_probs()
+    if given.size == 0:
+        raise InputError(
+            "probs", "must hold at least one instance", f"got shape {given.shape}", "check the selection", code="shape"
+        )
+    by_class = np.clip(np.swapaxes(given, -1, -2), 0.0, 1.0, dtype=np.float64, order="C")
+    return np.swapaxes(by_class, -1, -2)
+
+
+def _batch(probs: ArrayLike) -> NDArray[Any]:
+    """Checked probabilities of a batch of data sets, (..., n, K)."""
+    given = as_numeric(probs, "probs")
     if given.ndim < 2:
         raise InputError(
             "probs",
-            "must have shape (n, K) or (..., n, K)",
+            "must have shape (..., n, K)",
             f"got shape {given.shape}",
             "pass one row per instance",
             code="shape",
         )
     check_class_count(given.shape[-1], "probs")
-    if given.size == 0:
-        raise InputError(
-            "probs", "must hold at least one instance", f"got shape {given.shape}", "check the selection", code="shape"
+    if given.size:
+        check_rows(
+            given,
+            "probs",
+            tolerance=tolerance_of(probs),
+            remedy="apply softmax to logits; divide rounded probabilities by their sum",
         )
-    check_rows(
-        given,
-        "probs",
-        tolerance=tolerance_of(probs),
-        remedy="apply softmax to logits; divide rounded probabilities by their sum",
-    )
-    by_class = np.clip(np.swapaxes(given, -1, -2), 0.0, 1.0, dtype=np.float64, order="C")
-    return np.swapaxes(by_class, -1, -2)
+    return given
 
 
 def instance_weights(sample_weight: ArrayLike | None, n: int) -> Floats | None:

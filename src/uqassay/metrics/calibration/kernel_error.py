@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from uqassay.errors import InputError
-from uqassay.metrics.calibration.inputs import calibration_batch
+from uqassay.metrics.calibration.inputs import labels_and_probs
 from uqassay.metrics.calibration.kernel_pairs import PreparedBlocks, PreparedKernel, PreparedPairs
 from uqassay.metrics.calibration.kernels import Bandwidth, Kernel, SettledKernel, settle_kernel
 from uqassay.predictions import PredictionLike
@@ -42,6 +42,7 @@ def kernel_calibration_error(
     kernel: Kernel = "tv",
     bandwidth: Bandwidth = None,
     block_size: int | None = None,
+    batched: bool = False,
 ) -> float | Floats:
     """Squared kernel calibration error of predicted probabilities, for the matrix kernel k(p, p′)·I.
 
@@ -55,9 +56,9 @@ def kernel_calibration_error(
 
     Parameters
     ----------
-    y_true : array_like of int, shape (..., n)
-        Labels; leading axes broadcast with those of the probabilities, so one call can evaluate many draws of labels.
-    probs : array_like, shape (..., n, K)
+    y_true : array_like of int, shape (n,)
+    probs : Prediction, or array (n, K) or (n, M, K)
+        Probabilities, or members, whose mean is taken.
     estimator : {"quadratic", "linear", "block", "biased"}
     kernel : {"tv", "tv-squared", "laplacian", "exponential", "rbf"} or callable
         With TV = ½‖p − p′‖₁: "tv" exp(−TV/h), the kernel printed in the paper; "tv-squared" exp(−TV²/h), the kernel of the
@@ -68,10 +69,13 @@ def kernel_calibration_error(
         h. "median": the median heuristic, see `kernel_bandwidth`. None: 1 for "tv", 2 for "tv-squared", else the median.
     block_size : int, optional
         Instances in a block, only for "block"; ⌊√n⌋ by default. An incomplete last block is omitted.
+    batched : bool
+        True if leading axes of an array `probs` (..., n, K) and of `y_true` (..., n) are data sets. They are broadcast,
+        so one call can evaluate many draws of labels.
 
     Returns
     -------
-    value : float, or array (...)
+    value : float, or array of the shape of the leading axes of a batch
         nan if there is no pair.
 
     Raises
@@ -94,10 +98,10 @@ def kernel_calibration_error(
     >>> probs = [[0.1, 0.8, 0.1], [0.2, 0.5, 0.3]]
     >>> round(kernel_calibration_error([1, 2], probs, kernel="exponential", bandwidth=1.0), 6)
     -0.103179
-    >>> kernel_calibration_error([[1, 2], [0, 0]], probs, estimator="linear").round(3).tolist()
+    >>> kernel_calibration_error([[1, 2], [0, 0]], probs, estimator="linear", batched=True).round(3).tolist()
     [-0.111, 0.852]
     """
-    labels, p = calibration_batch(y_true, probs)
+    labels, p = labels_and_probs(y_true, probs, batched=batched)
     settled = settle_kernel(kernel, bandwidth, p)
     values = _prepared(p, estimator, settled, checked_block_size(block_size, estimator, p.shape[-2])).values(labels)
     return float(values) if values.ndim == 0 else values

@@ -151,7 +151,7 @@ def settle_kernel(kernel: Kernel, bandwidth: Bandwidth, probs: Floats | None) ->
     return SettledKernel(kernel, np.array(float(wanted)))
 
 
-def kernel_bandwidth(probs: PredictionLike, *, kernel: str = "rbf") -> float | Floats:
+def kernel_bandwidth(probs: PredictionLike, *, kernel: str = "rbf", batched: bool = False) -> float | Floats:
     """Bandwidth by the median heuristic: the median over all pairs of predictions of the distance in the kernel.
 
     The distance is TV for "tv", TV² for "tv-squared", ‖p − p′‖₁ for "laplacian", ‖p − p′‖₂ for "exponential" and "rbf". For
@@ -159,13 +159,15 @@ def kernel_bandwidth(probs: PredictionLike, *, kernel: str = "rbf") -> float | F
 
     Parameters
     ----------
-    probs : array_like, shape (..., n, K)
-        Predicted probabilities.
+    probs : Prediction, or array (n, K) or (n, M, K)
+        Probabilities, or members, whose mean is taken.
     kernel : {"tv", "tv-squared", "laplacian", "exponential", "rbf"}
+    batched : bool
+        True if leading axes of an array (..., n, K) are data sets.
 
     Returns
     -------
-    bandwidth : float, or array (...)
+    bandwidth : float, or array of the shape of the leading axes of a batch
         Exact for n ≤ 632, otherwise from 200,000 pairs drawn with a fixed seed. If more than half of the pairs are equal, the
         median of the positive distances; if all predictions are equal, 1.
 
@@ -183,7 +185,7 @@ def kernel_bandwidth(probs: PredictionLike, *, kernel: str = "rbf") -> float | F
     >>> round(kernel_bandwidth([[1.0, 0.0], [0.5, 0.5], [0.0, 1.0]], kernel="tv"), 6)
     0.5
     """
-    found = _median(_form(kernel), as_probs(probs))
+    found = _median(_form(kernel), as_probs(probs, batched=batched))
     return float(found) if found.ndim == 0 else found
 
 

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import xlogy
 
 from uqassay.metrics.calibration.bins import Binning, CalibrationBins, bins_of_classes, bins_of_groups, check_bins
-from uqassay.metrics.calibration.inputs import calibration_batch, instance_weights
+from uqassay.metrics.calibration.inputs import instance_weights, labels_and_probs
 from uqassay.predictions import PredictionLike
 from uqassay.statistics.samples import check_choice
 
@@ -78,14 +78,16 @@ def proper_score_parts(
     n_bins: int = 10,
     binning: Binning = "width",
     sample_weight: ArrayLike | None = None,
+    batched: bool = False,
 ) -> ProperScoreParts:
     """Brier or log score with its calibration and refinement.
 
     Parameters
     ----------
-    y_true : array (..., n)
-        Labels 0 … K − 1. Leading axes are broadcast with those of `probs`.
-    probs : array (..., n, K)
+    y_true : array (n,)
+        Labels 0 … K − 1.
+    probs : Prediction, or array (n, K) or (n, M, K)
+        Probabilities, or members, whose mean is taken.
     score : {"brier", "log"}
         Mean Σ_k (p_k − y_k)², from 0 to 2; or mean −ln p_y in nats, +inf if a label had probability 0.
     by : {"bins", "distinct"}
@@ -95,6 +97,8 @@ def proper_score_parts(
         Number and kind of bins, as in `classwise_calibration_error`.
     sample_weight : array (n,), optional
         An integer weight equals that many copies.
+    batched : bool
+        True if leading axes of an array `probs` (..., n, K) and of `y_true` (..., n) are data sets. They are broadcast.
 
     Returns
     -------
@@ -135,7 +139,7 @@ def proper_score_parts(
     check_choice(score, "score", ("brier", "log"))
     check_choice(by, "by", ("bins", "distinct"))
     check_bins(n_bins, binning)
-    labels, checked = calibration_batch(y_true, probs)
+    labels, checked = labels_and_probs(y_true, probs, batched=batched)
     weights = instance_weights(sample_weight, labels.shape[-1])
     if by == "bins":
         bins = bins_of_classes(checked, int(n_bins), binning, weights)

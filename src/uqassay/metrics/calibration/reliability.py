@@ -17,7 +17,7 @@ from uqassay.metrics.calibration.bins import (
     check_bins,
     edges_of_equal_width,
 )
-from uqassay.metrics.calibration.inputs import calibration_batch
+from uqassay.metrics.calibration.inputs import labels_and_probs
 from uqassay.predictions import PredictionLike
 from uqassay.statistics.samples import check_level, is_number
 
@@ -68,7 +68,8 @@ def reliability_diagram(
     ----------
     y_true : array (n,)
         Labels 0 … K − 1.
-    probs : array (n, K)
+    probs : Prediction, or array (n, K) or (n, M, K)
+        Probabilities, or members, whose mean is taken.
     event : int or "predicted"
         The event: the label is the predicted class (the first of the most probable ones), or it is this class.
     n_bins : int
@@ -84,7 +85,7 @@ def reliability_diagram(
     Raises
     ------
     InputError
-        A batch, an unknown class, invalid labels or probabilities.
+        An unknown class, invalid labels or probabilities.
 
     Notes
     -----
@@ -100,15 +101,7 @@ def reliability_diagram(
     """
     check_bins(n_bins, binning)
     check_level(level)
-    labels, checked = calibration_batch(y_true, probs)
-    if labels.ndim > 1 or checked.ndim > 2:
-        raise InputError(
-            "probs",
-            "must be one data set, shape (n, K)",
-            f"got shapes {labels.shape} and {checked.shape} of labels and probabilities",
-            "compute one diagram for each data set",
-            code="shape",
-        )
+    labels, checked = labels_and_probs(y_true, probs)
     if event == "predicted":
         bins = bins_of_confidence(checked, int(n_bins), binning)
         return _diagram(bins, bins.observed(labels), binning, level)
