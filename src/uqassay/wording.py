@@ -17,6 +17,7 @@ __all__ = [
     "listed",
     "number",
     "percent",
+    "percent_interval",
     "pvalue",
     "pvalue_text",
     "sentence",
@@ -113,22 +114,41 @@ def tradeoff(value: float) -> str:
 # -- shares and p-values -----------------------------------------------------------------------------------------------
 
 
-def percent(share: float | None, decimals: int = 1) -> str:
-    """A share in percent; what would round to 0 or 100 without being it is written as a bound.
+def percent(share: float | None, decimals: int = 1, *, in_sentence: bool = False) -> str:
+    """A share in percent; what would round to 0 or 100 without being it is written as a bound, in a sentence by words.
 
     Examples
     --------
     >>> percent(0.9731), percent(0.9999), percent(0.0), percent(1.0), percent(None), percent(0.95, 0)
     ('97.3 %', '>99.9 %', '0.0 %', '100.0 %', '–', '95 %')
+    >>> percent(0.9999, in_sentence=True), percent(0.0001, in_sentence=True)
+    ('more than 99.9 %', 'less than 0.1 %')
     """
+    less, more = ("less than ", "more than ") if in_sentence else "<>"
     if share is None or math.isnan(share):
         return ABSENT
     half = 0.5 * 10 ** (-decimals - 2)
     if 0 < share < half:
-        return f"<{100 * 2 * half:.{decimals}f} %"
+        return f"{less}{100 * 2 * half:.{decimals}f} %"
     if 1 - half <= share < 1:
-        return f">{100 * (1 - 2 * half):.{decimals}f} %"
+        return f"{more}{100 * (1 - 2 * half):.{decimals}f} %"
     return f"{100 * share:.{decimals}f} %".replace("-", "−")
+
+
+def percent_interval(low: float, high: float, decimals: int = 1, *, in_sentence: bool = False) -> str:
+    """Both ends of an interval of a share, in percent; a dash where an end is undefined or there is no width.
+
+    Examples
+    --------
+    >>> percent_interval(0.969, 0.99), percent_interval(0.991, 0.9999), percent_interval(float("nan"), 1.0)
+    ('96.9 to 99.0 %', '99.1 to >99.9 %', '–')
+    >>> percent_interval(0.991, 0.9999, in_sentence=True)
+    '99.1 to more than 99.9 %'
+    """
+    if math.isnan(low) or math.isnan(high) or low == high:
+        return ABSENT
+    first, second = (percent(end, decimals, in_sentence=in_sentence) for end in (low, high))
+    return f"{first.removesuffix(' %')} to {second}"
 
 
 def level_text(level: float) -> str:
@@ -142,17 +162,19 @@ def level_text(level: float) -> str:
     return f"{100 * level:g} %"
 
 
-def share_of_draws(share: float | None, n_draws: int) -> str:
+def share_of_draws(share: float | None, n_draws: int, *, in_sentence: bool = False) -> str:
     """A share of random draws in percent; all or none of many draws is written as a bound.
 
     Examples
     --------
     >>> share_of_draws(1.0, 2000), share_of_draws(0.0, 2000), share_of_draws(0.25, 2000), share_of_draws(1.0, 100)
     ('>99.9 %', '<0.1 %', '25.0 %', '100.0 %')
+    >>> share_of_draws(1.0, 2000, in_sentence=True)
+    'more than 99.9 %'
     """
     if share is not None and n_draws >= MANY_DRAWS and not math.isnan(share) and not 0.001 <= share <= 0.999:
-        return "<0.1 %" if share < 0.5 else ">99.9 %"
-    return percent(share)
+        share = 0.0001 if share < 0.5 else 0.9999
+    return percent(share, in_sentence=in_sentence)
 
 
 def pvalue(p: float) -> str:

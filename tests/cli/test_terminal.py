@@ -37,11 +37,11 @@ def test_numbers_keep_the_name_of_their_model_in_a_narrow_terminal(width, column
     rows = [line for line in lines[start + 1 : end] if line.startswith(("deep-ensem", "evidential"))]
     assert len(rows) == 2
     assert all(re.search(r" 0\.\d{3}( |$)", row) for row in rows)
-    heads = ("UQ-AUC (", "accuracy", "of the 90 % kept", "C-index (")
+    heads = ("UQ-AUC (", "accuracy", "of the 90 % kept", "UQ-C-index (")
     header = " ".join(lines[start - 1 : start + 1])  # folded where there is no room for one line
     assert [head in header for head in heads] == [k < columns for k in range(4)]
     footer = " ".join(" ".join(lines[end:]).split()).partition(" Note:")[0]
-    assert ("C-index:" in footer) == (columns == 4)
+    assert ("UQ-C-index:" in footer) == (columns == 4)
     assert "UQ-AUC: chance that an error is more uncertain than a right prediction" in footer
 
 

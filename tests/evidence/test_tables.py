@@ -46,6 +46,8 @@ def test_thin_names_give_the_same_tables(judged):
 
 def test_one_default_tradeoff(judged):
     pd.testing.assert_frame_equal(judged.ranking(), judged.ranking(0.5))
+    assert judged.ranking().columns[-1] == "tradeoff"
+    assert set(judged.ranking(0.25)["tradeoff"]) == {0.25}
     assert [r.model for r in judged.ranked()] == [r.model for r in judged.ranked(0.5)]
     np.testing.assert_array_equal(judged.loss("m"), judged.loss("m", 0.5))
     assert judged.compare("m", "p").pvalue == judged.compare("m", "p", tradeoff=0.5).pvalue

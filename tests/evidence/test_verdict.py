@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import uqassay as uq
-from uqassay.evidence.verdict import reference_tradeoff, verdict
+from uqassay.evidence.verdict import verdict
+from uqassay.losses.unified import DEFAULT_TRADEOFF
 from uqassay.wording import without_direction
 
 
@@ -39,22 +40,22 @@ def test_breakpoint_against_theory():
     breakpoint_ = (np.log(0.9) - np.log(0.7)) / (0.4 * np.log(2))  # ≈ 0.906
     first = verdict(a)[0]
     assert first == (
-        f"At λ ≤ {breakpoint_:.2f} choose set (wins in >99.9 % of resamples at λ = 0.5); "
-        "above, point (>99.9 % at λ = 2)."
+        f"At λ ≤ {breakpoint_:.2f} choose set (wins in more than 99.9 % of resamples at λ = 0.5); "
+        "above, point (more than 99.9 % at λ = 2)."
     )
 
 
 def test_one_winner_at_every_tradeoff():
     n = 200
     a = uq.assay({"better": point(0.8, n), "worse": interval(0.5, 0.7, n)}, np.zeros(n, dtype=int))
-    assert verdict(a)[0] == "Choose better at every λ (wins in >99.9 % of resamples at λ = 0.5)."
+    assert verdict(a)[0] == "Choose better at every λ (wins in more than 99.9 % of resamples at λ = 0.5)."
 
 
 def test_runner_up_against_ranking():
     n = 400
     models = {"a": noisy(0.7, n, 1), "b": noisy(0.7, n, 2), "c": noisy(0.4, n, 3)}
     a = uq.assay(models, np.zeros(n, dtype=int), prior=[0.5, 0.5])
-    at = reference_tradeoff(a)
+    at = DEFAULT_TRADEOFF
     first, second, third = [r for r in a.ranked(at) if r.rank is not None]
     assert second.pvalue_holm > 0.05 > third.pvalue_holm
     sentence = sentence_with(a, "runner-up")
@@ -75,7 +76,7 @@ def test_every_unclear_difference_is_named():
     n = 100
     models = {name: noisy(0.6, n, seed) for seed, name in enumerate("abcd")}
     a = uq.assay(models, np.zeros(n, dtype=int))
-    rows = [r for r in a.ranked(reference_tradeoff(a)) if r.rank is not None]
+    rows = [r for r in a.ranked(DEFAULT_TRADEOFF) if r.rank is not None]
     assert all(r.pvalue_holm > 0.05 for r in rows[1:])
     assert sentence_with(a, "runner-up").endswith(
         f"and so could what separates it from {rows[2].model} and {rows[3].model}."
@@ -125,7 +126,10 @@ def test_a_baseline_that_is_best_at_every_tradeoff():
     n = 40
     y = np.zeros(n, dtype=int)
     a = uq.assay({"a": point(0.5, n), "b": point(0.6, n)}, y)  # the class frequencies are always right
-    assert verdict(a)[1] == "At every λ the class frequencies (class-prior) have a lower mean E than any model."
+    assert verdict(a)[1] == (
+        "At every λ the class frequencies (class-prior) have a lower mean E than any model "
+        "(at λ = 0.5 by the same in every instance)."
+    )
 
 
 def test_a_baseline_in_the_middle():
@@ -135,7 +139,8 @@ def test_a_baseline_in_the_middle():
     a = uq.assay({"a": uq.Point(np.full((n, 2), 0.5)), "b": uq.Point(np.tile([0.6, 0.4], (n, 1)))}, y)
     assert sentence_with(a, "than any model") == (
         f"Below λ = {h / np.log(2):.2f} saying nothing at all (vacuous) has a lower mean E than any model; "
-        f"above λ = {h / np.log(2):.2f} the class frequencies (class-prior) have a lower mean E than any model."
+        f"above λ = {h / np.log(2):.2f} the class frequencies (class-prior) have a lower mean E than any model "
+        "(at λ = 0.5 hardly chance, p < .001, Holm)."
     )
 
 
@@ -193,8 +198,9 @@ def test_all_models_below_one_baseline():
     n = 60
     y = np.repeat([0, 1], n // 2)
     models = {name: uq.Point(np.full((n, 2), 0.5)) for name in ("a", "b")}
-    assert sentence_with(uq.assay(models, y), "does better") == (
-        "At λ = 0.5 saying nothing at all (vacuous) does better than every model (by the same in every instance)."
+    assert sentence_with(uq.assay(models, y), "(vacuous)") == (
+        "Below λ = 1 saying nothing at all (vacuous) has a lower mean E than any model "
+        "(at λ = 0.5 by the same in every instance)."
     )
 
 
@@ -278,17 +284,24 @@ def test_names_stand_as_they_were_given():
     assert name in verdict(a)[0]
 
 
-@pytest.mark.parametrize(
-    ("tradeoffs", "reference"),
-    [
-        ([3.0, 0.25, 1.0, 2.0], 0.5),  # within their range
-        ([0.5, 1.0], 0.5),
-        ([0.1, 0.5], 0.5),
-        ([0.1, 0.2, 0.3, 0.4], 0.2),  # the lower of the two in the middle
-        ([2.0, 1.0, 3.0], 2.0),
-        ([0.25], 0.25),
-    ],
-)
-def test_reference_is_the_default_where_the_tradeoffs_reach_around_it(tradeoffs, reference):
-    a = uq.assay({"a": uq.Point([[0.9, 0.1]])}, [0], tradeoffs=tradeoffs)
-    assert reference_tradeoff(a) == reference
+@pytest.mark.parametrize("tradeoffs", [[3.0, 0.25, 1.0], [0.5], [0.01, 0.02], [2.0, 1.0], [0.25]])
+def test_the_default_tradeoff_does_not_follow_those_of_the_findings(tradeoffs):
+    models, y = {"a": noisy(0.8, 60, 1), "b": noisy(0.6, 60, 2)}, np.zeros(60, dtype=int)
+    assert verdict(uq.assay(models, y, tradeoffs=tradeoffs)) == verdict(uq.assay(models, y))
+    assert "At λ = 0.5 the mean E of a" in sentence_with(uq.assay(models, y, tradeoffs=tradeoffs), "runner-up")
+
+
+def test_a_baseline_below_every_model_is_told_once():
+    """λ ln 2 of the vacuous statement against −ln p: at λ = 0.5 it is lower for p < 0.707."""
+    n = 60
+    models = {"a": noisy(0.4, n, 1), "b": noisy(0.69, n, 3)}
+    a = uq.assay(models, np.zeros(n, dtype=int), prior=[0.5, 0.5])
+    p = {name: a.compare(name, "vacuous", tradeoff=0.5).pvalue for name in "ab"}
+    assert p["a"] < 0.0005
+    assert p["b"] > 0.05
+    said = sentence_with(a, "(vacuous)")
+    assert "has a lower mean E than any model (at λ = 0.5 against a hardly chance, p < .001, Holm; against b" in said
+    assert f"against b could be chance, p = {p['b']:.2f}, Holm).".replace("0.", ".") in said
+    assert sentence_with(a, "(class-prior)").startswith(
+        "At λ = 0.5 the class frequencies (class-prior) do better than a"
+    )

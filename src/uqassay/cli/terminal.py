@@ -222,7 +222,7 @@ def print_mistakes(assay: Assay) -> None:
         return
     console = open_console()
     level = level_text(assay.settings.level)
-    auc_header, index_header = f"UQ-AUC ({level} interval)", f"C-index ({level} interval)"
+    auc_header, index_header = f"UQ-AUC ({level} interval)", f"UQ-C-index ({level} interval)"
     kept_header = f"of the {percent(KEPT, 0)} kept"
     table = fitted_table(
         {
@@ -241,7 +241,7 @@ def print_mistakes(assay: Assay) -> None:
     console.print(table)
     said = {
         "UQ-AUC": "UQ-AUC: chance that an error is more uncertain than a right prediction",
-        "C-index": "C-index: the same for the gap to the label",
+        "UQ-C-index": "UQ-C-index: the same for the gap to the label",
     }
     console.print(Text(explained(said, table), "dim"))
 

@@ -156,7 +156,7 @@ class Assay:
         """Models and baselines by their mean E at one λ, best first.
 
         Columns: model, rank, estimate, low, high, win_probability, difference, difference_low, difference_high, pvalue,
-        pvalue_holm, below (baselines that do better). Baselines have no rank and no winning probability.
+        pvalue_holm, below (baselines that do better), tradeoff (λ). Baselines have no rank and no winning probability.
         """
         return self.table("ranking", tradeoff=tradeoff)
 

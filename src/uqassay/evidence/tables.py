@@ -40,7 +40,7 @@ def _scores(assay: "Assay") -> Rows:
 
 
 def _ranking(assay: "Assay", *, tradeoff: float = DEFAULT_TRADEOFF) -> Rows:
-    return [ranked.to_dict() for ranked in assay.ranked(tradeoff)]
+    return [{**ranked.to_dict(), "tradeoff": float(tradeoff)} for ranked in assay.ranked(tradeoff)]
 
 
 def _breakpoints(assay: "Assay") -> Rows:

@@ -12,12 +12,14 @@ from uqassay.losses.unified import DEFAULT_TRADEOFF
 from uqassay.metrics.choice_of_tradeoff import lower_envelope
 from uqassay.statistics import Estimate, PairedComparison, holm, paired_mean_test
 from uqassay.wording import (
+    ABSENT,
     counted,
     estimate_text,
     interval,
     listed,
     number,
     percent,
+    percent_interval,
     pvalue_text,
     sentence,
     share_of_draws,
@@ -28,12 +30,12 @@ from uqassay.wording import (
 if TYPE_CHECKING:
     from uqassay.evidence import Assay, Ranked
 
-__all__ = ["reference_tradeoff", "verdict"]
+__all__ = ["verdict"]
 
 KEPT = 0.9  # share of the instances kept where the most uncertain ones are refused
 SHOWN_INTERVALS = 4  # winners that one sentence can still name
 SUBGROUP_VALUES = 50  # a subgroup with more values is an identifier, not a part of the test set
-USUAL_TRADEOFFS = (0.01, 2.0)  # with KL; a reference beyond them is remarked on
+USUAL_TRADEOFFS = (0.01, 2.0)  # with KL; a default λ that amounts to one beyond them is remarked on
 BASELINES_IN_WORDS = {"vacuous": "saying nothing at all", "class-prior": "the class frequencies"}
 
 
@@ -48,10 +50,10 @@ def verdict(assay: "Assay") -> tuple[str, ...]:
     -------
     tuple of str
         The winner on each interval of λ with its share of bootstrap resamples; where a baseline has a lower mean E
-        than all of them; the distance to the runner-up at `reference_tradeoff` with the test adjusted by Holm; the
+        than all of them; the distance to the runner-up at the default λ with the test adjusted by Holm; the
         baselines that do better than a model there; the subgroup in which another model wins; what refusing the
         tenth that the best model is most unsure of does to its accuracy; which models the calibration tests reject,
-        adjusted by Holm for all of them; what the reference amounts to with another distance than KL. Sentences without
+        adjusted by Holm for all of them; what the default λ amounts to with another distance than KL. Sentences without
         a finding are left out. Names stand as they were given, but for marks that would turn the direction of the text
         around.
 
@@ -61,7 +63,7 @@ def verdict(assay: "Assay") -> tuple[str, ...]:
     >>> a = uq.assay({"sure": uq.Point([[0.9, 0.1], [0.1, 0.9]]), "blind": uq.Point([[0.1, 0.9], [0.9, 0.1]])}, [0, 1])
     >>> for sentence in a.verdict()[:3]:
     ...     print(sentence)
-    Choose sure at every λ (wins in >99.9 % of resamples at λ = 0.5).
+    Choose sure at every λ (wins in more than 99.9 % of resamples at λ = 0.5).
     Below λ = 0.15 saying nothing at all (vacuous) has a lower mean E than any model.
     At λ = 0.5 the mean E of sure is 0.105; the runner-up, blind, is 2.197 worse, which is the same in every instance.
     """
@@ -69,32 +71,16 @@ def verdict(assay: "Assay") -> tuple[str, ...]:
         winners = assay.winners()
     except InputError:
         return ("No model has a finite mean E, so none can be chosen; give a floor above 0.",)
-    at = reference_tradeoff(assay)
+    at = DEFAULT_TRADEOFF
     rows = assay.ranked(at)
+    claims = _claims(assay, rows, at)
     if len(assay.candidates) == 1:
-        sentences = [_alone(assay, rows, at), _silence(assay)]
+        sentences = [_alone(assay, rows, at), _silence(assay, claims, at)]
     else:
-        sentences = [_choice(assay, winners, at), _silence(assay), _runner_up(assay, rows, at)]
-    sentences += [_baselines(assay, rows, at), _subgroup(assay, rows, at), _refusal(assay, rows)]
+        sentences = [_choice(assay, winners, at), _silence(assay, claims, at), _runner_up(assay, rows, at)]
+    sentences += [_baselines(assay, claims, at), _subgroup(assay, rows, at), _refusal(assay, rows)]
     sentences += [calibration_sentence(assay), _scale(assay, at)]
     return tuple(without_direction(sentence) for sentence in sentences if sentence)
-
-
-def reference_tradeoff(assay: "Assay") -> float:
-    """The λ at which a report starts: 0.5 where `assay.tradeoffs` reach below and above it, else the middle one of them.
-
-    Of two in the middle it is the lower.
-
-    Examples
-    --------
-    >>> import uqassay as uq
-    >>> p = {"m": uq.Point([[0.9, 0.1]])}
-    >>> [reference_tradeoff(uq.assay(p, [0], tradeoffs=t)) for t in ([2.0, 0.1, 1.0], [0.01, 0.02, 0.04])]
-    [0.5, 0.02]
-    """
-    if assay.tradeoffs[0] <= DEFAULT_TRADEOFF <= assay.tradeoffs[-1]:
-        return DEFAULT_TRADEOFF
-    return assay.tradeoffs[(len(assay.tradeoffs) - 1) // 2]
 
 
 # -- the winners --------------------------------------------------------------------------------------------------------
@@ -134,7 +120,7 @@ def _share_of_wins(assay: "Assay", names: Sequence[str], where: float, *, first:
         only = "1 instance" if assay.groups is None else "1 group"
         return f"how surely cannot be said: {only}, nothing to resample" if first else "the same"
     shares = assay.winning_probabilities([where])[0]
-    each = [share_of_draws(float(shares[assay.model_names.index(name)]), assay.settings.n_draws) for name in names]
+    each = [_share(float(shares[assay.model_names.index(name)]), assay) for name in names]
     alike = len(set(each)) == 1
     share = each[0] if alike else listed(each)
     each_word = " each" if len(names) > 1 and alike else ""
@@ -144,8 +130,12 @@ def _share_of_wins(assay: "Assay", names: Sequence[str], where: float, *, first:
     return f"{'wins' if len(names) == 1 else 'win'} in {share} of resamples{each_word} {at}"
 
 
+def _share(share: float, assay: "Assay") -> str:
+    return share_of_draws(share, assay.settings.n_draws, in_sentence=True)
+
+
 def _within(low: float, high: float, at: float) -> float:
-    """A λ that stands for an interval: the reference if it lies inside, else a round one near the middle."""
+    """A λ that stands for an interval: the default if it lies inside, else a round one near the middle."""
     if low < at < high or (low == 0 and at == 0):
         return at
     middle = 2 * low if np.isinf(high) else (low + high) / 2
@@ -202,8 +192,19 @@ def _alone(assay: "Assay", rows: Sequence["Ranked"], at: float) -> str:
 # -- the baselines ------------------------------------------------------------------------------------------------------
 
 
-def _silence(assay: "Assay") -> str:
-    """Where a baseline has the lowest mean E of all, so that no choice of a model is worth its name."""
+def _claims(assay: "Assay", rows: Sequence["Ranked"], at: float) -> "list[tuple[str, str, _Chance]]":
+    """Every model and a baseline that does better than it at one λ, and whether that could be chance; adjusted by Holm."""
+    pairs = [(r.model, name) for r in rows for name in r.below]
+    tests = [assay.compare(model, name, tradeoff=at) for model, name in pairs]
+    adjusted = holm([t.pvalue for t in tests]).tolist() if tests else []
+    return [(*pair, _chance(assay, t, p)) for pair, t, p in zip(pairs, tests, adjusted, strict=True)]
+
+
+def _silence(assay: "Assay", claims: "list[tuple[str, str, _Chance]]", at: float) -> str:
+    """Where a baseline has the lowest mean E of all, so that no choice of a model is worth its name.
+
+    The claims about a baseline that is lowest at `at` are told here, and taken from the list.
+    """
     d, ns = (np.array([m.columns[key].mean() for m in assay.models]) for key in ("distance", "nonspecificity"))
     parts = []
     for low, high, places in lower_envelope(d, ns):
@@ -214,36 +215,55 @@ def _silence(assay: "Assay") -> str:
             where = "at every λ" if np.isinf(high) else f"below λ = {tradeoff(high)}"
         else:
             where = f"above λ = {tradeoff(low)}" if np.isinf(high) else f"from λ = {tradeoff(low)} to {tradeoff(high)}"
-        verb = "have" if len(winners) > 1 or winners[0].name == "class-prior" else "has"
-        parts.append(f"{where} {listed([_named(m.name) for m in winners])} {verb} a lower mean E than any model")
+        names = [m.name for m in winners]
+        verb = "have" if len(winners) > 1 or names == ["class-prior"] else "has"
+        text = f"{where} {listed([_named(name) for name in names])} {verb} a lower mean E than any model"
+        if low < at < high:
+            found: dict[str, _Chance] = {}
+            for model, name, chance in claims:  # of several baselines the least certain claim counts
+                if name in names and (model not in found or found[model].order < chance.order):
+                    found[model] = chance
+            claims[:] = [claim for claim in claims if claim[1] not in names]
+            text += f" (at λ = {tradeoff(at)} {_how_surely(found)})" if found else ""
+        parts.append(text)
     return sentence(parts)
 
 
-def _baselines(assay: "Assay", rows: Sequence["Ranked"], at: float) -> str:
-    """Which baselines do better than which models at one λ, and whether that could be chance."""
-    claims = [(r.model, name) for r in rows for name in r.below]
-    if not claims:
-        return ""
-    tests = [assay.compare(model, name, tradeoff=at) for model, name in claims]
-    chances: dict[str, list[_Chance]] = {}
-    for (model, _), test, p in zip(claims, tests, holm([t.pvalue for t in tests]).tolist(), strict=True):
-        chances.setdefault(model, []).append(_chance(assay, test, p))
-    alike: dict[tuple[tuple[str, ...], str], dict[str, _Chance]] = {}  # models of which the same is said
-    for r in rows:
-        if r.below:  # of several baselines the least certain claim counts
-            least = max(chances[r.model], key=lambda c: (_KINDS.index(c.kind), c.rank))
-            alike.setdefault((r.below, least.kind), {})[r.model] = least
+def _how_surely(found: "dict[str, _Chance]") -> str:
+    """Which of the models could be worse by chance, the more certain first."""
     parts = []
-    for (names, kind), found in alike.items():
-        models = list(found)
+    for kind in _KINDS:
+        models = [model for model, chance in found.items() if chance.kind == kind]
+        if models:
+            against = "" if len(models) == len(found) else f"against {listed(models)} "
+            parts.append(against + _stated([found[model] for model in models]))
+    return "; ".join(parts)
+
+
+def _stated(alike: "Sequence[_Chance]") -> str:
+    """Several claims of one kind in words: the p-value is a bound for all of them."""
+    kind = alike[0].kind
+    chosen = (min if kind == "chance" else max)(alike, key=lambda c: c.rank)
+    bound = "=" if len(alike) == 1 else ("≥" if kind == "chance" else "≤")
+    return {"chance": "could be chance, ", "clear": "hardly chance, "}.get(kind, "") + chosen.words(bound)
+
+
+def _baselines(assay: "Assay", claims: "Sequence[tuple[str, str, _Chance]]", at: float) -> str:
+    """Which baselines do better than which models at one λ, and whether that could be chance."""
+    of_model: dict[str, dict[str, _Chance]] = {}
+    for model, name, chance in claims:
+        of_model.setdefault(model, {})[name] = chance
+    alike: dict[tuple[tuple[str, ...], str], dict[str, _Chance]] = {}  # models of which the same is said
+    for model, chances in of_model.items():  # of several baselines the least certain claim counts
+        least = max(chances.values(), key=lambda c: c.order)
+        alike.setdefault((tuple(chances), least.kind), {})[model] = least
+    parts = []
+    for (names, _), found in alike.items():
         verb = "do" if len(names) > 1 or names[0] == "class-prior" else "does"
-        models_text = "every model" if len(models) == len(assay.candidates) > 1 else listed(models)
-        stated = (min if kind == "chance" else max)(found.values(), key=lambda c: c.rank)
-        bound = "=" if len(models) == 1 else ("≥" if kind == "chance" else "≤")
-        could = {"chance": "could be chance, ", "clear": "hardly chance, "}.get(kind, "")
+        models_text = "every model" if len(found) == len(assay.candidates) > 1 else listed(list(found))
         subject = listed([_named(name) for name in names])
-        parts.append(f"{subject} {verb} better than {models_text} ({could}{stated.words(bound)})")
-    return sentence([f"At λ = {tradeoff(at)} {parts[0]}", *parts[1:]])
+        parts.append(f"{subject} {verb} better than {models_text} ({_stated(list(found.values()))})")
+    return sentence([f"At λ = {tradeoff(at)} {parts[0]}", *parts[1:]]) if parts else ""
 
 
 def _named(baseline: str) -> str:
@@ -263,6 +283,11 @@ class _Chance(NamedTuple):
     def rank(self) -> float:
         """The p-value, with an undefined one last."""
         return 2.0 if np.isnan(self.pvalue) else self.pvalue
+
+    @property
+    def order(self) -> tuple[int, float]:
+        """Sorts claims, the more certain first."""
+        return _KINDS.index(self.kind), self.rank
 
     def words(self, relation: str = "=") -> str:
         if self.kind == "unknown":
@@ -284,7 +309,7 @@ def _chance(assay: "Assay", test: PairedComparison, p: float) -> _Chance:
 
 
 def _scale(assay: "Assay", at: float) -> str:
-    """What the reference amounts to in terms of KL, for which the usual λ are meant."""
+    """What the default λ amounts to in terms of KL, for which the usual λ are meant."""
     try:
         scale = assay.tradeoff_scale()
     except InputError:
@@ -352,10 +377,9 @@ def _refusal(assay: "Assay", rows: Sequence["Ranked"]) -> str:
         ends = interval(100 * gain.low, 100 * gain.high, 1)
         return f"Refusing {unsure} need not help: accuracy changes by {ends} points."
     kept = found.accuracy_kept
-    return (
-        f"Refuse {unsure} and its accuracy rises from {percent(float(found.accuracy_all))} to {percent(float(kept))} "
-        f"({percent(kept.low)} to {percent(kept.high)})."
-    )
+    before, after = (percent(float(share), in_sentence=True) for share in (found.accuracy_all, kept))
+    ends = percent_interval(kept.low, kept.high, in_sentence=True)
+    return f"Refuse {unsure} and its accuracy rises from {before} to {after}{'' if ends == ABSENT else f' ({ends})'}."
 
 
 def _with_interval(estimate: Estimate, *, level: bool = True) -> str:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from uqassay._json import plain
 from uqassay.errors import InputError
 from uqassay.evidence.storage import to_json
-from uqassay.evidence.verdict import reference_tradeoff
+from uqassay.losses.unified import DEFAULT_TRADEOFF
 from uqassay.measures.scores import SCORES
 from uqassay.metrics.choice_of_tradeoff import tradeoff_range
 from uqassay.report.definitions import Definition, definition_of, page_definitions
@@ -118,7 +118,7 @@ def _definitions(assay: "Assay") -> dict[str, Definition]:
 
 
 def tradeoff_grid(assay: "Assay") -> NDArray[np.float64]:
-    """The λ of the page: evenly spaced from 0 past the last change of the winner (within reason), with `assay.tradeoffs`.
+    """The λ of the page: evenly spaced from 0 past the last change of the winner, with `assay.tradeoffs` and 0.5.
 
     The grid ends at ten times the usual largest λ at the latest; the page names the winners beyond.
 
@@ -134,7 +134,7 @@ def tradeoff_grid(assay: "Assay") -> NDArray[np.float64]:
         last = max((low for low, _, _ in assay.winners()), default=0.0)
     except InputError:
         last = 0.0
-    top = max(2 * scale, assay.tradeoffs[-1])
+    top = max(2 * scale, assay.tradeoffs[-1], DEFAULT_TRADEOFF)
     top = max(top, min(1.2 * last, 10 * top))
     work = sum(m.n_runs for m in assay.models) * assay.n_instances
     intervals = int(np.clip(WORK / work, 41, 201)) - 1
@@ -142,7 +142,7 @@ def tradeoff_grid(assay: "Assay") -> NDArray[np.float64]:
     power = 10.0 ** np.floor(np.log10(wanted))
     step = next(float(f) * power for f in (1, 2, 5, 10) if f * power >= wanted * (1 - 1e-9))
     even = np.round(np.arange(int(np.ceil(top / step - 1e-9)) + 1) * step, 12)
-    return np.union1d(even, assay.tradeoffs)
+    return np.union1d(even, [*assay.tradeoffs, DEFAULT_TRADEOFF])
 
 
 def _scale(assay: "Assay") -> float:
@@ -172,7 +172,7 @@ def _ranking(assay: "Assay", grid: NDArray[np.float64]) -> dict[str, Any]:
     top = float(grid[-1])
     return {
         "grid": grid.tolist(),
-        "reference": int(np.flatnonzero(grid == reference_tradeoff(assay))[0]),
+        "reference": int(np.flatnonzero(grid == DEFAULT_TRADEOFF)[0]),
         "models": [{key: [row[key] for row in tables[m.name]] for key in tables[m.name][0]} for m in assay.models],
         "order": [[place[name] for name in names] for names in order],
         "winners": [
