@@ -8,6 +8,7 @@ from tests.refusals import refuses
 
 import uqassay as uq
 from uqassay.errors import FileFormatError
+from uqassay.predictions.files import load_column
 
 
 def csv(folder, text: str):
@@ -140,3 +141,45 @@ def test_narrow_floats_that_text_cannot_hold_are_refused(tmp_path):
 def test_votes_cannot_be_a_column(tmp_path):
     with refuses("labels", "format", got=r"got shape \(1, 2\)", source="t.csv", error=FileFormatError):
         uq.save(uq.Point([[0.5, 0.5]]), tmp_path / "t.csv", labels=[[3, 1]])
+
+
+@pytest.mark.parametrize(
+    ("text", "row"),
+    [
+        ('label\n0\n""\n1\n', 1),
+        ("label\n0\n\n1\n", 1),
+        ("label\n0\n1\n \n", 2),
+        ('label\ncat\ndog\n""\n', 2),
+        ('label\n""\n0\n', 0),
+        ("proba_0,proba_1,label\n0.5,0.5,0\n0.5,0.5,\n0.5,0.5,1\n", 1),
+        ("proba_a,proba_b,label\n0.5,0.5,\n0.5,0.5,b\n", 0),
+        ("id,label\n7,0\n\n8,\n9,1\n", 1),
+    ],
+)
+def test_an_empty_label_is_missing(tmp_path, text, row):
+    path = csv(tmp_path, text)
+    with refuses("label", "missing", got=f"row {row} is empty", source="t.csv", error=FileFormatError) as refusal:
+        uq.load_labels(path)
+    assert refusal.value.facts["row"] == row
+    if "proba" in text:  # probabilities without labels
+        assert uq.load(path).n_instances == len(text.split()) - 1
+
+
+def test_blank_lines_at_the_end_are_no_rows(tmp_path):
+    assert uq.load_labels(csv(tmp_path, "label\n0\n1\n\n\n")).tolist() == [0, 1]
+    assert uq.load_labels(csv(tmp_path, "label\r\n0\r\n1\r\n\r\n")).tolist() == [0, 1]
+    assert uq.load_labels(csv(tmp_path, "id,label\n\na,0\n\nb,1\n\n")).tolist() == [0, 1]
+
+
+@pytest.mark.parametrize(
+    "text", ['group\na\n""\nb\n', "group\na\n\nb\n", "id,group\n1,a\n2,\n3,b\n", "x,group\n1,4\n2,\n3,5\n"]
+)
+def test_an_empty_group_is_missing(tmp_path, text):
+    parameter = "groups" if "," in text else "group"
+    with refuses(parameter, "missing", got="row 1 is empty", source="t.csv", error=FileFormatError):
+        load_column(csv(tmp_path, text), ["groups"])
+
+
+def test_labels_of_a_class_whose_name_is_empty_may_be_empty(tmp_path):
+    path = csv(tmp_path, "proba_,proba_b,label\n0.5,0.5,\n0.5,0.5,b\n")
+    assert uq.load_labels(path).tolist() == [0, 1]

@@ -3,6 +3,7 @@
 import csv
 import re
 from collections.abc import Iterator, Sequence
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Any, Literal
@@ -16,7 +17,7 @@ from uqassay.predictions.file_contents import Arrays, Contents, StoredArray, qui
 from uqassay.predictions.file_limits import text_array
 from uqassay.predictions.file_tables import PREFIX, probability_columns, table_columns, table_contents
 
-__all__ = ["check_sums", "read_csv", "write_csv"]
+__all__ = ["check_sums", "read_csv", "refuse_empty_cell", "write_csv"]
 
 _NUMBER = re.compile(r"\s*[+-]?((\d+\.?\d*|\.\d+)(e[+-]?\d+)?|nan|inf|infinity)\s*", re.ASCII | re.IGNORECASE)
 _WHOLE = re.compile(r"\s*(0|-?[1-9]\d{0,17})\s*", re.ASCII)  # the plain spelling of a number that int64 holds
@@ -96,7 +97,9 @@ def _read(path: Path) -> Contents:
     columns: dict[str, StoredArray] = {}
     if others:
         texts = _texts(path, header, others)
-        columns = {header[i]: StoredArray.in_memory(_typed(texts[i], header[i], stored)) for i in others}
+        labels = set() if PREFIX in header else {"label", "labels"}  # a class whose name is empty has empty labels
+        needed = set(header) if len(header) == 1 else labels
+        columns = {header[i]: _column(texts[i], header[i], stored, needed=header[i] in needed) for i in others}
     probs = StoredArray.in_memory(_numbers(path, header, wanted)) if wanted else None
     return table_contents(header, probs, columns)
 
@@ -169,11 +172,24 @@ def _lines(path: Path) -> Iterator[str]:
 
 
 def _rows(path: Path) -> Iterator[list[str]]:
-    """Cells of every line below the header that is not blank; quoted text keeps its own blank lines."""
+    """Cells of every line below the header that is not blank; quoted text keeps its own blank lines.
+
+    In a file of one column a blank line, or "", is an empty cell, except for the blank lines at the end of the file.
+    """
     with path.open(newline="", encoding="utf-8-sig") as stream:
         reader = csv.reader(stream)
-        next(reader)
-        yield from (cells for cells in reader if len(cells) > 1 or (cells and cells[0].strip()))
+        alone = len(next(reader)) == 1
+        blank = 0  # blank lines since the last cell
+        for cells in reader:
+            if not alone:
+                if len(cells) > 1 or (cells and cells[0].strip()):
+                    yield cells
+            elif not cells:
+                blank += 1
+            else:
+                yield from ([""] for _ in range(blank))
+                blank = 0
+                yield cells
 
 
 def _numbers(path: Path, header: Sequence[str], columns: Sequence[int]) -> NDArray[np.float64]:
@@ -254,6 +270,27 @@ def _broken_row(row: int, cells: Sequence[str], header: Sequence[str]) -> InputE
 
 def _short(text: str) -> str:
     return text if len(text) <= 40 else f"{text[:39]}…"
+
+
+def _column(texts: list[str], name: str, stored: int, *, needed: bool) -> StoredArray:
+    """A column of text or whole numbers; where a value is `needed` in every row, an empty cell is refused when it is read."""
+    values = _typed(texts, name, stored)
+    row = next((row for row, text in enumerate(texts) if not text.strip()), None) if needed else None
+    if row is None:
+        return StoredArray.in_memory(values)
+    return StoredArray(values.shape, str(values.dtype), partial(refuse_empty_cell, name, row))
+
+
+def refuse_empty_cell(name: str, row: int) -> NDArray[Any]:
+    """Raise the refusal of a cell without a value."""
+    raise InputError(
+        name,
+        "must have a value in every row",
+        f"row {row} is empty",
+        "fill or drop such rows",
+        code="missing",
+        facts={"row": row},
+    )
 
 
 def _typed(texts: list[str], name: str, stored: int) -> NDArray[Any]:

@@ -10,7 +10,6 @@ from pickle import UnpicklingError
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from uqassay._array import as_bfloat16
 from uqassay._optional import optional_package

@@ -27,6 +27,7 @@ from uqassay._array import as_array
 from uqassay.errors import InputError
 from uqassay.predictions.base import Prediction
 from uqassay.predictions.file_contents import Contents, StoredArray
+from uqassay.predictions.file_csv import refuse_empty_cell
 from uqassay.predictions.file_inspection import file_hash, inspect_file
 from uqassay.predictions.file_opening import (
     TABLES,
@@ -241,6 +242,10 @@ def load_column(path: str | os.PathLike[str], names: Sequence[str]) -> tuple[NDA
             )
         ids = next((arrays[key] for key in arrays if ALIASES.get(key, key) == "ids"), None)
         values = np.array(as_array(arrays[wanted].read(), wanted))
+        if path.suffix.lower() == ".csv" and values.dtype.kind == "U":
+            empty = np.flatnonzero(np.char.strip(values) == "")
+            if empty.size:
+                refuse_empty_cell(wanted, int(empty[0]))
         return values, None if ids is None else np.array(as_array(ids.read(), "ids"))
 
 
