@@ -68,7 +68,7 @@ def test_as_focal_sets_returns_a_copy():
         ),
         ([[0], [1, 3]], 3, ("focal_sets", "range", "set 1 holds 3")),
         ([[-1]], 3, ("focal_sets", "range", "set 0 holds -1")),
-        ([[0], [1]], None, ("focal_sets", "missing")),
+        ([[0], [1]], None, ("n_classes", "missing", "n_classes=2")),
         ([[True, False]], 2, ("focal_sets", "type", "set 0 holds True")),
         ([[0.5]], 2, ("focal_sets", "type", r"set 0 holds 0\.5")),
         (np.eye(3), 4, ("focal_sets", "shape")),

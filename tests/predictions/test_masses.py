@@ -34,3 +34,18 @@ def test_pignistic_and_intersection_probability_against_their_formulas(random_ge
     np.testing.assert_allclose(
         intervals.mean_probs(), [[0.1 + 0.4 * 0.2 / 0.6, 0.2 + 0.4 * 0.2 / 0.6, 0.3 + 0.4 * 0.2 / 0.6]]
     )
+
+
+def test_lists_of_class_indices_need_the_number_of_classes():
+    """The remedy works as it stands."""
+    masses, sets = [[0.5, 0.25, 0.25]], [[0], [1], [2]]
+    with refuses("n_classes", "missing", got="pass n_classes=3 or a boolean array") as refusal:
+        uq.Masses(masses, sets)
+    assert uq.Masses(masses, sets, n_classes=refusal.value.facts["least"]).n_classes == 3
+    assert uq.Masses(masses, np.eye(3, dtype=bool)).n_classes == 3
+
+
+@pytest.mark.parametrize("sets", [None, 5, {}, [0, 1, 2]])
+def test_other_focal_sets_are_refused_with_the_forms_that_work(sets):
+    with refuses("n_classes" if isinstance(sets, list) else "focal_sets", got="boolean array"):
+        uq.Masses([[0.5, 0.25, 0.25]], sets)

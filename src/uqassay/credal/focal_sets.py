@@ -285,7 +285,7 @@ def _from_matrix(matrix: NDArray[Any], n_classes: int | None) -> NDArray[np.bool
             "focal_sets",
             "must be a boolean or 0/1 matrix (F, K) if it is an array",
             f"got {matrix.dtype} of shape {matrix.shape}",
-            "pass class indices as a list of lists",
+            "pass class indices as a list of lists, with n_classes",
             code="shape",
         )
     if n_classes is not None and matrix.shape[1] != n_classes:
@@ -302,7 +302,7 @@ def _from_matrix(matrix: NDArray[Any], n_classes: int | None) -> NDArray[np.bool
             "focal_sets",
             "must contain only 0 and 1 if it is a matrix",
             f"row {bad[0, 0]} holds {matrix[tuple(bad[0])]}",
-            "pass class indices as a list of lists",
+            "pass class indices as a list of lists, with n_classes",
             code="type",
         )
     return matrix.astype(bool)
@@ -314,18 +314,12 @@ def _from_indices(collections: Any, n_classes: int | None) -> NDArray[np.bool_]:
             "focal_sets",
             "must be a matrix (F, K) or a list of collections of class indices",
             f"got {shown(collections)}",
-            "give the classes of each set, such as [[0], [1], [0, 1]]",
+            "give a boolean array (F, K), or the classes of each set, such as [[0], [1], [0, 1]], with n_classes",
             code="type",
         )
-    if n_classes is None:
-        raise InputError(
-            "focal_sets",
-            "must be given with lists of class indices",
-            "",
-            "pass n_classes or a boolean array",
-            code="missing",
-        )
     families = list(collections)
+    if n_classes is None:
+        raise _no_class_count(families)
     sets = np.zeros((len(families), n_classes), dtype=bool)
     for position, members in enumerate(families):
         if not _is_collection(members):
@@ -333,7 +327,7 @@ def _from_indices(collections: Any, n_classes: int | None) -> NDArray[np.bool_]:
                 "focal_sets",
                 "each set must be a collection of class indices",
                 f"set {position} is {shown(members)}",
-                "give the classes of each set, such as [[0], [1], [0, 1]]",
+                "give the classes of each set, such as [[0], [1], [0, 1]], with n_classes",
                 code="type",
             )
         for member in members:
@@ -355,6 +349,20 @@ def _from_indices(collections: Any, n_classes: int | None) -> NDArray[np.bool_]:
                 )
             sets[position, member] = True
     return sets
+
+
+def _no_class_count(families: list[Any]) -> InputError:
+    """The refusal of lists of class indices without K, which they do not determine; the remedy is their least K."""
+    indices = [index for members in families if _is_collection(members) for index in members if _is_index(index)]
+    least = max((int(index) for index in indices), default=1) + 1
+    return InputError(
+        "n_classes",
+        "is needed with lists of class indices, because a class may be in none of them",
+        f"the greatest index is {least - 1}" if indices else "got none",
+        f"pass n_classes={max(least, 2)} or a boolean array (F, K)",
+        code="missing",
+        facts={"least": max(least, 2)},
+    )
 
 
 def _is_index(value: Any) -> bool:
