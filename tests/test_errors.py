@@ -44,6 +44,15 @@ def test_the_sentence_is_made_of_the_fields(problem, sentence):
     assert str(problem) == sentence
 
 
+def test_the_value_found_is_cut_and_the_names_to_choose_from_are_not():
+    names = ", ".join(f"name-{i}" for i in range(100))
+    problem = InputError("metric", f"must be one of {names}", f"got\n{'x' * 1000}", f"choose one of {names}\nof these")
+    sentence = str(problem)
+    assert sentence.startswith(f"metric: must be one of {names}; got xxx")
+    assert sentence.endswith(f"…; choose one of {names} of these.")
+    assert "\n" not in sentence and "x" * 300 not in sentence
+
+
 def test_every_error_is_of_the_tree_and_of_the_builtin_that_callers_expect():
     assert issubclass(InputError, UqassayError)
     assert issubclass(InputError, ValueError)

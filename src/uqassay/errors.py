@@ -110,7 +110,8 @@ class UqassayError(Exception):
 
     def __str__(self) -> str:
         place = "".join(f"{part}: " for part in (self.source, self.parameter) if part)
-        sentence = place + "; ".join(_on_one_line(part) for part in (self.rule, self.got, self.remedy) if part)
+        parts = (_on_one_line(self.rule), _cut(_on_one_line(self.got)), _on_one_line(self.remedy))
+        sentence = place + "; ".join(part for part in parts if part)
         return sentence if sentence.endswith((".", "?")) else f"{sentence}."
 
     def replace(self, **fields: Any) -> Self:
@@ -123,10 +124,13 @@ class UqassayError(Exception):
         return self.replace(parameter=f"{owner}.{self.parameter}" if self.parameter else owner)
 
 
-def _on_one_line(text: str, most: int = 300) -> str:
-    """A part of the sentence without line breaks and cut to `most` characters: values such as tables are long."""
-    if "\n" in text:
-        text = " ".join(text.split())
+def _on_one_line(text: str) -> str:
+    """A part of the sentence without line breaks."""
+    return " ".join(text.split()) if "\n" in text else text
+
+
+def _cut(text: str, most: int = 300) -> str:
+    """The value found, cut to `most` characters: tables are long. Rule and remedy list the names to choose from, and stay."""
     return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
