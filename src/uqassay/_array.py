@@ -204,7 +204,7 @@ def as_labels(
                 name,
                 f"needs one label for each of the {n_instances} instances",
                 f"got {array.shape[0]}, which is the number of members",
-                "pass member_axis=0 if the members are on the first axis",
+                "wrap it, Members(probs, member_axis=0), if the members are on the first axis",
                 code="member-axis",
             )
         raise InputError(

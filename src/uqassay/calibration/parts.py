@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from uqassay.calibration.shared_members import shared_members
 from uqassay.calibration.simplex_search import SimplexSearch
 from uqassay.errors import InputError
+from uqassay.predictions import Prediction
 from uqassay.predictions.labels import labels_for
 from uqassay.statistics.samples import is_number, make_units
 
@@ -37,10 +38,12 @@ def hard_labels(
     y: ArrayLike, n_instances: int, n_classes: int, name: str = "y_true", *, members: Any = None
 ) -> NDArray[np.intp]:
     """One class for each instance, (n,); ids and class names come from `members` if it is a prediction."""
+    shape = () if isinstance(members, Prediction) else np.shape(members)
     labels = labels_for(
         y,
         n_instances=n_instances,
         n_classes=n_classes,
+        n_members=shape[1] if len(shape) == 3 else getattr(members, "n_members", None),
         ids=getattr(members, "ids", None),
         class_names=getattr(members, "class_names", None),
         name=name,
