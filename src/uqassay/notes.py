@@ -92,7 +92,9 @@ def has_note(notes: Iterable[Note], *codes: str) -> bool:
 
 
 def reason(notes: Iterable[Note]) -> str:
-    """Text of the notes that explain an undefined or infinite value or p-value; if there are none, of all notes.
+    """Text of the first note that explains an undefined or infinite value or p-value; if there is none, of the first note.
+
+    Empty if there are no notes.
 
     Examples
     --------
@@ -100,5 +102,5 @@ def reason(notes: Iterable[Note]) -> str:
     'no errors'
     """
     notes = tuple(notes)
-    why = [note for note in notes if note.code in ("undefined", "no-test", "infinite")]
-    return ", ".join(note.text for note in why or notes)
+    why = [note.text for note in notes if note.code in ("undefined", "no-test", "infinite")]
+    return next(iter(why or [note.text for note in notes]), "")

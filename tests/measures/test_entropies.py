@@ -3,7 +3,7 @@
 import mpmath
 import numpy as np
 import pytest
-from tests.kinds import random_prediction
+from tests.kinds import KINDS, random_prediction
 from tests.refusals import refuses
 
 import uqassay as uq
@@ -18,6 +18,25 @@ def test_entropy_against_long_arithmetic(random_generator):
         assert found == pytest.approx(float(exact), rel=1e-13)
     assert entropy(np.array([1.0, 0.0, 0.0])) == 0.0
     assert not np.signbit(entropy(np.array([1.0, 0.0])))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_entropy_of_a_prediction_is_that_of_its_mean(kind, random_generator):
+    prediction = random_prediction(kind, random_generator, n=20, n_classes=4)
+    np.testing.assert_array_equal(entropy(prediction), entropy(prediction.mean_probs()))
+
+
+def test_entropy_of_an_array_is_that_of_every_distribution_and_of_a_mapping_that_of_the_mean(random_generator):
+    probs = random_generator.dirichlet(np.ones(3), (5, 2))
+    assert entropy(probs).shape == (5, 2)
+    np.testing.assert_array_equal(entropy({"probs": probs}), entropy(uq.Members(probs).mean_probs()))
+    assert entropy([[0.5, 0.5]]).tolist() == [np.log(2)]
+
+
+@pytest.mark.parametrize("given", ["half", None, object(), 0.5, [["a", "b"]], [[0.5, 0.5], [1.0]]])
+def test_entropy_refuses_what_has_no_distributions(given):
+    with refuses("probs"):
+        entropy(given)
 
 
 @pytest.mark.parametrize("weighted", [False, True])

@@ -299,7 +299,7 @@ def hull_prefixes(points_by_class: Array, order: NDArray[np.integer]) -> Iterato
 def interval_prefixes(
     reference: Array, lower: Array, upper: Array, order: NDArray[np.integer]
 ) -> Iterator[tuple[slice, EventBounds]]:
-    """The same for reachable intervals and a distribution inside them, all ``(K, n)``."""
+    """Bounds of the prefixes of `hull_prefixes` by reachable intervals around a distribution, all three ``(K, n)``."""
     totals = fold_sum(lower), fold_sum(upper)
     stacked = np.stack([reference, lower, upper], axis=1)  # (K, 3, n)
     for sizes, sums in _prefix_sums(stacked, order):

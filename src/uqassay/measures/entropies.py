@@ -1,5 +1,6 @@
 """Total, aleatoric and epistemic entropy, in nats."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -7,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import digamma, entr
 
+from uqassay._array import as_numeric
 from uqassay.errors import InputError
 from uqassay.predictions import (
     Dirichlet,
@@ -30,6 +32,7 @@ __all__ = [
     "entropy",
     "entropy_decomposition",
     "second_order_members",
+    "shannon_entropy",
     "varied_members",
 ]
 
@@ -49,15 +52,40 @@ class Decomposition:
     epistemic: Array
 
 
-def entropy(probs: NDArray[Any]) -> Array:
-    """Shannon entropy over the last axis, −Σ p ln p in nats, with 0 ln 0 = 0.
+def entropy(probs: PredictionLike) -> Array:
+    """Shannon entropy −Σ p ln p in nats, with 0 ln 0 = 0, of distributions or of the mean of a prediction.
+
+    Parameters
+    ----------
+    probs : array (..., K), Prediction or mapping
+        An array has distributions on its last axis and may have any shape: (n, M, K) gives the entropy of every member,
+        (n, M). Of a `Prediction`, or a mapping that describes one, the entropy of the mean is taken, (n,).
+
+    Raises
+    ------
+    InputError
+        Input that is neither numbers nor a prediction.
 
     Examples
     --------
-    >>> import numpy as np
+    >>> import numpy as np, uqassay as uq
     >>> float(entropy(np.array([0.5, 0.5])).round(4))
     0.6931
+    >>> entropy(uq.Members([[[1.0, 0.0], [0.0, 1.0]]])).round(4).tolist()
+    [0.6931]
     """
+    if isinstance(probs, Mapping) or callable(getattr(probs, "mean_probs", None)):
+        return shannon_entropy(as_prediction(probs, "probs").mean_probs())
+    array = as_numeric(probs, "probs")
+    if array.ndim == 0:
+        raise InputError(
+            "probs", "must have one distribution on its last axis", f"got {array}", "pass all classes", code="shape"
+        )
+    return shannon_entropy(array)
+
+
+def shannon_entropy(probs: NDArray[Any]) -> Array:
+    """`entropy` of an array (..., K) of numbers."""
     return np.abs(sum_over_classes(entr(not_negative(probs))))  # abs turns the -0.0 of a one-hot p into 0.0
 
 
@@ -123,7 +151,7 @@ def second_order_members(prediction: Prediction) -> Members:
 
 
 def varied_members(prediction: Prediction) -> Members:
-    """As `second_order_members`, but `Point` is refused too, because it has a single member."""
+    """Like `second_order_members`; also refuses `Point`, which has one member."""
     if isinstance(prediction, Point):
         raise InputError(
             "prediction",
@@ -175,7 +203,7 @@ def _of_members(members: Members) -> tuple[Array, Array, Array]:
         share: Any = 1.0 / members.n_members if members.weights is None else members.weights[..., m, None]
         aleatoric.add(share * p_log_p)
         epistemic.add(share * terms)
-    return entropy(mean), np.abs(sum_over_classes(aleatoric.value())), sum_over_classes(epistemic.value())
+    return shannon_entropy(mean), np.abs(sum_over_classes(aleatoric.value())), sum_over_classes(epistemic.value())
 
 
 def _of_dirichlet(prediction: Dirichlet) -> Decomposition:
@@ -184,7 +212,7 @@ def _of_dirichlet(prediction: Dirichlet) -> Decomposition:
     if prediction.unit_concentration:
         alpha, total_alpha = alpha / total_alpha[:, None], np.ones_like(total_alpha)
     mean = alpha / total_alpha[:, None]
-    total = entropy(mean)
+    total = shannon_entropy(mean)
     # Inserting H(μ) = ln α₀ − Σ μ ln α leaves a difference of small positive numbers: large logarithms cancel exactly
     epistemic = (mean * _digamma_excess(alpha)).sum(axis=1) - _digamma_excess(total_alpha)
     epistemic = np.clip(epistemic, 0.0, total)

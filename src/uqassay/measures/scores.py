@@ -11,7 +11,7 @@ from uqassay.errors import InputError
 from uqassay.measures.confidence import least_confidence, margin_uncertainty
 from uqassay.measures.credal_entropy import credal_uncertainty, lower_entropy, upper_entropy
 from uqassay.measures.credal_widths import credal_width
-from uqassay.measures.entropies import entropy, entropy_decomposition
+from uqassay.measures.entropies import entropy_decomposition, shannon_entropy
 from uqassay.measures.free_energies import free_energy, has_logits
 from uqassay.measures.hartley import generalised_hartley
 from uqassay.measures.variance import predicted_class_variance, total_variance, variance_decomposition
@@ -105,7 +105,7 @@ SCORES: dict[str, Score] = {
         ),
         Score(
             "total-entropy",
-            lambda p: entropy(p.mean_probs()),
+            lambda p: shannon_entropy(p.mean_probs()),
             "nats",
             "Shannon entropy of the mean prediction: all uncertainty about the label together.",
             f"{_UNIFIED}, equation 14; {_RANKING}",

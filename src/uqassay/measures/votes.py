@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from uqassay.measures.entropies import TEMPORARIES, entropy, varied_members
+from uqassay.measures.entropies import TEMPORARIES, shannon_entropy, varied_members
 from uqassay.predictions import Members, OrderFreeSum, PredictionLike, as_prediction
 from uqassay.predictions.base import CORE_BYTES
 
@@ -62,7 +62,7 @@ def vote_entropy(prediction: PredictionLike) -> Array:
     >>> vote_entropy(uq.Members([[[0.6, 0.4], [0.3, 0.7]]])).round(4).tolist()
     [0.6931]
     """
-    return entropy(vote_shares(prediction))
+    return shannon_entropy(vote_shares(prediction))
 
 
 def vote_shares(prediction: PredictionLike) -> Array:

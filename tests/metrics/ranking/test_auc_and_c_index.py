@@ -153,7 +153,7 @@ def test_nan_is_refused_by_name_and_count(metric, bad):
     arrays = {"errors": np.array([0.0, 1, 0, 1]), "uncertainty": np.array([0.1, 0.2, 0.3, 0.4])}
     arrays[bad] = np.where([False, True, True, False], np.nan, arrays[bad])
     name = bad if bad == "uncertainty" or metric is not uq_c_index_score else "gap"
-    with refuses(name, "finite", got="2 of 4 values are nan, the first at row 1"):
+    with refuses(name, "finite", got="2 of 4.*row 1"):
         metric(arrays["errors"], arrays["uncertainty"])
 
 
