@@ -1,4 +1,4 @@
-"""The papers' protocols, run again: printed values beside ours.
+"""The papers' protocols, run again: printed values with ours.
 
 Importing this room loads no protocol; `reproduce` imports the one that it runs.
 """

@@ -182,7 +182,7 @@ def printed_table(name: str) -> list[dict[str, str]]:
 
 
 def _cell_table(cells: Sequence[PrintedCell]) -> list[str]:
-    """Every cell on a line, the printed value beside ours and its interval."""
+    """One line for each cell: the printed value, ours and its interval."""
     verdicts = {True: "yes", False: "no", None: ABSENT}
     body = [
         (cell.name, *(number(v, 2) for v in (cell.paper, cell.ours, cell.low, cell.high)), verdicts[cell.agrees])

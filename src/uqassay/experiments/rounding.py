@@ -1,4 +1,4 @@
-"""What rounded numbers can and cannot tell: intervals carried through sums, mixtures, standard deviations and ranks.
+"""Arithmetic of rounded numbers: intervals carried through sums, mixtures, standard deviations and ranks.
 
 A printed number stands for every number that rounds to it. Each function here returns the interval of results that the
 printed ingredients allow, so that a disagreement is never an artefact of rounding.
@@ -108,7 +108,7 @@ def common_line(
     totals : sequence of Rounded
         Printed E of each point.
     intercept, slope : Rounded, optional
-        Ranges that the line must respect, whatever the points say.
+        Ranges of the line that hold independently of the points.
 
     Returns
     -------

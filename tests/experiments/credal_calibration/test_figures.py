@@ -1,16 +1,110 @@
-"""Figures 1 to 4 as files."""
+"""Figures 1 to 4: the curves drawn are the error rates, and the file is written."""
 
-from tests.experiments.credal_calibration.made import invented
+import numpy as np
+import pytest
+from tests.experiments.credal_calibration.made import SMALL, invented
+from tests.refusals import refuses
 
+from uqassay.experiments.credal_calibration import figures
 from uqassay.experiments.credal_calibration.protocol import FIGURES
-from uqassay.experiments.credal_calibration.runs import Plan
+from uqassay.experiments.credal_calibration.runs import ALPHAS, MEASURES, Plan
+from uqassay.experiments.credal_calibration.tables import rates_of, reference
 
 
-def test_figures_are_written(tmp_path, needs):
+@pytest.fixture(scope="module")
+def exact():
+    return invented(50, Plan(FIGURES["1"]))
+
+
+@pytest.fixture(scope="module")
+def code():
+    return invented(50, Plan(FIGURES["1"], convention="paper-code", resample=False))
+
+
+@pytest.fixture
+def drawn(needs, monkeypatch, tmp_path):
+    """Draws the figure of some runs without a file; its panels by scenario, and the figure."""
     needs("matplotlib")
-    from uqassay.experiments.credal_calibration.figures import write_error_figure
+    from matplotlib.figure import Figure
 
-    code = invented(50, Plan(FIGURES["1"], convention="paper-code", resample=False))
-    path = write_error_figure(tmp_path, "1", [invented(50, Plan(FIGURES["1"])), code])
+    def draw(*runs, number="1"):
+        figure = Figure(layout="constrained")
+        monkeypatch.setattr(figures, "write_figure", lambda folder, name, size, fill: fill(figure))
+        figures.write_error_figure(tmp_path, number, runs)
+        return dict(zip(("S1", "S2", "S3"), figure.axes, strict=True)), figure
+
+    return draw
+
+
+def curves(ax):
+    """Lines of one panel but the diagonal."""
+    return [line for line in ax.get_lines() if line.get_linestyle() != ":"]
+
+
+def test_curves_are_the_error_rates(drawn, exact):
+    panels, _ = drawn(exact)
+    for scenario, ax in panels.items():
+        assert len(curves(ax)) == len(MEASURES)
+        for measure, line in zip(MEASURES, curves(ax), strict=True):
+            found = exact.rejected[scenario, measure].mean(axis=0)
+            expected = found if scenario == "S1" else 1 - found  # type II error: no rejection
+            np.testing.assert_allclose(line.get_xdata(), ALPHAS)
+            np.testing.assert_allclose(line.get_ydata(), expected, atol=1e-12)
+
+
+def test_bands_are_the_intervals(drawn, exact):
+    panels, _ = drawn(exact)
+    for scenario, ax in panels.items():
+        bands = [c for c in ax.collections if type(c).__name__ != "PathCollection"]
+        assert len(bands) == len(MEASURES)
+        ends = rates_of(exact, scenario, MEASURES[0])
+        outline = bands[0].get_paths()[0].vertices[:, 1]
+        assert outline.min() == pytest.approx(min(e.low for e in ends))
+        assert outline.max() == pytest.approx(max(e.high for e in ends))
+
+
+def test_the_level_is_drawn_where_the_error_is_of_type_i(drawn, exact):
+    panels, _ = drawn(exact)
+    for scenario, ax in panels.items():
+        levels = [line for line in ax.get_lines() if line.get_linestyle() == ":"]
+        assert len(levels) == (scenario == "S1")
+        assert ("type I " in f"{ax.get_ylabel()} ") == (scenario == "S1")
+
+
+def test_the_authors_code_is_dashed_and_named(drawn, exact, code):
+    panels, figure = drawn(exact, code)
+    styles = [line.get_linestyle() for line in curves(panels["S2"])]
+    assert styles == ["-"] * len(MEASURES) + ["--"] * len(MEASURES)
+    names = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert sum("authors’ code" in name for name in names) == len(MEASURES)
+    assert len(names) == 2 * len(MEASURES) + 1  # each once, and the level
+
+
+def test_crosses_are_the_references(drawn, exact):
+    panels, _ = drawn(exact)
+    for scenario, ax in panels.items():
+        crosses = [c for c in ax.collections if type(c).__name__ == "PathCollection"]
+        values = [reference(exact, scenario, m, alpha) for m in MEASURES for alpha in ALPHAS]
+        known = [value for value in values if not np.isnan(value)]
+        shown = np.concatenate([c.get_offsets()[:, 1] for c in crosses]) if crosses else np.empty(0)
+        np.testing.assert_allclose(shown, known)
+
+
+def test_a_setting_of_no_figure_has_no_crosses(drawn):
+    panels, figure = drawn(invented(7, SMALL), number="9")
+    assert not [c for ax in panels.values() for c in ax.collections if type(c).__name__ == "PathCollection"]
+    assert figure.get_suptitle().startswith("Figure 9: N = 20, M = 3, K = 3, u = 0.1; 7 data sets, D = 19,")
+
+
+def test_figures_are_written(tmp_path, needs, exact, code):
+    needs("matplotlib")
+    path = figures.write_error_figure(tmp_path, "1", [exact, code])
     assert path.name == "credal_calibration_figure1.png"
     assert path.read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_file_in_the_place_of_the_folder_is_refused(tmp_path, needs, exact):
+    needs("matplotlib")
+    (tmp_path / "taken").write_text("")
+    with refuses("figures", "unwritable", got="taken"):
+        figures.write_error_figure(tmp_path / "taken", "1", [exact])

@@ -109,7 +109,7 @@ def trained_steps() -> int:
 
 
 def _cells_by_predictor(names: dict[str, str], preset: str, seed: int) -> dict[tuple[str, str], Any]:
-    """What is to be trained, by data set and predictor."""
+    """Cells to train, by data set and predictor."""
     from uqassay.bench.config import BenchConfig
     from uqassay.bench.methods import cells_of
 

@@ -195,7 +195,7 @@ def _prediction(predictor: GridPredictor, estimator: "NetworkClassifier", test: 
 
 
 def _passes(estimator: Any, x: np.ndarray, n_passes: int, seed: list[int]) -> Members:
-    """Stochastic passes in which every instance has a mask of its own, as in PyTorch's dropout in training mode.
+    """Stochastic passes with one mask for each instance, as in PyTorch's dropout in training mode.
 
     `MCDropout.predict_uncertainty` draws one mask for all instances of a pass.
     """

@@ -38,7 +38,7 @@ def claim_lines(
     if it lies on the other side, and is open if it contains 0; several comparisons are adjusted by Holm.
     """
     lines = [
-        f"What the paper finds, on {dataset} (paired tests over instances and runs, Holm at 5 %; intervals are not adjusted):"
+        f"Findings of the paper, on {dataset} (paired tests over instances and runs, Holm at 5 %; intervals are not adjusted):"
     ]
     for convention, found in ranked.items():
         lines.append(f"  {LINE[convention]}")

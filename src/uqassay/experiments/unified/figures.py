@@ -119,7 +119,7 @@ def _each_model(plot: Callable[..., Any]) -> Callable[[Any, "JudgedDataSet"], No
 
 
 def _confidence(figure: Any, judged: "JudgedDataSet") -> None:
-    """Figure 17: entropy beside NS, a row for each model."""
+    """Figure 17: entropy and NS, one row for each model."""
     found = judged.ranked["exact"]
     rows = figure.subplots(len(found.model_names), 2, squeeze=False)
     for axes, name in zip(rows, found.model_names, strict=True):

@@ -88,8 +88,8 @@ def reproduce_unified_tables(*, tables: Tables | None = None) -> Reproduction:
     -------
     Reproduction
         Cells ``…/e`` and ``…/rank`` of Tables 1, 2, 3, 5, 6, 8, 9 and 10, bounds for the standard deviations ``…/e_sd``
-        (Tables 1, 4, 7 and 8), sums of Tables 4 and 7, and under ``table7/…/all/`` the value of Table 1 beside the one
-        that the two parts in Table 7 make.
+        (Tables 1, 4, 7 and 8), sums of Tables 4 and 7, and under ``table7/…/all/`` the value of Table 1 and the one
+        computed from the two parts in Table 7.
 
     Raises
     ------
@@ -219,7 +219,7 @@ def _total_reason(total: Total, cell: PrintedCell, same: Sequence[Total]) -> str
         other = "JS" if d is None else "CU"
         reason = f"the other rows of {total.model} with {other} lie on one line in λ, which gives {cell.ours:.3f} here"
     witnesses = [s for s in same if s.table != total.table and s.printed and s.printed != total.printed]
-    return "; ".join([reason, *(f"{s.table} prints {s.printed}" for s in witnesses)])
+    return _with_witnesses(reason, {s.table: s.printed for s in witnesses})
 
 
 # ---- standard deviations and sums ------------------------------------------------------------------------------------
@@ -255,7 +255,16 @@ def _sd_cell(
         return replace(cell, note="the paper prints no value")
     reason = f"sd(KL) = {kl.value:g} and λ·sd(NS) = {ns.value:g} leave sd(E) between their difference and their sum"
     reason += f", {bounds.low:.3f} to {bounds.high:.3f} with rounding"
-    return replace(cell, note="; ".join([reason, *(f"{t} prints {sd}" for t, sd in (witnesses or {}).items())]))
+    return replace(cell, note=_with_witnesses(reason, witnesses or {}))
+
+
+def _with_witnesses(reason: str, witnesses: Mapping[str, str]) -> str:
+    """The reason, with other tables that print another value of the same quantity."""
+    return (
+        f"{reason} ({listed([f'{table} prints {value}' for table, value in witnesses.items()])})"
+        if witnesses
+        else reason
+    )
 
 
 def _part_cells(rows: Tables) -> list[PrintedCell]:

@@ -95,7 +95,7 @@ def reproduce_unified(
     figures: str | os.PathLike[str] | None = None,
     progress: Progress | None = None,
 ) -> Reproduction:
-    """Train the eight predictors, judge them in both conventions, and show the printed tables beside them.
+    """Train the eight predictors, judge them in both conventions, and compare with the printed tables.
 
     Parameters
     ----------
