@@ -111,7 +111,7 @@ PASSED_ON = {  # places whose code is computed; `tests.refusals` checks the code
     ("predictions/file_opening.py", "'unreadable' if done == 'read' else 'unwritable'"),
     ("predictions/file_opening.py", "code"),
     ("predictions/file_opening.py", "problem.code"),
-    ("statistics/planning.py", "'missing' if n is None else 'conflict'"),
+    ("statistics/planning_linearised.py", "'missing' if n is None else 'conflict'"),
     ("statistics/samples.py", "code"),
 }
 

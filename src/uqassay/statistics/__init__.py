@@ -18,8 +18,13 @@ from uqassay.statistics.delong import auc_estimate, delong_covariance
 from uqassay.statistics.estimate import Estimate, mean_estimate
 from uqassay.statistics.linearised import Linearised, linearised_estimate
 from uqassay.statistics.multiple_tests import benjamini_hochberg, holm
-from uqassay.statistics.planning import DifferencePlan, PrecisionPlan, plan_auc, plan_auc_difference
-from uqassay.statistics.planning_from_pilot import plan_auc_from_pilot, plan_difference_from_pilot, plan_from_pilot
+from uqassay.statistics.planning_auc import plan_auc, plan_auc_difference, plan_auc_from_pilot
+from uqassay.statistics.planning_linearised import (
+    DifferencePlan,
+    PrecisionPlan,
+    plan_difference_from_pilot,
+    plan_from_pilot,
+)
 from uqassay.statistics.proportion import proportion_estimate
 from uqassay.statistics.statistic_comparisons import (
     PairwiseComparisons,

@@ -1,18 +1,18 @@
-"""Plans from a pilot sample: against the interval and test of the pilot, plans from given areas, and simulation."""
+"""Plans of linearised statistics from a pilot: against the interval and test of the pilot, plans of areas, and simulation."""
 
 import numpy as np
 import pytest
 from scipy import special
-from tests.notes import said, texts
+from tests.notes import texts
 from tests.refusals import refuses
-from tests.statistics.test_planning import binormal
+from tests.statistics.test_planning_auc import binormal
 
 from uqassay.notes import Note
 from uqassay.statistics.correlation import kendall_tau_influence
-from uqassay.statistics.delong import auc_estimate, auc_linearised
+from uqassay.statistics.delong import auc_linearised
 from uqassay.statistics.linearised import Linearised, linearised_estimate, spread_of
-from uqassay.statistics.planning import plan_auc, plan_auc_difference
-from uqassay.statistics.planning_from_pilot import plan_auc_from_pilot, plan_difference_from_pilot, plan_from_pilot
+from uqassay.statistics.planning_auc import plan_auc_difference, plan_auc_from_pilot
+from uqassay.statistics.planning_linearised import plan_difference_from_pilot, plan_from_pilot
 from uqassay.statistics.samples import make_units
 from uqassay.statistics.u_statistics import concordance_linearised
 
@@ -31,22 +31,7 @@ def correlated_scores(rng, n, rate, first, second, r):
 # -- widths -----------------------------------------------------------------------------------------------------------
 
 
-def test_large_pilot_agrees_with_its_model(random_generator):
-    e, s = binormal(random_generator, 200_000, 0.1, 0.85)
-    stated = plan_auc(auc_estimate(e, s), 0.1, width=0.05)
-    pilot = plan_auc_from_pilot(e, s, error_rate=0.1, width=0.05)
-    assert pilot.n == pytest.approx(stated.n, rel=0.02)
-    assert plan_auc_from_pilot(e, s, width=0.05).n == pytest.approx(stated.n, rel=0.03)
-    generic = plan_from_pilot(auc_linearised(e, s, None), width=0.05)
-    assert generic.n == pytest.approx(stated.n, rel=0.03)
-    assert said(pilot).startswith("from a pilot with ")
-
-
 def test_pilot_at_its_own_size_gives_its_own_interval(random_generator):
-    e, s = binormal(random_generator, 3000, 0.2, 0.8)
-    found = auc_estimate(e, s)
-    plan = plan_auc_from_pilot(e, s, n=3000)
-    np.testing.assert_allclose([plan.value, plan.low, plan.high], [found, found.low, found.high], rtol=2e-3)
     gap, u = random_generator.random(500), random_generator.random(500)
     u += gap
     statistic = concordance_linearised(gap, u, None)
@@ -107,21 +92,6 @@ def test_difference_from_pilot_uses_the_correlation_of_the_scores(random_generat
 
 
 # -- refusals ---------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("errors", "scores", "parameter", "code", "got"),
-    [
-        ([0, 1, 0], [1, 2, 3], "errors", "empty", "got 1 and 2"),
-        ([0, 1, 0, 1], [1, 2, 1, 2], "uncertainty", "undefined", "area is 1 with variance 0"),
-        ([0, 1, 0, 0.5], [1, 2, 1, 2], "errors", "range", r"row 3 is 0\.5"),
-        ([0, 1], [1, 2, 1], "uncertainty", "mismatch", "the 2 errors; got 3"),
-        ([0, 1, np.nan], [1, 2, 1], "errors", "finite", "row 2"),
-    ],
-)
-def test_pilots_of_errors_refuse(errors, scores, parameter, code, got):
-    with refuses(parameter, code, got=got):
-        plan_auc_from_pilot(errors, scores, n=90)
 
 
 @pytest.mark.parametrize(

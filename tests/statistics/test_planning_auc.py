@@ -1,4 +1,4 @@
-"""Planned widths and powers from given areas: against simulation, integration and each other.
+"""Planned widths and powers for areas, given or of a pilot: against simulation, integration and each other.
 
 Run as a script, this file prints the table of `plan_auc` in docs/measured-coverage.md.
 """
@@ -9,8 +9,9 @@ from scipy import integrate, special, stats
 from tests.notes import codes, said, texts
 from tests.refusals import refuses
 
-from uqassay.statistics.delong import auc_estimate
-from uqassay.statistics.planning import plan_auc, plan_auc_difference
+from uqassay.statistics.delong import auc_estimate, auc_linearised
+from uqassay.statistics.planning_auc import plan_auc, plan_auc_difference, plan_auc_from_pilot
+from uqassay.statistics.planning_linearised import plan_from_pilot
 
 
 def binormal(rng, n, rate, auc):
@@ -58,6 +59,24 @@ def test_width_falls_with_n_and_grows_with_the_level():
     widths = [plan_auc(0.85, 0.1, n=n).width for n in range(20, 3000, 7)]
     assert (np.diff(widths) < 0).all()
     assert plan_auc(0.85, 0.1, width=0.1, level=0.99).n > plan_auc(0.85, 0.1, width=0.1).n
+
+
+def test_large_pilot_agrees_with_its_model(random_generator):
+    e, s = binormal(random_generator, 200_000, 0.1, 0.85)
+    stated = plan_auc(auc_estimate(e, s), 0.1, width=0.05)
+    pilot = plan_auc_from_pilot(e, s, error_rate=0.1, width=0.05)
+    assert pilot.n == pytest.approx(stated.n, rel=0.02)
+    assert plan_auc_from_pilot(e, s, width=0.05).n == pytest.approx(stated.n, rel=0.03)
+    generic = plan_from_pilot(auc_linearised(e, s, None), width=0.05)
+    assert generic.n == pytest.approx(stated.n, rel=0.03)
+    assert said(pilot).startswith("from a pilot with ")
+
+
+def test_pilot_of_errors_at_its_own_size_gives_the_interval_of_the_area(random_generator):
+    e, s = binormal(random_generator, 3000, 0.2, 0.8)
+    found = auc_estimate(e, s)
+    plan = plan_auc_from_pilot(e, s, n=3000)
+    np.testing.assert_allclose([plan.value, plan.low, plan.high], [found, found.low, found.high], rtol=2e-3)
 
 
 def test_few_expected_errors_have_a_note():
@@ -123,6 +142,21 @@ def test_plan_auc_refuses(options, parameter, code, got):
     options = {"auc": 0.8, "rate": 0.1} | options
     with refuses(parameter, code, got=got):
         plan_auc(options.pop("auc"), options.pop("rate"), **options)
+
+
+@pytest.mark.parametrize(
+    ("errors", "scores", "parameter", "code", "got"),
+    [
+        ([0, 1, 0], [1, 2, 3], "errors", "empty", "got 1 and 2"),
+        ([0, 1, 0, 1], [1, 2, 1, 2], "uncertainty", "undefined", "area is 1 with variance 0"),
+        ([0, 1, 0, 0.5], [1, 2, 1, 2], "errors", "range", r"row 3 is 0\.5"),
+        ([0, 1], [1, 2, 1], "uncertainty", "mismatch", "the 2 errors; got 3"),
+        ([0, 1, np.nan], [1, 2, 1], "errors", "finite", "row 2"),
+    ],
+)
+def test_pilots_of_errors_refuse(errors, scores, parameter, code, got):
+    with refuses(parameter, code, got=got):
+        plan_auc_from_pilot(errors, scores, n=90)
 
 
 @pytest.mark.parametrize(
