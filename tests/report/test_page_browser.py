@@ -355,7 +355,7 @@ def test_the_sentence_on_refusal_against_the_assay(page, assay, share, score):
     found = {m: assay.refusal(m, score, kept) for m in assay.model_names}
     name = max(found, key=lambda m: float(found[m].accuracy_kept))
     own, text = found[name], said(page)
-    assert f"Refuse the {share} most uncertain (by {score.replace('-', ' ')})" in text
+    assert f"If each model refuses the {share} that it is most uncertain of (by {score.replace('-', ' ')})" in text
     assert name.replace("\u202e", "\ufffd") in text
     numbers = [float(x) for x in re.findall(r"−?\d+\.\d+", text.replace(name, "").replace("−", "-"))]
     wanted = [own.accuracy_all, own.accuracy_kept, own.accuracy_kept.low, own.accuracy_kept.high]
@@ -497,7 +497,8 @@ def test_a_model_without_mistakes_is_told_as_one(other_page):
     assert "varied (it makes no mistake on these instances)" in note
     assert "flat (the score is the same in every instance: nothing to choose by)" in note
     assert texts(page, "#mistakes-refusal tbody tr") == []  # one model alone, told in the sentence
-    assert "some" in said(page)
+    assert said(page).startswith("Refuse the 10 % most uncertain (by ")
+    assert "the accuracy of some" in said(page)
     assert "No errors" not in "".join(texts(page, "#lens-mistakes .warning"))
     choose(page, "Uncertainty by", "each model's best score")
     assert (

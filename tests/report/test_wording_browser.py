@@ -94,6 +94,9 @@ def test_shares(page):
     values = [v for v in VALUES if math.isnan(v) or (math.isfinite(v) and v)] + [0.0]
     for decimals in (0, 1, 2):
         assert shown(page, f"wording.percent(x, {decimals})", values) == [wording.percent(v, decimals) for v in values]
+    for low in (0.0, 0.2134, 0.5, math.nan):
+        expected = [wording.percent_interval(low, v) for v in values]
+        assert shown(page, f"wording.percentInterval({'NaN' if math.isnan(low) else low}, x)", values) == expected
     for draws in (100, 1000, 2000):
         expected = [wording.share_of_draws(v, draws) for v in values]
         assert shown(page, f"wording.shareOfDraws(x, {draws})", values) == expected

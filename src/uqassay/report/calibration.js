@@ -147,11 +147,12 @@ function reliabilityPiece(section, lens) {
 }
 
 function reliabilityColumns(rows, text) {
-  const places = decimalsFor(rows.map((r) => [r.accuracy.low, r.accuracy.high]));
-  const accuracy = ({ estimate, low, high }) => interval(estimate, low, high, places);
+  const ends = rows.map((r) => [r.accuracy.low, r.accuracy.high]);
+  const [places, inPercent] = [decimalsFor(ends), percentPlaces(ends)];
+  const accuracy = ({ estimate, low, high }) => shareCell([estimate, low, high], inPercent);
   const gap = ({ bins }) => {
     const judged = el("span", { class: "i" }, bins.judged);
-    return el("span", {}, signed(bins.gap, fixed(bins.gap, places)), judged);
+    return el("span", {}, signed(bins.gap, points(bins.gap, inPercent)), judged);
   };
   const ece = (r) => {
     const classwise = r.classwise && fillTemplate(text.classwise, { estimate: fixed(r.classwise.estimate, places) });
@@ -165,7 +166,7 @@ function reliabilityColumns(rows, text) {
       title: text.heads.confidence,
       define: "confidence",
       value: (r) => r.bins.confidence_all,
-      cell: (r) => fixed(r.bins.confidence_all, places),
+      cell: (r) => wording.percent(number(r.bins.confidence_all), inPercent),
     },
     { title: text.heads.gap, value: (r) => r.bins.gap, cell: gap },
     { title: text.heads.ece, define: "ece", value: (r) => r.ece.estimate, cell: ece },

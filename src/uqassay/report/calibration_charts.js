@@ -17,11 +17,12 @@ function drawReliability(node, entries, { height, text, least = null, counts = f
   });
   const from = least ?? Math.min(...entries.flatMap(({ bins }) => bins.edges[0]));
   const below = { domain: [0, 0.15], range: [0, 1.05], showticklabels: false, showgrid: false, fixedrange: true };
+  const domain = [counts ? 0.26 : 0.2, 1];
   plot(node, traces, {
     height,
     bargap: 0,
-    xaxis: { title: text.axes.confidence, range: [from - 0.01, 1.01], anchor: "y2", zeroline: false },
-    yaxis: { title: text.axes.accuracy, range: [-0.02, 1.02], domain: [counts ? 0.26 : 0.2, 1], zeroline: false },
+    xaxis: { title: text.axes.confidence, tickformat: ".0%", range: [from - 0.01, 1.01], anchor: "y2", zeroline: false },
+    yaxis: { title: text.axes.accuracy, tickformat: ".0%", range: [-0.02, 1.02], domain, zeroline: false },
     yaxis2: { ...below, linecolor: css("--line") },
   });
 }
@@ -30,11 +31,9 @@ function accuracyTrace(m, bins, text) {
   const face = bins.count.map((c) => (c >= text.few ? colour(m.j) : css("--page")));
   const words = (c, b) => [
     fillTemplate(text.bin, {
-      from: fixed(bins.edges[0][b], 1),
-      to: fixed(bins.edges[1][b], 1),
-      accuracy: fixed(bins.accuracy[b]),
-      low: fixed(bins.low[b]),
-      high: fixed(bins.high[b]),
+      confidences: wording.percentInterval(bins.edges[0][b], bins.edges[1][b], 0),
+      accuracy: wording.percent(number(bins.accuracy[b])),
+      accuracies: wording.percentInterval(number(bins.low[b]), number(bins.high[b])),
     }),
     fillTemplate(text.bin_count, { n: wording.count(c) }),
   ];

@@ -40,7 +40,10 @@ function drawParts(lens, chosen, metric, sentence, holder) {
     const n = Math.max(...Object.values(part.models).map((m) => m.n));
     return { ...part, key: part.part, best: view.best?.[i], n };
   });
-  const places = decimalsFor(rows.flatMap((r) => candidates.map((m) => cell(r, m).slice(1))));
+  const ends = rows.flatMap((r) => candidates.map((m) => cell(r, m).slice(1)));
+  const places = metric === "accuracy" ? percentPlaces(ends) : decimalsFor(ends);
+  const none = lens.text.none;
+  const written = (e) => (metric === "accuracy" ? shareCell(e, places, none) : interval(...e, places, none));
   const columns = [
     { title: chosen.title, text: true, cls: "name", value: (r) => r.part, cell: (r) => r.part },
     { title: "n", value: (r) => r.n, cell: (r) => wording.count(r.n) },
@@ -48,7 +51,7 @@ function drawParts(lens, chosen, metric, sentence, holder) {
       title: el("span", {}, swatch(m.j), el("bdi", {}, m.name)),
       value: (r) => cell(r, m)[0],
       cell: (r) => {
-        const shownCell = interval(...cell(r, m), places, lens.text.none);
+        const shownCell = written(cell(r, m));
         if (r.best === m.name) shownCell.style.fontWeight = "700";
         return shownCell;
       },

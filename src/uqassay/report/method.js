@@ -15,9 +15,14 @@ function drawSummary() {
   const column = ([metric, title, define = metric]) => {
     const get = (r) => finding(r.name, metric);
     const known = rows.filter((r) => !r.baseline).map(get).filter(Boolean);
-    const places = decimalsFor(known.map((f) => [f.low, f.high]));
+    const ends = known.map((f) => [f.low, f.high]);
+    const places = metric === "accuracy" ? percentPlaces(ends) : decimalsFor(ends);
     const why = (f) => noteLines(f.notes) || page.text.general.undefined;
-    const cell = (f) => (f ? interval(f.estimate, f.low, f.high, places, why(f)) : missing(text.no_prediction));
+    const valued = (f) => {
+      const values = [f.estimate, f.low, f.high];
+      return metric === "accuracy" ? shareCell(values, places, why(f)) : interval(...values, places, why(f));
+    };
+    const cell = (f) => (f ? valued(f) : missing(text.no_prediction));
     return { title, define, value: (r) => get(r)?.estimate, cell: (r) => cell(get(r)) };
   };
   const model = { title: text.heads.model, text: true, cls: "name", value: (r) => r.name, cell: name };

@@ -1,14 +1,8 @@
 // Section 4: does it know when it is wrong? The choices of score and share, and what refusing gains.
 
-const shareText = (share) => `${wording.general(100 * share, 3)}\u00a0%`;
+const unbroken = (text) => text.replaceAll(" %", "\u00a0%");
+const shareText = (share) => unbroken(`${wording.general(100 * share, 3)} %`);
 const points = (value, places) => fixed(100 * number(value), places);
-
-// Decimals of percentages that show one digit of the typical half-width of their intervals, at least one.
-function percentPlaces(intervals) {
-  const widths = intervals.map(([low, high]) => 50 * (number(high) - number(low))).filter((w) => w > 0);
-  widths.sort((a, b) => a - b);
-  return widths.length ? Math.min(3, Math.max(1, -Math.floor(Math.log10(widths[widths.length >> 1])))) : 1;
-}
 
 lenses.mistakes = (section, lens) => {
   if (lens.nothing) {
@@ -86,8 +80,8 @@ function refusalPiece(it) {
     const top = rows.reduce((a, b) => (number(b.kept[0]) > number(a.kept[0]) ? b : a));
     const accuracy = (m) => number(finding(m.model, "accuracy").estimate);
     const greatest = rows.length > 1 && it.models.every((m) => accuracy(m) <= number(top.kept[0]));
-    fill(sentence, refusalSentence(it, top, places), greatest ? it.text.no_higher : null);
-    const caption = fillTemplate(it.view().refused, { share: shareText(it.chosen.share), by: it.view().by });
+    fill(sentence, refusalSentence(it, top, places, rows.length > 1), greatest ? it.text.no_higher : null);
+    const caption = it.text.votes || null;
     fill(holder, rows.length > 1 ? table(refusalColumns(it, rows, places), rows, { caption }) : null);
     fill(note, [it.view().absent, it.view().refusal_notes[k]].filter(Boolean).join(" "));
   };
@@ -101,9 +95,8 @@ function refusalRow(it, m, k) {
 }
 
 function refusalColumns(it, rows, places) {
-  const percents = (e) => interval(...e.map((v) => 100 * number(v)), places);
   const gain = (e) => {
-    const node = percents(e);
+    const node = interval(...e.map((v) => 100 * number(v)), places);
     if (number(e[0]) > 0) node.prepend("+");
     return node;
   };
@@ -111,8 +104,8 @@ function refusalColumns(it, rows, places) {
   const ends = (e) => [e.estimate, e.low, e.high];
   const columns = [
     it.modelColumn(),
-    { title: it.text.heads.all, define: "accuracy", value: (r) => r.all.estimate, cell: (r) => percents(ends(r.all)) },
-    { title: kept, define: "accuracy-at-coverage", value: (r) => r.kept[0], cell: (r) => percents(r.kept) },
+    { title: it.text.heads.all, define: "accuracy", value: (r) => r.all.estimate, cell: (r) => shareCell(ends(r.all), places) },
+    { title: kept, define: "accuracy-at-coverage", value: (r) => r.kept[0], cell: (r) => shareCell(r.kept, places) },
     { title: it.text.heads.gain, value: (r) => r.gain[0], cell: (r) => gain(r.gain) },
   ];
   if (rows.some((r) => refusalOutcome(r) !== "gain")) {
@@ -129,22 +122,22 @@ function refusalOutcome(r) {
   return high < 0 ? "loss" : "none";
 }
 
-// The sentence on the model with the highest accuracy of what is kept.
-function refusalSentence(it, r, places) {
-  const templates = it.text.refusal;
+// The sentence on the model with the highest accuracy of what is kept; with several models it says that it compares them.
+function refusalSentence(it, r, places, several) {
+  const templates = several ? it.text.refusal_of_best : it.text.refusal;
   const outcome = refusalOutcome(r);
-  const [before, after] = [points(r.all.estimate, places), points(r.kept[0], places)];
+  const [before, after] = [r.all.estimate, r.kept[0]].map((v) => unbroken(wording.percent(number(v), places)));
   const falls = outcome === "unknown" && number(r.gain[0]) < 0 ? "-fall" : "";
-  const [, low, high] = r.kept.map((v) => points(v, places));
+  const ends = unbroken(wording.percentInterval(number(r.kept[1]), number(r.kept[2]), places));
   const known = Number.isFinite(number(r.kept[1]));
   const [gain, gain_low, gain_high] = r.gain.map((v) => points(v, places));
   return templatePieces(templates[`${outcome}${falls}${before === after ? "-stays" : ""}`], {
     share: shareText(it.chosen.share),
-    score: it.label(r.score),
+    score: several ? it.view().by : it.label(r.score),
     model: el("strong", {}, el("bdi", {}, r.m.model)),
     before,
     after,
-    interval: known ? fillTemplate(templates.interval, { low, high }) : "",
+    interval: known ? fillTemplate(templates.interval, { ends }) : "",
     gain,
     gain_low,
     gain_high,

@@ -13,6 +13,22 @@ function interval(value, low, high, decimals, why = page.text.general.undefined_
   return el("span", {}, fixed(value, decimals), known ? el("span", { class: "i" }, both) : null);
 }
 
+// The same for a share, in percent.
+function shareCell([value, low, high], decimals, why = page.text.general.undefined_here) {
+  if (Number.isNaN(number(value))) return missing(why);
+  const ends = [number(low), number(high)];
+  const known = ends.every(Number.isFinite) && ends[1] > ends[0];
+  const below = known ? el("span", { class: "i" }, wording.percentInterval(...ends, decimals)) : null;
+  return el("span", {}, wording.percent(number(value), decimals), below);
+}
+
+// Decimals of percentages that show one digit of the typical half-width of their intervals, at least one.
+function percentPlaces(intervals) {
+  const widths = intervals.map(([low, high]) => 50 * (number(high) - number(low))).filter((w) => w > 0);
+  widths.sort((a, b) => a - b);
+  return widths.length ? Math.min(3, Math.max(1, -Math.floor(Math.log10(widths[widths.length >> 1])))) : 1;
+}
+
 // columns: {title, value(row) for sorting, cell(row), text, define, wide, cls, rowHeader}; rows keep their order until sorted.
 function table(columns, rows, { caption = null, rowClass = () => null, sortable = true } = {}) {
   const body = el("tbody");

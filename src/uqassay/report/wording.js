@@ -59,6 +59,12 @@ const wording = (() => {
     return `${share < 0 ? "−" : ""}${rounded(Math.abs(100 * share), decimals)} %`;
   }
 
+  function percentInterval(low, high, decimals = 1) {
+    if (Number.isNaN(low) || Number.isNaN(high) || low === high) return ABSENT;
+    const [first, second] = [low, high].map((end) => percent(end, decimals));
+    return `${first.replace(/ %$/, "")} to ${second}`;
+  }
+
   function shareOfDraws(share, draws) {
     const known = share !== null && !Number.isNaN(share);
     if (known && draws >= MANY_DRAWS && !(share >= 0.001 && share <= 0.999)) return share < 0.5 ? "<0.1 %" : ">99.9 %";
@@ -83,5 +89,6 @@ const wording = (() => {
     return names.length < 2 ? names.join("") : `${names.slice(0, -1).join(", ")} ${last} ${names[names.length - 1]}`;
   }
 
-  return Object.freeze({ ABSENT, count, general, listed, minus, number, percent, pvalue, pvalueText, shareOfDraws, tradeoff });
+  const shares = { percent, percentInterval, pvalue, pvalueText, shareOfDraws };
+  return Object.freeze({ ABSENT, count, general, listed, minus, number, tradeoff, ...shares });
 })();

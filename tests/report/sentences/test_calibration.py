@@ -94,8 +94,8 @@ def test_gaps_of_the_captions_against_brute_force():
     test = made_up("DE", "ece-confidence", pvalue=0.4)
     bins = test.before
     gap = sum(n * abs(a - c) for n, a, c in zip(bins.count, bins.accuracy, bins.confidence, strict=True) if n) / 200
-    assert f"Accuracy 0.700, mean gap {gap:.3f}." in captions_of()["before"]
-    assert "Accuracy 0.710" in captions_of()["after"]
+    assert f"Accuracy 70.0 %, mean gap {100 * gap:.1f} points." in captions_of()["before"]
+    assert "Accuracy 71.0 %" in captions_of()["after"]
 
 
 def test_draws_that_are_too_few_are_a_caution():

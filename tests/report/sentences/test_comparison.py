@@ -12,7 +12,7 @@ def test_groups_votes_and_accuracies_are_told():
     models = {"a": uq.Point(p), "b": uq.Point(p[:, ::-1])}
     a = uq.assay(models, [0, 0, 0], groups=["x", "x", "y"], n_draws=5)
     assert comparison_sentences(a)["compared"] == (
-        "2 models and 2 baselines on 3 instances (2 groups, resampled whole) of 2 classes; accuracy 0.333 to 0.667."
+        "2 models and 2 baselines on 3 instances (2 groups, resampled whole) of 2 classes; accuracy 33.3 to 66.7 %."
     )
     votes = uq.assay(models, p, n_draws=5)
     assert ", labelled by distributions; accuracy" in comparison_sentences(votes)["compared"]

@@ -29,8 +29,9 @@ def estimate(*notes, value=0.5):
     return Estimate(value, low=0.4, high=0.6, level=0.95, n=9, method="", notes=notes)
 
 
-def test_refusals_have_a_template_for_every_outcome(assay):
-    templates = mistakes_sentences(assay)["refusal"]
+@pytest.mark.parametrize("sentence", ["refusal", "refusal_of_best"])
+def test_refusals_have_a_template_for_every_outcome(assay, sentence):
+    templates = mistakes_sentences(assay)[sentence]
     outcomes = {"gain", "loss", "none", "unknown", "unknown-fall"}
     assert set(templates) == {"interval", *outcomes, *(f"{outcome}-stays" for outcome in outcomes)}
     for outcome in outcomes:
@@ -39,7 +40,8 @@ def test_refusals_have_a_template_for_every_outcome(assay):
         assert "{before}" not in templates[f"{outcome}-stays"]
         assert ("{gain}" in templates[outcome]) != outcome.startswith("unknown")
     one = uq.assay({"m": uq.Point([[0.9, 0.1]] * 4)}, [0, 1, 0, 1], groups=[0, 0, 0, 0], n_draws=5)
-    assert "(1 group: no interval)" in mistakes_sentences(one)["refusal"]["unknown"]
+    assert "(1 group: no interval)" in mistakes_sentences(one)[sentence]["unknown"]
+    assert ("none is more accurate" in templates["gain"]) == (sentence == "refusal_of_best")
 
 
 def test_remarks_are_told_once_with_their_models(assay):
@@ -90,7 +92,7 @@ def test_sentences_of_a_view(assay):
 
 def test_names_with_braces_are_no_places(assay):
     view = view_sentences(assay, "{share}", {"{by}": "why"}, [])
-    assert set(re.findall(r"\{(\w+)\}", view["refused"])) == {"share", "by"}
+    assert set(re.findall(r"\{(\w+)\}", view["curve"])) == {"share", "by"}
     assert view["by"] == "{share}"
 
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from uqassay.evidence.calibration_verdict import JudgedTest, advice, claim, measure_label
 from uqassay.notes import Note
-from uqassay.wording import count, counted, level_text, listed, number, pvalue, pvalue_text
+from uqassay.wording import count, counted, level_text, listed, number, percent, pvalue, pvalue_text
 
 if TYPE_CHECKING:
     from uqassay.metrics.calibration.reliability import Reliability
@@ -282,11 +282,11 @@ def _after_caption(judged: JudgedTest) -> str:
 
 
 def _accuracy(accuracy: float, bins: "Reliability") -> str:
-    known = "" if np.isnan(accuracy) else f"Accuracy {number(accuracy)}, "
+    known = "" if np.isnan(accuracy) else f"Accuracy {percent(accuracy)}, "
     filled = bins.count > 0
     share = bins.count[filled] / bins.count.sum()
     gap = float((share * np.abs(bins.accuracy[filled] - bins.confidence[filled])).sum())
-    return f"{known}mean gap {number(gap, bounded=True)}."
+    return f"{known}mean gap {number(100 * gap, 1, bounded=True)} points."
 
 
 # -- the confidence of every model -------------------------------------------------------------------------------------
@@ -329,13 +329,13 @@ def reliability_sentences(level: float, *, votes: bool, tested: bool) -> dict[st
             "model": "Model",
             "accuracy": "Accuracy",
             "confidence": "Mean confidence",
-            "gap": "Gap",
+            "gap": "Gap, points",
             "ece": "ECE",
         },
         "axes": {"confidence": "confidence", "accuracy": "accuracy"},
         "few": FEW,
         "classwise": "classwise {estimate}",
-        "bin": "confidence {from} to {to}: accuracy {accuracy} ({low} to {high})",
+        "bin": "confidence {confidences}: accuracy {accuracy} ({accuracies})",
         "bin_count": "{n} instances",
         "bin_share": "{n} of {total} instances ({share})",
     }

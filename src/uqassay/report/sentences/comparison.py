@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from uqassay.wording import count, counted, number
+from uqassay.wording import count, counted, percent, percent_interval
 
 if TYPE_CHECKING:
     from uqassay.evidence.result import Assay
@@ -38,7 +38,7 @@ def comparison_sentences(assay: "Assay") -> dict[str, Any]:
     --------
     >>> import uqassay as uq
     >>> comparison_sentences(uq.assay({"m": uq.Point([[0.9, 0.1]])}, [0]))["compared"]
-    '1 model and 2 baselines on 1 instance of 2 classes; accuracy 1.000.'
+    '1 model and 2 baselines on 1 instance of 2 classes; accuracy 100.0 %.'
     """
     n_baselines = sum(m.baseline for m in assay.models)
     groups, labels = "", ", labelled by distributions" if assay.labels.ndim == 2 else ""
@@ -46,7 +46,7 @@ def comparison_sentences(assay: "Assay") -> dict[str, Any]:
         groups = f" ({counted(len(np.unique(assay.groups)), 'group')}, resampled whole)"
     accuracies = [float(m.columns["correct"].mean()) for m in assay.candidates]
     least, most = min(accuracies), max(accuracies)
-    accuracy = number(least) + (f" to {number(most)}" if most > least else "")
+    accuracy = percent_interval(least, most) if most > least else percent(least)
     compared = (
         f"{counted(len(assay.candidates), 'model')} and {counted(n_baselines, 'baseline')} "
         f"on {counted(assay.n_instances, 'instance')}{groups} of {counted(assay.n_classes, 'class', 'classes')}{labels}; "

@@ -57,12 +57,14 @@ def mistakes_sentences(assay: "Assay") -> dict[str, Any]:
         "compare": "Compare",
         "by": "by",
         "rows": "Rows",
-        "heads": {"model": "Model", "all": "Accuracy of all, %", "gain": "Gain, points"},
-        "refusal": _refusal_templates(assay),
-        "no_higher": f" No other model reaches a higher {'share of the votes' if votes else 'accuracy'}.",
+        "heads": {"model": "Model", "all": "Accuracy of all", "gain": "Gain, points"},
+        "refusal": _refusal_templates(assay, several=False),
+        "refusal_of_best": _refusal_templates(assay, several=True),
+        "votes": "Accuracy is the share of the votes for the predicted class." if votes else "",
+        "no_higher": f" No model has a higher {'share of the votes' if votes else 'accuracy'} without refusing.",
         "refusal_title": "The gain from refusing",
         "refusal_table": "The gain from refusing",
-        "kept": "Of the {share} kept, %",
+        "kept": "Accuracy of the {share} kept",
         "outcomes": {"gain": "", "none": "could be chance", "loss": "it falls", "unknown": "no interval"},
         "ranking_title": "How well the mistakes are ranked",
         "layouts": {
@@ -71,7 +73,7 @@ def mistakes_sentences(assay: "Assay") -> dict[str, Any]:
             "model": "all, by model",
         },
         "ranking_note": (
-            "½ (the line there, or beyond the left end at ◂½) is a random ordering; "
+            "A random ordering has ½, the vertical line. “◂½” at the left end of an axis means that the axis starts above ½. "
             f"{level} intervals, sorted by UQ-AUC."
         ),
         "flattered": FLATTERED,
@@ -95,13 +97,19 @@ def _best_words(assay: "Assay") -> str:
     return "each model's best score" if len(assay.model_names) > 1 else "its best score"
 
 
-def _refusal_templates(assay: "Assay") -> dict[str, str]:
+def _refusal_templates(assay: "Assay", *, several: bool) -> dict[str, str]:
     """Templates of the change of accuracy by refusal, by outcome; "…-stays" if the rounded accuracy does not change.
 
-    {model} is drawn in bold; {interval} is the template "interval" or empty.
+    With `several` models the sentence is on the one that is most accurate on the instances kept. {model} is drawn in bold;
+    {interval} is the template "interval" or empty.
     """
     accuracy = "accuracy (share of the votes)" if assay.labels.ndim == 2 else "accuracy"
     start = f"Refuse the {{share}} most uncertain (by {{score}}) and the {accuracy} of {{model}} "
+    if several:
+        start = (
+            "If each model refuses the {share} that it is most uncertain of (by {score}), none is more accurate on the rest "
+            f"than {{model}}, whose {accuracy} "
+        )
     only = "1 instance" if assay.groups is None else "1 group"
     ends = " ({gain_low} to {gain_high})"
     unknown = f"; how surely cannot be said ({only}: no interval)."
@@ -109,16 +117,16 @@ def _refusal_templates(assay: "Assay") -> dict[str, str]:
         "gain": ("rises", f", a gain of {{gain}} points{ends}."),
         "loss": (
             "falls",
-            f": its right predictions are the more uncertain ones. The change is {{gain}} points{ends}.",
+            f", as its right predictions are the more uncertain ones. The change is {{gain}} points{ends}.",
         ),
         "none": ("goes", f". The change of {{gain}} points{ends} could be chance."),
         "unknown": ("rises", unknown),
         "unknown-fall": ("falls", unknown),
     }
-    out = {"interval": " ({low} to {high}\u00a0%)"}
+    out = {"interval": " ({ends})"}
     for outcome, (verb, end) in verbs_and_ends.items():
-        out[outcome] = f"{start}{verb} from {{before}}\u00a0% to {{after}}\u00a0%{{interval}}{end}"
-        out[f"{outcome}-stays"] = f"{start}stays at {{after}}\u00a0%{{interval}}{end}"
+        out[outcome] = f"{start}{verb} from {{before}} to {{after}}{{interval}}{end}"
+        out[f"{outcome}-stays"] = f"{start}stays at {{after}}{{interval}}{end}"
     return out
 
 
@@ -184,10 +192,6 @@ def view_sentences(assay: "Assay", score: str, absent: Mapping[str, str], notes:
     return {
         "score": score,
         "by": by,
-        "refused": (
-            "Refused: the {share} most uncertain by {by}."
-            f"{' Accuracy is the share of the votes for the predicted class.' if votes else ''}"
-        ),
         "absent": " ".join(filter(None, (f"Not shown: {left}." if left else "", "" if score else FLATTERED))),
         "curve": (
             f"Of the least uncertain share of the instances, by {{by}}, how much is wrong{wrong}. The {level} bands are "
