@@ -190,7 +190,7 @@ def _permit(draft: Path, permissions: int | None) -> None:
 
 
 def _put_folder(draft: Path, target: Path, permissions: int | None) -> None:
-    """Rename the draft to the target, repeatedly if other writers put folders there; permissions are those found first."""
+    """Rename the draft to the target, repeatedly if other writers put folders there; the original permissions are kept."""
     for left in reversed(range(ATTEMPTS)):
         found = _permissions(target)
         permissions = permissions if found is None else found

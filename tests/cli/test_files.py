@@ -42,10 +42,13 @@ def test_convert_says_what_a_format_cannot_hold(files, run):
     np.savez(files / "logits.npz", logits=np.random.default_rng(1).normal(size=(20, 3)))
     ran = run("convert", files / "logits.npz", files / "probs.csv")
     assert (ran.code, ran.err) == (0, "")
+    assert "probs=(20, 3)" in ran.out.splitlines()[0]
+    assert "log_partition" not in ran.out.splitlines()[0]
     assert ran.out.splitlines()[1].startswith("Note: .csv does not hold log-partitions")
     assert uq.load(files / "probs.csv").log_partition is None
     kept = run("convert", files / "logits.npz", files / "again.npz")
     assert "Note" not in kept.out
+    assert "log_partition=(20,)" in kept.out
     assert uq.load(files / "again.npz").log_partition is not None
 
 
@@ -56,6 +59,16 @@ def test_inspect_says_what_is_wrong_with_a_file(files, run):
     (problem,) = (line for line in ran.out.splitlines() if line.startswith("problem"))
     assert "found probs, alpha" in problem
     assert "uqassay convert --kind" in problem
+
+
+def test_inspect_refuses_a_file_that_cannot_be_read(files, run):
+    (files / "no.jsonl").write_text("not json\n")
+    ran = run("inspect", files / "no.jsonl")
+    assert (ran.code, ran.out) == (2, "")
+    (files / "other.jsonl").write_text('{"a": 1}\n')  # readable, without a prediction
+    found = run("inspect", files / "other.jsonl", "--json")
+    assert found.code == 0
+    assert found.json()["problem"]["parameter"] == "keys"
 
 
 def test_json_lines(files, run):

@@ -77,6 +77,20 @@ def test_no_page_over_a_pipe_or_below_a_file(folder, refused):
     assert refused(*MODEL, "-o", "loop.html").startswith("loop.html: ")
 
 
+def test_a_folder_that_does_not_exist_is_not_made(folder, refused):
+    sentence = f"the folder {folder}/sub/dir does not exist; create it first.\n"
+    assert refused(*MODEL, "-o", "sub/dir/page.html") == f"--output: {sentence}"
+    assert refused(*MODEL, "-o", "page.html", "--save", "sub/dir/kept") == f"--save: {sentence}"
+    assert refused(*MODEL, "-o", "sub/dir/page.html", "--save", "kept") == f"--output: {sentence}"
+    assert "sub/dir does not exist; create it first." in refused("convert", "de.npz", "sub/dir/de2.npz")
+    assert not Path("sub").exists()
+
+
+@pytest.mark.parametrize("name", ["page.txt", "page", "page.html.gz", ".html"])
+def test_the_page_is_html_by_its_name(folder, refused, name):
+    assert "--output: the page is HTML, and its name must end in .html or .htm; got " in refused(*MODEL, "-o", name)
+
+
 def test_the_page_goes_through_a_link(folder, run):
     Path("pages").mkdir()
     Path("page.html").symlink_to("pages/real.html")
@@ -116,7 +130,7 @@ def test_the_page_may_lie_in_the_folder_of_the_assay_which_may_be_a_link(folder,
 def test_no_page_without_plotly(folder, refused, monkeypatch):
     monkeypatch.setitem(sys.modules, "plotly", None)
     monkeypatch.setitem(sys.modules, "plotly.offline", None)
-    assert "plotly: the report's charts need it; install uqassay[report]." in refused(*MODEL)
+    assert "plotly: is not installed; a page with charts needs it; install uqassay[report]." in refused(*MODEL)
 
 
 def test_permission_errors_name_the_page(folder, run, monkeypatch):

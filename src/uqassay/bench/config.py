@@ -312,7 +312,7 @@ def _seeds(values: Any) -> tuple[int, ...]:
                 "seeds",
                 f"must be a number in 1 … {MAX_SEEDS}",
                 f"got {values}",
-                "or give a list of seeds",
+                "give a list of seeds for others",
                 code="range",
             )
         return tuple(range(values))

@@ -157,7 +157,7 @@ def bench(
     }
     checks = [parse_check(text) for text in fail_if or ()]
     if not dry_run:
-        check_page(output / "report.html", [])  # refused before anything is trained
+        check_page(output / "report.html", [], made=output)  # refused before anything is trained
     _check_folder(output, alone=config is None and dataset is None and method is None)
     plan = _config(given, config, output)
     from uqassay.bench.methods import cells_of

@@ -63,7 +63,7 @@ def failures_sentence(summary: "RunSummary", output: Path) -> str:
 
 
 def cost_sentences(costs: "Costs", workers: int) -> list[str]:
-    """What is to do, and how long it will take."""
+    """The number of cells to do, done and failed, and the time they will take."""
     total = costs.done + costs.failed + costs.running + costs.queued
     to_do = costs.queued + costs.running
     said = [f"{to_do} of {total} cells to do, {costs.done} done, {costs.failed} failed."]
@@ -109,7 +109,7 @@ def run_bar(total: int) -> "Iterator[Callable[[Far], None] | None]":
 
 
 def run_facts(summary: "RunSummary", output: Path) -> dict[str, Any]:
-    """What a run came to, for JSON."""
+    """The folder, the counts of cells, the failures and the time of a run, for JSON."""
     return {
         "folder": os.fspath(output),
         "cells": summary.n_cells,

@@ -1,6 +1,7 @@
 """The commands `inspect` and `convert`: what a file holds, and the same prediction in another format."""
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
@@ -13,6 +14,8 @@ from uqassay.cli.normalising import NORMALISED, load_normalised
 from uqassay.cli.outputs import check_apart
 from uqassay.cli.remedies import note_text
 from uqassay.cli.streams import print_json, print_note, print_text, progress
+from uqassay.notes import Note
+from uqassay.predictions import Prediction
 from uqassay.predictions.files import LossyFormatWarning, inspect_file, load, load_labels, save, what_is_lost
 
 __all__ = ["convert_command", "inspect_command"]
@@ -57,11 +60,17 @@ def convert_command(
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", LossyFormatWarning)  # said below, as notes
             save(prediction, target, labels=values)
-    with_labels = " with labels" if values is not None else ""
-    print_text(f"{target}: {prediction!r}{with_labels}")
     changed = [note for note in prediction.notes if note.code == NORMALISED]
+    others = tuple(note for note in prediction.notes if note not in changed)
+    lost = what_is_lost(replace(prediction, notes=others), target)
+    with_labels = " with labels" if values is not None else ""
+    print_text(f"{target}: {_without(prediction, lost)!r}{with_labels}")
     for note in changed:
         print_note(note_text(note))
-    others = tuple(note for note in prediction.notes if note not in changed)
-    for note in what_is_lost(replace(prediction, notes=others), target):
+    for note in lost:
         print_note(f"{note_text(note)}; .npz keeps everything")
+
+
+def _without(prediction: Prediction, lost: Sequence[Note]) -> Prediction:
+    """The prediction as the file holds it, without the parts that these notes name."""
+    return replace(prediction, **{note.facts["key"]: () if note.facts["key"] == "notes" else None for note in lost})

@@ -88,7 +88,7 @@ class AssayRequest:
 
 @dataclass(frozen=True, eq=False)
 class Loaded:
-    """What the files hold.
+    """Predictions, labels and groups that were read from the files.
 
     Attributes
     ----------

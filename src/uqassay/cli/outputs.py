@@ -10,13 +10,26 @@ from uqassay.errors import InputError
 __all__ = ["check_apart", "check_page", "check_save"]
 
 
-def check_page(path: Path, inputs: Sequence[Path]) -> None:
+PAGES = (".html", ".htm")
+
+
+def check_page(path: Path, inputs: Sequence[Path], made: Path | None = None) -> None:
     """Refuse a page that could not be written, or would replace one of the inputs.
+
+    Parameters
+    ----------
+    path : Path
+        The page.
+    inputs : sequence of Path
+        The files that are read.
+    made : Path, optional
+        A folder that the command makes before the page is written.
 
     Raises
     ------
     InputError
-        The path is an input, a folder, a pipe or a device, or lies where nothing can be written.
+        The path is an input, a folder, a pipe or a device, has another extension than .html or .htm, or lies in a folder
+        that does not exist or cannot be written to.
     MissingDependencyError
         Plotly is not installed.
     """
@@ -27,7 +40,15 @@ def check_page(path: Path, inputs: Sequence[Path]) -> None:
     except InputError as problem:
         raise problem.replace(parameter="--output") from problem
     check_apart("--output", path, inputs)
-    _check_folder("--output", target.parent)
+    if path.suffix.lower() not in PAGES:
+        raise InputError(
+            "--output",
+            "the page is HTML, and its name must end in .html or .htm",
+            f"got {path.name}",
+            f"write {path.stem}.html, or --json for data",
+            code="format",
+        )
+    _check_folder("--output", target.parent, made=made is not None and target.parent == Path(os.path.realpath(made)))
     charts_library()
 
 
@@ -37,7 +58,7 @@ def check_save(folder: Path, inputs: Sequence[Path], page: Path | None) -> None:
     Raises
     ------
     InputError
-        As above, or a folder that cannot be made.
+        As above, or a folder that cannot be made, as the folder it lies in does not exist.
     """
     target = Path(os.path.realpath(folder))
     if target.exists() and not (target / "assay.json").is_file():
@@ -79,13 +100,15 @@ def check_apart(option: str, output: Path, inputs: Sequence[Path]) -> None:
             )
 
 
-def _check_folder(option: str, folder: Path) -> None:
-    """Refuse a folder that can neither be written to nor made."""
+def _check_folder(option: str, folder: Path, *, made: bool = False) -> None:
+    """Refuse a folder that does not exist, unless it will be made, and one that cannot be written to."""
     there = next(part for part in (folder, *folder.parents) if part.exists())
     if not there.is_dir():
         raise InputError(
             option, f"{there} is a file and cannot hold others", "", "choose another folder", code="unwritable"
         )
+    if there != folder and not made:
+        raise InputError(option, f"the folder {folder} does not exist", "", "create it first", code="missing")
     if not os.access(there, os.W_OK | os.X_OK):
         raise InputError(
             option,

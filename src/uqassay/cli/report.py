@@ -37,7 +37,7 @@ def report_command(
     page = output if output is not None or as_json else Path("report.html")
     inputs = request.inputs()
     if page is not None:
-        check_page(page, inputs)
+        check_page(page, inputs, made=save)
     if save is not None:
         check_save(save, inputs, page)
     write_report(request, page, command, save=save, fail_if=fail_if or (), on_intervals=on_intervals, as_json=as_json)

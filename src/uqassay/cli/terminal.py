@@ -279,7 +279,7 @@ def print_warnings(assay: Assay) -> None:
 
 
 def print_file(found: dict[str, Any]) -> None:
-    """What `inspect_file` found."""
+    """A table of the format, sizes, arrays and notes of a file, as `inspect_file` returns them."""
     console = open_console()
     table = plain_table(header=False)
     table.add_column(no_wrap=True, style="bold")

@@ -112,7 +112,7 @@ class ModelCalibration:
 
     @property
     def smallest_pvalue(self) -> float:
-        """The smallest p-value that so many draws can reach; nan where nothing was tested."""
+        """The smallest p-value attainable with this number of draws; nan where nothing was tested."""
         return 1 / (self.n_draws + 1) if self.n_draws else math.nan
 
     @property

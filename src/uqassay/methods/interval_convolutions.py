@@ -89,6 +89,6 @@ class Halves(nn.Module):
     """Both bounds of ``(M, B, 2 d)``."""
 
     def forward(self, x: Tensor, draws: Draws | None = None) -> Bounds:
-        """``(M, B, d)`` twice."""
+        """The lower and the upper bound, each ``(M, B, d)``."""
         lower, upper = x.chunk(2, dim=-1)
         return lower, upper

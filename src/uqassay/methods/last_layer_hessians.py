@@ -185,7 +185,7 @@ class KroneckerHessian:
         return covariance
 
     def logit_deviations(self, features: Array, noise: Array, precision: float) -> Array:
-        """See `Hessian`."""
+        """Draws of the deviations of the logits, see `Hessian`."""
         drawn: Array = (noise * np.sqrt(self._variances(features, precision))[:, None, :]) @ self.class_vectors.T
         return drawn
 
@@ -196,7 +196,7 @@ class KroneckerHessian:
         return drawn
 
     def _variances(self, features: Array, precision: float) -> Array:
-        """Of the logits along the eigenvectors of the mean of Λ, ``(n, K)``."""
+        """Variances of the logits along the eigenvectors of the mean of Λ, ``(n, K)``."""
         inverse = 1.0 / (np.outer(self.feature_values, self.class_values) + precision)
         variances: Array = (features @ self.feature_vectors) ** 2 @ inverse
         return variances
