@@ -24,6 +24,8 @@ def as_numeric(values: Any, name: str, *, ndim: int | tuple[int, ...] | None = N
     InputError
         Masked, sparse or ragged values; objects or text; no instances; a wrong number of dimensions.
     """
+    if values is None:
+        raise InputError(name, "must be given", "it is None", "pass an array of numbers", code="missing")
     array = as_array(values, name)
     if array.dtype.name == "bfloat16":  # of ml_dtypes
         array = as_bfloat16(array.astype(np.float32))
@@ -32,7 +34,9 @@ def as_numeric(values: Any, name: str, *, ndim: int | tuple[int, ...] | None = N
             name,
             "must hold real numbers",
             _found(array, values),
-            "convert it, for example by .astype(float)",
+            "give the columns or rows of numbers alone"
+            if _holds_text(array)
+            else "convert it, for example by .astype(float)",
             code="type",
             facts={"dtype": str(array.dtype)},
         )
@@ -194,11 +198,15 @@ def _from_pandas(values: Any, name: str) -> NDArray[Any]:
     return array
 
 
+def _holds_text(array: NDArray[Any]) -> bool:
+    return array.dtype.kind in "UST" or (array.dtype.kind == "O" and any(isinstance(item, str) for item in array.flat))
+
+
 def _found(array: NDArray[Any], values: Any) -> str:
     """The dtype or type, for an error."""
     if array.ndim == 0:
         return f"got {type(values).__name__}"
     if array.dtype.kind == "O":
-        odd = next((item for item in array.flat if not isinstance(item, (int, float, np.number))), None)
-        return f"got dtype object with values of type {type(odd).__name__}"
+        odd = [item for item in array.flat if not isinstance(item, (int, float, np.number))][:1]
+        return f"got dtype object with {f'values of type {type(odd[0]).__name__}' if odd else 'numbers in it'}"
     return f"got dtype {array.dtype}"

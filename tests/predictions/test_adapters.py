@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.sparse
 from tests.refusals import refuses
 
 import uqassay as uq
@@ -360,3 +361,34 @@ def test_tensors_of_probly_against_its_own_envelopes():
     assert uq.from_object(TorchSample(gaussians, sample_dim=0)).mean.shape == (4, 5, 3)
     with refuses("obj", "undefined", got="limited by its threshold"):
         uq.from_object(TorchDirichletLevelSetCredalSet(torch.ones(4, 3), torch.tensor(0.5)))
+
+
+class Classifier:
+    def predict_proba(self, x):
+        return x
+
+
+@pytest.mark.parametrize("models", [[Classifier(), Classifier()], (Classifier(),), [rows(3, 2), Classifier()]])
+def test_lists_of_models_are_refused_with_the_form_of_their_predictions(models):
+    for axis in (None, 0):
+        with refuses("obj", "type", got=f"got a list of {len(models)} with Classifier; .*member_axis=0"):
+            uq.from_object(models, member_axis=axis)
+
+
+def test_a_sparse_array_is_named_as_such():
+    for sparse in (scipy.sparse.csr_array(rows(3, 2)), scipy.sparse.coo_matrix(rows(3, 2))):
+        with refuses("obj", "sparse", got=r"of shape \(3, 2\)"):
+            uq.from_object(sparse)
+        with refuses("models['m']", "sparse"):
+            uq.assay({"m": sparse}, [0, 1, 1])
+
+
+def test_several_dirichlets_per_instance_are_refused_with_what_can_be_given():
+    class Mixture:
+        alphas = 1.0 + rows(4, 2, 3)
+
+    with refuses("obj", "undefined", got=r"Mixture with alphas of shape \(4, 2, 3\)") as refusal:
+        uq.from_object(Mixture())
+    assert "Members(alphas / alphas.sum(axis=-1, keepdims=True))" in refusal.value.remedy
+    means = uq.Members(Mixture.alphas / Mixture.alphas.sum(axis=-1, keepdims=True))
+    assert means.n_members == 2

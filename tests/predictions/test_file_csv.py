@@ -183,3 +183,9 @@ def test_an_empty_group_is_missing(tmp_path, text):
 def test_labels_of_a_class_whose_name_is_empty_may_be_empty(tmp_path):
     path = csv(tmp_path, "proba_,proba_b,label\n0.5,0.5,\n0.5,0.5,b\n")
     assert uq.load_labels(path).tolist() == [0, 1]
+
+
+@pytest.mark.parametrize("text", [".5,.5\n.2,.8\n", "0.7,0.3\n.2,.8\n", "0.5,0.5,cat\n.2,.8,dog\n"])
+def test_a_file_without_a_header_says_so(tmp_path, text):
+    with refuses("header", "missing", got="name the columns; .*such as 0?.[57]", source="t.csv", error=FileFormatError):
+        uq.load(csv(tmp_path, text))

@@ -147,3 +147,8 @@ def test_notes_keep_their_codes_and_older_files_their_texts(tmp_path):
     np.savez(tmp_path / "odd.npz", probs=rows(2, 2), notes=np.array(["x"]), note_codes=np.array(["a", "b"]))
     with refuses("note_codes", "mismatch", source="odd.npz", error=FileFormatError):
         uq.load(tmp_path / "odd.npz")
+
+
+def test_an_unknown_extension_to_write_is_answered_with_those_that_exist(tmp_path):
+    with refuses("extension", "choice", got=r"\.npz, .*\.pt; got '\.txt'; end the name", error=FileFormatError):
+        uq.save(uq.Point(rows(2, 2)), tmp_path / "p.txt")

@@ -50,7 +50,7 @@ def test_labels_by_name_and_by_number(labels, names, expected):
         ([1, 2], ("1", "other", "2"), "ambiguous", "1, other, 2"),
         (["fox", "cat"], NAMES, "class-names", "row 0 holds 'fox'"),
         (["cat", "0"], NAMES, "class-names", "row 1 holds '0'"),
-        (["cat"], None, "class-names", "there are none"),
+        (["cat"], None, "class-names", "there are no class names"),
         (["1_0"], None, "class-names", "'1_0'"),
         (["1e1"], None, "class-names", "'1e1'"),
         (["１"], None, "class-names", "row 0"),  # a full-width digit
@@ -111,3 +111,16 @@ def test_columns_out_of_order_are_scored_by_name():
         np.testing.assert_array_equal(uq.losses.is_correct(y, point), point.labels() == y)
     by_name = uq.Point(pd.DataFrame(probs, columns=[str(k + 1) for k in range(12)]))
     np.testing.assert_array_equal(uq.losses.is_correct(y + 1, by_name), uq.losses.is_correct(y, uq.Point(probs)))
+
+
+def test_labels_that_are_none_are_missing():
+    with refuses("y_true", "missing", got="it is None"):
+        uq.assay({"m": [[0.5, 0.5]]}, None)
+
+
+@pytest.mark.parametrize(
+    ("labels", "names"), [([99], range(1, 13)), ([1], [*range(1, 10), "a"]), (["z"], "abcdefghijkl")]
+)
+def test_a_list_of_class_names_that_is_cut_says_so(labels, names):
+    with refuses("y_true", got=r"the class names are [\w, ]+ …"):
+        class_indices(labels, [str(name) for name in names])

@@ -99,6 +99,9 @@ def from_object(
         _refuse_list_of_models(obj, member_axis)
         values = obj if hasattr(obj, "columns") else as_numeric(obj, "obj")
         arrays = {key_of_bare_array(kind, tuple(np.shape(values))): values}
+    elif hasattr(obj, "nnz") and hasattr(obj, "shape"):
+        as_numeric(obj, "obj")  # refuses sparse arrays, and says how to make them dense
+        raise _unknown(obj)
     else:
         raise _unknown(obj)
     axis = 1 if member_axis is None else member_axis
@@ -116,6 +119,15 @@ def _refuse_list_of_models(obj: Any, member_axis: int | None) -> None:
             "pass them one by one, or to uq.assay, where a list holds the training runs of a model",
             code="type",
         )
+    model = next((item for item in items if _is_model(item)), None)
+    if model is not None:
+        raise InputError(
+            "obj",
+            "must hold predictions, not the models that make them",
+            f"got a list of {len(items)} with {type(model).__name__}",
+            "pass the predictions of each model: from_object([probs_1, probs_2, …], member_axis=0) for arrays (n, K)",
+            code="type",
+        )
     if member_axis is None and len(items) and getattr(items[0], "ndim", 0) == 2:
         raise InputError(
             "obj",
@@ -126,12 +138,17 @@ def _refuse_list_of_models(obj: Any, member_axis: int | None) -> None:
         )
 
 
+def _is_model(obj: Any) -> bool:
+    """True for models of scikit-learn, PyTorch and laplace-torch."""
+    return any(callable(getattr(obj, name, None)) for name in ("predict_proba", "forward", "predictive_samples"))
+
+
 def _unknown(obj: Any) -> InputError:
     """The refusal of an object of unknown form; for models the remedy names the call that gives predictions."""
     remedy = "pass its arrays in a mapping such as {'probs': …}"
     if callable(getattr(obj, "predictive_samples", None)):
         remedy = "pass from_laplace(model, x), the predictions of the model"
-    elif callable(getattr(obj, "predict_proba", None)) or callable(getattr(obj, "forward", None)):
+    elif _is_model(obj):
         remedy = "pass the predictions of the model, not the model"
     return InputError(
         "obj",
@@ -239,6 +256,8 @@ def _stated_by_attributes(obj: Any) -> dict[str, Any] | None:
     if held is not None and axis is not None:
         return _sample(obj, held, int(axis))
     own = _distribution(obj)
+    if own and len(getattr(own.get("alpha"), "shape", ())) == 3:
+        raise _dirichlets(obj, own["alpha"].shape)
     if own is not None or held is None:
         return own
     values = as_numeric((_distribution(held) or {"probs": held}).get("probs", held), "obj")
@@ -253,6 +272,16 @@ def _mixture(obj: Any) -> InputError:
         "no kind represents a mixture of second-order distributions",
         f"got {type(obj).__name__}",
         "pass draws from it, from_object(obj.sample(100))",
+        code="undefined",
+    )
+
+
+def _dirichlets(obj: Any, shape: tuple[int, ...]) -> InputError:
+    return InputError(
+        "obj",
+        "no kind represents several Dirichlet distributions per instance, or a mixture of them",
+        f"got {type(obj).__name__} with alphas of shape {tuple(shape)}",
+        "pass their means, Members(alphas / alphas.sum(axis=-1, keepdims=True)), or draws from them as Members",
         code="undefined",
     )
 

@@ -118,7 +118,22 @@ def _header(path: Path) -> list[str]:
     # spaces at the end of the name of a class belong to it, as do those in every cell of text
     header = [name.lstrip() if name.lstrip().startswith(PREFIX) else name.strip() for name in names]
     _check_separator(header)
+    _check_names(header)
     return header
+
+
+def _check_names(header: Sequence[str]) -> None:
+    """Refuse a first line that holds values: decimal numbers, alone or twice; whole numbers may be names."""
+    decimals = [name for name in header if _NUMBER.fullmatch(name) and "." in name]
+    all_numbers = all(map(_NUMBER.fullmatch, header))
+    if decimals and (all_numbers or len(set(decimals)) < len(decimals)):
+        raise InputError(
+            "header",
+            "the first line must name the columns",
+            f"it holds numbers, such as {_short(decimals[0])}",
+            "write proba_0,proba_1,… (or the names of what the columns hold) above it",
+            code="missing",
+        )
 
 
 def _check_separator(header: Sequence[str]) -> None:

@@ -131,7 +131,7 @@ def _objects(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
                 reason = problem.msg if isinstance(problem, json.JSONDecodeError) else str(problem) or "too deep"
                 raise _broken(number, "must be one JSON object", reason, "unreadable") from problem
             if not isinstance(row, dict):
-                raise _broken(number, "must be one JSON object", f"it is a {type(row).__name__}", "unreadable")
+                raise _broken(number, "must be one JSON object", f"it is {_as_json(row)}", "unreadable")
             yield number, row
 
 
@@ -193,13 +193,11 @@ def _take_statement(table: _Table, value: Any, line: int) -> None:
     for member in members:
         if isinstance(member, dict) != (table.names is not None) or not isinstance(member, (list, dict)):
             wanted = "a list of numbers" if table.names is None else "an object of numbers by class name"
-            raise _broken(
-                line, f"must be {wanted}, as on the first line", f"has {type(member).__name__}", "type", table.key
-            )
+            raise _broken(line, f"must be {wanted}, as on the first line", f"has {_as_json(member)}", "type", table.key)
         values = list(member.values()) if isinstance(member, dict) else member
         bad = next((v for v in values if isinstance(v, bool) or not isinstance(v, (int, float))), None)
         if bad is not None or not values or None in values:
-            got = "it is empty" if not values else f"holds {str(bad)[:40]!r}"
+            got = "it is empty" if not values else f"holds {_as_json(bad)}"
             raise _broken(line, "must hold numbers", got, "type", table.key)
         places = (
             [_place(table.names, name) for name in member] if isinstance(member, dict) else list(range(len(values)))
@@ -284,10 +282,16 @@ def _refuse(values: list[Any], key: str, lines: NDArray[np.int64]) -> Any:
     raise _broken(
         int(lines[odd]),
         "must be of one kind on all lines, numbers or text",
-        f"holds {str(values[odd])[:40]!r}",
+        f"holds {_as_json(values[odd])}",
         "type",
         key,
     )
+
+
+def _as_json(value: Any) -> str:
+    """A value as it is written in the file, for a message."""
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= 40 else f"{text[:39]}…"
 
 
 def _named(values: list[Any], names: list[str] | None) -> Any:

@@ -71,7 +71,7 @@ def as_path(path: Any) -> Path:
     return Path(text)
 
 
-def format_of(path: Path) -> Format:
+def format_of(path: Path, *, to_write: bool = False) -> Format:
     """The format behind the extension; pickles are refused by name."""
     suffix = path.suffix.lower()
     if suffix in PICKLES:
@@ -87,7 +87,7 @@ def format_of(path: Path) -> Format:
             "extension",
             f"must be one of {', '.join(FORMATS)}",
             f"got {suffix or 'none'!r}",
-            "convert or rename the file",
+            "end the name of the file in one of them" if to_write else "convert or rename the file",
             code="choice",
         )
     return FORMATS[suffix]

@@ -82,7 +82,7 @@ def save(prediction: Prediction, path: str | os.PathLike[str], *, labels: ArrayL
     if not isinstance(prediction, Prediction):
         raise _no_prediction(prediction)
     with problems_named(path, "written"):
-        write = format_of(path).write
+        write = format_of(path, to_write=True).write
         if not path.parent.is_dir():
             raise FileFormatError("folder", f"{path.parent} does not exist", "", "create it first", code="missing")
         arrays = arrays_from_prediction(prediction, labels)

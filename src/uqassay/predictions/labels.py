@@ -58,6 +58,8 @@ def labels_for(
     InputError
         Labels that are unknown, ambiguous or missing, or a number of labels other than n.
     """
+    if y_true is None:
+        raise InputError(name, "must be given", "it is None", "pass the true class of each instance", code="missing")
     table, names, index = take_table(y_true, name)
     array = as_array(table, name)
     if index is not None and ids is not None:
@@ -171,9 +173,7 @@ def _from_text(labels: NDArray[Any], names: tuple[str, ...], name: str) -> NDArr
     unknown = [i for i, text in enumerate(texts) if text not in place]
     if unknown:
         at = min(unknown, key=lambda i: first[i])
-        known = (
-            f"the class names are {', '.join(names[:8])}{' …' if len(names) > 8 else ''}" if names else "there are none"
-        )
+        known = f"the class names are {_shown_names(names)}" if names else "there are no class names"
         raise InputError(
             name,
             "labels given as text must be class names",
@@ -194,7 +194,7 @@ def _from_numbers(labels: NDArray[Any], names: tuple[str, ...], name: str) -> ND
         raise InputError(
             name,
             "a whole number could mean the index or the name of a class, because some class names are whole numbers",
-            f"the class names are {', '.join(names[:8])}",
+            f"the class names are {_shown_names(names)}",
             "give the labels as text, by the names of the classes",
             code="ambiguous",
         )
@@ -206,11 +206,16 @@ def _from_numbers(labels: NDArray[Any], names: tuple[str, ...], name: str) -> ND
         raise InputError(
             name,
             "whole numbers must be names of classes, because the class names are whole numbers",
-            f"row {first[at]} holds {values[at]} and the class names are {', '.join(names[:8])}",
+            f"row {first[at]} holds {values[at]} and the class names are {_shown_names(names)}",
             "give the labels by these names, or leave class_names out and give indices",
             code="class-names",
         )
     return np.array([place[value] for value in values], dtype=np.int64)[inverse]
+
+
+def _shown_names(names: tuple[str, ...]) -> str:
+    """The first eight class names for a message."""
+    return ", ".join(names[:8]) + (" …" if len(names) > 8 else "")
 
 
 def _as_int64(labels: NDArray[Any]) -> NDArray[np.int64]:

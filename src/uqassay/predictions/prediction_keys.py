@@ -92,7 +92,7 @@ def choose_form(keys: Iterable[str], kind: str | None = None) -> str:
         "keys",
         f"one kind of prediction must be among them ({known})",
         f"found {shown}",
-        "rename the keys, for example np.savez(path, probs=probs)",
+        "give the arrays such names: class probabilities are probs",
         code="choice",
     )
 
