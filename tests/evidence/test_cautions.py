@@ -105,3 +105,18 @@ def test_they_are_saved_with_their_facts(tmp_path, random_generator):
         (n.code, n.text, dict(n.facts)) for n in found.warnings
     ]
     assert again["a"].notes == found["a"].notes
+
+
+def test_an_assumed_order_of_classes_is_said():
+    """The first named model orders the classes; columns without names are taken to be in that order."""
+    probs = np.array([[0.7, 0.2, 0.1], [0.1, 0.8, 0.1], [0.2, 0.2, 0.6]])
+    named = uq.Point(probs, class_names=("c", "b", "a"))
+    sorted_ = uq.Point(probs[:, ::-1], class_names=("a", "b", "c"))
+    a = uq.assay({"named": named, "sorted": sorted_, "plain": uq.Point(probs)}, ["c", "b", "a"], n_draws=10)
+    (note,) = (note for note in a.warnings if note.code == "assumed-class-order")
+    assert note.text == "plain has no class names: the columns are taken in the order of those of named (c, b and a)."
+    assert note.facts["models"] == ["plain"]
+    assert len({float(r.estimate) for r in a.ranked() if r.rank is not None}) == 1
+    for models, names in (({"a": named, "b": sorted_}, None), ({"a": named, "b": uq.Point(probs)}, ["c", "b", "a"])):
+        clear = uq.assay(models, ["c", "b", "a"], class_names=names, n_draws=10)
+        assert not [note for note in clear.warnings if note.code == "assumed-class-order"]

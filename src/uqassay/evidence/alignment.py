@@ -38,6 +38,10 @@ class Aligned:
     named : bool
         Whether names were given.
     ids, groups : array (n,) or None
+    order_of : str
+        The model whose names order the classes, where its order is assumed for models without names; else empty.
+    unnamed : tuple of str
+        Those models without names.
     """
 
     models: Runs
@@ -46,6 +50,8 @@ class Aligned:
     named: bool
     ids: NDArray[Any] | None
     groups: NDArray[Any] | None
+    order_of: str = ""
+    unnamed: tuple[str, ...] = ()
 
     @property
     def n_instances(self) -> int:
@@ -136,6 +142,9 @@ def align_models(
         and set(names) == set(order_of_classes)
     ):
         names = tuple(order_of_classes)
+    named = [name for name, runs in models.items() if any(run.class_names is not None for run in runs)]
+    unnamed = [name for name, runs in models.items() if any(run.class_names is None for run in runs)]
+    assumed = class_names is None and bool(named) and bool(unnamed)
     ids = next((run.ids for _, run in every if run.ids is not None), None)
     if ids is not None and any(run.ids is None for _, run in every):
         _check_no_order(every, ids, order_of)
@@ -152,6 +161,8 @@ def align_models(
         named=names is not None,
         ids=ids,
         groups=None if units is None else _comparable(units),
+        order_of=named[0] if assumed else "",
+        unnamed=tuple(unnamed) if assumed else (),
     )
 
 

@@ -9,11 +9,12 @@ from uqassay.evidence.alignment import BASELINES, Aligned
 from uqassay.evidence.calibration_result import ModelCalibration
 from uqassay.evidence.scoring import ModelScores
 from uqassay.notes import Note
-from uqassay.wording import count, counted
+from uqassay.wording import count, counted, listed
 
 __all__ = ["CAUTIONS", "calibration_cautions", "cautions"]
 
 FEW_INSTANCES, FEW_GROUPS = 100, 20
+SHOWN = 4  # class names that a note quotes before it counts the others
 LARGE_GAP = 1e-4  # certified gap of a solved distance, nats
 
 CAUTIONS: Mapping[str, str] = {
@@ -23,6 +24,7 @@ CAUTIONS: Mapping[str, str] = {
     "estimated-nonspecificity": "a non-specificity that is estimated, with its standard error",
     "different-floors": "models whose floors differ with the precision of their numbers",
     "different-numbers-of-members": "sets spanned by different numbers of members or draws",
+    "assumed-class-order": "models without class names, whose columns are taken in the order of another model's names",
     "absent-classes": "classes that never occur as the label",
     "few-instances": f"fewer than {FEW_INSTANCES} instances",
     "few-groups": f"fewer than {FEW_GROUPS} groups",
@@ -99,6 +101,18 @@ def _between_models(chosen: Sequence[ModelScores], common_members: int | None) -
 def _of_sample(aligned: Aligned) -> list[Note]:
     found = []
     n, k = len(aligned.labels), len(aligned.class_names)
+    if aligned.unnamed:
+        verb = "has" if len(aligned.unnamed) == 1 else "have"
+        text = (
+            f"{listed(aligned.unnamed)} {verb} no class names: the columns are taken in the order of those of "
+            f"{aligned.order_of} ({listed(aligned.class_names, most=SHOWN)})."
+        )
+        facts = {
+            "models": list(aligned.unnamed),
+            "order_of": aligned.order_of,
+            "class_names": list(aligned.class_names),
+        }
+        found.append(Note("assumed-class-order", text, facts))
     truth = aligned.labels if aligned.labels.ndim == 1 else aligned.labels.argmax(axis=1)
     absent = k - len(np.unique(truth))
     if absent:
