@@ -312,7 +312,7 @@ def _seeds(values: Any) -> tuple[int, ...]:
                 "seeds",
                 f"must be a number in 1 … {MAX_SEEDS}",
                 f"got {values}",
-                "give a list of seeds for others",
+                "give a list of seeds to choose them",
                 code="range",
             )
         return tuple(range(values))

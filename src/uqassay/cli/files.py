@@ -4,7 +4,7 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -73,4 +73,5 @@ def convert_command(
 
 def _without(prediction: Prediction, lost: Sequence[Note]) -> Prediction:
     """The prediction as the file holds it, without the parts that these notes name."""
-    return replace(prediction, **{note.facts["key"]: () if note.facts["key"] == "notes" else None for note in lost})
+    absent: dict[str, Any] = {key: () if key == "notes" else None for key in (note.facts["key"] for note in lost)}
+    return replace(prediction, **absent)
