@@ -194,8 +194,8 @@ def view_sentences(assay: "Assay", score: str, absent: Mapping[str, str], notes:
         "by": by,
         "absent": " ".join(filter(None, (f"Not shown: {left}." if left else "", "" if score else FLATTERED))),
         "curve": (
-            f"Of the least uncertain share of the instances, by {{by}}, how much is wrong{wrong}. The {level} bands are "
-            "pointwise: they hold at each share on its own, not for a whole curve. The line keeps {share}. The axis is cut "
+            f"Error rate{wrong} among the least uncertain instances, by {{by}}, against their share. The {level} bands are "
+            "pointwise: they hold for each share separately, not for a whole curve. The line keeps {share}. The axis is cut "
             "where a few instances make a band wide."
         ),
         "few_models": f"Fewer than two models have a ranking by {by}.",
