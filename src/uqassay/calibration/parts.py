@@ -38,7 +38,7 @@ def hard_labels(
     y: ArrayLike, n_instances: int, n_classes: int, name: str = "y_true", *, members: Any = None
 ) -> NDArray[np.intp]:
     """One class for each instance, (n,); ids and class names come from `members` if it is a prediction."""
-    shape = () if isinstance(members, Prediction) else np.shape(members)
+    shape: tuple[int, ...] = () if isinstance(members, Prediction) else np.shape(members)
     labels = labels_for(
         y,
         n_instances=n_instances,

@@ -352,17 +352,12 @@ def _from_indices(collections: Any, n_classes: int | None) -> NDArray[np.bool_]:
 
 
 def _no_class_count(families: list[Any]) -> InputError:
-    """The refusal of lists of class indices without K, which they do not determine; the remedy is their least K."""
-    indices = [index for members in families if _is_collection(members) for index in members if _is_index(index)]
-    least = max((int(index) for index in indices), default=1) + 1
-    return InputError(
-        "n_classes",
-        "is needed with lists of class indices, because a class may be in none of them",
-        f"the greatest index is {least - 1}" if indices else "got none",
-        f"pass n_classes={max(least, 2)} or a boolean array (F, K)",
-        code="missing",
-        facts={"least": max(least, 2)},
-    )
+    """The refusal of lists of class indices without K; the remedy is their least K."""
+    indices = [int(index) for members in families if _is_collection(members) for index in members if _is_index(index)]
+    facts = {"least": max([1, *indices]) + 1}
+    rule = "is needed with lists of class indices, because a class may be in none of them"
+    remedy = f"pass n_classes={facts['least']} or a boolean array (F, K)"
+    return InputError("n_classes", rule, "got None", remedy, code="missing", facts=facts)
 
 
 def _is_index(value: Any) -> bool:
