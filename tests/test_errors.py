@@ -50,7 +50,8 @@ def test_the_value_found_is_cut_and_the_names_to_choose_from_are_not():
     sentence = str(problem)
     assert sentence.startswith(f"metric: must be one of {names}; got xxx")
     assert sentence.endswith(f"…; choose one of {names} of these.")
-    assert "\n" not in sentence and "x" * 300 not in sentence
+    assert "\n" not in sentence
+    assert "x" * 300 not in sentence
 
 
 def test_every_error_is_of_the_tree_and_of_the_builtin_that_callers_expect():
