@@ -26,7 +26,7 @@ import uqassay as uq
 
 # What another version may call otherwise: here, and the methods of an assay in `save_assay`.
 ROOMS = ("", ".losses", ".metrics", ".calibration", ".statistics", ".measures", ".evidence", ".assay")
-LEFT_OUT = {"note", "notes", "sentence", "alternative", "estimator"}  # words, and a fitted learner
+LEFT_OUT = {"note", "notes", "sentence", "alternative", "estimator", "tradeoff"}  # words, a fitted learner, an input
 NEW_TO_OLD: dict[str, str] = {
     "models": "model"
 }  # names of columns and fields that were renamed: the new one to the old one

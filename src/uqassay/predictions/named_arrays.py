@@ -104,7 +104,9 @@ def arrays_from_prediction(prediction: Prediction, labels: ArrayLike | None = No
         arrays |= {key: arrays[key].view(np.float32) for key in coarse}
         arrays["bfloat16"] = np.array(coarse)
     if labels is not None:
-        arrays["labels"] = _storable_labels(labels, prediction)
+        stored = _storable_labels(labels, prediction)
+        # votes and label distributions are divided by their sums, so their precision does not matter
+        arrays["labels"] = stored.view(np.float32) if precision_of(stored) == "bfloat16" else stored
     return arrays
 
 
