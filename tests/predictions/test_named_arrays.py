@@ -131,8 +131,10 @@ def test_arrays_hold_what_was_stated_and_nothing_empty():
         arrays_from_prediction(uq.Point(HALF, groups=np.array(["a", 3], dtype=object)))
 
 
-def test_label_distributions_of_bfloat16_are_stored_without_its_mark(tmp_path):
-    torch = pytest.importorskip("torch")
+def test_label_distributions_of_bfloat16_are_stored_without_its_mark(tmp_path, needs):
+    needs("torch")
+    import torch
+
     shares = torch.tensor([[0.25, 0.75], [0.5, 0.5]], dtype=torch.bfloat16)
     uq.save(uq.Point([[0.5, 0.5], [0.1, 0.9]]), tmp_path / "p.npz", labels=shares)
     np.testing.assert_array_equal(uq.load_labels(tmp_path / "p.npz"), [[0.25, 0.75], [0.5, 0.5]])
