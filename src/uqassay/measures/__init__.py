@@ -3,8 +3,10 @@
 from uqassay.measures.confidence import least_confidence, margin_uncertainty
 from uqassay.measures.credal_entropy import credal_uncertainty, lower_entropy, upper_entropy
 from uqassay.measures.credal_widths import credal_width
+from uqassay.measures.decomposition import DECOMPOSITIONS, DecompositionInfo, decompose, decomposition_names
 from uqassay.measures.entropies import Decomposition, entropy, entropy_decomposition
 from uqassay.measures.free_energies import free_energy
+from uqassay.measures.gaussian_parts import gaussian_logits_decomposition
 from uqassay.measures.hartley import Nonspecificity, generalised_hartley, hartley_weights
 from uqassay.measures.nonspecificities import nonspecificity
 from uqassay.measures.scores import SCORES, Score, score_names, uncertainty_score
@@ -12,15 +14,20 @@ from uqassay.measures.variance import predicted_class_variance, total_variance, 
 from uqassay.measures.votes import variation_ratio, vote_entropy
 
 __all__ = [
+    "DECOMPOSITIONS",
     "SCORES",
     "Decomposition",
+    "DecompositionInfo",
     "Nonspecificity",
     "Score",
     "credal_uncertainty",
     "credal_width",
+    "decompose",
+    "decomposition_names",
     "entropy",
     "entropy_decomposition",
     "free_energy",
+    "gaussian_logits_decomposition",
     "generalised_hartley",
     "hartley_weights",
     "least_confidence",
