@@ -25,11 +25,13 @@ class UncertaintyClassifier(ClassifierMixin, BaseEstimator, ABC):
     Attributes
     ----------
     classes_ : array (K,)
-        The distinct labels of the training instances, sorted; the columns of predictions are in this order.
+        The distinct labels of the training instances, or `classes` where given, sorted; the columns of predictions are in this
+        order.
     n_features_in_ : int
         Size of the second axis of X.
     """
 
+    classes: Any = None
     classes_: NDArray[Any]
 
     @abstractmethod
@@ -86,19 +88,12 @@ class UncertaintyClassifier(ClassifierMixin, BaseEstimator, ABC):
             self, X, y, dtype=[np.float64, np.float32], allow_nd=True, ensure_all_finite=False, ensure_min_samples=1
         )
         _refuse_non_finite(array)
-        try:
-            classes, codes = np.unique(labels, return_inverse=True)
-        except TypeError as problem:
-            kinds = sorted({type(label).__name__ for label in labels.tolist()})
-            raise InputError(
-                "y",
-                "labels must be of one type, so that they can be sorted",
-                f"got {' and '.join(kinds)}",
-                "fill in missing labels, or convert all to text",
-                code="type",
-            ) from problem
+        present, codes = _sorted_labels("y", labels)
         check_classification_targets(labels)
-        self.classes_ = classes
+        self.classes_ = present
+        if self.classes is not None:
+            self.classes_, _ = _sorted_labels("classes", self.classes)
+            codes = _among(present, self.classes_)[codes]
         if len(self.classes_) < 2:
             raise InputError(
                 "y",
@@ -166,6 +161,37 @@ def seed_sequence(random_state: RandomState) -> np.random.SeedSequence:
         "give a seed",
         code="range",
     )
+
+
+def _sorted_labels(name: str, labels: ArrayLike) -> tuple[NDArray[Any], NDArray[np.intp]]:
+    """The distinct labels, sorted, and the place of each label among them."""
+    array = np.asarray(labels)
+    if array.ndim != 1:
+        raise InputError(name, "must be a list of labels", f"got shape {array.shape}", "give one axis", code="shape")
+    try:
+        classes, codes = np.unique(array, return_inverse=True)
+    except TypeError as problem:
+        kinds = sorted({type(label).__name__ for label in array.tolist()})
+        raise InputError(
+            name,
+            "labels must be of one type, so that they can be sorted",
+            f"got {' and '.join(kinds)}",
+            "fill in missing labels, or convert all to text",
+            code="type",
+        ) from problem
+    return classes, codes
+
+
+def _among(present: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.intp]:
+    """The place of each label in y among `classes`."""
+    if (present.dtype.kind in "US") != (classes.dtype.kind in "US"):
+        got = f"y holds {present.tolist()[0]!r}, classes {classes.tolist()[0]!r}"
+        raise InputError("classes", "must be of the type of the labels", got, "convert one of them", code="type")
+    unknown = np.setdiff1d(present, classes)
+    if len(unknown):
+        got = f"{unknown.tolist()[0]!r} is missing"
+        raise InputError("classes", "must hold every label of y", got, "add it", code="mismatch")
+    return np.searchsorted(classes, present)
 
 
 def _refuse_non_finite(array: NDArray[Any]) -> None:

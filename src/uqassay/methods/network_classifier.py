@@ -76,6 +76,8 @@ class NetworkClassifier(UncertaintyClassifier):
         processes.
     progress : bool
         Show a progress bar on a terminal if training takes more than a second.
+    classes : sequence, optional
+        All labels, where y may lack some; the network has an output for each. By default those of y.
     random_state : int, generator or None
         None means seed 0, so that a rerun agrees.
 
@@ -105,6 +107,7 @@ class NetworkClassifier(UncertaintyClassifier):
     mixed_precision: bool = False
     parallel: str = "auto"
     progress: bool = True
+    classes: Any = None
     random_state: Any = None
 
     # Whether several estimators may share a stack. The loss must then depend on the options alone.

@@ -60,9 +60,10 @@ class _SklearnMembers(UncertaintyClassifier):
         flat = array.reshape(len(array), -1)
         probs = np.zeros((len(flat), len(self.ensemble_.estimators_), len(self.classes_)))
         for m, member in enumerate(self.ensemble_.estimators_):
-            probs[:, m, member.classes_.astype(np.intp)] = member.predict_proba(
-                flat
-            )  # classes_: indices of the classes it saw
+            seen = self.ensemble_.classes_[
+                member.classes_.astype(np.intp)
+            ]  # a member numbers the classes in its ensemble
+            probs[:, m, seen] = member.predict_proba(flat)
         return Members(probs, class_names=self.class_names_)
 
 
@@ -80,6 +81,8 @@ class RandomForest(_SklearnMembers):
     max_depth : int, optional
     n_jobs : int, optional
         As in scikit-learn; changes no result.
+    classes : sequence, optional
+        All labels, where y may lack some; every member gives an absent class 0. By default those of y.
     random_state : int, generator or None
         None means seed 0.
 
@@ -96,6 +99,7 @@ class RandomForest(_SklearnMembers):
     min_samples_leaf: int = 5
     max_depth: int | None = None
     n_jobs: int | None = None
+    classes: Any = None
     random_state: Any = None
 
     def check_options(self, input_shape: tuple[int, ...] | None = None, n_classes: int | None = None) -> None:
@@ -127,6 +131,8 @@ class Bagging(_SklearnMembers):
     n_members : int
     n_jobs : int, optional
         As in scikit-learn; changes no result.
+    classes : sequence, optional
+        All labels, where y may lack some; every member gives an absent class 0. By default those of y.
     random_state : int, generator or None
         None means seed 0.
 
@@ -143,6 +149,7 @@ class Bagging(_SklearnMembers):
     estimator: Any = None
     n_members: int = 10
     n_jobs: int | None = None
+    classes: Any = None
     random_state: Any = None
 
     def check_options(self, input_shape: tuple[int, ...] | None = None, n_classes: int | None = None) -> None:

@@ -1,0 +1,345 @@
+"""Train one method under all conditions and runs, and keep its mean probabilities and its two estimates for each test instance.
+
+Networks of all conditions, runs and members are trained side by side; other estimators one after another. Predictions are
+reduced at once, so that no members are kept.
+"""
+
+import copy
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uqassay.datasets.dataset import Dataset
+from uqassay.errors import InputError
+from uqassay.evidence.disentanglement import DisentanglementStudy, Measured
+from uqassay.experiments.disentangling.conditions import Conditions, TrainingSet, check_data, training_sets
+from uqassay.measures import Decomposition, decompose, decomposition_names
+from uqassay.notes import Note
+from uqassay.predictions import as_prediction
+from uqassay.wording import listed
+
+__all__ = ["PARTS", "Decompositions", "Job", "chosen_decompositions", "measure_runs"]
+
+Array = NDArray[np.float64]
+Decompose = Callable[[Any], Decomposition]
+Decompositions = str | Decompose | Sequence[str | Decompose] | Mapping[str, Decompose] | None
+
+PARTS = ("total", "aleatoric", "epistemic")
+BLOCK_BYTES = 2**28  # of training instances, each condition with its own standardised copy
+BLOCK_NETWORKS = 512
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Job:
+    """One condition of one run.
+
+    Attributes
+    ----------
+    run : int
+        Its place among the seeds.
+    seed : int
+    given : TrainingSet
+    """
+
+    run: int
+    seed: int
+    given: TrainingSet
+
+    def where(self, estimator: Any) -> str:
+        """Estimator, condition and run, for errors."""
+        return f"{type(estimator).__name__} under {self.given.name} in the run of seed {self.seed}"
+
+
+@final
+@dataclass
+class _Table:
+    """What is kept of one experiment while the runs are trained."""
+
+    conditions: tuple[float, ...]
+    labels: NDArray[np.int64]  # (R, C, n)
+    probs: Array  # (R, C, n, K)
+    parts: dict[str, Array] = field(default_factory=dict)  # (3, R, C, n)
+
+    def measured(self) -> Measured:
+        parts = {name: Decomposition(*values) for name, values in self.parts.items()}
+        return Measured(self.conditions, self.labels, self.probs, parts)
+
+
+def measure_runs(
+    estimator: Any,
+    data: Dataset,
+    conditions: Conditions,
+    seeds: Sequence[int],
+    *,
+    decompositions: Decompositions = None,
+    method: str = "",
+    progress: Callable[[int, int], None] | None = None,
+) -> DisentanglementStudy:
+    """The three experiments for one method.
+
+    Parameters
+    ----------
+    estimator : object
+        An unfitted template with ``fit(X, y)`` and ``predict_uncertainty(X)``; it is copied and stays as it is. Its
+        `random_state`, `epochs` and `classes` are set if it has them.
+    data : Dataset
+    conditions : Conditions
+    seeds : sequence of int
+        One for each run. The results of a run depend on its seed and not on the other runs, to rounding.
+    decompositions : str, callable, or several, optional
+        Names of `uqassay.measures.DECOMPOSITIONS`, or functions of a prediction; in a dict functions have names of their own.
+        By default all that the predictions offer.
+    method : str
+        Name for the reader, by default that of the class.
+    progress : callable, optional
+        ``progress(done, total)``, called whenever trainings end.
+
+    Returns
+    -------
+    DisentanglementStudy
+
+    Raises
+    ------
+    InputError
+        An estimator without these methods, data on which a condition is not defined, or predictions of a wrong shape or with
+        NaN; the error names estimator, condition and run.
+    """
+    check_estimator(estimator)
+    seeds = _checked_seeds(seeds)
+    chosen = chosen_decompositions(decompositions)
+    check_data(data, conditions)
+    values = conditions.values(data.n_classes)
+    n, k = len(data.y_test), data.n_classes
+    tables = {
+        name: _Table(v, np.empty((len(seeds), len(v), n), np.int64), np.empty((len(seeds), len(v), n, k)))
+        for name, v in values.items()
+    }
+    jobs = [Job(run, seed, one) for run, seed in enumerate(seeds) for one in training_sets(data, conditions, seed)]
+    start = time.perf_counter()
+    padded = 0
+    for done, (job, model) in enumerate(_trained(estimator, data, jobs), start=1):
+        said = _said(model, data, job, chosen)
+        table, at = tables[job.given.experiment], (job.run, job.given.place)
+        table.labels[at], table.probs[at] = job.given.y_test, said.probs
+        for name, parts in said.parts.items():
+            if name not in table.parts:
+                table.parts[name] = np.full((3, len(seeds), len(table.conditions), n), np.nan)
+            for part, of_part in zip(PARTS, table.parts[name], strict=True):
+                of_part[at] = getattr(parts, part)
+        padded += said.padded
+        if progress is not None:
+            progress(done, len(jobs))
+    return DisentanglementStudy(
+        method or type(estimator).__name__,
+        data.name,
+        tuple(seeds),
+        data.class_names,
+        {name: table.measured() for name, table in tables.items()},
+        facts={"seconds": time.perf_counter() - start, "trainings": len(jobs), "conditions": conditions.to_dict()},
+        notes=_notes(conditions, data, padded),
+    )
+
+
+def chosen_decompositions(decompositions: Decompositions) -> dict[str, str | Decompose] | None:
+    """Names and functions by name; None stands for all that a prediction offers."""
+    if decompositions is None:
+        return None
+    if isinstance(decompositions, Mapping):
+        return dict(decompositions)
+    given = [decompositions] if isinstance(decompositions, str) or callable(decompositions) else list(decompositions)
+    found: dict[str, str | Decompose] = {}
+    for one in given:
+        name = one if isinstance(one, str) else getattr(one, "__name__", type(one).__name__)
+        if name in found:
+            raise InputError(
+                "decompositions", "must have different names", f"got {name!r} twice", "give a dict", code="duplicate"
+            )
+        found[name] = one
+    if not found:
+        raise InputError("decompositions", "must hold at least one", "got none", "None takes all", code="empty")
+    return found
+
+
+def check_estimator(estimator: Any) -> None:
+    """Refuse an object that is not an estimator with uncertainty."""
+    if isinstance(estimator, type):
+        raise InputError("estimator", "must be an object", f"got the class {estimator.__name__}", "add ()", code="type")
+    for name in ("fit", "predict_uncertainty"):
+        if not callable(getattr(estimator, name, None)):
+            raise InputError(
+                "estimator",
+                f"must have {name}",
+                f"got {type(estimator).__name__}",
+                "give a method of uqassay.methods, such as Bagging(estimator=…), or a class with "
+                "fit(X, y) and predict_uncertainty(X)",
+                code="type",
+            )
+
+
+# -- training ------------------------------------------------------------------------------------------------------------
+
+
+def _trained(estimator: Any, data: Dataset, jobs: Sequence[Job]) -> Iterator[tuple[Job, Any]]:
+    """Each job with its fitted copy of the estimator."""
+    if not _has_networks(estimator):
+        for job in jobs:
+            model = _copied(estimator, job.given, data.n_classes)
+            model.fit(data.X_train[job.given.rows], job.given.y_train)
+            yield job, model
+        return
+    from uqassay.methods import fit_together
+
+    for block in _blocks(estimator, data, jobs):
+        models = [_copied(estimator, job.given, data.n_classes) for job in block]
+        fit_together(models, [(data.X_train[job.given.rows], job.given.y_train) for job in block])
+        yield from zip(block, models, strict=True)
+
+
+def _has_networks(estimator: Any) -> bool:
+    """Whether it is a `NetworkClassifier`; only then their module, and PyTorch, is loaded."""
+    module = sys.modules.get("uqassay.methods.network_classifier")
+    return module is not None and isinstance(estimator, module.NetworkClassifier)
+
+
+def _blocks(estimator: Any, data: Dataset, jobs: Sequence[Job]) -> Iterator[list[Job]]:
+    """Jobs that are trained together, bounded in networks and memory; those with most epochs come first."""
+    bytes_per_row = 4 * int(np.prod(data.X_train.shape[1:]))
+    members = int(getattr(estimator, "n_members", 1))
+    block: list[Job] = []
+    held = 0
+    for job in sorted(jobs, key=lambda job: job.given.share):
+        size = bytes_per_row * len(job.given.rows)
+        if block and (held + size > BLOCK_BYTES or (len(block) + 1) * members > BLOCK_NETWORKS):
+            yield block
+            block, held = [], 0
+        block.append(job)
+        held += size
+    if block:
+        yield block
+
+
+def _copied(estimator: Any, given: TrainingSet, n_classes: int) -> Any:
+    """An unfitted copy with the seed, the epochs and the classes of a condition, as far as it has such options."""
+    own = {"random_state": int(given.seed.generate_state(1)[0]), "classes": tuple(range(n_classes)), "progress": False}
+    if hasattr(estimator, "epochs"):
+        own["epochs"] = given.epochs(estimator.epochs)
+    if hasattr(estimator, "get_params") and hasattr(estimator, "set_params"):
+        from sklearn.base import clone
+
+        options = estimator.get_params(deep=False)
+        return clone(estimator).set_params(**{name: value for name, value in own.items() if name in options})
+    model = copy.deepcopy(estimator)
+    for name, value in own.items():
+        if name in getattr(model, "__dict__", {}):
+            setattr(model, name, value)
+    return model
+
+
+# -- predictions ---------------------------------------------------------------------------------------------------------
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class _Said:
+    """One fitted estimator on the test instances."""
+
+    probs: Array  # (n, K)
+    parts: dict[str, Decomposition]
+    padded: bool  # whether a class was missing in the prediction
+
+
+def _said(model: Any, data: Dataset, job: Job, chosen: Mapping[str, str | Decompose] | None) -> _Said:
+    where = job.where(model)
+    try:
+        prediction = as_prediction(model.predict_uncertainty(data.X_test))
+    except InputError as problem:
+        raise problem.replace(parameter="estimator", got=f"{where}: {problem.got}") from problem
+    present = np.unique(job.given.y_train)
+    n, k = len(data.y_test), data.n_classes
+    if prediction.n_instances != n or prediction.n_classes not in (k, len(present)):
+        raise InputError(
+            "estimator",
+            f"must predict {n} instances and {k} classes",
+            f"{where} gave {prediction.n_instances} and {prediction.n_classes}",
+            "give one row for each row of X, and one column for each label",
+            code="shape",
+        )
+    padded = prediction.n_classes < k
+    probs = np.zeros((n, k))
+    probs[:, present if padded else slice(None)] = prediction.mean_probs()
+    names = {name: name for name in decomposition_names(prediction)} if chosen is None else chosen
+    return _Said(probs, {name: _checked_parts(name, how, prediction, where) for name, how in names.items()}, padded)
+
+
+def _checked_parts(name: str, how: str | Decompose, prediction: Any, where: str) -> Decomposition:
+    """The estimates of one decomposition: finite arrays ``(n,)``."""
+    parts = decompose(prediction, how)
+    n = prediction.n_instances
+    for part in PARTS:
+        values = np.asarray(getattr(parts, part))
+        if values.shape != (n,):
+            found, code = f"shape {values.shape}", "shape"
+        elif not np.isfinite(values).all():
+            found, code = (
+                f"{values[~np.isfinite(values)][0]} at row {np.flatnonzero(~np.isfinite(values))[0]}",
+                "finite",
+            )
+        else:
+            continue
+        raise InputError(
+            "decompositions",
+            f"{name} must give {n} finite numbers as its {part} part",
+            f"got {found} from {where}",
+            "mend the estimator or the function",
+            code=code,
+        )
+    return parts
+
+
+# -- small things --------------------------------------------------------------------------------------------------------
+
+
+def _checked_seeds(seeds: Sequence[int]) -> list[int]:
+    found = []
+    for seed in seeds:
+        if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
+            raise InputError("seeds", "must be whole numbers from 0 up", f"got {seed!r}", "for example 0", code="range")
+        found.append(int(seed))
+    if not found:
+        raise InputError("seeds", "must hold at least one", "got none", "give one for each run", code="empty")
+    if len(set(found)) < len(found):
+        raise InputError(
+            "seeds",
+            "must be different",
+            f"got {listed([str(seed) for seed in found], most=8)}",
+            "remove one",
+            code="duplicate",
+        )
+    return found
+
+
+def _notes(conditions: Conditions, data: Dataset, padded: int) -> tuple[Note, ...]:
+    notes = []
+    if padded:
+        notes.append(
+            Note(
+                "left-out",
+                f"{padded} predictions had no column for the class left out, which then has probability 0",
+                {"predictions": padded},
+            )
+        )
+    if conditions.left_out == "all" and "left-out-class" not in conditions.values(data.n_classes):
+        notes.append(
+            Note(
+                "left-out",
+                "no class was left out, because a training on one class of two says nothing",
+                {"classes": data.n_classes},
+            )
+        )
+    return tuple(notes)
