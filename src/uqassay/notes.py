@@ -26,6 +26,8 @@ CODES: Mapping[str, str] = {
     "infinite": "why the value is infinite, or how many values are",
     "edge": "the value is at an end of its range, and why",
     "constant-scores": "all scores are equal, so that nothing is ranked",
+    "constant-curve": "a curve over conditions is constant, so that its correlation counts as 0",
+    "conditions": "the number of conditions of an experiment, and its consequence",
     "no-interval": "why there is no interval",
     "no-test": "why there is no p-value",
     "no-width": "why the interval has no width",

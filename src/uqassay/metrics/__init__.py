@@ -20,6 +20,15 @@ from uqassay.metrics.choice_of_tradeoff import (
     tradeoff_range,
     tradeoff_scale,
 )
+from uqassay.metrics.disentanglement import (
+    Curves,
+    Disentanglement,
+    PooledDisentanglement,
+    Term,
+    disentanglement_error,
+    recombined_error,
+)
+from uqassay.metrics.disentanglement_curves import expected_absolute_correlation
 from uqassay.metrics.ood.detection import OOD_METRICS, OodMetric, aupr_score, fpr_at_tpr_error, ood_auc_score
 from uqassay.metrics.ranking.auc_and_c_index import g_auc_score, h_auc_score, uq_auc_score, uq_c_index_score
 from uqassay.metrics.ranking.comparisons import paired_ranking_test, pairwise_ranking_tests
@@ -44,14 +53,18 @@ __all__ = [
     "RANKING_METRICS",
     "CalibrationMeasure",
     "CorrelationStudy",
+    "Curves",
+    "Disentanglement",
     "MetricCorrelation",
     "OneVersusRest",
     "OodMetric",
+    "PooledDisentanglement",
     "ProperScoreParts",
     "RankingMetric",
     "Reliability",
     "RiskCoverage",
     "SelectiveGain",
+    "Term",
     "TradeoffRange",
     "WinningInterval",
     "accuracy_at_coverage_score",
@@ -65,7 +78,9 @@ __all__ = [
     "coverage_at_risk_score",
     "density_bandwidth",
     "density_calibration_error",
+    "disentanglement_error",
     "e_aurc_loss",
+    "expected_absolute_correlation",
     "expected_calibration_error",
     "fpr_at_tpr_error",
     "g_auc_score",
@@ -83,6 +98,7 @@ __all__ = [
     "prediction_rejection_score",
     "proper_score_parts",
     "ranking_changes",
+    "recombined_error",
     "reliability",
     "reliability_diagram",
     "risk_coverage_curve",

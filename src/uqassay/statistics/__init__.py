@@ -16,6 +16,7 @@ from uqassay.statistics.comparisons import (
 from uqassay.statistics.correlation import kendall_tau_estimate, kendall_tau_influence, pearson_estimate
 from uqassay.statistics.delong import auc_estimate, delong_covariance
 from uqassay.statistics.estimate import Estimate, mean_estimate
+from uqassay.statistics.fisher_z import mean_correlation_estimate
 from uqassay.statistics.linearised import Linearised, linearised_estimate
 from uqassay.statistics.multiple_tests import benjamini_hochberg, holm
 from uqassay.statistics.planning_auc import plan_auc, plan_auc_difference, plan_auc_from_pilot
@@ -57,6 +58,7 @@ __all__ = [
     "kendall_tau_estimate",
     "kendall_tau_influence",
     "linearised_estimate",
+    "mean_correlation_estimate",
     "mean_estimate",
     "paired_mean_test",
     "paired_statistic_test",
