@@ -160,7 +160,9 @@ def cifar10(data: dict, rows: slice, n_models: int = 5) -> dict[str, Any]:
         "intervals": uq.Intervals(probs.min(axis=1), probs.max(axis=1)),
         "vertices": uq.Vertices(probs),
         "dirichlet": uq.Dirichlet(0.1 + 20 * probs.mean(axis=1), n_draws=15, seed=1),
-        "gaussian logits": uq.GaussianLogits(logits.mean(axis=1), logits.var(axis=1) + 0.1, n_draws=15, seed=1),
+        "gaussian logits": uq.GaussianLogits(
+            logits.mean(axis=1), logits.var(axis=1) + 0.1, variance_is="epistemic", n_draws=15, seed=1
+        ),
     }
     return dict(list(models.items())[:n_models])
 

@@ -28,7 +28,9 @@ def random_prediction(kind, rng, n=5, n_classes=4, n_members=3):
         case "Vertices":
             return uq.Vertices(rng.dirichlet(np.ones(n_classes), shape[:2]))
         case "GaussianLogits":
-            return uq.GaussianLogits(rng.normal(size=shape), rng.uniform(size=shape), n_draws=20)
+            return uq.GaussianLogits(
+                rng.normal(size=shape), rng.uniform(size=shape), variance_is="epistemic", n_draws=20
+            )
     raise ValueError(kind)
 
 

@@ -164,7 +164,7 @@ def valid_arguments(rng: np.random.Generator, kind: str) -> dict[str, Any]:
         "Intervals": {"lower": point * 0.5, "upper": np.minimum(point * 1.5 + 0.1, 1)},
         "Masses": {"masses": rng.dirichlet(np.ones(4), 4), "focal_sets": SETS, "n_classes": 3},
         "Vertices": {"vertices": members},
-        "GaussianLogits": {"mean": members, "variance": members, "n_draws": 5, "seed": 1},
+        "GaussianLogits": {"mean": members, "variance": members, "variance_is": "epistemic", "n_draws": 5, "seed": 1},
     }[kind]
 
 

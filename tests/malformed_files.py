@@ -77,7 +77,7 @@ def samples(suffix: str) -> tuple[bytes, ...]:
             uq.Dirichlet(point * 9, n_draws=5, **carried),
             uq.Intervals(point * 0.5, np.minimum(point + 0.3, 1)),
             uq.Masses(rng.dirichlet(np.ones(4), 4), [[0], [1], [2], [0, 1, 2]], n_classes=3),
-            uq.GaussianLogits(members, members, n_draws=5),
+            uq.GaussianLogits(members, members, variance_is="epistemic", n_draws=5),
         ]
     found = []
     with tempfile.TemporaryDirectory() as folder:

@@ -46,8 +46,10 @@ def seven_kinds() -> dict[str, Prediction]:
         "masses": uq.Masses(rows(4, 4), SETS, n_classes=3, **CARRIED),
         "masses-signed": uq.Masses.from_beliefs(beliefs, SETS, n_classes=3, **CARRIED),
         "vertices": uq.Vertices(rows(4, 2, 3), **CARRIED),
-        "gaussian-logits": uq.GaussianLogits(rows(4, 2, 3) - 1, g.random((4, 2, 3)), n_draws=9, seed=3, **CARRIED),
-        "one-row": uq.GaussianLogits(np.zeros((1, 2)), np.ones((1, 2))),
+        "gaussian-logits": uq.GaussianLogits(
+            rows(4, 2, 3) - 1, g.random((4, 2, 3)), variance_is="epistemic", n_draws=9, seed=3, **CARRIED
+        ),
+        "one-row": uq.GaussianLogits(np.zeros((1, 2)), np.ones((1, 2)), variance_is="aleatoric"),
     }
 
 

@@ -110,7 +110,7 @@ def test_every_way_of_giving_pandas_is_aligned(random_generator):
         "logits": uq.Point.from_logits(np.log(shuffled)),
         "dirichlet": uq.Dirichlet(1000 * shuffled),
         "intervals": uq.Intervals(0.9 * shuffled, (shuffled + 0.05).clip(upper=1).iloc[[3, 1, 0, 2]]),
-        "gaussian": uq.GaussianLogits(np.log(shuffled), 0 * frame),
+        "gaussian": uq.GaussianLogits(np.log(shuffled), 0 * frame, variance_is="epistemic"),
         "masses": uq.Masses(shuffled, [[0], [1], [2]], n_classes=3),
         "columns": uq.Point(shuffled[[2, 0, 1]]),
     }

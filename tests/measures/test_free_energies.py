@@ -54,14 +54,14 @@ def test_log_probabilities_have_one_free_energy_and_no_ranking_of_rounding_error
 
 def test_free_energy_of_gaussian_logits(random_generator):
     mean, variance = random_generator.normal(0, 2, (6, 3, 4)), random_generator.uniform(0, 2, (6, 3, 4))
-    g = uq.GaussianLogits(mean, 0 * variance, n_draws=4)  # the passes have 2, 1 and 1 draws and count alike
+    g = uq.GaussianLogits(mean, 0 * variance, variance_is="epistemic", n_draws=4)  # the passes have 2, 1 and 1 draws and count alike
     np.testing.assert_allclose(free_energy(g), -special.logsumexp(mean, axis=2).mean(axis=1), rtol=1e-13)
-    many = uq.GaussianLogits(mean, variance, n_draws=30_000)
+    many = uq.GaussianLogits(mean, variance, variance_is="epistemic", n_draws=30_000)
     z = mean[:, None] + np.sqrt(variance)[:, None] * random_generator.standard_normal((6, 10_000, 3, 4))
     for temperature in (1.0, 2.0):
         expected = -temperature * special.logsumexp(z / temperature, axis=3).mean(axis=(1, 2))
         np.testing.assert_allclose(free_energy(many, temperature=temperature), expected, atol=0.04)
-    drawn = uq.GaussianLogits(mean, variance, n_draws=7)
+    drawn = uq.GaussianLogits(mean, variance, variance_is="epistemic", n_draws=7)
     np.testing.assert_array_equal(free_energy(drawn.with_draws()), free_energy(drawn))
     np.testing.assert_array_equal(free_energy(drawn[[4, 1]]), free_energy(drawn)[[4, 1]])
     logits = drawn.sample_logits(7, drawn.seed)

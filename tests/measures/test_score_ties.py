@@ -68,7 +68,7 @@ def test_other_forms_of_a_point_have_its_scores(random_generator):
     ):
         for name in ("credal-width", "nonspecificity", "credal-uncertainty"):
             assert (uncertainty_score(same, name) == 0.0).all(), (same, name)
-    certain = uq.GaussianLogits(np.log(p), np.zeros_like(p), n_draws=9)
+    certain = uq.GaussianLogits(np.log(p), np.zeros_like(p), variance_is="epistemic", n_draws=9)
     for name in SPREADS:
         assert (uncertainty_score(certain, name) == 0.0).all(), name
 

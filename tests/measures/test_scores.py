@@ -106,7 +106,9 @@ def test_the_less_certain_instance_has_the_greater_score(kind):
         "Intervals": lambda: uq.Intervals([[0.95, 0.0, 0.0], [0.1, 0.1, 0.1]], [[1.0, 0.05, 0.05], [0.8, 0.8, 0.8]]),
         "Masses": lambda: uq.Masses([[0.98, 0.02], [0.3, 0.7]], [[0], [0, 1, 2]], n_classes=3),
         "Vertices": lambda: uq.Vertices(members),
-        "GaussianLogits": lambda: uq.GaussianLogits([[9.0, 0, 0], [1.0, 0.5, 0.5]], [[0.1] * 3, [2.0] * 3]),
+        "GaussianLogits": lambda: uq.GaussianLogits(
+            [[9.0, 0, 0], [1.0, 0.5, 0.5]], [[0.1] * 3, [2.0] * 3], variance_is="epistemic"
+        ),
     }[kind]()
     for name in score_names(prediction, costly=True):
         low, high = uncertainty_score(prediction, name)

@@ -211,7 +211,7 @@ def test_gpytorch_latents_of_a_dirichlet_process_are_gaussian_logits(gpytorch, l
     torch.manual_seed(0)
     drawn = latents.sample(torch.Size((20_000,))).exp()  # as GPyTorch's documentation turns them into probabilities
     expected = (drawn / drawn.sum(dim=-2, keepdim=True)).mean(0).T.numpy()  # standard error below 0.004
-    many = uq.GaussianLogits(logits.mean, logits.variance, n_draws=20_000)
+    many = uq.GaussianLogits(logits.mean, logits.variance, variance_is="epistemic", n_draws=20_000)
     np.testing.assert_allclose(many.mean_probs(), expected, atol=0.02)
 
 

@@ -29,8 +29,11 @@ SIZES = {"n_instances": 4, "n_classes": 3, "n_members": None, "n_vertices": None
         ({"masses": rows(4, 2), "focal_sets": np.eye(2, 3)}, {"kind": "masses", "n_focal_sets": 2}),
         ({"beliefs": rows(4, 2), "focal_sets": np.eye(2, 3)}, {"kind": "masses", "n_focal_sets": 2}),
         ({"vertices": rows(4, 6, 3)}, {"kind": "vertices", "n_vertices": 6}),
-        ({"mean": rows(4, 3), "variance": rows(4, 3)}, {"kind": "gaussian-logits"}),
-        ({"mean": rows(4, 2, 3), "variance": rows(4, 2, 3)}, {"kind": "gaussian-logits", "n_members": 2}),
+        ({"mean": rows(4, 3), "variance": rows(4, 3), "variance_is": "aleatoric"}, {"kind": "gaussian-logits"}),
+        (
+            {"mean": rows(4, 2, 3), "variance": rows(4, 2, 3), "variance_is": "aleatoric"},
+            {"kind": "gaussian-logits", "n_members": 2},
+        ),
     ],
 )
 def test_kind_and_sizes_come_from_shapes_alone(tmp_path, monkeypatch, arrays, sizes):

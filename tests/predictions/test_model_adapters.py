@@ -94,7 +94,7 @@ def test_a_laplace_model_in_pytorch_against_gaussian_logits(needs):
             return torch.softmax(mean + variance.sqrt() * noise, dim=-1)
 
     draw = lambda: from_laplace(Linear(), mean, n_samples=20_000, generator=torch.Generator().manual_seed(0))  # noqa: E731
-    members, gaussians = draw(), uq.GaussianLogits(mean, variance, n_draws=20_000)
+    members, gaussians = draw(), uq.GaussianLogits(mean, variance, variance_is="epistemic", n_draws=20_000)
     np.testing.assert_array_equal(members.probs, draw().probs)
     np.testing.assert_allclose(members.mean_probs(), gaussians.mean_probs(), atol=0.01)  # five standard errors
 

@@ -25,8 +25,8 @@ SETS = np.array([[1, 0], [1, 1]])
         ({"masses": HALF, "focal_sets": SETS}, "Masses"),
         ({"beliefs": HALF, "focal_sets": SETS}, "Masses"),
         ({"vertices": THIRD_AXIS}, "Vertices"),
-        ({"mean": HALF, "variance": HALF}, "GaussianLogits"),
-        ({"mean": THIRD_AXIS, "variance": THIRD_AXIS}, "GaussianLogits"),
+        ({"mean": HALF, "variance": HALF, "variance_is": "epistemic"}, "GaussianLogits"),
+        ({"mean": THIRD_AXIS, "variance": THIRD_AXIS, "variance_is": "epistemic"}, "GaussianLogits"),
     ],
 )
 def test_keys_decide_the_kind_whatever_stands_beside_them(arrays, kind):
@@ -60,7 +60,8 @@ def test_logits_become_softmax_members_on_the_right_axis():
 def test_settings_and_member_axis_of_gaussian_logits():
     mean = np.arange(12.0).reshape(3, 2, 2)
     g = prediction_from_arrays(
-        {"mean": mean, "variance": mean, "n_draws": np.array([4]), "seed": np.int64(9)}, member_axis=0
+        {"mean": mean, "variance": mean, "variance_is": "epistemic", "n_draws": np.array([4]), "seed": np.int64(9)},
+        member_axis=0,
     )
     assert (g.mean.shape, g.n_draws, g.seed) == ((2, 3, 2), 4, 9)
     np.testing.assert_array_equal(g.mean, np.moveaxis(mean, 0, 1))
@@ -105,14 +106,16 @@ def test_what_the_keys_do_not_settle_is_refused(arrays, kind, parameter, code, g
 @pytest.mark.parametrize("member_axis", [2, None, "1", 1.0, True, np.array([0, 1])])
 def test_an_axis_that_cannot_hold_members_is_refused(member_axis):
     with refuses("member_axis"):
-        prediction_from_arrays({"mean": THIRD_AXIS, "variance": THIRD_AXIS}, member_axis=member_axis)
+        prediction_from_arrays(
+            {"mean": THIRD_AXIS, "variance": THIRD_AXIS, "variance_is": "epistemic"}, member_axis=member_axis
+        )
     with refuses("normalise", "type"):
         prediction_from_arrays({"probs": HALF}, normalise=np.array([True, False]))
 
 
 @pytest.mark.parametrize("kind", ["gaussian-logits", "gaussian_logits", "GaussianLogits"])
 def test_kind_chooses_among_several_in_any_spelling(kind):
-    arrays = {"probs": HALF, "mean": HALF, "variance": HALF, "logits": HALF}
+    arrays = {"probs": HALF, "mean": HALF, "variance": HALF, "variance_is": "epistemic", "logits": HALF}
     assert isinstance(prediction_from_arrays(arrays, kind=kind), uq.GaussianLogits)
     assert isinstance(prediction_from_arrays(arrays, kind="Point"), uq.Point)
 

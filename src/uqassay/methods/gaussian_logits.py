@@ -83,8 +83,7 @@ class SampledClassifier(NetworkClassifier):
         if self.head == "softmax":
             return Members.from_logits(outputs, class_names=self.class_names_)
         mean, variance = outputs
-        n_draws = max(N_DRAWS, mean.shape[1])
-        return GaussianLogits(mean, variance, n_draws=n_draws, class_names=self.class_names_)
+        return GaussianLogits(mean, variance, variance_is="aleatoric", n_draws=N_DRAWS, class_names=self.class_names_)
 
     def _statement(self, x: NDArray[np.float32]) -> Members | GaussianLogits:
         return self._stated(self._evaluate(x, lambda network, x, draws: network(x, draws), n_passes=self._n_passes()))

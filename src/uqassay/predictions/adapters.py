@@ -7,7 +7,7 @@ None of these libraries is imported. The attributes of objects of probly (versio
 | `array` or `tensor`, with `sample_axis` or `sample_dim` | `Members`; `GaussianLogits` for samples of Gaussians |
 | `alphas` | `Dirichlet` |
 | `lower_bounds` and `upper_bounds` | `Intervals` |
-| `mean` and `var` that are arrays | `GaussianLogits` |
+| `mean` and `var` that are arrays | `GaussianLogits`, with `variance_is` of the call |
 | `array` or `tensor` with several distributions per instance (convex and discrete credal sets) | `Vertices` |
 | `array` or `tensor` with one distribution, or `probabilities` (singletons, categorical distributions) | `Point` |
 
@@ -26,7 +26,8 @@ from uqassay._array import as_numeric
 from uqassay.errors import InputError
 from uqassay.predictions.base import Prediction
 from uqassay.predictions.distributions import arrays_of_distribution, is_distribution
-from uqassay.predictions.named_arrays import prediction_from_arrays
+from uqassay.predictions.gaussian_logits import GaussianLogits
+from uqassay.predictions.named_arrays import prediction_from_arrays, variance_meaning
 from uqassay.predictions.prediction_keys import key_of_bare_array, needed_keys
 
 _DISTRIBUTIONS = (  # attributes of distributions and credal sets, and their keys
@@ -43,6 +44,7 @@ def from_object(
     kind: str | None = None,
     member_axis: int | None = None,
     normalise: bool = False,
+    variance_is: str | None = None,
     class_names: Sequence[str] | None = None,
     ids: ArrayLike | None = None,
     groups: ArrayLike | None = None,
@@ -67,6 +69,9 @@ def from_object(
         whose batch has two axes needs it: 0 if the samples come first.
     normalise : bool
         Divide non-negative probabilities by their sums first.
+    variance_is : {"aleatoric", "epistemic"}, optional
+        Meaning of the variance of Gaussian logits. Needed for objects, which do not state it, and for mappings without it;
+        see `GaussianLogits`.
     class_names, ids, groups : optional
         Names, identifiers and groups of the prediction; see `Prediction`.
 
@@ -86,6 +91,8 @@ def from_object(
     carried = {"class_names": class_names, "ids": ids, "groups": groups}
     carried = {key: value for key, value in carried.items() if value is not None}
     if isinstance(obj, Prediction):
+        if isinstance(obj, GaussianLogits):
+            variance_meaning("gaussian-logits", obj.variance_is, variance_is)
         return obj.with_metadata(**carried) if carried else obj  # type: ignore[arg-type]
     if isinstance(obj, Mapping):
         arrays = {key: obj[key] for key in needed_keys(obj, kind)}
@@ -105,7 +112,9 @@ def from_object(
     else:
         raise _unknown(obj)
     axis = 1 if member_axis is None else member_axis
-    return prediction_from_arrays(arrays | carried, kind=kind, member_axis=axis, normalise=normalise)
+    return prediction_from_arrays(
+        arrays | carried, kind=kind, member_axis=axis, normalise=normalise, variance_is=variance_is
+    )
 
 
 def _refuse_list_of_models(obj: Any, member_axis: int | None) -> None:

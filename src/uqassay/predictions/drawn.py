@@ -26,8 +26,8 @@ class Drawn(Prediction):
         Number of draws that span the credal set. More draws make the set and its non-specificity larger.
     seed : int
         Seed of these draws. They depend on the row number, so a slice has the same draws as the whole.
-    drawn : array (n, n_draws, K), optional
-        The draws, if they are kept; see `with_draws`.
+    drawn : array (n, V, K), optional
+        The points that span the set, if they are kept; see `with_draws`.
     """
 
     n_draws: int = 100
@@ -38,33 +38,42 @@ class Drawn(Prediction):
     def sample(self, n: int, rng: RandomState = None) -> Array:
         """Draws, ``(n_instances, n, K)``; they depend on the row, not on its place in a slice."""
 
+    @property
+    def n_points(self) -> int:
+        """Number V of points that span the set of each instance."""
+        return self.n_draws
+
     def hull_points(self) -> NDArray[Any]:
-        """The draws that span the set, ``(n, n_draws, K)``."""
-        return self.sample(self.n_draws, self.seed) if self.drawn is None else self.drawn
+        """The points that span the set, ``(n, V, K)``."""
+        return self._spanning() if self.drawn is None else self.drawn
+
+    def _spanning(self) -> Array:
+        """The points that span the set, computed anew."""
+        return self.sample(self.n_draws, self.seed)
 
     def with_draws(self) -> Self:
-        """A copy that keeps its draws, so that they are made only once."""
+        """A copy that keeps the points that span its sets, so that they are computed only once."""
         same = replace(self, drawn=self.hull_points())
         object.__setattr__(same, "_held", self._held)  # still valid: the draws are the same
         return same
 
     def members(self) -> Members:
-        """The draws that span the set, as `Members` with the class names, ids, groups and notes."""
+        """The points that span the set, as `Members` with the class names, ids, groups and notes."""
         members = Members(self.hull_points(), class_names=self.class_names, groups=self.groups, notes=self.notes)
         for name in ("ids", "row_numbers"):  # unchecked, because a selection may hold a row twice
             object.__setattr__(members, name, getattr(self, name))
         return members
 
     def credal(self) -> Members:
-        """The draws as `Members`."""
+        """The points that span the set, as `Members`."""
         return self.members()
 
     def lower_probs(self) -> Array:
-        """Least probability of each class among the draws, ``(n, K)``."""
+        """Least probability of each class among the points that span the set, ``(n, K)``."""
         return self.hull_points().min(axis=1)
 
     def upper_probs(self) -> Array:
-        """Greatest probability of each class among the draws, ``(n, K)``."""
+        """Greatest probability of each class among the points that span the set, ``(n, K)``."""
         return self.hull_points().max(axis=1)
 
     def _check_draws(self) -> None:
@@ -73,7 +82,7 @@ class Drawn(Prediction):
             raise InputError(
                 "seed", "must be a whole number ≥ 0", f"got {shown(self.seed)}", "give a number", code="range"
             )
-        shape = (self.n_instances, self.n_draws, self.n_classes)
+        shape = (self.n_instances, self.n_points, self.n_classes)
         if self.drawn is not None and as_array(self.drawn, "drawn").shape != shape:
             raise InputError(
                 "drawn",

@@ -15,6 +15,7 @@ from uqassay.predictions.file_limits import text_array
 
 __all__ = ["MAP_BYTES", "Arrays", "Contents", "StoredArray", "quiet", "split_text", "text_from_json"]
 
+ONE_TEXT = ("variance_is",)  # keys of one text, which may stand in metadata as it is
 MAP_BYTES = 16 * 2**20  # smaller arrays are read at once, so that no file stays open for them
 
 Arrays = dict[str, NDArray[Any]]
@@ -80,7 +81,7 @@ def split_text(arrays: Arrays) -> tuple[Arrays, dict[str, list[str]]]:
 
 
 def text_from_json(values: Mapping[str, Any], stored: int) -> dict[str, StoredArray]:
-    """Lists of str, or JSON of such lists, as text arrays; other values are passed over.
+    """Lists of str, or JSON of such lists, as text arrays, and the text of `ONE_TEXT`; other values are passed over.
 
     Parameters
     ----------
@@ -90,7 +91,9 @@ def text_from_json(values: Mapping[str, Any], stored: int) -> dict[str, StoredAr
     """
     arrays = {}
     for key, value in values.items():
-        if isinstance(value, str):
+        if key in ONE_TEXT and isinstance(value, str) and not value.startswith("["):
+            value = [value]
+        elif isinstance(value, str):
             try:
                 value = json.loads(value)
             except (ValueError, RecursionError):

@@ -55,7 +55,12 @@ __all__ = [
 
 
 def load(
-    path: str | os.PathLike[str], *, kind: str | None = None, member_axis: int = 1, normalise: bool = False
+    path: str | os.PathLike[str],
+    *,
+    kind: str | None = None,
+    member_axis: int = 1,
+    normalise: bool = False,
+    variance_is: str | None = None,
 ) -> Prediction:
     """Read a prediction from a file.
 
@@ -64,7 +69,7 @@ def load(
     path : str or path
         A file of one of the formats above. The keys decide the kind: `probs` with two axes is a `Point`, with three
         (n, M, K) `Members` (optional `weights`); `alpha`; `lower` and `upper`; `masses` or `beliefs` with `focal_sets`;
-        `vertices`; `mean` and `variance`; `logits`, which go through a softmax. A `.npy` file holds `probs`.
+        `vertices`; `mean`, `variance` and `variance_is`; `logits`, which go through a softmax. A `.npy` file holds `probs`.
         Also read where present: `class_names` (or `classes`), `ids`, `groups`, and the settings of the kind. Other keys
         are ignored. Labels are read by `load_labels`.
     kind : str, optional
@@ -75,6 +80,8 @@ def load(
         Where the members stand in `probs` or `logits`; (M, n, K) has `member_axis=0`.
     normalise : bool
         Divide non-negative probabilities by their sums first.
+    variance_is : {"aleatoric", "epistemic"}, optional
+        Meaning of `variance` in a file that does not state it; see `GaussianLogits`.
 
     Returns
     -------
@@ -119,7 +126,9 @@ def load(
         if contents.notes:  # of the reader; formats that give such notes hold none themselves
             arrays["notes"] = contents.notes
         try:
-            return prediction_from_arrays(arrays, kind=kind, member_axis=member_axis, normalise=normalise)
+            return prediction_from_arrays(
+                arrays, kind=kind, member_axis=member_axis, normalise=normalise, variance_is=variance_is
+            )
         except InputError as problem:
             row = problem.facts.get("row")
             if contents.lines is None or not isinstance(row, (int, np.integer)) or row >= len(contents.lines):

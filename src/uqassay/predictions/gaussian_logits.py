@@ -1,20 +1,25 @@
 """GaussianLogits: Gaussian distributions over logits, from heteroscedastic classifiers or Laplace approximations."""
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from uqassay._array import RandomState, as_numeric, check_class_count, check_rows, still_whole
+from uqassay._array import RandomState, as_numeric, check_class_count, check_rows, shown, still_whole
 from uqassay.errors import InputError
-from uqassay.predictions.base import Array
+from uqassay.predictions.base import CORE_BYTES, Array
 from uqassay.predictions.drawn import Drawn
-from uqassay.predictions.members import Members
+from uqassay.predictions.members import Members, check_draws
 from uqassay.predictions.point import check_logits, softmax
 from uqassay.predictions.probabilities import refuse_truth_values
+from uqassay.predictions.summation import OrderFreeSum
+
+__all__ = ["MOST", "VARIANCE_IS", "GaussianLogits", "check_variance_is"]
 
 MOST = np.float64(1e300)  # limit of means and variances, so that draws are finite
+VARIANCE_IS = ("aleatoric", "epistemic")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -24,22 +29,41 @@ class GaussianLogits(Drawn):
     Parameters
     ----------
     mean, variance : array (n, K) or (n, M, K)
-        Mean and variance of the logits; variances ≥ 0. A mean of −inf makes the class impossible for this instance.
+        Mean μ and variance σ² of the logits; variances ≥ 0. A mean of −inf makes the class impossible for this instance.
+    variance_is : {"aleatoric", "epistemic"}
+        Meaning of the variance; required. "aleatoric": noise of the label, as in the head of a heteroscedastic classifier.
+        The distributions of the M passes, p_t = E softmax(z) over z ~ N(μ_t, σ_t²), span the set; one pass is one point.
+        "epistemic": doubt about the function, as in a Laplace approximation or a Gaussian process. Softmax draws of z span
+        the set.
     n_draws, seed
-        Number and seed of the softmax draws that span the set, divided evenly among the M passes; see `Drawn`.
+        Number and seed of the draws of logits, see `Drawn`. "aleatoric": behind each p_t, the same standard normal draws
+        for all passes of an instance, so that equal passes have equal p_t. "epistemic": divided evenly among the passes.
+
+    Notes
+    -----
+    Source of the head: paper 004, section 3 and appendix A (Kendall and Gal, 2017).
 
     Examples
     --------
     >>> import uqassay as uq
-    >>> g = uq.GaussianLogits([[0.0, 0.0]], [[0.0, 0.0]])
-    >>> g.mean_probs().round(6).tolist()
-    [[0.5, 0.5]]
+    >>> mean, variance = [[[0.0, 0.0], [0.0, 0.0]]], [[[4.0, 4.0], [4.0, 4.0]]]  # two equal passes
+    >>> uq.GaussianLogits(mean, variance, variance_is="aleatoric").members()
+    Members(probs=(1, 2, 2))
+    >>> g = uq.GaussianLogits(mean, variance, variance_is="aleatoric")
+    >>> uq.measures.entropy_decomposition(g).epistemic.tolist()
+    [0.0]
+    >>> g = uq.GaussianLogits(mean, variance, variance_is="epistemic")
+    >>> bool(uq.measures.entropy_decomposition(g).epistemic > 0.1)
+    True
     """
 
     mean: NDArray[Any]
     variance: NDArray[Any]
+    variance_is: str = field(default="", kw_only=True)  # no meaning by default: it is refused in `check_variance_is`
 
     def __post_init__(self) -> None:
+        check_variance_is(self.variance_is)
+        self._set("variance_is", str(self.variance_is))
         self._take_table("mean", "variance")
         mean = as_numeric(self.mean, "mean", ndim=(2, 3))
         variance = as_numeric(self.variance, "variance", ndim=(2, 3))
@@ -71,7 +95,8 @@ class GaussianLogits(Drawn):
         self._set("mean", mean)
         self._set("variance", variance)
         self._check_draws()
-        self._passes(self.n_draws)
+        if self.variance_is == "epistemic":
+            self._passes(self.n_draws)
         self._finish(class_axis_of="mean")
 
     @property
@@ -79,25 +104,95 @@ class GaussianLogits(Drawn):
         """Number of classes K."""
         return int(self.mean.shape[2])
 
+    @property
+    def n_passes(self) -> int:
+        """Number of forward passes M."""
+        return int(self.mean.shape[1])
+
+    @property
+    def n_points(self) -> int:
+        """Number V of points that span the set: the passes M ("aleatoric") or `n_draws` ("epistemic")."""
+        return self.n_passes if self.variance_is == "aleatoric" else self.n_draws
+
     def mean_probs(self) -> Array:
         """Mean of the softmax draws, in which all passes have the same weight, ``(n, K)``."""
-        return (self.hull_points() * self.shares()[:, None]).sum(axis=1)
+        points = self.hull_points()
+        if self.variance_is == "epistemic":
+            return (points * self.shares()[:, None]).sum(axis=1)
+        total = OrderFreeSum((self.n_instances, self.n_classes))
+        for t in range(self.n_passes):
+            total.add(points[:, t])
+        return total.value() / self.n_passes
 
     def shares(self) -> Array:
-        """Weight of each draw in the mean, ``(n_draws,)``; all passes have the same total weight."""
+        """Weight in the mean of each point that spans the set, ``(V,)``; all passes have the same total weight."""
+        if self.variance_is == "aleatoric":
+            return np.full(self.n_passes, 1.0 / self.n_passes)
         passes = self._passes(self.n_draws)
-        return 1.0 / (np.bincount(passes)[passes] * self.mean.shape[1])
+        return 1.0 / (np.bincount(passes)[passes] * self.n_passes)
 
     def members(self) -> Members:
-        """The draws that span the set, as `Members`; weighted if the passes have different numbers of draws."""
+        """The points that span the set, as `Members`; weighted if the passes have different numbers of draws."""
         members = super().members()
-        if self.n_draws % self.mean.shape[1]:
+        if self.variance_is == "epistemic" and self.n_draws % self.n_passes:
             members._set("weights", self.shares())
         return members
 
+    def sample(self, n: int, rng: RandomState = None) -> Array:
+        """Distributions drawn, ``(n_instances, n, K)``: softmax of `sample_logits`, or ("aleatoric") p_t of passes drawn."""
+        if self.variance_is == "aleatoric":
+            return self.members().sample(n, rng)
+        return softmax(self.sample_logits(n, rng), "logits")
+
+    def sample_logits(self, n: int, rng: RandomState = None) -> Array:
+        """Drawn logits, ``(n_instances, n, K)``, divided evenly among the passes, in the order of the passes."""
+        passes = self._passes(n)
+        logits = self._normal_draws(n, rng)
+        still_whole(self.mean)
+        still_whole(self.variance)
+        logits *= np.sqrt(np.asarray(self.variance, dtype=np.float64))[:, passes]
+        logits += self.mean[:, passes]
+        return logits
+
+    def logits_of_passes(self) -> Iterator[Array]:
+        """Logits of one pass after the other, ``(n_instances, n_draws, K)`` each, from the same standard normal draws.
+
+        Each array is new. Where there are many instances, call it for chunks of them.
+        """
+        normal = self._normal_draws(self.n_draws, self.seed)
+        still_whole(self.mean)
+        still_whole(self.variance)
+        for t in range(self.n_passes):
+            logits = normal * np.sqrt(np.asarray(self.variance[:, t], dtype=np.float64))[:, None]
+            logits += self.mean[:, t, None]
+            yield logits
+
+    def array_names(self) -> tuple[str, ...]:
+        """Names of the fields whose first axis is the instance."""
+        return ("mean", "variance") if self.drawn is None else ("mean", "variance", "drawn")
+
+    def _spanning(self) -> Array:
+        if self.variance_is == "epistemic":
+            return super()._spanning()
+        probs = np.empty(self.mean.shape)
+
+        def work(rows: slice, part: "GaussianLogits") -> None:
+            for t, logits in enumerate(part.logits_of_passes()):
+                probs[rows, t] = softmax(logits, "logits").mean(axis=1)
+            certain = ~part.variance.any(axis=2)  # (rows, M); the mean of equal draws may be off by a rounding error
+            if certain.any():
+                probs[rows][certain] = softmax(part.mean[certain], "mean")
+
+        self.for_each_chunk(work, 16 * self.n_draws * self.n_classes, chunk_bytes=CORE_BYTES)
+        return probs
+
+    def _normal_draws(self, n: int, rng: RandomState) -> Array:
+        return self._draw(n, rng, lambda g, i, shape: g.standard_normal(shape))
+
     def _passes(self, n: int) -> NDArray[np.int64]:
         """Index of the pass of each of n draws, ``(n,)``."""
-        m = self.mean.shape[1]
+        check_draws(n, "n")
+        m = self.n_passes
         if n < m:
             raise InputError(
                 "n_draws",
@@ -108,23 +203,26 @@ class GaussianLogits(Drawn):
             )
         return np.arange(n) * m // n
 
-    def sample(self, n: int, rng: RandomState = None) -> Array:
-        """Softmax of `sample_logits`, ``(n_instances, n, K)``."""
-        return softmax(self.sample_logits(n, rng), "logits")
-
-    def sample_logits(self, n: int, rng: RandomState = None) -> Array:
-        """Drawn logits, ``(n_instances, n, K)``, divided evenly among the passes, in the order of the passes."""
-        logits = self._draw(n, rng, lambda g, i, shape: g.standard_normal(shape))
-        passes = self._passes(n)
-        still_whole(self.mean)
-        still_whole(self.variance)
-        logits *= np.sqrt(np.asarray(self.variance, dtype=np.float64))[:, passes]
-        logits += self.mean[:, passes]
-        return logits
-
-    def array_names(self) -> tuple[str, ...]:
-        """Names of the fields whose first axis is the instance."""
-        return ("mean", "variance") if self.drawn is None else ("mean", "variance", "drawn")
-
     def _one_versus_rest(self, k: int) -> Members:
         return self.members()._one_versus_rest(k)
+
+
+def check_variance_is(value: Any) -> None:
+    """Refuse a meaning of the variance other than the two of `VARIANCE_IS`.
+
+    Raises
+    ------
+    InputError
+        No meaning (code "missing"), or another one (code "choice").
+    """
+    if isinstance(value, str) and value in VARIANCE_IS:
+        return
+    missing = value is None or (isinstance(value, str) and not value)
+    raise InputError(
+        "variance_is",
+        'must be "aleatoric" (the variance is noise of the label, as in a heteroscedastic head) or "epistemic" (it is doubt '
+        "about the function, as in a Laplace approximation or a Gaussian process)",
+        "it is missing" if missing else f"got {shown(value)}",
+        'pass variance_is="aleatoric" or variance_is="epistemic"',
+        code="missing" if missing else "choice",
+    )

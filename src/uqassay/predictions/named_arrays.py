@@ -2,7 +2,8 @@
 
 A prediction is written and read as arrays under the names of its fields (`probs`, `alpha`, `lower` and `upper`, …),
 together with what it carries (`class_names`, `ids`, `groups`, `row_numbers`, the texts and codes of `notes`) and its settings
-(`n_draws`, …). `bfloat16` lists the arrays that were given in that type; NumPy lacks it, so they are stored as float32.
+(`n_draws`, `variance_is`, …). `bfloat16` lists the arrays that were given in that type; NumPy lacks it, so they are stored as
+float32.
 """
 
 from collections.abc import Mapping
@@ -17,7 +18,7 @@ from uqassay.errors import InputError
 from uqassay.notes import Note
 from uqassay.predictions.base import Prediction
 from uqassay.predictions.dirichlet import Dirichlet
-from uqassay.predictions.gaussian_logits import GaussianLogits
+from uqassay.predictions.gaussian_logits import GaussianLogits, check_variance_is
 from uqassay.predictions.intervals import Intervals
 from uqassay.predictions.labels import labels_for, portable_labels
 from uqassay.predictions.masses import Masses
@@ -26,13 +27,18 @@ from uqassay.predictions.point import Point
 from uqassay.predictions.prediction_keys import ALIASES, FORMS, choose_form
 from uqassay.predictions.vertices import Vertices
 
-__all__ = ["NOT_STORED", "arrays_from_prediction", "as_names", "as_text", "prediction_from_arrays"]
+__all__ = ["NOT_STORED", "arrays_from_prediction", "as_names", "as_text", "prediction_from_arrays", "variance_meaning"]
 
 NOT_STORED = ("drawn", "_held")  # draws follow from their seed, and remembered arrays from the others
 
 
 def prediction_from_arrays(
-    arrays: Mapping[str, Any], *, kind: str | None = None, member_axis: int = 1, normalise: bool = False
+    arrays: Mapping[str, Any],
+    *,
+    kind: str | None = None,
+    member_axis: int = 1,
+    normalise: bool = False,
+    variance_is: str | None = None,
 ) -> Prediction:
     """Prediction of the kind that the keys make; keys that are not known are ignored.
 
@@ -45,6 +51,8 @@ def prediction_from_arrays(
         Where the members stand in `probs`, `logits`, or `mean` and `variance` with three axes.
     normalise : bool
         Divide non-negative probabilities by their sums first.
+    variance_is : {"aleatoric", "epistemic"}, optional
+        Meaning of `variance`, where the arrays do not state it; see `GaussianLogits`.
     """
     _check_options(member_axis, normalise)
     form = choose_form(arrays, kind)
@@ -59,6 +67,8 @@ def prediction_from_arrays(
     named = _with_precision(_by_role(arrays))
     carried = _carried(named)
     settings = _settings(named, form)
+    if form == "gaussian-logits" or variance_is is not None:
+        settings["variance_is"] = variance_meaning(form, settings.get("variance_is"), variance_is)
     match form:
         case "probs":
             probs, weights = named["probs"], named.get("weights")
@@ -108,6 +118,37 @@ def arrays_from_prediction(prediction: Prediction, labels: ArrayLike | None = No
         # votes and label distributions are divided by their sums, so their precision does not matter
         arrays["labels"] = stored.view(np.float32) if precision_of(stored) == "bfloat16" else stored
     return arrays
+
+
+def variance_meaning(form: str, stated: str | None, asked: str | None) -> str:
+    """Meaning of the variance of Gaussian logits: the one that the arrays state, or else the one asked for.
+
+    Raises
+    ------
+    InputError
+        Neither; two that differ; a meaning asked for where the arrays make another kind of prediction.
+    """
+    if asked is not None:
+        check_variance_is(asked)
+        if form != "gaussian-logits":
+            raise InputError(
+                "variance_is",
+                "applies to mean and variance",
+                f"found {' and '.join(FORMS[form].keys)}",
+                "leave it out",
+                code="conflict",
+            )
+        if stated is not None and stated != asked:
+            raise InputError(
+                "variance_is",
+                "must not contradict the key variance_is",
+                f"got {asked!r}, and the key states {stated!r:.60}",
+                "leave it out, or repair the key",
+                code="conflict",
+            )
+    meaning = asked if stated is None else stated
+    check_variance_is(meaning)
+    return str(meaning)
 
 
 def as_text(values: Any, name: str = "text") -> NDArray[np.str_]:
@@ -227,10 +268,12 @@ def _notes(texts: Any, codes: Any) -> Any:
 
 
 def _settings(named: Mapping[str, Any], form: str) -> dict[str, Any]:
-    """Scalar settings as Python numbers."""
-    found = {}
+    """Scalar settings as Python numbers and text."""
+    found: dict[str, Any] = {}
     for key in FORMS[form].settings:
-        if key not in ("weights", "log_partition") and named.get(key) is not None:
+        if key == "variance_is" and named.get(key) is not None:
+            found[key] = _one_text(named[key], key)
+        elif key not in ("weights", "log_partition") and named.get(key) is not None:
             value = as_array(named[key], key)
             if value.size != 1 or value.dtype.kind not in ("f" if key == "precision" else "iub"):
                 raise InputError(
@@ -238,6 +281,13 @@ def _settings(named: Mapping[str, Any], form: str) -> dict[str, Any]:
                 )
             found[key] = value.reshape(()).item()
     return found
+
+
+def _one_text(value: Any, key: str) -> str:
+    texts = as_names(value, key)
+    if len(texts) != 1:
+        raise InputError(key, "must be one text", f"got {len(texts)}", "repair it", code="shape")
+    return texts[0]
 
 
 def _shape(values: Any, name: str) -> tuple[int, ...]:
@@ -288,7 +338,7 @@ def _members_second(values: Any, name: str, member_axis: int) -> NDArray[Any]:
 
 
 def _storable(value: Any, name: str) -> NDArray[Any]:
-    array = np.asarray(value)
+    array = np.atleast_1d(value) if isinstance(value, str) else np.asarray(value)
     if array.dtype.kind in "OST":
         try:
             return as_text(array, name)
