@@ -29,7 +29,16 @@ from uqassay.metrics.disentanglement import (
     recombined_error,
 )
 from uqassay.metrics.disentanglement_curves import expected_absolute_correlation
+from uqassay.metrics.disentanglement_tests import (
+    PairedDisentanglementTest,
+    below_chance_test,
+    paired_disentanglement_test,
+    swap_test,
+)
+from uqassay.metrics.doubts import DOUBT_SOURCES, DoubtSources, SourceAtShare, doubt_sources
+from uqassay.metrics.epistemic_trends import EpistemicTrend, TrendStep, epistemic_trend_test
 from uqassay.metrics.ood.detection import OOD_METRICS, OodMetric, aupr_score, fpr_at_tpr_error, ood_auc_score
+from uqassay.metrics.rank_correlations import EstimateCorrelations, estimate_correlations
 from uqassay.metrics.ranking.auc_and_c_index import g_auc_score, h_auc_score, uq_auc_score, uq_c_index_score
 from uqassay.metrics.ranking.comparisons import paired_ranking_test, pairwise_ranking_tests
 from uqassay.metrics.ranking.ground_truths import (
@@ -49,28 +58,36 @@ from uqassay.metrics.risk.selective_accuracy import SelectiveGain, accuracy_at_c
 
 __all__ = [
     "CALIBRATION_MEASURES",
+    "DOUBT_SOURCES",
     "OOD_METRICS",
     "RANKING_METRICS",
     "CalibrationMeasure",
     "CorrelationStudy",
     "Curves",
     "Disentanglement",
+    "DoubtSources",
+    "EpistemicTrend",
+    "EstimateCorrelations",
     "MetricCorrelation",
     "OneVersusRest",
     "OodMetric",
+    "PairedDisentanglementTest",
     "PooledDisentanglement",
     "ProperScoreParts",
     "RankingMetric",
     "Reliability",
     "RiskCoverage",
     "SelectiveGain",
+    "SourceAtShare",
     "Term",
     "TradeoffRange",
+    "TrendStep",
     "WinningInterval",
     "accuracy_at_coverage_score",
     "augrc_loss",
     "aupr_score",
     "aurc_loss",
+    "below_chance_test",
     "calibration_measure",
     "classwise_calibration_error",
     "confidence_calibration_error",
@@ -79,7 +96,10 @@ __all__ = [
     "density_bandwidth",
     "density_calibration_error",
     "disentanglement_error",
+    "doubt_sources",
     "e_aurc_loss",
+    "epistemic_trend_test",
+    "estimate_correlations",
     "expected_absolute_correlation",
     "expected_calibration_error",
     "fpr_at_tpr_error",
@@ -93,6 +113,7 @@ __all__ = [
     "misclassification_truth",
     "one_versus_rest_scores",
     "ood_auc_score",
+    "paired_disentanglement_test",
     "paired_ranking_test",
     "pairwise_ranking_tests",
     "prediction_rejection_score",
@@ -103,6 +124,7 @@ __all__ = [
     "reliability_diagram",
     "risk_coverage_curve",
     "selective_gain",
+    "swap_test",
     "tradeoff_range",
     "tradeoff_scale",
     "uq_auc_score",
