@@ -19,6 +19,7 @@ from uqassay.statistics.estimate import Estimate, mean_estimate
 from uqassay.statistics.fisher_z import mean_correlation_estimate
 from uqassay.statistics.linearised import Linearised, linearised_estimate
 from uqassay.statistics.multiple_tests import benjamini_hochberg, holm
+from uqassay.statistics.permutations import PermutationTest, permutation_test, sign_flip_test
 from uqassay.statistics.planning_auc import plan_auc, plan_auc_difference, plan_auc_from_pilot
 from uqassay.statistics.planning_linearised import (
     DifferencePlan,
@@ -43,6 +44,7 @@ __all__ = [
     "Linearised",
     "PairedComparison",
     "PairwiseComparisons",
+    "PermutationTest",
     "PrecisionPlan",
     "auc_estimate",
     "bca_interval",
@@ -65,12 +67,14 @@ __all__ = [
     "pairwise_statistic_tests",
     "pearson_estimate",
     "percentile_interval",
+    "permutation_test",
     "plan_auc",
     "plan_auc_difference",
     "plan_auc_from_pilot",
     "plan_difference_from_pilot",
     "plan_from_pilot",
     "proportion_estimate",
+    "sign_flip_test",
     "winning_probability",
 ]
 
