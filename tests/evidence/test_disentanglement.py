@@ -204,7 +204,7 @@ def test_arrays_of_other_layouts_are_read_as_they_are():
     turned = np.asfortranarray(parts.epistemic)
     turned.flags.writeable = False
     other = replace(measured, parts={IT: replace(parts, epistemic=turned)})
-    np.testing.assert_array_equal(other.curves(IT).epistemic, measured.curves(IT).epistemic)
+    np.testing.assert_allclose(other.curves(IT).epistemic, measured.curves(IT).epistemic, rtol=1e-12)
 
 
 # -- joining and saving -------------------------------------------------------------------------------------------------
