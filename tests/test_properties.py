@@ -25,7 +25,7 @@ def relabelled(prediction, order):
 
 def scores_of(prediction):
     """Every score that the prediction has; those that it is said not to have must be refused."""
-    names = score_names(prediction, costly=True)
+    names = score_names(prediction, on_request=True)
     for name in SCORES.keys() - set(names):
         with refuses("prediction") as refusal:
             uncertainty_score(prediction, name)

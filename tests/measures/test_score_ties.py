@@ -123,7 +123,7 @@ def test_the_order_of_the_members_changes_no_bit(weighted, random_generator):
     z = random_generator.normal(0, 3, (200, 9, 5))
     weights = random_generator.random(9) if weighted else None
     members = uq.Members.from_logits(z, weights)
-    values = {name: uncertainty_score(members, name) for name in score_names(members, costly=True)}
+    values = {name: uncertainty_score(members, name) for name in score_names(members, on_request=True)}
     for _ in range(3):
         order = random_generator.permutation(9)
         other = uq.Members.from_logits(z[:, order], None if weights is None else members.weights[order])
@@ -171,7 +171,7 @@ def test_equal_votes_tie(random_generator):
 def test_equal_rows_have_equal_scores_in_every_position_and_layout(kind, random_generator):
     prediction = with_logits(kind, random_generator, 41, 9, scale=3.0)
     order = random_generator.permutation(41)
-    for name in score_names(prediction, costly=True):
+    for name in score_names(prediction, on_request=True):
         values = uncertainty_score(prediction, name)
         for same in (prediction, in_columns(prediction)):
             np.testing.assert_array_equal(uncertainty_score(same, name), values, err_msg=name)

@@ -34,7 +34,7 @@ def with_logits(kind, rng, n=5, n_classes=4, scale=1.0):
 
 
 def test_every_score_has_a_description():
-    assert {name for name, score in SCORES.items() if score.costly} == {
+    assert {name for name, score in SCORES.items() if score.on_request} == {
         "nonspecificity", "upper-entropy", "lower-entropy", "credal-uncertainty",
     }  # fmt: skip
     for name, score in SCORES.items():
@@ -54,8 +54,8 @@ def test_every_score_has_a_description():
 def test_offered_scores_can_be_computed_and_others_cannot(kind, random_generator):
     make = with_logits if kind.endswith("logits") else random_prediction
     prediction = make(kind.split()[0], random_generator)
-    names = score_names(prediction, costly=True)
-    assert score_names(prediction) == tuple(name for name in names if not SCORES[name].costly)
+    names = score_names(prediction, on_request=True)
+    assert score_names(prediction) == tuple(name for name in names if not SCORES[name].on_request)
     for name, score in SCORES.items():
         assert score.offered_by(prediction) == (name in names)
         if name in names:
@@ -110,7 +110,7 @@ def test_the_less_certain_instance_has_the_greater_score(kind):
             [[9.0, 0, 0], [1.0, 0.5, 0.5]], [[0.1] * 3, [2.0] * 3], variance_is="epistemic"
         ),
     }[kind]()
-    for name in score_names(prediction, costly=True):
+    for name in score_names(prediction, on_request=True):
         low, high = uncertainty_score(prediction, name)
         # a point has no epistemic part, and a set that is not sure of a class may still reach its corner
         assert low < high or (low == high and (kind == "Point" or name == "lower-entropy")), name
@@ -163,14 +163,14 @@ def test_short_numbers_are_taken_as_they_are(dtype, n_classes, random_generator)
     wide = object.__new__(uq.Members)  # the same numbers in double precision, whose sums would be refused
     for name, value in vars(members).items():
         object.__setattr__(wide, name, value.astype(np.float64) if name == "probs" else value)
-    for name in score_names(members, costly=True):
+    for name in score_names(members, on_request=True):
         np.testing.assert_array_equal(uncertainty_score(members, name), uncertainty_score(wide, name), err_msg=name)
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_one_instance_of_two_classes(kind, random_generator):
     prediction = with_logits(kind, random_generator, 1, 2)
-    for name in score_names(prediction, costly=True):
+    for name in score_names(prediction, on_request=True):
         values = uncertainty_score(prediction, name)
         assert values.shape == (1,)
         assert np.isfinite(values).all(), name
@@ -179,7 +179,7 @@ def test_one_instance_of_two_classes(kind, random_generator):
 def test_one_member_is_a_point_without_spread(random_generator):
     z = random_generator.normal(size=(6, 4))
     point, one = uq.Point.from_logits(z), uq.Members.from_logits(z[:, None])
-    for name in score_names(point, costly=True):
+    for name in score_names(point, on_request=True):
         np.testing.assert_array_equal(uncertainty_score(one, name), uncertainty_score(point, name), err_msg=name)
     for name in SPREADS:
         assert (uncertainty_score(one, name) == 0.0).all(), name
@@ -188,7 +188,7 @@ def test_one_member_is_a_point_without_spread(random_generator):
 @pytest.mark.parametrize("kind", KINDS)
 def test_scores_together_are_the_scores_one_by_one(kind, random_generator):
     prediction = random_prediction(kind, random_generator, n=30)
-    names = score_names(prediction, costly=True)
+    names = score_names(prediction, on_request=True)
     together = score_columns(prediction, names)
     assert list(together) == list(names)
     for name in names:

@@ -44,7 +44,7 @@ def ood_command(
     normalise: Normalise = False,
     score: Annotated[
         list[str] | None,
-        option("A score to judge (repeatable); by default all but the costly ones.", HOW, metavar="SCORE"),
+        option("A score to judge (repeatable); by default those of the default list.", HOW, metavar="SCORE"),
     ] = None,
     positive: Annotated[
         str, option("What FPR95 and AUPR take for positive, out or in; papers differ.", HOW, metavar="out|in")

@@ -82,8 +82,8 @@ def assay(
     distance, nonspecificity, convention, focal_sets, floor
         As in `losses.unified_loss`.
     measures : sequence of str, optional
-        Uncertainty scores to compute, from `measures.SCORES`; by default every one that some model can offer, but for the
-        costly ones. Each is judged by how it ranks the mistakes.
+        Uncertainty scores to compute, from `measures.SCORES`; by default every one of the default list that some
+        model can offer. Each is judged by how it ranks the mistakes.
     uncertainties : dict of str to dict of str to array (n,) or (R, n), optional
         Further scores, such as a density or those of a second model: {"model": {"density": values}}. Greater is less certain.
     calibration : sequence of str

@@ -121,7 +121,7 @@ def detect_ood_in_predictions(
     inside, outside : dict of str to Prediction, or to a list of Prediction
         The same models on both samples, as in `uqassay.assay`.
     scores : sequence of str, optional
-        Names of `measures.SCORES`; by default every one that some model offers, but for the costly ones.
+        Names of `measures.SCORES`; by default every one of the default list that some model offers.
     groups_in, groups_out : array (m,), (n,), optional
         By default those that the predictions carry.
     level, positive

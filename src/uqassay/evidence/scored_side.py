@@ -37,7 +37,7 @@ class SideModel:
     n_runs : int
     columns : dict of str to array (R, n)
     offered : tuple of str
-        Scores that could be asked for, the costly ones among them.
+        Scores that could be asked for, also those outside the default list.
     """
 
     kind: str
@@ -99,8 +99,8 @@ def score_side(
         What errors call the predictions.
     measures : sequence of str, optional
         Names of `measures.SCORES`, of which each model gets those that it offers, and "nonspecificity"; by default every
-        one that some model offers, but for the costly ones, and the non-specificity. Where the sets are points, what
-        speaks of the spread inside them is left out.
+        one of the default list that some model offers, and the non-specificity. Scores of the spread inside the sets are
+        left out where the sets are points.
     like : Side, optional
         The other sample: its order of the classes is taken, and the number of members or draws that span each model's sets,
         where more of them are given.
@@ -130,7 +130,7 @@ def score_side(
         if progress is not None:
             progress(name)
         first, count = runs[0], points_of_sets(runs[0])
-        can = score_names(first, costly=True)
+        can = score_names(first, on_request=True)
         own = [m for m in measures if m in can]
         if count == 1:
             own = [m for m in own if m not in _OF_SETS]

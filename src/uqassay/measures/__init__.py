@@ -8,10 +8,13 @@ from uqassay.measures.entropies import Decomposition, entropy, entropy_decomposi
 from uqassay.measures.free_energies import free_energy
 from uqassay.measures.gaussian_parts import gaussian_logits_decomposition
 from uqassay.measures.hartley import Nonspecificity, generalised_hartley, hartley_weights
+from uqassay.measures.label_wise import label_wise_decomposition, label_wise_parts
 from uqassay.measures.nonspecificities import nonspecificity
+from uqassay.measures.proper_scores import proper_score_decomposition
 from uqassay.measures.scores import SCORES, Score, score_names, uncertainty_score
 from uqassay.measures.variance import predicted_class_variance, total_variance, variance_decomposition
 from uqassay.measures.votes import variation_ratio, vote_entropy
+from uqassay.measures.zero_one import zero_one_decomposition
 
 __all__ = [
     "DECOMPOSITIONS",
@@ -30,11 +33,14 @@ __all__ = [
     "gaussian_logits_decomposition",
     "generalised_hartley",
     "hartley_weights",
+    "label_wise_decomposition",
+    "label_wise_parts",
     "least_confidence",
     "lower_entropy",
     "margin_uncertainty",
     "nonspecificity",
     "predicted_class_variance",
+    "proper_score_decomposition",
     "score_names",
     "total_variance",
     "uncertainty_score",
@@ -42,6 +48,7 @@ __all__ = [
     "variance_decomposition",
     "variation_ratio",
     "vote_entropy",
+    "zero_one_decomposition",
 ]
 
 

@@ -11,7 +11,10 @@ from uqassay._array import as_numeric, shown
 from uqassay.errors import InputError
 from uqassay.measures.entropies import Decomposition, entropy_decomposition
 from uqassay.measures.gaussian_parts import check_convention, gaussian_logits_decomposition
+from uqassay.measures.label_wise import label_wise_decomposition
+from uqassay.measures.proper_scores import proper_score_decomposition
 from uqassay.measures.variance import variance_decomposition
+from uqassay.measures.zero_one import zero_one_decomposition
 from uqassay.predictions import GaussianLogits, Intervals, Masses, Prediction, PredictionLike, Vertices, as_prediction
 
 __all__ = ["DECOMPOSITIONS", "DecompositionInfo", "decompose", "decomposition_names"]
@@ -19,6 +22,7 @@ __all__ = ["DECOMPOSITIONS", "DecompositionInfo", "decompose", "decomposition_na
 Array = NDArray[np.float64]
 UserDecomposition = Callable[[Prediction], Any]
 
+_PROPER = "Kotelevskii and Panov (2024)"
 _SETS = (Intervals, Masses, Vertices)
 
 
@@ -79,6 +83,41 @@ DECOMPOSITIONS: dict[str, DecompositionInfo] = {
             "squared probability",
             "Variance of the one-hot label, its mean over the members, and the variance of the probabilities among them.",
             "law of total variance",
+        ),
+        DecompositionInfo(
+            "label-wise",
+            lambda p, convention: label_wise_decomposition(p),
+            "nats",
+            "Sum over the classes of the entropy decompositions of one class against the rest.",
+            "Sale, Hofman, Wimmer, Hüllermeier and Nagler (2024)",
+        ),
+        DecompositionInfo(
+            "zero-one",
+            lambda p, convention: zero_one_decomposition(p),
+            "probability",
+            "Expected zero-one loss of the mean prediction, its mean over the members, and their difference.",
+            "Sale et al. (2024)",
+        ),
+        DecompositionInfo(
+            "brier",
+            lambda p, convention: proper_score_decomposition(p, "brier"),
+            "squared probability",
+            "Decomposition of the Brier score; the same numbers as the variance decomposition.",
+            _PROPER,
+        ),
+        DecompositionInfo(
+            "log",
+            lambda p, convention: proper_score_decomposition(p, "log"),
+            "nats",
+            "Decomposition of the logarithmic score; the same numbers as the information-theoretic decomposition.",
+            _PROPER,
+        ),
+        DecompositionInfo(
+            "spherical",
+            lambda p, convention: proper_score_decomposition(p, "spherical"),
+            "spherical score",
+            "One minus the Euclidean norm of the mean prediction, its mean over the members, and their difference.",
+            _PROPER,
         ),
     )
 }

@@ -1,6 +1,6 @@
 """Total, aleatoric and epistemic entropy, in nats."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,8 +29,12 @@ from uqassay.predictions.base import CORE_BYTES
 __all__ = [
     "Decomposition",
     "agreeing_rows",
+    "decomposed",
+    "digamma_excess",
+    "divergence_terms",
     "entropy",
     "entropy_decomposition",
+    "member_share",
     "second_order_members",
     "shannon_entropy",
     "varied_members",
@@ -45,7 +49,10 @@ TEMPORARIES = 8  # arrays (n, K) alive at once
 
 @dataclass(frozen=True, eq=False)
 class Decomposition:
-    """Total, aleatoric and epistemic uncertainty of each instance, each ``(n,)``; total = aleatoric + epistemic."""
+    """Total, aleatoric and epistemic uncertainty of each instance, each ``(n,)``.
+
+    Total = aleatoric + epistemic, except for Gaussian logits and for decompositions by a function of the user.
+    """
 
     total: Array
     aleatoric: Array
@@ -124,16 +131,25 @@ def entropy_decomposition(prediction: PredictionLike) -> Decomposition:
     prediction = as_prediction(prediction)
     if isinstance(prediction, Dirichlet):
         return _of_dirichlet(prediction)
-    members = second_order_members(prediction)
+    return decomposed(second_order_members(prediction), _of_members)
+
+
+def decomposed(members: Members, kernel: Callable[[Members], tuple[Array, Array, Array]]) -> Decomposition:
+    """Total, aleatoric and epistemic part of chunks of the members; epistemic is 0 where the members agree."""
     total, aleatoric, epistemic = np.empty((3, members.n_instances))
 
     def work(rows: slice, part: Members) -> None:
-        total[rows], aleatoric[rows], epistemic[rows] = _of_members(part)
+        total[rows], aleatoric[rows], epistemic[rows] = kernel(part)
 
     members.for_each_chunk(work, 8 * TEMPORARIES * members.n_classes, chunk_bytes=CORE_BYTES)
     agree = agreeing_rows(members, epistemic)
     aleatoric[agree], epistemic[agree] = total[agree], 0.0
     return Decomposition(total, aleatoric, np.maximum(epistemic, 0.0))
+
+
+def member_share(members: Members, m: int) -> Any:
+    """Weight of member m: a number, ``(1, 1)`` or ``(n, 1)``, which multiplies arrays ``(n, K)``."""
+    return 1.0 / members.n_members if members.weights is None else members.weights[..., m, None]
 
 
 def second_order_members(prediction: Prediction) -> Members:
@@ -163,13 +179,15 @@ def varied_members(prediction: Prediction) -> Members:
     return second_order_members(prediction)
 
 
-def agreeing_rows(members: Members, spread: Array, label: NDArray[np.int64] | None = None) -> NDArray[np.int64]:
-    """Row numbers of instances whose members agree to the last few bits; only rows with a tiny `spread` are checked.
+def agreeing_rows(
+    members: Members, spread: Array, label: NDArray[np.int64] | None = None, *, below: float = NO_SPREAD
+) -> NDArray[np.int64]:
+    """Row numbers of instances whose members agree to the last few bits; only rows with a `spread` < `below` are checked.
 
     The spread of such rows is the rounding error of their mean, so a ranking by it would be arbitrary. Members of weight 0
     are ignored; with `label` ``(n,)`` only that class is compared.
     """
-    candidates = np.flatnonzero(spread < NO_SPREAD)
+    candidates = np.flatnonzero(spread < below)
     if not candidates.size:
         return candidates
     part = members[candidates]
@@ -184,26 +202,35 @@ def agreeing_rows(members: Members, spread: Array, label: NDArray[np.int64] | No
 
 
 def _of_members(members: Members) -> tuple[Array, Array, Array]:
-    """Entropy of the mean, mean entropy, and mean divergence Σ_c p ln(p / p̄) − p + p̄ from the mean, each ``(n,)``.
+    """Entropy of the mean, mean entropy, and mean divergence of the members from the mean, each ``(n,)``."""
+    mean = members.mean_probs()
+    aleatoric, epistemic = OrderFreeSum(mean.shape), OrderFreeSum(mean.shape)
+    terms = divergence_terms(mean)
+    for m in range(members.n_members):
+        p_log_p, divergence = terms(not_negative(members.probs[:, m]))
+        share = member_share(members, m)
+        aleatoric.add(share * p_log_p)
+        epistemic.add(share * divergence)
+    return shannon_entropy(mean), np.abs(sum_over_classes(aleatoric.value())), sum_over_classes(epistemic.value())
+
+
+def divergence_terms(mean: Array) -> Callable[[Array], tuple[Array, Array]]:
+    """A function p → (p ln p, p ln(p / p̄) − p + p̄), elementwise.
 
     The added p̄ − p sums to 0 over the members and makes every term ≥ 0, so nothing cancels.
     """
-    mean = members.mean_probs()
     positive = np.where(mean > 0.0, mean, 1.0)  # if p̄ = 0, every p is 0 and the term vanishes
     inverse, log_mean = 1.0 / positive, np.log(positive)
-    aleatoric, epistemic = OrderFreeSum(mean.shape), OrderFreeSum(mean.shape)
-    for m in range(members.n_members):
-        p = not_negative(members.probs[:, m])
+
+    def terms(p: Array) -> tuple[Array, Array]:
         p_log_p = p * np.log(np.maximum(p, LEAST))  # 0 ln 0 = 0
         d = p - mean
         ratio = d * inverse  # p / p̄ − 1
         # p ln(p / p̄): log1p keeps the digits where p ≈ p̄; for small p the difference of logarithms is exact enough
         near = np.log1p(np.maximum(ratio, -0.5)) * p
-        terms = np.where(ratio < -0.5, p_log_p - p * log_mean, near) - d
-        share: Any = 1.0 / members.n_members if members.weights is None else members.weights[..., m, None]
-        aleatoric.add(share * p_log_p)
-        epistemic.add(share * terms)
-    return shannon_entropy(mean), np.abs(sum_over_classes(aleatoric.value())), sum_over_classes(epistemic.value())
+        return p_log_p, np.where(ratio < -0.5, p_log_p - p * log_mean, near) - d
+
+    return terms
 
 
 def _of_dirichlet(prediction: Dirichlet) -> Decomposition:
@@ -214,12 +241,12 @@ def _of_dirichlet(prediction: Dirichlet) -> Decomposition:
     mean = alpha / total_alpha[:, None]
     total = shannon_entropy(mean)
     # Inserting H(μ) = ln α₀ − Σ μ ln α leaves a difference of small positive numbers: large logarithms cancel exactly
-    epistemic = (mean * _digamma_excess(alpha)).sum(axis=1) - _digamma_excess(total_alpha)
+    epistemic = (mean * digamma_excess(alpha)).sum(axis=1) - digamma_excess(total_alpha)
     epistemic = np.clip(epistemic, 0.0, total)
     return Decomposition(total, total - epistemic, epistemic)
 
 
-def _digamma_excess(x: Array) -> Array:
+def digamma_excess(x: Array) -> Array:
     """ψ(x + 1) − ln x, about 1 / 2x for large x, without cancellation."""
     # from 16 on the asymptotic series 1/2x − 1/12x² + 1/120x⁴ − … has full double precision
     inverse = 1.0 / np.maximum(x, 16.0)

@@ -11,17 +11,30 @@ from uqassay.errors import InputError
 from uqassay.measures.confidence import least_confidence, margin_uncertainty
 from uqassay.measures.credal_entropy import credal_uncertainty, lower_entropy, upper_entropy
 from uqassay.measures.credal_widths import credal_width
+from uqassay.measures.decomposition import DECOMPOSITIONS, decompose
 from uqassay.measures.entropies import entropy_decomposition, shannon_entropy
 from uqassay.measures.free_energies import free_energy, has_logits
 from uqassay.measures.hartley import generalised_hartley
+from uqassay.measures.proper_scores import proper_score_decomposition
 from uqassay.measures.variance import predicted_class_variance, total_variance, variance_decomposition
 from uqassay.measures.votes import variation_ratio, vote_entropy
-from uqassay.predictions import Intervals, Masses, Point, Prediction, PredictionLike, Vertices, as_prediction
+from uqassay.predictions import (
+    GaussianLogits,
+    Intervals,
+    Masses,
+    Point,
+    Prediction,
+    PredictionLike,
+    Vertices,
+    as_prediction,
+)
 
 __all__ = ["SCORES", "Score", "score_columns", "score_names", "uncertainty_score"]
 
 Array = NDArray[np.float64]
-Needs = Literal["any prediction", "a distribution over distributions", "several distributions", "logits"]
+Needs = Literal[
+    "any prediction", "a distribution over distributions", "several distributions", "logits", "Gaussian logits"
+]
 
 
 @dataclass(frozen=True)
@@ -35,7 +48,7 @@ class Score:
     compute : callable
         Prediction → array (n,). The numbers of an instance depend on its own row alone.
     unit : str
-        "nats", "probability", "squared probability" or "share" (of the votes).
+        "nats", "probability", "squared probability", "spherical score" or "share" (of the votes).
     sentence : str
         Description.
     source : str
@@ -43,9 +56,9 @@ class Score:
     needs : str
         Requirement on the prediction: "any prediction"; "a distribution over distributions" (not `Intervals`, `Masses`,
         `Vertices`); "several distributions" (nor `Point`); "logits" (`GaussianLogits`, and `Point` and `Members` with a
-        log-partition).
-    costly : bool
-        True if computed only on request: it takes an optimisation per instance, or all events.
+        log-partition); "Gaussian logits" (`GaussianLogits`).
+    on_request : bool
+        True if not in the default list of scores: it takes long, or is an alternative to a score of the list.
 
     Examples
     --------
@@ -63,7 +76,7 @@ class Score:
     sentence: str
     source: str
     needs: Needs = "any prediction"
-    costly: bool = False
+    on_request: bool = False
 
     def __call__(self, prediction: PredictionLike) -> Array:
         """Score of every instance, ``(n,)``."""
@@ -74,6 +87,8 @@ class Score:
         match self.needs:
             case "logits":
                 return has_logits(prediction)
+            case "Gaussian logits":
+                return isinstance(prediction, GaussianLogits)
             case "several distributions":
                 return not isinstance(prediction, (*_SETS, Point))
             case "a distribution over distributions":
@@ -85,6 +100,48 @@ _SETS = (Intervals, Masses, Vertices)
 _SECOND_ORDER: Needs = "a distribution over distributions"
 _SEVERAL: Needs = "several distributions"
 _UNIFIED, _RANKING = "paper 000", "paper 003, section 7"
+
+# Scores that are parts of a decomposition, computed together in `score_columns`
+_PARTS = {
+    f"{part}-{kind}": (decomposition, part)
+    for kind, decomposition in (
+        ("entropy", "information-theoretic"),
+        ("variance", "variance"),
+        *((name, name) for name in ("gaussian-logits", "label-wise", "zero-one", "spherical")),
+    )
+    for part in ("total", "aleatoric", "epistemic")
+    if f"{part}-{kind}" not in ("total-entropy", "total-variance")  # any prediction has these
+}
+_SENTENCES = {
+    "total-gaussian-logits": "Entropy of the mean softmax of Gaussian logits with the aleatoric and the epistemic variance.",
+    "aleatoric-gaussian-logits": "Entropy of the mean softmax of Gaussian logits with the mean variance that the passes state.",
+    "epistemic-gaussian-logits": "Entropy of the mean softmax of Gaussian logits with the variance of the means of the passes.",
+    "total-label-wise": "Entropy of one class against the rest under the mean prediction, summed over the classes.",
+    "aleatoric-label-wise": "Mean entropy of one class against the rest among the members, summed over the classes.",
+    "epistemic-label-wise": "Mutual information of member and class, one class against the rest, summed over the classes.",
+    "total-zero-one": "One minus the largest probability of the mean of the members: the same as least confidence.",
+    "aleatoric-zero-one": "Mean over the members of one minus their largest probability.",
+    "epistemic-zero-one": "How much more probable each member's best guess is than that of the mean, on average.",
+    "total-spherical": "One minus the Euclidean norm of the mean prediction.",
+    "aleatoric-spherical": "Mean over the members of one minus their Euclidean norm.",
+    "epistemic-spherical": "Mean norm of the members minus the norm of their mean.",
+}
+
+
+def _of_decomposition(name: str) -> Score:
+    """The score that is one part of a decomposition."""
+    decomposition, part = _PARTS[name]
+    info = DECOMPOSITIONS[decomposition]
+    return Score(
+        name,
+        lambda p: getattr(decompose(p, decomposition), part),
+        info.unit,
+        _SENTENCES[name],
+        info.source,
+        "Gaussian logits" if info.needs_logits else _SECOND_ORDER,
+        on_request=True,
+    )
+
 
 SCORES: dict[str, Score] = {
     score.name: score
@@ -194,7 +251,7 @@ SCORES: dict[str, Score] = {
             "nats",
             "Generalised Hartley measure of the credal set: how imprecise it is, 0 for one distribution, ln K for all.",
             f"{_UNIFIED}, equation 7, without clipping",
-            costly=True,
+            on_request=True,
         ),
         Score(
             "upper-entropy",
@@ -202,7 +259,7 @@ SCORES: dict[str, Score] = {
             "nats",
             "Largest entropy among the distributions between the lower and upper probabilities.",
             f"{_UNIFIED}, equation 20",
-            costly=True,
+            on_request=True,
         ),
         Score(
             "lower-entropy",
@@ -210,7 +267,7 @@ SCORES: dict[str, Score] = {
             "nats",
             "Smallest entropy among the distributions between the lower and upper probabilities.",
             f"{_UNIFIED}, equation 20",
-            costly=True,
+            on_request=True,
         ),
         Score(
             "credal-uncertainty",
@@ -218,7 +275,17 @@ SCORES: dict[str, Score] = {
             "nats",
             "Upper minus lower entropy of the credal set.",
             f"{_UNIFIED}, appendix F.2 and equation 20",
-            costly=True,
+            on_request=True,
+        ),
+        *(_of_decomposition(name) for name in _SENTENCES),
+        Score(
+            "epistemic-pairwise-kl",
+            lambda p: proper_score_decomposition(p, "log", reference="pairwise").epistemic,
+            "nats",
+            "Expected KL divergence between two members; infinite where one rules out a class that another does not.",
+            "Kotelevskii and Panov (2024); Malinin and Gales (2021)",
+            _SECOND_ORDER,
+            on_request=True,
         ),
     )
 }
@@ -254,15 +321,17 @@ def score_columns(prediction: PredictionLike, names: Sequence[str]) -> dict[str,
     """
     prediction = as_prediction(prediction)
     shared: dict[str, Array] = {}
-    for kind, decompose in (("entropy", entropy_decomposition), ("variance", variance_decomposition)):
-        if f"aleatoric-{kind}" in names and f"epistemic-{kind}" in names:
-            parts = decompose(prediction)
-            shared |= {f"aleatoric-{kind}": parts.aleatoric, f"epistemic-{kind}": parts.epistemic}
+    of = {name: _PARTS[name] for name in names if name in _PARTS}
+    for decomposition in dict.fromkeys(decomposition for decomposition, _ in of.values()):
+        own = {name: part for name, (whole, part) in of.items() if whole == decomposition}
+        if len(own) > 1:
+            parts = decompose(prediction, decomposition)
+            shared |= {name: getattr(parts, part) for name, part in own.items()}
     return {name: shared[name] if name in shared else _named(name).compute(prediction) for name in names}
 
 
-def score_names(prediction: PredictionLike, *, costly: bool = False) -> tuple[str, ...]:
-    """Names of the scores that this kind of prediction has; costly ones only with `costly`.
+def score_names(prediction: PredictionLike, *, on_request: bool = False) -> tuple[str, ...]:
+    """Names of the scores that this kind of prediction has; with `on_request` also those outside the default list.
 
     Examples
     --------
@@ -273,7 +342,7 @@ def score_names(prediction: PredictionLike, *, costly: bool = False) -> tuple[st
     """
     prediction = as_prediction(prediction)
     return tuple(
-        name for name, score in SCORES.items() if (costly or not score.costly) and score.offered_by(prediction)
+        name for name, score in SCORES.items() if (on_request or not score.on_request) and score.offered_by(prediction)
     )
 
 

@@ -5,7 +5,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from uqassay.measures.entropies import TEMPORARIES, Decomposition, agreeing_rows, second_order_members, varied_members
+from uqassay.measures.entropies import (
+    Decomposition,
+    agreeing_rows,
+    decomposed,
+    member_share,
+    second_order_members,
+    varied_members,
+)
 from uqassay.predictions import (
     Dirichlet,
     Members,
@@ -15,7 +22,6 @@ from uqassay.predictions import (
     not_negative,
     sum_over_classes,
 )
-from uqassay.predictions.base import CORE_BYTES
 
 __all__ = ["predicted_class_variance", "total_variance", "variance_decomposition"]
 
@@ -55,24 +61,18 @@ def variance_decomposition(prediction: PredictionLike) -> Decomposition:
     if isinstance(prediction, Dirichlet):
         total, concentration = total_variance(prediction), _concentration(prediction)
         return Decomposition(total, total * (concentration / (concentration + 1.0)), total / (concentration + 1.0))
-    members = second_order_members(prediction)
-    total, aleatoric, epistemic = np.empty((3, members.n_instances))
+    return decomposed(second_order_members(prediction), _of_members)
 
-    def work(rows: slice, part: Members) -> None:
-        mean = part.mean_probs()
-        within, among = OrderFreeSum(mean.shape), OrderFreeSum(mean.shape)
-        for m in range(part.n_members):
-            share: Any = 1.0 / part.n_members if part.weights is None else part.weights[..., m, None]
-            p = not_negative(part.probs[:, m])
-            within.add(share * (p * (1.0 - p)))
-            among.add(share * (p - mean) ** 2)
-        total[rows] = _gini(mean)
-        aleatoric[rows], epistemic[rows] = sum_over_classes(within.value()), sum_over_classes(among.value())
 
-    members.for_each_chunk(work, 8 * TEMPORARIES * members.n_classes, chunk_bytes=CORE_BYTES)
-    agree = agreeing_rows(members, epistemic)
-    aleatoric[agree], epistemic[agree] = total[agree], 0.0
-    return Decomposition(total, aleatoric, epistemic)
+def _of_members(members: Members) -> tuple[Array, Array, Array]:
+    """Total, mean and variance over the members, each ``(n,)``."""
+    mean = members.mean_probs()
+    within, among = OrderFreeSum(mean.shape), OrderFreeSum(mean.shape)
+    for m in range(members.n_members):
+        share, p = member_share(members, m), not_negative(members.probs[:, m])
+        within.add(share * (p * (1.0 - p)))
+        among.add(share * (p - mean) ** 2)
+    return _gini(mean), sum_over_classes(within.value()), sum_over_classes(among.value())
 
 
 def total_variance(prediction: PredictionLike) -> Array:

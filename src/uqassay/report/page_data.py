@@ -30,7 +30,7 @@ __all__ = ["SCHEMA", "payload", "tradeoff_grid"]
 
 SCHEMA = "uqassay.page/1"
 WORK = 4e7  # models × runs × instances × λ of the rankings kept; fewer λ where it would be more
-SUMMARISED = ("total-entropy", "epistemic-entropy", "credal-width")  # and what is costly, so that it was asked for
+SUMMARISED = ("total-entropy", "epistemic-entropy", "credal-width")  # and those computed on request only
 ABSTENTION_COSTS = (0.01, 0.02, 0.05, 0.1, 0.2, 1 / 3, 0.5, 1.0)
 
 
@@ -107,7 +107,7 @@ def _facts(assay: "Assay") -> dict[str, Any]:
         "resampled": assay.n_units,
         "distance": settings.distance,
         "distance_metric": settings.distance_metric,
-        "measures": [m for m in settings.measures if m in SUMMARISED or (m in SCORES and SCORES[m].costly)],
+        "measures": [m for m in settings.measures if m in SUMMARISED or (m in SCORES and SCORES[m].on_request)],
     }
 
 

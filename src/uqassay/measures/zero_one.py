@@ -1,0 +1,78 @@
+"""Decomposition of the zero-one loss: how often the best guess is wrong, of the mean and of each member."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uqassay.measures.confidence import least_confidence
+from uqassay.measures.entropies import (
+    TEMPORARIES,
+    Decomposition,
+    agreeing_rows,
+    member_share,
+    second_order_members,
+)
+from uqassay.predictions import CORE_BYTES, Members, OrderFreeSum, PredictionLike, as_prediction, not_negative
+
+__all__ = ["regrets", "zero_one_decomposition"]
+
+Array = NDArray[np.float64]
+NO_REGRET = 8 * np.finfo(np.float64).eps  # below it, members are compared bit by bit
+
+
+def zero_one_decomposition(prediction: PredictionLike) -> Decomposition:
+    """1 − max p̄ = E[1 − max p] + (E[max p] − max p̄): total, aleatoric and epistemic expected zero-one loss.
+
+    The epistemic part is computed as the least over the classes c of E[max p − p(c)], which is ≥ 0 term by term. It is 0
+    exactly if all members have a most probable class in common, and so also where they differ in their probabilities.
+
+    Parameters
+    ----------
+    prediction : Prediction, or array (n, K) or (n, M, K)
+        A kind with a distribution over distributions: `Point`, `Members`, `Dirichlet` and `GaussianLogits` (both by their
+        seeded draws; for a Dirichlet the maximum has no closed form).
+
+    Returns
+    -------
+    Decomposition
+        Each part in [0, 1 − 1/K]. Total is the score "least-confidence" of the mean of the members or draws.
+
+    Raises
+    ------
+    InputError
+        Sets without a distribution over their elements.
+
+    Notes
+    -----
+    Source: Sale et al., Second-order uncertainty quantification: a distance-based approach (2024); Kotelevskii and Panov
+    (2024), zero-one score.
+
+    Examples
+    --------
+    >>> import uqassay as uq
+    >>> d = uq.measures.zero_one_decomposition(uq.Members([[[0.75, 0.25], [0.25, 0.75]], [[0.75, 0.25], [1.0, 0.0]]]))
+    >>> d.total.tolist(), d.aleatoric.tolist(), d.epistemic.tolist()
+    ([0.5, 0.125], [0.25, 0.125], [0.25, 0.0])
+    """
+    members = second_order_members(as_prediction(prediction))
+    loss, regret = regrets(members)
+    total, epistemic = least_confidence(members), regret.min(axis=1)
+    epistemic[agreeing_rows(members, np.where(epistemic > 0.0, epistemic, np.inf), below=NO_REGRET)] = 0.0
+    return Decomposition(total, np.where(epistemic > 0.0, loss, total), epistemic)
+
+
+def regrets(members: Members) -> tuple[Array, Array]:
+    """E[1 − max p], ``(n,)``, and E[max p − p(c)] of each class c, ``(n, K)``."""
+    loss, regret = np.empty(members.n_instances), np.empty((members.n_instances, members.n_classes))
+
+    def work(rows: slice, part: Members) -> None:
+        losses, lost = OrderFreeSum((len(part), 1)), OrderFreeSum(regret[rows].shape)
+        for m in range(part.n_members):
+            p = not_negative(part.probs[:, m])
+            top = p.max(axis=1, keepdims=True)
+            share = member_share(part, m)
+            losses.add(share * (1.0 - top))
+            lost.add(share * (top - p))
+        loss[rows], regret[rows] = np.maximum(losses.value()[:, 0], 0.0), lost.value()
+
+    members.for_each_chunk(work, 8 * TEMPORARIES * members.n_classes, chunk_bytes=CORE_BYTES)
+    return loss, regret
