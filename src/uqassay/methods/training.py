@@ -172,7 +172,7 @@ class _Stack:
         self.n_train = torch.tensor([[float(len(job.rows))] for job in jobs], device=device)
         trainable = [p for p in network.parameters() if p.requires_grad]
         self.optimiser = torch.optim.AdamW(
-            trainable, lr=training.learning_rate, weight_decay=training.weight_decay, foreach=device.type == "cuda"
+            trainable, lr=training.learning_rate, weight_decay=training.weight_decay, fused=True
         )
 
     def step(self, x: Tensor, y: Tensor, loss: Loss) -> None:

@@ -287,7 +287,7 @@ def _checked_shares(name: str, values: Any, *, least_open: bool = False) -> tupl
     for value in given:
         if not isinstance(value, Real) or isinstance(value, bool):
             raise InputError(name, f"must hold numbers in {span}", f"got {value!r}", "for example 0.1", code="type")
-        if not ((0 < value if least_open else 0 <= value) and value <= 1):
+        if not ((value > 0 if least_open else value >= 0) and value <= 1):
             raise InputError(name, f"must lie in {span}", f"got {value!r}", "1 is all of them", code="range")
     found = tuple(float(value) for value in given)
     if len(set(found)) < len(found):
