@@ -9,7 +9,7 @@ from tests.refusals import refuses
 from uqassay.bench import methods as bench_methods
 from uqassay.bench.cell import Cell
 from uqassay.bench.config import BenchConfig
-from uqassay.bench.methods import cells_of, changed_data, run_method
+from uqassay.bench.methods import cells_of, run_method
 
 
 @pytest.fixture(autouse=True)
@@ -62,41 +62,6 @@ def test_limits_of_the_preset_count_where_the_data_exceed_them(iris, monkeypatch
     assert cells_of(config(preset="paper"))[0].condition == {}
     monkeypatch.setitem(bench_methods.LIMITS, "smoke", (len(iris.y_train), None))
     assert cells_of(config())[0].condition == {}
-
-
-# -- conditions -------------------------------------------------------------------------------------------------------
-
-
-def test_conditions_change_the_data_alike_every_time(iris):
-    condition = {"train_limit": 60, "test_limit": 12, "train_share": 0.5, "label_noise": 0.5}
-    found = [changed_data(iris, condition) for _ in range(2)]
-    assert found[0].content_hash == found[1].content_hash
-    limited = changed_data(iris, {"train_limit": 60, "test_limit": 12})
-    assert (len(limited.y_train), len(limited.y_test)) == (60, 12)
-    rows = {row.tobytes(): label for row, label in zip(iris.X_train, iris.y_train, strict=True)}
-    assert all(rows[row.tobytes()] == label for row, label in zip(limited.X_train, limited.y_train, strict=True))
-    shared = changed_data(iris, {"train_share": 0.5})
-    np.testing.assert_array_equal(np.bincount(shared.y_train), np.bincount(iris.y_train) // 2)
-    noisy = changed_data(iris, {"label_noise": 0.5})
-    assert 0 < (noisy.y_train != iris.y_train).sum() <= len(iris.y_train) / 2
-    assert changed_data(iris, {}) is iris
-
-
-@pytest.mark.parametrize(
-    ("condition", "parameter", "code", "got"),
-    [
-        ({"train_shar": 0.5}, "condition", "choice", "got 'train_shar'.*train_share"),
-        ({"train_share": 0}, "condition.train_share", "range", r"\(0, 1\]; got 0"),
-        ({"label_noise": 1.5}, "condition.label_noise", "range", r"\[0, 1\]; got 1.5"),
-        ({"label_noise": True}, "condition.label_noise", "range", "got True"),
-        ({"test_limit": 0}, "condition.test_limit", "range", "got 0"),
-        ({"train_limit": 2.5}, "condition.train_limit", "range", "got 2.5"),
-    ],
-)
-def test_conditions_that_mean_nothing_are_refused(iris, condition, parameter, code, got):
-    for call in (lambda: changed_data(iris, condition), lambda: cells_of(config(condition=condition))):
-        with refuses(parameter, code, got=got):
-            call()
 
 
 # -- parameters -------------------------------------------------------------------------------------------------------
@@ -183,10 +148,13 @@ def test_other_data_under_the_same_name_are_refused():
         run_method(cell)
 
 
-def test_class_without_training_instance_is_told(monkeypatch, iris):
-    monkeypatch.setattr(bench_methods, "changed_data", lambda data, condition: data.subset(train=data.y_train != 1))
-    with refuses("condition", "missing", got="class 'versicolor' of iris"):
-        run_method(cells_of(config())[0])
+def test_class_that_a_limit_removes_is_told_before_anything_is_trained(iris):
+    with refuses("condition", "missing", got="class '.*' of iris"):
+        cells_of(config(condition={"train_limit": 2}))
+    (cell,) = cells_of(config(method="snn", seeds=1))
+    facts = json.loads(cell.to_json()) | {"condition": {"train_limit": 2}}
+    with refuses("condition", "missing", got="class '.*' of iris"):
+        run_method(Cell.from_json(json.dumps(facts)))
 
 
 def test_class_that_the_data_lack_is_not_the_condition_s_fault(tmp_path):

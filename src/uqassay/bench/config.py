@@ -11,26 +11,37 @@
     [[condition]]
     train_share = 0.5
 
-TOML and YAML files have the same keys. The configuration is stored with the results as TOML and gives the same cells again.
+``condition = ["disentanglement"]`` is a set of conditions by its name: see `uqassay.bench.conditions`. TOML and YAML files have
+the same keys. The configuration is stored with the results as TOML and gives the same cells again.
 """
 
-import difflib
 import json
-import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, final
 
-from uqassay.bench.cell import MAX_SEED, canonical_json
+from uqassay.bench.config_values import (
+    checked_conditions,
+    checked_decompositions,
+    checked_names,
+    checked_seeds,
+    checked_tables,
+    nearest,
+)
 from uqassay.bench.parsing import toml_value, toml_values, yaml_values
 from uqassay.errors import InputError
-from uqassay.wording import listed
 
-__all__ = ["PRESETS", "BenchConfig", "nearest", "read_config", "read_params", "read_values", "to_toml"]
+__all__ = [
+    "PRESETS",
+    "BenchConfig",
+    "read_config",
+    "read_params",
+    "read_values",
+    "to_toml",
+]
 
 PRESETS = ("smoke", "cpu", "paper")
-MAX_SEEDS = 10_000
 
 
 @final
@@ -49,8 +60,11 @@ class BenchConfig:
         How much is computed.
     params : dict of str to dict
         Parameters of the methods by their labels; they replace those of the preset.
-    condition : tuple of dict
-        Changes of the data; one empty condition unless given.
+    condition : tuple of dict or str
+        Changes of the data, and names of sets of them, such as "disentanglement"; one empty condition unless given.
+    decomposition : tuple of str or None
+        Names of `uqassay.measures.DECOMPOSITIONS` for the page on disentanglement; None means "information-theoretic", and
+        "gaussian-logits" where a method offers it. The results do not depend on them.
     threads : int
         Threads of BLAS and PyTorch in each worker; they change the last digits of the results.
     common_members : int or None
@@ -76,19 +90,21 @@ class BenchConfig:
     seeds: Any = 1
     preset: str = "cpu"
     params: Mapping[str, Mapping[str, Any]] = field(default_factory=dict, hash=False)
-    condition: Sequence[Mapping[str, Any]] = field(default=({},), hash=False)
+    condition: Sequence[Mapping[str, Any] | str] = field(default=({},), hash=False)
     threads: int = 1
     common_members: int | None = None
+    decomposition: Sequence[str] | None = None
     workers: int | None = None
     scheduler: str | None = None
 
     def __post_init__(self) -> None:
         checked = {
-            "dataset": _names(self.dataset, "dataset", "digits"),
-            "method": _names(self.method, "method", "snn"),
-            "seeds": _seeds(self.seeds),
-            "params": _tables(self.params),
-            "condition": _conditions(self.condition),
+            "dataset": checked_names(self.dataset, "dataset", "digits"),
+            "method": checked_names(self.method, "method", "snn"),
+            "seeds": checked_seeds(self.seeds),
+            "params": checked_tables(self.params),
+            "condition": checked_conditions(self.condition),
+            "decomposition": checked_decompositions(self.decomposition),
         }
         for name, value in checked.items():
             object.__setattr__(self, name, value)
@@ -278,107 +294,3 @@ def _toml(value: Any) -> str:
     if isinstance(value, str):
         return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
     return json.dumps(value)
-
-
-def _names(values: Any, name: str, example: str) -> tuple[str, ...]:
-    texts = [values] if isinstance(values, str) else values
-    if not isinstance(texts, (list, tuple)) or not texts or not all(isinstance(t, str) and t.strip() for t in texts):
-        raise InputError(
-            name, "must be one name or several", f"got {values!r}", f"name one, such as {example}", code="type"
-        )
-    found = tuple(text.strip() for text in texts)
-    if name == "method":
-        found = tuple("=".join(part.strip() for part in text.split("=")) for text in found)
-    labels = [text.partition("=")[0] if name == "method" else text for text in found]
-    twice = next((label for label in labels if labels.count(label) > 1), None)
-    if twice is not None:
-        remedy = f"write label={twice} for another one" if name == "method" else "name each once"
-        raise InputError(name, "must be different names", f"{twice} is named twice", remedy, code="duplicate")
-    if name == "method" and not all(re.fullmatch(r"[^=]+(=[^=]+)?", text) for text in found):
-        raise InputError(
-            "method",
-            "must read NAME or LABEL=NAME",
-            f"got {', '.join(found)}",
-            "remove empty names",
-            code="type",
-        )
-    return found
-
-
-def _seeds(values: Any) -> tuple[int, ...]:
-    if isinstance(values, int) and not isinstance(values, bool):
-        if not 1 <= values <= MAX_SEEDS:
-            raise InputError(
-                "seeds",
-                f"must be a number in 1 … {MAX_SEEDS}",
-                f"got {values}",
-                "give a list of seeds to choose them",
-                code="range",
-            )
-        return tuple(range(values))
-    good = isinstance(values, (list, tuple)) and all(
-        isinstance(seed, int) and not isinstance(seed, bool) and 0 <= seed <= MAX_SEED for seed in values
-    )
-    if not good or not values or len(set(values)) < len(values):
-        raise InputError(
-            "seeds",
-            f"must be a number of seeds, or a list of different whole numbers in 0 … {MAX_SEED}",
-            f"got {values!r}",
-            "3 means 0, 1, 2",
-            code="type",
-        )
-    return tuple(values)
-
-
-def _tables(values: Any) -> dict[str, dict[str, Any]]:
-    if not isinstance(values, Mapping) or not all(isinstance(table, Mapping) for table in values.values()):
-        raise InputError(
-            "params",
-            "must hold a table for each method",
-            f"got {values!r}",
-            "write [params.snn] above them",
-            code="type",
-        )
-    return _plain(values, "params")
-
-
-def _conditions(values: Any) -> tuple[dict[str, Any], ...]:
-    tables = [values] if isinstance(values, Mapping) else values
-    if not isinstance(tables, (list, tuple)) or not tables or not all(isinstance(table, Mapping) for table in tables):
-        raise InputError(
-            "condition", "must be a table or several", f"got {values!r}", "write [[condition]] above each", code="type"
-        )
-    found = tuple(_plain(table, "condition") for table in tables)
-    texts = [canonical_json(table) for table in found]
-    if len(set(texts)) < len(texts):
-        raise InputError(
-            "condition", "must be different conditions", "one is given twice", "remove it", code="duplicate"
-        )
-    return found
-
-
-def _plain(values: Any, name: str) -> Any:
-    """A copy of plain values. Null is refused, since TOML has none: a parameter is left out instead."""
-    found = json.loads(canonical_json(values, name))
-
-    def check(value: Any) -> None:
-        if value is None:
-            raise InputError(name, "must not hold null", "", "leave the key out for its default", code="type")
-        for inner in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
-            check(inner)
-
-    check(found)
-    return found
-
-
-def nearest(name: Any, known: Iterable[Any]) -> str:
-    """The remedy for an unknown name: the most similar known name, or all of them.
-
-    Examples
-    --------
-    >>> nearest("smok", PRESETS), nearest("all", PRESETS)
-    ('did you mean smoke?', 'choose smoke, cpu or paper')
-    """
-    names = [str(one) for one in known]
-    near = difflib.get_close_matches(str(name), names, n=1)
-    return f"did you mean {near[0]}?" if near else f"choose {listed(names, last='or')}"

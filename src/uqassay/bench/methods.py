@@ -1,17 +1,8 @@
-"""The cells of a benchmark of this package's methods on its data sets, and the function that runs one of them.
-
-A condition changes the data in the same way for every method and seed, so that methods are compared on the same labels:
-
-| key | effect |
-|---|---|
-| train_limit, test_limit | at most this number of instances, drawn once |
-| train_share | this share of the training instances of each class |
-| label_noise | the labels of this share of the instances are permuted |
-"""
+"""The cells of a benchmark of this package's methods on its data sets, and the function that runs one of them."""
 
 import time
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -19,25 +10,23 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from uqassay.bench.cell import Cell, CellResult
-from uqassay.bench.config import BenchConfig, nearest
+from uqassay.bench.conditions import changed_data, check_classes, check_condition, conditions_of, epochs_at
+from uqassay.bench.config import BenchConfig
 from uqassay.errors import InputError
 
 if TYPE_CHECKING:
     from uqassay.datasets.dataset import Dataset
     from uqassay.methods import MethodInfo
 
-__all__ = ["CONDITIONS", "cells_of", "changed_data", "run_method"]
+__all__ = ["cells_of", "run_method"]
 
 FUNCTION = "uqassay.bench.methods:run_method"
-CONDITIONS = {
-    "train_limit": "a whole number from 1 up",
-    "test_limit": "a whole number from 1 up",
-    "train_share": "a number in (0, 1]",
-    "label_noise": "a number in [0, 1]",
-}
 LIMITS = {"smoke": (300, 200), "cpu": (8_000, 2_000), "paper": (None, None)}  # training and test instances
+SET_HERE = {  # options of methods that a cell sets
+    "random_state": ("the seed of each cell is used", "give seeds instead"),
+    "classes": ("the classes of the data set are used", "use condition.left_out_class to leave one out"),
+}
 SMOKE = {"epochs": 2, "n_members": 2}  # for methods with these options
-DATA_SEED = 0  # of the random numbers of conditions
 
 
 def cells_of(config: BenchConfig, sources: Mapping[str, str] | None = None) -> list[Cell]:
@@ -56,18 +45,23 @@ def cells_of(config: BenchConfig, sources: Mapping[str, str] | None = None) -> l
     Raises
     ------
     InputError
-        An unknown data set, method, parameter or key of a condition, a value out of range, or data without training
+        An unknown data set, method, parameter, class or key of a condition, a value out of range, or data without training
         instances of a class. A parameter of a method is named ``params.METHOD.PARAMETER``.
     """
     from uqassay.methods import METHODS
 
     for condition in config.condition:
-        check_condition(condition)
+        if not isinstance(condition, str):
+            check_condition(condition)
     params = {label: _params(label, method, config) for label, method in config.methods.items()}
     sources = sources or {}
     data = {name: _load(sources.get(name, name)) for name in config.dataset}
+    conditions: dict[str, list[dict[str, Any]]] = {}
     for name, loaded in data.items():
         _check_data(name, loaded)
+        asked = conditions_of(config.condition, loaded, name)
+        conditions[name] = [_limited(condition, loaded, config.preset) for condition in asked]
+        _check_conditions(conditions[name], loaded, name, config.seeds)
         for label, method in config.methods.items():
             _check_fit(label, method, params[label], name, loaded)
     return [
@@ -77,7 +71,7 @@ def cells_of(config: BenchConfig, sources: Mapping[str, str] | None = None) -> l
             method=label,
             seed=seed,
             params={"method": method, "params": params[label]},
-            condition=_limited(condition, loaded, config.preset),
+            condition=condition,
             data_hash=loaded.content_hash,
             source=sources.get(name, ""),
             rests_on=("uqassay.datasets.dataset", *_modules(METHODS[method])),
@@ -85,7 +79,7 @@ def cells_of(config: BenchConfig, sources: Mapping[str, str] | None = None) -> l
         )
         for seed in config.seeds
         for name, loaded in data.items()
-        for condition in config.condition
+        for condition in conditions[name]
         for label, method in config.methods.items()
     ]
 
@@ -112,18 +106,14 @@ def run_method(cell: Cell) -> CellResult:
             "copy the same files",
             code="mismatch",
         )
-    data = changed_data(loaded, cell.condition)
-    classes = np.unique(data.y_train)
-    if len(classes) < data.n_classes:
-        missing = sorted(set(range(data.n_classes)) - set(classes.tolist()))
-        raise InputError(
-            "condition",
-            "must leave a training instance of each class",
-            f"class {data.class_names[missing[0]]!r} of {cell.dataset} has none",
-            "keep more instances",
-            code="missing",
-        )
+    data = changed_data(loaded, cell.condition, cell.seed)
+    check_classes(loaded, cell.condition, cell.seed, cell.dataset)
     model = build_method(cell.params["method"], **_options(cell.params["params"]), random_state=cell.seed)
+    if "left_out_class" in cell.condition:
+        model.set_params(classes=tuple(range(data.n_classes)))
+    epochs = getattr(model, "epochs", None)
+    if epochs is not None:
+        model.set_params(epochs=epochs_at(epochs, cell.condition))
     start = time.perf_counter()
     with warnings.catch_warnings():
         # inside a Dask worker joblib starts no processes, so the networks train one after another
@@ -138,6 +128,7 @@ def run_method(cell: Cell) -> CellResult:
         "fit_seconds": fitted - start,
         "predict_seconds": time.perf_counter() - fitted,
         "device": _device(model),
+        **({} if epochs is None else {"epochs": model.epochs}),
     }
     scores = getattr(model, "uncertainty_scores", None)  # uncertainties outside the prediction, such as a density
     return CellResult(
@@ -146,54 +137,6 @@ def run_method(cell: Cell) -> CellResult:
         scores={} if scores is None else scores(data.X_test),
         facts=facts,
     )
-
-
-def changed_data(data: "Dataset", condition: Mapping[str, Any]) -> "Dataset":
-    """The data under a condition.
-
-    Raises
-    ------
-    InputError
-        A key or value that is not known.
-    """
-    check_condition(condition)
-    if "train_limit" in condition or "test_limit" in condition:
-        rng = np.random.default_rng(DATA_SEED)
-        train = np.sort(rng.permutation(len(data.y_train))[: condition.get("train_limit")])
-        test = np.sort(rng.permutation(len(data.y_test))[: condition.get("test_limit")])
-        data = data.subset(train, test)
-    if "train_share" in condition:
-        data = data.fraction(condition["train_share"], rng=DATA_SEED)
-    if "label_noise" in condition:
-        data = data.with_label_noise(condition["label_noise"], rng=DATA_SEED)
-    return data
-
-
-def check_condition(condition: Mapping[str, Any]) -> None:
-    """Refuse unknown keys and values out of range.
-
-    Examples
-    --------
-    >>> check_condition({"train_share": 0.5, "label_noise": 0})
-    """
-    for key, value in condition.items():
-        if key not in CONDITIONS:
-            raise InputError(
-                "condition", "must have known keys", f"got {key!r}", nearest(key, CONDITIONS), code="choice"
-            )
-        if key.endswith("_limit"):
-            good = isinstance(value, int) and not isinstance(value, bool) and value >= 1
-        else:
-            good = isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value <= 1
-            good = good and (key == "label_noise" or value > 0)
-        if not good:
-            raise InputError(
-                f"condition.{key}",
-                f"must be {CONDITIONS[key]}",
-                f"got {value!r}",
-                "change it or leave it out",
-                code="range",
-            )
 
 
 # -- helpers ----------------------------------------------------------------------------------------------------------
@@ -234,14 +177,11 @@ def _params(label: str, method: str, config: BenchConfig) -> dict[str, Any]:
                 "choose a smaller one",
                 code="range",
             )
-    if "random_state" in given:
-        raise InputError(
-            f"params.{label}.random_state",
-            "must be left out, because the seed of each cell is used",
-            "",
-            "give seeds instead",
-            code="conflict",
-        )
+    for key, (reason, remedy) in SET_HERE.items():
+        if key in given:
+            raise InputError(
+                f"params.{label}.{key}", f"must be left out, because {reason}", "", remedy, code="conflict"
+            )
     small = {key: value for key, value in SMOKE.items() if key in known} if config.preset == "smoke" else {}
     params = {**METHODS[method].defaults, **small, **given}
     with _full_names(label):
@@ -279,6 +219,15 @@ def _check_data(name: str, data: "Dataset") -> None:
             "leave the class out of the class names and the test part",
             code="missing",
         )
+
+
+def _check_conditions(
+    conditions: Sequence[Mapping[str, Any]], data: "Dataset", name: str, seeds: Sequence[int]
+) -> None:
+    """Refuse conditions under which a class vanishes or that leave out a class without a test instance."""
+    for condition in conditions:
+        for seed in seeds if condition.get("subsets_by_seed") else seeds[:1]:
+            check_classes(data, condition, seed, name)
 
 
 def _check_fit(label: str, method: str, params: Mapping[str, Any], name: str, data: "Dataset") -> None:

@@ -14,16 +14,19 @@ import numpy as np
 from uqassay._json import plain
 from uqassay.bench.cell import Cell, canonical_json
 from uqassay.bench.config import BenchConfig, to_toml
+from uqassay.bench.disentanglement import holds_experiments, page_of
 from uqassay.bench.files import holds_benchmark, write_text
 from uqassay.bench.results import named_labels
 from uqassay.bench.store import Store
 from uqassay.errors import InputError
 from uqassay.evidence import FINDING_COLUMNS, assay
+from uqassay.notes import Note
+from uqassay.wording import counted
 
 if TYPE_CHECKING:
     from uqassay.evidence.result import Assay
 
-__all__ = ["Comparison", "check_places", "comparisons", "write_comparison", "write_config"]
+__all__ = ["Comparison", "check_places", "comparisons", "unjudged", "write_comparison", "write_config"]
 
 PAGE, TABLE, SAVED, CELLS = "report.html", "findings.csv", "assay", "cells.json"
 OURS = re.compile(rb'"command": ?"uqassay bench ')  # our pages contain the command that made them
@@ -81,7 +84,8 @@ def comparisons(
     Returns
     -------
     list of Comparison
-        In the order of the cells; a data set without results is left out.
+        In the order of the cells; a data set without results is left out, and so are conditions whose test labels differ from
+        seed to seed, see `unjudged`.
 
     Raises
     ------
@@ -95,10 +99,30 @@ def comparisons(
     found = []
     for place, ((dataset, condition), members) in zip(folders, groups.items(), strict=True):
         kept = [cell for cell in members if cell.key in done]
-        if kept:
+        if kept and not _labels_differ(kept):
             judged, seeds = _judged(store, kept, common_members, progress)
             found.append(Comparison(dataset, json.loads(condition), judged, seeds, place))
     return found
+
+
+def unjudged(cells: Sequence[Cell]) -> tuple[Note, ...]:
+    """For each data set, the conditions that have no report because each seed permutes the test labels in its own way.
+
+    The runs of a method then have no common labels, on which an assay compares methods. The page on disentanglement takes
+    each run with its labels.
+    """
+    groups = [(members[0], condition) for (_, condition), members in _groups(cells).items() if _labels_differ(members)]
+    notes = []
+    for dataset in dict.fromkeys(cell.dataset for cell, _ in groups):
+        levels = [cell.condition["label_noise"] for cell, _ in groups if cell.dataset == dataset]
+        here = [cell for cell in cells if cell.dataset == dataset]
+        page = "the page on disentanglement has these runs" if holds_experiments(here) else "their results are kept"
+        text = (
+            f"no report on {counted(len(levels), 'condition')} of {dataset} with label noise, because each seed has its own "
+            f"test labels, and {page}"
+        )
+        notes.append(Note("left-out", text, {"dataset": dataset, "levels": levels}))
+    return tuple(notes)
 
 
 def check_places(cells: Sequence[Cell], folder: Path) -> None:
@@ -116,11 +140,17 @@ def check_places(cells: Sequence[Cell], folder: Path) -> None:
         Such a file in the folder, or in the folder of one of several reports.
     """
     known = holds_benchmark(folder)
-    for place in _folders(folder, _groups(cells)):
-        written = [place / PAGE, place / TABLE, place / SAVED, folder / CELLS]
-        foreign = [path for path in written if path.exists() and not known]
-        if written[0].is_file() and not OURS.search(written[0].read_bytes()):
-            foreign.append(written[0])
+    others = (
+        [page_of(name, cells, folder) for name in {cell.dataset for cell in cells}] if holds_experiments(cells) else []
+    )
+    written = [[page] for page in sorted(others)]
+    written += [
+        [place / PAGE, place / TABLE, place / SAVED, folder / CELLS] for place in _folders(folder, _groups(cells))
+    ]
+    for page, *more in written:
+        foreign = [path for path in (page, *more) if path.exists() and not known]
+        if page.is_file() and not OURS.search(page.read_bytes()):
+            foreign.append(page)
         if foreign:
             raise InputError(
                 "output",
@@ -181,13 +211,13 @@ def _judged(
     runs: dict[str, list[Any]] = {}
     scores: dict[str, list[dict[str, Any]]] = {}
     seeds: dict[str, list[int]] = {}
-    labels = counts = class_names = None
+    counts: list[Any] = []
+    labels = class_names = None
     for cell in sorted(cells, key=lambda cell: cell.seed):
         say(f"reading {cell.name}")
         result = store.result(cell.key)
         if labels is None:
             labels, class_names = result.labels, result.class_names
-            counts = result.metadata["facts"].get("train_counts")
         elif not np.array_equal(labels, result.labels):
             raise InputError(
                 "labels",
@@ -196,6 +226,7 @@ def _judged(
                 "use the same test instances in all cells",
                 code="mismatch",
             )
+        counts.append(result.metadata["facts"].get("train_counts"))
         runs.setdefault(cell.method, []).append(result.prediction)
         scores.setdefault(cell.method, []).append(result.scores)
         seeds.setdefault(cell.method, []).append(cell.seed)
@@ -211,11 +242,18 @@ def _judged(
         () if labels is None else named_labels(labels, class_names),
         class_names=class_names,
         uncertainties=uncertainties or None,
-        prior=None if counts is None else np.array(counts) / sum(counts),
+        prior=None if None in counts else np.sum(counts, axis=0) / np.sum(counts),
         common_members=common_members,
         progress=progress,
     )
     return judged, {name: tuple(seeds[name]) for name in order}
+
+
+def _labels_differ(cells: Sequence[Cell]) -> bool:
+    """Whether the cells of one condition have other test labels for each seed."""
+    condition = cells[0].condition
+    by_seed = condition.get("subsets_by_seed") and condition.get("label_noise")
+    return bool(by_seed) and len({cell.seed for cell in cells}) > 1
 
 
 def _groups(cells: Sequence[Cell]) -> dict[tuple[str, str], list[Cell]]:

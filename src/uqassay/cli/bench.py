@@ -6,6 +6,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from uqassay.cli.bench_disentanglement import (
+    WrittenStudies,
+    check_decompositions,
+    plain_studies,
+    print_studies,
+    written_studies,
+)
 from uqassay.cli.bench_output import (
     cost_sentences,
     failures_sentence,
@@ -19,7 +26,7 @@ from uqassay.cli.checks import Check, Outcome, outcome_of, parse_check
 from uqassay.cli.judging import CHECK_FAILED, end
 from uqassay.cli.options import OUTPUT, Json, OnIntervals, option
 from uqassay.cli.outputs import check_page
-from uqassay.cli.streams import complain, print_json, print_text, progress
+from uqassay.cli.streams import complain, print_json, print_note, print_text, progress
 from uqassay.cli.text import shell_line
 from uqassay.errors import InputError
 
@@ -68,9 +75,10 @@ def bench(
     condition: Annotated[
         list[str] | None,
         option(
-            "A change of the data, as train_share=0.1,label_noise=0.2 (repeatable: each is one condition).",
+            "A change of the data, as train_share=0.1,label_noise=0.2 (repeatable: each is one condition). disentanglement is "
+            "a set of them: 7 shares of the training instances, 11 levels of label noise, each class left out.",
             WHAT,
-            metavar="KEY=VALUE",
+            metavar="KEY=VALUE|disentanglement",
         ),
     ] = None,
     config: Annotated[
@@ -92,6 +100,15 @@ def bench(
     common_members: Annotated[
         int | None,
         option("Span every sampled set in the report by this many members.", HOW, metavar="N", min=1),
+    ] = None,
+    decomposition: Annotated[
+        list[str] | None,
+        option(
+            "Decomposition on the page on disentanglement; repeatable, or several with commas.",
+            HOW,
+            metavar="NAME",
+            show_default="information-theoretic, and gaussian-logits where a method has it",
+        ),
     ] = None,
     workers: Annotated[
         int | None,
@@ -152,6 +169,7 @@ def bench(
         "preset": preset,
         "threads": threads,
         "common_members": common_members,
+        "decomposition": _split(decomposition),
         "workers": workers,
         "scheduler": scheduler,
     }
@@ -161,31 +179,39 @@ def bench(
     _check_folder(output, alone=config is None and dataset is None and method is None)
     plan = _config(given, config, output)
     from uqassay.bench.methods import cells_of
-    from uqassay.bench.report import check_places
+    from uqassay.bench.report import check_places, unjudged
 
     cells = cells_of(plan)
+    check_decompositions(plan, cells)
     check_places(cells, output)
     if dry_run:
         _dry_run(plan, cells, output, first=first, retry_failed=retry_failed, as_json=as_json)
         return
     summary = _run(plan, cells, output, retry_failed=retry_failed)
-    judged, outcomes = _report(plan, cells, output, checks, on_intervals=on_intervals)
+    judged, studied, outcomes = _report(plan, cells, output, checks, on_intervals=on_intervals)
     if as_json:
         print_json(
             {
                 "schema": "uqassay.bench/1",
                 **run_facts(summary, output),
                 "reports": [plain_comparison(c) for c in judged],
+                "disentanglement": [plain_studies(one) for one in studied],
+                "notes": [note.to_dict() for note in unjudged(cells)],
             }
         )
     else:
+        for note in unjudged(cells):
+            print_note(note.text)
+        print_studies(studied)
         print_run(summary, judged, output)
-    if not judged:
+    if len(summary.failed) == summary.n_cells:
         complain(f"No cell of {output} is done; see uqassay bench status {output}.")
     if summary.failed:
         complain(failures_sentence(summary, output))
     end(outcomes)
-    if summary.failed or not judged:
+    if checks and not judged:
+        complain("--fail-if: no condition has a report that could be checked.")
+    if summary.failed or (checks and not judged):
         raise typer.Exit(CHECK_FAILED)
 
 
@@ -280,10 +306,12 @@ def _params(texts: Sequence[str] | None) -> dict[str, dict[str, Any]] | None:
     return None if texts is None else read_params(texts)
 
 
-def _conditions(texts: Sequence[str] | None) -> list[dict[str, Any]] | None:
+def _conditions(texts: Sequence[str] | None) -> list[dict[str, Any] | str] | None:
     from uqassay.bench.config import read_values
 
-    return None if texts is None else [read_values(text.split(","), "condition") for text in texts]
+    if texts is None:
+        return None
+    return [read_values(text.split(","), "condition") if "=" in text else text for text in texts]
 
 
 # -- running ----------------------------------------------------------------------------------------------------------
@@ -342,15 +370,16 @@ def _dry_run(
 
 def _report(
     plan: "BenchConfig", cells: "Sequence[Cell]", output: Path, checks: Sequence[Check], *, on_intervals: bool
-) -> "tuple[list[Comparison], list[Outcome]]":
+) -> "tuple[list[Comparison], list[WrittenStudies], list[Outcome]]":
     """Write the reports, and check them."""
     from uqassay.bench.report import comparisons, write_comparison
 
     command = shell_line(["uqassay", "bench", "--config", str(output / "config.toml"), "-o", str(output)])
-    with progress(2 * len(cells) + 1) as say:
+    with progress(3 * len(cells) + 1) as say:
         judged = comparisons(cells, output, common_members=plan.common_members, progress=say)
         for comparison in judged:
             say(f"writing the report on {comparison.name}")
             write_comparison(comparison, command=command)
         outcomes = [outcome_of(check, c.assay, on_intervals=on_intervals) for c in judged for check in checks]
-    return judged, outcomes
+        studied = written_studies(plan, cells, output, command, say)
+    return judged, studied, outcomes

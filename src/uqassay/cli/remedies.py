@@ -54,6 +54,7 @@ _OF_COMMAND = {
             "common_members",
             "condition",
             "dataset",
+            "decomposition",
             "method",
             "param",
             "preset",

@@ -7,7 +7,7 @@ import torch
 from torch import nn
 
 from uqassay.bench.cell import Cell, CellResult
-from uqassay.bench.methods import changed_data
+from uqassay.bench.conditions import changed_data
 from uqassay.datasets import load_dataset
 from uqassay.methods import build_method
 
