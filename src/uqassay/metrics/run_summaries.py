@@ -109,7 +109,7 @@ def correlation_over_runs(
     >>> correlation_over_runs([0.88, 0.9, 0.85, 0.91])
     Estimate(0.8871, low=0.8392, high=0.9213, level=0.95, n=4, method="Fisher's z over runs")
     >>> correlation_over_runs([0.88, 0.9, 0.85, 0.91], n_instances=100)
-    Estimate(0.8871, low=0.8248, high=0.9278, level=0.95, n=4, method="Fisher's z over runs and instances")
+    Estimate(0.8871, low=0.8149, high=0.9321, level=0.95, n=4, method="Fisher's z over runs and instances")
     """
     r = np.asarray(per_run, dtype=np.float64)
     remarks = list(notes)
