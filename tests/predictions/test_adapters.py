@@ -225,7 +225,7 @@ def test_tensor_samples_and_samples_of_gaussians(needs):
     probs = torch.tensor(rows(5, 4, 3))
     np.testing.assert_array_equal(uq.from_object(TensorSample(probs, 0)).probs, np.moveaxis(probs.numpy(), 0, 1))
     gaussians = Gaussian(torch.zeros(4, 3, 5), torch.ones(4, 3, 5))
-    logits = uq.from_object(TensorSample(gaussians, 2))
+    logits = uq.from_object(TensorSample(gaussians, 2), variance_is="aleatoric")
     assert isinstance(logits, uq.GaussianLogits)
     assert logits.mean.shape == (4, 5, 3)
 
@@ -236,7 +236,7 @@ def test_second_order_distributions_and_intervals():
     np.testing.assert_array_equal(dirichlet.alpha, rows(4, 3) * 9)
     intervals = uq.from_object(IntervalSet(rows(4, 3) / 2, np.ones((4, 3))))
     assert isinstance(intervals, uq.Intervals)
-    gaussian = uq.from_object(Gaussian(rows(4, 3), rows(4, 3)))
+    gaussian = uq.from_object(Gaussian(rows(4, 3), rows(4, 3)), variance_is="epistemic")
     assert isinstance(gaussian, uq.GaussianLogits)
     assert gaussian.mean.shape == (4, 1, 3)
 
@@ -326,7 +326,7 @@ def test_arrays_of_probly_against_its_own_envelopes():
     assert uq.from_object(bernoulli).probs.tolist() == [[0.75, 0.25], [0.0, 1.0]]
     dirichlet = uq.from_object(ArrayDirichletDistribution(np.full((4, 3), 2.0)))
     assert isinstance(dirichlet, uq.Dirichlet)
-    gaussian = uq.from_object(ArrayGaussianDistribution(np.zeros((4, 3)), np.ones((4, 3))))
+    gaussian = uq.from_object(ArrayGaussianDistribution(np.zeros((4, 3)), np.ones((4, 3))), variance_is="epistemic")
     assert isinstance(gaussian, uq.GaussianLogits)
 
 
@@ -358,7 +358,7 @@ def test_tensors_of_probly_against_its_own_envelopes():
         np.testing.assert_allclose(prediction.upper_probs(), credal_set.upper().numpy(), atol=1e-12)
     assert isinstance(uq.from_object(TorchDirichletDistribution(torch.ones(4, 3))), uq.Dirichlet)
     gaussians = TorchGaussianDistribution(torch.zeros(5, 4, 3), torch.ones(5, 4, 3))
-    assert uq.from_object(TorchSample(gaussians, sample_dim=0)).mean.shape == (4, 5, 3)
+    assert uq.from_object(TorchSample(gaussians, sample_dim=0), variance_is="aleatoric").mean.shape == (4, 5, 3)
     with refuses("obj", "undefined", got="limited by its threshold"):
         uq.from_object(TorchDirichletLevelSetCredalSet(torch.ones(4, 3), torch.tensor(0.5)))
 

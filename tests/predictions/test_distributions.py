@@ -109,12 +109,12 @@ def test_dirichlet_keeps_its_concentration():
 )
 def test_gaussians_without_covariance_between_classes_are_gaussian_logits(make):
     mean, deviation = normals(4, 3), np.exp(normals(3, 4).T)
-    logits = uq.from_object(make(torch.tensor(mean), torch.tensor(deviation)))
+    logits = uq.from_object(make(torch.tensor(mean), torch.tensor(deviation)), variance_is="epistemic")
     assert isinstance(logits, uq.GaussianLogits)
     np.testing.assert_array_equal(logits.mean, mean[:, None])
     np.testing.assert_allclose(logits.variance, deviation[:, None] ** 2, rtol=1e-12)
     several = make(torch.tensor(normals(5, 4, 3)), torch.ones(5, 4, 3, dtype=torch.float64))
-    passes = uq.from_object(several, member_axis=0)
+    passes = uq.from_object(several, member_axis=0, variance_is="aleatoric")
     np.testing.assert_array_equal(passes.mean, normals(5, 4, 3).swapaxes(0, 1))
 
 
@@ -203,7 +203,7 @@ def latents(gpytorch) -> Any:
 
 def test_gpytorch_latents_of_a_dirichlet_process_are_gaussian_logits(gpytorch, latents):
     multitask = gpytorch.distributions.MultitaskMultivariateNormal.from_batch_mvn(latents)
-    logits = uq.from_object(multitask)
+    logits = uq.from_object(multitask, variance_is="epistemic")
     assert isinstance(logits, uq.GaussianLogits)
     np.testing.assert_allclose(logits.mean[:, 0], latents.mean.numpy().T, rtol=1e-12)
     np.testing.assert_allclose(logits.variance[:, 0], latents.variance.numpy().T, rtol=1e-12)
@@ -227,7 +227,9 @@ def test_gpytorch_tasks_with_covariance_are_refused(gpytorch):
     with refuses("obj", "undefined", got=r"got a MultitaskMultivariateNormal with covariances up to 0\.625"):
         uq.from_object(multitask)
     alone = torch.kron(torch.eye(4) + 0.25, torch.eye(2))  # instances correlated, classes not
-    logits = uq.from_object(gpytorch.distributions.MultitaskMultivariateNormal(torch.zeros(4, 2), alone))
+    logits = uq.from_object(
+        gpytorch.distributions.MultitaskMultivariateNormal(torch.zeros(4, 2), alone), variance_is="epistemic"
+    )
     np.testing.assert_allclose(logits.variance, np.full((4, 1, 2), 1.25), rtol=1e-6)
 
 

@@ -29,19 +29,33 @@ SIZES = {"n_instances": 4, "n_classes": 3, "n_members": None, "n_vertices": None
         ({"masses": rows(4, 2), "focal_sets": np.eye(2, 3)}, {"kind": "masses", "n_focal_sets": 2}),
         ({"beliefs": rows(4, 2), "focal_sets": np.eye(2, 3)}, {"kind": "masses", "n_focal_sets": 2}),
         ({"vertices": rows(4, 6, 3)}, {"kind": "vertices", "n_vertices": 6}),
-        ({"mean": rows(4, 3), "variance": rows(4, 3), "variance_is": "aleatoric"}, {"kind": "gaussian-logits"}),
-        (
-            {"mean": rows(4, 2, 3), "variance": rows(4, 2, 3), "variance_is": "aleatoric"},
-            {"kind": "gaussian-logits", "n_members": 2},
-        ),
+        ({"mean": rows(4, 3), "variance": rows(4, 3)}, {"kind": "gaussian-logits"}),
+        ({"mean": rows(4, 2, 3), "variance": rows(4, 2, 3)}, {"kind": "gaussian-logits", "n_members": 2}),
     ],
 )
 def test_kind_and_sizes_come_from_shapes_alone(tmp_path, monkeypatch, arrays, sizes):
     np.savez(tmp_path / "p.npz", **arrays)
     monkeypatch.setattr(file_numpy, "_read_member", lambda *_: pytest.fail("an array was read"))
-    found = inspect_file(tmp_path / "p.npz")
+    found = inspect_file(tmp_path / "p.npz", variance_is="epistemic" if "mean" in arrays else None)
     assert {key: found[key] for key in ("kind", *SIZES)} == {"kind": None} | SIZES | sizes
     assert found["problem"] is None
+
+
+def test_the_meaning_of_a_variance_is_told_and_its_absence_is_a_problem(tmp_path):
+    path, stated = tmp_path / "p.npz", {"mean": rows(4, 2, 3), "variance": rows(4, 2, 3)}
+    np.savez(path, **stated)
+    found = inspect_file(path)
+    assert (found["kind"], found["variance_is"], found["n_instances"]) == (None, None, None)
+    problem = InputError(**found["problem"])
+    assert (problem.parameter, problem.code, problem.source) == ("variance_is", "missing", "p.npz")
+    assert inspect_file(path, variance_is="wrong")["problem"]["code"] == "choice"
+    assert inspect_file(path, variance_is="aleatoric")["variance_is"] == "aleatoric"
+    np.savez(path, **stated, variance_is="epistemic")
+    assert inspect_file(path)["variance_is"] == "epistemic"
+    assert inspect_file(path, variance_is="aleatoric")["problem"]["code"] == "conflict"
+    np.savez(path, probs=rows(4, 3))
+    assert inspect_file(path)["variance_is"] is None
+    assert inspect_file(path, variance_is="aleatoric")["problem"]["code"] == "conflict"
 
 
 def test_everything_inside_is_listed_and_json_able(tmp_path):

@@ -60,6 +60,8 @@ def shared_members(members: Any) -> SharedMembers:
         A kind without such members, or input that `as_prediction` refuses.
     """
     members = as_prediction(members, "members")
+    if isinstance(members, Drawn) and members.has_shared_points:  # passes of Gaussian logits
+        members = members.members()
     notes = []
     if members.groups is not None:
         notes.append(IN_GROUPS)

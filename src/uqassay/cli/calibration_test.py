@@ -12,7 +12,7 @@ from uqassay.cli.arguments import model_files
 from uqassay.cli.inputs import AssayRequest, load_request
 from uqassay.cli.judging import CHECK_FAILED
 from uqassay.cli.normalising import normalised_sentences
-from uqassay.cli.options import INPUT, OUTPUT, Groups, Json, Labels, MemberAxis, Models, Normalise, option
+from uqassay.cli.options import INPUT, OUTPUT, Groups, Json, Labels, MemberAxis, Models, Normalise, VarianceIs, option
 from uqassay.cli.remedies import about_files
 from uqassay.cli.streams import complain, print_json, progress
 from uqassay.errors import InputError
@@ -43,6 +43,7 @@ def calibration_test_command(
     ] = None,
     member_axis: MemberAxis = 1,
     normalise: Normalise = False,
+    variance_is: VarianceIs = None,
     measure: Annotated[
         list[str] | None,
         option("Calibration measure (repeatable); ece-confidence and ece-classwise unless given.", HOW, metavar="NAME"),
@@ -109,7 +110,14 @@ def calibration_test_command(
     )
     _check(plan, alpha)
     _check_held_out(plan, held_out, level)
-    request = AssayRequest(models, labels=labels, groups=groups, member_axis=member_axis, normalise=normalise)
+    request = AssayRequest(
+        models,
+        labels=labels,
+        groups=groups,
+        member_axis=member_axis,
+        normalise=normalise,
+        variance_is=variance_is,
+    )
     n_files = sum(len(paths) for paths in model_files(models).values())
     with progress(n_files * (2 + (held_out is not None))) as say:
         aligned = _aligned(request, say)

@@ -20,14 +20,24 @@ from uqassay.predictions.files import LossyFormatWarning, inspect_file, load, lo
 
 __all__ = ["convert_command", "inspect_command"]
 
+_VarianceIs = Annotated[
+    str | None,
+    typer.Option(
+        help="Meaning of the variance of Gaussian logits in a file that does not state it: aleatoric (noise of the label) or "
+        "epistemic (doubt about the function).",
+        metavar="MEANING",
+    ),
+]
+
 
 def inspect_command(
     file: Annotated[Path, typer.Argument(help="A prediction file.", show_default=False)],
     member_axis: Annotated[int, typer.Option(help="Axis of the members in arrays of three axes.")] = 1,
+    variance_is: _VarianceIs = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Show what a file holds."""
-    found = inspect_file(file, member_axis=member_axis)
+    found = inspect_file(file, member_axis=member_axis, variance_is=variance_is)
     if as_json:
         print_json({"schema": "uqassay.inspect/1", **found})
     else:
@@ -42,6 +52,7 @@ def convert_command(
     ] = None,
     member_axis: Annotated[int, typer.Option(help="Axis of the members in arrays of three axes.")] = 1,
     normalise: Annotated[bool, typer.Option("--normalise", help="Divide probabilities by their sums first.")] = False,
+    variance_is: _VarianceIs = None,
     labels: Annotated[Path | None, typer.Option(help="Labels to put into DST with the predictions.")] = None,
 ) -> None:
     """Write a prediction file in another format; the extension of DST decides."""
@@ -49,7 +60,7 @@ def convert_command(
     with progress(2) as say:
         say(f"reading {source.name}")
         read = load_normalised if normalise else load
-        prediction = read(source, kind=kind, member_axis=member_axis)
+        prediction = read(source, kind=kind, member_axis=member_axis, variance_is=variance_is)
         values = None
         if labels is not None:
             rows = Rows.of({"": [source]}, {"": [prediction]})

@@ -42,7 +42,7 @@ class AssayRequest:
         Measures, or "none" alone; empty: those of `assay`.
     convention, distance, nonspecificity, floor, repair, common_members, level, draws, seed
         As in `assay`.
-    member_axis, normalise
+    member_axis, normalise, variance_is
         As in `load`.
     """
 
@@ -53,6 +53,7 @@ class AssayRequest:
     class_names: str | None = None
     member_axis: int = 1
     normalise: bool = False
+    variance_is: str | None = None
     tradeoff: Sequence[str] = ()
     convention: str = "exact"
     distance: str = "kl"
@@ -177,7 +178,13 @@ def load_request(request: AssayRequest, say: Callable[[str], None]) -> Loaded:
     """
     files = model_files(request.models)
     names = None if request.class_names is None else read_class_names(request.class_names)
-    runs, facts = load_models(files, member_axis=request.member_axis, normalise=request.normalise, say=say)
+    runs, facts = load_models(
+        files,
+        member_axis=request.member_axis,
+        normalise=request.normalise,
+        variance_is=request.variance_is,
+        say=say,
+    )
     rows = Rows.of(files, runs)
     labels, source = _labels(request.labels, files, runs, facts, rows, names)
     groups = None if request.groups is None else values_of_instances(request.groups, ("groups", "group"), rows)
@@ -188,23 +195,36 @@ def load_request(request: AssayRequest, say: Callable[[str], None]) -> Loaded:
 
 
 def load_models(
-    files: Mapping[str, Sequence[Path]], *, member_axis: int, normalise: bool, say: Callable[[str], None]
+    files: Mapping[str, Sequence[Path]],
+    *,
+    member_axis: int,
+    normalise: bool,
+    variance_is: str | None,
+    say: Callable[[str], None],
 ) -> tuple[dict[str, list[Prediction]], dict[Path, dict[str, Any]]]:
     """Every run of every model, and what `inspect_file` says of its file.
 
-    `normalise` applies to the files that it has a meaning for; it is refused where there are none.
+    `normalise` and `variance_is` apply to the files that they have a meaning for; they are refused where there are none.
     """
     facts = {path: inspect_file(path, member_axis=member_axis) for paths in files.values() for path in paths}
     # the other kinds, such as Dirichlet concentrations, cannot be normalised, and need not be
     applicable = [path for path, fact in facts.items() if fact["kind"] in _NORMALISABLE] or list(facts)
+    gaussian = _without_meaning(facts)
     runs: dict[str, list[Prediction]] = {}
     for name, paths in files.items():
         for path in paths:
             say(f"reading {path.name}")
             read = load_normalised if normalise and path in applicable else load
-            run = read(path, member_axis=member_axis)
+            meaning = variance_is if path in gaussian else None
+            run = read(path, member_axis=member_axis, variance_is=meaning)
             runs.setdefault(name, []).append(run)
     return runs, facts
+
+
+def _without_meaning(facts: Mapping[Path, Mapping[str, Any]]) -> list[Path]:
+    """Files of Gaussian logits that do not state what the variance is; else all of that kind; else all files."""
+    absent = [path for path, fact in facts.items() if (fact["problem"] or {}).get("parameter") == "variance_is"]
+    return absent or [path for path, fact in facts.items() if fact["kind"] == "gaussian-logits"] or list(facts)
 
 
 # -- labels -----------------------------------------------------------------------------------------------------------

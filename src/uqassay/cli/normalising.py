@@ -17,7 +17,9 @@ __all__ = ["NORMALISED", "load_normalised", "normalised_sentences"]
 NORMALISED = "normalised"  # code of the note
 
 
-def load_normalised(path: Path, *, kind: str | None = None, member_axis: int = 1) -> Prediction:
+def load_normalised(
+    path: Path, *, kind: str | None = None, member_axis: int = 1, variance_is: str | None = None
+) -> Prediction:
     """Read a prediction, divide its rows by their sums, and note how many instances that changed.
 
     Sums within the tolerance of the precision, which every prediction may miss, count as 1.
@@ -25,7 +27,7 @@ def load_normalised(path: Path, *, kind: str | None = None, member_axis: int = 1
     Parameters
     ----------
     path : Path
-    kind, member_axis
+    kind, member_axis, variance_is
         As in `load`.
 
     Raises
@@ -33,7 +35,7 @@ def load_normalised(path: Path, *, kind: str | None = None, member_axis: int = 1
     FileFormatError
         As for `load`.
     """
-    prediction = load(path, kind=kind, member_axis=member_axis, normalise=True)
+    prediction = load(path, kind=kind, member_axis=member_axis, normalise=True, variance_is=variance_is)
     values = load_column(path, ["probs", "vertices"])[0]
     if isinstance(prediction, Members) and values.ndim == 3:
         values = np.moveaxis(values, member_axis, 1)

@@ -12,7 +12,7 @@ from uqassay.cli.arguments import model_files
 from uqassay.cli.columns import Rows, values_of_instances
 from uqassay.cli.inputs import load_models
 from uqassay.cli.normalising import normalised_sentences
-from uqassay.cli.options import INPUT, Groups, Json, MemberAxis, Models, Normalise, option
+from uqassay.cli.options import INPUT, Groups, Json, MemberAxis, Models, Normalise, VarianceIs, option
 from uqassay.cli.remedies import note_text
 from uqassay.cli.streams import complain, open_console, print_json, print_note, progress
 from uqassay.cli.tables import explained, fitted_table
@@ -42,6 +42,7 @@ def ood_command(
     out_groups: Annotated[Path | None, option("The same out of distribution.", INPUT)] = None,
     member_axis: MemberAxis = 1,
     normalise: Normalise = False,
+    variance_is: VarianceIs = None,
     score: Annotated[
         list[str] | None,
         option("A score to judge (repeatable); by default those of the default list.", HOW, metavar="SCORE"),
@@ -69,7 +70,7 @@ def ood_command(
     with progress(n_files + 2 * len(inside_files) + 1) as say:
         sides, given, said = [], [], list[str]()
         for files, path in ((inside_files, groups), (outside_files, out_groups)):
-            runs, _ = load_models(files, member_axis=member_axis, normalise=normalise, say=say)
+            runs, _ = load_models(files, member_axis=member_axis, normalise=normalise, variance_is=variance_is, say=say)
             sides.append(runs)
             said.extend(normalised_sentences(runs))
             rows = Rows.of(files, runs)

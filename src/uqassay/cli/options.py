@@ -27,6 +27,7 @@ __all__ = [
     "Normalise",
     "OnIntervals",
     "Seed",
+    "VarianceIs",
     "option",
     "takes_request",
 ]
@@ -53,6 +54,15 @@ Groups = Annotated[Path | None, option("Patients, sites or videos: intervals and
 MemberAxis = Annotated[int, option("Axis of the members in arrays of three axes.", INPUT)]
 Normalise = Annotated[
     bool, option("Divide probabilities by their sums first; a note says how many rows changed.", INPUT, "--normalise")
+]
+VarianceIs = Annotated[
+    str | None,
+    option(
+        "Meaning of the variance of Gaussian logits in files that do not state it: aleatoric (noise of the label) or "
+        "epistemic (doubt about the function).",
+        INPUT,
+        metavar="MEANING",
+    ),
 ]
 Level = Annotated[float, option("Confidence level of the intervals.", SURE)]
 Seed = Annotated[int, option("Seed of every random draw.", SURE, metavar="N", min=0)]
@@ -89,6 +99,7 @@ REQUEST_OPTIONS: dict[str, Any] = {
     ],
     "member_axis": MemberAxis,
     "normalise": Normalise,
+    "variance_is": VarianceIs,
     "tradeoff": Annotated[
         list[str],
         option(

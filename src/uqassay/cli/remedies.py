@@ -45,6 +45,7 @@ _COMMON = {
     "subgroups": "--subgroup",
     "tradeoff": "--tradeoff",
     "tradeoffs": "--tradeoff",
+    "variance_is": "--variance-is",
     "y_true": "--labels",
 }
 _OF_COMMAND = {
@@ -87,7 +88,7 @@ OPTIONS: Mapping[str, Mapping[str, str]] = {"": _COMMON} | {
 # The library's name of one model, of one of its runs, and of an array of that: models['DE'][1].probs
 _MODEL = re.compile(r"""(\w+)\[('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")\](?:\[(\d+)\])?(?:\.(.+))?""", re.DOTALL)
 # Options that say how a file is read: they are meant even where the error is about that file
-_OF_READING = ("kind", "member_axis", "normalise")
+_OF_READING = ("kind", "member_axis", "normalise", "variance_is")
 
 
 # -- remedies ---------------------------------------------------------------------------------------------------------
@@ -95,6 +96,7 @@ _OF_READING = ("kind", "member_axis", "normalise")
 Facts = Mapping[str, Any]
 Wording = str | Callable[[Facts], dict[str, str]]
 
+_MEANINGS = "pass --variance-is aleatoric or --variance-is epistemic"
 _LOGITS = "name the array logits if these are logits"
 
 
@@ -176,6 +178,8 @@ WORDINGS: Mapping[str | tuple[str, str], Wording] = {
     ("separator", "separator"): "save the file with commas between the cells",
     ("tradeoffs", "empty"): "write --tradeoff 0.1,0.5",
     ("upper", "not-probabilities"): "give probabilities, not logits",
+    ("variance_is", "choice"): _MEANINGS,
+    ("variance_is", "missing"): _MEANINGS,
 }
 
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from uqassay._array import as_array
 from uqassay.errors import InputError
-from uqassay.predictions import Masses, Members, Prediction, as_prediction
+from uqassay.predictions import GaussianLogits, Masses, Members, Prediction, as_prediction
 from uqassay.predictions.drawn import Drawn, check_draws
 from uqassay.predictions.labels import labels_for
 from uqassay.predictions.metadata import checked_class_names, per_instance
@@ -185,6 +185,8 @@ def spanned_by(run: Prediction, n_points: int, seed: int) -> Prediction:
     """The same statement spanned by a given number of members or draws; sets that are not sampled stay as they are."""
     if isinstance(run, Members):
         return run.subset(n_points, seed) if run.n_members > n_points else run
+    if isinstance(run, GaussianLogits) and run.has_shared_points:
+        return run.subset(n_points, seed) if run.n_passes > n_points else run
     if isinstance(run, Drawn):
         return replace(run, n_draws=n_points, drawn=None)
     return run
@@ -229,7 +231,7 @@ def _runs(name: str, value: Any, argument: str) -> tuple[Prediction, ...]:
     """The training runs of one model: each entry of a list of predictions or arrays, else the one thing given."""
     values = _listed_runs(name, value, argument)
     runs = tuple(as_prediction(one, _place(argument, name, r, values)) for r, one in enumerate(values))
-    kinds = {type(run).__name__ for run in runs}
+    kinds = {type(run).__name__ + (f" spanned by {run.spanned_by}" if isinstance(run, Drawn) else "") for run in runs}
     if len(kinds) > 1:
         raise InputError(
             _place(argument, name),
@@ -375,13 +377,15 @@ def _comparable(groups: NDArray[Any]) -> NDArray[Any]:
 
 
 def _common(run: Prediction, n_points: int, seed: int, name: str) -> Prediction:
-    if isinstance(run, Members) and run.n_members < n_points:
+    passes = isinstance(run, GaussianLogits) and run.has_shared_points
+    found = run.n_members if isinstance(run, Members) else run.n_points if passes else n_points
+    if found < n_points:
         raise InputError(
             "common_members",
             "cannot be more than any model has",
-            f"got {n_points}, and {name!r} has {run.n_members} members",
+            f"got {n_points}, and {name!r} has {found} {'passes' if passes else 'members'}",
             "ask for no more",
             code="range",
-            facts={"model": name, "members": run.n_members},
+            facts={"model": name, "members": found},
         )
     return spanned_by(run, n_points, seed)

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from uqassay.predictions import Intervals, Masses, Members, Prediction, Vertices
+from uqassay.predictions import Drawn, Intervals, Masses, Members, Prediction, Vertices
 
 __all__ = ["Afforded", "afforded", "choose_instances", "n_points"]
 
@@ -58,6 +58,8 @@ def n_points(prediction: Prediction) -> int:
     """Number of points that can be mixed, M; 1 where only the mean can be tested."""
     if isinstance(prediction, Members):
         return prediction.n_members
+    if isinstance(prediction, Drawn):
+        return prediction.n_points if prediction.has_shared_points else 1
     if isinstance(prediction, Vertices):
         return int(prediction.vertices.shape[1])
     return 2 * prediction.n_classes if isinstance(prediction, (Intervals, Masses)) else 1

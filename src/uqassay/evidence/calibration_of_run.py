@@ -74,6 +74,8 @@ def tested_run(
         False for sets with too many mixtures to search: the mean is tested instead.
     """
     y = labels.astype(np.intp)
+    if isinstance(prediction, Drawn) and prediction.has_shared_points:
+        prediction = prediction.members()
     width, mean = _width(prediction), prediction.mean_probs()
     shared = shared_members(prediction) if n_points(prediction) > 1 and mixed else None
     notes = [*notes, *_notes_on_sets(prediction, shared)]
@@ -260,8 +262,8 @@ def _diagram(probs: Floats, labels: Rows, level: float) -> tuple[Reliability, fl
 
 def _width(prediction: Prediction) -> float:
     """Mean over instances and classes of the upper minus the lower probability."""
-    total, n_draws = 0.0, prediction.n_draws if isinstance(prediction, Drawn) else 1
-    for rows in row_chunks(prediction.n_instances, 16 * n_draws * prediction.n_classes):
+    total, n_held = 0.0, prediction.n_points if isinstance(prediction, Drawn) else 1
+    for rows in row_chunks(prediction.n_instances, 16 * n_held * prediction.n_classes):
         part = prediction[rows]
         held = part.with_draws() if isinstance(part, Drawn) else part
         total += float((held.upper_probs() - held.lower_probs()).sum())

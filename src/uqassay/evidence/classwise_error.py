@@ -37,7 +37,7 @@ def classwise_errors(runs: Sequence[Prediction], labels: NDArray[Any]) -> tuple[
     gaps = []  # one (K, B) for each run
     for run in runs:
         gap = np.zeros((run.n_classes, N_BINS))
-        n_held = run.n_draws if isinstance(run, Drawn) else n_points(run) + 3
+        n_held = run.n_points if isinstance(run, Drawn) else n_points(run) + 3
         for rows in row_chunks(run.n_instances, 8 * run.n_classes * n_held, chunk_bytes=PART_BYTES):
             bins = bins_of_classes(np.ascontiguousarray(run[rows].mean_probs().T).T, N_BINS, "width")
             y = labels[rows]

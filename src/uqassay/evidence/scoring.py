@@ -16,7 +16,7 @@ from uqassay.losses.proper_scores import brier_loss, log_loss
 from uqassay.losses.unified import unified_terms
 from uqassay.measures.scores import score_columns, score_names
 from uqassay.notes import Note, distinct
-from uqassay.predictions import Intervals, Masses, Members, Point, Prediction, Vertices
+from uqassay.predictions import GaussianLogits, Intervals, Masses, Members, Point, Prediction, Vertices
 from uqassay.predictions.drawn import Drawn
 
 __all__ = [
@@ -122,6 +122,8 @@ class ModelScores:
         SHA-256 of the predictions.
     notes : tuple of Note
         What was done to the predictions on their way in.
+    spanned_by : str
+        "draws" or "passes" of second-order distributions; empty for other kinds.
     """
 
     name: str
@@ -136,6 +138,7 @@ class ModelScores:
     gap: float
     fingerprint: str
     notes: tuple[Note, ...]
+    spanned_by: str = ""
 
     @property
     def n_runs(self) -> int:
@@ -194,6 +197,7 @@ def score_model(
         kind=type(first).__name__,
         baseline=baseline,
         n_points=points_of_sets(first),
+        spanned_by=first.spanned_by if isinstance(first, Drawn) else "",
         columns={key: np.stack([p[key] for p in parts]) for key in parts[0]},
         nonspecificity_error=float(np.mean(errors)),  # the random orders are the same in every run
         order_deviations=tuple(np.mean(deviations, axis=0).tolist()),
@@ -268,8 +272,8 @@ def _remembering(run: Prediction) -> Prediction:
 
 
 def with_draws_held(run: Prediction) -> Prediction:
-    """Draw once where the draws fit into memory: a `Dirichlet` is asked several times for the same ones."""
-    if isinstance(run, Drawn) and 8 * run.n_instances * run.n_draws * run.n_classes <= DRAWS_HELD_BYTES:
+    """Draw once where the points of the sets fit into memory: a `Dirichlet` is asked several times for the same ones."""
+    if isinstance(run, Drawn) and 8 * run.n_instances * run.n_points * run.n_classes <= DRAWS_HELD_BYTES:
         held = run.with_draws()
         if held.remembers:
             held = held.remembering("lower_probs", "upper_probs", chunk_bytes=PART_BYTES)
@@ -281,7 +285,7 @@ def _other_columns(run: Prediction, y: NDArray[Any], settings: Settings) -> dict
     n = run.n_instances
     names = ("correct", "confidence", "label", "log-loss", "brier", "gap", "upper-label", *settings.measures)
     out = {name: np.full(n, np.nan) for name in names}
-    offered = score_names(run, costly=True)
+    offered = score_names(run, on_request=True)
     measures = [m for m in settings.measures if m in offered]
     floor = default_floor(run, "exact") if settings.floor is None else settings.floor
 
@@ -310,12 +314,14 @@ def points_of_sets(run: Prediction) -> int | None:
     if isinstance(run, Members):
         return run.n_members
     if isinstance(run, Drawn):
-        return run.n_draws
+        return run.n_points
     return int(run.vertices.shape[1]) if isinstance(run, Vertices) else 1
 
 
 def _fingerprint(run: Prediction, digest: Any) -> None:
     digest.update(type(run).__name__.encode())
+    if isinstance(run, GaussianLogits):
+        digest.update(run.variance_is.encode())
     for name in run.array_names():
         array = getattr(run, name)
         for rows in row_chunks(array.shape[0], array[:1].nbytes):

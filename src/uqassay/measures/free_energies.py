@@ -34,8 +34,8 @@ def free_energy(prediction: PredictionLike, *, temperature: float = 1.0) -> Arra
     ----------
     prediction : Prediction
         `Point` or `Members` with logits (made by ``from_logits``, or with `log_partition`); for members, the weighted mean
-        of their free energies. `GaussianLogits`: the mean over the seeded draws of logits, each forward pass with equal
-        weight.
+        of their free energies. `GaussianLogits`, with variances of either meaning: the mean over the seeded draws of
+        logits, each forward pass with equal weight.
     temperature : float
         T > 0. For T ≠ 1, logits are recovered as ln p + log_partition. Logits so far below the largest one that p was
         stored as 0 (about 745 in double, 103 in single precision) count as −∞.
@@ -109,6 +109,13 @@ def _of_draws(prediction: GaussianLogits, t: float) -> Array:
     energy, shares = np.empty(prediction.n_instances), prediction.shares()
 
     def work(rows: slice, part: GaussianLogits) -> None:
+        if part.variance_is == "aleatoric":  # every pass has all draws
+            total = OrderFreeSum(part.n_instances)
+            for z in part.logits_of_passes():
+                z /= t
+                total.add(-t * logsumexp(z, axis=2).mean(axis=1))
+            energy[rows] = total.value() / part.n_passes
+            return
         z = part.sample_logits(part.n_draws, part.seed)
         z /= t
         energy[rows] = -t * (logsumexp(z, axis=2) * shares).sum(axis=1)

@@ -44,6 +44,9 @@ def as_prediction(value: Any, name: str = "prediction") -> Prediction:
     try:
         return from_object(value)
     except InputError as problem:
+        if problem.parameter == "variance_is" and problem.code == "missing":
+            remedy = 'make it by uq.from_object(…, variance_is="aleatoric") or variance_is="epistemic"'
+            raise problem.replace(parameter=f"{name}.variance_is", remedy=remedy) from problem
         if isinstance(value, Mapping) and problem.parameter != "obj":
             raise problem.inside(name) from problem  # prediction.lower
         if problem.facts.get("can_normalise"):  # normalise is no option of the calling function

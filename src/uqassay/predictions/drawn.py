@@ -43,6 +43,16 @@ class Drawn(Prediction):
         """Number V of points that span the set of each instance."""
         return self.n_draws
 
+    @property
+    def spanned_by(self) -> str:
+        """Name of the points that span the set: "draws", or "passes" of a network."""
+        return "draws"
+
+    @property
+    def has_shared_points(self) -> bool:
+        """True if point v has the same meaning in every instance, as a member of an ensemble has; draws have not."""
+        return False
+
     def hull_points(self) -> NDArray[Any]:
         """The points that span the set, ``(n, V, K)``."""
         return self._spanning() if self.drawn is None else self.drawn

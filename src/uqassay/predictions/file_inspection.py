@@ -15,7 +15,7 @@ from uqassay.predictions.file_opening import (
     parts_of,
     problems_named,
 )
-from uqassay.predictions.named_arrays import as_names
+from uqassay.predictions.named_arrays import as_names, variance_meaning
 from uqassay.predictions.prediction_keys import ALIASES, FORMS, KNOWN_KEYS, choose_form, key_of_bare_array
 
 __all__ = ["file_hash", "inspect_file"]
@@ -23,12 +23,14 @@ __all__ = ["file_hash", "inspect_file"]
 SIZES = ("n_instances", "n_classes", "n_members", "n_vertices", "n_focal_sets")
 
 
-def inspect_file(path: str | os.PathLike[str], *, kind: str | None = None, member_axis: int = 1) -> dict[str, Any]:
+def inspect_file(
+    path: str | os.PathLike[str], *, kind: str | None = None, member_axis: int = 1, variance_is: str | None = None
+) -> dict[str, Any]:
     """What a file holds, from names and shapes alone (tables of text are read); JSON-able.
 
     Parameters
     ----------
-    path, kind, member_axis
+    path, kind, member_axis, variance_is
         As in `load`.
 
     Returns
@@ -36,8 +38,8 @@ def inspect_file(path: str | os.PathLike[str], *, kind: str | None = None, membe
     dict
         `file`, `format`, `bytes`; `kind` of the prediction (None where there is none, and then `problem` holds the fields
         of the error that says why); `n_instances`, `n_classes`, `n_members`, `n_vertices`, `n_focal_sets` (None where there
-        are none); `class_names`; whether `labels`, `ids` and `groups` are inside; `arrays` with shape and dtype by key;
-        `ignored` keys; `notes`, each with code and text.
+        are none); `variance_is` of Gaussian logits; `class_names`; whether `labels`, `ids` and `groups` are inside; `arrays`
+        with shape and dtype by key; `ignored` keys; `notes`, each with code and text.
 
     Raises
     ------
@@ -68,6 +70,7 @@ def inspect_file(path: str | os.PathLike[str], *, kind: str | None = None, membe
             "kind": None,
             "problem": None,
             **dict.fromkeys(SIZES),
+            "variance_is": None,
             "class_names": _texts(contents, "class_names") or None,
             **{key: any(ALIASES.get(k, k) == key for k in contents.arrays) for key in ("labels", "ids", "groups")},
             "arrays": {key: {"shape": list(a.shape), "dtype": a.dtype} for key, a in everything.items()},
@@ -75,7 +78,11 @@ def inspect_file(path: str | os.PathLike[str], *, kind: str | None = None, membe
             "notes": [note.to_dict() for note in (*_notes(contents), *contents.notes)],
         }
         try:
-            found |= _sizes(contents, None if asks_fd_shifts(kind) else kind, member_axis)
+            sizes = _sizes(contents, None if asks_fd_shifts(kind) else kind, member_axis)
+            if sizes["kind"] == "gaussian-logits" or variance_is is not None:
+                stated = _texts(contents, "variance_is")
+                sizes["variance_is"] = variance_meaning(sizes["kind"], stated[0] if stated else None, variance_is)
+            found |= sizes
         except InputError as problem:
             fields = ("parameter", "rule", "got", "remedy", "code")
             found["problem"] = {name: getattr(problem, name) for name in fields} | {"source": path.name}

@@ -1,14 +1,23 @@
 """GaussianLogits: Gaussian distributions over logits, from heteroscedastic classifiers or Laplace approximations."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from uqassay._array import RandomState, as_numeric, check_class_count, check_rows, shown, still_whole
+from uqassay._array import (
+    RandomState,
+    as_numeric,
+    check_class_count,
+    check_rows,
+    generator,
+    shown,
+    still_whole,
+)
 from uqassay.errors import InputError
+from uqassay.notes import Note
 from uqassay.predictions.base import CORE_BYTES, Array
 from uqassay.predictions.drawn import Drawn
 from uqassay.predictions.members import Members, check_draws
@@ -113,6 +122,34 @@ class GaussianLogits(Drawn):
     def n_points(self) -> int:
         """Number V of points that span the set: the passes M ("aleatoric") or `n_draws` ("epistemic")."""
         return self.n_passes if self.variance_is == "aleatoric" else self.n_draws
+
+    @property
+    def spanned_by(self) -> str:
+        """Name of the points that span the set: "passes" ("aleatoric") or "draws" ("epistemic")."""
+        return "passes" if self.variance_is == "aleatoric" else "draws"
+
+    @property
+    def has_shared_points(self) -> bool:
+        """True for "aleatoric": the points are passes, which are members of an ensemble or samples of the weights."""
+        return self.variance_is == "aleatoric"
+
+    def subset(self, n_passes: int, rng: Any = None) -> "GaussianLogits":
+        """A random subset of the passes, the same for all instances, as `Members.subset`."""
+        if not isinstance(n_passes, (int, np.integer)) or not 1 <= n_passes <= self.n_passes:
+            raise InputError(
+                "n_passes",
+                f"must be a whole number in 1 … {self.n_passes}",
+                f"got {shown(n_passes)}",
+                "choose a number in this range",
+                code="common-members",
+                facts={"n_members": self.n_passes},
+            )
+        chosen = np.sort(generator(rng).permutation(self.n_passes)[:n_passes])
+        facts = {"n_members": int(n_passes), "of": self.n_passes}
+        note = Note("members-chosen", f"{n_passes} of {self.n_passes} passes, chosen at random", facts)
+        drawn = self.drawn[:, chosen] if self.drawn is not None and self.has_shared_points else None
+        mean, variance = self.mean[:, chosen], self.variance[:, chosen]
+        return replace(self, mean=mean, variance=variance, drawn=drawn, notes=(*self.notes, note))
 
     def mean_probs(self) -> Array:
         """Mean of the softmax draws, in which all passes have the same weight, ``(n, K)``."""
@@ -220,8 +257,8 @@ def check_variance_is(value: Any) -> None:
     missing = value is None or (isinstance(value, str) and not value)
     raise InputError(
         "variance_is",
-        'must be "aleatoric" (the variance is noise of the label, as in a heteroscedastic head) or "epistemic" (it is doubt '
-        "about the function, as in a Laplace approximation or a Gaussian process)",
+        'must be "aleatoric" (noise of the label, as in a heteroscedastic head) or "epistemic" (doubt about the function, as '
+        "in a Laplace approximation or a Gaussian process)",
         "it is missing" if missing else f"got {shown(value)}",
         'pass variance_is="aleatoric" or variance_is="epistemic"',
         code="missing" if missing else "choice",

@@ -24,7 +24,7 @@ from uqassay.predictions.labels import labels_for, portable_labels
 from uqassay.predictions.masses import Masses
 from uqassay.predictions.members import Members
 from uqassay.predictions.point import Point
-from uqassay.predictions.prediction_keys import ALIASES, FORMS, choose_form
+from uqassay.predictions.prediction_keys import ALIASES, FORMS, choose_form, form_of_kind
 from uqassay.predictions.vertices import Vertices
 
 __all__ = ["NOT_STORED", "arrays_from_prediction", "as_names", "as_text", "prediction_from_arrays", "variance_meaning"]
@@ -120,7 +120,7 @@ def arrays_from_prediction(prediction: Prediction, labels: ArrayLike | None = No
     return arrays
 
 
-def variance_meaning(form: str, stated: str | None, asked: str | None) -> str:
+def variance_meaning(kind: str, stated: str | None, asked: str | None) -> str:
     """Meaning of the variance of Gaussian logits: the one that the arrays state, or else the one asked for.
 
     Raises
@@ -130,11 +130,11 @@ def variance_meaning(form: str, stated: str | None, asked: str | None) -> str:
     """
     if asked is not None:
         check_variance_is(asked)
-        if form != "gaussian-logits":
+        if kind != "gaussian-logits":
             raise InputError(
                 "variance_is",
                 "applies to mean and variance",
-                f"found {' and '.join(FORMS[form].keys)}",
+                f"found {' and '.join(FORMS[form_of_kind(kind)].keys)}",
                 "leave it out",
                 code="conflict",
             )

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from uqassay._array import as_numeric, check_class_count, check_rows, tolerance_of
 from uqassay.credal.vertices import box_vertices, permutation_vertices
 from uqassay.errors import InputError
-from uqassay.predictions import Intervals, Masses, Point, Prediction, Vertices
+from uqassay.predictions import Drawn, Intervals, Masses, Point, Prediction, Vertices
 from uqassay.report.figures.style import axes_for, draw_legend, headline, matplotlib_module, plain
 from uqassay.wording import count, significant
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["plot_simplex"]
 
 Array = NDArray[np.float64]
-SPANNED_BY = {"Members": "members", "Dirichlet": "draws", "GaussianLogits": "draws", "Vertices": "vertices"}
+SPANNED_BY = {"Members": "members", "Vertices": "vertices"}
 CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, np.sqrt(0.75)]])
 
 
@@ -142,7 +142,8 @@ def plot_simplex(
     seen = _project(credal, corners)
     ax = axes_for(ax, (4.2, 3.9) if k > 2 else (4.2, 1.8))
     _triangle(ax, [shown[c] for c in corners], None if truth is None else [c == truth for c in corners])
-    _draw_set(ax, seen, color, SPANNED_BY.get(type(source).__name__, "points"))
+    noun = source.spanned_by if isinstance(source, Drawn) else SPANNED_BY.get(type(source).__name__, "points")
+    _draw_set(ax, seen, color, noun)
     share = (
         significant(seen.low) if seen.high - seen.low < 5e-4 else f"{significant(seen.low)} to {significant(seen.high)}"
     )

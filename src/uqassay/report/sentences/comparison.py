@@ -64,5 +64,6 @@ def kind_text(model: "ModelScores") -> str:
         return counted(model.n_points or 0, "member") + runs
     if model.kind == "Vertices":
         return counted(model.n_points or 0, "vertex", "vertices") + runs
-    draws = f", {count(model.n_points)} draws" if model.n_points is not None and model.n_points > 1 else ""
-    return KINDS.get(model.kind, model.kind) + draws + runs
+    several = model.n_points is not None and model.n_points > 1
+    points = f", {count(model.n_points or 0)} {model.spanned_by or 'draws'}" if several else ""
+    return KINDS.get(model.kind, model.kind) + points + runs
