@@ -73,7 +73,7 @@ def class_detection(
     parts = measured.decomposed(decomposition)
     classes = tuple(int(k) for k in measured.conditions)
     found = {kind: _class_aucs(measured, getattr(parts, kind), classes) for kind in KINDS}
-    undefined = np.isnan(found["epistemic"]).any(axis=0).tolist()
+    undefined = [bool(np.isnan(column).any()) for column in found["epistemic"].T]
     of_run = {kind: _defined_means(auc) for kind, auc in found.items()}
     names = [class_names[k] for k, absent in zip(classes, undefined, strict=True) if absent]
     text = f"without ROC-AUC, for want of test instances: {listed(names)}"

@@ -14,10 +14,10 @@ from uqassay.errors import InputError
 from uqassay.evidence.disentanglement import DisentanglementStudy
 from uqassay.evidence.disentanglement_measured import EXPERIMENTS, chosen
 from uqassay.evidence.disentanglement_rows import ends
-from uqassay.metrics.disentanglement import Disentanglement
+from uqassay.metrics.disentanglement import Curves, Disentanglement
 from uqassay.metrics.disentanglement_tests import below_chance_test, paired_disentanglement_test, swap_test
 from uqassay.notes import Note
-from uqassay.statistics import Estimate, holm
+from uqassay.statistics import Estimate, PermutationTest, holm
 from uqassay.wording import counted, listed
 
 __all__ = ["Contender", "RankedContender", "by_dataset", "contenders_of", "rank_disentanglement"]
@@ -67,22 +67,18 @@ class Contender:
         return self.study.error(self.decomposition, level=level)
 
     @cached_property
-    def pvalue_below_chance(self) -> float:
-        """One-sided p-value of `uqassay.metrics.below_chance_test`: small where the error is below chance."""
-        return below_chance_test(*self._curves()).pvalue
+    def chance_test(self) -> PermutationTest:
+        """Is the error below that of estimates unrelated to the accuracy? See `uqassay.metrics.below_chance_test`."""
+        return below_chance_test(*self._curves())
 
     @cached_property
-    def pvalue_names(self) -> float:
-        """One-sided p-value of `uqassay.metrics.swap_test`: small where the names as given have the smaller error."""
-        return swap_test(*self._curves()).pvalue
+    def names_test(self) -> PermutationTest:
+        """Is the error smaller than with the names aleatoric and epistemic exchanged? See `uqassay.metrics.swap_test`."""
+        return swap_test(*self._curves())
 
-    @cached_property
-    def pvalue_exchanged_names(self) -> float:
-        """The same for the exchanged names: small where the names would be better the other way round."""
-        return swap_test(*(curves.swapped for curves in self._curves())).pvalue
-
-    def _curves(self) -> list[Any]:
-        return [self.study.experiment(name).curves(self.decomposition) for name in EXPERIMENTS[:2]]
+    def _curves(self) -> tuple[Curves, Curves]:
+        size, noise = (self.study.experiment(name).curves(self.decomposition) for name in EXPERIMENTS[:2])
+        return size, noise
 
 
 @final
@@ -138,8 +134,8 @@ class RankedContender:
                 "together": found.together,
                 "chance": found.chance,
                 "pooled": found.pooled.error,
-                "pvalue_below_chance": one.pvalue_below_chance,
-                "pvalue_names": one.pvalue_names,
+                "pvalue_below_chance": one.chance_test.pvalue,
+                "pvalue_names": one.names_test.pvalue,
                 "terms": [
                     {
                         "experiment": term.experiment,

@@ -1,0 +1,384 @@
+"""The disentanglement benchmark in words: made once for the terminal, the page and the figures.
+
+A sentence claims only what an interval or a test over the runs holds; the conclusions themselves are data (readings, ranking).
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from uqassay.evidence.disentanglement_measured import EXPERIMENTS
+from uqassay.evidence.disentanglement_ranking import Contender, RankedContender, by_dataset, rank_disentanglement
+from uqassay.evidence.disentanglement_readings import (
+    ClassReading,
+    ExperimentReading,
+    TermReading,
+    read_classes,
+    read_experiments,
+)
+from uqassay.metrics.disentanglement import Disentanglement
+from uqassay.notes import reason
+from uqassay.statistics import Estimate
+from uqassay.wording import (
+    ABSENT,
+    counted,
+    estimate_text,
+    interval,
+    level_text,
+    listed,
+    number,
+    percent,
+    percent_interval,
+    pvalue,
+    pvalue_text,
+    text_table,
+    without_direction,
+)
+
+__all__ = [
+    "class_sentences",
+    "contender_sentences",
+    "disentanglement_lines",
+    "disentanglement_sentences",
+    "error_sentences",
+    "experiment_sentences",
+    "legend_sentences",
+    "reference_sentence",
+]
+
+DECIMALS = 2
+MOST_NAMES = 5  # of contenders in one sentence, before the others are counted
+LEAST_RUNS_FOR_NAMES = 5  # fewer cannot reach p ≤ .05 in the exact test of the names
+
+# by experiment: what is done; what the estimate does if it follows the accuracy, and if it goes against it; what it should do
+CAUSE = {"dataset-size": "With more training data", "label-noise": "With more label noise"}
+ACCURACY = {"dataset-size": "rise", "label-noise": "fall"}
+FOLLOWS = {"dataset-size": "falls", "label-noise": "rises"}
+AGAINST = {"dataset-size": "rises", "label-noise": "falls"}
+SHOULD = {"falls": "fall", "rises": "rise"}
+
+
+# -- one experiment -----------------------------------------------------------------------------------------------------
+
+
+def experiment_sentences(reading: ExperimentReading) -> tuple[str, ...]:
+    """Two sentences on one experiment: the estimate that should move, and the one that should not."""
+    if not reading.accuracy_moves:
+        return (_still_accuracy(reading),)
+    return (_target_sentence(reading), _other_sentence(reading))
+
+
+def _still_accuracy(reading: ExperimentReading) -> str:
+    change, both = reading.accuracy_change, {one.kind: one for one in (reading.target, reading.other)}
+    where = percent_interval(change.low, change.high)
+    said = listed([f"{_r(one)} for the {kind} uncertainty" for kind, one in sorted(both.items())])
+    return (
+        f"{CAUSE[reading.experiment]} the accuracy is not shown to {ACCURACY[reading.experiment]} "
+        f"({_points(float(change))}, {level_text(change.level)} interval {where}), so this experiment says little: {said}."
+    )
+
+
+def _points(share: float) -> str:
+    return f"change {percent(share)}"
+
+
+def _target_sentence(reading: ExperimentReading) -> str:
+    one, experiment = reading.target, reading.experiment
+    cause, follows, against = CAUSE[experiment], FOLLOWS[experiment], AGAINST[experiment]
+    accuracy = f"{ACCURACY[experiment]}s"
+    return {
+        "follows": f"{cause} the {one.kind} uncertainty {follows} while the accuracy {accuracy}, as it should: {_r(one)}.",
+        "against": f"{cause} the {one.kind} uncertainty {against}, the wrong direction: {_r(one)}.",
+        "flat": f"{cause} the {one.kind} uncertainty stays constant in all runs, although it should {SHOULD[follows]}.",
+        "unclear": (
+            f"{counted(reading.n_runs, 'run')} do not show whether the {one.kind} uncertainty {follows} {_lower(cause)}, as "
+            f"it should: {_r(one)}."
+        ),
+        "single-run": f"{cause} the {one.kind} uncertainty has {_r(one)} in the only run; it should have 1.",
+    }[one.movement]
+
+
+def _other_sentence(reading: ExperimentReading) -> str:
+    one, target, experiment = reading.other, reading.target, reading.experiment
+    who = f"The {one.kind} uncertainty, which should not move,"
+    too = " as well" if target.movement == "follows" else ""
+    return {
+        "follows": f"{who} {FOLLOWS[experiment]}{too}: {_r(one)}{_compared(reading)}.",
+        "against": f"{who} {AGAINST[experiment]}: {_r(one)}.",
+        "flat": f"The {one.kind} uncertainty stays constant, as it should.",
+        "unclear": (
+            f"{counted(reading.n_runs, 'run')} do not show that the {one.kind} uncertainty moves, and it should not: "
+            f"{_r(one)}."
+        ),
+        "single-run": f"{who} has {_r(one)} in the only run; it should have 0.",
+    }[one.movement]
+
+
+def _compared(reading: ExperimentReading) -> str:
+    target = reading.target.kind
+    if reading.comparison is None:
+        return ""
+    return {
+        "as-closely": f", about as closely as the {target} uncertainty",
+        "less": f", less closely than the {target} uncertainty",
+        "more": f", more closely than the {target} uncertainty",
+        "unclear": f"; whether less closely than the {target} uncertainty cannot be told",
+    }[reading.comparison]
+
+
+def _r(one: TermReading) -> str:
+    r = one.correlation
+    ends = interval(r.low, r.high, DECIMALS)
+    return f"r = {number(float(r), DECIMALS)}{'' if ends == ABSENT or one.movement == 'single-run' else f' ({ends})'}"
+
+
+def _lower(text: str) -> str:
+    return text[0].lower() + text[1:]
+
+
+# -- the error of one contender -----------------------------------------------------------------------------------------
+
+
+def error_sentences(contender: Contender, *, level: float = 0.95) -> tuple[str, ...]:
+    """The disentanglement error with its references, and whether the two names could be exchanged."""
+    found, runs = contender.disentanglement(level=level), contender.study.n_runs
+    text = f"The disentanglement error is {_estimate(found.error)} over {counted(runs, 'run')}"
+    return (f"{text}, {_against_chance(contender, found, level)}.", *_names(contender, found, level))
+
+
+def _against_chance(contender: Contender, found: Disentanglement, level: float) -> str:
+    p = contender.chance_test.pvalue
+    chance = f"that of estimates unrelated to the accuracy, about {number(found.chance, DECIMALS)}"
+    if np.isnan(p):
+        return f"and whether that is below {chance}, cannot be told"
+    if p <= 1 - level:
+        return f"below {chance} ({pvalue_text(p)})"
+    return f"not shown to be below {chance} ({pvalue_text(p)})"
+
+
+def _names(contender: Contender, found: Disentanglement, level: float) -> tuple[str, ...]:
+    test, runs = contender.names_test, contender.study.n_runs
+    exchanged = number(float(found.error) - test.statistic, DECIMALS)
+    if test.pvalue <= 1 - level:
+        return (f"With the two names exchanged the error would be greater, {exchanged} ({pvalue_text(test.pvalue)}).",)
+    would = f"with the two names exchanged the error would be {exchanged}"
+    if runs < LEAST_RUNS_FOR_NAMES:
+        return (f"{counted(runs, 'run')} cannot show that the names aleatoric and epistemic matter; {would}.",)
+    text = f"{counted(runs, 'run')} do not show that the names aleatoric and epistemic matter"
+    return (f"{text} ({pvalue_text(test.pvalue)}); {would}.",)
+
+
+# -- classes left out ---------------------------------------------------------------------------------------------------
+
+
+def class_sentences(reading: ClassReading) -> tuple[str, ...]:
+    """What both estimates say about instances of a class that the training did not have."""
+    epistemic, aleatoric = (_auc(one) for one in (reading.epistemic, reading.aleatoric))
+    if np.isnan(reading.epistemic):
+        return (f"What the estimates say about classes left out cannot be told: {reason(reading.epistemic.notes)}.",)
+    if reading.n_runs == 1:
+        return (
+            f"Classes left out of the training have {epistemic} by the epistemic and {aleatoric} by the aleatoric "
+            "uncertainty in the only run, on average; 0.5 is no reaction.",
+        )
+    first = {
+        "above": f"The epistemic uncertainty is higher for classes left out of the training, as it should be: {epistemic}.",
+        "below": f"The epistemic uncertainty is lower for classes left out of the training, the wrong direction: {epistemic}.",
+        "unclear": f"That the epistemic uncertainty notices classes left out of the training is not shown: {epistemic}.",
+        "single-run": "",
+    }[reading.sides["epistemic"]]
+    second = {
+        "above": f"The aleatoric uncertainty reacts to these classes, which it should not: {aleatoric}{_better(reading)}.",
+        "below": f"The aleatoric uncertainty is lower for these classes: {aleatoric}.",
+        "unclear": f"That the aleatoric uncertainty reacts to these classes is not shown: {aleatoric}.",
+        "single-run": "",
+    }[reading.sides["aleatoric"]]
+    return (first, second)
+
+
+def _better(reading: ClassReading) -> str:
+    if reading.better == "aleatoric":
+        return ", and it separates them better than the epistemic one"
+    if reading.better == "epistemic":
+        return ", less than the epistemic one"
+    return "; which of the two separates them better cannot be told" if reading.sides["epistemic"] == "above" else ""
+
+
+def _auc(auc: Estimate) -> str:
+    ends = interval(auc.low, auc.high, DECIMALS)
+    return f"ROC-AUC {number(float(auc), DECIMALS)}{'' if ends == ABSENT else f' ({ends})'}"
+
+
+# -- all contenders -----------------------------------------------------------------------------------------------------
+
+
+def contender_sentences(contender: Contender, *, level: float = 0.95) -> tuple[str, ...]:
+    """Every sentence about one contender: its error, the two experiments of the error, and the classes left out.
+
+    Parameters
+    ----------
+    contender : Contender
+    level : float
+        At which the claims about each experiment hold together.
+    """
+    sentences: list[str] = []
+    if contender.has_error:
+        sentences += error_sentences(contender, level=level)
+        for reading in read_experiments(contender.study, contender.decomposition, level=level):
+            sentences += experiment_sentences(reading)
+    if contender.has_classes:
+        sentences += class_sentences(read_classes(contender.study, contender.decomposition, level=level))
+    return tuple(sentences)
+
+
+def disentanglement_sentences(contenders: Sequence[Contender], *, level: float = 0.95) -> tuple[str, ...]:
+    """Who has the lowest disentanglement error on each data set, from whom the runs tell it, and what is a small error."""
+    sentences: list[str] = []
+    groups = by_dataset(contenders)
+    for dataset, group in groups.items():
+        ranked = [row for row in rank_disentanglement(group, level=level) if row.found is not None]
+        where = f"On {dataset} " if len(groups) > 1 else ""
+        sentences += _headline(ranked, where, level)
+        if ranked and (first := ranked[0].found) is not None:
+            sentences.append(reference_sentence(first))
+        leaks = [_leak(row.contender, level) for row in ranked]
+        sentences += _leaks(leaks)
+    return tuple(without_direction(text) for text in sentences)
+
+
+def _headline(ranked: Sequence[RankedContender], where: str, level: float) -> list[str]:
+    if not ranked or ranked[0].found is None:
+        return [f"{where}no disentanglement error: it needs both experiments.".removeprefix(" ").capitalize()]
+    best, others = ranked[0], ranked[1:]
+    error = _estimate(ranked[0].found.error)
+    runs = counted(best.contender.study.n_runs, "run")
+    if not others:
+        return [f"{where}{best.contender.label} has a disentanglement error of {error} over {runs}."]
+    text = f"{where}{best.contender.label} has the lowest disentanglement error, {error} over {runs}."
+    return [text, *_told_apart(others, level)]
+
+
+def _told_apart(others: Sequence[RankedContender], level: float) -> list[str]:
+    apart = [row for row in others if row.told_apart(level)]
+    tested = [row for row in others if not np.isnan(row.pvalue_adjusted)]
+    near = [row for row in tested if row not in apart]
+    untested = [row for row in others if row not in tested]
+    said = []
+    if apart:
+        bound = pvalue_text(max(row.pvalue_adjusted for row in apart), "≤" if len(apart) > 1 else "=")
+        said.append(f"The runs tell it from {_labels(apart)} ({bound}).")
+    if near:
+        bound = pvalue_text(min(row.pvalue_adjusted for row in near), "≥" if len(near) > 1 else "=")
+        also = "" if apart else "any of the others, " if len(near) > 1 and not untested else ""
+        said.append(
+            f"They cannot tell it from {also}{_labels(near)} ({bound})." if apart else _cannot(near, also, bound)
+        )
+    if untested:
+        said.append(f"Whether it differs from {_labels(untested)} cannot be tested ({_why(untested)}).")
+    if any(row.paired is False for row in others):
+        said.append("Contenders with other seeds than the best one are compared as independent runs.")
+    return said
+
+
+def _cannot(near: Sequence[RankedContender], also: str, bound: str) -> str:
+    return f"The runs cannot tell it from {also}{_labels(near)} ({bound})."
+
+
+def _labels(rows: Sequence[RankedContender]) -> str:
+    return listed([row.contender.label for row in rows], most=MOST_NAMES)
+
+
+def _why(rows: Sequence[RankedContender]) -> str:
+    return reason(rows[0].notes) or "all runs have the same errors"
+
+
+def reference_sentence(found: Disentanglement) -> str:
+    """What the numbers of the disentanglement error amount to."""
+    return (
+        f"0 is ideal; estimates that should not move but jitter have about {number(found.floor, DECIMALS)} at best, one "
+        f"estimate under both names {number(found.together, DECIMALS)}, and estimates unrelated to the accuracy about "
+        f"{number(found.chance, DECIMALS)}."
+    )
+
+
+def _leak(contender: Contender, level: float) -> tuple[str, frozenset[tuple[str, str]]]:
+    """The label of a contender, and the pairs of experiment and kind that move although they should not."""
+    readings = read_experiments(contender.study, contender.decomposition, level=level)
+    moving = [r for r in readings if r.accuracy_moves and r.other.movement in ("follows", "against")]
+    return contender.label, frozenset((r.experiment, r.other.kind) for r in moving)
+
+
+def _leaks(found: Sequence[tuple[str, frozenset[tuple[str, str]]]]) -> list[str]:
+    """For each experiment, whose estimate moves although it should not."""
+    said = []
+    for experiment, kind, what in (
+        (EXPERIMENTS[1], "epistemic", "Label noise"),
+        (EXPERIMENTS[0], "aleatoric", "The amount of training data"),
+    ):
+        moved = [label for label, leaks in found if (experiment, kind) in leaks]
+        if moved:
+            every = len(moved) == len(found) and len(found) > 1
+            whom = f"all {len(found)} contenders" if every else listed(moved, most=MOST_NAMES)
+            said.append(f"{what} also moves the {kind} uncertainty of {whom}, which it should not.")
+    return said
+
+
+def legend_sentences(*, level: float = 0.95) -> tuple[str, ...]:
+    """How to read r and the brackets."""
+    return (
+        "r is the correlation of accuracy and confidence (minus the uncertainty) over the conditions of a run, averaged over "
+        "the runs on Fisher's scale.",
+        f"Intervals in brackets are over the runs, and those of one experiment hold together at {level_text(level)}. The test "
+        "instances are the same in all runs: nothing is said about other test sets.",
+    )
+
+
+def _estimate(value: Estimate) -> str:
+    return estimate_text(float(value), value.low, value.high, level=value.level, decimals=DECIMALS)
+
+
+# -- the terminal -------------------------------------------------------------------------------------------------------
+
+
+def disentanglement_lines(contenders: Sequence[Contender], *, level: float = 0.95) -> list[str]:
+    """Lines for a terminal: a table of the contenders on each data set, and the sentences about them.
+
+    Parameters
+    ----------
+    contenders : sequence of Contender
+    level : float
+    """
+    lines: list[str] = []
+    groups = by_dataset(contenders)
+    for dataset, group in groups.items():
+        lines += [dataset] if len(groups) > 1 else []
+        lines += _table(rank_disentanglement(group, level=level), level)
+        lines += ["", *disentanglement_sentences(group, level=level), ""]
+        for one in group:
+            lines += [f"{one.label}:", *(f"  {text}" for text in contender_sentences(one, level=level)), ""]
+    return [without_direction(line) for line in (*lines, *legend_sentences(level=level))]
+
+
+def _table(ranked: Sequence[RankedContender], level: float) -> list[str]:
+    header = (
+        "",
+        "error",
+        f"{level_text(level)} interval",
+        "size ale",
+        "size epi",
+        "noise ale",
+        "noise epi",
+        "p to best",
+    )
+    body: list[tuple[str, ...]] = []
+    for row in ranked:
+        found = row.found
+        if found is None:
+            body.append((row.contender.label, *(ABSENT,) * 7))
+            continue
+        terms = [number(float(term.correlation), DECIMALS) for term in found.terms]
+        error = number(float(found.error), DECIMALS)
+        ends = interval(found.error.low, found.error.high, DECIMALS)
+        body.append((row.contender.label, error, ends, *terms, pvalue(row.pvalue_adjusted)))
+    ideal = ("ideal", "0", "", "0", "1", "1", "0", "")
+    return text_table(header, [*body, ideal])

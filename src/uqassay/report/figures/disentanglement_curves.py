@@ -1,0 +1,299 @@
+"""Curves of the disentanglement benchmark: both estimates and the accuracy over the conditions, with the expected behaviour."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, final
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import special
+
+from uqassay.evidence.disentanglement_measured import EXPERIMENTS, KINDS, chosen
+from uqassay.evidence.disentanglement_ranking import Contender
+from uqassay.metrics.disentanglement import Curves
+from uqassay.report.figures.style import GREY, Look, axes_for, axes_points, plain, swatch
+from uqassay.wording import counted, level_text, percent
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+__all__ = [
+    "LOOKS",
+    "accuracy_axes",
+    "curve_handles",
+    "draw_disentanglement_grid",
+    "plot_disentanglement_curves",
+    "plot_expected_behaviour",
+]
+
+Array = NDArray[np.float64]
+
+# Okabe and Ito (2008): orange, blue and green as in the paper; markers tell them apart without colour
+LOOKS = {
+    "aleatoric": Look("#D55E00", "o", "-", ""),
+    "epistemic": Look("#0072B2", "s", "-", ""),
+    "accuracy": Look("#009E73", "^", "-", ""),
+}
+X_LABELS = {"dataset-size": "share of the training data", "label-noise": "share of permuted labels"}
+TITLES = {"dataset-size": "More training data", "label-noise": "More label noise", "left-out-class": "Classes left out"}
+TARGET = {"dataset-size": "epistemic", "label-noise": "aleatoric"}
+LEAST_MOVEMENT = (
+    0.2  # of an expected curve, relative to its mean: so that its direction shows where the estimate is flat
+)
+THIN = {"linewidth": 1.2, "markersize": 3.2}
+WIDTHS = {"aleatoric": {"linewidth": 2.4, "markersize": 5.0}}  # wider, so that it shows below an equal epistemic curve
+TICK = 26.0  # points between two labels of the x axis
+WIDE = 10.0  # ratio of conditions from which the axis is logarithmic
+
+
+class Band(NamedTuple):
+    """Mean over the runs with its t interval, each (C,)."""
+
+    mean: Array
+    low: Array
+    high: Array
+
+
+@final
+class _Drawn(NamedTuple):
+    """Everything that one panel shows, before it is drawn."""
+
+    conditions: Array
+    bands: dict[str, Band]
+    expected: dict[str, Array]
+
+
+def plot_disentanglement_curves(
+    contender: Contender,
+    experiment: str,
+    *,
+    ax: "Axes | None" = None,
+    level: float = 0.95,
+    expected: bool = True,
+    legend: bool = True,
+) -> "Axes":
+    """Mean aleatoric and epistemic estimates (left axis) and accuracy (right axis) over the conditions of one experiment.
+
+    Parameters
+    ----------
+    contender : Contender
+    experiment : {"dataset-size", "label-noise"}
+    ax : Axes, optional
+        The axes of the estimates; a twin of it shows the accuracy.
+    level : float
+        Of the bands, which are t intervals over the runs at each condition; a single run has none.
+    expected : bool
+        Draw the expected behaviour dashed: the estimate that should not move stays at its mean, and the other one is linear
+        in the accuracy, with its own mean and range. The size of a movement is not part of the expectation.
+    legend : bool
+
+    Returns
+    -------
+    Axes
+        Of the estimates. As in Figures 2, 4 and 8 to 13 of paper 004.
+    """
+    chosen("experiment", experiment, EXPERIMENTS[:2])
+    curves = contender.study.experiment(experiment).curves(contender.decomposition)
+    ax = axes_for(ax, (5.2, 3.6))
+    right = accuracy_axes(ax)
+    drawn = _computed(curves, experiment, level)
+    _draw(ax, right, drawn, expected=expected)
+    _x_axis(ax, experiment, drawn.conditions)
+    _from_zero(ax)
+    ax.set_ylabel("mean uncertainty", fontsize="small")
+    right.set_ylabel("accuracy", fontsize="small")
+    ax.set_title(f"{TITLES[experiment]}: {plain(contender.label)}", loc="left", fontsize="small")
+    if legend:
+        ax.legend(handles=curve_handles(level, curves.n_runs, expected=expected), **_legend_place(ax, 2))
+    return ax
+
+
+def draw_disentanglement_grid(
+    figure: "Figure", contenders: Sequence[Sequence[Contender | None]], experiment: str, *, level: float = 0.95
+) -> None:
+    """Panels of several contenders in one experiment: rows are decompositions, columns are methods.
+
+    Parameters
+    ----------
+    figure : Figure
+        With a layout engine.
+    contenders : rows of columns of Contender or None
+        None leaves a panel out.
+    experiment : {"dataset-size", "label-noise"}
+    level : float
+        Of the bands.
+    """
+    n_rows, n_columns = len(contenders), max(len(row) for row in contenders)
+    panels = figure.subplots(n_rows, n_columns, squeeze=False, sharey="row")
+    runs = 0
+    for i, row in enumerate(contenders):
+        for j in range(n_columns):
+            ax, one = panels[i, j], row[j] if j < len(row) else None
+            if one is None:
+                ax.set_axis_off()
+                continue
+            curves = one.study.experiment(experiment).curves(one.decomposition)
+            right, drawn = accuracy_axes(ax), _computed(curves, experiment, level)
+            runs = max(runs, curves.n_runs)
+            _draw(ax, right, drawn, expected=True)
+            _x_axis(ax, experiment, drawn.conditions, labelled=i == n_rows - 1)
+            last = j == n_columns - 1 or all(other is None for other in row[j + 1 :])
+            right.tick_params(labelright=last)
+            if last:
+                right.set_ylabel("accuracy", fontsize="small")
+            if j == 0:
+                ax.set_ylabel(f"{plain(one.decomposition)}\nmean uncertainty", fontsize="small")
+            if i == 0:
+                ax.set_title(plain(one.study.method), loc="left", fontsize="small")
+        if any(one is not None for one in row):
+            _from_zero(next(panels[i, j] for j, one in enumerate(row) if one is not None))
+    handles = curve_handles(level, runs, expected=True)
+    columns = len(handles) if n_columns > 1 else 2
+    figure.legend(handles=handles, loc="outside lower center", ncols=columns, frameon=False, fontsize="small")
+
+
+def plot_expected_behaviour(experiment: str, *, ax: "Axes | None" = None, legend: bool = True) -> "Axes":
+    """The behaviour of perfectly disentangled estimates as a drawing (Figure 1 of paper 004).
+
+    Parameters
+    ----------
+    experiment : {"dataset-size", "label-noise", "left-out-class"}
+    ax : Axes, optional
+    legend : bool
+    """
+    chosen("experiment", experiment, EXPERIMENTS)
+    ax = axes_for(ax, (3.6, 2.8))
+    if experiment == EXPERIMENTS[2]:
+        _draw_expected_classes(ax)
+    else:
+        right = accuracy_axes(ax)
+        x = np.linspace(0, 1, 60)
+        if experiment == EXPERIMENTS[0]:
+            accuracy, moving, still = 0.9 - 0.55 * np.exp(-4 * x), 0.2 + 0.6 * np.exp(-4 * x), np.full(60, 0.35)
+        else:
+            accuracy, moving, still = 0.9 - 0.6 * x, 0.2 + 0.6 * x, np.full(60, 0.15)
+        other = next(kind for kind in KINDS if kind != TARGET[experiment])
+        for axis, kind, values in ((ax, TARGET[experiment], moving), (ax, other, still), (right, "accuracy", accuracy)):
+            axis.plot(x, values, color=LOOKS[kind].colour, linewidth=1.6)
+        ax.set(ylim=(0, 1), yticks=[], xticks=[])
+        right.set_yticks([])
+        ax.set_xlabel(f"{X_LABELS[experiment]} →", fontsize="small")
+        ax.set_ylabel("mean uncertainty", fontsize="small")
+        right.set_ylabel("accuracy", fontsize="small")
+    ax.set_title(TITLES[experiment], loc="left", fontsize="small")
+    if legend and experiment != EXPERIMENTS[2]:  # its axis names both
+        ax.legend(handles=[swatch(LOOKS[kind]._replace(marker=""), kind) for kind in LOOKS], **_legend_place(ax, 3))
+    return ax
+
+
+def curve_handles(level: float, n_runs: int, *, expected: bool) -> list[Any]:
+    """Entries of the legend of the curves."""
+    bands = f" ({level_text(level)} bands over {counted(n_runs, 'run')})" if n_runs > 1 else " (1 run)"
+    handles = [swatch(look, f"{kind} uncertainty") for kind, look in LOOKS.items() if kind != "accuracy"]
+    handles.append(swatch(LOOKS["accuracy"], f"accuracy{bands}"))
+    if expected:
+        handles.append(swatch(Look(GREY, "", "--", ""), "expected"))
+    return handles
+
+
+def accuracy_axes(ax: Any) -> Any:
+    """The axes of the accuracy, with the same x axis, from 0 to 100 %."""
+    right = ax.twinx()
+    right.set_ylim(0, 1.03)
+    right.set_yticks([0, 0.25, 0.5, 0.75, 1.0], [percent(v, 0) for v in (0, 0.25, 0.5, 0.75, 1.0)], fontsize="small")
+    ax.tick_params(labelsize="small")
+    ax.set_zorder(right.get_zorder() + 1)  # estimates above the accuracy
+    ax.patch.set_visible(False)
+    return right
+
+
+# -- compute ------------------------------------------------------------------------------------------------------------
+
+
+def _computed(curves: Curves, experiment: str, level: float) -> _Drawn:
+    bands = {kind: _band(getattr(curves, kind), level) for kind in LOOKS}
+    return _Drawn(np.array(curves.conditions), bands, _expected(bands, experiment))
+
+
+def _band(values: Array, level: float) -> Band:
+    mean, n = values.mean(axis=0), len(values)
+    if n == 1:
+        return Band(mean, mean, mean)
+    half = special.stdtrit(n - 1, 0.5 + level / 2) * values.std(axis=0, ddof=1) / np.sqrt(n)
+    return Band(mean, mean - half, mean + half)
+
+
+def _expected(bands: dict[str, Band], experiment: str) -> dict[str, Array]:
+    """The still estimate at its mean; the other one linear in the accuracy (r = 1) with its own mean and range."""
+    target = TARGET[experiment]
+    still = next(kind for kind in KINDS if kind != target)
+    error = 1 - bands["accuracy"].mean
+    reach = float(np.ptp(error))
+    mean = float(bands[target].mean.mean())
+    size = max(float(np.ptp(bands[target].mean)), LEAST_MOVEMENT * abs(mean))
+    slope = size / reach if reach > 0 else 0.0
+    return {
+        still: np.full_like(error, bands[still].mean.mean()),
+        target: mean + slope * (error - error.mean()),
+    }
+
+
+# -- draw ---------------------------------------------------------------------------------------------------------------
+
+
+def _draw(ax: Any, right: Any, drawn: _Drawn, *, expected: bool) -> None:
+    for kind, band in drawn.bands.items():
+        axis, look = (right if kind == "accuracy" else ax), LOOKS[kind]
+        axis.fill_between(drawn.conditions, band.low, band.high, color=look.colour, alpha=0.18, linewidth=0)
+        axis.plot(
+            drawn.conditions, band.mean, color=look.colour, marker=look.marker, clip_on=False, **WIDTHS.get(kind, THIN)
+        )
+    if expected:
+        for kind, values in drawn.expected.items():
+            ax.plot(drawn.conditions, values, color=LOOKS[kind].colour, linestyle="--", linewidth=1.0)
+
+
+def _from_zero(ax: Any) -> None:
+    """Let the axis of the estimates start at 0; called when every panel that shares it is drawn."""
+    low, high = ax.get_ylim()
+    ax.set_ylim(min(low, 0.0), high)
+
+
+def _x_axis(ax: Any, experiment: str, conditions: Array, *, labelled: bool = True) -> None:
+    positive = conditions.min() > 0
+    logarithmic = positive and conditions.max() / conditions.min() >= WIDE
+    if logarithmic:
+        ax.set_xscale("log")
+    places = np.log(conditions) if logarithmic else conditions
+    span = float(np.ptp(places)) or 1.0
+    room = axes_points(ax)
+    kept: list[int] = []
+    order = np.argsort(places, kind="stable").tolist()
+    for i in [order[-1], *order]:  # the last one first, then from the left as they fit
+        if all(abs(places[i] - places[j]) / span * room >= TICK for j in kept):
+            kept.append(i)
+    ax.set_xticks(conditions[kept], [percent(float(conditions[i]), 0) for i in kept], fontsize="small")
+    ax.minorticks_off()
+    if labelled:
+        ax.set_xlabel(X_LABELS[experiment], fontsize="small")
+
+
+def _draw_expected_classes(ax: Any) -> None:
+    for place, (kind, low, high, mean) in enumerate((("aleatoric", 0.47, 0.53, 0.5), ("epistemic", 0.55, 0.97, 0.76))):
+        ax.plot([low, high], [1 - place] * 2, color=LOOKS[kind].colour, linewidth=6, alpha=0.35, solid_capstyle="butt")
+        ax.plot([mean], [1 - place], color=LOOKS[kind].colour, marker=LOOKS[kind].marker, markersize=6)
+    ax.axvline(0.5, color=GREY, linewidth=0.8)
+    ax.set(xlim=(0.4, 1.0), ylim=(-0.6, 1.6), yticks=[1, 0])
+    ax.set_yticklabels(["aleatoric", "epistemic"], fontsize="small")
+    ax.tick_params(axis="x", labelsize="small")
+    ax.set_xlabel("ROC-AUC for the class left out", fontsize="small")
+
+
+def _legend_place(ax: Any, columns: int) -> dict[str, Any]:
+    return {
+        "loc": "upper center",
+        "bbox_to_anchor": (0.5, -0.16 if ax.get_ylabel() else -0.1),
+        "ncols": columns,
+        "frameon": False,
+        "fontsize": "small",
+    }

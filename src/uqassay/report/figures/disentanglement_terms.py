@@ -1,0 +1,196 @@
+"""Disentanglement errors as pictures: the four terms, the ranking of contenders, and the classes left out."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from uqassay.errors import InputError
+from uqassay.evidence.disentanglement_measured import KINDS
+from uqassay.evidence.disentanglement_ranking import Contender, RankedContender
+from uqassay.metrics.disentanglement import Term, expected_absolute_correlation
+from uqassay.report.figures.disentanglement_curves import LOOKS
+from uqassay.report.figures.style import GREY, axes_for, plain, swatch
+from uqassay.wording import level_text, number
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["plot_disentanglement_ranking", "plot_disentanglement_terms", "plot_left_out_classes", "shown_classes"]
+
+TERMS = {
+    ("dataset-size", "aleatoric"): "more data: aleatoric stays",
+    ("dataset-size", "epistemic"): "more data: epistemic falls",
+    ("label-noise", "aleatoric"): "label noise: aleatoric rises",
+    ("label-noise", "epistemic"): "label noise: epistemic stays",
+}
+MOST_CLASSES = 20  # rows of the figure of the classes left out
+
+
+def plot_disentanglement_terms(contender: Contender, *, ax: "Axes | None" = None, level: float = 0.95) -> "Axes":
+    """Deviation of the four correlations from their ideals, with intervals over the runs; the error is their mean.
+
+    Parameters
+    ----------
+    contender : Contender
+        With both experiments.
+    ax : Axes, optional
+    level : float
+    """
+    found = contender.disentanglement(level=level)
+    ax = axes_for(ax, (4.6, 2.4), names=list(TERMS.values()))
+    highest = 1.0
+    for place, term in enumerate(found.terms):
+        look, deviation = LOOKS[term.estimate], term.deviation
+        ax.barh(-place, float(deviation), color=look.colour, alpha=0.55, height=0.62)
+        if np.isfinite(deviation.low):
+            ax.plot(
+                [deviation.low, deviation.high], [-place] * 2, color=look.colour, linewidth=2.2, solid_capstyle="butt"
+            )
+        ends = [value for value in (float(deviation), deviation.high) if np.isfinite(value)]
+        highest = max(highest, *ends)
+        ax.annotate(
+            f"r = {number(float(term.correlation), 2)}",
+            (max(ends), -place),
+            xytext=(5, 0),
+            textcoords="offset points",
+            va="center",
+            fontsize="x-small",
+        )
+        if term.ideal == 0:
+            conditions = found.conditions[0 if term.experiment == "dataset-size" else 1]
+            jitter = expected_absolute_correlation(len(conditions))
+            ax.plot([jitter] * 2, [-place - 0.38, -place + 0.38], color=GREY, linewidth=1.2, linestyle=":")
+    ax.set_yticks([-i for i in range(4)], [TERMS[_key(term)] for term in found.terms], fontsize="small")
+    ax.tick_params(axis="x", labelsize="small")
+    ax.set_xlim(0, 1.22 * highest)
+    ax.set_xlabel(
+        f"deviation from the ideal correlation, {level_text(level)} intervals; dotted: mere jitter", fontsize="small"
+    )
+    return ax
+
+
+def plot_disentanglement_ranking(
+    ranked: Sequence[RankedContender], *, ax: "Axes | None" = None, level: float = 0.95
+) -> "Axes":
+    """Disentanglement errors of the contenders of one data set with intervals, next to floor and chance.
+
+    Parameters
+    ----------
+    ranked : sequence of RankedContender
+        Of one data set, from `rank_disentanglement`. Those without a rank are not drawn.
+    ax : Axes, optional
+    level : float
+        At which a contender is told from the best one: those that are not have filled markers.
+
+    Raises
+    ------
+    InputError
+        No contender has an error, or there are several data sets.
+    """
+    rows = [row for row in ranked if row.found is not None]
+    if not rows or len({row.contender.study.dataset for row in rows}) > 1:
+        raise InputError(
+            "ranked",
+            "must hold contenders of one data set, one of them with a disentanglement error at least",
+            f"got {len(rows)} with an error, on {len({row.contender.study.dataset for row in rows})} data sets",
+            "rank the contenders of one data set",
+            code="empty" if not rows else "mismatch",
+        )
+    labels = [plain(row.contender.label, limit=44) for row in rows]
+    ax = axes_for(ax, (5.2, 1.3 + 0.34 * len(rows)), names=labels)
+    for place, row in enumerate(rows):
+        error = row.found.error  # type: ignore[union-attr]
+        apart = row.told_apart(level)
+        colour = GREY if apart else "#000000"
+        if np.isfinite(error.low):
+            ax.plot([error.low, error.high], [-place] * 2, color=colour, linewidth=2.0, solid_capstyle="butt")
+        fill = "#FFFFFF" if apart else colour
+        ax.plot(
+            [float(error)], [-place], marker="o", markersize=6, color=colour, markerfacecolor=fill, linestyle="none"
+        )
+    found = rows[0].found
+    assert found is not None
+    for value, name, line in (
+        (found.floor, "floor", ":"),
+        (found.together, "one estimate\ntwice", "-."),
+        (found.chance, "chance", "--"),
+    ):
+        ax.axvline(value, color=GREY, linewidth=0.9, linestyle=line, zorder=0)
+        ax.annotate(
+            name,
+            (value, 1),
+            xycoords=("data", "axes fraction"),
+            xytext=(0, 3),
+            textcoords="offset points",
+            ha="right" if name.startswith("one") else "left" if name == "chance" else "center",
+            fontsize="x-small",
+            color=GREY,
+        )
+    ends = [end for row in rows if row.found for end in (float(row.found.error), row.found.error.high)]
+    ax.set_xlim(0, 1.04 * max([found.chance, *(end for end in ends if np.isfinite(end))]))
+    ax.set_ylim(-len(rows) + 0.4, 0.6)
+    ax.set_yticks([-i for i in range(len(rows))], labels, fontsize="small")
+    ax.tick_params(axis="x", labelsize="small")
+    ax.set_xlabel(f"disentanglement error, {level_text(level)} intervals over the runs", fontsize="small")
+    return ax
+
+
+def plot_left_out_classes(contender: Contender, *, ax: "Axes | None" = None, level: float = 0.95) -> "Axes":
+    """ROC-AUC of both estimates for each class left out of the training, and their means.
+
+    Parameters
+    ----------
+    contender : Contender
+        Whose study has left-out classes.
+    ax : Axes, optional
+    level : float
+    """
+    found = contender.study.detection(contender.decomposition, level=level)
+    shown = shown_classes(contender)
+    labels = ["mean", *(plain(contender.study.class_names[k], limit=24) for k in shown)]
+    ax = axes_for(ax, (4.6, 1.0 + 0.26 * len(labels)), names=labels)
+    for shift, kind in zip((0.16, -0.16), KINDS, strict=True):
+        look = LOOKS[kind]
+        estimates = [getattr(found, f"{kind}_mean"), *(found.of_class(k, kind) for k in shown)]
+        for place, auc in enumerate(estimates):
+            if not np.isfinite(auc):
+                continue
+            y = shift - place
+            if np.isfinite(auc.low):
+                ends = np.clip([auc.low, auc.high], 0, 1)
+                ax.plot(ends, [y] * 2, color=look.colour, linewidth=1.8, alpha=0.7, solid_capstyle="butt")
+            ax.plot([float(auc)], [y], color=look.colour, marker=look.marker, markersize=5 if place else 6.5)
+    ax.axvline(0.5, color=GREY, linewidth=0.9, linestyle="--", zorder=0)
+    ax.axhline(-0.5, color=GREY, linewidth=0.5)
+    ax.set_yticks([-i for i in range(len(labels))], labels, fontsize="small")
+    ax.set_ylim(-len(labels) + 0.45, 0.55)
+    low, high = ax.get_xlim()
+    ax.set_xlim(max(0.0, min(low, 0.45)), min(1.02, max(high, 0.6)))
+    ax.tick_params(axis="x", labelsize="small")
+    ax.set_xlabel(f"ROC-AUC, {level_text(level)} intervals over the runs; 0.5 is no reaction", fontsize="small")
+    ax.legend(
+        handles=[swatch(LOOKS[kind], kind, line=False) for kind in KINDS],
+        loc="lower center",
+        bbox_to_anchor=(0.5, 1.0),
+        ncols=2,
+        frameon=False,
+        fontsize="small",
+    )
+    return ax
+
+
+def shown_classes(contender: Contender) -> tuple[int, ...]:
+    """Classes that the figure shows: all, or of many those with the least and the greatest epistemic ROC-AUC."""
+    found = contender.study.detection(contender.decomposition)
+    means = found.epistemic.mean(axis=0)
+    if len(found.classes) <= MOST_CLASSES:
+        return found.classes
+    defined = [i for i in np.argsort(means, kind="stable").tolist() if np.isfinite(means[i])]
+    half = MOST_CLASSES // 2
+    kept = {*defined[:half], *defined[-half:]}
+    return tuple(k for i, k in enumerate(found.classes) if i in kept)
+
+
+def _key(term: Term) -> Any:
+    return term.experiment, term.estimate
