@@ -15,6 +15,16 @@ UNDRAWN = ("Point", "Members", "Intervals", "Masses", "Vertices")  # others draw
 REFUSED = ("no-distribution", "no-members", "no-logits")
 
 
+def parts_of(decomposition):
+    return [f"{part}-{decomposition}" for part in ("total", "aleatoric", "epistemic")]
+
+
+def binary_entropies_of_a_uniform(n_classes):
+    """Σ over K classes of the entropy of "class k or not" where all classes have the probability 1 / K."""
+    p = 1 / n_classes
+    return np.log(n_classes) - n_classes * (1 - p) * np.log1p(-p)
+
+
 def relabelled(prediction, order):
     """The same statement with its classes in another order."""
     if isinstance(prediction, uq.Masses):
@@ -75,6 +85,10 @@ def test_bounds_of_every_measure(kind, seed, n_classes):
         "predicted-class-variance": 0.25 + 1e-9,
         "variation-ratio": 1 - 1 / n_classes + 1e-9,
         "credal-width": 1 + 1e-9,
+        **dict.fromkeys(parts_of("zero-one"), 1 - 1 / n_classes + 1e-9),
+        **dict.fromkeys(parts_of("spherical"), 1 - 1 / np.sqrt(n_classes) + 1e-9),
+        **dict.fromkeys(parts_of("label-wise"), binary_entropies_of_a_uniform(n_classes) + 1e-9),
+        "epistemic-pairwise-kl": np.inf,
     }
     found.pop("free-energy", None)  # has no bounds
     for name, values in found.items():
@@ -120,6 +134,44 @@ def test_decompositions_against_their_definitions(random_generator):
     variance = uq.measures.variance_decomposition(members)
     np.testing.assert_allclose(variance.epistemic, p.var(axis=1).sum(axis=1))
     np.testing.assert_allclose(variance.aleatoric, (p * (1 - p)).sum(axis=2).mean(axis=1))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_decompositions_of_rows_in_another_order_and_of_slices(kind, random_generator):
+    prediction = random_prediction(kind, random_generator, 12, 5)
+    rows = random_generator.permutation(12)
+    for name in uq.measures.decomposition_names(prediction):
+        found, moved, one = (uq.measures.decompose(p, name) for p in (prediction, prediction[rows], prediction[3]))
+        for part in ("total", "aleatoric", "epistemic"):
+            values = getattr(found, part)
+            np.testing.assert_array_equal(getattr(moved, part), values[rows], err_msg=f"{part} {name}")
+            np.testing.assert_array_equal(getattr(one, part), values[3:4], err_msg=f"{part} {name}")
+
+
+@pytest.mark.parametrize("kind", ["Point", "Members"])
+@settings(deadline=None, max_examples=6)
+@given(seed=seeds, n_classes=st.integers(2, 6))
+def test_decompositions_of_relabelled_classes(kind, seed, n_classes):
+    rng = np.random.default_rng(seed)
+    prediction = random_prediction(kind, rng, 4, n_classes)
+    other = relabelled(prediction, rng.permutation(n_classes))
+    for name in uq.measures.decomposition_names(prediction):
+        found, again = uq.measures.decompose(prediction, name), uq.measures.decompose(other, name)
+        for part in ("total", "aleatoric", "epistemic"):
+            np.testing.assert_array_equal(getattr(again, part), getattr(found, part), err_msg=f"{part} {name}")
+
+
+@settings(deadline=None, max_examples=10)
+@given(seed=seeds, n_members=st.integers(1, 12), n_classes=st.integers(2, 6))
+def test_equal_members_have_no_epistemic_part_in_any_decomposition(seed, n_members, n_classes):
+    rng = np.random.default_rng(seed)
+    probs = np.repeat(rng.dirichlet(np.full(n_classes, 0.5), (5, 1)), n_members, axis=1)
+    for weights in (None, rng.random(n_members) + 0.01):
+        members = uq.Members(probs, weights)
+        for name in uq.measures.decomposition_names(members):
+            found = uq.measures.decompose(members, name)
+            assert (found.epistemic == 0).all(), name
+            np.testing.assert_array_equal(found.aleatoric, found.total, err_msg=name)
 
 
 def test_dirichlet_closed_forms_against_many_draws():

@@ -18,7 +18,13 @@ REFUSED = {
     "a distribution over distributions": ("no-distribution",),
     "several distributions": ("no-members", "no-distribution"),
     "logits": ("no-logits",),
+    "Gaussian logits": ("no-logits",),
 }
+OF_DECOMPOSITIONS = {
+    f"{part}-{name}"
+    for part in ("total", "aleatoric", "epistemic")
+    for name in ("gaussian-logits", "label-wise", "zero-one", "spherical")
+} | {"epistemic-pairwise-kl"}
 
 
 def with_logits(kind, rng, n=5, n_classes=4, scale=1.0):
@@ -35,12 +41,13 @@ def with_logits(kind, rng, n=5, n_classes=4, scale=1.0):
 
 def test_every_score_has_a_description():
     assert {name for name, score in SCORES.items() if score.on_request} == {
-        "nonspecificity", "upper-entropy", "lower-entropy", "credal-uncertainty",
-    }  # fmt: skip
+        *("nonspecificity", "upper-entropy", "lower-entropy", "credal-uncertainty"),
+        *OF_DECOMPOSITIONS,
+    }
     for name, score in SCORES.items():
         assert score.name == name
         assert score.direction == Score.direction == "greater is less certain"
-        assert score.unit in ("nats", "probability", "squared probability", "share")
+        assert score.unit in ("nats", "probability", "squared probability", "share", "spherical score")
         assert score.sentence.endswith(".")
         assert score.sentence[0].isupper()
         assert score.source
@@ -67,7 +74,7 @@ def test_offered_scores_can_be_computed_and_others_cannot(kind, random_generator
         else:
             with refuses("prediction") as refusal:
                 score(prediction)
-            assert refusal.value.code in REFUSED[score.needs]
+            assert refusal.value.code in REFUSED[score.needs], name
 
 
 def test_each_kind_has_its_scores():

@@ -220,7 +220,7 @@ def divergence_terms(mean: Array) -> Callable[[Array], tuple[Array, Array]]:
     The added p̄ − p sums to 0 over the members and makes every term ≥ 0, so nothing cancels.
     """
     positive = np.where(mean > 0.0, mean, 1.0)  # if p̄ = 0, every p is 0 and the term vanishes
-    inverse, log_mean = 1.0 / positive, np.log(positive)
+    inverse, log_mean = 1.0 / np.maximum(positive, LEAST), np.log(positive)  # 1 / p̄ of a subnormal p̄ would be infinite
 
     def terms(p: Array) -> tuple[Array, Array]:
         p_log_p = p * np.log(np.maximum(p, LEAST))  # 0 ln 0 = 0

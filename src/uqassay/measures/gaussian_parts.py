@@ -9,13 +9,13 @@ from uqassay._array import draw_per_row, still_whole
 from uqassay.errors import InputError
 from uqassay.measures.entropies import Decomposition, shannon_entropy
 from uqassay.predictions import GaussianLogits, OrderFreeSum, PredictionLike, as_prediction
+from uqassay.predictions.gaussian_logits import MOST
 
 __all__ = ["CONVENTIONS", "check_convention", "gaussian_logits_decomposition"]
 
 Array = NDArray[np.float64]
 CONVENTIONS = ("exact", "paper-code")
 CHUNK_BYTES = 8 * 2**20
-MOST = 1e300  # of a variance, so that draws are finite
 
 
 def gaussian_logits_decomposition(prediction: PredictionLike, *, convention: str = "exact") -> Decomposition:
@@ -33,6 +33,7 @@ def gaussian_logits_decomposition(prediction: PredictionLike, *, convention: str
         variance of the μ_t.
     convention : {"exact", "paper-code"}
         "paper-code" uses the square of the mean of the σ_t in place of the mean of the σ_t², as the code of the paper does.
+        It changes nothing for epistemic variances.
 
     Returns
     -------
@@ -104,9 +105,10 @@ def _gaussians(prediction: GaussianLogits, convention: str) -> tuple[Array, Arra
     _check_impossible(impossible, prediction)
     mean = np.where(impossible, 0.0, mean)
     centre = _over_passes(mean)
-    spread = np.minimum(_over_passes(np.minimum((mean - centre[:, None]) ** 2, MOST)), MOST)
+    deviation = np.minimum(np.abs(mean - centre[:, None]), np.sqrt(MOST))
+    spread = _over_passes(deviation**2)
     if prediction.variance_is == "epistemic":
-        aleatoric, spread = np.zeros_like(spread), np.minimum(spread + _over_passes(stated), MOST)
+        aleatoric, spread = np.zeros_like(spread), spread + _over_passes(stated)
     elif convention == "paper-code":
         aleatoric = _over_passes(np.sqrt(stated)) ** 2
     else:

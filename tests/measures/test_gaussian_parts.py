@@ -1,0 +1,202 @@
+"""Gaussian logits: entropies of the mean softmax against quadrature, against loops, and where no draw is needed."""
+
+import numpy as np
+import pytest
+from scipy.special import expit, softmax
+from tests.kinds import KINDS, random_prediction
+from tests.refusals import refuses
+
+import uqassay as uq
+from uqassay._array import draw_per_row
+from uqassay.measures import decompose, entropy, gaussian_logits_decomposition
+from uqassay.measures.gaussian_parts import check_convention
+
+PARTS = ("total", "aleatoric", "epistemic")
+
+
+def passes(rng, n=6, n_passes=4, n_classes=3, variance_is="aleatoric", **options):
+    shape = (n, n_passes, n_classes)
+    return uq.GaussianLogits(rng.normal(0, 2, shape), rng.gamma(1, 2, shape), variance_is=variance_is, **options)
+
+
+def by_loops(prediction, convention="exact"):
+    """From the definition, one instance and one draw after the other."""
+    n_draws, k = prediction.n_draws, prediction.n_classes
+    found = {part: [] for part in PARTS}
+    for row in range(prediction.n_instances):
+        noise = draw_per_row(
+            lambda g, i: g.standard_normal((n_draws, k)), np.empty((1, n_draws, k)), np.array([row]), prediction.seed
+        )[0]
+        mean = [np.mean([float(z) for z in prediction.mean[row, :, c]]) for c in range(k)]
+        spread = [np.var([float(z) for z in prediction.mean[row, :, c]]) for c in range(k)]
+        if convention == "exact":
+            stated = [np.mean([float(v) for v in prediction.variance[row, :, c]]) for c in range(k)]
+        else:
+            stated = [np.mean([float(v) ** 0.5 for v in prediction.variance[row, :, c]]) ** 2 for c in range(k)]
+        if prediction.variance_is == "epistemic":
+            spread, stated = np.add(spread, stated), np.zeros(k)
+        for part, variance in zip(PARTS, (np.add(stated, spread), stated, spread), strict=True):
+            p = np.mean([softmax(np.asarray(mean) + np.sqrt(variance) * e) for e in noise], axis=0)
+            found[part].append(-sum(x * np.log(x) for x in p))
+    return {part: np.array(values) for part, values in found.items()}
+
+
+@pytest.mark.parametrize("convention", ["exact", "paper-code"])
+@pytest.mark.parametrize("variance_is", ["aleatoric", "epistemic"])
+def test_parts_against_brute_force(variance_is, convention, random_generator):
+    prediction = passes(random_generator, variance_is=variance_is, n_draws=17, seed=5)
+    expected = by_loops(prediction, "exact" if variance_is == "epistemic" else convention)
+    found = gaussian_logits_decomposition(prediction, convention=convention)
+    for part in PARTS:
+        np.testing.assert_allclose(getattr(found, part), expected[part], rtol=1e-12, err_msg=part)
+
+
+def test_two_classes_against_quadrature(random_generator):
+    """For two classes, softmax is the logistic function of a difference, which is normal."""
+    prediction = passes(random_generator, n=8, n_classes=2, n_draws=20_000)
+    nodes, weights = np.polynomial.hermite_e.hermegauss(101)
+    difference = prediction.mean[..., 1] - prediction.mean[..., 0]
+    aleatoric = prediction.variance.mean(axis=1).sum(axis=1)
+    epistemic = prediction.mean.var(axis=1).sum(axis=1)
+    found = gaussian_logits_decomposition(prediction)
+    for part, variance in zip(PARTS, (aleatoric + epistemic, aleatoric, epistemic), strict=True):
+        values = expit(difference.mean(axis=1)[:, None] + np.sqrt(variance)[:, None] * nodes)
+        p = values @ weights / weights.sum()
+        sd = np.sqrt((values - p[:, None]) ** 2 @ weights / weights.sum())
+        slope = np.abs(np.log(p / (1 - p)))  # dH/dp
+        error = 5 * (slope * sd / np.sqrt(20_000) + sd**2 / (p * (1 - p)) / 20_000)
+        assert (np.abs(getattr(found, part) - entropy(np.stack([p, 1 - p], axis=1))) < error).all(), part
+
+
+def test_error_of_100_draws_is_as_large_as_that_of_a_mean(random_generator):
+    """Over many seeds the mean entropy is right and its spread shrinks with the square root of the number of draws."""
+    spread = {}
+    for n_draws in (25, 400):
+        found = [
+            gaussian_logits_decomposition(
+                uq.GaussianLogits([[[1.0, 0.0]]], [[[4.0, 4.0]]], variance_is="aleatoric", n_draws=n_draws, seed=seed)
+            ).aleatoric[0]
+            for seed in range(300)
+        ]
+        spread[n_draws] = np.std(found)
+    assert 3.0 < spread[25] / spread[400] < 5.4  # 4 is expected
+
+
+def test_without_variance_no_draw_is_needed(random_generator):
+    mean = random_generator.normal(0, 3, (40, 1, 5))
+    expected = entropy(softmax(mean[:, 0], axis=1))
+    for n_passes in (1, 3, 7, 10):
+        same = np.repeat(mean, n_passes, axis=1)
+        for variance_is in ("aleatoric", "epistemic"):
+            found = gaussian_logits_decomposition(
+                uq.GaussianLogits(same, np.zeros_like(same), variance_is=variance_is, n_draws=11)
+            )
+            for part in PARTS:
+                np.testing.assert_allclose(getattr(found, part), expected, rtol=1e-14)
+                np.testing.assert_array_equal(getattr(found, part), found.total)
+        noisy = gaussian_logits_decomposition(uq.GaussianLogits(same, np.ones_like(same), variance_is="aleatoric"))
+        np.testing.assert_array_equal(noisy.epistemic, found.epistemic)  # equal passes have no variance of their means
+        np.testing.assert_array_equal(noisy.aleatoric, noisy.total)
+
+
+def test_each_manipulation_moves_one_part_alone(random_generator):
+    mean, variance = random_generator.normal(size=(30, 5, 3)), random_generator.gamma(1, 1, (30, 5, 3))
+    mean += [3.0, 0.0, 0.0]
+    found = gaussian_logits_decomposition(uq.GaussianLogits(mean, variance, variance_is="aleatoric"))
+    noisier = gaussian_logits_decomposition(uq.GaussianLogits(mean, 9 * variance, variance_is="aleatoric"))
+    np.testing.assert_array_equal(noisier.epistemic, found.epistemic)
+    assert noisier.aleatoric.mean() > found.aleatoric.mean() + 0.02
+    centre = mean.mean(axis=1, keepdims=True)
+    wider = gaussian_logits_decomposition(
+        uq.GaussianLogits(centre + 3 * (mean - centre), variance, variance_is="aleatoric")
+    )
+    np.testing.assert_allclose(wider.aleatoric, found.aleatoric, rtol=1e-12)
+    assert wider.epistemic.mean() > found.epistemic.mean() + 0.02
+
+
+def test_the_stated_variance_of_laplace_is_epistemic(random_generator):
+    prediction = passes(random_generator, n_passes=1, variance_is="epistemic")
+    found = gaussian_logits_decomposition(prediction)
+    np.testing.assert_allclose(found.aleatoric, entropy(softmax(prediction.mean[:, 0], axis=1)), rtol=1e-14)
+    np.testing.assert_array_equal(found.epistemic, found.total)
+    other = gaussian_logits_decomposition(
+        uq.GaussianLogits(prediction.mean, prediction.variance, variance_is="aleatoric")
+    )
+    np.testing.assert_array_equal(other.aleatoric, found.epistemic)
+
+
+def test_the_order_of_the_passes_changes_no_bit(random_generator):
+    prediction = passes(random_generator, n=50, n_passes=7)
+    order = random_generator.permutation(7)
+    other = uq.GaussianLogits(prediction.mean[:, order], prediction.variance[:, order], variance_is="aleatoric")
+    for convention in ("exact", "paper-code"):
+        found, again = (gaussian_logits_decomposition(p, convention=convention) for p in (prediction, other))
+        for part in PARTS:
+            np.testing.assert_array_equal(getattr(again, part), getattr(found, part))
+
+
+def test_relabelled_classes_change_the_parts_by_the_error_of_the_draws(random_generator):
+    prediction = passes(random_generator, n=20, n_draws=4000)
+    other = uq.GaussianLogits(
+        prediction.mean[..., ::-1], prediction.variance[..., ::-1], variance_is="aleatoric", n_draws=4000
+    )
+    found, again = gaussian_logits_decomposition(prediction), gaussian_logits_decomposition(other)
+    for part in PARTS:
+        np.testing.assert_allclose(getattr(again, part), getattr(found, part), atol=0.05)
+
+
+def test_slices_chunks_and_layouts_agree_to_the_bit(random_generator, monkeypatch):
+    prediction = passes(random_generator, n=23, n_classes=9)
+    whole = gaussian_logits_decomposition(prediction)
+    order = random_generator.permutation(23)
+    fortran = uq.GaussianLogits(
+        np.asfortranarray(prediction.mean), np.asfortranarray(prediction.variance), variance_is="aleatoric"
+    )
+    monkeypatch.setattr("uqassay.measures.gaussian_parts.CHUNK_BYTES", 1)
+    for part in PARTS:
+        expected = getattr(whole, part)
+        np.testing.assert_array_equal(getattr(gaussian_logits_decomposition(prediction), part), expected)
+        np.testing.assert_array_equal(getattr(gaussian_logits_decomposition(fortran), part), expected)
+        np.testing.assert_array_equal(getattr(gaussian_logits_decomposition(prediction[order]), part), expected[order])
+        np.testing.assert_array_equal(getattr(gaussian_logits_decomposition(prediction[7:9]), part), expected[7:9])
+
+
+def test_short_numbers_are_taken_as_they_are(random_generator):
+    mean = random_generator.normal(0, 2, (5, 3, 4)).astype(np.float16)
+    variance = random_generator.gamma(1, 1, (5, 3, 4)).astype(np.float16)
+    short = gaussian_logits_decomposition(uq.GaussianLogits(mean, variance, variance_is="aleatoric"))
+    double = gaussian_logits_decomposition(
+        uq.GaussianLogits(mean.astype(np.float64), variance.astype(np.float64), variance_is="aleatoric")
+    )
+    for part in PARTS:
+        np.testing.assert_array_equal(getattr(short, part), getattr(double, part))
+
+
+def test_impossible_classes_stay_impossible_and_huge_numbers_finite(random_generator):
+    mean = random_generator.normal(size=(4, 3, 3))
+    variance = random_generator.gamma(1, 1, (4, 3, 3))
+    mean[1, :, 2] = -np.inf
+    found = gaussian_logits_decomposition(uq.GaussianLogits(mean, variance, variance_is="aleatoric"))
+    assert all(np.isfinite(getattr(found, part)).all() for part in PARTS)
+    assert found.total[1] <= np.log(2)
+    mean[1, 0, 2] = 0.0
+    with refuses("prediction", "undefined", got="row 1"):
+        gaussian_logits_decomposition(uq.GaussianLogits(mean, variance, variance_is="aleatoric"))
+    with refuses("prediction", "undefined", got="row 1"):
+        gaussian_logits_decomposition(uq.GaussianLogits(mean, variance, variance_is="aleatoric")[1:])
+    huge = np.array([[[1e300, -1e300, 0.0], [-1e300, 1e300, 0.0]]])
+    found = gaussian_logits_decomposition(uq.GaussianLogits(huge, np.full_like(huge, 1e300), variance_is="aleatoric"))
+    assert all(np.isfinite(getattr(found, part)).all() for part in PARTS)
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "GaussianLogits"])
+def test_other_kinds_are_refused(kind, random_generator):
+    with refuses("prediction", "no-logits", got=f"got {kind}"):
+        gaussian_logits_decomposition(random_prediction(kind, random_generator))
+
+
+def test_unknown_conventions_are_refused(random_generator):
+    check_convention("paper-code")
+    for call in (gaussian_logits_decomposition, lambda p, **given: decompose(p, "variance", **given)):
+        with refuses("convention", "choice", got="got 'paper'"):
+            call(passes(random_generator), convention="paper")
