@@ -14,7 +14,7 @@ NAMES = {
     "digits", "wine", "breast-cancer", "iris", "mnist", "mnist-10k", "fashion-mnist", "k-mnist", "kuzushiji-49",
     "emnist-byclass", "emnist-bymerge", "emnist-balanced", "emnist-letters", "emnist-digits", "emnist-mnist", "cifar-10",
     "cifar-10h", "cifar-100", "svhn", "caltech-101", "caltech-256", "plantclef", "bacteria", "proteins", "bci-iv-2a",
-    "openml", "hf", "npz", "two-moons", "blobs", "triangle", "gain-grid", "two-gaussians",
+    "bci-iv-2a-cue", "openml", "hf", "npz", "two-moons", "blobs", "triangle", "gain-grid", "two-gaussians",
 }  # fmt: skip
 
 
@@ -57,7 +57,7 @@ def test_toys_by_name_and_seed(name):
         ("openm:37", "is openml:<id>"),
         ("npz/mine", "is npz:<folder>"),
         ("hf:", "is hf:<name>"),
-        ("bci-iv-2a", "is bci-iv-2a:<subject>"),
+        ("bci-iv-2a", "are bci-iv-2a:<subject>, bci-iv-2a-cue:<subject>"),
     ],
 )
 def test_unknown_names_get_the_closest(name, closest):

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from uqassay._array import RandomState
 from uqassay._optional import optional_package
 from uqassay.datasets.dataset import Dataset, as_features, shares_of_bytes
+from uqassay.datasets.packed_images import holds_packed_images, unpacked_images
 from uqassay.datasets.splits import stratified_split
 from uqassay.errors import FileFormatError, InputError
 from uqassay.predictions.file_numpy import read_npz
@@ -36,7 +37,8 @@ def load_npz(path: Path, *, name: str | None = None, test_size: float | int = 0.
         file, or that file: ``X_train``, ``y_train``, ``X_test``, ``y_test``, or ``X`` and ``y``, which are split. Every file
         may hold ``class_names``, and a file with a test part ``votes_test`` (in ``test.npz``: ``votes``). With names or votes,
         labels are class indices 0, 1, …, K − 1, and a class may have no instances. Without either, the classes are the whole
-        numbers in the labels, sorted, with their digits as names.
+        numbers in the labels, sorted, with their digits as names. A file may hold packed images in place of ``X`` and ``y``,
+        see `uqassay.datasets.packed_images`.
     name : str, optional
     test_size : float or int
     rng : int, SeedSequence, Generator or None
@@ -48,6 +50,8 @@ def load_npz(path: Path, *, name: str | None = None, test_size: float | int = 0.
     """
     with problems_named(path):
         arrays = _arrays(path)
+        if holds_packed_images(arrays):
+            arrays = unpacked_images(arrays)
         if not set(SPLIT) <= set(arrays):
             arrays = _split(arrays, test_size, rng)
         fields: dict[str, Any] = {key: arrays[key] for key in SPLIT}

@@ -264,6 +264,7 @@ LOADERS: Mapping[str, Callable[[Request], Dataset]] = {
     "bacteria": _features,
     "proteins": _features,
     "bci-iv-2a": lambda r: load_bci_iv_2a(r.number(), r.folder),
+    "bci-iv-2a-cue": lambda r: load_bci_iv_2a(r.number(), r.folder, window="cue"),
     "openml": lambda r: load_openml(r.number(), r.folder, test_size=r.test_size, rng=r.rng),
     "hf": lambda r: load_hugging_face(r.argument, r.folder, test_size=r.test_size, rng=r.rng, image_size=r.image_size),
     "npz": _npz,
@@ -338,7 +339,11 @@ DATASETS: Mapping[str, Description] = MappingProxyType(
             Description("proteins", "tabular", "", True, "as given", "given (001: 11,830 / 5,088 / 5,088)", "001"),
             Description(
                 "bci-iv-2a:<subject>", "eeg", "85 MB each", False, "CC BY-ND 4.0",
-                "288 / 288, first session / second session", "004",
+                "288 / 288, first session / second session; six seconds from the fixation cross", "004",
+            ),
+            Description(
+                "bci-iv-2a-cue:<subject>", "eeg", "85 MB each", False, "CC BY-ND 4.0",
+                "288 / 288, as bci-iv-2a; four seconds from the cue, as in the code of 004", "004",
             ),
             Description("openml:<id>", "tabular", "varies", False, "as stated there", "stratified 80/20", "", 0.2, True),
             Description("hf:<name>", "image", "varies", False, "as stated there", "its own, else stratified", "", 0.2),
