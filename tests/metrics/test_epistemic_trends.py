@@ -33,6 +33,7 @@ def test_kendall_against_scipy(random_generator):
     np.testing.assert_allclose(found.tau, expected, atol=1e-14)
     np.testing.assert_allclose(found.change, values[:, -1] - values[:, 0])
     assert float(found.mean_tau) == pytest.approx(np.mean(expected))
+    assert found.quantiles[2].tolist() == [np.median(values[:, c]) for c in range(7)]
     assert float(found.rising) == pytest.approx(np.mean(np.array(expected) > 0))
 
 

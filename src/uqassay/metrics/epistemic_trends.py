@@ -15,9 +15,11 @@ from uqassay.statistics import Estimate, holm
 from uqassay.statistics.samples import check_level
 from uqassay.wording import counted
 
-__all__ = ["EpistemicTrend", "TrendStep", "check_shares", "epistemic_trend_test"]
+__all__ = ["QUANTILES", "EpistemicTrend", "TrendStep", "check_shares", "epistemic_trend_test"]
 
 Array = NDArray[np.float64]
+
+QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 
 @final
@@ -58,6 +60,8 @@ class EpistemicTrend:
         Ascending.
     means : array (R, C)
         Mean estimate over the instances.
+    quantiles : array (5, C)
+        Estimates of the instances of all runs: `QUANTILES`, 5, 25, 50, 75 and 95 %.
     tau : array (R, n)
         Kendall's τ-a of the estimate with the share, from −1 (falls at every step) to 1. A pair of shares with equal
         estimates counts as neither, so a constant instance has τ = 0.
@@ -78,6 +82,7 @@ class EpistemicTrend:
 
     shares: Array
     means: Array
+    quantiles: Array
     tau: Array
     change: Array
     mean_tau: Estimate
@@ -173,6 +178,7 @@ def epistemic_trend_test(epistemic: ArrayLike, shares: ArrayLike, *, level: floa
     return EpistemicTrend(
         shares=s,
         means=means,
+        quantiles=np.quantile(np.moveaxis(values, 1, 0).reshape(c, -1), QUANTILES, axis=1),
         tau=tau,
         change=change,
         mean_tau=mean_over_runs(per_run, level=level, bounds=(-1.0, 1.0)),

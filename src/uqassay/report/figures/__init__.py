@@ -11,6 +11,11 @@ from uqassay.report.figures.calibration_closely import (
     plot_ensemble_weights,
 )
 from uqassay.report.figures.confidence import plot_confidence, plot_reliability, plot_width_nonspecificity
+from uqassay.report.figures.disentanglement_behaviour import (
+    plot_doubt_sources,
+    plot_epistemic_trend,
+    plot_estimate_correlations,
+)
 from uqassay.report.figures.instances import plot_by_correctness, plot_set_sizes
 from uqassay.report.figures.mistake_tests import plot_ranking_comparisons
 from uqassay.report.figures.mistakes import plot_mistake_ranking, plot_risk_coverage
@@ -27,7 +32,10 @@ __all__ = [
     "plot_calibration_tests",
     "plot_confidence",
     "plot_distance_nonspecificity",
+    "plot_doubt_sources",
     "plot_ensemble_weights",
+    "plot_epistemic_trend",
+    "plot_estimate_correlations",
     "plot_members",
     "plot_mistake_ranking",
     "plot_ranking",
