@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from tests.refusals import refuses
 
-from uqassay.credal.arguments import finite_matrix, sum_tolerance, whole_number
+from uqassay.credal.arguments import finite_matrix, whole_number
 
 
 def test_matrices_come_back_as_float64_in_c_order():
@@ -38,7 +38,3 @@ def test_whole_numbers_of_every_integer_type():
     for value in (0, 2.0, "2", None, np.float64(3)):
         with refuses("k", "range", got=f"got {value!r}".replace("(", r"\(").replace(")", r"\)")):
             whole_number("k", value, 1)
-
-
-def test_tolerance_follows_the_precision():
-    assert [sum_tolerance(np.dtype(t)) for t in (np.float16, np.float32, np.float64, int)] == [1e-3, 1e-4, 1e-6, 1e-6]

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from tests.credal.overlap_by_brute_force import CROSS, exhaustive
 from tests.refusals import refuses
 
+from uqassay._array import as_bfloat16
 from uqassay.credal.focal_sets import (
     MAX_ENUMERATED_CLASSES,
     all_focal_sets,
@@ -344,3 +345,13 @@ def test_repair_of_a_row_ignores_the_other_rows(seed, n, k, dtype):
 def test_repair_errors(masses, refusal):
     with refuses(*refusal):
         paper_masses(masses, np.eye(2))
+
+
+def test_sums_may_miss_one_by_the_tolerance_of_the_precision():
+    probs = np.array([[0.6, 0.396, 0.0], [0.5, 0.4, 0.1]], dtype=np.float32)  # the first row misses 1 by 0.004
+    assert budget_from_confusion(as_bfloat16(probs), None, 1).shape == (4, 3)
+    with refuses("mean_probs", "sum"):
+        budget_from_confusion(probs, None, 1)
+    masses = np.array([[0.6, 0.404], [0.5, 0.5]], dtype=np.float32)
+    assert paper_masses(as_bfloat16(masses), np.eye(2, dtype=bool))[2].tolist() == [False, False]
+    assert paper_masses(masses, np.eye(2, dtype=bool))[2].tolist() == [True, False]

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 from tests.refusals import refuses
 
+from uqassay._array import as_bfloat16
 from uqassay.credal.focal_sets import all_focal_sets
 from uqassay.credal.vertices import (
     MAX_BOX_CLASSES,
@@ -461,3 +462,14 @@ def test_pairs_of_vertices_are_extreme_against_linear_programs(random_generator)
             )
             assert mixture.status == 2  # infeasible
     assert all(np.abs(a - b).max() > 1e-6 for a, b in combinations(points[0, : counts[0]], 2))
+
+
+def test_sums_may_miss_one_by_the_tolerance_of_the_precision():
+    lower, upper = np.array([[0.5, 0.504]], np.float32), np.array([[0.6, 0.6]], np.float32)
+    assert box_vertices(as_bfloat16(lower), as_bfloat16(upper))[0].shape[-1] == 2
+    with refuses("lower, upper", "bounds"):
+        box_vertices(lower, upper)
+    events = np.array([[0.0, 0.25, 0.5, 0.996]], np.float32)
+    assert lower_probability_vertices(as_bfloat16(events)).shape == (1, 2, 2)
+    with refuses("lower"):
+        lower_probability_vertices(events)

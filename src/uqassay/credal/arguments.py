@@ -1,13 +1,11 @@
 """Shared validation of arguments."""
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from uqassay.errors import InputError
 
-__all__ = ["finite_matrix", "sum_tolerance", "whole_number"]
+__all__ = ["finite_matrix", "whole_number"]
 
 
 def finite_matrix(name: str, values: ArrayLike, n_columns: int | None = None) -> NDArray[np.float64]:
@@ -28,11 +26,6 @@ def finite_matrix(name: str, values: ArrayLike, n_columns: int | None = None) ->
             name, "must be finite", f"row {bad[0]} holds nan or inf", "drop or repair the row", code="finite"
         )
     return matrix
-
-
-def sum_tolerance(dtype: np.dtype[Any]) -> float:
-    """Return how far a sum of probabilities stored in this type may be from 1."""
-    return {"float16": 1e-3, "float32": 1e-4}.get(dtype.name, 1e-6)
 
 
 def whole_number(name: str, value: int, minimum: int) -> int:

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from uqassay._array import generator, shown
-from uqassay.credal.arguments import finite_matrix, sum_tolerance, whole_number
+from uqassay._array import generator, shown, tolerance_of
+from uqassay.credal.arguments import finite_matrix, whole_number
 from uqassay.credal.moebius import MAX_ENUMERATED_CLASSES
 from uqassay.credal.overlap import best_overlapping_sets, ellipsoid_cells
 from uqassay.errors import InputError, TooManyClassesError
@@ -219,7 +219,7 @@ def budget_from_confusion(
     given = np.asarray(mean_probs)
     u = finite_matrix("mean_probs", given).copy()
     total = u.sum(axis=1)
-    tolerance = sum_tolerance(given.dtype)
+    tolerance = tolerance_of(given)
     bad = np.flatnonzero(~((np.abs(total - 1) <= tolerance) & (u.min(axis=1) >= 0)))
     if len(bad):
         raise InputError(
@@ -253,7 +253,7 @@ def paper_masses(
     focal_sets : ndarray (F', K), bool
         The given family, with Ω (all classes) appended as the last set if missing.
     repaired : ndarray (n,), bool
-        True for rows where some mass changed by more than the tolerance of the dtype (1e-6; float32: 1e-4; float16: 1e-3).
+        True for rows where some mass changed by more than the tolerance of the precision, see `_array.tolerance_of`.
 
     Raises
     ------
@@ -276,7 +276,7 @@ def paper_masses(
     total = clipped.sum(axis=1)  # (n,)
     clipped[:, sets.all(axis=1).argmax()] += np.maximum(0.0, 1.0 - total)
     result = clipped / np.maximum(total, 1.0)[:, None]
-    return result, sets, np.abs(result - m).max(axis=1) > sum_tolerance(given.dtype)
+    return result, sets, np.abs(result - m).max(axis=1) > tolerance_of(given)
 
 
 def _from_matrix(matrix: NDArray[Any], n_classes: int | None) -> NDArray[np.bool_]:

@@ -5,7 +5,8 @@ from itertools import permutations as all_orders
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from uqassay.credal.arguments import finite_matrix, sum_tolerance, whole_number
+from uqassay._array import tolerance_of
+from uqassay.credal.arguments import finite_matrix, whole_number
 from uqassay.credal.focal_sets import as_focal_sets
 from uqassay.errors import InputError, TooManyClassesError
 
@@ -165,7 +166,7 @@ def lower_probability_vertices(lower: ArrayLike, *, permutations: ArrayLike | st
             code="shape",
         )
     l = finite_matrix("lower", given, n_events)
-    tolerance = sum_tolerance(given.dtype)
+    tolerance = tolerance_of(given)
     bad = np.flatnonzero((np.abs(l[:, 0]) > tolerance) | (np.abs(l[:, -1] - 1) > tolerance))
     if len(bad):
         raise InputError(
@@ -339,7 +340,7 @@ def _bounds(lower: ArrayLike, upper: ArrayLike) -> tuple[NDArray[np.float64], ND
             code="shape",
         )
     l, u = (finite_matrix(name, a, given[0].shape[1]) for name, a in zip(("lower", "upper"), given, strict=True))
-    tolerance = max(sum_tolerance(a.dtype) for a in given)
+    tolerance = tolerance_of(*given)
     bad = np.flatnonzero((l > u).any(axis=1) | (l.sum(axis=1) > 1 + tolerance) | (u.sum(axis=1) < 1 - tolerance))
     if len(bad):
         row = bad[0]

@@ -204,7 +204,7 @@ def problems_named(path: Path, done: str = "read") -> Iterator[None]:
             code="unreadable" if done == "read" else "unwritable",
             source=_one_line(path.name),
         ) from problem
-    except Exception as problem:
+    except Exception as problem:  # zipfile, zlib, torch, pyarrow, zarr and safetensors have no common base class
         reason = _one_line(str(problem)).partition(". ")[0].rstrip(".")
         reason = reason if " " in reason else f"{type(problem).__name__} {reason}".strip()
         if done == "read":

@@ -204,6 +204,9 @@ class GaussianLogits(Drawn):
             logits += self.mean[:, t, None]
             yield logits
 
+    def __repr__(self) -> str:
+        return f"{super().__repr__().removesuffix(')')}, variance_is={self.variance_is!r})"
+
     def array_names(self) -> tuple[str, ...]:
         """Names of the fields whose first axis is the instance."""
         return ("mean", "variance") if self.drawn is None else ("mean", "variance", "drawn")
