@@ -67,7 +67,7 @@ def truths(shapes, n_runs=100_000, seed=1):
     }
 
 
-def coverage(shapes, n_runs, *, n_samples, seed, n_draws=1000):
+def coverage(shapes, n_runs, *, n_samples, seed, n_draws=400):
     """Share of intervals that hold the truth: three kinds of four terms each, and the error."""
     rng = np.random.default_rng(seed)
     true = truths(shapes)
@@ -250,7 +250,7 @@ def percent(share):
     return f"{100 * share:.1f}"
 
 
-def print_coverage(n_samples=2000):
+def print_coverage(n_samples=1000):
     print("| method, term | E r | Fisher's z | bootstrap | deviation |")
     terms = ("7: aleatoric", "7: epistemic", "11: aleatoric", "11: epistemic")
     for method, shapes in METHODS.items():
@@ -268,7 +268,7 @@ def print_coverage(n_samples=2000):
         print(f"| {method} | {' | '.join(percent(x) for x in found['correlation'])} |", flush=True)
 
 
-def print_chance(n_samples=2000):
+def print_chance(n_samples=1000):
     draws = {
         "exchangeable": exchangeable,
         "effects of the conditions": partial(exchangeable, effect=0.7),
@@ -287,7 +287,7 @@ def print_chance(n_samples=2000):
         print(f"| {name} | {' | '.join(cells)} |", flush=True)
 
 
-def print_swap(n_samples=4000):
+def print_swap(n_samples=2000):
     draws = {name: partial(simulated, shapes=shapes) for name, shapes in METHODS.items()} | {"total twice": total_twice}
     for name, draw in draws.items():
         cells = []
