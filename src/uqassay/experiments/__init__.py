@@ -1,12 +1,25 @@
-"""The papers' protocols, run again: printed values with ours.
+"""The papers' protocols, run again: printed values with ours; and the disentanglement benchmark for any estimator.
 
-Importing this room loads no protocol; `reproduce` imports the one that it runs.
+Importing this room loads no protocol. `reproduce` imports the one that it runs, and `disentanglement` is loaded when used.
 """
+
+from importlib import import_module
+from typing import Any
 
 from uqassay.experiments.register import PROTOCOLS, reproduce
 from uqassay.experiments.reproduction import PrintedCell, Reproduction, printed_table
 
-__all__ = ["PROTOCOLS", "PrintedCell", "Reproduction", "printed_table", "reproduce"]
+_WHERE = {"Conditions": "disentangling.conditions", "disentanglement": "disentangling.study"}
+
+__all__ = ["PROTOCOLS", "Conditions", "PrintedCell", "Reproduction", "disentanglement", "printed_table", "reproduce"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _WHERE:
+        raise AttributeError(f"module 'uqassay.experiments' has no attribute {name!r}")
+    value = getattr(import_module(f"uqassay.experiments.{_WHERE[name]}"), name)
+    globals()[name] = value
+    return value
 
 
 def __dir__() -> list[str]:

@@ -1,12 +1,11 @@
 """The conditions of the three experiments: the rows and labels on which each condition trains and tests.
 
-Every run has its own subsets and its own permuted rows. Within a run conditions are nested: the 5 % of the instances contain the
-1 %, and the 20 % of the rows with permuted labels contain the 10 %. The test instances are the same in all runs.
+Every run has its own subsets and its own permuted rows. Within a run conditions are nested: the 5 % of the instances contain
+the 1 %, and the 20 % of the rows with permuted labels contain the 10 %. The test instances are the same in all runs.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from numbers import Real
 from typing import Any, Self, final
 
 import numpy as np
@@ -113,7 +112,8 @@ class Conditions:
     @classmethod
     def from_dict(cls, fields: Mapping[str, Any]) -> Self:
         """The conditions that `to_dict` gave."""
-        return cls(**{key: tuple(v) if isinstance(v, list) else v for key, v in fields.items()})
+        given: dict[str, Any] = {key: tuple(v) if isinstance(v, list) else v for key, v in fields.items()}
+        return cls(**given)
 
 
 @final
@@ -250,11 +250,11 @@ def _noisy(data: Dataset, conditions: Conditions, seed: int, level: float) -> Ch
 
     `Dataset.with_label_noise` draws both parts from one generator, so that its test rows are not nested over levels.
     """
-    parts = [
-        _permuted(y, level, _generator(seed, NOISE, part), _generator(seed, NOISE, part, round(level * STEPS)))
-        for part, y in enumerate((data.y_train, data.y_test))
-    ]
-    return np.arange(len(data.y_train)), *parts, 1.0
+
+    def changed(part: int, y: Labels) -> Labels:
+        return _permuted(y, level, _generator(seed, NOISE, part), _generator(seed, NOISE, part, round(level * STEPS)))
+
+    return np.arange(len(data.y_train)), changed(0, data.y_train), changed(1, data.y_test), 1.0
 
 
 def _permuted(y: Labels, level: float, order: np.random.Generator, shuffle: np.random.Generator) -> Labels:
@@ -285,7 +285,7 @@ def _checked_shares(name: str, values: Any, *, least_open: bool = False) -> tupl
     span = "(0, 1]" if least_open else "[0, 1]"
     given = tuple(values) if isinstance(values, (Sequence, np.ndarray)) and not isinstance(values, str) else (values,)
     for value in given:
-        if not isinstance(value, Real) or isinstance(value, bool):
+        if not isinstance(value, (int, float, np.integer, np.floating)) or isinstance(value, bool):
             raise InputError(name, f"must hold numbers in {span}", f"got {value!r}", "for example 0.1", code="type")
         if not ((value > 0 if least_open else value >= 0) and value <= 1):
             raise InputError(name, f"must lie in {span}", f"got {value!r}", "1 is all of them", code="range")

@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, final
 
 import numpy as np
@@ -19,11 +20,20 @@ from uqassay.errors import InputError
 from uqassay.evidence.disentanglement import DisentanglementStudy, Measured
 from uqassay.experiments.disentangling.conditions import Conditions, TrainingSet, check_data, training_sets
 from uqassay.measures import Decomposition, decompose, decomposition_names
+from uqassay.methods.progress import progress_bar
 from uqassay.notes import Note
 from uqassay.predictions import as_prediction
 from uqassay.wording import listed
 
-__all__ = ["PARTS", "Decompositions", "Job", "chosen_decompositions", "measure_runs"]
+__all__ = [
+    "PARTS",
+    "Decompositions",
+    "Job",
+    "check_estimator",
+    "chosen_decompositions",
+    "has_dense_networks",
+    "measure_runs",
+]
 
 Array = NDArray[np.float64]
 Decompose = Callable[[Any], Decomposition]
@@ -79,7 +89,8 @@ def measure_runs(
     *,
     decompositions: Decompositions = None,
     method: str = "",
-    progress: Callable[[int, int], None] | None = None,
+    convention: str | None = None,
+    progress: bool = False,
 ) -> DisentanglementStudy:
     """The three experiments for one method.
 
@@ -97,8 +108,10 @@ def measure_runs(
         By default all that the predictions offer.
     method : str
         Name for the reader, by default that of the class.
-    progress : callable, optional
-        ``progress(done, total)``, called whenever trainings end.
+    convention : {"exact", "paper-code"}, optional
+        Of the decompositions: see `uqassay.measures.decompose`. By default that of the estimator if it has one.
+    progress : bool
+        Show progress on a terminal.
 
     Returns
     -------
@@ -113,6 +126,7 @@ def measure_runs(
     check_estimator(estimator)
     seeds = _checked_seeds(seeds)
     chosen = chosen_decompositions(decompositions)
+    named = str(convention or getattr(estimator, "convention", "exact"))
     check_data(data, conditions)
     values = conditions.values(data.n_classes)
     n, k = len(data.y_test), data.n_classes
@@ -123,8 +137,8 @@ def measure_runs(
     jobs = [Job(run, seed, one) for run, seed in enumerate(seeds) for one in training_sets(data, conditions, seed)]
     start = time.perf_counter()
     padded = 0
-    for done, (job, model) in enumerate(_trained(estimator, data, jobs), start=1):
-        said = _said(model, data, job, chosen)
+    for job, model in _trained(estimator, data, jobs, progress):
+        said = _said(model, data, job, chosen, named)
         table, at = tables[job.given.experiment], (job.run, job.given.place)
         table.labels[at], table.probs[at] = job.given.y_test, said.probs
         for name, parts in said.parts.items():
@@ -133,8 +147,6 @@ def measure_runs(
             for part, of_part in zip(PARTS, table.parts[name], strict=True):
                 of_part[at] = getattr(parts, part)
         padded += said.padded
-        if progress is not None:
-            progress(done, len(jobs))
     return DisentanglementStudy(
         method or type(estimator).__name__,
         data.name,
@@ -185,20 +197,31 @@ def check_estimator(estimator: Any) -> None:
 # -- training ------------------------------------------------------------------------------------------------------------
 
 
-def _trained(estimator: Any, data: Dataset, jobs: Sequence[Job]) -> Iterator[tuple[Job, Any]]:
+def _trained(estimator: Any, data: Dataset, jobs: Sequence[Job], progress: bool) -> Iterator[tuple[Job, Any]]:
     """Each job with its fitted copy of the estimator."""
     if not _has_networks(estimator):
-        for job in jobs:
-            model = _copied(estimator, job.given, data.n_classes)
-            model.fit(data.X_train[job.given.rows], job.given.y_train)
-            yield job, model
+        with progress_bar(f"{len(jobs)} trainings", len(jobs), shown=progress) as show:
+            for done, job in enumerate(jobs, start=1):
+                model = _copied(estimator, job.given, data.n_classes, progress=False)
+                model.fit(data.X_train[job.given.rows], job.given.y_train)
+                yield job, model
+                show(done)
         return
     from uqassay.methods import fit_together
 
     for block in _blocks(estimator, data, jobs):
-        models = [_copied(estimator, job.given, data.n_classes) for job in block]
+        models = [_copied(estimator, job.given, data.n_classes, progress) for job in block]
         fit_together(models, [(data.X_train[job.given.rows], job.given.y_train) for job in block])
         yield from zip(block, models, strict=True)
+
+
+def has_dense_networks(estimator: Any, shape: tuple[int, ...]) -> bool:
+    """Whether it trains dense networks, for instances of this shape, which are faster side by side on any device."""
+    if not _has_networks(estimator):
+        return False
+    from uqassay.methods.backbones import make_backbone
+
+    return not make_backbone(estimator.backbone, shape).convolutional
 
 
 def _has_networks(estimator: Any) -> bool:
@@ -224,9 +247,10 @@ def _blocks(estimator: Any, data: Dataset, jobs: Sequence[Job]) -> Iterator[list
         yield block
 
 
-def _copied(estimator: Any, given: TrainingSet, n_classes: int) -> Any:
+def _copied(estimator: Any, given: TrainingSet, n_classes: int, progress: bool) -> Any:
     """An unfitted copy with the seed, the epochs and the classes of a condition, as far as it has such options."""
-    own = {"random_state": int(given.seed.generate_state(1)[0]), "classes": tuple(range(n_classes)), "progress": False}
+    seed = int(given.seed.generate_state(1)[0])
+    own: dict[str, Any] = {"random_state": seed, "classes": tuple(range(n_classes)), "progress": progress}
     if hasattr(estimator, "epochs"):
         own["epochs"] = given.epochs(estimator.epochs)
     if hasattr(estimator, "get_params") and hasattr(estimator, "set_params"):
@@ -254,7 +278,7 @@ class _Said:
     padded: bool  # whether a class was missing in the prediction
 
 
-def _said(model: Any, data: Dataset, job: Job, chosen: Mapping[str, str | Decompose] | None) -> _Said:
+def _said(model: Any, data: Dataset, job: Job, chosen: Mapping[str, str | Decompose] | None, convention: str) -> _Said:
     where = job.where(model)
     try:
         prediction = as_prediction(model.predict_uncertainty(data.X_test))
@@ -274,31 +298,38 @@ def _said(model: Any, data: Dataset, job: Job, chosen: Mapping[str, str | Decomp
     probs = np.zeros((n, k))
     probs[:, present if padded else slice(None)] = prediction.mean_probs()
     names = {name: name for name in decomposition_names(prediction)} if chosen is None else chosen
-    return _Said(probs, {name: _checked_parts(name, how, prediction, where) for name, how in names.items()}, padded)
+    if not names:
+        raise InputError(
+            "estimator",
+            "must give predictions with a distribution over distributions, or a decomposition must be given",
+            f"{where} gave {type(prediction).__name__}",
+            "give a function that decomposes it",
+            code="no-distribution",
+        )
+    parts = {
+        name: _checked_parts(name, partial(decompose, prediction, how, convention=convention), where)
+        for name, how in names.items()
+    }
+    return _Said(probs, parts, padded)
 
 
-def _checked_parts(name: str, how: str | Decompose, prediction: Any, where: str) -> Decomposition:
+def _checked_parts(name: str, compute: Callable[[], Decomposition], where: str) -> Decomposition:
     """The estimates of one decomposition: finite arrays ``(n,)``."""
-    parts = decompose(prediction, how)
-    n = prediction.n_instances
+    try:
+        parts = compute()
+    except InputError as problem:
+        raise problem.replace(parameter=f"decompositions[{name!r}]", got=f"{problem.got}, from {where}") from problem
     for part in PARTS:
         values = np.asarray(getattr(parts, part))
-        if values.shape != (n,):
-            found, code = f"shape {values.shape}", "shape"
-        elif not np.isfinite(values).all():
-            found, code = (
-                f"{values[~np.isfinite(values)][0]} at row {np.flatnonzero(~np.isfinite(values))[0]}",
-                "finite",
+        if not np.isfinite(values).all():
+            row = int(np.flatnonzero(~np.isfinite(values))[0])
+            raise InputError(
+                f"decompositions[{name!r}]",
+                f"the {part} part must be finite",
+                f"row {row} is {values[row]}, from {where}",
+                "mend the estimator or the function",
+                code="finite",
             )
-        else:
-            continue
-        raise InputError(
-            "decompositions",
-            f"{name} must give {n} finite numbers as its {part} part",
-            f"got {found} from {where}",
-            "mend the estimator or the function",
-            code=code,
-        )
     return parts
 
 

@@ -1,0 +1,111 @@
+"""Plain values that say which estimator or function was given, so that stored results are found again and never mistaken."""
+
+import functools
+import hashlib
+import inspect
+import sys
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from uqassay.errors import InputError
+
+__all__ = ["identity_of"]
+
+SET_HERE = ("random_state", "classes", "progress", "n_jobs")  # set for each training, or without effect on the result
+OWN = "uqassay"  # modules whose source is part of every key
+
+
+def identity_of(value: Any, name: str = "estimator") -> Any:
+    """Plain values that are equal for equal estimators, options or functions, and differ where results may differ.
+
+    Parameters
+    ----------
+    value : object
+        An estimator, a function, an array, or a plain value.
+    name : str
+        For errors.
+
+    Returns
+    -------
+    str, number, None, list or dict
+        For a class or a function its name, a digest of its source and the version of its package.
+
+    Raises
+    ------
+    InputError
+        An object of another kind, or a class or function whose source cannot be read.
+
+    Examples
+    --------
+    >>> identity_of((1, None, "all"))
+    [1, None, 'all']
+    >>> from fractions import Fraction
+    >>> identity_of(np.gcd)["name"]
+    'numpy:gcd'
+    """
+    if value is None or isinstance(value, (str, bool, int)):
+        return value
+    if isinstance(value, (float, np.floating)):
+        return float(value) if np.isfinite(value) else str(value)  # JSON has no infinity
+    if isinstance(value, (np.integer, np.bool_)):
+        return value.item()
+    if isinstance(value, (list, tuple)):
+        return [identity_of(one, f"{name}[{i}]") for i, one in enumerate(value)]
+    if isinstance(value, Mapping) and all(isinstance(key, str) for key in value):
+        return {key: identity_of(one, f"{name}.{key}") for key, one in value.items()}
+    if isinstance(value, np.ndarray) and value.dtype.kind in "biufSU":
+        digest = hashlib.sha256(np.ascontiguousarray(value).tobytes()).hexdigest()
+        return {"array": digest, "dtype": value.dtype.str, "shape": list(value.shape)}
+    if isinstance(value, functools.partial):
+        parts = {"args": value.args, "keywords": value.keywords}
+        return {"partial": identity_of(value.func, name), **identity_of(parts, name)}
+    if isinstance(value, (type, np.ufunc)) or inspect.isroutine(value):
+        return _source(value, name)
+    if callable(getattr(value, "get_params", None)):
+        return {**_source(type(value), name), "options": _options(value.get_params(deep=False), name)}
+    if callable(getattr(value, "fit", None)):
+        return {**_source(type(value), name), "options": _options(vars(value), name)}
+    raise InputError(
+        "folder",
+        "needs options from which the key of a stored result can be made: plain values, arrays, estimators and functions",
+        f"{name} is of type {type(value).__name__}",
+        "leave folder out, or give the option as one of these, such as a function that makes the object",
+        code="type",
+    )
+
+
+def _options(options: Mapping[str, Any], name: str) -> dict[str, Any]:
+    return {key: identity_of(one, f"{name}.{key}") for key, one in sorted(options.items()) if key not in SET_HERE}
+
+
+def _source(value: type | Callable[..., Any], name: str) -> dict[str, Any]:
+    """Name, digest of the source, and version of the package; the source of uqassay itself is part of every key."""
+    module = getattr(value, "__module__", None) or "numpy"
+    top = module.partition(".")[0]
+    found = {"name": f"{module}:{getattr(value, '__qualname__', getattr(value, '__name__', ''))}"}
+    version = getattr(sys.modules.get(top), "__version__", "")
+    if version and module != "__main__":
+        return found if top == OWN else {**found, "version": str(version)}
+    if inspect.ismethod(value):
+        raise InputError(
+            "folder", "needs a function in place of a method", f"{name} is {found['name']}", "wrap it", code="type"
+        )
+    try:
+        source = inspect.getsource(value)
+    except (OSError, TypeError) as problem:
+        raise InputError(
+            "folder",
+            "needs an estimator and functions whose source can be read, which is part of the key",
+            f"that of {name}, {found['name']}, cannot",
+            "define it in a file, or leave folder out",
+            code="unreadable",
+        ) from problem
+    cells = getattr(value, "__closure__", None) or ()
+    enclosed = [identity_of(cell.cell_contents, name) for cell in cells]
+    return {
+        **found,
+        "source": hashlib.sha256(source.encode()).hexdigest(),
+        **({"enclosed": enclosed} if enclosed else {}),
+    }
