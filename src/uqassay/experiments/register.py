@@ -19,6 +19,7 @@ PROTOCOLS: dict[str, str] = {
     "ranking-synthetic": "uqassay.experiments.ranking.synthetic:reproduce_ranking_synthetic",
     "ranking-cifar10h": "uqassay.experiments.ranking.cifar10h:reproduce_ranking_cifar10h",
     "credal-calibration": "uqassay.experiments.credal_calibration.protocol:reproduce_credal_calibration",
+    "disentanglement": "uqassay.experiments.disentangling.protocol:reproduce_disentanglement",
     "disentanglement-tables": "uqassay.experiments.disentangling.printed_tables:reproduce_disentanglement_tables",
 }
 

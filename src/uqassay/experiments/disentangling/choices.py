@@ -9,12 +9,13 @@ import numpy as np
 
 from uqassay.bench.config import nearest
 from uqassay.errors import InputError
-from uqassay.experiments.disentangling.presets import DATASETS, IN_PAPER, DataPlan, Slice
+from uqassay.experiments.disentangling.presets import DATASETS, IN_PAPER, PRESETS, DataPlan, Slice
 from uqassay.measures import DECOMPOSITIONS
 
 __all__ = [
     "CONVENTIONS",
     "EACH",
+    "GAUSSIAN",
     "METHODS",
     "WHERE",
     "Convention",
@@ -23,6 +24,7 @@ __all__ = [
     "chosen_datasets",
     "chosen_decompositions",
     "chosen_methods",
+    "chosen_preset",
     "chosen_where",
     "method_options",
     "short_name",
@@ -109,6 +111,8 @@ class Convention:
         Options of every network.
     conditions : dict
         Arguments of `Conditions`.
+    experiments : tuple of str
+        Experiments that it changes; () for all.
     only : str
         The decomposition that it concerns; "" for all.
     methods : tuple of str
@@ -120,6 +124,7 @@ class Convention:
     where: str = "printed"
     options: Mapping[str, Any] = field(default_factory=dict)
     conditions: Mapping[str, Any] = field(default_factory=dict)
+    experiments: tuple[str, ...] = ()
     only: str = ""
     methods: tuple[str, ...] = ()
 
@@ -153,6 +158,7 @@ CONVENTIONS: Mapping[str, Convention] = MappingProxyType(
                 name="ten-levels",
                 sentence="10 levels of label noise instead of 11 (authors' code)",
                 conditions={"noise_levels": TEN},
+                experiments=("label-noise",),
             ),
             Convention(
                 name="gaussian-code",
@@ -165,6 +171,7 @@ CONVENTIONS: Mapping[str, Convention] = MappingProxyType(
                 name="data-code",
                 sentence="the same first instances in every run, and the column of the class left out deleted (authors' code)",
                 conditions={"convention": "paper-code", "noise_levels": ELEVEN},
+                experiments=("dataset-size", "left-out-class"),
             ),
             Convention(
                 name="paper-code",
@@ -247,6 +254,17 @@ def chosen_where(name: str) -> str:
         An unknown name.
     """
     return _known("where", [name], WHERE)[0]
+
+
+def chosen_preset(name: str) -> str:
+    """A preset by name.
+
+    Raises
+    ------
+    InputError
+        An unknown name.
+    """
+    return _known("preset", [name], PRESETS)[0]
 
 
 def method_options(

@@ -33,7 +33,7 @@ NAN = float("nan")
 LEVEL = 0.95
 IN_PAPER = tuple(DATASETS.values())
 ABSOLUTE = frozenset(key for key, ideal in IDEALS.items() if ideal == 0)  # averaged over data sets by absolute values
-EXPERIMENT = {"table3": "dataset size", "table4": "label noise"}
+EXPERIMENT = {"table3": "size", "table4": "noise"}
 
 
 @final
@@ -85,6 +85,11 @@ class Judged:
     def label(self) -> str:
         """Decomposition and method, as in Table 2."""
         return f"{self.short} – {self.method}"
+
+    @property
+    def row_label(self) -> str:
+        """Decomposition and method, and the convention unless it is "exact"."""
+        return self.label if self.convention == "exact" else f"{self.label}, {self.convention}"
 
     @cached_property
     def error(self) -> Disentanglement | None:
@@ -298,7 +303,7 @@ def _error_lines(judged: Sequence[Judged]) -> list[str]:
         e = error.error
         body.append(
             (
-                _line(one),
+                one.row_label,
                 number(float(e)),
                 interval(e.low, e.high, decimals=3),
                 number(one.paper_code_ci95),
@@ -310,39 +315,39 @@ def _error_lines(judged: Sequence[Judged]) -> list[str]:
 
 
 def _correlation_lines(judged: Sequence[Judged]) -> list[str]:
-    header = ["correlation of confidence and accuracy (Tables 3 and 4)"]
-    header += [f"{EXPERIMENT[table]}, {part} → {ideal:g}" for (table, part), ideal in IDEALS.items()]
+    lines = [
+        "Correlation of confidence and accuracy over the sizes of the training part (Table 3) and over the levels of label noise "
+        "(Table 4), and its ideal:"
+    ]
+    header = ["", *(f"{EXPERIMENT[table]} {part[:3]}. → {ideal:g}" for (table, part), ideal in IDEALS.items())]
     body = []
     for one in judged:
-        shown = [[_line(one)], ["  95 %"], ["  pooled"], ["  printed (pooled)"]]
+        shown = [[one.row_label], ["  95 %"], ["  pooled"], ["  printed (pooled)"]]
         for key in IDEALS:
             cell, paper = one.values[key], _printed(key[0], one, one.printed_as, key[1])
             texts = number(cell.value), interval(cell.low, cell.high), number(cell.pooled), number(paper)
             for row, text in zip(shown, texts, strict=True):
                 row.append(text)
         body += shown if one.printed_as else shown[:3]
-    return text_table(header, body)
+    return [*lines, *text_table(header, body)]
 
 
 def _detection_lines(judged: Sequence[Judged]) -> list[str]:
     names = judged[0].study.class_names
     classes = judged[0].study.measured["left-out-class"].conditions
-    some = "each class" if len(classes) == len(names) else ", ".join(names[int(k)] for k in classes)
-    header = [f"ROC-AUC for the class left out (Table 5; {some})"]
+    some = "all classes" if len(classes) == len(names) else listed([names[int(k)] for k in classes])
+    lines = [f"ROC-AUC for the class left out (Table 5), mean over {some}:"]
+    header = [""]
     for part in PARTS:
         header += [part, "95 %", "printed"]
     body = []
     for one in judged:
-        row = [_line(one)]
+        row = [one.row_label]
         for part in PARTS:
             cell, paper = one.values["table5", part], _printed("table5", one, one.printed_as, part)
             row += [number(cell.value), interval(cell.low, cell.high), number(paper)]
         body.append(row)
-    return text_table(header, body)
-
-
-def _line(one: Judged) -> str:
-    return one.label if one.convention == "exact" else f"{one.label}, {one.convention}"
+    return [*lines, *text_table(header, body)]
 
 
 def convention_lines(judged: Sequence[Judged], sentences: Mapping[str, str]) -> list[str]:
