@@ -82,6 +82,22 @@ def test_settings_reach_the_assay(files, run):
     assert found["findings"] == plain(same.to_json())["findings"]
 
 
+def test_scores_on_request_are_judged(files, run):
+    models = [f"DE={files / 'de.npz'}", "--labels", files / "labels.npy", "--draws", "10"]
+    names = ("epistemic-label-wise", "aleatoric-zero-one", "epistemic-pairwise-kl")
+    options = [word for name in names for word in ("--score", name)]
+    found = run("report", *models, *options, "--json").json()
+    assert tuple(found["settings"]["measures"]) == names
+    judged = {row["score"] for row in found["findings"] if row["metric"] == "uq-auc" and row["model"] == "DE"}
+    assert judged == {*names, "nonspecificity"}
+    page = files / "page.html"
+    assert run("report", *models, *options, "-o", page).code == 0
+    assert "aleatoric zero one" in page.read_text(encoding="utf-8")
+    refused = run("report", *models, "--score", "epistemic", "-o", page)
+    assert refused.code == 2
+    assert refused.err.startswith("--score: ")
+
+
 def test_report_against_paper_table(shared, run):
     """Paper 000, Table 1, CIFAR-10: KL, non-specificity and accuracy of RS-NN and SNN, rounded as printed there."""
     folder = shared / "data" / "cifar10_test"

@@ -131,6 +131,15 @@ def test_a_class_ruled_out_by_one_member_makes_the_pairwise_divergence_infinite(
     assert (proper_score_decomposition(ignored, "log", reference="pairwise").epistemic == 0).all()
 
 
+def test_least_numbers_of_a_float_do_not_overflow():
+    tiny = np.array([[[5e-324, 1.0], [0.0, 1.0]], [[5e-324, 1.0], [1e-300, 1.0]]])
+    for score in PROPER_SCORES:
+        for reference in REFERENCES:
+            found = proper_score_decomposition(uq.Members(tiny), score, reference=reference)
+            assert not np.isnan(found.epistemic).any(), score
+            assert np.isfinite(found.epistemic[1]), score
+
+
 @pytest.mark.parametrize("spread", [1e-3, 1e-9, 1e-13])
 def test_small_differences_keep_their_digits(spread, random_generator):
     """To second order: KL both ways ½ Σ d² / p̄ each, spherical ‖d⊥‖² / 2‖p̄‖."""

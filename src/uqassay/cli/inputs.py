@@ -38,6 +38,8 @@ class AssayRequest:
         Names with commas between them, or a file.
     tradeoff : list of str
         Numbers, or several with commas between them; empty: those of `assay`.
+    score : list of str
+        Uncertainty scores; empty: those of `assay`.
     calibration : list of str
         Measures, or "none" alone; empty: those of `assay`.
     convention, distance, nonspecificity, floor, repair, common_members, level, draws, seed
@@ -62,6 +64,7 @@ class AssayRequest:
     floor: float | None = None
     repair: bool = False
     common_members: int | None = None
+    score: Sequence[str] = ()
     calibration: Sequence[str] = ()
     level: float = 0.95
     draws: int = 2000
@@ -155,6 +158,7 @@ def make_assay(request: AssayRequest, *, progress: Callable[[str], None] | None 
             convention=request.convention,  # type: ignore[arg-type]
             focal_sets=None if request.focal_sets is None else load_column(request.focal_sets, ["focal_sets"])[0],
             floor=request.floor,
+            measures=list(dict.fromkeys(request.score)) or None,
             calibration=request.calibrations(),
             groups=loaded.groups,
             subgroups={name: values_of_instances(path, (name,), loaded.rows) for name, path in subgroups.items()},

@@ -117,6 +117,14 @@ REQUEST_OPTIONS: dict[str, Any] = {
     ],
     "repair": Annotated[bool, option("Clip and renormalise masses that are no belief function.", HOW, "--repair")],
     "common_members": Annotated[int | None, option("Span every sampled set by this many members.", HOW, metavar="N")],
+    "score": Annotated[
+        list[str],
+        option(
+            "An uncertainty score to compute (repeatable), such as epistemic-label-wise; the default list unless given.",
+            HOW,
+            metavar="SCORE",
+        ),
+    ],
     "calibration": Annotated[
         list[str],
         option(

@@ -31,6 +31,7 @@ _COMMON = {
     "kind": "--kind",
     "level": "--level",
     "measure": "--measure",
+    "measures": "--score",
     "member_axis": "--member-axis",
     "members": "--members",
     "n_draws": "--draws",

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from uqassay.errors import InputError
 from uqassay.measures.entropies import (
+    LEAST,
     Decomposition,
     agreeing_rows,
     decomposed,
@@ -166,7 +167,7 @@ def _pairwise_kl(members: Members) -> tuple[Array, Array, Array]:
     """
     mean = members.mean_probs()
     positive = np.where(mean > 0.0, mean, 1.0)
-    inverse, log_mean = 1.0 / positive, np.log(positive)
+    inverse, log_mean = 1.0 / np.maximum(positive, LEAST), np.log(positive)
     summed, infinite = OrderFreeSum(mean.shape), np.zeros(mean.shape, bool)
     for m in range(members.n_members):
         p, share = not_negative(members.probs[:, m]), member_share(members, m)

@@ -2,10 +2,11 @@
 
 from typing import NamedTuple
 
-__all__ = ["CALIBRATION_PAPER", "RANKING_PAPER", "UNIFIED_PAPER", "Definition"]
+__all__ = ["CALIBRATION_PAPER", "DISENTANGLEMENT_PAPER", "RANKING_PAPER", "UNIFIED_PAPER", "Definition"]
 
 UNIFIED_PAPER = "Manchingal et al., A Unified Evaluation Framework for Epistemic Predictions"
 CALIBRATION_PAPER = "Mortier, Bengs, Hüllermeier, Luca, Waegeman, On the Calibration of Probabilistic Classifier Sets"
+DISENTANGLEMENT_PAPER = "De Jong et al., Measuring Uncertainty Disentanglement Error in Classification"
 RANKING_PAPER = (
     "Pignet, Regniez, Klein, Legitimate ground-truth-free metrics for deep uncertainty classification scoring"
 )

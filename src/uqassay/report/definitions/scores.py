@@ -1,7 +1,7 @@
 """Definitions of the uncertainty scores, and their names in words."""
 
 from uqassay.measures.scores import SCORES
-from uqassay.report.definitions.entry import RANKING_PAPER, UNIFIED_PAPER, Definition
+from uqassay.report.definitions.entry import DISENTANGLEMENT_PAPER, RANKING_PAPER, UNIFIED_PAPER, Definition
 
 __all__ = ["score_definition", "score_label"]
 
@@ -20,6 +20,19 @@ _SYMBOLS = {  # equations of uncertainty scores
     "upper-entropy": "max over p of H(p)",
     "lower-entropy": "min over p of H(p)",
     "credal-uncertainty": "max over p of H(p) − min over p of H(p)",
+    "total-gaussian-logits": "H(mean of softmax(z)), z ~ N(mean of μ, mean of σ² + Var μ)",
+    "aleatoric-gaussian-logits": "H(mean of softmax(z)), z ~ N(mean of μ, mean of σ²)",
+    "epistemic-gaussian-logits": "H(mean of softmax(z)), z ~ N(mean of μ, Var μ)",
+    "total-label-wise": "Σ over c of h(p̄(c)), h(x) = −x ln x − (1 − x) ln(1 − x)",
+    "aleatoric-label-wise": "mean of Σ over c of h(p(c))",
+    "epistemic-label-wise": "Σ over c of (h(p̄(c)) − mean of h(p(c)))",
+    "total-zero-one": "1 − max over c of p̄(c)",
+    "aleatoric-zero-one": "mean of 1 − max over c of p(c)",
+    "epistemic-zero-one": "mean of max over c of p(c) − max over c of p̄(c)",
+    "total-spherical": "1 − ‖p̄‖₂",
+    "aleatoric-spherical": "mean of 1 − ‖p‖₂",
+    "epistemic-spherical": "mean of ‖p‖₂ − ‖p̄‖₂",
+    "epistemic-pairwise-kl": "mean over p and q of Σ p(c) ln(p(c) / q(c))",
 }
 
 
@@ -39,6 +52,8 @@ def score_label(name: str) -> str:
 def score_definition(name: str) -> Definition:
     """The definition of one of the package's uncertainty scores."""
     score, label = SCORES[name], score_label(name)
-    unit = "" if score.unit in ("probability", "share") else f" In {score.unit}."
-    source = score.source.replace("paper 000", UNIFIED_PAPER).replace("paper 003", RANKING_PAPER)
+    unit = "" if score.unit in ("probability", "share", "spherical score") else f" In {score.unit}."
+    source = score.source
+    for paper, title in (("000", UNIFIED_PAPER), ("003", RANKING_PAPER), ("004", DISENTANGLEMENT_PAPER)):
+        source = source.replace(f"paper {paper}", title)
     return Definition(label[0].upper() + label[1:], score.sentence + unit, _SYMBOLS.get(name, ""), source)
