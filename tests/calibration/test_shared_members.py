@@ -51,3 +51,14 @@ def test_rows_of_low_precision_are_divided_by_their_sums(dtype, random_generator
     assert (off.max() > 1e-5) == (dtype == np.float16)
     double = members.astype(np.float64) / (1 + 3e-7) / members.sum(axis=2, dtype=np.float64, keepdims=True)
     assert (shared_members(double).probs == double).all()  # what double precision allows is used as it is
+
+
+def test_passes_of_gaussian_logits_are_members(random_generator):
+    mean, variance = random_generator.normal(size=(12, 3, 4)), random_generator.uniform(size=(12, 3, 4))
+    passes = uq.GaussianLogits(mean, variance, variance_is="aleatoric")
+    shared = shared_members(passes)
+    assert shared.noun == "members"
+    np.testing.assert_array_equal(shared.probs, passes.hull_points())
+    labels = random_generator.integers(0, 4, 12)
+    found, members = (credal_calibration_test(labels, one, n_draws=19) for one in (passes, passes.members()))
+    assert (found.statistic, found.pvalue) == (members.statistic, members.pvalue)

@@ -78,3 +78,27 @@ def test_json_lines(files, run):
     assert run("rank", files / "de.jsonl", "--draws", "10").code == 0
     for command in ("report", "rank", "ood", "calibration-test"):
         assert ".jsonl" in run(command, "--help").out
+
+
+def test_gaussian_logits_without_the_meaning_of_their_variance(files, run):
+    g = np.random.default_rng(2)
+    np.savez(files / "old.npz", mean=g.normal(size=(60, 4, 3)), variance=g.random((60, 4, 3)))
+    remedy = "pass --variance-is aleatoric or --variance-is epistemic."
+    for words in (["convert", "X", files / "new.npz"], ["report", "X"], ["rank", "X"], ["calibration-test", "X"]):
+        refused = run(*[files / "old.npz" if word == "X" else word for word in words])
+        assert refused.code == 2
+        assert refused.err.startswith("old.npz: --variance-is: must be")
+        assert refused.err.rstrip().endswith(remedy)
+        assert len(refused.err.splitlines()) == 1
+    shown = run("inspect", files / "old.npz", "--json").json()
+    assert (shown["kind"], shown["problem"]["parameter"]) == (None, "variance_is")
+    assert remedy in " ".join(run("inspect", files / "old.npz").out.split())
+    converted = run("convert", files / "old.npz", files / "new.npz", "--variance-is", "aleatoric")
+    assert (converted.code, converted.err) == (0, "")
+    assert "variance_is='aleatoric'" in converted.out
+    assert uq.load(files / "new.npz").variance_is == "aleatoric"
+    assert run("inspect", files / "new.npz", "--json").json()["variance_is"] == "aleatoric"
+    refused = run("convert", files / "new.npz", files / "third.npz", "--variance-is", "epistemic")
+    assert refused.err.startswith("new.npz: --variance-is: must not contradict the key variance_is")
+    refused = run("convert", files / "de.npz", files / "third.npz", "--variance-is", "epistemic")
+    assert refused.err.startswith("de.npz: --variance-is: applies to mean and variance; found probs")

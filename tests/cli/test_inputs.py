@@ -102,3 +102,22 @@ def test_progress_names_every_step(folder):
     steps = []
     make_assay(AssayRequest(["m=a.npz"]), progress=steps.append)
     assert steps == ["reading a.npz", "m", "calibration of m"]
+
+
+def test_a_meaning_of_variances_is_for_the_files_that_lack_it(folder):
+    logits = {"mean": np.log(PROBS)[:, None].repeat(2, axis=1), "variance": np.ones((4, 2, 3))}
+    np.savez("old.npz", **logits, labels=Y)
+    np.savez("new.npz", **logits, variance_is="aleatoric")
+    np.savez("point.npz", probs=PROBS)
+    with refuses("variance_is", "missing", source="old.npz", error=FileFormatError):
+        make_assay(AssayRequest(["old.npz", "new.npz"]))
+    found = make_assay(AssayRequest(["old.npz", "new.npz", "point.npz"], variance_is="epistemic"))
+    assert [(m.name, m.n_points, m.spanned_by) for m in found.models[:3]] == [
+        ("old", 100, "draws"),
+        ("new", 2, "passes"),
+        ("point", 1, ""),
+    ]
+    with refuses("variance_is", "conflict", source="new.npz", error=FileFormatError):
+        make_assay(AssayRequest(["new.npz", "point.npz"], variance_is="epistemic"))
+    with refuses("variance_is", "conflict", source="point.npz", error=FileFormatError):
+        make_assay(AssayRequest(["point.npz"], variance_is="epistemic"))

@@ -93,3 +93,18 @@ def test_sets_are_spanned_by_a_common_number(random_generator):
     assert spanned_by(random_prediction("Dirichlet", random_generator, 4, 3), 7, 0).n_draws == 7
     point = random_prediction("Point", random_generator, 4, 3)
     assert spanned_by(point, 7, 0) is point
+
+
+def test_passes_of_gaussian_logits_count_as_members_do(random_generator):
+    mean, variance = random_generator.normal(size=(8, 5, 3)), random_generator.uniform(size=(8, 5, 3))
+    passes = uq.GaussianLogits(mean, variance, variance_is="aleatoric")
+    draws = uq.GaussianLogits(mean, variance, variance_is="epistemic")
+    assert spanned_by(passes, 3, 0).n_points == spanned_by(draws, 7, 0).members().n_members - 4 == 3
+    assert spanned_by(passes, 9, 0) is passes
+    y = random_generator.integers(0, 3, 8)
+    found = align({"passes": passes, "draws": draws}, y, common_members=5)
+    assert [found.models[name][0].n_points for name in ("passes", "draws")] == [5, 5]
+    with refuses("common_members", "range", got="got 6, and 'passes' has 5 passes"):
+        align({"passes": passes, "draws": draws}, y, common_members=6)
+    with refuses("models['m']", "type", got="GaussianLogits spanned by draws, GaussianLogits spanned by passes"):
+        align({"m": [passes, draws]}, y)

@@ -71,3 +71,9 @@ def test_every_instance_is_as_likely_as_any_other():
     for seed in range(500):
         counts[cost.choose_instances(40, 10, None, seed)] += 1
     assert abs(counts / 500 - 0.25).max() < 4.5 * np.sqrt(0.25 * 0.75 / 500)
+
+
+def test_passes_of_gaussian_logits_are_mixed_as_members_are():
+    g = np.zeros((5, 6, 3))
+    assert cost.n_points(uq.GaussianLogits(g, g, variance_is="aleatoric")) == 6
+    assert cost.n_points(uq.GaussianLogits(g, g, variance_is="epistemic")) == 1

@@ -375,3 +375,16 @@ def test_three_networks(cifar10):
         assert t.member_pvalues.tolist() == [0.01] * 3
         assert t.statistic < t.mean_value < t.member_values.min()
         assert abs(t.accuracy_weighted - t.accuracy_mean) < 0.02
+
+
+def test_passes_of_gaussian_logits_are_tested_as_their_members(random_generator):
+    mean, variance = random_generator.normal(size=(20, 3, 4)), random_generator.uniform(size=(20, 3, 4))
+    passes = uq.GaussianLogits(mean, variance, variance_is="aleatoric")
+    y = random_generator.integers(0, 4, 20)
+    found, members = (
+        uq.assay({"m": run}, y, n_draws=5, tradeoffs=[0.5], rng=1).calibration for run in (passes, passes.members())
+    )
+    for a, b in zip(found, members, strict=True):
+        assert (a.tested, a.n_members, a.statistic, a.pvalue) == (b.tested, 3, b.statistic, b.pvalue)
+        assert a.width == pytest.approx(b.width)
+        assert len(a.member_values) == 3

@@ -54,7 +54,8 @@ def test_log_probabilities_have_one_free_energy_and_no_ranking_of_rounding_error
 
 def test_free_energy_of_gaussian_logits(random_generator):
     mean, variance = random_generator.normal(0, 2, (6, 3, 4)), random_generator.uniform(0, 2, (6, 3, 4))
-    g = uq.GaussianLogits(mean, 0 * variance, variance_is="epistemic", n_draws=4)  # the passes have 2, 1 and 1 draws and count alike
+    # the passes have 2, 1 and 1 draws and count alike
+    g = uq.GaussianLogits(mean, 0 * variance, variance_is="epistemic", n_draws=4)
     np.testing.assert_allclose(free_energy(g), -special.logsumexp(mean, axis=2).mean(axis=1), rtol=1e-13)
     many = uq.GaussianLogits(mean, variance, variance_is="epistemic", n_draws=30_000)
     z = mean[:, None] + np.sqrt(variance)[:, None] * random_generator.standard_normal((6, 10_000, 3, 4))
@@ -66,6 +67,22 @@ def test_free_energy_of_gaussian_logits(random_generator):
     np.testing.assert_array_equal(free_energy(drawn[[4, 1]]), free_energy(drawn)[[4, 1]])
     logits = drawn.sample_logits(7, drawn.seed)
     np.testing.assert_allclose(special.softmax(logits, axis=2), drawn.hull_points(), rtol=1e-12)
+
+
+def test_free_energy_of_passes_is_the_mean_over_passes_and_draws(random_generator):
+    mean, variance = random_generator.normal(0, 2, (6, 3, 4)), random_generator.uniform(0, 2, (6, 3, 4))
+    certain = uq.GaussianLogits(mean, 0 * variance, variance_is="aleatoric", n_draws=4)
+    np.testing.assert_allclose(free_energy(certain), -special.logsumexp(mean, axis=2).mean(axis=1), rtol=1e-13)
+    passes = uq.GaussianLogits(mean, variance, variance_is="aleatoric", n_draws=20_000)
+    z = mean[:, None] + np.sqrt(variance)[:, None] * random_generator.standard_normal((6, 10_000, 3, 4))
+    for temperature in (1.0, 2.0):
+        expected = -temperature * special.logsumexp(z / temperature, axis=3).mean(axis=(1, 2))
+        np.testing.assert_allclose(free_energy(passes, temperature=temperature), expected, atol=0.04)
+    np.testing.assert_array_equal(free_energy(passes.with_draws()), free_energy(passes))
+    np.testing.assert_array_equal(free_energy(passes[[4, 1]]), free_energy(passes)[[4, 1]])
+    order = [2, 0, 1]
+    shuffled = uq.GaussianLogits(mean[:, order], variance[:, order], variance_is="aleatoric", n_draws=20_000)
+    np.testing.assert_array_equal(free_energy(shuffled), free_energy(passes))
 
 
 @pytest.mark.parametrize("temperature", [0, -1.0, np.inf, np.nan, "1", True, None])

@@ -95,6 +95,7 @@ def test_stated_variance_is_the_output_of_the_head():
     mean, variance = net.network_(torch.from_numpy(net._prepared(x[:5]))[None].double())
     np.testing.assert_allclose(said.mean, mean.transpose(0, 1), atol=1e-12)
     np.testing.assert_allclose(said.variance, variance.transpose(0, 1), atol=1e-12)
-    assert said.n_draws == 100
+    assert (said.variance_is, said.n_draws) == ("aleatoric", 100)
+    assert said.members().n_members == 2  # the networks span the set, not the draws
     many = MCDropout(n_samples=120, head="gaussian-logits", backbone=(4,), epochs=1).fit(x, y).predict_uncertainty(x)
-    assert many.n_draws == 120
+    assert (many.n_draws, many.members().n_members) == (100, 120)

@@ -75,3 +75,19 @@ def test_functions_of_predictions_accept_arrays(function):
     members = np.array([[[0.7, 0.3], [0.5, 0.5]]])
     for array, prediction in ((members, uq.Members(members)), (members[:, 0], uq.Point(members[:, 0]))):
         np.testing.assert_array_equal(np.asarray(function(array)), np.asarray(function(prediction)))
+
+
+def test_gaussian_logits_need_a_meaning_of_their_variance_and_the_remedy_gives_one(needs):
+    mapping = {"mean": PROBS, "variance": PROBS}
+    with refuses("models['DE'].variance_is", "missing") as refusal:
+        as_prediction(mapping, "models['DE']")
+    assert "uq.from_object" in refusal.value.remedy
+    assert uq.from_object(mapping, variance_is="epistemic").spanned_by == "draws"
+    assert as_prediction(mapping | {"variance_is": "aleatoric"}).spanned_by == "passes"
+    needs("torch")
+    import torch
+
+    normal = torch.distributions.Normal(torch.zeros(4, 3), 1.0)
+    with refuses("prediction.variance_is", "missing"):
+        as_prediction(normal)
+    assert uq.from_object(normal, variance_is="aleatoric").variance_is == "aleatoric"

@@ -14,6 +14,7 @@ from tests.sample_files import PACKAGES, assert_same, rows, seven_kinds
 
 import uqassay as uq
 from uqassay.errors import FileFormatError
+from uqassay.predictions.file_opening import FORMATS
 from uqassay.predictions.files import file_hash, inspect_file, load_column
 
 FULL_FORMATS = [".npz", ".safetensors", ".zarr", ".pt"]  # every kind, with everything that it carries
@@ -35,6 +36,52 @@ def test_round_trip_keeps_every_field_and_type(tmp_path, needs, name, extension)
     uq.save(back, path, labels=labels)  # over a file that may still be mapped
     assert_same(prediction, uq.load(path))
     assert [part.name for part in tmp_path.iterdir()] == [path.name]
+
+
+@pytest.mark.parametrize("meaning", ["aleatoric", "epistemic"])
+@pytest.mark.parametrize("extension", FULL_FORMATS)
+def test_files_keep_the_meaning_of_a_variance(tmp_path, needs, extension, meaning):
+    needs(*{PACKAGES.get(extension, "numpy")})
+    stated = uq.GaussianLogits(rows(4, 2, 3), rows(4, 2, 3), variance_is=meaning, n_draws=7)
+    uq.save(stated[1:], tmp_path / f"p{extension}")
+    back = uq.load(tmp_path / f"p{extension}")
+    assert back.variance_is == uq.load(tmp_path / f"p{extension}", variance_is=meaning).variance_is == meaning
+    np.testing.assert_array_equal(back.hull_points(), stated.hull_points()[1:])
+    other = "epistemic" if meaning == "aleatoric" else "aleatoric"
+    with refuses("variance_is", "conflict", source=f"p{extension}", error=FileFormatError):
+        uq.load(tmp_path / f"p{extension}", variance_is=other)
+
+
+@pytest.mark.parametrize("extension", FULL_FORMATS)
+def test_files_of_versions_without_the_meaning_are_refused_with_the_remedy(tmp_path, needs, extension):
+    needs(*{PACKAGES.get(extension, "numpy")})
+    path = tmp_path / f"old{extension}"
+    FORMATS[extension].write(path, {"mean": rows(4, 2, 3), "variance": rows(4, 2, 3), "n_draws": np.array(9)})
+    with refuses("variance_is", "missing", source=path.name, error=FileFormatError) as refusal:
+        uq.load(path)
+    assert refusal.value.remedy == 'pass variance_is="aleatoric" or variance_is="epistemic"'
+    again = uq.load(path, variance_is="aleatoric")
+    assert (again.variance_is, again.n_draws, again.n_points) == ("aleatoric", 9, 2)
+
+
+def test_a_meaning_may_stand_in_the_metadata_as_plain_text(tmp_path, needs):
+    needs("safetensors", "zarr", "torch")
+    import torch
+    import zarr
+    from safetensors.numpy import save_file
+
+    arrays = {"mean": rows(4, 2, 3), "variance": rows(4, 2, 3)}
+    save_file(arrays, tmp_path / "p.safetensors", metadata={"variance_is": "epistemic", "format": "pt"})
+    group = zarr.open_group(tmp_path / "p.zarr", mode="w")
+    for key, value in arrays.items():
+        group.create_array(key, data=value)
+    group.attrs["variance_is"] = "epistemic"
+    tensors = {key: torch.tensor(value) for key, value in arrays.items()}
+    torch.save({**tensors, "variance_is": "epistemic"}, tmp_path / "p.pt")
+    np.savez(tmp_path / "p.npz", **arrays, variance_is="epistemic")
+    for extension in FULL_FORMATS:
+        assert uq.load(tmp_path / f"p{extension}").variance_is == "epistemic"
+        assert inspect_file(tmp_path / f"p{extension}")["variance_is"] == "epistemic"
 
 
 @pytest.mark.parametrize("extension", FULL_FORMATS)

@@ -67,6 +67,44 @@ def test_settings_and_member_axis_of_gaussian_logits():
     np.testing.assert_array_equal(g.mean, np.moveaxis(mean, 0, 1))
 
 
+GAUSSIAN = {"mean": HALF, "variance": HALF}
+
+
+def test_the_meaning_of_a_variance_comes_from_the_key_or_the_call():
+    for value in ("aleatoric", np.array("aleatoric"), ["aleatoric"], np.array([b"aleatoric"])):
+        stated = prediction_from_arrays(GAUSSIAN | {"variance_is": value})
+        assert stated.variance_is == "aleatoric"
+    assert prediction_from_arrays(GAUSSIAN | {"variance_is": None}, variance_is="epistemic").variance_is == "epistemic"
+    assert prediction_from_arrays(GAUSSIAN, variance_is="aleatoric").variance_is == "aleatoric"
+    assert prediction_from_arrays(GAUSSIAN | {"variance_is": "aleatoric"}, variance_is="aleatoric").n_passes == 1
+    back = arrays_from_prediction(stated)
+    assert back["variance_is"].tolist() == ["aleatoric"]
+    assert prediction_from_arrays(back).variance_is == "aleatoric"
+
+
+@pytest.mark.parametrize(
+    ("extra", "asked", "code"),
+    [
+        ({}, None, "missing"),
+        ({"variance_is": ""}, None, "missing"),
+        ({"variance_is": "both"}, None, "choice"),
+        ({"variance_is": 3}, None, "choice"),
+        ({}, "both", "choice"),
+        ({"variance_is": ["aleatoric", "epistemic"]}, None, "shape"),
+        ({"variance_is": "aleatoric"}, "epistemic", "conflict"),
+    ],
+)
+def test_without_one_of_the_two_meanings_a_variance_is_refused(extra, asked, code):
+    with refuses("variance_is", code):
+        prediction_from_arrays(GAUSSIAN | extra, variance_is=asked)
+
+
+def test_a_meaning_without_a_variance_is_refused():
+    for arrays, found in (({"probs": HALF}, "probs"), ({"logits": HALF}, "logits"), ({"alpha": HALF}, "alpha")):
+        with refuses("variance_is", "conflict", got=f"found {found}"):
+            prediction_from_arrays(arrays, variance_is="aleatoric")
+
+
 def test_focal_sets_as_indices_take_the_number_of_classes_from_elsewhere():
     arrays = {"masses": [[0.5, 0.5]], "focal_sets": [[0], [0, 2]]}
     for extra in ({"n_classes": 4}, {"class_names": list("abcd")}):

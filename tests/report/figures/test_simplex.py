@@ -155,3 +155,10 @@ def test_simplex_of_every_kind_holds_its_mean(kind, k):
     turn = np.linspace(0, 2 * np.pi, 61)
     directions = np.stack([np.cos(turn), np.sin(turn)])
     assert (mean @ directions <= (outline @ directions).max(axis=0) + 1e-9).all()
+
+
+@pytest.mark.parametrize(("meaning", "words"), [("aleatoric", "2 passes"), ("epistemic", "100 draws")])
+def test_the_points_of_gaussian_logits_are_named_by_their_meaning(meaning, words):
+    mean = np.array([[[0.0, 1.0, 2.0], [2.0, 1.0, 0.0]]])
+    ax = figures.plot_simplex(uq.GaussianLogits(mean, np.ones_like(mean), variance_is=meaning), ax=blank())
+    assert words in [text.get_text() for text in ax.get_legend().get_texts()]

@@ -37,3 +37,16 @@ def test_draws_and_baselines_in_words():
     a = uq.assay({"m": uq.Dirichlet([[2.0, 1.0]])}, [0], n_draws=5)
     assert kind_text(a["m"]) == f"Dirichlet, {a['m'].n_points} draws"
     assert kind_text(a["vacuous"]) == "baseline"
+
+
+@pytest.mark.parametrize(
+    ("meaning", "n_passes", "words"),
+    [
+        ("aleatoric", 1, "Gaussian logits"),
+        ("aleatoric", 2, "Gaussian logits, 2 passes"),
+        ("epistemic", 2, "Gaussian logits, 100 draws"),
+    ],
+)
+def test_passes_and_draws_are_told_apart(meaning, n_passes, words):
+    g = uq.GaussianLogits(np.zeros((1, n_passes, 2)), np.ones((1, n_passes, 2)), variance_is=meaning)
+    assert kind_text(uq.assay({"m": g}, [0], n_draws=5)["m"]) == words
