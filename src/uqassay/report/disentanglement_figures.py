@@ -13,6 +13,7 @@ from uqassay.report.figures.disentanglement_behaviour import (
 )
 from uqassay.report.figures.disentanglement_curves import LOOKS, plot_disentanglement_curves, plot_expected_behaviour
 from uqassay.report.figures.disentanglement_terms import (
+    INK,
     plot_disentanglement_ranking,
     plot_disentanglement_terms,
     plot_left_out_classes,
@@ -22,8 +23,8 @@ from uqassay.report.inline_svg import THEME, inline_svg
 
 __all__ = ["behaviour_figures", "contender_figures", "expected_figures", "ranking_figure"]
 
-COLOURS = {**THEME, **{look.colour.lower(): f"var(--{kind})" for kind, look in LOOKS.items()}}
-PANEL = (4.3, 3.0)  # inches
+COLOURS = {**THEME, INK: "var(--ink)", **{look.colour.lower(): f"var(--{kind})" for kind, look in LOOKS.items()}}
+PANEL = (3.7, 2.7)  # inches
 
 
 def expected_figures() -> dict[str, str]:
@@ -59,7 +60,7 @@ def contender_figures(contender: Contender, *, name: str, level: float) -> dict[
     if contender.has_error:
         drawn["terms"] = _svg(
             lambda ax: plot_disentanglement_terms(contender, ax=ax, level=level),
-            (PANEL[0], 2.3),
+            (PANEL[0], 2.2),
             f"{name}t",
             f"terms: {contender.label}",
         )

@@ -115,7 +115,7 @@ def render_disentanglement(
         "ranking": "".join(
             _ranking(name, rows, places, text, level, named=len(groups) > 1) for name, rows in ranked.items()
         ),
-        "expected": _figures(expected_figures(), text, heading=True),
+        "expected": _figures(expected_figures(), text, captions=False),
         "key": _key(text),
         "contenders": "".join(sections),
         "how": _how(contenders, command, text, level),
@@ -156,7 +156,8 @@ def _ranking(
     )
     body = "".join(_ranking_row(row, places[id(row.contender)]) for row in rows)
     figure = ranking_figure(rows, name=f"r{places[id(rows[0].contender)]}", level=level)
-    drawn = f'<figure class="ranked">{figure}<figcaption>{_shown(text["ranking_figure"])}</figcaption></figure>'
+    caption = f"<figcaption>{_shown(text['ranking_figure'])}</figcaption>"
+    drawn = f'<figure class="ranked"><div class="scroll">{figure}</div>{caption}</figure>'
     return (
         f'<h2>{_shown(title)}</h2><p class="note">{_shown(text["ranking_note"])}</p>'
         f'<div class="scroll" tabindex="0" role="region" aria-label="{_shown(title)}">'
@@ -189,22 +190,21 @@ def _contender(contender: Contender, place: str, text: dict[str, str], level: fl
     if beyond or said:
         further = (
             f"<details><summary>{_shown(text['beyond'])}</summary>{_list(said)}"
-            f'<div class="panels">{_figures(beyond, text, heading=True)}</div></details>'
+            f'<div class="panels">{_figures(beyond, text)}</div></details>'
         )
     figures = contender_figures(contender, name=place, level=level)
     return (
         f'<div class="contender" id="{place}"><h3>{_shown(contender.label)}</h3>{_list(sentences)}'
-        f'<div class="panels">{_figures(figures, text, heading=True)}</div>{further}</div>'
+        f'<div class="panels">{_figures(figures, text)}</div>{further}</div>'
     )
 
 
-def _figures(figures: dict[str, str], text: dict[str, str], *, heading: bool) -> str:
+def _figures(figures: dict[str, str], text: dict[str, str], *, captions: bool = True) -> str:
     shown = []
     for name, figure in figures.items():
-        title = f"<h4>{_shown(text[name])}</h4>" if heading else ""
-        caption = text.get(f"{name}_caption", "")
+        caption = text.get(f"{name}_caption", "") if captions else ""
         below = f"<figcaption>{_shown(caption)}</figcaption>" if caption else ""
-        shown.append(f"<figure>{title}{figure}{below}</figure>")
+        shown.append(f"<figure><h4>{_shown(text[name])}</h4>{figure}{below}</figure>")
     return "".join(shown)
 
 

@@ -16,7 +16,13 @@ from uqassay.wording import level_text, number
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["plot_disentanglement_ranking", "plot_disentanglement_terms", "plot_left_out_classes", "shown_classes"]
+__all__ = [
+    "INK",
+    "plot_disentanglement_ranking",
+    "plot_disentanglement_terms",
+    "plot_left_out_classes",
+    "shown_classes",
+]
 
 TERMS = {
     ("dataset-size", "aleatoric"): "more data: aleatoric stays",
@@ -24,11 +30,14 @@ TERMS = {
     ("label-noise", "aleatoric"): "label noise: aleatoric rises",
     ("label-noise", "epistemic"): "label noise: epistemic stays",
 }
+INK = "#111111"
 MOST_CLASSES = 20  # rows of the figure of the classes left out
 
 
 def plot_disentanglement_terms(contender: Contender, *, ax: "Axes | None" = None, level: float = 0.95) -> "Axes":
     """Deviation of the four correlations from their ideals, with intervals over the runs; the error is their mean.
+
+    Dotted: the mean deviation of mere jitter, for the two estimates that should not move.
 
     Parameters
     ----------
@@ -64,9 +73,7 @@ def plot_disentanglement_terms(contender: Contender, *, ax: "Axes | None" = None
     ax.set_yticks([-i for i in range(4)], [TERMS[_key(term)] for term in found.terms], fontsize="small")
     ax.tick_params(axis="x", labelsize="small")
     ax.set_xlim(0, 1.22 * highest)
-    ax.set_xlabel(
-        f"deviation from the ideal correlation, {level_text(level)} intervals; dotted: mere jitter", fontsize="small"
-    )
+    ax.set_xlabel(f"|r − ideal|, {level_text(level)} intervals", fontsize="small")
     return ax
 
 
@@ -102,7 +109,7 @@ def plot_disentanglement_ranking(
     for place, row in enumerate(rows):
         error = row.found.error  # type: ignore[union-attr]
         apart = row.told_apart(level)
-        colour = GREY if apart else "#000000"
+        colour = GREY if apart else INK
         if np.isfinite(error.low):
             ax.plot([error.low, error.high], [-place] * 2, color=colour, linewidth=2.0, solid_capstyle="butt")
         fill = "#FFFFFF" if apart else colour
