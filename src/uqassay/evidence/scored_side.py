@@ -13,7 +13,7 @@ from uqassay.evidence.given_scores import given_scores
 from uqassay.evidence.mistake_ranking import OF_THE_SPREAD
 from uqassay.evidence.scoring import PART_BYTES, Settings, points_of_sets, with_draws_held
 from uqassay.losses.unified import set_nonspecificity
-from uqassay.measures.scores import SCORES, score_names, uncertainty_score
+from uqassay.measures.scores import SCORES, score_columns, score_names
 from uqassay.predictions import Masses, Prediction
 
 if TYPE_CHECKING:
@@ -187,8 +187,8 @@ def _columns(run: Prediction, measures: Sequence[str], settings: Settings) -> di
     out = {name: np.empty(run.n_instances) for name in measures if name != "nonspecificity"}
 
     def work(rows: slice, part: Prediction) -> None:
-        for name, column in out.items():
-            column[rows] = uncertainty_score(part, name)
+        for name, values in score_columns(part, list(out)).items():
+            out[name][rows] = values
 
     run.for_each_chunk(work, 8 * run.n_classes * (points_of_sets(run) or 3), chunk_bytes=PART_BYTES)
     if "nonspecificity" in measures:
