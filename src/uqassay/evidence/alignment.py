@@ -377,13 +377,16 @@ def _comparable(groups: NDArray[Any]) -> NDArray[Any]:
 
 
 def _common(run: Prediction, n_points: int, seed: int, name: str) -> Prediction:
-    passes = isinstance(run, GaussianLogits) and run.has_shared_points
-    found = run.n_members if isinstance(run, Members) else run.n_points if passes else n_points
+    found, what = n_points, ""
+    if isinstance(run, Members):
+        found, what = run.n_members, "members"
+    elif isinstance(run, Drawn) and run.has_shared_points:
+        found, what = run.n_points, run.spanned_by
     if found < n_points:
         raise InputError(
             "common_members",
             "cannot be more than any model has",
-            f"got {n_points}, and {name!r} has {found} {'passes' if passes else 'members'}",
+            f"got {n_points}, and {name!r} has {found} {what}",
             "ask for no more",
             code="range",
             facts={"model": name, "members": found},
