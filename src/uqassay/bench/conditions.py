@@ -41,6 +41,7 @@ __all__ = [
     "check_condition",
     "conditions_of",
     "epochs_at",
+    "has_report",
     "left_out_index",
 ]
 
@@ -100,6 +101,26 @@ def conditions_of(asked: Sequence[Mapping[str, Any] | str], data: "Dataset", nam
                 changed["left_out_class"] = data.class_names[left_out_index(condition, data, name)]
             found.setdefault(canonical_json(changed), changed)
     return list(found.values())
+
+
+def has_report(condition: Mapping[str, Any], asked: Sequence[Mapping[str, Any] | str]) -> bool:
+    """Whether a condition has a report of its own.
+
+    A condition that is given singly has one. Of a set, the condition with all training instances has one; the page of the set
+    shows the others.
+
+    Examples
+    --------
+    >>> asked = ["disentanglement", {"label_noise": 0.2}]
+    >>> whole = {"train_share": 1.0, "epochs_by_share": True, "subsets_by_seed": True}
+    >>> [has_report(one, asked) for one in (whole, whole | {"train_share": 0.5}, {"label_noise": 0.2, "test_limit": 200})]
+    [True, False, True]
+    """
+    sets = [one for one in asked if isinstance(one, str)]
+    if not sets:
+        return True
+    whole = {"train_share": 1.0, "epochs_by_share": True, "subsets_by_seed": True}
+    return any(_is_same(one, condition) for one in (whole, *(one for one in asked if not isinstance(one, str))))
 
 
 def check_condition(condition: Mapping[str, Any]) -> None:
@@ -257,6 +278,15 @@ def epochs_at(epochs: int, condition: Mapping[str, Any]) -> int:
 
 
 # -- helpers ----------------------------------------------------------------------------------------------------------
+
+
+def _is_same(asked: Mapping[str, Any], condition: Mapping[str, Any]) -> bool:
+    """Whether a condition is the one asked for, with limits of the preset added; a class's index fits each name."""
+    given = {key: value for key, value in asked.items() if key not in SWITCHES or value}
+    found = {key: value for key, value in condition.items() if key in given or not key.endswith("_limit")}
+    if isinstance(given.get("left_out_class"), int) and "left_out_class" in found:
+        given["left_out_class"] = found["left_out_class"]
+    return given == found
 
 
 def _is_good(key: str, value: Any) -> bool:

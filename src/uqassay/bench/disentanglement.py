@@ -7,7 +7,7 @@ labels that agree in their other keys; classes that are left out come third. See
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, final
+from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,16 +16,15 @@ from uqassay.bench.cell import Cell, canonical_json
 from uqassay.bench.store import Store
 from uqassay.errors import InputError
 from uqassay.evidence.disentanglement import DisentanglementStudy, Measured
+from uqassay.evidence.disentanglement_ranking import Contender, contenders_of
 from uqassay.measures import DECOMPOSITIONS, Decomposition, decompose
 from uqassay.notes import Note
 from uqassay.predictions import Prediction
 from uqassay.wording import counted, listed
 
-if TYPE_CHECKING:
-    from uqassay.evidence.disentanglement_ranking import Contender
+__all__ = ["DEFAULTS", "PAGE", "BenchStudies", "bench_studies", "holds_experiments"]
 
-__all__ = ["DEFAULTS", "BenchStudies", "bench_studies", "holds_experiments", "page_of"]
-
+PAGE = "disentanglement.html"
 KEYS = {"train_share": "dataset-size", "label_noise": "label-noise", "left_out_class": "left-out-class"}
 NEUTRAL = {"dataset-size": 1.0, "label-noise": 0.0}  # values under which the data are unchanged
 LEAST = 3  # conditions of an experiment: the correlation of two points is always 1 or −1
@@ -52,11 +51,9 @@ class BenchStudies:
     notes: tuple[Note, ...] = ()
 
     @property
-    def contenders(self) -> "tuple[Contender, ...]":
+    def contenders(self) -> tuple[Contender, ...]:
         """Each method with each of its decompositions."""
-        from uqassay.evidence.disentanglement_ranking import Contender
-
-        return tuple(Contender(s.method, s, name) for s in self.studies for name in s.decompositions)
+        return tuple(contender for study in self.studies for contender in contenders_of(study))
 
 
 @final
@@ -77,12 +74,6 @@ class _Plan:
 def holds_experiments(cells: Sequence[Cell]) -> bool:
     """Whether the conditions of a benchmark are those of at least one disentanglement benchmark."""
     return any(_plans([cell for cell in cells if cell.dataset == name]) for name in {cell.dataset for cell in cells})
-
-
-def page_of(dataset: str, cells: Sequence[Cell], folder: Path) -> Path:
-    """The page on a data set: disentanglement.html, with several data sets disentanglement-1.html, …, in their order."""
-    names = list(dict.fromkeys(cell.dataset for cell in cells))
-    return folder / ("disentanglement.html" if len(names) == 1 else f"disentanglement-{names.index(dataset) + 1}.html")
 
 
 def bench_studies(

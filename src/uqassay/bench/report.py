@@ -14,7 +14,7 @@ import numpy as np
 from uqassay._json import plain
 from uqassay.bench.cell import Cell, canonical_json
 from uqassay.bench.config import BenchConfig, to_toml
-from uqassay.bench.disentanglement import holds_experiments, page_of
+from uqassay.bench.disentanglement import PAGE as DISENTANGLEMENT
 from uqassay.bench.files import holds_benchmark, write_text
 from uqassay.bench.results import named_labels
 from uqassay.bench.store import Store
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 __all__ = ["Comparison", "check_places", "comparisons", "unjudged", "write_comparison", "write_config"]
 
 PAGE, TABLE, SAVED, CELLS = "report.html", "findings.csv", "assay", "cells.json"
-OURS = re.compile(rb'"command": ?"uqassay bench ')  # our pages contain the command that made them
+OURS = re.compile(rb'("command": ?"|<pre>)uqassay bench ')  # our pages contain the command that made them
 
 
 @final
@@ -99,7 +99,7 @@ def comparisons(
     found = []
     for place, ((dataset, condition), members) in zip(folders, groups.items(), strict=True):
         kept = [cell for cell in members if cell.key in done]
-        if kept and not _labels_differ(kept):
+        if kept and not _labels_differ(members):
             judged, seeds = _judged(store, kept, common_members, progress)
             found.append(Comparison(dataset, json.loads(condition), judged, seeds, place))
     return found
@@ -108,29 +108,29 @@ def comparisons(
 def unjudged(cells: Sequence[Cell]) -> tuple[Note, ...]:
     """For each data set, the conditions that have no report because each seed permutes the test labels in its own way.
 
-    The runs of a method then have no common labels, on which an assay compares methods. The page on disentanglement takes
-    each run with its labels.
+    An assay compares methods on the same labels in all runs. The page on disentanglement takes each run with its own labels.
     """
     groups = [(members[0], condition) for (_, condition), members in _groups(cells).items() if _labels_differ(members)]
     notes = []
     for dataset in dict.fromkeys(cell.dataset for cell, _ in groups):
         levels = [cell.condition["label_noise"] for cell, _ in groups if cell.dataset == dataset]
-        here = [cell for cell in cells if cell.dataset == dataset]
-        page = "the page on disentanglement has these runs" if holds_experiments(here) else "their results are kept"
         text = (
             f"no report on {counted(len(levels), 'condition')} of {dataset} with label noise, because each seed has its own "
-            f"test labels, and {page}"
+            "test labels"
         )
         notes.append(Note("left-out", text, {"dataset": dataset, "levels": levels}))
     return tuple(notes)
 
 
-def check_places(cells: Sequence[Cell], folder: Path) -> None:
+def check_places(cells: Sequence[Cell], folder: Path, *, studied: bool = False) -> None:
     """Refuse to replace a report, findings or a saved assay that no benchmark wrote.
 
     Parameters
     ----------
     cells : sequence of Cell
+        Those with reports.
+    studied : bool
+        Whether there is a page on disentanglement.
     folder : Path
         If it holds a benchmark, its files may be replaced, except a page that does not name the command.
 
@@ -140,13 +140,10 @@ def check_places(cells: Sequence[Cell], folder: Path) -> None:
         Such a file in the folder, or in the folder of one of several reports.
     """
     known = holds_benchmark(folder)
-    others = (
-        [page_of(name, cells, folder) for name in {cell.dataset for cell in cells}] if holds_experiments(cells) else []
-    )
-    written = [[page] for page in sorted(others)]
-    written += [
-        [place / PAGE, place / TABLE, place / SAVED, folder / CELLS] for place in _folders(folder, _groups(cells))
-    ]
+    places = _folders(folder, _groups(cells))
+    written = [[place / PAGE, place / TABLE, place / SAVED, folder / CELLS] for place in places]
+    if studied:
+        written.append([folder / DISENTANGLEMENT])
     for page, *more in written:
         foreign = [path for path in (page, *more) if path.exists() and not known]
         if page.is_file() and not OURS.search(page.read_bytes()):

@@ -78,7 +78,7 @@ def bench(
             "A change of the data, as train_share=0.1,label_noise=0.2 (repeatable: each is one condition). disentanglement is "
             "a set of them: 7 shares of the training instances, 11 levels of label noise, each class left out.",
             WHAT,
-            metavar="KEY=VALUE|disentanglement",
+            metavar="KEY=VALUE",
         ),
     ] = None,
     config: Annotated[
@@ -178,29 +178,32 @@ def bench(
         check_page(output / "report.html", [], made=output)  # refused before anything is trained
     _check_folder(output, alone=config is None and dataset is None and method is None)
     plan = _config(given, config, output)
+    from uqassay.bench.conditions import has_report
+    from uqassay.bench.disentanglement import holds_experiments
     from uqassay.bench.methods import cells_of
     from uqassay.bench.report import check_places, unjudged
 
     cells = cells_of(plan)
     check_decompositions(plan, cells)
-    check_places(cells, output)
+    reported = [cell for cell in cells if has_report(cell.condition, plan.condition)]
+    check_places(reported, output, studied=holds_experiments(cells))
     if dry_run:
         _dry_run(plan, cells, output, first=first, retry_failed=retry_failed, as_json=as_json)
         return
     summary = _run(plan, cells, output, retry_failed=retry_failed)
-    judged, studied, outcomes = _report(plan, cells, output, checks, on_intervals=on_intervals)
+    judged, studied, outcomes = _report(plan, cells, reported, output, checks, on_intervals)
     if as_json:
         print_json(
             {
                 "schema": "uqassay.bench/1",
                 **run_facts(summary, output),
                 "reports": [plain_comparison(c) for c in judged],
-                "disentanglement": [plain_studies(one) for one in studied],
-                "notes": [note.to_dict() for note in unjudged(cells)],
+                "disentanglement": plain_studies(studied),
+                "notes": [note.to_dict() for note in unjudged(reported)],
             }
         )
     else:
-        for note in unjudged(cells):
+        for note in unjudged(reported):
             print_note(note.text)
         print_studies(studied)
         print_run(summary, judged, output)
@@ -369,14 +372,19 @@ def _dry_run(
 
 
 def _report(
-    plan: "BenchConfig", cells: "Sequence[Cell]", output: Path, checks: Sequence[Check], *, on_intervals: bool
-) -> "tuple[list[Comparison], list[WrittenStudies], list[Outcome]]":
+    plan: "BenchConfig",
+    cells: "Sequence[Cell]",
+    reported: "Sequence[Cell]",
+    output: Path,
+    checks: Sequence[Check],
+    on_intervals: bool,
+) -> "tuple[list[Comparison], WrittenStudies, list[Outcome]]":
     """Write the reports, and check them."""
     from uqassay.bench.report import comparisons, write_comparison
 
     command = shell_line(["uqassay", "bench", "--config", str(output / "config.toml"), "-o", str(output)])
-    with progress(3 * len(cells) + 1) as say:
-        judged = comparisons(cells, output, common_members=plan.common_members, progress=say)
+    with progress(2 * len(reported) + len(cells) + 1) as say:
+        judged = comparisons(reported, output, common_members=plan.common_members, progress=say)
         for comparison in judged:
             say(f"writing the report on {comparison.name}")
             write_comparison(comparison, command=command)

@@ -1,7 +1,7 @@
 """The disentanglement benchmark in `uqassay bench`: its page, its table and its sentences."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, final
 
@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from uqassay.bench.cell import Cell
     from uqassay.bench.config import BenchConfig
     from uqassay.bench.disentanglement import BenchStudies
+    from uqassay.evidence.disentanglement_ranking import Contender
 
 __all__ = ["WrittenStudies", "check_decompositions", "plain_studies", "print_studies", "written_studies"]
 
@@ -19,10 +20,15 @@ __all__ = ["WrittenStudies", "check_decompositions", "plain_studies", "print_stu
 @final
 @dataclass(frozen=True, eq=False)
 class WrittenStudies:
-    """The studies on one data set, and their page; None if no run is complete."""
+    """The studies on each data set, and their page; None without a complete run."""
 
-    found: "BenchStudies"
+    found: "tuple[BenchStudies, ...]"
     page: Path | None
+
+    @property
+    def contenders(self) -> "tuple[Contender, ...]":
+        """Those of all data sets."""
+        return tuple(contender for one in self.found for contender in one.contenders)
 
 
 def check_decompositions(plan: "BenchConfig", cells: "Sequence[Cell]") -> None:
@@ -41,40 +47,44 @@ def check_decompositions(plan: "BenchConfig", cells: "Sequence[Cell]") -> None:
 
 def written_studies(
     plan: "BenchConfig", cells: "Sequence[Cell]", output: Path, command: str, say: Callable[[str], None]
-) -> list[WrittenStudies]:
-    """Build the studies of each data set and write their pages."""
-    from uqassay.bench.disentanglement import bench_studies, page_of
+) -> WrittenStudies:
+    """Build the studies of each data set and write their page."""
+    from uqassay.bench.disentanglement import PAGE, bench_studies
     from uqassay.report.disentanglement_page import write_disentanglement_page
 
-    written = []
-    for found in bench_studies(cells, output, decompositions=plan.decomposition, progress=say):
-        page = None
-        if found.contenders:
-            say(f"writing the page on disentanglement on {found.dataset}")
-            page = write_disentanglement_page(found.contenders, page_of(found.dataset, cells, output), command=command)
-        written.append(WrittenStudies(found, page))
-    return written
+    found = WrittenStudies(tuple(bench_studies(cells, output, decompositions=plan.decomposition, progress=say)), None)
+    if not found.contenders:
+        return found
+    say("writing the page on disentanglement")
+    return replace(found, page=write_disentanglement_page(found.contenders, output / PAGE, command=command))
 
 
-def print_studies(written: Sequence[WrittenStudies]) -> None:
+def print_studies(written: WrittenStudies) -> None:
     """Table and sentences of each data set, the runs left out, and where the page is."""
     from uqassay.evidence.disentanglement_verdict import disentanglement_lines
 
-    for one in written:
-        print_text(f"\nDisentanglement on {one.found.dataset}")
-        if one.page is not None:
-            print_text("\n".join(disentanglement_lines(one.found.contenders)))
-        for note in one.found.notes:
-            print_note(note.text)
-        if one.page is not None:
-            print_text(f"Page: {one.page}")
+    if written.page is not None:
+        print_text("\nDisentanglement")
+        print_text("\n".join(disentanglement_lines(written.contenders)))
+    for one in written.found:
+        for note in one.notes:
+            print_note(f"{one.dataset}: {note.text}")
+    if written.page is not None:
+        print_text(f"Page: {written.page}")
 
 
-def plain_studies(written: WrittenStudies) -> dict[str, Any]:
-    """The studies on one data set, for JSON."""
+def plain_studies(written: WrittenStudies) -> dict[str, Any] | None:
+    """The studies, for JSON; None if the conditions are not those of the benchmark."""
+    if not written.found:
+        return None
     return {
-        "dataset": written.found.dataset,
         "page": None if written.page is None else str(written.page),
-        "studies": [study.to_json() for study in written.found.studies],
-        "notes": [note.to_dict() for note in written.found.notes],
+        "datasets": [
+            {
+                "dataset": one.dataset,
+                "studies": [study.to_json() for study in one.studies],
+                "notes": [note.to_dict() for note in one.notes],
+            }
+            for one in written.found
+        ],
     }
