@@ -123,8 +123,8 @@ def draw_disentanglement_grid(
     level : float
         Of the bands.
     """
-    n_rows, n_columns = len(contenders), max(len(row) for row in contenders)
-    panels = figure.subplots(n_rows, n_columns, squeeze=False, sharey="row")
+    n_columns = max(len(row) for row in contenders)
+    panels = figure.subplots(len(contenders), n_columns, squeeze=False, sharey="row")
     runs = 0
     for i, row in enumerate(contenders):
         for j in range(n_columns):
@@ -136,14 +136,15 @@ def draw_disentanglement_grid(
             right, drawn = accuracy_axes(ax), _computed(curves, experiment, level)
             runs = max(runs, curves.n_runs)
             _draw(ax, right, drawn, expected=True)
-            _x_axis(ax, experiment, drawn.conditions, labelled=i == n_rows - 1)
+            lowest = all(j >= len(below) or below[j] is None for below in contenders[i + 1 :])
+            _x_axis(ax, experiment, drawn.conditions, labelled=lowest)
             last = j == n_columns - 1 or all(other is None for other in row[j + 1 :])
             right.tick_params(labelright=last)
             if last:
                 right.set_ylabel("accuracy", fontsize="small")
             if j == 0:
                 ax.set_ylabel(f"{plain(one.decomposition)}\nmean uncertainty", fontsize="small")
-            if i == 0:
+            if all(j >= len(above) or above[j] is None for above in contenders[:i]):
                 ax.set_title(plain(one.study.method), loc="left", fontsize="small")
         if any(one is not None for one in row):
             _from_zero(next(panels[i, j] for j, one in enumerate(row) if one is not None))
