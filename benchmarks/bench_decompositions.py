@@ -3,7 +3,8 @@
 Run: python benchmarks/bench_decompositions.py   (under a minute, one core)
 
 "plain" is the definition in a few lines of NumPy over the whole array (n, M, K): total, aleatoric part, and their
-difference. Before anything is timed, both are compared. Expected pairwise KL in plain NumPy takes O(M²) and runs on a subsample.
+difference. Before anything is timed, both are compared. Expected pairwise KL in plain NumPy takes O(M²), so it runs on a
+subsample.
 """
 
 import os
