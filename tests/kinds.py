@@ -6,10 +6,11 @@ import uqassay as uq
 from uqassay.credal import all_focal_sets, reachable
 
 KINDS = ("Point", "Members", "Dirichlet", "Intervals", "Masses", "Vertices", "GaussianLogits")
+STATEMENTS = (*KINDS, "passes of GaussianLogits")  # epistemic variances, and here aleatoric ones
 
 
 def random_prediction(kind, rng, n=5, n_classes=4, n_members=3):
-    """A prediction of the kind named, with n instances and K classes."""
+    """A prediction of one of `STATEMENTS`, with n instances and K classes."""
     shape = (n, n_members, n_classes)
     match kind:
         case "Point":
@@ -30,6 +31,10 @@ def random_prediction(kind, rng, n=5, n_classes=4, n_members=3):
         case "GaussianLogits":
             return uq.GaussianLogits(
                 rng.normal(size=shape), rng.uniform(size=shape), variance_is="epistemic", n_draws=20
+            )
+        case "passes of GaussianLogits":
+            return uq.GaussianLogits(
+                rng.normal(size=shape), rng.uniform(size=shape), variance_is="aleatoric", n_draws=20
             )
     raise ValueError(kind)
 

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import uqassay as uq
-from tests.kinds import KINDS, random_prediction
+from tests.kinds import STATEMENTS, random_prediction
 from tests.refusals import refuses
 from uqassay.measures.scores import SCORES, score_names, uncertainty_score
 
@@ -60,7 +60,7 @@ def test_relabelling_the_classes_changes_no_measure(kind, seed, n_classes):
         np.testing.assert_allclose(b, a, atol=1e-8, err_msg=distance)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", STATEMENTS)
 def test_rows_do_not_know_of_each_other(kind, random_generator):
     prediction = random_prediction(kind, random_generator, 12, 5)
     rows = random_generator.permutation(12)
@@ -69,7 +69,7 @@ def test_rows_do_not_know_of_each_other(kind, random_generator):
         np.testing.assert_array_equal(uncertainty_score(prediction[3:4], name), values[3:4], err_msg=name)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", STATEMENTS)
 @settings(deadline=None, max_examples=6)
 @given(seed=seeds, n_classes=st.integers(2, 6))
 def test_bounds_of_every_measure(kind, seed, n_classes):
@@ -102,7 +102,7 @@ def test_bounds_of_every_measure(kind, seed, n_classes):
     assert (uq.measures.generalised_hartley(prediction).values <= top).all()
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", STATEMENTS)
 @settings(deadline=None, max_examples=5)
 @given(seed=seeds, n_classes=st.integers(2, 5))
 def test_entropies_of_elements_lie_between_the_extremes(kind, seed, n_classes):
@@ -136,7 +136,7 @@ def test_decompositions_against_their_definitions(random_generator):
     np.testing.assert_allclose(variance.aleatoric, (p * (1 - p)).sum(axis=2).mean(axis=1))
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", STATEMENTS)
 def test_decompositions_of_rows_in_another_order_and_of_slices(kind, random_generator):
     prediction = random_prediction(kind, random_generator, 12, 5)
     rows = random_generator.permutation(12)

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import pytest
 from tests.evidence.cases import SETS, judge
 from tests.kinds import random_prediction
 from tests.refusals import refuses
@@ -70,3 +71,17 @@ def test_a_score_that_no_model_has_is_refused():
     found = detect_ood_in_predictions({"m": pair, "d": members}, {"m": pair, "d": members}, scores=["vote-entropy"])
     assert found.score_names("m") == ()
     assert found.score_names("d") == ("vote-entropy",)
+
+
+@pytest.mark.parametrize("judged", [True, False])
+def test_passes_on_one_side_and_draws_on_the_other_are_refused(judged, random_generator):
+    mean, variance = random_generator.normal(size=(20, 9, 3)), random_generator.uniform(size=(20, 9, 3))
+    passes, draws = (
+        {"m": uq.GaussianLogits(mean, variance, variance_is=meaning, n_draws=9)}
+        for meaning in ("aleatoric", "epistemic")
+    )
+    inside = judge(passes, random_generator.integers(0, 3, 20), n_draws=5) if judged else passes
+    detect = detect_ood if judged else detect_ood_in_predictions
+    with refuses("outside", "mismatch", got="passes in distribution, draws out of it"):
+        detect(inside, draws)
+    assert detect(inside, passes)

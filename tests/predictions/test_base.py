@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.kinds import KINDS, lower_of_every_event, random_prediction
+from tests.kinds import STATEMENTS, lower_of_every_event, random_prediction
 from tests.refusals import refuses
 
 import uqassay as uq
@@ -13,7 +13,7 @@ import uqassay as uq
 seeds = st.integers(0, 2**32 - 1)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", STATEMENTS)
 @settings(deadline=None, max_examples=8)
 @given(seed=seeds, n_classes=st.integers(2, 6))
 def test_bounds_against_all_events_and_the_mean_lies_between(kind, seed, n_classes):
@@ -30,7 +30,7 @@ def test_bounds_against_all_events_and_the_mean_lies_between(kind, seed, n_class
     assert prediction.labels().shape == (3,)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", STATEMENTS)
 def test_slicing_carries_everything_and_draws_stay_with_their_rows(kind, random_generator):
     whole = random_prediction(kind, random_generator, 6, 3).with_metadata(
         class_names=["a", "b", "c"], ids=list("uvwxyz"), groups=[1, 1, 2, 2, 3, 3]

@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from tests.kinds import KINDS, random_prediction
+from tests.kinds import STATEMENTS, random_prediction
 
 from uqassay.predictions.remembering import REMEMBERED
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", STATEMENTS)
 @pytest.mark.parametrize("eager", [False, True])
 def test_the_same_numbers_are_kept(kind, eager, random_generator):
     plain = random_prediction(kind, random_generator, 40, 4)
@@ -27,7 +27,7 @@ def test_the_same_numbers_are_kept(kind, eager, random_generator):
             np.testing.assert_array_equal(getattr(kept[rows], name)(), getattr(plain[rows], name)())
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", STATEMENTS)
 def test_a_statement_that_was_changed_forgets(kind, random_generator):
     kept = random_prediction(kind, random_generator, 10, 3).remembering(*REMEMBERED)
     named = kept.with_metadata(class_names=["a", "b", "c"])

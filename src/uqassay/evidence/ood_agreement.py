@@ -39,6 +39,8 @@ def check_sides(inside: Side, outside: Side) -> None:
         for what, own_value, other_value in (
             ("kind", model.kind, other.kind),
             ("number of runs", model.n_runs, other.n_runs),
+            # assays of earlier versions do not tell draws from passes
+            ("kind of points", model.spanned_by or other.spanned_by, other.spanned_by or model.spanned_by),
             ("number of members or draws", model.n_points, other.n_points),
         ):
             if own_value != other_value:

@@ -14,7 +14,7 @@ from uqassay.evidence.mistake_ranking import OF_THE_SPREAD
 from uqassay.evidence.scoring import PART_BYTES, Settings, points_of_sets, with_draws_held
 from uqassay.losses.unified import set_nonspecificity
 from uqassay.measures.scores import SCORES, score_columns, score_names
-from uqassay.predictions import Masses, Prediction
+from uqassay.predictions import Drawn, Masses, Prediction
 
 if TYPE_CHECKING:
     from uqassay.evidence.result import Assay
@@ -38,6 +38,8 @@ class SideModel:
     columns : dict of str to array (R, n)
     offered : tuple of str
         Scores that could be asked for, also those outside the default list.
+    spanned_by : str
+        As in `ModelScores`.
     """
 
     kind: str
@@ -45,6 +47,7 @@ class SideModel:
     n_runs: int
     columns: dict[str, Array] = field(repr=False)
     offered: tuple[str, ...] = field(default=(), repr=False)
+    spanned_by: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,7 +72,13 @@ class Side:
     def of_assay(cls, assay: "Assay", scores: Mapping[str, Sequence[str]]) -> "Side":
         """What an assay holds of the scores named for each model."""
         models = {
-            m.name: SideModel(m.kind, m.n_points, m.n_runs, {name: m.columns[name] for name in scores[m.name]})
+            m.name: SideModel(
+                m.kind,
+                m.n_points,
+                m.n_runs,
+                {name: m.columns[name] for name in scores[m.name]},
+                spanned_by=m.spanned_by,
+            )
             for m in assay.candidates
         }
         counted = assay.class_names == tuple(str(c) for c in range(assay.n_classes))  # classes that were given no names
@@ -145,6 +154,7 @@ def score_side(
             n_runs=len(runs),
             columns=columns | given.get(name, {}),
             offered=tuple(s for s in can if count != 1 or s not in _OF_SETS),
+            spanned_by=first.spanned_by if isinstance(first, Drawn) else "",
         )
     first = next(iter(aligned.models.values()))[0]
     return Side(

@@ -125,7 +125,7 @@ class Prediction(ABC):
         )
 
     def credal(self) -> "Prediction":
-        """The prediction as a set: `Members` of draws for `Dirichlet` and `GaussianLogits`, otherwise itself."""
+        """The prediction as a set: `Members` of draws or passes for `Dirichlet` and `GaussianLogits`, otherwise itself."""
         return self
 
     def one_versus_rest(self, k: int | str) -> "Prediction":

@@ -1,4 +1,4 @@
-"""Base class of `Dirichlet` and `GaussianLogits`: draws from a second-order distribution span the credal set."""
+"""Base class of `Dirichlet` and `GaussianLogits`: a second-order distribution, whose draws or passes span the credal set."""
 
 from abc import abstractmethod
 from collections.abc import Callable
@@ -18,12 +18,13 @@ __all__ = ["Drawn", "check_draws"]
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Drawn(Prediction):
-    """A second-order distribution per instance; the credal set is the hull of draws from it.
+    """A second-order distribution per instance; the credal set is the hull of draws from it, or of passes.
 
     Parameters
     ----------
     n_draws : int
-        Number of draws that span the credal set. More draws make the set and its non-specificity larger.
+        Number of draws that span the credal set (of passes: of logits behind each). More draws make the set and its
+        non-specificity larger.
     seed : int
         Seed of these draws. They depend on the row number, so a slice has the same draws as the whole.
     drawn : array (n, V, K), optional
