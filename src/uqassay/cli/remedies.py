@@ -79,7 +79,21 @@ _OF_COMMAND = {
     },
     "reproduce": {
         name: f"--{name}"
-        for name in ("backbone", "data", "dataset", "figure", "figures", "preset", "resume", "runs", "sweep", "workers")
+        for name in (
+            "backbone",
+            "data",
+            "dataset",
+            "decomposition",
+            "figure",
+            "figures",
+            "method",
+            "preset",
+            "resume",
+            "runs",
+            "sweep",
+            "where",
+            "workers",
+        )
     },
     "tradeoff": {"abstention": "--abstention", "abstention_cost": "--cost"},
 }

@@ -11,22 +11,52 @@ from uqassay.errors import InputError
 
 __all__ = ["reproduce_command"]
 
-PRESETS = ("smoke", "cpu", "paper")
-
 
 def reproduce_command(
     name: Annotated[str | None, typer.Argument(help="The protocol.", show_default=False)] = None,
     preset: Annotated[
         str,
-        typer.Option(help="smoke, cpu or paper: how much is computed; the same in all three where nothing is trained."),
+        typer.Option(
+            help="smoke, cpu or paper: how much is computed, or gpu-hour for disentanglement; the same in all where nothing "
+            "is trained."
+        ),
     ] = "cpu",
     data: Annotated[
-        Path | None, typer.Option(help="Folder with labels, votes and prediction files.", metavar="FOLDER")
+        Path | None,
+        typer.Option(
+            help="Folder with labels, votes and prediction files; of disentanglement: train.npz and test.npz in place of the "
+            "data set's files.",
+            metavar="FOLDER",
+        ),
     ] = None,
     dataset: Annotated[
         list[str] | None,
         typer.Option(
-            help="A data set of unified in place of the preset's (repeatable).", metavar="NAME", show_default=False
+            help="A data set of unified or disentanglement in place of the preset's (repeatable).",
+            metavar="NAME",
+            show_default=False,
+        ),
+    ] = None,
+    method: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="A method of disentanglement in place of the preset's, such as flipout (repeatable).",
+            metavar="NAME",
+            show_default=False,
+        ),
+    ] = None,
+    decomposition: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="A decomposition of disentanglement: IT, GL, or a name such as variance (repeatable).",
+            metavar="NAME",
+            show_default="IT and GL",
+        ),
+    ] = None,
+    where: Annotated[
+        str | None,
+        typer.Option(
+            help="printed, last or all: the Bayesian layers of disentanglement.", metavar="NAME", show_default="printed"
         ),
     ] = None,
     backbone: Annotated[
@@ -46,7 +76,11 @@ def reproduce_command(
     table: Annotated[str | None, typer.Option(help="1: as --figure table1.", metavar="N", show_default=False)] = None,
     convention: Annotated[
         str | None,
-        typer.Option(help="exact, paper-code (as the authors' code) or both.", metavar="NAME", show_default="exact"),
+        typer.Option(
+            help="exact, paper-code (as the authors' code) or both; of disentanglement also single choices by name, or each.",
+            metavar="NAME",
+            show_default="exact",
+        ),
     ] = None,
     null: Annotated[
         str | None,
@@ -84,12 +118,16 @@ def reproduce_command(
     """Compute a paper's printed tables again, and say which cells agree."""
     from uqassay.experiments import register
 
-    _check(name, preset, figure, table, register.PROTOCOLS)
+    _check(name, figure, table, register.PROTOCOLS)
     assert name is not None
+    _check_preset(preset, register.presets_of(name))
     taken = register.options_of(name)
     asked = {
         "data": data,
-        "dataset": dataset or None,
+        "dataset": _split(dataset),
+        "method": _split(method),
+        "decomposition": _split(decomposition),
+        "where": where,
         "backbone": backbone,
         "figure": figure if table is None else f"table{table}",
         "convention": convention,
@@ -118,7 +156,7 @@ def reproduce_command(
         print_text(result.summary())
 
 
-def _check(name: str | None, preset: str, figure: str | None, table: str | None, protocols: Collection[str]) -> None:
+def _check(name: str | None, figure: str | None, table: str | None, protocols: Collection[str]) -> None:
     """Refuse a command line that no protocol could take."""
     if name is None:
         raise InputError(
@@ -128,10 +166,6 @@ def _check(name: str | None, preset: str, figure: str | None, table: str | None,
             "name one of them",
             code="missing",
         )
-    if preset not in PRESETS:
-        raise InputError(
-            "--preset", f"must be {', '.join(PRESETS)}", f"got {preset!r}", "cpu is the default", code="choice"
-        )
     if table is not None and figure is not None:
         raise InputError(
             "--table",
@@ -140,6 +174,19 @@ def _check(name: str | None, preset: str, figure: str | None, table: str | None,
             "leave one of them out",
             code="conflict",
         )
+
+
+def _check_preset(preset: str, known: Collection[str]) -> None:
+    if preset not in known:
+        raise InputError(
+            "--preset", f"must be {', '.join(known)}", f"got {preset!r}", "cpu is the default", code="choice"
+        )
+
+
+def _split(names: list[str] | None) -> list[str] | None:
+    """Names with commas between them, as `bench` takes them too."""
+    found = [part.strip() for name in names or () for part in name.split(",")]
+    return found or None
 
 
 def _given(asked: Mapping[str, Any], taken: Collection[str], name: str, shown: Mapping[str, str]) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from uqassay.errors import InputError
 from uqassay.experiments.reproduction import Reproduction
 from uqassay.wording import listed
 
-__all__ = ["PROTOCOLS", "options_of", "reproduce", "steps_of"]
+__all__ = ["PROTOCOLS", "options_of", "presets_of", "reproduce", "steps_of"]
 
 PROTOCOLS: dict[str, str] = {
     "unified-tables": "uqassay.experiments.unified.printed_tables:reproduce_unified_tables",
@@ -73,6 +73,17 @@ def options_of(name: str) -> tuple[str, ...]:
     ('tables',)
     """
     return tuple(inspect.signature(_protocol(name)).parameters)
+
+
+def presets_of(name: str) -> tuple[str, ...]:
+    """Names of the presets of a protocol; the usual three if it has none of its own.
+
+    Examples
+    --------
+    >>> presets_of("disentanglement"), presets_of("unified-tables")
+    (('smoke', 'cpu', 'gpu-hour', 'paper'), ('smoke', 'cpu', 'paper'))
+    """
+    return tuple(getattr(_module(name), "PRESETS", ("smoke", "cpu", "paper")))
 
 
 def steps_of(name: str, **options: Any) -> int:

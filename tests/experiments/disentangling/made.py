@@ -1,7 +1,13 @@
-"""Changed copies of the printed tables on disentanglement."""
+"""Changed copies of the printed tables on disentanglement, and studies with given curves."""
 
+import numpy as np
+
+from uqassay.evidence.disentanglement import DisentanglementStudy, Measured
 from uqassay.experiments import printed_table
 from uqassay.experiments.disentangling.printed_values import TABLES
+from uqassay.measures import Decomposition
+
+Array = np.ndarray
 
 
 def changed(table: str, column: str, text: str, **where: str) -> dict[str, list[dict[str, str]]]:
@@ -10,3 +16,38 @@ def changed(table: str, column: str, text: str, **where: str) -> dict[str, list[
     (row,) = [row for row in rows if all(row[key] == value for key, value in where.items())]
     row[column] = text
     return {table: rows}
+
+
+def a_study(*, runs: int = 4, seed: int = 0, gap: float = 0.0, classes: bool = True) -> DisentanglementStudy:
+    """A study of two methods' worth of noise: estimates follow the accuracy but for jitter, `gap` moves the aleatoric one."""
+    rng = np.random.default_rng(seed)
+    measured = {}
+    for name, conditions, low, high in (
+        ("dataset-size", (0.1, 0.5, 1.0), 0.4, 0.9),
+        ("label-noise", (0.0, 0.25, 0.5, 1.0), 0.9, 0.3),
+    ):
+        accuracy = np.linspace(low, high, len(conditions)) + rng.normal(0, 0.03, (runs, len(conditions)))
+        moving, still = (1 - accuracy, 0.5 + rng.normal(0, 0.05, accuracy.shape))
+        aleatoric, epistemic = (still + gap * moving, moving) if name == "dataset-size" else (moving, still)
+        measured[name] = _measured(conditions, accuracy, aleatoric, epistemic, rng)
+    if classes:
+        flat = np.full((runs, 2), 0.5)
+        measured["left-out-class"] = _measured((0.0, 1.0), flat, flat, flat, rng)
+    return DisentanglementStudy("MC-Dropout", "wine", tuple(range(runs)), ("a", "b"), measured)
+
+
+def _measured(
+    conditions: tuple[float, ...],
+    accuracy: Array,
+    aleatoric: Array,
+    epistemic: Array,
+    rng: np.random.Generator,
+    n: int = 200,
+) -> Measured:
+    labels = np.broadcast_to(np.arange(n) % 2, (*accuracy.shape, n)).astype(np.int64)
+    right = np.arange(n) < (n * accuracy[..., None]).round()
+    said = np.where(right, labels, 1 - labels)
+    parts = [value[..., None] + rng.normal(0, 0.01, labels.shape) for value in (aleatoric, epistemic)]
+    return Measured(
+        conditions, labels, np.eye(2)[said] * 0.8 + 0.1, {"information-theoretic": Decomposition(sum(parts), *parts)}
+    )

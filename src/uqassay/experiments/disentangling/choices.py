@@ -32,6 +32,7 @@ __all__ = [
 
 WHERE = ("printed", "last", "all")
 GAUSSIAN, INFORMATION = "gaussian-logits", "information-theoretic"
+RULES = {"dataset": "must be a data set of the benchmark", "where": "must say which layers are Bayesian"}
 SHORT = {INFORMATION: "IT", GAUSSIAN: "GL"}  # as the paper's tables write them
 
 
@@ -329,13 +330,14 @@ def short_name(decomposition: str) -> str:
 
 def _known(parameter: str, given: Sequence[str], known: Any) -> list[str]:
     """Names that are known, each once."""
+    rule = RULES.get(parameter, f"must be a {parameter} of the benchmark")
     if not given:
         raise InputError(parameter, "must hold at least one name", "got none", "leave it out", code="empty")
     for name in given:
         if name not in known:
             raise InputError(
                 parameter,
-                f"must be a {parameter} of the benchmark",
+                rule,
                 f"got {name!r}",
                 nearest(name, known),
                 code="choice",

@@ -13,7 +13,7 @@ from typing import Any, final
 from uqassay.bench.cell import Cell, canonical_json
 from uqassay.errors import InputError
 from uqassay.evidence.disentanglement import DisentanglementStudy, joined
-from uqassay.experiments.disentangling.blocks import block_cells, study_of
+from uqassay.experiments.disentangling.blocks import RUNS_PER_BLOCK, block_cells, study_of
 from uqassay.experiments.disentangling.choices import (
     GAUSSIAN,
     Convention,
@@ -129,6 +129,13 @@ class Training:
         """The same for equal trainings, whatever their label."""
         fields = asdict(replace(self, dataset="", label="", conditions=Conditions()))
         return canonical_json(fields | {"conditions": self.conditions.to_dict()})
+
+    @property
+    def n_blocks(self) -> int:
+        """About the number of its cells: dense networks train several runs side by side."""
+        backbone = self.options.get("backbone", "none")
+        dense = backbone == "mlp" or not isinstance(backbone, str)
+        return -(-len(self.seeds) // RUNS_PER_BLOCK) if dense else len(self.seeds)
 
 
 @final

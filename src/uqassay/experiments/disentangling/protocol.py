@@ -8,6 +8,7 @@ import os
 import tempfile
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -27,15 +28,18 @@ from uqassay.experiments.disentangling.choices import (
     chosen_where,
 )
 from uqassay.experiments.disentangling.planning import Asked, planned, studies_of, training_cells
+from uqassay.experiments.disentangling.presets import PRESETS
 from uqassay.experiments.disentangling.printed_values import SOURCE
 from uqassay.experiments.disentangling.tables import Judged, convention_lines, table_cells, table_lines
 from uqassay.experiments.reproduction import Reproduction
 from uqassay.experiments.trainings import all_failed, train_cells
 from uqassay.wording import counted
 
-__all__ = ["progress_steps", "reproduce_disentanglement"]
+__all__ = ["PRESETS", "progress_steps", "reproduce_disentanglement"]
 
 Progress = Callable[[str], None]
+
+N_MAPS = 4  # figures of maps
 
 NOTES = (
     "error: mean of the four deviations, as Table 2 has it; the equation in section 6 prints their sum. Intervals are t "
@@ -139,6 +143,8 @@ def reproduce_disentanglement(
     reading = _reading(judged)
     if preset == "smoke":
         notes.append("a smoke run only checks that the code runs, it is no evidence")
+    if figures is not None:
+        reading += ["", *(f"figure: {path}" for path in _figures(Path(figures), judged, preset, say))]
     return Reproduction("disentanglement", SOURCE, tuple(table_cells(judged)), tuple(notes), tuple(reading))
 
 
@@ -158,8 +164,9 @@ def progress_steps(
     """Approximate number of calls of ``progress``."""
     asked = _asked(preset, dataset, method, decomposition, convention, where, data)
     rows, _skipped = planned(asked, runs, 0)
-    trainings = {training.key for row in rows for training in row.trainings}
-    return len(trainings) + 2
+    trainings = {training.key: training for row in rows for training in row.trainings}
+    blocks = sum(training.n_blocks for training in trainings.values())
+    return blocks + 2 + (N_MAPS if figures is not None else 0)
 
 
 # ---- helpers ---------------------------------------------------------------------------------------------------------
@@ -224,6 +231,24 @@ def _check_numbers(**values: int | None) -> None:
             )
 
 
+def _figures(folder: Path, judged: Sequence[Judged], preset: str, say: Progress) -> list[Path]:
+    """Figures 1 to 13, as far as their data sets were trained; those of the first convention."""
+    from uqassay.experiments.disentangling.figures import write_disentanglement_figures
+    from uqassay.experiments.disentangling.map_figures import write_map_figures
+    from uqassay.experiments.disentangling.maps import MOONS, TRIANGLE
+
+    drawn = [one for one in judged if one.convention == judged[0].convention]
+    written = write_disentanglement_figures(folder, [_contender(one) for one in drawn])
+    moons, triangle = (
+        replace(setting, epochs=2, n_passes=5) if preset == "smoke" else setting for setting in (MOONS, TRIANGLE)
+    )
+    return [*written, *write_map_figures(folder, moons=moons, triangle=triangle, progress=say)]
+
+
+def _contender(one: Judged) -> Contender:
+    return Contender(one.row_label, one.study, one.decomposition)
+
+
 def _reading(judged: Sequence[Judged]) -> list[str]:
     """Tables, the table of conventions, and sentences on each data set."""
     lines: list[str] = []
@@ -238,6 +263,5 @@ def _reading(judged: Sequence[Judged]) -> list[str]:
         }
         differences = convention_lines(here, conventions)
         lines += ["", *differences] if differences else []
-        contenders = [Contender(one.row_label, one.study, one.decomposition) for one in here]
-        lines += ["", *disentanglement_lines(contenders)]
+        lines += ["", *disentanglement_lines([_contender(one) for one in here])]
     return lines[1:]
