@@ -25,6 +25,7 @@ from uqassay.predictions import GaussianLogits, Members
 __all__ = ["GaussianHead", "SampledClassifier", "sampled_logits_loss"]
 
 N_DRAWS = 100  # of the logits of an instance in training, the paper's number
+CACHE_BYTES = 2**19  # of the draws of a few networks
 LEAST_VARIANCE = 1e-6  # keeps the gradient of the standard deviation finite
 
 
@@ -104,12 +105,52 @@ def sampled_logits_loss(mean: Tensor, spread: Tensor, y: Tensor, draws: Draws, n
     draws : Draws
     n_draws : int
     """
-    m, b, k = mean.shape
-    noise = draws.normal_units(k * n_draws).view(m, b, k, n_draws)
-    logits = torch.addcmul(
-        mean[..., None], spread[..., None], noise
-    )  # (M, B, K, S), draws last: sums over K are then fast
-    label = y[..., None]
-    noise_at_label = noise.gather(2, label[..., None].expand(m, b, 1, n_draws))[:, :, 0]  # (M, B, S)
-    at_label = mean.gather(2, label) + spread.gather(2, label) * noise_at_label
-    return math.log(n_draws) - torch.logsumexp(at_label - torch.logsumexp(logits, dim=2), dim=-1)
+    loss: Tensor = _SampledLoss.apply(mean, spread, y, draws, n_draws)
+    return loss
+
+
+class _SampledLoss(torch.autograd.Function):
+    """The loss of `sampled_logits_loss` with its gradient in closed form.
+
+    With p the softmax of a draw and w the draws' shares of the mean probability of the label, the gradient in μ is
+    Σ w (p − e_y) and that in σ is Σ w (p − e_y) ε. A CPU takes a few networks at a time, whose draws stay in its cache:
+    allocating all of them anew in each step costs more than the arithmetic.
+    """
+
+    @staticmethod
+    def forward(ctx: Any, mean: Tensor, spread: Tensor, y: Tensor, draws: Draws, n_draws: int) -> Tensor:
+        m, b, k = mean.shape
+        size = m if mean.is_cuda else max(1, CACHE_BYTES // (4 * b * k * n_draws))
+        parts = []
+        for start in range(0, m, size):
+            some = slice(start, start + size)
+            noise = draws.of(some).normal_units(k * n_draws).view(-1, b, k, n_draws)
+            parts.append(_loss_and_gradient(mean[some], spread[some], y[some], noise))
+        loss, *gradients = parts[0] if len(parts) == 1 else map(torch.cat, zip(*parts, strict=True))
+        ctx.save_for_backward(*gradients)
+        return loss
+
+    @staticmethod
+    def backward(ctx: Any, *given: Tensor) -> tuple[Tensor | None, ...]:
+        to_mean, to_spread = ctx.saved_tensors
+        outer = given[0][..., None]
+        return to_mean * outer, to_spread * outer, None, None, None
+
+
+def _loss_and_gradient(mean: Tensor, spread: Tensor, y: Tensor, noise: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """The loss ``(M, B)`` and its gradients in mean and spread; noise ``(M, B, K, S)``, draws last: sums over K are fast."""
+    n_draws = noise.shape[3]
+    label = y[..., None, None].expand(*y.shape, 1, n_draws)
+    p = torch.addcmul(mean[..., None], spread[..., None], noise)  # logits
+    p -= p.amax(dim=2, keepdim=True)
+    at_label = p.gather(2, label)[:, :, 0]  # (M, B, S)
+    normaliser = p.exp_().sum(dim=2)
+    log_probs = at_label - normaliser.log()  # of the label in each draw
+    log_sum = torch.logsumexp(log_probs, dim=-1)
+    w = (log_probs - log_sum[..., None]).exp_()
+    p *= (w / normaliser)[:, :, None]  # w p
+    own, minus = y[..., None], -w
+    to_mean = p.sum(dim=-1).scatter_add_(2, own, minus.sum(dim=-1, keepdim=True))
+    minus *= noise.gather(2, label)[:, :, 0]
+    to_spread = p.mul_(noise).sum(dim=-1).scatter_add_(2, own, minus.sum(dim=-1, keepdim=True))
+    return math.log(n_draws) - log_sum, to_mean, to_spread

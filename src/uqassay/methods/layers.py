@@ -26,54 +26,69 @@ class Draws:
     rows : sequence of M int, optional
         Instances of each network in the batch; units are drawn for each instance, as in training. None draws units once for
         all instances, as in prediction, where each draw is one network.
+    n_rows : int, optional
+        B, the length to which units are filled up, by default the greatest of `rows`.
     """
 
-    def __init__(self, generators: Sequence[torch.Generator], rows: Sequence[int] | None = None) -> None:
+    def __init__(
+        self, generators: Sequence[torch.Generator], rows: Sequence[int] | None = None, n_rows: int | None = None
+    ) -> None:
         self.generators = generators
         self.rows = rows
+        self.n_rows = n_rows or (1 if rows is None else max(rows))
+
+    def of(self, some: slice) -> "Draws":
+        """The draws of some of the networks."""
+        return Draws(self.generators[some], self.rows if self.rows is None else self.rows[some], self.n_rows)
 
     def keep_units(self, rate: float, width: int) -> Tensor:
         """Factors of units, 0 with probability `rate`, else 1/(1 − rate): ``(M, B, width)``, or ``(M, 1, width)``."""
-        return self._kept(rate, self._rows(), width)
+        return self._kept(rate, self._rows(), self.n_rows, width)
 
     def sign_units(self, width: int) -> Tensor:
         """−1 or 1 for each unit, ``(M, B, width)``, or ``(M, 1, width)``."""
-        return (self._bits(self._rows(), width) >= 0).float().mul_(2.0).sub_(1.0)
+        return (self._bits(self._rows(), self.n_rows, width) >= 0).float().mul_(2.0).sub_(1.0)
 
     def normal_units(self, width: int) -> Tensor:
         """A standard normal number for each unit, ``(M, B, width)``, or ``(M, 1, width)``."""
-        return self._normals(self._rows(), width)
+        return self._normals(self._rows(), self.n_rows, width)
 
     def keep_weights(self, rate: float, *shape: int) -> Tensor:
         """Factors of weights, 0 with probability `rate`, else 1/(1 − rate), ``(M, *shape)``."""
-        return self._kept(rate, [1] * len(self.generators), math.prod(shape)).view(-1, *shape)
+        return self._kept(rate, [1] * len(self.generators), 1, math.prod(shape)).view(-1, *shape)
 
     def normal_weights(self, *shape: int) -> Tensor:
         """A standard normal number for each weight, ``(M, *shape)``."""
-        return self._normals([1] * len(self.generators), math.prod(shape)).view(-1, *shape)
+        return self._normals([1] * len(self.generators), 1, math.prod(shape)).view(-1, *shape)
 
     def _rows(self) -> Sequence[int]:
         return [1] * len(self.generators) if self.rows is None else self.rows
 
-    def _kept(self, rate: float, rows: Sequence[int], width: int) -> Tensor:
+    def _kept(self, rate: float, rows: Sequence[int], n_rows: int, width: int) -> Tensor:
         dropped = round(rate * 2**32) - 2**31  # as many of the 2³² numbers are less
-        return (self._bits(rows, width) >= dropped).float().mul_(1.0 / (1.0 - rate))
+        return (self._bits(rows, n_rows, width) >= dropped).float().mul_(1.0 / (1.0 - rate))
 
-    def _bits(self, rows: Sequence[int], width: int) -> Tensor:
-        """Uniform 32-bit integers, ``(M, max(rows), width)``: several times faster than Bernoulli or uniform numbers."""
-        n = max(rows) * width
-        pairs = torch.zeros(len(rows), (n + 1) // 2, dtype=torch.int64, device=self.generators[0].device)
+    def _bits(self, rows: Sequence[int], n_rows: int, width: int) -> Tensor:
+        """Uniform 32-bit integers, ``(M, n_rows, width)``: several times faster than Bernoulli or uniform numbers."""
+        n = n_rows * width
+        pairs = self._room(rows, n_rows, (n + 1) // 2, torch.int64)
         for one, count, generator in zip(pairs, rows, self.generators, strict=True):
             one[: (count * width + 1) // 2].random_(-(2**63), None, generator=generator)
-        return pairs.view(torch.int32)[:, :n].view(len(rows), max(rows), width)
+        return pairs.view(torch.int32)[:, :n].view(len(rows), n_rows, width)
 
-    def _normals(self, rows: Sequence[int], width: int) -> Tensor:
-        out = torch.zeros(len(rows), max(rows), width, device=self.generators[0].device)
+    def _normals(self, rows: Sequence[int], n_rows: int, width: int) -> Tensor:
+        out = self._room(rows, n_rows, n_rows * width, torch.float32)
         for one, count, generator in zip(out, rows, self.generators, strict=True):
-            one[:count].normal_(generator=generator)
-        return out
+            one[: count * width].normal_(generator=generator)
+        return out.view(len(rows), n_rows, width)
+
+    def _room(self, rows: Sequence[int], n_rows: int, width: int, dtype: torch.dtype) -> Tensor:
+        """Memory for the numbers of each network; zeros where a network has fewer rows than others."""
+        make = torch.empty if min(rows) == n_rows else torch.zeros
+        return make(len(rows), width, dtype=dtype, device=self.generators[0].device)
 
 
+@final
 class Dense(nn.Module):
     """x W + b, with weights ``(M, inputs, outputs)`` and biases ``(M, 1, outputs)``, uniform in ±1/√inputs at first."""
 

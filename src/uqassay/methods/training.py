@@ -5,6 +5,7 @@ two networks, so each is trained as if it were alone. Batches of unequal size ar
 network that is finished leaves the stack, so that it costs no more time.
 """
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
@@ -20,6 +21,8 @@ from uqassay.methods.layers import Draws, Network
 from uqassay.methods.progress import progress_bar
 
 __all__ = ["Batch", "Job", "Training", "TrainingRecord", "train"]
+
+BETAS, EPSILON = (0.9, 0.999), 1e-8  # of Adam
 
 Rows = NDArray[np.intp]
 Tensors = dict[str, Tensor]
@@ -170,10 +173,7 @@ class _Stack:
         self.kept: list[Tensors] = [{} for _ in jobs]
         self.n_steps = max(job.epochs * _n_batches(len(job.rows), training.batch_size) for job in jobs)
         self.n_train = torch.tensor([[float(len(job.rows))] for job in jobs], device=device)
-        trainable = [p for p in network.parameters() if p.requires_grad]
-        self.optimiser = torch.optim.AdamW(
-            trainable, lr=training.learning_rate, weight_decay=training.weight_decay, fused=True
-        )
+        self.optimiser = _AdamW(network, training)
 
     def step(self, x: Tensor, y: Tensor, loss: Loss) -> None:
         """One batch for every network that is alive."""
@@ -182,15 +182,13 @@ class _Stack:
         draws = Draws([self.noise[job] for job in self.alive], [len(part) for part, _ in taken])
         epoch = torch.tensor(self.epochs_done[self.alive, None], dtype=torch.float32)
         self.network.train()
-        self.optimiser.zero_grad(set_to_none=True)
         try:
             each = self._losses(x, y, rows, draws, epoch, loss)
         except ValueError as problem:
             if rows.shape[1] > 1:
                 raise
             raise self._single_instance() from problem  # batch norm of one instance has no variance
-        (each * weights.to(each.device)).sum().backward()
-        self.optimiser.step()
+        self.optimiser.step((each * weights.to(each.device)).sum())
         ended = [job for job, (_, last) in zip(self.alive, taken, strict=True) if last]
         if ended:
             self._end_epoch(ended, x, y, loss)
@@ -199,7 +197,6 @@ class _Stack:
         """Put the kept weights of all networks side by side again."""
         for name, tensor in _tensors(self.network).items():
             tensor.data = torch.stack([kept[name] for kept in self.kept])
-            tensor.grad = None
         if not all(torch.isfinite(p).all() for p in self.network.parameters()):
             raise InputError(
                 "learning_rate",
@@ -269,17 +266,60 @@ class _Stack:
     def _drop(self, finished: Sequence[int]) -> None:
         """Take finished networks out of the stack."""
         stay = [place for place, job in enumerate(self.alive) if job not in finished]
-        n_before = len(self.alive)
         self.alive = [self.alive[place] for place in stay]
         if not stay:
             return
-        for tensor in _tensors(self.network).values():
-            state = self.optimiser.state.get(tensor, {})
+        for tensor in dict(self.network.named_buffers()).values():
             tensor.data = tensor.data[stay]
-            tensor.grad = None
-            for name, moment in state.items():
-                if moment.ndim and len(moment) == n_before:
-                    state[name] = moment[stay]
+        self.optimiser.keep(stay)
+
+
+class _AdamW:
+    """AdamW with all parameters in one vector, so that a step costs a few operations however many layers there are."""
+
+    def __init__(self, network: Network, training: Training) -> None:
+        self.parameters = [p for p in network.parameters() if p.requires_grad]
+        self.fixed = [p for p in network.parameters() if not p.requires_grad]
+        self.rate, self.decay = training.learning_rate, training.weight_decay
+        self.n_steps = 0
+        self.values = self._joined([p.data for p in self.parameters])
+        self.first, self.second = torch.zeros_like(self.values), torch.zeros_like(self.values)
+        self._place()
+
+    def step(self, loss: Tensor) -> None:
+        """The operations of `torch.optim.AdamW`, in its order."""
+        gradients = torch.autograd.grad(loss, self.parameters, materialize_grads=True, allow_unused=True)
+        gradient = self._joined(gradients)
+        self.n_steps += 1
+        bias = [1 - beta**self.n_steps for beta in BETAS]
+        if self.decay:
+            self.values.mul_(1 - self.rate * self.decay)
+        self.first.lerp_(gradient, 1 - BETAS[0])
+        self.second.mul_(BETAS[1]).addcmul_(gradient, gradient, value=1 - BETAS[1])
+        denominator = torch.sqrt(self.second, out=gradient).div_(math.sqrt(bias[1])).add_(EPSILON)
+        self.values.addcdiv_(self.first, denominator, value=-self.rate / bias[0])
+
+    def keep(self, places: Sequence[int]) -> None:
+        """Only the networks at these places stay."""
+        shapes = [p.shape for p in self.parameters]
+        for name in ("values", "first", "second"):
+            parts = getattr(self, name).split([math.prod(shape) for shape in shapes])
+            kept = [part.view(shape)[places] for part, shape in zip(parts, shapes, strict=True)]
+            setattr(self, name, self._joined(kept))
+        for p in self.fixed:
+            p.data = p.data[places]
+        self._place(len(places))
+
+    def _place(self, n_networks: int | None = None) -> None:
+        """Make the parameters views of the vector."""
+        shapes = [(n_networks or len(p), *p.shape[1:]) for p in self.parameters]
+        parts = self.values.split([math.prod(shape) for shape in shapes])
+        for p, part, shape in zip(self.parameters, parts, shapes, strict=True):
+            p.data = part.view(shape)
+
+    @staticmethod
+    def _joined(tensors: Sequence[Tensor]) -> Tensor:
+        return torch.cat([tensor.reshape(-1) for tensor in tensors])
 
 
 def _batches(job: Job, batch_size: int) -> Iterator[tuple[Rows, bool]]:

@@ -16,7 +16,14 @@ from uqassay.datasets.dataset import Dataset
 from uqassay.datasets.splits import stratified_split
 from uqassay.errors import InputError
 from uqassay.evidence.disentanglement import DisentanglementStudy, joined
-from uqassay.experiments.disentangling.blocks import FUNCTION, blocks_of, packed, study_of
+from uqassay.experiments.disentangling.blocks import (
+    FUNCTION,
+    block_cells,
+    blocks_of,
+    packed,
+    study_of,
+    train_block,
+)
 from uqassay.experiments.disentangling.conditions import Conditions, check_data
 from uqassay.experiments.disentangling.identity import identity_of
 from uqassay.experiments.disentangling.trainings import (
@@ -26,7 +33,7 @@ from uqassay.experiments.disentangling.trainings import (
     measure_runs,
 )
 
-__all__ = ["disentanglement"]
+__all__ = ["block_cells", "disentanglement", "study_of", "train_block"]
 
 TEST_SIZE = 0.2
 

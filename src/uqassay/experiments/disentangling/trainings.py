@@ -22,7 +22,7 @@ from uqassay.experiments.disentangling.conditions import Conditions, TrainingSet
 from uqassay.measures import Decomposition, decompose, decomposition_names
 from uqassay.methods.progress import progress_bar
 from uqassay.notes import Note
-from uqassay.predictions import as_prediction
+from uqassay.predictions import GaussianLogits, as_prediction
 from uqassay.wording import listed
 
 __all__ = [
@@ -41,7 +41,7 @@ Decompositions = str | Decompose | Sequence[str | Decompose] | Mapping[str, Deco
 
 PARTS = ("total", "aleatoric", "epistemic")
 BLOCK_BYTES = 2**28  # of training instances, each condition with its own standardised copy
-BLOCK_NETWORKS = 512
+BLOCK_NETWORKS = 128  # more of them no longer fit the cache
 
 
 @final
@@ -282,6 +282,8 @@ def _said(model: Any, data: Dataset, job: Job, chosen: Mapping[str, str | Decomp
     where = job.where(model)
     try:
         prediction = as_prediction(model.predict_uncertainty(data.X_test))
+        if isinstance(prediction, GaussianLogits):
+            prediction = prediction.with_draws()  # each decomposition would draw them again
     except InputError as problem:
         raise problem.replace(parameter="estimator", got=f"{where}: {problem.got}") from problem
     present = np.unique(job.given.y_train)
