@@ -273,8 +273,8 @@ def print_chance(n_samples=1000):
         "exchangeable": exchangeable,
         "effects of the conditions": partial(exchangeable, effect=0.7),
         "trends of random sign": partial(exchangeable, trend=True),
-        **{f"power: {name}": partial(simulated, shapes=shapes) for name, shapes in METHODS.items()},
-        "power: total twice": total_twice,
+        **{name: partial(simulated, shapes=shapes) for name, shapes in METHODS.items()},
+        "total twice": total_twice,
     }
     for name, draw in draws.items():
         cells = []

@@ -22,6 +22,7 @@ def test_one_run_against_pearson_of_its_pairs():
     expected = pearson_estimate(x, y, method="fisher")
     found = mean_correlation_estimate([float(expected)], n_pairs=9)
     assert [float(found), found.low, found.high] == pytest.approx([float(expected), expected.low, expected.high])
+    assert codes(found) == ["assumption"]
 
 
 @pytest.mark.parametrize(("r", "n_pairs"), [(0.5, 3), (0.5, None), (1.0, 7), (-1.0, 7)])

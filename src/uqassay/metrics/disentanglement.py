@@ -63,7 +63,7 @@ class Term:
         tanh of the mean of artanh r over the runs, with a t interval on that scale; of one run: Fisher's interval.
     bootstrap : Estimate
         Mean of r over the runs, with the bootstrap interval over runs (expanded percentiles); nan for one run. It never
-        leaves the range of the runs, so it covers at most 75 % with three.
+        leaves the range of the runs, so it covers about 75 % with three.
     deviation : Estimate
         Mean of |r − ideal| over the runs, with a t interval.
     constant : bool array (R,)

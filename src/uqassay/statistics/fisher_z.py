@@ -32,7 +32,8 @@ def mean_correlation_estimate(correlations: ArrayLike, *, n_pairs: int | None = 
     -------
     estimate : Estimate
         n is R. Several runs: Student's t interval of the mean z, transformed back. One run: z ± q/√(n_pairs − 3), which
-        assumes independent pairs from a bivariate normal distribution; nan with a note for fewer than four pairs.
+        assumes independent pairs from a bivariate normal distribution and leaves out the variation between runs; nan with
+        a note for fewer than four pairs.
 
     Raises
     ------
@@ -53,8 +54,9 @@ def mean_correlation_estimate(correlations: ArrayLike, *, n_pairs: int | None = 
     --------
     >>> mean_correlation_estimate([0.9, 0.95, 0.8])
     Estimate(0.8991, low=0.5056, high=0.983, level=0.95, n=3, method="Fisher's z over runs")
-    >>> mean_correlation_estimate([0.9], n_pairs=7)
-    Estimate(0.9, low=0.456, high=0.9853, level=0.95, n=1, method="Fisher's z of one run")
+    >>> one = mean_correlation_estimate([0.9], n_pairs=7)
+    >>> round(one.low, 3), round(one.high, 3), *map(str, one.notes)
+    (0.456, 0.985, '1 run: the interval leaves out the variation between runs')
     """
     check_level(level)
     r = as_floats(correlations, "correlations", ndim=(1,), shape="(R,)")
@@ -92,6 +94,7 @@ def _of_one_run(r: float, n_pairs: int | None, level: float) -> Estimate:
     else:
         reach = float(special.ndtri(0.5 + level / 2)) / (n_pairs - 3) ** 0.5
         low, high = float(np.tanh(np.arctanh(r) - reach)), float(np.tanh(np.arctanh(r) + reach))
+        notes.append(Note("assumption", "1 run: the interval leaves out the variation between runs"))
     return Estimate(r, low=low, high=high, level=level, n=1, method="Fisher's z of one run", notes=notes)
 
 
