@@ -64,6 +64,22 @@ def test_limits_of_the_preset_count_where_the_data_exceed_them(iris, monkeypatch
     assert cells_of(config())[0].condition == {}
 
 
+def test_a_set_of_conditions_and_classes_by_their_names_are_written_out_for_each_data_set(iris):
+    cells = cells_of(config(dataset=["iris", "two-moons"], method="snn", seeds=1, condition="disentanglement"))
+    assert [sum(cell.dataset == name for cell in cells) for name in ("iris", "two-moons")] == [21, 18]
+    assert cells[20].condition == {"left_out_class": "virginica", "subsets_by_seed": True}
+    by_index = cells_of(config(condition={"left_out_class": 2, "subsets_by_seed": True}))
+    assert by_index[0].key == cells[20].key
+    with refuses("condition.left_out_class", "choice", got="must be a class of wine; got 'virginica'"):
+        cells_of(config(dataset=["iris", "wine"], condition={"left_out_class": "virginica"}))
+
+
+def test_class_that_a_limit_removes_for_one_seed_is_told_before_anything_is_trained(iris):
+    with refuses("condition", "missing", got="class '.*' of iris"):
+        cells_of(config(seeds=20, condition={"train_limit": 6, "subsets_by_seed": True}))
+    cells_of(config(seeds=20, condition={"train_limit": 60, "subsets_by_seed": True}))
+
+
 # -- parameters -------------------------------------------------------------------------------------------------------
 
 
@@ -74,7 +90,7 @@ def test_limits_of_the_preset_count_where_the_data_exceed_them(iris, monkeypatch
         ("snn", "progress", "no", "type", "got 'no'"), ("snn", "backbone", "mlq", "choice", "got 'mlq'"),
         ("snn", "backbone", [8, 0], "type", r"got \(8, 0\)"), ("snn", "backbone", "cnn", "shape", r"got \(4,\)"),
         ("snn", "device", "abacus", "choice", "got 'abacus'"),
-        ("snn", "random_state", 3, "conflict", "seeds"),
+        ("snn", "random_state", 3, "conflict", "seeds"), ("snn", "classes", [0, 1], "conflict", "left_out_class"),
         ("drop=mc-dropout", "rate", 1.5, "range", "got 1.5"),
         ("deep-ensemble", "n_members", 0, "range", "got 0"), ("deep-ensemble", "head", "soft", "choice", "got 'soft'"),
         ("rs-nn", "focal_sets", [[0], [1]], "missing", "class 2"),
@@ -183,3 +199,41 @@ def test_device_is_that_of_the_training():
     expected = "cuda" if torch.cuda.is_available() else "cpu"
     results = [run_method(cell) for cell in cells_of(config(seeds=1))]
     assert [result.facts["device"] for result in results] == [expected, "cpu"]
+
+
+def run(method="snn", seed=0, **condition):
+    params = {} if method == "random-forest" else {method: {"epochs": 3, "backbone": [4]}}
+    facts = config(method=method, preset="cpu", params=params, seeds=[seed], condition=condition)
+    (cell,) = cells_of(facts)
+    return run_method(cell)
+
+
+@pytest.mark.parametrize("method", ["snn", "random-forest", "deep-ensemble-gaussian"])
+def test_class_left_out_keeps_its_output_and_its_test_instances(iris, method):
+    result = run(method, left_out_class="versicolor")
+    assert result.prediction.n_classes == 3
+    assert result.prediction.class_names == iris.class_names
+    np.testing.assert_array_equal(result.labels, iris.y_test)
+    assert result.facts["train_counts"] == [40, 0, 40]
+    if method == "random-forest":
+        np.testing.assert_array_equal(result.prediction.mean_probs()[:, 1], 0.0)
+
+
+def test_epochs_are_divided_by_the_share_for_methods_that_have_epochs():
+    half = {"train_share": 0.25, "subsets_by_seed": True}
+    assert run(**half).facts["epochs"] == 3
+    assert run(**half, epochs_by_share=True).facts["epochs"] == 12
+    assert "epochs" not in run("random-forest", **half, epochs_by_share=True).facts
+    same = [run("random-forest", **half, **more).prediction.mean_probs() for more in ({}, {"epochs_by_share": True})]
+    np.testing.assert_array_equal(*same)
+
+
+def test_subsets_by_seed_are_those_of_the_seed():
+    shared = [run("random-forest", seed, train_share=0.3) for seed in (0, 1)]
+    own = [run("random-forest", seed, label_noise=0.5, subsets_by_seed=True) for seed in (0, 1)]
+    np.testing.assert_array_equal(shared[0].labels, shared[1].labels)
+    assert (own[0].labels != own[1].labels).any()
+
+
+def test_share_of_fewer_instances_than_classes_trains_on_one_of_each():
+    assert run(train_share=0.01, subsets_by_seed=True).facts["train_counts"] == [1, 1, 1]

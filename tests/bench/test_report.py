@@ -10,7 +10,7 @@ from tests.refusals import refuses
 import uqassay as uq
 from uqassay.bench.cell import Cell, CellResult
 from uqassay.bench.config import BenchConfig, read_config
-from uqassay.bench.report import check_places, comparisons, write_comparison, write_config
+from uqassay.bench.report import check_places, comparisons, unjudged, write_comparison, write_config
 from uqassay.bench.store import Store
 
 
@@ -62,6 +62,45 @@ def test_results_on_different_instances_cannot_be_compared(tmp_path):
         comparisons(cells, tmp_path)
 
 
+def test_conditions_whose_test_labels_differ_from_seed_to_seed_have_a_note_in_place_of_a_report(tmp_path):
+    labels = np.random.default_rng(0).integers(0, 3, 40)
+    conditions = [
+        {"label_noise": 0.0, "subsets_by_seed": True},  # level 0 permutes nothing
+        {"label_noise": 0.5, "subsets_by_seed": True},
+        {"label_noise": 0.5},
+        {"train_share": 0.5, "subsets_by_seed": True},
+    ]
+    cells = [
+        Cell(f"{WORK}:draw", dataset="toy", method="a", seed=seed, condition=condition)
+        for condition in conditions
+        for seed in (0, 1)
+    ]
+    store = Store(tmp_path)
+    for one in cells:
+        differs = one.condition.get("label_noise") == 0.5 and "subsets_by_seed" in one.condition
+        store.claim(one.key)
+        store.finish(one, drawn(one.seed, np.roll(labels, one.seed if differs else 0)), seconds=0.0)
+    assert [found.condition for found in comparisons(cells, tmp_path)] == [conditions[i] for i in (0, 2, 3)]
+    (note,) = unjudged(cells)
+    assert note.text.startswith("no report on 1 condition of toy")
+    assert (note.code, note.facts) == ("left-out", {"dataset": "toy", "levels": [0.5]})
+    one_seed = cells[::2]
+    assert unjudged(one_seed) == ()
+    assert len(comparisons(one_seed, tmp_path)) == 4
+
+
+def test_prior_counts_the_training_instances_of_all_runs(tmp_path):
+    labels = np.arange(40) % 3
+    counts = [{"train_counts": [1, 1, 2]}, {"train_counts": [3, 1, 0]}]
+    cells = stored(tmp_path, {("a", i): drawn(i, labels, facts=facts) for i, facts in enumerate(counts)})
+    (found,) = comparisons(cells, tmp_path)
+    runs = [drawn(i, labels).prediction for i in range(2)]
+    assert (
+        found.assay.to_json()["findings"]
+        == uq.assay({"a": runs}, labels, prior=[0.5, 0.25, 0.25]).to_json()["findings"]
+    )
+
+
 def test_nothing_done_is_no_comparison(tmp_path):
     assert comparisons(stored(tmp_path, {("a", 0): None}), tmp_path) == []
 
@@ -105,6 +144,18 @@ def test_files_of_somebody_else_are_not_replaced(tmp_path, name):
             check_places([cell()], tmp_path)
         (tmp_path / name).write_text('{"command": "uqassay bench -o x"}')
     check_places([cell()], tmp_path)
+
+
+def test_page_on_disentanglement_of_somebody_else_is_not_replaced(tmp_path):
+    (tmp_path / "disentanglement.html").write_text("mine")
+    check_places([cell()], tmp_path)
+    with refuses("output", "unwritable", got="disentanglement.html"):
+        check_places([cell()], tmp_path, studied=True)
+    Store(tmp_path).add([cell()])
+    with refuses("output", "unwritable", got="disentanglement.html"):
+        check_places([cell()], tmp_path, studied=True)
+    (tmp_path / "disentanglement.html").write_text("<pre>uqassay bench -o x</pre>")
+    check_places([cell()], tmp_path, studied=True)
 
 
 def test_written_configuration_and_report_can_be_read_again(tmp_path):

@@ -8,7 +8,7 @@ import typer
 
 from uqassay.cli.bench_disentanglement import (
     WrittenStudies,
-    check_decompositions,
+    check_studies,
     plain_studies,
     print_studies,
     written_studies,
@@ -179,14 +179,12 @@ def bench(
     _check_folder(output, alone=config is None and dataset is None and method is None)
     plan = _config(given, config, output)
     from uqassay.bench.conditions import has_report
-    from uqassay.bench.disentanglement import holds_experiments
     from uqassay.bench.methods import cells_of
     from uqassay.bench.report import check_places, unjudged
 
     cells = cells_of(plan)
-    check_decompositions(plan, cells)
     reported = [cell for cell in cells if has_report(cell.condition, plan.condition)]
-    check_places(reported, output, studied=holds_experiments(cells))
+    check_places(reported, output, studied=check_studies(plan, cells))
     if dry_run:
         _dry_run(plan, cells, output, first=first, retry_failed=retry_failed, as_json=as_json)
         return

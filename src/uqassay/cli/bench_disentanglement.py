@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from uqassay.bench.disentanglement import BenchStudies
     from uqassay.evidence.disentanglement_ranking import Contender
 
-__all__ = ["WrittenStudies", "check_decompositions", "plain_studies", "print_studies", "written_studies"]
+__all__ = ["WrittenStudies", "check_studies", "plain_studies", "print_studies", "written_studies"]
 
 
 @final
@@ -31,11 +31,24 @@ class WrittenStudies:
         return tuple(contender for one in self.found for contender in one.contenders)
 
 
-def check_decompositions(plan: "BenchConfig", cells: "Sequence[Cell]") -> None:
-    """Refuse decompositions if the conditions have no page for them."""
+def check_studies(plan: "BenchConfig", cells: "Sequence[Cell]") -> bool:
+    """Whether there will be a page on disentanglement; refuses what it needs and lacks before anything is trained.
+
+    Raises
+    ------
+    InputError
+        Decompositions without the conditions of the benchmark.
+    MissingDependencyError
+        matplotlib, which draws the page, is not installed.
+    """
     from uqassay.bench.disentanglement import holds_experiments
 
-    if plan.decomposition is not None and not holds_experiments(cells):
+    if holds_experiments(cells):
+        from uqassay.report.figures.style import matplotlib_module
+
+        matplotlib_module()
+        return True
+    if plan.decomposition is not None:
         raise InputError(
             "decomposition",
             "needs the conditions of the disentanglement benchmark",
@@ -43,6 +56,7 @@ def check_decompositions(plan: "BenchConfig", cells: "Sequence[Cell]") -> None:
             "give --condition disentanglement",
             code="conflict",
         )
+    return False
 
 
 def written_studies(
