@@ -63,7 +63,7 @@ def test_the_noticed_source_is_found(noticed, random_generator):
         else:
             assert abs(overall) < 0.2
     at_one = found.at(0.1, noticed)
-    assert at_one.contrast.low > 0.5
+    assert at_one.slope.low > 0.1
     assert at_one.repeatability > 0.4
 
 
@@ -108,17 +108,17 @@ def test_correlations_against_brute_force(random_generator):
             if i_source == "few-data" and c == 3:
                 assert np.isnan(value)
             else:
-                assert value == pytest.approx(stats.spearmanr(estimate[r, c], source).statistic, abs=1e-12)
-    contrasts = [contrast_by_quantiles(probs, estimate, r) for r in range(n_runs)]
-    assert float(found.at(0.1, "spread").contrast) == pytest.approx(np.mean(contrasts))
+                ranks = stats.rankdata(estimate[r, c])
+                assert value == pytest.approx(stats.pearsonr(ranks, source).statistic, abs=1e-12)
+    slopes = [least_squares_slope(probs, estimate, r) for r in range(n_runs)]
+    assert float(found.at(0.1, "spread").slope) == pytest.approx(np.mean(slopes))
 
 
-def contrast_by_quantiles(probs, estimate, run):
-    """Contrast of a run by the spread at the first share, with quantiles of the values instead of ranks."""
+def least_squares_slope(probs, estimate, run):
+    """Relative slope of a run's estimate for one standard deviation of the spread at the first share."""
     source = np.delete(probs, run, axis=0)[:, 0].var(axis=0, ddof=1).sum(axis=-1)
-    low, high = np.quantile(source, [1 / 3, 2 / 3])
-    values = estimate[run, 0]
-    return (values[source > high].mean() - values[source < low].mean()) / values.mean()
+    fitted = stats.linregress(source, estimate[run, 0])
+    return fitted.slope * source.std() / estimate[run, 0].mean()
 
 
 def test_no_few_data_at_share_one(random_generator):
@@ -154,7 +154,7 @@ def test_constant_estimates_and_two_shares(random_generator):
     probs = family.probs(random_generator, 4)
     flat = doubt_sources(probs, np.zeros((4, 4, 40)), family.distributions, SHARES)
     assert np.isnan(flat.overall["seed"])
-    assert np.isnan(flat.at(0.1, "seed").contrast)
+    assert np.isnan(flat.at(0.1, "seed").slope)
     assert "constant" in said(flat.at(0.1, "seed").correlation)
     two = doubt_sources(probs[:, 2:], np.tile(family.seed, (4, 2, 1)), family.distributions, SHARES[2:])
     assert np.isnan(two.follows_spread)
@@ -211,7 +211,7 @@ def test_sources_that_are_not_noticed_are_rarely_claimed():
     for noticed in NAMES:
         held = dict(zip(NAMES, zero_in_interval((noticed,), 5, 60, n_sets, seed=7), strict=True))
         assert held.pop(noticed) < 0.3
-        assert min(held.values()) > 0.95 - 3 * np.sqrt(0.05 * 0.95 / n_sets)
+        assert min(held.values()) > 0.93 - 3 * np.sqrt(0.07 * 0.93 / n_sets)
 
 
 def print_tables():

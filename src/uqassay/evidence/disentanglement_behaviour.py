@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from uqassay.errors import InputError
 from uqassay.evidence.disentanglement import DisentanglementStudy
 from uqassay.evidence.disentanglement_measured import PARTS, Measured
+from uqassay.evidence.disentanglement_readings import joint_level
 from uqassay.metrics import (
     DoubtSources,
     EpistemicTrend,
@@ -96,7 +97,7 @@ def disentanglement_behaviour(
     decomposition : str
         Name of the decomposition whose epistemic part is examined.
     level : float
-        Of each interval; tests claim at 1 − level.
+        Of each interval; tests claim at 1 − level. The sentences on the three sources hold together at it (Bonferroni).
 
     Returns
     -------
@@ -109,6 +110,7 @@ def disentanglement_behaviour(
     """
     notes: list[Note] = []
     trend = doubts = None
+    claims: list[str] = []
     sizes = study.measured.get("dataset-size")
     if sizes is None:
         notes.append(Note("left-out", "no dataset-size experiment: no trend and no sources of doubt"))
@@ -122,14 +124,17 @@ def disentanglement_behaviour(
         if missing:
             notes.append(Note("left-out", f"{missing}: no sources of doubt"))
         else:
-            doubts = doubt_sources(sizes.probs, epistemic, sizes.labels[0, 0], sizes.conditions, level=level)
+            given = (sizes.probs, epistemic, sizes.labels[0, 0], sizes.conditions)
+            doubts = doubt_sources(*given, level=level)
+            joint = joint_level(level)  # the claims about the three sources hold together at `level`
+            claims = _doubt_sentences(doubt_sources(*given, level=joint), round(joint, 3))
     correlations, why = study_correlations(study, level=level)
     if why is not None:
         notes.append(why)
     sentences = [
         *(_trend_sentences(trend, level) if trend is not None else []),
         *(_correlation_sentences(correlations, decomposition, level) if correlations is not None else []),
-        *(_doubt_sentences(doubts, level) if doubts is not None else []),
+        *claims,
     ]
     return DisentanglementBehaviour(
         method=study.method,
@@ -268,7 +273,7 @@ def _doubt_sentences(found: DoubtSources, level: float) -> list[str]:
     said = []
     for above, word in ((True, "higher"), (False, "lower")):
         clauses = [
-            f"{SOURCE_TEXT[name]} (rank correlation {_text(value, level)})"
+            f"{SOURCE_TEXT[name]} (correlation {_text(value, level)})"
             for name, value in sure.items()
             if (value.low > 0) == above
         ]

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from uqassay._array import as_labels, check_class_count, check_rows, tolerance_of
 from uqassay.errors import InputError
 from uqassay.metrics.epistemic_trends import check_shares
-from uqassay.metrics.run_summaries import correlation_over_runs, finite_array, mean_over_runs, midranks, spearman
+from uqassay.metrics.run_summaries import correlation_over_runs, finite_array, mean_over_runs, midranks
 from uqassay.notes import Note
 from uqassay.statistics import Estimate
 from uqassay.statistics.samples import check_level
@@ -50,25 +50,28 @@ class SourceAtShare:
     mean : float
         Mean of the source over the instances: a squared distance between distributions, from 0 to 2.
     correlation : Estimate
-        Spearman correlation over the instances of a run's estimate with the source in the other runs, mean over the runs (of
-        Fisher's z); the interval is for other runs and other instances.
-    contrast : Estimate
-        Mean estimate of the third of the instances with the most of the source, minus that of the third with the least,
-        divided by the mean estimate; t interval over the runs.
+        Correlation over the instances of the ranks of a run's estimate with the source in the other runs, mean over the runs
+        (of Fisher's z); the interval is for other runs and other instances.
+    slope : Estimate
+        Change of the estimate with the source, by least squares: in means of the estimate for each standard deviation of the
+        source; t interval over the runs.
     repeatability : float
-        Rank correlation of the source from one half of the runs with the source from the other half. Where it is low, noise
-        pulls `correlation` towards 0. nan for fewer than four runs.
+        Correlation of the source from one half of the runs with the source from the other half. Where it is low, noise pulls
+        `correlation` towards 0. nan for fewer than four runs.
     per_run : array (R,)
         The correlations of the runs.
+    influence : array (n,)
+        Influence of every instance on the mean correlation, averaged over the runs.
     """
 
     share: float
     source: str
     mean: float
     correlation: Estimate
-    contrast: Estimate
+    slope: Estimate
     repeatability: float
     per_run: Array
+    influence: Array
 
 
 @final
@@ -126,9 +129,9 @@ class DoubtSources:
                 "correlation": float(one.correlation),
                 "low": one.correlation.low,
                 "high": one.correlation.high,
-                "contrast": float(one.contrast),
-                "contrast_low": one.contrast.low,
-                "contrast_high": one.contrast.high,
+                "slope": float(one.slope),
+                "slope_low": one.slope.low,
+                "slope_high": one.slope.high,
                 "repeatability": one.repeatability,
             }
             for one in self.found
@@ -176,6 +179,10 @@ def doubt_sources(
       bias of the family as trained (its members, its regularisation, the stop of its training). With one label it has the
       expectation bias² + 1 − Σ_k p(k | x)²: the noise of the label cannot be separated from the bias of an instance.
 
+    The estimate enters a correlation by its ranks, because only its order counts; the source does not. The noise of a source is
+    skewed and greater where the spread is, so that the ranks of the source would correlate with an estimate of the spread even
+    without that source, while covariances with an unbiased source are unbiased.
+
     Run r is held against the sources of the other runs, because an estimate that is large where the same run's prediction is
     extreme would be held against itself. The sources come from few runs, and their noise pulls correlations towards 0: see
     `repeatability`. Sources occur together in most data; a correlation with one can be caused by another.
@@ -214,7 +221,7 @@ def doubt_sources(
     return DoubtSources(
         shares=s,
         found=tuple(found),
-        overall={name: _overall(found, name, level, e.shape[2]) for name in DOUBT_SOURCES},
+        overall={name: _overall(found, name, level) for name in DOUBT_SOURCES},
         follows_spread=_follows(e.mean(axis=2), sources["spread"].mean(axis=2), level),
         notes=_notes(p.shape, np.ndim(labels) == 1, full is not None),
     )
@@ -240,7 +247,7 @@ def _sources_without(p: Array, t: Array, full: int | None) -> dict[str, Array]:
 
 
 def _repeatability(p: Array, t: Array, full: int | None) -> dict[str, Array]:
-    """Rank correlation of each source between halves of the runs, mean over R rotations, (C,)."""
+    """Correlation of each source between halves of the runs, mean over R rotations, (C,)."""
     r = len(p)
     if r < 4:
         return {name: np.full(p.shape[1], np.nan) for name in DOUBT_SOURCES}
@@ -249,8 +256,19 @@ def _repeatability(p: Array, t: Array, full: int | None) -> dict[str, Array]:
         turned = np.roll(p, shift, axis=0)
         first, second = (_sources(half, t, full) for half in (turned[: r // 2], turned[r // 2 :]))
         for name, correlations in found.items():
-            correlations.append(spearman(first[name], second[name]))
+            a, b = _standardised(first[name]), _standardised(second[name])
+            correlations.append((a * b).mean(axis=-1))
     return {name: np.mean(correlations, axis=0) for name, correlations in found.items()}
+
+
+def _standardised(values: Array) -> Array:
+    """Mean 0 and mean square 1 along the last axis; nan for constant values."""
+    centred = values - values.mean(axis=-1, keepdims=True)
+    spread = np.sqrt((centred * centred).mean(axis=-1, keepdims=True))
+    constant = (values == values[..., :1]).all(axis=-1, keepdims=True) | (
+        spread <= 1e-12 * np.abs(values).max(axis=-1, keepdims=True)
+    )
+    return centred / np.where(constant, np.nan, spread)
 
 
 # -- the estimate against them ---------------------------------------------------------------------------------------------
@@ -261,48 +279,53 @@ def _at_share(
 ) -> SourceAtShare:
     """`values`: the estimate (R, n), the source in the other runs (R, n), and the source in all runs (n,)."""
     estimate, source, whole = values
-    why: list[Note] = []
-    if np.isnan(source).any():
-        why.append(Note("undefined", "no runs at share 1: seed and few data are not separated"))
-        per_run = np.full(len(estimate), np.nan)
-    else:
-        per_run = spearman(estimate, source)
-        if (source == source[:, :1]).all():
-            text = (
-                "all runs have the same instances at share 1"
-                if name == "few-data"
-                else "the source is the same for all"
-            )
-            why.append(Note("undefined", text))
-        elif (estimate == estimate[:, :1]).all(axis=1).any():
-            why.append(Note("undefined", "the estimate is constant in a run: no correlation"))
-    correlation = correlation_over_runs(per_run, level=level, n_instances=estimate.shape[1], notes=why)
-    contrast = mean_over_runs(_contrast(estimate, source), level=level)
-    return SourceAtShare(share, name, float(whole.mean()), correlation, contrast, float(repeatability), per_run)
-
-
-def _contrast(estimate: Array, source: Array) -> Array:
-    """Mean estimate of the upper third by source minus that of the lower third, over the mean estimate, (R, n) -> (R,)."""
-    n = estimate.shape[1]
-    ranks = midranks(source)
-    upper, lower = ranks > (n + 1) * 2 / 3, ranks < (n + 1) / 3
+    x, y = _standardised(midranks(estimate)), _standardised(source)
+    per_run = np.clip((x * y).mean(axis=1), -1.0, 1.0)
+    # of Pearson's r, for standardised x and y
+    influence = (x * y - per_run[:, None] * (x * x + y * y) / 2).mean(axis=0)
     mean = estimate.mean(axis=1)
-    defined = upper.any(axis=1) & lower.any(axis=1) & (mean != 0) & ~np.isnan(source).any(axis=1)
-    high, low = ((estimate * part).sum(axis=1) / np.maximum(part.sum(axis=1), 1) for part in (upper, lower))
-    return np.where(defined, (high - low) / np.where(mean == 0, 1.0, mean), np.nan)
-
-
-def _overall(found: list[SourceAtShare], name: str, level: float, n: int) -> Estimate:
-    """Mean over the shares at which the source is defined, per run, then over the runs."""
-    per_share = np.array([one.per_run for one in found if one.source == name])  # (C, R)
-    defined = ~np.isnan(per_share).any(axis=1)
-    if not defined.any():
-        first = next(one for one in found if one.source == name)
-        return correlation_over_runs(per_share.mean(axis=0), level=level, notes=first.correlation.notes)
-    notes = (
-        [] if defined.all() else [Note("left-out", f"{counted(int(defined.sum()), 'share')} of {defined.size} used")]
+    slopes = (estimate * y).mean(axis=1) / np.where(mean == 0, np.nan, mean)
+    return SourceAtShare(
+        share=share,
+        source=name,
+        mean=float(whole.mean()),
+        correlation=_correlation(per_run, influence, _why_undefined(name, estimate, source), level),
+        slope=mean_over_runs(slopes, level=level),
+        repeatability=float(repeatability),
+        per_run=per_run,
+        influence=influence,
     )
-    return correlation_over_runs(per_share[defined].mean(axis=0), level=level, n_instances=n, notes=notes)
+
+
+def _why_undefined(name: str, estimate: Array, source: Array) -> list[Note]:
+    if np.isnan(source).any():
+        return [Note("undefined", "no runs at share 1: seed and few data are not separated")]
+    if (source == source[:, :1]).all():
+        text = "all runs have the same instances at share 1" if name == "few-data" else "the source is the same for all"
+        return [Note("undefined", text)]
+    if (estimate == estimate[:, :1]).all(axis=1).any():
+        return [Note("undefined", "the estimate is constant in a run: no correlation")]
+    return []
+
+
+def _correlation(per_run: Array, influence: Array, notes: list[Note], level: float) -> Estimate:
+    n = influence.size
+    variance = float((influence**2).sum()) / (n * max(n - 3, 1))  # n − 3 as for Fisher's z
+    return correlation_over_runs(per_run, level=level, n_instances=n, instance_variance=variance, notes=notes)
+
+
+def _overall(found: list[SourceAtShare], name: str, level: float) -> Estimate:
+    """Mean over the shares at which the source is defined, per run, then over the runs."""
+    of_source = [one for one in found if one.source == name]
+    defined = [one for one in of_source if not np.isnan(one.per_run).any()]
+    notes = []
+    if not defined:
+        notes = list(of_source[0].correlation.notes)
+    elif len(defined) < len(of_source):
+        notes = [Note("left-out", f"{len(defined)} of {counted(len(of_source), 'share')} used")]
+    used = defined or of_source
+    per_run = np.mean([one.per_run for one in used], axis=0)
+    return _correlation(per_run, np.mean([one.influence for one in used], axis=0), notes, level)
 
 
 def _follows(estimates: Array, spreads: Array, level: float) -> Estimate:

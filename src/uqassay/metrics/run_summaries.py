@@ -78,7 +78,12 @@ def mean_over_runs(per_run: ArrayLike, *, level: float = 0.95, bounds: tuple[flo
 
 
 def correlation_over_runs(
-    per_run: ArrayLike, *, level: float = 0.95, n_instances: int | None = None, notes: Sequence[Note] = ()
+    per_run: ArrayLike,
+    *,
+    level: float = 0.95,
+    n_instances: int | None = None,
+    instance_variance: float | None = None,
+    notes: Sequence[Note] = (),
 ) -> Estimate:
     """Correlation of R runs: tanh of the mean of Fisher's z = artanh r, with its interval.
 
@@ -91,6 +96,9 @@ def correlation_over_runs(
         Number of instances that each rank correlation is computed from. The interval then is for other runs and other
         instances: the variance (1 + r²/2) / (n − 3) of the z of Spearman's r is added to that of the runs (Bonett and
         Wright, 2000), with Satterthwaite's degrees of freedom. None: for other runs on the same instances.
+    instance_variance : float, optional
+        Variance of the mean r over other instances, where it is known better: used with `n_instances` in place of Bonett and
+        Wright's.
     notes : sequence of Note
         Put first.
 
@@ -109,7 +117,7 @@ def correlation_over_runs(
     >>> correlation_over_runs([0.88, 0.9, 0.85, 0.91])
     Estimate(0.8871, low=0.8392, high=0.9213, level=0.95, n=4, method="Fisher's z over runs")
     >>> correlation_over_runs([0.88, 0.9, 0.85, 0.91], n_instances=100)
-    Estimate(0.8871, low=0.8149, high=0.9321, level=0.95, n=4, method="Fisher's z over runs and instances")
+    Estimate(0.8871, low=0.8142, high=0.9324, level=0.95, n=4, method="Fisher's z over runs and instances")
     """
     r = np.asarray(per_run, dtype=np.float64)
     remarks = list(notes)
@@ -125,21 +133,28 @@ def correlation_over_runs(
     else:
         remarks += found.notes
     if n_instances is not None and np.isfinite(low) and abs(value) < 1:
-        low, high = _for_other_instances(r, value, n_instances, level)
+        low, high = _for_other_instances(r, value, (n_instances, instance_variance), level)
         remarks = [note for note in remarks if note.code != "no-width"]
         if np.isnan(low):
             remarks.append(Note("no-interval", f"{counted(n_instances, 'instance')}: no interval"))
     return Estimate(value, low=low, high=high, level=level, n=r.size, method=method, notes=remarks)
 
 
-def _for_other_instances(r: Array, value: float, n: int, level: float) -> tuple[float, float]:
+def _for_other_instances(
+    r: Array, value: float, instances: tuple[int, float | None], level: float
+) -> tuple[float, float]:
+    n, known = instances
     if n <= 3:
         return np.nan, np.nan
     z = np.arctanh(np.clip(r, -LARGEST, LARGEST))
     of_runs = float(z.var(ddof=1)) / r.size
-    variance = of_runs + (1 + value**2 / 2) / (n - 3)
-    dof = (r.size - 1) * (variance / of_runs) ** 2 if of_runs > 1e-9 * variance else np.inf
-    reach = float(special.stdtrit(min(dof, 1e9), 0.5 + level / 2)) * variance**0.5
+    of_instances = (
+        (1 + value**2 / 2) / (n - 3) if known is None else known / (1 - value**2) ** 2
+    )  # of z, dz = dr / (1 − r²)
+    variance = of_runs + of_instances
+    terms = of_runs**2 / (r.size - 1) + of_instances**2 / (n - 2)
+    dof = min(variance**2 / terms, 1e9) if terms > 0 else 1e9
+    reach = float(special.stdtrit(dof, 0.5 + level / 2)) * variance**0.5
     return float(np.tanh(z.mean() - reach)), float(np.tanh(z.mean() + reach))
 
 

@@ -30,7 +30,7 @@ COLOURS = "viridis"  # lighter is more
 def draw_maps(figure: Any, maps: Maps) -> None:
     """Draw all panels on a matplotlib figure: lighter is more uncertain, each row has one scale and its bar.
 
-    Training instances are white and black dots. The paper draws no scale.
+    Training instances are white dots (class 0) and black dots (class 1).
     """
     rows = [(name, part) for name in maps.panels for part in PARTS]
     triangular = maps.experiment == "triangle"
@@ -63,10 +63,9 @@ def draw_maps(figure: Any, maps: Maps) -> None:
 
 
 def _draw_instances(ax: Any, panel: Panel) -> None:
-    size = 9.0 if len(panel.y) < 100 else 2.0
-    for k, colour in enumerate(("white", "black")):
-        points = panel.X[panel.y == k]
-        ax.scatter(*points.T, s=size, c=colour, linewidths=0.3 if size > 5 else 0, edgecolors="grey")
+    size = 14.0 if len(panel.y) < 100 else 5.0
+    for k, (face, edge) in enumerate((("white", "black"), ("black", "white"))):
+        ax.scatter(*panel.X[panel.y == k].T, s=size, c=face, edgecolors=edge, linewidths=0.35)
     ax.set_xticks([])
     ax.set_yticks([])
 

@@ -124,7 +124,7 @@ def plot_doubt_sources(found: "DoubtSources", *, ax: "Axes | None" = None) -> "A
     Returns
     -------
     Axes
-        Rank correlations with their intervals. At share 1 there is no source "few data".
+        Correlations with their intervals. At share 1 there is no source "few data".
 
     Examples
     --------
@@ -134,7 +134,7 @@ def plot_doubt_sources(found: "DoubtSources", *, ax: "Axes | None" = None) -> "A
     >>> probs = np.random.default_rng(0).dirichlet([1, 1], (4, 2, 30))
     >>> found = doubt_sources(probs, probs.std(axis=-1), np.zeros(30, dtype=int), [0.5, 1.0])
     >>> plot_doubt_sources(found, ax=Figure().subplots()).get_ylabel()
-    'rank correlation with the source'
+    'correlation with the source'
     """
     ax = axes_for(ax, (5.2, 3.4))
     ax.axhline(0, color=GREY, linewidth=0.8)
@@ -157,7 +157,7 @@ def plot_doubt_sources(found: "DoubtSources", *, ax: "Axes | None" = None) -> "A
     ax.set_xlim(-0.5, len(found.shares) - 0.5)
     ax.set_ylim(-1.0, 1.0)
     ax.set_xlabel("share of the training instances")
-    ax.set_ylabel("rank correlation with the source")
+    ax.set_ylabel("correlation with the source")
     headline(ax, "Sources of doubt that the estimate follows", found.notes[0].text)
     ax.legend(fontsize="small", frameon=False, ncols=3, loc="upper center", bbox_to_anchor=(0.5, -0.16))
     return ax
