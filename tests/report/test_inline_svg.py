@@ -1,0 +1,59 @@
+"""Figures as elements of a page: the same bytes, ids of their own, the page's colours."""
+
+import re
+import xml.etree.ElementTree as ElementTree
+
+import pytest
+
+from uqassay.report.inline_svg import inline_svg
+
+
+def draw(figure):
+    ax = figure.subplots()
+    ax.plot([0, 1], [0, 1], color="#123456", marker="o")
+    ax.fill_between([0, 1], [0, 0], [1, 1], alpha=0.2)
+    ax.set_xlabel("an <axis> & more")
+
+
+@pytest.fixture(scope="module")
+def element():
+    return inline_svg(draw, (3, 2), name="a1", label='a "label" <b>', colours={"#123456": "var(--mark)"})
+
+
+def test_the_same_figure_has_the_same_bytes(element):
+    again = inline_svg(draw, (3, 2), name="a1", label='a "label" <b>', colours={"#123456": "var(--mark)"})
+    assert again == element
+    assert not re.search(r"20\d\d-\d\d|<metadata|<!DOCTYPE|<!--", element)
+
+
+def test_it_is_one_element_with_escaped_text(element):
+    root = ElementTree.fromstring(element)
+    assert root.attrib["aria-label"] == 'a "label" <b>'
+    assert "an <axis> & more" in "".join(root.itertext())
+
+
+def test_ids_have_the_prefix_and_references_lead_to_them(element):
+    ids = re.findall(r'\bid="([^"]+)"', element)
+    assert ids
+    assert all(name.startswith("a1-") for name in ids)
+    assert len(set(ids)) == len(ids)
+    assert set(re.findall(r'(?:href="#|url\(#)([^")]+)', element)) <= set(ids)
+
+
+def test_colours_are_those_of_the_page(element):
+    assert "var(--mark)" in element
+    assert "#123456" not in element
+    kept = inline_svg(draw, (3, 2), name="b", label="", colours={})
+    assert "#123456" in kept
+    assert 'class="drawn paper"' in kept
+    assert "var(" not in kept
+    assert "var(--ink)" in inline_svg(draw, (3, 2), name="c", label="")
+
+
+def test_text_is_text_in_the_fonts_of_the_page(element):
+    assert "<text" in element
+    assert "DejaVu" not in element
+
+
+def test_it_is_no_wider_than_drawn(element):
+    assert "max-width: 288px" in element
