@@ -214,7 +214,7 @@ def save_predictions(numbers: dict, data: dict, n: int = 100) -> None:
             add(f"{kind}/{labels}", losses, target, p)
         add(kind, "unified_loss", y, p, tradeoff=1.0, nonspecificity=("korner", "pal"), convention=("exact", "paper"))
         add(kind, "nonspecificity", p, measure=("hartley", "smets", "korner", "pal"))
-        add(kind, "uncertainty_score", p, name=tuple(find("score_names")(p, on_request=True)))
+        add(kind, "uncertainty_score", p, name=tuple(n for n, s in find("SCORES").items() if s.offered_by(p)))
         add(kind, "generalised_hartley", p)
         add(kind, "misclassification_truth misalignment_truth", human, p)
     add("cifar100 functions", "generalised_hartley", uq.Members(data["two_networks/probs"][:n]), rng=1, tolerance=0.01)
