@@ -257,12 +257,13 @@ def check_variance_is(value: Any) -> None:
     """
     if isinstance(value, str) and value in VARIANCE_IS:
         return
-    missing = value is None or (isinstance(value, str) and not value)
-    raise InputError(
+    problem = InputError(
         "variance_is",
         'must be "aleatoric" (noise of the label, as in a heteroscedastic head) or "epistemic" (doubt about the function, as '
         "in a Laplace approximation or a Gaussian process)",
-        "it is missing" if missing else f"got {shown(value)}",
+        f"got {shown(value)}",
         'pass variance_is="aleatoric" or variance_is="epistemic"',
-        code="missing" if missing else "choice",
+        code="choice",
     )
+    absent = value is None or (isinstance(value, str) and not value)
+    raise problem.replace(got="it is missing", code="missing") if absent else problem
