@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from uqassay.cli.text import unicode_text
 from uqassay.errors import InputError
-from uqassay.evidence.findings import finding_rows
 from uqassay.metrics.ranking.registry import RANKING_METRICS
 from uqassay.notes import reason
 from uqassay.wording import level_text, significant, tradeoff
@@ -204,7 +203,7 @@ def _rows(check: Check, assay: "Assay") -> list[dict[str, Any]]:
             "choose one of them",
             code="choice",
         )
-    rows = [row for row in finding_rows(assay) if row["run"] == "all" and row["model"] in assay.model_names]
+    rows = [row for row in assay.rows("findings") if row["run"] == "all" and row["model"] in assay.model_names]
     known = list(dict.fromkeys(row["metric"] for row in rows))
     if check.metric not in known:
         raise InputError(
