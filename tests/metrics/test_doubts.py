@@ -215,8 +215,8 @@ def test_sources_that_are_not_noticed_are_rarely_claimed():
 
 
 def print_tables():
-    for noticed, n_runs, n in itertools.product(NAMES, (3, 5, 20), (36, 360)):
-        held = 100 * zero_in_interval((noticed,), n_runs, n, 1000, seed=8)
+    for noticed, n_runs, n in itertools.product(NAMES, (3, 5, 10), (36, 360)):
+        held = 100 * zero_in_interval((noticed,), n_runs, n, 500, seed=8)
         cells = " | ".join(f"{value:.1f}" for value in held)
         print(f"| {noticed} | {n_runs} | {n} | {cells} |", flush=True)
 
