@@ -19,7 +19,8 @@ from uqassay.datasets.registry import load_dataset
 from uqassay.errors import InputError
 from uqassay.evidence.disentanglement import DisentanglementStudy, Measured
 from uqassay.experiments.disentangling.conditions import Conditions, check_data
-from uqassay.experiments.disentangling.trainings import PARTS, has_dense_networks, measure_runs
+from uqassay.experiments.disentangling.reduction import PARTS
+from uqassay.experiments.disentangling.trainings import has_dense_networks, measure_runs
 from uqassay.measures import Decomposition
 from uqassay.methods.registry import METHODS, build_method
 from uqassay.notes import Note
@@ -28,7 +29,7 @@ from uqassay.predictions import Point
 __all__ = ["FUNCTION", "block_cells", "blocks_of", "packed", "study_of", "train_block"]
 
 FUNCTION = "uqassay.experiments.disentangling.blocks:train_block"
-RUNS_PER_BLOCK = 5  # of dense networks, which are trained side by side; other estimators have one run in a block
+RUNS_PER_BLOCK = 10  # of dense networks, which are trained side by side; other estimators have one run in a block
 OPTIONS = ("decompositions", "convention")
 
 

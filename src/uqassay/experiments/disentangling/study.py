@@ -26,12 +26,8 @@ from uqassay.experiments.disentangling.blocks import (
 )
 from uqassay.experiments.disentangling.conditions import Conditions, check_data
 from uqassay.experiments.disentangling.identity import identity_of
-from uqassay.experiments.disentangling.trainings import (
-    Decompositions,
-    check_estimator,
-    chosen_decompositions,
-    measure_runs,
-)
+from uqassay.experiments.disentangling.reduction import Decompositions, chosen_decompositions
+from uqassay.experiments.disentangling.trainings import check_estimator, measure_runs
 
 __all__ = ["block_cells", "disentanglement", "study_of", "train_block"]
 

@@ -7,9 +7,8 @@ reduced at once, so that no members are kept.
 import copy
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any, final
 
 import numpy as np
@@ -19,27 +18,16 @@ from uqassay.datasets.dataset import Dataset
 from uqassay.errors import InputError
 from uqassay.evidence.disentanglement import DisentanglementStudy, Measured
 from uqassay.experiments.disentangling.conditions import Conditions, TrainingSet, check_data, training_sets
-from uqassay.measures import Decomposition, decompose, decomposition_names
+from uqassay.experiments.disentangling.reduction import PARTS, Decompositions, Reduction, chosen_decompositions
+from uqassay.measures import Decomposition
 from uqassay.methods.progress import progress_bar
 from uqassay.notes import Note
-from uqassay.predictions import GaussianLogits, as_prediction
 from uqassay.wording import listed
 
-__all__ = [
-    "PARTS",
-    "Decompositions",
-    "Job",
-    "check_estimator",
-    "chosen_decompositions",
-    "has_dense_networks",
-    "measure_runs",
-]
+__all__ = ["Job", "check_estimator", "has_dense_networks", "measure_runs"]
 
 Array = NDArray[np.float64]
-Decompose = Callable[[Any], Decomposition]
-Decompositions = str | Decompose | Sequence[str | Decompose] | Mapping[str, Decompose] | None
 
-PARTS = ("total", "aleatoric", "epistemic")
 BLOCK_BYTES = 2**28  # of training instances, each condition with its own standardised copy
 BLOCK_NETWORKS = 128  # more of them no longer fit the cache
 
@@ -126,7 +114,13 @@ def measure_runs(
     check_estimator(estimator)
     seeds = _checked_seeds(seeds)
     chosen = chosen_decompositions(decompositions)
-    named = str(convention or getattr(estimator, "convention", "exact"))
+    reduce = Reduction(
+        n_instances=len(data.y_test),
+        n_classes=data.n_classes,
+        chosen=chosen,
+        convention=str(convention or getattr(estimator, "convention", "exact")),
+        delete_column=conditions.convention == "paper-code",
+    )
     check_data(data, conditions)
     values = conditions.values(data.n_classes)
     n, k = len(data.y_test), data.n_classes
@@ -138,7 +132,7 @@ def measure_runs(
     start = time.perf_counter()
     padded = 0
     for job, model in _trained(estimator, data, jobs, progress):
-        said = _said(model, data, job, chosen, named)
+        said = reduce(model.predict_uncertainty(data.X_test), job.given, job.where(model))
         table, at = tables[job.given.experiment], (job.run, job.given.place)
         table.labels[at], table.probs[at] = job.given.y_test, said.probs
         for name, parts in said.parts.items():
@@ -156,26 +150,6 @@ def measure_runs(
         facts={"seconds": time.perf_counter() - start, "trainings": len(jobs), "conditions": conditions.to_dict()},
         notes=_notes(conditions, data, padded),
     )
-
-
-def chosen_decompositions(decompositions: Decompositions) -> dict[str, str | Decompose] | None:
-    """Names and functions by name; None stands for all that a prediction offers."""
-    if decompositions is None:
-        return None
-    if isinstance(decompositions, Mapping):
-        return dict(decompositions)
-    given = [decompositions] if isinstance(decompositions, str) or callable(decompositions) else list(decompositions)
-    found: dict[str, str | Decompose] = {}
-    for one in given:
-        name = one if isinstance(one, str) else getattr(one, "__name__", type(one).__name__)
-        if name in found:
-            raise InputError(
-                "decompositions", "must have different names", f"got {name!r} twice", "give a dict", code="duplicate"
-            )
-        found[name] = one
-    if not found:
-        raise InputError("decompositions", "must hold at least one", "got none", "None takes all", code="empty")
-    return found
 
 
 def check_estimator(estimator: Any) -> None:
@@ -263,76 +237,6 @@ def _copied(estimator: Any, given: TrainingSet, n_classes: int, progress: bool) 
         if name in getattr(model, "__dict__", {}):
             setattr(model, name, value)
     return model
-
-
-# -- predictions ---------------------------------------------------------------------------------------------------------
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class _Said:
-    """One fitted estimator on the test instances."""
-
-    probs: Array  # (n, K)
-    parts: dict[str, Decomposition]
-    padded: bool  # whether a class was missing in the prediction
-
-
-def _said(model: Any, data: Dataset, job: Job, chosen: Mapping[str, str | Decompose] | None, convention: str) -> _Said:
-    where = job.where(model)
-    try:
-        prediction = as_prediction(model.predict_uncertainty(data.X_test))
-        if isinstance(prediction, GaussianLogits):
-            prediction = prediction.with_draws()  # each decomposition would draw them again
-    except InputError as problem:
-        raise problem.replace(parameter="estimator", got=f"{where}: {problem.got}") from problem
-    present = np.unique(job.given.y_train)
-    n, k = len(data.y_test), data.n_classes
-    if prediction.n_instances != n or prediction.n_classes not in (k, len(present)):
-        raise InputError(
-            "estimator",
-            f"must predict {n} instances and {k} classes",
-            f"{where} gave {prediction.n_instances} and {prediction.n_classes}",
-            "give one row for each row of X, and one column for each label",
-            code="shape",
-        )
-    padded = prediction.n_classes < k
-    probs = np.zeros((n, k))
-    probs[:, present if padded else slice(None)] = prediction.mean_probs()
-    names = {name: name for name in decomposition_names(prediction)} if chosen is None else chosen
-    if not names:
-        raise InputError(
-            "estimator",
-            "must give predictions with a distribution over distributions, or a decomposition must be given",
-            f"{where} gave {type(prediction).__name__}",
-            "give a function that decomposes it",
-            code="no-distribution",
-        )
-    parts = {
-        name: _checked_parts(name, partial(decompose, prediction, how, convention=convention), where)
-        for name, how in names.items()
-    }
-    return _Said(probs, parts, padded)
-
-
-def _checked_parts(name: str, compute: Callable[[], Decomposition], where: str) -> Decomposition:
-    """The estimates of one decomposition: finite arrays ``(n,)``."""
-    try:
-        parts = compute()
-    except InputError as problem:
-        raise problem.replace(parameter=f"decompositions[{name!r}]", got=f"{problem.got}, from {where}") from problem
-    for part in PARTS:
-        values = np.asarray(getattr(parts, part))
-        if not np.isfinite(values).all():
-            row = int(np.flatnonzero(~np.isfinite(values))[0])
-            raise InputError(
-                f"decompositions[{name!r}]",
-                f"the {part} part must be finite",
-                f"row {row} is {values[row]}, from {where}",
-                "mend the estimator or the function",
-                code="finite",
-            )
-    return parts
 
 
 # -- small things --------------------------------------------------------------------------------------------------------
