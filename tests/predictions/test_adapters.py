@@ -392,14 +392,3 @@ def test_several_dirichlets_per_instance_are_refused_with_what_can_be_given():
     assert "Members(alphas / alphas.sum(axis=-1, keepdims=True))" in refusal.value.remedy
     means = uq.Members(Mixture.alphas / Mixture.alphas.sum(axis=-1, keepdims=True))
     assert means.n_members == 2
-
-
-def test_a_meaning_may_be_repeated_but_not_changed():
-    stated = uq.GaussianLogits([[0.0, 1.0]], [[1.0, 1.0]], variance_is="aleatoric")
-    assert uq.from_object(stated, variance_is="aleatoric") is stated
-    with refuses("variance_is", "conflict", got="'epistemic', and the key states 'aleatoric'"):
-        uq.from_object(stated, variance_is="epistemic")
-    with refuses("variance_is", "missing"):
-        uq.from_object(Gaussian(rows(4, 3), rows(4, 3)))
-    with refuses("variance_is", "conflict", got="found probs"):
-        uq.from_object(rows(4, 3), variance_is="aleatoric")

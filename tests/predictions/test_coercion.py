@@ -91,3 +91,12 @@ def test_gaussian_logits_need_a_meaning_of_their_variance_and_the_remedy_gives_o
     with refuses("prediction.variance_is", "missing"):
         as_prediction(normal)
     assert uq.from_object(normal, variance_is="aleatoric").variance_is == "aleatoric"
+
+
+def test_a_meaning_may_be_repeated_but_not_changed():
+    stated = uq.GaussianLogits([[0.0, 1.0]], [[1.0, 1.0]], variance_is="aleatoric")
+    assert uq.from_object(stated, variance_is="aleatoric") is stated
+    with refuses("variance_is", "conflict", got="'epistemic', and the key states 'aleatoric'"):
+        uq.from_object(stated, variance_is="epistemic")
+    with refuses("variance_is", "conflict", got="found probs"):
+        uq.from_object(PROBS, variance_is="aleatoric")

@@ -231,7 +231,10 @@ def _runs(name: str, value: Any, argument: str) -> tuple[Prediction, ...]:
     """The training runs of one model: each entry of a list of predictions or arrays, else the one thing given."""
     values = _listed_runs(name, value, argument)
     runs = tuple(as_prediction(one, _place(argument, name, r, values)) for r, one in enumerate(values))
-    kinds = {type(run).__name__ + (f" spanned by {run.spanned_by}" if isinstance(run, Drawn) else "") for run in runs}
+    kinds = {
+        f"GaussianLogits spanned by {run.spanned_by}" if isinstance(run, GaussianLogits) else type(run).__name__
+        for run in runs
+    }
     if len(kinds) > 1:
         raise InputError(
             _place(argument, name),
