@@ -115,13 +115,14 @@ def test_classes_without_test_instances():
 
 
 def test_headline_names_the_best_and_those_told_apart():
-    first, told, reference, *leaks = disentanglement_sentences(
+    first, told, reference, chance, *leaks = disentanglement_sentences(
         [contender("jitter", seed=1), contender("perfect"), contender("together", seed=2)]
     )
     assert first.startswith("perfect has the lowest disentanglement error, ")
     assert told.startswith("The runs tell it from together and jitter (p")
     assert "0.50" in reference
     assert "0.65" in reference
+    assert chance.startswith("The error of perfect is below that of estimates unrelated to the accuracy (p < .001")
     assert leaks == [
         "Label noise also moves the epistemic uncertainty of together, which it should not.",
         "The amount of training data also moves the aleatoric uncertainty of together, which it should not.",
@@ -132,6 +133,13 @@ def test_headline_of_equals_tells_nobody_apart():
     said = disentanglement_sentences([contender("jitter", "a", seed=11), contender("jitter", "b", seed=12)])
     assert any(text.startswith("The runs cannot tell it from") for text in said)
     assert not any("tell it from" in text and "cannot" not in text for text in said)
+
+
+def test_jitter_is_not_below_chance():
+    said = disentanglement_sentences([contender("jitter", "a", seed=11), contender("swapped", "b", seed=12)])
+    assert any(text.startswith("No error is shown to be below that of estimates unrelated") for text in said)
+    both_below = disentanglement_sentences([contender("perfect", "a", seed=11), contender("perfect", "b", seed=12)])
+    assert any(text.startswith("The errors of ") and "and" in text for text in both_below)
 
 
 def test_one_contender_and_none_with_an_error():

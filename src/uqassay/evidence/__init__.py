@@ -1,12 +1,29 @@
 """The main call: predictions of any kind and what happened → evidence about which model to choose."""
 
 from uqassay.evidence.calibration_result import ModelCalibration
+from uqassay.evidence.disentanglement import DisentanglementStudy
+from uqassay.evidence.disentanglement_ranking import Contender, contenders_of, rank_disentanglement
+from uqassay.evidence.disentanglement_verdict import disentanglement_lines, disentanglement_sentences
 from uqassay.evidence.findings import FINDING_COLUMNS
 from uqassay.evidence.judgement import CALIBRATION, TRADEOFFS, assay
 from uqassay.evidence.ranking import Ranked
 from uqassay.evidence.result import Assay
 
-__all__ = ["CALIBRATION", "FINDING_COLUMNS", "TRADEOFFS", "Assay", "ModelCalibration", "Ranked", "assay"]
+__all__ = [
+    "CALIBRATION",
+    "FINDING_COLUMNS",
+    "TRADEOFFS",
+    "Assay",
+    "Contender",
+    "DisentanglementStudy",
+    "ModelCalibration",
+    "Ranked",
+    "assay",
+    "contenders_of",
+    "disentanglement_lines",
+    "disentanglement_sentences",
+    "rank_disentanglement",
+]
 
 
 def __dir__() -> list[str]:

@@ -7,7 +7,7 @@ from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
+from scipy.special import stdtr, stdtrit
 
 from uqassay._json import plain
 from uqassay.errors import InputError
@@ -300,10 +300,14 @@ def _welch(a: Array, b: Array, level: float) -> _Compared:
         why = "a single run" if min(len(a), len(b)) < 2 else "all runs have the same error"
         absent = Note("no-test", f"{why}: no test")
         return _Compared(_without_interval(value, level, len(a), absent), NAN, False, (note, absent))
-    test = stats.ttest_ind(a, b, equal_var=False)
-    low, high = test.confidence_interval(level)
-    difference = Estimate(value, low=low, high=high, level=level, n=len(a) + len(b), method="welch-t over runs")
-    return _Compared(difference, float(test.pvalue), False, (note,))
+    variances = a.var(ddof=1) / len(a), b.var(ddof=1) / len(b)
+    error = float(np.sqrt(sum(variances)))
+    dof = sum(variances) ** 2 / (variances[0] ** 2 / (len(a) - 1) + variances[1] ** 2 / (len(b) - 1))  # Satterthwaite
+    half = float(stdtrit(dof, 0.5 + level / 2)) * error
+    difference = Estimate(
+        value, low=value - half, high=value + half, level=level, n=len(a) + len(b), method="welch-t over runs"
+    )
+    return _Compared(difference, float(2 * stdtr(dof, -abs(value) / error)), False, (note,))
 
 
 def _without_interval(value: float, level: float, n: int, note: Note) -> Estimate:

@@ -18,7 +18,7 @@ from uqassay.evidence.disentanglement_readings import (
 )
 from uqassay.metrics.disentanglement import Disentanglement
 from uqassay.notes import reason
-from uqassay.statistics import Estimate
+from uqassay.statistics import Estimate, holm
 from uqassay.wording import (
     ABSENT,
     counted,
@@ -240,7 +240,7 @@ def disentanglement_sentences(contenders: Sequence[Contender], *, level: float =
         where = f"On {dataset} " if len(groups) > 1 else ""
         sentences += _headline(ranked, where, level)
         if ranked and (first := ranked[0].found) is not None:
-            sentences.append(reference_sentence(first))
+            sentences += [reference_sentence(first), _below_chance(ranked, level)]
         leaks = [_leak(row.contender, level) for row in ranked]
         sentences += _leaks(leaks)
     return tuple(without_direction(text) for text in sentences)
@@ -292,6 +292,21 @@ def _why(rows: Sequence[RankedContender]) -> str:
     return reason(rows[0].notes) or "all runs have the same errors"
 
 
+def _below_chance(ranked: Sequence[RankedContender], level: float) -> str:
+    """Whose errors are below chance, adjusted by Holm for all contenders."""
+    adjusted = holm([row.contender.chance_test.pvalue for row in ranked]).tolist()
+    below = [(row, p) for row, p in zip(ranked, adjusted, strict=True) if p <= 1 - level]
+    adjustment = ", Holm" if len(ranked) > 1 else ""
+    if not below:
+        least = pvalue_text(min(adjusted), "≥" if len(ranked) > 1 else "=")
+        whose = "No error is" if len(ranked) > 1 else "The error is not"
+        return f"{whose} shown to be below that of estimates unrelated to the accuracy ({least}{adjustment})."
+    bound = pvalue_text(max(p for _, p in below), "≤" if len(below) > 1 else "=")
+    whose = f"The {'errors' if len(below) > 1 else 'error'} of {_labels([row for row, _ in below])}"
+    verb = "are" if len(below) > 1 else "is"
+    return f"{whose} {verb} below that of estimates unrelated to the accuracy ({bound}{adjustment})."
+
+
 def reference_sentence(found: Disentanglement) -> str:
     """What the numbers of the disentanglement error amount to."""
     return (
@@ -318,7 +333,8 @@ def _leaks(found: Sequence[tuple[str, frozenset[tuple[str, str]]]]) -> list[str]
         moved = [label for label, leaks in found if (experiment, kind) in leaks]
         if moved:
             every = len(moved) == len(found) and len(found) > 1
-            whom = f"all {len(found)} contenders" if every else listed(moved, most=MOST_NAMES)
+            whole = "both contenders" if len(found) == 2 else f"all {len(found)} contenders"
+            whom = whole if every else listed(moved, most=MOST_NAMES)
             said.append(f"{what} also moves the {kind} uncertainty of {whom}, which it should not.")
     return said
 

@@ -1,9 +1,10 @@
-"""The report: one HTML page and figures for papers, from the numbers of an `Assay` alone."""
+"""The report: HTML pages and figures for papers, from the numbers of an `Assay` or of disentanglement studies alone."""
 
+from uqassay.report.disentanglement_page import write_disentanglement_page
 from uqassay.report.page import render, write_page
 from uqassay.report.page_data import payload
 
-__all__ = ["payload", "render", "write_page"]
+__all__ = ["payload", "render", "write_disentanglement_page", "write_page"]
 
 
 def __dir__() -> list[str]:

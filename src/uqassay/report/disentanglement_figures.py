@@ -24,15 +24,17 @@ from uqassay.report.inline_svg import THEME, inline_svg
 __all__ = ["behaviour_figures", "contender_figures", "expected_figures", "ranking_figure"]
 
 COLOURS = {**THEME, INK: "var(--ink)", **{look.colour.lower(): f"var(--{kind})" for kind, look in LOOKS.items()}}
+Draw = Callable[[Any], Any]
 PANEL = (3.7, 2.7)  # inches
 
 
 def expected_figures() -> dict[str, str]:
     """The expected behaviour in each experiment."""
-    return {
-        name: _svg(lambda ax, name=name: plot_expected_behaviour(name, ax=ax, legend=False), PANEL, f"e{i}", name)
-        for i, name in enumerate(EXPERIMENTS)
-    }
+
+    def of(experiment: str) -> Draw:
+        return lambda ax: plot_expected_behaviour(experiment, ax=ax, legend=False)
+
+    return {name: _svg(of(name), PANEL, f"e{i}", name) for i, name in enumerate(EXPERIMENTS)}
 
 
 def ranking_figure(ranked: Sequence[RankedContender], *, name: str, level: float) -> str:
@@ -46,17 +48,15 @@ def ranking_figure(ranked: Sequence[RankedContender], *, name: str, level: float
 
 def contender_figures(contender: Contender, *, name: str, level: float) -> dict[str, str]:
     """Curves of each experiment, the four terms, and the classes left out, where they were run."""
+
+    def curves(experiment: str) -> Draw:
+        return lambda ax: plot_disentanglement_curves(contender, experiment, ax=ax, level=level, legend=False)
+
     drawn = {}
     for i, experiment in enumerate(EXPERIMENTS[:2]):
         if experiment in contender.study.measured:
-            drawn[experiment] = _svg(
-                lambda ax, experiment=experiment: plot_disentanglement_curves(
-                    contender, experiment, ax=ax, level=level, legend=False
-                ),
-                PANEL,
-                f"{name}x{i}",
-                f"{experiment}: {contender.label}",
-            )
+            label = f"{experiment}: {contender.label}"
+            drawn[experiment] = _svg(curves(experiment), PANEL, f"{name}x{i}", label)
     if contender.has_error:
         drawn["terms"] = _svg(
             lambda ax: plot_disentanglement_terms(contender, ax=ax, level=level),
@@ -95,7 +95,7 @@ def behaviour_figures(contender: Contender, *, name: str, level: float) -> tuple
     return drawn, found.sentences
 
 
-def _svg(draw: Callable[[Any], Any], size: tuple[float, float], name: str, label: str) -> str:
+def _svg(draw: Draw, size: tuple[float, float], name: str, label: str) -> str:
     """A figure with one axes and without its title, which the page has as a heading."""
 
     def on(figure: Any) -> None:

@@ -17,7 +17,7 @@ POINTS_TO_PIXELS = 4 / 3
 
 
 def inline_svg(
-    draw: Callable[[Any], None],
+    draw: Callable[[Any], object],
     size: tuple[float, float],
     *,
     name: str,

@@ -16,6 +16,12 @@ from uqassay.report.figures.disentanglement_behaviour import (
     plot_epistemic_trend,
     plot_estimate_correlations,
 )
+from uqassay.report.figures.disentanglement_curves import plot_disentanglement_curves, plot_expected_behaviour
+from uqassay.report.figures.disentanglement_terms import (
+    plot_disentanglement_ranking,
+    plot_disentanglement_terms,
+    plot_left_out_classes,
+)
 from uqassay.report.figures.instances import plot_by_correctness, plot_set_sizes
 from uqassay.report.figures.mistake_tests import plot_ranking_comparisons
 from uqassay.report.figures.mistakes import plot_mistake_ranking, plot_risk_coverage
@@ -31,11 +37,16 @@ __all__ = [
     "plot_calibration_null",
     "plot_calibration_tests",
     "plot_confidence",
+    "plot_disentanglement_curves",
+    "plot_disentanglement_ranking",
+    "plot_disentanglement_terms",
     "plot_distance_nonspecificity",
     "plot_doubt_sources",
     "plot_ensemble_weights",
     "plot_epistemic_trend",
     "plot_estimate_correlations",
+    "plot_expected_behaviour",
+    "plot_left_out_classes",
     "plot_members",
     "plot_mistake_ranking",
     "plot_ranking",

@@ -175,7 +175,7 @@ def plot_left_out_classes(contender: Contender, *, ax: "Axes | None" = None, lev
     low, high = ax.get_xlim()
     ax.set_xlim(max(0.0, min(low, 0.45)), min(1.02, max(high, 0.6)))
     ax.tick_params(axis="x", labelsize="small")
-    ax.set_xlabel(f"ROC-AUC, {level_text(level)} intervals over the runs; 0.5 is no reaction", fontsize="small")
+    ax.set_xlabel(f"ROC-AUC, {level_text(level)} intervals; 0.5: no reaction", fontsize="small")
     ax.legend(
         handles=[swatch(LOOKS[kind], kind, line=False) for kind in KINDS],
         loc="lower center",
