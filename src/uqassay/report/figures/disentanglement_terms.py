@@ -72,7 +72,7 @@ def plot_disentanglement_terms(contender: Contender, *, ax: "Axes | None" = None
             ax.plot([jitter] * 2, [-place - 0.38, -place + 0.38], color=GREY, linewidth=1.2, linestyle=":")
     ax.set_yticks([-i for i in range(4)], [TERMS[_key(term)] for term in found.terms], fontsize="small")
     ax.tick_params(axis="x", labelsize="small")
-    ax.set_xlim(0, 1.22 * highest)
+    ax.set_xlim(0, 1.35 * highest)  # room for r
     ax.set_xlabel(f"|r − ideal|, {level_text(level)} intervals", fontsize="small")
     return ax
 
@@ -95,19 +95,20 @@ def plot_disentanglement_ranking(
     InputError
         No contender has an error, or there are several data sets.
     """
-    rows = [row for row in ranked if row.found is not None]
-    if not rows or len({row.contender.study.dataset for row in rows}) > 1:
+    rows = [(row, row.found) for row in ranked if row.found is not None]
+    datasets = {row.contender.study.dataset for row, _ in rows}
+    if not rows or len(datasets) > 1:
         raise InputError(
             "ranked",
             "must hold contenders of one data set, one of them with a disentanglement error at least",
-            f"got {len(rows)} with an error, on {len({row.contender.study.dataset for row in rows})} data sets",
+            f"got {len(rows)} with an error, on {len(datasets)} data sets",
             "rank the contenders of one data set",
             code="empty" if not rows else "mismatch",
         )
-    labels = [plain(row.contender.label, limit=44) for row in rows]
+    labels = [plain(row.contender.label, limit=44) for row, _ in rows]
     ax = axes_for(ax, (5.2, 1.3 + 0.34 * len(rows)), names=labels)
-    for place, row in enumerate(rows):
-        error = row.found.error  # type: ignore[union-attr]
+    for place, (row, found) in enumerate(rows):
+        error = found.error
         apart = row.told_apart(level)
         colour = GREY if apart else INK
         if np.isfinite(error.low):
@@ -116,8 +117,7 @@ def plot_disentanglement_ranking(
         ax.plot(
             [float(error)], [-place], marker="o", markersize=6, color=colour, markerfacecolor=fill, linestyle="none"
         )
-    found = rows[0].found
-    assert found is not None
+    found = rows[0][1]
     for value, name, line in (
         (found.floor, "floor", ":"),
         (found.together, "one estimate\ntwice", "-."),
@@ -134,7 +134,7 @@ def plot_disentanglement_ranking(
             fontsize="x-small",
             color=GREY,
         )
-    ends = [end for row in rows if row.found for end in (float(row.found.error), row.found.error.high)]
+    ends = [end for _, one in rows for end in (float(one.error), one.error.high)]
     ax.set_xlim(0, 1.04 * max([found.chance, *(end for end in ends if np.isfinite(end))]))
     ax.set_ylim(-len(rows) + 0.4, 0.6)
     ax.set_yticks([-i for i in range(len(rows))], labels, fontsize="small")
