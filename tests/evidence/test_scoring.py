@@ -112,3 +112,15 @@ def test_pictures_hold_the_sets_of_the_rows_chosen(random_generator):
     np.testing.assert_allclose(sample.points, members.probs[[4]], atol=1e-7)
     intervals = random_prediction("Intervals", random_generator, 6, 3)
     assert scoring.sample_sets(intervals, rows, 2).points.shape == (0, 0, 3)
+
+
+def test_the_meaning_of_a_variance_is_part_of_the_fingerprint_and_of_the_scores():
+    mean, variance = np.zeros((4, 3, 2)), np.ones((4, 3, 2))
+    found = [
+        uq.assay({"m": uq.GaussianLogits(mean, variance, variance_is=meaning)}, [0, 1, 0, 1], n_draws=5)["m"]
+        for meaning in ("aleatoric", "epistemic")
+    ]
+    assert found[0].fingerprint != found[1].fingerprint
+    assert [(m.n_points, m.spanned_by) for m in found] == [(3, "passes"), (100, "draws")]
+    assert found[0].columns["nonspecificity"].max() == 0.0
+    assert found[1].columns["nonspecificity"].min() > 0.3

@@ -320,7 +320,7 @@ def points_of_sets(run: Prediction) -> int | None:
 
 def _fingerprint(run: Prediction, digest: Any) -> None:
     digest.update(type(run).__name__.encode())
-    if isinstance(run, GaussianLogits):
+    if isinstance(run, GaussianLogits) and run.variance_is == "aleatoric":  # the other meaning as in earlier versions
         digest.update(run.variance_is.encode())
     for name in run.array_names():
         array = getattr(run, name)
