@@ -1,0 +1,71 @@
+"""Keys of estimators and functions: equal for equal ones, different where results may differ."""
+
+from functools import partial
+
+import numpy as np
+import pytest
+from tests.refusals import refuses
+
+from uqassay.bench.cell import canonical_json
+from uqassay.experiments.disentangling.identity import identity_of
+
+
+class Own:
+    def __init__(self, size=3, table=None):
+        self.size, self.table, self.random_state = size, table, 0
+
+    def fit(self, X, y):
+        return self
+
+
+def key(value):
+    return canonical_json(identity_of(value))
+
+
+def test_options_count_and_seeds_do_not():
+    one = Own()
+    one.random_state = 5
+    assert key(one) == key(Own())
+    assert len({key(Own()), key(Own(4)), key(Own(3.0)), key(Own(None)), key(Own("3"))}) == 5
+    tables = [np.arange(3.0), np.arange(3.0) + 1, np.arange(3), np.arange(3.0)[:, None]]
+    assert len({key(Own(table=table)) for table in tables}) == 4
+    assert key(Own(table=np.arange(6.0)[::2])) == key(Own(table=np.array([0.0, 2.0, 4.0])))
+
+
+def test_estimators_of_scikit_learn_and_of_this_package(needs):
+    needs("sklearn")
+    from sklearn.tree import DecisionTreeClassifier
+
+    from uqassay.methods import Bagging, RandomForest
+
+    assert key(RandomForest(random_state=3)) == key(RandomForest(n_jobs=2)) != key(RandomForest(n_members=3))
+    small, large = (Bagging(estimator=DecisionTreeClassifier(max_depth=d)) for d in (1, 2))
+    assert key(small) != key(large)
+    assert identity_of(DecisionTreeClassifier())["version"]
+
+
+def test_functions_by_their_source_and_what_they_enclose():
+    def shifted(by):
+        return lambda prediction: prediction + by
+
+    def other(prediction):
+        return prediction
+
+    assert key(shifted(1)) == key(shifted(1)) != key(shifted(2))
+    assert key(other) != key(shifted(1))
+    assert key(partial(np.quantile, q=0.5)) != key(partial(np.quantile, q=0.6))
+    assert key(np.log) != key(np.exp)
+    assert key(float("inf")) == '"inf"'
+
+
+@pytest.mark.parametrize("value", [object(), {1: 2}, {1, 2}, np.array([None])])
+def test_other_objects_are_refused(value):
+    with refuses("folder", "type", got="estimator.table is of type"):
+        identity_of(Own(table=value))
+
+
+def test_a_source_that_cannot_be_read():
+    scope: dict = {"__name__": "typed"}
+    exec("class Typed:\n    def fit(self, X, y):\n        return self", scope)
+    with refuses("folder", "unreadable", got="typed:Typed"):
+        identity_of(scope["Typed"]())
