@@ -98,24 +98,35 @@ def test_refuses_infinite_values_and_other_shapes():
 # -- coverage ---------------------------------------------------------------------------------------------------------------
 
 
-def coverage(rho, n_runs, n, n_sets, seed):
-    """Share of intervals that hold the true rank correlation of run and instance, for both scopes.
-
-    Instances share a normal variable with a run-specific noise: (x, y) of all runs have the rank correlation of `rho`.
-    """
-    rng = np.random.default_rng(seed)
-    common, own = 0.7, 0.3  # of the variance of each: from the instance, from run and instance
+def simulated(rng, rho, n_runs, n):
+    """Two estimates (2, R, n) of correlation rho: 70 % of their variance is the instance's, 30 % is new in every run."""
     mix = np.linalg.cholesky([[1, rho], [rho, 1]])
-    instance = np.einsum("ab,sbn->san", mix, rng.standard_normal((n_sets, 2, n)))
-    noise = np.einsum("ab,srbn->sran", mix, rng.standard_normal((n_sets, n_runs, 2, n)))
-    values = common**0.5 * instance[:, None] + own**0.5 * noise
+    instance = mix @ rng.standard_normal((2, n))
+    noise = np.einsum("ab,brn->arn", mix, rng.standard_normal((2, n_runs, n)))
+    return 0.7**0.5 * instance[:, None] + 0.3**0.5 * noise
+
+
+def coverage(rho, n_runs, n, n_sets, seed):
+    """Share of intervals that hold the rank correlation for other runs and instances, for both scopes."""
+    rng = np.random.default_rng(seed)
     truth = 6 / np.pi * np.arcsin(rho / 2)
-    per_run = spearman(values[:, :, 0], values[:, :, 1])  # (sets, R)
     hits = np.zeros(2)
-    for r in per_run:
+    for _ in range(n_sets):
+        r = spearman(*simulated(rng, rho, n_runs, n))
         for k, count in enumerate((n, None)):
             found = correlation_over_runs(r, n_instances=count)
             hits[k] += found.low <= truth <= found.high
+    return hits / n_sets
+
+
+def coverage_for_these_instances(rho, n_runs, n, n_sets, seed):
+    """Share of intervals over the runs that hold the mean of 300 other runs on the same instances, on Fisher's scale."""
+    rng = np.random.default_rng(seed)
+    hits = 0
+    for _ in range(n_sets):
+        r = spearman(*simulated(rng, rho, n_runs + 300, n))
+        found = correlation_over_runs(r[:n_runs])
+        hits += found.low <= np.tanh(np.arctanh(r[n_runs:]).mean()) <= found.high
     return hits / n_sets
 
 
@@ -127,10 +138,18 @@ def test_coverage_for_other_instances():
         assert runs < both
 
 
+@pytest.mark.slow
+def test_coverage_for_other_runs_on_the_same_instances():
+    n_sets = 400
+    found = coverage_for_these_instances(0.5, 5, 36, n_sets, seed=9)
+    assert abs(found - 0.95) <= 3 * np.sqrt(0.05 * 0.95 / n_sets) + 0.01
+
+
 def print_tables():
     for rho, n_runs, n in itertools.product((0.0, 0.5, 0.9), (3, 5, 20), (36, 360)):
         both, runs = 100 * coverage(rho, n_runs, n, 2000, seed=6)
-        print(f"| {rho} | {n_runs} | {n} | {both:.1f} | {runs:.1f} |", flush=True)
+        same = 100 * coverage_for_these_instances(rho, n_runs, n, 500, seed=10)
+        print(f"| {rho} | {n_runs} | {n} | {both:.1f} | {runs:.1f} | {same:.1f} |", flush=True)
 
 
 if __name__ == "__main__":
