@@ -117,8 +117,10 @@ def drive(folder: str) -> None:
 def kill_everywhere(folder: str) -> None:
     """Two cells in a process that is killed before its 1st, 2nd, … step on files, until one comes through.
 
-    Each is in a folder of its own; prints how many were killed.
+    Each is in a folder of its own; prints how many were killed. A whole run comes first: the children then find every module
+    imported and every source file read, and have only their own steps to do.
     """
+    run_cells(cells(2, pause=0.0), f"{folder}/first", workers=0)
     for step in range(1, 1000):
         child = os.fork()
         if child == 0:

@@ -99,9 +99,10 @@ def end(driver):
 def uninterrupted(
     tmp_path_factory,
 ):
+    """The bits of a run in one process, without Dask, which starts three."""
     pytest.importorskip("distributed")
     folder = tmp_path_factory.mktemp("whole")
-    assert end(start(folder)) == [12, 0, {}]
+    assert run_cells(cells(), folder, workers=0).n_ran == 12
     return bits(folder)
 
 
@@ -168,6 +169,7 @@ def test_twenty_kills_of_drivers_and_workers_leave_the_bits_of_an_uninterrupted_
 def test_killed_before_any_step_on_its_files_a_run_ends_with_the_same_bits(tmp_path, drivers):
     whole = tmp_path / "whole"
     run_cells(cells(2, pause=0.0), whole, workers=0)
+    expected = bits(whole)
     n_killed = end(drivers(tmp_path, "kill-everywhere"))
     assert n_killed >= 20
     adopted = claimed = 0
@@ -182,7 +184,7 @@ def test_killed_before_any_step_on_its_files_a_run_ends_with_the_same_bits(tmp_p
         assert len(results) == states["done"]
         summary = run_cells(cells(2, pause=0.0), folder, workers=0)
         assert (summary.n_kept, summary.failed) == (len(results), {})
-        assert bits(folder) == bits(whole)
+        assert bits(folder) == expected
         assert list((folder / "drafts").iterdir()) == []
         assert not list((folder / "cells").glob("??/*.*"))
     assert adopted >= 1  # killed between the result and the removal of the claim
@@ -212,5 +214,5 @@ def test_interrupt_ends_the_driver_and_its_workers(uninterrupted, drivers, tmp_p
     assert "Dask Worker process" not in err
     assert left_of(driver) == {}
     assert Store(tmp_path).counts()["running"] == 0
-    end(drivers(tmp_path))
+    assert run_cells(cells(), tmp_path, workers=0).failed == {}
     assert bits(tmp_path) == uninterrupted

@@ -220,16 +220,17 @@ def code_version(function: str, rests_on: tuple[str, ...] = ()) -> str:
     from uqassay import __version__
 
     digest = hashlib.sha256(f"uqassay {__version__}".encode())
+    finder = _Finder()
     seen: dict[str, bytes] = {}
     waiting = [function.partition(":")[0], *rests_on]
     while waiting:
         module = waiting.pop()
         if module in seen:
             continue
-        path = _source_file(module)
+        path = finder.file(module)
         seen[module] = path.read_bytes() if path is not None else b""
         if path is not None and path.suffix == ".py":
-            waiting += _modules_in(module, path.name == "__init__.py", seen[module])
+            waiting += _modules_in(module, path.name == "__init__.py", seen[module], finder)
     for module in sorted(seen):
         digest.update(f"\0{module}\0{len(seen[module])}\0".encode() + seen[module])
     return digest.hexdigest()
@@ -250,35 +251,70 @@ def _check_keys(value: Any) -> None:
             _check_keys(inner)
 
 
-def _source_file(module: str) -> Path | None:
-    """The file of a module, found without importing its packages; None for built-in modules and namespace packages."""
-    top, *inner = module.split(".")
-    try:
-        spec = importlib.util.find_spec(top)
-    except ValueError:  # __main__ has no specification
-        spec = None
-    if spec is not None and not inner:
-        return Path(spec.origin) if spec.has_location and spec.origin is not None else None
-    for place in (spec and spec.submodule_search_locations) or ():
-        folder, name = Path(place, *inner[:-1]), inner[-1]
-        held = os.listdir(folder) if folder.is_dir() else []  # distinguishes Point from point.py on every file system
-        if name in held and (folder / name / "__init__.py").is_file():
-            return folder / name / "__init__.py"
-        file = next((file for file in (f"{name}{suffix}" for suffix in all_suffixes()) if file in held), None)
-        if file is not None or name in held:
-            return None if file is None else folder / file
-    raise InputError("function", f"the module {module} is not found", "", "check its name and the path", code="missing")
+class _Finder:
+    """The files of modules, found without importing their packages. It looks into each folder once."""
+
+    def __init__(self) -> None:
+        self.names: dict[Path, set[str]] = {}
+        self.found: dict[str, tuple[bool, Path | None]] = {}
+
+    def file(self, module: str) -> Path | None:
+        """The file of a module; None for built-in modules and namespace packages.
+
+        Raises
+        ------
+        InputError
+            No such module.
+        """
+        known, path = self._look(module)
+        if not known:
+            raise InputError(
+                "function", f"the module {module} is not found", "", "check its name and the path", code="missing"
+            )
+        return path
+
+    def has_file(self, name: str) -> bool:
+        """Whether a name is that of a module with a file, not of an object in a module."""
+        return self._look(name)[1] is not None
+
+    def _look(self, module: str) -> tuple[bool, Path | None]:
+        if module not in self.found:
+            self.found[module] = self._searched(module)
+        return self.found[module]
+
+    def _searched(self, module: str) -> tuple[bool, Path | None]:
+        top, *inner = module.split(".")
+        try:
+            spec = importlib.util.find_spec(top)
+        except ValueError:  # __main__ has no specification
+            spec = None
+        if spec is not None and not inner:
+            return True, Path(spec.origin) if spec.has_location and spec.origin is not None else None
+        for place in (spec and spec.submodule_search_locations) or ():
+            folder, name = Path(place, *inner[:-1]), inner[-1]
+            held = self._held(folder)  # distinguishes Point from point.py on every file system
+            if name in held and (folder / name / "__init__.py").is_file():
+                return True, folder / name / "__init__.py"
+            file = next((file for file in (f"{name}{suffix}" for suffix in all_suffixes()) if file in held), None)
+            if file is not None or name in held:
+                return True, None if file is None else folder / file
+        return False, None
+
+    def _held(self, folder: Path) -> set[str]:
+        if folder not in self.names:
+            self.names[folder] = set(os.listdir(folder)) if folder.is_dir() else set()
+        return self.names[folder]
 
 
-def _modules_in(module: str, is_package: bool, source: bytes) -> list[str]:
+def _modules_in(module: str, is_package: bool, source: bytes, finder: _Finder) -> list[str]:
     """Modules of the same top-level package and of uqassay that a source imports."""
     tops = ("uqassay", module.partition(".")[0])
     names = []
     for base, name in _imports(module, is_package, source):
         if base.partition(".")[0] in tops:
             inner = f"{base}.{name}" if name else base
-            names.append(inner if _has_file(inner) else base)
-    return [name for name in names if name != "uqassay" and _has_file(name)]
+            names.append(inner if finder.has_file(inner) else base)
+    return [name for name in names if name != "uqassay" and finder.has_file(name)]
 
 
 @lru_cache(maxsize=2048)  # methods share most of their modules
@@ -293,11 +329,3 @@ def _imports(module: str, is_package: bool, source: bytes) -> tuple[tuple[str, s
             base = importlib.util.resolve_name("." * node.level + (node.module or ""), package)
             found += [(base, alias.name) for alias in node.names]
     return tuple(dict.fromkeys(found))
-
-
-def _has_file(name: str) -> bool:
-    """Whether a name is that of a module with a file, not of an object in a module."""
-    try:
-        return _source_file(name) is not None
-    except InputError:
-        return False
