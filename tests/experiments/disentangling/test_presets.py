@@ -8,10 +8,11 @@ from uqassay.experiments.disentangling.presets import DATASETS, IN_PAPER, PRESET
 
 @pytest.mark.parametrize("plan", DATASETS.values(), ids=list(DATASETS))
 def test_every_data_set_has_every_preset(plan):
+    n_classes = {"wine": 3, "bci": 4}.get(plan.name, 10)
     assert tuple(plan.slices) == PRESETS
     for slice_ in plan.slices.values():
         conditions = Conditions(**slice_.conditions)
-        assert set(conditions.values(10 if plan.name != "wine" else 3)) == {"dataset-size", "label-noise", "left-out-class"}
+        assert set(conditions.values(n_classes)) == {"dataset-size", "label-noise", "left-out-class"}
         assert slice_.runs >= 2
 
 

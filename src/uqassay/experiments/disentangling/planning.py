@@ -171,24 +171,19 @@ class Row:
         return (*self.base, *self.own)
 
     def judged(self, studies: Mapping[str, DisentanglementStudy]) -> Judged | None:
-        """The row with its results; None if one of its trainings has none.
+        """The row with the runs that have results; None if there are none, or other ones for `own` than for `base`.
 
         Parameters
         ----------
         studies : dict of str to DisentanglementStudy
             By the key of the training.
         """
-        if any(training.key not in studies for training in self.trainings):
+        parts = [self._joined(group, studies) for group in (self.base, self.own) if group]
+        study = parts[-1]
+        if study is None or any(part is None or part.seeds != study.seeds for part in parts):
             return None
-        parts = [joined([studies[training.key] for training in group]) for group in (self.base, self.own) if group]
-        measured = {name: one for study in parts for name, one in study.measured.items()}
-        order = [name for name in ("dataset-size", "label-noise", "left-out-class") if name in measured]
-        study = replace(
-            parts[-1],
-            method=self.method.label,
-            dataset=self.dataset,
-            measured={name: measured[name] for name in order},
-        )
+        measured = {name: one for part in parts if part is not None for name, one in part.measured.items()}
+        study = replace(study, measured={name: measured[name] for name in CONDITION_KEYS if name in measured})
         if self.decomposition not in study.decompositions:
             return None
         return Judged(
@@ -199,6 +194,15 @@ class Row:
             convention=self.convention.name,
             printed_as=self.plan.name if self.plan.printed else "",
             compared=self.compared,
+        )
+
+    def _joined(
+        self, group: Sequence[Training], studies: Mapping[str, DisentanglementStudy]
+    ) -> DisentanglementStudy | None:
+        """One study of all subjects, under the names of the tables."""
+        found = [studies[training.key] for training in group if training.key in studies]
+        return (
+            joined([replace(one, method=self.method.label, dataset=self.dataset) for one in found]) if found else None
         )
 
 
@@ -325,12 +329,11 @@ def training_cells(trainings: Sequence[Training]) -> list[Cell]:
 
 
 def studies_of(trainings: Sequence[Training], folder: Path) -> dict[str, DisentanglementStudy]:
-    """The study of each training whose cells have all their results, by the key of the training."""
+    """The study of each training with the runs that have a result, by the key of the training."""
     found = {}
     for training in trainings:
-        cells = _cells(training)
-        results = [kept for _, kept in trained_cells(cells, folder)]
-        if len(results) == len(cells):
+        results = [kept for _, kept in trained_cells(_cells(training), folder)]
+        if results:
             found[training.key] = joined([study_of(kept) for kept in results])
     return found
 

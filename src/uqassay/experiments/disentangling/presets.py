@@ -198,8 +198,16 @@ DATASETS: Mapping[str, DataPlan] = MappingProxyType(
                 network="the shallow network for EEG with a Bayesian layer of 32",
                 methods=IN_PAPER,
                 slices={
-                    "smoke": replace(SMOKE_IMAGES, train_limit=48, test_limit=48),
-                    "cpu": replace(CPU_IMAGES, runs=2, epochs=20, n_members=2, train_limit=None, test_limit=None),
+                    "smoke": replace(SMOKE_IMAGES, train_limit=24, test_limit=24),
+                    "cpu": replace(
+                        CPU_IMAGES,
+                        runs=2,
+                        epochs=20,
+                        n_members=2,
+                        train_limit=None,
+                        test_limit=None,
+                        conditions={**CPU_IMAGES.conditions, "left_out": (0, 1)},
+                    ),
                     "gpu-hour": Slice(runs=BCI_SUBJECTS, n_members=5, methods=("mc-dropout", "deep-ensemble")),
                     "paper": replace(PRINTED, runs=BCI_SUBJECTS),
                 },
