@@ -30,3 +30,54 @@ def test_options_that_mean_nothing_are_refused(argv, parameter, run):
     ran = run("reproduce", *argv)
     assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1)
     assert ran.err.startswith(f"{parameter}: ")
+
+
+@pytest.mark.parametrize(
+    ("argv", "sentence"),
+    [
+        (["--preset", "gpu"], "--preset: must be smoke, cpu, gpu-hour, paper; got 'gpu'"),
+        (["--dataset", "wien"], "--dataset: must be a data set of the benchmark; got 'wien'; did you mean wine?"),
+        (["--dataset", "wine,wine"], "--dataset: must be named once"),
+        (
+            ["--method", "mc-dropuot"],
+            "--method: must be a method of the benchmark; got 'mc-dropuot'; did you mean mc-dropout?",
+        ),
+        (["--method", "flipout", "--method", "Flipout"], "--method: must be named once; got flipout twice"),
+        (["--decomposition", "varience"], "--decomposition: must be a decomposition of the benchmark; got 'varience'"),
+        (
+            ["--method", "random-forest", "--decomposition", "GL"],
+            "--decomposition: cannot be gaussian-logits for random-forest, which has no logits",
+        ),
+        (["--where", "first"], "--where: must say which layers are Bayesian; got 'first'; choose printed, last or all"),
+        (["--convention", "paper-cod"], "--convention: must be a convention of the benchmark; got 'paper-cod'"),
+        (["--convention", "gaussian-code", "--decomposition", "IT"], "--convention: must concern a method"),
+        (["--data", "nowhere"], "--data: must be a folder with train.npz and test.npz; got nowhere"),
+        (["--data", ".", "--dataset", "wine,digits"], "--data: needs one data set; got 2"),
+        (["--runs", "99", "--dataset", "bci"], "--runs: must be at most 9 for bci, whose runs are subjects; got 99"),
+        (["--backbone", "mlp"], "--backbone: means nothing to disentanglement, which takes --preset, --data"),
+        (["--figure", "1"], "--figure: means nothing to disentanglement"),
+    ],
+)
+def test_options_of_disentanglement_are_refused_in_one_sentence(argv, sentence, run):
+    ran = run("reproduce", "disentanglement", *argv)
+    assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1)
+    assert ran.err.startswith(sentence)
+
+
+@pytest.mark.parametrize(
+    "argv", [["--preset", "gpu-hour"], ["--method", "flipout"], ["--decomposition", "IT"], ["--where", "all"]]
+)
+def test_options_of_disentanglement_mean_nothing_to_others(argv, run):
+    ran = run("reproduce", "unified-tables", *argv)
+    assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1)
+    assert ran.err.startswith(f"{argv[0]}: ")
+
+
+def test_disentanglement_on_the_command_line(run, needs):
+    needs("torch", "sklearn")
+    argv = ["--preset", "smoke", "--dataset", "digits", "--method", "random-forest", "--decomposition", "IT,variance"]
+    ran = run("reproduce", "disentanglement", *argv, "--json")
+    assert ran.code == 0
+    names = [row["name"] for row in ran.json()]
+    assert names[0] == "table2/digits/Random forest/IT"
+    assert {name.split("/")[3] for name in names} == {"IT", "variance"}

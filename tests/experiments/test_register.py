@@ -10,15 +10,16 @@ from tests.refusals import refuses
 
 from uqassay.cli import main
 from uqassay.experiments import PROTOCOLS, printed_table, reproduce
-from uqassay.experiments.register import options_of, steps_of
+from uqassay.experiments.register import options_of, presets_of, steps_of
 
 
 @pytest.mark.parametrize("name", list(PROTOCOLS))
 def test_every_protocol_names_its_options(name):
     assert steps_of(name) >= 1
     assert set(options_of(name)) <= {
-        "backbone", "bayes_error", "convention", "data", "dataset", "figure", "figures", "null", "one_sample",
-        "predictors", "preset", "progress", "resample", "resume", "runs", "seed", "sweep", "tables", "workers",
+        "backbone", "bayes_error", "convention", "data", "dataset", "decomposition", "figure", "figures", "method", "null",
+        "one_sample", "predictors", "preset", "progress", "resample", "resume", "runs", "seed", "sweep", "tables", "where",
+        "workers",
     }  # fmt: skip
 
 
@@ -40,6 +41,12 @@ def test_options_that_mean_nothing_are_one_sentence(argv, sentence, capsys, need
     assert printed.out == ""
     assert sentence in printed.err
     assert printed.err.count("\n") == 1
+
+
+@pytest.mark.parametrize("name", list(PROTOCOLS))
+def test_every_protocol_names_its_presets(name):
+    own = ("gpu-hour",) if name == "disentanglement" else ()
+    assert sorted(presets_of(name)) == sorted(("smoke", "cpu", "paper", *own))
 
 
 def test_every_protocol_is_found():
