@@ -1,6 +1,9 @@
 """The package's methods on its data sets as cells: what the keys depend on, what a condition does, what comes out."""
 
+import gzip
+import hashlib
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -237,3 +240,44 @@ def test_subsets_by_seed_are_those_of_the_seed():
 
 def test_share_of_fewer_instances_than_classes_trains_on_one_of_each():
     assert run(train_share=0.01, subsets_by_seed=True).facts["train_counts"] == [1, 1, 1]
+
+
+# -- real formats -----------------------------------------------------------------------------------------------------
+
+
+def idx(array):
+    """An array of bytes in idx form, packed."""
+    head = bytes([0, 0, 8, array.ndim]) + np.array(array.shape, dtype=">u4").tobytes()
+    return gzip.compress(head + array.tobytes())
+
+
+@pytest.mark.slow
+def test_images_in_the_published_form_of_fashion_mnist_go_through_every_kind_of_condition(tmp_path, monkeypatch):
+    from uqassay.datasets import mnist
+
+    g = np.random.default_rng(0)
+    y = {"train": np.arange(60, dtype=np.uint8) % 10, "test": np.arange(30, dtype=np.uint8) % 10}
+    digests = []
+    for (part, kind), file in mnist.FILES.items():
+        shades = (25 * y[part][:, None, None] + g.integers(0, 6, (len(y[part]), 28, 28))).astype(np.uint8)
+        path = tmp_path / "fashion-mnist" / file
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(idx(shades if kind == "images" else y[part]))
+        digests.append(hashlib.md5(path.read_bytes()).hexdigest())
+    monkeypatch.setenv("UQASSAY_DATA", str(tmp_path))
+    monkeypatch.setitem(
+        mnist.FAMILIES, "fashion-mnist", replace(mnist.FAMILIES["fashion-mnist"], digests=tuple(digests))
+    )
+    by_seed = {"subsets_by_seed": True}
+    conditions = [
+        {"train_share": 0.1, "epochs_by_share": True} | by_seed,
+        {"label_noise": 0.5} | by_seed,
+        {"left_out_class": "ankle boot"} | by_seed,
+    ]
+    params = {"mc-dropout": {"backbone": "cnn-small", "epochs": 1, "n_samples": 3}}
+    cells = cells_of(config(dataset="fashion-mnist", method="mc-dropout", params=params, seeds=1, condition=conditions))
+    results = [run_method(cell) for cell in cells]
+    assert [result.facts["epochs"] for result in results] == [10, 1, 1]
+    assert [result.facts["n_train"] for result in results] == [10, 60, 54]  # 10 % of 6 is less than one
+    assert {result.prediction.probs.shape for result in results} == {(30, 3, 10)}
+    assert results[2].facts["train_counts"][9] == 0
