@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from tests.refusals import refuses
 
+from uqassay import methods
 from uqassay.methods import RandomForest, StandardNetwork
 from uqassay.methods.base import seed_sequence
 
@@ -88,3 +89,31 @@ def test_seeds():
     for wrong in (-1, 0.5, True, "0"):
         with refuses("random_state", "range", got="must be a whole number from 0 up"):
             seed_sequence(wrong)
+
+
+# -- classes that y lacks -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["StandardNetwork", "RandomForest", "Bagging", "DDU", "RSNN"])
+def test_classes_that_y_lacks_keep_their_place(name):
+    codes = np.arange(60) % 4
+    x, y = np.random.default_rng(0).normal(size=(60, 2)) + 3.0 * codes[:, None], np.array(list("abcd"))[codes]
+    method = getattr(methods, name)(classes=("d", "a", "c", "b"))
+    quick = {"epochs": 20, "learning_rate": 0.02, "n_members": 3, "progress": False}
+    method.set_params(**{key: value for key, value in quick.items() if key in method.get_params()})
+    method.fit(x[y != "b"], y[y != "b"])
+    assert method.classes_.tolist() == list("abcd")
+    probs = method.predict_proba(x)
+    assert probs.shape == (60, 4)
+    assert probs[y == "c", 2].mean() > probs[y == "c"][:, [0, 1, 3]].mean()
+    if name in ("RandomForest", "Bagging"):
+        assert (probs[:, 1] == 0).all()
+
+
+@pytest.mark.parametrize(
+    ("classes", "code", "got"),
+    [((0, 1), "mismatch", "2 is missing"), (("0", "1", "2"), "type", "y holds 0"), ([[0, 1, 2]], "shape", r"\(1, 3\)")],
+)
+def test_classes_that_do_not_fit_the_labels(classes, code, got):
+    with refuses("classes", code, got=got):
+        RandomForest(n_members=2, classes=classes).fit(np.zeros((6, 1)), [0, 1, 2] * 2)

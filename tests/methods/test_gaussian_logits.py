@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from uqassay import GaussianLogits
-from uqassay.methods import DeepEnsemble, MCDropout
+from uqassay.methods import DeepEnsemble, MCDropout, gaussian_logits
 from uqassay.methods.gaussian_logits import LEAST_VARIANCE, GaussianHead, sampled_logits_loss
 from uqassay.methods.layers import Dense, Draws
 
@@ -99,3 +99,27 @@ def test_stated_variance_is_the_output_of_the_head():
     assert said.members().n_members == 2  # the networks span the set, not the draws
     many = MCDropout(n_samples=120, head="gaussian-logits", backbone=(4,), epochs=1).fit(x, y).predict_uncertainty(x)
     assert (many.n_draws, many.members().n_members) == (100, 120)
+
+
+@pytest.mark.parametrize(("rows", "k", "n_draws", "scale"), [((3, 2), 3, 100, 1.0), ((5, 5, 5), 10, 7, 50.0)])
+def test_the_closed_gradient_against_autograd_and_few_networks_at_a_time(monkeypatch, rows, k, n_draws, scale):
+    def draws():
+        return Draws([torch.Generator().manual_seed(m) for m in range(len(rows))], rows)
+
+    torch_rng = torch.Generator().manual_seed(0)
+    shape = (len(rows), max(rows), k)
+    mean = (scale * torch.randn(shape, generator=torch_rng)).requires_grad_()
+    spread = (scale * torch.rand(shape, generator=torch_rng)).requires_grad_()
+    y = torch.randint(k, shape[:2], generator=torch_rng)
+    outer = torch.randn(shape[:2], generator=torch_rng)
+    noise = draws().normal_units(k * n_draws).view(*shape, n_draws)
+    log_probs = torch.log_softmax(mean[..., None] + spread[..., None] * noise, dim=2)
+    at_label = log_probs.gather(2, y[..., None, None].expand(*shape[:2], 1, n_draws))[:, :, 0]
+    expected = np.log(n_draws) - torch.logsumexp(at_label, dim=-1)
+    gradients = torch.autograd.grad((expected * outer).sum(), (mean, spread))
+    for cache in (1, 2**30):
+        monkeypatch.setattr(gaussian_logits, "CACHE_BYTES", cache)
+        loss = gaussian_logits.sampled_logits_loss(mean, spread, y, draws(), n_draws)
+        torch.testing.assert_close(loss, expected, atol=1e-5 * scale, rtol=1e-5)
+        ours = torch.autograd.grad((loss * outer).sum(), (mean, spread))
+        torch.testing.assert_close(ours, gradients, atol=1e-5 * scale, rtol=1e-4)

@@ -46,7 +46,7 @@ class ClassGaussians:
     def fit(
         cls, features: Array, codes: NDArray[np.int64], n_classes: int, *, prior_instances: float = 10.0
     ) -> "ClassGaussians":
-        """Fit to features ``(n, d)`` and class indices ``(n,)``; each class needs at least one instance.
+        """Fit to features ``(n, d)`` and class indices ``(n,)``; a class without instances has share 0.
 
         Parameters
         ----------
@@ -55,16 +55,19 @@ class ClassGaussians:
         """
         n, d = features.shape
         counts = np.bincount(codes, minlength=n_classes)
-        means = np.stack([features[codes == c].mean(axis=0) for c in range(n_classes)])
+        means = np.stack([features[codes == c if counts[c] else slice(None)].mean(axis=0) for c in range(n_classes)])
         residuals = features - means[codes]
         shared, _ = ledoit_wolf(residuals, assume_centered=True)
         floor = FLOOR * (float(features.var(axis=0).mean()) or 1.0) * np.eye(d)
         covariances = np.empty((n_classes, d, d))
         for c in range(n_classes):
             within = residuals[codes == c]
-            covariances[c] = (within.T @ within + prior_instances * shared) / (counts[c] + prior_instances) + floor
+            covariances[c] = (within.T @ within + prior_instances * shared) / (
+                (counts[c] + prior_instances) or 1.0
+            ) + floor
         roots = np.stack([cholesky(covariance, lower=True) for covariance in covariances])
-        return cls(means, covariances, np.log(counts / n), roots)
+        log_shares = np.log(counts / n, out=np.full(n_classes, -np.inf), where=counts > 0)
+        return cls(means, covariances, log_shares, roots)
 
     def log_joint(self, features: Array) -> Array:
         """ln of share times density of each class at features ``(n, d)``, ``(n, K)``."""

@@ -88,7 +88,6 @@ class Draws:
         return make(len(rows), width, dtype=dtype, device=self.generators[0].device)
 
 
-@final
 class Dense(nn.Module):
     """x W + b, with weights ``(M, inputs, outputs)`` and biases ``(M, 1, outputs)``, uniform in ±1/√inputs at first."""
 

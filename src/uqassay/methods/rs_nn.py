@@ -117,9 +117,12 @@ class RSNN(NetworkClassifier):
             return
         seed = np.random.SeedSequence(self.seed_.entropy, spawn_key=(*self.seed_.spawn_key, STREAM))
         common = {name: getattr(self, name) for name in StandardNetwork().get_params(deep=False)}
-        network = StandardNetwork(
-            **{**common, "standardise": False, "random_state": int(seed.generate_state(1)[0])}
-        ).fit(x, y)
+        own = {
+            "standardise": False,
+            "random_state": int(seed.generate_state(1)[0]),
+            "classes": range(self._n_classes),  # y are indices here
+        }
+        network = StandardNetwork(**common | own).fit(x, y)
         self.focal_sets_, self.budget_ = budget_from_network(network, x, y, self.n_sets)
 
     def _new_network(self, backbone: Backbone) -> Network:

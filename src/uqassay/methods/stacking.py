@@ -98,11 +98,12 @@ def _train_kind(tasks: Sequence[Task]) -> list[TrainedNetworks]:
     """Train tasks of one kind; options that the kind does not fix, such as the progress bar, are those of the first."""
     lead = tasks[0]
     device = chosen_device(lead.device)
-    x, y, jobs, owners = _pooled(tasks)
-    how = _how(lead, len(jobs), device)
+    owners = [task for task in tasks for _ in task.jobs]
+    how = _how(lead, len(owners), device)
     if how == "processes":
-        networks, records = _in_processes(owners, jobs, x, y)
+        networks, records = _in_processes(tasks)
     else:
+        x, y, jobs = _pooled(tasks)
         stacks = [range(len(jobs))] if how == "stacked" else [range(j, j + 1) for j in range(len(jobs))]
         xs, ys = torch.from_numpy(x).to(device), torch.from_numpy(y).to(device)
         networks, records = [], []
@@ -127,18 +128,16 @@ def _how(lead: Task, n_jobs: int, device: torch.device) -> str:
     return "processes" if n_jobs > 1 and available_cores() > 1 else "sequential"
 
 
-def _pooled(tasks: Sequence[Task]) -> tuple[NDArray[np.float32], NDArray[np.int64], list[Job], list[Task]]:
-    """Instances of all tasks one after another, all jobs with their rows among these, and the task of each job."""
+def _pooled(tasks: Sequence[Task]) -> tuple[NDArray[np.float32], NDArray[np.int64], list[Job]]:
+    """Instances of all tasks one after another, and all jobs with their rows among these."""
     jobs: list[Job] = []
-    owners: list[Task] = []
     first_row = 0
     for task in tasks:
         jobs += [replace(job, rows=job.rows + first_row, held_out=job.held_out + first_row) for job in task.jobs]
-        owners += [task] * len(task.jobs)
         first_row += len(task.y)
     if len(tasks) == 1:
-        return tasks[0].x, tasks[0].y, jobs, owners
-    return np.concatenate([task.x for task in tasks]), np.concatenate([task.y for task in tasks]), jobs, owners
+        return tasks[0].x, tasks[0].y, jobs
+    return np.concatenate([task.x for task in tasks]), np.concatenate([task.y for task in tasks]), jobs
 
 
 def _run(lead: Task, network: Network, jobs: Sequence[Job], x: Tensor, y: Tensor) -> list[TrainingRecord]:
@@ -150,18 +149,19 @@ def _run(lead: Task, network: Network, jobs: Sequence[Job], x: Tensor, y: Tensor
 # -- processes ----------------------------------------------------------------------------------------------------------
 
 
-def _in_processes(
-    owners: Sequence[Task], jobs: Sequence[Job], x: NDArray[np.float32], y: NDArray[np.int64]
-) -> tuple[list[Network], list[TrainingRecord]]:
-    """Train each network in its own process, on one thread; arrays travel through memory."""
+def _in_processes(tasks: Sequence[Task]) -> tuple[list[Network], list[TrainingRecord]]:
+    """Train each network in its own process, on one thread; a task's arrays travel through memory."""
     from sklearn.utils.parallel import Parallel, delayed
 
-    run = Parallel(n_jobs=min(available_cores(), len(jobs)), backend="loky", max_nbytes=None)
-    light = {id(owner): replace(owner, x=x[:0], y=y[:0]) for owner in owners}  # the instances travel once
-    results = run(delayed(_alone)(light[id(owner)], job, x, y) for owner, job in zip(owners, jobs, strict=True))
+    pairs = [(task, job) for task in tasks for job in task.jobs]
+    run = Parallel(n_jobs=min(available_cores(), len(pairs)), backend="loky", max_nbytes=None)
+    light = {
+        id(task): replace(task, x=task.x[:0], y=task.y[:0], jobs=()) for task in tasks
+    }  # the instances travel once
+    results = run(delayed(_alone)(light[id(task)], job, task.x, task.y) for task, job in pairs)
     networks, records = [], []
-    for owner, job, (tensors, record) in zip(owners, jobs, results, strict=True):
-        network = owner.fresh_network(job)
+    for (task, job), (tensors, record) in zip(pairs, results, strict=True):
+        network = task.fresh_network(job)
         network.load_state_dict({name: torch.from_numpy(array) for name, array in tensors.items()})
         networks.append(network)
         records.append(record)

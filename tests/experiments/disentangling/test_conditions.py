@@ -36,7 +36,14 @@ def test_the_papers_conditions():
 def test_shares_hold_at_least_one_instance_of_each_class_and_are_nested():
     given = data()
     found = sets()["dataset-size"]
-    expected = {0.01: (1, 1, 1), 0.05: (2, 3, 5), 0.1: (4, 6, 10), 0.25: (10, 15, 25), 0.75: (30, 45, 75), 1.0: (40, 61, 100)}
+    expected = {
+        0.01: (1, 1, 1),
+        0.05: (2, 3, 5),
+        0.1: (4, 6, 10),
+        0.25: (10, 15, 25),
+        0.75: (30, 45, 75),
+        1.0: (40, 61, 100),
+    }
     for one in found:
         np.testing.assert_array_equal(one.y_train, given.y_train[one.rows])
         np.testing.assert_array_equal(one.y_test, given.y_test)

@@ -124,7 +124,9 @@ def test_a_function_of_the_user_is_part_of_the_key(tmp_path):
     one, two = (disentanglement(Counted(n_members=3), X, y, decomposition=powered(p), **given) for p in (1, 2))
     assert len(fits) == 12
     assert one.decompositions == two.decompositions == ("mine",)
-    assert (one.measured["label-noise"].parts["mine"].aleatoric != two.measured["label-noise"].parts["mine"].aleatoric).any()
+    assert (
+        one.measured["label-noise"].parts["mine"].aleatoric != two.measured["label-noise"].parts["mine"].aleatoric
+    ).any()
 
 
 def test_networks_and_forests_have_an_error_in_its_range(needs):

@@ -40,7 +40,8 @@ class Nearest:
         far = np.full(X.shape[1], 1e3)
         halves = [(X[i::2], y[i::2]) if len(y) > 5 else (X, y) for i in (0, 1)]
         self.means = [
-            np.array([part[of == k].mean(axis=0) if (of == k).any() else far for k in self.labels]) for part, of in halves
+            np.array([part[of == k].mean(axis=0) if (of == k).any() else far for k in self.labels])
+            for part, of in halves
         ]
         return self
 
@@ -130,7 +131,10 @@ def test_runs_do_not_depend_on_each_other():
 
 def test_functions_and_names_of_decompositions():
     def spread(prediction):
-        return {"aleatoric": 1 - prediction.mean_probs().max(axis=1), "epistemic": prediction.probs.std(axis=1).sum(axis=1)}
+        return {
+            "aleatoric": 1 - prediction.mean_probs().max(axis=1),
+            "epistemic": prediction.probs.std(axis=1).sum(axis=1),
+        }
 
     study = measure_runs(Nearest(), blobs(), FEW, [0], decompositions=["variance", spread])
     assert study.decompositions == ("variance", "spread")

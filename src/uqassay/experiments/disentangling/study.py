@@ -1,6 +1,7 @@
 """The disentanglement benchmark for any estimator and any data."""
 
 import os
+import sys
 import time
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -160,9 +161,18 @@ def _given_cell(
 
 
 def _modules_of(estimator: Any) -> tuple[str, ...]:
-    """Modules of this package whose code trains the estimator."""
-    module = type(estimator).__module__
-    return (module, "uqassay.methods.together") if module.startswith("uqassay.methods.") else ()
+    """Modules whose code trains the estimator: of this package, and of the user where they can be imported."""
+    found = []
+    for kind in type(estimator).__mro__:
+        top = kind.__module__.partition(".")[0]
+        released = top != "uqassay" and hasattr(sys.modules.get(top), "__version__")
+        if top not in ("builtins", "abc", "__main__") and not released and _has_file(kind.__module__):
+            found.append(kind.__module__)
+    return (*dict.fromkeys(found), "uqassay.methods.together")
+
+
+def _has_file(module: str) -> bool:
+    return getattr(sys.modules.get(module), "__file__", None) is not None
 
 
 def _dataset(X: ArrayLike, y: ArrayLike, test: Any, seed: int) -> Dataset:
