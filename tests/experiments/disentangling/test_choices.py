@@ -37,7 +37,7 @@ def test_labels_are_those_of_the_printed_tables():
 
 
 def test_options_are_the_printed_ones():
-    common = {"backbone": (32, 32, 16), "batch_size": 128, "progress": False}
+    common = {"backbone": (32, 32, 16), "batch_size": 128, "standardise": False, "progress": False}
     sampled = common | {"epochs": 100, "n_samples": 50}
     assert options("mc-dropout") == sampled | {"head": "softmax", "where": "last", "rate": 0.3}
     assert options("mc-dropconnect", GL) == sampled | {"head": GL, "where": "all", "rate": 0.3}

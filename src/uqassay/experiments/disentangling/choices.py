@@ -305,6 +305,8 @@ def method_options(
         "epochs": method.epochs_factor * slice_.epochs,
         "batch_size": slice_.batch_size,
         "head": GAUSSIAN if decomposition == GAUSSIAN else "softmax",
+        # inputs are scaled once, by the whole training part: z-scores of the three instances of a share of 1 % are another task
+        "standardise": plan.by_subject,
         "progress": False,
         **extra,
     }

@@ -233,6 +233,7 @@ def _trained(
             head=heads[name],
             epochs=epochs,
             classes=(0, 1),
+            standardise=False,  # one scale in all panels
             random_state=seed,
             progress=progress,
         )

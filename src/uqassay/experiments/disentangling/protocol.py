@@ -30,7 +30,7 @@ from uqassay.experiments.disentangling.choices import (
 from uqassay.experiments.disentangling.planning import Asked, planned, studies_of, training_cells
 from uqassay.experiments.disentangling.presets import PRESETS
 from uqassay.experiments.disentangling.printed_values import SOURCE
-from uqassay.experiments.disentangling.tables import Judged, convention_lines, table_cells, table_lines
+from uqassay.experiments.disentangling.tables import TableRow, convention_lines, table_cells, table_lines
 from uqassay.experiments.reproduction import Reproduction
 from uqassay.experiments.trainings import all_failed, train_cells
 from uqassay.wording import counted
@@ -47,7 +47,8 @@ NOTES = (
     "correlations: mean over the runs on Fisher's scale; pooled: of the curves averaged over the runs, as Tables 3 and 4 print "
     "them",
     "every run has its own subsets, its own permuted rows and its own initial weights; the test instances are the same",
-    "a share of p of the training instances is trained for epochs / p",
+    "a share of p of the training instances is trained for epochs / p; inputs are scaled once, by the whole training part, and "
+    "those of bci by the instances that a network is trained on",
     "not printed, so chosen here: the weight of Flipout's divergence is 1/N; Gaussian logits are trained by the mean "
     "likelihood of 100 draws",
 )
@@ -231,7 +232,7 @@ def _check_numbers(**values: int | None) -> None:
             )
 
 
-def _figures(folder: Path, judged: Sequence[Judged], preset: str, say: Progress) -> list[Path]:
+def _figures(folder: Path, judged: Sequence[TableRow], preset: str, say: Progress) -> list[Path]:
     """Figures 1 to 13, as far as their data sets were trained; those of the first convention."""
     from uqassay.experiments.disentangling.figures import write_disentanglement_figures
     from uqassay.experiments.disentangling.map_figures import write_map_figures
@@ -245,11 +246,11 @@ def _figures(folder: Path, judged: Sequence[Judged], preset: str, say: Progress)
     return [*written, *write_map_figures(folder, moons=moons, triangle=triangle, progress=say)]
 
 
-def _contender(one: Judged) -> Contender:
+def _contender(one: TableRow) -> Contender:
     return Contender(one.row_label, one.study, one.decomposition)
 
 
-def _reading(judged: Sequence[Judged]) -> list[str]:
+def _reading(judged: Sequence[TableRow]) -> list[str]:
     """Tables, the table of conventions, and sentences on each data set."""
     lines: list[str] = []
     for dataset in dict.fromkeys(one.dataset for one in judged):
