@@ -59,7 +59,9 @@ def test_maps_are_the_predictions_at_their_points(by_size):
     from uqassay.methods import MCDropout
 
     panel = by_size.panels["information-theoretic"][1]
-    alone = MCDropout(backbone=(8, 8), n_samples=5, epochs=6, classes=(0, 1), progress=False).fit(panel.X, panel.y)
+    alone = MCDropout(backbone=(8, 8), n_samples=5, epochs=6, classes=(0, 1), standardise=False, progress=False).fit(
+        panel.X, panel.y
+    )
     x, y = np.linspace(-2.5, 3.5, 12), np.linspace(-2.0, 2.5, 12)
     for i, j in ((0, 0), (3, 7), (11, 2)):
         parts = decompose(alone.predict_uncertainty([[x[j], y[i]]]))
