@@ -7,7 +7,7 @@ from tests.experiments.disentangling.made import a_study
 from tests.refusals import refuses
 
 from uqassay.experiments.disentangling.tables import (
-    Judged,
+    TableRow,
     convention_lines,
     mean_of_datasets,
     table_cells,
@@ -18,9 +18,9 @@ from uqassay.wording import interval
 IT = "information-theoretic"
 
 
-def judged(dataset: str = "wine", *, printed_as: str | None = None, compared: bool = True, **options) -> Judged:
+def judged(dataset: str = "wine", *, printed_as: str | None = None, compared: bool = True, **options) -> TableRow:
     convention = options.pop("convention", "exact")
-    return Judged(
+    return TableRow(
         dataset,
         "MC-Dropout",
         IT,

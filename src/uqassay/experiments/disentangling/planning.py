@@ -23,11 +23,11 @@ from uqassay.experiments.disentangling.choices import (
 )
 from uqassay.experiments.disentangling.conditions import Conditions
 from uqassay.experiments.disentangling.presets import DataPlan, Slice
-from uqassay.experiments.disentangling.tables import Judged
+from uqassay.experiments.disentangling.tables import TableRow
 from uqassay.experiments.trainings import trained_cells
 from uqassay.wording import listed
 
-__all__ = ["Asked", "Row", "Training", "planned", "studies_of", "training_cells"]
+__all__ = ["Asked", "PlannedTraining", "Row", "planned", "studies_of", "training_cells"]
 
 CONDITION_KEYS = {"dataset-size": "shares", "label-noise": "noise_levels", "left-out-class": "left_out"}
 PRINTED_CONVENTIONS = ("exact", "paper-code")  # whose numbers may be compared with the printed ones
@@ -90,7 +90,7 @@ class Asked:
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class Training:
+class PlannedTraining:
     """One method with one head on one data set under the conditions of some experiments, in all runs.
 
     Attributes
@@ -151,7 +151,7 @@ class Row:
     method : Method
     decomposition : str
     convention : Convention
-    own, base : tuple of Training
+    own, base : tuple of PlannedTraining
         One for each subject, or one; `base` has the experiments that the convention leaves as they are.
     compared : bool
     """
@@ -161,16 +161,16 @@ class Row:
     method: Method
     decomposition: str
     convention: Convention
-    own: tuple[Training, ...]
-    base: tuple[Training, ...] = ()
+    own: tuple[PlannedTraining, ...]
+    base: tuple[PlannedTraining, ...] = ()
     compared: bool = False
 
     @property
-    def trainings(self) -> tuple[Training, ...]:
+    def trainings(self) -> tuple[PlannedTraining, ...]:
         """All that it needs."""
         return (*self.base, *self.own)
 
-    def judged(self, studies: Mapping[str, DisentanglementStudy]) -> Judged | None:
+    def judged(self, studies: Mapping[str, DisentanglementStudy]) -> TableRow | None:
         """The row with the runs that have results; None if there are none, or other ones for `own` than for `base`.
 
         Parameters
@@ -186,7 +186,7 @@ class Row:
         study = replace(study, measured={name: measured[name] for name in CONDITION_KEYS if name in measured})
         if self.decomposition not in study.decompositions:
             return None
-        return Judged(
+        return TableRow(
             dataset=self.dataset,
             method=self.method.label,
             decomposition=self.decomposition,
@@ -197,7 +197,7 @@ class Row:
         )
 
     def _joined(
-        self, group: Sequence[Training], studies: Mapping[str, DisentanglementStudy]
+        self, group: Sequence[PlannedTraining], studies: Mapping[str, DisentanglementStudy]
     ) -> DisentanglementStudy | None:
         """One study of all subjects, under the names of the tables."""
         found = [studies[training.key] for training in group if training.key in studies]
@@ -269,7 +269,7 @@ class _RowMaker:
         given = {**self.slice_.conditions, **convention.conditions}
         if "noise_levels" in self.slice_.conditions and convention.experiments != ("label-noise",):
             given["noise_levels"] = self.slice_.conditions["noise_levels"]
-        base: tuple[Training, ...] = ()
+        base: tuple[PlannedTraining, ...] = ()
         if convention.experiments and any(other.name == "exact" for other in self.asked.conventions):
             base = self.trainings(decomposition, self.options(decomposition), self.slice_.conditions)
             given |= {key: () for name, key in CONDITION_KEYS.items() if name not in convention.experiments}
@@ -294,7 +294,7 @@ class _RowMaker:
 
     def trainings(
         self, decomposition: str, options: Mapping[str, Any], conditions: Mapping[str, Any]
-    ) -> tuple[Training, ...]:
+    ) -> tuple[PlannedTraining, ...]:
         """One for each subject, or one with all runs."""
         n = self.slice_.runs
         seeds = tuple(range(self.seed, self.seed + n))
@@ -304,7 +304,7 @@ class _RowMaker:
         kept = tuple(name for name in self.asked.decompositions if (name == GAUSSIAN) == (decomposition == GAUSSIAN))
         limits = {"train_limit": self.slice_.train_limit, "test_limit": self.slice_.test_limit}
         return tuple(
-            Training(
+            PlannedTraining(
                 dataset=source if len(sources) > 1 else self.dataset,
                 source=source,
                 method=self.method.name,
@@ -323,12 +323,12 @@ class _RowMaker:
 # ---- trainings as cells ------------------------------------------------------------------------------------------------
 
 
-def training_cells(trainings: Sequence[Training]) -> list[Cell]:
+def training_cells(trainings: Sequence[PlannedTraining]) -> list[Cell]:
     """The cells of trainings, each once."""
     return [cell for training in trainings for cell in _cells(training)]
 
 
-def studies_of(trainings: Sequence[Training], folder: Path) -> dict[str, DisentanglementStudy]:
+def studies_of(trainings: Sequence[PlannedTraining], folder: Path) -> dict[str, DisentanglementStudy]:
     """The study of each training with the runs that have a result, by the key of the training."""
     found = {}
     for training in trainings:
@@ -338,7 +338,7 @@ def studies_of(trainings: Sequence[Training], folder: Path) -> dict[str, Disenta
     return found
 
 
-def _cells(training: Training) -> list[Cell]:
+def _cells(training: PlannedTraining) -> list[Cell]:
     return block_cells(
         training.dataset,
         training.method,

@@ -26,7 +26,7 @@ from uqassay.metrics.disentanglement import Disentanglement
 from uqassay.statistics import mean_estimate
 from uqassay.wording import ABSENT, counted, interval, listed, number, text_table
 
-__all__ = ["ABSOLUTE", "Cell", "Judged", "convention_lines", "mean_of_datasets", "table_cells", "table_lines"]
+__all__ = ["ABSOLUTE", "OurCell", "TableRow", "convention_lines", "mean_of_datasets", "table_cells", "table_lines"]
 
 Array = NDArray[np.float64]
 NAN = float("nan")
@@ -38,7 +38,7 @@ EXPERIMENT = {"table3": "size", "table4": "noise"}
 
 @final
 @dataclass(frozen=True, eq=False)
-class Cell:
+class OurCell:
     """Our value of a cell, its interval, the values of the runs, and the value for curves averaged over the runs."""
 
     value: float
@@ -50,7 +50,7 @@ class Cell:
 
 @final
 @dataclass(frozen=True, eq=False)
-class Judged:
+class TableRow:
     """One row of the tables: a method with a decomposition on a data set.
 
     Attributes
@@ -99,21 +99,21 @@ class Judged:
         return self.study.error(self.decomposition, level=LEVEL)
 
     @cached_property
-    def values(self) -> dict[tuple[str, str], Cell]:
+    def values(self) -> dict[tuple[str, str], OurCell]:
         """Our values by table and column."""
-        found: dict[tuple[str, str], Cell] = {}
+        found: dict[tuple[str, str], OurCell] = {}
         error = self.error
         if error is not None:
             e = error.error
-            found["table2", "error"] = Cell(float(e), e.low, e.high, error.per_run)
+            found["table2", "error"] = OurCell(float(e), e.low, e.high, error.per_run)
             for key, term, pooled in zip(IDEALS, error.terms, error.pooled.correlations, strict=True):
                 r = term.correlation
-                found[key] = Cell(float(r), r.low, r.high, term.per_run, pooled)
+                found[key] = OurCell(float(r), r.low, r.high, term.per_run, pooled)
         if "left-out-class" in self.study.measured:
             detection = self.study.detection(self.decomposition, level=LEVEL)
             for part in PARTS:
                 mean = getattr(detection, f"{part}_mean")
-                found["table5", part] = Cell(float(mean), mean.low, mean.high, _of_runs(getattr(detection, part)))
+                found["table5", part] = OurCell(float(mean), mean.low, mean.high, _of_runs(getattr(detection, part)))
         return found
 
     @property
@@ -161,12 +161,12 @@ def mean_of_datasets(per_run: Sequence[Array], *, level: float = LEVEL) -> tuple
 # ---- rows ------------------------------------------------------------------------------------------------------------
 
 
-def table_cells(judged: Sequence[Judged]) -> list[PrintedCell]:
+def table_cells(judged: Sequence[TableRow]) -> list[PrintedCell]:
     """One row for each cell of the five tables, and the averages over data sets.
 
     Parameters
     ----------
-    judged : sequence of Judged
+    judged : sequence of TableRow
 
     Returns
     -------
@@ -179,7 +179,7 @@ def table_cells(judged: Sequence[Judged]) -> list[PrintedCell]:
     return [cell for table in TABLES for cell in _cells(table, judged)]
 
 
-def _cells(table: str, judged: Sequence[Judged]) -> Iterator[PrintedCell]:
+def _cells(table: str, judged: Sequence[TableRow]) -> Iterator[PrintedCell]:
     source = "table5" if table == "table1" else table
     for one in judged:
         if table == "table1" and one.printed_as != "cifar-10":
@@ -192,7 +192,7 @@ def _cells(table: str, judged: Sequence[Judged]) -> Iterator[PrintedCell]:
             yield from _average(table, group)
 
 
-def _row(table: str, one: Judged, column: str, cell: Cell) -> Iterator[PrintedCell]:
+def _row(table: str, one: TableRow, column: str, cell: OurCell) -> Iterator[PrintedCell]:
     name = _name(table, one, one.dataset, column)
     paper = _printed(table, one, one.printed_as, column)
     yield _compared(name, paper, cell, one.compared)
@@ -203,7 +203,7 @@ def _row(table: str, one: Judged, column: str, cell: Cell) -> Iterator[PrintedCe
         yield PrintedCell(f"{name}/pooled", paper, cell.pooled, NAN, NAN, None)
 
 
-def _compared(name: str, paper: float, cell: Cell, compared: bool) -> PrintedCell:
+def _compared(name: str, paper: float, cell: OurCell, compared: bool) -> PrintedCell:
     if not compared:
         return PrintedCell(name, paper, cell.value, cell.low, cell.high, None)
     found = PrintedCell.within(name, paper, cell.value, cell.low, cell.high)
@@ -213,7 +213,7 @@ def _compared(name: str, paper: float, cell: Cell, compared: bool) -> PrintedCel
     return replace(found, note=f"outside our interval over {counted(len(cell.per_run), 'run')}{pooled}")
 
 
-def _average(table: str, group: Sequence[Judged]) -> Iterator[PrintedCell]:
+def _average(table: str, group: Sequence[TableRow]) -> Iterator[PrintedCell]:
     """The average row over the data sets that the paper has."""
     columns = [key for key in group[0].values if key[0] == table and all(key in one.values for one in group)]
     whole = {one.printed_as for one in group} == set(IN_PAPER) and all(one.compared for one in group)
@@ -221,28 +221,28 @@ def _average(table: str, group: Sequence[Judged]) -> Iterator[PrintedCell]:
     for key in columns:
         per_run = [one.values[key].per_run for one in group]
         value, low, high = mean_of_datasets([np.abs(runs) if key in ABSOLUTE else runs for runs in per_run])
-        cell = Cell(value, low, high, np.concatenate(per_run))
+        cell = OurCell(value, low, high, np.concatenate(per_run))
         name, paper = _name(table, group[0], "average", key[1]), _printed(table, group[0], "average", key[1])
         found = _compared(name, paper, cell, whole)
         yield found if whole else replace(found, note=note)
 
 
-def _groups(judged: Sequence[Judged]) -> list[list[Judged]]:
+def _groups(judged: Sequence[TableRow]) -> list[list[TableRow]]:
     """Rows of several of the paper's data sets that differ in the data set alone."""
-    found: dict[tuple[str, str, str], list[Judged]] = {}
+    found: dict[tuple[str, str, str], list[TableRow]] = {}
     for one in judged:
         if one.printed_as:
             found.setdefault((one.method, one.decomposition, one.convention), []).append(one)
     return [group for group in found.values() if len(group) > 1]
 
 
-def _name(table: str, one: Judged, dataset: str, column: str) -> str:
+def _name(table: str, one: TableRow, dataset: str, column: str) -> str:
     convention = [] if one.convention == "exact" else [one.convention]
     end = [] if column == "error" else [column]
     return "/".join([table, dataset, one.method, one.short, *convention, *end])
 
 
-def _printed(table: str, one: Judged, dataset: str, column: str) -> float:
+def _printed(table: str, one: TableRow, dataset: str, column: str) -> float:
     """The printed number; nan where the paper prints none."""
     found = _values().numbers.get((table, dataset, one.method, one.short, column))
     return NAN if found is None else found.value
@@ -262,12 +262,12 @@ def _of_runs(auc: Array) -> Array:
 # ---- text ------------------------------------------------------------------------------------------------------------
 
 
-def table_lines(judged: Sequence[Judged]) -> list[str]:
+def table_lines(judged: Sequence[TableRow]) -> list[str]:
     """The tables of one data set as text: errors, correlations, and the detection of classes left out.
 
     Parameters
     ----------
-    judged : sequence of Judged
+    judged : sequence of TableRow
         Of one data set.
 
     Raises
@@ -287,7 +287,7 @@ def table_lines(judged: Sequence[Judged]) -> list[str]:
     return lines
 
 
-def _error_lines(judged: Sequence[Judged]) -> list[str]:
+def _error_lines(judged: Sequence[TableRow]) -> list[str]:
     first = judged[0].error
     assert first is not None
     lines = [
@@ -314,7 +314,7 @@ def _error_lines(judged: Sequence[Judged]) -> list[str]:
     return [*lines, *text_table(("", "error", "95 %", "± as authors", "pooled", "printed"), body)]
 
 
-def _correlation_lines(judged: Sequence[Judged]) -> list[str]:
+def _correlation_lines(judged: Sequence[TableRow]) -> list[str]:
     lines = [
         "Correlation of confidence and accuracy over the sizes of the training part (Table 3) and over the levels of label "
         "noise (Table 4), and its ideal:"
@@ -332,7 +332,7 @@ def _correlation_lines(judged: Sequence[Judged]) -> list[str]:
     return [*lines, *text_table(header, body)]
 
 
-def _detection_lines(judged: Sequence[Judged]) -> list[str]:
+def _detection_lines(judged: Sequence[TableRow]) -> list[str]:
     names = judged[0].study.class_names
     classes = judged[0].study.measured["left-out-class"].conditions
     some = "all classes" if len(classes) == len(names) else listed([names[int(k)] for k in classes])
@@ -350,12 +350,12 @@ def _detection_lines(judged: Sequence[Judged]) -> list[str]:
     return [*lines, *text_table(header, body)]
 
 
-def convention_lines(judged: Sequence[Judged], sentences: Mapping[str, str]) -> list[str]:
+def convention_lines(judged: Sequence[TableRow], sentences: Mapping[str, str]) -> list[str]:
     """What each convention changes in the disentanglement error, as differences of the same runs.
 
     Parameters
     ----------
-    judged : sequence of Judged
+    judged : sequence of TableRow
         Of one data set, with several conventions.
     sentences : dict of str to str
         What a convention is, by its name.
