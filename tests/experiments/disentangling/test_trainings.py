@@ -226,7 +226,7 @@ def test_networks_keep_an_output_for_the_class_left_out(needs):
 def test_memory_bounds_the_networks_that_are_trained_together(monkeypatch, needs):
     needs("torch")
     net = uq.methods.DeepEnsemble(n_members=3)
-    jobs = [trainings.Job(0, 0, one) for one in training_sets(blobs(), FEW, 0)]
+    jobs = [trainings.RunCondition(0, 0, one) for one in training_sets(blobs(), FEW, 0)]
     assert [len(block) for block in trainings._blocks(net, blobs(), jobs)] == [9]
     monkeypatch.setattr(trainings, "BLOCK_NETWORKS", 6)
     assert [len(block) for block in trainings._blocks(net, blobs(), jobs)] == [2, 2, 2, 2, 1]

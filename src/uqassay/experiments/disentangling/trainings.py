@@ -24,7 +24,7 @@ from uqassay.methods.progress import progress_bar
 from uqassay.notes import Note
 from uqassay.wording import listed
 
-__all__ = ["Job", "check_estimator", "has_dense_networks", "measure_runs"]
+__all__ = ["RunCondition", "check_estimator", "has_dense_networks", "measure_runs"]
 
 Array = NDArray[np.float64]
 
@@ -34,7 +34,7 @@ BLOCK_NETWORKS = 128  # more of them no longer fit the cache
 
 @final
 @dataclass(frozen=True, eq=False)
-class Job:
+class RunCondition:
     """One condition of one run.
 
     Attributes
@@ -128,7 +128,9 @@ def measure_runs(
         name: _Table(v, np.empty((len(seeds), len(v), n), np.int64), np.empty((len(seeds), len(v), n, k)))
         for name, v in values.items()
     }
-    jobs = [Job(run, seed, one) for run, seed in enumerate(seeds) for one in training_sets(data, conditions, seed)]
+    jobs = [
+        RunCondition(run, seed, one) for run, seed in enumerate(seeds) for one in training_sets(data, conditions, seed)
+    ]
     start = time.perf_counter()
     padded = 0
     for job, model in _trained(estimator, data, jobs, progress):
@@ -171,7 +173,9 @@ def check_estimator(estimator: Any) -> None:
 # -- training ------------------------------------------------------------------------------------------------------------
 
 
-def _trained(estimator: Any, data: Dataset, jobs: Sequence[Job], progress: bool) -> Iterator[tuple[Job, Any]]:
+def _trained(
+    estimator: Any, data: Dataset, jobs: Sequence[RunCondition], progress: bool
+) -> Iterator[tuple[RunCondition, Any]]:
     """Each job with its fitted copy of the estimator."""
     if not _has_networks(estimator):
         with progress_bar(f"{len(jobs)} trainings", len(jobs), shown=progress) as show:
@@ -204,11 +208,11 @@ def _has_networks(estimator: Any) -> bool:
     return module is not None and isinstance(estimator, module.NetworkClassifier)
 
 
-def _blocks(estimator: Any, data: Dataset, jobs: Sequence[Job]) -> Iterator[list[Job]]:
+def _blocks(estimator: Any, data: Dataset, jobs: Sequence[RunCondition]) -> Iterator[list[RunCondition]]:
     """Jobs that are trained together, bounded in networks and memory; those with most epochs come first."""
     bytes_per_row = 4 * int(np.prod(data.X_train.shape[1:]))
     members = int(getattr(estimator, "n_members", 1))
-    block: list[Job] = []
+    block: list[RunCondition] = []
     held = 0
     for job in sorted(jobs, key=lambda job: job.given.share):
         size = bytes_per_row * len(job.given.rows)
