@@ -65,7 +65,7 @@ def test_subjects_are_runs():
 def test_a_convention_trains_only_what_it_changes():
     rows, _ = planned(asked(convention="each", method=("mc-dropout",), decomposition=["IT"]), None, 0)
     by_name = {row.convention.name: row for row in rows}
-    assert set(by_name) == {"exact", "all-layers", "ten-levels", "data-code", "paper-code"}
+    assert set(by_name) == {"exact", "all-layers", "ten-levels", "data-code", "own-scale", "paper-code"}
     levels = by_name["ten-levels"]
     assert levels.base[0].key == by_name["exact"].own[0].key
     assert set(levels.own[0].conditions.values(3)) == {"label-noise"}

@@ -73,8 +73,8 @@ def test_every_convention_stands_in_one_table():
     )
     names = {cell.name for cell in found.rows}
     for method, conventions in {
-        "MC-Dropout": ("all-layers", "ten-levels", "gaussian-code", "data-code", "paper-code"),
-        "MC-DropConnect": ("last-layer", "ten-levels", "gaussian-code", "data-code", "paper-code"),
+        "MC-Dropout": ("all-layers", "ten-levels", "gaussian-code", "data-code", "own-scale", "paper-code"),
+        "MC-DropConnect": ("last-layer", "ten-levels", "gaussian-code", "data-code", "own-scale", "paper-code"),
     }.items():
         assert f"table2/wine/{method}/GL" in names
         assert {f"table2/wine/{method}/GL/{name}" for name in conventions} <= names

@@ -175,6 +175,13 @@ CONVENTIONS: Mapping[str, Convention] = MappingProxyType(
                 experiments=("dataset-size", "left-out-class"),
             ),
             Convention(
+                name="own-scale",
+                sentence="inputs become z-scores by the instances of each network, not once by the whole training part",
+                options={"standardise": True},
+                experiments=("dataset-size", "left-out-class"),
+                methods=IN_PAPER,
+            ),
+            Convention(
                 name="paper-code",
                 sentence="all choices of the authors' code together",
                 where="last",
