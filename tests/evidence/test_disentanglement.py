@@ -78,3 +78,16 @@ def test_studies_that_cannot_be_joined():
         joined([one, made_study("together", first_seed=9, n=60)])
     with refuses("seeds", "duplicate"):
         joined([one, made_study("together", n_runs=2)])
+
+
+def test_wrong_kinds_of_arguments():
+    study = made_study("perfect", n_runs=2)
+    with refuses("seeds", "type", got="'a'"):
+        replace(study, seeds="ab")
+    with refuses("seeds", "type", got="0.5"):
+        replace(study, seeds=(0.5, 1))
+    with refuses("measured['label-noise']", "type"):
+        replace(study, measured={"label-noise": [1, 2]})
+    with refuses("facts", "type"):
+        replace(study, facts=[1])
+    assert joined(one for one in [study]).seeds == study.seeds

@@ -72,3 +72,16 @@ def test_arrays_of_other_layouts_are_read_as_they_are():
     turned.flags.writeable = False
     other = replace(measured, parts={IT: replace(parts, epistemic=turned)})
     np.testing.assert_allclose(other.curves(IT).epistemic, measured.curves(IT).epistemic, rtol=1e-12)
+
+
+def test_conditions_are_numbers_and_parts_are_decompositions():
+    measured = made_study("perfect").measured["dataset-size"]
+    parts = measured.parts[IT]
+    with refuses("conditions", "mismatch", got="nan"):
+        replace(measured, conditions=(np.nan, *SHARES[1:]))
+    with refuses("conditions"):
+        replace(measured, conditions=tuple("abcdefg"))
+    with refuses("conditions"):
+        replace(measured, conditions=None)
+    with refuses(f"parts[{IT!r}]", "type"):
+        replace(measured, parts={IT: (parts.total, parts.aleatoric, parts.epistemic)})

@@ -145,3 +145,14 @@ def test_jitter_is_told_from_a_perfect_one_by_five_runs():
         for s in range(20)
     ]
     assert np.mean(told) >= 0.9
+
+
+def test_a_study_is_no_contender():
+    with refuses("contenders", "type"):
+        rank_disentanglement([made_study("perfect", n_runs=2)])
+
+
+def test_errors_are_computed_once_for_each_level():
+    one = contender("perfect", n_runs=2)
+    assert one.disentanglement() is one.disentanglement(level=0.95)
+    assert one.disentanglement(level=0.9).error.level == 0.9

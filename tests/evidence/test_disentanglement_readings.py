@@ -5,7 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from tests.evidence.disentanglement_data import made_study
+from tests.notes import codes
 
+from uqassay.evidence.disentanglement_measured import Measured
 from uqassay.evidence.disentanglement_readings import joint_level, read_classes, read_experiments
 from uqassay.statistics import mean_estimate
 
@@ -108,3 +110,53 @@ def test_strong_movements_are_found_by_five_runs():
         for seed in range(20)
     ]
     assert np.mean(np.array(found) == "follows") == 1
+
+
+def with_conditions(study, places):
+    """The same study with some of its conditions, in this order."""
+    kept = {}
+    for name, m in study.measured.items():
+        parts = {k: type(d)(*(p[:, places] for p in (d.total, d.aleatoric, d.epistemic))) for k, d in m.parts.items()}
+        kept[name] = Measured(tuple(np.array(m.conditions)[places]), m.labels[:, places], m.probs[:, places], parts)
+    return replace(study, measured=kept)
+
+
+@pytest.mark.parametrize(("n_runs", "movement"), [(2, "unclear"), (6, "unclear"), (7, "follows")])
+def test_two_conditions_need_seven_runs(n_runs, movement):
+    """r is ±1: two runs of jitter agree in half of all studies, seven in 2^-6 = 1.6 %."""
+    for reading in read_experiments(with_conditions(made_study("together", n_runs=n_runs), [0, -1]), IT):
+        assert reading.target.movement == reading.other.movement == movement
+        assert reading.comparison is None
+
+
+def test_order_of_the_conditions_does_not_matter():
+    study = made_study("perfect", without=("left-out-class",))
+    back = with_conditions(study, list(range(6, -1, -1)))
+    first = with_conditions(study, list(range(7)))
+    for reading, turned in zip(read_experiments(first, IT), read_experiments(back, IT), strict=True):
+        assert turned.accuracy_moves == reading.accuracy_moves
+        assert float(turned.accuracy_change) == float(reading.accuracy_change)
+        assert turned.target.movement == reading.target.movement
+
+
+def test_intervals_of_two_runs_stay_among_the_possible_values():
+    seen = set()
+    for seed in range(6):
+        study = made_study("jitter", n_runs=2, n=12, seed=seed)
+        for reading in read_experiments(study, IT):
+            assert reading.accuracy_change.low >= -1
+            assert reading.accuracy_change.high <= 1
+        classes = read_classes(study, IT)
+        for estimate, low in ((classes.aleatoric, 0), (classes.epistemic, 0), (classes.difference, -1)):
+            assert low <= estimate.low <= estimate.high <= 1
+            seen |= set(codes(estimate))
+    assert "edge" in seen
+
+
+def test_two_runs_with_the_same_roc_auc_by_chance_claim_nothing():
+    study = made_study("jitter", n_runs=2, n=9)
+    reading = read_classes(study, IT)
+    equal = [one for one in (reading.aleatoric, reading.epistemic) if one.low == one.high]
+    assert equal, "a study where chance made both runs equal"
+    assert float(equal[0]) != 0.5
+    assert set(reading.sides.values()) == {"unclear"}

@@ -41,6 +41,9 @@ def test_folders_that_hold_something_else(tmp_path):
         (lambda facts: {**facts, "seeds": [1]}, "1 seed"),
         (lambda facts: {**facts, "measured": []}, "AttributeError"),
         (lambda facts: [facts], "AttributeError"),
+        (lambda facts: {**facts, "seeds": ["a", "b"]}, "'a'"),
+        (lambda facts: {**facts, "facts": [1]}, "1"),
+        (lambda facts: {**facts, "measured": {k: {**v, "conditions": [{}]} for k, v in facts["measured"].items()}}, ""),
     ],
 )
 def test_damaged_folders_are_refused(tmp_path, change, got):

@@ -1,22 +1,16 @@
 """Sentences of the benchmark: each claims the conclusion of its reading, with its numbers, and no more."""
 
 import re
-from dataclasses import replace
 
-import numpy as np
-import pytest
 from tests.evidence.disentanglement_data import made_study
 
 from uqassay.evidence.disentanglement_ranking import Contender
-from uqassay.evidence.disentanglement_readings import read_experiments
 from uqassay.evidence.disentanglement_verdict import (
     contender_sentences,
     disentanglement_lines,
     disentanglement_sentences,
-    experiment_sentences,
     legend_sentences,
 )
-from uqassay.wording import number
 
 IT = "information-theoretic"
 HEAD = ["error", "95 % interval", "size ale", "size epi", "noise ale", "noise epi", "p to best"]
@@ -24,57 +18,6 @@ HEAD = ["error", "95 % interval", "size ale", "size epi", "noise ale", "noise ep
 
 def contender(kind, label="", **options):
     return Contender(label or kind, made_study(kind, **{"seed": 3, **options}), IT)
-
-
-def both(kind, **options):
-    """The sentences of the dataset-size and of the label-noise experiment."""
-    one = contender(kind, **options)
-    return [" ".join(experiment_sentences(reading)) for reading in read_experiments(one.study, IT)]
-
-
-def test_leaks_are_named_with_their_direction():
-    size, noise = both("together")
-    assert "epistemic uncertainty falls while the accuracy rises, as it should" in size
-    assert "The aleatoric uncertainty, which should not move, falls as well" in size
-    assert "The epistemic uncertainty, which should not move, rises as well" in noise
-    assert "about as closely as the aleatoric uncertainty" in noise
-
-
-def test_wrong_directions_are_named():
-    size, noise = both("reversed")
-    assert "epistemic uncertainty rises, the wrong direction: r = −1.00" in size
-    assert "aleatoric uncertainty falls, the wrong direction" in noise
-
-
-def test_flat_curves_are_named():
-    size, noise = both("constant")
-    assert "epistemic uncertainty stays constant in all runs, although it should fall" in size
-    assert "The epistemic uncertainty stays constant, as it should" in noise
-
-
-def test_jitter_claims_no_movement():
-    for text in both("jitter"):
-        assert text.count("5 runs do not show") == 2
-        for claim in ("falls as well", "wrong direction", "as it should be", "stays constant"):
-            assert claim not in text
-
-
-def test_numbers_are_those_of_the_reading():
-    one = contender("swapped")
-    for reading in read_experiments(one.study, IT):
-        text = " ".join(experiment_sentences(reading))
-        r = reading.target.correlation
-        assert f"r = {number(float(r), 2)} ({number(r.low, 2)} to {number(r.high, 2)})" in text
-
-
-def test_an_accuracy_that_does_not_move_says_little():
-    study = made_study("perfect")
-    measured = study.measured["label-noise"]
-    still = replace(measured, probs=np.broadcast_to(measured.probs[:, :1], measured.probs.shape))
-    study = replace(study, measured={**study.measured, "label-noise": still})
-    (text,) = experiment_sentences(read_experiments(study, IT)[1])
-    assert "the accuracy is not shown to fall" in text
-    assert "as it should" not in text
 
 
 def test_a_single_run_is_described_only():
@@ -90,28 +33,6 @@ def test_the_names_matter_or_are_not_shown_to():
     assert "5 runs do not show that the names aleatoric and epistemic matter (p = 1.00)" in said
     few = " ".join(contender_sentences(contender("perfect", n_runs=4)))
     assert "4 runs cannot show" in few
-
-
-@pytest.mark.parametrize(
-    ("kind", "said"),
-    [
-        ("perfect", "higher for classes left out of the training, as it should be"),
-        ("swapped", "The aleatoric uncertainty reacts to these classes, which it should not"),
-        ("swapped", "it separates them better than the epistemic one"),
-        ("together", "which of the two separates them better cannot be told"),
-        ("jitter", "That the aleatoric uncertainty reacts to these classes is not shown"),
-    ],
-)
-def test_classes_left_out(kind, said):
-    assert said in " ".join(contender_sentences(contender(kind, seed=6, n_runs=8)))
-
-
-def test_classes_without_test_instances():
-    study = made_study("perfect", n_runs=3)
-    measured = study.measured["left-out-class"]
-    empty = replace(measured, labels=np.zeros_like(measured.labels))
-    study = replace(study, measured={**study.measured, "left-out-class": empty})
-    assert "cannot be told" in contender_sentences(Contender("a", study, IT))[-1]
 
 
 def test_headline_names_the_best_and_those_told_apart():

@@ -109,3 +109,11 @@ def test_expected_absolute_correlation_against_simulation(n):
 def test_expected_absolute_correlation_of_one_condition_is_refused():
     with refuses("n", "range", "1"):
         expected_absolute_correlation(1)
+
+
+def test_conditions_and_rounding_are_checked():
+    with refuses("conditions", "finite", got="nan"):
+        Curves([1, 2], [1, 2], [1, 2], conditions=[0, np.nan])
+    for rounding in (-1, np.nan, 1, "x"):
+        with refuses("rounding", "range"):
+            Curves([1, 2], [1, 2], [1, 2], conditions=[0, 1], rounding=rounding)

@@ -166,3 +166,11 @@ def test_paired_refusals():
         paired_disentanglement_test([np.nan, 0.1], [0.1, 0.2])
     with refuses("b", "shape"):
         paired_disentanglement_test([0.2, 0.1], [[0.1, 0.2]])
+
+
+def test_equal_differences_are_tested_by_sign_flips():
+    """The t test has no spread then: p = 0 from two runs, although two runs agree by chance."""
+    for n_runs, expected in ((2, 0.5), (5, 0.0625)):
+        test = paired_disentanglement_test(np.full(n_runs, 0.3), np.full(n_runs, 0.4))
+        assert test.pvalue == test.sign_flips.pvalue == expected
+    assert np.isnan(paired_disentanglement_test([0.3], [0.4]).pvalue)

@@ -223,3 +223,13 @@ def print_tables():
 
 if __name__ == "__main__":
     sys.exit(print_tables())
+
+
+def test_a_method_without_a_seed_has_no_source_of_rounding_errors(random_generator):
+    """All runs predict the same at share 1: the variance of their rounding is no source."""
+    probs = random_generator.dirichlet(np.ones(3), (6, 2, 40))
+    probs[:, 1] = probs[0, 1]
+    found = doubt_sources(probs, random_generator.random((6, 2, 40)), np.zeros(40, dtype=int), [0.5, 1.0])
+    assert np.isnan(found.overall["seed"])
+    assert codes(found.overall["seed"]) == ["undefined"]
+    assert np.isfinite(found.overall["spread"])

@@ -83,3 +83,8 @@ def test_refusals(three):
         estimate_correlations(three, scope="all")
     with refuses("estimate", "choice"):
         estimate_correlations(three).between("aleatoric", "total")
+
+
+def test_a_list_is_refused():
+    with refuses("estimates", "type"):
+        estimate_correlations([[1, 2, 3], [1, 3, 2]])

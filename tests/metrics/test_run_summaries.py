@@ -156,3 +156,9 @@ def print_tables():
 
 if __name__ == "__main__":
     sys.exit(print_tables())
+
+
+def test_cut_intervals_say_so():
+    cut = mean_over_runs([0.1, 0.9], bounds=(0.0, 1.0))
+    assert (cut.low, cut.high, codes(cut)) == (0.0, 1.0, ["edge"])
+    assert codes(mean_over_runs([0.4, 0.6, 0.5], bounds=(0.0, 1.0))) == []

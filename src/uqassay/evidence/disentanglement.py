@@ -7,11 +7,13 @@ was left out of the training.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from numbers import Integral
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, final
 
 import numpy as np
 
+from uqassay._array import shown
 from uqassay.errors import FileFormatError, InputError
 from uqassay.evidence.disentanglement_detection import ClassDetection, class_detection
 from uqassay.evidence.disentanglement_measured import EXPERIMENTS, PARTS, Measured, chosen
@@ -60,13 +62,17 @@ class DisentanglementStudy:
     notes: tuple[Note, ...] = ()
 
     def __post_init__(self) -> None:
-        seeds, names = tuple(int(seed) for seed in self.seeds), tuple(str(name) for name in self.class_names)
+        seeds, names = tuple(_whole(seed) for seed in self.seeds), tuple(str(name) for name in self.class_names)
         if len(set(seeds)) < len(seeds):
             raise InputError(
                 "seeds", "must differ from run to run", f"got {seeds}", "count every run once", code="duplicate"
             )
         if not self.measured:
             raise InputError("measured", "needs at least one experiment", "got none", "run one first", code="empty")
+        if not isinstance(self.facts, Mapping):
+            raise InputError(
+                "facts", "must be a mapping", f"got {shown(self.facts)}", 'pass {"epochs": 100}', code="type"
+            )
         for name, found in self.measured.items():
             chosen("measured", name, EXPERIMENTS)
             _check_experiment(name, found, len(seeds), len(names))
@@ -179,6 +185,7 @@ def joined(studies: Sequence[DisentanglementStudy]) -> DisentanglementStudy:
     InputError
         For studies that differ in something else than their runs, or share a seed.
     """
+    studies = list(studies)
     if not studies:
         raise InputError("studies", "needs at least one study", "got none", "pass a list of studies", code="empty")
     first = studies[0]
@@ -212,7 +219,23 @@ def joined(studies: Sequence[DisentanglementStudy]) -> DisentanglementStudy:
 # -- checks -------------------------------------------------------------------------------------------------------------
 
 
+def _whole(seed: Any) -> int:
+    if isinstance(seed, bool) or not isinstance(seed, Integral):
+        raise InputError(
+            "seeds", "must be whole numbers", f"got {shown(seed)}", "give the seed of each run", code="type"
+        )
+    return int(seed)
+
+
 def _check_experiment(name: str, found: Measured, n_runs: int, n_classes: int) -> None:
+    if not isinstance(found, Measured):
+        raise InputError(
+            f"measured[{name!r}]",
+            "must be a Measured",
+            f"got {shown(found)}",
+            "pass Measured(conditions, labels, probs, parts)",
+            code="type",
+        )
     got = (found.n_runs, found.n_classes)
     if got != (n_runs, n_classes):
         raise InputError(

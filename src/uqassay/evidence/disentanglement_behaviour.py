@@ -282,5 +282,6 @@ def _doubt_sentences(found: DoubtSources, level: float) -> list[str]:
     unsure = [name for name in SOURCE_TEXT if name not in sure and np.isfinite(found.overall[name].low)]
     if unsure:
         names = {"seed": "the seed", "few-data": "few data", "bias": "the bias of the family"}
-        said.append(f"These runs do not show that it follows {listed([names[name] for name in unsure], last='or')}.")
+        who = "it" if said else "the epistemic estimate"
+        said.append(f"These runs do not show that {who} follows {listed([names[name] for name in unsure], last='or')}.")
     return said

@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 
 from uqassay.evidence.disentanglement_measured import KINDS, Measured, chosen
 from uqassay.metrics.ood.detection import ood_auc_score
+from uqassay.metrics.run_summaries import mean_over_runs
 from uqassay.notes import Note
-from uqassay.statistics import Estimate, mean_estimate
+from uqassay.statistics import Estimate
 from uqassay.wording import listed
 
 __all__ = ["ClassDetection", "class_detection"]
@@ -29,9 +30,9 @@ class ClassDetection:
     aleatoric, epistemic : array (R, C)
         ROC-AUC of each run and class; .5 is no separation. nan for a class without test instances.
     aleatoric_mean, epistemic_mean : Estimate
-        Of the mean over the classes, with a t interval over the runs.
+        Of the mean over the classes, with a t interval over the runs, cut to [0, 1]; a note says so.
     difference : Estimate
-        Mean over the runs of the epistemic minus the aleatoric mean.
+        Mean over the runs of the epistemic minus the aleatoric mean, cut to [−1, 1].
     notes : tuple of Note
     """
 
@@ -82,7 +83,7 @@ def class_detection(
         **found,
         aleatoric_mean=_mean(of_run["aleatoric"], level),
         epistemic_mean=_mean(of_run["epistemic"], level),
-        difference=_mean(of_run["epistemic"] - of_run["aleatoric"], level),
+        difference=_mean(of_run["epistemic"] - of_run["aleatoric"], level, lowest=-1.0),
         notes=(Note("left-out", text, {"classes": names}),) if names else (),
     )
 
@@ -107,10 +108,10 @@ def _defined_means(values: Array) -> Array:
     return np.where(n > 0, np.where(defined, values, 0.0).sum(axis=1) / np.maximum(n, 1), np.nan)
 
 
-def _mean(of_run: Array, level: float) -> Estimate:
-    """Mean over the runs with a t interval; nan where a run is undefined."""
+def _mean(of_run: Array, level: float, *, lowest: float = 0.0) -> Estimate:
+    """Mean over the runs with a t interval, cut to the possible values; nan where a run is undefined."""
     if np.isnan(of_run).any():
         nan = float("nan")
         note = Note("undefined", "a run without test instances of the classes left out")
         return Estimate(nan, low=nan, high=nan, level=level, n=len(of_run), method="student-t", notes=[note])
-    return mean_estimate(of_run, level=level)
+    return mean_over_runs(of_run, level=level, bounds=(lowest, 1.0))

@@ -7,6 +7,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from uqassay._array import as_numeric, shown
 from uqassay.errors import InputError
 from uqassay.measures import Decomposition
 from uqassay.metrics.disentanglement import Curves
@@ -39,7 +40,8 @@ class Measured:
     Raises
     ------
     InputError
-        For shapes that do not fit together, values that are not finite, conditions that occur twice, or no decomposition.
+        For shapes that do not fit together, values that are not finite, conditions that are no numbers or occur twice, or no
+        decomposition.
     """
 
     conditions: tuple[float, ...]
@@ -57,15 +59,7 @@ class Measured:
                 "stack the labels of every run and condition",
                 code="shape",
             )
-        conditions = tuple(self.conditions)
-        if len(conditions) != labels.shape[1] or len(set(conditions)) < len(conditions):
-            raise InputError(
-                "conditions",
-                "must be different numbers, one for each condition",
-                f"got {conditions} for {counted(labels.shape[1], 'condition')}",
-                "give one number for each entry of the second axis of labels",
-                code="mismatch",
-            )
+        conditions = _different_numbers(self.conditions, labels.shape[1])
         probs = _checked("probs", self.probs, (*labels.shape, -1))
         if probs.min() < -ROUNDING or probs.max() > 1 + ROUNDING:
             raise InputError(
@@ -77,6 +71,15 @@ class Measured:
             )
         if not self.parts:
             raise InputError("parts", "needs at least one decomposition", "got none", "decompose first", code="empty")
+        for name, found in self.parts.items():
+            if not isinstance(found, Decomposition):
+                raise InputError(
+                    f"parts[{name!r}]",
+                    "must be a Decomposition",
+                    f"got {shown(found)}",
+                    "pass Decomposition(total, aleatoric, epistemic)",
+                    code="type",
+                )
         parts = {
             name: Decomposition(
                 *(_checked(f"parts[{name!r}].{part}", getattr(found, part), labels.shape) for part in PARTS)
@@ -132,6 +135,20 @@ class Measured:
             The experiment has no such decomposition.
         """
         return self.parts[chosen("decomposition", decomposition, tuple(self.parts))]
+
+
+def _different_numbers(conditions: Any, n: int) -> tuple[float, ...]:
+    """The conditions, one for each of n."""
+    array = as_numeric(conditions, "conditions", ndim=1)
+    if len(array) != n or not np.isfinite(array).all() or len(np.unique(array)) < n:
+        raise InputError(
+            "conditions",
+            "must be different numbers, one for each condition",
+            f"got {array.tolist()} for {counted(n, 'condition')}",
+            "give one number for each entry of the second axis of labels",
+            code="mismatch",
+        )
+    return tuple(conditions)
 
 
 def _means(values: NDArray[Any]) -> NDArray[Any]:

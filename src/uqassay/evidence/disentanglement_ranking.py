@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtr, stdtrit
 
+from uqassay._array import shown
 from uqassay._json import plain
 from uqassay.errors import InputError
 from uqassay.evidence.disentanglement import DisentanglementStudy
@@ -63,8 +64,14 @@ class Contender:
         return EXPERIMENTS[2] in self.study.measured
 
     def disentanglement(self, *, level: float = 0.95) -> Disentanglement:
-        """The disentanglement error of this study by this decomposition."""
-        return self.study.error(self.decomposition, level=level)
+        """The disentanglement error of this study by this decomposition, computed once for each level."""
+        if level not in self._errors:
+            self._errors[level] = self.study.error(self.decomposition, level=level)
+        return self._errors[level]
+
+    @cached_property
+    def _errors(self) -> dict[float, Disentanglement]:
+        return {}
 
     @cached_property
     def chance_test(self) -> PermutationTest:
@@ -186,6 +193,14 @@ def by_dataset(contenders: Sequence[Contender]) -> dict[str, tuple[Contender, ..
         )
     groups: dict[str, tuple[Contender, ...]] = {}
     for one in contenders:
+        if not isinstance(one, Contender):
+            raise InputError(
+                "contenders",
+                "must hold contenders",
+                f"got {shown(one)}",
+                "pass Contender(label, study, decomposition), or contenders_of(study)",
+                code="type",
+            )
         group = groups.get(one.study.dataset, ())
         if one.label in [other.label for other in group]:
             raise InputError(

@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 from uqassay.evidence.disentanglement import DisentanglementStudy
 from uqassay.evidence.disentanglement_measured import EXPERIMENTS
 from uqassay.metrics.disentanglement import Disentanglement, Term
+from uqassay.metrics.run_summaries import mean_over_runs
 from uqassay.notes import Note
-from uqassay.statistics import Estimate, mean_estimate
+from uqassay.statistics import Estimate
 
 __all__ = [
     "AS_CLOSELY",
@@ -48,9 +49,10 @@ class TermReading:
         Of confidence and accuracy, with its joint interval.
     movement : str
         "follows" (the interval lies above 0: the estimate rises where the accuracy falls), "against" (below 0), "unclear"
-        (it holds 0), "flat" (the estimate is constant in all runs), or "single-run" (no interval over runs).
+        (it holds 0), "flat" (the estimate is constant in all runs), or "single-run" (no interval over runs). With two
+        conditions, where r is 0 or ±1, few runs that agree are "unclear", because they agree by chance too often.
     flat_runs : int
-        Runs in which the estimate is constant.
+        Runs in which the estimate is constant, and the accuracy is not.
     """
 
     kind: str
@@ -79,7 +81,7 @@ class ExperimentReading:
         Whether `other` follows the accuracy "less", "as-closely" or "more" than `target`; "unclear" where the interval does
         not say; None where not both follow it.
     accuracy_change : Estimate
-        Mean over the runs of the accuracy in the last condition minus that in the first.
+        Mean over the runs of the accuracy in the largest condition minus that in the smallest.
     """
 
     experiment: str
@@ -93,10 +95,9 @@ class ExperimentReading:
 
     @property
     def accuracy_moves(self) -> bool:
-        """Whether the accuracy rises with more data, or falls with more label noise, for sure; True for a single run."""
-        if self.n_runs == 1:
-            return True
-        low, high = self.accuracy_change.low, self.accuracy_change.high
+        """Whether the accuracy rises with more data, or falls with more label noise, for sure; of a single run: by itself."""
+        change = self.accuracy_change
+        low, high = (float(change), float(change)) if self.n_runs == 1 else (change.low, change.high)
         return low > 0 if self.experiment == EXPERIMENTS[0] else high < 0
 
 
@@ -163,7 +164,9 @@ def read_classes(study: DisentanglementStudy, decomposition: str, *, level: floa
     """Reading of the classes left out; the claims hold together at `level`."""
     found = study.detection(decomposition, level=joint_level(level))
     better = None
-    if found.difference.low > 0:
+    if study.n_runs == 1 or _equal_by_chance(found.difference, study.n_runs):
+        pass
+    elif found.difference.low > 0:
         better = "epistemic"
     elif found.difference.high < 0:
         better = "aleatoric"
@@ -177,7 +180,7 @@ def read_classes(study: DisentanglementStudy, decomposition: str, *, level: floa
             "epistemic": _side(found.epistemic_mean, study.n_runs),
         },
         difference=found.difference,
-        better=better if study.n_runs > 1 else None,
+        better=better,
         notes=found.notes,
     )
 
@@ -187,10 +190,11 @@ def _read_experiment(
 ) -> ExperimentReading:
     terms = [term for term in found.terms if term.experiment == experiment]
     target, other = sorted(terms, key=lambda term: -term.ideal)
-    readings = [_read_term(term) for term in (target, other)]
-    difference = _over_runs(other.per_run - target.per_run, joint_level(level))
     accuracy = study.experiment(experiment).correct.mean(axis=-1)  # (R, C)
-    both = all(reading.movement == "follows" for reading in readings)
+    still, two = np.ptp(accuracy, axis=1) == 0, accuracy.shape[1] == 2
+    readings = [_read_term(term, term.constant & ~still, two=two) for term in (target, other)]
+    difference = mean_over_runs(other.per_run - target.per_run, level=joint_level(level), bounds=(-2.0, 2.0))
+    both = not two and all(reading.movement == "follows" for reading in readings)
     return ExperimentReading(
         experiment=experiment,
         n_runs=study.n_runs,
@@ -199,17 +203,21 @@ def _read_experiment(
         other=readings[1],
         difference=difference,
         comparison=_comparison(difference) if both else None,
-        accuracy_change=_over_runs(accuracy[:, -1] - accuracy[:, 0], level),
+        accuracy_change=mean_over_runs(_change(study, experiment, accuracy), level=level, bounds=(-1.0, 1.0)),
     )
 
 
-def _read_term(term: Term) -> TermReading:
-    r, flat_runs = term.correlation, int(term.constant.sum())
+def _read_term(term: Term, flat: NDArray[np.bool_], *, two: bool) -> TermReading:
+    """`flat`: runs with a constant estimate; `two`: there are two conditions, so that r is 0 or ±1."""
+    r, flat_runs, n_runs = term.correlation, int(flat.sum()), len(term.per_run)
+    by_chance = two and 2.0 ** (1 - n_runs) > 1 - r.level  # that all runs have the same sign
     movement: Movement = "unclear"
-    if flat_runs == len(term.per_run):
+    if flat_runs == n_runs:
         movement = "flat"
-    elif len(term.per_run) == 1:
+    elif n_runs == 1:
         movement = "single-run"
+    elif by_chance:
+        movement = "unclear"
     elif r.low > 0:
         movement = "follows"
     elif r.high < 0:
@@ -229,10 +237,19 @@ def _comparison(difference: Estimate) -> Comparison:
 def _side(auc: Estimate, n_runs: int) -> Side:
     if n_runs == 1 or np.isnan(auc):
         return "single-run"
+    if _equal_by_chance(auc, n_runs):
+        return "unclear"
     if auc.low > 0.5:
         return "above"
     return "below" if auc.high < 0.5 else "unclear"
 
 
-def _over_runs(values: NDArray[np.float64], level: float) -> Estimate:
-    return mean_estimate(values, level=level)
+def _equal_by_chance(value: Estimate, n_runs: int) -> bool:
+    """Whether an interval without width is no evidence: with few test instances, two runs can have the same ROC-AUC."""
+    return n_runs == 2 and value.low == value.high
+
+
+def _change(study: DisentanglementStudy, experiment: str, accuracy: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Accuracy of each run at the largest condition minus that at the smallest."""
+    conditions = study.experiment(experiment).conditions
+    return np.asarray(accuracy[:, np.argmax(conditions)] - accuracy[:, np.argmin(conditions)])

@@ -9,13 +9,8 @@ import numpy as np
 
 from uqassay.evidence.disentanglement_measured import EXPERIMENTS
 from uqassay.evidence.disentanglement_ranking import Contender, RankedContender, by_dataset, rank_disentanglement
-from uqassay.evidence.disentanglement_readings import (
-    ClassReading,
-    ExperimentReading,
-    TermReading,
-    read_classes,
-    read_experiments,
-)
+from uqassay.evidence.disentanglement_readings import read_classes, read_experiments
+from uqassay.evidence.disentanglement_sentences import class_sentences, experiment_sentences
 from uqassay.metrics.disentanglement import Disentanglement
 from uqassay.notes import reason
 from uqassay.statistics import Estimate, holm
@@ -27,8 +22,6 @@ from uqassay.wording import (
     level_text,
     listed,
     number,
-    percent,
-    percent_interval,
     pvalue,
     pvalue_text,
     text_table,
@@ -36,105 +29,16 @@ from uqassay.wording import (
 )
 
 __all__ = [
-    "class_sentences",
     "contender_sentences",
     "disentanglement_lines",
     "disentanglement_sentences",
     "error_sentences",
-    "experiment_sentences",
     "legend_sentences",
     "reference_sentence",
 ]
 
 DECIMALS = 2
 MOST_NAMES = 5  # of contenders in one sentence, before the others are counted
-LEAST_RUNS_FOR_NAMES = 5  # fewer cannot reach p ≤ .05 in the exact test of the names
-
-# by experiment: what is done; what the estimate does if it follows the accuracy, and if it goes against it; what it should do
-CAUSE = {"dataset-size": "With more training data", "label-noise": "With more label noise"}
-ACCURACY = {"dataset-size": "rise", "label-noise": "fall"}
-FOLLOWS = {"dataset-size": "falls", "label-noise": "rises"}
-AGAINST = {"dataset-size": "rises", "label-noise": "falls"}
-SHOULD = {"falls": "fall", "rises": "rise"}
-
-
-# -- one experiment -----------------------------------------------------------------------------------------------------
-
-
-def experiment_sentences(reading: ExperimentReading) -> tuple[str, ...]:
-    """Two sentences on one experiment: the estimate that should move, and the one that should not."""
-    if not reading.accuracy_moves:
-        return (_still_accuracy(reading),)
-    return (_target_sentence(reading), _other_sentence(reading))
-
-
-def _still_accuracy(reading: ExperimentReading) -> str:
-    change, both = reading.accuracy_change, {one.kind: one for one in (reading.target, reading.other)}
-    where = percent_interval(change.low, change.high)
-    said = listed([f"{_r(one)} for the {kind} uncertainty" for kind, one in sorted(both.items())])
-    return (
-        f"{CAUSE[reading.experiment]} the accuracy is not shown to {ACCURACY[reading.experiment]} "
-        f"({_points(float(change))}, {level_text(change.level)} interval {where}), so this experiment says little: {said}."
-    )
-
-
-def _points(share: float) -> str:
-    return f"change {percent(share)}"
-
-
-def _target_sentence(reading: ExperimentReading) -> str:
-    one, experiment = reading.target, reading.experiment
-    cause, follows, against = CAUSE[experiment], FOLLOWS[experiment], AGAINST[experiment]
-    accuracy = f"{ACCURACY[experiment]}s"
-    return {
-        "follows": f"{cause} the {one.kind} uncertainty {follows} while the accuracy {accuracy}, as it should: {_r(one)}.",
-        "against": f"{cause} the {one.kind} uncertainty {against}, the wrong direction: {_r(one)}.",
-        "flat": f"{cause} the {one.kind} uncertainty stays constant in all runs, although it should {SHOULD[follows]}.",
-        "unclear": (
-            f"{counted(reading.n_runs, 'run')} do not show whether the {one.kind} uncertainty {follows} {_lower(cause)}, as "
-            f"it should: {_r(one)}."
-        ),
-        "single-run": f"{cause} the {one.kind} uncertainty has {_r(one)} in the only run; it should have 1.",
-    }[one.movement]
-
-
-def _other_sentence(reading: ExperimentReading) -> str:
-    one, target, experiment = reading.other, reading.target, reading.experiment
-    who = f"The {one.kind} uncertainty, which should not move,"
-    too = " as well" if target.movement == "follows" else ""
-    return {
-        "follows": f"{who} {FOLLOWS[experiment]}{too}: {_r(one)}{_compared(reading)}.",
-        "against": f"{who} {AGAINST[experiment]}: {_r(one)}.",
-        "flat": f"The {one.kind} uncertainty stays constant, as it should.",
-        "unclear": (
-            f"{counted(reading.n_runs, 'run')} do not show that the {one.kind} uncertainty moves, and it should not: "
-            f"{_r(one)}."
-        ),
-        "single-run": f"{who} has {_r(one)} in the only run; it should have 0.",
-    }[one.movement]
-
-
-def _compared(reading: ExperimentReading) -> str:
-    target = reading.target.kind
-    if reading.comparison is None:
-        return ""
-    return {
-        "as-closely": f", about as closely as the {target} uncertainty",
-        "less": f", less closely than the {target} uncertainty",
-        "more": f", more closely than the {target} uncertainty",
-        "unclear": f"; whether less closely than the {target} uncertainty cannot be told",
-    }[reading.comparison]
-
-
-def _r(one: TermReading) -> str:
-    r = one.correlation
-    ends = interval(r.low, r.high, DECIMALS)
-    return f"r = {number(float(r), DECIMALS)}{'' if ends == ABSENT or one.movement == 'single-run' else f' ({ends})'}"
-
-
-def _lower(text: str) -> str:
-    return text[0].lower() + text[1:]
-
 
 # -- the error of one contender -----------------------------------------------------------------------------------------
 
@@ -149,8 +53,6 @@ def error_sentences(contender: Contender, *, level: float = 0.95) -> tuple[str, 
 def _against_chance(contender: Contender, found: Disentanglement, level: float) -> str:
     p = contender.chance_test.pvalue
     chance = f"that of estimates unrelated to the accuracy, about {number(found.chance, DECIMALS)}"
-    if np.isnan(p):
-        return f"and whether that is below {chance}, cannot be told"
     if p <= 1 - level:
         return f"below {chance} ({pvalue_text(p)})"
     return f"not shown to be below {chance} ({pvalue_text(p)})"
@@ -162,51 +64,10 @@ def _names(contender: Contender, found: Disentanglement, level: float) -> tuple[
     if test.pvalue <= 1 - level:
         return (f"With the two names exchanged the error would be greater, {exchanged} ({pvalue_text(test.pvalue)}).",)
     would = f"with the two names exchanged the error would be {exchanged}"
-    if runs < LEAST_RUNS_FOR_NAMES:
+    if test.smallest_pvalue > 1 - level:
         return (f"{counted(runs, 'run')} cannot show that the names aleatoric and epistemic matter; {would}.",)
     text = f"{counted(runs, 'run')} do not show that the names aleatoric and epistemic matter"
     return (f"{text} ({pvalue_text(test.pvalue)}); {would}.",)
-
-
-# -- classes left out ---------------------------------------------------------------------------------------------------
-
-
-def class_sentences(reading: ClassReading) -> tuple[str, ...]:
-    """What both estimates say about instances of a class that the training did not have."""
-    epistemic, aleatoric = (_auc(one) for one in (reading.epistemic, reading.aleatoric))
-    if np.isnan(reading.epistemic):
-        return (f"What the estimates say about classes left out cannot be told: {reason(reading.epistemic.notes)}.",)
-    if reading.n_runs == 1:
-        return (
-            f"Classes left out of the training have {epistemic} by the epistemic and {aleatoric} by the aleatoric "
-            "uncertainty in the only run, on average; 0.5 is no reaction.",
-        )
-    first = {
-        "above": f"The epistemic uncertainty is higher for classes left out of the training, as it should be: {epistemic}.",
-        "below": f"The epistemic uncertainty is lower for classes left out of the training, the wrong direction: {epistemic}.",
-        "unclear": f"That the epistemic uncertainty notices classes left out of the training is not shown: {epistemic}.",
-        "single-run": "",
-    }[reading.sides["epistemic"]]
-    second = {
-        "above": f"The aleatoric uncertainty reacts to these classes, which it should not: {aleatoric}{_better(reading)}.",
-        "below": f"The aleatoric uncertainty is lower for these classes: {aleatoric}.",
-        "unclear": f"That the aleatoric uncertainty reacts to these classes is not shown: {aleatoric}.",
-        "single-run": "",
-    }[reading.sides["aleatoric"]]
-    return (first, second)
-
-
-def _better(reading: ClassReading) -> str:
-    if reading.better == "aleatoric":
-        return ", and it separates them better than the epistemic one"
-    if reading.better == "epistemic":
-        return ", less than the epistemic one"
-    return "; which of the two separates them better cannot be told" if reading.sides["epistemic"] == "above" else ""
-
-
-def _auc(auc: Estimate) -> str:
-    ends = interval(auc.low, auc.high, DECIMALS)
-    return f"ROC-AUC {number(float(auc), DECIMALS)}{'' if ends == ABSENT else f' ({ends})'}"
 
 
 # -- all contenders -----------------------------------------------------------------------------------------------------
@@ -308,10 +169,11 @@ def _below_chance(ranked: Sequence[RankedContender], level: float) -> str:
 
 
 def reference_sentence(found: Disentanglement) -> str:
-    """What the numbers of the disentanglement error amount to."""
+    """The scale of the disentanglement error: ideal, floor, one estimate twice, chance."""
     return (
-        f"0 is ideal; estimates that should not move but jitter have about {number(found.floor, DECIMALS)} at best, one "
-        f"estimate under both names {number(found.together, DECIMALS)}, and estimates unrelated to the accuracy about "
+        "The scale of the error: 0 is ideal; the floor, where only jitter remains, is about "
+        f"{number(found.floor, DECIMALS)}; one estimate that follows the accuracy, under both names, has "
+        f"{number(found.together, DECIMALS)}; chance, for estimates unrelated to the accuracy, is about "
         f"{number(found.chance, DECIMALS)}."
     )
 
@@ -344,8 +206,9 @@ def legend_sentences(*, level: float = 0.95) -> tuple[str, ...]:
     return (
         "r is the correlation of accuracy and confidence (minus the uncertainty) over the conditions of a run, averaged over "
         "the runs on Fisher's scale.",
-        f"Intervals in brackets are over the runs, and those of one experiment hold together at {level_text(level)}. The test "
-        "instances are the same in all runs: nothing is said about other test sets.",
+        "Intervals in brackets are over the runs. Those of one contender in one experiment hold together at "
+        f"{level_text(level)}; with many contenders, some claims are wrong by chance. The test instances are the same in all "
+        "runs: nothing is said about other test sets.",
     )
 
 

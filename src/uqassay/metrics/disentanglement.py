@@ -20,8 +20,9 @@ from uqassay.metrics.disentanglement_curves import (
     curve_correlations,
     expected_absolute_correlation,
 )
+from uqassay.metrics.run_summaries import mean_over_runs
 from uqassay.notes import Note
-from uqassay.statistics import Estimate, bootstrap_means, mean_correlation_estimate, mean_estimate, percentile_interval
+from uqassay.statistics import Estimate, bootstrap_means, mean_correlation_estimate, percentile_interval
 from uqassay.statistics.samples import check_choice, check_level
 from uqassay.wording import counted
 
@@ -237,7 +238,7 @@ def disentanglement_error(
     terms = [_term(k, correlations, constant, draws[:, k], sizes[k // 2], level) for k in range(4)]
     pooled, _ = curve_correlations(dataset_size.pooled, label_noise.pooled)
     return Disentanglement(
-        error=_mean_over_runs(per_run, level, highest=1.5 * factor),
+        error=mean_over_runs(per_run, level=level, bounds=(0.0, 1.5 * factor)),
         per_run=per_run,
         terms=(terms[0], terms[1], terms[2], terms[3]),
         pooled=PooledDisentanglement(factor * float(error_of(pooled)[0]), tuple(pooled[0].tolist())),
@@ -299,7 +300,7 @@ def _term(
         per_run=r,
         correlation=_fisher(r, constant[:, k], n_conditions, level),
         bootstrap=_bootstrap(r, draws, level),
-        deviation=_mean_over_runs(np.abs(r - ideal), level, highest=1 + ideal),
+        deviation=mean_over_runs(np.abs(r - ideal), level=level, bounds=(0.0, 1 + ideal)),
         constant=constant[:, k],
     )
 
@@ -322,14 +323,6 @@ def _bootstrap(r: Array, draws: Array, level: float) -> Estimate:
     return Estimate(
         float(r.mean()), low=low, high=high, level=level, n=r.size, method="expanded percentile over runs", notes=notes
     )
-
-
-def _mean_over_runs(values: Array, level: float, *, highest: float) -> Estimate:
-    """Mean with a t interval, cut at 0 and the highest possible value."""
-    found = mean_estimate(values, level=level)
-    notes = [_ONE_RUN] if values.size == 1 else found.notes
-    low, high = np.clip([found.low, found.high], 0.0, highest)  # nan stays nan
-    return Estimate(float(found), low=low, high=high, level=level, n=values.size, method=found.method, notes=notes)
 
 
 _ONE_RUN = Note("no-interval", "1 run: no interval")

@@ -1,6 +1,7 @@
 """Curves of accuracy and of aleatoric and epistemic estimates over the conditions of an experiment, and their correlations."""
 
 from dataclasses import dataclass, replace
+from numbers import Real
 from typing import Any, final
 
 import numpy as np
@@ -34,7 +35,7 @@ class Curves:
         Such as shares of the training instances.
     rounding : float, optional
         Relative size of a variation that counts as rounding error, so that the curve is constant. 0 means: by the precision
-        of the arrays given, 1e-12 for float64.
+        of the arrays given, 1e-12 for float64. Below 1.
 
     Attributes
     ----------
@@ -44,7 +45,7 @@ class Curves:
     Raises
     ------
     InputError
-        Curves of different shapes, values that are not finite, a wrong number of conditions.
+        Curves of different shapes, values or conditions that are not finite, a wrong number of conditions.
 
     Examples
     --------
@@ -61,6 +62,14 @@ class Curves:
 
     def __post_init__(self) -> None:
         given = {name: getattr(self, name) for name in ("accuracy", "aleatoric", "epistemic")}
+        if not isinstance(self.rounding, Real) or not 0 <= self.rounding < 1:
+            raise InputError(
+                "rounding",
+                "must be a number from 0 to below 1",
+                f"got {shown(self.rounding)}",
+                "leave it out: it follows from the precision of the arrays",
+                code="range",
+            )
         if not self.rounding:
             rounding = max(_ROUNDING.get(precision_of(values), _ROUNDING_FLOAT64) for values in given.values())
             object.__setattr__(self, "rounding", rounding)
@@ -85,6 +94,14 @@ class Curves:
                 f"got {len(conditions)}",
                 "pass one number for each column of the curves",
                 code="mismatch",
+            )
+        if not np.isfinite(conditions).all():
+            raise InputError(
+                "conditions",
+                "must be finite",
+                f"got {conditions.tolist()}",
+                "pass one number for each column of the curves",
+                code="finite",
             )
         object.__setattr__(self, "conditions", tuple(float(value) for value in conditions))
 

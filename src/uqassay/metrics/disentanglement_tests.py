@@ -44,7 +44,7 @@ class PairedDisentanglementTest:
     difference : Estimate
         Mean over the runs of the error of a minus that of b, with a t interval.
     statistic, pvalue : float
-        Of the paired t test, two-sided; nan for one run.
+        Of the paired t test, two-sided; nan for one run. If all differences are equal, the p-value is that of the sign flips.
     sign_flips : PermutationTest
         The two-sided sign-flip test of the same differences, exact up to 15 runs. Five runs cannot reach p < .0625.
     per_run : array (R,)
@@ -248,8 +248,10 @@ def paired_disentanglement_test(
     difference = Estimate(
         float(d), low=d.low, high=d.high, level=level, n=first.size, method="student-t over runs", notes=notes
     )
-    flips = sign_flip_test(first - second, n_draws=n_draws, rng=rng)
-    return PairedDisentanglementTest(difference, found.statistic, found.pvalue, flips, first - second, notes)
+    flips, pvalue = sign_flip_test(first - second, n_draws=n_draws, rng=rng), found.pvalue
+    if np.ptp(first - second) <= 1e-12:  # with two conditions all runs can agree by chance: the t test would have p = 0
+        pvalue = flips.pvalue if first.size > 1 else np.nan
+    return PairedDisentanglementTest(difference, found.statistic, pvalue, flips, first - second, notes)
 
 
 def _check_same(a: Disentanglement, b: Disentanglement) -> None:

@@ -34,6 +34,7 @@ DOUBT_SOURCES: Mapping[str, str] = MappingProxyType(
         "bias": "squared distance of the run-averaged prediction from the label, which with single labels holds their noise",
     }
 )
+ROUNDING = 1e-12  # probabilities of several runs that differ by less are equal
 LEAST_RUNS = 3  # a run is held against the sources of the others, and their spread needs two
 
 
@@ -233,7 +234,9 @@ def doubt_sources(
 def _sources(p: Array, t: Array, full: int | None) -> dict[str, Array]:
     """Each source from all runs given, (R, C, n, K) -> (C, n); nan where it is not defined."""
     r = p.shape[0]
-    spread = p.var(axis=0, ddof=1).sum(axis=-1)  # (C, n)
+    # equal predictions, as of a method without a seed: rounding of their mean would be a source of 1e-33
+    variance = np.where(np.ptp(p, axis=0) <= ROUNDING, 0.0, p.var(axis=0, ddof=1))
+    spread = variance.sum(axis=-1)  # (C, n)
     bias = ((p.mean(axis=0) - t) ** 2).sum(axis=-1) - spread / r
     seed = np.full_like(spread, np.nan) if full is None else np.broadcast_to(spread[full], spread.shape)
     return {"spread": spread, "seed": seed, "few-data": spread - seed, "bias": bias}

@@ -34,7 +34,8 @@ class TrendStep:
     change : Estimate
         Mean over runs and instances of the estimate at `end` minus that at `start`, with a t interval over the runs.
     pvalue, pvalue_holm : float
-        One-sided, that the mean rises: t test over the runs, and adjusted by Holm over the steps. nan for one run.
+        One-sided, that the mean rises: t test over the runs (2^−R if it rises equally in all), and adjusted by Holm over the
+        steps. nan for one run.
     """
 
     start: float
@@ -240,6 +241,6 @@ def _rise_pvalue(change: Array) -> float:
         return float("nan")
     error = float(change.std(ddof=1)) / change.size**0.5
     mean = float(change.mean())
-    if error <= 1e-14 * abs(mean):
-        return 1.0 if mean <= 0 else 0.0
+    if error <= 1e-14 * abs(mean):  # equal changes: the t test has no spread, so the sign flips decide
+        return 1.0 if mean <= 0 else 0.5**change.size
     return float(special.stdtr(change.size - 1, -mean / error))

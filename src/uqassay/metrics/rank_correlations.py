@@ -11,6 +11,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from uqassay._array import shown
 from uqassay.errors import InputError
 from uqassay.metrics.run_summaries import correlation_over_runs, midranks
 from uqassay.notes import Note
@@ -160,6 +161,14 @@ def _cell(
 
 
 def _checked(estimates: Mapping[str, ArrayLike]) -> Array:
+    if not isinstance(estimates, Mapping):
+        raise InputError(
+            "estimates",
+            "must be a mapping of names to arrays",
+            f"got {shown(estimates)}",
+            'pass {"aleatoric": …, "epistemic": …}',
+            code="type",
+        )
     if len(estimates) < 2:
         raise InputError(
             "estimates", "must hold at least two", f"got {len(estimates)}", "add another one", code="empty"

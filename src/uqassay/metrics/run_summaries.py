@@ -54,7 +54,7 @@ def mean_over_runs(per_run: ArrayLike, *, level: float = 0.95, bounds: tuple[flo
         nan where a run has no value; the mean then is nan too, with a note.
     level : float
     bounds : tuple of float, optional
-        Range of the quantity; the interval is cut to it.
+        Range of the quantity; the interval is cut to it, and a note says so.
 
     Examples
     --------
@@ -72,8 +72,9 @@ def mean_over_runs(per_run: ArrayLike, *, level: float = 0.95, bounds: tuple[flo
     else:
         found = mean_estimate(values, level=level)
         value, low, high, notes = float(found), found.low, found.high, list(found.notes)
-        if bounds is not None:
+        if bounds is not None and (low < bounds[0] or high > bounds[1]):
             low, high = max(low, bounds[0]), min(high, bounds[1])
+            notes.append(Note("edge", "the interval is cut to the possible values", {"bounds": bounds}))
     return Estimate(value, low=low, high=high, level=level, n=values.size, method="student-t", notes=notes)
 
 

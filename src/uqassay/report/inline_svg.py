@@ -49,8 +49,12 @@ def inline_svg(
     stream = io.StringIO()
     with matplotlib_module().rc_context({"svg.fonttype": "none", "svg.hashsalt": SALT, "svg.image_inline": True}):
         draw(figure)
-        metadata = dict.fromkeys(("Date", "Creator", "Format", "Type"))
-        figure.savefig(stream, format="svg", metadata=metadata, transparent=colours != {})
+        if colours != {}:
+            for patch in (figure.patch, *(ax.patch for ax in figure.axes)):
+                patch.set(facecolor="none", edgecolor="none")
+        # not `savefig`, which draws twice: first unseen for the layout
+        canvas = matplotlib_module("backends.backend_svg").FigureCanvasSVG(figure)
+        canvas.print_svg(stream, metadata=dict.fromkeys(("Date", "Creator", "Format", "Type")))
     return _as_element(stream.getvalue(), name, label, THEME if colours is None else colours)
 
 

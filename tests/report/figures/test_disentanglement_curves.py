@@ -118,3 +118,14 @@ def test_unknown_experiments_are_refused():
         plot_disentanglement_curves(contender("perfect"), "left-out-class", ax=blank())
     with refuses("experiment", "choice"):
         plot_expected_behaviour("size", ax=blank())
+
+
+def test_bands_of_two_runs_stay_among_the_possible_values():
+    one = Contender("a", made_study("perfect", n_runs=2, n=9, jitter=0.5), IT)
+    ax = plot_disentanglement_curves(one, "label-noise", ax=blank(), legend=False)
+    for axes, highest in ((ax, np.inf), (right_axes(ax), 1.0)):
+        for collection in axes.collections:
+            ends = np.concatenate([path.vertices[:, 1] for path in collection.get_paths()])
+            assert ends.max() <= highest
+    accuracy = np.concatenate([path.vertices[:, 1] for c in right_axes(ax).collections for path in c.get_paths()])
+    assert accuracy.min() >= 0

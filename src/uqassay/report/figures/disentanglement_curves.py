@@ -212,16 +212,18 @@ def accuracy_axes(ax: Any) -> Any:
 
 
 def _computed(curves: Curves, experiment: str, level: float) -> _Drawn:
-    bands = {kind: _band(getattr(curves, kind), level) for kind in LOOKS}
+    bands = {kind: _band(getattr(curves, kind), level, highest=1.0 if kind == "accuracy" else np.inf) for kind in LOOKS}
     return _Drawn(np.array(curves.conditions), bands, _expected(bands, experiment))
 
 
-def _band(values: Array, level: float) -> Band:
+def _band(values: Array, level: float, *, highest: float) -> Band:
+    """The interval is cut at 0, if all values are above it, and at the highest possible value."""
     mean, n = values.mean(axis=0), len(values)
     if n == 1:
         return Band(mean, mean, mean)
     half = special.stdtrit(n - 1, 0.5 + level / 2) * values.std(axis=0, ddof=1) / np.sqrt(n)
-    return Band(mean, mean - half, mean + half)
+    lowest = 0.0 if values.min() >= 0 else -np.inf
+    return Band(mean, np.maximum(mean - half, lowest), np.minimum(mean + half, highest))
 
 
 def _expected(bands: dict[str, Band], experiment: str) -> dict[str, Array]:

@@ -165,8 +165,9 @@ def plot_left_out_classes(contender: Contender, *, ax: "Axes | None" = None, lev
                 continue
             y = shift - place
             if np.isfinite(auc.low):
-                ends = np.clip([auc.low, auc.high], 0, 1)
-                ax.plot(ends, [y] * 2, color=look.colour, linewidth=1.8, alpha=0.7, solid_capstyle="butt")
+                ax.plot(
+                    [auc.low, auc.high], [y] * 2, color=look.colour, linewidth=1.8, alpha=0.7, solid_capstyle="butt"
+                )
             ax.plot([float(auc)], [y], color=look.colour, marker=look.marker, markersize=5 if place else 6.5)
     ax.axvline(0.5, color=GREY, linewidth=0.9, linestyle="--", zorder=0)
     ax.axhline(-0.5, color=GREY, linewidth=0.5)
