@@ -5,6 +5,7 @@ import numpy as np
 from uqassay.evidence.disentanglement import DisentanglementStudy, Measured
 from uqassay.experiments import printed_table
 from uqassay.experiments.disentangling.printed_values import TABLES
+from uqassay.experiments.disentangling.tables import TableRow
 from uqassay.measures import Decomposition
 
 Array = np.ndarray
@@ -50,4 +51,17 @@ def _measured(
     parts = [value[..., None] + rng.normal(0, 0.01, labels.shape) for value in (aleatoric, epistemic)]
     return Measured(
         conditions, labels, np.eye(2)[said] * 0.8 + 0.1, {"information-theoretic": Decomposition(sum(parts), *parts)}
+    )
+
+
+def a_row(dataset: str = "wine", *, printed_as: str | None = None, compared: bool = True, **options) -> TableRow:
+    """A row of the tables with `a_study`."""
+    return TableRow(
+        dataset,
+        "MC-Dropout",
+        "information-theoretic",
+        convention=options.pop("convention", "exact"),
+        study=a_study(**options),
+        printed_as=dataset if printed_as is None else printed_as,
+        compared=compared,
     )

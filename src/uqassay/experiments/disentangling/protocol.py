@@ -30,7 +30,8 @@ from uqassay.experiments.disentangling.choices import (
 from uqassay.experiments.disentangling.planning import Asked, planned, studies_of, training_cells
 from uqassay.experiments.disentangling.presets import PRESETS
 from uqassay.experiments.disentangling.printed_values import SOURCE
-from uqassay.experiments.disentangling.tables import TableRow, convention_lines, table_cells, table_lines
+from uqassay.experiments.disentangling.tables import TableRow, table_cells
+from uqassay.experiments.disentangling.text_of_tables import convention_lines, table_lines
 from uqassay.experiments.reproduction import Reproduction
 from uqassay.experiments.trainings import all_failed, train_cells
 from uqassay.wording import counted

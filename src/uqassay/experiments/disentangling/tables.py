@@ -1,7 +1,10 @@
-"""Tables 1 to 5 of paper 004 for methods trained here, with their averages, beside the printed numbers."""
+"""Tables 1 to 5 of paper 004 for methods trained here, with their averages, beside the printed numbers.
+
+A printed number agrees if it lies where the same quantity of as many further runs as the paper has falls with 95 %.
+"""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from typing import final
@@ -10,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from uqassay.errors import InputError
 from uqassay.evidence.disentanglement import DisentanglementStudy
 from uqassay.experiments.disentangling.choices import short_name
 from uqassay.experiments.disentangling.printed_values import (
@@ -23,29 +25,51 @@ from uqassay.experiments.disentangling.printed_values import (
 )
 from uqassay.experiments.reproduction import PrintedCell
 from uqassay.metrics.disentanglement import Disentanglement
-from uqassay.statistics import mean_estimate
-from uqassay.wording import ABSENT, counted, interval, listed, number, text_table
+from uqassay.wording import counted, listed
 
-__all__ = ["ABSOLUTE", "OurCell", "TableRow", "convention_lines", "mean_of_datasets", "table_cells", "table_lines"]
+__all__ = [
+    "ABSOLUTE",
+    "LEVEL",
+    "OurCell",
+    "TableRow",
+    "further_runs",
+    "mean_of_datasets",
+    "printed_number",
+    "table_cells",
+]
 
 Array = NDArray[np.float64]
 NAN = float("nan")
 LEVEL = 0.95
 IN_PAPER = tuple(DATASETS.values())
 ABSOLUTE = frozenset(key for key, ideal in IDEALS.items() if ideal == 0)  # averaged over data sets by absolute values
-EXPERIMENT = {"table3": "size", "table4": "noise"}
+MEASURED = {"table3": "dataset-size", "table4": "label-noise"}
+PAPER_RUNS = {"bci": 9}  # subjects; five runs on the other data sets
+N_DRAWS = 2000  # of runs, for the range of a pooled correlation
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class OurCell:
-    """Our value of a cell, its interval, the values of the runs, and the value for curves averaged over the runs."""
+    """Our value of a cell.
+
+    Attributes
+    ----------
+    value, low, high : float
+        Mean over the runs and its interval.
+    per_run : array (R,)
+    pooled : float
+        Of the curves averaged over the runs; nan if the table has no curves.
+    pooled_range : pair of float
+        The range of `pooled` of as many runs as the paper has, drawn from ours with replacement (95 %).
+    """
 
     value: float
     low: float
     high: float
     per_run: Array
     pooled: float = NAN
+    pooled_range: tuple[float, float] = (NAN, NAN)
 
 
 @final
@@ -108,13 +132,32 @@ class TableRow:
             found["table2", "error"] = OurCell(float(e), e.low, e.high, error.per_run)
             for key, term, pooled in zip(IDEALS, error.terms, error.pooled.correlations, strict=True):
                 r = term.correlation
-                found[key] = OurCell(float(r), r.low, r.high, term.per_run, pooled)
+                found[key] = OurCell(float(r), r.low, r.high, term.per_run, pooled, self._pooled_range(*key))
         if "left-out-class" in self.study.measured:
             detection = self.study.detection(self.decomposition, level=LEVEL)
             for part in PARTS:
                 mean = getattr(detection, f"{part}_mean")
                 found["table5", part] = OurCell(float(mean), mean.low, mean.high, _of_runs(getattr(detection, part)))
         return found
+
+    @property
+    def n_paper_runs(self) -> int:
+        """Number of runs of the printed numbers."""
+        return PAPER_RUNS.get(self.printed_as, 5)
+
+    def _pooled_range(self, table: str, part: str) -> tuple[float, float]:
+        """Range of the correlation of curves averaged over as many runs as the paper has, drawn with replacement."""
+        if not self.compared:
+            return NAN, NAN
+        curves = self.study.experiment(MEASURED[table]).curves(self.decomposition)
+        accuracy, estimate = (np.asarray(v, dtype=np.float64) for v in (curves.accuracy, getattr(curves, part)))
+        runs = np.random.default_rng(0).integers(len(accuracy), size=(N_DRAWS, self.n_paper_runs))
+        a, u = (values[runs].mean(axis=1) for values in (accuracy, estimate))  # (draws, C)
+        a, u = (values - values.mean(axis=1, keepdims=True) for values in (a, u))
+        norm = np.sqrt((a * a).sum(axis=1) * (u * u).sum(axis=1))
+        r = -(a * u).sum(axis=1) / np.where(norm > 0, norm, np.inf)  # a constant curve counts as 0
+        low, high = np.quantile(r, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
+        return float(low), float(high)
 
     @property
     def paper_code_ci95(self) -> float:
@@ -173,8 +216,10 @@ def table_cells(judged: Sequence[TableRow]) -> list[PrintedCell]:
     list of PrintedCell
         ``table2/<data set>/<method>/<decomposition>``, with ``…/ci95`` for the ± by the authors' formula; ``table3/…`` and
         ``table4/…`` with the estimate at the end: the mean of the correlations of the runs, with ``…/pooled`` for the curves
-        averaged over the runs, as the paper prints them; ``table5/…``, and ``table1/…`` for CIFAR-10. The average rows have
-        ``average`` in place of the data set. A convention other than "exact" follows the decomposition.
+        averaged over the runs, which is what the paper prints and what is compared; ``table5/…``, and ``table1/…`` for
+        CIFAR-10. A cell that is compared has the range of agreement, and a second cell ``…/interval`` our t interval over the
+        runs. The average rows have ``average`` in place of the data set. A convention other than "exact" follows the
+        decomposition.
     """
     return [cell for table in TABLES for cell in _cells(table, judged)]
 
@@ -194,23 +239,43 @@ def _cells(table: str, judged: Sequence[TableRow]) -> Iterator[PrintedCell]:
 
 def _row(table: str, one: TableRow, column: str, cell: OurCell) -> Iterator[PrintedCell]:
     name = _name(table, one, one.dataset, column)
-    paper = _printed(table, one, one.printed_as, column)
-    yield _compared(name, paper, cell, one.compared)
+    paper = printed_number(table, one, one.printed_as, column)
+    has_curves = not math.isnan(cell.pooled)
+    if one.compared and not has_curves:
+        yield _compared(name, paper, cell.value, further_runs(cell.per_run, one.n_paper_runs), one)
+        yield PrintedCell(f"{name}/interval", NAN, cell.value, cell.low, cell.high, None)
+    else:
+        yield PrintedCell(name, paper, cell.value, cell.low, cell.high, None)
     if table == "table2":
-        ci95 = _printed(table, one, one.printed_as, "ci95")
+        ci95 = printed_number(table, one, one.printed_as, "ci95")
         yield PrintedCell(f"{name}/ci95", ci95, one.paper_code_ci95, NAN, NAN, None)
-    if not math.isnan(cell.pooled):
+    if has_curves and one.compared:
+        yield _compared(f"{name}/pooled", paper, cell.pooled, cell.pooled_range, one)
+    elif has_curves:
         yield PrintedCell(f"{name}/pooled", paper, cell.pooled, NAN, NAN, None)
 
 
-def _compared(name: str, paper: float, cell: OurCell, compared: bool) -> PrintedCell:
-    if not compared:
-        return PrintedCell(name, paper, cell.value, cell.low, cell.high, None)
-    found = PrintedCell.within(name, paper, cell.value, cell.low, cell.high)
+def _compared(name: str, paper: float, ours: float, span: tuple[float, float], one: TableRow) -> PrintedCell:
+    found = PrintedCell.within(name, paper, ours, *span)
     if found.agrees is not False:
         return found
-    pooled = "" if math.isnan(cell.pooled) else f"; the curves averaged over the runs give {number(cell.pooled)}"
-    return replace(found, note=f"outside our interval over {counted(len(cell.per_run), 'run')}{pooled}")
+    runs = counted(len(one.study.seeds), "run")
+    return replace(found, note=f"outside the range of {one.n_paper_runs} further runs, from our {runs}")
+
+
+def further_runs(per_run: Array, n: int, *, level: float = LEVEL) -> tuple[float, float]:
+    """Range in which the mean of n further runs falls: mean ± t √(s² (1/R + 1/n)).
+
+    Examples
+    --------
+    >>> [round(end, 3) for end in further_runs(np.array([0.2, 0.4, 0.3]), 3)]
+    [-0.051, 0.651]
+    """
+    if len(per_run) < 2:
+        return NAN, NAN
+    half = stats.t.ppf(0.5 + level / 2, len(per_run) - 1) * per_run.std(ddof=1) * math.sqrt(1 / len(per_run) + 1 / n)
+    mean = float(per_run.mean())
+    return mean - float(half), mean + float(half)
 
 
 def _average(table: str, group: Sequence[TableRow]) -> Iterator[PrintedCell]:
@@ -222,9 +287,11 @@ def _average(table: str, group: Sequence[TableRow]) -> Iterator[PrintedCell]:
         per_run = [one.values[key].per_run for one in group]
         value, low, high = mean_of_datasets([np.abs(runs) if key in ABSOLUTE else runs for runs in per_run])
         cell = OurCell(value, low, high, np.concatenate(per_run))
-        name, paper = _name(table, group[0], "average", key[1]), _printed(table, group[0], "average", key[1])
-        found = _compared(name, paper, cell, whole)
-        yield found if whole else replace(found, note=note)
+        name, paper = _name(table, group[0], "average", key[1]), printed_number(table, group[0], "average", key[1])
+        if whole:
+            yield PrintedCell.within(name, paper, cell.value, cell.low, cell.high)
+        else:
+            yield PrintedCell(name, paper, cell.value, cell.low, cell.high, None, note)
 
 
 def _groups(judged: Sequence[TableRow]) -> list[list[TableRow]]:
@@ -242,7 +309,7 @@ def _name(table: str, one: TableRow, dataset: str, column: str) -> str:
     return "/".join([table, dataset, one.method, one.short, *convention, *end])
 
 
-def _printed(table: str, one: TableRow, dataset: str, column: str) -> float:
+def printed_number(table: str, one: TableRow, dataset: str, column: str) -> float:
     """The printed number; nan where the paper prints none."""
     found = _values().numbers.get((table, dataset, one.method, one.short, column))
     return NAN if found is None else found.value
@@ -257,119 +324,3 @@ def _of_runs(auc: Array) -> Array:
     """Mean ROC-AUC over the classes with test instances, for each run."""
     defined = ~np.isnan(auc)
     return np.where(defined, auc, 0.0).sum(axis=1) / np.maximum(defined.sum(axis=1), 1)
-
-
-# ---- text ------------------------------------------------------------------------------------------------------------
-
-
-def table_lines(judged: Sequence[TableRow]) -> list[str]:
-    """The tables of one data set as text: errors, correlations, and the detection of classes left out.
-
-    Parameters
-    ----------
-    judged : sequence of TableRow
-        Of one data set.
-
-    Raises
-    ------
-    InputError
-        Several data sets.
-    """
-    if len({one.dataset for one in judged}) > 1:
-        raise InputError("judged", "must be of one data set", "got several", "make a table for each", code="mismatch")
-    lines: list[str] = []
-    with_error = [one for one in judged if one.error is not None]
-    if with_error:
-        lines += [*_error_lines(with_error), "", *_correlation_lines(with_error)]
-    with_classes = [one for one in judged if ("table5", "epistemic") in one.values]
-    if with_classes:
-        lines += [*([""] if lines else []), *_detection_lines(with_classes)]
-    return lines
-
-
-def _error_lines(judged: Sequence[TableRow]) -> list[str]:
-    first = judged[0].error
-    assert first is not None
-    lines = [
-        f"Disentanglement error (Table 2), 0 is ideal; jitter alone gives {number(first.floor, 2)}, estimates unrelated to "
-        f"the accuracy {number(first.chance, 2)}, the total uncertainty given as both {number(first.together, 2)}:"
-    ]
-    body = []
-    for one in judged:
-        error = one.error
-        assert error is not None
-        printed, ci95 = (_printed("table2", one, one.printed_as, column) for column in ("error", "ci95"))
-        shown = ABSENT if math.isnan(printed) else f"{number(printed)} ± {number(ci95)}"
-        e = error.error
-        body.append(
-            (
-                one.row_label,
-                number(float(e)),
-                interval(e.low, e.high, decimals=3),
-                number(one.paper_code_ci95),
-                number(error.pooled.error),
-                shown,
-            )
-        )
-    return [*lines, *text_table(("", "error", "95 %", "± as authors", "pooled", "printed"), body)]
-
-
-def _correlation_lines(judged: Sequence[TableRow]) -> list[str]:
-    lines = [
-        "Correlation of confidence and accuracy over the sizes of the training part (Table 3) and over the levels of label "
-        "noise (Table 4), and its ideal:"
-    ]
-    header = ["", *(f"{EXPERIMENT[table]} {part[:3]}. → {ideal:g}" for (table, part), ideal in IDEALS.items())]
-    body = []
-    for one in judged:
-        shown = [[one.row_label], ["  95 %"], ["  pooled"], ["  printed (pooled)"]]
-        for key in IDEALS:
-            cell, paper = one.values[key], _printed(key[0], one, one.printed_as, key[1])
-            texts = number(cell.value), interval(cell.low, cell.high), number(cell.pooled), number(paper)
-            for row, text in zip(shown, texts, strict=True):
-                row.append(text)
-        body += shown if one.printed_as else shown[:3]
-    return [*lines, *text_table(header, body)]
-
-
-def _detection_lines(judged: Sequence[TableRow]) -> list[str]:
-    names = judged[0].study.class_names
-    classes = judged[0].study.measured["left-out-class"].conditions
-    some = "all classes" if len(classes) == len(names) else listed([names[int(k)] for k in classes])
-    lines = [f"ROC-AUC for the class left out (Table 5), mean over {some}:"]
-    header = [""]
-    for part in PARTS:
-        header += [part, "95 %", "printed"]
-    body = []
-    for one in judged:
-        row = [one.row_label]
-        for part in PARTS:
-            cell, paper = one.values["table5", part], _printed("table5", one, one.printed_as, part)
-            row += [number(cell.value), interval(cell.low, cell.high), number(paper)]
-        body.append(row)
-    return [*lines, *text_table(header, body)]
-
-
-def convention_lines(judged: Sequence[TableRow], sentences: Mapping[str, str]) -> list[str]:
-    """What each convention changes in the disentanglement error, as differences of the same runs.
-
-    Parameters
-    ----------
-    judged : sequence of TableRow
-        Of one data set, with several conventions.
-    sentences : dict of str to str
-        What a convention is, by its name.
-    """
-    base = {one.label: one for one in judged if one.convention == "exact" and one.error is not None}
-    body = []
-    for one in judged:
-        exact = base.get(one.label)
-        if one.convention == "exact" or exact is None or exact.error is None or one.error is None:
-            continue
-        found = mean_estimate(one.error.per_run - exact.error.per_run, level=LEVEL)
-        errors = (number(float(e.error.error)) for e in (exact, one) if e.error is not None)
-        body.append((one.label, one.convention, *errors, number(float(found)), interval(found.low, found.high)))
-    if not body:
-        return []
-    lines = [f"{name}: {sentence}" for name, sentence in sentences.items()]
-    return [*lines, *text_table(("", "convention", "as printed", "with it", "difference", "95 %"), body)]
