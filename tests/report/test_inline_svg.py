@@ -1,9 +1,12 @@
 """Figures as elements of a page: the same bytes, ids of their own, the page's colours."""
 
+import io
 import re
 import xml.etree.ElementTree as ElementTree
 
+import matplotlib as mpl
 import pytest
+from matplotlib.figure import Figure
 
 from uqassay.report.inline_svg import inline_svg
 
@@ -57,3 +60,20 @@ def test_text_is_text_in_the_fonts_of_the_page(element):
 
 def test_it_is_no_wider_than_drawn(element):
     assert "max-width: 288px" in element
+
+
+def test_letters_that_the_fonts_lack_are_no_warning():
+    element = inline_svg(lambda figure: figure.text(0.5, 0.5, "日本語 مرحبا"), (3, 2), name="d", label="")
+    assert "日本語" in element
+
+
+def test_it_is_the_figure_that_savefig_draws():
+    """Drawn once, with the same layout as by `savefig`, which draws twice."""
+    figure = Figure(figsize=(3, 2), layout="constrained")
+    draw(figure)
+    stream = io.StringIO()
+    with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": "uqassay"}):
+        figure.savefig(stream, format="svg", transparent=True)
+    element = inline_svg(draw, (3, 2), name="e", label="")
+    shapes = [re.findall(r' d="([^"]*)"', text) for text in (stream.getvalue(), element)]
+    assert [path.split() for path in shapes[0]] == [path.split() for path in shapes[1]]

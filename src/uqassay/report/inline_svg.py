@@ -3,6 +3,7 @@
 import html
 import io
 import re
+import warnings
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -47,7 +48,10 @@ def inline_svg(
     """
     figure = matplotlib_module("figure").Figure(figsize=size, layout="constrained")
     stream = io.StringIO()
-    with matplotlib_module().rc_context({"svg.fonttype": "none", "svg.hashsalt": SALT, "svg.image_inline": True}):
+    options = {"svg.fonttype": "none", "svg.hashsalt": SALT, "svg.image_inline": True}
+    with matplotlib_module().rc_context(options), warnings.catch_warnings():
+        # the text stays text: the browser has glyphs that the fonts of matplotlib lack
+        warnings.filterwarnings("ignore", r"Glyph \d+ |Matplotlib currently does not support", UserWarning)
         draw(figure)
         if colours != {}:
             for patch in (figure.patch, *(ax.patch for ax in figure.axes)):
