@@ -172,7 +172,7 @@ def test_figures(folder, tmp_path, needs):
 
 def test_steps_of_the_progress(folder):
     assert progress_steps(preset="paper") == 8 + 2
-    assert progress_steps(preset="paper", runs=20, method="flipout", figures="x") == 2 * 4 + 2 + 4
+    assert progress_steps(preset="paper", runs=20, method="flipout", figures="x") == 2 * 2 + 2 + 4
     said: list[str] = []
     reproduce_disentanglement(preset="smoke", method="mc-dropout", resume=folder, progress=said.append)
     assert said[-1] == "judging"
