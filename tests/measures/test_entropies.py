@@ -72,6 +72,17 @@ def test_equal_members_have_no_epistemic_part_at_all():
     np.testing.assert_array_equal(agreeing_rows(uq.Members(probs), found.epistemic), np.arange(50))
 
 
+def test_subnormal_probabilities_have_finite_parts():
+    """1 / 1e-310 is infinite; 1e-310 ln 1e-310 adds nothing to the entropy of the other classes."""
+    with np.errstate(all="raise", under="ignore"):
+        d = entropy_decomposition(
+            uq.Members([[[1e-310, 0.4, 0.6], [3e-310, 0.6, 0.4]], [[0.0, 0.5, 0.5], [5e-324, 0.5, 0.5]]])
+        )
+    expected = entropy_decomposition(uq.Members([[[0.4, 0.6], [0.6, 0.4]], [[0.5, 0.5], [0.5, 0.5]]]))
+    for part in ("total", "aleatoric", "epistemic"):
+        np.testing.assert_allclose(getattr(d, part), getattr(expected, part), rtol=1e-12, atol=1e-300)
+
+
 def test_dirichlet_against_sampling():
     alpha = np.array([[0.5, 2.0, 3.0], [40.0, 1.0, 0.2], [1e-3, 1e-3, 5.0]])
     found = entropy_decomposition(uq.Dirichlet(alpha))

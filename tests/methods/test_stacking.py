@@ -1,10 +1,12 @@
 """Tasks of training: each gets its own networks back, in order, whatever it is trained with."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 import torch
 
-from uqassay.methods import DeepEnsemble, StandardNetwork
+from uqassay.methods import DeepEnsemble, StandardNetwork, stacking
 from uqassay.methods.stacking import train_tasks
 
 
@@ -55,3 +57,25 @@ def test_processes_train_the_same_networks():
         DeepEnsemble(parallel=parallel, **options).fit(x, y).predict_proba(x) for parallel in ("processes", "stacked")
     ]
     np.testing.assert_allclose(*found, atol=1e-6)
+
+
+@pytest.mark.parametrize("options", [{"parallel": "processes"}, {"backbone": "cnn-small"}])
+def test_a_daemonic_process_starts_no_others(monkeypatch, options):
+    """Processes of Dask's workers are daemonic, and joblib warns there that it starts no processes."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(8, 1, 12, 12)), np.arange(8) % 2
+    if options.get("parallel"):
+        X = X[:, 0, 0]
+
+    def ensemble():
+        return DeepEnsemble(**{"backbone": (4,), "n_members": 2, "epochs": 1, "random_state": 0} | options)._task(X, y)
+
+    (whole,) = train_tasks([ensemble()])
+    started = []
+    monkeypatch.setattr(stacking, "_in_processes", started.append)
+    monkeypatch.setattr(stacking, "available_cores", lambda: 4)
+    monkeypatch.setattr(stacking, "current_process", lambda: SimpleNamespace(daemon=True))
+    (alone,) = train_tasks([ensemble()])
+    assert not started
+    for name, tensor in tensors(whole).items():
+        torch.testing.assert_close(tensors(alone)[name], tensor, atol=1e-5, rtol=1e-5)

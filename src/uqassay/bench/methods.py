@@ -1,7 +1,6 @@
 """The cells of a benchmark of this package's methods on its data sets, and the function that runs one of them."""
 
 import time
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
@@ -115,10 +114,7 @@ def run_method(cell: Cell) -> CellResult:
     if epochs is not None:
         model.set_params(epochs=epochs_at(epochs, cell.condition))
     start = time.perf_counter()
-    with warnings.catch_warnings():
-        # inside a Dask worker joblib starts no processes, so the networks train one after another
-        warnings.filterwarnings("ignore", message="Inside a Dask worker", category=UserWarning)
-        model.fit(data.X_train, data.y_train)
+    model.fit(data.X_train, data.y_train)
     fitted = time.perf_counter()
     said = model.predict_uncertainty(data.X_test)
     facts = {

@@ -284,7 +284,7 @@ class Dataset:
 def as_features(values: Any, name: str) -> Features:
     """Instances as finite floating-point numbers; `name` is for errors. Only whole numbers are copied."""
     array = as_numeric(values, name)
-    if len(array) == 0 and name == "X_train":
+    if array.ndim and len(array) == 0 and name == "X_train":
         raise InputError(
             name, "must hold at least one instance", f"got shape {array.shape}", "check the selection", code="empty"
         )

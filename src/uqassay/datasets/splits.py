@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from uqassay._array import RandomState, as_numeric, generator
+from uqassay._array import RandomState, as_numeric, generator, shown
 from uqassay.errors import InputError
 
 __all__ = ["count_of", "stratified_split"]
@@ -71,14 +71,14 @@ def count_of(share: float, n: int) -> int:
 
 
 def _test_count(test_size: float | int, n: int) -> int:
-    number = isinstance(test_size, (int, np.integer))
+    number = isinstance(test_size, (int, np.integer)) and not isinstance(test_size, bool)
     known = (number or isinstance(test_size, (float, np.floating))) and np.isfinite(test_size)
     count = 0 if not known else int(test_size) if number else round(test_size * n)
     if not (0 < count < n and (number or 0.0 < test_size < 1.0)):
         raise InputError(
             "test_size",
             f"must be a share in (0, 1) or a number of instances in 1 … {n - 1}",
-            f"got {test_size!r}, that is {count} of {n}",
+            f"got {shown(test_size)}, that is {count} of {n}",
             "0.2 holds out every fifth instance",
             code="range",
         )

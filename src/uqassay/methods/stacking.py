@@ -7,6 +7,7 @@ Convolutional networks gain nothing from that on a CPU; there each goes to its o
 from collections.abc import Callable, Hashable, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, replace
+from multiprocessing import current_process
 from typing import Any, final
 
 import numpy as np
@@ -121,11 +122,13 @@ def _train_kind(tasks: Sequence[Task]) -> list[TrainedNetworks]:
 
 
 def _how(lead: Task, n_jobs: int, device: torch.device) -> str:
-    if lead.parallel != "auto":
-        return lead.parallel
-    if not lead.convolutional or device.type == "cuda":
+    how = lead.parallel
+    if how == "auto" and (not lead.convolutional or device.type == "cuda"):
         return "stacked"
-    return "processes" if n_jobs > 1 and available_cores() > 1 else "sequential"
+    if how == "auto":
+        how = "processes" if n_jobs > 1 and available_cores() > 1 else "sequential"
+    # a daemonic process, such as a worker of Dask, may start none
+    return "sequential" if how == "processes" and current_process().daemon else how
 
 
 def _pooled(tasks: Sequence[Task]) -> tuple[NDArray[np.float32], NDArray[np.int64], list[Job]]:

@@ -147,6 +147,7 @@ def test_conditions_as_plain_values():
         ({"left_out": (0, 0)}, "left_out", "duplicate", "0 twice"),
         ({"left_out": "some"}, "left_out", "choice", "got 'some'"),
         ({"left_out": (0.5,)}, "left_out", "type", "got 0.5"),
+        ({"epochs_by_share": "no"}, "epochs_by_share", "type", "got 'no'"),
         ({"convention": "paper"}, "convention", "choice", "got 'paper'"),
         ({"shares": (), "noise_levels": (), "left_out": ()}, "shares", "empty", "all three"),
     ],

@@ -32,6 +32,36 @@ def test_options_count_and_seeds_do_not():
     assert key(Own(table=np.arange(6.0)[::2])) == key(Own(table=np.array([0.0, 2.0, 4.0])))
 
 
+def test_seeds_of_an_estimator_inside_another_count(needs):
+    """They are not set for each training, as those of the outer one are."""
+    needs("sklearn")
+    from sklearn.tree import DecisionTreeClassifier
+
+    inner = [DecisionTreeClassifier(random_state=seed) for seed in (0, 1)]
+    assert key(Own(inner[0])) == key(Own(DecisionTreeClassifier(random_state=0))) != key(Own(inner[1]))
+
+
+def test_defaults_and_base_classes_count():
+    def power(by):
+        def mine(prediction, power=by, *, scale=by):
+            return scale * prediction**power
+
+        return mine
+
+    def derived(base):
+        class Derived(base):
+            pass
+
+        return Derived()
+
+    class Other(Own):
+        def fit(self, X, y):
+            return None
+
+    assert key(power(1)) == key(power(1)) != key(power(2))
+    assert key(derived(Own)) == key(derived(Own)) != key(derived(Other))
+
+
 def test_estimators_of_scikit_learn_and_of_this_package(needs):
     needs("sklearn")
     from sklearn.tree import DecisionTreeClassifier

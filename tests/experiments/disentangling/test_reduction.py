@@ -77,5 +77,5 @@ def test_choices():
     assert chosen_decompositions(mine) == {"mine": mine}
     assert chosen_decompositions(("variance", mine)) == {"variance": "variance", "mine": mine}
     assert chosen_decompositions({"x": mine}) == {"x": mine}
-    with refuses("decompositions", "empty"):
+    with refuses("decomposition", "empty"):
         chosen_decompositions([])

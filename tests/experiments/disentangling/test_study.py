@@ -148,11 +148,39 @@ def test_refusals(tmp_path):
             disentanglement(forest, X, y, runs=runs, conditions=FEW)
     with refuses("y", "shape", got="89"):
         disentanglement(forest, X[:89], y, conditions=FEW)
-    with refuses("X_train", "finite"):
+    with refuses("X", "finite", got="row 0"):
         disentanglement(forest, np.where(X > 1e9, X, np.nan), y, conditions=FEW)
-    with refuses("test_size", "range"):
-        disentanglement(forest, X, y, test=1.5, conditions=FEW)
+    for test in (1.5, 0, True, None):
+        with refuses("test", "range"):
+            disentanglement(forest, X, y, test=test, conditions=FEW)
+    with refuses("conditions", "type", got="got 3"):
+        disentanglement(forest, X, y, conditions=3)
     with refuses("folder", "type", got="estimator.estimator is of type object"):
         disentanglement(uq.methods.Bagging(estimator=object()), X, y, conditions=FEW, folder=tmp_path)
     with refuses("rng", "range", got="-1"):
         disentanglement(forest, X, y, conditions=FEW, rng=-1)
+
+
+@pytest.mark.parametrize("missing", [None, np.nan])
+def test_missing_labels_are_no_class(missing):
+    X, y = blobs()
+    for labels in (y.astype(object), np.unique(y, return_inverse=True)[1].astype(object)):
+        labels[7] = missing
+        with refuses("y", "missing", got="row 7"):
+            disentanglement(uq.methods.RandomForest(), X, labels, conditions=FEW)
+        with refuses("y_test", "missing", got="row 7"):
+            disentanglement(uq.methods.RandomForest(), X, y, test=[X, labels], conditions=FEW)
+    with refuses("y", "type", got="float and str"):
+        disentanglement(uq.methods.RandomForest(), X, np.where(X[:, 0] > 0, y.astype(object), 0.5), conditions=FEW)
+
+
+def test_instances_that_are_no_array(needs):
+    needs("scipy")
+    from scipy.sparse import csr_array
+
+    X, y = blobs()
+    for wrong in (csr_array(X), None, 3.0, [[1.0, 2.0], [3.0]]):
+        with refuses("X"):
+            disentanglement(uq.methods.RandomForest(), wrong, y, conditions=FEW)
+        with refuses("X_test"):
+            disentanglement(uq.methods.RandomForest(), X, y, test=(wrong, y), conditions=FEW)

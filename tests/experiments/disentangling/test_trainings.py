@@ -142,7 +142,7 @@ def test_functions_and_names_of_decompositions():
     np.testing.assert_allclose(one.parts["spread"].aleatoric, 1 - one.probs.max(axis=-1))
     named = measure_runs(Nearest(), blobs(), FEW, [0], decompositions={"mine": spread})
     assert named.decompositions == ("mine",)
-    with refuses("decompositions", "duplicate", got="'spread' twice"):
+    with refuses("decomposition", "duplicate", got="'spread' twice"):
         measure_runs(Nearest(), blobs(), FEW, [0], decompositions=[spread, spread])
 
 
@@ -175,10 +175,17 @@ def test_nan_of_a_users_decomposition():
         n = prediction.n_instances
         return {"aleatoric": np.zeros(n), "epistemic": np.r_[np.inf, np.zeros(n - 1)]}
 
-    with refuses("decompositions['broken']", "finite", got=r"row 0 is inf, from Nearest under dataset-size 0\.1"):
+    with refuses("decomposition['broken']", "finite", got=r"row 0 is inf, from Nearest under dataset-size 0\.1"):
         measure_runs(Nearest(), blobs(), FEW, [0], decompositions=broken)
-    with refuses("decompositions['unheard-of']", "choice", got="Nearest under"):
-        measure_runs(Nearest(), blobs(), FEW, [0], decompositions="unheard-of")
+
+
+@pytest.mark.parametrize(
+    ("wrong", "code"),
+    [("unheard-of", "choice"), (["variance", 3], "choice"), (3, "choice"), ({1: "variance"}, "choice"), ({}, "empty")],
+)
+def test_decompositions_are_refused_before_anything_is_trained(wrong, code):
+    with refuses("decomposition", code):
+        measure_runs(Nearest(), None, FEW, [0], decompositions=wrong)
 
 
 def test_estimators_without_uncertainty_and_odd_seeds():

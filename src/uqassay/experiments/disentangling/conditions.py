@@ -71,6 +71,10 @@ class Conditions:
         if self.convention not in CONVENTIONS:
             names = listed([f'"{name}"' for name in CONVENTIONS], last="or")
             raise InputError("convention", f"must be {names}", f"got {self.convention!r}", "choose one", code="choice")
+        if not isinstance(self.epochs_by_share, (bool, np.bool_)):
+            got = f"got {self.epochs_by_share!r}"
+            raise InputError("epochs_by_share", "must be True or False", got, "choose one", code="type")
+        object.__setattr__(self, "epochs_by_share", bool(self.epochs_by_share))
         if self.noise_levels is None:
             n_levels = LEVELS[self.convention]
             object.__setattr__(self, "noise_levels", tuple(float(v) for v in np.linspace(0, 1, n_levels).round(12)))

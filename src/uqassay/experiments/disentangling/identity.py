@@ -13,7 +13,8 @@ from uqassay.errors import InputError
 
 __all__ = ["identity_of"]
 
-SET_HERE = ("random_state", "classes", "progress", "n_jobs")  # set for each training, or without effect on the result
+NO_EFFECT = ("progress", "n_jobs")  # on the result
+SET_HERE = ("random_state", "classes")  # of the estimator itself, for each training; not of an estimator inside it
 OWN = "uqassay"  # modules whose source is part of every key
 
 
@@ -77,7 +78,8 @@ def identity_of(value: Any, name: str = "estimator") -> Any:
 
 
 def _options(options: Mapping[str, Any], name: str) -> dict[str, Any]:
-    return {key: identity_of(one, f"{name}.{key}") for key, one in sorted(options.items()) if key not in SET_HERE}
+    left_out = NO_EFFECT if "." in name else (*NO_EFFECT, *SET_HERE)
+    return {key: identity_of(one, f"{name}.{key}") for key, one in sorted(options.items()) if key not in left_out}
 
 
 def _source(value: type | Callable[..., Any], name: str) -> dict[str, Any]:
@@ -104,8 +106,16 @@ def _source(value: type | Callable[..., Any], name: str) -> dict[str, Any]:
         ) from problem
     cells = getattr(value, "__closure__", None) or ()
     enclosed = [identity_of(cell.cell_contents, name) for cell in cells]
+    enclosed += [identity_of(one, name) for one in getattr(value, "__defaults__", None) or ()]
+    enclosed += [identity_of(one, name) for one in sorted((getattr(value, "__kwdefaults__", None) or {}).items())]
+    if isinstance(value, type):
+        enclosed += [_source(base, name) for base in value.__bases__ if not _is_pythons_own(base)]
     return {
         **found,
         "source": hashlib.sha256(source.encode()).hexdigest(),
         **({"enclosed": enclosed} if enclosed else {}),
     }
+
+
+def _is_pythons_own(kind: type) -> bool:
+    return kind.__module__.partition(".")[0] in sys.stdlib_module_names

@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from uqassay.errors import InputError
 from uqassay.experiments.disentangling.conditions import TrainingSet
 from uqassay.experiments.disentangling.deleted_column import WITHOUT_COLUMN
-from uqassay.measures import Decomposition, decompose, decomposition_names
+from uqassay.measures import DECOMPOSITIONS, Decomposition, decompose, decomposition_names
 from uqassay.predictions import GaussianLogits, Prediction, as_prediction
+from uqassay.wording import listed
 
 __all__ = ["PARTS", "Decompositions", "Reduced", "Reduction", "chosen_decompositions"]
 
@@ -131,12 +132,12 @@ class Reduction:
             parts = compute()
         except InputError as problem:
             got = f"{problem.got}, from {where}" if problem.got else f"from {where}"
-            raise problem.replace(parameter=f"decompositions[{name!r}]", got=got) from problem
+            raise problem.replace(parameter=f"decomposition[{name!r}]", got=got) from problem
         for part in PARTS:
             wrong = np.flatnonzero(~np.isfinite(getattr(parts, part)))
             if len(wrong):
                 raise InputError(
-                    f"decompositions[{name!r}]",
+                    f"decomposition[{name!r}]",
                     f"the {part} part must be finite",
                     f"row {wrong[0]} is {getattr(parts, part)[wrong[0]]}, from {where}",
                     "mend the estimator or the function",
@@ -150,16 +151,26 @@ def chosen_decompositions(decompositions: Decompositions) -> dict[str, str | Dec
     if decompositions is None:
         return None
     if isinstance(decompositions, Mapping):
-        return dict(decompositions)
-    given = [decompositions] if isinstance(decompositions, str) or callable(decompositions) else list(decompositions)
+        pairs = list(decompositions.items())
+    else:
+        several = isinstance(decompositions, Sequence) and not isinstance(decompositions, str)
+        pairs = [(_name(one), one) for one in (decompositions if several else [decompositions])]  # type: ignore[union-attr]
     found: dict[str, str | Decompose] = {}
-    for one in given:
-        name = one if isinstance(one, str) else getattr(one, "__name__", type(one).__name__)
+    for name, one in pairs:
+        if not isinstance(name, str) or not (callable(one) or (isinstance(one, str) and one in DECOMPOSITIONS)):
+            known = listed(list(DECOMPOSITIONS), last="or")
+            got = f"got {one!r}" if isinstance(name, str) else f"got the name {name!r}"
+            rule = f"must be {known}, a function, several of them, or a dict that names them"
+            raise InputError("decomposition", rule, got, "None takes all that a prediction offers", code="choice")
         if name in found:
             raise InputError(
-                "decompositions", "must have different names", f"got {name!r} twice", "give a dict", code="duplicate"
+                "decomposition", "must have different names", f"got {name!r} twice", "give a dict", code="duplicate"
             )
         found[name] = one
     if not found:
-        raise InputError("decompositions", "must hold at least one", "got none", "None takes all", code="empty")
+        raise InputError("decomposition", "must hold at least one", "got none", "None takes all", code="empty")
     return found
+
+
+def _name(one: Any) -> str:
+    return one if isinstance(one, str) else getattr(one, "__name__", type(one).__name__)

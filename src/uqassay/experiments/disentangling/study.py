@@ -8,12 +8,12 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
-from uqassay._array import RandomState, generator
+from uqassay._array import RandomState, generator, shown
 from uqassay.bench.cell import Cell
 from uqassay.bench.store import Store
-from uqassay.datasets.dataset import Dataset
+from uqassay.datasets.dataset import Dataset, as_features
 from uqassay.datasets.splits import stratified_split
 from uqassay.errors import InputError
 from uqassay.evidence.disentanglement import DisentanglementStudy, joined
@@ -107,7 +107,13 @@ def disentanglement(
     True
     """
     check_estimator(estimator)
+    decomposition = chosen_decompositions(decomposition)
     conditions = Conditions() if conditions is None else conditions
+    if not isinstance(conditions, Conditions):
+        got = f"got {shown(conditions)}"
+        raise InputError(
+            "conditions", "must be of type Conditions", got, "give uq.experiments.Conditions(…)", code="type"
+        )
     base = int(generator(rng).integers(2**32))
     data = _dataset(X, y, test, base)
     check_data(data, conditions)
@@ -143,7 +149,6 @@ def _given_cell(
     estimator: Any, data: Dataset, conditions: Conditions, block: Sequence[int], decomposition: Decompositions
 ) -> Cell:
     """The cell of an estimator and data at hand. Its key holds all that the result depends on; only this process can run it."""
-    chosen = chosen_decompositions(decomposition)
     return Cell(
         FUNCTION,
         dataset=data.name,
@@ -153,7 +158,7 @@ def _given_cell(
             "estimator": identity_of(estimator),
             "seeds": list(block),
             "conditions": conditions.to_dict(),
-            "options": {"decompositions": identity_of(chosen, "decomposition")},
+            "options": {"decompositions": identity_of(decomposition, "decomposition")},
         },
         data_hash=data.content_hash,
         rests_on=_modules_of(estimator),
@@ -177,8 +182,8 @@ def _has_file(module: str) -> bool:
 
 def _dataset(X: ArrayLike, y: ArrayLike, test: Any, seed: int) -> Dataset:
     """The data with a test part, given or held out, and labels as indices."""
-    features, labels = np.asarray(X), np.asarray(y)
-    given = isinstance(test, tuple)
+    features, labels = as_features(X, "X"), np.asarray(y)
+    given = isinstance(test, (tuple, list))
     if given and len(test) != 2:
         raise InputError("test", "must be (X_test, y_test)", f"got {len(test)} parts", "give both", code="shape")
     if labels.ndim != 1 or len(labels) != len(features):
@@ -189,15 +194,38 @@ def _dataset(X: ArrayLike, y: ArrayLike, test: Any, seed: int) -> Dataset:
             "give one label for each instance",
             code="shape",
         )
-    test_labels = np.asarray(test[1]) if given else labels[:0]
-    names, codes = np.unique(np.concatenate([labels, test_labels]), return_inverse=True)
-    codes = codes.astype(np.int64)
+    names, codes = _coded(labels, np.asarray(test[1]) if given else labels[:0])
     if given:
-        parts = features, codes[: len(labels)], np.asarray(test[0]), codes[len(labels) :]
+        parts = features, codes[: len(labels)], as_features(test[0], "X_test"), codes[len(labels) :]
     else:
-        train_rows, test_rows = stratified_split(codes, test, seed)
+        try:
+            train_rows, test_rows = stratified_split(codes, test, seed)
+        except InputError as problem:
+            renamed = "test" if problem.parameter == "test_size" else problem.parameter
+            raise problem.replace(parameter=renamed) from problem
         parts = features[train_rows], codes[train_rows], features[test_rows], codes[test_rows]
     return Dataset("data", *parts, class_names=tuple(str(name) for name in names.tolist()))
+
+
+def _coded(labels: NDArray[Any], test_labels: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    """The distinct labels, sorted, and the place of each label among them, those of the test part last."""
+    if test_labels.ndim != 1:
+        got = f"got shape {test_labels.shape}"
+        raise InputError("y_test", "must hold one label for each row", got, "give one axis", code="shape")
+    for name, part in (("y", labels), ("y_test", test_labels)):
+        missing = [i for i, label in enumerate(part.tolist()) if label is None or label != label]
+        if missing:
+            remedy = "fill in missing labels, or drop such rows"
+            raise InputError(
+                name, "must hold a label in each row", f"row {missing[0]} has none", remedy, code="missing"
+            )
+    try:
+        names, codes = np.unique(np.concatenate([labels, test_labels]), return_inverse=True)
+    except TypeError as problem:
+        kinds = sorted({type(label).__name__ for label in (*labels.tolist(), *test_labels.tolist())})
+        got = f"got {' and '.join(kinds)}"
+        raise InputError("y", "must hold labels of one type", got, "convert all to text", code="type") from problem
+    return names, codes.astype(np.int64)
 
 
 def _seeds(base: int, runs: int) -> list[int]:
