@@ -19,7 +19,7 @@ __all__ = ["PARTS", "Decompositions", "Reduced", "Reduction", "chosen_decomposit
 
 Array = NDArray[np.float64]
 Decompose = Callable[[Any], Any]
-Decompositions = str | Decompose | Sequence[str | Decompose] | Mapping[str, Decompose] | None
+Decompositions = str | Decompose | Sequence[str | Decompose] | Mapping[str, str | Decompose] | None
 
 PARTS = ("total", "aleatoric", "epistemic")
 
@@ -150,11 +150,12 @@ def chosen_decompositions(decompositions: Decompositions) -> dict[str, str | Dec
     """Names and functions by name; None stands for all that a prediction offers."""
     if decompositions is None:
         return None
-    if isinstance(decompositions, Mapping):
-        pairs = list(decompositions.items())
+    given: Any = decompositions
+    if isinstance(given, Mapping):
+        pairs = list(given.items())
     else:
-        several = isinstance(decompositions, Sequence) and not isinstance(decompositions, str)
-        pairs = [(_name(one), one) for one in (decompositions if several else [decompositions])]  # type: ignore[union-attr]
+        several = isinstance(given, Sequence) and not isinstance(given, str)
+        pairs = [(_name(one), one) for one in (given if several else [given])]
     found: dict[str, str | Decompose] = {}
     for name, one in pairs:
         if not isinstance(name, str) or not (callable(one) or (isinstance(one, str) and one in DECOMPOSITIONS)):

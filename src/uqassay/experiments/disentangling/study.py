@@ -107,7 +107,7 @@ def disentanglement(
     True
     """
     check_estimator(estimator)
-    decomposition = chosen_decompositions(decomposition)
+    chosen = chosen_decompositions(decomposition)
     conditions = Conditions() if conditions is None else conditions
     if not isinstance(conditions, Conditions):
         got = f"got {shown(conditions)}"
@@ -120,13 +120,11 @@ def disentanglement(
     seeds = _seeds(base, runs)
     studies = []
     for block in blocks_of(seeds, estimator, data.X_train.shape[1:]):
-        train = partial(
-            measure_runs, estimator, data, conditions, block, decompositions=decomposition, progress=progress
-        )
+        train = partial(measure_runs, estimator, data, conditions, block, decompositions=chosen, progress=progress)
         if folder is None:
             studies.append(train())
         else:
-            studies.append(_stored(folder, _given_cell(estimator, data, conditions, block, decomposition), train))
+            studies.append(_stored(folder, _given_cell(estimator, data, conditions, block, chosen), train))
     return joined(studies)
 
 
