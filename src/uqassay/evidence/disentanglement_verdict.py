@@ -8,9 +8,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from uqassay.evidence.disentanglement_measured import EXPERIMENTS
+from uqassay.evidence.disentanglement_phrases import class_sentences, experiment_sentences
 from uqassay.evidence.disentanglement_ranking import Contender, RankedContender, by_dataset, rank_disentanglement
 from uqassay.evidence.disentanglement_readings import read_classes, read_experiments
-from uqassay.evidence.disentanglement_sentences import class_sentences, experiment_sentences
 from uqassay.metrics.disentanglement import Disentanglement
 from uqassay.notes import reason
 from uqassay.statistics import Estimate, holm

@@ -272,14 +272,11 @@ def recombined_error(correlations: ArrayLike, *, aggregate: str = "mean") -> flo
     """
     check_choice(aggregate, "aggregate", ("mean", "sum"))
     r = as_numeric(correlations, "correlations", ndim=1).astype(np.float64)
-    if r.shape != (4,) or not (np.abs(r) <= 1).all():
-        raise InputError(
-            "correlations",
-            "must be four numbers from −1 to 1",
-            f"got {r.tolist()}",
-            "pass those of dataset size (aleatoric, epistemic) and of label noise (aleatoric, epistemic)",
-            code="range" if r.shape == (4,) else "shape",
-        )
+    remedy = "pass those of dataset size (aleatoric, epistemic) and of label noise (aleatoric, epistemic)"
+    if r.shape != (4,):
+        raise InputError("correlations", "must be four numbers", f"got shape {r.shape}", remedy, code="shape")
+    if not (np.abs(r) <= 1).all():
+        raise InputError("correlations", "must lie in −1 … 1", f"got {r.tolist()}", remedy, code="range")
     return float(error_of(r)) * (1.0 if aggregate == "mean" else 4.0)
 
 

@@ -97,13 +97,21 @@ def plot_disentanglement_ranking(
     """
     rows = [(row, row.found) for row in ranked if row.found is not None]
     datasets = {row.contender.study.dataset for row, _ in rows}
-    if not rows or len(datasets) > 1:
+    if not rows:
         raise InputError(
             "ranked",
-            "must hold contenders of one data set, one of them with a disentanglement error at least",
-            f"got {len(rows)} with an error, on {len(datasets)} data sets",
+            "must hold a contender with a disentanglement error",
+            f"got none among {len(ranked)}",
+            "run the dataset-size and the label-noise experiment",
+            code="empty",
+        )
+    if len(datasets) > 1:
+        raise InputError(
+            "ranked",
+            "must hold contenders of one data set",
+            f"got {len(datasets)} data sets",
             "rank the contenders of one data set",
-            code="empty" if not rows else "mismatch",
+            code="mismatch",
         )
     labels = [plain(row.contender.label, limit=44) for row, _ in rows]
     ax = axes_for(ax, (5.2, 1.3 + 0.34 * len(rows)), names=labels)
