@@ -24,6 +24,7 @@ TRAINING = (
     "uqassay bench",
     "uqassay reproduce credal-calibration --table",
     "uqassay reproduce unified --",
+    "uqassay reproduce disentanglement --",
 )  # commands that train models
 
 
