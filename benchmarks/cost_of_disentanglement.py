@@ -1,0 +1,87 @@
+"""Estimate the time that the protocol on disentanglement takes on this machine, from a few measured steps.
+
+Run: python benchmarks/cost_of_disentanglement.py [DATASET …] [--networks N]   (fashion-mnist, cifar-10 and bci unless given)
+
+Networks of each method and head are trained on random instances of the right shape, N side by side: on a GPU as one stack, on a
+CPU one after another on one thread. The time of a step is multiplied by the steps of the preset "paper": runs × conditions ×
+members × epochs × batches, where epochs ∝ 1/share makes all shares cost the same. Predictions are not counted.
+"""
+
+import argparse
+import os
+import sys
+import time
+from pathlib import Path
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))  # so that it also runs uninstalled
+
+import numpy as np
+import torch
+
+from uqassay.experiments.disentangling.choices import GAUSSIAN, METHODS, method_options
+from uqassay.experiments.disentangling.presets import DATASETS, IN_PAPER
+from uqassay.methods import build_method, fit_together
+
+# shape of an instance, training instances, classes
+SHAPES = {
+    "fashion-mnist": ((1, 28, 28), 60_000, 10),
+    "cifar-10": ((3, 32, 32), 50_000, 10),
+    "bci": ((22, 769), 288, 4),
+}
+STEPS = 6  # measured, after two that warm up
+CONDITIONS = 7 + 11  # and one for each class
+
+
+def seconds_per_step(dataset: str, name: str, head: str, networks: int) -> float:
+    """Time of one step of one network."""
+    shape, _, n_classes = SHAPES[dataset]
+    plan = DATASETS[dataset]
+    paper = plan.slices["paper"]
+    options = method_options(METHODS[name], head, plan, paper, where="printed", extra={})
+    options |= {"n_members": 1} if name == "deep-ensemble" else {}
+    options |= {} if torch.cuda.is_available() else {"parallel": "sequential"}
+    g = np.random.default_rng(0)
+    x = g.normal(size=(paper.batch_size, *shape)).astype(np.float32)
+    y = np.arange(len(x)) % n_classes
+
+    def train(epochs: int) -> float:
+        models = [build_method(name, **options | {"epochs": epochs, "random_state": k}) for k in range(networks)]
+        start = time.perf_counter()
+        fit_together(models, [(x, y)] * networks)
+        return time.perf_counter() - start
+
+    train(2)
+    return max(train(2 + STEPS) - train(2), 1e-9) / (STEPS * networks)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("dataset", nargs="*", help=", ".join(SHAPES))
+    parser.add_argument("--networks", type=int, default=32 if torch.cuda.is_available() else 2)
+    asked = parser.parse_args()
+    device = torch.cuda.get_device_name() if torch.cuda.is_available() else "one thread of the CPU"
+    print(f"{device}, {asked.networks} networks at a time")
+    print(f"{'':16}{'method':18}{'head':18}{'ms / step':>10}{'trainings':>11}{'hours':>10}")
+    for dataset in asked.dataset or SHAPES:
+        if dataset not in SHAPES:
+            sys.exit(f"{dataset} is none of {', '.join(SHAPES)}")
+        _, n_train, n_classes = SHAPES[dataset]
+        paper = DATASETS[dataset].slices["paper"]
+        whole = 0.0
+        for name in IN_PAPER:
+            for head in ("information-theoretic", GAUSSIAN):
+                step = seconds_per_step(dataset, name, head, asked.networks)
+                members = paper.n_members if name == "deep-ensemble" else 1
+                trainings = paper.runs * (CONDITIONS + n_classes) * members
+                steps = METHODS[name].epochs_factor * paper.epochs * -(-n_train // paper.batch_size)
+                hours = step * steps * trainings / 3600
+                whole += hours
+                kind = "softmax" if head != GAUSSIAN else head
+                print(f"{dataset:16}{name:18}{kind:18}{1e3 * step:10.2f}{trainings:11,}{hours:10,.1f}")
+        print(f"{dataset:16}{'all':18}{'':18}{'':10}{'':11}{whole:10,.1f}")
+
+
+if __name__ == "__main__":
+    main()
