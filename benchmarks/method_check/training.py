@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from uqassay._array import available_cores, row_chunks
 from uqassay.bench.cell import Cell, CellResult
-from uqassay.bench.methods import CONDITIONS, changed_data
+from uqassay.bench.conditions import CONDITIONS, changed_data
 from uqassay.predictions import Members, Point
 
 if TYPE_CHECKING:
