@@ -235,3 +235,17 @@ def test_class_that_vanishes_by_a_limit_is_refused_unless_it_is_left_out():
 
 def _limited(data, seed):
     return changed_data(data, {"train_limit": 50, "subsets_by_seed": True}, seed)
+
+
+def test_a_seed_has_the_subsets_and_permuted_rows_of_the_disentanglement_experiments(toy):
+    from uqassay.experiments.disentangling.conditions import Conditions, training_sets
+
+    levels = (0.0, 0.3, 1.0)
+    sets = {(one.experiment, one.value): one for one in training_sets(toy, Conditions(noise_levels=levels), seed=3)}
+    for share in (0.1, 0.5):
+        part = changed_data(toy, {"train_share": share, "subsets_by_seed": True}, 3)
+        assert np.array_equal(part.X_train, toy.X_train[sets["dataset-size", share].rows])
+    for level in levels:
+        noisy = changed_data(toy, {"label_noise": level, "subsets_by_seed": True}, 3)
+        assert np.array_equal(noisy.y_train, sets["label-noise", level].y_train)
+        assert np.array_equal(noisy.y_test, sets["label-noise", level].y_test)

@@ -18,7 +18,6 @@ epochs_by_share.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,7 +25,7 @@ from numpy.typing import NDArray
 
 from uqassay.bench.cell import canonical_json
 from uqassay.bench.config_values import CONDITION_SETS, nearest
-from uqassay.datasets.splits import count_of
+from uqassay.datasets.splits import LIMIT, NOISE, SUBSET, run_stream
 from uqassay.errors import InputError
 
 if TYPE_CHECKING:
@@ -58,7 +57,6 @@ SWITCHES = ("epochs_by_share", "subsets_by_seed")
 SHARES = (0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 1.0)  # paper 004, section 4.1
 NOISE_LEVELS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)  # paper 004, section 4.2
 DATA_SEED = 0  # of the random numbers of conditions that are the same for all seeds
-OF_SUBSETS = 20260  # with the seed of a cell: random numbers apart from those of its training
 MOST_EPOCHS = 10_000_000
 
 
@@ -180,10 +178,9 @@ def changed_data(data: "Dataset", condition: Mapping[str, Any], seed: int = DATA
     if "left_out_class" in condition:
         data = data.subset(train=data.y_train != left_out_index(condition, data))
     if "train_share" in condition:
-        data = data.fraction(condition["train_share"], rng=_source(seed, 1) if by_seed else DATA_SEED)
+        data = data.fraction(condition["train_share"], rng=run_stream(seed, SUBSET) if by_seed else DATA_SEED)
     if "label_noise" in condition:
-        level = condition["label_noise"]
-        data = _noisy(data, level, seed) if by_seed else data.with_label_noise(level, rng=DATA_SEED)
+        data = data.with_label_noise(condition["label_noise"], rng=run_stream(seed, NOISE) if by_seed else DATA_SEED)
     return data
 
 
@@ -327,24 +324,5 @@ def _limited_rows(
     train = rng.permutation(len(data.y_train))
     test = rng.permutation(len(data.y_test))
     if condition.get("subsets_by_seed"):
-        train = np.random.default_rng(_source(seed, 0)).permutation(len(data.y_train))
+        train = np.random.default_rng(run_stream(seed, LIMIT)).permutation(len(data.y_train))
     return np.sort(train[: condition.get("train_limit")]), np.sort(test[: condition.get("test_limit")])
-
-
-def _noisy(data: "Dataset", level: float, seed: int) -> "Dataset":
-    """As `Dataset.with_label_noise`, with a generator for each part: so the permuted rows of one seed are nested in both."""
-    fields = {}
-    for use, part in ((2, "train"), (3, "test")):
-        labels, rng = getattr(data, f"y_{part}"), np.random.default_rng(_source(seed, use))
-        rows = rng.permutation(len(labels))[: count_of(level, len(labels))]
-        came_from = np.arange(len(labels))
-        came_from[rows] = rng.permutation(rows)
-        fields[f"y_{part}"] = labels[came_from]
-        if part == "test" and data.votes_test is not None:
-            fields["votes_test"] = data.votes_test[came_from]
-    return replace(data, **fields)
-
-
-def _source(seed: int, use: int) -> np.random.SeedSequence:
-    """Random numbers of one seed for one use: 0 limits, 1 shares, 2 and 3 permuted labels in training and test."""
-    return np.random.SeedSequence([OF_SUBSETS, seed, use])

@@ -13,8 +13,8 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from uqassay._array import RandomState, as_labels, as_numeric, generator, row_chunks
-from uqassay.datasets.splits import count_of
+from uqassay._array import RandomState, as_labels, as_numeric, row_chunks
+from uqassay.datasets.splits import child_of, class_shares, permuted_rows, seed_source
 from uqassay.errors import InputError
 
 __all__ = ["Dataset", "as_features", "shares_of_bytes"]
@@ -206,12 +206,7 @@ class Dataset:
             raise InputError(
                 "share", "must lie in (0, 1]", f"got {share}", "1 keeps all training instances", code="range"
             )
-        order = generator(rng).permutation(len(self.y_train))
-        kept = []
-        for k in range(self.n_classes):
-            rows = order[self.y_train[order] == k]
-            kept.append(rows[: max(1, count_of(share, len(rows)))])
-        return self.subset(train=np.sort(np.concatenate(kept)))
+        return self.subset(train=class_shares(self.y_train, self.n_classes, share, rng))
 
     # -- changes ------------------------------------------------------------------------------------------------------
 
@@ -226,6 +221,8 @@ class Dataset:
         share : float
             In [0, 1]; the number of rows is rounded down.
         rng : int, SeedSequence, Generator or None
+            With the same seed, the permuted rows of a greater share contain those of a smaller one. (A generator advances
+            between calls.)
 
         Examples
         --------
@@ -235,13 +232,10 @@ class Dataset:
         """
         if not 0.0 <= share <= 1.0:
             raise InputError("share", "must lie in [0, 1]", f"got {share}", "0 changes nothing", code="range")
-        g = generator(rng)
+        source = seed_source(rng)
         fields = {}
-        for part in ("train", "test"):
-            n = len(getattr(self, f"y_{part}"))
-            rows = g.permutation(n)[: count_of(share, n)]
-            came_from = np.arange(n)
-            came_from[rows] = g.permutation(rows)
+        for stream, part in enumerate(("train", "test")):
+            came_from = permuted_rows(len(getattr(self, f"y_{part}")), share, child_of(source, stream))
             fields[f"y_{part}"] = getattr(self, f"y_{part}")[came_from]
             if part == "test" and self.votes_test is not None:
                 fields["votes_test"] = self.votes_test[came_from]

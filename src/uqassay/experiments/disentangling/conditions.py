@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uqassay.datasets.dataset import Dataset
-from uqassay.datasets.splits import count_of
+from uqassay.datasets.splits import NOISE, STEPS, SUBSET, TRAINING, class_shares, run_stream
 from uqassay.errors import InputError
 from uqassay.wording import counted, listed
 
@@ -26,7 +26,6 @@ SHARES = (0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 1.0)
 LEVELS = {"exact": 11, "paper-code": 10}  # the paper prints 0, 10, …, 100 %; the authors' code has linspace(0, 1, 10)
 LEAST = 3  # conditions: the correlation of two points is always 1 or −1
 ROUNDING = 1e-9  # 100 / 0.05 must not become 1999
-STEPS = 10**9  # of a share, so that a condition is known by its value
 
 
 @final
@@ -189,7 +188,7 @@ def training_sets(data: Dataset, conditions: Conditions, seed: int) -> Iterator[
         for place, value in enumerate(values):
             rows, y_train, y_test, share = make[experiment](data, conditions, seed, value)
             key = (list(make).index(experiment), round(value * STEPS))
-            own = np.random.SeedSequence(seed, spawn_key=(TRAINING, *key))
+            own = run_stream(seed, TRAINING, *key)
             yield TrainingSet(experiment, place, value, rows, y_train, y_test, share, own)
 
 
@@ -233,7 +232,6 @@ def check_data(data: Dataset, conditions: Conditions) -> None:
 
 # -- the three experiments -----------------------------------------------------------------------------------------------
 
-SUBSET, NOISE, TRAINING = range(3)  # streams of random numbers of a run
 Changed = tuple[Rows, Labels, Labels, float]
 
 
@@ -241,44 +239,22 @@ def _smaller(data: Dataset, conditions: Conditions, seed: int, share: float) -> 
     """A share of the training instances of every class; n_k = max(1, ⌊share · n_k⌋)."""
     y = data.y_train
     if conditions.convention == "paper-code":
-        order, number = np.arange(len(y)), _truncated
+        by_class = [np.flatnonzero(y == k) for k in range(data.n_classes)]
+        rows = np.sort(np.concatenate([of_k[: max(1, int(share * len(of_k)))] for of_k in by_class]))
     else:
-        order, number = _generator(seed, SUBSET).permutation(len(y)), count_of
-    by_class = [order[y[order] == k] for k in range(data.n_classes)]
-    rows = np.sort(np.concatenate([of_k[: max(1, number(share, len(of_k)))] for of_k in by_class]))
+        rows = class_shares(y, data.n_classes, share, run_stream(seed, SUBSET))
     return rows, y[rows], data.y_test, share if conditions.epochs_by_share else 1.0
 
 
 def _noisy(data: Dataset, conditions: Conditions, seed: int, level: float) -> Changed:
-    """Labels of a share of the rows permuted among each other, in the training and the test part separately.
-
-    `Dataset.with_label_noise` draws both parts from one generator, so that its test rows are not nested over levels.
-    """
-
-    def changed(part: int, y: Labels) -> Labels:
-        return _permuted(y, level, _generator(seed, NOISE, part), _generator(seed, NOISE, part, round(level * STEPS)))
-
-    return np.arange(len(data.y_train)), changed(0, data.y_train), changed(1, data.y_test), 1.0
-
-
-def _permuted(y: Labels, level: float, order: np.random.Generator, shuffle: np.random.Generator) -> Labels:
-    rows = order.permutation(len(y))[: count_of(level, len(y))]
-    noisy = y.copy()
-    noisy[rows] = y[shuffle.permutation(rows)]
-    return noisy
+    """Labels of a share of the rows permuted among each other, in the training and the test part separately."""
+    noisy = data.with_label_noise(level, rng=run_stream(seed, NOISE))
+    return np.arange(len(data.y_train)), noisy.y_train, noisy.y_test, 1.0
 
 
 def _without_class(data: Dataset, conditions: Conditions, seed: int, k: float) -> Changed:
     rows = np.flatnonzero(data.y_train != int(k))
     return rows, data.y_train[rows], data.y_test, 1.0
-
-
-def _truncated(share: float, n: int) -> int:
-    return int(share * n)
-
-
-def _generator(seed: int, *stream: int) -> np.random.Generator:
-    return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=stream))
 
 
 # -- checks --------------------------------------------------------------------------------------------------------------
