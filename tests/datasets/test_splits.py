@@ -1,4 +1,4 @@
-"""Stratified splits: shares, sizes, nothing lost, nothing twice."""
+"""Stratified splits, shares of classes, permuted rows: sizes, nothing lost, nothing twice, nested for one seed."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,18 @@ from hypothesis import strategies as st
 from tests.refusals import refuses
 
 from uqassay.datasets import stratified_split
-from uqassay.datasets.splits import count_of
+from uqassay.datasets.splits import (
+    LIMIT,
+    NOISE,
+    SUBSET,
+    TRAINING,
+    child_of,
+    class_shares,
+    count_of,
+    permuted_rows,
+    run_stream,
+    seed_source,
+)
 
 
 @given(
@@ -68,3 +79,56 @@ def test_shares_are_counted_in_decimal():
 def test_sizes_that_are_none(size):
     with refuses("test_size", "range", got=r"must be a share in \(0, 1\) or a number of instances in 1 … 3"):
         stratified_split([0, 0, 1, 1], size)
+
+
+# ---- streams of a run, shares of classes, permuted rows --------------------------------------------------------------
+
+
+def test_streams_of_a_run_differ_and_repeat():
+    first = {stream: run_stream(7, stream).generate_state(2).tolist() for stream in (SUBSET, NOISE, TRAINING, LIMIT)}
+    assert first == {stream: run_stream(7, stream).generate_state(2).tolist() for stream in first}
+    assert len({tuple(state) for state in first.values()}) == 4
+    assert child_of(run_stream(7, NOISE), 1).generate_state(2).tolist() != first[NOISE]
+
+
+def test_seed_source_of_every_kind_of_rng():
+    assert seed_source(None).entropy == seed_source(0).entropy == 0
+    source = run_stream(3, NOISE)
+    assert seed_source(source) is source
+    g = np.random.default_rng(4)
+    assert seed_source(g).entropy != seed_source(g).entropy  # a generator advances
+    for bad in (-1, 0.5, "a"):
+        with refuses("rng", "range", got="got"):
+            seed_source(bad)
+
+
+@given(
+    counts=st.lists(st.integers(0, 30), min_size=1, max_size=5).filter(any),
+    seed=st.integers(0, 2**31),
+    shares=st.tuples(st.floats(0.01, 1.0), st.floats(0.01, 1.0)),
+)
+def test_shares_of_classes_are_nested_and_keep_every_class(counts, seed, shares):
+    y = np.random.default_rng(seed).permutation(np.repeat(np.arange(len(counts)), counts))
+    small, large = (class_shares(y, len(counts), share, seed) for share in sorted(shares))
+    assert set(small) <= set(large)
+    np.testing.assert_array_equal(large, np.unique(large))
+    expected = [max(1, count_of(max(shares), n)) if n else 0 for n in counts]
+    assert np.bincount(y[large], minlength=len(counts)).tolist() == expected
+
+
+@given(n=st.integers(1, 60), seed=st.integers(0, 2**31), shares=st.tuples(st.floats(0, 1), st.floats(0, 1)))
+def test_permuted_rows_are_a_permutation_of_few_rows(n, seed, shares):
+    for share in shares:
+        came_from = permuted_rows(n, share, run_stream(seed, NOISE))
+        np.testing.assert_array_equal(np.sort(came_from), np.arange(n))
+        assert (came_from != np.arange(n)).sum() <= count_of(share, n)
+
+
+def test_permuted_rows_of_a_greater_share_contain_those_of_a_smaller_one():
+    n, source = 4000, run_stream(1, NOISE)
+    stays = {share: permuted_rows(n, share, source) == np.arange(n) for share in (0.1, 0.2, 0.6, 1.0)}
+    for small, large in ((0.1, 0.2), (0.2, 0.6), (0.6, 1.0)):
+        moved = ~stays[small]
+        # a row that is permuted stays where it is with probability 1/m, m the number of permuted rows
+        assert (stays[large] & moved).sum() <= 10
+        assert moved.sum() >= count_of(small, n) - 10
