@@ -5,6 +5,8 @@ from uqassay.evidence.disentanglement import DisentanglementStudy
 from uqassay.evidence.disentanglement_ranking import Contender, contenders_of, rank_disentanglement
 from uqassay.evidence.disentanglement_verdict import disentanglement_lines, disentanglement_sentences
 from uqassay.evidence.findings import FINDING_COLUMNS
+from uqassay.evidence.gain_sample import GainRun, GainSample
+from uqassay.evidence.gain_study import GainStudy
 from uqassay.evidence.judgement import CALIBRATION, TRADEOFFS, assay
 from uqassay.evidence.ranking import Ranked
 from uqassay.evidence.result import Assay
@@ -16,6 +18,9 @@ __all__ = [
     "Assay",
     "Contender",
     "DisentanglementStudy",
+    "GainRun",
+    "GainSample",
+    "GainStudy",
     "ModelCalibration",
     "Ranked",
     "assay",
