@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from uqassay.errors import InputError
 from uqassay.experiments.disentangling.conditions import TrainingSet
 from uqassay.experiments.disentangling.deleted_column import WITHOUT_COLUMN
+from uqassay.experiments.named_options import named_options
 from uqassay.measures import DECOMPOSITIONS, Decomposition, decompose, decomposition_names
 from uqassay.predictions import GaussianLogits, Prediction, as_prediction
-from uqassay.wording import listed
 
 __all__ = ["PARTS", "Decompositions", "Reduced", "Reduction", "chosen_decompositions"]
 
@@ -148,30 +148,4 @@ class Reduction:
 
 def chosen_decompositions(decompositions: Decompositions) -> dict[str, str | Decompose] | None:
     """Names and functions by name; None stands for all that a prediction offers."""
-    if decompositions is None:
-        return None
-    given: Any = decompositions
-    if isinstance(given, Mapping):
-        pairs = list(given.items())
-    else:
-        several = isinstance(given, Sequence) and not isinstance(given, str)
-        pairs = [(_name(one), one) for one in (given if several else [given])]
-    found: dict[str, str | Decompose] = {}
-    for name, one in pairs:
-        if not isinstance(name, str) or not (callable(one) or (isinstance(one, str) and one in DECOMPOSITIONS)):
-            known = listed(list(DECOMPOSITIONS), last="or")
-            got = f"got {one!r}" if isinstance(name, str) else f"got the name {name!r}"
-            rule = f"must be {known}, a function, several of them, or a dict that names them"
-            raise InputError("decomposition", rule, got, "None takes all that a prediction offers", code="choice")
-        if name in found:
-            raise InputError(
-                "decomposition", "must have different names", f"got {name!r} twice", "give a dict", code="duplicate"
-            )
-        found[name] = one
-    if not found:
-        raise InputError("decomposition", "must hold at least one", "got none", "None takes all", code="empty")
-    return found
-
-
-def _name(one: Any) -> str:
-    return one if isinstance(one, str) else getattr(one, "__name__", type(one).__name__)
+    return named_options(decompositions, "decomposition", DECOMPOSITIONS)

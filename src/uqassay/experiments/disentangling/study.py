@@ -1,18 +1,15 @@
 """The disentanglement benchmark for any estimator and any data."""
 
 import os
-import sys
-import time
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from uqassay._array import RandomState, generator, shown
-from uqassay.bench.cell import Cell
-from uqassay.bench.store import Store
+from uqassay.bench.cell import Cell, CellResult
 from uqassay.datasets.dataset import Dataset, as_features
 from uqassay.datasets.splits import stratified_split
 from uqassay.errors import InputError
@@ -26,9 +23,12 @@ from uqassay.experiments.disentangling.blocks import (
     train_block,
 )
 from uqassay.experiments.disentangling.conditions import Conditions, check_data
-from uqassay.experiments.disentangling.identity import identity_of
 from uqassay.experiments.disentangling.reduction import Decompositions, chosen_decompositions
-from uqassay.experiments.disentangling.trainings import check_estimator, measure_runs
+from uqassay.experiments.disentangling.trainings import measure_runs
+from uqassay.experiments.estimators import check_estimator, run_seeds
+from uqassay.experiments.given_labels import coded_labels, labels_of_rows
+from uqassay.experiments.identity import identity_of
+from uqassay.experiments.stored_blocks import modules_of, stored_result
 
 __all__ = ["block_cells", "disentanglement", "study_of", "train_block"]
 
@@ -117,30 +117,23 @@ def disentanglement(
     base = int(generator(rng).integers(2**32))
     data = _dataset(X, y, test, base)
     check_data(data, conditions)
-    seeds = _seeds(base, runs)
+    seeds = run_seeds(base, runs)
     studies = []
     for block in blocks_of(seeds, estimator, data.X_train.shape[1:]):
         train = partial(measure_runs, estimator, data, conditions, block, decompositions=chosen, progress=progress)
         if folder is None:
             studies.append(train())
         else:
-            studies.append(_stored(folder, _given_cell(estimator, data, conditions, block, chosen), train))
+            cell = _given_cell(estimator, data, conditions, block, chosen)
+            studies.append(study_of(stored_result(folder, cell, partial(_packed_of, train))))
     return joined(studies)
 
 
 # -- helpers -------------------------------------------------------------------------------------------------------------
 
 
-def _stored(
-    folder: str | os.PathLike[str], cell: Cell, train: Callable[[], DisentanglementStudy]
-) -> DisentanglementStudy:
-    """The stored result of a cell, or that of `train`, which is stored then."""
-    store = Store(folder)
-    store.recover([cell.key])
-    if store.states([cell.key], verify=True)[0].state != "done":
-        start = time.perf_counter()
-        store.finish(cell, packed(train()), seconds=time.perf_counter() - start)
-    return study_of(store.result(cell.key))
+def _packed_of(train: Callable[[], DisentanglementStudy]) -> CellResult:
+    return packed(train())
 
 
 def _given_cell(
@@ -159,40 +152,18 @@ def _given_cell(
             "options": {"decompositions": identity_of(decomposition, "decomposition")},
         },
         data_hash=data.content_hash,
-        rests_on=_modules_of(estimator),
+        rests_on=(*modules_of(estimator), "uqassay.methods.together"),
     )
-
-
-def _modules_of(estimator: Any) -> tuple[str, ...]:
-    """Modules whose code trains the estimator: of this package, and of the user where they can be imported."""
-    found = []
-    for kind in type(estimator).__mro__:
-        top = kind.__module__.partition(".")[0]
-        released = top != "uqassay" and hasattr(sys.modules.get(top), "__version__")
-        if top not in ("builtins", "abc", "__main__") and not released and _has_file(kind.__module__):
-            found.append(kind.__module__)
-    return (*dict.fromkeys(found), "uqassay.methods.together")
-
-
-def _has_file(module: str) -> bool:
-    return getattr(sys.modules.get(module), "__file__", None) is not None
 
 
 def _dataset(X: ArrayLike, y: ArrayLike, test: Any, seed: int) -> Dataset:
     """The data with a test part, given or held out, and labels as indices."""
-    features, labels = as_features(X, "X"), np.asarray(y)
+    features = as_features(X, "X")
     given = isinstance(test, (tuple, list))
     if given and len(test) != 2:
         raise InputError("test", "must be (X_test, y_test)", f"got {len(test)} parts", "give both", code="shape")
-    if labels.ndim != 1 or len(labels) != len(features):
-        raise InputError(
-            "y",
-            "must hold one label for each row of X",
-            f"got shape {labels.shape} for {len(features)} rows",
-            "give one label for each instance",
-            code="shape",
-        )
-    names, codes = _coded(labels, np.asarray(test[1]) if given else labels[:0])
+    labels = labels_of_rows(y, len(features))
+    names, codes = coded_labels({"y": labels, "y_test": np.asarray(test[1])} if given else {"y": labels})
     if given:
         parts = features, codes[: len(labels)], as_features(test[0], "X_test"), codes[len(labels) :]
     else:
@@ -202,31 +173,4 @@ def _dataset(X: ArrayLike, y: ArrayLike, test: Any, seed: int) -> Dataset:
             renamed = "test" if problem.parameter == "test_size" else problem.parameter
             raise problem.replace(parameter=renamed) from problem
         parts = features[train_rows], codes[train_rows], features[test_rows], codes[test_rows]
-    return Dataset("data", *parts, class_names=tuple(str(name) for name in names.tolist()))
-
-
-def _coded(labels: NDArray[Any], test_labels: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64]]:
-    """The distinct labels, sorted, and the place of each label among them, those of the test part last."""
-    if test_labels.ndim != 1:
-        got = f"got shape {test_labels.shape}"
-        raise InputError("y_test", "must hold one label for each row", got, "give one axis", code="shape")
-    for name, part in (("y", labels), ("y_test", test_labels)):
-        missing = [i for i, label in enumerate(part.tolist()) if label is None or label != label]
-        if missing:
-            remedy = "fill in missing labels, or drop such rows"
-            raise InputError(
-                name, "must hold a label in each row", f"row {missing[0]} has none", remedy, code="missing"
-            )
-    try:
-        names, codes = np.unique(np.concatenate([labels, test_labels]), return_inverse=True)
-    except TypeError as problem:
-        kinds = sorted({type(label).__name__ for label in (*labels.tolist(), *test_labels.tolist())})
-        got = f"got {' and '.join(kinds)}"
-        raise InputError("y", "must hold labels of one type", got, "convert all to text", code="type") from problem
-    return names, codes.astype(np.int64)
-
-
-def _seeds(base: int, runs: int) -> list[int]:
-    if isinstance(runs, bool) or not isinstance(runs, (int, np.integer)) or runs < 1:
-        raise InputError("runs", "must be a whole number from 1 up", f"got {runs!r}", "for example 5", code="range")
-    return [int(np.random.SeedSequence(base, spawn_key=(r,)).generate_state(1)[0]) for r in range(runs)]
+    return Dataset("data", *parts, class_names=names)

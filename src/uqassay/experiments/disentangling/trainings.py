@@ -4,7 +4,6 @@ Networks of all conditions, runs and members are trained side by side; other est
 reduced at once, so that no members are kept.
 """
 
-import copy
 import sys
 import time
 from collections.abc import Iterator, Sequence
@@ -19,12 +18,13 @@ from uqassay.errors import InputError
 from uqassay.evidence.disentanglement import DisentanglementStudy, Measured
 from uqassay.experiments.disentangling.conditions import Conditions, TrainingSet, check_data, training_sets
 from uqassay.experiments.disentangling.reduction import PARTS, Decompositions, Reduction, chosen_decompositions
+from uqassay.experiments.estimators import check_estimator, unfitted_copy
 from uqassay.measures import Decomposition
 from uqassay.methods.progress import progress_bar
 from uqassay.notes import Note
 from uqassay.wording import listed
 
-__all__ = ["RunCondition", "check_estimator", "has_dense_networks", "measure_runs"]
+__all__ = ["RunCondition", "has_dense_networks", "measure_runs"]
 
 Array = NDArray[np.float64]
 
@@ -154,22 +154,6 @@ def measure_runs(
     )
 
 
-def check_estimator(estimator: Any) -> None:
-    """Refuse an object that is not an estimator with uncertainty."""
-    if isinstance(estimator, type):
-        raise InputError("estimator", "must be an object", f"got the class {estimator.__name__}", "add ()", code="type")
-    for name in ("fit", "predict_uncertainty"):
-        if not callable(getattr(estimator, name, None)):
-            raise InputError(
-                "estimator",
-                f"must have {name}",
-                f"got {type(estimator).__name__}",
-                "give a method of uqassay.methods, such as Bagging(estimator=…), or a class with "
-                "fit(X, y) and predict_uncertainty(X)",
-                code="type",
-            )
-
-
 # -- training ------------------------------------------------------------------------------------------------------------
 
 
@@ -231,16 +215,7 @@ def _copied(estimator: Any, given: TrainingSet, n_classes: int, progress: bool) 
     own: dict[str, Any] = {"random_state": seed, "classes": tuple(range(n_classes)), "progress": progress}
     if hasattr(estimator, "epochs"):
         own["epochs"] = given.epochs(estimator.epochs)
-    if hasattr(estimator, "get_params") and hasattr(estimator, "set_params"):
-        from sklearn.base import clone
-
-        options = estimator.get_params(deep=False)
-        return clone(estimator).set_params(**{name: value for name, value in own.items() if name in options})
-    model = copy.deepcopy(estimator)
-    for name, value in own.items():
-        if name in getattr(model, "__dict__", {}):
-            setattr(model, name, value)
-    return model
+    return unfitted_copy(estimator, own)
 
 
 # -- small things --------------------------------------------------------------------------------------------------------

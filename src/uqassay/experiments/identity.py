@@ -1,4 +1,4 @@
-"""Plain values that say which estimator or function was given, so that stored results are found again and never mistaken."""
+"""Plain values that say which estimator, splitter or function was given: stored results are found again and never mistaken."""
 
 import functools
 import hashlib
@@ -14,7 +14,7 @@ from uqassay.errors import InputError
 __all__ = ["identity_of"]
 
 NO_EFFECT = ("progress", "n_jobs")  # on the result
-SET_HERE = ("random_state", "classes")  # of the estimator itself, for each training; not of an estimator inside it
+SET_HERE = ("random_state", "classes")  # of the estimator or splitter itself, for each run; not of an object inside it
 OWN = "uqassay"  # modules whose source is part of every key
 
 
@@ -24,7 +24,7 @@ def identity_of(value: Any, name: str = "estimator") -> Any:
     Parameters
     ----------
     value : object
-        An estimator, a function, an array, or a plain value.
+        An estimator, a splitter with `divide`, a function, an array, or a plain value.
     name : str
         For errors.
 
@@ -66,8 +66,8 @@ def identity_of(value: Any, name: str = "estimator") -> Any:
         return _source(value, name)
     if callable(getattr(value, "get_params", None)):
         return {**_source(type(value), name), "options": _options(value.get_params(deep=False), name)}
-    if callable(getattr(value, "fit", None)):
-        return {**_source(type(value), name), "options": _options(vars(value), name)}
+    if callable(getattr(value, "fit", None)) or callable(getattr(value, "divide", None)):
+        return {**_source(type(value), name), "options": _options(_state_of(value), name)}
     raise InputError(
         "folder",
         "needs options from which the key of a stored result can be made: plain values, arrays, estimators and functions",
@@ -80,6 +80,13 @@ def identity_of(value: Any, name: str = "estimator") -> Any:
 def _options(options: Mapping[str, Any], name: str) -> dict[str, Any]:
     left_out = NO_EFFECT if "." in name else (*NO_EFFECT, *SET_HERE)
     return {key: identity_of(one, f"{name}.{key}") for key, one in sorted(options.items()) if key not in left_out}
+
+
+def _state_of(value: Any) -> dict[str, Any]:
+    """The attributes of an object, those in slots included."""
+    slots = [name for kind in type(value).__mro__ for name in getattr(kind, "__slots__", ())]
+    held = {name: getattr(value, name) for name in slots if name != "__dict__" and hasattr(value, name)}
+    return {**held, **getattr(value, "__dict__", {})}
 
 
 def _source(value: type | Callable[..., Any], name: str) -> dict[str, Any]:

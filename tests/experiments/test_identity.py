@@ -7,7 +7,7 @@ import pytest
 from tests.refusals import refuses
 
 from uqassay.bench.cell import canonical_json
-from uqassay.experiments.disentangling.identity import identity_of
+from uqassay.experiments.identity import identity_of
 
 
 class Own:
