@@ -5,7 +5,7 @@ A printed number agrees if it lies where the same quantity of as many further ru
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import final
 
@@ -23,16 +23,16 @@ from uqassay.experiments.disentangling.printed_values import (
     PrintedValues,
     printed_values,
 )
+from uqassay.experiments.further_runs import compared_with_runs, further_runs
 from uqassay.experiments.reproduction import PrintedCell
 from uqassay.metrics.disentanglement import Disentanglement
-from uqassay.wording import counted, listed
+from uqassay.wording import listed
 
 __all__ = [
     "ABSOLUTE",
     "LEVEL",
     "OurCell",
     "TableRow",
-    "further_runs",
     "mean_of_datasets",
     "printed_number",
     "table_cells",
@@ -256,26 +256,8 @@ def _row(table: str, one: TableRow, column: str, cell: OurCell) -> Iterator[Prin
 
 
 def _compared(name: str, paper: float, ours: float, span: tuple[float, float], one: TableRow) -> PrintedCell:
-    found = PrintedCell.within(name, paper, ours, *span)
-    if found.agrees is not False:
-        return found
-    runs = counted(len(one.study.seeds), "run")
-    return replace(found, note=f"outside the range of {one.n_paper_runs} further runs, from our {runs}")
-
-
-def further_runs(per_run: Array, n: int, *, level: float = LEVEL) -> tuple[float, float]:
-    """Range in which the mean of n further runs falls: mean ± t √(s² (1/R + 1/n)).
-
-    Examples
-    --------
-    >>> [round(end, 3) for end in further_runs(np.array([0.2, 0.4, 0.3]), 3)]
-    [-0.051, 0.651]
-    """
-    if len(per_run) < 2:
-        return NAN, NAN
-    half = stats.t.ppf(0.5 + level / 2, len(per_run) - 1) * per_run.std(ddof=1) * math.sqrt(1 / len(per_run) + 1 / n)
-    mean = float(per_run.mean())
-    return mean - float(half), mean + float(half)
+    runs = len(one.study.seeds)
+    return compared_with_runs(name, paper, ours, span, runs=runs, paper_runs=one.n_paper_runs)
 
 
 def _average(table: str, group: Sequence[TableRow]) -> Iterator[PrintedCell]:
