@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from uqassay.evidence.gain_sample import TRUE_PARTS, GainRun, GainSample
+from uqassay.evidence.gain_samples import TRUE_PARTS, GainRun, GainSample
 from uqassay.evidence.study_folder import note_from_values, note_values, read_study_folder, save_study_folder
+from uqassay.metrics.gains import TrueUncertainty
 
 if TYPE_CHECKING:
     from uqassay.evidence.gain_study import GainStudy
@@ -85,8 +86,6 @@ def _arrays(sample: GainSample, place: str) -> dict[str, Any]:
 def _sample(names: Mapping[str, Any], arrays: Mapping[str, np.ndarray], place: str) -> GainSample:
     truth = None
     if names["truth"]:
-        from uqassay.metrics.gain import TrueUncertainty
-
         truth = TrueUncertainty(*(arrays[f"{place}/truth/{part}"] for part in TRUE_PARTS))
     return GainSample(
         {name: arrays[f"{place}/gain/{i}"] for i, name in enumerate(names["losses"])},

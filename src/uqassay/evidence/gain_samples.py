@@ -3,24 +3,22 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from numbers import Integral
-from typing import TYPE_CHECKING, Any, final
+from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from uqassay._array import shown
 from uqassay.errors import InputError
+from uqassay.metrics.gains import GAIN_LOSSES, TrueUncertainty
 from uqassay.notes import Note
 from uqassay.wording import counted, listed
 
-if TYPE_CHECKING:
-    from uqassay.metrics.gain import TrueUncertainty
-
-__all__ = ["LOSSES", "GainRun", "GainSample"]
+__all__ = ["TRUE_PARTS", "GainRun", "GainSample"]
 
 Array = NDArray[np.float64]
 
-LOSSES = ("zero-one", "log", "brier")
+TRUE_PARTS = ("total", "aleatoric", "epistemic")
 
 
 @final
@@ -31,7 +29,7 @@ class GainSample:
     Attributes
     ----------
     gain : dict of str to array (n,)
-        By the loss, one of `LOSSES`: loss before minus loss after more data. Zero-one gains are −1, 0 or 1.
+        By the loss, of `uqassay.metrics.GAIN_LOSSES`: loss before minus loss after more data. Zero-one gains are −1, 0, 1.
     epistemic : dict of str to array (n,)
         Estimates by the name of the score; greater values mean more doubt. Entropies are in nats.
     correct_before, correct_after : bool array (n,)
@@ -58,7 +56,7 @@ class GainSample:
     epistemic: Mapping[str, Array]
     correct_before: NDArray[np.bool_]
     correct_after: NDArray[np.bool_]
-    truth: "TrueUncertainty | None" = None
+    truth: TrueUncertainty | None = None
     groups: NDArray[Any] | None = None
 
     def __post_init__(self) -> None:
@@ -69,10 +67,10 @@ class GainSample:
             raise _other_length("correct_after", len(after), n)
         gain = _by_name("gain", self.gain, n)
         for name in gain:
-            if name not in LOSSES:
+            if name not in GAIN_LOSSES:
                 raise InputError(
                     "gain",
-                    f"must be of the losses {listed(LOSSES, last='or')}",
+                    f"must be of the losses {listed(GAIN_LOSSES, last='or')}",
                     f"got {name!r}",
                     'pass {"zero-one": gains}',
                     code="choice",
@@ -237,11 +235,9 @@ def _other_length(name: str, length: int, n: int) -> InputError:
     )
 
 
-def _checked_truth(truth: Any, n: int) -> "TrueUncertainty | None":
+def _checked_truth(truth: Any, n: int) -> TrueUncertainty | None:
     if truth is None:
         return None
-    from uqassay.metrics.gain import TrueUncertainty
-
     if not isinstance(truth, TrueUncertainty):
         raise InputError(
             "truth",
@@ -252,9 +248,6 @@ def _checked_truth(truth: Any, n: int) -> "TrueUncertainty | None":
         )
     parts = (truth.total, truth.aleatoric, truth.epistemic)
     return TrueUncertainty(*(_numbers(f"truth.{name}", part, n) for name, part in zip(TRUE_PARTS, parts, strict=True)))
-
-
-TRUE_PARTS = ("total", "aleatoric", "epistemic")
 
 
 def _checked_groups(groups: Any, n: int) -> NDArray[Any] | None:
