@@ -21,6 +21,7 @@ CODES: Mapping[str, str] = {
     "method": "how a p-value or its degrees of freedom were found",
     "assumption": "an assumption of the result, or something that it leaves out",
     "few": "fewer than 20 errors, positives or the like: a rough interval or p-value",
+    "few-votes": "how many instances were left out because they have fewer than two votes",
     "none": "no errors, no right predictions or the like; the value is still defined",
     "undefined": "why the value is undefined",
     "infinite": "why the value is infinite, or how many values are",
@@ -35,6 +36,9 @@ CODES: Mapping[str, str] = {
     "left-out": "draws or classes that are undefined and left out",
     "widened": "an error of another source that was added to the interval",
     "option": "an option of the function called that would help",
+    "parts": "the sizes of the parts of a division of the data",
+    "overlap": "how many instances lie in several balls of a division",
+    "skipped": "balls of a division that were skipped, or not found",
     "not-settled": "a search or a simulation that has not settled",
 }
 

@@ -16,6 +16,7 @@ from uqassay.calibration.power_analysis import (
     calibration_power,
     required_instances,
 )
+from uqassay.calibration.second_order import SecondOrderBuckets, SecondOrderTest, second_order_test
 from uqassay.calibration.simplex_search import PATIENT, QUICK, THOROUGH, SimplexSearch
 from uqassay.calibration.single_hypothesis import CalibrationTest, calibration_test
 from uqassay.calibration.weighted_average import WeightedAverageEffect, weighted_average_effect
@@ -34,6 +35,8 @@ __all__ = [
     "InstanceWeights",
     "KernelCalibrationTest",
     "Miscalibration",
+    "SecondOrderBuckets",
+    "SecondOrderTest",
     "SimplexSearch",
     "WeightedAverageEffect",
     "calibration_power",
@@ -43,6 +46,7 @@ __all__ = [
     "instance_dependent_calibration_test",
     "kernel_calibration_estimate",
     "required_instances",
+    "second_order_test",
     "skce_pvalue",
     "weighted_average_effect",
 ]

@@ -3,14 +3,18 @@
 from uqassay.losses.errors import is_correct, prediction_errors, probability_gap
 from uqassay.losses.proper_scores import brier_loss, log_loss
 from uqassay.losses.unified import UnifiedLoss, unified_loss
+from uqassay.losses.vote_distance import counts_of_votes, second_order_gap, squared_truth_distance
 
 __all__ = [
     "UnifiedLoss",
     "brier_loss",
+    "counts_of_votes",
     "is_correct",
     "log_loss",
     "prediction_errors",
     "probability_gap",
+    "second_order_gap",
+    "squared_truth_distance",
     "unified_loss",
 ]
 

@@ -8,6 +8,7 @@ from uqassay.measures.entropies import Decomposition, entropy, entropy_decomposi
 from uqassay.measures.free_energies import free_energy
 from uqassay.measures.gaussian_parts import gaussian_logits_decomposition
 from uqassay.measures.hartley import Nonspecificity, generalised_hartley, hartley_weights
+from uqassay.measures.label_moments import ProbabilityMoments, probability_moments
 from uqassay.measures.label_wise import label_wise_decomposition, label_wise_parts
 from uqassay.measures.nonspecificities import nonspecificity
 from uqassay.measures.proper_scores import proper_score_decomposition
@@ -22,6 +23,7 @@ __all__ = [
     "Decomposition",
     "DecompositionInfo",
     "Nonspecificity",
+    "ProbabilityMoments",
     "Score",
     "credal_uncertainty",
     "credal_width",
@@ -40,6 +42,7 @@ __all__ = [
     "margin_uncertainty",
     "nonspecificity",
     "predicted_class_variance",
+    "probability_moments",
     "proper_score_decomposition",
     "score_names",
     "total_variance",

@@ -1,0 +1,345 @@
+"""Second-order calibration from two or more votes per instance: is the epistemic variance that a model states the true one?"""
+
+import math
+from dataclasses import dataclass
+from typing import Literal, final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from uqassay._array import RandomState
+from uqassay._array import generator as as_generator
+from uqassay.calibration.monte_carlo import check_alpha
+from uqassay.calibration.parts import check_whole, groups_of
+from uqassay.calibration.statement_kernel import statement_kernel_test, statements_of
+from uqassay.losses.vote_distance import FewVotes, VoteCounts, checked_votes
+from uqassay.measures.label_moments import ProbabilityMoments, probability_moments
+from uqassay.notes import Note, reason
+from uqassay.predictions import PredictionLike, as_prediction
+from uqassay.statistics.comparisons import paired_mean_test
+from uqassay.statistics.estimate import Estimate, mean_estimate
+from uqassay.statistics.remarks import interval_notes
+from uqassay.statistics.samples import Units, check_choice, check_level, make_units, spread_of_mean
+from uqassay.wording import counted, estimate_text, pvalue_text, significant
+
+__all__ = ["SecondOrderBuckets", "SecondOrderTest", "second_order_test"]
+
+Floats = NDArray[np.float64]
+By = Literal["overall", "kernel", "moments"]
+
+N_DRAWS = 999
+INDEPENDENT = Note("assumption", "the votes of an instance count as independent draws from its true label probabilities")
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class SecondOrderBuckets:
+    """Buckets of instances that state a similar epistemic variance.
+
+    Attributes
+    ----------
+    edges : array (B + 1,)
+        Least stated variance of each bucket, and the greatest of all. Equal statements are never divided.
+    count : int array (B,)
+        Number of instances.
+    stated : array (B,)
+        Mean stated epistemic variance.
+    observed : tuple of Estimate
+        Mean observed epistemic variance of each bucket, with its interval.
+    """
+
+    edges: Floats
+    count: NDArray[np.intp]
+    stated: Floats
+    observed: tuple[Estimate, ...]
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class SecondOrderTest:
+    """Result of `second_order_test`.
+
+    Attributes
+    ----------
+    by : {"overall", "kernel", "moments"}
+        What was tested.
+    statistic, pvalue : float
+        Of that test; nan where a note says why.
+    stated : Estimate
+        Mean over the instances of Σ_k Var[p_k], the epistemic variance that the model states.
+    observed : Estimate
+        Mean of the unbiased estimate of ‖p* − p̄‖². May be negative in small samples.
+    ratio : Estimate
+        Observed over stated; nan if none is stated.
+    gap : Estimate
+        Observed minus stated.
+    slope : Estimate
+        Slope of the least-squares line of the observed on the stated variance: 1 under second-order calibration, 0 if the
+        statement does not tell instances apart. nan if all statements are equal.
+    buckets : SecondOrderBuckets
+    n : int
+        Number of instances used.
+    n_draws : int
+        Draws of the wild bootstrap; 0 for "overall".
+    notes : tuple of Note
+    """
+
+    by: str
+    statistic: float
+    pvalue: float
+    stated: Estimate
+    observed: Estimate
+    ratio: Estimate
+    gap: Estimate
+    slope: Estimate
+    buckets: SecondOrderBuckets
+    n: int
+    n_draws: int
+    notes: tuple[Note, ...]
+
+    def reject(self, alpha: float = 0.05) -> bool:
+        """True if the test rejects second-order calibration at this level. An undefined p-value never rejects.
+
+        Raises
+        ------
+        InputError
+            A level outside (0, 1), or below the smallest p-value that the draws can reach.
+        """
+        check_alpha(alpha, self.n_draws or 2**62)
+        return self.pvalue <= alpha + 1e-12
+
+    def sentence(self, alpha: float = 0.05, *, name: str = "the model") -> str:
+        """The result in plain words."""
+        subject, p = f"{name[:1].upper()}{name[1:]}", pvalue_text(self.pvalue)
+        if math.isnan(self.pvalue):
+            return f"Whether {name} is second-order calibrated cannot be tested: {reason(self.notes)}."
+        if not self.reject(alpha):
+            what = f"the epistemic variance that {name} states from the observed one"
+            return f"The test could not tell {what} ({self._size()}, {p})."
+        if self.by == "kernel":
+            return f"{subject} states a wrong epistemic variance for some kinds of instances ({self._size()} overall, {p})."
+        if self.by == "moments":
+            return f"{subject} states a wrong mean or variance of the label probabilities for some kinds of instances ({p})."
+        less = "less" if self.gap > 0 else "more"
+        return f"{subject} states {less} epistemic variance than the votes show ({self._size()}, {p})."
+
+    def _size(self) -> str:
+        if math.isnan(self.ratio):
+            return f"observed {significant(float(self.observed))}, stated {significant(float(self.stated))}"
+        return (
+            f"observed over stated {estimate_text(self.ratio, self.ratio.low, self.ratio.high, level=self.ratio.level)}"
+        )
+
+
+def second_order_test(
+    votes: ArrayLike,
+    prediction: PredictionLike,
+    *,
+    by: By = "overall",
+    buckets: int = 10,
+    groups: ArrayLike | None = None,
+    few_votes: FewVotes = "refuse",
+    level: float = 0.95,
+    rng: RandomState = None,
+) -> SecondOrderTest:
+    """Compare the epistemic variance that a model states with the variance of the true label probabilities.
+
+    A model is second-order calibrated if the true label probabilities p* of the instances with the same statement are
+    distributed as that statement says. Then the expected squared distance ‖p* − p̄‖² from the mean of the model equals the
+    variance Σ_k Var[p_k] that it states. Two votes per instance give the distance without bias, `squared_truth_distance`.
+
+    Parameters
+    ----------
+    votes : array_like, shape (n, K)
+        Numbers of votes for each class, at least two in a row, independent given the instance. `losses.counts_of_votes`
+        counts single votes.
+    prediction : Prediction, or array (n, K) or (n, M, K)
+        A kind with a second-order distribution. A point states the variance 0.
+    by : {"overall", "kernel", "moments"}
+        "overall": Student's t test of the mean gap between observed and stated variance. "kernel": the gap has mean 0 for
+        every statement, tested without bins by a kernel on means and standard deviations of the classes. "moments": the same
+        kernel for the mean and the second moment of every class at once.
+    buckets : int
+        Number of buckets of equal size by stated variance.
+    groups : array_like of labels, shape (n,), optional
+        Groups are independent; by default the groups of the prediction.
+    few_votes : {"refuse", "leave-out"}
+        What happens to instances with no or one vote.
+    level : float
+        Confidence level of the intervals.
+    rng : int, Generator or None
+        For the signs of the wild bootstrap, 999 draws; None means seed 0.
+
+    Returns
+    -------
+    result : SecondOrderTest
+        Estimates and buckets are the same for every `by`.
+
+    Raises
+    ------
+    InputError
+        As `losses.checked_votes`; a set without a second-order distribution; unknown options.
+
+    Notes
+    -----
+    The observed variance contains the squared error of the mean: it is the variance of p* around p̄, not around the best mean
+    for each statement. So a ratio above 1 may come from a wrong mean as well as from too little stated variance.
+
+    The interval of the ratio is linearised, with Hall's transformation. Type-I error, power and coverage are measured
+    (docs/measured-coverage.md).
+
+    References
+    ----------
+    Ahdritz, Gollakota, Gopalan, Peale, Wieder (2025), Provable uncertainty decomposition via higher-order calibration.
+    Widmann, Lindsten, Zachariah (2019), Calibration tests in multi-class classification (kernel). Hall (1992), On the removal
+    of skewness by transformation.
+
+    Examples
+    --------
+    >>> import numpy as np, uqassay as uq
+    >>> g = np.random.default_rng(0)
+    >>> members = g.dirichlet([2, 2, 2], (500, 5))
+    >>> truth = members[np.arange(500), g.integers(0, 5, 500)]  # one of the members, as the ensemble states
+    >>> found = second_order_test(g.multinomial(2, truth), uq.Members(members))
+    >>> found.reject(), bool(found.ratio.low < 1 < found.ratio.high)
+    (False, True)
+    """
+    check_choice(by, "by", ("overall", "kernel", "moments"))
+    check_whole(buckets, "buckets", remedy="pass 10, for example")
+    check_level(level)
+    generator = as_generator(rng)
+    prediction = as_prediction(prediction)
+    held = checked_votes(votes, prediction, few_votes=few_votes)
+    labels = _of_rows(groups_of(prediction, groups), held, prediction.n_instances)
+    moments = probability_moments(held.select(prediction))
+    units = make_units(len(held.counts), labels, None)
+    observed, stated = held.squared_distance(moments.mean), moments.epistemic
+    notes = [INDEPENDENT, *_left_out(held), *interval_notes(units)]
+    if by == "overall":
+        statistic, pvalue, why = _overall(observed, stated, labels)
+        notes += why
+    else:
+        residuals = _second_moments(held, moments) if by == "moments" else (observed - stated)[:, np.newaxis]
+        points = statements_of(moments.mean, moments.variance)
+        statistic, pvalue = statement_kernel_test(residuals, points, units=units.codes, n_draws=N_DRAWS, rng=generator)
+        notes += (
+            [Note("method", f"wild bootstrap, {counted(N_DRAWS, 'draw')}")] if units.n_units > 1 else [_one_unit(units)]
+        )
+    return SecondOrderTest(
+        by=by,
+        statistic=statistic,
+        pvalue=pvalue,
+        stated=mean_estimate(stated, groups=labels, level=level, method="hall"),
+        observed=mean_estimate(observed, groups=labels, level=level, method="hall"),
+        ratio=_ratio(observed, stated, units, level),
+        gap=mean_estimate(observed - stated, groups=labels, level=level),
+        slope=_slope(observed, stated, units, level),
+        buckets=_buckets(observed, stated, int(buckets), labels, level),
+        n=len(observed),
+        n_draws=0 if by == "overall" else N_DRAWS,
+        notes=tuple(notes),
+    )
+
+
+# -- tests --------------------------------------------------------------------------------------------------------------
+
+
+def _overall(observed: Floats, stated: Floats, labels: ArrayLike | None) -> tuple[float, float, list[Note]]:
+    """t statistic and p-value of the mean gap."""
+    gap = observed - stated
+    if len(gap) > 1 and gap[0] != 0 and (gap == gap[0]).all():
+        text = "all instances have the same gap, which shows no variation"
+        return float("nan"), float("nan"), [Note("no-test", text)]
+    test = paired_mean_test(observed, stated, groups=labels)
+    return test.statistic, test.pvalue, [note for note in test.notes if note.code == "no-test"]
+
+
+def _second_moments(held: VoteCounts, moments: ProbabilityMoments) -> Floats:
+    """Residuals of the first and second moment of each class, (n, 2K)."""
+    first = held.shares() - moments.mean
+    second = held.agreement() - (moments.variance + moments.mean**2)
+    return np.concatenate([first, second], axis=1)
+
+
+# -- estimates ----------------------------------------------------------------------------------------------------------
+
+
+def _ratio(observed: Floats, stated: Floats, units: Units, level: float) -> Estimate:
+    """Mean observed over mean stated variance."""
+    whole = float(stated.mean())
+    if whole == 0.0:
+        note = Note("undefined", "the model states no epistemic variance, so the ratio to it is undefined")
+        return _without_interval(float("nan"), len(stated), level, [*interval_notes(units), note])
+    value = float(observed.mean()) / whole
+    return _linearised(value, (observed - value * stated) / whole, units, level, "linearised, hall")
+
+
+def _slope(observed: Floats, stated: Floats, units: Units, level: float) -> Estimate:
+    """Slope of the least-squares line of the observed on the stated variance."""
+    centred = stated - stated.mean()
+    square = float(centred @ centred) / len(stated)
+    if square <= 1e-24 * float(stated.max()) ** 2:
+        note = Note("undefined", "all instances state the same epistemic variance, so there is no slope")
+        return _without_interval(float("nan"), len(stated), level, [*interval_notes(units), note])
+    value = float(centred @ observed) / len(stated) / square
+    residuals = observed - observed.mean() - value * centred
+    return _linearised(value, centred * residuals / square, units, level, "linearised")
+
+
+def _linearised(value: float, influence: Floats, units: Units, level: float, method: str) -> Estimate:
+    notes = interval_notes(units)
+    if units.n_units == 1:
+        return _without_interval(value, len(influence), level, notes)
+    spread = spread_of_mean(influence, units)
+    low, high = spread.interval(value, level, "hall" if method.endswith("hall") else "student-t")
+    return Estimate(value, low=low, high=high, level=level, n=len(influence), method=method, notes=notes)
+
+
+def _without_interval(value: float, n: int, level: float, notes: list[Note]) -> Estimate:
+    return Estimate(value, low=np.nan, high=np.nan, level=level, n=n, method="linearised", notes=notes)
+
+
+def _buckets(
+    observed: Floats, stated: Floats, wanted: int, labels: NDArray[np.generic] | None, level: float
+) -> SecondOrderBuckets:
+    """At most `wanted` buckets of nearly equal size."""
+    values, below = np.unique(stated, return_counts=True)
+    below = np.cumsum(below)[:-1]  # numbers of instances below each possible cut
+    targets = len(stated) * np.arange(1, wanted) / wanted
+    cuts = np.unique([int(np.abs(below - target).argmin()) for target in targets]) if below.size else np.zeros(0, int)
+    edges = np.concatenate([values[:1], values[cuts.astype(np.intp) + 1], values[-1:]])
+    place = np.searchsorted(edges[1:-1], stated, side="right")
+    rows = [np.flatnonzero(place == b) for b in range(len(edges) - 1)]
+    return SecondOrderBuckets(
+        edges=edges,
+        count=np.array([len(r) for r in rows], dtype=np.intp),
+        stated=np.array([stated[r].mean() for r in rows]),
+        observed=tuple(
+            mean_estimate(observed[r], groups=None if labels is None else labels[r], level=level, method="hall")
+            for r in rows
+        ),
+    )
+
+
+# -- helpers ------------------------------------------------------------------------------------------------------------
+
+
+def _of_rows(groups: ArrayLike | None, held: VoteCounts, n: int) -> NDArray[np.generic] | None:
+    """Labels of the groups of the rows that are used."""
+    if groups is None:
+        return None
+    make_units(n, groups, None)  # checks the labels of all rows
+    labels: NDArray[np.generic] = np.asarray(groups)
+    return labels if held.rows is None else labels[held.rows]
+
+
+def _left_out(held: VoteCounts) -> list[Note]:
+    if not held.n_left_out:
+        return []
+    text = f"{counted(held.n_left_out, 'instance')} with fewer than two votes left out"
+    return [Note("few-votes", text, {"left_out": held.n_left_out})]
+
+
+def _one_unit(units: Units) -> Note:
+    what = "instance" if units.codes is None else "group"
+    return Note("no-test", f"1 {what}: no pair of independent instances")
