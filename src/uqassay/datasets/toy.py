@@ -1,23 +1,19 @@
 """Generated data in the plane; most have the exact label probabilities as `votes_test`."""
 
-from dataclasses import dataclass
-from typing import final
-
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from uqassay._array import RandomState, generator
+from uqassay.datasets.cluster_grids import N_GRID, GainGrid
 from uqassay.datasets.dataset import Dataset
 from uqassay.datasets.two_gaussians import TwoGaussians
 from uqassay.errors import InputError
 
-__all__ = ["GainGrid", "blobs", "gain_grid", "triangle", "two_gaussians", "two_moons"]
+__all__ = ["blobs", "gain_grid", "triangle", "two_gaussians", "two_moons"]
 
 Array = NDArray[np.float64]
 Labels = NDArray[np.int64]
 
-GRID = (38, 46)  # clusters of paper 002
-N_GRID = 142_693
 CENTRES = np.array([[-1.5, 1.5], [0.0, -1.5]])  # of the blobs
 PAIR = ("0", "1")
 
@@ -66,66 +62,6 @@ def triangle(n_train: int = 500, n_test: int = 500, *, rng: RandomState = None) 
     v = (2 * y - 1) * (g.random(len(y)) * (1 + u) - u)
     to_one = np.where(np.abs(v) < u, 0.5, v > 0)
     return _toy("triangle", np.stack([u, v], axis=1), y, n_train, to_one)
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class GainGrid:
-    """A mixture of 38 × 46 round Gaussians at the points of a grid, a random half of them of class 1 (paper 002, 5.3).
-
-    Attributes
-    ----------
-    spread : float
-        Standard deviation of a cluster; the distance of neighbours is 1. The paper prints a spread of 1, which contradicts
-        its Fig. 2: the error of the best classifier is .380 at 1, .255 at .5, .138 at .35 and .043 at .25.
-    of_class_1 : bool array (38, 46)
-        Clusters of class 1; the centre of cluster [j, k] is (j + 1, k + 1).
-
-    Examples
-    --------
-    >>> grid = GainGrid.drawn(0.25)
-    >>> grid.of_class_1.shape, int(grid.of_class_1.sum())
-    ((38, 46), 874)
-    """
-
-    spread: float
-    of_class_1: NDArray[np.bool_]
-
-    @classmethod
-    def drawn(cls, spread: float = 0.35, rng: RandomState = None) -> "GainGrid":
-        """A grid with a random half of the clusters in class 1."""
-        if not 0.0 < spread < np.inf:
-            raise InputError(
-                "spread",
-                "must be positive",
-                f"got {spread}",
-                "0.35 lies between the paper's text and its figure",
-                code="range",
-            )
-        n = GRID[0] * GRID[1]
-        chosen = np.zeros(n, dtype=bool)
-        chosen[generator(rng).permutation(n)[: n // 2]] = True
-        return cls(spread, chosen.reshape(GRID))
-
-    def sample(self, n: int, rng: RandomState = None) -> tuple[Array, Labels]:
-        """Inputs ``(n, 2)`` and labels ``(n,)``, every cluster with equal probability."""
-        g = generator(rng)
-        j, k = (g.integers(0, size, n) for size in GRID)
-        x = np.stack([j, k], axis=1) + 1.0 + self.spread * g.standard_normal((n, 2))
-        return x, self.of_class_1[j, k].astype(np.int64)
-
-    def label_probs(self, x: ArrayLike) -> Array:
-        """p(y | x), ``(n, 2)``; the density of a cluster is the product of one along each axis."""
-        points = np.asarray(x, dtype=np.float64)
-        along_j, along_k = (self._density(points[:, axis], size) for axis, size in enumerate(GRID))  # (n, 38), (n, 46)
-        of_one = ((along_j @ self.of_class_1) * along_k).sum(axis=1)
-        to_one = of_one / (along_j.sum(axis=1) * along_k.sum(axis=1))
-        return np.stack([1.0 - to_one, to_one], axis=1)
-
-    def _density(self, values: Array, size: int) -> Array:
-        """exp(−(value − centre)²/2σ²) of the centres 1 … size, with each row divided by its largest value."""
-        exponent = -0.5 * ((values[:, None] - np.arange(1, size + 1)) / self.spread) ** 2
-        return np.asarray(np.exp(exponent - exponent.max(axis=1, keepdims=True)))
 
 
 def gain_grid(n_train: int = N_GRID, n_test: int = 20_000, *, spread: float = 0.35, rng: RandomState = None) -> Dataset:

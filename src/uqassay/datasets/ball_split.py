@@ -1,0 +1,358 @@
+"""A split by balls: most points of some balls are held back from training, so that more data later fill the gap (paper 002)."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
+from typing import Any, Literal, final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from uqassay._array import as_array, as_numeric, generator, shown
+from uqassay.datasets.ball_division import ADDED, TEST, TRAIN, BallDivision, TakenBalls, division_of
+from uqassay.datasets.neighbours import Points, RadiusSearch, as_points
+from uqassay.datasets.splits import count_of
+from uqassay.errors import InputError
+from uqassay.notes import Note
+from uqassay.wording import count, counted
+
+__all__ = ["BallSplit"]
+
+Rows = NDArray[np.intp]
+Array = NDArray[np.float64]
+
+DENSE = "dense"
+BLOCK = 64  # centres whose members are found together
+LEAST_GIVEN, LEAST_DENSE = 1, 100  # points of a ball, unless stated
+ROUNDING = 1e-9  # of a sum of shares
+
+
+@final
+@dataclass(frozen=True, eq=False, repr=False)
+class BallSplit:
+    """Split rows by balls: a share of each ball trains, a share tests, and the rest is added later (paper 002, Sec. 5.2).
+
+    The balls take their points one after another. A point belongs to the first ball that contains it, and points at distance R
+    lie in the ball. Of the n points of a ball, ⌊q n⌋ random ones are for the test and ⌊p n⌋ others stay in the training set.
+    The rest is only in the augmented set, which also contains the training set. Points in no ball stay in the training set.
+
+    Parameters
+    ----------
+    radius : float
+        R, in the units of X; `suggested_radius` finds one.
+    centres : "dense", array (B, d) or None
+        Given centres, or (None, "dense") dense regions: random rows in random order, each of which becomes a centre if its ball
+        has at least `min_neighbours` points that no earlier ball took.
+    n_balls : int, optional
+        Of dense regions: stop after so many. By default the number of shares, or all that are found.
+    train_share, test_share : float or array (B,)
+        p and q, for all balls or for each one in turn.
+    min_neighbours : int, optional
+        Least number of points, the centre included, that no earlier ball took. Balls with fewer are skipped. By default 100 for
+        dense regions, 1 for given centres.
+    n_candidates : int
+        Of dense regions: the number of random rows that are tried.
+    n_splits : int
+        Number of divisions of `split`. Division i has the random state ``random_state + i``.
+    random_state : int
+
+    Raises
+    ------
+    InputError
+        A radius that is not positive, shares outside [0, 1] or with p + q > 1, options that exclude each other. `divide` and
+        `split` refuse data that do not fit.
+
+    Examples
+    --------
+    >>> X = np.random.default_rng(0).uniform(0, 10, (2000, 2))
+    >>> split = BallSplit(1.5, centres=[[3, 3], [7, 7]], train_share=[0.1, 0.5], test_share=0.3)
+    >>> for train, test, augmented in split.split(X):
+    ...     print(len(train), len(test), len(augmented))
+    1810 79 1921
+    >>> print(split.divide(X).notes[0])
+    2 balls with 267 of 2,000 points: 77 in the training set, 79 in the test set, 111 only in the augmented set
+    """
+
+    radius: float
+    centres: ArrayLike | Literal["dense"] | None = None
+    n_balls: int | None = None
+    train_share: float | ArrayLike = 0.1
+    test_share: float | ArrayLike = 0.3
+    min_neighbours: int | None = None
+    n_candidates: int = 2000
+    n_splits: int = 1
+    random_state: int = 0
+
+    def __post_init__(self) -> None:
+        number = isinstance(self.radius, (int, float, np.integer, np.floating)) and not isinstance(self.radius, bool)
+        if not number or not 0.0 < self.radius < np.inf:
+            raise InputError(
+                "radius",
+                "must be a positive number",
+                f"got {shown(self.radius)}",
+                "uqassay.datasets.suggested_radius finds one",
+                code="range",
+            )
+        for name, least in (("n_balls", 1), ("min_neighbours", 1), ("n_candidates", 1), ("n_splits", 1)):
+            if getattr(self, name) is not None or name in ("n_candidates", "n_splits"):
+                _check_whole(name, getattr(self, name), least)
+        _check_whole("random_state", self.random_state, 0)
+        if isinstance(self.centres, str) and self.centres != DENSE:
+            raise InputError(
+                "centres",
+                'must be "dense" or an array of centres (B, d)',
+                f"got {self.centres!r}",
+                "choose one",
+                code="choice",
+            )
+        if not self._dense and self.n_balls is not None:
+            raise InputError(
+                "n_balls",
+                "has no effect with given centres",
+                f"got {self.n_balls}",
+                "leave it out, or give fewer centres",
+                code="conflict",
+            )
+        self._shares()
+
+    def __repr__(self) -> str:
+        given = [(f.name, getattr(self, f.name), f.default) for f in fields(self)]
+        parts = []
+        for name, value, default in given:
+            if np.ndim(value):
+                parts.append(f"{name}=<array of shape {np.shape(value)}>")
+            elif value != default:
+                parts.append(f"{name}={value!r}")
+        return f"BallSplit({', '.join(parts)})"
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Parameters by name, as in scikit-learn; `deep` has no effect."""
+        return {f.name: getattr(self, f.name) for f in fields(self)}
+
+    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
+        """Number of divisions that `split` yields."""
+        return self.n_splits
+
+    def split(self, X: ArrayLike, y: ArrayLike | None = None, groups: Any = None) -> Iterator[tuple[Rows, Rows, Rows]]:
+        """Row numbers of the training, the test and the augmented set, `n_splits` times.
+
+        Parameters
+        ----------
+        X : array (n, d)
+        y : array (n,), optional
+            Classes; a division without training instances of one of them is refused.
+        groups : ignored
+            For scikit-learn.
+
+        Yields
+        ------
+        train, test, augmented : int array
+        """
+        for i in range(self.n_splits):
+            division = self.divide(X, self.random_state + i, y=y)
+            yield division.train, division.test, division.augmented
+
+    def divide(self, X: ArrayLike, random_state: int | None = None, *, y: ArrayLike | None = None) -> BallDivision:
+        """Divide the rows once, with an account of it.
+
+        Parameters
+        ----------
+        X : array (n, d)
+        random_state : int, optional
+            In place of that of the split.
+        y : array (n,), optional
+            Classes; a division without training instances of one of them is refused.
+
+        Returns
+        -------
+        BallDivision
+
+        Raises
+        ------
+        InputError
+            A radius that catches nothing in a ball, or all points; a test share that rounds to no point; no point that is
+            added, or none to train on; classes without training instances; arrays that do not fit or are not finite.
+        """
+        points = as_points(X)
+        labels = None if y is None else _class_labels(y, len(points))
+        seed = self.random_state if random_state is None else random_state
+        _check_whole("random_state", seed, 0)
+        g = generator(seed)
+        search = RadiusSearch(points, self.radius)
+        taken = TakenBalls(len(points))
+        notes = self._take_dense(points, search, g, taken) if self._dense else self._take_given(points, search, taken)
+        place = self._placed(taken, g)
+        return division_of(place, taken, float(self.radius), labels, notes)
+
+    # -- the balls ------------------------------------------------------------------------------------------------------
+
+    @property
+    def _dense(self) -> bool:
+        return self.centres is None or isinstance(self.centres, str)
+
+    def _take_given(self, points: Points, search: RadiusSearch, taken: TakenBalls) -> list[Note]:
+        centres = as_points(self.centres, "centres")
+        if centres.shape[1] != points.shape[1]:
+            raise InputError(
+                "centres",
+                f"must have the {points.shape[1]} dimensions of X",
+                f"got shape {centres.shape}",
+                "give one column per feature",
+                code="shape",
+            )
+        least = LEAST_GIVEN if self.min_neighbours is None else self.min_neighbours
+        for start in range(0, len(centres), BLOCK):
+            for i, inside in enumerate(search.within(centres[start : start + BLOCK]), start):
+                self._check_caught(inside, f"ball {i}")
+                taken.take(centres[i], i, inside, least)
+        if not taken.centres:
+            raise self._too_few(taken, least, "no ball has")
+        if not taken.n_skipped:
+            return []
+        return [
+            Note(
+                "skipped",
+                f"{counted(taken.n_skipped, 'ball')} with fewer than {counted(least, 'free point')} skipped",
+                {"balls": taken.n_skipped, "least": least},
+            )
+        ]
+
+    def _take_dense(
+        self, points: Points, search: RadiusSearch, g: np.random.Generator, taken: TakenBalls
+    ) -> list[Note]:
+        wanted = self._n_wanted()
+        least = LEAST_DENSE if self.min_neighbours is None else self.min_neighbours
+        candidates = g.choice(len(points), size=min(len(points), self.n_candidates), replace=False)
+        for start in range(0, len(candidates), BLOCK):
+            block = candidates[start : start + BLOCK]
+            for row, inside in zip(block, search.within(points[block]), strict=True):
+                if len(taken.centres) == wanted:
+                    break
+                self._check_caught(inside, f"the ball about row {row}")
+                taken.take(points[row], len(taken.centres), inside, least)
+        if not taken.centres:
+            raise self._too_few(taken, least, f"none of {counted(len(candidates), 'candidate')} has")
+        found = f"{counted(len(taken.centres), 'dense region')} found"
+        wished = "" if wanted is None or len(taken.centres) == wanted else f" of {count(wanted)} asked for"
+        facts = {"found": len(taken.centres), "wanted": wanted, "tried": taken.n_tried, "skipped": taken.n_skipped}
+        text = f"{found}{wished} among {counted(taken.n_tried, 'random row')}"
+        if taken.n_skipped:
+            text += f", {count(taken.n_skipped)} with fewer than {counted(least, 'free point')} skipped"
+        return [Note("skipped", text, facts)]
+
+    def _check_caught(self, inside: NDArray[np.bool_], which: str) -> None:
+        if not inside.any():
+            raise InputError(
+                "radius",
+                "must catch at least one point in every ball",
+                f"{which} has none within {self.radius:g}",
+                "raise it, or move the centre",
+                code="empty",
+            )
+        if inside.all():
+            raise InputError(
+                "radius",
+                "must leave points outside of every ball",
+                f"{which} has all {count(len(inside))} points within {self.radius:g}",
+                "lower it",
+                code="size",
+            )
+
+    def _too_few(self, taken: TakenBalls, least: int, who: str) -> InputError:
+        return InputError(
+            "min_neighbours",
+            f"must be met by at least one ball, and {who} {counted(least, 'point')} within the radius {self.radius:g}",
+            f"the fullest has {count(taken.fullest)}",
+            "raise the radius (suggested_radius finds one), or lower min_neighbours",
+            code="empty",
+            facts={"fullest": taken.fullest, "least": least},
+        )
+
+    def _placed(self, taken: TakenBalls, g: np.random.Generator) -> NDArray[np.int8]:
+        """Part of each row, ``(n,)``."""
+        train_share, test_share = self._shares()
+        place = np.full(len(taken.ball), TRAIN, dtype=np.int8)
+        for number, rows in zip(taken.numbers, taken.rows, strict=True):
+            p, q = (float(share[number % len(share)]) for share in (train_share, test_share))
+            n_train, n_test = count_of(p, len(rows)), count_of(q, len(rows))
+            if n_test == 0:
+                raise InputError(
+                    "test_share",
+                    "must give every ball at least one test point",
+                    f"ball {number} has {counted(len(rows), 'point')} and a share of {q:g}",
+                    "raise the share, the radius or min_neighbours",
+                    code="empty",
+                    facts={"ball": number, "points": len(rows)},
+                )
+            drawn = g.permutation(rows)
+            place[drawn[:n_test]] = TEST
+            place[drawn[n_test + n_train :]] = ADDED
+        return place
+
+    # -- shares ---------------------------------------------------------------------------------------------------------
+
+    def _shares(self) -> tuple[Array, Array]:
+        """p and q, each of length 1 or one per ball; checked."""
+        train, test = (_share_array(getattr(self, name), name) for name in ("train_share", "test_share"))
+        if (test == 0).any():
+            raise InputError("test_share", "must be positive", "got 0", "0.3, say", code="range")
+        numbers = {len(share) for share in (train, test) if len(share) > 1}
+        n_balls = self.n_balls if self._dense else len(as_array(self.centres, "centres"))
+        if n_balls is not None and numbers:
+            numbers.add(n_balls)
+        if len(numbers) > 1:
+            raise InputError(
+                "train_share" if len(train) > 1 else "test_share",
+                "must be one number, or one for each ball",
+                f"got {len(train)} and {len(test)} shares"
+                + (f" for {counted(n_balls, 'ball')}" if n_balls is not None else ""),
+                "give as many as there are balls",
+                code="mismatch",
+            )
+        together = train + test
+        if (together > 1.0 + ROUNDING).any():
+            at = int(np.argmax(together))
+            raise InputError(
+                "train_share",
+                "and test_share must not exceed 1 together",
+                f"ball {at} has {together[at]:g}" if len(together) > 1 else f"got {together[0]:g}",
+                "lower one of them: the rest of the ball is the additional data",
+                code="range",
+            )
+        return train, test
+
+    def _n_wanted(self) -> int | None:
+        longest = max(len(share) for share in self._shares())
+        return self.n_balls if self.n_balls is not None or longest == 1 else longest
+
+
+# -- checks of values ---------------------------------------------------------------------------------------------------
+
+
+def _share_array(value: Any, name: str) -> Array:
+    share = as_numeric(np.atleast_1d(as_array(value, name)), name, ndim=1).astype(np.float64)
+    wrong = ~((share >= 0.0) & (share <= 1.0))
+    if wrong.any():
+        at = int(np.argmax(wrong))
+        where = f"ball {at} has " if len(share) > 1 else "got "
+        raise InputError(name, "must lie in [0, 1]", f"{where}{share[at]:g}", "0.3 is 30 %", code="range")
+    return share
+
+
+def _check_whole(name: str, value: Any, least: int) -> None:
+    if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < least:
+        raise InputError(
+            name, f"must be a whole number from {least} up", f"got {shown(value)}", "check it", code="range"
+        )
+
+
+def _class_labels(y: ArrayLike, n: int) -> NDArray[Any]:
+    labels = as_array(y, "y")
+    if labels.ndim != 1:
+        raise InputError("y", "must hold one class for each row", f"got shape {labels.shape}", "check it", code="shape")
+    if len(labels) != n:
+        raise InputError(
+            "y", f"needs one class for each of {n} rows", f"got {len(labels)}", "check it", code="mismatch"
+        )
+    if labels.dtype.kind == "O" or (labels.dtype.kind == "f" and not np.isfinite(labels).all()):
+        raise InputError("y", "must hold numbers or text", f"got {labels.dtype}", "recode the classes", code="type")
+    return labels
