@@ -10,7 +10,7 @@ from uqassay.evidence.alignment import align
 from uqassay.evidence.gain_samples import GainSample
 from uqassay.measures import score_names, uncertainty_score
 from uqassay.metrics.gains import gain, true_uncertainty
-from uqassay.predictions import Prediction, PredictionLike, as_prediction
+from uqassay.predictions import Point, Prediction, PredictionLike, as_prediction
 from uqassay.wording import listed
 
 __all__ = ["SCORE_NAMES", "gain_sample"]
@@ -40,7 +40,7 @@ def gain_sample(
         put into one order.
     scores : sequence of str, or dict of str to array (n,), optional
         Names of scores of `before`: those of `uqassay.measures.SCORES`, "mutual-information" or "entropy"; or estimates by
-        their names. By default both of these names where `before` has a mutual information, else "entropy" alone.
+        their names. By default these two, and "entropy" alone where `before` has no second-order distribution.
     losses : sequence of str
         Of `uqassay.metrics.GAIN_LOSSES`.
     label_probs : array (n, K), optional
@@ -95,7 +95,8 @@ def _estimates(prediction: Prediction, scores: Sequence[str] | Mapping[str, Arra
         return dict(scores)
     offered = score_names(prediction, on_request=True)
     if scores is None:
-        names = [name for name, own in SCORE_NAMES.items() if own in offered]
+        several = not isinstance(prediction, Point)  # the mutual information of a point is 0 everywhere
+        names = [name for name, own in SCORE_NAMES.items() if own in offered and (several or name == "entropy")]
     elif isinstance(scores, str):
         raise InputError("scores", "must be a list of names", f"got {scores!r}", f"write [{scores!r}]", code="type")
     else:

@@ -1,0 +1,75 @@
+"""From a pair of predictions to gains and estimates."""
+
+import numpy as np
+import pytest
+from tests.refusals import refuses
+
+import uqassay as uq
+from uqassay.evidence import gain_sample
+
+
+@pytest.fixture
+def pair():
+    """Labels, five members without and with more data, for 40 instances of three classes."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 3, 40)
+    members = rng.dirichlet([1.0, 1.0, 1.0], (40, 5))
+    after = 0.7 * np.eye(3)[y] + 0.3 * rng.dirichlet([1.0, 1.0, 1.0], 40)
+    return y, uq.Members(members), uq.Point(after)
+
+
+def test_gains_and_scores_against_their_definitions(pair):
+    y, before, after = pair
+    found = gain_sample(y, before, after, losses=["zero-one", "brier"])
+    right = before.mean_probs().argmax(axis=1) == y
+    np.testing.assert_array_equal(found.correct_before, right)
+    np.testing.assert_array_equal(found.gain["zero-one"], (after.probs.argmax(axis=1) == y) * 1.0 - right)
+    brier = [((p - np.eye(3)[y]) ** 2).sum(axis=1) for p in (before.mean_probs(), after.probs)]
+    np.testing.assert_allclose(found.gain["brier"], brier[0] - brier[1])
+    assert list(found.epistemic) == ["mutual-information", "entropy"]
+    p = before.mean_probs()
+    np.testing.assert_allclose(found.epistemic["entropy"], -(p * np.log(p)).sum(axis=1))
+    expected = -(before.probs * np.log(before.probs)).sum(axis=2).mean(axis=1)
+    np.testing.assert_allclose(found.epistemic["mutual-information"], found.epistemic["entropy"] - expected)
+
+
+def test_rows_and_columns_are_put_into_one_order(pair):
+    y, before, after = pair
+    names, ids, order = ("a", "b", "c"), np.arange(40) + 100, np.random.default_rng(1).permutation(40)
+    first = uq.Members(before.probs, class_names=names, ids=ids, groups=np.arange(40) // 4)
+    second = uq.Point(after.probs[order][:, [2, 0, 1]], class_names=("c", "a", "b"), ids=ids[order])
+    found, plain = gain_sample(np.array(names)[y], first, second), gain_sample(y, before, after)
+    np.testing.assert_array_equal(found.gain["zero-one"], plain.gain["zero-one"])
+    np.testing.assert_array_equal(found.groups, np.arange(40) // 4)
+
+
+def test_scores_by_name_or_as_arrays(pair):
+    y, before, after = pair
+    assert list(gain_sample(y, after, before).epistemic) == ["entropy"]  # the mutual information of a point is 0
+    named = gain_sample(y, before, after, scores=["margin", "epistemic-entropy", "margin"])
+    assert list(named.epistemic) == ["margin", "epistemic-entropy"]
+    own = gain_sample(y, before, after, scores={"mine": np.arange(40)})
+    assert own.epistemic["mine"].tolist() == list(range(40))
+    box = uq.Intervals(np.zeros((40, 3)), np.ones((40, 3)))
+    with refuses("scores", "choice", got="'mutual-information'"):
+        gain_sample(y, box, before, scores=["mutual-information"])
+    with refuses("scores", "type"):
+        gain_sample(y, before, after, scores="entropy")
+    with refuses("losses", "duplicate"):
+        gain_sample(y, before, after, losses=["log", "log"])
+
+
+def test_known_label_probabilities(pair):
+    y, before, after = pair
+    truth = gain_sample(y, before, after, label_probs=after.probs).truth
+    p = after.probs
+    chosen = np.take_along_axis(p, before.mean_probs().argmax(axis=1)[:, None], axis=1)[:, 0]
+    np.testing.assert_allclose(truth.epistemic, p.max(axis=1) - chosen)
+
+
+def test_pairs_that_do_not_fit(pair):
+    y, before, after = pair
+    with refuses("models['after']", "mismatch", got="39 instances"):
+        gain_sample(y, before, after[:39])
+    with refuses("y_true", "shape", got="votes"):
+        gain_sample(np.eye(3)[y], before, after)
