@@ -11,6 +11,7 @@ from uqassay.datasets.cache import cache_folder, fetch
 from uqassay.datasets.cluster_grids import ClusterGrid, cluster_grid
 from uqassay.datasets.dataset import Dataset
 from uqassay.datasets.disc_layouts import DiscLayout, disc_layout, thinned_test
+from uqassay.datasets.merged import MergedBinary, merged_binary
 from uqassay.datasets.neighbours import neighbour_distances, suggested_radius
 from uqassay.datasets.registry import DATASETS, Description, load_dataset
 from uqassay.datasets.splits import stratified_split
@@ -23,11 +24,13 @@ __all__ = [
     "Dataset",
     "Description",
     "DiscLayout",
+    "MergedBinary",
     "cache_folder",
     "cluster_grid",
     "disc_layout",
     "fetch",
     "load_dataset",
+    "merged_binary",
     "neighbour_distances",
     "stratified_split",
     "suggested_radius",
