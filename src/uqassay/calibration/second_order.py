@@ -2,25 +2,26 @@
 
 import math
 from dataclasses import dataclass
-from typing import Literal, final
+from typing import Any, Literal, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from uqassay._array import RandomState
 from uqassay._array import generator as as_generator
+from uqassay._json import plain
 from uqassay.calibration.monte_carlo import check_alpha
 from uqassay.calibration.parts import check_whole, groups_of
 from uqassay.calibration.statement_kernel import statement_kernel_test, statements_of
 from uqassay.losses.vote_distance import FewVotes, VoteCounts, checked_votes
 from uqassay.measures.label_moments import ProbabilityMoments, probability_moments
-from uqassay.notes import Note, reason
-from uqassay.predictions import PredictionLike, as_prediction
+from uqassay.notes import Note, distinct, reason
+from uqassay.predictions import Members, Prediction, PredictionLike, as_prediction
 from uqassay.statistics.comparisons import paired_mean_test
 from uqassay.statistics.estimate import Estimate, mean_estimate
 from uqassay.statistics.remarks import interval_notes
 from uqassay.statistics.samples import Units, check_choice, check_level, make_units, spread_of_mean
-from uqassay.wording import counted, estimate_text, pvalue_text, significant
+from uqassay.wording import counted, estimate_text, number, pvalue_text, significant
 
 __all__ = ["SecondOrderBuckets", "SecondOrderTest", "second_order_test"]
 
@@ -28,7 +29,10 @@ Floats = NDArray[np.float64]
 By = Literal["overall", "kernel", "moments"]
 
 N_DRAWS = 999
-INDEPENDENT = Note("assumption", "the votes of an instance count as independent draws from its true label probabilities")
+MANY_MEMBERS = 40  # from here on a truth outside the ensemble changes the ratio by less than 5 %
+INDEPENDENT = Note(
+    "assumption", "the votes of an instance count as independent draws from its true label probabilities"
+)
 
 
 @final
@@ -52,6 +56,15 @@ class SecondOrderBuckets:
     count: NDArray[np.intp]
     stated: Floats
     observed: tuple[Estimate, ...]
+
+    def rows(self) -> list[dict[str, Any]]:
+        """One row for each bucket: `from` and `to` of the stated variance, `n`, `stated`, and the fields of `observed`."""
+        ends = zip(self.edges[:-1].tolist(), self.edges[1:].tolist(), strict=True)
+        numbers = zip(ends, self.count.tolist(), self.stated.tolist(), self.observed, strict=True)
+        return [
+            {"from": low, "to": high, "n": n, "stated": stated, "observed": observed.to_dict()}
+            for (low, high), n, stated, observed in numbers
+        ]
 
 
 @final
@@ -110,7 +123,7 @@ class SecondOrderTest:
 
     def sentence(self, alpha: float = 0.05, *, name: str = "the model") -> str:
         """The result in plain words."""
-        subject, p = f"{name[:1].upper()}{name[1:]}", pvalue_text(self.pvalue)
+        subject, p = "The model" if name == "the model" else name, pvalue_text(self.pvalue)
         if math.isnan(self.pvalue):
             return f"Whether {name} is second-order calibrated cannot be tested: {reason(self.notes)}."
         if not self.reject(alpha):
@@ -123,9 +136,23 @@ class SecondOrderTest:
         less = "less" if self.gap > 0 else "more"
         return f"{subject} states {less} epistemic variance than the votes show ({self._size()}, {p})."
 
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for strict JSON."""
+        names = ("stated", "observed", "ratio", "gap", "slope")
+        return {
+            "by": self.by,
+            "n": self.n,
+            "statistic": plain(self.statistic),
+            "pvalue": plain(self.pvalue),
+            "n_draws": self.n_draws,
+            **{name: getattr(self, name).to_dict() for name in names},
+            "buckets": self.buckets.rows(),
+            "notes": [note.to_dict() for note in self.notes],
+        }
+
     def _size(self) -> str:
         if math.isnan(self.ratio):
-            return f"observed {significant(float(self.observed))}, stated {significant(float(self.stated))}"
+            return f"observed {significant(float(self.observed))}, none stated"
         return (
             f"observed over stated {estimate_text(self.ratio, self.ratio.low, self.ratio.high, level=self.ratio.level)}"
         )
@@ -182,6 +209,9 @@ def second_order_test(
 
     Notes
     -----
+    A small ensemble is taken at its word: the truth is one of its M members. If the truth scatters around the members as they
+    scatter around each other, the ratio is (M + 1)/(M − 1) instead of 1, 2 for M = 3; a note says so.
+
     The observed variance contains the squared error of the mean: it is the variance of p* around p̄, not around the best mean
     for each statement. So a ratio above 1 may come from a wrong mean as well as from too little stated variance.
 
@@ -214,7 +244,7 @@ def second_order_test(
     moments = probability_moments(held.select(prediction))
     units = make_units(len(held.counts), labels, None)
     observed, stated = held.squared_distance(moments.mean), moments.epistemic
-    notes = [INDEPENDENT, *_left_out(held), *interval_notes(units)]
+    notes = [INDEPENDENT, *_left_out(held), *_one_more_member(prediction), *interval_notes(units)]
     if by == "overall":
         statistic, pvalue, why = _overall(observed, stated, labels)
         notes += why
@@ -225,19 +255,21 @@ def second_order_test(
         notes += (
             [Note("method", f"wild bootstrap, {counted(N_DRAWS, 'draw')}")] if units.n_units > 1 else [_one_unit(units)]
         )
+    ratio, slope = _ratio(observed, stated, units, level), _slope(observed, stated, units, level)
+    notes += [note for note in distinct(ratio.notes, slope.notes) if note.code == "undefined"]
     return SecondOrderTest(
         by=by,
         statistic=statistic,
         pvalue=pvalue,
         stated=mean_estimate(stated, groups=labels, level=level, method="hall"),
         observed=mean_estimate(observed, groups=labels, level=level, method="hall"),
-        ratio=_ratio(observed, stated, units, level),
+        ratio=ratio,
         gap=mean_estimate(observed - stated, groups=labels, level=level),
-        slope=_slope(observed, stated, units, level),
+        slope=slope,
         buckets=_buckets(observed, stated, int(buckets), labels, level),
         n=len(observed),
         n_draws=0 if by == "overall" else N_DRAWS,
-        notes=tuple(notes),
+        notes=distinct(notes),
     )
 
 
@@ -338,6 +370,21 @@ def _left_out(held: VoteCounts) -> list[Note]:
         return []
     text = f"{counted(held.n_left_out, 'instance')} with fewer than two votes left out"
     return [Note("few-votes", text, {"left_out": held.n_left_out})]
+
+
+def _one_more_member(prediction: Prediction) -> list[Note]:
+    """Ratio for a truth that is exchangeable with the members, which is not among them."""
+    if (
+        not isinstance(prediction, Members)
+        or prediction.weights is not None
+        or not 2 <= prediction.n_members <= MANY_MEMBERS
+    ):
+        return []
+    m = prediction.n_members
+    # E‖p* − p̄‖² = (1 + 1/M) σ², and the members state (1 − 1/M) σ²
+    ratio = (m + 1) / (m - 1)
+    text = f"if the truth scattered as one more member would, the ratio for {m} members would be {number(ratio, 2)}"
+    return [Note("assumption", text, {"members": m, "ratio": ratio})]
 
 
 def _one_unit(units: Units) -> Note:

@@ -12,6 +12,7 @@ from uqassay.cli.ood import ood_command
 from uqassay.cli.rank import rank_command
 from uqassay.cli.report import report_command
 from uqassay.cli.reproduce import reproduce_command
+from uqassay.cli.second_order import second_order_command
 from uqassay.cli.tradeoff import tradeoff_command
 from uqassay.errors import InputError
 
@@ -35,6 +36,7 @@ app.command("reproduce")(reproduce_command)
 app.command("tradeoff")(tradeoff_command)
 app.command("ood")(ood_command)
 app.command("calibration-test")(calibration_test_command)
+app.command("second-order")(second_order_command)
 app.add_typer(bench_app, name="bench")
 
 

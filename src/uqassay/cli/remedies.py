@@ -95,6 +95,7 @@ _OF_COMMAND = {
             "workers",
         )
     },
+    "second-order": {"votes": "--votes", "by": "--by", "buckets": "--buckets", "few_votes": "--leave-out-few"},
     "tradeoff": {"abstention": "--abstention", "abstention_cost": "--cost"},
 }
 OPTIONS: Mapping[str, Mapping[str, str]] = {"": _COMMON} | {
@@ -163,6 +164,10 @@ def _paper_convention(facts: Facts) -> dict[str, str]:
     }
 
 
+def _few_votes(facts: Facts) -> dict[str, str]:
+    return {"remedy": "pass --leave-out-few to leave such rows out"} if facts.get("few", 0) < facts.get("n", 0) else {}
+
+
 # By code, or by parameter and code, which goes first: a remedy, or a function of the facts that gives fields of the error.
 # The name of the command is among the facts.
 WORDINGS: Mapping[str | tuple[str, str], Wording] = {
@@ -195,6 +200,8 @@ WORDINGS: Mapping[str | tuple[str, str], Wording] = {
     ("upper", "not-probabilities"): "give probabilities, not logits",
     ("variance_is", "choice"): _MEANINGS,
     ("variance_is", "missing"): _MEANINGS,
+    ("votes", "empty"): _few_votes,
+    ("votes", "shape"): "pass --single-votes if each column is a vote; one label for each instance is not enough",
 }
 
 

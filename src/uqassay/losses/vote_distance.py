@@ -74,7 +74,9 @@ class VoteCounts:
         return prediction if self.rows is None else prediction[self.rows]
 
 
-def counts_of_votes(labels: Sequence[ArrayLike], n_classes: int, *, class_names: Sequence[str] | None = None) -> Array:
+def counts_of_votes(
+    labels: Sequence[ArrayLike] | NDArray[Any], n_classes: int, *, class_names: Sequence[str] | None = None
+) -> Array:
     """Numbers of votes for each class, ``(n, K)``, from single votes.
 
     Parameters

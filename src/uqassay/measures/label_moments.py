@@ -6,12 +6,16 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
+from uqassay.errors import InputError
 from uqassay.measures.entropies import TEMPORARIES, agreeing_rows, member_share, second_order_members
 from uqassay.predictions import (
     Dirichlet,
+    Intervals,
+    Masses,
     Members,
     OrderFreeSum,
     PredictionLike,
+    Vertices,
     as_prediction,
     not_negative,
     sum_over_classes,
@@ -74,6 +78,14 @@ def probability_moments(prediction: PredictionLike) -> ProbabilityMoments:
     prediction = as_prediction(prediction)
     if isinstance(prediction, Dirichlet):
         return _of_dirichlet(prediction)
+    if isinstance(prediction, (Intervals, Masses, Vertices)):
+        raise InputError(
+            "prediction",
+            "must contain a distribution over distributions",
+            f"got {type(prediction).__name__}, a set without such a distribution",
+            "give members, a Dirichlet or Gaussian logits",
+            code="no-distribution",
+        )
     members = second_order_members(prediction)
     mean, variance = np.empty((2, members.n_instances, members.n_classes))
 
