@@ -41,7 +41,9 @@ def true_parts(expected):
     return TrueUncertainty(expected + 0.1, np.full(len(expected), 0.1), expected)
 
 
-def made_study(kind="calibrated", method="made up", *, dataset="toy", n_runs=3, n=600, seed=0, calibration=True, **more):
+def made_study(
+    kind="calibrated", method="made up", *, dataset="toy", n_runs=3, n=600, seed=0, calibration=True, **more
+):
     """A study of some runs; the calibration samples are of the same kind as the test samples."""
     rng = np.random.default_rng(seed)
     runs = []

@@ -5,7 +5,7 @@ import pytest
 from tests.refusals import refuses
 
 import uqassay as uq
-from uqassay.evidence import gain_sample
+from uqassay.evidence import sample_of_pair
 
 
 @pytest.fixture
@@ -20,7 +20,7 @@ def pair():
 
 def test_gains_and_scores_against_their_definitions(pair):
     y, before, after = pair
-    found = gain_sample(y, before, after, losses=["zero-one", "brier"])
+    found = sample_of_pair(y, before, after, losses=["zero-one", "brier"])
     right = before.mean_probs().argmax(axis=1) == y
     np.testing.assert_array_equal(found.correct_before, right)
     np.testing.assert_array_equal(found.gain["zero-one"], (after.probs.argmax(axis=1) == y) * 1.0 - right)
@@ -38,30 +38,30 @@ def test_rows_and_columns_are_put_into_one_order(pair):
     names, ids, order = ("a", "b", "c"), np.arange(40) + 100, np.random.default_rng(1).permutation(40)
     first = uq.Members(before.probs, class_names=names, ids=ids, groups=np.arange(40) // 4)
     second = uq.Point(after.probs[order][:, [2, 0, 1]], class_names=("c", "a", "b"), ids=ids[order])
-    found, plain = gain_sample(np.array(names)[y], first, second), gain_sample(y, before, after)
+    found, plain = sample_of_pair(np.array(names)[y], first, second), sample_of_pair(y, before, after)
     np.testing.assert_array_equal(found.gain["zero-one"], plain.gain["zero-one"])
     np.testing.assert_array_equal(found.groups, np.arange(40) // 4)
 
 
 def test_scores_by_name_or_as_arrays(pair):
     y, before, after = pair
-    assert list(gain_sample(y, after, before).epistemic) == ["entropy"]  # the mutual information of a point is 0
-    named = gain_sample(y, before, after, scores=["margin", "epistemic-entropy", "margin"])
+    assert list(sample_of_pair(y, after, before).epistemic) == ["entropy"]  # the mutual information of a point is 0
+    named = sample_of_pair(y, before, after, scores=["margin", "epistemic-entropy", "margin"])
     assert list(named.epistemic) == ["margin", "epistemic-entropy"]
-    own = gain_sample(y, before, after, scores={"mine": np.arange(40)})
+    own = sample_of_pair(y, before, after, scores={"mine": np.arange(40)})
     assert own.epistemic["mine"].tolist() == list(range(40))
     box = uq.Intervals(np.zeros((40, 3)), np.ones((40, 3)))
     with refuses("scores", "choice", got="'mutual-information'"):
-        gain_sample(y, box, before, scores=["mutual-information"])
+        sample_of_pair(y, box, before, scores=["mutual-information"])
     with refuses("scores", "type"):
-        gain_sample(y, before, after, scores="entropy")
+        sample_of_pair(y, before, after, scores="entropy")
     with refuses("losses", "duplicate"):
-        gain_sample(y, before, after, losses=["log", "log"])
+        sample_of_pair(y, before, after, losses=["log", "log"])
 
 
 def test_known_label_probabilities(pair):
     y, before, after = pair
-    truth = gain_sample(y, before, after, label_probs=after.probs).truth
+    truth = sample_of_pair(y, before, after, label_probs=after.probs).truth
     p = after.probs
     chosen = np.take_along_axis(p, before.mean_probs().argmax(axis=1)[:, None], axis=1)[:, 0]
     np.testing.assert_allclose(truth.epistemic, p.max(axis=1) - chosen)
@@ -70,6 +70,6 @@ def test_known_label_probabilities(pair):
 def test_pairs_that_do_not_fit(pair):
     y, before, after = pair
     with refuses("models['after']", "mismatch", got="39 instances"):
-        gain_sample(y, before, after[:39])
+        sample_of_pair(y, before, after[:39])
     with refuses("y_true", "shape", got="votes"):
-        gain_sample(np.eye(3)[y], before, after)
+        sample_of_pair(np.eye(3)[y], before, after)

@@ -1,4 +1,4 @@
-"""The folder that both kinds of study are kept in; their own tests are in test_gain_storage and test_disentanglement_storage."""
+"""The folder of both kinds of study; their own tests are in test_gain_storage and test_disentanglement_storage."""
 
 import numpy as np
 from tests.refusals import refuses

@@ -5,8 +5,8 @@ from uqassay.evidence.disentanglement import DisentanglementStudy
 from uqassay.evidence.disentanglement_ranking import Contender, contenders_of, rank_disentanglement
 from uqassay.evidence.disentanglement_verdict import disentanglement_lines, disentanglement_sentences
 from uqassay.evidence.findings import FINDING_COLUMNS
-from uqassay.evidence.gain_pair import gain_sample
-from uqassay.evidence.gain_samples import GainRun, GainSample
+from uqassay.evidence.gain_pair import sample_of_pair
+from uqassay.evidence.gain_sample import GainRun, GainSample
 from uqassay.evidence.gain_study import GainStudy
 from uqassay.evidence.judgement import CALIBRATION, TRADEOFFS, assay
 from uqassay.evidence.ranking import Ranked
@@ -28,8 +28,8 @@ __all__ = [
     "contenders_of",
     "disentanglement_lines",
     "disentanglement_sentences",
-    "gain_sample",
     "rank_disentanglement",
+    "sample_of_pair",
 ]
 
 

@@ -7,19 +7,19 @@ from numpy.typing import ArrayLike
 
 from uqassay.errors import InputError
 from uqassay.evidence.alignment import align
-from uqassay.evidence.gain_samples import GainSample
+from uqassay.evidence.gain_sample import GainSample
 from uqassay.measures import score_names, uncertainty_score
 from uqassay.metrics.gains import gain, true_uncertainty
 from uqassay.predictions import Point, Prediction, PredictionLike, as_prediction
 from uqassay.wording import listed
 
-__all__ = ["SCORE_NAMES", "gain_sample"]
+__all__ = ["SCORE_NAMES", "sample_of_pair"]
 
 # names of paper 002, and those of `uqassay.measures.SCORES`
 SCORE_NAMES: Mapping[str, str] = {"mutual-information": "epistemic-entropy", "entropy": "total-entropy"}
 
 
-def gain_sample(
+def sample_of_pair(
     y_true: ArrayLike,
     before: PredictionLike,
     after: PredictionLike,
@@ -60,7 +60,7 @@ def gain_sample(
     Examples
     --------
     >>> members = [[[0.9, 0.1], [0.1, 0.9]], [[0.8, 0.2], [0.8, 0.2]]]
-    >>> sample = gain_sample([1, 0], members, [[0.2, 0.8], [0.9, 0.1]])
+    >>> sample = sample_of_pair([1, 0], members, [[0.2, 0.8], [0.9, 0.1]])
     >>> sample.gain["zero-one"].tolist(), sample.epistemic["mutual-information"].round(3).tolist()
     ([1.0, 0.0], [0.368, 0.0])
     """

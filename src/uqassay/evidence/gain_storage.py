@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from uqassay.evidence.gain_samples import TRUE_PARTS, GainRun, GainSample
+from uqassay.evidence.gain_sample import TRUE_PARTS, GainRun, GainSample
 from uqassay.evidence.study_folder import note_from_values, note_values, read_study_folder, save_study_folder
 from uqassay.metrics.gains import TrueUncertainty
 

@@ -7,7 +7,7 @@ from typing import Any, final
 
 from uqassay._array import shown
 from uqassay.errors import InputError
-from uqassay.evidence.gain_samples import GainRun
+from uqassay.evidence.gain_sample import GainRun
 from uqassay.evidence.gain_storage import read_gain_study, save_gain_study
 from uqassay.notes import Note
 

@@ -25,7 +25,11 @@ def test_arrays_of_any_kind_become_floats():
     found = sample(epistemic={"entropy": wide[:, 0]}, groups=["a", "a", None])
     assert found.epistemic["entropy"].dtype == found.gain["zero-one"].dtype == np.float64
     assert found.groups.dtype.kind == "U"
-    assert (found.n_instances, found.accuracy_before, found.accuracy_after) == (3, pytest.approx(1 / 3), pytest.approx(2 / 3))
+    assert (found.n_instances, found.accuracy_before, found.accuracy_after) == (
+        3,
+        pytest.approx(1 / 3),
+        pytest.approx(2 / 3),
+    )
 
 
 @pytest.mark.parametrize(
@@ -37,7 +41,12 @@ def test_arrays_of_any_kind_become_floats():
         ({"gain": {}}, "gain", "empty", r"{}"),
         ({"gain": [0, 1, 0]}, "gain", "type", ""),
         ({"gain": {"hinge": [0, 1, 0]}}, "gain", "choice", "'hinge'"),
-        ({"gain": {"zero-one": [0, -1, 0]}}, "gain['zero-one']", "mismatch", "row 1 has -1, and is wrong before and right"),
+        (
+            {"gain": {"zero-one": [0, -1, 0]}},
+            "gain['zero-one']",
+            "mismatch",
+            "row 1 has -1, and is wrong before and right",
+        ),
         ({"epistemic": {"entropy": [0.1, np.nan, 0.2]}}, "epistemic['entropy']", "finite", "1 of 3 .* in row 1"),
         ({"epistemic": {"entropy": [0.1, 0.2]}}, "epistemic['entropy']", "mismatch", "2 rows, not 3"),
         ({"epistemic": {"entropy": [[0.1], [0.2], [0.3]]}}, "epistemic['entropy']", "shape", r"\(3, 1\)"),
