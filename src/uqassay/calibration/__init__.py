@@ -2,6 +2,7 @@
 
 from uqassay.calibration.credal_hypothesis import CredalCalibrationTest, credal_calibration_test
 from uqassay.calibration.ensemble_weights import EnsembleWeights
+from uqassay.calibration.epistemic_map import EpistemicMap
 from uqassay.calibration.hosmer_lemeshow import HosmerLemeshowTest, hosmer_lemeshow_test
 from uqassay.calibration.instance_hypothesis import (
     InstanceDependentCalibrationTest,
@@ -16,7 +17,8 @@ from uqassay.calibration.power_analysis import (
     calibration_power,
     required_instances,
 )
-from uqassay.calibration.second_order import SecondOrderBuckets, SecondOrderTest, second_order_test
+from uqassay.calibration.second_order import SecondOrderTest, second_order_test
+from uqassay.calibration.second_order_buckets import SecondOrderBuckets
 from uqassay.calibration.simplex_search import PATIENT, QUICK, THOROUGH, SimplexSearch
 from uqassay.calibration.single_hypothesis import CalibrationTest, calibration_test
 from uqassay.calibration.weighted_average import WeightedAverageEffect, weighted_average_effect
@@ -30,6 +32,7 @@ __all__ = [
     "CalibrationTest",
     "CredalCalibrationTest",
     "EnsembleWeights",
+    "EpistemicMap",
     "HosmerLemeshowTest",
     "InstanceDependentCalibrationTest",
     "InstanceWeights",

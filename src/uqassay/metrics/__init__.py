@@ -20,6 +20,7 @@ from uqassay.metrics.choice_of_tradeoff import (
     tradeoff_range,
     tradeoff_scale,
 )
+from uqassay.metrics.delay import DelayCurve, delay_curve, delay_curve_of_gains
 from uqassay.metrics.disentanglement import (
     Curves,
     Disentanglement,
@@ -36,7 +37,11 @@ from uqassay.metrics.disentanglement_tests import (
     swap_test,
 )
 from uqassay.metrics.doubts import DOUBT_SOURCES, DoubtSources, SourceAtShare, doubt_sources
+from uqassay.metrics.epistemic_calibration import EpistemicCalibration, epistemic_calibration_error
+from uqassay.metrics.epistemic_correlation import epistemic_correlation_score
 from uqassay.metrics.epistemic_trends import EpistemicTrend, TrendStep, epistemic_trend_test
+from uqassay.metrics.estimate_intervals import gain_bins
+from uqassay.metrics.gains import GAIN_LOSSES, TrueUncertainty, gain, true_uncertainty
 from uqassay.metrics.ood.detection import OOD_METRICS, OodMetric, aupr_score, fpr_at_tpr_error, ood_auc_score
 from uqassay.metrics.rank_correlations import EstimateCorrelations, estimate_correlations
 from uqassay.metrics.ranking.auc_and_c_index import g_auc_score, h_auc_score, uq_auc_score, uq_c_index_score
@@ -59,13 +64,16 @@ from uqassay.metrics.risk.selective_accuracy import SelectiveGain, accuracy_at_c
 __all__ = [
     "CALIBRATION_MEASURES",
     "DOUBT_SOURCES",
+    "GAIN_LOSSES",
     "OOD_METRICS",
     "RANKING_METRICS",
     "CalibrationMeasure",
     "CorrelationStudy",
     "Curves",
+    "DelayCurve",
     "Disentanglement",
     "DoubtSources",
+    "EpistemicCalibration",
     "EpistemicTrend",
     "EstimateCorrelations",
     "MetricCorrelation",
@@ -82,6 +90,7 @@ __all__ = [
     "Term",
     "TradeoffRange",
     "TrendStep",
+    "TrueUncertainty",
     "WinningInterval",
     "accuracy_at_coverage_score",
     "augrc_loss",
@@ -93,17 +102,23 @@ __all__ = [
     "confidence_calibration_error",
     "correlation_study",
     "coverage_at_risk_score",
+    "delay_curve",
+    "delay_curve_of_gains",
     "density_bandwidth",
     "density_calibration_error",
     "disentanglement_error",
     "doubt_sources",
     "e_aurc_loss",
+    "epistemic_calibration_error",
+    "epistemic_correlation_score",
     "epistemic_trend_test",
     "estimate_correlations",
     "expected_absolute_correlation",
     "expected_calibration_error",
     "fpr_at_tpr_error",
     "g_auc_score",
+    "gain",
+    "gain_bins",
     "h_auc_score",
     "hosmer_lemeshow_statistic",
     "kendall_tau_score",
@@ -127,6 +142,7 @@ __all__ = [
     "swap_test",
     "tradeoff_range",
     "tradeoff_scale",
+    "true_uncertainty",
     "uq_auc_score",
     "uq_c_index_score",
 ]

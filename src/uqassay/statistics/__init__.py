@@ -18,6 +18,7 @@ from uqassay.statistics.delong import auc_estimate, delong_covariance
 from uqassay.statistics.estimate import Estimate, mean_estimate
 from uqassay.statistics.fisher_z import mean_correlation_estimate
 from uqassay.statistics.linearised import Linearised, linearised_estimate
+from uqassay.statistics.matched_proportions import matched_difference_interval
 from uqassay.statistics.multiple_tests import benjamini_hochberg, holm
 from uqassay.statistics.permutations import PermutationTest, permutation_test, sign_flip_test
 from uqassay.statistics.planning_auc import plan_auc, plan_auc_difference, plan_auc_from_pilot
@@ -28,6 +29,7 @@ from uqassay.statistics.planning_linearised import (
     plan_from_pilot,
 )
 from uqassay.statistics.proportion import proportion_estimate
+from uqassay.statistics.spearman import spearman_estimate, spearman_influence
 from uqassay.statistics.statistic_comparisons import (
     PairwiseComparisons,
     paired_statistic_test,
@@ -60,6 +62,7 @@ __all__ = [
     "kendall_tau_estimate",
     "kendall_tau_influence",
     "linearised_estimate",
+    "matched_difference_interval",
     "mean_correlation_estimate",
     "mean_estimate",
     "paired_mean_test",
@@ -75,6 +78,8 @@ __all__ = [
     "plan_from_pilot",
     "proportion_estimate",
     "sign_flip_test",
+    "spearman_estimate",
+    "spearman_influence",
     "winning_probability",
 ]
 

@@ -137,11 +137,11 @@ def kendall_tau_influence(x: ArrayLike, y: ArrayLike, *, sample_weight: ArrayLik
 
 
 def _tau_influence(x: ArrayLike, y: ArrayLike, names: tuple[str, str], sample_weight: ArrayLike | None) -> Linearised:
-    x, y = _pairs(x, y, names)
+    x, y = check_pairs(x, y, names)
     units = make_units(x.shape[0], None, sample_weight)
     influence = np.zeros(x.shape[0])
     x, y = units.keep(x), units.keep(y)
-    constant = _constant(x, y, names)
+    constant = constant_note(x, y, names)
     if constant:
         return Linearised(np.nan, influence, notes=constant)
     weights = np.ones(units.n_instances) if units.weights is None else units.weights
@@ -214,7 +214,7 @@ def pearson_estimate(
     check_choice(method, "method", _PEARSON_METHODS)
     check_draws(n_draws)
     names = ("x", "y")
-    x, y = _pairs(x, y, names)
+    x, y = check_pairs(x, y, names)
     units = make_units(x.shape[0], groups, None)
     if method == "fisher" and units.codes is not None:
         raise InputError(
@@ -227,7 +227,7 @@ def pearson_estimate(
     notes = unit_notes(units)
     value, low, high = np.nan, np.nan, np.nan
     infinite = int(np.isinf(x).sum() + np.isinf(y).sum())
-    constant = _constant(x, y, names)
+    constant = constant_note(x, y, names)
     if infinite:
         notes.append(Note("undefined", f"infinite values: {infinite}, no correlation"))
     elif constant:
@@ -298,7 +298,8 @@ def _standardised(values: Floats) -> Floats:
     return centred / float((centred * centred).mean()) ** 0.5
 
 
-def _constant(x: Floats, y: Floats, names: tuple[str, str]) -> tuple[Note, ...]:
+def constant_note(x: Floats, y: Floats, names: tuple[str, str]) -> tuple[Note, ...]:
+    """A note if x or y is constant. For use inside this room."""
     constant = [name for name, values in zip(names, (x, y), strict=True) if (values == values[0]).all()]
     if not constant:
         return ()
@@ -306,7 +307,8 @@ def _constant(x: Floats, y: Floats, names: tuple[str, str]) -> tuple[Note, ...]:
     return (Note("undefined", f"{' and '.join(constant)} {are} constant: no correlation"),)
 
 
-def _pairs(x: ArrayLike, y: ArrayLike, names: tuple[str, str]) -> tuple[Floats, Floats]:
+def check_pairs(x: ArrayLike, y: ArrayLike, names: tuple[str, str]) -> tuple[Floats, Floats]:
+    """Both as float64 of one length. For use inside this room."""
     first = as_floats(x, names[0], ndim=(1,), shape="(n,)")
     second = as_floats(y, names[1], ndim=(1,), shape="(n,)")
     if first.shape != second.shape:

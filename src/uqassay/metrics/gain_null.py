@@ -1,0 +1,141 @@
+"""Chance deviations of the mean gain in each bin, if the estimates of epistemic uncertainty are perfectly calibrated.
+
+A mean estimate of .02 does not say how often gains are ±1: P(+1) = .02 and P(−1) = 0 give the same mean as .12 and .10. The
+rates are therefore estimated from the gains in each bin, under the condition that their difference is the mean estimate.
+"""
+
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import xlogy
+
+from uqassay.statistics.matched_proportions import rates_given_difference
+from uqassay.statistics.samples import Units
+
+__all__ = ["GainNull", "gain_null"]
+
+Floats = NDArray[np.float64]
+TINY = np.finfo(np.float64).tiny
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class GainNull:
+    """Distribution of the deviation D_m, mean gain − mean estimate, in M bins, none of them empty.
+
+    Attributes
+    ----------
+    count : array (M,)
+        Instances n_m.
+    rates : tuple of two arrays (M,), or None
+        P(+1) and P(−1) of a calibrated estimate; None for gains other than −1, 0 and 1.
+    variance : array (M,)
+        Variance of gain − estimate of one instance, if the estimate is calibrated.
+    own_variance : array (M,)
+        The same without this condition: between the variance above, which is right if the bin is calibrated, and that of the
+        instances in the bin; the likelihood ratio of the two is the weight of the first.
+    correlation : float
+        Intraclass correlation ρ of the deviations in a group; 0 without groups.
+    shared : array (M, M)
+        Σ_g n_gm n_gk, with the numbers n_gm of instances of group g in bin m; diagonal without groups.
+    """
+
+    count: Floats
+    rates: tuple[Floats, Floats] | None
+    variance: Floats
+    own_variance: Floats
+    correlation: float
+    shared: Floats
+
+    @property
+    def design_effect(self) -> Floats:
+        """Factor by which groups raise the variance of the mean in each bin, (M,)."""
+        return np.asarray(1 + self.correlation * (np.diag(self.shared) / self.count - 1))
+
+    @property
+    def standard_error(self) -> Floats:
+        """Standard error of the mean deviation in each bin, without the condition that it is calibrated, (M,)."""
+        return np.asarray(np.sqrt(self.own_variance / self.count * self.design_effect))
+
+    def draws(self, n_draws: int, rng: np.random.Generator) -> Floats:
+        """Deviations D_m of a calibrated estimate, (B, M)."""
+        alone = self._independent(n_draws, rng)
+        if self.correlation == 0.0:
+            return alone
+        scale = np.sqrt(self.variance) / self.count
+        covariance = self.correlation * self.shared * scale[:, None] * scale
+        values, vectors = np.linalg.eigh(covariance)
+        root = vectors * np.sqrt(np.maximum(values, 0.0))
+        common = rng.standard_normal((n_draws, len(scale))) @ root.T
+        return np.asarray(np.sqrt(1 - self.correlation) * alone + common)
+
+    def _independent(self, n_draws: int, rng: np.random.Generator) -> Floats:
+        """Deviations with independent instances: of counts of +1 and −1, or normal ones."""
+        n, size = self.count, (n_draws, len(self.count))
+        if self.rates is None:
+            return np.asarray(rng.standard_normal(size) * np.sqrt(self.variance / n))
+        p, q = self.rates
+        changed = rng.binomial(n.astype(np.int64), np.minimum(p + q, 1.0), size)
+        better = rng.binomial(changed, np.where(p + q > 0, p / np.maximum(p + q, TINY), 0.0))
+        # estimates that differ within a bin leave less variance than equal ones
+        plain = np.maximum(p + q - (p - q) ** 2, TINY)
+        return np.asarray(((2 * better - changed) / n - (p - q)) * np.sqrt(np.minimum(self.variance / plain, 1.0)))
+
+
+def gain_null(gain: Floats, epistemic: Floats, place: NDArray[np.intp], units: Units) -> GainNull:
+    """Estimate the distribution of the deviations from gains and estimates (n,) in bins 0 … M − 1, none of them empty."""
+    n = np.bincount(place).astype(np.float64)
+    deviation = gain - epistemic
+    mean = np.bincount(place, deviation) / n
+    square = np.bincount(place, deviation**2) / n
+    within = np.maximum(square - mean**2, 0.0)  # with divisor n_m
+    unbiased = np.where(n > 1, within * n / np.maximum(n - 1, 1.0), np.nan)
+    rates = None
+    if bool(np.isin(gain, (-1.0, 0.0, 1.0)).all()):
+        rates, variance, log_ratio = _of_counts(gain, epistemic, place, n)
+    else:
+        variance = square
+        log_ratio = n / 2 * np.log(np.maximum(within, TINY) / np.maximum(square, TINY))
+    weight = np.where(n > 1, np.exp(np.minimum(log_ratio, 0.0)), 1.0)
+    own = np.where(n > 1, weight * variance + (1 - weight) * unbiased, variance)
+    correlation, shared = _of_groups(deviation, np.sqrt(variance), place, n, units)
+    return GainNull(n, rates, variance, own, correlation, shared)
+
+
+def _of_counts(
+    gain: Floats, epistemic: Floats, place: NDArray[np.intp], n: Floats
+) -> tuple[tuple[Floats, Floats], Floats, Floats]:
+    """Rates of +1 and −1 whose difference is the mean estimate, the variance they give, and ln of the likelihood ratio."""
+    m = len(n)
+    plus, minus = np.bincount(place[gain > 0], minlength=m), np.bincount(place[gain < 0], minlength=m)
+    estimate = np.bincount(place, epistemic) / n
+    p, q = rates_given_difference(plus, minus, n, np.clip(estimate, -1.0, 1.0))
+    # Σ (gain − e)² has the mean Σ P(±1) − Σ e² if e is calibrated
+    variance = np.maximum(p + q - np.bincount(place, epistemic**2) / n, 0.0)
+    zero = n - plus - minus
+    with np.errstate(divide="ignore"):
+        log_ratio = sum(
+            xlogy(count, rate) - xlogy(count, count / n)
+            for count, rate in ((plus, p), (minus, q), (zero, np.maximum(1 - p - q, 0.0)))
+        )
+    return (p, q), variance, np.where(np.abs(estimate) > 1, -np.inf, log_ratio)
+
+
+def _of_groups(
+    deviation: Floats, scale: Floats, place: NDArray[np.intp], n: Floats, units: Units
+) -> tuple[float, Floats]:
+    """Intraclass correlation by the method of moments, at least 0, and the instances that pairs of bins share."""
+    if units.codes is None:
+        return 0.0, np.diag(n)
+    m = len(n)
+    counts = np.bincount(units.codes * m + place, minlength=units.n_units * m).reshape(-1, m).astype(np.float64)
+    # centred as a whole and not by bin: where a bin has few groups, its mean would remove most of their variance
+    z = (deviation - deviation.mean()) / np.maximum(scale, TINY)[place]
+    z[scale[place] == 0.0] = 0.0
+    sums, sizes = np.bincount(units.codes, z), counts.sum(axis=1)
+    pairs = float((sizes**2 - sizes).sum())
+    total = float(z @ z)
+    rho = 0.0 if pairs == 0.0 or total == 0.0 else (float(sums @ sums) - total) / pairs * (len(z) / total)
+    return min(max(rho, 0.0), 1.0), counts.T @ counts
