@@ -5,6 +5,10 @@ Run: python benchmarks/cost_of_disentanglement.py [DATASET …] [--networks N]  
 Networks of each method and head are trained on random instances of the right shape, N side by side: on a GPU as one stack, on a
 CPU one after another on one thread. The time of a step is multiplied by the steps of the preset "paper": runs × conditions ×
 members × epochs × batches, where epochs ∝ 1/share makes all shares cost the same. Predictions are not counted.
+
+The floating-point operations of the matrix products and convolutions of a step are counted too, forward and backward. The last
+column divides them by --tflops, the rate that a machine sustains. Steps of small networks wait for the launch of kernels, so this
+column is a lower bound.
 """
 
 import argparse
@@ -19,6 +23,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))  # so that 
 
 import numpy as np
 import torch
+from torch.utils.flop_counter import FlopCounterMode
 
 from uqassay.experiments.disentangling.choices import GAUSSIAN, METHODS, method_options
 from uqassay.experiments.disentangling.presets import DATASETS, IN_PAPER
@@ -34,8 +39,8 @@ STEPS = 6  # measured, after two that warm up
 CONDITIONS = 7 + 11  # and one for each class
 
 
-def seconds_per_step(dataset: str, name: str, head: str, networks: int) -> float:
-    """Time of one step of one network."""
+def cost_of_step(dataset: str, name: str, head: str, networks: int) -> tuple[float, float]:
+    """Seconds and floating-point operations of one step of one network."""
     shape, _, n_classes = SHAPES[dataset]
     plan = DATASETS[dataset]
     paper = plan.slices["paper"]
@@ -53,34 +58,42 @@ def seconds_per_step(dataset: str, name: str, head: str, networks: int) -> float
         return time.perf_counter() - start
 
     train(2)
-    return max(train(2 + STEPS) - train(2), 1e-9) / (STEPS * networks)
+    seconds = max(train(2 + STEPS) - train(2), 1e-9) / (STEPS * networks)
+    with FlopCounterMode(display=False) as counted:
+        build_method(name, **options | {"epochs": 1, "parallel": "sequential", "device": "cpu"}).fit(x, y)
+    return seconds, float(counted.get_total_flops())
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("dataset", nargs="*", help=", ".join(SHAPES))
     parser.add_argument("--networks", type=int, default=32 if torch.cuda.is_available() else 2)
+    parser.add_argument("--tflops", type=float, default=10.0, help="sustained rate, in 10¹² operations a second")
     asked = parser.parse_args()
     device = torch.cuda.get_device_name() if torch.cuda.is_available() else "one thread of the CPU"
     print(f"{device}, {asked.networks} networks at a time")
-    print(f"{'':16}{'method':18}{'head':18}{'ms / step':>10}{'trainings':>11}{'hours':>10}")
+    rate = f"h at {asked.tflops:g} T/s"
+    print(f"{'':16}{'method':18}{'head':18}{'ms / step':>10}{'GFLOP':>8}{'trainings':>11}{'hours':>10}{rate:>13}")
     for dataset in asked.dataset or SHAPES:
         if dataset not in SHAPES:
             sys.exit(f"{dataset} is none of {', '.join(SHAPES)}")
         _, n_train, n_classes = SHAPES[dataset]
         paper = DATASETS[dataset].slices["paper"]
-        whole = 0.0
+        whole = at_rate = 0.0
         for name in IN_PAPER:
             for head in ("information-theoretic", GAUSSIAN):
-                step = seconds_per_step(dataset, name, head, asked.networks)
+                step, operations = cost_of_step(dataset, name, head, asked.networks)
                 members = paper.n_members if name == "deep-ensemble" else 1
                 trainings = paper.runs * (CONDITIONS + n_classes) * members
                 steps = METHODS[name].epochs_factor * paper.epochs * -(-n_train // paper.batch_size)
                 hours = step * steps * trainings / 3600
                 whole += hours
+                bound = operations * steps * trainings / (asked.tflops * 1e12) / 3600
+                at_rate += bound
                 kind = "softmax" if head != GAUSSIAN else head
-                print(f"{dataset:16}{name:18}{kind:18}{1e3 * step:10.2f}{trainings:11,}{hours:10,.1f}")
-        print(f"{dataset:16}{'all':18}{'':18}{'':10}{'':11}{whole:10,.1f}")
+                row = f"{dataset:16}{name:18}{kind:18}{1e3 * step:10.2f}{operations / 1e9:8.2f}{trainings:11,}"
+                print(f"{row}{hours:10,.1f}{bound:13,.2f}", flush=True)
+        print(f"{dataset:16}{'all':18}{'':18}{'':10}{'':8}{'':11}{whole:10,.1f}{at_rate:13,.2f}")
 
 
 if __name__ == "__main__":

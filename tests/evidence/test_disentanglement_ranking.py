@@ -156,3 +156,9 @@ def test_errors_are_computed_once_for_each_level():
     one = contender("perfect", n_runs=2)
     assert one.disentanglement() is one.disentanglement(level=0.95)
     assert one.disentanglement(level=0.9).error.level == 0.9
+
+
+@pytest.mark.parametrize("label", ["", "  ", None, 3])
+def test_labels_that_name_nobody(label):
+    with refuses("label", "empty", got="got"):
+        Contender(label, made_study("perfect"), IT)

@@ -42,7 +42,7 @@ class Contender:
     Raises
     ------
     InputError
-        The study does not have this decomposition.
+        The study does not have this decomposition; a label without letters.
     """
 
     label: str
@@ -50,6 +50,14 @@ class Contender:
     decomposition: str
 
     def __post_init__(self) -> None:
+        if not isinstance(self.label, str) or not self.label.strip():
+            raise InputError(
+                "label",
+                "must name the contender",
+                f"got {shown(self.label)}",
+                "give the text that the reader sees",
+                code="empty",
+            )
         chosen("decomposition", self.decomposition, self.study.decompositions)
 
     @property

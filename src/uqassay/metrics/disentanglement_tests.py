@@ -111,10 +111,12 @@ def below_chance_test(
     aleatoric and epistemic value of a condition stay together, and the accuracy is permuted.
 
     Under "runs" the estimates must also be unrelated between runs. This fails if a condition has the same effect in every
-    run, which is common: with five runs and such effects, "runs" rejects 19 % at nominal 5 %, and it always rejects the total
-    uncertainty given as both estimates, whose error is about .5. "conditions" keeps its level with such effects, rejects the
-    total given twice in less than 1 %, and has the power of 99 % for a method with an error of .41
-    (docs/measured-coverage.md).
+    run, which is common: with five simulated runs and such effects, "runs" rejects 19 % at nominal 5 %, "conditions" keeps its
+    level, and has the power of 99 % for a method with an error of .41 (docs/measured-coverage.md).
+
+    A rejection is no evidence of disentanglement. The total uncertainty given as both estimates has an error of about .5, below
+    chance: "runs" always rejects it; "conditions" rejected it in less than 1 % of the simulated studies, but does reject it on
+    some real ones. `swap_test` asks whether the two names matter.
 
     Examples
     --------

@@ -122,10 +122,10 @@ SMOKE_IMAGES = replace(SMOKE, epochs=1, train_limit=120, test_limit=60, methods=
 PRINTED = Slice(as_printed=True)
 CPU_IMAGES = Slice(
     runs=3,
-    epochs=3,
+    epochs=5,
     n_members=3,
     n_samples=50,
-    batch_size=32,
+    batch_size=16,
     train_limit=1000,
     test_limit=1000,
     conditions={"shares": (0.1, 0.25, 0.5, 1.0), "noise_levels": (0.0, 0.25, 0.5, 1.0), "left_out": (0, 5)},
