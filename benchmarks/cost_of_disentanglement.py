@@ -7,8 +7,8 @@ CPU one after another on one thread. The time of a step is multiplied by the ste
 members × epochs × batches, where epochs ∝ 1/share makes all shares cost the same. Predictions are not counted.
 
 The floating-point operations of the matrix products and convolutions of a step are counted too, forward and backward. The last
-column divides them by --tflops, the rate that a machine sustains. Steps of small networks wait for the launch of kernels, so this
-column is a lower bound.
+column divides them by --tflops, the rate that a machine sustains. Steps of small networks wait for the launch of kernels, so
+this column is a lower bound.
 """
 
 import argparse
