@@ -3,13 +3,20 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, final
+from typing import TYPE_CHECKING, Any, Literal, final
 
 from uqassay._array import shown
 from uqassay.errors import InputError
+from uqassay.evidence.gain_of_run import GainOptions, gain_of_run
+from uqassay.evidence.gain_result import GainResult, gain_result
+from uqassay.evidence.gain_rows import gain_rows, gain_table
 from uqassay.evidence.gain_sample import GainRun
 from uqassay.evidence.gain_storage import read_gain_study, save_gain_study
 from uqassay.notes import Note
+from uqassay.wording import listed
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 __all__ = ["GainStudy"]
 
@@ -38,6 +45,7 @@ class GainStudy:
     runs: tuple[GainRun, ...]
     facts: Mapping[str, Any] = field(default_factory=dict)
     notes: tuple[Note, ...] = ()
+    _found: dict[GainOptions, GainResult] = field(default_factory=dict, init=False, repr=False)
 
     def __post_init__(self) -> None:
         runs = tuple(self.runs)
@@ -95,6 +103,77 @@ class GainStudy:
     def _common(self, part: str) -> tuple[str, ...]:
         first, *others = (getattr(run.test, part) for run in self.runs)
         return tuple(name for name in first if all(name in other for other in others))
+
+    def result(
+        self,
+        score: str | None = None,
+        loss: str = "zero-one",
+        *,
+        bins: int = 20,
+        binning: Literal["equal-mass", "equal-width"] = "equal-mass",
+        map_bins: Literal["paper", "own"] = "paper",
+        level: float = 0.95,
+    ) -> GainResult:
+        """Correlation, calibration error, map and delay curve of one estimate under one loss, over the runs.
+
+        Parameters
+        ----------
+        score : str, optional
+            One of `scores`; the first by default.
+        loss : str
+            One of `losses`.
+        bins : int
+            Intervals of the estimates.
+        binning : {"equal-mass", "equal-width"}
+        map_bins : {"paper", "own"}
+            Intervals of the map: those of the test instances, as in the paper, or those of the calibration instances.
+        level : float
+            Confidence level of the intervals.
+
+        Returns
+        -------
+        GainResult
+            Kept, so that asking again costs nothing.
+
+        Raises
+        ------
+        InputError
+            A score or loss that the study does not have, or an option that `uqassay.metrics.epistemic_calibration_error`
+            refuses.
+        """
+        score = self.scores[0] if score is None else score
+        for name, given, known in (("score", score, self.scores), ("loss", loss, self.losses)):
+            if given not in known:
+                raise InputError(
+                    name, f"must be {listed(known, last='or')}", f"got {given!r}", "choose one of them", code="choice"
+                )
+        options = GainOptions(score, loss, bins, binning, map_bins, level)
+        if options not in self._found:
+            runs = [gain_of_run(run, options) for run in self.runs]
+            self._found[options] = gain_result(self.method, self.dataset, options, runs)
+        return self._found[options]
+
+    def results(self, loss: str = "zero-one", **options: Any) -> tuple[GainResult, ...]:
+        """The result of every score under one loss; options as in `result`."""
+        return tuple(self.result(score, loss, **options) for score in self.scores)
+
+    def rows(self, name: str, **options: Any) -> list[dict[str, Any]]:
+        """One finding as rows of plain values, for every loss and score.
+
+        Parameters
+        ----------
+        name : {"scores", "runs", "bins", "delay"}
+            "scores": mean, standard deviation and interval of correlation, errors and gain of each score. "runs": the same of
+            every run, with the interval over its instances. "bins": means in the intervals of the estimates. "delay": the
+            delay curve.
+        **options
+            Those of `result`.
+        """
+        return gain_rows([one for loss in self.losses for one in self.results(loss, **options)], name)
+
+    def table(self, name: str, **options: Any) -> "pd.DataFrame":
+        """The same rows as a table."""
+        return gain_table([one for loss in self.losses for one in self.results(loss, **options)], name)
 
     def save(self, folder: str | Path) -> Path:
         """Write the study into a folder, whole or not at all; nothing is pickled.

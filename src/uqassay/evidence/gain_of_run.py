@@ -1,0 +1,151 @@
+"""The numbers of one run: correlation, calibration error, map and delay curve of one estimate of epistemic uncertainty."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uqassay.calibration.epistemic_map import EpistemicMap
+from uqassay.evidence.gain_sample import GainRun, GainSample
+from uqassay.metrics.delay import DelayCurve, delay_curve_of_gains
+from uqassay.metrics.epistemic_calibration import EpistemicCalibration, epistemic_calibration_error
+from uqassay.metrics.epistemic_correlation import epistemic_correlation_score
+from uqassay.metrics.estimate_intervals import place_in_intervals
+from uqassay.notes import Note, distinct
+from uqassay.statistics import Estimate, mean_estimate
+
+__all__ = ["SHARES", "GainOptions", "RunGain", "gain_of_run"]
+
+Array = NDArray[np.float64]
+
+SHARES: Array = np.linspace(0.0, 1.0, 41)
+STEP = 1e-12  # added from interval to interval, so that equal mapped estimates stay in the intervals of the estimates
+
+
+@final
+@dataclass(frozen=True)
+class GainOptions:
+    """What is computed, and how.
+
+    Attributes
+    ----------
+    score, loss : str
+    bins : int
+        Number of intervals of the estimates.
+    binning : {"equal-mass", "equal-width"}
+    map_bins : {"paper", "own"}
+        Intervals of the calibration map; see `uqassay.calibration.EpistemicMap`.
+    level : float
+        Confidence level of all intervals.
+    """
+
+    score: str
+    loss: str = "zero-one"
+    bins: int = 20
+    binning: Literal["equal-mass", "equal-width"] = "equal-mass"
+    map_bins: Literal["paper", "own"] = "paper"
+    level: float = 0.95
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class RunGain:
+    """The numbers of one run and one score; intervals are over its instances or groups.
+
+    Attributes
+    ----------
+    seed, n_instances : int
+    mean_gain, mean_epistemic : Estimate
+    excess : Estimate
+        Mean of estimate − gain: positive where the estimates are too large on average.
+    correlation : Estimate
+        Spearman's correlation of estimate and gain.
+    raw : EpistemicCalibration
+        EECE (gain) of the estimates.
+    calibrated : EpistemicCalibration or None
+        EECE (gain) of the mapped estimates in the same intervals of instances; None without a calibration sample.
+    excess_calibrated : Estimate or None
+        Mean of mapped estimate − gain.
+    gain_map : EpistemicMap or None
+    delay : DelayCurve
+    above_random : tuple of S Estimate
+        Gain above that of a random choice at each share of the delay curve.
+    means : dict of str to array (M,)
+        In the intervals of the estimates: "epistemic", "gain", "calibrated" (with a map), "true" (true epistemic uncertainty,
+        where P(y|x) is known).
+    notes : tuple of Note
+    """
+
+    seed: int
+    n_instances: int
+    mean_gain: Estimate
+    mean_epistemic: Estimate
+    excess: Estimate
+    correlation: Estimate
+    raw: EpistemicCalibration
+    calibrated: EpistemicCalibration | None
+    excess_calibrated: Estimate | None
+    gain_map: EpistemicMap | None
+    delay: DelayCurve
+    above_random: tuple[Estimate, ...]
+    means: Mapping[str, Array]
+    notes: tuple[Note, ...]
+
+
+def gain_of_run(run: GainRun, options: GainOptions) -> RunGain:
+    """Compute everything for one run; the map is fitted on its calibration sample."""
+    test, level = run.test, options.level
+    g, e = test.gain[options.loss], test.epistemic[options.score]
+    common: dict[str, Any] = {"groups": test.groups, "level": level}
+    raw = epistemic_calibration_error(g, e, bins=options.bins, binning=options.binning, **common)
+    place = place_in_intervals(e, raw.edges)[0]
+    values = {"epistemic": e, "gain": g}
+    gain_map, calibrated, excess_calibrated = None, None, None
+    notes = [*run.notes]
+    if run.calibration is not None:
+        gain_map = _fitted(run.calibration, e, options)
+        mapped = values["calibrated"] = gain_map.transform(e)
+        calibrated = _calibrated(g, mapped, place, common)
+        excess_calibrated = mean_estimate(mapped - g, **common)
+        notes += gain_map.notes
+    if test.truth is not None and options.loss == "zero-one":
+        values["true"] = test.truth.epistemic
+    correlation = epistemic_correlation_score(g, e, **common)
+    delay = delay_curve_of_gains(g, e, shares=SHARES, **common)
+    count = np.bincount(place, minlength=raw.n_bins)
+    return RunGain(
+        seed=run.seed,
+        n_instances=test.n_instances,
+        mean_gain=mean_estimate(g, **common),
+        mean_epistemic=mean_estimate(e, **common),
+        excess=mean_estimate(e - g, **common),
+        correlation=correlation,
+        raw=raw,
+        calibrated=calibrated,
+        excess_calibrated=excess_calibrated,
+        gain_map=gain_map,
+        delay=delay,
+        above_random=tuple(delay.above_random(share) for share in SHARES.tolist()),
+        means={name: _means(array, place, count) for name, array in values.items()},
+        notes=distinct(notes, raw.notes, correlation.notes, delay.notes),
+    )
+
+
+def _fitted(sample: GainSample, evaluation: Array, options: GainOptions) -> EpistemicMap:
+    found = EpistemicMap(bins=options.map_bins, n_bins=options.bins)
+    return found.fit(sample.epistemic[options.score], sample.gain[options.loss], evaluation=evaluation)
+
+
+def _calibrated(gain: Array, mapped: Array, place: NDArray[np.intp], common: dict[str, Any]) -> EpistemicCalibration:
+    """EECE of the mapped estimates in given intervals: a monotone map keeps their order, and small steps part its ties."""
+    held = np.unique(place)
+    stepped = mapped + STEP * np.searchsorted(held, place)
+    least = np.array([stepped[place == m].min() for m in held])
+    return epistemic_calibration_error(gain, stepped, bins=np.append(least, stepped.max()), **common)
+
+
+def _means(values: Array, place: NDArray[np.intp], count: NDArray[np.int64]) -> Array:
+    sums = np.bincount(place, values, minlength=len(count))
+    return np.divide(sums, count, out=np.full(len(count), np.nan), where=count > 0)
