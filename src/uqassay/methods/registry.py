@@ -49,6 +49,7 @@ class MethodInfo:
 UNIFIED = "paper 000, unified evaluation"
 CALIBRATION = "paper 001, calibration of credal predictors"
 DISENTANGLEMENT = "paper 004, disentanglement"
+GAIN = "paper 002, epistemic gain"
 GAUSSIAN = {"head": "gaussian-logits"}
 LAST = {"where": "last", "n_samples": 10}
 DE, DROPOUT, CONNECT = (
@@ -77,6 +78,8 @@ _ALL = (
     MethodInfo("flipout-gaussian", "flipout", "Flipout", "Weights drawn; Gaussian logits.", DISENTANGLEMENT, GAUSSIAN),
     MethodInfo("laplace-bridge", "laplace_bridge", "LaplaceBridge", "Gaussian last layer; a Dirichlet.", UNIFIED),
     MethodInfo("ddu", "ddu", "DDU", "A network, and the density of its features; a point.", UNIFIED),
+    MethodInfo("sparse-gp", "sparse_gaussian_process", "SparseGaussianProcess", "Inducing points; Gaussian logits.", GAIN),
+    MethodInfo("local-gp", "local_gaussian_process", "LocalGaussianProcess", "Closed form in cells; Gaussian logits.", GAIN),
     MethodInfo("random-forest", FORESTS, "RandomForest", "Trees on resamples; members.", "scikit-learn"),
     MethodInfo("bagging", FORESTS, "Bagging", "A classifier on resamples; members.", "scikit-learn"),
 )

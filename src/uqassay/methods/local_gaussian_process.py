@@ -1,0 +1,271 @@
+"""A Gaussian-process classifier in closed form on local parts of the training data."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.spatial import cKDTree
+from sklearn.neighbors import NearestNeighbors
+
+from uqassay.errors import InputError
+from uqassay.methods.base import UncertaintyClassifier, check_count
+from uqassay.methods.gaussian_process import check_multiclass, check_positive, latent_prediction, latent_targets
+from uqassay.methods.logistic_sites import logistic_sites
+from uqassay.predictions import GaussianLogits, Members
+
+__all__ = ["LocalGaussianProcess", "cells", "rbf_kernel"]
+
+Array = NDArray[np.float64]
+RULE_NEIGHBOUR, RULE_POINTS = 50, 512
+BOUND_CELLS = 4
+BOUND_SCALES = (0.5, 2**-0.5, 1.0, 2**0.5, 2.0)  # times the rule's length scale
+BOUND_VARIANCES = (1.0, 4.0, 16.0, 64.0)
+TREE_DIMENSIONS = 10  # with more features a tree of neighbours is slower than all distances
+CHUNK_BYTES = 16 * 2**20
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class LocalGaussianProcess(UncertaintyClassifier):
+    """Variational Gaussian-process classifier with fixed hyper-parameters, fitted in cells of the training data.
+
+    The model is y = 1[g + ε > 0] with logistic noise ε and g ~ GP(0, s² exp(−|x − x'|² / 2ℓ²)) (paper 002, section 3.1).
+    `fit` divides the training data into cells and finds the precision of every instance's site in its cell
+    (`uqassay.methods.logistic_sites`). `predict_uncertainty` gives the latent mean and variance of an instance from the sites
+    of its nearest training instances. Where there are none within a few length scales, they are those of the prior, 0 and s².
+
+    Parameters
+    ----------
+    lengthscale : float, "bound" or None
+        ℓ. None: the median distance of 512 training instances to their 50th neighbour. "bound": the variational bound of the
+        evidence, summed over four cells, chooses among five multiples of that distance.
+    signal_variance : float or "bound"
+        s². "bound": chosen as the length scale, from 1, 4, 16 and 64.
+    cell_size : int
+        Greatest number of training instances in a cell. The time of `fit` is proportional to its square.
+    n_neighbours : int
+        Training instances behind each prediction. With `cell_size` and `n_neighbours` at least the number of training
+        instances, the result is that of one Gaussian process on all of them.
+    multiclass : {"one-versus-rest", "softmax"}
+        More than two classes have one latent function each, fitted for the class against the rest. "one-versus-rest": the
+        prediction is `Members` of normalised σ(g_k). "softmax": the latent functions are taken for logits, in `GaussianLogits`;
+        then probabilities are more extreme than those of the single classes against the rest.
+    n_draws : int
+        Members of "one-versus-rest".
+    classes : sequence, optional
+        All labels, where y may lack some. By default those of y.
+    random_state : int, generator or None
+        Without effect, because nothing is random.
+
+    Attributes
+    ----------
+    lengthscale_, signal_variance_ : float
+        The hyper-parameters used.
+    n_cells_ : int
+
+    Notes
+    -----
+    Two classes make `GaussianLogits` with the logits (0, g) and epistemic variance.
+
+    Distances are Euclidean in X as given: standardise features of different units. The order of the training instances
+    changes nothing, and that of two equal distances at the last neighbour is settled by the values of the instances.
+
+    Source of the inference: Wenzel, Galy-Fajou, Donner, Kloft and Opper, Efficient Gaussian process classification using
+    Pólya-Gamma data augmentation (2019), here without inducing points.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from uqassay.methods import LocalGaussianProcess
+    >>> x = np.array([[-1.0], [-0.8], [0.8], [1.0]] * 8)
+    >>> said = LocalGaussianProcess(lengthscale=0.5).fit(x, [0, 0, 1, 1] * 8).predict_uncertainty([[0.9], [50.0]])
+    >>> said.mean_probs().round(2).tolist()
+    [[0.09, 0.91], [0.5, 0.5]]
+    """
+
+    lengthscale: Any = None
+    signal_variance: Any = 9.0
+    cell_size: int = 256
+    n_neighbours: int = 128
+    multiclass: str = "one-versus-rest"
+    n_draws: int = 128
+    classes: Any = None
+    random_state: Any = None
+
+    def check_options(self, input_shape: tuple[int, ...] | None = None, n_classes: int | None = None) -> None:
+        """Refuse options that are out of range; nothing is trained. `fit` calls this first."""
+        _check_scale("lengthscale", self.lengthscale, none=True)
+        _check_scale("signal_variance", self.signal_variance, none=False)
+        for name in ("cell_size", "n_neighbours", "n_draws"):
+            check_count(name, getattr(self, name))
+        check_multiclass(self.multiclass)
+
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+        """Learn from instances ``(n, D)``, other shapes flattened, and their labels ``(n,)``.
+
+        Raises
+        ------
+        InputError
+            NaN in X, labels of one class only, or options out of range.
+        """
+        self.check_options()
+        array, codes = self._checked_training(X, y)
+        flat = array.reshape(len(array), -1).astype(np.float64)
+        order = _canonical_order(flat, codes)
+        self.centre_ = flat.mean(axis=0)
+        self.X_fit_ = flat[order] - self.centre_  # digits are not lost to a large offset
+        targets = latent_targets(codes[order], len(self.classes_))
+        parts = cells(self.X_fit_, self.cell_size)
+        self.n_cells_ = len(parts)
+        self._choose_scales(parts, targets)
+        self.kappa_ = targets - 0.5
+        self.precision_ = np.empty_like(targets)  # (n, L)
+        for part in parts:
+            kernel = self._kernel(self.X_fit_[part])
+            for k in range(targets.shape[1]):
+                self.precision_[part, k] = logistic_sites(kernel, targets[part, k]).precision
+        return self
+
+    def predict_uncertainty(self, X: ArrayLike) -> GaussianLogits | Members:
+        """Two classes and "softmax": `GaussianLogits` with epistemic variance; "one-versus-rest": `Members`."""
+        mean, variance = self.latent(X)
+        return latent_prediction(
+            mean, variance, multiclass=self.multiclass, n_draws=self.n_draws, class_names=self.class_names_
+        )
+
+    def latent(self, X: ArrayLike) -> tuple[Array, Array]:
+        """Mean and variance of the latent functions, ``(n, L)`` each; L = 1 for two classes, otherwise K."""
+        array = self._checked_inputs(X)
+        points = array.reshape(len(array), -1).astype(np.float64) - self.centre_
+        mean, variance = np.empty((2, len(points), self.kappa_.shape[1]))
+        m = min(self.n_neighbours, len(self.X_fit_))
+        rows = max(1, CHUNK_BYTES // (8 * (m + 2) ** 2))
+        for chunk, near in self._neighbours(points, m, rows):
+            local = self.X_fit_[near] - points[chunk, None]  # (b, m, D), about each point
+            kernel = self._kernel(local)
+            to_point = self.signal_variance_ * np.exp(-0.5 / self.lengthscale_**2 * (local**2).sum(axis=2))
+            for k in range(self.kappa_.shape[1]):
+                noise = 1.0 / self.precision_[near, k]
+                found = _condition(kernel, to_point, noise, self.kappa_[near, k] * noise, self.signal_variance_)
+                mean[chunk, k], variance[chunk, k] = found
+        return mean, variance
+
+    def _kernel(self, x: Array) -> Array:
+        return rbf_kernel(x, self.lengthscale_, self.signal_variance_)
+
+    def _neighbours(self, points: Array, m: int, rows: int) -> Iterator[tuple[slice, NDArray[np.intp]]]:
+        """Slices of at most `rows` points, with the indices of their m nearest training instances, ``(b, m)``."""
+        search: Any
+        if self.X_fit_.shape[1] <= TREE_DIMENSIONS:
+            search = cKDTree(self.X_fit_).query
+        else:
+            search = NearestNeighbors(algorithm="brute").fit(self.X_fit_).kneighbors
+        most = max(rows, 4096)
+        for start in range(0, len(points), most):
+            near = search(points[start : start + most], m)[1].reshape(-1, m)
+            for first in range(0, len(near), rows):
+                part = near[first : first + rows]
+                yield slice(start + first, start + first + len(part)), part
+
+    def _choose_scales(self, parts: list[NDArray[np.intp]], targets: Array) -> None:
+        rule = rule_lengthscale(self.X_fit_)
+        scales = [rule] if self.lengthscale is None else [self.lengthscale]
+        if isinstance(self.lengthscale, str):
+            scales = [rule * times for times in BOUND_SCALES]
+        variances = BOUND_VARIANCES if isinstance(self.signal_variance, str) else (self.signal_variance,)
+        choices = [(float(scale), float(variance)) for scale in scales for variance in variances]
+        if len(choices) > 1:
+            chosen = [parts[i] for i in np.unique(np.linspace(0, len(parts) - 1, BOUND_CELLS).round().astype(int))]
+            choices.sort(key=lambda choice: -self._bound(chosen, targets, *choice))
+        self.lengthscale_, self.signal_variance_ = choices[0]
+
+    def _bound(self, parts: list[NDArray[np.intp]], targets: Array, lengthscale: float, variance: float) -> float:
+        """The variational bound of the evidence, summed over cells and latent functions."""
+        total = 0.0
+        for part in parts:
+            kernel = rbf_kernel(self.X_fit_[part], lengthscale, variance)
+            total += sum(logistic_sites(kernel, y).log_evidence for y in targets[part].T)
+        return total
+
+
+def rbf_kernel(x: Array, lengthscale: float, variance: float) -> Array:
+    """s² exp(−|x − x'|² / 2ℓ²) between the points of each set, ``(…, m, m)`` from ``(…, m, D)``."""
+    x = x / lengthscale
+    square = (x * x).sum(axis=-1)
+    kernel = x @ np.swapaxes(x, -1, -2)
+    kernel -= 0.5 * square[..., :, None]
+    kernel -= 0.5 * square[..., None, :]
+    np.minimum(kernel, 0.0, out=kernel)
+    np.exp(kernel, out=kernel)
+    kernel *= variance
+    return kernel
+
+
+def cells(x: Array, size: int) -> list[NDArray[np.intp]]:
+    """Row numbers of the cells: halves, again and again, along the coordinate that varies most, until none exceeds `size`."""
+    finished: list[NDArray[np.intp]] = []
+    open_parts = [(np.arange(len(x)), -(-len(x) // size))]
+    while open_parts:
+        part, n_cells = open_parts.pop()
+        if n_cells == 1:
+            finished.append(part)
+            continue
+        values = x[part]
+        values = values[:, values.var(axis=0).argmax()]
+        order = part[np.argsort(values, kind="stable")]
+        left = n_cells // 2
+        cut = len(part) * left // n_cells
+        open_parts += [(order[cut:], n_cells - left), (order[:cut], left)]
+    return finished
+
+
+def rule_lengthscale(x: Array) -> float:
+    """The median distance of up to 512 rows to their 50th neighbour, without distances of 0; 1 if all are 0."""
+    rows = np.unique(np.linspace(0, len(x) - 1, RULE_POINTS).round().astype(int))
+    n = min(RULE_NEIGHBOUR, len(x) - 1)
+    square = (x * x).sum(axis=1)
+    nth = np.empty(len(rows))
+    for i, row in enumerate(rows):
+        near = np.argpartition(square - 2.0 * (x @ x[row]), n)[: n + 1]  # the row itself and its n neighbours
+        nth[i] = ((x[near] - x[row]) ** 2).sum(axis=1).max()
+    nth = nth[nth > 0.0]
+    return float(np.sqrt(np.median(nth))) if nth.size else 1.0
+
+
+def _condition(kernel: Array, to_point: Array, noise: Array, target: Array, prior: float) -> tuple[Array, Array]:
+    """Mean and variance of g* from Gaussian regression on m targets with noise, for b points, ``(b,)`` each.
+
+    One Cholesky factor of the bordered matrix does it: with A = K + diag(noise) = L Lᵀ, its last rows are L⁻¹ k*, L⁻¹ z, and
+    its last but one pivot is k** − k*ᵀ A⁻¹ k*.
+    """
+    b, m = to_point.shape
+    system = np.empty((b, m + 2, m + 2))
+    system[:, :m, :m] = kernel
+    system[:, np.arange(m), np.arange(m)] += noise
+    system[:, m, :m], system[:, m, m] = to_point, prior
+    system[:, m + 1, :m], system[:, m + 1, m] = target, 0.0
+    system[:, m + 1, m + 1] = 1.0 + 2.0 * (target**2 / noise).sum(
+        axis=1
+    )  # above zᵀ A⁻¹ z, so the matrix is positive definite
+    factor = np.linalg.cholesky(system)
+    mean = (factor[:, m, :m] * factor[:, m + 1, :m]).sum(axis=1)
+    return mean, factor[:, m, m] ** 2
+
+
+def _canonical_order(x: Array, codes: NDArray[np.int64]) -> NDArray[np.intp]:
+    """An order of the rows that depends on their values alone: by the columns from the first on, then by the label."""
+    order = np.argsort(x[:, 0], kind="stable")
+    first = x[order, 0]
+    if (first[1:] > first[:-1]).all():
+        return order
+    return np.lexsort((codes, *x.T[::-1]))
+
+
+def _check_scale(name: str, value: Any, *, none: bool) -> None:
+    if (none and value is None) or (isinstance(value, str) and value == "bound"):
+        return
+    if isinstance(value, str):
+        rule = 'must be a number above 0, "bound"' + (" or None" if none else "")
+        raise InputError(name, rule, f"got {value!r}", "choose one", code="choice")
+    check_positive(name, value, "1.0")
