@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from tests.refusals import refuses
 
-from uqassay.datasets import Dataset
-from uqassay.datasets.preparation import even_or_odd, principal_components
+from uqassay.datasets import Dataset, preparation
+from uqassay.datasets.preparation import even_or_odd, fit_components, principal_components
 
 
 @pytest.fixture
@@ -29,6 +29,21 @@ def test_principal_components_against_scikit_learn(images, needs):
         np.testing.assert_allclose(getattr(ours, part), signs * expected, atol=1e-9)
     with refuses("n_components", "range", got="got 13"):
         principal_components(images, 13)
+
+
+def test_components_of_several_parts_in_chunks(images, monkeypatch):
+    """Parts, chunks and bytes change nothing but the rounding."""
+    whole = (np.random.default_rng(1).random((90, 3, 4)) * 255).astype(np.uint8)
+    expected = fit_components([whole.astype(np.float64)], 6)
+    monkeypatch.setattr(preparation, "CHUNK_BYTES", 7 * 8 * 12)
+    found = fit_components([whole[:35], whole[35:36], whole[36:]], 6)
+    np.testing.assert_allclose(found.mean, expected.mean, rtol=1e-12)
+    np.testing.assert_allclose(found.loadings, expected.loadings, atol=1e-9)
+    np.testing.assert_allclose(found.loadings.T @ found.loadings, np.eye(6), atol=1e-12)
+    assert (found.loadings.max(axis=0) >= -found.loadings.min(axis=0)).all()
+    scores = found.scores(whole, unit=255.0, dtype=np.float32)
+    assert scores.dtype == np.float32
+    np.testing.assert_allclose(scores, (whole.reshape(90, 12) - expected.mean) @ expected.loadings / 255, atol=1e-6)
 
 
 def test_even_or_odd(images):

@@ -76,7 +76,7 @@ class TakenBalls:
 
     def __init__(self, n: int) -> None:
         self.ball = np.full(n, -1, dtype=np.intp)
-        self.cover = np.zeros(n, dtype=np.uint16)
+        self.cover = np.zeros(n, dtype=np.int32)
         self.rows: list[Rows] = []
         self.centres: list[NDArray[Any]] = []
         self.numbers: list[int] = []  # in the list of given centres
@@ -145,14 +145,12 @@ def _place_notes(place: NDArray[np.int8], taken: TakenBalls) -> list[Note]:
 
 def _check_parts(place: NDArray[np.int8], labels: NDArray[Any] | None) -> None:
     """Refuse a division without training or additional points, or without training instances of a class."""
-    for part, what, name in (
-        (TRAIN, "in the training set", "radius"),
-        (ADDED, "for the augmented set alone", "test_share"),
+    for part, what, remedy in (
+        (TRAIN, "in the training set", "raise it, or lower the radius"),
+        (ADDED, "for the augmented set alone", "lower it or test_share"),
     ):
         if not (place == part).any():
-            raise InputError(
-                name, f"must leave points {what}", "it leaves none", "lower the shares or the radius", code="empty"
-            )
+            raise InputError("train_share", f"must leave points {what}", "it leaves none", remedy, code="empty")
     if labels is None:
         return
     classes, counts = np.unique(labels, return_counts=True)

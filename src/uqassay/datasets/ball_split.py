@@ -21,7 +21,6 @@ Rows = NDArray[np.intp]
 Array = NDArray[np.float64]
 
 DENSE = "dense"
-BLOCK = 64  # centres whose members are found together
 LEAST_GIVEN, LEAST_DENSE = 1, 100  # points of a ball, unless stated
 ROUNDING = 1e-9  # of a sum of shares
 
@@ -200,10 +199,9 @@ class BallSplit:
                 code="shape",
             )
         least = LEAST_GIVEN if self.min_neighbours is None else self.min_neighbours
-        for start in range(0, len(centres), BLOCK):
-            for i, inside in enumerate(search.within(centres[start : start + BLOCK]), start):
-                self._check_caught(inside, f"ball {i}")
-                taken.take(centres[i], i, inside, least)
+        for i, inside in enumerate(search.each(centres)):
+            self._check_caught(inside, f"ball {i}")
+            taken.take(centres[i], i, inside, least)
         if not taken.centres:
             raise self._too_few(taken, least, "no ball has")
         if not taken.n_skipped:
@@ -211,7 +209,7 @@ class BallSplit:
         return [
             Note(
                 "skipped",
-                f"{counted(taken.n_skipped, 'ball')} with fewer than {counted(least, 'free point')} skipped",
+                f"{counted(taken.n_skipped, 'ball')} with fewer than {counted(least, 'point')} left skipped",
                 {"balls": taken.n_skipped, "least": least},
             )
         ]
@@ -222,13 +220,11 @@ class BallSplit:
         wanted = self._n_wanted()
         least = LEAST_DENSE if self.min_neighbours is None else self.min_neighbours
         candidates = g.choice(len(points), size=min(len(points), self.n_candidates), replace=False)
-        for start in range(0, len(candidates), BLOCK):
-            block = candidates[start : start + BLOCK]
-            for row, inside in zip(block, search.within(points[block]), strict=True):
-                if len(taken.centres) == wanted:
-                    break
-                self._check_caught(inside, f"the ball about row {row}")
-                taken.take(points[row], len(taken.centres), inside, least)
+        for row, inside in zip(candidates, search.each(points[candidates]), strict=True):
+            self._check_caught(inside, f"the ball about row {row}")
+            taken.take(points[row], len(taken.centres), inside, least)
+            if len(taken.centres) == wanted:
+                break
         if not taken.centres:
             raise self._too_few(taken, least, f"none of {counted(len(candidates), 'candidate')} has")
         found = f"{counted(len(taken.centres), 'dense region')} found"
@@ -236,7 +232,7 @@ class BallSplit:
         facts = {"found": len(taken.centres), "wanted": wanted, "tried": taken.n_tried, "skipped": taken.n_skipped}
         text = f"{found}{wished} among {counted(taken.n_tried, 'random row')}"
         if taken.n_skipped:
-            text += f", {count(taken.n_skipped)} with fewer than {counted(least, 'free point')} skipped"
+            text += f", {count(taken.n_skipped)} with fewer than {counted(least, 'point')} left skipped"
         return [Note("skipped", text, facts)]
 
     def _check_caught(self, inside: NDArray[np.bool_], which: str) -> None:
@@ -296,7 +292,7 @@ class BallSplit:
         if (test == 0).any():
             raise InputError("test_share", "must be positive", "got 0", "0.3, say", code="range")
         numbers = {len(share) for share in (train, test) if len(share) > 1}
-        n_balls = self.n_balls if self._dense else len(as_array(self.centres, "centres"))
+        n_balls = self.n_balls if self._dense else len(as_numeric(self.centres, "centres", ndim=2))
         if n_balls is not None and numbers:
             numbers.add(n_balls)
         if len(numbers) > 1:

@@ -95,9 +95,10 @@ class GainGrid:
         along_j, along_k = (
             self._density(points[:, axis], size) for axis, size in enumerate(self.of_class_1.shape)
         )  # (n, 38), (n, 46)
-        of_one = ((along_j @ self.of_class_1) * along_k).sum(axis=1)
-        to_one = of_one / (along_j.sum(axis=1) * along_k.sum(axis=1))
-        return np.stack([1.0 - to_one, to_one], axis=1)
+        weight = np.stack(
+            [((along_j @ chosen) * along_k).sum(axis=1) for chosen in (~self.of_class_1, self.of_class_1)], axis=1
+        )
+        return np.asarray(weight / weight.sum(axis=1, keepdims=True))
 
     def _density(self, values: Array, size: int) -> Array:
         """exp(−(value − centre)²/2σ²) of the centres 1 … size, with each row divided by its largest value."""

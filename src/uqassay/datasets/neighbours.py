@@ -4,6 +4,7 @@ In fifty dimensions a tree visits nearly every point, and a product of matrices 
 less than a second. Benchmark: ``benchmarks/bench_ball_split.py``.
 """
 
+from collections.abc import Iterator
 from typing import Any, final
 
 import numpy as np
@@ -20,6 +21,7 @@ Points = NDArray[np.floating[Any]]
 
 BLOCK_BYTES = 2**20  # of distances at a time, which stay in the cache
 PAIR_BYTES = 2**23
+CENTRES_AT_ONCE = 64
 FIRST_SAMPLED = 500
 
 
@@ -52,6 +54,11 @@ class RadiusSearch:
                 self._scaled[rows] = self._in_radii(points[rows])
             self._squares = np.einsum("ij,ij->i", self._scaled, self._scaled)
 
+    def each(self, centres: Points) -> Iterator[NDArray[np.bool_]]:
+        """Membership ``(n,)`` of the ball about each centre in turn; the members of some balls are found together."""
+        for start in range(0, len(centres), CENTRES_AT_ONCE):
+            yield from self.within(centres[start : start + CENTRES_AT_ONCE])
+
     def within(self, centres: ArrayLike) -> NDArray[np.bool_]:
         """Membership ``(B, n)`` of the points in the closed balls about B centres ``(B, d)``."""
         at = np.asarray(centres, dtype=np.float64)
@@ -71,7 +78,7 @@ class RadiusSearch:
                 sure = distance <= np.float32(1.0) - margin
                 unsure = ~(sure | (distance > np.float32(1.0) + margin))  # nan is unsure as well
                 if unsure.any():
-                    ball, row = np.nonzero(unsure)
+                    ball, row = np.divmod(np.flatnonzero(unsure), len(own))
                     sure[ball, row] = self._exactly(at, ball, row + rows.start)
                 inside[:, rows] = sure
         return inside
