@@ -12,7 +12,9 @@ from uqassay._array import generator as as_generator
 from uqassay._json import plain
 from uqassay.calibration.monte_carlo import check_alpha
 from uqassay.calibration.parts import check_whole, groups_of
+from uqassay.calibration.second_order_buckets import SecondOrderBuckets, second_order_buckets
 from uqassay.calibration.statement_kernel import statement_kernel_test, statements_of
+from uqassay.errors import InputError
 from uqassay.losses.vote_distance import FewVotes, VoteCounts, checked_votes
 from uqassay.measures.label_moments import ProbabilityMoments, probability_moments
 from uqassay.notes import Note, distinct, reason
@@ -23,7 +25,7 @@ from uqassay.statistics.remarks import interval_notes
 from uqassay.statistics.samples import Units, check_choice, check_level, make_units, spread_of_mean
 from uqassay.wording import counted, estimate_text, number, pvalue_text, significant
 
-__all__ = ["SecondOrderBuckets", "SecondOrderTest", "second_order_test"]
+__all__ = ["SecondOrderTest", "check_second_order_level", "second_order_test"]
 
 Floats = NDArray[np.float64]
 By = Literal["overall", "kernel", "moments"]
@@ -33,38 +35,6 @@ MANY_MEMBERS = 40  # from here on a truth outside the ensemble changes the ratio
 INDEPENDENT = Note(
     "assumption", "the votes of an instance count as independent draws from its true label probabilities"
 )
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class SecondOrderBuckets:
-    """Buckets of instances that state a similar epistemic variance.
-
-    Attributes
-    ----------
-    edges : array (B + 1,)
-        Least stated variance of each bucket, and the greatest of all. Equal statements are never divided.
-    count : int array (B,)
-        Number of instances.
-    stated : array (B,)
-        Mean stated epistemic variance.
-    observed : tuple of Estimate
-        Mean observed epistemic variance of each bucket, with its interval.
-    """
-
-    edges: Floats
-    count: NDArray[np.intp]
-    stated: Floats
-    observed: tuple[Estimate, ...]
-
-    def rows(self) -> list[dict[str, Any]]:
-        """One row for each bucket: `from` and `to` of the stated variance, `n`, `stated`, and the fields of `observed`."""
-        ends = zip(self.edges[:-1].tolist(), self.edges[1:].tolist(), strict=True)
-        numbers = zip(ends, self.count.tolist(), self.stated.tolist(), self.observed, strict=True)
-        return [
-            {"from": low, "to": high, "n": n, "stated": stated, "observed": observed.to_dict()}
-            for (low, high), n, stated, observed in numbers
-        ]
 
 
 @final
@@ -116,9 +86,9 @@ class SecondOrderTest:
         Raises
         ------
         InputError
-            A level outside (0, 1), or below the smallest p-value that the draws can reach.
+            A level outside (0, 1), or (with draws) below 0.001.
         """
-        check_alpha(alpha, self.n_draws or 2**62)
+        check_second_order_level(alpha, self.by)
         return self.pvalue <= alpha + 1e-12
 
     def sentence(self, alpha: float = 0.05, *, name: str = "the model") -> str:
@@ -266,11 +236,24 @@ def second_order_test(
         ratio=ratio,
         gap=mean_estimate(observed - stated, groups=labels, level=level),
         slope=slope,
-        buckets=_buckets(observed, stated, int(buckets), labels, level),
+        buckets=second_order_buckets(observed, stated, int(buckets), groups=labels, level=level),
         n=len(observed),
         n_draws=0 if by == "overall" else N_DRAWS,
         notes=distinct(notes),
     )
+
+
+def check_second_order_level(alpha: float, by: str) -> None:
+    """Refuse a level outside (0, 1), or below the smallest p-value that the draws of this test can reach."""
+    check_alpha(alpha, 2**62)
+    if by != "overall" and alpha < 1 / (N_DRAWS + 1):
+        raise InputError(
+            "alpha",
+            f"the smallest p-value that {N_DRAWS} draws can reach is {1 / (N_DRAWS + 1):g}",
+            f"got {alpha:g}",
+            "choose at least this level",
+            code="range",
+        )
 
 
 # -- tests --------------------------------------------------------------------------------------------------------------
@@ -329,28 +312,6 @@ def _linearised(value: float, influence: Floats, units: Units, level: float, met
 
 def _without_interval(value: float, n: int, level: float, notes: list[Note]) -> Estimate:
     return Estimate(value, low=np.nan, high=np.nan, level=level, n=n, method="linearised", notes=notes)
-
-
-def _buckets(
-    observed: Floats, stated: Floats, wanted: int, labels: NDArray[np.generic] | None, level: float
-) -> SecondOrderBuckets:
-    """At most `wanted` buckets of nearly equal size."""
-    values, below = np.unique(stated, return_counts=True)
-    below = np.cumsum(below)[:-1]  # numbers of instances below each possible cut
-    targets = len(stated) * np.arange(1, wanted) / wanted
-    cuts = np.unique([int(np.abs(below - target).argmin()) for target in targets]) if below.size else np.zeros(0, int)
-    edges = np.concatenate([values[:1], values[cuts.astype(np.intp) + 1], values[-1:]])
-    place = np.searchsorted(edges[1:-1], stated, side="right")
-    rows = [np.flatnonzero(place == b) for b in range(len(edges) - 1)]
-    return SecondOrderBuckets(
-        edges=edges,
-        count=np.array([len(r) for r in rows], dtype=np.intp),
-        stated=np.array([stated[r].mean() for r in rows]),
-        observed=tuple(
-            mean_estimate(observed[r], groups=None if labels is None else labels[r], level=level, method="hall")
-            for r in rows
-        ),
-    )
 
 
 # -- helpers ------------------------------------------------------------------------------------------------------------

@@ -63,9 +63,9 @@ def second_order_command(
 ) -> None:
     """Compare stated with observed epistemic variance, from two or more votes per instance."""
     from uqassay.calibration import second_order_test
-    from uqassay.calibration.monte_carlo import check_alpha
+    from uqassay.calibration.second_order import check_second_order_level
 
-    check_alpha(alpha, 2**62)
+    check_second_order_level(alpha, by)
     if votes is None:
         raise InputError(
             "--votes",

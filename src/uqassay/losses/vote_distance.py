@@ -59,8 +59,7 @@ class VoteCounts:
 
     def agreement(self) -> Array:
         """c_k (c_k − 1) / (m (m − 1)), ``(n, K)``: share of the pairs of votes for class k, without bias for p*_k²."""
-        m = self.totals[:, np.newaxis]
-        return self.counts * (self.counts - 1.0) / (m * (m - 1.0))
+        return self.shares() * ((self.counts - 1.0) / (self.totals[:, np.newaxis] - 1.0))
 
     def squared_distance(self, mean: Array) -> Array:
         """Σ_k c_k (c_k − 1) / (m (m − 1)) − 2 p̄_k f_k + p̄_k², without bias for ‖p* − p̄‖², ``(n,)``."""

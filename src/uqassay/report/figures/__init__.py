@@ -26,6 +26,7 @@ from uqassay.report.figures.instances import plot_by_correctness, plot_set_sizes
 from uqassay.report.figures.mistake_tests import plot_ranking_comparisons
 from uqassay.report.figures.mistakes import plot_mistake_ranking, plot_risk_coverage
 from uqassay.report.figures.ranking import plot_distance_nonspecificity, plot_members, plot_ranking
+from uqassay.report.figures.second_order import plot_second_order
 from uqassay.report.figures.simplex import plot_simplex
 from uqassay.report.figures.style import model_colours
 from uqassay.report.figures.tradeoffs import plot_tradeoff, plot_winning_probability
@@ -53,6 +54,7 @@ __all__ = [
     "plot_ranking_comparisons",
     "plot_reliability",
     "plot_risk_coverage",
+    "plot_second_order",
     "plot_set_sizes",
     "plot_simplex",
     "plot_tradeoff",
