@@ -6,8 +6,10 @@ from uqassay.evidence.disentanglement_ranking import Contender, contenders_of, r
 from uqassay.evidence.disentanglement_verdict import disentanglement_lines, disentanglement_sentences
 from uqassay.evidence.findings import FINDING_COLUMNS
 from uqassay.evidence.gain_pair import sample_of_pair
+from uqassay.evidence.gain_result import GainResult
 from uqassay.evidence.gain_sample import GainRun, GainSample
 from uqassay.evidence.gain_study import GainStudy
+from uqassay.evidence.gain_verdict import gain_lines, gain_sentences
 from uqassay.evidence.judgement import CALIBRATION, TRADEOFFS, assay
 from uqassay.evidence.ranking import Ranked
 from uqassay.evidence.result import Assay
@@ -19,6 +21,7 @@ __all__ = [
     "Assay",
     "Contender",
     "DisentanglementStudy",
+    "GainResult",
     "GainRun",
     "GainSample",
     "GainStudy",
@@ -28,6 +31,8 @@ __all__ = [
     "contenders_of",
     "disentanglement_lines",
     "disentanglement_sentences",
+    "gain_lines",
+    "gain_sentences",
     "rank_disentanglement",
     "sample_of_pair",
 ]

@@ -1,0 +1,152 @@
+"""What a result of the gain shows: conclusions that an interval or a test holds, as data."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, final
+
+import numpy as np
+
+from uqassay.evidence.gain_result import GainResult
+from uqassay.evidence.over_runs import OverRuns
+from uqassay.metrics.epistemic_calibration import EpistemicCalibration
+from uqassay.statistics import Estimate
+
+__all__ = ["DELAYED", "CalibrationReading", "DelayReading", "GainReading", "Side", "read_gain", "side_of"]
+
+Side = Literal["above", "below", "unclear", "undefined"]
+
+DELAYED = 0.1  # share of the cases that wait, in the sentence
+
+
+@final
+@dataclass(frozen=True)
+class CalibrationReading:
+    """Whether estimates are calibrated within what the test sets can show.
+
+    Attributes
+    ----------
+    error : OverRuns
+    debiased : OverRuns
+    null_low, null_high, null_mean : float
+        Where the error of perfectly calibrated estimates lies in a run, means over the runs.
+    pvalue : float
+        Of one run; nan for several, where the interval of the debiased error decides.
+    shown : bool
+        True if the estimates are shown not to be calibrated.
+    excess : Side
+        "above" if the estimates are shown to be too large on average, "below" if too small.
+    """
+
+    error: OverRuns
+    debiased: OverRuns
+    null_low: float
+    null_high: float
+    null_mean: float
+    pvalue: float
+    shown: bool
+    excess: Side
+
+
+@final
+@dataclass(frozen=True)
+class DelayReading:
+    """Gain where a share of the cases waits for more data.
+
+    Attributes
+    ----------
+    share : float
+    gained : Estimate
+    random : float
+        Gain of a random choice of as many cases.
+    side : Side
+        "above" if the gain is shown to be greater than that of the random choice.
+    """
+
+    share: float
+    gained: Estimate
+    random: float
+    side: Side
+
+
+@final
+@dataclass(frozen=True)
+class GainReading:
+    """The conclusions from one result.
+
+    Attributes
+    ----------
+    gain : Side
+        "above" if more data are shown to help on average.
+    order : Side
+        "above" if the estimates are shown to order the gain, "below" if in the wrong direction.
+    raw : CalibrationReading
+    mapped : CalibrationReading or None
+        Of the mapped estimates.
+    reduction : Side
+        "above" if the map is shown to lower the error; "undefined" for one run, and without a map.
+    delay : DelayReading
+    """
+
+    gain: Side
+    order: Side
+    raw: CalibrationReading
+    mapped: CalibrationReading | None
+    reduction: Side
+    delay: DelayReading
+
+
+def read_gain(result: GainResult, *, share: float = DELAYED) -> GainReading:
+    """Conclusions from one result; each holds at the level of the result by itself."""
+    mapped = None
+    if result.calibrated_error is not None and result.calibrated_debiased is not None:
+        assert result.excess_calibrated is not None
+        mapped = _calibration(
+            result,
+            (result.calibrated_error, result.calibrated_debiased, result.excess_calibrated),
+            [run.calibrated for run in result.runs if run.calibrated is not None],
+        )
+    return GainReading(
+        gain=side_of(result.mean_gain.estimate),
+        order=side_of(result.correlation.estimate),
+        raw=_calibration(result, (result.error, result.debiased, result.excess), [run.raw for run in result.runs]),
+        mapped=mapped,
+        reduction="undefined" if result.reduction is None else side_of(result.reduction.estimate),
+        delay=_delay(result, share),
+    )
+
+
+def side_of(estimate: Estimate) -> Side:
+    """On which side of 0 an interval lies."""
+    if not (np.isfinite(estimate.low) and np.isfinite(estimate.high)):
+        return "undefined"
+    return "above" if estimate.low > 0 else "below" if estimate.high < 0 else "unclear"
+
+
+def _calibration(
+    result: GainResult, numbers: tuple[OverRuns, OverRuns, OverRuns], runs: Sequence[EpistemicCalibration]
+) -> CalibrationReading:
+    error, debiased, excess = numbers
+    alone = runs[0].pvalue if len(runs) == 1 else float("nan")
+    shown = alone <= 1 - result.level if len(runs) == 1 else side_of(debiased.estimate) == "above"
+    low, high = np.mean([run.null_band for run in runs], axis=0)
+    return CalibrationReading(
+        error=error,
+        debiased=debiased,
+        null_low=float(low),
+        null_high=float(high),
+        null_mean=float(np.mean([run.null_mean for run in runs])),
+        pvalue=alone,
+        shown=bool(shown),
+        excess=side_of(excess.estimate),
+    )
+
+
+def _delay(result: GainResult, share: float) -> DelayReading:
+    delay = result.delay
+    at = int(np.abs(delay.shares - share).argmin())
+    values = {"level": result.level, "n": result.n_runs, "method": result.mean_gain.estimate.method}
+    gained, above = (
+        Estimate(float(curve.mean[at]), low=float(curve.low[at]), high=float(curve.high[at]), **values)
+        for curve in (delay.gained, delay.above)
+    )
+    return DelayReading(float(delay.shares[at]), gained, float(delay.random.mean[at]), side_of(above))
