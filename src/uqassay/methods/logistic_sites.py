@@ -9,9 +9,10 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg.blas import dsymv
 from scipy.linalg.lapack import dpotrf, dpotri, dpotrs
 
-__all__ = ["TOLERANCE", "Sites", "logistic_sites", "precision"]
+__all__ = ["TOLERANCE", "Sites", "logistic_sites", "precision", "site_precisions"]
 
 Array = NDArray[np.float64]
 TOLERANCE = 0.01  # largest change of ln θ in the last step
@@ -59,6 +60,18 @@ def logistic_sites(kernel: Array, y: Array, *, tolerance: float = TOLERANCE) -> 
     takes Newton steps, with S as it stands; their fixpoint is the same. If Newton's method has not settled after 25 steps,
     plain steps follow, which never lower the bound.
     """
+    theta, n_steps = site_precisions(kernel, y, tolerance=tolerance)
+    kappa = y - 0.5
+    inverse, log_determinant = _inverse(kernel, theta)
+    mean, variance = _posterior_mean(inverse, theta, kappa), _variances(inverse, theta)
+    c = np.sqrt(mean**2 + variance)
+    # the bound at N(m, S) with its best c: ½ κᵀ S κ − ½ ln |B| + Σ (½ θ c² − ln 2 cosh(c / 2))
+    bound = 0.5 * (kappa @ mean - log_determinant) + (0.5 * theta * c**2 - np.logaddexp(c / 2.0, -c / 2.0)).sum()
+    return Sites(theta, mean, variance, float(bound), n_steps)
+
+
+def site_precisions(kernel: Array, y: Array, *, tolerance: float = TOLERANCE) -> tuple[Array, int]:
+    """The θ of `logistic_sites`, ``(n,)``, and the number of steps."""
     kappa = y - 0.5
     mean, log_theta = np.zeros(len(y)), np.full(len(y), np.log(0.25))
     step = 0
@@ -66,22 +79,14 @@ def logistic_sites(kernel: Array, y: Array, *, tolerance: float = TOLERANCE) -> 
         theta = np.exp(log_theta)
         inverse, _ = _inverse(kernel, theta)
         variance = _variances(inverse, theta)
-        if step <= NEWTON_STEPS:
-            mean = _newton_step(kernel, kappa, mean, variance)
-        else:
-            mean = _posterior_mean(inverse, theta, kappa)
+        newton = step <= NEWTON_STEPS
+        mean = _newton_step(kernel, kappa, mean, variance) if newton else _posterior_mean(inverse, theta, kappa)
         updated = np.log(precision(np.sqrt(mean**2 + variance)))
         change = np.abs(updated - log_theta).max()
         log_theta = updated
         if change <= tolerance:
             break
-    theta = np.exp(log_theta)
-    inverse, log_determinant = _inverse(kernel, theta)
-    mean, variance = _posterior_mean(inverse, theta, kappa), _variances(inverse, theta)
-    c = np.sqrt(mean**2 + variance)
-    # the bound at N(m, S) with its best c: ½ κᵀ S κ − ½ ln |B| + Σ (½ θ c² − ln 2 cosh(c / 2))
-    bound = 0.5 * (kappa @ mean - log_determinant) + (0.5 * theta * c**2 - np.logaddexp(c / 2.0, -c / 2.0)).sum()
-    return Sites(theta, mean, variance, float(bound), step)
+    return np.exp(log_theta), step
 
 
 def precision(c: Array) -> Array:
@@ -91,16 +96,16 @@ def precision(c: Array) -> Array:
 
 
 def _inverse(kernel: Array, theta: Array) -> tuple[Array, float]:
-    """B⁻¹, whole, and ln |B|, with B = I + W^½ K W^½, W = diag θ. All eigenvalues of B are ≥ 1."""
+    """Lower triangle of B⁻¹, and ln |B|, with B = I + W^½ K W^½, W = diag θ. All eigenvalues of B are ≥ 1."""
     factor = _factor(kernel, np.sqrt(theta))
     log_determinant = 2.0 * float(np.log(factor.diagonal()).sum())
     inverse, _ = dpotri(factor, lower=1, overwrite_c=1)
-    return np.asarray(np.tril(inverse) + np.tril(inverse, -1).T), log_determinant
+    return np.asarray(inverse), log_determinant
 
 
 def _factor(kernel: Array, root: Array) -> Array:
     system = (root[:, None] * kernel * root).T  # symmetric, and in the order of LAPACK without a copy
-    system[np.diag_indices_from(system)] += 1.0
+    np.einsum("ii->i", system)[:] += 1.0
     factor, _ = dpotrf(system, lower=1, clean=0, overwrite_a=1)
     return np.asarray(factor)
 
@@ -114,7 +119,7 @@ def _posterior_mean(inverse: Array, theta: Array, kappa: Array) -> Array:
     """m = S κ = W^−½ (I − B⁻¹) W^−½ κ."""
     root = np.sqrt(theta)
     scaled = kappa / root
-    return (scaled - inverse @ scaled) / root
+    return np.asarray((scaled - dsymv(1.0, inverse, scaled, lower=1)) / root)
 
 
 def _newton_step(kernel: Array, kappa: Array, mean: Array, variance: Array) -> Array:
