@@ -120,7 +120,7 @@ def test_places_of_the_template_are_filled(page):
 
 
 def test_the_script_holds_no_words():
-    script = files("uqassay.report").joinpath("disentanglement_page.js").read_text(encoding="utf-8")
+    script = files("uqassay.report").joinpath("static_page.js").read_text(encoding="utf-8")
     literals = re.findall(r'"([^"]*)"', script)
     assert not [
         text for text in literals if " " in text.strip() and text not in ("use strict", "(prefers-color-scheme: dark)")

@@ -1,6 +1,7 @@
 """Sentences on the gain from more data and the estimates of it. A sentence claims only what an interval or a test holds."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from uqassay.evidence.gain_readings import CalibrationReading, GainReading, read_gain
 from uqassay.evidence.gain_result import GainResult
@@ -128,7 +129,9 @@ def study_sentence(result: GainResult) -> str:
     return without_direction(text[0].upper() + text[1:] if not where else text)
 
 
-def gain_sentences(studies: Sequence[GainStudy], loss: str = "zero-one", *, level: float = 0.95) -> tuple[str, ...]:
+def gain_sentences(
+    studies: Sequence[GainStudy], loss: str = "zero-one", *, level: float = 0.95, **options: Any
+) -> tuple[str, ...]:
     """The findings on several studies in a few sentences: what more data gain, and which estimates order the gain.
 
     Parameters
@@ -136,13 +139,15 @@ def gain_sentences(studies: Sequence[GainStudy], loss: str = "zero-one", *, leve
     studies : sequence of GainStudy
     loss : str
     level : float
+    **options
+        Those of `GainStudy.result`.
     """
     said = []
     for dataset, group in by_dataset(studies).items():
-        results = [result for study in group for result in study.results(loss, level=level)]
+        results = [result for study in group for result in study.results(loss, level=level, **options)]
         if len(by_dataset(studies)) > 1:
             said.append(f"On {dataset}:")
-        said += [study_sentence(study.result(study.scores[0], loss, level=level)) for study in group]
+        said += [study_sentence(study.results(loss, level=level, **options)[0]) for study in group]
         said += _orders(results)
         if len(results) == 1:
             said += result_sentences(results[0])[1:]
@@ -257,12 +262,14 @@ def gain_legend(results: Sequence[GainResult]) -> tuple[str, ...]:
 # -- the terminal -------------------------------------------------------------------------------------------------------
 
 
-def gain_lines(studies: Sequence[GainStudy], loss: str = "zero-one", *, level: float = 0.95) -> list[str]:
+def gain_lines(
+    studies: Sequence[GainStudy], loss: str = "zero-one", *, level: float = 0.95, **options: Any
+) -> list[str]:
     """Lines for a terminal: a table of the scores of all studies, the sentences on each, and the limits."""
     lines: list[str] = []
     every = []
     for dataset, group in by_dataset(studies).items():
-        results = [result for study in group for result in study.results(loss, level=level)]
+        results = [result for study in group for result in study.results(loss, level=level, **options)]
         every += results
         lines += [f"{dataset}, {loss} loss" if dataset else f"{loss} loss", *score_table(results), ""]
         for study in group:

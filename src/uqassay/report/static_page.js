@@ -37,7 +37,7 @@ download.hidden = false;
 download.addEventListener("click", () => {
   const link = document.createElement("a");
   link.href = URL.createObjectURL(new Blob([JSON.stringify(page.rows, null, 1)], { type: "application/json" }));
-  link.download = "disentanglement.json";
+  link.download = page.download;
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 10000);
 });

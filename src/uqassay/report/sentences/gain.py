@@ -1,0 +1,72 @@
+"""Fixed sentences, headings and captions of the page on the gain from more data."""
+
+from uqassay.report.sentences.general import general_sentences
+from uqassay.wording import level_text
+
+__all__ = ["gain_text"]
+
+
+def gain_text(*, level: float = 0.95) -> dict[str, str]:
+    """Text by its name.
+
+    Examples
+    --------
+    >>> gain_text()["heading"]
+    'Where would more data help?'
+    """
+    general = general_sentences()
+    intervals = f"{level_text(level)} intervals"
+    return {
+        "heading": "Where would more data help?",
+        "title": "gain – uqassay report",
+        "brand": "gain from more data",
+        "skip": "Skip to the findings",
+        "sections": "Sections",
+        "nav_findings": "Findings",
+        "nav_scores": "Estimates",
+        "nav_untold": "What cannot be told",
+        "nav_how": "How to read it",
+        "auto": general["schemes"]["auto"],
+        "scheme_auto": general["scheme_auto"],
+        "table": "Estimates of epistemic uncertainty",
+        "table_note": (
+            f"Means over the runs with their {intervals} below; with one run the intervals are over its instances. Gain where "
+            "the most uncertain 10 % of the cases wait for more data, and where a random choice of as many waits."
+        ),
+        "delay": "Delay curves",
+        "delay_caption": (
+            "Gain over all cases where the most uncertain share of them waits for the model with more data. Dashed: a random "
+            "choice of as many. A curve above it chooses well; all cases together gain the same in any order."
+        ),
+        "scores": "Each estimate",
+        "gain": "Gain by uncertainty",
+        "gain_caption": (
+            "Mean gain in intervals of the estimates, from the least to the greatest. Where the estimates are calibrated, they "
+            "lie on the gain. The mapped estimates are those of the map γ."
+        ),
+        "map": "Map γ",
+        "map_caption": (
+            "The gain that the map reads from an estimate; it is fitted on calibration instances, never on the test instances."
+        ),
+        "one_delay": "Delay curve",
+        "one_delay_caption": "The same curve as above, for this estimate alone.",
+        "untold": "What cannot be told",
+        "how": "How to read it",
+        "facts": "Settings",
+        "notes": "Notes",
+        "warnings": "Before believing it",
+        "command": "Command",
+        "json": "Download the numbers as JSON",
+        "loss": "Loss",
+        "head_estimate": "Estimate",
+        "head_runs": "Runs",
+        "head_correlation": "ρ",
+        "head_error": "EECE",
+        "head_debiased": "EECE without bias",
+        "head_calibrated_error": "EECE after the map",
+        "head_excess": "Estimate − gain",
+        "head_delayed": "Gain, 10 % wait",
+        "head_random": "random 10 %",
+        "head_mean_gain": "Mean gain",
+        "colophon": "Colours by Okabe and Ito. This page needs no network and sends nothing.",
+    }
