@@ -209,7 +209,7 @@ class BallSplit:
         return [
             Note(
                 "skipped",
-                f"{counted(taken.n_skipped, 'ball')} with fewer than {counted(least, 'point')} left skipped",
+                f"{counted(taken.n_skipped, 'ball')} skipped with fewer than {counted(least, 'point')} left",
                 {"balls": taken.n_skipped, "least": least},
             )
         ]
@@ -232,7 +232,7 @@ class BallSplit:
         facts = {"found": len(taken.centres), "wanted": wanted, "tried": taken.n_tried, "skipped": taken.n_skipped}
         text = f"{found}{wished} among {counted(taken.n_tried, 'random row')}"
         if taken.n_skipped:
-            text += f", {count(taken.n_skipped)} with fewer than {counted(least, 'point')} left skipped"
+            text += f", {count(taken.n_skipped)} skipped with fewer than {counted(least, 'point')} left"
         return [Note("skipped", text, facts)]
 
     def _check_caught(self, inside: NDArray[np.bool_], which: str) -> None:

@@ -19,13 +19,13 @@ from uqassay.predictions.file_numpy import read_npz
 from uqassay.predictions.file_opening import problems_named
 from uqassay.wording import count, counted, listed
 
-__all__ = ["MERGED", "MergedBinary", "merged_binary"]
+__all__ = ["SOURCES", "MergedBinary", "merged_binary"]
 
 Labels = NDArray[np.int64]
 
 BYTE = 255.0
 # largest value of a pixel as it is loaded, and what the paper has under that name
-MERGED: Mapping[str, tuple[float, str]] = MappingProxyType(
+SOURCES: Mapping[str, tuple[float, str]] = MappingProxyType(
     {
         "digits": (16.0, "not in the paper"),
         "mnist-10k": (1.0, "not in the paper"),
@@ -112,11 +112,11 @@ def merged_binary(
     >>> digits, digits.classes[:5].tolist(), digits.y[:5].tolist()
     (MergedBinary('digits': 1797 instances of 50), [8, 7, 8, 7, 7], [0, 1, 0, 1, 1])
     """
-    if name not in MERGED:
+    if name not in SOURCES:
         raise InputError(
-            "name", f"must be {listed(list(MERGED), last='or')}", f"got {shown(name)}", "choose one", code="choice"
+            "name", f"must be {listed(list(SOURCES), last='or')}", f"got {shown(name)}", "choose one", code="choice"
         )
-    unit, relation = MERGED[name]
+    unit, relation = SOURCES[name]
     given = _given_file(name, data)
     if given is not None:
         parts, classes, unit = *_read(given), BYTE
