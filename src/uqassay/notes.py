@@ -21,7 +21,6 @@ CODES: Mapping[str, str] = {
     "method": "how a p-value or its degrees of freedom were found",
     "assumption": "an assumption of the result, or something that it leaves out",
     "few": "fewer than 20 errors, positives or the like: a rough interval or p-value",
-    "few-votes": "how many instances were left out because they have fewer than two votes",
     "none": "no errors, no right predictions or the like; the value is still defined",
     "undefined": "why the value is undefined",
     "infinite": "why the value is infinite, or how many values are",

@@ -330,7 +330,7 @@ def _left_out(held: VoteCounts) -> list[Note]:
     if not held.n_left_out:
         return []
     text = f"{counted(held.n_left_out, 'instance')} with fewer than two votes left out"
-    return [Note("few-votes", text, {"left_out": held.n_left_out})]
+    return [Note("sample", text, {"left_out": held.n_left_out})]
 
 
 def _one_more_member(prediction: Prediction) -> list[Note]:

@@ -165,7 +165,8 @@ def _paper_convention(facts: Facts) -> dict[str, str]:
 
 
 def _few_votes(facts: Facts) -> dict[str, str]:
-    return {"remedy": "pass --leave-out-few to leave such rows out"} if facts.get("few", 0) < facts.get("n", 0) else {}
+    every = "n" in facts and facts.get("few") == facts["n"]
+    return {"remedy": "collect a second vote" if every else "pass --leave-out-few to leave such rows out"}
 
 
 # By code, or by parameter and code, which goes first: a remedy, or a function of the facts that gives fields of the error.
