@@ -22,6 +22,7 @@ from uqassay.notes import Note
 from uqassay.statistics.absolute_values import (
     debiased_absolute,
     excess_scale,
+    greatest_bias,
     variance_of_absolute,
     variance_of_debiased,
 )
@@ -52,7 +53,8 @@ class EpistemicCalibration:
         EECE (gain), which lies above 0 on average even for calibrated estimates. Its interval is for the mean of this value
         over test sets of n instances, which includes that excess.
     debiased : Estimate
-        The same without the excess; it can be negative. Its interval is for the error of an infinite test set in these bins.
+        The same without the excess; it can be negative. Its interval is for the error of an infinite test set in these bins,
+        and its upper end allows for the greatest bias.
     debiased_square : float
         Σ w_m d_m² without the excess, and without bias at any d_m; it can be negative. From products of different instances (or
         groups) of a bin; nan if no bin has two. Not scaled by the normalisation.
@@ -160,8 +162,9 @@ def epistemic_calibration_error(
 
     **Debiased value.** Σ w_m (|d_m| − κ_m (2/√π) s_m exp(−d_m²/2 s_m²)). If d_m is normal with the true mean 0, the mean of the
     second term is that of the first with κ_m = 1; for counts κ_m is found from the null draws. So the mean is 0 for calibrated
-    estimates. For true deviations of .5, 1, 2, 3 and 4 s_m the bias of a term is −.35, −.46, −.28, −.08 and −.02 s_m, that of
-    |d_m| .40, .17, .02, .00 and .00 s_m. `debiased_square` has no bias anywhere.
+    estimates. For true deviations of .5, 1, 2, 3 and 4 s_m the bias of a term is −.35, −.45, −.28, −.08 and −.01 s_m, that of
+    |d_m| .40, .17, .02, .00 and .00 s_m. No estimate is without bias everywhere, because |·| has a corner. `debiased_square`
+    has no bias anywhere.
 
     **The name.** Hoarau et al. (2026), "Epistemic calibration", use EECE for another quantity: whether the spread of a
     second-order prediction matches the spread of the truth, given the whole second-order prediction. Where both could be
@@ -196,7 +199,8 @@ def epistemic_calibration_error(
     factor = e.size / len(count) if normalisation == "printed" else 1.0
     notes = tuple(_notes(g, mean_e, count, null, units))
     draws = null.draws(N_DRAWS, generator(rng))
-    plug_in, debiased = _errors(g - e, mean_g - mean_e, place, null, draws, units, factor, level, notes)
+    deviations = _Deviations(g - e, mean_g - mean_e, place, null, units)
+    plug_in, debiased = deviations.estimates(draws, factor, level, notes)
     low, high = _gain_intervals(g, place, mean_g, null, level)
     whole = units.n_units > 1
     by_chance = np.abs(draws) @ (n / e.size) * factor if whole else np.full(N_DRAWS, np.nan)
@@ -227,7 +231,7 @@ def epistemic_calibration_error(
 
 
 def _edges(e: Floats, bins: int | ArrayLike | Sequence[float], binning: GainBinning) -> tuple[Floats, str]:
-    if np.ndim(bins) == 0 or bins is None:  # type: ignore[arg-type]
+    if bins is None or np.ndim(bins) == 0:
         return gain_bins(e, bins, binning), binning  # type: ignore[arg-type]
     return checked_edges(bins), "given"
 
@@ -257,46 +261,71 @@ def _spread_out(values: Floats, held: NDArray[np.bool_]) -> Floats:
 # -- errors and their intervals -----------------------------------------------------------------------------------------
 
 
-def _errors(
-    deviation: Floats,
-    d: Floats,
-    place: NDArray[np.intp],
-    null: GainNull,
-    draws: Floats,
-    units: Units,
-    factor: float,
-    level: float,
-    notes: tuple[Note, ...],
-) -> tuple[Estimate, Estimate]:
-    """Plug-in and debiased error from the deviations (n,) of instances and their means d (M,) in the bins."""
-    weights, se = null.count / deviation.size, null.standard_error
-    value = float(weights @ np.abs(d))
-    scale = excess_scale(draws) if null.rates is not None else np.ones(len(d))
-    debiased = float(weights @ debiased_absolute(d, se, scale))
-    if units.n_units == 1:
-        low = high = np.full(2, np.nan)
-    else:
-        # d² − s² estimates the square of the true mean
-        ratio = np.sqrt(np.maximum((d / np.where(se > 0, se, 1.0)) ** 2 - 1, 0.0))
-        between = float(weights @ (np.abs(d) - value) ** 2) / deviation.size
-        parts = [float((weights * se) ** 2 @ of(ratio)) for of in (variance_of_absolute, variance_of_debiased)]
-        influence = np.sign(d)[place] * deviation - value  # of the plug-in value where all |d_m| are far from 0
-        spread = spread_of_mean(influence, units)
-        effect = 1.0
-        if units.codes is not None:  # groups in several bins
-            alone = float((weights * se) @ (weights * se)) + between
+@dataclass(frozen=True, eq=False)
+class _Deviations:
+    """Gain minus estimate of each instance, (n,), its mean in each bin, (M,), and their standard errors."""
+
+    values: Floats
+    means: Floats
+    place: NDArray[np.intp]
+    null: GainNull
+    units: Units
+
+    @property
+    def weights(self) -> Floats:
+        return self.null.count / self.values.size
+
+    @property
+    def plug_in(self) -> float:
+        return float(self.weights @ np.abs(self.means))
+
+    def debiased(self, draws: Floats) -> float:
+        scale = excess_scale(draws) if self.null.rates is not None else 1.0
+        return float(self.weights @ debiased_absolute(self.means, self.null.standard_error, scale))
+
+    def reaches(self, level: float) -> Floats:
+        """Half widths of the intervals of the plug-in and the debiased error, and the greatest bias of the latter."""
+        if self.units.n_units == 1:
+            return np.full(3, np.nan)
+        w, se = self.weights, self.null.standard_error
+        z = self.means / np.where(se > 0, se, 1.0)
+        ratio = np.sqrt(np.maximum(z**2 - 1, 0.0))  # d² − s² estimates the square of the true mean
+        between = float(w @ (np.abs(self.means) - self.plug_in) ** 2) / self.values.size
+        within = [float((w * se) ** 2 @ of(ratio)) for of in (variance_of_absolute, variance_of_debiased)]
+        # influence on the plug-in error where all true means are far from 0
+        influence = np.sign(self.means)[self.place] * self.values - self.plug_in
+        spread, effect = spread_of_mean(influence, self.units), 1.0
+        if self.units.codes is not None:  # groups in several bins
+            alone = float((w * se) @ (w * se)) + between
             effect = max(spread.standard_error**2 / alone, 1.0) if alone > 0 else 1.0
-        reach = float(special.stdtrit(spread.dof, 0.5 + level / 2)) * np.sqrt((np.array(parts) + between) * effect)
-        centre = np.array([value, debiased])
-        low, high = centre - reach, centre + reach
-    made = {"level": level, "n": deviation.size, "notes": notes}
-    plug_in = Estimate(
-        value * factor, low=max(low[0], 0.0) * factor, high=high[0] * factor, method="folded normal", **made
-    )
-    corrected = Estimate(
-        debiased * factor, low=low[1] * factor, high=high[1] * factor, method="debiased folded normal", **made
-    )
-    return plug_in, corrected
+        quantile = float(special.stdtrit(spread.dof, 0.5 + level / 2))
+        half = quantile * np.sqrt((np.array(within) + between) * effect)
+        return np.append(half, w @ (se * greatest_bias(z)))
+
+    def estimates(
+        self, draws: Floats, factor: float, level: float, notes: tuple[Note, ...]
+    ) -> tuple[Estimate, Estimate]:
+        """The plug-in and the debiased error, times the factor of the normalisation."""
+        half, half_debiased, bias = self.reaches(level).tolist()
+        value, debiased, n = self.plug_in, self.debiased(draws), self.values.size
+        low = half if np.isnan(half) else max(value - half, 0.0)
+        return Estimate(
+            value * factor,
+            low=low * factor,
+            high=(value + half) * factor,
+            level=level,
+            n=n,
+            method="folded normal",
+            notes=notes,
+        ), Estimate(
+            debiased * factor,
+            low=(debiased - half_debiased) * factor,
+            high=(debiased + half_debiased + bias) * factor,
+            level=level,
+            n=n,
+            method="debiased folded normal",
+            notes=notes,
+        )
 
 
 def _gain_intervals(

@@ -1,0 +1,208 @@
+"""Measured type-I error, power and coverage of the metrics of the epistemic gain.
+
+Run as a script, this file prints the tables in docs/measured-coverage.md (those whose name begins with the word given, if there
+is one); as a test it measures fewer samples and asserts what the tables say.
+"""
+
+import sys
+from functools import partial
+
+import numpy as np
+import pytest
+from tests.metrics.gain_worlds import CALIBRATED, GROUPS, MISCALIBRATED, skewed, zero_one
+
+from uqassay.metrics import delay_curve_of_gains, epistemic_calibration_error, epistemic_correlation_score
+
+SIZES = (200, 2000, 20_000)
+SHARES = (0.05, 0.2, 0.5)
+ORDERED = {
+    "unrelated, 5 % other than 0": partial(zero_one, mean=0.05 / 1.5, slope=0.0),
+    "related, 5 % other than 0": partial(zero_one, mean=0.05 / 1.5),
+    "related, 5 %, 10 levels": partial(zero_one, mean=0.05 / 1.5, levels=10),
+    "related, 5 %, 50 groups": partial(zero_one, mean=0.05 / 1.5, groups=GROUPS),
+    "related, 1 %": partial(zero_one, mean=0.01 / 1.5),
+    "log loss": skewed,
+}
+
+
+def scored(draw, rng, n):
+    """A test set whose estimate is random where it would be constant."""
+    drawn = draw(rng, n)
+    constant = (drawn.epistemic == drawn.epistemic[0]).all()
+    return drawn, rng.random(n) if constant else drawn.epistemic
+
+
+def large_sample(draw):
+    """For true values: without groups, which change no marginal distribution and would leave few independent instances."""
+    return scored(partial(draw, groups=0), np.random.default_rng(1), 2_000_000)
+
+
+def eece(draw, n, *, n_samples, seed):
+    """Shares of rejections, of values inside the null band and of covering intervals; mean errors against the truth."""
+    rng = np.random.default_rng(seed)
+    rows, plug_in = [], []
+    for _ in range(n_samples):
+        drawn = draw(rng, n)
+        found = epistemic_calibration_error(drawn.gain, drawn.epistemic, groups=drawn.groups, rng=rng)
+        place = np.searchsorted(found.edges[1:-1], drawn.epistemic, side="right")
+        d = np.bincount(place, drawn.true - drawn.epistemic, minlength=found.n_bins)
+        truth = float(np.abs(d).sum() / n)
+        square = float((d**2 / np.maximum(found.count, 1)).sum() / n)
+        gains = np.bincount(place, drawn.true, minlength=found.n_bins) / found.count
+        rows.append(
+            {
+                "rejected": found.reject(0.05),
+                "in band": found.null_band[0] <= found.error <= found.null_band[1],
+                "debiased covers": found.debiased.low <= truth <= found.debiased.high,
+                "bins cover": np.mean((found.gain_low <= gains) & (gains <= found.gain_high)),
+                "plug-in": float(found.error),
+                "null mean": found.null_mean,
+                "debiased": float(found.debiased),
+                "truth": truth,
+                "square": found.debiased_square - square,
+            }
+        )
+        plug_in.append((found.error.low, found.error.high))
+    means = {name: float(np.mean([row[name] for row in rows])) for name in rows[0]}
+    ends = np.array(plug_in)
+    means["plug-in covers"] = float(np.mean((ends[:, 0] <= means["plug-in"]) & (means["plug-in"] <= ends[:, 1])))
+    means["error of debiased"] = float(np.std([row["debiased"] for row in rows]) / np.sqrt(n_samples))
+    means["error of square"] = float(np.std([row["square"] for row in rows]) / np.sqrt(n_samples))
+    return means
+
+
+def correlation_coverage(draw, n, *, n_samples, seed):
+    """True correlation, and the share of intervals that cover it; a sample without an interval does not."""
+    drawn, scores = large_sample(draw)
+    true = float(epistemic_correlation_score(drawn.gain, scores))
+    rng, covered = np.random.default_rng(seed), 0
+    for _ in range(n_samples):
+        drawn, scores = scored(draw, rng, n)
+        found = epistemic_correlation_score(drawn.gain, scores, groups=drawn.groups)
+        covered += found.low <= true <= found.high
+    return true, covered / n_samples
+
+
+def delay_coverage(draw, n, *, n_samples, seed):
+    """Shares of intervals that cover the gain, and the gain above random, at each of `SHARES`."""
+    drawn, scores = large_sample(draw)
+    large = delay_curve_of_gains(drawn.gain, scores, shares=SHARES)
+    true = np.array([large.gained, large.gained - large.random])
+    rng, covered = np.random.default_rng(seed), np.zeros((2, len(SHARES)))
+    for _ in range(n_samples):
+        drawn, scores = scored(draw, rng, n)
+        curve = delay_curve_of_gains(drawn.gain, scores, shares=SHARES, groups=drawn.groups)
+        paired = [curve.above_random(share) for share in SHARES]
+        low = np.array([curve.low, [one.low for one in paired]])
+        high = np.array([curve.high, [one.high for one in paired]])
+        covered += (low <= true) & (true <= high)
+    return covered / n_samples
+
+
+def at_most(share, expected, n_samples, errors=4.0):
+    return share <= expected + errors * np.sqrt(expected * (1 - expected) / n_samples)
+
+
+def at_least(share, expected, n_samples, errors=4.0):
+    return share >= expected - errors * np.sqrt(expected * (1 - expected) / n_samples)
+
+
+# -- tests -------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("world", ["zero-one, rare", "zero-one, 50 groups", "log loss"])
+def test_calibrated_estimates_are_rejected_at_the_level(world):
+    found = eece(CALIBRATED[world], 500, n_samples=150, seed=1)
+    assert at_most(found["rejected"], 0.07, 150)
+    assert at_least(found["in band"], 0.95, 150)
+    assert at_least(found["debiased covers"], 0.95, 150)
+    assert at_least(found["bins cover"], 0.95, 150)
+
+
+def test_debiased_error_of_calibrated_estimates_has_mean_0():
+    found = eece(CALIBRATED["zero-one"], 2000, n_samples=100, seed=2)
+    assert abs(found["debiased"]) < 4 * found["error of debiased"]
+    assert found["plug-in"] > 0.01  # the excess that it removes
+    assert abs(found["square"]) < 4 * found["error of square"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("world", MISCALIBRATED)
+def test_miscalibrated_estimates_are_found_and_measured(world):
+    found = eece(MISCALIBRATED[world], 5000, n_samples=60, seed=3)
+    assert at_least(found["rejected"], 0.9, 60)
+    assert at_least(found["debiased covers"], 0.95, 60)
+    assert abs(found["square"]) < 4 * found["error of square"]
+    assert found["debiased"] <= found["truth"] + 4 * found["error of debiased"]
+
+
+@pytest.mark.parametrize("world", list(ORDERED)[:4])
+def test_correlation_is_covered(world):
+    _, covered = correlation_coverage(ORDERED[world], 2000, n_samples=150, seed=4)
+    assert at_least(covered, 0.93, 150)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("world", list(ORDERED)[1:])
+def test_delay_curve_is_covered(world):
+    assert at_least(delay_coverage(ORDERED[world], 2000, n_samples=100, seed=5).min(), 0.92, 100)
+
+
+# -- the tables of the guide -------------------------------------------------------------------------------------------
+
+
+def percent(share):
+    return f"{100 * share:.1f}"
+
+
+def milli(value):
+    return f"{1000 * value:.2f}".replace("-", "−")
+
+
+def joined(found, name, style=percent):
+    return " / ".join(style(one[name]) for one in found)
+
+
+def print_calibrated(n_samples=500):
+    for name, draw in CALIBRATED.items():
+        found = [eece(draw, n, n_samples=n_samples, seed=n) for n in SIZES]
+        columns = [
+            joined(found, key) for key in ("rejected", "in band", "plug-in covers", "debiased covers", "bins cover")
+        ]
+        columns += [joined(found, key, milli) for key in ("plug-in", "debiased")]
+        print(f"| {name} | {' | '.join(columns)} |", flush=True)
+
+
+def print_miscalibrated(n_samples=500):
+    for name, draw in MISCALIBRATED.items():
+        found = [eece(draw, n, n_samples=n_samples, seed=n) for n in SIZES]
+        columns = [joined(found, key) for key in ("rejected", "plug-in covers", "debiased covers")]
+        columns += [joined(found, key, milli) for key in ("plug-in", "debiased", "truth")]
+        print(f"| {name} | {' | '.join(columns)} |", flush=True)
+
+
+def print_correlation(n_samples=2000):
+    for name, draw in ORDERED.items():
+        found = [correlation_coverage(draw, n, n_samples=n_samples, seed=n) for n in SIZES[:2]]
+        print(f"| {name} | {found[0][0]:.3f} | {' / '.join(percent(share) for _, share in found)} |", flush=True)
+
+
+def print_delay(n_samples=500):
+    for name, draw in ORDERED.items():
+        found = [delay_coverage(draw, n, n_samples=n_samples, seed=n) for n in SIZES]
+        columns = [" / ".join(percent(one[k, i]) for one in found) for k in (0, 1) for i in range(len(SHARES))]
+        print(f"| {name} | {' | '.join(columns)} |", flush=True)
+
+
+TABLES = {
+    "calibrated": print_calibrated,
+    "miscalibrated": print_miscalibrated,
+    "correlation": print_correlation,
+    "delay": print_delay,
+}
+
+if __name__ == "__main__":
+    for wanted, table in TABLES.items():
+        if not sys.argv[1:] or wanted.startswith(sys.argv[1]):
+            table()
