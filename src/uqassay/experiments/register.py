@@ -20,6 +20,7 @@ PROTOCOLS: dict[str, str] = {
     "ranking-cifar10h": "uqassay.experiments.ranking.cifar10h:reproduce_ranking_cifar10h",
     "credal-calibration": "uqassay.experiments.credal_calibration.protocol:reproduce_credal_calibration",
     "disentanglement": "uqassay.experiments.disentangling.protocol:reproduce_disentanglement",
+    "epistemic-gain": "uqassay.experiments.gain.protocol:reproduce_epistemic_gain",
     "disentanglement-tables": "uqassay.experiments.disentangling.printed_tables:reproduce_disentanglement_tables",
 }
 

@@ -1,0 +1,211 @@
+"""Methods of the reproduction of paper 002, and the choices of the command line."""
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, final
+
+import numpy as np
+
+from uqassay.bench.cell import MAX_SEED
+from uqassay.bench.config import nearest
+from uqassay.errors import InputError
+from uqassay.experiments.gain.presets import DATASETS, PRESETS, SPREADS, DataPlan, Slice
+
+__all__ = ["METHODS", "Asked", "Method", "check_whole", "chosen", "method_options"]
+
+
+# ---- methods -----------------------------------------------------------------------------------------------------------
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Method:
+    """A classifier of the protocol.
+
+    Attributes
+    ----------
+    name : str
+        Of `uqassay.methods.METHODS`, as in the command line.
+    label : str
+        For the reader.
+    toy, images : dict
+        Options on toy data and on principal components of images.
+    in_paper : bool
+        Whether it is a form of the paper's classifier.
+    """
+
+    name: str
+    label: str
+    toy: Mapping[str, Any] = field(default_factory=dict)
+    images: Mapping[str, Any] = field(default_factory=dict)
+    in_paper: bool = False
+
+
+METHODS: Mapping[str, Method] = MappingProxyType(
+    {
+        method.name: method
+        for method in (
+            Method(name="local-gp", label="local GP", in_paper=True),
+            Method(name="sparse-gp", label="sparse GP", in_paper=True),
+            Method(
+                name="random-forest",
+                label="random forest",
+                toy={"n_members": 100, "min_samples_leaf": 5},
+                images={"n_members": 100},
+            ),
+            Method(
+                name="deep-ensemble",
+                label="deep ensemble",
+                toy={"n_members": 5, "backbone": (128, 128), "epochs": 30, "batch_size": 512},
+                images={"n_members": 5, "backbone": (128, 128), "epochs": 10, "batch_size": 256},
+            ),
+        )
+    }
+)
+
+
+def method_options(method: Method, plan: DataPlan, slice_: Slice) -> dict[str, Any]:
+    """Options of `uqassay.methods.build_method` for a method on a data set."""
+    return {**(method.toy if plan.is_toy else method.images), **slice_.options.get(method.name, {})}
+
+
+# ---- choices of the command line ---------------------------------------------------------------------------------------
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """The checked options of a reproduction.
+
+    Attributes
+    ----------
+    preset : str
+    plans : tuple of DataPlan
+        With the reference of every mismatch study before it.
+    methods : tuple of Method or None
+        None takes those of the preset.
+    spreads : tuple of float
+        Of the toy data.
+    data : str
+        The file or folder of images; "" without.
+    """
+
+    preset: str
+    plans: tuple[DataPlan, ...]
+    methods: tuple[Method, ...] | None
+    spreads: tuple[float, ...]
+    data: str
+
+    def methods_of(self, slice_: Slice) -> tuple[Method, ...]:
+        """The methods of a data set."""
+        return tuple(METHODS[name] for name in slice_.methods) if self.methods is None else self.methods
+
+
+def chosen(
+    *,
+    preset: str,
+    dataset: str | Sequence[str] | None,
+    method: str | Sequence[str] | None,
+    spread: float | Sequence[float] | None,
+    data: str | os.PathLike[str] | None,
+) -> Asked:
+    """Check the options of a reproduction.
+
+    Raises
+    ------
+    InputError
+        An unknown name or one given twice, a spread without toy data or that is not positive, images without their files, or
+        files for several kinds of images.
+    """
+    names = _known("dataset", ["toy"] if dataset is None else _several(dataset), DATASETS)
+    plans = [DATASETS[name] for name in names]
+    methods = None if method is None else tuple(METHODS[one] for one in _known("method", _several(method), METHODS))
+    return Asked(
+        preset=_known("preset", [preset], PRESETS)[0],
+        plans=tuple(_with_references(plans)),
+        methods=methods,
+        spreads=_chosen_spreads(spread, plans),
+        data=_chosen_data(data, plans),
+    )
+
+
+def check_whole(least: int, **values: int | None) -> None:
+    """Refuse numbers of runs, seeds or processes that are not whole or too small; None is accepted."""
+    for name, value in values.items():
+        if value is None:
+            continue
+        whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+        if not whole or not least <= value <= MAX_SEED // 2:
+            raise InputError(
+                name, f"must be a whole number of at least {least}", f"got {value!r}", "leave it out", code="range"
+            )
+
+
+def _with_references(plans: Sequence[DataPlan]) -> list[DataPlan]:
+    """The plans, each mismatch study after the data set that it is compared with."""
+    found: dict[str, DataPlan] = {}
+    for plan in plans:
+        if plan.reference:
+            found.setdefault(plan.reference, DATASETS[plan.reference])
+        found.setdefault(plan.name, plan)
+    return list(found.values())
+
+
+def _chosen_spreads(spread: float | Sequence[float] | None, plans: Sequence[DataPlan]) -> tuple[float, ...]:
+    if spread is None:
+        return SPREADS
+    if not any(plan.is_toy for plan in plans):
+        raise InputError("spread", "is of the toy data alone", f"got {spread}", "leave it out", code="conflict")
+    values = [spread] if isinstance(spread, (int, float)) else list(spread)
+    for value in values:
+        if not isinstance(value, (int, float)) or isinstance(value, bool) or not 0 < value < np.inf:
+            raise InputError("spread", "must be above 0", f"got {value!r}", "0.35, say", code="range")
+    if len(set(values)) < len(values) or not values:
+        raise InputError("spread", "must hold different numbers", f"got {values}", "0.35, say", code="duplicate")
+    return tuple(float(value) for value in values)
+
+
+def _chosen_data(data: str | os.PathLike[str] | None, plans: Sequence[DataPlan]) -> str:
+    needing = [plan.name for plan in plans if plan.needs_data]
+    if data is None:
+        if needing:
+            raise InputError(
+                "data",
+                f"must be the file with the images for {needing[0]}",
+                "got none",
+                "give an .npz file with X (n, 28, 28) and y (n,)",
+                code="missing",
+            )
+        return ""
+    if not needing or len({plan.source for plan in plans if not plan.is_toy}) != 1:
+        names = ", ".join(plan.name for plan in plans)
+        raise InputError(
+            "data", "is for emnist-bymerge alone", f"got it for {names}", "ask for one of them", code="conflict"
+        )
+    path = Path(data)
+    if not path.is_file():
+        raise InputError("data", "must be a file", f"got {path}", "give the .npz file with the images", code="missing")
+    return str(path)
+
+
+def _several(names: str | Sequence[str]) -> list[str]:
+    return [names] if isinstance(names, str) else list(names)
+
+
+def _known(parameter: str, given: Sequence[str], known: Any) -> list[str]:
+    """Names that are known, each once."""
+    if not given:
+        raise InputError(parameter, "must hold at least one name", "got none", "leave it out", code="empty")
+    for i, name in enumerate(given):
+        if name not in known:
+            rule = f"must be a {RULES[parameter]} of this reproduction"
+            raise InputError(parameter, rule, f"got {name!r}", nearest(name, known), code="choice")
+        if name in given[:i]:
+            raise InputError(parameter, "must be named once", f"got {name} twice", "remove one", code="duplicate")
+    return list(given)
+
+
+RULES = {"dataset": "data set", "method": "method", "preset": "preset"}

@@ -1,0 +1,174 @@
+"""Data sets and presets of the reproduction of paper 002: what is split and trained, and how much of it.
+
+"paper" takes the printed size with the sparse Gaussian process, "cpu" the printed size with the local one: of the toy data in
+about ten minutes on two cores. "smoke" only checks that the code runs.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+from typing import Any, final
+
+from uqassay.experiments.gain.printed_values import N_PAPER_RUNS
+from uqassay.experiments.gain.regions import Regions, ToyPlan
+from uqassay.wording import count, counted
+
+__all__ = ["DATASETS", "PRESETS", "SPREADS", "DataPlan", "Slice"]
+
+PRESETS = ("smoke", "cpu", "paper")
+SPREADS = (0.35, 0.25)
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Slice:
+    """How much is run.
+
+    Attributes
+    ----------
+    runs : int
+        Each with its own data (toy), its own split and its own trainings.
+    limit : int or None
+        Greatest number of instances.
+    methods : tuple of str
+        Run unless others are asked for.
+    options : dict of str to dict
+        Options of a method that differ from those of `choices.METHODS`.
+    as_printed : bool
+        Whether the numbers may be compared with the paper's, where the data set is the paper's.
+    """
+
+    runs: int = N_PAPER_RUNS
+    limit: int | None = None
+    methods: tuple[str, ...] = ("local-gp",)
+    options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    as_printed: bool = False
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class DataPlan:
+    """A data set of the reproduction.
+
+    Attributes
+    ----------
+    name : str
+        As in the command line.
+    sentence : str
+        What the data are.
+    plan : ToyPlan or Regions
+        How they are split.
+    slices : dict of str to Slice
+        By preset.
+    source : str
+        Of real data, the name for `uqassay.datasets.merged_binary`.
+    balanced : bool
+        Whether a sample with equally many instances of each class is taken.
+    needs_data : bool
+        Whether the option `data` must say where the files are.
+    reference : str
+        Of a mismatch study, the data set without the mismatch; "" otherwise.
+    """
+
+    name: str
+    sentence: str
+    plan: ToyPlan | Regions
+    slices: Mapping[str, Slice]
+    source: str = ""
+    balanced: bool = False
+    needs_data: bool = False
+    reference: str = ""
+
+    @property
+    def is_toy(self) -> bool:
+        """Whether the data are generated and their label probabilities known."""
+        return isinstance(self.plan, ToyPlan)
+
+    def words(self, preset: str, slice_: Slice) -> str:
+        """What a preset runs, in words, for the slice as it is after the options of the command line."""
+        sizes = [counted(slice_.runs, "run")]
+        if slice_.limit is not None:
+            sizes.append(f"at most {count(slice_.limit)} instances")
+        how = "as printed as far as it is printed" if slice_.as_printed else "not compared with the paper"
+        return f"{self.name}, preset {preset} ({how}): {self.sentence}; {', '.join(sizes)}"
+
+
+def _toy(name: str, sentence: str, plan: ToyPlan, reference: str = "") -> DataPlan:
+    return DataPlan(name=name, sentence=sentence, plan=plan, slices=TOY, reference=reference)
+
+
+def _real(name: str, sentence: str, source: str = "", **options: Any) -> DataPlan:
+    printed = options.pop("printed", False)
+    slices = {preset: replace(slice_, as_printed=printed and slice_.as_printed) for preset, slice_ in REAL.items()}
+    return DataPlan(
+        name=name,
+        sentence=sentence,
+        plan=options.pop("plan", Regions()),
+        slices=slices,
+        source=source or name,
+        **options,
+    )
+
+
+SPARSE = ("sparse-gp",)
+QUICK = {
+    "sparse-gp": {"n_inducing": 50, "epochs": 2},
+    "random-forest": {"n_members": 10},
+    "deep-ensemble": {"n_members": 2, "epochs": 2},
+}
+TOY = {
+    "smoke": Slice(runs=2, limit=12_000, options=QUICK),
+    "cpu": Slice(as_printed=True),
+    "paper": Slice(methods=SPARSE, as_printed=True),
+}
+REAL = {
+    "smoke": Slice(runs=2, limit=3_000, options=QUICK),
+    "cpu": Slice(as_printed=True),
+    "paper": Slice(methods=SPARSE, as_printed=True),
+}
+FEW = Regions(neighbour_share=0.05, n_balls=12)
+SMALL = Regions(neighbour_share=0.02, n_balls=16)
+BYMERGE = "the 116,323 test images of EMNIST ByMerge, 47 classes"
+
+DATASETS: Mapping[str, DataPlan] = MappingProxyType(
+    {
+        plan.name: plan
+        for plan in (
+            _toy("toy", "a grid of 38 × 46 clusters of random classes, discs as in figure 2", ToyPlan()),
+            _toy(
+                "toy-mismatch-1",
+                "toy data, calibration on three large discs in place of twelve small ones",
+                ToyPlan(calibration="three-discs"),
+                "toy",
+            ),
+            _toy(
+                "toy-mismatch-2",
+                "toy data, test instances of low aleatoric uncertainty removed in some of the discs",
+                ToyPlan(thinned=True),
+                "toy",
+            ),
+            _real("digits", "scikit-learn's 1,797 digits, odd against even, 50 principal components", plan=FEW),
+            _real(
+                "mnist-10k", "the 10,000 test images of MNIST, odd against even, 50 principal components", plan=SMALL
+            ),
+            _real("emnist-bymerge", f"{BYMERGE}, odd against even classes, 50 principal components", needs_data=True),
+            _real(
+                "emnist-bymerge-balanced",
+                f"a sample of {BYMERGE}, of equal size, odd against even classes, 50 principal components",
+                source="emnist-bymerge",
+                balanced=True,
+                needs_data=True,
+            ),
+            _real(
+                "emnist-balanced",
+                "EMNIST Balanced, 131,600 images, odd against even classes, 50 principal components",
+                printed=True,
+            ),
+            _real(
+                "kuzushiji-49",
+                "Kuzushiji-49, 270,912 images, odd against even classes, 50 principal components",
+                printed=True,
+            ),
+        )
+    }
+)

@@ -1,0 +1,176 @@
+"""The experiments of paper 002: Tables 1 and 2, Figures 1 to 4, and the two studies of a mismatch of the calibration.
+
+A classifier is trained without most of the data of some regions, and with them. The gain in accuracy on the test instances of
+these regions is held against the epistemic uncertainty that the first classifier states.
+"""
+
+import os
+import tempfile
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+from uqassay.experiments.gain.choices import check_whole, chosen
+from uqassay.experiments.gain.findings import finding_lines, mismatch_lines
+from uqassay.experiments.gain.planning import planned, slice_of
+from uqassay.experiments.gain.presets import PRESETS
+from uqassay.experiments.gain.printed_values import SOURCE
+from uqassay.experiments.gain.remarks import choice_notes, run_notes
+from uqassay.experiments.gain.tables import GainRow, gain_cells
+from uqassay.experiments.gain.text_of_tables import size_line, table_lines, truth_lines
+from uqassay.experiments.reproduction import Reproduction
+from uqassay.experiments.trainings import all_failed, train_cells
+
+__all__ = ["PRESETS", "progress_steps", "reproduce_epistemic_gain"]
+
+Progress = Callable[[str], None]
+
+PAPER_SAYS = {
+    "toy-mismatch-1": 'the paper: "the results do not change dramatically; both EU estimators still perform relatively well"',
+    "toy-mismatch-2": "the paper: the performance of the entropy decreases, and the mutual information is comparatively better",
+}
+
+
+def reproduce_epistemic_gain(
+    *,
+    preset: str = "cpu",
+    dataset: str | Sequence[str] | None = None,
+    method: str | Sequence[str] | None = None,
+    spread: float | Sequence[float] | None = None,
+    data: str | os.PathLike[str] | None = None,
+    runs: int | None = None,
+    seed: int = 0,
+    workers: int = 1,
+    resume: str | os.PathLike[str] | None = None,
+    figures: str | os.PathLike[str] | None = None,
+    progress: Progress | None = None,
+) -> Reproduction:
+    """Run the protocol of paper 002 and compare with its tables.
+
+    Parameters
+    ----------
+    preset : {"smoke", "cpu", "paper"}
+        See `uqassay.experiments.gain.presets`. "smoke" only checks that the code runs.
+    dataset : str or sequence of str, optional
+        "toy" (by default), "toy-mismatch-1", "toy-mismatch-2", "digits", "mnist-10k", "emnist-bymerge",
+        "emnist-bymerge-balanced", "emnist-balanced", "kuzushiji-49". A mismatch study also runs "toy", for the comparison.
+    method : str or sequence of str, optional
+        "local-gp", "sparse-gp", "random-forest", "deep-ensemble"; by default those of the preset.
+    spread : float or sequence of float, optional
+        Standard deviation of the clusters of the toy data; by default .35 and .25. The paper prints 1, which contradicts its
+        figure.
+    data : path, optional
+        The .npz file with the images of EMNIST ByMerge.
+    runs : int, optional
+        Instead of the preset's.
+    seed : int
+        Of the first run; the next ones count up from it.
+    workers : int
+        Number of processes. A script that starts several needs the guard ``if __name__ == "__main__":``.
+    resume : path, optional
+        Folder for the results of the runs; those that are there are not run again.
+    figures : path, optional
+        Folder for the figures as PNG files; needs matplotlib.
+    progress : callable, optional
+        Called with a line of text at every step.
+
+    Returns
+    -------
+    Reproduction
+        The rows of `tables.gain_cells`. Printed values are compared only where data and classifier are the paper's.
+
+    Raises
+    ------
+    InputError
+        An unknown name, an option out of range, missing data, or no run that could be finished.
+    MissingDependencyError
+        scikit-learn is missing; PyTorch or GPyTorch, for methods that need them; with several workers, Dask; for figures,
+        matplotlib.
+
+    Examples
+    --------
+    >>> result = reproduce_epistemic_gain(preset="smoke", spread=0.35)
+    >>> result.rows[0].name, result.rows[0].paper, result.rows[0].agrees
+    ('table1/toy/spread=0.35/local-gp/mutual-information/correlation', 0.108, None)
+    """
+    asked = chosen(preset=preset, dataset=dataset, method=method, spread=spread, data=data)
+    check_whole(1, runs=runs, workers=workers)
+    check_whole(0, seed=seed)
+    if figures is not None:
+        from uqassay.experiments.figure_files import check_folder
+
+        check_folder(figures)
+    say = progress or (lambda step: None)
+    plans = planned(asked, runs, seed)
+    cells = [cell for one in plans for cell in one.cells]
+    notes = [plan.words(preset, slice_of(plan, preset, runs)) for plan in asked.plans]
+    notes += choice_notes(asked)
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()) if resume is None else resume)
+        failed = train_cells(cells, folder, workers=workers, say=say)
+        notes += [f"{name} failed and is left out: {reason}" for name, reason in failed.items()]
+        rows = [row for one in plans if (row := one.row(folder)) is not None]
+    if not rows:
+        raise all_failed("method", failed)
+    say("judging")
+    notes += run_notes(rows)
+    if preset == "smoke":
+        notes.append("a smoke run only checks that the code runs, it is no evidence")
+    reading = _reading(rows)
+    if figures is not None:
+        from uqassay.experiments.gain.figures import write_gain_figures
+
+        say("figures")
+        written = write_gain_figures(figures, rows, seed=seed)
+        reading += ["", *(f"figure: {path}" for path in written)]
+    return Reproduction("epistemic-gain", SOURCE, tuple(gain_cells(rows)), tuple(notes), tuple(reading))
+
+
+def progress_steps(
+    *,
+    preset: str = "cpu",
+    dataset: str | Sequence[str] | None = None,
+    method: str | Sequence[str] | None = None,
+    spread: float | Sequence[float] | None = None,
+    data: str | os.PathLike[str] | None = None,
+    runs: int | None = None,
+    figures: object = None,
+    **_: Any,
+) -> int:
+    """Number of calls of ``progress``."""
+    asked = chosen(preset=preset, dataset=dataset, method=method, spread=spread, data=data)
+    check_whole(1, runs=runs)
+    return sum(len(one.seeds) for one in planned(asked, runs, 0)) + 2 + (figures is not None)
+
+
+# ---- text --------------------------------------------------------------------------------------------------------------
+
+
+def _reading(rows: Sequence[GainRow]) -> list[str]:
+    """The tables of each data set with what is known and found, and what each mismatch changes."""
+    lines: list[str] = []
+    for label in dict.fromkeys(row.label for row in rows):
+        here = [row for row in rows if row.label == label]
+        truth = truth_lines(here)
+        lines += ["", size_line(here[0]), "", *table_lines(here)]
+        lines += ["", *truth] if truth else []
+        for row in here:
+            found = finding_lines(row)
+            lines += ["", f"{row.method.label}:", *found] if found else []
+            lines += _mismatch(row, rows)
+    return lines[1:]
+
+
+def _mismatch(row: GainRow, rows: Sequence[GainRow]) -> list[str]:
+    """What the mismatch changes against the same method and spread without it."""
+    for other in rows:
+        same = other.method.name == row.method.name and other.spread == row.spread
+        if row.plan.reference and same and other.plan.name == row.plan.reference:
+            found = mismatch_lines(row, other)
+            if found:
+                return [
+                    f"  compared with {other.label}; {PAPER_SAYS[row.plan.name]}:",
+                    *(f"  {line}" for line in found),
+                ]
+    return []

@@ -1,0 +1,71 @@
+"""Tables 1 and 2 of paper 002 as text, with the printed rows, and the known truth of the toy data."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from uqassay.experiments.gain.tables import ESTIMATORS, GainRow, OurValues
+from uqassay.wording import ABSENT, counted, interval, number, text_table
+
+__all__ = ["size_line", "table_lines", "truth_lines"]
+
+COLUMNS = {"correlation": "ρ_epi", "eece": "EECE", "calibrated": "calibrated"}
+PARTS = ("total", "aleatoric", "epistemic")
+WORDS = {"mutual-information": "mutual information", "entropy": "entropy"}
+
+
+def table_lines(rows: Sequence[GainRow]) -> list[str]:
+    """The table of the methods on one data set: mean ± standard deviation over the runs, intervals, printed numbers.
+
+    Parameters
+    ----------
+    rows : sequence of GainRow
+        Of one data set and one spread.
+    """
+    header = ["", *(text for name in COLUMNS.values() for text in (name, "95 %")), "debiased", "in bits"]
+    body = []
+    for row in rows:
+        for estimator in row.estimators:
+            shown = [f"{row.method.label}, {WORDS[estimator]}"]
+            for column in COLUMNS:
+                ours = row.values.get((estimator, column))
+                shown += [ABSENT, ABSENT] if ours is None else [_mean_sd(float(ours.estimate), ours.sd), _ends(ours)]
+            shown += [number(float(row.values[estimator, column].estimate)) for column in ("debiased", "eece-bits")]
+            body.append(shown)
+    for estimator in ESTIMATORS:
+        printed = [rows[0].printed(estimator, column) for column in COLUMNS]
+        if any(one is not None for one in printed):
+            texts = [ABSENT if one is None else _mean_sd(one.mean, one.sd) for one in printed]
+            body.append([f"printed, {WORDS[estimator]}", *(t for text in texts for t in (text, "")), "", ""])
+    return text_table(header, body)
+
+
+def truth_lines(rows: Sequence[GainRow]) -> list[str]:
+    """What is known on toy data: true uncertainties of D_test, and how estimates follow the true epistemic uncertainty."""
+    known = [row for row in rows if all(run.test.truth is not None for run in row.study.runs)]
+    if not known:
+        return []
+    header = ("", "U", "A", "EU", "gain", *(f"{WORDS[name]}, ρ with EU" for name in ESTIMATORS))
+    body = []
+    for row in known:
+        means = {part: np.mean([getattr(run.test.truth, part).mean() for run in row.study.runs]) for part in PARTS}
+        gain = np.mean([run.test.gain["zero-one"].mean() for run in row.study.runs])
+        followed = [row.values.get((name, "truth")) for name in ESTIMATORS]
+        texts = [ABSENT if one is None else _mean_sd(float(one.estimate), one.sd) for one in followed]
+        body.append((row.method.label, *(number(float(v)) for v in (*means.values(), gain)), *texts))
+    return ["True uncertainty of the test instances, mean over the runs:", *text_table(header, body)]
+
+
+def size_line(row: GainRow) -> str:
+    """Sizes of the parts of the first run."""
+    run = row.study.runs[0]
+    sizes = ", ".join(f"{name} {size:,}" for name, size in run.sizes.items())
+    return f"{row.label}: {counted(row.study.n_runs, 'run')}; {sizes} in the first"
+
+
+def _mean_sd(mean: float, sd: float) -> str:
+    return number(mean) if np.isnan(sd) else f"{number(mean)} ± {number(sd)}"
+
+
+def _ends(ours: OurValues) -> str:
+    return interval(ours.estimate.low, ours.estimate.high)
