@@ -22,7 +22,7 @@ class Setting:
         variance. "mixed": half or more than the true variance, by the mean, but right on average. "shifted": the distance
         from the mean is right, but always towards class 0.
     size
-        Instances to a group; the truths of a group are the same member of their ensembles.
+        Instances to a group; in a group the truths are all near the mean of their ensembles, or all far from it.
     """
 
     world: str = "even"
@@ -45,6 +45,8 @@ def draw(setting: Setting, rng: np.random.Generator):
         members = drawn_members(setting.world, n, rng)
         mean = members.mean(axis=1)
         place = rng.integers(0, members.shape[1], n)[groups]
+        if setting.size > 1:
+            place = np.argsort(((members - mean[:, None]) ** 2).sum(axis=2), axis=1)[np.arange(n), place]
         truth = members[np.arange(n), place]
         half = mean[:, None] + 0.5**0.5 * (members - mean[:, None])  # inside the simplex, with half the variance
         stated = uq.Members(half if setting.truth in ("states half", "mixed", "shifted") else members)
