@@ -8,6 +8,7 @@ from uqassay.cli.bench import bench_app
 from uqassay.cli.calibration_test import calibration_test_command
 from uqassay.cli.demo import demo_command
 from uqassay.cli.files import convert_command, inspect_command
+from uqassay.cli.gain import gain_command
 from uqassay.cli.ood import ood_command
 from uqassay.cli.rank import rank_command
 from uqassay.cli.report import report_command
@@ -35,6 +36,7 @@ app.command("convert")(convert_command)
 app.command("reproduce")(reproduce_command)
 app.command("tradeoff")(tradeoff_command)
 app.command("ood")(ood_command)
+app.command("gain")(gain_command)
 app.command("calibration-test")(calibration_test_command)
 app.command("second-order")(second_order_command)
 app.add_typer(bench_app, name="bench")

@@ -11,9 +11,10 @@ __all__ = ["check_apart", "check_page", "check_save"]
 
 
 PAGES = (".html", ".htm")
+KEPT = {"assay.json": "an assay", "study.json": "a study"}
 
 
-def check_page(path: Path, inputs: Sequence[Path], made: Path | None = None) -> None:
+def check_page(path: Path, inputs: Sequence[Path], made: Path | None = None, *, charts: bool = True) -> None:
     """Refuse a page that could not be written, or would replace one of the inputs.
 
     Parameters
@@ -24,6 +25,8 @@ def check_page(path: Path, inputs: Sequence[Path], made: Path | None = None) -> 
         The files that are read.
     made : Path, optional
         A folder that the command makes before the page is written.
+    charts : bool
+        The page has charts by Plotly.
 
     Raises
     ------
@@ -49,11 +52,14 @@ def check_page(path: Path, inputs: Sequence[Path], made: Path | None = None) -> 
             code="format",
         )
     _check_folder("--output", target.parent, made=made is not None and target.parent == Path(os.path.realpath(made)))
-    charts_library()
+    if charts:
+        charts_library()
 
 
-def check_save(folder: Path, inputs: Sequence[Path], page: Path | None) -> None:
-    """Refuse a folder that holds anything but an assay, or holds an input, or has the path of the page.
+def check_save(folder: Path, inputs: Sequence[Path], page: Path | None, *, holds: str = "assay.json") -> None:
+    """Refuse a folder without the file `holds`, one with an input in it, and the path of the page.
+
+    `holds` is the file by which a folder of the same kind is known; such a folder is replaced.
 
     Raises
     ------
@@ -61,9 +67,13 @@ def check_save(folder: Path, inputs: Sequence[Path], page: Path | None) -> None:
         As above, or a folder that cannot be made, as the folder it lies in does not exist.
     """
     target = Path(os.path.realpath(folder))
-    if target.exists() and not (target / "assay.json").is_file():
+    if target.exists() and not (target / holds).is_file():
         raise InputError(
-            "--save", f"{folder} exists and does not hold an assay", "", "choose another folder", code="unwritable"
+            "--save",
+            f"{folder} exists and does not hold {KEPT[holds]}",
+            "",
+            "choose another folder",
+            code="unwritable",
         )
     for path in inputs:
         if target in Path(os.path.realpath(path)).parents:

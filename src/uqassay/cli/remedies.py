@@ -68,6 +68,7 @@ _OF_COMMAND = {
     | {"workers": "--workers", "params": "--param", "output": "--output"},
     "convert": {"labels": "--labels"},
     "demo": {"folder": "--output", "seed": "--seed"},
+    "gain": {"binning": "--binning", "bins": "--bins", "loss": "--loss", "losses": "--loss", "scores": "--score"},
     "ood": {
         "groups_in": "--groups",
         "groups_out": "--out-groups",

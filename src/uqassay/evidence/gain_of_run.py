@@ -21,6 +21,7 @@ __all__ = ["SHARES", "GainOptions", "RunGain", "gain_of_run"]
 Array = NDArray[np.float64]
 
 SHARES: Array = np.linspace(0.0, 1.0, 41)
+COUNTED = ("left-out", "assumption")  # notes of a map that are told once for all runs
 STEP = 1e-12  # added from interval to interval, so that equal mapped estimates stay in the intervals of the estimates
 
 
@@ -109,7 +110,7 @@ def gain_of_run(run: GainRun, options: GainOptions) -> RunGain:
         mapped = values["calibrated"] = gain_map.transform(e)
         calibrated = _calibrated(g, mapped, place, common)
         excess_calibrated = mean_estimate(mapped - g, **common)
-        notes += gain_map.notes
+        notes += [note for note in gain_map.notes if note.code not in COUNTED]
     if test.truth is not None and options.loss == "zero-one":
         values["true"] = test.truth.epistemic
     correlation = epistemic_correlation_score(g, e, **common)

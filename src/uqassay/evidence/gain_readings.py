@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, final
+from typing import Any, Literal, final
 
 import numpy as np
 
@@ -144,7 +144,7 @@ def _calibration(
 def _delay(result: GainResult, share: float) -> DelayReading:
     delay = result.delay
     at = int(np.abs(delay.shares - share).argmin())
-    values = {"level": result.level, "n": result.n_runs, "method": result.mean_gain.estimate.method}
+    values: dict[str, Any] = {"level": result.level, "n": result.n_runs, "method": result.mean_gain.estimate.method}
     gained, above = (
         Estimate(float(curve.mean[at]), low=float(curve.low[at]), high=float(curve.high[at]), **values)
         for curve in (delay.gained, delay.above)

@@ -180,7 +180,7 @@ def gain_result(method: str, dataset: str, options: GainOptions, runs: Sequence[
         excess_calibrated=over(lambda run: run.excess_calibrated),
         bins=bins,
         delay=_delay(runs, level),
-        notes=distinct(*(run.notes for run in runs), notes),
+        notes=distinct(*(run.notes for run in runs), notes, _map_notes(runs)),
     )
 
 
@@ -189,7 +189,7 @@ def _reduction(run: RunGain, level: float) -> Estimate | None:
     if run.calibrated is None:
         return None
     value = float(run.raw.error) - float(run.calibrated.error)
-    nothing = {"low": np.nan, "high": np.nan, "level": level, "n": run.n_instances}
+    nothing: dict[str, Any] = {"low": np.nan, "high": np.nan, "level": level, "n": run.n_instances}
     return Estimate(value, method="difference", notes=[Note("no-interval", "1 run: no interval")], **nothing)
 
 
@@ -209,7 +209,7 @@ def _bins(runs: Sequence[RunGain], level: float) -> tuple[GainBins, list[Note]]:
     epistemic, gain = curve("epistemic"), curve("gain", (runs[0].raw.gain_low, runs[0].raw.gain_high))
     assert epistemic is not None
     assert gain is not None
-    count = np.stack([padded(run.raw.count, 0.0) for run in runs]).astype(np.int64)
+    count = np.stack([padded(run.raw.count.astype(np.float64), 0.0) for run in runs]).astype(np.int64)
     notes = []
     if fewer:
         text = (
@@ -217,6 +217,25 @@ def _bins(runs: Sequence[RunGain], level: float) -> tuple[GainBins, list[Note]]:
         )
         notes.append(Note("left-out", text, {"runs": len(fewer), "bins": most}))
     return GainBins(epistemic, gain, curve("calibrated"), curve("true"), count), notes
+
+
+def _map_notes(runs: Sequence[RunGain]) -> list[Note]:
+    """Intervals without calibration instances, and calibration instances outside all intervals, over the runs."""
+    maps = [run.gain_map for run in runs if run.gain_map is not None]
+    empty, outside = (sum(getattr(one, name) for one in maps) for name in ("n_empty", "n_outside"))
+    intervals, points = sum(len(one.edges) - 1 for one in maps), sum(one.n_instances for one in maps)
+    over = f" over {len(maps)} runs" if len(maps) > 1 else ""
+    notes = []
+    if empty:
+        text = f"map: {empty} of {counted(intervals, 'interval')}{over} without calibration instances, left out"
+        notes.append(Note("left-out", text, {"empty": empty, "intervals": intervals}))
+    if outside:
+        text = (
+            f"map: {outside:,} of {counted(points, 'calibration instance')}{over} outside all intervals, counted in the outer "
+            "ones"
+        )
+        notes.append(Note("assumption", text, {"outside": outside, "instances": points}))
+    return notes
 
 
 def _delay(runs: Sequence[RunGain], level: float) -> GainDelay:

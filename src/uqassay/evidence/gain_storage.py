@@ -21,7 +21,8 @@ SAMPLES = ("test", "calibration")
 
 def save_gain_study(study: "GainStudy", folder: str | Path) -> Path:
     """Write the study into a folder, whole or not at all; see `GainStudy.save`."""
-    runs, arrays = [], {}
+    runs: list[dict[str, Any]] = []
+    arrays: dict[str, Any] = {}
     for r, run in enumerate(study.runs):
         values: dict[str, Any] = {
             "seed": run.seed,

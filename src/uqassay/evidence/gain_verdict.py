@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from uqassay.errors import InputError
 from uqassay.evidence.gain_readings import CalibrationReading, GainReading, read_gain
 from uqassay.evidence.gain_result import GainResult
 from uqassay.evidence.gain_study import GainStudy
@@ -24,6 +25,8 @@ from uqassay.wording import (
 )
 
 __all__ = [
+    "by_dataset",
+    "check_studies",
     "gain_legend",
     "gain_lines",
     "gain_sentences",
@@ -33,6 +36,7 @@ __all__ = [
 ]
 
 DECIMALS, FINE = 2, 4
+MOST_NAMES = 6
 UNITS = {"log": "nats of log loss", "brier": "Brier loss"}
 NATS = ("entropy", "mutual-information", "total-entropy", "epistemic-entropy", "aleatoric-entropy")
 
@@ -147,7 +151,7 @@ def gain_sentences(
         results = [result for study in group for result in study.results(loss, level=level, **options)]
         if len(by_dataset(studies)) > 1:
             said.append(f"On {dataset}:")
-        said += [study_sentence(study.results(loss, level=level, **options)[0]) for study in group]
+        said += _mean_gains([study.results(loss, level=level, **options)[0] for study in group])
         said += _orders(results)
         if len(results) == 1:
             said += result_sentences(results[0])[1:]
@@ -165,6 +169,27 @@ def by_dataset(studies: Sequence[GainStudy]) -> Mapping[str, list[GainStudy]]:
     return groups
 
 
+def check_studies(studies: Sequence[GainStudy]) -> None:
+    """Refuse no study, and one method twice on one data set.
+
+    Raises
+    ------
+    InputError
+    """
+    if not studies:
+        raise InputError("studies", "needs at least one study", "got none", "pass a list of studies", code="empty")
+    keys = [(study.dataset, study.method) for study in studies]
+    twice = [key for i, key in enumerate(keys) if key in keys[:i]]
+    if twice:
+        raise InputError(
+            "studies",
+            "must be of different methods on each data set",
+            f"{twice[0][1]!r} occurs twice{f' on {twice[0][0]!r}' if twice[0][0] else ''}",
+            "name the methods differently",
+            code="duplicate",
+        )
+
+
 def _orders(results: Sequence[GainResult]) -> list[str]:
     if len(results) == 1:
         return [_order(results[0], read_gain(results[0]))]
@@ -180,7 +205,7 @@ def _orders(results: Sequence[GainResult]) -> list[str]:
         if names:
             rho = [number(float(one.correlation), DECIMALS) for one in results if read_gain(one).order == side]
             listing = [f"{name} (ρ = {r})" if r != ABSENT else name for name, r in zip(names, rho, strict=True)]
-            said.append(text.format(listed(listing)))
+            said.append(text.format(listed(listing, most=MOST_NAMES)))
     return said
 
 
@@ -192,21 +217,45 @@ def _calibrated(results: Sequence[GainResult]) -> list[str]:
     ):
         names = [_name(one, results) for one in results if read_gain(one).raw.excess == side]
         if names:
-            said.append(text.format(listed(names)))
+            said.append(text.format(listed(names, most=MOST_NAMES)))
     lowered = [_name(one, results) for one in results if read_gain(one).reduction == "above"]
     if lowered:
-        said.append(f"The map γ lowers EECE of {listed(lowered)}.")
+        said.append(f"The map γ lowers EECE of {listed(lowered, most=MOST_NAMES)}.")
+    return said
+
+
+def _mean_gains(firsts: Sequence[GainResult]) -> list[str]:
+    """What more data gain on average, for each method; intervals of several methods are in the table."""
+    if len(firsts) == 1:
+        return [study_sentence(firsts[0])]
+    said = []
+    for shown in (True, False):
+        some = [one for one in firsts if (read_gain(one).gain == "above") == shown]
+        if some:
+            each = listed([f"{one.method} {_amount(float(one.mean_gain), one.loss)}" for one in some], most=MOST_NAMES)
+            start = "More data gain on average" if shown else "The data do not show that more data help on average"
+            said.append(f"{start}, in {_unit(firsts[0].loss)}: {each}.")
     return said
 
 
 def _delays(results: Sequence[GainResult]) -> list[str]:
-    """The delay sentence of the score whose gain is greatest, among those shown to gain more than a random choice."""
-    shown = [one for one in results if read_gain(one).delay.side == "above"]
-    if not shown:
-        share = percent(read_gain(results[0]).delay.share, 0)
+    """Which scores are shown to gain more than a random choice where a share of the cases waits, and how much."""
+    readings = [read_gain(one) for one in results]
+    better = [(one, r.delay) for one, r in zip(results, readings, strict=True) if r.delay.side == "above"]
+    share = percent(readings[0].delay.share, 0)
+    if not better:
         return [f"No estimate is shown to choose the {share} of the cases that wait better than a random choice."]
-    said = [f"{_name(one, results)}: {_lower(_delay(one, read_gain(one)))}" for one in shown[:3]]
-    return said if len(shown) <= 3 else [*said, f"{counted(len(shown) - 3, 'other estimate')} as well: see the table."]
+    if len(better) == 1:
+        one = better[0][0]
+        return [f"{_name(one, results)}: {_lower(_delay(one, read_gain(one)))}"]
+    each = [
+        f"{_name(one, results)} {_amount(float(delay.gained), one.loss)} ({_amount(delay.random, one.loss)})"
+        for one, delay in better
+    ]
+    return [
+        f"Delaying the {share} most uncertain cases would gain more than a random choice of as many (in brackets), in "
+        f"{_unit(results[0].loss)}: {listed(each, most=MOST_NAMES)}."
+    ]
 
 
 def _name(result: GainResult, results: Sequence[GainResult]) -> str:
@@ -318,8 +367,12 @@ def _text(estimate: Estimate, decimals: int) -> str:
 def _gain(estimate: Estimate, loss: str) -> str:
     """A gain with its unit and interval."""
     if loss != "zero-one":
-        return f"{number(float(estimate), FINE)} {UNITS[loss]}{_between(estimate, 1.0, FINE)}"
-    return f"{number(100 * float(estimate), 1)} percentage points of accuracy{_between(estimate, 100.0, 1)}"
+        return f"{number(float(estimate), FINE)} {_unit(loss)}{_between(estimate, 1.0, FINE)}"
+    return f"{number(100 * float(estimate), 1)} {_unit(loss)}{_between(estimate, 100.0, 1)}"
+
+
+def _unit(loss: str) -> str:
+    return UNITS.get(loss, "percentage points of accuracy")
 
 
 def _between(estimate: Estimate, factor: float, decimals: int) -> str:

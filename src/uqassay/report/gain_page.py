@@ -5,13 +5,13 @@ from pathlib import Path
 from typing import Any
 
 from uqassay._files import plain_target
-from uqassay.errors import InputError
 from uqassay.evidence.gain_readings import read_gain
 from uqassay.evidence.gain_result import GainResult
 from uqassay.evidence.gain_rows import gain_rows
 from uqassay.evidence.gain_study import GainStudy
 from uqassay.evidence.gain_verdict import (
     by_dataset,
+    check_studies,
     gain_legend,
     gain_sentences,
     result_sentences,
@@ -43,6 +43,7 @@ from uqassay.wording import ABSENT, count, number
 __all__ = ["render_gain", "write_gain_page"]
 
 DECIMALS, FINE = 3, 4
+SMALL = "assumption"  # notes of this code stand beside the figures of their score
 HEADS = (
     *("estimate", "runs", "mean_gain", "correlation", "error", "debiased", "calibrated_error", "excess"),
     *("delayed", "random"),
@@ -113,7 +114,7 @@ def render_gain(
     """The page as text, the same for the same studies; parameters as in `write_gain_page`."""
     from uqassay import __version__
 
-    _check(studies)
+    check_studies(studies)
     say = progress or (lambda step: None)
     text = gain_text(level=level)
     groups = by_dataset(studies)
@@ -149,21 +150,6 @@ def render_gain(
         "js": page_file("static_page.js"),
     }
     return filled_template("gain_page.html", parts, text)
-
-
-def _check(studies: Sequence[GainStudy]) -> None:
-    if not studies:
-        raise InputError("studies", "needs at least one study", "got none", "pass a list of studies", code="empty")
-    keys = [(study.dataset, study.method) for study in studies]
-    twice = [key for i, key in enumerate(keys) if key in keys[:i]]
-    if twice:
-        raise InputError(
-            "studies",
-            "must be of different methods on each data set",
-            f"{twice[0][1]!r} occurs twice on {twice[0][0]!r}",
-            "name the methods differently",
-            code="duplicate",
-        )
 
 
 def _losses(group: Sequence[GainStudy]) -> tuple[str, ...]:
@@ -238,9 +224,10 @@ def _score(result: GainResult, place: str, text: dict[str, str]) -> str:
         f"<figcaption>{shown(text[f'{name}_caption'])}</figcaption></figure>"
         for i, (name, of) in enumerate(draw.items())
     )
+    small = "".join(f'<p class="note">{shown(note.text)}</p>' for note in result.notes if note.code == SMALL)
     return (
         f'<div class="contender" id="{place}"><h3>{shown(result.label)}</h3>{bullets(result_sentences(result))}'
-        f'<div class="panels">{figures}</div></div>'
+        f'<div class="panels">{figures}</div>{small}</div>'
     )
 
 
@@ -255,7 +242,9 @@ def _untitled(ax: Any) -> None:
 
 def _warnings(results: Sequence[GainResult], studies: Sequence[GainStudy], text: dict[str, str]) -> str:
     notes = [Note(note.code, f"{study.method}: {note.text}") for study in studies for note in study.notes]
-    notes += [Note(note.code, f"{one.label}: {note.text}") for one in results for note in one.notes]
+    notes += [
+        Note(note.code, f"{one.label}: {note.text}") for one in results for note in one.notes if note.code != SMALL
+    ]
     if not notes:
         return ""
     items = "".join(f"<li>{shown(note.text)}</li>" for note in distinct(notes))

@@ -139,14 +139,15 @@ def plot_delay_curve(
             code="mismatch",
         )
     ax = axes_for(ax, (4.6, 3.4))
-    handles, random = [], {}
-    for place, one in enumerate(found):
+    handles: list[Any] = []
+    random: dict[tuple[str, str], tuple[Array, Array, str]] = {}
+    for place, one in enumerate(found):  # wider below narrower lines, so that equal curves show
         look, curve = look_at(place), one.delay.gained
         low, high = _ends(curve, band)
         x = one.delay.shares
         if band != "none" and np.isfinite(low).any():
             ax.fill_between(x, low, high, color=look.colour, alpha=0.15, linewidth=0)
-        ax.plot(x, curve.mean, color=look.colour, linestyle=look.line, linewidth=1.5)
+        ax.plot(x, curve.mean, color=look.colour, linestyle=look.line, linewidth=1.3 + 0.8 * (len(found) - 1 - place))
         handles.append(swatch(look._replace(marker=""), _legend_name(one, found)))
         random.setdefault((one.method, one.dataset), (x, one.delay.random.mean, look.colour))
     for x, mean, colour in random.values():
