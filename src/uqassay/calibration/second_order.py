@@ -12,7 +12,7 @@ from uqassay._array import generator as as_generator
 from uqassay._json import plain
 from uqassay.calibration.monte_carlo import check_alpha
 from uqassay.calibration.parts import check_whole, groups_of
-from uqassay.calibration.second_order_buckets import SecondOrderBuckets, second_order_buckets
+from uqassay.calibration.second_order_buckets import SecondOrderBuckets, buckets_by_statement
 from uqassay.calibration.statement_kernel import statement_kernel_test, statements_of
 from uqassay.errors import InputError
 from uqassay.losses.vote_distance import FewVotes, VoteCounts, checked_votes
@@ -236,7 +236,7 @@ def second_order_test(
         ratio=ratio,
         gap=mean_estimate(observed - stated, groups=labels, level=level),
         slope=slope,
-        buckets=second_order_buckets(observed, stated, int(buckets), groups=labels, level=level),
+        buckets=buckets_by_statement(observed, stated, int(buckets), groups=labels, level=level),
         n=len(observed),
         n_draws=0 if by == "overall" else N_DRAWS,
         notes=distinct(notes),

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from uqassay.statistics.estimate import Estimate, mean_estimate
 
-__all__ = ["SecondOrderBuckets", "second_order_buckets"]
+__all__ = ["SecondOrderBuckets", "buckets_by_statement"]
 
 Floats = NDArray[np.float64]
 
@@ -45,7 +45,7 @@ class SecondOrderBuckets:
         ]
 
 
-def second_order_buckets(
+def buckets_by_statement(
     observed: Floats, stated: Floats, wanted: int, *, groups: ArrayLike | None = None, level: float = 0.95
 ) -> SecondOrderBuckets:
     """At most `wanted` buckets of nearly equal size; fewer where many instances state the same.
@@ -60,7 +60,7 @@ def second_order_buckets(
 
     Examples
     --------
-    >>> found = second_order_buckets(np.array([0.1, 0.0, 0.5, 0.3]), np.array([0.0, 0.0, 0.2, 0.4]), 2)
+    >>> found = buckets_by_statement(np.array([0.1, 0.0, 0.5, 0.3]), np.array([0.0, 0.0, 0.2, 0.4]), 2)
     >>> found.edges.tolist(), found.count.tolist(), [round(float(x), 3) for x in found.observed]
     ([0.0, 0.2, 0.4], [2, 2], [0.05, 0.4])
     """
