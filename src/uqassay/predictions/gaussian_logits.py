@@ -20,6 +20,7 @@ from uqassay.errors import InputError
 from uqassay.notes import Note
 from uqassay.predictions.base import CORE_BYTES, Array
 from uqassay.predictions.drawn import Drawn
+from uqassay.predictions.logistic_normal import two_class_probs
 from uqassay.predictions.members import Members, check_draws
 from uqassay.predictions.point import check_logits, softmax
 from uqassay.predictions.probabilities import refuse_truth_values
@@ -45,12 +46,28 @@ class GaussianLogits(Drawn):
         "epistemic": doubt about the function, as in a Laplace approximation or a Gaussian process. Softmax draws of z span
         the set.
     n_draws, seed
-        Number and seed of the draws of logits, see `Drawn`. "aleatoric": behind each p_t, the same standard normal draws
-        for all passes of an instance, so that equal passes have equal p_t. "epistemic": divided evenly among the passes.
+        Number and seed of the draws of logits, see `Drawn`. "aleatoric": behind each p_t of three or more classes, the same
+        standard normal draws for all passes of an instance, so that equal passes have equal p_t. "epistemic": divided evenly
+        among the passes.
 
     Notes
     -----
     Source of the head: paper 004, section 3 and appendix A (Kendall and Gal, 2017).
+
+    Draws and integrals. With two classes only the difference of the logits counts, which is Gaussian, so expectations are
+    exact integrals (`uqassay.predictions.logistic_normal`; to 1e-12):
+
+    ==================================================  =============  ==================
+    quantity                                            two classes    three or more
+    ==================================================  =============  ==================
+    mean probabilities, p_t of "aleatoric" passes       exact          draws
+    decompositions and scores of "epistemic" variances  exact          draws
+    "gaussian-logits" and "spherical" decompositions    draws          draws
+    sets of "epistemic" variances: bounds, members,     draws          draws
+    non-specificity, entropies of credal sets
+    ==================================================  =============  ==================
+
+    Decompositions of "aleatoric" variances are those of the passes p_t.
 
     Examples
     --------
@@ -152,9 +169,10 @@ class GaussianLogits(Drawn):
         return replace(self, mean=mean, variance=variance, drawn=drawn, notes=(*self.notes, note))
 
     def mean_probs(self) -> Array:
-        """Mean of the softmax draws, in which all passes have the same weight, ``(n, K)``."""
-        points = self.hull_points()
-        if self.variance_is == "epistemic":
+        """Mean of softmax(z), in which all passes have the same weight, ``(n, K)``; for more than two classes, of the draws."""
+        exact = self.n_classes == 2 and (self.variance_is == "epistemic" or self.drawn is None)
+        points = self._probs_of_passes() if exact else self.hull_points()
+        if self.variance_is == "epistemic" and not exact:
             return (points * self.shares()[:, None]).sum(axis=1)
         total = OrderFreeSum((self.n_instances, self.n_classes))
         for t in range(self.n_passes):
@@ -204,6 +222,34 @@ class GaussianLogits(Drawn):
             logits += self.mean[:, t, None]
             yield logits
 
+    def two_class_logits(self) -> tuple[Array, Array]:
+        """Mean and standard deviation of the logit of class 1 against class 0 in each pass, ``(n, M)`` each.
+
+        Raises
+        ------
+        InputError
+            Other than two classes.
+        """
+        if self.n_classes != 2:
+            raise InputError(
+                "prediction", "must have two classes", f"got {self.n_classes}", "use one_versus_rest", code="undefined"
+            )
+        still_whole(self.mean)
+        still_whole(self.variance)
+        mean, variance = np.asarray(self.mean, dtype=np.float64), np.asarray(self.variance, dtype=np.float64)
+        return mean[..., 1] - mean[..., 0], np.sqrt(variance.sum(axis=2))
+
+    def _probs_of_passes(self) -> Array:
+        """E softmax(z) of each pass for two classes, ``(n, M, 2)``."""
+        probs = np.empty(self.mean.shape)
+
+        def work(rows: slice, part: "GaussianLogits") -> None:
+            mean, deviation = part.two_class_logits()
+            probs[rows] = two_class_probs(mean.ravel(), deviation.ravel()).reshape(*mean.shape, 2)
+
+        self.for_each_chunk(work, 32 * self.n_passes, chunk_bytes=CORE_BYTES)
+        return probs
+
     def __repr__(self) -> str:
         return f"{super().__repr__().removesuffix(')')}, variance_is={self.variance_is!r})"
 
@@ -214,6 +260,8 @@ class GaussianLogits(Drawn):
     def _spanning(self) -> Array:
         if self.variance_is == "epistemic":
             return super()._spanning()
+        if self.n_classes == 2:
+            return self._probs_of_passes()
         probs = np.empty(self.mean.shape)
 
         def work(rows: slice, part: "GaussianLogits") -> None:
@@ -243,7 +291,15 @@ class GaussianLogits(Drawn):
             )
         return np.arange(n) * m // n
 
-    def _one_versus_rest(self, k: int) -> Members:
+    def _one_versus_rest(self, k: int) -> "Members | GaussianLogits":
+        if (
+            self.n_classes == 2 and self.variance_is == "epistemic"
+        ):  # the same distribution, and the same points in its sets
+            rest_first = [1 - k, k]
+            mean, variance = self.mean[..., rest_first], self.variance[..., rest_first]
+            return replace(
+                self, mean=mean, variance=variance, drawn=self.hull_points()[..., rest_first], class_names=None
+            )
         return self.members()._one_versus_rest(k)
 
 
