@@ -7,18 +7,21 @@ from uqassay.evidence import GainRun, GainSample, GainStudy
 LOST = 0.03  # chance that more data turn a right prediction into a wrong one
 
 
-def made_sample(kind, rng, n=600, *, groups=None, truth=False):
+def made_sample(kind, rng, n=600, *, groups=None, truth=False, useless=False):
     """Gains with expectation e(x), and estimates of e(x) that are calibrated or not, by their kind.
 
     "calibrated": e(x) itself. "large": e(x) + 0.2. "shuffled": e of other instances. "constant": 0.1. "reversed": 0.5 − e(x).
+    With `useless` e(x) is 0 everywhere, and the estimates are noise.
     """
     expected = 0.4 * rng.beta(1.0, 3.0, n)
+    noise = expected
+    expected = np.zeros(n) if useless else expected
     u = rng.random(n)
     won, lost = u < expected + LOST, u > 1 - LOST
     before = ~won & (lost | (rng.random(n) < 0.85))
     after = won | (before & ~lost)
     epistemic = {
-        "calibrated": expected,
+        "calibrated": noise,
         "large": expected + 0.2,
         "shuffled": rng.permutation(expected),
         "constant": np.full(n, 0.1),

@@ -20,7 +20,7 @@ __all__ = ["SHARES", "GainOptions", "RunGain", "gain_of_run"]
 
 Array = NDArray[np.float64]
 
-SHARES: Array = np.linspace(0.0, 1.0, 41)
+SHARES = tuple(i / 20 for i in range(21))
 COUNTED = ("left-out", "assumption")  # notes of a map that are told once for all runs
 STEP = 1e-12  # added from interval to interval, so that equal mapped estimates stay in the intervals of the estimates
 
@@ -40,6 +40,8 @@ class GainOptions:
         Intervals of the calibration map; see `uqassay.calibration.EpistemicMap`.
     level : float
         Confidence level of all intervals.
+    shares : tuple of float
+        Of the cases that wait, on the delay curve.
     """
 
     score: str
@@ -48,6 +50,7 @@ class GainOptions:
     binning: Literal["equal-mass", "equal-width"] = "equal-mass"
     map_bins: Literal["paper", "own"] = "paper"
     level: float = 0.95
+    shares: tuple[float, ...] = SHARES
 
 
 @final
@@ -114,7 +117,7 @@ def gain_of_run(run: GainRun, options: GainOptions) -> RunGain:
     if test.truth is not None and options.loss == "zero-one":
         values["true"] = test.truth.epistemic
     correlation = epistemic_correlation_score(g, e, **common)
-    delay = delay_curve_of_gains(g, e, shares=SHARES, **common)
+    delay = delay_curve_of_gains(g, e, shares=options.shares, **common)
     count = np.bincount(place, minlength=raw.n_bins)
     return RunGain(
         seed=run.seed,
@@ -128,7 +131,7 @@ def gain_of_run(run: GainRun, options: GainOptions) -> RunGain:
         excess_calibrated=excess_calibrated,
         gain_map=gain_map,
         delay=delay,
-        above_random=tuple(delay.above_random(share) for share in SHARES.tolist()),
+        above_random=tuple(delay.above_random(share) for share in options.shares),
         means={name: _means(array, place, count) for name, array in values.items()},
         notes=distinct(notes, raw.notes, correlation.notes, delay.notes),
     )

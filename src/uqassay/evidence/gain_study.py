@@ -1,13 +1,13 @@
 """The gain from more data against the estimates of epistemic uncertainty, over the runs of one method on one data set."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, final
 
 from uqassay._array import shown
 from uqassay.errors import InputError
-from uqassay.evidence.gain_of_run import GainOptions, gain_of_run
+from uqassay.evidence.gain_of_run import SHARES, GainOptions, gain_of_run
 from uqassay.evidence.gain_result import GainResult, gain_result
 from uqassay.evidence.gain_rows import gain_rows, gain_table
 from uqassay.evidence.gain_sample import GainRun
@@ -113,6 +113,7 @@ class GainStudy:
         binning: Literal["equal-mass", "equal-width"] = "equal-mass",
         map_bins: Literal["paper", "own"] = "paper",
         level: float = 0.95,
+        shares: Sequence[float] = SHARES,
     ) -> GainResult:
         """Correlation, calibration error, map and delay curve of one estimate under one loss, over the runs.
 
@@ -129,6 +130,8 @@ class GainStudy:
             Intervals of the map: those of the test instances, as in the paper, or those of the calibration instances.
         level : float
             Confidence level of the intervals.
+        shares : sequence of float
+            Of the cases that wait, on the delay curve: 0, 0.05, …, 1 by default.
 
         Returns
         -------
@@ -147,7 +150,7 @@ class GainStudy:
                 raise InputError(
                     name, f"must be {listed(known, last='or')}", f"got {given!r}", "choose one of them", code="choice"
                 )
-        options = GainOptions(score, loss, bins, binning, map_bins, level)
+        options = GainOptions(score, loss, bins, binning, map_bins, level, tuple(shares))
         if options not in self._found:
             runs = [gain_of_run(run, options) for run in self.runs]
             self._found[options] = gain_result(self.method, self.dataset, options, runs)

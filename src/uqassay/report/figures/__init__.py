@@ -22,6 +22,7 @@ from uqassay.report.figures.disentanglement_terms import (
     plot_disentanglement_terms,
     plot_left_out_classes,
 )
+from uqassay.report.figures.gain import plot_delay_curve, plot_epistemic_map, plot_gain_by_uncertainty
 from uqassay.report.figures.instances import plot_by_correctness, plot_set_sizes
 from uqassay.report.figures.mistake_tests import plot_ranking_comparisons
 from uqassay.report.figures.mistakes import plot_mistake_ranking, plot_risk_coverage
@@ -38,15 +39,18 @@ __all__ = [
     "plot_calibration_null",
     "plot_calibration_tests",
     "plot_confidence",
+    "plot_delay_curve",
     "plot_disentanglement_curves",
     "plot_disentanglement_ranking",
     "plot_disentanglement_terms",
     "plot_distance_nonspecificity",
     "plot_doubt_sources",
     "plot_ensemble_weights",
+    "plot_epistemic_map",
     "plot_epistemic_trend",
     "plot_estimate_correlations",
     "plot_expected_behaviour",
+    "plot_gain_by_uncertainty",
     "plot_left_out_classes",
     "plot_members",
     "plot_mistake_ranking",

@@ -1,0 +1,145 @@
+"""`uqassay gain`: the numbers are the library's, and what does not fit is refused in one sentence."""
+
+import numpy as np
+import pytest
+from tests.evidence.gain_data import made_study
+
+import uqassay as uq
+from uqassay.evidence import GainStudy, sample_of_pair
+from uqassay.evidence.gain_rows import GAIN_TABLES
+
+QUICK = ("--score", "entropy", "--bins", "5")
+
+
+@pytest.fixture
+def pair(files):
+    """before.npz (five members) and after.npz beside the other files, for the same sixty instances; the same as before2 …"""
+    y = np.load(files / "labels.npy")
+    rng = np.random.default_rng(3)
+    for tag in ("", "2"):
+        after = 0.6 * np.eye(3)[y] + 0.4 * rng.dirichlet([1.0, 1.0, 1.0], len(y))
+        np.savez(files / f"after{tag}.npz", probs=after)
+        np.savez(files / f"before{tag}.npz", probs=rng.dirichlet([1.0, 1.0, 1.0], (len(y), 5)))
+    return files
+
+
+def words(folder, *, labels=True, calibration=False):
+    said = [folder / "before.npz", folder / "after.npz"]
+    said += ["--labels", folder / "labels.npy"] if labels else []
+    more = [
+        "--calibration",
+        folder / "before2.npz",
+        folder / "after2.npz",
+        "--calibration-labels",
+        folder / "labels.npy",
+    ]
+    return [*said, *(more if calibration else ())]
+
+
+def test_json_is_that_of_the_library(pair, run):
+    ran = run("gain", *words(pair), *QUICK, "--loss", "zero-one,brier", "--level", "0.9", "--json")
+    assert (ran.code, ran.err) == (0, "")
+    found = ran.json()
+    assert found["schema"] == "uqassay.gain/1"
+    assert found["options"] == {"bins": 5, "binning": "equal-mass", "level": 0.9}
+    assert [(row["score"], row["loss"]) for row in found["scores"]] == [("entropy", "zero-one"), ("entropy", "brier")]
+    sample = sample_of_pair(
+        np.load(pair / "labels.npy"), uq.load(pair / "before.npz"), uq.load(pair / "after.npz"), scores=["entropy"]
+    )
+    expected = uq.metrics.epistemic_calibration_error(
+        sample.gain["zero-one"], sample.epistemic["entropy"], bins=5, level=0.9
+    )
+    assert found["scores"][0]["error"] == pytest.approx(float(expected.error))
+    assert found["runs"][0]["raw_pvalue"] == expected.pvalue
+    assert set(GAIN_TABLES) <= set(found)
+    assert "ρ = " in found["sentences"][0]["sentences"][0]
+
+
+def test_table_sentences_and_page(pair, run):
+    ran = run("gain", *words(pair, calibration=True), *QUICK, "--name", "my <model>", "-o", pair / "page.html")
+    assert (ran.code, ran.err) == (0, "")
+    assert "my <model>, entropy" in ran.out
+    assert "The mapped estimates are" in ran.out
+    assert f"Page: {pair / 'page.html'}" in ran.out
+    assert "my &lt;model&gt;" in (pair / "page.html").read_text(encoding="utf-8")
+    assert "No map was fitted" in run("gain", *words(pair), *QUICK).out
+
+
+def test_scores_by_default_and_by_name(pair, run):
+    rows = run("gain", *words(pair), "--bins", "5", "--json").json()["scores"]
+    assert [row["score"] for row in rows] == ["mutual-information", "entropy"]
+    chosen = ("--score", "margin, entropy", "--score", "margin")
+    rows = run("gain", *words(pair), *chosen, "--bins", "5", "--json").json()["scores"]
+    assert [row["score"] for row in rows] == ["margin", "entropy"]
+
+
+def test_groups_and_ids(pair, run):
+    np.save(pair / "groups.npy", np.arange(60) // 3)
+    grouped = run("gain", *words(pair), *QUICK, "--groups", pair / "groups.npy", "--json").json()["scores"][0]
+    plain = run("gain", *words(pair), *QUICK, "--json").json()["scores"][0]
+    assert grouped["correlation"] == plain["correlation"]
+    assert grouped["correlation_low"] != plain["correlation_low"]
+    order = np.random.default_rng(0).permutation(60)
+    before, after = (np.load(pair / f"{side}.npz")["probs"] for side in ("before", "after"))
+    np.savez(pair / "before.npz", probs=before, ids=np.arange(60), labels=np.load(pair / "labels.npy"))
+    np.savez(pair / "after.npz", probs=after[order], ids=order)
+    moved = run("gain", *words(pair, labels=False), *QUICK, "--json").json()["scores"][0]
+    assert moved == plain
+
+
+def test_studies_are_saved_and_shown_again(pair, run):
+    ran = run("gain", *words(pair, calibration=True), *QUICK, "--save", pair / "study", "--json")
+    assert GainStudy.load(pair / "study").runs[0].calibration is not None
+    assert run("gain", pair / "study", "--bins", "5", "--json").json() == ran.json()
+    made_study("calibrated", "other", n_runs=2, n=60).save(pair / "other")
+    out = run("gain", pair / "study", pair / "other", "--bins", "5").out
+    assert "before, entropy" in out
+    assert "other, mutual-information" in out
+
+
+@pytest.mark.parametrize(
+    ("argv", "said"),
+    [
+        (["before.npz"], "files: must be two files"),
+        (["before.npz", "after.npz", "de.npz"], "got 3 paths"),
+        (["before.npz", "before.npz"], "is given twice"),
+        (["before.npz", "after.npz"], "--labels: none of the prediction files holds labels"),
+        (["before.npz", "none.npz", "--labels", "labels.npy"], "none.npz: path: "),
+        (["before.npz", "after.npz", "--labels", "labels.npy", "--score", "nonsense"], "--score: "),
+        (["before.npz", "after.npz", "--labels", "labels.npy", "--loss", "hinge"], "--loss: "),
+        (["before.npz", "after.npz", "--labels", "labels.npy", "--binning", "x"], "--binning: "),
+        (["before.npz", "after.npz", "--labels", "labels.npy", "--bins", "40000"], "--bins: "),
+        (["before.npz", "after.npz", "--labels", "labels.npy", "--level", "95"], "--level: "),
+        (["before.npz", "after.npz", "--labels", "labels.npy", "-o", "x.txt"], "--output: "),
+        (["before.npz", "after.npz", "--labels", "labels.npy", "-o", "before.npz"], "--output: "),
+        (["before.npz", "after.npz", "--labels", "labels.npy", "--save", "mine"], "--save: "),
+        (
+            ["before.npz", "after.npz", "--labels", "labels.npy", "--calibration-labels", "labels.npy"],
+            "--calibration BEFORE",
+        ),
+        (
+            ["before.npz", "after.npz", "--labels", "labels.npy", "--calibration", "before2.npz", "after2.npz"],
+            "--calibration-labels: none of",
+        ),
+        (["short.npz", "after.npz", "--labels", "labels.npy"], "59"),
+        (
+            ["before.npz", "after.npz", "--labels", "labels.npy", "--calibration", "short.npz", "after2.npz"]
+            + ["--calibration-labels", "labels.npy"],
+            "59",
+        ),
+        (["before.npz", "after.npz", "--labels", "votes.npy"], "one label for each instance"),
+        (["study", "before.npz"], "before.npz is not the folder of a study"),
+        (["study", "--labels", "labels.npy"], "--labels: is for prediction files"),
+        (["study", "study"], "occurs twice"),
+    ],
+)
+def test_refusals(pair, run, monkeypatch, argv, said):
+    monkeypatch.chdir(pair)
+    (pair / "mine").mkdir()
+    made_study(n_runs=1, n=20).save(pair / "study")
+    np.savez("short.npz", probs=np.load("before.npz")["probs"][:59])
+    np.save("votes.npy", 5 * np.eye(3)[np.load("labels.npy")])
+    ran = run("gain", *argv)
+    assert (ran.code, ran.out) == (2, "")
+    assert said in ran.err
+    assert ran.err.count("\n") == 1

@@ -1,0 +1,42 @@
+"""How often each kind of sentence on the gain makes a false claim, under studies in which there is nothing to find."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from tests.evidence.gain_data import made_study
+
+from uqassay.evidence.gain_readings import read_gain
+
+
+@dataclass(frozen=True)
+class Claims:
+    """Shares of studies with a false claim."""
+
+    order: float  # that shuffled estimates order the gain, in either direction
+    delay: float  # that shuffled estimates choose better or worse than a random choice
+    not_calibrated: float  # that calibrated estimates are not calibrated
+    size: float  # that calibrated estimates are too large or too small on average
+    no_help: float  # that more data do harm, where they help by nothing: gains of mean 0
+
+
+def claim_rates(n_studies, *, n_runs, n, bins=10, seed=0):
+    """Rates over studies of independent runs; shuffled and calibrated estimates, and gains of mean 0."""
+    counts = np.zeros(5)
+    for s in range(n_studies):
+        options = {"n_runs": n_runs, "n": n, "calibration": False, "seed": (seed, s)}
+        shuffled = read_gain(made_study("shuffled", **options).result(bins=bins, shares=(0.1,)))
+        calibrated = read_gain(made_study("calibrated", **options).result(bins=bins, shares=(0.1,)))
+        useless = read_gain(made_study("calibrated", useless=True, **options).result(bins=bins, shares=(0.1,)))
+        counts += [
+            shuffled.order in ("above", "below"),
+            shuffled.delay.side in ("above", "below"),
+            calibrated.raw.shown,
+            calibrated.raw.excess in ("above", "below"),
+            useless.gain in ("above", "below"),
+        ]
+    return Claims(*(counts / n_studies).tolist())
+
+
+if __name__ == "__main__":  # PYTHONPATH=. python tests/evidence/gain_claims.py
+    for runs, n in ((1, 300), (1, 2000), (3, 1000), (6, 1000)):
+        print(f"{runs} runs of {n} instances:", claim_rates(400, n_runs=runs, n=n))

@@ -1,0 +1,53 @@
+"""The numbers of one run against the metrics they are made of, and against sums over intervals by hand."""
+
+import numpy as np
+import pytest
+from tests.evidence.gain_data import made_study
+
+from uqassay.calibration.epistemic_map import EpistemicMap
+from uqassay.evidence.gain_of_run import GainOptions, gain_of_run
+from uqassay.metrics.delay import delay_curve_of_gains
+from uqassay.metrics.epistemic_calibration import epistemic_calibration_error
+from uqassay.metrics.epistemic_correlation import epistemic_correlation_score
+
+
+@pytest.fixture(scope="module")
+def run():
+    return made_study("large", n_runs=1, n=400, groups=4, truth=True).runs[0]
+
+
+@pytest.fixture(scope="module")
+def found(run):
+    return gain_of_run(run, GainOptions("mutual-information", bins=10))
+
+
+def test_numbers_against_the_metrics(run, found):
+    g, e, groups = run.test.gain["zero-one"], run.test.epistemic["mutual-information"], run.test.groups
+    assert float(found.correlation) == float(epistemic_correlation_score(g, e, groups=groups))
+    raw = epistemic_calibration_error(g, e, bins=10, groups=groups)
+    assert (float(found.raw.error), found.raw.pvalue) == (float(raw.error), raw.pvalue)
+    delay = delay_curve_of_gains(g, e, shares=[0.1], groups=groups)
+    at = int(np.flatnonzero(np.isclose(found.delay.shares, 0.1))[0])
+    assert found.delay.gained[at] == pytest.approx(float(delay.gained[0]))
+    assert float(found.above_random[at]) == pytest.approx(float(delay.above_random(0.1)))
+    assert float(found.excess) == pytest.approx((e - g).mean())
+
+
+def test_mapped_estimates_stay_in_the_intervals_of_the_estimates(run, found):
+    g, e = run.test.gain["zero-one"], run.test.epistemic["mutual-information"]
+    own = run.calibration
+    fitted = EpistemicMap(n_bins=10).fit(own.epistemic["mutual-information"], own.gain["zero-one"], evaluation=e)
+    mapped = fitted.transform(e)
+    order = np.argsort(e, kind="stable").reshape(10, 40)  # ten intervals of forty instances, without ties
+    error = np.mean([abs(g[rows].mean() - mapped[rows].mean()) for rows in order])
+    assert float(found.calibrated.error) == pytest.approx(error, abs=1e-9)
+    np.testing.assert_allclose(found.means["calibrated"], [mapped[rows].mean() for rows in order])
+    np.testing.assert_allclose(found.means["gain"], [g[rows].mean() for rows in order])
+    np.testing.assert_allclose(found.means["true"], [run.test.truth.epistemic[rows].mean() for rows in order])
+
+
+def test_a_run_without_calibration_has_no_map():
+    run = made_study(n_runs=1, n=100, calibration=False).runs[0]
+    found = gain_of_run(run, GainOptions("entropy"))
+    assert found.gain_map is found.calibrated is found.excess_calibrated is None
+    assert "calibrated" not in found.means

@@ -1,0 +1,101 @@
+"""Sentences on the gain: they say what the readings hold, in whole sentences, with the numbers of the result."""
+
+import pytest
+from tests.evidence.gain_data import made_study
+from tests.refusals import refuses
+
+from uqassay.evidence import gain_lines, gain_sentences
+from uqassay.evidence.gain_verdict import (
+    check_studies,
+    gain_legend,
+    result_sentences,
+    study_sentence,
+    untold_sentences,
+)
+from uqassay.wording import number
+
+FAST = {"bins": 10, "shares": (0.1,)}
+
+
+def said(kind, **options):
+    study = made_study(kind, n=options.pop("n", 1000), **options)
+    return study, study.result(**FAST), " ".join(result_sentences(study.result(**FAST)))
+
+
+@pytest.mark.parametrize("n_runs", [1, 4])
+def test_good_estimates(n_runs):
+    _, result, text = said("calibrated", n_runs=n_runs)
+    rho, random = number(float(result.correlation), 2), number(100 * result.delay.random.mean[0], 1)
+    assert f"The estimates order the gain: ρ = {rho} (95 % interval " in text
+    assert "The estimates are not calibrated" not in text
+    gained = number(100 * result.delay.gained.mean[0], 1)
+    assert f"would gain {gained} percentage points of accuracy (95 % interval " in text
+    assert f"more than a random choice of as many, which would gain {random}." in text
+    assert study_sentence(result).startswith("made up: more data gain ")
+
+
+def test_estimates_that_are_too_large():
+    _, result, text = said("large", n_runs=4)
+    before, after = number(float(result.error), 4), number(float(result.calibrated_error), 4)
+    assert f"The estimates are not calibrated, too large on average: EECE {before}, without its bias " in text
+    assert f"The map γ lowers EECE from {before} to {after}." in text
+    _, _, text = said("large", n_runs=1)
+    assert "too large on average: EECE " in text
+    assert ", p < .001, without its bias " in text
+    assert "before the map γ and" in text
+
+
+def test_estimates_without_order():
+    _, _, text = said("shuffled", n_runs=3, calibration=False, seed=7)
+    assert "The data do not show that the estimates order the gain: ρ = " in text
+    assert "and the data do not show a difference." in text
+    assert "map" not in text
+    _, _, text = said("constant", n_runs=1)
+    assert "Whether the estimates order the gain cannot be told (" in text
+    _, _, text = said("reversed", n_runs=4)
+    assert "The estimates order the gain in the wrong direction: ρ = −" in text
+
+
+def test_headlines_of_several_studies():
+    studies = [made_study(kind, kind, n_runs=3, n=800) for kind in ("calibrated", "shuffled")]
+    text = " ".join(gain_sentences(studies, **FAST))
+    assert "More data gain on average, in percentage points of accuracy: calibrated " in text
+    assert "The estimates of calibrated (mutual-information) (ρ = " in text
+    assert "The data do not show that the estimates of shuffled (mutual-information) (ρ = " in text
+    assert (
+        "Delaying the 10 % most uncertain cases would gain more than a random choice of as many (in brackets)" in text
+    )
+    both = " ".join(gain_sentences([made_study(dataset=name, n_runs=1, n=60) for name in "ab"], **FAST))
+    assert "On a:" in both
+    assert "On b:" in both
+
+
+def test_limits_are_told():
+    one = made_study(n_runs=1, n=60, calibration=False).result(**FAST)
+    several = made_study(n_runs=2, n=60).result(**FAST)
+    alone, both = " ".join(untold_sentences([one])), " ".join(untold_sentences([one, several]))
+    assert "One run says nothing about other splits" in alone
+    assert "No map was fitted for mutual-information" in alone
+    assert "Intervals over the runs" not in alone
+    assert "Intervals over the runs" in both
+    assert "in nats" in alone
+    assert len(gain_legend([one])) == 4
+
+
+def test_lines_for_a_terminal():
+    study = made_study("calibrated", "evil\u202ename", n_runs=2, n=200)
+    lines = gain_lines([study], **FAST)
+    text = "\n".join(lines)
+    assert "\u202e" not in text
+    assert "evil\ufffdname, entropy" in text
+    for result in study.results(**FAST):
+        for sentence in result_sentences(result):
+            assert sentence in text
+
+
+def test_studies_to_compare():
+    with refuses("studies", "empty"):
+        check_studies([])
+    with refuses("studies", "duplicate", got="'made up' occurs twice on 'toy'"):
+        check_studies([made_study(n_runs=1, n=10)] * 2)
+    check_studies([made_study(n_runs=1, n=10), made_study(n_runs=1, n=10, dataset="other")])
