@@ -65,10 +65,16 @@ def here(tmp_path, monkeypatch):
         "beliefs": {"beliefs": beliefs, "focal_sets": sets},
         **{f"run{r}": {"probs": network()} for r in (1, 2, 3)},
     }
+    more = np.random.default_rng(4)
+    for tag in ("", "2"):  # a model without and with more data
+        for name, noise in (("before", 1.5), ("after", 0.3)):
+            doubt = noise * more.random((N, 1, 1)) * more.normal(size=(N, 5, K))
+            arrays[f"{name}{tag}"] = {"probs": softmax(2 * np.eye(K)[y][:, None] + doubt + doubt[:, :1])}
     for name, held in arrays.items():
         np.savez(tmp_path / f"{name}.npz", **held)
     for name, array in {
         "labels": y,
+        "labels2": y,
         "logits": logits,
         "passes": members.swapaxes(0, 1),
         "votes": g.multinomial(10, members.mean(axis=1)),

@@ -123,8 +123,10 @@ def test_studies_are_saved_and_shown_again(pair, run):
         ),
         (["short.npz", "after.npz", "--labels", "labels.npy"], "59"),
         (
-            ["before.npz", "after.npz", "--labels", "labels.npy", "--calibration", "short.npz", "after2.npz"]
-            + ["--calibration-labels", "labels.npy"],
+            [
+                *("before.npz", "after.npz", "--labels", "labels.npy", "--calibration", "short.npz", "after2.npz"),
+                *("--calibration-labels", "labels.npy"),
+            ],
             "59",
         ),
         (["before.npz", "after.npz", "--labels", "votes.npy"], "one label for each instance"),
