@@ -10,6 +10,7 @@ from scipy.special import digamma, entr
 
 from uqassay._array import as_numeric
 from uqassay.errors import InputError
+from uqassay.measures.two_class_logits import is_two_class_gaussian, two_class_parts
 from uqassay.predictions import (
     Dirichlet,
     Intervals,
@@ -100,7 +101,8 @@ def entropy_decomposition(prediction: PredictionLike) -> Decomposition:
     """Entropy of the mean, mean of the entropies, and their difference (mutual information), in nats.
 
     Paper 000, Eq. 14-17; paper 003, section 7. For a Dirichlet in closed form, E[H(p)] = ψ(α₀ + 1) − Σ (α/α₀) ψ(α + 1);
-    for members with their weights; for Gaussian logits over the seeded draws; for a point the epistemic part is 0.
+    for members with their weights; for a point the epistemic part is 0. For Gaussian logits with aleatoric variance over the
+    passes; with epistemic variance exactly for two classes (`uqassay.predictions.logistic_normal`), else over the seeded draws.
 
     The epistemic part is computed as the mean divergence of the members from their mean, and is exactly 0 if they agree to
     the last few bits. The difference of the two entropies is the same number plus a rounding error, which would decide the
@@ -131,6 +133,9 @@ def entropy_decomposition(prediction: PredictionLike) -> Decomposition:
     prediction = as_prediction(prediction)
     if isinstance(prediction, Dirichlet):
         return _of_dirichlet(prediction)
+    if is_two_class_gaussian(prediction):
+        parts = two_class_parts(prediction)
+        return Decomposition(parts.total, parts.aleatoric, parts.epistemic)
     return decomposed(second_order_members(prediction), _of_members)
 
 

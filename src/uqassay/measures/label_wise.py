@@ -9,9 +9,11 @@ from uqassay.measures.entropies import (
     Decomposition,
     digamma_excess,
     divergence_terms,
+    entropy_decomposition,
     member_share,
     second_order_members,
 )
+from uqassay.measures.two_class_logits import is_two_class_gaussian
 from uqassay.predictions import (
     Dirichlet,
     Members,
@@ -35,7 +37,8 @@ def label_wise_decomposition(prediction: PredictionLike) -> Decomposition:
     Parameters
     ----------
     prediction : Prediction, or array (n, K) or (n, M, K)
-        A kind with a distribution over distributions: `Point`, `Members`, `Dirichlet` (closed form), `GaussianLogits`.
+        A kind with a distribution over distributions: `Point`, `Members`, `Dirichlet` (closed form), `GaussianLogits` (passes;
+        with epistemic variance exactly for two classes, otherwise draws).
 
     Returns
     -------
@@ -91,6 +94,10 @@ def label_wise_parts(prediction: PredictionLike) -> Decomposition:
     prediction = as_prediction(prediction)
     if isinstance(prediction, Dirichlet):
         return _of_dirichlet(prediction)
+    if is_two_class_gaussian(prediction):  # both classes are the same two-class problem
+        exact = entropy_decomposition(prediction)
+        both = (np.repeat(part[:, None], 2, axis=1) for part in (exact.total, exact.aleatoric, exact.epistemic))
+        return Decomposition(*both)
     members = second_order_members(prediction)
     parts = np.empty((3, members.n_instances, members.n_classes))
 

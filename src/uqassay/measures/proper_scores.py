@@ -16,6 +16,7 @@ from uqassay.measures.entropies import (
     member_share,
     second_order_members,
 )
+from uqassay.measures.two_class_logits import is_two_class_gaussian, two_class_parts, two_class_regrets
 from uqassay.measures.variance import variance_decomposition
 from uqassay.measures.votes import vote_shares
 from uqassay.measures.zero_one import NO_REGRET, regrets, zero_one_decomposition
@@ -48,7 +49,8 @@ def proper_score_decomposition(
     Parameters
     ----------
     prediction : Prediction, or array (n, K) or (n, M, K)
-        A kind with a distribution over distributions: `Point`, `Members`, `Dirichlet`, `GaussianLogits`.
+        A kind with a distribution over distributions: `Point`, `Members`, `Dirichlet`, `GaussianLogits` (passes; with epistemic
+        variance exactly for two classes, except for "spherical"; otherwise draws).
     score : {"log", "brier", "spherical", "zero-one"}
         G(p) is the entropy −Σ p ln p, Σ p (1 − p), 1 − ‖p‖₂, or 1 − max p.
     reference : {"mean", "pairwise"}
@@ -156,6 +158,8 @@ def _log_pairwise(prediction: Prediction) -> Decomposition:
         alpha = np.ascontiguousarray(prediction.alpha, dtype=np.float64)
         concentration = np.ones(len(alpha)) if prediction.unit_concentration else alpha.sum(axis=1)
         return replace(parts, epistemic=(prediction.n_classes - 1) / concentration)
+    if is_two_class_gaussian(prediction):
+        return replace(parts, epistemic=two_class_parts(prediction).pairwise)
     found = decomposed(second_order_members(prediction), _pairwise_kl)
     return replace(parts, epistemic=found.epistemic)
 
@@ -188,6 +192,8 @@ def _brier_pairwise(prediction: Prediction) -> Decomposition:
 def _zero_one_pairwise(prediction: Prediction) -> Decomposition:
     """E[max p − p(ŷ)], where ŷ is the vote of another member; classes that tie share a vote."""
     parts = zero_one_decomposition(prediction)
+    if is_two_class_gaussian(prediction):
+        return replace(parts, epistemic=(vote_shares(prediction) * two_class_regrets(prediction)[1]).sum(axis=1))
     members = second_order_members(prediction)
     epistemic = sum_over_classes(vote_shares(members) * regrets(members)[1])
     epistemic[agreeing_rows(members, epistemic, below=NO_REGRET)] = 0.0

@@ -13,6 +13,7 @@ from uqassay.measures.entropies import (
     second_order_members,
     varied_members,
 )
+from uqassay.measures.two_class_logits import is_two_class_gaussian, two_class_parts
 from uqassay.predictions import (
     Dirichlet,
     Members,
@@ -37,7 +38,8 @@ def variance_decomposition(prediction: PredictionLike) -> Decomposition:
     Parameters
     ----------
     prediction : Prediction, or array (n, K) or (n, M, K)
-        A kind with a distribution over distributions: `Point`, `Members`, `Dirichlet` (closed form), `GaussianLogits`.
+        A kind with a distribution over distributions: `Point`, `Members`, `Dirichlet` (closed form), `GaussianLogits` (passes;
+        with epistemic variance exactly for two classes, otherwise draws).
 
     Returns
     -------
@@ -61,6 +63,9 @@ def variance_decomposition(prediction: PredictionLike) -> Decomposition:
     if isinstance(prediction, Dirichlet):
         total, concentration = total_variance(prediction), _concentration(prediction)
         return Decomposition(total, total * (concentration / (concentration + 1.0)), total / (concentration + 1.0))
+    if is_two_class_gaussian(prediction):
+        parts = two_class_parts(prediction)
+        return Decomposition(2.0 * (parts.within + parts.among), 2.0 * parts.within, 2.0 * parts.among)
     return decomposed(second_order_members(prediction), _of_members)
 
 
@@ -96,8 +101,8 @@ def predicted_class_variance(prediction: PredictionLike) -> Array:
     Parameters
     ----------
     prediction : Members, Dirichlet or GaussianLogits, or array (n, M, K)
-        Members enter with their weights, a Dirichlet with mean μ in closed form, μ(1 − μ) / (α₀ + 1), Gaussian logits by
-        their seeded draws.
+        Members enter with their weights, a Dirichlet with mean μ in closed form, μ(1 − μ) / (α₀ + 1). Gaussian logits enter by
+        their passes if the variance is aleatoric; if it is epistemic, exactly for two classes, otherwise by the seeded draws.
 
     Raises
     ------
@@ -121,6 +126,8 @@ def predicted_class_variance(prediction: PredictionLike) -> Array:
     if isinstance(prediction, Dirichlet):
         mean = prediction.mean_probs().max(axis=1)
         return np.asarray(mean * (1.0 - mean) / (_concentration(prediction) + 1.0), dtype=np.float64)
+    if is_two_class_gaussian(prediction):
+        return two_class_parts(prediction).among
     members = varied_members(prediction)
     mean = members.mean_probs()
     best = mean >= mean.max(axis=1, keepdims=True) - _TIE  # (n, K)

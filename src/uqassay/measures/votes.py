@@ -4,7 +4,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uqassay.measures.entropies import TEMPORARIES, shannon_entropy, varied_members
-from uqassay.predictions import Members, OrderFreeSum, PredictionLike, as_prediction
+from uqassay.measures.two_class_logits import is_two_class_gaussian, two_class_votes
+from uqassay.predictions import Members, OrderFreeSum, Prediction, PredictionLike, as_prediction
 from uqassay.predictions.base import CORE_BYTES
 
 __all__ = ["variation_ratio", "vote_entropy", "vote_shares"]
@@ -21,7 +22,8 @@ def variation_ratio(prediction: PredictionLike) -> Array:
     Parameters
     ----------
     prediction : Members, Dirichlet or GaussianLogits, or array (n, M, K)
-        The last two vote through their seeded draws.
+        A Dirichlet votes through its seeded draws, Gaussian logits through their passes if the variance is aleatoric. If it
+        is epistemic, the shares are exact for two classes, and those of the seeded draws otherwise.
 
     Raises
     ------
@@ -35,7 +37,9 @@ def variation_ratio(prediction: PredictionLike) -> Array:
     >>> variation_ratio(uq.Members([[[0.6, 0.4], [0.9, 0.1], [0.8, 0.2], [0.3, 0.7]]])).tolist()
     [0.25]
     """
-    votes, total = _count(varied_members(as_prediction(prediction)))
+    votes, total = _count(as_prediction(prediction))
+    if votes.shape[1] == 2:
+        return votes.min(axis=1) / total
     return (total - votes.max(axis=1)) / total  # exactly 0 if the votes are unanimous, unlike 1 − max / total
 
 
@@ -48,7 +52,8 @@ def vote_entropy(prediction: PredictionLike) -> Array:
     Parameters
     ----------
     prediction : Members, Dirichlet or GaussianLogits, or array (n, M, K)
-        The last two vote through their seeded draws.
+        A Dirichlet votes through its seeded draws, Gaussian logits through their passes if the variance is aleatoric. If it
+        is epistemic, the shares are exact for two classes, and those of the seeded draws otherwise.
 
     Raises
     ------
@@ -75,15 +80,19 @@ def vote_shares(prediction: PredictionLike) -> Array:
     >>> vote_shares(uq.Members([[[0.6, 0.4], [0.5, 0.5]]], weights=[1, 3])).tolist()
     [[0.625, 0.375]]
     """
-    votes, total = _count(varied_members(as_prediction(prediction)))
+    votes, total = _count(as_prediction(prediction))
     return votes / total[:, None]
 
 
-def _count(members: Members) -> tuple[Array, Array]:
+def _count(prediction: Prediction) -> tuple[Array, Array]:
     """Votes for each class, ``(n, K)``, and total votes, ``(n,)``: numbers of members, or sums of weights.
 
     Votes are summed before the division, so instances with the same votes tie exactly.
     """
+    if is_two_class_gaussian(prediction):
+        votes = two_class_votes(prediction)
+        return votes, votes.sum(axis=1)
+    members = varied_members(prediction)
     votes = np.empty((members.n_instances, members.n_classes))
     total = np.empty(members.n_instances)
 

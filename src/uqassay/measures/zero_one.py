@@ -11,6 +11,7 @@ from uqassay.measures.entropies import (
     member_share,
     second_order_members,
 )
+from uqassay.measures.two_class_logits import is_two_class_gaussian, two_class_regrets
 from uqassay.predictions import CORE_BYTES, Members, OrderFreeSum, PredictionLike, as_prediction, not_negative
 
 __all__ = ["regrets", "zero_one_decomposition"]
@@ -28,8 +29,8 @@ def zero_one_decomposition(prediction: PredictionLike) -> Decomposition:
     Parameters
     ----------
     prediction : Prediction, or array (n, K) or (n, M, K)
-        A kind with a distribution over distributions: `Point`, `Members`, `Dirichlet` and `GaussianLogits` (both by their
-        seeded draws; for a Dirichlet the maximum has no closed form).
+        A kind with a distribution over distributions: `Point`, `Members`, `Dirichlet` (by its seeded draws, because the maximum
+        has no closed form) and `GaussianLogits` (passes; with epistemic variance exactly for two classes, otherwise draws).
 
     Returns
     -------
@@ -53,7 +54,11 @@ def zero_one_decomposition(prediction: PredictionLike) -> Decomposition:
     >>> d.total.tolist(), d.aleatoric.tolist(), d.epistemic.tolist()
     ([0.5, 0.125], [0.25, 0.125], [0.25, 0.0])
     """
-    members = second_order_members(as_prediction(prediction))
+    prediction = as_prediction(prediction)
+    if is_two_class_gaussian(prediction):
+        loss, regret = two_class_regrets(prediction)
+        return Decomposition(least_confidence(prediction), loss, regret.min(axis=1))
+    members = second_order_members(prediction)
     loss, regret = regrets(members)
     total, epistemic = least_confidence(members), regret.min(axis=1)
     epistemic[agreeing_rows(members, np.where(epistemic > 0.0, epistemic, np.inf), below=NO_REGRET)] = 0.0

@@ -1,6 +1,7 @@
 """What the Gaussian-process classifiers share: targets, options, and the way from latent Gaussians to a prediction."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,17 +18,17 @@ Array = NDArray[np.float64]
 MULTICLASS = ("one-versus-rest", "softmax")
 
 
-def check_multiclass(value: object) -> None:
+def check_multiclass(value: Any) -> None:
     """Refuse a treatment of more than two classes other than those of `MULTICLASS`."""
-    check_choice("multiclass", value, MULTICLASS)  # type: ignore[arg-type]
+    check_choice("multiclass", value, MULTICLASS)
 
 
-def check_positive(name: str, value: object, example: str) -> None:
+def check_positive(name: str, value: Any, example: str) -> None:
     """Refuse an option that is not a finite number above 0."""
     number = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
     if not number:
         raise InputError(name, "must be a number above 0", f"got {value!r}", f"for example {example}", code="type")
-    if not (0 < float(value) < np.inf):  # type: ignore[arg-type]
+    if not (0 < float(value) < np.inf):
         raise InputError(name, "must be a number above 0", f"got {value!r}", f"for example {example}", code="range")
 
 

@@ -144,8 +144,9 @@ class Prediction(ABC):
         -------
         Prediction
             Two classes of the same kind (`Members` for `GaussianLogits`, except for two classes and epistemic variance), with
-            the ids, groups, notes and row numbers. The classes are named "not NAME" and "NAME". Where the name is a whole number, or the classes have no names, they are
-            named "rest" and "class NAME", so that labels 0 and 1 keep their meaning. `Dirichlet` makes new draws.
+            the ids, groups, notes and row numbers. The classes are named "not NAME" and "NAME". Where the name is a whole
+            number, or the classes have no names, they are named "rest" and "class NAME", so that labels 0 and 1 keep their
+            meaning. `Dirichlet` makes new draws.
 
         Raises
         ------

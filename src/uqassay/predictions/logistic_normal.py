@@ -10,6 +10,7 @@ does.
 """
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -107,8 +108,8 @@ def _fill(far: Array, s: Array, found: Array, narrow: Kernel, at_nodes: Callable
     _each(finite & (s < TINY), far, s, found, narrow, 1)
     least = TINY
     for most in GROUPS:
-        n = _n_nodes(most)
-        _each(finite & (s >= least) & (s < most), far, s, found, lambda m, d, n=n: at_nodes(m, d, *_nodes(m, d, n)), n)
+        grid = np.linspace(0.0, 1.0, _n_nodes(most))
+        _each(finite & (s >= least) & (s < most), far, s, found, partial(_on_grid, at_nodes, grid), len(grid))
         least = most
     _each(finite & (s >= WIDE), far, s, found, wide, len(_WIDE_NODES))
 
@@ -136,21 +137,21 @@ def _n_nodes(s: float) -> int:
     return int(np.ceil((2.0 * DEVIATIONS * s + s * s) / step)) + 1
 
 
-def _nodes(mean: Array, s: Array, n: int) -> tuple[Array, Array]:
-    """Nodes and weights of N(−|μ|, s²), ``(rows, n)`` each."""
+def _on_grid(at_nodes: Callable[..., Any], grid: Array, mean: Array, s: Array) -> Any:
+    """The kernel at nodes z and weights of N(−|μ|, s²), ``(rows, n)`` each."""
     # where p is about exp(z), the mass of p is around μ + s²
     width = 2.0 * DEVIATIONS * s + np.minimum(s * s, -mean)
-    z = mean - DEVIATIONS * s + width * np.linspace(0.0, 1.0, n)
+    z = mean - DEVIATIONS * s + width * grid
     weight = np.exp(-0.5 * ((z - mean) / s) ** 2)
     weight /= weight.sum(axis=1, keepdims=True)
-    return z, weight
+    return at_nodes(s, z, weight)
 
 
-def _mean(mean: Array, s: Array, z: Array, weight: Array) -> Array:
+def _mean(s: Array, z: Array, weight: Array) -> Array:
     return np.minimum(np.einsum("ij,ij->i", weight, expit(z)), 0.5)
 
 
-def _moments(mean: Array, s: Array, z: Array, weight: Array) -> tuple[Array, ...]:
+def _moments(s: Array, z: Array, weight: Array) -> tuple[Array, ...]:
     small, p, entropy = _at(z)
     low = np.minimum(np.einsum("ij,ij->i", weight, p), 0.5)
     aleatoric = np.einsum("ij,ij->i", weight, entropy)
