@@ -3,6 +3,7 @@
 import math
 import operator
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +16,7 @@ from uqassay.wording import level_text, significant, tradeoff
 if TYPE_CHECKING:
     from uqassay.evidence import Assay
 
-__all__ = ["OF_MEASURES", "Check", "Outcome", "outcome_of", "parse_check"]
+__all__ = ["OF_MEASURES", "Check", "Outcome", "outcome_of", "outcome_of_rows", "parse_check"]
 
 _SYNTAX = re.compile(
     r"(?:(?P<model>.+):)?(?P<metric>[a-z0-9-]+)(?:@(?P<at>[^<>=@]+))?\s*(?P<comparison><=|>=|<|>)\s*"
@@ -143,13 +144,30 @@ def outcome_of(check: Check, assay: "Assay", *, on_intervals: bool = False) -> O
     >>> outcome_of(parse_check("accuracy<0.3"), a).sentences()
     ()
     """
-    rows = _rows(check, assay)
+    return outcome_of_rows(check, _rows(check, assay), assay.model_names, on_intervals=on_intervals)
+
+
+def outcome_of_rows(
+    check: Check, rows: list[dict[str, Any]], model_names: Sequence[str], *, on_intervals: bool = False
+) -> Outcome:
+    """Which models fail a check, from the rows that it is about: one for each model, or for each of its scores.
+
+    Parameters
+    ----------
+    check : Check
+    rows : list of dict
+        With the fields model, score, estimate, low, high, level and notes.
+    model_names : sequence of str
+        All models, of which those without a row are named.
+    on_intervals : bool
+        As in `outcome_of`.
+    """
     defined = [row for row in rows if not math.isnan(row["estimate"])]
     holds = {True: [], False: [], None: []}  # type: dict[bool | None, list[dict[str, Any]]]
     for row in defined:
         holds[_holds(check, row, on_intervals=on_intervals)].append(row)
     return Outcome(
-        left_out=tuple(_left_out(check, assay, rows)),
+        left_out=tuple(_left_out(check, model_names, rows)),
         failed=tuple(f"Check {check.text} failed: {_finding(check, row)}." for row in holds[True]),
         unclear=tuple(f"Check {check.text} cannot tell: {_finding(check, row)}." for row in holds[None]),
     )
@@ -170,12 +188,12 @@ def _holds(check: Check, row: dict[str, Any], *, on_intervals: bool) -> bool | N
     return at_ends.pop() if len(at_ends) == 1 else None
 
 
-def _left_out(check: Check, assay: "Assay", rows: list[dict[str, Any]]) -> list[str]:
+def _left_out(check: Check, model_names: Sequence[str], rows: list[dict[str, Any]]) -> list[str]:
     """One sentence for every model that a check of any model says nothing about, with the reason."""
     reasons = {row["model"]: reason(row["notes"]) for row in rows if math.isnan(row["estimate"])}
     if check.model is None:
         known = {row["model"] for row in rows}
-        reasons |= {name: f"it has no {check.score or check.metric}" for name in assay.model_names if name not in known}
+        reasons |= {name: f"it has no {check.score or check.metric}" for name in model_names if name not in known}
     return [f"Check {check.text} leaves {name} out: {why}." for name, why in reasons.items()]
 
 

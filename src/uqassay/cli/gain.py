@@ -8,9 +8,23 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from uqassay.cli.checks import parse_check
+from uqassay.cli.gain_checks import gain_outcome
 from uqassay.cli.inputs import AssayRequest, Loaded, load_request
+from uqassay.cli.judging import end
 from uqassay.cli.normalising import normalised_sentences
-from uqassay.cli.options import INPUT, OUTPUT, SURE, Groups, Json, MemberAxis, Normalise, VarianceIs, option
+from uqassay.cli.options import (
+    INPUT,
+    OUTPUT,
+    SURE,
+    Groups,
+    Json,
+    MemberAxis,
+    Normalise,
+    OnIntervals,
+    VarianceIs,
+    option,
+)
 from uqassay.cli.outputs import check_page, check_save
 from uqassay.cli.remedies import about_files, note_text
 from uqassay.cli.streams import complain, print_json, print_note, print_text, progress
@@ -79,6 +93,15 @@ def gain_command(
     level: Annotated[float, option("Confidence level of the intervals.", SURE)] = 0.95,
     output: Annotated[Path | None, option("Write the page to this file.", OUTPUT, "--output", "-o")] = None,
     save: Annotated[Path | None, option("Keep the study in this folder.", OUTPUT, metavar="FOLDER")] = None,
+    fail_if: Annotated[
+        list[str] | None,
+        option(
+            "Exit with code 1 where this holds: correlation<0.05, eece@entropy>0.1 or GP:delay-gain<0.01 (repeatable).",
+            OUTPUT,
+            metavar="[MODEL:]METRIC[@SCORE]<NUMBER",
+        ),
+    ] = None,
+    on_intervals: OnIntervals = False,
     as_json: Json = False,
 ) -> None:
     """Compare the gain from more data with the epistemic uncertainty that a model states."""
@@ -87,6 +110,7 @@ def gain_command(
 
     check_choice(binning, "binning", ("equal-mass", "equal-width"))
     check_level(level)
+    checks = [parse_check(text) for text in fail_if or ()]
     options: dict[str, Any] = {"bins": bins, "binning": binning, "level": level}
     pair = {
         "labels": labels,
@@ -114,9 +138,8 @@ def gain_command(
         studies = _loaded_studies(folders, say) if folders else [_study_of_pair(files, pair, request, say)]
         check_studies(studies)
         say("computing intervals")
-        for study in studies:
-            for each in study.losses:
-                study.results(each, **options)
+        results = [one for study in studies for each in study.losses for one in study.results(each, **options)]
+        outcomes = [gain_outcome(check, results, on_intervals=on_intervals) for check in checks]
         if save is not None:
             studies[0].save(os.path.realpath(save))
         if output is not None:
@@ -131,6 +154,7 @@ def gain_command(
         for label, path in (("Study", save), ("Page", output)):
             if path is not None:
                 print_text(f"{label}: {path}")
+    end(outcomes)
 
 
 # -- input --------------------------------------------------------------------------------------------------------------

@@ -83,7 +83,7 @@ def _size(reading: CalibrationReading, whose: str) -> str:
     if not reading.shown:
         runs = counted(len(reading.error.per_run), "run")
         return (
-            f"{runs} do not show that {_lower(whose)} are not calibrated: {error}, {less}; perfectly "
+            f"{runs} do not show a miscalibration of {_lower(whose)}: {error}, {less}; perfectly "
             f"calibrated ones would have {chance}."
         )
     side = {"above": ", too large on average", "below": ", too small on average"}.get(reading.excess, "")

@@ -24,7 +24,7 @@ from uqassay.report.figures.gain import (
     plot_epistemic_map,
     plot_gain_by_uncertainty,
 )
-from uqassay.report.figures.style import PALETTE
+from uqassay.report.figures.style import INSIDE_LEGEND, PALETTE
 from uqassay.report.inline_svg import THEME, inline_svg
 from uqassay.report.sentences.gain import gain_text
 from uqassay.report.static_page import (
@@ -181,7 +181,7 @@ def _table(
     body = "".join(_row(one, places[id(one)]) for one in results)
     figure = inline_svg(
         lambda on: _untitled(plot_delay_curve(list(results), ax=on.subplots())),
-        DELAYS,
+        DELAYS if len(results) < INSIDE_LEGEND else (DELAYS[0] + 2.4, DELAYS[1]),
         name=f"d{places[id(results[0])]}",
         label=f"{text['delay']}: {place}",
         colours=COLOURS,

@@ -36,6 +36,7 @@ NAMES = {
 }
 Y_LABELS = {"zero-one": "gain in accuracy", "log": "gain in log loss (nats)", "brier": "gain in Brier loss"}
 TOO_LARGE = 4.0  # estimates that are so many times the gain would flatten it, and are left out
+LONGEST = 20  # characters of a method beside its score in a legend
 GRID = 200  # points of the map
 
 
@@ -259,6 +260,6 @@ def _labels(ax: Any, x: str, y: str) -> None:
 
 
 def _legend_name(result: GainResult, results: Sequence[GainResult]) -> str:
-    parts = [result.method] if len({one.method for one in results}) > 1 else []
-    parts += [result.score] if len({one.score for one in results}) > 1 or not parts else []
-    return plain(", ".join(parts))
+    parts = [plain(result.method, limit=LONGEST)] if len({one.method for one in results}) > 1 else []
+    parts += [plain(result.score)] if len({one.score for one in results}) > 1 or not parts else []
+    return ", ".join(parts)
