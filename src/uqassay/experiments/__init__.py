@@ -1,6 +1,7 @@
-"""The papers' protocols, run again: printed values with ours; and the disentanglement benchmark for any estimator.
+"""The papers' protocols, run again: printed values with ours; and two of the protocols for any estimator.
 
-Importing this room loads no protocol. `reproduce` imports the one that it runs, and `disentanglement` is loaded when used.
+Importing this room loads no protocol. `reproduce` imports the one that it runs; `disentanglement` and `epistemic_gain` are loaded
+when used.
 """
 
 from importlib import import_module
@@ -9,9 +10,22 @@ from typing import Any
 from uqassay.experiments.register import PROTOCOLS, reproduce
 from uqassay.experiments.reproduction import PrintedCell, Reproduction, printed_table
 
-_WHERE = {"Conditions": "disentangling.conditions", "disentanglement": "disentangling.study"}
+_WHERE = {
+    "Conditions": "disentangling.conditions",
+    "disentanglement": "disentangling.study",
+    "epistemic_gain": "gain.study",
+}
 
-__all__ = ["PROTOCOLS", "Conditions", "PrintedCell", "Reproduction", "disentanglement", "printed_table", "reproduce"]
+__all__ = [
+    "PROTOCOLS",
+    "Conditions",
+    "PrintedCell",
+    "Reproduction",
+    "disentanglement",
+    "epistemic_gain",
+    "printed_table",
+    "reproduce",
+]
 
 
 def __getattr__(name: str) -> Any:

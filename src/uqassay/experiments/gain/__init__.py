@@ -1,0 +1,7 @@
+"""The experiments of paper 002: do epistemic estimates say where more data would help?"""
+
+__all__: list[str] = []
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,242 @@
+"""The divisions of one run: D_train, D_aug and D_test, and the same again inside D_train for the calibration."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uqassay.datasets.splits import SUBSET, run_stream
+from uqassay.errors import InputError
+from uqassay.notes import Note
+from uqassay.wording import counted, listed
+
+__all__ = ["GainTask", "RunDivision", "Trio", "check_splitter", "divided_run"]
+
+Rows = NDArray[np.intp]
+
+EVALUATION, CALIBRATION = range(2)  # streams of the random numbers of the two divisions
+PARTS = ("train", "test", "augmented")
+
+
+@final
+@dataclass(frozen=True, eq=False, kw_only=True)
+class GainTask:
+    """What is divided and learnt.
+
+    Attributes
+    ----------
+    X : array (n, …)
+    y : int array (n,)
+        Class indices.
+    class_names : tuple of K str
+    split : object
+        With ``divide(X, random_state=int)``, which gives `train`, `test` and `augmented`, row numbers of X.
+    calibration : object, optional
+        The same for the division of D_train; None leaves the calibration out.
+    label_probs : array (n, K), optional
+        P(y|x) where it is known.
+    """
+
+    X: NDArray[Any]
+    y: NDArray[np.int64]
+    class_names: tuple[str, ...]
+    split: Any
+    calibration: Any = None
+    label_probs: NDArray[np.float64] | None = None
+
+    @property
+    def n_classes(self) -> int:
+        """K."""
+        return len(self.class_names)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Trio:
+    """Row numbers of X.
+
+    Attributes
+    ----------
+    train, test, augmented : int array
+        `augmented` contains `train`, and `test` shares no row with either.
+    notes : tuple of Note
+        Of the splitter.
+    """
+
+    train: Rows
+    test: Rows
+    augmented: Rows
+    notes: tuple[Note, ...] = ()
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class RunDivision:
+    """The divisions of one run.
+
+    Attributes
+    ----------
+    seed : int
+    evaluation : Trio
+        D_train, D_test, D_aug.
+    calibration : Trio or None
+        D_train2, D_test2, D_aug2, all inside D_train.
+    """
+
+    seed: int
+    evaluation: Trio
+    calibration: Trio | None
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """Numbers of instances by the paper's names."""
+        named = {"D_train": "train", "D_aug": "augmented", "D_test": "test"}
+        found = {name: len(getattr(self.evaluation, part)) for name, part in named.items()}
+        if self.calibration is not None:
+            found |= {f"{name}2": len(getattr(self.calibration, part)) for name, part in named.items()}
+        return found
+
+    @property
+    def n_trainings(self) -> int:
+        """Two for each trio."""
+        return 2 if self.calibration is None else 4
+
+
+def check_splitter(splitter: Any, parameter: str) -> None:
+    """Refuse an object without `divide`."""
+    if isinstance(splitter, type) or not callable(getattr(splitter, "divide", None)):
+        got = f"the class {splitter.__name__}" if isinstance(splitter, type) else f"got {type(splitter).__name__}"
+        raise InputError(
+            parameter,
+            "must have divide(X, random_state=…)",
+            got,
+            "give uqassay.datasets.BallSplit(…)",
+            code="type",
+        )
+
+
+def divided_run(task: GainTask, seed: int, *, losses: Sequence[str] = ("zero-one",)) -> RunDivision:
+    """The divisions of one run, checked; nothing is trained.
+
+    Parameters
+    ----------
+    task : GainTask
+    seed : int
+        Of the run.
+    losses : sequence of str
+        The log loss needs every class of D_test in D_train.
+
+    Raises
+    ------
+    InputError
+        A part that is empty, rows that are in two parts, or classes without training instances.
+    """
+    n = len(task.X)
+    evaluation = _trio(task.split, task.X, _stream(seed, EVALUATION), "split")
+    _check(evaluation, n, "split", f"the run of seed {seed}")
+    _check_classes(evaluation, task, losses, "split", f"the run of seed {seed}")
+    if task.calibration is None:
+        return RunDivision(seed, evaluation, None)
+    inside = _trio(task.calibration, task.X[evaluation.train], _stream(seed, CALIBRATION), "calibration")
+    _check(inside, len(evaluation.train), "calibration", f"D_train of the run of seed {seed}")
+    rows = {part: evaluation.train[getattr(inside, part)] for part in PARTS}
+    calibration = Trio(**rows, notes=inside.notes)
+    _check_classes(calibration, task, losses, "calibration", f"D_train of the run of seed {seed}")
+    return RunDivision(seed, evaluation, calibration)
+
+
+# -- helpers -------------------------------------------------------------------------------------------------------------
+
+
+def _stream(seed: int, which: int) -> int:
+    return int(run_stream(seed, SUBSET, which).generate_state(1)[0])
+
+
+def _trio(splitter: Any, X: NDArray[Any], seed: int, parameter: str) -> Trio:
+    """The division of X, with row numbers in ascending order; errors of the splitter name the option."""
+    try:
+        division = splitter.divide(X, random_state=seed)
+    except InputError as problem:
+        raise problem.replace(parameter=f"{parameter}.{problem.parameter}") from problem
+    parts = {part: _rows(getattr(division, part, None), part, parameter) for part in PARTS}
+    return Trio(**parts, notes=tuple(getattr(division, "notes", ())))
+
+
+def _rows(values: Any, part: str, parameter: str) -> Rows:
+    rows = np.asarray(() if values is None else values)
+    whole = rows.dtype.kind in "iu" or not rows.size
+    if values is None or rows.ndim != 1 or not whole:
+        got = "got none" if values is None else f"got shape {rows.shape} of {rows.dtype}"
+        rule = f"divide must give row numbers of {listed(PARTS)}"
+        raise InputError(parameter, rule, f"{got} for {part}", "return such an object", code="shape")
+    return np.sort(rows.astype(np.intp))
+
+
+def _check(trio: Trio, n: int, parameter: str, where: str) -> None:
+    """Refuse empty parts, rows that X does not have, and rows in two parts."""
+    for part in PARTS:
+        rows = getattr(trio, part)
+        if not len(rows):
+            raise InputError(
+                parameter,
+                f"must give {part} instances",
+                f"got none in {where}",
+                "choose other regions or shares",
+                code="empty",
+            )
+        if rows[0] < 0 or rows[-1] >= n or (np.diff(rows) == 0).any():
+            raise InputError(
+                parameter,
+                f"must give each of the rows 0 … {n - 1} at most once",
+                f"got {part} rows from {rows[0]} to {rows[-1]} in {where}",
+                "mend divide",
+                code="range",
+            )
+    shared = np.intersect1d(trio.test, np.union1d(trio.train, trio.augmented), assume_unique=True)
+    if len(shared):
+        raise InputError(
+            parameter,
+            "must keep test instances out of the training",
+            f"{counted(len(shared), 'row')} in both in {where}",
+            "mend divide",
+            code="conflict",
+        )
+    missing = len(np.setdiff1d(trio.train, trio.augmented, assume_unique=True))
+    extra = len(trio.augmented) - len(trio.train)
+    if missing or extra <= 0:
+        got = (
+            f"{counted(missing, 'row')} of D_train {'is' if missing == 1 else 'are'} missing" if missing else "got none"
+        )
+        raise InputError(
+            parameter,
+            "D_aug must hold D_train and more instances",
+            f"{got} in {where}",
+            "choose smaller shares for the training and the test",
+            code="empty",
+        )
+
+
+def _check_classes(trio: Trio, task: GainTask, losses: Sequence[str], parameter: str, where: str) -> None:
+    """Refuse one class alone in D_train, and under the log loss a class of D_test that D_train lacks."""
+    present = np.unique(task.y[trio.train])
+    if len(present) < 2:
+        raise InputError(
+            parameter,
+            "must leave instances of at least two classes in D_train",
+            f"only {task.class_names[present[0]]!r} in {where}",
+            "choose greater shares for the training",
+            code="empty",
+        )
+    lacking = np.setdiff1d(task.y[trio.test], present)
+    if "log" in losses and len(lacking):
+        names = listed([repr(task.class_names[k]) for k in lacking], most=5)
+        raise InputError(
+            parameter,
+            "must leave instances of each class of D_test in D_train under the log loss, which the least probability "
+            "would decide otherwise",
+            f"D_train lacks {names} in {where}",
+            "leave out the log loss, or choose greater shares for the training",
+            code="empty",
+        )
