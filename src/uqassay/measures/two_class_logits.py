@@ -132,11 +132,8 @@ def two_class_regrets(prediction: GaussianLogits) -> tuple[Array, Array]:
 def two_class_votes(prediction: GaussianLogits) -> Array:
     """P(z < 0) and P(z > 0) under the Gaussian logit difference z, summed over the passes, ``(n, 2)``; a tie counts half."""
     mean, deviation = prediction.two_class_logits()
-    certain = np.sign(mean) * np.inf
+    certain = np.where(mean == 0.0, 0.0, np.copysign(np.inf, mean))
     with np.errstate(over="ignore"):
-        ratio = np.divide(
-            mean, deviation, out=np.where(mean == 0.0, 0.0, certain), where=(deviation > 0.0) & np.isfinite(mean)
-        )
-    return np.stack(
-        [ndtr(-np.sort(ratio, axis=1)[:, ::-1]).sum(axis=1), ndtr(np.sort(ratio, axis=1)).sum(axis=1)], axis=1
-    )
+        ratio = np.divide(mean, deviation, out=certain, where=(deviation > 0.0) & np.isfinite(mean))
+    ratio.sort(axis=1)  # so that the order of the passes changes no bit
+    return np.stack([ndtr(-ratio[:, ::-1]).sum(axis=1), ndtr(ratio).sum(axis=1)], axis=1)

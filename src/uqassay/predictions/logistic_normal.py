@@ -112,6 +112,7 @@ def _fill(far: Array, s: Array, found: Array, narrow: Kernel, at_nodes: Callable
         _each(finite & (s >= least) & (s < most), far, s, found, partial(_on_grid, at_nodes, grid), len(grid))
         least = most
     _each(finite & (s >= WIDE), far, s, found, wide, len(_WIDE_NODES))
+    found[0, far == 0.0] = 0.5  # a rounding error would prefer one of two equal classes
 
 
 def _each(rows: NDArray[np.bool_], far: Array, deviation: Array, found: Array, kernel: Kernel, n_nodes: int) -> None:

@@ -1,0 +1,128 @@
+"""Expectations of the logistic function under a Gaussian, against adaptive quadrature and closed forms."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from scipy.integrate import quad
+from scipy.special import entr, expit, ndtr
+
+from uqassay.predictions.logistic_normal import (
+    GROUPS,
+    TINY,
+    WIDE,
+    binary_entropy,
+    expected_regret,
+    logistic_normal,
+    two_class_probs,
+)
+
+MEANS = (0.0, -0.3, 2.0, -7.5, 19.3, -40.0)
+# on both sides of every change of rule
+DEVIATIONS = sorted(
+    {0.0, 1e-9, TINY, 0.05, 15.0, 30.0, *(s * near for s in (TINY, *GROUPS) for near in (0.999, 1.001))}
+)
+
+
+def integral(function, mean, s, low=-np.inf):
+    """E[function(z)] over z > low by SciPy's adaptive rule, between breaks that suit both functions."""
+    if s == 0.0:
+        return float(function(mean)) if mean > low else 0.0
+    ends = [max((low - mean) / s, -12.0), 12.0]  # of t = (z − mean) / s
+    breaks = np.array([*np.arange(-8, 9, 2), *(np.array([-40, -20, -10, -4, 0, 4, 10, 20, 40]) - mean) / s])
+    edges = np.unique([ends[0], *breaks[(breaks > ends[0]) & (breaks < ends[1])], ends[1]])
+    if ends[0] >= ends[1]:
+        return 0.0
+    found = [
+        quad(lambda t: function(mean + s * t) * np.exp(-0.5 * t * t), a, b, epsabs=1e-15, epsrel=1e-13)
+        for a, b in pairwise(edges)
+    ]
+    return sum(value for value, _ in found) / np.sqrt(2 * np.pi)
+
+
+def entropy(z):
+    return float(entr(expit(z)) + entr(expit(-z)))
+
+
+@pytest.mark.parametrize("s", DEVIATIONS)
+def test_all_parts_against_adaptive_quadrature(s):
+    found = logistic_normal(MEANS, np.full(len(MEANS), s))
+    regret = expected_regret(MEANS, np.full(len(MEANS), s))
+    probs = two_class_probs(MEANS, np.full(len(MEANS), s))
+    for i, mean in enumerate(MEANS):
+        low, other = integral(expit, -abs(mean), s), integral(lambda z: expit(-z), -abs(mean), s)
+        whole = float(entr(low) + entr(1 - low))
+        aleatoric = integral(entropy, mean, s)
+        within = integral(lambda z: expit(z) * expit(-z), mean, s)
+        expected = (low, whole, aleatoric, whole - aleatoric, within, low * other - within)
+        got = tuple(float(part[i]) for part in found)
+        np.testing.assert_allclose(got, expected, rtol=0, atol=2e-12)
+        np.testing.assert_allclose(
+            regret[i], integral(lambda z: np.tanh(z / 2), -abs(mean), s, low=0.0), rtol=0, atol=1e-13
+        )
+        np.testing.assert_allclose(probs[i], (low, other) if mean > 0 else (other, low), rtol=0, atol=2e-12)
+        np.testing.assert_allclose(got[0], low, rtol=1e-11 if s < WIDE else 1e-6)  # digits of small probabilities
+
+
+def test_small_deviations_keep_the_digits_of_the_epistemic_parts():
+    s = np.geomspace(1e-12, 1e-3, 19)
+    for mean in (0.0, 1.0, -9.0):
+        found, slope = logistic_normal(np.full(19, mean), s), expit(mean) * expit(-mean)
+        np.testing.assert_allclose(found.epistemic, s**2 * slope / 2, rtol=2e-6)
+        np.testing.assert_allclose(found.among, (s * slope) ** 2, rtol=2e-6)
+
+
+def test_wide_gaussians_against_the_step_function():
+    for s in (1e3, 1e8, 1e150):
+        mean = np.array([-2.0, 0.0, 0.5]) * s
+        probs = two_class_probs(mean, np.full(3, s))
+        np.testing.assert_allclose(probs[:, 1], ndtr([-2.0, 0.0, 0.5]), rtol=0, atol=1 / s)
+        # σ' has mass 1 at scale 1, so E[p (1 − p)] is the density at 0
+        within = logistic_normal(mean, np.full(3, s)).within
+        np.testing.assert_allclose(within * s, np.exp(-0.5 * (mean / s) ** 2) / np.sqrt(2 * np.pi), rtol=1e-5)
+
+
+def test_mean_is_near_that_of_a_probit_function():
+    # σ(z) and Φ(z / 1.702) differ by less than 0.0095 everywhere, and so do their means
+    mean, s = np.array([0.2, 1.0, 4.0]), np.array([0.3, 2.0, 9.0])
+    p = two_class_probs(mean, s)[:, 1]
+    assert (np.abs(p - ndtr(mean / np.sqrt(s**2 + 1.702**2))) < 0.0095).all()
+
+
+def test_probability_rises_with_the_mean_and_all_parts_stay_in_range():
+    mean = np.arange(-1200, 1201) / 20
+    for s in DEVIATIONS:
+        found, probs = logistic_normal(mean, np.full(mean.size, s)), two_class_probs(mean, np.full(mean.size, s))
+        assert (np.diff(probs[:, 1]) >= -1e-15).all()
+        assert (np.diff(found.low[mean <= 0]) >= 0).all()
+        np.testing.assert_array_equal(probs, probs[::-1, ::-1])
+        np.testing.assert_allclose(probs.sum(axis=1), 1.0, rtol=1e-15)
+        for part in found:
+            assert (part >= 0.0).all()
+            np.testing.assert_array_equal(part, part[::-1])
+        assert (found.total <= np.log(2) * (1 + 1e-15)).all()
+        np.testing.assert_allclose(found.total, found.aleatoric + found.epistemic, rtol=0, atol=1e-12)
+        np.testing.assert_allclose(found.within + found.among, found.low * (1 - found.low), rtol=0, atol=1e-12)
+
+
+def test_without_deviation_and_with_infinite_means():
+    found = logistic_normal([3.0, -np.inf, np.inf], [0.0, 1.0, 1e150])
+    np.testing.assert_allclose(found.low, [expit(-3.0), 0, 0], rtol=1e-15)
+    assert found.epistemic.tolist() == found.among.tolist() == [0.0, 0.0, 0.0]
+    assert two_class_probs([-np.inf, np.inf], [1.0, 0.0]).tolist() == [[1.0, 0.0], [0.0, 1.0]]
+    assert expected_regret([3.0, -np.inf], [0.0, 2.0]).tolist() == [0.0, 0.0]
+    assert logistic_normal([], []).low.shape == (0,)
+
+
+def test_rows_do_not_depend_on_their_company():
+    g = np.random.default_rng(0)
+    mean, s = 5 * g.normal(size=9000), np.exp(2 * g.normal(size=9000))
+    whole, some = logistic_normal(mean, s), np.array([5, 8999, 17])
+    for part, alone in zip(whole, logistic_normal(mean[some], s[some]), strict=True):
+        np.testing.assert_allclose(part[some], alone, rtol=1e-13)
+
+
+def test_binary_entropy():
+    np.testing.assert_allclose(
+        binary_entropy(np.array([0.0, 0.25, 0.5])), [0.0, 0.5623351446188083, np.log(2)], rtol=1e-15
+    )
