@@ -13,10 +13,23 @@ from uqassay.metrics.gains import gain, true_uncertainty
 from uqassay.predictions import Point, Prediction, PredictionLike, as_prediction
 from uqassay.wording import listed
 
-__all__ = ["SCORE_NAMES", "sample_of_pair"]
+__all__ = ["SCORE_NAMES", "default_scores", "sample_of_pair"]
 
 # names of paper 002, and those of `uqassay.measures.SCORES`
 SCORE_NAMES: Mapping[str, str] = {"mutual-information": "epistemic-entropy", "entropy": "total-entropy"}
+
+
+def default_scores(prediction: Prediction) -> tuple[str, ...]:
+    """Those of `SCORE_NAMES` that a prediction offers; the mutual information of a `Point` would be 0 everywhere.
+
+    Examples
+    --------
+    >>> default_scores(Point([[0.5, 0.5]]))
+    ('entropy',)
+    """
+    offered = score_names(prediction, on_request=True)
+    several = not isinstance(prediction, Point)
+    return tuple(name for name, own in SCORE_NAMES.items() if own in offered and (several or name == "entropy"))
 
 
 def sample_of_pair(
@@ -95,8 +108,7 @@ def _estimates(prediction: Prediction, scores: Sequence[str] | Mapping[str, Arra
         return dict(scores)
     offered = score_names(prediction, on_request=True)
     if scores is None:
-        several = not isinstance(prediction, Point)  # the mutual information of a point is 0 everywhere
-        names = [name for name, own in SCORE_NAMES.items() if own in offered and (several or name == "entropy")]
+        names = list(default_scores(prediction))
     elif isinstance(scores, str):
         raise InputError("scores", "must be a list of names", f"got {scores!r}", f"write [{scores!r}]", code="type")
     else:

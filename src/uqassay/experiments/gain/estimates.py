@@ -8,19 +8,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uqassay.errors import InputError
+from uqassay.evidence.gain_pair import SCORE_NAMES, default_scores
 from uqassay.experiments.named_options import NamedOptions, named_options
 from uqassay.measures import SCORES
 from uqassay.measures.scores import score_columns
 from uqassay.predictions import Prediction
 from uqassay.wording import listed, number
 
-__all__ = ["DEFAULT_SCORES", "Estimates", "chosen_estimates"]
+__all__ = ["Estimates", "chosen_estimates"]
 
 Array = NDArray[np.float64]
 Compute = Callable[[Prediction], Any]
 Range = tuple[float, float]
 
-DEFAULT_SCORES = ("total-entropy", "epistemic-entropy")  # the entropy and the mutual information of paper 002
+KNOWN = (*SCORE_NAMES, *SCORES)
 
 
 @final
@@ -31,8 +32,8 @@ class Estimates:
     Attributes
     ----------
     chosen : dict of str to str or callable, or None
-        Names of `uqassay.measures.SCORES`, or functions prediction → (n,). None takes those of `DEFAULT_SCORES` that the
-        prediction offers.
+        "mutual-information", "entropy", names of `uqassay.measures.SCORES`, or functions prediction → (n,). None takes the
+        first two as far as the prediction offers them.
     ranges : dict of str to (float, float)
         Stated least and greatest value of an estimate.
     """
@@ -56,7 +57,8 @@ class Estimates:
         """
         chosen = self.chosen
         if chosen is None:
-            chosen = {name: name for name in DEFAULT_SCORES if SCORES[name].offered_by(prediction)}
+            chosen = {name: name for name in default_scores(prediction)}
+        chosen = {name: SCORE_NAMES.get(one, one) if isinstance(one, str) else one for name, one in chosen.items()}
         names = [one for one in chosen.values() if isinstance(one, str)]
         for one in names:
             if not SCORES[one].offered_by(prediction):
@@ -121,7 +123,7 @@ def chosen_estimates(scores: NamedOptions) -> Estimates:
     if isinstance(scores, Mapping):
         ranges = {name: _range(name, one[1]) for name, one in scores.items() if _is_pair(one)}
         scores = {name: one[0] if _is_pair(one) else one for name, one in scores.items()}
-    return Estimates(named_options(scores, "scores", SCORES), ranges)
+    return Estimates(named_options(scores, "scores", KNOWN), ranges)
 
 
 def _is_pair(one: Any) -> bool:

@@ -67,8 +67,8 @@ def epistemic_gain(
         The split of D_train into D_train2, D_test2 and D_aug2, from which estimates are mapped to gains. None leaves them out.
     scores : str, callable, several, or dict, optional
         Estimates: names of `uqassay.measures.SCORES`, or functions of a prediction that give (n,) values; a dict names
-        functions, and a value (function, (low, high)) states their range. By default "total-entropy" and
-        "epistemic-entropy", the mutual information, where the prediction offers them. Entropies are in nats.
+        functions, and a value (function, (low, high)) states their range. By default "mutual-information" and "entropy", as
+        far as the prediction offers them. Entropies are in nats.
     losses : str or several
         "zero-one", "log" (in nats) or "brier".
     runs : int
@@ -111,7 +111,7 @@ def epistemic_gain(
     >>> forest = uq.methods.RandomForest(n_members=10)
     >>> study = uq.experiments.epistemic_gain(forest, X, y, split, calibration=None, runs=2)
     >>> study.method, study.n_runs, study.scores
-    ('RandomForest', 2, ('total-entropy', 'epistemic-entropy'))
+    ('RandomForest', 2, ('mutual-information', 'entropy'))
     """
     check_estimator(estimator, probabilities_suffice=True)
     estimates, losses = chosen_estimates(scores), checked_losses(losses)
