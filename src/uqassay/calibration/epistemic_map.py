@@ -231,9 +231,10 @@ class EpistemicMap:
 def _knots(ends: Floats, image: Floats) -> Floats:
     """Ends (M, 2) of the intervals with their images (M,) as the fewest points of the same piecewise linear function."""
     x, y = ends.ravel(), np.repeat(image, 2)
+    first = np.append(True, x[1:] != x[:-1])  # an interval with one estimate has one knot
+    x, y = x[first], y[first]
     keep = np.ones(x.size, dtype=bool)
     keep[1:-1] = (y[1:-1] != y[:-2]) | (y[1:-1] != y[2:])
-    keep[1:] &= x[1:] != x[:-1]  # an interval with one estimate has one knot
     return np.stack([x[keep], y[keep]], axis=1)
 
 

@@ -1,5 +1,6 @@
 """Delay curve: what is gained if the most uncertain share of the cases waits for the model with more data."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, final
@@ -39,7 +40,8 @@ class DelayCurve:
         Gain and estimate of each case.
     shares : array (S,)
         Shares that wait, from 0 to 1.
-    groups : array (n,), optional
+    groups : int array (n,), optional
+        Number of the group of each case.
     level : float
     correct_before, correct_after : array (n,), optional
         1 where the model without or with more data predicts the label, for `accuracy`.
@@ -64,13 +66,8 @@ class DelayCurve:
     high: Floats = field(init=False)
 
     def __post_init__(self) -> None:
-        found = [self.at(share) for share in self.shares.tolist()]
-        for name, values in (
-            ("gained", [float(one) for one in found]),
-            ("low", [one.low for one in found]),
-            ("high", [one.high for one in found]),
-        ):
-            object.__setattr__(self, name, np.array(values))
+        for name, values in zip(("gained", "low", "high"), self._waiting.gained(self.shares, self.level), strict=True):
+            object.__setattr__(self, name, values)
 
     @property
     def random(self) -> Floats:
@@ -100,7 +97,16 @@ class DelayCurve:
             A share outside [0, 1].
         """
         check_share(share)
-        return self._waiting.gained(float(share), self.level)
+        value, low, high = (float(part[0]) for part in self._waiting.gained(np.array([float(share)]), self.level))
+        return Estimate(
+            value,
+            low=low,
+            high=high,
+            level=self.level,
+            n=self.gains.size,
+            method=self._waiting.method,
+            notes=self.notes,
+        )
 
     def above_random(self, share: float) -> Estimate:
         """Decrease of the mean loss minus that of a random choice of as many cases, on the same cases.
@@ -160,12 +166,13 @@ def delay_curve(
     With the share ω_i of case i that waits and the mean gain γ of the cases near the threshold, the influence of case i on the
     gain at share x is g_i ω_i + γ (x − ω_i) minus their mean; the second term accounts for the estimated threshold. If all
     gains are −1, 0 or 1, the interval is Tango's for a difference of two matched proportions, with the number of independent
-    cases that has the variance of the influences; otherwise it is Student's t. Intervals hold at each share by itself, not
-    for the whole curve. Measured coverage: docs/measured-coverage.md, section "Epistemic gain".
+    cases that has the variance of the influences, and `above_random` combines those of the cases that wait and of the others
+    by Newcombe's method; otherwise both are Student's t. Intervals hold at each share by itself, not for the whole curve.
+    Measured coverage: docs/measured-coverage.md, section "Epistemic gain".
 
     References
     ----------
-    Paper 002, sections 2 and 4.1 (delayed predictions). Tango (1998), Stat. Med. 17.
+    Paper 002, sections 2 and 4.1 (delayed predictions). Tango (1998) and Newcombe (1998), Stat. Med. 17.
 
     Examples
     --------
@@ -231,8 +238,8 @@ def delay_curve_of_gains(
         None if given is None else finite_values(given, name, g.size, "gains")
         for name, given in (("correct_before", correct_before), ("correct_after", correct_after))
     ]
-    labels = None if groups is None else np.asarray(groups)
-    return DelayCurve(g, e, x, labels, float(level), *hits)
+    codes = make_units(g.size, groups, None).codes
+    return DelayCurve(g, e, x, codes, float(level), *hits)
 
 
 def check_share(share: float, name: str = "share") -> None:
@@ -280,43 +287,89 @@ class _Waiting:
         level = np.interp([low, high], np.concatenate([[0.0], self.ends]), self.sums)
         return waits, float(level[1] - level[0]) / (high - low)
 
-    def gained(self, share: float, level: float) -> Estimate:
-        waits, near = self.at(share)
-        value = float((self.gains * waits).mean())
-        influence = self.gains * waits - value + near * (share - waits)
-        if not self.whole:
-            return self._student(value, influence, level)
-        low = high = np.nan
-        if share == 0.0:
-            low = high = 0.0
-        elif self.units.n_units > 1:
-            plus, minus = (float(waits[sign * self.gains > 0].sum()) for sign in (1, -1))
-            plain = (plus + minus) / self.n - value**2  # variance of one case
-            spread = spread_of_mean(influence, self.units)
-            known = plain > 0 and spread.standard_error > 0
-            n = min(plain / spread.standard_error**2, float(self.n)) if known else float(self.units.n_units)
-            # fewer cases stand for the wider quantile of Student's t with few groups
-            n *= float(special.ndtri(0.5 + level / 2) / special.stdtrit(spread.dof, 0.5 + level / 2)) ** 2
-            ends = matched_difference_interval(plus * n / self.n, minus * n / self.n, n, level=level)
-            low, high = min(float(ends[0]), value), max(float(ends[1]), value)
-        return Estimate(value, low=low, high=high, level=level, n=self.n, method="tango", notes=self.notes)
+    @property
+    def method(self) -> str:
+        return "tango" if self.whole else "linearised, student-t"
+
+    def gained(self, shares: Floats, level: float) -> tuple[Floats, Floats, Floats]:
+        """Gain at each share, (S,), and the ends of its interval."""
+        parts = [self._part(*self.at(share)) for share in shares.tolist()]
+        low, high = self._intervals(parts, level)
+        return (
+            np.array([part.value for part in parts]),
+            np.where(shares == 0, 0.0, low),
+            np.where(shares == 0, 0.0, high),
+        )
 
     def above_random(self, share: float, level: float) -> Estimate:
+        """(1 − x) times the gain of the cases that wait minus x times that of the others."""
         waits, near = self.at(share)
-        mean = float(self.gains.mean())
-        value = float((self.gains * waits).mean()) - share * mean
-        influence = self.gains * (waits - share) - value + near * (share - waits)
-        return self._student(value, influence, level)
+        first, second = self._part(waits, near), self._part(1 - waits, near)
+        value = (1 - share) * first.value - share * second.value
+        if not self.whole:
+            return self._student(value, (1 - share) * first.influence - share * second.influence, level)
+        (low_a, low_b), (high_a, high_b) = self._intervals([first, second], level)
+        u, v = (self.units.sums(part.influence[:, np.newaxis])[:, 0] for part in (first, second))
+        size = float(np.sqrt((u @ u) * (v @ v)))
+        correlation = float(u @ v) / size if size > 0 else 0.0
+
+        def reach(a: float, b: float) -> float:  # Newcombe's method for a difference
+            a, b = (1 - share) * a, share * b
+            return float(np.sqrt(max(a * a + b * b - 2 * correlation * a * b, 0.0)))
+
+        low = value - reach(first.value - low_a, high_b - second.value)
+        high = value + reach(high_a - first.value, second.value - low_b)
+        if share in (0.0, 1.0):  # no choice
+            low = high = value = 0.0
+        return Estimate(value, low=low, high=high, level=level, n=self.n, method="tango and newcombe", notes=self.notes)
+
+    def _part(self, waits: Floats, near: float) -> "_Part":
+        """Contribution of a part of the cases to the mean gain; `waits` is the probability of each case to be in it."""
+        products = self.gains * waits
+        value = float(products.mean())
+        plus, minus = (float(waits[sign * self.gains > 0].sum()) for sign in (1, -1))
+        # the second term, for the estimated threshold, has the mean 0
+        return _Part(value, plus, minus, products - value + near * (waits.mean() - waits))
+
+    def _intervals(self, parts: Sequence["_Part"], level: float) -> tuple[Floats, Floats]:
+        """Ends of the interval of each part."""
+        if self.units.n_units == 1:
+            return np.full(len(parts), np.nan), np.full(len(parts), np.nan)
+        if not self.whole:
+            found = [self._student(part.value, part.influence, level) for part in parts]
+            return np.array([one.low for one in found]), np.array([one.high for one in found])
+        value, plus, minus = (np.array([getattr(part, name) for part in parts]) for name in ("value", "plus", "minus"))
+        n = np.array([self._independent(part, level) for part in parts])
+        low, high = matched_difference_interval(plus * n / self.n, minus * n / self.n, n, level=level)
+        return np.minimum(low, value), np.maximum(high, value)
+
+    def _independent(self, part: "_Part", level: float) -> float:
+        """Number of independent cases whose gains of −1, 0 and 1 would have the variance of the influences."""
+        plain = (part.plus + part.minus) / self.n - part.value**2  # variance of one case
+        spread = spread_of_mean(part.influence, self.units)
+        known = plain > 0 and spread.standard_error > 0
+        n = min(plain / spread.standard_error**2, float(self.n)) if known else float(self.units.n_units)
+        # fewer cases stand for the wider quantile of Student's t with few groups
+        return n * float(special.ndtri(0.5 + level / 2) / special.stdtrit(spread.dof, 0.5 + level / 2)) ** 2
 
     def _student(self, value: float, influence: Floats, level: float) -> Estimate:
         centred = influence - influence.mean()
         found = linearised_estimate(
-            Linearised(value, centred, uneven=True), groups=self._groups, level=level, method="linearised, student-t"
+            Linearised(value, centred, uneven=True),
+            groups=self.units.codes,
+            level=level,
+            method="linearised, student-t",
         )
         return Estimate(
             value, low=found.low, high=found.high, level=level, n=self.n, method=found.method, notes=self.notes
         )
 
-    @property
-    def _groups(self) -> NDArray[np.intp] | None:
-        return self.units.codes
+
+@dataclass(frozen=True, eq=False)
+class _Part:
+    """Mean over all cases of the gain in a part of them, the numbers of +1 and −1 in it, and the influences (n,)."""
+
+    value: float
+    plus: float
+    minus: float
+    influence: Floats

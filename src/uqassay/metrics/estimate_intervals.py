@@ -80,8 +80,7 @@ def is_count(bins: object) -> TypeGuard[int]:
 def checked_edges(edges: ArrayLike | Sequence[float], name: str = "bins") -> Floats:
     """Edges (M + 1,) that rise; the last two can be equal, and the outer two infinite."""
     array = as_floats(edges, name, ndim=(1,), shape="(M + 1,)")
-    steps = np.diff(array)
-    rising = array.size >= 2 and bool((steps[:-1] > 0).all()) and steps[-1] >= 0
+    rising = array.size >= 2 and bool((array[1:-1] > array[:-2]).all()) and bool(array[-1] >= array[-2])
     if not rising or np.isinf(array[1:-1]).any():
         raise InputError(
             name,

@@ -131,11 +131,12 @@ def _of_groups(
         return 0.0, np.diag(n)
     m = len(n)
     counts = np.bincount(units.codes * m + place, minlength=units.n_units * m).reshape(-1, m).astype(np.float64)
-    # centred as a whole and not by bin: where a bin has few groups, its mean would remove most of their variance
-    z = (deviation - deviation.mean()) / np.maximum(scale, TINY)[place]
-    z[scale[place] == 0.0] = 0.0
-    sums, sizes = np.bincount(units.codes, z), counts.sum(axis=1)
-    pairs = float((sizes**2 - sizes).sum())
-    total = float(z @ z)
-    rho = 0.0 if pairs == 0.0 or total == 0.0 else (float(sums @ sums) - total) / pairs * (len(z) / total)
+    # Centred as a whole and not by bin: where a bin has few groups, its mean would remove most of their variance. Not
+    # standardised: rare events have smaller correlations, and the bins of great variance are those that matter.
+    z, spread = deviation - deviation.mean(), scale[place]
+    covariance, greatest = (
+        float((np.bincount(units.codes, values) ** 2).sum() - values @ values) for values in (z, spread)
+    )
+    # instances in a group share a covariance of ρ σ_i σ_j
+    rho = covariance / greatest if greatest > 0 else 0.0
     return min(max(rho, 0.0), 1.0), counts.T @ counts

@@ -1,0 +1,69 @@
+"""Deviations of calibrated estimates: rates, variances, groups and draws."""
+
+import numpy as np
+import pytest
+from tests.metrics.gain_worlds import GROUPS, skewed, zero_one
+
+from uqassay.metrics.estimate_intervals import gain_bins, place_in_intervals
+from uqassay.metrics.gain_null import gain_null
+from uqassay.statistics.samples import make_units
+
+
+def null_of(drawn, bins=5):
+    place, _ = place_in_intervals(drawn.epistemic, gain_bins(drawn.epistemic, bins))
+    return gain_null(drawn.gain, drawn.epistemic, place, make_units(drawn.gain.size, drawn.groups, None)), place
+
+
+def test_rates_are_estimated_from_the_gains():
+    """The mean estimate is the same; the rates of ±1 are not."""
+    rng = np.random.default_rng(0)
+    for changes in (1.0, 3.0, 8.0):
+        null, _ = null_of(zero_one(rng, 50_000, mean=0.03, changes=changes))
+        drawn = zero_one(rng, 50_000, mean=0.03, changes=changes)
+        p, q = null.rates
+        n = null.count
+        assert float(n @ (p - q)) / 50_000 == pytest.approx(drawn.true.mean(), rel=0.05)
+        assert float(n @ (p + q)) / 50_000 == pytest.approx(np.abs(drawn.gain).mean(), rel=0.1)
+
+
+@pytest.mark.parametrize("world", [zero_one, skewed])
+def test_variances_are_those_of_the_world(world):
+    rng = np.random.default_rng(1)
+    drawn = world(rng, 40_000)
+    null, place = null_of(drawn)
+    true = np.bincount(place, (drawn.gain - drawn.true) ** 2) / np.bincount(place)
+    np.testing.assert_allclose(null.variance, true, rtol=0.15)
+    np.testing.assert_allclose(null.own_variance, true, rtol=0.15)
+    draws = null.draws(20_000, rng)
+    np.testing.assert_allclose(draws.mean(axis=0), 0.0, atol=4 * draws.std(axis=0).max() / np.sqrt(20_000))
+    np.testing.assert_allclose(draws.var(axis=0), null.variance / null.count, rtol=0.1)
+
+
+def test_own_variance_leaves_the_null_where_it_is_false():
+    """Estimates of .5 where 2 of 100 gains are 1: the variance is .02 and not .25."""
+    gain = np.zeros(1000)
+    gain[:20] = 1.0
+    null = gain_null(gain, np.full(1000, 0.5), np.zeros(1000, dtype=np.intp), make_units(1000, None, None))
+    assert null.variance[0] == pytest.approx(0.25)
+    assert null.own_variance[0] == pytest.approx(0.0196, rel=0.01)
+
+
+def test_groups_correlate_the_bins():
+    rng = np.random.default_rng(2)
+    drawn = zero_one(rng, 20_000, mean=0.2, groups=GROUPS)
+    null, _ = null_of(drawn)
+    assert 0.02 < null.correlation < 0.3
+    assert (null.design_effect > 1).all()
+    draws = null.draws(20_000, rng)
+    np.testing.assert_allclose(draws.var(axis=0), null.variance / null.count * null.design_effect, rtol=0.1)
+    assert np.corrcoef(draws.T)[0, 1] > 0.2
+    alone, _ = null_of(zero_one(rng, 20_000, mean=0.2))
+    assert alone.correlation == 0.0
+
+
+def test_bins_of_one_instance_and_estimates_beyond_1():
+    gain, epistemic = np.array([1.0, 0.0, 0.0]), np.array([1.7, 0.2, 0.3])
+    null = gain_null(gain, epistemic, np.arange(3), make_units(3, None, None))
+    assert np.isfinite(null.draws(10, np.random.default_rng(0))).all()
+    assert null.variance[0] == 0.0
+    assert np.isfinite(null.standard_error).all()
