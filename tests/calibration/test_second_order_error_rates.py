@@ -140,7 +140,7 @@ def power_overall(world, truth, n_runs, n_kernel):
 
 def power_of_tests(truth, n, n_runs, n_kernel):
     for by in ("overall", "kernel", "moments"):
-        yield over_votes(Setting("even", truth, n), lambda s, by=by: rejections(s, n_kernel, by))
+        yield over_votes(Setting("even", truth, n), lambda s, by=by: rejections(s, n_kernel // 3, by))
 
 
 def tables():
