@@ -91,6 +91,7 @@ _OF_COMMAND = {
             "preset",
             "resume",
             "runs",
+            "spread",
             "sweep",
             "where",
             "workers",

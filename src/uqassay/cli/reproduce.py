@@ -25,14 +25,14 @@ def reproduce_command(
         Path | None,
         typer.Option(
             help="Folder with labels, votes and prediction files; of disentanglement: train.npz and test.npz in place of the "
-            "data set's files.",
-            metavar="FOLDER",
+            "data set's files; of epistemic-gain: the .npz file with the images of EMNIST ByMerge.",
+            metavar="PATH",
         ),
     ] = None,
     dataset: Annotated[
         list[str] | None,
         typer.Option(
-            help="A data set of unified or disentanglement in place of the preset's (repeatable).",
+            help="A data set of unified, disentanglement or epistemic-gain in place of the preset's (repeatable).",
             metavar="NAME",
             show_default=False,
         ),
@@ -40,7 +40,7 @@ def reproduce_command(
     method: Annotated[
         list[str] | None,
         typer.Option(
-            help="A method of disentanglement in place of the preset's, such as flipout (repeatable).",
+            help="A method of disentanglement or epistemic-gain in place of the preset's, such as flipout (repeatable).",
             metavar="NAME",
             show_default=False,
         ),
@@ -51,6 +51,14 @@ def reproduce_command(
             help="A decomposition of disentanglement: IT, GL, or a name such as variance (repeatable).",
             metavar="NAME",
             show_default="IT and GL",
+        ),
+    ] = None,
+    spread: Annotated[
+        list[float] | None,
+        typer.Option(
+            help="Standard deviation of the clusters of the toy data of epistemic-gain (repeatable).",
+            metavar="X",
+            show_default="0.35 and 0.25",
         ),
     ] = None,
     where: Annotated[
@@ -127,6 +135,7 @@ def reproduce_command(
         "dataset": _split(dataset),
         "method": _split(method),
         "decomposition": _split(decomposition),
+        "spread": spread or None,
         "where": where,
         "backbone": backbone,
         "figure": figure if table is None else f"table{table}",

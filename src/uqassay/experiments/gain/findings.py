@@ -56,10 +56,7 @@ def mismatch_lines(row: GainRow, reference: GainRow) -> list[str]:
         for column, what in (("correlation", "ρ"), ("calibrated", "calibrated EECE")):
             before, after = (one.values[estimator, column] for one in (reference, row))
             moved[estimator, column] = after.per_run - before.per_run
-            change = _mean(moved[estimator, column])
-            texts.append(
-                f"{what} {number(float(before.estimate))} → {number(float(after.estimate))}, {_changed(change)}"
-            )
+            texts.append(_moved_text(what, float(before.estimate), float(after.estimate), moved[estimator, column]))
         lines.append(f"  {WORDS[estimator]}: {'; '.join(texts)}")
     if all((name, "correlation") in moved for name in BOTH):
         lines += [
@@ -121,6 +118,8 @@ def _signs(row: GainRow) -> str:
         if e.low > 0:
             positive.append(WORDS[name])
     shown = f"positive for the {listed(positive)}" if positive else "not shown to be positive"
+    if all(math.isnan(row.values[name, "correlation"].estimate) for name in row.estimators):
+        return "Epistemic correlation: undefined in some run, whose test instances all have a gain of 0."
     return f"Epistemic correlation ({level_text(LEVEL)}): {listed(texts)}: {shown}."
 
 
@@ -141,6 +140,8 @@ def _order(row: GainRow) -> str:
 def _relative(moved: Moved, column: str, what: str, sign: float) -> str:
     """Whether the entropy loses more than the mutual information; `sign` × change is a loss."""
     loss = sign * (moved["entropy", column] - moved["mutual-information", column])
+    if not loss.any():
+        return f"  loss in {what}: none."
     change = _mean(loss)
     if change.low > 0:
         verdict = "the entropy loses more"
@@ -163,7 +164,12 @@ def _difference(per_run: Array) -> str:
     return estimate_text(float(found), found.low, found.high, level=LEVEL)
 
 
-def _changed(change: Estimate) -> str:
-    """A change with its interval, and whether it is shown."""
-    text = f"by {number(float(change))} ({interval(change.low, change.high)})"
-    return f"changed {text}" if change.low > 0 or change.high < 0 else f"{text}, no change is shown"
+def _moved_text(what: str, before: float, after: float, per_run: Array) -> str:
+    """A number before and after with the interval of its change, and whether a change is shown."""
+    if not per_run.any():
+        return f"{what} unchanged, {number(before)}"
+    change = _mean(per_run)
+    text = (
+        f"{what} {number(before)} → {number(after)}, by {number(float(change))} ({interval(change.low, change.high)})"
+    )
+    return text if change.low > 0 or change.high < 0 else f"{text}, no change is shown"

@@ -5,7 +5,7 @@ A printed number agrees if it lies where the mean of as many further runs as the
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from typing import Any, final
 
@@ -28,7 +28,8 @@ __all__ = ["ESTIMATORS", "LEVEL", "GainRow", "OurValues", "gain_cells"]
 Array = NDArray[np.float64]
 NAN = float("nan")
 LEVEL = 0.95
-ESTIMATORS = {"mutual-information": "epistemic-entropy", "entropy": "total-entropy"}  # the name in a study
+ESTIMATORS = ("mutual-information", "entropy")
+NOT_PRINTED = {True: "spread, discs, their shares and the kernel", False: "radius, shares and the kernel"}
 BOUNDS = {"correlation": (-1.0, 1.0), "eece": (0.0, math.inf), "eece-bits": (0.0, math.inf), "calibrated": (0.0, 1.0)}
 
 
@@ -88,12 +89,12 @@ class GainRow:
     @property
     def estimators(self) -> tuple[str, ...]:
         """Names of the estimates that the study has, in the order of the tables."""
-        return tuple(name for name, score in ESTIMATORS.items() if score in self.study.scores)
+        return tuple(name for name in ESTIMATORS if name in self.study.scores)
 
     @cached_property
     def results(self) -> dict[str, GainResult]:
         """Everything about each estimate."""
-        return {name: self.study.result(ESTIMATORS[name]) for name in self.estimators}
+        return {name: self.study.result(name) for name in self.estimators}
 
     @cached_property
     def values(self) -> dict[tuple[str, str], OurValues]:
@@ -107,7 +108,7 @@ class GainRow:
             if result.calibrated_error is not None and result.calibrated_debiased is not None:
                 found[name, "calibrated"] = _over(result.calibrated_error)
                 found[name, "calibrated-debiased"] = _over(result.calibrated_debiased)
-            truth = _with_truth(self.study, ESTIMATORS[name])
+            truth = _with_truth(self.study, name)
             if truth is not None:
                 found[name, "truth"] = truth
         return found
@@ -142,7 +143,10 @@ def _cells(row: GainRow, estimator: str, column: str) -> Iterator[PrintedCell]:
     if row.compared and printed is not None:
         span = further_runs(ours.per_run, N_PAPER_RUNS, level=LEVEL, bounds=BOUNDS[column])
         runs = len(ours.per_run)
-        yield compared_with_runs(name, printed.mean, float(own), span, runs=runs, paper_runs=N_PAPER_RUNS)
+        found = compared_with_runs(name, printed.mean, float(own), span, runs=runs, paper_runs=N_PAPER_RUNS)
+        if found.agrees is False:
+            found = replace(found, note=f"{found.note}; {NOT_PRINTED[row.plan.is_toy]} are not printed")
+        yield found
         yield PrintedCell(f"{name}/interval", NAN, float(own), own.low, own.high, None)
     else:
         yield PrintedCell(name, NAN if printed is None else printed.mean, float(own), own.low, own.high, None)

@@ -5,11 +5,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from uqassay.experiments.gain.tables import ESTIMATORS, GainRow, OurValues
-from uqassay.wording import ABSENT, counted, interval, number, text_table
+from uqassay.wording import ABSENT, count, counted, interval, number, text_table
 
 __all__ = ["size_line", "table_lines", "truth_lines"]
 
 COLUMNS = {"correlation": "ρ_epi", "eece": "EECE", "calibrated": "calibrated"}
+SIZES = ("D_train", "D_aug", "D_test", "D_train2", "D_aug2", "D_test2")
 PARTS = ("total", "aleatoric", "epistemic")
 WORDS = {"mutual-information": "mutual information", "entropy": "entropy"}
 
@@ -59,7 +60,7 @@ def truth_lines(rows: Sequence[GainRow]) -> list[str]:
 def size_line(row: GainRow) -> str:
     """Sizes of the parts of the first run."""
     run = row.study.runs[0]
-    sizes = ", ".join(f"{name} {size:,}" for name, size in run.sizes.items())
+    sizes = ", ".join(f"{name} {count(run.sizes[name])}" for name in SIZES if name in run.sizes)
     return f"{row.label}: {counted(row.study.n_runs, 'run')}; {sizes} in the first"
 
 

@@ -1,0 +1,69 @@
+"""Options of the reproduction of paper 002."""
+
+import pytest
+from tests.refusals import refuses
+
+from uqassay.experiments.gain.choices import METHODS, check_whole, chosen, method_options
+from uqassay.experiments.gain.presets import DATASETS, SPREADS
+
+GIVEN = {"preset": "cpu", "dataset": None, "method": None, "spread": None, "data": None}
+
+
+def asked(**options):
+    return chosen(**{**GIVEN, **options})
+
+
+def test_defaults():
+    found = asked()
+    assert [plan.name for plan in found.plans] == ["toy"]
+    assert (found.methods, found.spreads, found.data) == (None, SPREADS, "")
+    assert [m.name for m in found.methods_of(DATASETS["toy"].slices["paper"])] == ["sparse-gp"]
+
+
+def test_a_mismatch_study_brings_the_toy_data_once():
+    names = [plan.name for plan in asked(dataset=["toy-mismatch-2", "toy", "digits", "toy-mismatch-1"]).plans]
+    assert names == ["toy", "toy-mismatch-2", "digits", "toy-mismatch-1"]
+
+
+def test_names_and_spreads_are_taken_alone_or_in_a_list():
+    found = asked(dataset="toy", method="random-forest", spread=0.25)
+    assert ([m.name for m in found.methods], found.spreads) == (["random-forest"], (0.25,))
+    assert asked(method=["local-gp", "deep-ensemble"], spread=[1, 0.5]).spreads == (1.0, 0.5)
+
+
+def test_options_of_a_method_by_data_and_preset():
+    forest, toy = METHODS["random-forest"], DATASETS["toy"]
+    assert method_options(forest, toy, toy.slices["cpu"]) == {"n_members": 100, "min_samples_leaf": 5}
+    assert method_options(forest, toy, toy.slices["smoke"])["n_members"] == 10
+    digits = DATASETS["digits"]
+    assert method_options(forest, digits, digits.slices["cpu"]) == {"n_members": 100}
+
+
+@pytest.mark.parametrize(
+    ("options", "parameter", "code", "got"),
+    [
+        ({"dataset": "toi"}, "dataset", "choice", "'toi'"),
+        ({"dataset": ["toy", "toy"]}, "dataset", "duplicate", "toy twice"),
+        ({"dataset": []}, "dataset", "empty", "none"),
+        ({"method": "gp"}, "method", "choice", "'gp'"),
+        ({"preset": "gpu-hour"}, "preset", "choice", "'gpu-hour'"),
+        ({"spread": 0.3, "dataset": "digits"}, "spread", "conflict", "0.3"),
+        ({"spread": [0.3, -1]}, "spread", "range", "-1"),
+        ({"spread": [0.3, 0.3]}, "spread", "duplicate", "0.3, 0.3"),
+        ({"spread": []}, "spread", "duplicate", r"\[\]"),
+        ({"dataset": "emnist-bymerge"}, "data", "missing", "none"),
+        ({"dataset": "emnist-bymerge", "data": "nowhere.npz"}, "data", "missing", "nowhere.npz"),
+        ({"dataset": "digits", "data": "x.npz"}, "data", "conflict", "digits"),
+        ({"dataset": ["emnist-bymerge", "digits"], "data": "x.npz"}, "data", "conflict", "digits"),
+    ],
+)
+def test_refusals(options, parameter, code, got):
+    with refuses(parameter, code, got=got):
+        asked(**options)
+
+
+@pytest.mark.parametrize("value", [0, 1.5, True, "2"])
+def test_numbers_must_be_whole(value):
+    with refuses("runs", "range"):
+        check_whole(1, runs=value)
+    check_whole(0, seed=0, runs=None)

@@ -1,0 +1,54 @@
+"""From options to runs and rows."""
+
+import pytest
+
+from uqassay.bench.store import Store
+from uqassay.experiments.gain.choices import chosen
+from uqassay.experiments.gain.planning import planned, slice_of
+from uqassay.experiments.gain.presets import DATASETS
+from uqassay.experiments.gain.world_runs import run_world
+
+GIVEN = {"preset": "cpu", "dataset": None, "method": None, "spread": None, "data": None}
+
+
+def plans(runs=None, seed=0, **options):
+    return planned(chosen(**{**GIVEN, **options}), runs, seed)
+
+
+def test_every_method_runs_on_every_data_set_and_spread():
+    found = plans(dataset=["toy", "digits"], method=["local-gp", "random-forest"], spread=[0.3, 0.2])
+    assert [(one.label, one.method.name) for one in found] == [
+        ("toy 0.3", "local-gp"),
+        ("toy 0.3", "random-forest"),
+        ("toy 0.2", "local-gp"),
+        ("toy 0.2", "random-forest"),
+        ("digits", "local-gp"),
+        ("digits", "random-forest"),
+    ]
+
+
+def test_runs_and_seeds():
+    (one,) = plans(runs=3, seed=5, spread=0.3)
+    assert one.seeds == (5, 6, 7)
+    assert [cell.seed for cell in one.cells] == [5, 6, 7]
+    assert slice_of(DATASETS["toy"], "cpu", None).runs == 6
+
+
+def test_more_runs_contain_the_fewer():
+    few, many = (plans(runs=runs, spread=0.3)[0].cells for runs in (2, 4))
+    assert [cell.key for cell in few] == [cell.key for cell in many[:2]]
+
+
+@pytest.mark.parametrize(("method", "preset", "compared"), [("local-gp", "cpu", True), ("random-forest", "cpu", False)])
+def test_only_the_classifier_of_the_paper_is_compared(method, preset, compared, tmp_path, monkeypatch, needs):
+    needs("sklearn")
+    (one,) = plans(runs=2, method=method, spread=0.25, preset="smoke")
+    assert one.row(tmp_path) is None  # nothing has run
+    (first, _) = one.cells
+    Store(tmp_path).finish(first, run_world(first), seconds=1.0)
+    found = one.row(tmp_path)
+    assert (found.study.n_runs, found.compared) == (1, False)  # of a smoke run
+    whole = plans(runs=2, method=method, spread=0.25, preset=preset)[0]
+    stored = one.cells
+    monkeypatch.setattr(type(whole), "cells", property(lambda self: stored))
+    assert whole.row(tmp_path).compared is compared
