@@ -37,8 +37,8 @@ def named_options(given: NamedOptions, parameter: str, known: Collection[str]) -
     if isinstance(given, Mapping):
         pairs = list(given.items())
     else:
-        several = isinstance(given, Sequence) and not isinstance(given, str)
-        pairs = [(_name(one), one) for one in (given if several else [given])]
+        each = given if isinstance(given, Sequence) and not isinstance(given, str) else [given]
+        pairs = [(_name(one), one) for one in each]
     found: dict[str, Any] = {}
     for name, one in pairs:
         if not isinstance(name, str) or not (callable(one) or (isinstance(one, str) and one in known)):

@@ -55,10 +55,10 @@ class Estimates:
         InputError
             A score that the prediction does not offer; a function with a wrong shape, NaN or a value outside its range.
         """
-        chosen = self.chosen
-        if chosen is None:
-            chosen = {name: name for name in default_scores(prediction)}
-        chosen = {name: SCORE_NAMES.get(one, one) if isinstance(one, str) else one for name, one in chosen.items()}
+        named = {name: name for name in default_scores(prediction)} if self.chosen is None else self.chosen
+        chosen: dict[str, Any] = {
+            name: SCORE_NAMES.get(one, one) if isinstance(one, str) else one for name, one in named.items()
+        }
         names = [one for one in chosen.values() if isinstance(one, str)]
         for one in names:
             if not SCORES[one].offered_by(prediction):

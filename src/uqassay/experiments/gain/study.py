@@ -160,7 +160,8 @@ class _Trainer:
         measured = measured_run(
             self.estimator, self.task, division, estimates=self.estimates, losses=self.losses, step=self._step
         )
-        return packed_run(measured, {"method": type(self.estimator).__name__, "dataset": "data", "study": {}})
+        facts = {"instances": len(self.task.X), "classes": self.task.n_classes}
+        return packed_run(measured, {"method": type(self.estimator).__name__, "dataset": "data", "study": facts})
 
     def _step(self) -> None:
         self.done += 1
