@@ -81,3 +81,39 @@ def test_disentanglement_on_the_command_line(run, needs):
     names = [row["name"] for row in ran.json()]
     assert names[0] == "table2/digits/Random forest/IT"
     assert {name.split("/")[3] for name in names} == {"IT", "variance"}
+
+
+@pytest.mark.parametrize(
+    ("argv", "sentence"),
+    [
+        (["--preset", "gpu-hour"], "--preset: must be smoke, cpu, paper; got 'gpu-hour'"),
+        (["--dataset", "toi"], "--dataset: must be a data set of this reproduction; got 'toi'; did you mean toy?"),
+        (
+            ["--method", "locl-gp"],
+            "--method: must be a method of this reproduction; got 'locl-gp'; did you mean local-gp?",
+        ),
+        (["--spread", "0"], "--spread: must be above 0; got 0.0"),
+        (["--spread", "0.3", "--dataset", "digits"], "--spread: is of the toy data alone"),
+        (["--dataset", "emnist-bymerge"], "--data: must be the file with the images for emnist-bymerge"),
+        (["--dataset", "digits", "--data", "x.npz"], "--data: is for emnist-bymerge alone"),
+        (["--decomposition", "IT"], "--decomposition: means nothing to epistemic-gain, which takes --preset, --data"),
+    ],
+)
+def test_options_of_epistemic_gain_are_refused_in_one_sentence(argv, sentence, run):
+    ran = run("reproduce", "epistemic-gain", *argv)
+    assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1)
+    assert ran.err.startswith(sentence)
+
+
+def test_spread_means_nothing_to_others(run):
+    assert run("reproduce", "disentanglement", "--spread", "0.3").err.startswith("--spread: means nothing")
+
+
+def test_epistemic_gain_on_the_command_line(run, needs):
+    needs("sklearn")
+    argv = ["--preset", "smoke", "--method", "random-forest", "--spread", "0.25", "--runs", "1"]
+    ran = run("reproduce", "epistemic-gain", *argv, "--json")
+    assert ran.code == 0
+    first = ran.json()[0]
+    assert first["name"] == "table1/toy/spread=0.25/random-forest/mutual-information/correlation"
+    assert (first["paper"], first["agrees"]) == (0.108, None)
