@@ -258,7 +258,9 @@ def test_refusals_before_anything_is_trained(tmp_path):
     refused("split", "empty", "test instances", split=Corner(test_share=0.0))
     refused("split", "empty", "more instances", split=Corner(train_share=0.6, test_share=0.5))
     refused("calibration", "empty", "D_train of the run", calibration=Corner(edge=0.0))
-    refused("folder", "type", "split.random", split=type("S", (Corner,), {"random": object()})(), folder=tmp_path / "a")
+    odd = Corner()
+    odd.table = object()
+    refused("folder", "type", "split.table is of type object", split=odd, folder=tmp_path / "new")
     assert fits == []
 
 
