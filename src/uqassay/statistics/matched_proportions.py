@@ -4,7 +4,7 @@ It holds where few values differ from 0, where the interval of Student's t has n
 """
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import special
 
 from uqassay.errors import InputError
@@ -34,8 +34,8 @@ def rates_given_difference(
 
     Notes
     -----
-    p₋ = p is the greater root of 2 n p² + (2 n d + n₀ d − …) p − … = 0, from the derivative of
-    n₊ ln(p + d) + n₋ ln p + n₀ ln(1 − 2 p − d).
+    p₋ = p is the greater root of n₊ p (1 − 2p − d) + n₋ (p + d)(1 − 2p − d) = 2 n₀ p (p + d), which follows from the derivative
+    of the log-likelihood n₊ ln(p + d) + n₋ ln p + n₀ ln(1 − 2p − d).
 
     References
     ----------
@@ -48,15 +48,19 @@ def rates_given_difference(
     >>> print(plus.round(4), minus.round(4))
     0.3 0.1
     """
-    a, b, total, d = np.broadcast_arrays(*(np.asarray(v, dtype=np.float64) for v in (plus, minus, n, difference)))
+    a, b, total, d = (np.asarray(v, dtype=np.float64) for v in (plus, minus, n, difference))
+    p = _minus_rate(a, b, total, d)
+    return p + d, p
+
+
+def _minus_rate(a: Floats, b: Floats, total: Floats, d: Floats) -> Floats:
     zero = np.maximum(total - a - b, 0.0)
     # a p (1 − 2p − d) + b (p + d)(1 − 2p − d) − 2 zero p (p + d) = 0, as −2n p² + B p + C = 0
-    slope = (a + b) * (1 - d) - 2 * d * b - 2 * zero * d
+    slope = (a + b) * (1 - d) - 2 * d * (b + zero)
     constant = b * d * (1 - d)
-    root = np.sqrt(np.maximum(slope**2 + 8 * total * constant, 0.0))
+    root = np.sqrt(np.maximum(slope * slope + 8 * total * constant, 0.0))
     p = (slope + root) / (4 * np.maximum(total, np.finfo(np.float64).tiny))
-    p = np.clip(p, np.maximum(-d, 0.0), (1 - d) / 2)
-    return p + d, p
+    return np.asarray(np.minimum(np.maximum(p, np.maximum(-d, 0.0)), (1 - d) / 2))
 
 
 def matched_difference_interval(
@@ -96,26 +100,15 @@ def matched_difference_interval(
             "count the values +1 and −1 of the same instances",
             code="range",
         )
-    quantile = float(special.ndtri(0.5 + level / 2))
-    with np.errstate(invalid="ignore", divide="ignore"):
-        value = np.where(total > 0, (a - b) / total, np.nan)
-    low = _end(a, b, total, value, -1.0, quantile)
-    high = _end(a, b, total, value, 1.0, quantile)
+    some = total > 0
+    a, b, total = (np.where(some, values, other) for values, other in ((a, 0.0), (b, 0.0), (total, 1.0)))
+    value = (a - b) / total
+    limit = float(special.ndtri(0.5 + level / 2)) ** 2 / total
+    inside, outside = np.stack([value, value]), np.stack([np.full(value.shape, side) for side in (-1.0, 1.0)])
+    for _ in range(HALVINGS):  # for the differences furthest below and above that the score test does not reject
+        d = (inside + outside) / 2
+        variance = np.maximum(2 * _minus_rate(a, b, total, d) + d - d * d, 0.0)
+        kept = (value - d) ** 2 <= limit * variance
+        inside, outside = np.where(kept, d, inside), np.where(kept, outside, d)
+    low, high = np.where(some, inside, np.nan)
     return low, high
-
-
-def _end(a: Floats, b: Floats, total: Floats, value: Floats, side: float, quantile: float) -> Floats:
-    """The difference furthest to this side that the score test does not reject."""
-    inside, outside = np.array(value), np.full(value.shape, side)
-    with np.errstate(invalid="ignore"):
-        for _ in range(HALVINGS):
-            middle = (inside + outside) / 2
-            kept = _kept(a, b, total, value, middle, quantile)
-            inside, outside = np.where(kept, middle, inside), np.where(kept, outside, middle)
-    return np.asarray(np.where(np.isnan(value), np.nan, inside))
-
-
-def _kept(a: Floats, b: Floats, total: Floats, value: Floats, difference: Floats, quantile: float) -> NDArray[np.bool_]:
-    p, q = rates_given_difference(a, b, total, np.nan_to_num(difference))
-    variance = np.maximum(p + q - difference**2, 0.0)
-    return np.asarray((value - difference) ** 2 * total <= quantile**2 * variance)
