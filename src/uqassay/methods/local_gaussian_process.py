@@ -115,8 +115,9 @@ class LocalGaussianProcess(UncertaintyClassifier):
         array, codes = self._checked_training(X, y)
         flat = array.reshape(len(array), -1).astype(np.float64)
         order = _canonical_order(flat, codes)
+        flat = flat[order]
         self.centre_ = flat.mean(axis=0)
-        self.X_fit_ = flat[order] - self.centre_  # digits are not lost to a large offset
+        self.X_fit_ = _limited(flat - self.centre_)  # digits are not lost to a large offset
         targets = latent_targets(codes[order], len(self.classes_))
         parts = cells(self.X_fit_, self.cell_size)
         self.n_cells_ = len(parts)
@@ -139,7 +140,7 @@ class LocalGaussianProcess(UncertaintyClassifier):
     def latent(self, X: ArrayLike) -> tuple[Array, Array]:
         """Mean and variance of the latent functions, ``(n, L)`` each; L = 1 for two classes, otherwise K."""
         array = self._checked_inputs(X)
-        points = array.reshape(len(array), -1).astype(np.float64) - self.centre_
+        points = _limited(array.reshape(len(array), -1).astype(np.float64) - self.centre_)
         mean, variance = np.empty((2, len(points), self.kappa_.shape[1]))
         m = min(self.n_neighbours, len(self.X_fit_))
         rows = max(1, CHUNK_BYTES // (8 * (m + 2) ** 2))
@@ -196,7 +197,7 @@ class LocalGaussianProcess(UncertaintyClassifier):
 
 def rbf_kernel(x: Array, lengthscale: float, variance: float) -> Array:
     """s² exp(−|x − x'|² / 2ℓ²) between the points of each set, ``(…, m, m)`` from ``(…, m, D)``."""
-    x = np.clip(x / lengthscale, -MOST, MOST)  # covariances are 0 long before
+    x = _limited(x / lengthscale)
     half = -0.5 * (x * x).sum(axis=-1, keepdims=True)
     one = np.ones_like(half)
     # −|x|²/2 − |x'|²/2 + x·x' as one product, since passes over (…, m, m) cost more than the product in few dimensions
@@ -205,6 +206,11 @@ def rbf_kernel(x: Array, lengthscale: float, variance: float) -> Array:
     np.exp(kernel, out=kernel)
     kernel *= variance
     return kernel
+
+
+def _limited(x: Array) -> Array:
+    """Coordinates whose squares are finite; covariances are 0 long before."""
+    return np.clip(x, -MOST, MOST)
 
 
 def cells(x: Array, size: int) -> list[NDArray[np.intp]]:
