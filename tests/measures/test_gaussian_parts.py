@@ -53,7 +53,7 @@ def test_parts_against_brute_force(variance_is, convention, random_generator):
 
 def test_two_classes_against_quadrature(random_generator):
     """For two classes, softmax is the logistic function of a difference, which is normal."""
-    prediction = passes(random_generator, n=8, n_classes=2, n_draws=20_000)
+    prediction = passes(random_generator, n=8, n_classes=2)
     nodes, weights = np.polynomial.hermite_e.hermegauss(101)
     difference = prediction.mean[..., 1] - prediction.mean[..., 0]
     aleatoric = prediction.variance.mean(axis=1).sum(axis=1)
@@ -62,10 +62,9 @@ def test_two_classes_against_quadrature(random_generator):
     for part, variance in zip(PARTS, (aleatoric + epistemic, aleatoric, epistemic), strict=True):
         values = expit(difference.mean(axis=1)[:, None] + np.sqrt(variance)[:, None] * nodes)
         p = values @ weights / weights.sum()
-        sd = np.sqrt((values - p[:, None]) ** 2 @ weights / weights.sum())
-        slope = np.abs(np.log(p / (1 - p)))  # dH/dp
-        error = 5 * (slope * sd / np.sqrt(20_000) + sd**2 / (p * (1 - p)) / 20_000)
-        assert (np.abs(getattr(found, part) - entropy(np.stack([p, 1 - p], axis=1))) < error).all(), part
+        np.testing.assert_allclose(
+            getattr(found, part), entropy(np.stack([p, 1 - p], axis=1)), atol=3e-4
+        )  # of the nodes
 
 
 def test_error_of_100_draws_is_as_large_as_that_of_a_mean(random_generator):
@@ -74,7 +73,9 @@ def test_error_of_100_draws_is_as_large_as_that_of_a_mean(random_generator):
     for n_draws in (25, 400):
         found = [
             gaussian_logits_decomposition(
-                uq.GaussianLogits([[[1.0, 0.0]]], [[[4.0, 4.0]]], variance_is="aleatoric", n_draws=n_draws, seed=seed)
+                uq.GaussianLogits(
+                    [[[1.0, 0.0, -9.0]]], [[[4.0, 4.0, 1.0]]], variance_is="aleatoric", n_draws=n_draws, seed=seed
+                )
             ).aleatoric[0]
             for seed in range(300)
         ]

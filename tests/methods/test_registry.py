@@ -125,7 +125,8 @@ def test_any_odd_option_is_accepted_or_refused_by_its_name_without_training(name
 def test_every_method_checks_its_options_before_its_data():
     for name in METHODS:
         build_method(name).check_options()
-        option = "epochs" if "epochs" in build_method(name).get_params() else "n_members"
+        params = build_method(name).get_params()
+        option = next(option for option in ("epochs", "n_members", "cell_size") if option in params)
         with refuses(option, "range", got="got 0"):
             build_method(name, **{option: 0}).fit(None, None)
 

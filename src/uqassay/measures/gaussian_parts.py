@@ -8,6 +8,7 @@ from uqassay.errors import InputError
 from uqassay.measures.entropies import Decomposition, shannon_entropy
 from uqassay.predictions import GaussianLogits, OrderFreeSum, PredictionLike, as_prediction
 from uqassay.predictions.gaussian_logits import MOST
+from uqassay.predictions.logistic_normal import two_class_probs
 
 __all__ = ["CONVENTIONS", "check_convention", "gaussian_logits_decomposition"]
 
@@ -26,9 +27,9 @@ def gaussian_logits_decomposition(prediction: PredictionLike, *, convention: str
     Parameters
     ----------
     prediction : GaussianLogits
-        Its `n_draws` and `seed` are used: the draws of an instance depend on its row alone, and the three Gaussians share
-        their standard normals. If its variances are epistemic (Laplace), the aleatoric variance is 0 and they are added to the
-        variance of the μ_t.
+        Two classes are exact, by quadrature. For more, its `n_draws` and `seed` are used: the draws of an instance depend on
+        its row alone, and the three Gaussians share their standard normals. If its variances are epistemic (Laplace), the
+        aleatoric variance is 0 and they are added to the variance of the μ_t.
     convention : {"exact", "paper-code"}
         "paper-code" uses the square of the mean of the σ_t in place of the mean of the σ_t², as the code of the paper does.
         It changes nothing for epistemic variances.
@@ -46,8 +47,8 @@ def gaussian_logits_decomposition(prediction: PredictionLike, *, convention: str
 
     Notes
     -----
-    Source: paper 004, appendix A, equations 2 and 3; Kendall and Gal (2017). The paper does not state a total. The draws follow
-    the order of the classes, so another order changes the result by the error of the draws.
+    Source: paper 004, appendix A, equations 2 and 3; Kendall and Gal (2017). The paper does not state a total. The draws for
+    more than two classes follow their order, so another order changes the result by the error of the draws.
 
     Examples
     --------
@@ -72,9 +73,13 @@ def gaussian_logits_decomposition(prediction: PredictionLike, *, convention: str
 
     def work(rows: slice, part: GaussianLogits) -> None:
         centre, aleatoric, epistemic = _gaussians(part, convention)
-        noise = _standard_normals(part)
+        noise = None if part.n_classes == 2 else _standard_normals(part)
         for i, variance in enumerate((aleatoric + epistemic, aleatoric, epistemic)):
-            parts[i, rows] = shannon_entropy(_mean_softmax(centre, np.sqrt(variance), noise))
+            if noise is None:
+                probs = two_class_probs(centre[:, 1] - centre[:, 0], np.sqrt(variance.sum(axis=1)))
+            else:
+                probs = _mean_softmax(centre, np.sqrt(variance), noise)
+            parts[i, rows] = shannon_entropy(probs)
 
     bytes_per_row = 8 * 3 * prediction.n_draws * prediction.n_classes
     prediction.for_each_chunk(work, bytes_per_row, chunk_bytes=CHUNK_BYTES)

@@ -57,15 +57,16 @@ class GaussianLogits(Drawn):
     Draws and integrals. With two classes only the difference of the logits counts, which is Gaussian, so expectations are
     exact integrals (`uqassay.predictions.logistic_normal`; to 1e-12):
 
-    ==================================================  =============  ==================
-    quantity                                            two classes    three or more
-    ==================================================  =============  ==================
-    mean probabilities, p_t of "aleatoric" passes       exact          draws
-    decompositions and scores of "epistemic" variances  exact          draws
-    "gaussian-logits" and "spherical" decompositions    draws          draws
-    sets of "epistemic" variances: bounds, members,     draws          draws
-    non-specificity, entropies of credal sets
-    ==================================================  =============  ==================
+    =======================================================  ===========  =============
+    quantity                                                 two classes  three or more
+    =======================================================  ===========  =============
+    mean probabilities; p_t of "aleatoric" passes            exact        draws
+    decomposition "gaussian-logits"                          exact        draws
+    other decompositions, variances and votes ("epistemic")  exact        draws
+    spherical decomposition ("epistemic")                    draws        draws
+    sets ("epistemic"): bounds, members, non-specificity,    draws        draws
+    entropies of credal sets
+    =======================================================  ===========  =============
 
     Decompositions of "aleatoric" variances are those of the passes p_t.
 
