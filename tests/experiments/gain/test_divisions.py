@@ -54,6 +54,8 @@ def test_balls_with_their_notes():
         divided_run(task(uq.datasets.BallSplit(3.0, centres=[[0.5, 0.5]])), 0)
     with refuses("split.radius", "empty"):
         divided_run(task(uq.datasets.BallSplit(0.1, centres=[[5.0, 5.0]])), 0)
+    twice = divided_run(task(split, uq.datasets.BallSplit(0.2, centres=[[0.2, 0.2]])), 0)
+    assert twice.calibration.notes[0].text.startswith("inside D_train: 1 ball with")
     inside = uq.datasets.BallSplit(0.3, centres=[[5.0, 5.0]])
     with refuses("calibration.radius", "empty"):
         divided_run(task(split, inside), 0)

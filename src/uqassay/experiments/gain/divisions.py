@@ -142,7 +142,8 @@ def divided_run(task: GainTask, seed: int, *, losses: Sequence[str] = ("zero-one
     inside = _trio(task.calibration, task.X[evaluation.train], _stream(seed, CALIBRATION), "calibration")
     _check(inside, len(evaluation.train), "calibration", f"D_train of the run of seed {seed}")
     rows = {part: evaluation.train[getattr(inside, part)] for part in PARTS}
-    calibration = Trio(**rows, notes=inside.notes)
+    told = tuple(Note(note.code, f"inside D_train: {note.text}", note.facts) for note in inside.notes)
+    calibration = Trio(**rows, notes=told)
     _check_classes(calibration, task, losses, "calibration", f"D_train of the run of seed {seed}")
     return RunDivision(seed, evaluation, calibration)
 
