@@ -31,7 +31,7 @@ def check_components(found, pixels, n_components):
 def test_digits():
     found = merged_binary("digits")
     whole = load_dataset("digits")
-    pixels = np.concatenate([whole.X_train, whole.X_test]) / 16
+    pixels = np.concatenate([whole.X_train, whole.X_test])  # in [0, 1] as loaded
     classes = np.concatenate([whole.y_train, whole.y_test])
     check_components(found, pixels, 50)
     np.testing.assert_array_equal(found.classes, classes)
@@ -48,7 +48,7 @@ def test_components_against_scikit_learn(needs):
     from sklearn.decomposition import PCA
 
     whole = load_dataset("digits")
-    pixels = np.concatenate([whole.X_train, whole.X_test]) / 16
+    pixels = np.concatenate([whole.X_train, whole.X_test])  # in [0, 1] as loaded
     expected = PCA(10, svd_solver="full").fit_transform(pixels)
     found = merged_binary("digits", n_components=10).X
     np.testing.assert_allclose(found, expected * np.sign((found * expected).sum(axis=0)), atol=1e-5)

@@ -27,7 +27,7 @@ BYTE = 255.0
 # largest value of a pixel as it is loaded, and what the paper has under that name
 SOURCES: Mapping[str, tuple[float, str]] = MappingProxyType(
     {
-        "digits": (16.0, "not in the paper"),
+        "digits": (1.0, "not in the paper"),
         "mnist-10k": (1.0, "not in the paper"),
         "emnist-bymerge": (1.0, "the paper has EMNIST-Balanced, 131,600 images of the same 47 classes"),
         "emnist-balanced": (1.0, "the paper calls it EMNIST-Letters"),
