@@ -67,3 +67,11 @@ def test_numbers_must_be_whole(value):
     with refuses("runs", "range"):
         check_whole(1, runs=value)
     check_whole(0, seed=0, runs=None)
+
+
+def test_the_learnt_kernel_is_an_option_of_the_local_gp():
+    learnt = METHODS["local-gp-learnt"]
+    toy = DATASETS["toy"]
+    assert learnt.of == "local-gp"
+    assert method_options(learnt, toy, toy.slices["cpu"]) == {"lengthscale": "bound", "signal_variance": "bound"}
+    assert asked(method="local-gp-learnt").methods == (learnt,)

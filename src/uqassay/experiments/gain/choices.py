@@ -28,9 +28,11 @@ class Method:
     Attributes
     ----------
     name : str
-        Of `uqassay.methods.METHODS`, as in the command line.
+        As in the command line.
     label : str
         For the reader.
+    of : str
+        Its name in `uqassay.methods.METHODS`, where that is another one.
     toy, images : dict
         Options on toy data and on principal components of images.
     in_paper : bool
@@ -39,16 +41,27 @@ class Method:
 
     name: str
     label: str
+    of: str = ""
     toy: Mapping[str, Any] = field(default_factory=dict)
     images: Mapping[str, Any] = field(default_factory=dict)
     in_paper: bool = False
 
+
+LEARNT = {"lengthscale": "bound", "signal_variance": "bound"}
 
 METHODS: Mapping[str, Method] = MappingProxyType(
     {
         method.name: method
         for method in (
             Method(name="local-gp", label="local GP", in_paper=True),
+            Method(
+                name="local-gp-learnt",
+                label="local GP, kernel learnt",
+                of="local-gp",
+                toy=LEARNT,
+                images=LEARNT,
+                in_paper=True,
+            ),
             Method(name="sparse-gp", label="sparse GP", in_paper=True),
             Method(
                 name="random-forest",

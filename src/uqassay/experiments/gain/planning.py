@@ -53,7 +53,7 @@ class Planned:
         options = method_options(self.method, self.plan, self.slice_)
         return world_cells(
             self.label,
-            self.method.name,
+            self.method.of or self.method.name,
             world=world,
             options=options,
             seeds=self.seeds,

@@ -111,6 +111,7 @@ def _real(name: str, sentence: str, source: str = "", **options: Any) -> DataPla
 
 
 SPARSE = ("sparse-gp",)
+LOCAL = ("local-gp", "local-gp-learnt")
 QUICK = {
     "sparse-gp": {"n_inducing": 50, "epochs": 2},
     "random-forest": {"n_members": 10},
@@ -118,12 +119,12 @@ QUICK = {
 }
 TOY = {
     "smoke": Slice(runs=2, limit=12_000, options=QUICK),
-    "cpu": Slice(as_printed=True),
+    "cpu": Slice(methods=LOCAL, as_printed=True),
     "paper": Slice(methods=SPARSE, as_printed=True),
 }
 REAL = {
     "smoke": Slice(runs=2, limit=3_000, options=QUICK),
-    "cpu": Slice(as_printed=True),
+    "cpu": Slice(methods=LOCAL, as_printed=True),
     "paper": Slice(methods=SPARSE, as_printed=True),
 }
 FEW = Regions(neighbour_share=0.05, n_balls=12)

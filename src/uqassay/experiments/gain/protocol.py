@@ -56,7 +56,7 @@ def reproduce_epistemic_gain(
         "toy" (by default), "toy-mismatch-1", "toy-mismatch-2", "digits", "mnist-10k", "emnist-bymerge",
         "emnist-bymerge-balanced", "emnist-balanced", "kuzushiji-49". A mismatch study also runs "toy", for the comparison.
     method : str or sequence of str, optional
-        "local-gp", "sparse-gp", "random-forest", "deep-ensemble"; by default those of the preset.
+        "local-gp", "local-gp-learnt", "sparse-gp", "random-forest", "deep-ensemble"; by default those of the preset.
     spread : float or sequence of float, optional
         Standard deviation of the clusters of the toy data; by default .35 and .25. The paper prints 1, which contradicts its
         figure.

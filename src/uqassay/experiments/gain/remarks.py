@@ -37,6 +37,8 @@ METHODS = {
     "local-gp": "local GP: variational with Pólya-Gamma updates in closed form; RBF kernel, whose length scale is the median "
     "distance to the 50th neighbour, and signal variance 9; cells of 256 instances, 128 neighbours behind a prediction; "
     "integrals by quadrature",
+    "local-gp-learnt": "local GP, kernel learnt: the same, but the variational bound chooses among five length scales around "
+    "that distance and among the signal variances 1, 4, 16 and 64",
     "sparse-gp": "sparse GP: {n_inducing} inducing points, learnt kernel, Pólya-Gamma augmentation, natural gradients; "
     "integrals by quadrature",
     "random-forest": "random forest: {n_members} trees, which are the members of the mutual information",
