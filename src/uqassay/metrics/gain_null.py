@@ -18,6 +18,7 @@ __all__ = ["GainNull", "gain_null"]
 
 Floats = NDArray[np.float64]
 TINY = np.finfo(np.float64).tiny
+LEAST_DOF = 1.0
 
 
 @final
@@ -40,6 +41,8 @@ class GainNull:
         Intraclass correlation ρ of the deviations in a group; 0 without groups.
     shared : array (M, M)
         Σ_g n_gm n_gk, with the numbers n_gm of instances of group g in bin m; diagonal without groups.
+    dof : float
+        Degrees of freedom of the correlation: (Σ n_g²)² / Σ n_g⁴ − 1 for groups of n_g instances; infinite without groups.
     """
 
     count: Floats
@@ -48,6 +51,7 @@ class GainNull:
     own_variance: Floats
     correlation: float
     shared: Floats
+    dof: float
 
     @property
     def design_effect(self) -> Floats:
@@ -68,7 +72,9 @@ class GainNull:
         covariance = self.correlation * self.shared * scale[:, None] * scale
         values, vectors = np.linalg.eigh(covariance)
         root = vectors * np.sqrt(np.maximum(values, 0.0))
-        common = rng.standard_normal((n_draws, len(scale))) @ root.T
+        # ρ is estimated from few groups, so their part has the tails of Student's t
+        stretch = np.sqrt(self.dof / rng.chisquare(self.dof, (n_draws, 1)))
+        common = stretch * (rng.standard_normal((n_draws, len(scale))) @ root.T)
         return np.asarray(np.sqrt(1 - self.correlation) * alone + common)
 
     def _independent(self, n_draws: int, rng: np.random.Generator) -> Floats:
@@ -100,8 +106,8 @@ def gain_null(gain: Floats, epistemic: Floats, place: NDArray[np.intp], units: U
         log_ratio = n / 2 * np.log(np.maximum(within, TINY) / np.maximum(square, TINY))
     weight = np.where(n > 1, np.exp(np.minimum(log_ratio, 0.0)), 1.0)
     own = np.where(n > 1, weight * variance + (1 - weight) * unbiased, variance)
-    correlation, shared = _of_groups(deviation, np.sqrt(variance), place, n, units)
-    return GainNull(n, rates, variance, own, correlation, shared)
+    correlation, shared, dof = _of_groups(deviation, np.sqrt(variance), place, n, units)
+    return GainNull(n, rates, variance, own, correlation, shared, dof)
 
 
 def _of_counts(
@@ -125,10 +131,10 @@ def _of_counts(
 
 def _of_groups(
     deviation: Floats, scale: Floats, place: NDArray[np.intp], n: Floats, units: Units
-) -> tuple[float, Floats]:
-    """Intraclass correlation by the method of moments, at least 0, and the instances that pairs of bins share."""
+) -> tuple[float, Floats, float]:
+    """Intraclass correlation by moments, at least 0, the instances that pairs of bins share, and degrees of freedom."""
     if units.codes is None:
-        return 0.0, np.diag(n)
+        return 0.0, np.diag(n), np.inf
     m = len(n)
     counts = np.bincount(units.codes * m + place, minlength=units.n_units * m).reshape(-1, m).astype(np.float64)
     # Centred as a whole and not by bin: where a bin has few groups, its mean would remove most of their variance. Not
@@ -139,4 +145,6 @@ def _of_groups(
     )
     # instances in a group share a covariance of ρ σ_i σ_j
     rho = covariance / greatest if greatest > 0 else 0.0
-    return min(max(rho, 0.0), 1.0), counts.T @ counts
+    squares = counts.sum(axis=1) ** 2
+    dof = max(float(squares.sum() ** 2 / (squares**2).sum()) - 1, LEAST_DOF)
+    return min(max(rho, 0.0), 1.0), counts.T @ counts, dof
