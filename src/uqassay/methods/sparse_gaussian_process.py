@@ -47,10 +47,10 @@ class SparseGaussianProcess(UncertaintyClassifier):
         Whether Adam moves the inducing points and learns length scales and prior variance.
     ard : bool
         A length scale for each feature instead of a common one.
-    length_scale : float or sequence of float, optional
+    lengthscale : float or sequence of float, optional
         Of the RBF kernel at the start, in units of the standardised features if `standardise`. By default the median distance
         between an inducing point and its nearest neighbour.
-    prior_variance : float
+    signal_variance : float
         Of the latent values at the start.
     epochs, batch_size : int
     learning_rate : float
@@ -62,7 +62,9 @@ class SparseGaussianProcess(UncertaintyClassifier):
         the noise of the batches; they end early when the latent means no longer change.
     multiclass : {"one-versus-rest", "softmax"}
         More than two classes: each has a latent function, trained for the class against the rest. The prediction normalises
-        their sigmoids, or reads them as logits of a softmax.
+        their sigmoids, or takes the latent functions for logits of a softmax, which gives more extreme probabilities.
+    n_draws : int
+        Members of "one-versus-rest".
     standardise : bool
         Subtract the mean of each feature and divide by its standard deviation.
     precision : {"double", "single"}
@@ -104,14 +106,15 @@ class SparseGaussianProcess(UncertaintyClassifier):
     learn_inducing: bool = True
     learn_kernel: bool = True
     ard: bool = False
-    length_scale: Any = None
-    prior_variance: float = 4.0
+    lengthscale: Any = None
+    signal_variance: float = 4.0
     epochs: int = 100
     batch_size: int = 1024
     learning_rate: float = 0.02
     natural_rate: float = 0.1
     final_passes: int = 5
     multiclass: str = "one-versus-rest"
+    n_draws: int = 128
     standardise: bool = True
     precision: str = "double"
     device: str = "auto"
@@ -131,7 +134,7 @@ class SparseGaussianProcess(UncertaintyClassifier):
         """
         self.check_options()
         array, codes = self._checked_training(X, y)
-        self._check_length_scale(int(np.prod(self.input_shape_)))
+        self._check_lengthscale(int(np.prod(self.input_shape_)))
         models = optional_package("uqassay.methods.sparse_latent", "gp", "SparseGaussianProcess")
         device = chosen_device(self.device)
         flat = array.reshape(len(array), -1).astype(np.float64)
@@ -139,7 +142,7 @@ class SparseGaussianProcess(UncertaintyClassifier):
         x = self._prepared(flat)
         choice, *orders = seed_sequence(self.random_state).spawn(1 + len(self.classes_))
         points = _first_inducing(x, self.n_inducing, self.inducing, choice)
-        length_scale = self._first_length_scale(points)
+        lengthscale = self._first_lengthscale(points)
         schedule = SparseSchedule(**{field.name: getattr(self, field.name) for field in fields(SparseSchedule)})
         data = torch.from_numpy(x).to(device, PRECISION[self.precision])
         targets = latent_targets(codes, len(self.classes_)) - 0.5
@@ -158,7 +161,7 @@ class SparseGaussianProcess(UncertaintyClassifier):
 
             for target, order in zip(targets.T, orders[: targets.shape[1]], strict=True):
                 start = torch.tensor(points, dtype=data.dtype, device=device)
-                latent = models.SparseLatent(start, torch.tensor(length_scale), float(self.prior_variance))
+                latent = models.SparseLatent(start, torch.tensor(lengthscale), float(self.signal_variance))
                 kappa = torch.tensor(target, dtype=data.dtype, device=device)
                 records.append(train_latent(latent, data, kappa, schedule, seed=order, show=step))
                 latents.append(latent.in_double())
@@ -168,7 +171,10 @@ class SparseGaussianProcess(UncertaintyClassifier):
 
     def predict_uncertainty(self, X: ArrayLike) -> GaussianLogits | Members:
         """Two classes or "softmax": Gaussian logits; "one-versus-rest": members, see `latent_prediction`."""
-        return latent_prediction(*self.latent(X), multiclass=self.multiclass, class_names=self.class_names_)
+        mean, variance = self.latent(X)
+        return latent_prediction(
+            mean, variance, multiclass=self.multiclass, n_draws=self.n_draws, class_names=self.class_names_
+        )
 
     def latent(self, X: ArrayLike) -> tuple[Array, Array]:
         """Means and variances of the latent values, ``(n, L)``: L = 1 for two classes, else one for each class."""
@@ -190,13 +196,13 @@ class SparseGaussianProcess(UncertaintyClassifier):
 
     def check_options(self, input_shape: tuple[int, ...] | None = None, n_classes: int | None = None) -> None:
         """Refuse options that are out of range; nothing is trained. `fit` calls this first."""
-        for name in ("n_inducing", "epochs", "batch_size", "final_passes"):
+        for name in ("n_inducing", "epochs", "batch_size", "final_passes", "n_draws"):
             check_count(name, getattr(self, name))
         for name in ("learn_inducing", "learn_kernel", "ard", "standardise", "progress"):
             value = getattr(self, name)
             if not isinstance(value, (bool, np.bool_)):
                 raise InputError(name, "must be True or False", f"got {value!r}", "choose one", code="type")
-        check_positive("prior_variance", self.prior_variance, "4")
+        check_positive("signal_variance", self.signal_variance, "4")
         check_positive("learning_rate", self.learning_rate, "0.02")
         check_positive("natural_rate", self.natural_rate, "0.1")
         if self.natural_rate > 1:
@@ -207,42 +213,40 @@ class SparseGaussianProcess(UncertaintyClassifier):
         check_choice("precision", self.precision, tuple(PRECISION))
         check_multiclass(self.multiclass)
         check_device(self.device)
-        self._check_length_scale(None if input_shape is None else int(np.prod(input_shape)))
+        self._check_lengthscale(None if input_shape is None else int(np.prod(input_shape)))
 
-    def _check_length_scale(self, n_features: int | None) -> None:
-        given = self.length_scale
+    def _check_lengthscale(self, n_features: int | None) -> None:
+        given = self.lengthscale
         if given is None:
             return
         if not isinstance(given, (list, tuple, np.ndarray)) or np.ndim(given) == 0:
-            check_positive("length_scale", given, "1")
+            check_positive("lengthscale", given, "1")
             return
         got = f"got {given!r}"
         if len(given) == 0 or not all(isinstance(one, (int, float, np.number)) for one in given):
             raise InputError(
-                "length_scale", "must be a number, or one for each feature", got, "give numbers", code="type"
+                "lengthscale", "must be a number, or one for each feature", got, "give numbers", code="type"
             )
         for one in given:
-            check_positive("length_scale", one, "1")
+            check_positive("lengthscale", one, "1")
         if not self.ard:
             rule = "must be one number for a common length scale"
-            raise InputError("length_scale", rule, got, "set ard=True, or give one number", code="conflict")
+            raise InputError("lengthscale", rule, got, "set ard=True, or give one number", code="conflict")
         if n_features is not None and len(given) != n_features:
             rule = f"must have one number for each of the {n_features} features"
-            raise InputError("length_scale", rule, f"got {len(given)}", "give as many, or one number", code="shape")
+            raise InputError("lengthscale", rule, f"got {len(given)}", "give as many, or one number", code="shape")
 
-    def _first_length_scale(self, points: Array) -> Array:
+    def _first_lengthscale(self, points: Array) -> Array:
         """Length scales at the start, ``(1,)`` or with ARD ``(d,)``."""
-        scale = _spacing(points) if self.length_scale is None else np.asarray(self.length_scale, dtype=np.float64)
+        scale = _spacing(points) if self.lengthscale is None else np.asarray(self.lengthscale, dtype=np.float64)
         return np.broadcast_to(scale, (points.shape[1] if self.ard else 1,)).copy()
 
     def _learn_scale(self, flat: Array) -> None:
-        d = flat.shape[1]
-        self.mean_, self.spread_ = np.zeros(d), np.ones(d)
-        if not self.standardise:
-            return
+        """Mean, which distances do not depend on but their rounding does, and standard deviation of each feature."""
         with np.errstate(over="ignore", invalid="ignore"):
             self.mean_, spread = flat.mean(axis=0), flat.std(axis=0)
-            self.spread_ = np.where(spread <= ROUNDING * np.abs(self.mean_), 1.0, spread)
+            constant = spread <= ROUNDING * np.abs(self.mean_)
+        self.spread_ = np.where(constant, 1.0, spread) if self.standardise else np.ones_like(spread)
         if not (np.isfinite(self.mean_).all() and np.isfinite(self.spread_).all()):
             raise _too_large(flat)
 

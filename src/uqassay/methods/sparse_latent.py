@@ -6,8 +6,8 @@ the vector h = P m. Under Pólya-Gamma augmentation the step of natural gradient
     P ← (1 − ρ) P + ρ (I + s A diag(ω) Aᵀ),   h ← (1 − ρ) h + ρ s A κ,   A = L⁻¹ K_zx,  s = N / |batch|
 
 (Wenzel et al., 2019). Both terms of the first are at least I, so that P stays positive definite for ρ ≤ 1. Automatic
-differentiation through GPyTorch's `NaturalVariationalDistribution` gives the same step at some twice the cost, but with the
-rounding errors of a Cholesky factor's gradient, which can make P indefinite.
+differentiation through GPyTorch's `NaturalVariationalDistribution` gives the same step at greater cost, with the rounding errors
+of a Cholesky factor's gradient.
 """
 
 import warnings
@@ -42,24 +42,24 @@ class SparseLatent(gpytorch.models.ApproximateGP):
     Parameters
     ----------
     inducing : tensor (m, d)
-    length_scale : tensor (1,) or (d,)
+    lengthscale : tensor (1,) or (d,)
         One for each feature (ARD), or a common one.
-    prior_variance : float
+    signal_variance : float
     """
 
-    def __init__(self, inducing: Tensor, length_scale: Tensor, prior_variance: float) -> None:
+    def __init__(self, inducing: Tensor, lengthscale: Tensor, signal_variance: float) -> None:
         m, dtype = len(inducing), inducing.dtype
         distribution = gpytorch.variational.NaturalVariationalDistribution(m)
         super().__init__(
             gpytorch.variational.VariationalStrategy(self, inducing, distribution, learn_inducing_locations=True)
         )
         self.mean_module = gpytorch.means.ZeroMean()
-        ard = len(length_scale) if len(length_scale) > 1 else None
+        ard = len(lengthscale) if len(lengthscale) > 1 else None
         rbf = gpytorch.kernels.RBFKernel(ard_num_dims=ard, lengthscale_constraint=_positive())
         self.covar_module = gpytorch.kernels.ScaleKernel(rbf, outputscale_constraint=_positive())
         self.to(inducing.device, dtype)
-        rbf.lengthscale = length_scale.to(dtype)
-        self.covar_module.outputscale = prior_variance
+        rbf.lengthscale = lengthscale.to(dtype)
+        self.covar_module.outputscale = signal_variance
         self.first_ = [p.detach().clone() for p in self.kernel_parameters()]
         # always in double precision: in single, great eigenvalues of the data would drown those of the prior, which are 1
         self.natural.natural_vec.data = self.natural.natural_vec.data.double()

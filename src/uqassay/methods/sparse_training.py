@@ -14,6 +14,7 @@ from uqassay.methods.polya_gamma import expected_log_likelihood
 
 __all__ = ["SparseRecord", "SparseSchedule", "n_steps", "train_latent"]
 
+EPSILON = 1e-8  # of Adam
 SETTLED = 1e-6  # change of the mean of g, over 1 + its greatest size, at which the full passes end
 
 
@@ -98,7 +99,8 @@ def train_latent(
             shortened += _step(latent, x[chosen], target[chosen], optimiser, scale=n / len(rows), rate=rate) < rate
             done += 1
             show()
-    bounds, settled = _full_passes(latent, x, target, schedule.final_passes, show)
+    # always in double precision: q belongs to the factor of K_zz and its jitter, which is that of predictions from here on
+    bounds, settled = _full_passes(latent.double(), x.double(), target.double(), schedule.final_passes, show)
     return SparseRecord(done, shortened, tuple(bounds), settled)
 
 
@@ -113,13 +115,16 @@ def _step(latent: Any, x: Tensor, target: Tensor, optimiser: Any, *, scale: floa
         (-bound.mean()).backward()
     taken: float = latent.natural_step(a, weight, target, scale=scale, rate=rate)
     if optimiser is not None:
+        for group in optimiser.param_groups:
+            if group["params"][0] is latent.inducing:
+                group["lr"] = optimiser.defaults["lr"] * _unit(latent)
         optimiser.step()
         latent.keep_in_range()
         if not all(torch.isfinite(p).all() for p in [*latent.kernel_parameters(), latent.inducing]):
             raise InputError(
                 "learning_rate",
                 "the hyper-parameters overflowed in training",
-                f"got {optimiser.param_groups[0]['lr']:g}",
+                f"got {optimiser.defaults['lr']:g}",
                 "lower the rate",
                 code="finite",
             )
@@ -147,18 +152,22 @@ def _full_passes(
 
 
 def _optimiser(latent: Any, schedule: SparseSchedule) -> torch.optim.Adam | None:
-    """Adam for all that is learnt; inducing points move in units of the first length scales."""
+    """Adam for all that is learnt; the rate of inducing points is in units of the length scale, see `_step`."""
     groups: list[dict[str, Any]] = []
     kernel, inducing = latent.kernel_parameters(), latent.inducing
     for p in kernel:
         p.requires_grad_(schedule.learn_kernel)
     inducing.requires_grad_(schedule.learn_inducing)
     if schedule.learn_kernel:
-        groups.append({"params": kernel, "lr": schedule.learning_rate})
+        groups.append({"params": kernel})
     if schedule.learn_inducing:
-        unit = float(latent.covar_module.base_kernel.lengthscale.detach().min())
-        groups.append({"params": [inducing], "lr": schedule.learning_rate * unit})
-    return torch.optim.Adam(groups) if groups else None
+        groups.append({"params": [inducing], "eps": EPSILON / _unit(latent)})  # gradients have the inverse unit
+    return torch.optim.Adam(groups, lr=schedule.learning_rate, eps=EPSILON) if groups else None
+
+
+def _unit(latent: Any) -> float:
+    """The shortest length scale."""
+    return float(latent.covar_module.base_kernel.lengthscale.detach().min())
 
 
 def _batches(rng: np.random.Generator, n: int, size: int) -> list[NDArray[np.intp]]:
