@@ -1,0 +1,97 @@
+"""From latent Gaussians to predictions, for two classes and more."""
+
+import numpy as np
+import pytest
+from scipy.special import expit
+from tests.refusals import refuses
+
+import uqassay as uq
+from uqassay.methods.gaussian_process import (
+    check_multiclass,
+    check_positive,
+    latent_prediction,
+    latent_targets,
+    normal_points,
+)
+
+
+def latents(n=5, k=3):
+    g = np.random.default_rng(k)
+    return 2.0 * g.normal(size=(n, k)), g.gamma(2.0, size=(n, k))
+
+
+def test_two_classes_are_logits_with_one_that_is_fixed():
+    mean, variance = latents(k=1)
+    said = latent_prediction(mean, variance, class_names=("no", "yes"))
+    assert isinstance(said, uq.GaussianLogits)
+    assert (said.variance_is, said.class_names) == ("epistemic", ("no", "yes"))
+    np.testing.assert_array_equal(said.mean[:, 0, 0], 0.0)
+    np.testing.assert_array_equal(said.mean[:, 0, 1], mean[:, 0])
+    np.testing.assert_array_equal(said.variance[:, 0].sum(axis=1), variance[:, 0])
+    nodes, weights = np.polynomial.hermite_e.hermegauss(150)
+    p = expit(mean + np.sqrt(variance) * nodes) @ weights / weights.sum()
+    np.testing.assert_allclose(said.mean_probs()[:, 1], p, atol=1e-8)
+
+
+def test_one_versus_rest_is_the_mean_of_normalised_probabilities():
+    mean, variance = latents(k=4)
+    said = latent_prediction(mean, variance, n_draws=256)
+    assert said.probs.shape == (5, 256, 4)
+    z = np.random.default_rng(0).normal(size=(400_000, 4))
+    for row in range(5):
+        p = expit(mean[row] + np.sqrt(variance[row]) * z)
+        expected = (p / p.sum(axis=1, keepdims=True)).mean(axis=0)
+        np.testing.assert_allclose(said.mean_probs()[row], expected, atol=6e-3)
+    certain = latent_prediction(mean, np.zeros_like(mean), n_draws=3)
+    np.testing.assert_allclose(
+        certain.probs, (expit(mean) / expit(mean).sum(axis=1, keepdims=True))[:, None].repeat(3, 1)
+    )
+    assert uq.measures.entropy_decomposition(certain).epistemic.tolist() == [0.0] * 5
+
+
+def test_members_do_not_depend_on_the_place_of_a_row():
+    mean, variance = latents()
+    whole = latent_prediction(mean, variance).probs
+    np.testing.assert_array_equal(latent_prediction(mean[[3, 1]], variance[[3, 1]]).probs, whole[[3, 1]])
+
+
+def test_extreme_latents_keep_probabilities():
+    said = latent_prediction(np.array([[-800.0, -801.0, -900.0], [800.0, 0.0, -800.0]]), np.zeros((2, 3)), n_draws=1)
+    np.testing.assert_allclose(said.mean_probs()[0, :2], expit([1.0, -1.0]), rtol=1e-12)
+    np.testing.assert_allclose(said.mean_probs()[1], [2 / 3, 1 / 3, 0.0], rtol=1e-12)
+
+
+def test_softmax_takes_latents_for_logits():
+    mean, variance = latents()
+    said = latent_prediction(mean, variance, multiclass="softmax")
+    assert isinstance(said, uq.GaussianLogits)
+    np.testing.assert_array_equal(said.mean[:, 0], mean)
+    np.testing.assert_array_equal(said.variance[:, 0], variance)
+
+
+def test_targets():
+    codes = np.array([0, 2, 1, 2])
+    assert latent_targets(codes, 3).tolist() == [[1, 0, 0], [0, 0, 1], [0, 1, 0], [0, 0, 1]]
+    assert latent_targets(codes % 2, 2).tolist() == [[0], [0], [1], [0]]
+    assert latent_targets(np.zeros(2, dtype=np.int64), 2).tolist() == [[0], [0]]
+
+
+@pytest.mark.parametrize(("n", "d"), [(128, 2), (100, 47), (1, 3)])
+def test_points_are_standard_normal(n, d):
+    points = normal_points(n, d)
+    assert points.shape == (n, d)
+    np.testing.assert_array_equal(points, normal_points(n, d))
+    if n >= 100:
+        np.testing.assert_allclose(points.mean(axis=0), 0.0, atol=0.06)
+        np.testing.assert_allclose(points.std(axis=0), 1.0, atol=0.06)
+        assert np.abs(np.corrcoef(points.T) - np.eye(d)).mean() < 0.08  # single pairs of 47 coordinates reach 0.5
+
+
+def test_refusals():
+    check_multiclass("softmax")
+    check_positive("lengthscale", np.float32(0.5), "1.0")
+    with refuses("multiclass", "choice", got="got 'ovr'"):
+        check_multiclass("ovr")
+    for value, code in ((0, "range"), (np.nan, "range"), (True, "type"), ("1", "type"), (None, "type")):
+        with refuses("lengthscale", code):
+            check_positive("lengthscale", value, "1.0")
