@@ -5,7 +5,7 @@ import re
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -156,7 +156,9 @@ def draw_intervals(figure: Any, row: GainRow) -> None:
     axes = figure.subplots(1, len(row.estimators), squeeze=False)[0]
     for ax, estimator in zip(axes, row.estimators, strict=True):
         result = row.results[estimator]
-        plot_gain_by_uncertainty(result, ax=ax, band="sd" if result.n_runs > 1 else "interval")
+        band: Literal["sd", "interval"] = "sd" if result.n_runs > 1 else "interval"
+        # the paper leaves out the entropy before its calibration, which is too large
+        plot_gain_by_uncertainty(result, ax=ax, band=band, estimates=False if estimator == "entropy" else None)
         bands = f", ± one standard deviation over {count(result.n_runs)} runs" if result.n_runs > 1 else ""
         ax.set_title(f"{TITLES[estimator]}{bands}", loc="left", fontsize="small")
     figure.suptitle(f"{row.label}, {row.method.label}", fontsize="medium")
