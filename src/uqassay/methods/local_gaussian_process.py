@@ -83,7 +83,7 @@ class LocalGaussianProcess(UncertaintyClassifier):
     >>> x = np.array([[-1.0], [-0.8], [0.8], [1.0]] * 8)
     >>> said = LocalGaussianProcess(lengthscale=0.5).fit(x, [0, 0, 1, 1] * 8).predict_uncertainty([[0.9], [50.0]])
     >>> said.mean_probs().round(2).tolist()
-    [[0.09, 0.91], [0.5, 0.5]]
+    [[0.02, 0.98], [0.5, 0.5]]
     """
 
     lengthscale: Any = None
