@@ -4,6 +4,8 @@ Model: g ~ GP(0, k) with a scaled RBF kernel, P(y = 1 | g) = σ(g) (paper 002, s
 *Efficient Gaussian process classification using Pólya-Gamma data augmentation*.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from typing import Any, Self
 
@@ -68,7 +70,7 @@ class SparseGaussianProcess(UncertaintyClassifier):
     standardise : bool
         Subtract the mean of each feature and divide by its standard deviation.
     precision : {"double", "single"}
-        Of kernel matrices in training; q is always in double precision.
+        Of kernel matrices in the epochs; q and the final passes are always in double precision. "single" is for GPUs.
     device : str
         "auto" (the GPU if there is one), "cpu" or "cuda".
     progress : bool
@@ -150,6 +152,7 @@ class SparseGaussianProcess(UncertaintyClassifier):
         records: list[SparseRecord] = []
         total, done = targets.shape[1] * n_steps(len(x), schedule), 0
         with (
+            _without_denormals(self.precision == "single"),
             torch_threads(self._threads(len(points), self.batch_size)),
             progress_bar(f"training {targets.shape[1]} latent functions", total, shown=self.progress) as show,
         ):
@@ -261,6 +264,20 @@ class SparseGaussianProcess(UncertaintyClassifier):
     def _threads(self, m: int, rows: int) -> int | None:
         """One CPU thread if the products are small; None leaves PyTorch's setting."""
         return 1 if m * m * min(rows, 4096) < ONE_THREAD else None
+
+
+@contextmanager
+def _without_denormals(wanted: bool) -> Iterator[None]:
+    """Round tiny numbers to 0 within the block; without it, products of small covariances in single precision are slow."""
+    rounded_before = bool((torch.full((1,), 1e-40) * 1.0 == 0).all())
+    if not wanted or rounded_before:
+        yield
+        return
+    torch.set_flush_denormal(True)
+    try:
+        yield
+    finally:
+        torch.set_flush_denormal(False)
 
 
 def _first_inducing(x: Array, n: int, how: str, seed: np.random.SeedSequence) -> Array:

@@ -6,8 +6,8 @@ the vector h = P m. Under Pólya-Gamma augmentation the step of natural gradient
     P ← (1 − ρ) P + ρ (I + s A diag(ω) Aᵀ),   h ← (1 − ρ) h + ρ s A κ,   A = L⁻¹ K_zx,  s = N / |batch|
 
 (Wenzel et al., 2019). Both terms of the first are at least I, so that P stays positive definite for ρ ≤ 1. Automatic
-differentiation through GPyTorch's `NaturalVariationalDistribution` gives the same step at greater cost, with the rounding errors
-of a Cholesky factor's gradient.
+differentiation through GPyTorch's `NaturalVariationalDistribution` gives the same step at greater cost, with the rounding
+errors of a Cholesky factor's gradient.
 """
 
 import warnings
