@@ -2,6 +2,9 @@
 
 import numpy as np
 import pytest
+from scipy.integrate import quad
+from scipy.special import expit
+from scipy.stats import norm
 from tests.refusals import refuses
 
 import uqassay as uq
@@ -53,3 +56,15 @@ def test_agreeing_members_have_exactly_no_variance():
 def test_sets_are_refused():
     with refuses("prediction", "no-distribution", "Intervals"):
         probability_moments(uq.Intervals([[0.1, 0.3]], [[0.5, 0.8]]))
+
+
+def test_two_class_gaussian_logits_against_numerical_integration():
+    mean, variance = np.array([[0.0, 1.0], [0.5, -2.0]]), np.array([[0.5, 1.5], [0.0, 9.0]])
+    found = probability_moments(uq.GaussianLogits(mean, variance, variance_is="epistemic"))
+    for i in range(2):
+        density = norm(mean[i, 1] - mean[i, 0], np.sqrt(variance[i].sum()))
+        first, second = (
+            quad(lambda z, k=k, density=density: density.pdf(z) * expit(z) ** k, -60, 60, limit=400)[0] for k in (1, 2)
+        )
+        np.testing.assert_allclose(found.mean[i], [1 - first, first], atol=1e-9)
+        np.testing.assert_allclose(found.variance[i], second - first**2, atol=1e-9)

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from uqassay.errors import InputError
 from uqassay.measures.entropies import TEMPORARIES, agreeing_rows, member_share, second_order_members
+from uqassay.measures.two_class_logits import is_two_class_gaussian, two_class_parts
 from uqassay.predictions import (
     Dirichlet,
     Intervals,
@@ -56,7 +57,7 @@ def probability_moments(prediction: PredictionLike) -> ProbabilityMoments:
     ----------
     prediction : Prediction, or array (n, K) or (n, M, K)
         `Members` enter with their weights, a `Dirichlet` in closed form, α̂(1 − α̂)/(α₀ + 1) with α̂ = α/α₀, `GaussianLogits`
-        by their seeded draws. A `Point` has variance 0.
+        of two classes with epistemic variance by quadrature, other `GaussianLogits` by their members. A `Point` has variance 0.
 
     Returns
     -------
@@ -86,6 +87,9 @@ def probability_moments(prediction: PredictionLike) -> ProbabilityMoments:
             "give members, a Dirichlet or Gaussian logits",
             code="no-distribution",
         )
+    if is_two_class_gaussian(prediction):
+        among = two_class_parts(prediction).among
+        return ProbabilityMoments(prediction.mean_probs(), np.stack([among, among], axis=1))
     members = second_order_members(prediction)
     mean, variance = np.empty((2, members.n_instances, members.n_classes))
 
