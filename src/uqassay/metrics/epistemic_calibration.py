@@ -298,7 +298,9 @@ class _Deviations:
         if self.units.codes is not None:  # groups in several bins
             alone = float((w * se) @ (w * se)) + between
             effect = max(spread.standard_error**2 / alone, 1.0) if alone > 0 else 1.0
-            within[0] = max(within[0], alone - between)  # an error in common makes |d_m| of all bins small or great together
+            within[0] = max(
+                within[0], alone - between
+            )  # an error in common makes |d_m| of all bins small or great together
         quantile = float(special.stdtrit(spread.dof, 0.5 + level / 2))
         half = quantile * np.sqrt((np.array(within) + between) * effect)
         return np.append(half, w @ (se * greatest_bias(z)))
