@@ -28,7 +28,7 @@ def test_every_method_runs_on_every_data_set_and_spread():
 
 
 def test_runs_and_seeds():
-    (one,) = plans(runs=3, seed=5, spread=0.3)
+    (one,) = plans(runs=3, seed=5, spread=0.3, method="local-gp")
     assert one.seeds == (5, 6, 7)
     assert [cell.seed for cell in one.cells] == [5, 6, 7]
     assert slice_of(DATASETS["toy"], "cpu", None).runs == 6

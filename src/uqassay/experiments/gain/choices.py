@@ -12,9 +12,9 @@ import numpy as np
 from uqassay.bench.cell import MAX_SEED
 from uqassay.bench.config import nearest
 from uqassay.errors import InputError
-from uqassay.experiments.gain.presets import DATASETS, PRESETS, SPREADS, DataPlan, Slice
+from uqassay.experiments.gain.presets import DATASETS, PRESETS, SPREADS, GainData, GainSlice
 
-__all__ = ["METHODS", "Asked", "Method", "check_whole", "chosen", "method_options"]
+__all__ = ["METHODS", "AskedGain", "GainMethod", "check_whole", "chosen", "method_options"]
 
 
 # ---- methods -----------------------------------------------------------------------------------------------------------
@@ -22,7 +22,7 @@ __all__ = ["METHODS", "Asked", "Method", "check_whole", "chosen", "method_option
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class Method:
+class GainMethod:
     """A classifier of the protocol.
 
     Attributes
@@ -49,12 +49,12 @@ class Method:
 
 LEARNT = {"lengthscale": "bound", "signal_variance": "bound"}
 
-METHODS: Mapping[str, Method] = MappingProxyType(
+METHODS: Mapping[str, GainMethod] = MappingProxyType(
     {
         method.name: method
         for method in (
-            Method(name="local-gp", label="local GP", in_paper=True),
-            Method(
+            GainMethod(name="local-gp", label="local GP", in_paper=True),
+            GainMethod(
                 name="local-gp-learnt",
                 label="local GP, kernel learnt",
                 of="local-gp",
@@ -62,14 +62,14 @@ METHODS: Mapping[str, Method] = MappingProxyType(
                 images=LEARNT,
                 in_paper=True,
             ),
-            Method(name="sparse-gp", label="sparse GP", in_paper=True),
-            Method(
+            GainMethod(name="sparse-gp", label="sparse GP", in_paper=True),
+            GainMethod(
                 name="random-forest",
                 label="random forest",
                 toy={"n_members": 100, "min_samples_leaf": 5},
                 images={"n_members": 100},
             ),
-            Method(
+            GainMethod(
                 name="deep-ensemble",
                 label="deep ensemble",
                 toy={"n_members": 5, "backbone": (128, 128), "epochs": 30, "batch_size": 512},
@@ -80,7 +80,7 @@ METHODS: Mapping[str, Method] = MappingProxyType(
 )
 
 
-def method_options(method: Method, plan: DataPlan, slice_: Slice) -> dict[str, Any]:
+def method_options(method: GainMethod, plan: GainData, slice_: GainSlice) -> dict[str, Any]:
     """Options of `uqassay.methods.build_method` for a method on a data set."""
     return {**(method.toy if plan.is_toy else method.images), **slice_.options.get(method.name, {})}
 
@@ -90,15 +90,15 @@ def method_options(method: Method, plan: DataPlan, slice_: Slice) -> dict[str, A
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class Asked:
+class AskedGain:
     """The checked options of a reproduction.
 
     Attributes
     ----------
     preset : str
-    plans : tuple of DataPlan
+    plans : tuple of GainData
         With the reference of every mismatch study before it.
-    methods : tuple of Method or None
+    methods : tuple of GainMethod or None
         None takes those of the preset.
     spreads : tuple of float
         Of the toy data.
@@ -107,12 +107,12 @@ class Asked:
     """
 
     preset: str
-    plans: tuple[DataPlan, ...]
-    methods: tuple[Method, ...] | None
+    plans: tuple[GainData, ...]
+    methods: tuple[GainMethod, ...] | None
     spreads: tuple[float, ...]
     data: str
 
-    def methods_of(self, slice_: Slice) -> tuple[Method, ...]:
+    def methods_of(self, slice_: GainSlice) -> tuple[GainMethod, ...]:
         """The methods of a data set."""
         return tuple(METHODS[name] for name in slice_.methods) if self.methods is None else self.methods
 
@@ -124,7 +124,7 @@ def chosen(
     method: str | Sequence[str] | None,
     spread: float | Sequence[float] | None,
     data: str | os.PathLike[str] | None,
-) -> Asked:
+) -> AskedGain:
     """Check the options of a reproduction.
 
     Raises
@@ -136,7 +136,7 @@ def chosen(
     names = _known("dataset", ["toy"] if dataset is None else _several(dataset), DATASETS)
     plans = [DATASETS[name] for name in names]
     methods = None if method is None else tuple(METHODS[one] for one in _known("method", _several(method), METHODS))
-    return Asked(
+    return AskedGain(
         preset=_known("preset", [preset], PRESETS)[0],
         plans=tuple(_with_references(plans)),
         methods=methods,
@@ -157,9 +157,9 @@ def check_whole(least: int, **values: int | None) -> None:
             )
 
 
-def _with_references(plans: Sequence[DataPlan]) -> list[DataPlan]:
+def _with_references(plans: Sequence[GainData]) -> list[GainData]:
     """The plans, each mismatch study after the data set that it is compared with."""
-    found: dict[str, DataPlan] = {}
+    found: dict[str, GainData] = {}
     for plan in plans:
         if plan.reference:
             found.setdefault(plan.reference, DATASETS[plan.reference])
@@ -167,7 +167,7 @@ def _with_references(plans: Sequence[DataPlan]) -> list[DataPlan]:
     return list(found.values())
 
 
-def _chosen_spreads(spread: float | Sequence[float] | None, plans: Sequence[DataPlan]) -> tuple[float, ...]:
+def _chosen_spreads(spread: float | Sequence[float] | None, plans: Sequence[GainData]) -> tuple[float, ...]:
     if spread is None:
         return SPREADS
     if not any(plan.is_toy for plan in plans):
@@ -181,7 +181,7 @@ def _chosen_spreads(spread: float | Sequence[float] | None, plans: Sequence[Data
     return tuple(float(value) for value in values)
 
 
-def _chosen_data(data: str | os.PathLike[str] | None, plans: Sequence[DataPlan]) -> str:
+def _chosen_data(data: str | os.PathLike[str] | None, plans: Sequence[GainData]) -> str:
     needing = [plan.name for plan in plans if plan.needs_data]
     if data is None:
         if needing:

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import final
 
 from uqassay.bench.cell import Cell
-from uqassay.experiments.gain.choices import Asked, Method, method_options
-from uqassay.experiments.gain.presets import DataPlan, Slice
+from uqassay.experiments.gain.choices import AskedGain, GainMethod, method_options
+from uqassay.experiments.gain.presets import GainData, GainSlice
 from uqassay.experiments.gain.runs import study_of
 from uqassay.experiments.gain.tables import GainRow
 from uqassay.experiments.gain.world_runs import world_cells
@@ -24,9 +24,9 @@ class Planned:
 
     Attributes
     ----------
-    plan : DataPlan
-    method : Method
-    slice_ : Slice
+    plan : GainData
+    method : GainMethod
+    slice_ : GainSlice
     spread : float or None
         Of the toy data.
     data : str
@@ -34,9 +34,9 @@ class Planned:
     seeds : tuple of int
     """
 
-    plan: DataPlan
-    method: Method
-    slice_: Slice
+    plan: GainData
+    method: GainMethod
+    slice_: GainSlice
     spread: float | None
     data: str
     seeds: tuple[int, ...]
@@ -74,18 +74,18 @@ class Planned:
         )
 
 
-def slice_of(plan: DataPlan, preset: str, runs: int | None) -> Slice:
+def slice_of(plan: GainData, preset: str, runs: int | None) -> GainSlice:
     """How much is run of a data set."""
     slice_ = plan.slices[preset]
     return slice_ if runs is None else replace(slice_, runs=runs)
 
 
-def planned(asked: Asked, runs: int | None, seed: int) -> list[Planned]:
+def planned(asked: AskedGain, runs: int | None, seed: int) -> list[Planned]:
     """Every method on every data set, toy data at every spread.
 
     Parameters
     ----------
-    asked : Asked
+    asked : AskedGain
     runs : int or None
         In place of the preset's.
     seed : int

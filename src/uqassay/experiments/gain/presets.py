@@ -13,7 +13,7 @@ from uqassay.experiments.gain.printed_values import N_PAPER_RUNS
 from uqassay.experiments.gain.regions import Regions, ToyPlan
 from uqassay.wording import count, counted
 
-__all__ = ["DATASETS", "PRESETS", "SPREADS", "DataPlan", "Slice"]
+__all__ = ["DATASETS", "PRESETS", "SPREADS", "GainData", "GainSlice"]
 
 PRESETS = ("smoke", "cpu", "paper")
 SPREADS = (0.35, 0.25)
@@ -21,7 +21,7 @@ SPREADS = (0.35, 0.25)
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class Slice:
+class GainSlice:
     """How much is run.
 
     Attributes
@@ -47,7 +47,7 @@ class Slice:
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class DataPlan:
+class GainData:
     """A data set of the reproduction.
 
     Attributes
@@ -58,7 +58,7 @@ class DataPlan:
         What the data are.
     plan : ToyPlan or Regions
         How they are split.
-    slices : dict of str to Slice
+    slices : dict of str to GainSlice
         By preset.
     source : str
         Of real data, the name for `uqassay.datasets.merged_binary`.
@@ -73,7 +73,7 @@ class DataPlan:
     name: str
     sentence: str
     plan: ToyPlan | Regions
-    slices: Mapping[str, Slice]
+    slices: Mapping[str, GainSlice]
     source: str = ""
     balanced: bool = False
     needs_data: bool = False
@@ -84,7 +84,7 @@ class DataPlan:
         """Whether the data are generated and their label probabilities known."""
         return isinstance(self.plan, ToyPlan)
 
-    def words(self, preset: str, slice_: Slice) -> str:
+    def words(self, preset: str, slice_: GainSlice) -> str:
         """What a preset runs, in words, for the slice as it is after the options of the command line."""
         sizes = [counted(slice_.runs, "run")]
         if slice_.limit is not None:
@@ -93,14 +93,14 @@ class DataPlan:
         return f"{self.name}, preset {preset} ({how}): {self.sentence}; {', '.join(sizes)}"
 
 
-def _toy(name: str, sentence: str, plan: ToyPlan, reference: str = "") -> DataPlan:
-    return DataPlan(name=name, sentence=sentence, plan=plan, slices=TOY, reference=reference)
+def _toy(name: str, sentence: str, plan: ToyPlan, reference: str = "") -> GainData:
+    return GainData(name=name, sentence=sentence, plan=plan, slices=TOY, reference=reference)
 
 
-def _real(name: str, sentence: str, source: str = "", **options: Any) -> DataPlan:
+def _real(name: str, sentence: str, source: str = "", **options: Any) -> GainData:
     printed = options.pop("printed", False)
     slices = {preset: replace(slice_, as_printed=printed and slice_.as_printed) for preset, slice_ in REAL.items()}
-    return DataPlan(
+    return GainData(
         name=name,
         sentence=sentence,
         plan=options.pop("plan", Regions()),
@@ -118,20 +118,20 @@ QUICK = {
     "deep-ensemble": {"n_members": 2, "epochs": 2},
 }
 TOY = {
-    "smoke": Slice(runs=2, limit=12_000, options=QUICK),
-    "cpu": Slice(methods=LOCAL, as_printed=True),
-    "paper": Slice(methods=SPARSE, as_printed=True),
+    "smoke": GainSlice(runs=2, limit=12_000, options=QUICK),
+    "cpu": GainSlice(methods=LOCAL, as_printed=True),
+    "paper": GainSlice(methods=SPARSE, as_printed=True),
 }
 REAL = {
-    "smoke": Slice(runs=2, limit=3_000, options=QUICK),
-    "cpu": Slice(methods=LOCAL, as_printed=True),
-    "paper": Slice(methods=SPARSE, as_printed=True),
+    "smoke": GainSlice(runs=2, limit=3_000, options=QUICK),
+    "cpu": GainSlice(methods=LOCAL, as_printed=True),
+    "paper": GainSlice(methods=SPARSE, as_printed=True),
 }
 FEW = Regions(neighbour_share=0.05, n_balls=12)
 SMALL = Regions(neighbour_share=0.02, n_balls=16)
 BYMERGE = "the 116,323 test images of EMNIST ByMerge, 47 classes"
 
-DATASETS: Mapping[str, DataPlan] = MappingProxyType(
+DATASETS: Mapping[str, GainData] = MappingProxyType(
     {
         plan.name: plan
         for plan in (

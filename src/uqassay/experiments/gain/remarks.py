@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from uqassay.experiments.gain.choices import Asked, method_options
+from uqassay.experiments.gain.choices import AskedGain, method_options
 from uqassay.experiments.gain.regions import Regions
 from uqassay.experiments.gain.tables import GainRow
 from uqassay.wording import count, counted, number
@@ -47,7 +47,7 @@ METHODS = {
 DEFAULTS = {"n_inducing": 500, "n_members": 100}
 
 
-def choice_notes(asked: Asked) -> list[str]:
+def choice_notes(asked: AskedGain) -> list[str]:
     """Every choice that the paper does not print, for what is run."""
     notes = list(GENERAL)
     if any(plan.is_toy for plan in asked.plans):

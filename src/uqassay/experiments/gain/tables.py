@@ -16,8 +16,8 @@ from uqassay.evidence.gain_result import GainResult
 from uqassay.evidence.gain_study import GainStudy
 from uqassay.evidence.over_runs import OverRuns
 from uqassay.experiments.further_runs import compared_with_runs, further_runs
-from uqassay.experiments.gain.choices import Method
-from uqassay.experiments.gain.presets import DataPlan
+from uqassay.experiments.gain.choices import GainMethod
+from uqassay.experiments.gain.presets import GainData
 from uqassay.experiments.gain.printed_values import N_PAPER_RUNS, PrintedMean, printed_gain, table_of
 from uqassay.experiments.reproduction import PrintedCell
 from uqassay.metrics.run_summaries import mean_over_runs, spearman
@@ -61,8 +61,8 @@ class GainRow:
 
     Attributes
     ----------
-    plan : DataPlan
-    method : Method
+    plan : GainData
+    method : GainMethod
     study : GainStudy
     spread : float or None
         Of the toy data.
@@ -70,8 +70,8 @@ class GainRow:
         Whether the printed numbers may be compared with ours.
     """
 
-    plan: DataPlan
-    method: Method
+    plan: GainData
+    method: GainMethod
     study: GainStudy
     spread: float | None = None
     compared: bool = False

@@ -22,7 +22,7 @@ from uqassay.datasets import (
     suggested_radius,
     thinned_test,
 )
-from uqassay.experiments.gain.presets import DataPlan
+from uqassay.experiments.gain.presets import GainData
 from uqassay.experiments.gain.regions import Regions, ToyPlan
 
 __all__ = ["Thinned", "World", "content_of", "dense_balls", "make_world", "world_params"]
@@ -54,7 +54,7 @@ class World:
     facts: Mapping[str, Any]
 
 
-def world_params(plan: DataPlan, *, limit: int | None, spread: float | None = None, data: str = "") -> dict[str, Any]:
+def world_params(plan: GainData, *, limit: int | None, spread: float | None = None, data: str = "") -> dict[str, Any]:
     """Plain values that `make_world` needs, for the key of a stored result."""
     if isinstance(plan.plan, ToyPlan):
         return {"kind": "toy", "size": limit, "spread": spread, **asdict(plan.plan)}
