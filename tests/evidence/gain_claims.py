@@ -1,10 +1,12 @@
 """How often each kind of sentence on the gain makes a false claim, under studies in which there is nothing to find."""
 
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, replace
 
 import numpy as np
 from tests.evidence.gain_data import made_study
 
+from uqassay.evidence.gain_headlines import gain_sentences
 from uqassay.evidence.gain_readings import read_gain
 
 
@@ -37,6 +39,42 @@ def claim_rates(n_studies, *, n_runs, n, bins=10, seed=0):
     return Claims(*(counts / n_studies).tolist())
 
 
+FALSE = {  # kind of estimates, and a false sentence
+    "order": ("shuffled", re.compile("The estimates of .* order the gain")),
+    "delay": (
+        "shuffled",
+        re.compile(r".*would gain more than|.*, (more|less) than|.*worse than a random choice", re.I),
+    ),
+    "not calibrated": ("calibrated", re.compile("The estimates of .* are not calibrated")),
+    "size": ("calibrated", re.compile("The estimates of .* are too ")),
+}
+
+
+def list_rates(n_studies, *, n_methods, n_runs, n, bins=10, seed=0):
+    """Share of studies in which a sentence over the estimates of all methods holds a false name."""
+    counts = dict.fromkeys(FALSE, 0)
+    for s in range(n_studies):
+        said = {}
+        for kind in ("shuffled", "calibrated"):
+            more = {"n_runs": n_runs, "n": n, "calibration": False}
+            studies = [one_score(made_study(kind, f"m{i}", seed=(seed, s, i), **more)) for i in range(n_methods)]
+            said[kind] = gain_sentences(studies, bins=bins, shares=(0.1,))
+        for name, (kind, words) in FALSE.items():
+            counts[name] += any(words.match(one) for one in said[kind])
+    return {name: count / n_studies for name, count in counts.items()}
+
+
+def one_score(study):
+    """The study without the entropy, which is not calibrated where the mutual information is."""
+
+    def alone(sample):
+        return replace(sample, epistemic={"mutual-information": sample.epistemic["mutual-information"]})
+
+    return replace(study, runs=tuple(replace(run, test=alone(run.test)) for run in study.runs))
+
+
 if __name__ == "__main__":  # PYTHONPATH=. python tests/evidence/gain_claims.py
     for runs, n in ((1, 300), (1, 2000), (3, 1000), (6, 1000)):
         print(f"{runs} runs of {n} instances:", claim_rates(400, n_runs=runs, n=n))
+    for runs, n in ((1, 300), (6, 500)):
+        print(f"lists over 8 methods, {runs} runs of {n} instances:", list_rates(200, n_methods=8, n_runs=runs, n=n))

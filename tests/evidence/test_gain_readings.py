@@ -40,7 +40,7 @@ def test_what_studies_show(kind, order, shown, excess, delay, n_runs):
     assert found.gain == "above"
     assert found.delay.share == 0.1
     assert found.reduction == ("undefined" if n_runs == 1 else "above" if shown else found.reduction)
-    assert np.isnan(found.raw.pvalue) == (n_runs > 1)
+    assert found.raw.shown == (found.raw.pvalue <= 0.05)
 
 
 @pytest.mark.slow
@@ -50,3 +50,18 @@ def test_claims_are_seldom_false(n_runs, n):
     rates = claim_rates(60, n_runs=n_runs, n=n, seed=1)
     for name in ("order", "delay", "not_calibrated", "size", "no_help"):
         assert getattr(rates, name) <= 8 / 60, rates
+
+
+@pytest.mark.parametrize(("n_runs", "k"), [(1, 1), (2, 1), (3, 2), (6, 3)])
+def test_pvalues_of_runs_that_may_depend_on_each_other(n_runs, k):
+    """Rüger's bound: R/k times the k-th smallest; equal p-values of all runs are at most doubled."""
+    result = made_study("calibrated", n_runs=n_runs, n=60, calibration=False).result(bins=5, shares=(0.1,))
+    rising = sorted(run.raw.pvalue for run in result.runs)
+    assert read_gain(result).raw.pvalue == pytest.approx(min(n_runs / k * rising[k - 1], 1.0))
+
+
+def test_no_pvalue_for_one_instance():
+    result = made_study("calibrated", n_runs=2, n=1, calibration=False).result(shares=(0.1,))
+    found = read_gain(result).raw
+    assert np.isnan(found.pvalue)
+    assert not found.shown

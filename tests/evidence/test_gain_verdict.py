@@ -4,7 +4,7 @@ import pytest
 from tests.evidence.gain_data import made_study
 from tests.refusals import refuses
 
-from uqassay.evidence import gain_lines, gain_sentences
+from uqassay.evidence import gain_lines
 from uqassay.evidence.gain_verdict import (
     check_studies,
     gain_legend,
@@ -37,7 +37,7 @@ def test_good_estimates(n_runs):
 def test_estimates_that_are_too_large():
     _, result, text = said("large", n_runs=4)
     before, after = number(float(result.error), 4), number(float(result.calibrated_error), 4)
-    assert f"The estimates are not calibrated, too large on average: EECE {before}, without its bias " in text
+    assert f"The estimates are not calibrated, too large on average: EECE {before}, p < .001, without its bias " in text
     assert f"The map γ lowers EECE from {before} to {after}." in text
     _, _, text = said("large", n_runs=1)
     assert "too large on average: EECE " in text
@@ -56,20 +56,6 @@ def test_estimates_without_order():
     assert "The estimates order the gain in the wrong direction: ρ = −" in text
 
 
-def test_headlines_of_several_studies():
-    studies = [made_study(kind, kind, n_runs=3, n=800) for kind in ("calibrated", "shuffled")]
-    text = " ".join(gain_sentences(studies, **FAST))
-    assert "More data gain on average, in percentage points of accuracy: calibrated " in text
-    assert "The estimates of calibrated (mutual-information) (ρ = " in text
-    assert "The data do not show that the estimates of shuffled (mutual-information) (ρ = " in text
-    assert (
-        "Delaying the 10 % most uncertain cases would gain more than a random choice of as many (in brackets)" in text
-    )
-    both = " ".join(gain_sentences([made_study(dataset=name, n_runs=1, n=60) for name in "ab"], **FAST))
-    assert "On a:" in both
-    assert "On b:" in both
-
-
 def test_limits_are_told():
     one = made_study(n_runs=1, n=60, calibration=False).result(**FAST)
     several = made_study(n_runs=2, n=60).result(**FAST)
@@ -80,6 +66,15 @@ def test_limits_are_told():
     assert "Intervals over the runs" in both
     assert "in nats" in alone
     assert len(gain_legend([one])) == 4
+    assert "(Bonferroni)" in gain_legend([one, several], lists=True)[-1]
+
+
+@pytest.mark.parametrize("alone", [{"n": 1}, {"n": 40, "groups": 40}])
+def test_one_instance_or_group_claims_nothing(alone):
+    _, _, text = said("calibrated", n_runs=1, calibration=False, **alone)
+    assert "Whether the estimates are calibrated cannot be told: EECE " in text
+    assert "calibrated within" not in text
+    assert "–" not in text
 
 
 def test_lines_for_a_terminal():

@@ -8,17 +8,21 @@ import subprocess
 from dataclasses import replace
 from importlib.resources import files
 
+import numpy as np
 import pytest
 from tests.evidence.gain_data import made_study
 from tests.refusals import refuses
 from tests.report.test_disentanglement_page import Tags
 
-from uqassay.evidence.gain_verdict import gain_sentences, result_sentences, untold_sentences
+from uqassay.evidence import GainRun, GainSample, GainStudy
+from uqassay.evidence.gain_headlines import gain_sentences
+from uqassay.evidence.gain_verdict import result_sentences, untold_sentences
 from uqassay.report.gain_page import render_gain, write_gain_page
 from uqassay.report.sentences.gain import gain_text
 
 HOSTILE = "<img src=x onerror=alert(1)>"
 TURNED = "dull\u202e & {{text.heading}}"
+ODD = np.array([True, False, True])
 FAST = {"bins": 5, "shares": (0.0, 0.1, 1.0)}
 
 
@@ -110,6 +114,25 @@ def test_several_data_sets_and_losses_have_their_own_tables(studies):
     assert "Estimates of epistemic uncertainty: digits, zero-one loss" in text
     with refuses("studies", "duplicate"):
         render_gain([other, other])
+
+
+def test_studies_of_different_losses():
+    log = GainStudy("other", "toy", [GainRun(0, GainSample({"log": [0.1, -0.2, 0.3]}, {"s": [1, 2, 3]}, ODD, ~ODD))])
+    text = render_gain([made_study(n_runs=1, n=60), log], **FAST)
+    assert "In accuracy:" in text
+    assert "Under the log loss:" in text
+    assert "nats of log loss" in text
+    assert "In accuracy:" not in render_gain([log], **FAST)
+
+
+def test_warnings_are_told_once_for_all_estimates():
+    page = Tags()
+    page.feed(render_gain([made_study("constant", name, n_runs=1, n=60) for name in "ab"], **FAST))
+    said = "".join(page.text).replace("\u00a0", " ")
+    assert said.count("all estimates are in one bin") == 1
+    assert (
+        "a, mutual-information, a, entropy, b, mutual-information and b, entropy: all estimates are in one bin" in said
+    )
 
 
 def test_the_file_is_written_and_steps_are_told(tmp_path, studies):

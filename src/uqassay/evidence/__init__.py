@@ -5,11 +5,12 @@ from uqassay.evidence.disentanglement import DisentanglementStudy
 from uqassay.evidence.disentanglement_ranking import Contender, contenders_of, rank_disentanglement
 from uqassay.evidence.disentanglement_verdict import disentanglement_lines, disentanglement_sentences
 from uqassay.evidence.findings import FINDING_COLUMNS
+from uqassay.evidence.gain_headlines import gain_sentences
 from uqassay.evidence.gain_pair import sample_of_pair
 from uqassay.evidence.gain_result import GainResult
 from uqassay.evidence.gain_sample import GainRun, GainSample
 from uqassay.evidence.gain_study import GainStudy
-from uqassay.evidence.gain_verdict import gain_lines, gain_sentences
+from uqassay.evidence.gain_verdict import gain_lines
 from uqassay.evidence.judgement import CALIBRATION, TRADEOFFS, assay
 from uqassay.evidence.ranking import Ranked
 from uqassay.evidence.result import Assay

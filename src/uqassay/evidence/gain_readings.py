@@ -30,9 +30,11 @@ class CalibrationReading:
     null_low, null_high, null_mean : float
         Where the error of perfectly calibrated estimates lies in a run, means over the runs.
     pvalue : float
-        Of one run; nan for several, where the interval of the debiased error decides.
+        Of perfect calibration in all runs; nan if no run has an interval. Several runs: Rüger's (1978) R/k times the k-th
+        smallest p-value of R runs, k = ⌈R/2⌉. It holds however the runs depend on each other, and the runs of a study do: they
+        split the same instances.
     shown : bool
-        True if the estimates are shown not to be calibrated.
+        True if the estimates are shown not to be calibrated: a p-value of at most 1 − level.
     excess : Side
         "above" if the estimates are shown to be too large on average, "below" if too small.
     """
@@ -126,8 +128,7 @@ def _calibration(
     result: GainResult, numbers: tuple[OverRuns, OverRuns, OverRuns], runs: Sequence[EpistemicCalibration]
 ) -> CalibrationReading:
     error, debiased, excess = numbers
-    alone = runs[0].pvalue if len(runs) == 1 else float("nan")
-    shown = alone <= 1 - result.level if len(runs) == 1 else side_of(debiased.estimate) == "above"
+    pvalue = _together([run.pvalue for run in runs])
     low, high = np.mean([run.null_band for run in runs], axis=0)
     return CalibrationReading(
         error=error,
@@ -135,10 +136,19 @@ def _calibration(
         null_low=float(low),
         null_high=float(high),
         null_mean=float(np.mean([run.null_mean for run in runs])),
-        pvalue=alone,
-        shown=bool(shown),
+        pvalue=pvalue,
+        shown=pvalue <= 1 - result.level,
         excess=side_of(excess.estimate),
     )
+
+
+def _together(pvalues: Sequence[float]) -> float:
+    """Rüger's p-value of several that may depend on each other; nan is left out."""
+    rising = sorted(p for p in pvalues if p == p)
+    if not rising:
+        return float("nan")
+    k = -(-len(rising) // 2)
+    return min(len(rising) / k * rising[k - 1], 1.0)
 
 
 def _delay(result: GainResult, share: float) -> DelayReading:

@@ -25,13 +25,17 @@ from uqassay.wording import (
 )
 
 __all__ = [
+    "amount_text",
     "by_dataset",
     "check_studies",
+    "delay_sentence",
+    "estimate_name",
     "gain_legend",
     "gain_lines",
-    "gain_sentences",
+    "lower_start",
     "result_sentences",
     "study_sentence",
+    "unit_text",
     "untold_sentences",
 ]
 
@@ -48,7 +52,7 @@ def result_sentences(result: GainResult) -> tuple[str, ...]:
     """Order, calibration, map and delay of one score."""
     reading = read_gain(result)
     said = [_order(result, reading), _size(reading.raw, "The estimates"), *_mapped(result, reading)]
-    return tuple(without_direction(text) for text in (*said, _delay(result, reading)))
+    return tuple(without_direction(text) for text in (*said, delay_sentence(result, reading)))
 
 
 def _order(result: GainResult, reading: GainReading) -> str:
@@ -69,26 +73,27 @@ def _undefined(what: str, estimate: Estimate, shown: str) -> str:
 def _size(reading: CalibrationReading, whose: str) -> str:
     """Calibration: what the test sets show, and what they would show of perfectly calibrated estimates."""
     error = f"EECE {number(float(reading.error), FINE)}"
+    if reading.pvalue != reading.pvalue:
+        why = reason(reading.error.estimate.notes or reading.error.per_run[0].notes)
+        return f"Whether {lower_start(whose)} are calibrated cannot be told: {error} ({why})."
+    n_runs = len(reading.error.per_run)
     chance = (
-        f"{number(reading.null_low, FINE)} to {number(reading.null_high, FINE)}"
-        if len(reading.error.per_run) == 1
-        else f"about {number(reading.null_mean, FINE)}"
+        f"about {number(reading.null_mean, FINE)}"
+        if n_runs > 1
+        else f"{number(reading.null_low, FINE)} to {number(reading.null_high, FINE)}"
     )
-    less = f"without its bias {_text(reading.debiased.estimate, FINE)}"
-    if not reading.shown and reading.pvalue == reading.pvalue:
+    if not reading.shown:
+        sets = "this test set" if n_runs == 1 else f"the test sets of {counted(n_runs, 'run')}"
         return (
-            f"{whose} are calibrated within what this test set can show: {error}, and perfectly calibrated ones would have "
+            f"{whose} are calibrated within what {sets} can show: {error}, and perfectly calibrated ones would have "
             f"{chance}."
         )
-    if not reading.shown:
-        runs = counted(len(reading.error.per_run), "run")
-        return (
-            f"{runs} do not show a miscalibration of {_lower(whose)}: {error}, {less}; perfectly "
-            f"calibrated ones would have {chance}."
-        )
     side = {"above": ", too large on average", "below": ", too small on average"}.get(reading.excess, "")
-    test = "" if reading.pvalue != reading.pvalue else f", {pvalue_text(reading.pvalue)}"
-    return f"{whose} are not calibrated{side}: {error}{test}, {less}; perfectly calibrated ones would have {chance}."
+    less = f"without its bias {_text(reading.debiased.estimate, FINE)}"
+    return (
+        f"{whose} are not calibrated{side}: {error}, {pvalue_text(reading.pvalue)}, {less}; perfectly calibrated ones would "
+        f"have {chance}."
+    )
 
 
 def _mapped(result: GainResult, reading: GainReading) -> list[str]:
@@ -104,10 +109,11 @@ def _mapped(result: GainResult, reading: GainReading) -> list[str]:
     return [change, _size(reading.mapped, "The mapped estimates")]
 
 
-def _delay(result: GainResult, reading: GainReading) -> str:
+def delay_sentence(result: GainResult, reading: GainReading) -> str:
+    """What is gained where the most uncertain cases wait, next to a random choice."""
     found = reading.delay
     gained = _gain(found.gained, result.loss)
-    random = _amount(found.random, result.loss)
+    random = amount_text(found.random, result.loss)
     start = f"Delaying the {percent(found.share, 0)} most uncertain cases would gain {gained}"
     return {
         "above": f"{start}, more than a random choice of as many, which would gain {random}.",
@@ -131,34 +137,6 @@ def study_sentence(result: GainResult) -> str:
         "undefined": f"{where}more data gain {gained} on the test instances, on average.",
     }[read_gain(result).gain]
     return without_direction(text[0].upper() + text[1:] if not where else text)
-
-
-def gain_sentences(
-    studies: Sequence[GainStudy], loss: str = "zero-one", *, level: float = 0.95, **options: Any
-) -> tuple[str, ...]:
-    """The findings on several studies in a few sentences: what more data gain, and which estimates order the gain.
-
-    Parameters
-    ----------
-    studies : sequence of GainStudy
-    loss : str
-    level : float
-    **options
-        Those of `GainStudy.result`.
-    """
-    said = []
-    for dataset, group in by_dataset(studies).items():
-        results = [result for study in group for result in study.results(loss, level=level, **options)]
-        if len(by_dataset(studies)) > 1:
-            said.append(f"On {dataset}:")
-        said += _mean_gains([study.results(loss, level=level, **options)[0] for study in group])
-        said += _orders(results)
-        if len(results) == 1:
-            said += result_sentences(results[0])[1:]
-        else:
-            said += _calibrated(results)
-            said += _delays(results)
-    return tuple(without_direction(text) for text in said)
 
 
 def by_dataset(studies: Sequence[GainStudy]) -> Mapping[str, list[GainStudy]]:
@@ -190,75 +168,8 @@ def check_studies(studies: Sequence[GainStudy]) -> None:
         )
 
 
-def _orders(results: Sequence[GainResult]) -> list[str]:
-    if len(results) == 1:
-        return [_order(results[0], read_gain(results[0]))]
-    sides = {
-        "above": "The estimates of {} order the gain.",
-        "below": "The estimates of {} order the gain in the wrong direction.",
-        "unclear": "The data do not show that the estimates of {} order the gain.",
-        "undefined": "Whether the estimates of {} order the gain cannot be told.",
-    }
-    said = []
-    for side, text in sides.items():
-        names = [_name(one, results) for one in results if read_gain(one).order == side]
-        if names:
-            rho = [number(float(one.correlation), DECIMALS) for one in results if read_gain(one).order == side]
-            listing = [f"{name} (ρ = {r})" if r != ABSENT else name for name, r in zip(names, rho, strict=True)]
-            said.append(text.format(listed(listing, most=MOST_NAMES)))
-    return said
-
-
-def _calibrated(results: Sequence[GainResult]) -> list[str]:
-    said = []
-    for side, text in (
-        ("above", "The estimates of {} are too large on average."),
-        ("below", "The estimates of {} are too small on average."),
-    ):
-        names = [_name(one, results) for one in results if read_gain(one).raw.excess == side]
-        if names:
-            said.append(text.format(listed(names, most=MOST_NAMES)))
-    lowered = [_name(one, results) for one in results if read_gain(one).reduction == "above"]
-    if lowered:
-        said.append(f"The map γ lowers EECE of {listed(lowered, most=MOST_NAMES)}.")
-    return said
-
-
-def _mean_gains(firsts: Sequence[GainResult]) -> list[str]:
-    """What more data gain on average, for each method; intervals of several methods are in the table."""
-    if len(firsts) == 1:
-        return [study_sentence(firsts[0])]
-    said = []
-    for shown in (True, False):
-        some = [one for one in firsts if (read_gain(one).gain == "above") == shown]
-        if some:
-            each = listed([f"{one.method} {_amount(float(one.mean_gain), one.loss)}" for one in some], most=MOST_NAMES)
-            start = "More data gain on average" if shown else "The data do not show that more data help on average"
-            said.append(f"{start}, in {_unit(firsts[0].loss)}: {each}.")
-    return said
-
-
-def _delays(results: Sequence[GainResult]) -> list[str]:
-    """Which scores are shown to gain more than a random choice where a share of the cases waits, and how much."""
-    readings = [read_gain(one) for one in results]
-    better = [(one, r.delay) for one, r in zip(results, readings, strict=True) if r.delay.side == "above"]
-    share = percent(readings[0].delay.share, 0)
-    if not better:
-        return [f"No estimate is shown to choose the {share} of the cases that wait better than a random choice."]
-    if len(better) == 1:
-        one = better[0][0]
-        return [f"{_name(one, results)}: {_lower(_delay(one, read_gain(one)))}"]
-    each = [
-        f"{_name(one, results)} {_amount(float(delay.gained), one.loss)} ({_amount(delay.random, one.loss)})"
-        for one, delay in better
-    ]
-    return [
-        f"Delaying the {share} most uncertain cases would gain more than a random choice of as many (in brackets), in "
-        f"{_unit(results[0].loss)}: {listed(each, most=MOST_NAMES)}."
-    ]
-
-
-def _name(result: GainResult, results: Sequence[GainResult]) -> str:
+def estimate_name(result: GainResult, results: Sequence[GainResult]) -> str:
+    """The score, with its method where the results are of several methods."""
     return result.score if len({one.method for one in results}) == 1 else f"{result.method} ({result.score})"
 
 
@@ -277,12 +188,10 @@ def untold_sentences(results: Sequence[GainResult]) -> tuple[str, ...]:
         said.append(
             "Intervals over the runs say nothing about other data sets: the runs are splits of the same instances."
         )
-    without = [one for one in results if one.calibrated_error is None]
+    without = [estimate_name(one, results) for one in results if one.calibrated_error is None]
     if without:
-        said.append(
-            f"No map was fitted for {listed([_name(one, results) for one in without], most=4)}: there are no predictions "
-            "for calibration instances."
-        )
+        names = listed(list(dict.fromkeys(without)), most=4)
+        said.append(f"No map was fitted for {names}: there are no predictions for calibration instances.")
     nats = sorted({one.score for one in results if one.score in NATS and one.loss == "zero-one"})
     if nats:
         said.append(
@@ -295,16 +204,23 @@ def untold_sentences(results: Sequence[GainResult]) -> tuple[str, ...]:
     return tuple(without_direction(text) for text in said)
 
 
-def gain_legend(results: Sequence[GainResult]) -> tuple[str, ...]:
-    """How to read ρ, EECE and the brackets."""
+def gain_legend(results: Sequence[GainResult], *, lists: bool = False) -> tuple[str, ...]:
+    """How to read ρ, EECE and the brackets; with `lists` also the sentences of `gain_sentences` on several estimates."""
     level = level_text(results[0].level)
-    return (
+    said = (
         "Gain: loss of the model without more data minus its loss with them; under the zero-one loss it is 1, 0 or −1.",
         "ρ: Spearman's correlation of estimate and gain. It stays far below 1 even for perfect estimates, because most gains "
         "are equal to 0.",
         "EECE (gain): mean distance of the mean estimate from the mean gain over intervals of the estimates; it is above 0 by "
         "chance even for calibrated estimates, which the value without its bias makes up for.",
-        f"Each interval and each sentence holds at {level} by itself; of many, some are wrong by chance.",
+        f"Each interval and each sentence on one estimate holds at {level} by itself; of many, some are wrong by chance.",
+    )
+    if not lists:
+        return said
+    return (
+        *said,
+        f"A sentence on top that lists estimates or models holds at {level} for all of them together (Bonferroni). So one can "
+        "be missing from it although its own interval lies on one side of 0.",
     )
 
 
@@ -367,11 +283,12 @@ def _text(estimate: Estimate, decimals: int) -> str:
 def _gain(estimate: Estimate, loss: str) -> str:
     """A gain with its unit and interval."""
     if loss != "zero-one":
-        return f"{number(float(estimate), FINE)} {_unit(loss)}{_between(estimate, 1.0, FINE)}"
-    return f"{number(100 * float(estimate), 1)} {_unit(loss)}{_between(estimate, 100.0, 1)}"
+        return f"{number(float(estimate), FINE)} {unit_text(loss)}{_between(estimate, 1.0, FINE)}"
+    return f"{number(100 * float(estimate), 1)} {unit_text(loss)}{_between(estimate, 100.0, 1)}"
 
 
-def _unit(loss: str) -> str:
+def unit_text(loss: str) -> str:
+    """Unit of a gain."""
     return UNITS.get(loss, "percentage points of accuracy")
 
 
@@ -380,9 +297,11 @@ def _between(estimate: Estimate, factor: float, decimals: int) -> str:
     return "" if ends == ABSENT else f" ({level_text(estimate.level)} interval {ends})"
 
 
-def _amount(value: float, loss: str) -> str:
+def amount_text(value: float, loss: str) -> str:
+    """A gain without its unit."""
     return number(100 * value, 1) if loss == "zero-one" else number(value, FINE)
 
 
-def _lower(text: str) -> str:
+def lower_start(text: str) -> str:
+    """The text with a small first letter."""
     return text[0].lower() + text[1:]

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from uqassay._files import plain_target
+from uqassay.evidence.gain_headlines import gain_sentences
 from uqassay.evidence.gain_readings import read_gain
 from uqassay.evidence.gain_result import GainResult
 from uqassay.evidence.gain_rows import gain_rows
@@ -13,11 +14,9 @@ from uqassay.evidence.gain_verdict import (
     by_dataset,
     check_studies,
     gain_legend,
-    gain_sentences,
     result_sentences,
     untold_sentences,
 )
-from uqassay.notes import Note, distinct
 from uqassay.report.figures.gain import (
     GAIN_LOOKS,
     plot_delay_curve,
@@ -38,16 +37,18 @@ from uqassay.report.static_page import (
     with_interval,
     write_static_page,
 )
-from uqassay.wording import ABSENT, count, number
+from uqassay.wording import ABSENT, count, listed, number
 
 __all__ = ["render_gain", "write_gain_page"]
 
 DECIMALS, FINE = 3, 4
+MOST_NAMES = 6  # in a warning
 SMALL = "assumption"  # notes of this code stand beside the figures of their score
 HEADS = (
     *("estimate", "runs", "mean_gain", "correlation", "error", "debiased", "calibrated_error", "excess"),
     *("delayed", "random"),
 )
+UNDER = {"zero-one": "In accuracy", "log": "Under the log loss", "brier": "Under the Brier loss"}
 PANEL = (3.9, 3.0)  # inches
 DELAYS = (6.2, 3.8)
 CURVES = {look.colour.lower(): f"var(--{name})" for name, look in GAIN_LOOKS.items()}
@@ -119,7 +120,7 @@ def render_gain(
     text = gain_text(level=level)
     groups = by_dataset(studies)
     results = {
-        (dataset, loss): [one for study in group for one in study.results(loss, level=level, **options)]
+        (dataset, loss): [one for study in _having(group, loss) for one in study.results(loss, level=level, **options)]
         for dataset, group in groups.items()
         for loss in _losses(group)
     }
@@ -131,14 +132,15 @@ def render_gain(
         for one in found:
             say(f"drawing {one.label}")
             sections.append(_score(one, places[id(one)], text))
-    first = {loss: None for _, loss in results}
+    said: list[str] = []
+    for loss in _losses(studies):
+        said += [f"{UNDER[loss]}:"] if len(_losses(studies)) > 1 else []
+        said += gain_sentences(_having(studies, loss), loss, level=level, **options)
     parts = {
         "version": shown(__version__),
         "title": shown(f"{', '.join(filter(None, groups)) or 'gain'}: {text['title']}"),
         "css": page_file("page.css") + page_file("static_page.css") + page_file("gain_page.css"),
-        "verdict": "".join(
-            f"<p>{kept(s)}</p>" for s in gain_sentences(studies, next(iter(first)), level=level, **options)
-        ),
+        "verdict": "".join(f"<p>{kept(s)}</p>" for s in said),
         "warnings": _warnings(every, studies, text),
         "tables": "".join(
             _table(_place(*key), found, places, text, named=len(results) > 1) for key, found in results.items()
@@ -152,9 +154,13 @@ def render_gain(
     return filled_template("gain_page.html", parts, text)
 
 
-def _losses(group: Sequence[GainStudy]) -> tuple[str, ...]:
-    """The losses that all studies have."""
-    return tuple(loss for loss in group[0].losses if all(loss in study.losses for study in group))
+def _losses(studies: Sequence[GainStudy]) -> tuple[str, ...]:
+    """The losses of all studies."""
+    return tuple(dict.fromkeys(loss for study in studies for loss in study.losses))
+
+
+def _having(studies: Sequence[GainStudy], loss: str) -> list[GainStudy]:
+    return [study for study in studies if loss in study.losses]
 
 
 def _place(dataset: str, loss: str) -> str:
@@ -241,18 +247,25 @@ def _untitled(ax: Any) -> None:
 
 
 def _warnings(results: Sequence[GainResult], studies: Sequence[GainStudy], text: dict[str, str]) -> str:
-    notes = [Note(note.code, f"{study.method}: {note.text}") for study in studies for note in study.notes]
-    notes += [
-        Note(note.code, f"{one.label}: {note.text}") for one in results for note in one.notes if note.code != SMALL
-    ]
-    if not notes:
+    about: dict[str, list[str]] = {}  # whom each remark is about
+    for study in studies:
+        for note in study.notes:
+            about.setdefault(note.text, []).append(study.method)
+    for one in results:
+        for note in one.notes:
+            if note.code != SMALL:
+                about.setdefault(note.text, []).append(one.label)
+    if not about:
         return ""
-    items = "".join(f"<li>{shown(note.text)}</li>" for note in distinct(notes))
+    items = "".join(
+        f"<li>{shown(f'{listed(list(dict.fromkeys(names)), most=MOST_NAMES)}: {said}')}</li>"
+        for said, names in about.items()
+    )
     return f'<div class="warnings"><h2>{shown(text["warnings"])}</h2><ul>{items}</ul></div>'
 
 
 def _how(studies: Sequence[GainStudy], results: Sequence[GainResult], command: str | None, text: dict[str, str]) -> str:
-    said = bullets(gain_legend(results))
+    said = bullets(gain_legend(results, lists=len(results) > len(_losses(studies))))
     options = results[0].options
     for study in studies:
         facts: dict[str, Any] = {"runs": study.n_runs, "seeds": list(study.seeds)}
