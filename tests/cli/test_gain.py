@@ -133,6 +133,14 @@ def test_studies_are_saved_and_shown_again(pair, run):
         (["study", "before.npz"], "before.npz is not the folder of a study"),
         (["study", "--labels", "labels.npy"], "--labels: is for prediction files"),
         (["study", "study"], "occurs twice"),
+        (["study", "--normalise"], "--normalise: is for prediction files"),
+        (["study", "--member-axis", "0"], "--member-axis: is for prediction files"),
+        (["mine"], "mine is a folder without a study"),
+        (["mine", "after.npz", "--labels", "labels.npy"], "mine is a folder without a study"),
+        (["before.npz", "after.npz", "--labels", "labels.npy", "--score", "etropy"], "the closest is entropy"),
+        (["before.npz", "after.npz", "--labels", "labels.npy", "--fail-if", "eece"], "'eece@entropy>0.1'"),
+        (["study", "--fail-if", "made up:eece@entropy>x"], "'eece@entropy>0.1'"),
+        (["before.npz", "after.npz", "--labels", "words.npy"], "--class-names"),
     ],
 )
 def test_refusals(pair, run, monkeypatch, argv, said):
@@ -140,8 +148,70 @@ def test_refusals(pair, run, monkeypatch, argv, said):
     (pair / "mine").mkdir()
     made_study(n_runs=1, n=20).save(pair / "study")
     np.savez("short.npz", probs=np.load("before.npz")["probs"][:59])
+    np.save("words.npy", np.array(["cat", "dog", "eel"])[np.load("labels.npy")])
     np.save("votes.npy", 5 * np.eye(3)[np.load("labels.npy")])
     ran = run("gain", *argv)
     assert (ran.code, ran.out) == (2, "")
     assert said in ran.err
     assert ran.err.count("\n") == 1
+
+
+OWN = ("--labels", "labels.npy", "--calibration-labels", "labels.npy", *QUICK, "--json")
+
+
+@pytest.mark.parametrize(
+    ("own", "said"),
+    [
+        (["before2.npz", "before2.npz"], "before2.npz is given twice"),
+        (["before.npz", "after.npz"], "before.npz is also a file of the test instances"),
+        (["before2.npz", "./after.npz"], "after.npz is also a file of the test instances"),
+        (["copy.npz", "copy2.npz"], "all gains and estimates are those of the test instances"),
+        (["two.npz", "two2.npz"], "must have the 3 classes of the test predictions"),
+        (["named.npz", "after2.npz"], "must have the class names of the test predictions"),
+    ],
+)
+def test_calibration_instances_are_others_of_the_same_problem(pair, run, monkeypatch, own, said):
+    monkeypatch.chdir(pair)
+    labels = np.load("labels.npy")
+    for name, target in (("before", "copy"), ("after", "copy2")):
+        np.savez(f"{target}.npz", probs=np.load(f"{name}.npz")["probs"])
+    for name in ("two", "two2"):
+        np.savez(f"{name}.npz", probs=np.random.default_rng(0).dirichlet([1, 1], (len(labels), 2)))
+    np.savez("named.npz", probs=np.load("before2.npz")["probs"], class_names=["a", "b", "e"])
+    np.savez("named0.npz", probs=np.load("before.npz")["probs"], class_names=["a", "b", "c"])
+    np.save("few.npy", labels % 2)
+    first = "named0.npz" if "named.npz" in own else "before.npz"
+    of = [word if word != "labels.npy" or own[0] != "two.npz" else "few.npy" for word in OWN[2:]]
+    ran = run("gain", first, "after.npz", "--calibration", *own, *OWN[:2], *of)
+    assert (ran.code, ran.out) == (2, "")
+    assert said in ran.err
+    assert ran.err.count("\n") == 1
+
+
+def test_shared_ids_are_told(pair, run, monkeypatch):
+    monkeypatch.chdir(pair)
+    ids = np.arange(60)
+    for name, own in (("before", ids), ("after", ids), ("before2", ids + 50), ("after2", ids + 50)):
+        np.savez(f"{name}.npz", probs=np.load(f"{name}.npz")["probs"], ids=own)
+    np.savez("labels.npz", labels=np.load("labels.npy"), ids=ids)
+    np.savez("labels2.npz", labels=np.load("labels.npy"), ids=ids + 50)
+    ran = run(
+        *("gain", "before.npz", "after.npz", "--labels", "labels.npz", *QUICK),
+        *("--calibration", "before2.npz", "after2.npz", "--calibration-labels", "labels2.npz"),
+    )
+    assert "10 of 60 calibration instances with the id of a test instance" in ran.out + ran.err
+
+
+def test_class_names_for_labels_in_words(pair, run):
+    labels = np.load(pair / "labels.npy")
+    np.save(pair / "words.npy", np.array(["cat", "dog", "eel"])[labels])
+    more = ("--class-names", "cat,dog,eel", *QUICK, "--json")
+    found = run("gain", pair / "before.npz", pair / "after.npz", "--labels", pair / "words.npy", *more)
+    assert found.code == 0, found.err
+    assert found.json()["scores"] == run("gain", *words(pair), *QUICK, "--json").json()["scores"]
+
+
+def test_models_in_the_wrong_order_are_told(pair, run):
+    files = (pair / "after.npz", pair / "before.npz", "--labels", pair / "labels.npy")
+    assert "the first file must be the model without more data" in run("gain", *files, *QUICK, "--json").err
+    assert "first file" not in run("gain", *words(pair), *QUICK, "--json").err

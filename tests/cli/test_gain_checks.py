@@ -1,5 +1,8 @@
 """`uqassay gain --fail-if`: exit codes and sentences."""
 
+from dataclasses import replace
+
+import numpy as np
 import pytest
 from tests.evidence.gain_data import made_study
 from tests.refusals import refuses
@@ -41,6 +44,14 @@ def test_what_cannot_be_checked(results):
         gain_outcome(parse_check("eece-mapped>0.1"), without)
     with refuses("--fail-if", "undefined", got="constant"):
         gain_outcome(parse_check("correlation<0.1"), without)
+
+
+def test_a_score_of_another_model(results):
+    other = made_study("large", "DE", n_runs=1, n=30, calibration=False)
+    runs = tuple(replace(run, test=replace(run.test, epistemic={"margin": np.arange(30.0)})) for run in other.runs)
+    both = [*results, *replace(other, runs=runs).results()]
+    with refuses("--fail-if", "undefined", got="DE has no score entropy"):
+        gain_outcome(parse_check("DE:eece@entropy>0.1"), both)
 
 
 def test_exit_codes(results, run, tmp_path):

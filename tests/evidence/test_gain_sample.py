@@ -69,5 +69,8 @@ def test_runs():
         GainRun(0, {"zero-one": [0]})
     with refuses("sizes", "type"):
         GainRun(0, sample(), None, [3])
+    for size in (1.5, -1, float("inf"), True):
+        with refuses("sizes['train']", "type"):
+            GainRun(0, sample(), None, {"train": size})
     with refuses("calibration.epistemic", "mismatch", got="lacks entropy"):
         GainRun(0, sample(), sample(epistemic={"margin": [0.1, 0.2, 0.3]}))

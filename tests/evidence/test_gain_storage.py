@@ -53,6 +53,7 @@ def test_folders_of_something_else(tmp_path):
         (lambda facts: {**facts, "runs": [facts["runs"][0] | {"test": None}]}, "TypeError"),
         (lambda facts: {**facts, "runs": [facts["runs"][0] | {"seed": "a"}]}, "'a'"),
         (lambda facts: {**facts, "facts": [1]}, "1"),
+        (lambda facts: {**facts, "runs": [facts["runs"][0] | {"sizes": {"test": float("inf")}}]}, "inf"),
         (lambda facts: [facts], "AttributeError"),
     ],
 )
@@ -61,6 +62,13 @@ def test_damaged_folders_are_refused(tmp_path, change, got):
     facts = json.loads((folder / "study.json").read_text())
     (folder / "study.json").write_text(json.dumps(change(facts)))
     with refuses(str(folder), "unreadable", got=got, error=FileFormatError):
+        GainStudy.load(folder)
+
+
+def test_deeply_nested_facts_are_refused(tmp_path):
+    folder = made_study(n_runs=1, n=10).save(tmp_path / "study")
+    (folder / "study.json").write_text("[" * 100_000)
+    with refuses(str(folder), "unreadable", got="RecursionError", error=FileFormatError):
         GainStudy.load(folder)
 
 

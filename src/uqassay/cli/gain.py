@@ -1,5 +1,7 @@
 """The command `gain`: does more data help where the model is uncertain, from predictions without and with more data."""
 
+import itertools
+import math
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -8,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from uqassay.cli.checks import parse_check
+from uqassay.cli.checks import Check, parse_check
+from uqassay.cli.gain_calibration import check_calibration, check_calibration_files
 from uqassay.cli.gain_checks import gain_outcome
 from uqassay.cli.inputs import AssayRequest, Loaded, load_request
 from uqassay.cli.judging import end
@@ -30,10 +33,11 @@ from uqassay.cli.remedies import about_files, note_text
 from uqassay.cli.streams import complain, print_json, print_note, print_text, progress
 from uqassay.cli.text import shell_line, unicode_text
 from uqassay.errors import InputError
-from uqassay.wording import counted
+from uqassay.wording import counted, percent
 
 if TYPE_CHECKING:
     from uqassay.evidence import GainSample, GainStudy
+    from uqassay.predictions import Prediction
 
 __all__ = ["gain_command"]
 
@@ -69,6 +73,12 @@ def gain_command(
         Path | None, option("Labels of the calibration instances.", INPUT, metavar="FILE")
     ] = None,
     groups: Groups = None,
+    class_names: Annotated[
+        str | None,
+        option(
+            "Names of the classes, with commas between them, or a file with one on each line.", INPUT, metavar="NAMES"
+        ),
+    ] = None,
     name: Annotated[
         str | None, option("Name of the model; that of the first file unless given.", INPUT, metavar="NAME")
     ] = None,
@@ -110,14 +120,17 @@ def gain_command(
 
     check_choice(binning, "binning", ("equal-mass", "equal-width"))
     check_level(level)
-    checks = [parse_check(text) for text in fail_if or ()]
+    checks = [_parsed(text) for text in fail_if or ()]
     options: dict[str, Any] = {"bins": bins, "binning": binning, "level": level}
     pair = {
         "labels": labels,
         "calibration": calibration,
         "calibration_labels": calibration_labels,
         "groups": groups,
+        "class_names": class_names,
         "name": name,
+        "member_axis": member_axis != 1,
+        "normalise": normalise,
         "variance_is": variance_is,
         "score": score,
         "loss": loss,
@@ -133,7 +146,9 @@ def gain_command(
         _check_page(output, inputs)
     if save is not None:
         check_save(save, inputs, output, holds=STUDY)
-    request = AssayRequest([], member_axis=member_axis, normalise=normalise, variance_is=variance_is)
+    request = AssayRequest(
+        [], class_names=class_names, member_axis=member_axis, normalise=normalise, variance_is=variance_is
+    )
     with progress(8 + 2 * len(folders)) as say:
         studies = _loaded_studies(folders, say) if folders else [_study_of_pair(files, pair, request, say)]
         check_studies(studies)
@@ -164,6 +179,15 @@ def _folders(files: Sequence[Path], pair: dict[str, Any]) -> list[Path]:
     """The folders of studies; none where two prediction files are given."""
     folders = [path for path in files if (path / STUDY).is_file()]
     if not folders:
+        for path in files:
+            if path.is_dir():
+                raise InputError(
+                    "files",
+                    "must be two prediction files or folders of studies",
+                    f"{path} is a folder without a study",
+                    "give a prediction file, or the folder that uqassay gain --save wrote",
+                    code="missing",
+                )
         if len(files) != PAIR:
             raise InputError(
                 "files",
@@ -214,11 +238,13 @@ def _study_of_pair(
     from uqassay.evidence import GainRun, GainStudy
 
     chosen: dict[str, Any] = {"scores": _split(pair["score"]), "losses": _split(pair["loss"]) or ("zero-one",)}
-    test = _sample(files, pair["labels"], pair["groups"], request, chosen, say)
-    own = None
+    test, first = _sample(files, pair["labels"], pair["groups"], request, chosen, say)
+    own, notes = None, []
     if pair["calibration"] is not None:
+        check_calibration_files(files, pair["calibration"])
         with _about_calibration():
-            own = _sample(pair["calibration"], pair["calibration_labels"], None, request, chosen, say)
+            own, other = _sample(pair["calibration"], pair["calibration_labels"], None, request, chosen, say)
+        notes = check_calibration(test, first, own, other)
     elif pair["calibration_labels"] is not None:
         raise InputError(
             "--calibration-labels",
@@ -229,7 +255,18 @@ def _study_of_pair(
         )
     sizes = {"test": test.n_instances} | ({} if own is None else {"calibration": own.n_instances})
     name = unicode_text(files[0].stem if pair["name"] is None else pair["name"])
-    return GainStudy(name, "", (GainRun(0, test, own, sizes),))
+    if _shown_worse(test):
+        complain(
+            f"after has the lower accuracy ({percent(test.accuracy_after)}, before {percent(test.accuracy_before)}); the first "
+            "file must be the model without more data."
+        )
+    return GainStudy(name, "", (GainRun(0, test, own, sizes, tuple(notes)),))
+
+
+def _shown_worse(test: "GainSample") -> bool:
+    """Whether more data turned clearly more right predictions into wrong ones than the reverse (two standard errors)."""
+    won, lost = (int((a & ~b).sum()) for a, b in itertools.permutations((test.correct_after, test.correct_before)))
+    return lost - won > 2 * math.sqrt(lost + won)
 
 
 def _sample(
@@ -239,7 +276,8 @@ def _sample(
     request: AssayRequest,
     chosen: dict[str, Any],
     say: Callable[[str], None],
-) -> "GainSample":
+) -> "tuple[GainSample, Prediction]":
+    """Gains and estimates, and the prediction without more data."""
     from dataclasses import replace
 
     from uqassay.evidence import sample_of_pair
@@ -249,8 +287,13 @@ def _sample(
     for sentence in normalised_sentences({side: tuple(runs) for side, runs in loaded.runs.items()}):
         complain(sentence)
     (before,), (after,) = loaded.runs["before"], loaded.runs["after"]
+    if loaded.class_names is not None:
+        before, after = (
+            one if one.class_names is not None else one.with_metadata(class_names=loaded.class_names)
+            for one in (before, after)
+        )
     with about_files(loaded.files, {"y_true": ""}):
-        return sample_of_pair(loaded.labels, before, after, groups=loaded.groups, **chosen)
+        return sample_of_pair(loaded.labels, before, after, groups=loaded.groups, **chosen), before
 
 
 @contextmanager
@@ -267,6 +310,16 @@ def _about_calibration() -> Iterator[None]:
             side = problem.parameter.removeprefix("models['").removesuffix("']")
             raise problem.replace(parameter=f"--calibration, {side}") from problem
         raise
+
+
+def _parsed(text: str) -> Check:
+    try:
+        return parse_check(text)
+    except InputError as problem:
+        raise problem.replace(
+            rule="must read [MODEL:]METRIC[@SCORE] <, <=, > or >= NUMBER",
+            remedy="write for example 'correlation<0.05', 'eece@entropy>0.1' or 'GP:delay-gain<0.01'",
+        ) from problem
 
 
 def _split(names: Sequence[str] | None) -> list[str] | None:

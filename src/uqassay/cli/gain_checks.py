@@ -77,11 +77,16 @@ def gain_outcome(check: Check, results: "Sequence[GainResult]", *, on_intervals:
         raise InputError(
             "--fail-if",
             f"{check.text!r} cannot be checked",
-            reason(rows[0]["notes"]) if rows else "there is no map without calibration predictions",
-            "choose another metric or score",
+            reason(rows[0]["notes"]) if rows else _without_rows(check, results),
+            "choose another metric, model or score",
             code="undefined",
         )
     return outcome_of_rows(check, rows, [row["model"] for row in rows], on_intervals=on_intervals)
+
+
+def _without_rows(check: Check, results: "Sequence[GainResult]") -> str:
+    there = any(check.model in (None, one.method) and check.score in (None, one.score) for one in results)
+    return "there is no map without calibration predictions" if there else f"{check.model} has no score {check.score}"
 
 
 def _row(check: Check, result: "GainResult") -> list[dict[str, Any]]:

@@ -1,5 +1,6 @@
 """From the predictions of a model without and with more data to their gains and estimates of epistemic uncertainty."""
 
+import difflib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -115,11 +116,12 @@ def _estimates(prediction: Prediction, scores: Sequence[str] | Mapping[str, Arra
         names = list(dict.fromkeys(scores))
     for name in names:
         if SCORE_NAMES.get(name, name) not in offered:
+            near = difflib.get_close_matches(name, [*SCORE_NAMES, *offered], n=1)
             raise InputError(
                 "scores",
                 f"must be scores that this prediction has ({listed([*SCORE_NAMES, *offered])})",
                 f"got {name!r}",
-                "choose from them",
+                f"the closest is {near[0]}" if near else "choose from them",
                 code="choice",
             )
     return {name: uncertainty_score(prediction, SCORE_NAMES.get(name, name)) for name in names}

@@ -158,6 +158,11 @@ class GainRun:
             raise InputError(
                 "sizes", "must be a mapping", f"got {shown(self.sizes)}", 'pass {"train": 1000}', code="type"
             )
+        for name, size in self.sizes.items():
+            if isinstance(size, bool) or not isinstance(size, Integral) or size < 0:
+                raise InputError(
+                    f"sizes[{name!r}]", "must be a number of instances", f"got {shown(size)}", "count them", code="type"
+                )
         if self.calibration is not None:
             _check_same_names(self.test, self.calibration)
         for key, value in {

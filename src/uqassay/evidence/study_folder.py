@@ -2,6 +2,7 @@
 
 import json
 import zipfile
+import zlib
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
@@ -18,7 +19,11 @@ __all__ = ["ARRAYS", "FACTS", "note_from_values", "note_values", "read_study_fol
 Study = TypeVar("Study")
 
 FACTS, ARRAYS = "study.json", "arrays.npz"
-DAMAGED = (KeyError, TypeError, ValueError, AttributeError, IndexError, EOFError, zipfile.BadZipFile)
+# RecursionError: deeply nested JSON; zlib.error: a damaged compressed array
+DAMAGED = (
+    *(KeyError, TypeError, ValueError, AttributeError, IndexError, EOFError, OverflowError, RecursionError),
+    *(NotImplementedError, zipfile.BadZipFile, zlib.error),
+)
 
 
 def note_values(note: Note) -> dict[str, Any]:
