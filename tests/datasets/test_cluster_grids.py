@@ -91,3 +91,19 @@ def test_refusals():
         toy.label_probs(np.zeros((4, 3)))
     with refuses("X", "finite", got="row 1"):
         toy.label_probs([[0.0, 1.0], [np.nan, 1.0]])
+
+
+@pytest.mark.parametrize("far", [1e9, 1e17, 1e300])
+def test_label_probs_far_from_the_grid_are_those_of_the_nearest_cluster(far):
+    grid = GainGrid.drawn(0.35, 0)
+    found = grid.label_probs([[-far, far], [far, far]])[:, 1]
+    assert found.tolist() == [float(grid.of_class_1[0, -1]), float(grid.of_class_1[-1, -1])]
+
+
+@pytest.mark.parametrize(
+    ("options", "name"),
+    [({"n": 1.5}, "n"), ({"n": True}, "n"), ({"columns": 2.5}, "columns"), ({"spread": "a"}, "spread")],
+)
+def test_values_of_another_type(options, name):
+    with refuses(name, "range"):
+        cluster_grid(**{"n": 10, **options})

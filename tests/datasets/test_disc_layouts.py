@@ -113,3 +113,12 @@ def test_refusals(toy):
     for balls in ([3], [-1], [0.5]):
         with refuses("balls", "range", got="0 … 2"):
             thinned_test(division, toy.aleatoric, balls=balls)
+
+
+def test_values_of_another_type():
+    with refuses("name", "choice"):
+        disc_layout(["figure-2"])
+    toy = cluster_grid(5000, rng=0)
+    division = disc_layout("three-discs").splitter(0).divide(toy.X)
+    with refuses("share", "range", got="'a'"):
+        thinned_test(division, toy.aleatoric, share="a")

@@ -170,3 +170,11 @@ def test_refusals(bymerge, tmp_path):
         np.savez(broken, **arrays)
         with refuses(parameter, code, source="broken.npz", error=FileFormatError):
             merged_binary("emnist-bymerge", data=broken)
+
+
+def test_values_of_another_type():
+    with refuses("name", "choice"):
+        merged_binary(["digits"])
+    for value in (2.5, True, "50"):
+        with refuses("n_components", "type"):
+            merged_binary("digits", n_components=value)

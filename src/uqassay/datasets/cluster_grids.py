@@ -6,7 +6,7 @@ from typing import final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from uqassay._array import RandomState, as_numeric, generator
+from uqassay._array import RandomState, as_numeric, generator, shown
 from uqassay.errors import InputError
 
 __all__ = ["GRID", "N_GRID", "ClusterGrid", "GainGrid", "cluster_grid"]
@@ -16,6 +16,7 @@ Labels = NDArray[np.int64]
 
 GRID = (38, 46)  # clusters of paper 002, columns and rows
 N_GRID = 142_693
+NUMBERS = (int, float, np.integer, np.floating)
 
 
 @final
@@ -48,17 +49,16 @@ class GainGrid:
         Cluster (j, k) has the index k + 46 (j − 1) of the random permutation. The printed index j + 46 k exceeds the number of
         clusters for 342 of them.
         """
-        if not 0.0 < spread < np.inf:
+        if not isinstance(spread, NUMBERS) or isinstance(spread, bool) or not 0.0 < spread < np.inf:
             raise InputError(
                 "spread",
                 "must be positive",
-                f"got {spread}",
+                f"got {shown(spread)}",
                 "0.35 lies between the paper's text and its figure",
                 code="range",
             )
         for name, number in zip(("columns", "rows"), size, strict=True):
-            if number < 1:
-                raise InputError(name, "must be at least 1", f"got {number}", "the paper has 38 × 46", code="range")
+            _check_count(name, number, "the paper has 38 × 46")
         n = size[0] * size[1]
         if n < 2:
             raise InputError("columns", "must give at least two clusters", "got 1 × 1", "ask for more", code="range")
@@ -102,8 +102,17 @@ class GainGrid:
 
     def _density(self, values: Array, size: int) -> Array:
         """exp(−(value − centre)²/2σ²) of the centres 1 … size, with each row divided by its largest value."""
-        exponent = -0.5 * ((values[:, None] - np.arange(1, size + 1)) / self.spread) ** 2
-        return np.asarray(np.exp(exponent - exponent.max(axis=1, keepdims=True)))
+        centre = np.arange(1.0, size + 1)
+        nearest = np.clip(np.round(values), 1.0, size)[:, None]
+        # (v − c)² − (v − nearest)² without the squares, which lose all digits far from the grid
+        with np.errstate(over="ignore"):
+            apart = (nearest - centre) * (2.0 * values[:, None] - nearest - centre) / self.spread**2
+        return np.asarray(np.exp(-0.5 * apart))
+
+
+def _check_count(name: str, number: object, remedy: str) -> None:
+    if isinstance(number, bool) or not isinstance(number, (int, np.integer)) or number < 1:
+        raise InputError(name, "must be a whole number from 1 up", f"got {shown(number)}", remedy, code="range")
 
 
 @final
@@ -189,8 +198,7 @@ def cluster_grid(
     >>> bool((toy.label_probs(toy.X) == toy.probs).all())
     True
     """
-    if n < 1:
-        raise InputError("n", "must be at least 1", f"got {n}", "the paper has 142,693 points", code="range")
+    _check_count("n", n, "the paper has 142,693 points")
     g = generator(rng)
     grid = GainGrid.drawn(spread, g, size=(columns, rows))
     x, y = grid.sample(n, g)

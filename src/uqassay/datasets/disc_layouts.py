@@ -22,7 +22,7 @@ from typing import final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from uqassay._array import as_numeric
+from uqassay._array import as_numeric, shown
 from uqassay.datasets.ball_division import BallDivision
 from uqassay.datasets.ball_split import BallSplit
 from uqassay.datasets.cluster_grids import GRID
@@ -98,9 +98,13 @@ def disc_layout(name: str) -> DiscLayout:
     >>> disc_layout("figure-2").centres.shape, disc_layout("three-discs").train_share.tolist()
     ((30, 2), [0.01, 0.04, 0.25])
     """
-    if name not in DISC_LAYOUTS:
+    if not isinstance(name, str) or name not in DISC_LAYOUTS:
         raise InputError(
-            "name", f"must be {listed(list(DISC_LAYOUTS), last='or')}", f"got {name!r}", "choose one", code="choice"
+            "name",
+            f"must be {listed(list(DISC_LAYOUTS), last='or')}",
+            f"got {shown(name)}",
+            "choose one",
+            code="choice",
         )
     return DISC_LAYOUTS[name]()
 
@@ -175,8 +179,8 @@ def thinned_test(
         raise InputError(
             "aleatoric", "must lie in [0, 1]", f"row {row} has {doubt[row]}", "give 1 − max p(y | x)", code="range"
         )
-    if not 0.0 < share < 1.0:
-        raise InputError("share", "must lie strictly between 0 and 1", f"got {share}", "0.8, say", code="range")
+    if not isinstance(share, (float, np.floating)) or not 0.0 < share < 1.0:
+        raise InputError("share", "must lie strictly between 0 and 1", f"got {shown(share)}", "0.8, say", code="range")
     removed = np.zeros(len(doubt), dtype=bool)
     chosen = _chosen_balls(balls, len(division.centres))
     for ball in chosen:

@@ -112,9 +112,13 @@ def merged_binary(
     >>> digits, digits.classes[:5].tolist(), digits.y[:5].tolist()
     (MergedBinary('digits': 1797 instances of 50), [8, 7, 8, 7, 7], [0, 1, 0, 1, 1])
     """
-    if name not in SOURCES:
+    if not isinstance(name, str) or name not in SOURCES:
         raise InputError(
             "name", f"must be {listed(list(SOURCES), last='or')}", f"got {shown(name)}", "choose one", code="choice"
+        )
+    if isinstance(n_components, bool) or not isinstance(n_components, (int, np.integer)):
+        raise InputError(
+            "n_components", "must be a whole number", f"got {shown(n_components)}", "the paper has 50", code="type"
         )
     unit, relation = SOURCES[name]
     given = _given_file(name, data)
