@@ -1,11 +1,15 @@
 """The reproduction of paper 002 from its options to its cells; the command line's form of it is in tests/cli."""
 
+import gzip
+import hashlib
 import json
 
 import numpy as np
 import pytest
+from tests.datasets.conftest import idx_bytes
 from tests.refusals import refuses
 
+from uqassay.datasets import mnist
 from uqassay.experiments import reproduce
 from uqassay.experiments.gain.protocol import progress_steps, reproduce_epistemic_gain
 
@@ -88,3 +92,40 @@ def test_a_failed_run_is_named_and_left_out(monkeypatch):
 def test_numbers_out_of_range(options, parameter):
     with refuses(parameter, "range"):
         reproduce_epistemic_gain(**options)
+
+
+def characters(n_classes, n, seed):
+    """Images (n, 28, 28) of classes with a prototype each, and their labels, all classes equally often."""
+    g = np.random.default_rng(seed)
+    prototypes = np.random.default_rng(0).integers(0, 200, (n_classes, 28, 28))
+    y = g.permutation(n) % n_classes
+    return (prototypes[y] + g.integers(0, 56, (n, 28, 28))).astype(np.uint8), y.astype(np.uint8)
+
+
+def emnist_files(home, monkeypatch):
+    for part, n in (("train", 1410), ("test", 470)):
+        images, labels = characters(47, n, len(part))
+        for kind, array in (("images-idx3", images), ("labels-idx1", labels)):
+            path = home / "emnist" / f"emnist-balanced-{part}-{kind}-ubyte.gz"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(gzip.compress(idx_bytes(array)))
+
+
+def kuzushiji_files(home, monkeypatch):
+    folder = home / "kuzushiji-49"
+    folder.mkdir(parents=True)
+    for part, n in (("train", 1470), ("test", 490)):
+        for kind, array in zip(("imgs", "labels"), characters(49, n, len(part)), strict=True):
+            np.savez_compressed(folder / f"k49-{part}-{kind}.npz", array)
+    digests = {path.name: hashlib.md5(path.read_bytes()).hexdigest() for path in folder.iterdir()}
+    monkeypatch.setattr(mnist, "KUZUSHIJI_49_DIGESTS", digests)
+
+
+@pytest.mark.parametrize(("dataset", "write"), [("emnist-balanced", emnist_files), ("kuzushiji-49", kuzushiji_files)])
+def test_files_in_the_published_forms(dataset, write, tmp_path, monkeypatch):
+    monkeypatch.setenv("UQASSAY_DATA", str(tmp_path / "cache"))
+    write(tmp_path / "cache", monkeypatch)
+    found = reproduce_epistemic_gain(preset="smoke", dataset=dataset, method="local-gp")
+    assert {cell.name.split("/")[1] for cell in found.rows} == {dataset}
+    assert all(cell.paper is not None and np.isfinite(cell.ours) for cell in found.rows)
+    assert all(cell.agrees is None for cell in found.rows)

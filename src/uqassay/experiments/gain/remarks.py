@@ -20,7 +20,7 @@ GENERAL = (
 )
 TOY = (
     "toy data: the printed covariance I contradicts the figure, so the spread of the clusters is stated; the index is "
-    "j + 46(k − 1) in place of j + 46k, which would leave 342 clusters without a class. The discs and their shares are chosen "
+    "k + 46(j − 1) in place of j + 46k, which would leave 342 clusters without a class. The discs and their shares are chosen "
     "here, see uqassay.datasets.disc_layouts: 30 discs of radius 2.7, p from 1 to 50 %, q = 30 %. Every run has its own data"
 )
 SPREADS = (
