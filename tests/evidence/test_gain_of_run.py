@@ -40,7 +40,7 @@ def test_mapped_estimates_stay_in_the_intervals_of_the_estimates(run, found):
     mapped = fitted.transform(e)
     order = np.argsort(e, kind="stable").reshape(10, 40)  # ten intervals of forty instances, without ties
     error = np.mean([abs(g[rows].mean() - mapped[rows].mean()) for rows in order])
-    assert float(found.calibrated.error) == pytest.approx(error, abs=1e-9)
+    assert float(found.calibrated.error) == pytest.approx(error, abs=1e-14)
     np.testing.assert_allclose(found.means["calibrated"], [mapped[rows].mean() for rows in order])
     np.testing.assert_allclose(found.means["gain"], [g[rows].mean() for rows in order])
     np.testing.assert_allclose(found.means["true"], [run.test.truth.epistemic[rows].mean() for rows in order])
@@ -51,3 +51,11 @@ def test_a_run_without_calibration_has_no_map():
     found = gain_of_run(run, GainOptions("entropy"))
     assert found.gain_map is found.calibrated is found.excess_calibrated is None
     assert "calibrated" not in found.means
+
+
+def test_a_map_in_its_own_intervals():
+    run = made_study(n_runs=1, n=400).runs[0]
+    found = gain_of_run(run, GainOptions("entropy", bins=10, map_bins="own"))
+    fitted = EpistemicMap(bins="own", n_bins=10)
+    fitted.fit(run.calibration.epistemic["entropy"], run.calibration.gain["zero-one"])
+    np.testing.assert_array_equal(found.gain_map.transform([0.1, 0.5]), fitted.transform([0.1, 0.5]))

@@ -10,7 +10,11 @@ from numpy.typing import NDArray
 from uqassay.calibration.epistemic_map import EpistemicMap
 from uqassay.evidence.gain_sample import GainRun, GainSample
 from uqassay.metrics.delay import DelayCurve, delay_curve_of_gains
-from uqassay.metrics.epistemic_calibration import EpistemicCalibration, epistemic_calibration_error
+from uqassay.metrics.epistemic_calibration import (
+    EpistemicCalibration,
+    epistemic_calibration_error,
+    mapped_calibration_error,
+)
 from uqassay.metrics.epistemic_correlation import epistemic_correlation_score
 from uqassay.metrics.estimate_intervals import place_in_intervals
 from uqassay.notes import Note, distinct
@@ -22,7 +26,6 @@ Array = NDArray[np.float64]
 
 SHARES = tuple(i / 20 for i in range(21))
 COUNTED = ("left-out", "assumption")  # notes of a map that are told once for all runs
-STEP = 1e-12  # added from interval to interval, so that equal mapped estimates stay in the intervals of the estimates
 
 
 @final
@@ -111,7 +114,7 @@ def gain_of_run(run: GainRun, options: GainOptions) -> RunGain:
     if run.calibration is not None:
         gain_map = _fitted(run.calibration, e, options)
         mapped = values["calibrated"] = gain_map.transform(e)
-        calibrated = _calibrated(g, mapped, place, common)
+        calibrated = mapped_calibration_error(g, mapped, e, edges=raw.edges, **common)
         excess_calibrated = mean_estimate(mapped - g, **common)
         notes += [note for note in gain_map.notes if note.code not in COUNTED]
     if test.truth is not None and options.loss == "zero-one":
@@ -139,15 +142,8 @@ def gain_of_run(run: GainRun, options: GainOptions) -> RunGain:
 
 def _fitted(sample: GainSample, evaluation: Array, options: GainOptions) -> EpistemicMap:
     found = EpistemicMap(bins=options.map_bins, n_bins=options.bins)
-    return found.fit(sample.epistemic[options.score], sample.gain[options.loss], evaluation=evaluation)
-
-
-def _calibrated(gain: Array, mapped: Array, place: NDArray[np.intp], common: dict[str, Any]) -> EpistemicCalibration:
-    """EECE of the mapped estimates in given intervals: a monotone map keeps their order, and small steps part its ties."""
-    held = np.unique(place)
-    stepped = mapped + STEP * np.searchsorted(held, place)
-    least = np.array([stepped[place == m].min() for m in held])
-    return epistemic_calibration_error(gain, stepped, bins=np.append(least, stepped.max()), **common)
+    own = options.map_bins == "own"
+    return found.fit(sample.epistemic[options.score], sample.gain[options.loss], evaluation=None if own else evaluation)
 
 
 def _means(values: Array, place: NDArray[np.intp], count: NDArray[np.int64]) -> Array:

@@ -37,7 +37,11 @@ from uqassay.metrics.disentanglement_tests import (
     swap_test,
 )
 from uqassay.metrics.doubts import DOUBT_SOURCES, DoubtSources, SourceAtShare, doubt_sources
-from uqassay.metrics.epistemic_calibration import EpistemicCalibration, epistemic_calibration_error
+from uqassay.metrics.epistemic_calibration import (
+    EpistemicCalibration,
+    epistemic_calibration_error,
+    mapped_calibration_error,
+)
 from uqassay.metrics.epistemic_correlation import epistemic_correlation_score
 from uqassay.metrics.epistemic_trends import EpistemicTrend, TrendStep, epistemic_trend_test
 from uqassay.metrics.estimate_intervals import gain_bins
@@ -124,6 +128,7 @@ __all__ = [
     "kendall_tau_score",
     "kernel_calibration_error",
     "lower_envelope",
+    "mapped_calibration_error",
     "misalignment_truth",
     "misclassification_truth",
     "one_versus_rest_scores",

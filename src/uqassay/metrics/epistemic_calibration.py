@@ -6,7 +6,6 @@ from typing import Literal, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import special
 
 from uqassay._array import RandomState, generator
 from uqassay.errors import InputError
@@ -17,22 +16,15 @@ from uqassay.metrics.estimate_intervals import (
     gain_bins,
     place_in_intervals,
 )
+from uqassay.metrics.gain_deviations import GainDeviations, debiased_square, gain_intervals
 from uqassay.metrics.gain_null import GainNull, gain_null
 from uqassay.notes import Note
-from uqassay.statistics.absolute_values import (
-    debiased_absolute,
-    excess_scale,
-    greatest_bias,
-    variance_of_absolute,
-    variance_of_debiased,
-)
 from uqassay.statistics.estimate import Estimate
-from uqassay.statistics.matched_proportions import matched_difference_interval
 from uqassay.statistics.remarks import interval_notes
-from uqassay.statistics.samples import Units, check_choice, check_level, make_units, spread_of_mean
+from uqassay.statistics.samples import Units, check_choice, check_level, make_units
 from uqassay.wording import counted
 
-__all__ = ["EpistemicCalibration", "GainNormalisation", "epistemic_calibration_error"]
+__all__ = ["EpistemicCalibration", "GainNormalisation", "epistemic_calibration_error", "mapped_calibration_error"]
 
 Floats = NDArray[np.float64]
 GainNormalisation = Literal["points", "printed"]
@@ -189,19 +181,90 @@ def epistemic_calibration_error(
     g = finite_values(gain, "gain", e.size, "epistemic")
     units = make_units(e.size, groups, None)
     edges, binning_name = _edges(e, bins, binning)
-    place = _placed(e, edges)
-    count = np.bincount(place, minlength=len(edges) - 1)
+    return _in_bins(g, e, _placed(e, edges), _Options(edges, binning_name, normalisation, units, float(level), rng))
+
+
+def mapped_calibration_error(
+    gain: ArrayLike,
+    mapped: ArrayLike,
+    epistemic: ArrayLike,
+    *,
+    edges: ArrayLike,
+    normalisation: GainNormalisation = "points",
+    groups: ArrayLike | None = None,
+    level: float = 0.95,
+    rng: RandomState = None,
+) -> EpistemicCalibration:
+    """EECE (gain) of mapped estimates, in the intervals of the estimates before the map.
+
+    A map can make estimates of several intervals equal; these intervals stay apart here, as in the paper.
+
+    Parameters
+    ----------
+    gain : array (n,)
+    mapped : array (n,)
+        Estimates after the map, such as those of `calibration.EpistemicMap`.
+    epistemic : array (n,)
+        Estimates before the map.
+    edges : array (M + 1,)
+        Intervals of `epistemic`, such as ``EpistemicCalibration.edges``; they are the edges of the result.
+    normalisation, groups, level, rng
+        As in `epistemic_calibration_error`.
+
+    Returns
+    -------
+    EpistemicCalibration
+
+    Raises
+    ------
+    InputError
+        As `epistemic_calibration_error`.
+
+    References
+    ----------
+    Paper 002, section 5.2, steps 3 to 5.
+
+    Examples
+    --------
+    >>> gains, estimates = [0, 0, 0, 1], [0.1, 0.2, 0.6, 0.8]
+    >>> found = mapped_calibration_error(gains, [0.25] * 4, estimates, edges=[0.0, 0.5, 1.0])
+    >>> found.mean_epistemic.tolist(), found.mean_gain.tolist()
+    ([0.25, 0.25], [0.0, 0.5])
+    """
+    check_level(level)
+    check_choice(normalisation, "normalisation", ("points", "printed"))
+    e = finite_values(epistemic, "epistemic")
+    g, after = (finite_values(a, name, e.size, "epistemic") for a, name in ((gain, "gain"), (mapped, "mapped")))
+    units, checked = make_units(e.size, groups, None), checked_edges(edges, "edges")
+    options = _Options(checked, "given", normalisation, units, float(level), rng)
+    return _in_bins(g, after, _placed(e, checked), options)
+
+
+@dataclass(frozen=True, eq=False)
+class _Options:
+    edges: Floats
+    binning: str
+    normalisation: str
+    units: Units
+    level: float
+    rng: RandomState
+
+
+def _in_bins(g: Floats, e: Floats, place: NDArray[np.intp], options: _Options) -> EpistemicCalibration:
+    """Calibration of estimates e in given bins."""
+    units, level = options.units, options.level
+    count = np.bincount(place, minlength=len(options.edges) - 1)
     held = count > 0
     place = (np.cumsum(held) - 1)[place]  # numbers of the bins that hold an instance
     null = gain_null(g, e, place, units)
     n = null.count
     mean_e, mean_g = np.bincount(place, e) / n, np.bincount(place, g) / n
-    factor = e.size / len(count) if normalisation == "printed" else 1.0
+    factor = e.size / len(count) if options.normalisation == "printed" else 1.0
     notes = tuple(_notes(g, mean_e, count, null, units))
-    draws = null.draws(N_DRAWS, generator(rng))
-    deviations = _Deviations(g - e, mean_g - mean_e, place, null, units)
+    draws = null.draws(N_DRAWS, generator(options.rng))
+    deviations = GainDeviations(g - e, mean_g - mean_e, place, null, units)
     plug_in, debiased = deviations.estimates(draws, factor, level, notes)
-    low, high = _gain_intervals(g, place, mean_g, null, level)
+    low, high = gain_intervals(g, place, mean_g, null, level)
     whole = units.n_units > 1
     by_chance = np.abs(draws) @ (n / e.size) * factor if whole else np.full(N_DRAWS, np.nan)
     band = np.quantile(by_chance, (0.5 - level / 2, 0.5 + level / 2))
@@ -209,20 +272,20 @@ def epistemic_calibration_error(
     return EpistemicCalibration(
         error=plug_in,
         debiased=debiased,
-        debiased_square=_debiased_square(g - e, place, units),
+        debiased_square=debiased_square(g - e, place, units),
         null_band=(float(band[0]), float(band[1])),
         null_mean=float(by_chance.mean()),
         pvalue=(1 + exceed) / (1 + N_DRAWS) if whole else np.nan,
-        edges=edges,
+        edges=options.edges,
         count=count,
         mean_epistemic=_spread_out(mean_e, held),
         mean_gain=_spread_out(mean_g, held),
         gain_low=_spread_out(low, held),
         gain_high=_spread_out(high, held),
         n_empty=int((~held).sum()),
-        binning=binning_name,
-        normalisation=normalisation,
-        level=float(level),
+        binning=options.binning,
+        normalisation=options.normalisation,
+        level=level,
         notes=notes,
     )
 
@@ -258,112 +321,7 @@ def _spread_out(values: Floats, held: NDArray[np.bool_]) -> Floats:
     return out
 
 
-# -- errors and their intervals -----------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, eq=False)
-class _Deviations:
-    """Gain minus estimate of each instance, (n,), its mean in each bin, (M,), and their standard errors."""
-
-    values: Floats
-    means: Floats
-    place: NDArray[np.intp]
-    null: GainNull
-    units: Units
-
-    @property
-    def weights(self) -> Floats:
-        return self.null.count / self.values.size
-
-    @property
-    def plug_in(self) -> float:
-        return float(self.weights @ np.abs(self.means))
-
-    def debiased(self, draws: Floats) -> float:
-        scale = excess_scale(draws) if self.null.rates is not None else 1.0
-        return float(self.weights @ debiased_absolute(self.means, self.null.standard_error, scale))
-
-    def reaches(self, level: float) -> Floats:
-        """Half widths of the intervals of the plug-in and the debiased error, and the greatest bias of the latter."""
-        if self.units.n_units == 1:
-            return np.full(3, np.nan)
-        w, se = self.weights, self.null.standard_error
-        z = self.means / np.where(se > 0, se, 1.0)
-        ratio = np.sqrt(np.maximum(z**2 - 1, 0.0))  # d² − s² estimates the square of the true mean
-        between = float(w @ (np.abs(self.means) - self.plug_in) ** 2) / self.values.size
-        within = [float((w * se) ** 2 @ of(ratio)) for of in (variance_of_absolute, variance_of_debiased)]
-        # influence on the plug-in error where all true means are far from 0
-        influence = np.sign(self.means)[self.place] * self.values - self.plug_in
-        spread, effect = spread_of_mean(influence, self.units), 1.0
-        if self.units.codes is not None:  # groups in several bins
-            alone = float((w * se) @ (w * se)) + between
-            effect = max(spread.standard_error**2 / alone, 1.0) if alone > 0 else 1.0
-            within[0] = max(
-                within[0], alone - between
-            )  # an error in common makes |d_m| of all bins small or great together
-        quantile = float(special.stdtrit(spread.dof, 0.5 + level / 2))
-        half = quantile * np.sqrt((np.array(within) + between) * effect)
-        return np.append(half, w @ (se * greatest_bias(z)))
-
-    def estimates(
-        self, draws: Floats, factor: float, level: float, notes: tuple[Note, ...]
-    ) -> tuple[Estimate, Estimate]:
-        """The plug-in and the debiased error, times the factor of the normalisation."""
-        half, half_debiased, bias = self.reaches(level).tolist()
-        value, debiased, n = self.plug_in, self.debiased(draws), self.values.size
-        low = half if np.isnan(half) else max(value - half, 0.0)
-        return Estimate(
-            value * factor,
-            low=low * factor,
-            high=(value + half) * factor,
-            level=level,
-            n=n,
-            method="folded normal",
-            notes=notes,
-        ), Estimate(
-            debiased * factor,
-            low=(debiased - half_debiased) * factor,
-            high=(debiased + half_debiased + bias) * factor,
-            level=level,
-            n=n,
-            method="debiased folded normal",
-            notes=notes,
-        )
-
-
-def _gain_intervals(
-    g: Floats, place: NDArray[np.intp], mean: Floats, null: GainNull, level: float
-) -> tuple[Floats, Floats]:
-    """Interval of the mean gain in each bin: Tango's for gains of −1, 0 and 1, else Student's t."""
-    n, m = null.count, len(null.count)
-    if null.rates is not None:
-        # groups leave fewer independent instances
-        plus, minus = (np.bincount(place[sign * g > 0], minlength=m) / null.design_effect for sign in (1, -1))
-        return matched_difference_interval(plus, minus, n / null.design_effect, level=level)
-    square = np.bincount(place, (g - mean[place]) ** 2)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        se = np.sqrt(square / (n - 1) / n * null.design_effect)  # nan for one instance
-        reach = special.stdtrit(np.maximum(n - 1, 1.0), 0.5 + level / 2) * se
-    return mean - reach, mean + reach
-
-
-def _debiased_square(deviation: Floats, place: NDArray[np.intp], units: Units) -> float:
-    """Σ w_m d_m² from the products of different instances (groups) of each bin."""
-    n, total = np.bincount(place).astype(np.float64), np.bincount(place, deviation)
-    if units.codes is None:
-        own, sizes = np.bincount(place, deviation**2), n
-    else:
-        m = len(n)
-        cell = units.codes * m + place
-        sums = np.bincount(cell, deviation, minlength=units.n_units * m).reshape(-1, m)
-        counts = np.bincount(cell, minlength=units.n_units * m).reshape(-1, m)
-        own, sizes = (sums**2).sum(axis=0), (counts.astype(np.float64) ** 2).sum(axis=0)
-    pairs = n**2 - sizes
-    held = pairs > 0
-    if not held.any():
-        return float("nan")
-    terms = (total[held] ** 2 - own[held]) / pairs[held]
-    return float(n[held] @ terms / n.sum())
+# -- notes ------------------------------------------------------------------------------------------------------------
 
 
 def _notes(g: Floats, mean_e: Floats, count: NDArray[np.intp], null: GainNull, units: Units) -> list[Note]:

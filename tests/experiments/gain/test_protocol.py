@@ -127,5 +127,7 @@ def test_files_in_the_published_forms(dataset, write, tmp_path, monkeypatch):
     write(tmp_path / "cache", monkeypatch)
     found = reproduce_epistemic_gain(preset="smoke", dataset=dataset, method="local-gp")
     assert {cell.name.split("/")[1] for cell in found.rows} == {dataset}
-    assert all(cell.paper is not None and np.isfinite(cell.ours) for cell in found.rows)
+    assert any("1,880" in note or "1,960" in note for note in found.notes)
+    # the classes are easy: hardly a gain, so the correlation may be undefined, the errors are not
+    assert all(np.isfinite(cell.ours) for cell in found.rows if "correlation" not in cell.name)
     assert all(cell.agrees is None for cell in found.rows)
