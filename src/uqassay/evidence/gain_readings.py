@@ -16,6 +16,7 @@ __all__ = ["DELAYED", "CalibrationReading", "DelayReading", "GainReading", "Side
 Side = Literal["above", "below", "unclear", "undefined"]
 
 DELAYED = 0.1  # share of the cases that wait, in the sentence
+GREATEST = 0.99  # p-value in a combination
 
 
 @final
@@ -30,9 +31,9 @@ class CalibrationReading:
     null_low, null_high, null_mean : float
         Where the error of perfectly calibrated estimates lies in a run, means over the runs.
     pvalue : float
-        Of perfect calibration in all runs; nan if no run has an interval. Several runs: Rüger's (1978) R/k times the k-th
-        smallest p-value of R runs, k = ⌈R/2⌉. It holds however the runs depend on each other, and the runs of a study do: they
-        split the same instances.
+        Of perfect calibration in all runs; nan if no run has an interval. P-values of several runs are combined by the Cauchy
+        test of Liu and Xie (2020), which allows small ones to depend on each other: the runs of a study split the same
+        instances.
     shown : bool
         True if the estimates are shown not to be calibrated: a p-value of at most 1 − level.
     excess : Side
@@ -143,12 +144,13 @@ def _calibration(
 
 
 def _together(pvalues: Sequence[float]) -> float:
-    """Rüger's p-value of several that may depend on each other; nan is left out."""
-    rising = sorted(p for p in pvalues if p == p)
-    if not rising:
-        return float("nan")
-    k = -(-len(rising) // 2)
-    return min(len(rising) / k * rising[k - 1], 1.0)
+    """Cauchy combination of several p-values; nan is left out."""
+    known = np.array([p for p in pvalues if p == p])
+    if len(known) < 2:
+        return float(known[0]) if len(known) else float("nan")
+    # a p-value of 1 has the tangent −∞ and would outweigh all others
+    mean = np.tan((0.5 - np.minimum(known, GREATEST)) * np.pi).mean()
+    return float(0.5 - np.arctan(mean) / np.pi)
 
 
 def _delay(result: GainResult, share: float) -> DelayReading:
