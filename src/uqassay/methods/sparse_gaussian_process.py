@@ -15,7 +15,6 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.spatial import KDTree
 from sklearn.cluster import MiniBatchKMeans
 
-from uqassay._optional import optional_package
 from uqassay.errors import InputError
 from uqassay.methods.base import UncertaintyClassifier, check_choice, check_count, seed_sequence
 from uqassay.methods.devices import check_device, chosen_device, torch_threads
@@ -135,9 +134,10 @@ class SparseGaussianProcess(UncertaintyClassifier):
             GPyTorch is not installed.
         """
         self.check_options()
+        from uqassay.methods.sparse_latent import SparseLatent  # needs GPyTorch, which `check_options` does not
+
         array, codes = self._checked_training(X, y)
         self._check_lengthscale(int(np.prod(self.input_shape_)))
-        models = optional_package("uqassay.methods.sparse_latent", "gp", "SparseGaussianProcess")
         device = chosen_device(self.device)
         flat = array.reshape(len(array), -1).astype(np.float64)
         self._learn_scale(flat)
@@ -164,7 +164,7 @@ class SparseGaussianProcess(UncertaintyClassifier):
 
             for target, order in zip(targets.T, orders[: targets.shape[1]], strict=True):
                 start = torch.tensor(points, dtype=data.dtype, device=device)
-                latent = models.SparseLatent(start, torch.tensor(lengthscale), float(self.signal_variance))
+                latent = SparseLatent(start, torch.tensor(lengthscale), float(self.signal_variance))
                 kappa = torch.tensor(target, dtype=data.dtype, device=device)
                 records.append(train_latent(latent, data, kappa, schedule, seed=order, show=step))
                 latents.append(latent.in_double())

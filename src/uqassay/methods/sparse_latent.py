@@ -16,16 +16,18 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from uqassay._optional import optional_package
 from uqassay.methods.polya_gamma import expected_log_likelihood
 
 with (
     warnings.catch_warnings()
 ):  # linear_operator compiles a function when it is imported, by a call that PyTorch deprecates
     warnings.filterwarnings("ignore", message=r"`torch\.jit\.script", category=DeprecationWarning)
-    import gpytorch
+    gpytorch = optional_package("gpytorch", "gp", "SparseGaussianProcess")
 
 __all__ = ["SparseLatent"]
 
+ApproximateGP: Any = gpytorch.models.ApproximateGP
 JITTER = {torch.float64: 1e-6, torch.float32: 1e-4}  # on the diagonal of K_zz, over the prior variance
 MOST_JITTER = 1.0
 MOST_HALVINGS = 40
@@ -33,7 +35,7 @@ RANGE = 10.0  # logarithm of the factor by which training may change a hyper-par
 CHUNK_BYTES = 2**27  # of A in one piece of a pass over all instances
 
 
-class SparseLatent(gpytorch.models.ApproximateGP):
+class SparseLatent(ApproximateGP):
     """One latent function g with prior N(0, K), scaled RBF kernel, and inducing points.
 
     Calls work as in GPyTorch: ``latent(x)`` in evaluation mode is the posterior of g. `moments` gives the same marginals, but
