@@ -272,7 +272,7 @@ class _Waiting:
             notes.append(Note("constant-scores", "all estimates are equal: the cases that wait are a random choice"))
         changed = int((self.gains != 0).sum())
         if changed < FEW:
-            text = f"{counted(changed, 'gain')} other than 0: rough intervals"
+            text = f"{counted(changed, 'gain') if changed else 'no gain'} other than 0: rough intervals"
             notes.append(Note("few" if changed else "none", text, {"count": changed}))
         return tuple(notes)
 
