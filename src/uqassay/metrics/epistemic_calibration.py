@@ -154,9 +154,9 @@ def epistemic_calibration_error(
 
     **Debiased value.** Σ w_m (|d_m| − κ_m (2/√π) s_m exp(−d_m²/2 s_m²)). If d_m is normal with the true mean 0, the mean of the
     second term is that of the first with κ_m = 1; for counts κ_m is found from the null draws. So the mean is near 0 for
-    calibrated estimates; a tenth of the excess stays in bins of 15 instances, and a third in bins of 5. For true deviations of .5, 1, 2, 3 and 4 s_m the bias of a term is −.35, −.45, −.28, −.08 and −.01 s_m, that of
-    |d_m| .40, .17, .02, .00 and .00 s_m. No estimate is without bias everywhere, because |·| has a corner. `debiased_square`
-    has no bias anywhere.
+    calibrated estimates, and above 0 in bins of few instances. For true deviations of .5, 1, 2, 3 and 4 s_m the bias of a term
+    is −.35, −.45, −.28, −.08 and −.01 s_m, that of |d_m| .40, .17, .02, .00 and .00 s_m. No estimate is without bias
+    everywhere, because |·| has a corner. `debiased_square` has no bias anywhere.
 
     **The name.** Hoarau et al. (2026), "Epistemic calibration", use EECE for another quantity: whether the spread of a
     second-order prediction matches the spread of the truth, given the whole second-order prediction. Where both could be
