@@ -108,6 +108,7 @@ PASSED_ON = {  # places whose code is computed; `tests.refusals` checks the code
     ("_array.py", "'not-probabilities' if probabilities else 'range'"),
     ("bench/cell.py", "'finite' if isinstance(problem, ValueError) else 'type'"),
     ("cli/terminal.py", "**value"),
+    ("experiments/gain/estimates.py", "code"),
     ("predictions/file_json_lines.py", "code"),
     ("predictions/file_opening.py", "'unreadable' if done == 'read' else 'unwritable'"),
     ("predictions/file_opening.py", "code"),

@@ -110,14 +110,21 @@ class EpistemicMap:
         check_choice(self.bins, "bins", ("paper", "own"))
         e = finite_values(epistemic, "epistemic")
         g = finite_values(gain, "gain", e.size, "epistemic")
-        if (self.bins == "paper") != (evaluation is not None):
-            paper = self.bins == "paper"
+        if self.bins == "paper" and evaluation is None:
             raise InputError(
                 "evaluation",
-                f'must {"" if paper else "not "}be given for bins="{self.bins}"',
-                "it is None" if paper else "got estimates",
-                "pass the estimates on the evaluation set" if paper else 'leave it out, or take bins="paper"',
-                code="missing" if paper else "conflict",
+                'must be given for bins="paper"',
+                "it is None",
+                "pass the estimates on the evaluation set",
+                code="missing",
+            )
+        if self.bins == "own" and evaluation is not None:
+            raise InputError(
+                "evaluation",
+                'must not be given for bins="own"',
+                "got estimates",
+                'leave it out, or take bins="paper"',
+                code="conflict",
             )
         self.edges = gain_bins(e if evaluation is None else finite_values(evaluation, "evaluation"), self.n_bins)
         place, outside = place_in_intervals(e, self.edges)

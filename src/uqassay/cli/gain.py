@@ -194,7 +194,7 @@ def _folders(files: Sequence[Path], pair: dict[str, Any]) -> list[Path]:
                 "must be two files, the predictions without and with more data, or folders of studies",
                 f"got {counted(len(files), 'path')}",
                 "write uqassay gain before.npz after.npz --labels labels.npy",
-                code="missing" if len(files) < PAIR else "conflict",
+                code="conflict",
             )
         if os.path.realpath(files[0]) == os.path.realpath(files[1]):
             raise InputError(

@@ -194,14 +194,11 @@ def _truth_values(name: str, values: Any) -> NDArray[np.bool_]:
 
 
 def _by_name(parameter: str, values: Any, n: int) -> dict[str, Array]:
-    if not isinstance(values, Mapping) or not values:
-        raise InputError(
-            parameter,
-            "must be arrays by their names, at least one",
-            f"got {shown(values)}",
-            "pass a dictionary of arrays",
-            code="empty" if isinstance(values, Mapping) else "type",
-        )
+    rule = "must be arrays by their names, at least one"
+    if not isinstance(values, Mapping):
+        raise InputError(parameter, rule, f"got {shown(values)}", "pass a dictionary of arrays", code="type")
+    if not values:
+        raise InputError(parameter, rule, f"got {shown(values)}", "pass a dictionary of arrays", code="empty")
     return {str(name): _numbers(f"{parameter}[{name!r}]", array, n) for name, array in values.items()}
 
 

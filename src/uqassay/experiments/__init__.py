@@ -1,7 +1,7 @@
 """The papers' protocols, run again: printed values with ours; and two of the protocols for any estimator.
 
-Importing this room loads no protocol. `reproduce` imports the one that it runs; `disentanglement` and `epistemic_gain` are loaded
-when used.
+Importing this room loads no protocol. `reproduce` imports the one that it runs; `disentanglement` and `epistemic_gain` are
+loaded when used.
 """
 
 from importlib import import_module
