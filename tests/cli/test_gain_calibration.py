@@ -27,7 +27,7 @@ def test_other_instances_are_fine(made):
     assert check_calibration(*made(0, list("abcdef")), *made(1, list("ghijkl"))) == []
     assert check_calibration(*made(0), *made(1, list("abcdef"))) == []
     (note,) = check_calibration(*made(0, list("abcdef")), *made(1, list("fghijk")))
-    assert (note.code, note.facts["shared"]) == ("overlap", 1)
+    assert (note.code, note.facts["shared"]) == ("assumption", 1)
 
 
 def test_the_test_instances_are_refused(made):

@@ -79,7 +79,7 @@ def check_calibration(test: "GainSample", of_test: "Prediction", own: "GainSampl
     if not shared:
         return []
     said = f"{shared:,} of {counted(own.n_instances, 'calibration instance')} with the id of a test instance"
-    return [Note("overlap", said, {"shared": shared, "instances": own.n_instances})]
+    return [Note("assumption", said, {"shared": shared, "instances": own.n_instances})]
 
 
 def _not_others(got: str) -> InputError:

@@ -25,6 +25,7 @@ __all__ = ["SHARES", "GainOptions", "RunGain", "gain_of_run"]
 Array = NDArray[np.float64]
 
 SHARES = tuple(i / 20 for i in range(21))
+OF_SPLIT = ("parts", "overlap", "skipped")  # notes of a division, which `GainRun.notes` keeps
 COUNTED = ("left-out", "assumption")  # notes of a map that are told once for all runs
 
 
@@ -110,7 +111,7 @@ def gain_of_run(run: GainRun, options: GainOptions) -> RunGain:
     place = place_in_intervals(e, raw.edges)[0]
     values = {"epistemic": e, "gain": g}
     gain_map, calibrated, excess_calibrated = None, None, None
-    notes = [*run.notes]
+    notes = [note for note in run.notes if note.code not in OF_SPLIT]
     if run.calibration is not None:
         gain_map = _fitted(run.calibration, e, options)
         mapped = values["calibrated"] = gain_map.transform(e)

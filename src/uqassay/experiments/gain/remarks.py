@@ -31,7 +31,7 @@ IMAGES = (
     "training and test part are merged before the PCA; pixels in [0, 1]; {sentence}. Every run has its own balls and its own "
     "trainings"
 )
-SPLIT_CODES = ("parts", "overlap", "left-out")
+SPLIT_CODES = ("parts", "overlap")
 WORDS = {"mutual-information": "mutual information", "entropy": "entropy"}
 METHODS = {
     "local-gp": "local GP: variational with Pólya-Gamma updates in closed form; RBF kernel, whose length scale is the median "
