@@ -1,8 +1,8 @@
 """Gaussian-process classifiers: nearness to the exact posterior, coverage of latent intervals, and time.
 
-Run: python benchmarks/bench_gaussian_processes.py [nearness|coverage|steps …]   (all unless named; some fifteen minutes)
+Run: python benchmarks/bench_gaussian_processes.py [nearness|coverage|steps …]   (all unless named; some ten minutes)
 
-nearness   20 data sets of 50 instances in two dimensions, drawn from the model; the kernel is known. Exact probabilities at 100
+nearness   10 data sets of 50 instances in two dimensions, drawn from the model; the kernel is known. Exact probabilities at 100
            new points come from elliptical slice sampling. The table has the greatest and the mean absolute difference of the
            probabilities of each approximation, averaged over data sets. The row "(other half)" compares both halves of the
            exact sample; the error of their mean is about half of that.
@@ -75,24 +75,24 @@ def exact(x, y, new, lengthscale, variance, *, seed=0, n_kept=3000, n_first=500,
         open_chains = np.arange(n_chains)
         while len(open_chains):
             at = angle[open_chains, None]
-            moved[open_chains] = f[open_chains] * np.cos(at) + nu[open_chains] * np.sin(at)
-            open_chains = open_chains[log_likelihood(moved)[open_chains] < height[open_chains]]
+            moved[open_chains] = proposed = f[open_chains] * np.cos(at) + nu[open_chains] * np.sin(at)
+            open_chains = open_chains[log_likelihood(proposed) < height[open_chains]]
             below = angle[open_chains] < 0
             low[open_chains[below]], high[open_chains[~below]] = angle[open_chains[below]], angle[open_chains[~below]]
             angle[open_chains] = g.uniform(low[open_chains], high[open_chains])
         f = moved
-        if step >= n_first and step % 4 == 0:
+        if step >= n_first and step % 10 == 0:
             probs = sum(w * expit(f @ between + deviation * z) for z, w in zip(nodes, shares, strict=True))
             halves = probs.reshape(2, n_chains // 2, -1).mean(axis=1) / shares.sum()
             total += halves
-    return total / (n_kept // 4)
+    return total / (n_kept // 10)
 
 
 def nearness() -> None:
     print("difference from the exact probabilities, greatest and mean, by length scale and signal variance")
     for lengthscale, variance in KERNELS:
         found: dict[str, list[tuple[float, float]]] = {}
-        for seed in range(20):
+        for seed in range(10):
             x, y, _ = drawn(seed, 50, 100, lengthscale, variance)
             if len(np.unique(y[:50])) < 2:
                 continue
