@@ -6,7 +6,6 @@ import re
 import shutil
 import subprocess
 from html.parser import HTMLParser
-from importlib.resources import files
 
 import pytest
 from tests.evidence.disentanglement_data import made_study
@@ -17,6 +16,7 @@ from uqassay.evidence.disentanglement_ranking import Contender
 from uqassay.evidence.disentanglement_verdict import contender_sentences, disentanglement_sentences
 from uqassay.report.disentanglement_page import render_disentanglement, write_disentanglement_page
 from uqassay.report.sentences.disentanglement import disentanglement_text
+from uqassay.report.static_page import page_file
 
 IT = "information-theoretic"
 HOSTILE = "<img src=x onerror=alert(1)>"
@@ -110,7 +110,7 @@ def test_every_sentence_is_on_the_page(tags, contenders):
 
 
 def test_places_of_the_template_are_filled(page):
-    template = files("uqassay.report").joinpath("disentanglement_page.html").read_text(encoding="utf-8")
+    template = page_file("static_page.html").replace("{{sections}}", page_file("disentanglement_page.html"))
     names = set(re.findall(r"\{\{text\.([\w-]+)\}\}", template))
     assert names <= set(disentanglement_text())
     before = page[: page.index('<section id="contenders"')]
@@ -120,7 +120,7 @@ def test_places_of_the_template_are_filled(page):
 
 
 def test_the_script_holds_no_words():
-    script = files("uqassay.report").joinpath("static_page.js").read_text(encoding="utf-8")
+    script = page_file("static_page.js")
     literals = re.findall(r'"([^"]*)"', script)
     assert not [
         text for text in literals if " " in text.strip() and text not in ("use strict", "(prefers-color-scheme: dark)")

@@ -6,7 +6,6 @@ import re
 import shutil
 import subprocess
 from dataclasses import replace
-from importlib.resources import files
 
 import numpy as np
 import pytest
@@ -19,6 +18,7 @@ from uqassay.evidence.gain_headlines import gain_sentences
 from uqassay.evidence.gain_verdict import result_sentences, untold_sentences
 from uqassay.report.gain_page import render_gain, write_gain_page
 from uqassay.report.sentences.gain import gain_text
+from uqassay.report.static_page import page_file
 
 HOSTILE = "<img src=x onerror=alert(1)>"
 TURNED = "dull\u202e & {{text.heading}}"
@@ -93,7 +93,7 @@ def test_figures_are_there_and_a_map_only_where_one_was_fitted(page):
 
 
 def test_places_of_the_template_are_filled():
-    template = files("uqassay.report").joinpath("gain_page.html").read_text(encoding="utf-8")
+    template = page_file("static_page.html").replace("{{sections}}", page_file("gain_page.html"))
     names = set(re.findall(r"\{\{text\.([\w-]+)\}\}", template))
     assert names <= set(gain_text())
     said = re.sub(r"\{\{[\w.-]+\}\}|<[^>]*>|uqassay", " ", template[template.index("<body>") :])

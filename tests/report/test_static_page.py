@@ -2,7 +2,6 @@
 
 import json
 import re
-from importlib.resources import files
 
 import numpy as np
 import pytest
@@ -15,6 +14,7 @@ from uqassay.report.static_page import (
     facts_list,
     filled_template,
     kept,
+    page_file,
     shown,
     static_payload,
     with_interval,
@@ -45,11 +45,13 @@ def test_numbers_for_download():
 
 @pytest.mark.parametrize("name", ["gain_page.html", "disentanglement_page.html"])
 def test_places_in_values_stay_text(name):
-    template = files("uqassay.report").joinpath(name).read_text(encoding="utf-8")
-    places = set(re.findall(r"\{\{([\w.-]+)\}\}", template))
+    own = page_file(name)
+    places = set(re.findall(r"\{\{([\w.-]+)\}\}", page_file("static_page.html") + own)) - {"nav", "sections"}
     parts = {place: "{{title}}" for place in places if not place.startswith("text.")}
     text = {place.removeprefix("text."): "<{{css}}>" for place in places if place.startswith("text.")}
-    page = filled_template(name, parts, text)
+    linked = ["findings", *re.findall(r'<section id="(\w+)"', own), "how"]
+    page = filled_template(name, parts, text | {f"nav_{one}": f"to {one}" for one in linked})
+    assert re.findall(r'<a href="#(\w+)">to (\w+)</a>', page) == [(one, one) for one in linked]
     assert "&lt;{{css}}&gt;" in page
     assert page.count("{{title}}") >= len(parts)
 

@@ -111,7 +111,7 @@ def render_disentanglement(
         "css": page_file("page.css") + page_file("static_page.css") + page_file("disentanglement_page.css"),
         "verdict": "".join(f"<p>{kept(s)}</p>" for s in disentanglement_sentences(contenders, level=level)),
         "warnings": _warnings(contenders, text),
-        "ranking": "".join(
+        "overview": "".join(
             _ranking(name, rows, places, text, level, named=len(groups) > 1) for name, rows in ranked.items()
         ),
         "expected": _figures(expected_figures(), text, captions=False),

@@ -142,7 +142,7 @@ def render_gain(
         "css": page_file("page.css") + page_file("static_page.css") + page_file("gain_page.css"),
         "verdict": "".join(f"<p>{kept(s)}</p>" for s in said),
         "warnings": _warnings(every, studies, text),
-        "tables": "".join(
+        "overview": "".join(
             _table(_place(*key), found, places, text, named=len(results) > 1) for key, found in results.items()
         ),
         "scores": "".join(sections),

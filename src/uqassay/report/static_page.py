@@ -27,6 +27,8 @@ __all__ = [
     "write_static_page",
 ]
 
+FRAME = "static_page.html"
+
 
 def shown(text: str) -> str:
     """Text from data as text of the page.
@@ -81,19 +83,28 @@ def page_file(name: str) -> str:
 
 
 def filled_template(name: str, parts: Mapping[str, str], text: Mapping[str, str]) -> str:
-    """The template with its places filled in one pass, so that a place in a value stays text.
+    """The frame of a static page around the sections of a template, with all places filled.
+
+    Every place is filled in one pass, so that a place in a value stays text.
 
     Parameters
     ----------
     name : str
-        Of the template.
+        Of the template with the page's own sections.
     parts : dict of str to str
-        Markup by the name of its place.
+        Markup by the name of its place, in the frame or in the sections.
     text : dict of str to str
-        Plain text of the places that begin with "text.".
+        Plain text of the places that begin with "text."; "nav_ID" is the link to section ID.
     """
     places = {**parts, **{f"text.{key}": html.escape(value) for key, value in text.items()}}
-    return re.sub(r"\{\{([\w.-]+)\}\}", lambda place: places[place[1]], page_file(name))
+    own = page_file(name)
+    linked = ("findings", *re.findall(r'<section id="(\w+)"', own), "how")
+    places["nav"] = " ".join(f'<a href="#{one}">{places[f"text.nav_{one}"]}</a>' for one in linked)
+    return _filled(page_file(FRAME), {**places, "sections": _filled(own, places)})
+
+
+def _filled(template: str, places: Mapping[str, str]) -> str:
+    return re.sub(r"\{\{([\w.-]+)\}\}", lambda place: places[place[1]], template)
 
 
 def write_static_page(text: str, path: str | Path) -> Path:
