@@ -99,3 +99,32 @@ def test_a_source_that_cannot_be_read():
     exec("class Typed:\n    def fit(self, X, y):\n        return self", scope)
     with refuses("folder", "unreadable", got="typed:Typed"):
         identity_of(scope["Typed"]())
+
+
+def made(power):
+    class Made:
+        def fit(self, X, y):
+            return self
+
+        def predict_uncertainty(self, X):
+            return X**power
+
+    return Made()
+
+
+def test_values_that_methods_and_lambdas_close_over():
+    assert key(made(1)) == key(made(1)) != key(made(5))
+    first, second = (lambda p: p + 1.0), (lambda p: p + 2.0)
+    assert key(first) != key(second)
+
+
+def test_options_of_a_splitter_that_no_run_sets():
+    class Splitter:
+        def __init__(self, classes, random_state):
+            self.classes, self.random_state = classes, random_state
+
+        def divide(self, X, random_state=None):
+            return None
+
+    assert key(Splitter((0,), 0)) != key(Splitter((1,), 0))
+    assert key(Splitter((0,), 0)) != key(Splitter((0,), 1))

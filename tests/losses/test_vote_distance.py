@@ -129,3 +129,18 @@ def test_votes_that_do_not_fit_are_refused(votes, code, got):
 def test_unknown_choice_is_refused():
     with refuses("few_votes", "choice"):
         squared_truth_distance([[2, 2]] * 3, POINT, few_votes="drop")
+
+
+def test_columns_of_a_table_are_put_in_the_order_of_the_class_names(needs):
+    needs("pandas")
+    import pandas as pd
+
+    g = np.random.default_rng(5)
+    counts = g.integers(1, 9, (20, 3))
+    named = uq.Members(g.dirichlet(np.ones(3), (20, 4)), class_names=("a", "b", "c"))
+    table = pd.DataFrame(counts[:, [1, 0, 2]], columns=["b", "a", "c"])
+    np.testing.assert_array_equal(checked_votes(table, named).counts, counts)
+    by_number = pd.DataFrame(counts[:, [2, 0, 1]], columns=["proba_2", "proba_0", "proba_1"])
+    np.testing.assert_array_equal(checked_votes(by_number, named).counts, counts)
+    with refuses("votes", "ids", got="missing"):
+        checked_votes(table.rename(columns={"c": "d"}), named)

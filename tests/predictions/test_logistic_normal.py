@@ -126,3 +126,13 @@ def test_binary_entropy():
     np.testing.assert_allclose(
         binary_entropy(np.array([0.0, 0.25, 0.5])), [0.0, 0.5623351446188083, np.log(2)], rtol=1e-15
     )
+
+
+@pytest.mark.parametrize("deviation", [1e-5, 1e-3, 0.03, 0.1, 0.32, 0.49, 0.6, 3.0])
+def test_probabilities_that_underflow(deviation):
+    mean = np.array([-2000.0, -800.0, -746.0, -740.0, -700.0, 800.0])
+    parts = logistic_normal(mean, np.full(6, deviation))
+    assert all(np.isfinite(part).all() for part in parts)
+    epistemic = parts[3]
+    assert (epistemic >= 0.0).all()
+    assert (epistemic <= 1e-290).all()

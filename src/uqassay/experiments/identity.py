@@ -14,7 +14,7 @@ from uqassay.errors import InputError
 __all__ = ["identity_of"]
 
 NO_EFFECT = ("progress", "n_jobs")  # on the result
-SET_HERE = ("random_state", "classes")  # of the estimator or splitter itself, for each run; not of an object inside it
+SET_HERE = ("random_state", "classes")  # of the estimator itself, for each run; not of an object inside it
 OWN = "uqassay"  # modules whose source is part of every key
 
 
@@ -65,9 +65,9 @@ def identity_of(value: Any, name: str = "estimator") -> Any:
     if isinstance(value, (type, np.ufunc)) or inspect.isroutine(value):
         return _source(value, name)
     if callable(getattr(value, "get_params", None)):
-        return {**_source(type(value), name), "options": _options(value.get_params(deep=False), name)}
+        return {**_source(type(value), name), "options": _options(value, value.get_params(deep=False), name)}
     if callable(getattr(value, "fit", None)) or callable(getattr(value, "divide", None)):
-        return {**_source(type(value), name), "options": _options(_state_of(value), name)}
+        return {**_source(type(value), name), "options": _options(value, _state_of(value), name)}
     raise InputError(
         "folder",
         "needs options from which the key of a stored result can be made: plain values, arrays, estimators and functions",
@@ -77,8 +77,9 @@ def identity_of(value: Any, name: str = "estimator") -> Any:
     )
 
 
-def _options(options: Mapping[str, Any], name: str) -> dict[str, Any]:
-    left_out = NO_EFFECT if "." in name else (*NO_EFFECT, *SET_HERE)
+def _options(value: Any, options: Mapping[str, Any], name: str) -> dict[str, Any]:
+    set_here = "." not in name and callable(getattr(value, "fit", None))
+    left_out = (*NO_EFFECT, *SET_HERE) if set_here else NO_EFFECT
     return {key: identity_of(one, f"{name}.{key}") for key, one in sorted(options.items()) if key not in left_out}
 
 
@@ -111,17 +112,26 @@ def _source(value: type | Callable[..., Any], name: str) -> dict[str, Any]:
             "define it in a file, or leave folder out",
             code="unreadable",
         ) from problem
-    cells = getattr(value, "__closure__", None) or ()
-    enclosed = [identity_of(cell.cell_contents, name) for cell in cells]
+    enclosed = _enclosed(value, name)
     enclosed += [identity_of(one, name) for one in getattr(value, "__defaults__", None) or ()]
     enclosed += [identity_of(one, name) for one in sorted((getattr(value, "__kwdefaults__", None) or {}).items())]
     if isinstance(value, type):
         enclosed += [_source(base, name) for base in value.__bases__ if not _is_pythons_own(base)]
+        enclosed += [one for part in vars(value).values() if inspect.isfunction(part) for one in _enclosed(part, name)]
+    if getattr(value, "__name__", "") == "<lambda>":  # two can stand on one line of source
+        enclosed += [value.__code__.co_code.hex(), [repr(one) for one in value.__code__.co_consts]]
     return {
         **found,
         "source": hashlib.sha256(source.encode()).hexdigest(),
         **({"enclosed": enclosed} if enclosed else {}),
     }
+
+
+def _enclosed(function: Any, name: str) -> list[Any]:
+    """Values of the function's closure; `super()` puts the class itself there, which is left out."""
+    cells = getattr(function, "__closure__", None) or ()
+    names = function.__code__.co_freevars if cells else ()
+    return [identity_of(cell.cell_contents, name) for own, cell in zip(names, cells, strict=True) if own != "__class__"]
 
 
 def _is_pythons_own(kind: type) -> bool:

@@ -1,5 +1,6 @@
 """Runs of an estimator at hand in the folder of a benchmark, so that a killed study goes on where it was."""
 
+import inspect
 import os
 import sys
 import time
@@ -33,10 +34,10 @@ def stored_result(folder: str | os.PathLike[str], cell: Cell, make: Callable[[],
 
 
 def modules_of(*values: Any) -> tuple[str, ...]:
-    """Modules with the code of objects: of this package, and of the user where they can be imported."""
+    """Modules with the code of objects and functions: of this package, and of the user where they can be imported."""
     found = []
     for value in values:
-        for kind in type(value).__mro__:
+        for kind in [value] if inspect.isfunction(value) else type(value).__mro__:
             top = kind.__module__.partition(".")[0]
             released = top != "uqassay" and hasattr(sys.modules.get(top), "__version__")
             if top not in ("builtins", "abc", "__main__") and not released and _has_file(kind.__module__):

@@ -21,6 +21,7 @@ from uqassay.predictions import (
     class_indices,
     sum_over_classes,
 )
+from uqassay.predictions.pandas_input import positions, take_table
 from uqassay.statistics.samples import check_choice
 
 __all__ = ["FewVotes", "VoteCounts", "checked_votes", "counts_of_votes", "second_order_gap", "squared_truth_distance"]
@@ -133,7 +134,7 @@ def checked_votes(votes: ArrayLike, prediction: Prediction, *, few_votes: FewVot
     Parameters
     ----------
     votes : array_like, shape (n, K)
-        Numbers of votes for each class.
+        Numbers of votes for each class. The columns of a table with names are put in the order of the class names.
     prediction : Prediction
     few_votes : {"refuse", "leave-out"}
         What happens to instances with no or one vote.
@@ -151,7 +152,7 @@ def checked_votes(votes: ArrayLike, prediction: Prediction, *, few_votes: FewVot
     1
     """
     check_choice(few_votes, "few_votes", ("refuse", "leave-out"))
-    counts = _whole_counts(votes, prediction.n_instances, prediction.n_classes)
+    counts = _whole_counts(_in_order_of(votes, prediction), prediction.n_instances, prediction.n_classes)
     n, totals = len(counts), counts.sum(axis=1)
     few = int((totals < 2).sum())
     if few == 0:
@@ -252,6 +253,15 @@ def _spread(values: Array, counted: VoteCounts, prediction: Prediction) -> Array
     spread = np.full(prediction.n_instances, np.nan)
     spread[counted.rows] = values
     return spread
+
+
+def _in_order_of(votes: ArrayLike, prediction: Prediction) -> ArrayLike:
+    """The votes; the columns of a table in the order of the prediction's class names."""
+    table, names, _ = take_table(votes, "votes")
+    own = prediction.class_names
+    if names is None or own is None or names == own:
+        return table
+    return np.asarray(table)[:, positions(names, np.asarray(own), "votes", part="columns", of="the class names")]
 
 
 def _whole_counts(votes: ArrayLike, n: int, n_classes: int) -> Array:

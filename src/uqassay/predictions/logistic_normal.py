@@ -162,7 +162,8 @@ def _moments(s: Array, z: Array, weight: Array) -> tuple[Array, ...]:
     if s[0, 0] >= GROUPS[0]:
         return low, total, aleatoric, np.maximum(total - aleatoric, 0.0), within, among
     # the difference would lose its digits; KL(p, E p) as a Bregman divergence is positive at every node
-    delta = (np.log(low) - np.log1p(-low))[:, None] - z
+    held = low > 0.0  # below exp(−745) p is 0 in floating point, and so is the divergence
+    delta = np.where(held[:, None], (np.log(np.where(held, low, 0.5)) - np.log1p(-low))[:, None] - z, 0.0)
     divergence = np.log1p(p * np.expm1(delta)) - p * delta
     return low, total, aleatoric, np.maximum(np.einsum("ij,ij->i", weight, divergence), 0.0), within, among
 

@@ -137,7 +137,7 @@ def _packed_of(train: Callable[[], DisentanglementStudy]) -> CellResult:
 
 
 def _given_cell(
-    estimator: Any, data: Dataset, conditions: Conditions, block: Sequence[int], decomposition: Decompositions
+    estimator: Any, data: Dataset, conditions: Conditions, block: Sequence[int], decomposition: dict[str, Any] | None
 ) -> Cell:
     """The cell of an estimator and data at hand. Its key holds all that the result depends on; only this process can run it."""
     return Cell(
@@ -152,7 +152,7 @@ def _given_cell(
             "options": {"decompositions": identity_of(decomposition, "decomposition")},
         },
         data_hash=data.content_hash,
-        rests_on=(*modules_of(estimator), "uqassay.methods.together"),
+        rests_on=(*modules_of(estimator, *(decomposition or {}).values()), "uqassay.methods.together"),
     )
 
 

@@ -216,7 +216,9 @@ def _cell(estimator: Any, task: GainTask, estimates: Estimates, losses: Sequence
             "truth": identity_of(task.label_probs, "truth"),
         },
         data_hash=data.content_hash,
-        rests_on=modules_of(estimator, task.split, task.calibration),
+        rests_on=modules_of(
+            estimator, task.split, task.calibration, *(estimates.chosen or {}).values(), task.label_probs
+        ),
     )
 
 
