@@ -114,3 +114,18 @@ def test_refusals_name_the_option(voted, run, words, told):
     assert (ran.code, ran.out) == (2, "")
     assert told in ran.err
     assert ran.err.count("\n") == 1
+
+
+def test_class_names_put_the_columns_of_votes_in_order(voted, run):
+    votes, members = np.load(voted / "votes.npy"), np.asarray(uq.load(voted / "de.npz").probs)
+    np.savez(voted / "named.npz", probs=members, class_names=["a", "b", "c"])
+    np.savez(voted / "named_votes.npz", votes=votes[:, [1, 2, 0]], class_names=["b", "c", "a"])
+    plain_order = run("second-order", voted / "named.npz", "--votes", voted / "votes.npy", "--json").json()["tests"][0]
+    by_name = run("second-order", voted / "named.npz", "--votes", voted / "named_votes.npz", "--json").json()["tests"][
+        0
+    ]
+    assert by_name == plain_order
+    np.savez(voted / "other_votes.npz", votes=votes, class_names=["a", "b", "d"])
+    ran = run("second-order", voted / "named.npz", "--votes", voted / "other_votes.npz")
+    assert ran.code == 2
+    assert "class names" in ran.err

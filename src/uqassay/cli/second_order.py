@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+import numpy as np
 from rich.text import Text
 
 from uqassay.cli.arguments import model_files
@@ -126,12 +127,17 @@ class _Votes:
 
     def for_run(self, run: "Prediction") -> "NDArray[Any]":
         from uqassay.losses import counts_of_votes
-        from uqassay.predictions.files import load_column
+        from uqassay.predictions.files import load_class_names, load_column
+        from uqassay.predictions.pandas_input import positions
 
         values, own = load_column(self.path, ("votes", "counts", "labels"))
         values = self.in_rows_of(run, in_order(values, own, self.rows, self.path))
         if not self.single:
-            return values
+            names, own_names = load_class_names(self.path), run.class_names
+            if names is None or own_names is None or names == own_names or values.shape[-1:] != (len(names),):
+                return values
+            columns = positions(names, np.asarray(own_names), "votes", part="columns", of="the class names")
+            return np.asarray(values[:, columns])
         if values.ndim != 2:
             raise InputError(
                 "votes", "single votes need one column each", f"got shape {values.shape}", "give (n, m)", code="type"

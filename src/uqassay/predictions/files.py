@@ -47,6 +47,7 @@ __all__ = [
     "file_hash",
     "inspect_file",
     "load",
+    "load_class_names",
     "load_column",
     "load_labels",
     "save",
@@ -256,6 +257,21 @@ def load_column(path: str | os.PathLike[str], names: Sequence[str]) -> tuple[NDA
             if empty.size:
                 refuse_empty_cell(wanted, int(empty[0]))
         return values, None if ids is None else np.array(as_array(ids.read(), "ids"))
+
+
+def load_class_names(path: str | os.PathLike[str]) -> tuple[str, ...] | None:
+    """The class names that a file holds (`class_names` or `classes`); None if it has none.
+
+    Raises
+    ------
+    FileFormatError
+        The file cannot be read.
+    """
+    path = as_path(path)
+    with problems_named(path):
+        arrays = open_contents(path).arrays
+        named = next((arrays[key] for key in ("class_names", "classes") if key in arrays), None)
+        return None if named is None else tuple(map(str, as_names(named.read(), "class_names")))
 
 
 # -- helpers ----------------------------------------------------------------------------------------------------------
