@@ -1,5 +1,7 @@
 """Results over runs against the runs; ties and single runs."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -56,3 +58,18 @@ def test_calibration_instances_outside_the_intervals_are_counted_once():
     notes = [note for note in made_study(n_runs=3, n=200).result().notes if note.code == "assumption"]
     assert len(notes) == 1
     assert notes[0].facts["instances"] == 600
+
+
+def test_few_gains_are_told_once_for_all_runs():
+    study = made_study(n_runs=3, n=60)
+    one = study.runs[0]
+
+    def with_gains(count):
+        gain = np.r_[np.ones(count), np.zeros(one.test.n_instances - count)]
+        right = {"correct_before": gain == 0, "correct_after": np.ones(len(gain), dtype=bool)}
+        return replace(one, seed=count, test=replace(one.test, gain={"zero-one": gain}, **right))
+
+    runs = tuple(map(with_gains, (2, 5, 9)))
+    found = replace(study, runs=runs).result("entropy")
+    told = [note.text for note in found.notes if note.code == "few"]
+    assert told == ["3 of 3 runs have only 2 to 9 gains other than 0: rough intervals"]

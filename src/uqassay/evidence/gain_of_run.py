@@ -137,7 +137,8 @@ def gain_of_run(run: GainRun, options: GainOptions) -> RunGain:
         delay=delay,
         above_random=tuple(delay.above_random(share) for share in options.shares),
         means={name: _means(array, place, count) for name, array in values.items()},
-        notes=distinct(notes, raw.notes, correlation.notes, delay.notes),
+        # the correlation counts the same gains in other words
+        notes=distinct(notes, raw.notes, [note for note in correlation.notes if note.code != "few"], delay.notes),
     )
 
 

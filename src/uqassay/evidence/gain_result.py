@@ -17,6 +17,8 @@ __all__ = ["GainBins", "GainDelay", "GainResult", "gain_result"]
 
 Array = NDArray[np.float64]
 
+RARE = ("few", "none")  # notes on gains other than 0
+
 
 @final
 @dataclass(frozen=True, eq=False)
@@ -180,8 +182,20 @@ def gain_result(method: str, dataset: str, options: GainOptions, runs: Sequence[
         excess_calibrated=over(lambda run: run.excess_calibrated),
         bins=bins,
         delay=_delay(runs, level),
-        notes=distinct(*(run.notes for run in runs), notes, _map_notes(runs)),
+        notes=distinct(_run_notes(runs), notes, _map_notes(runs)),
     )
+
+
+def _run_notes(runs: Sequence[RunGain]) -> list[Note]:
+    """Notes of the runs. Few gains are told once for all runs."""
+    notes = [note for run in runs for note in run.notes]
+    changed = [note.facts["count"] for note in notes if note.code in RARE and "count" in note.facts]
+    if len(runs) == 1 or not changed:
+        return notes
+    low, high = min(changed), max(changed)
+    gains = f"{low} to {high}" if low < high else str(low)
+    text = f"{len(changed)} of {len(runs)} runs have only {gains} gains other than 0: rough intervals"
+    return [*(note for note in notes if note.code not in RARE), Note("few", text, {"runs": len(changed)})]
 
 
 def _reduction(run: RunGain, level: float) -> Estimate | None:
