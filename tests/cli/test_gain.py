@@ -167,7 +167,8 @@ OWN = ("--labels", "labels.npy", "--calibration-labels", "labels.npy", *QUICK, "
         (["before2.npz", "./after.npz"], "after.npz is also a file of the test instances"),
         (["copy.npz", "copy2.npz"], "all gains and estimates are those of the test instances"),
         (["two.npz", "two2.npz"], "must have the 3 classes of the test predictions"),
-        (["named.npz", "after2.npz"], "must have the class names of the test predictions"),
+        (["named.npz", "named2.npz"], "must have the class names of the test predictions"),
+        (["named.npz", "after2.npz"], "--calibration, after: must name the classes"),
     ],
 )
 def test_calibration_instances_are_others_of_the_same_problem(pair, run, monkeypatch, own, said):
@@ -177,12 +178,14 @@ def test_calibration_instances_are_others_of_the_same_problem(pair, run, monkeyp
         np.savez(f"{target}.npz", probs=np.load(f"{name}.npz")["probs"])
     for name in ("two", "two2"):
         np.savez(f"{name}.npz", probs=np.random.default_rng(0).dirichlet([1, 1], (len(labels), 2)))
-    np.savez("named.npz", probs=np.load("before2.npz")["probs"], class_names=["a", "b", "e"])
-    np.savez("named0.npz", probs=np.load("before.npz")["probs"], class_names=["a", "b", "c"])
+    for name, target in (("before2", "named"), ("after2", "named2")):
+        np.savez(f"{target}.npz", probs=np.load(f"{name}.npz")["probs"], class_names=["a", "b", "e"])
+    for name, target in (("before", "named0"), ("after", "named1")):
+        np.savez(f"{target}.npz", probs=np.load(f"{name}.npz")["probs"], class_names=["a", "b", "c"])
     np.save("few.npy", labels % 2)
-    first = "named0.npz" if "named.npz" in own else "before.npz"
+    test = ("named0.npz", "named1.npz") if "named.npz" in own else ("before.npz", "after.npz")
     of = [word if word != "labels.npy" or own[0] != "two.npz" else "few.npy" for word in OWN[2:]]
-    ran = run("gain", first, "after.npz", "--calibration", *own, *OWN[:2], *of)
+    ran = run("gain", *test, "--calibration", *own, *OWN[:2], *of)
     assert (ran.code, ran.out) == (2, "")
     assert said in ran.err
     assert ran.err.count("\n") == 1

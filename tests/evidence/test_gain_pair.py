@@ -43,6 +43,19 @@ def test_rows_and_columns_are_put_into_one_order(pair):
     np.testing.assert_array_equal(found.groups, np.arange(40) // 4)
 
 
+@pytest.mark.parametrize("side", ["before", "after"])
+def test_class_names_of_one_prediction_alone_are_refused(pair, side):
+    y, before, after = pair
+    both = {"before": before, "after": after}
+    both[side] = both[side].with_metadata(class_names=("a", "b", "c"))
+    other = "after" if side == "before" else "before"
+    with refuses(f"models['{other}']", "missing", got="the other has a, b and c"):
+        sample_of_pair(y, both["before"], both["after"])
+    both[other] = both[other].with_metadata(class_names=("a", "b", "d"))
+    with refuses("models['after'].class_names", "mismatch", got="'(c|d)', number 3"):
+        sample_of_pair(y, both["before"], both["after"])
+
+
 def test_scores_by_name_or_as_arrays(pair):
     y, before, after = pair
     assert list(sample_of_pair(y, after, before).epistemic) == ["entropy"]  # the mutual information of a point is 0

@@ -69,7 +69,8 @@ def sample_of_pair(
     Raises
     ------
     InputError
-        Predictions and labels that do not fit together; a score that `before` does not have; votes instead of labels.
+        Predictions and labels that do not fit together; class names of one prediction alone, whose columns may stand in
+        another order than those of the other; a score that `before` does not have; votes instead of labels.
 
     Examples
     --------
@@ -79,6 +80,7 @@ def sample_of_pair(
     ([1.0, 0.0], [0.368, 0.0])
     """
     both = {"before": as_prediction(before, "before"), "after": as_prediction(after, "after")}
+    _check_named(both)
     aligned = align(both, y_true, groups=groups)
     y = aligned.labels
     if y.ndim == 2:
@@ -102,6 +104,20 @@ def sample_of_pair(
         None if label_probs is None else true_uncertainty(label_probs, first),
         aligned.groups,
     )
+
+
+def _check_named(both: Mapping[str, Prediction]) -> None:
+    """Refuse class names of one prediction alone."""
+    unnamed = [side for side, one in both.items() if one.class_names is None]
+    if len(unnamed) == 1:
+        (named,) = (one.class_names for one in both.values() if one.class_names is not None)
+        raise InputError(
+            f"models[{unnamed[0]!r}]",
+            "must name the classes if the other prediction does, because its columns may be in another order",
+            f"got none, and the other has {listed(named, most=5)}",
+            "name the classes of both, or of neither",
+            code="missing",
+        )
 
 
 def _estimates(prediction: Prediction, scores: Sequence[str] | Mapping[str, ArrayLike] | None) -> dict[str, Any]:
