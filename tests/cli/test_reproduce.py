@@ -94,6 +94,7 @@ def test_disentanglement_on_the_command_line(run, needs):
         ),
         (["--spread", "0"], "--spread: must be above 0; got 0.0"),
         (["--spread", "0.3", "--dataset", "digits"], "--spread: is of the toy data alone"),
+        (["--train-share", "0.1,0.7"], "--train-share: must be random or at least 0 and below 0.7, since the rest"),
         (["--dataset", "emnist-bymerge"], "--data: must be the file with the images for emnist-bymerge"),
         (["--dataset", "digits", "--data", "x.npz"], "--data: is for emnist-bymerge alone"),
         (["--decomposition", "IT"], "--decomposition: means nothing to epistemic-gain, which takes --preset, --data"),
@@ -107,6 +108,7 @@ def test_options_of_epistemic_gain_are_refused_in_one_sentence(argv, sentence, r
 
 def test_spread_means_nothing_to_others(run):
     assert run("reproduce", "disentanglement", "--spread", "0.3").err.startswith("--spread: means nothing")
+    assert run("reproduce", "unified", "--train-share", "0.3").err.startswith("--train-share: means nothing")
 
 
 def test_epistemic_gain_on_the_command_line(run, needs):

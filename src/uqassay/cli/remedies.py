@@ -96,7 +96,8 @@ _OF_COMMAND = {
             "where",
             "workers",
         )
-    },
+    }
+    | {"train_share": "--train-share"},
     "second-order": {"votes": "--votes", "by": "--by", "buckets": "--buckets", "few_votes": "--leave-out-few"},
     "tradeoff": {"abstention": "--abstention", "abstention_cost": "--cost"},
 }

@@ -61,6 +61,15 @@ def reproduce_command(
             show_default="0.35 and 0.25",
         ),
     ] = None,
+    train_share: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Share of the instances of every disc of the toy data of epistemic-gain that stays in the training set, or "
+            "random (repeatable).",
+            metavar="P",
+            show_default="0.01 to 0.5, by disc",
+        ),
+    ] = None,
     where: Annotated[
         str | None,
         typer.Option(
@@ -136,6 +145,7 @@ def reproduce_command(
         "method": _split(method),
         "decomposition": _split(decomposition),
         "spread": spread or None,
+        "train_share": _split(train_share),
         "where": where,
         "backbone": backbone,
         "figure": figure if table is None else f"table{table}",
@@ -149,7 +159,7 @@ def reproduce_command(
         "seed": seed,
         "sweep": sweep or None,
     }
-    shown = {"figure": "--figure" if table is None else "--table"}
+    shown = {"figure": "--figure" if table is None else "--table", "train_share": "--train-share"}
     options = _given(asked, taken, name, shown)
     if "preset" in taken:
         options["preset"] = preset
@@ -203,7 +213,8 @@ def _given(asked: Mapping[str, Any], taken: Collection[str], name: str, shown: M
     options = {option: value for option, value in asked.items() if value is not None}
     for option in options:
         if option not in taken:
-            known = ", ".join(f"--{other}" for other in ("preset", *asked) if other == "preset" or other in taken)
+            accepted = ["preset", *(other for other in asked if other in taken)]
+            known = ", ".join(f"--{other.replace('_', '-')}" for other in accepted)
             raise InputError(
                 shown.get(option, f"--{option}"),
                 f"means nothing to {name}, which takes {known}",

@@ -31,6 +31,18 @@ def test_names_and_spreads_are_taken_alone_or_in_a_list():
     assert asked(method=["local-gp", "deep-ensemble"], spread=[1, 0.5]).spreads == (1.0, 0.5)
 
 
+def test_toy_data_stand_once_for_each_share_and_other_data_once():
+    plans = asked(dataset=["toy-mismatch-2", "digits"], train_share=["0.05", "random"]).plans
+    assert [(plan.name, plan.train_share) for plan in plans] == [
+        ("toy", 0.05),
+        ("toy-mismatch-2", 0.05),
+        ("toy", "random"),
+        ("toy-mismatch-2", "random"),
+        ("digits", None),
+    ]
+    assert asked(train_share=0).plans[0].train_share == 0.0
+
+
 def test_options_of_a_method_by_data_and_preset():
     forest, toy = METHODS["random-forest"], DATASETS["toy"]
     assert method_options(forest, toy, toy.slices["cpu"]) == {"n_members": 100, "min_samples_leaf": 5}
@@ -51,6 +63,15 @@ def test_options_of_a_method_by_data_and_preset():
         ({"spread": [0.3, -1]}, "spread", "range", "-1"),
         ({"spread": [0.3, 0.3]}, "spread", "duplicate", "0.3, 0.3"),
         ({"spread": []}, "spread", "duplicate", r"\[\]"),
+        ({"train_share": 0.1, "dataset": "digits"}, "train_share", "conflict", "0.1"),
+        ({"train_share": [0.1, 0.7]}, "train_share", "range", "0.7"),
+        ({"train_share": -0.1}, "train_share", "range", "-0.1"),
+        ({"train_share": "half"}, "train_share", "range", "'half'"),
+        ({"train_share": True}, "train_share", "range", "True"),
+        ({"train_share": [None]}, "train_share", "range", "None"),
+        ({"train_share": float("nan")}, "train_share", "range", "nan"),
+        ({"train_share": ["0.1", 0.1]}, "train_share", "duplicate", "0.1"),
+        ({"train_share": []}, "train_share", "duplicate", r"\[\]"),
         ({"dataset": "emnist-bymerge"}, "data", "missing", "none"),
         ({"dataset": "emnist-bymerge", "data": "nowhere.npz"}, "data", "missing", "nowhere.npz"),
         ({"dataset": "digits", "data": "x.npz"}, "data", "conflict", "digits"),

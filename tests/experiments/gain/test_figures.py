@@ -58,6 +58,9 @@ def test_figure_2_has_the_discs_of_evaluation_and_calibration(toy):
     draw_discs(three, toy, plan=ToyPlan(calibration="three-discs"))
     assert len(three.axes[1].lines) == 3
     assert len(COLOURS) == 2
+    other = new_figure()
+    draw_discs(other, toy, plan=ToyPlan(train_share=0.05))
+    assert {text.get_text() for ax in other.axes for text in ax.texts} == {"5 %"}
 
 
 def test_figure_3_has_a_panel_for_each_estimate():

@@ -27,6 +27,14 @@ def test_every_method_runs_on_every_data_set_and_spread():
     ]
 
 
+def test_a_share_is_part_of_the_label_and_of_the_key():
+    usual, *asked = (
+        plans(spread=0.3, **options)[0] for options in ({}, {"train_share": 0.05}, {"train_share": "random"})
+    )
+    assert [one.label for one in (usual, *asked)] == ["toy 0.3", "toy 0.3, p = 0.05", "toy 0.3, p = random"]
+    assert len({one.cells[0].key for one in (usual, *asked)}) == 3
+
+
 def test_runs_and_seeds():
     (one,) = plans(runs=3, seed=5, spread=0.3, method="local-gp")
     assert one.seeds == (5, 6, 7)

@@ -25,6 +25,15 @@ def test_mismatch_studies_differ_from_the_toy_data_in_one_thing():
     assert (others[1].calibration, others[1].layout, others[1].thinned) == (toy.calibration, toy.layout, True)
 
 
+def test_another_share_is_of_toy_data_alone_and_stands_in_the_words():
+    toy, digits = DATASETS["toy"], DATASETS["digits"]
+    other = toy.with_train_share(0.05)
+    assert (other.name, other.train_share, toy.train_share) == ("toy", 0.05, None)
+    assert "with p = 5.0 % for every disc" in other.words("cpu", other.slices["cpu"])
+    assert digits.with_train_share(0.05) is digits
+    assert digits.train_share is None
+
+
 def test_words_say_what_is_run():
     plan = DATASETS["toy"]
     text = plan.words("smoke", plan.slices["smoke"])

@@ -26,6 +26,8 @@ def test_every_unprinted_choice_is_stated():
     ):
         assert part in toy
     assert "near a spread" not in notes(spread=0.25)
+    assert "p from 1 to 50 %" in toy
+    assert "p = 5.0 % or p random between 0 and 50 %" in notes(train_share=[0.05, "random"])
     real = notes(dataset="digits", method=["random-forest", "deep-ensemble"])
     for part in ("digits: training and test part are merged", "R: 25 %", "100 trees", "5 networks", "10 epochs"):
         assert part in real

@@ -1,6 +1,7 @@
 """Cells of Tables 1 and 2 for runs that are made, not trained."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -67,6 +68,14 @@ def test_what_is_not_compared_has_no_verdict():
         assert not any(cell.name.endswith("/interval") for cell in found)
     letters = {cell.name: cell for cell in gain_cells([row(3, dataset="emnist-balanced", compared=False)])}
     assert letters["table2/emnist-balanced/local-gp/entropy/correlation"].paper == 0.108
+
+
+def test_a_share_is_part_of_the_names():
+    one = row(1)
+    other = replace(one, plan=one.plan.with_train_share(0.05))
+    assert (other.label, other.place) == ("toy, spread 0.35, p = 0.05", "toy/spread=0.35/p=0.05")
+    assert gain_cells([other])[0].name.startswith("table1/toy/spread=0.35/p=0.05/local-gp/")
+    assert gain_cells([other])[0].paper == 0.108
 
 
 def test_one_run_has_no_standard_deviation():

@@ -67,6 +67,19 @@ def test_thinned_test_instances_are_those_of_high_aleatoric_uncertainty():
     assert aleatoric[kept].mean() > 2 * aleatoric[removed].mean()
 
 
+def test_another_share_moves_instances_between_the_training_and_the_augmented_set_alone():
+    few, many = (
+        make_world(world_params(DATASETS["toy"].with_train_share(p), limit=SIZE, spread=0.25), 0) for p in (0.1, 0.4)
+    )
+    first, second = (world.split.divide(world.X, random_state=1) for world in (few, many))
+    assert (first.test == second.test).all()
+    assert (first.augmented == second.augmented).all()
+    assert set(first.train) < set(second.train)
+    for division, p in ((first, 0.1), (second, 0.4)):
+        train, *others = division.counts.T
+        assert (train == np.floor(p * (train + sum(others)))).all()
+
+
 def test_images_are_split_by_balls_of_one_radius(images):
     plan = DATASETS["emnist-bymerge"]
     params = world_params(plan, limit=1500, data=str(images))

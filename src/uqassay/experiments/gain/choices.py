@@ -11,8 +11,11 @@ import numpy as np
 
 from uqassay.bench.cell import MAX_SEED
 from uqassay.bench.config import nearest
+from uqassay.datasets import disc_layout
 from uqassay.errors import InputError
 from uqassay.experiments.gain.presets import DATASETS, PRESETS, SPREADS, GainData, GainSlice
+from uqassay.experiments.gain.regions import RANDOM, Share
+from uqassay.wording import number
 
 __all__ = ["METHODS", "AskedGain", "GainMethod", "check_whole", "chosen", "method_options"]
 
@@ -97,7 +100,7 @@ class AskedGain:
     ----------
     preset : str
     plans : tuple of GainData
-        With the reference of every mismatch study before it.
+        With the reference of every mismatch study before it; toy data once for each asked share.
     methods : tuple of GainMethod or None
         None takes those of the preset.
     spreads : tuple of float
@@ -124,21 +127,22 @@ def chosen(
     method: str | Sequence[str] | None,
     spread: float | Sequence[float] | None,
     data: str | os.PathLike[str] | None,
+    train_share: float | str | Sequence[float | str] | None = None,
 ) -> AskedGain:
     """Check the options of a reproduction.
 
     Raises
     ------
     InputError
-        An unknown name or one given twice, a spread without toy data or that is not positive, images without their files, or
-        files for several kinds of images.
+        An unknown name or one given twice, a spread or share without toy data, a spread that is not positive, a share that
+        leaves no instance to add, images without their files, or files for several kinds of images.
     """
     names = _known("dataset", ["toy"] if dataset is None else _several(dataset), DATASETS)
     plans = [DATASETS[name] for name in names]
     methods = None if method is None else tuple(METHODS[one] for one in _known("method", _several(method), METHODS))
     return AskedGain(
         preset=_known("preset", [preset], PRESETS)[0],
-        plans=tuple(_with_references(plans)),
+        plans=tuple(_with_shares(_with_references(plans), _chosen_shares(train_share, plans))),
         methods=methods,
         spreads=_chosen_spreads(spread, plans),
         data=_chosen_data(data, plans),
@@ -179,6 +183,40 @@ def _chosen_spreads(spread: float | Sequence[float] | None, plans: Sequence[Gain
     if len(set(values)) < len(values) or not values:
         raise InputError("spread", "must hold different numbers", f"got {values}", "0.35, say", code="duplicate")
     return tuple(float(value) for value in values)
+
+
+def _chosen_shares(given: float | str | Sequence[float | str] | None, plans: Sequence[GainData]) -> tuple[Share, ...]:
+    if given is None:
+        return ()
+    if not any(plan.is_toy for plan in plans):
+        raise InputError("train_share", "is of the toy data alone", f"got {given}", "leave it out", code="conflict")
+    values = [_share(value) for value in ([given] if isinstance(given, (int, float, str)) else given)]
+    if len(set(values)) < len(values) or not values:
+        raise InputError("train_share", "must hold different shares", f"got {given}", "0.1, say", code="duplicate")
+    return tuple(values)
+
+
+def _share(value: float | str) -> Share:
+    """A share of the instances of a disc that leaves some to add; the command line gives text."""
+    if value == RANDOM:
+        return RANDOM
+    most = 1.0 - float(disc_layout("figure-2").test_share.max())
+    try:
+        share = float("nan") if isinstance(value, bool) else float(value)
+    except (TypeError, ValueError):
+        share = float("nan")
+    if not 0.0 <= share < most:
+        rule = f"must be {RANDOM} or at least 0 and below {number(most, 1)}, since the rest of a disc is for the test"
+        raise InputError("train_share", rule, f"got {value!r}", "0.1, say", code="range")
+    return share
+
+
+def _with_shares(plans: Sequence[GainData], shares: Sequence[Share]) -> list[GainData]:
+    """Toy data once for each share that was asked for, other data once."""
+    if not shares:
+        return list(plans)
+    toys = [plan.with_train_share(share) for share in shares for plan in plans if plan.is_toy]
+    return [*toys, *(plan for plan in plans if not plan.is_toy)]
 
 
 def _chosen_data(data: str | os.PathLike[str] | None, plans: Sequence[GainData]) -> str:

@@ -70,6 +70,7 @@ def write_gain_figures(
         for name, plan in dict.fromkeys((row.plan.name, row.plan.plan) for row in toys):
             if isinstance(plan, ToyPlan) and not plan.thinned:
                 end = "" if name == "toy" else f"_{name}"
+                end += "" if plan.train_share is None else f"_p={plan.train_share}"
                 draw = partial(draw_discs, toy=toy, plan=plan, seed=seed)
                 written.append(write_figure(path, f"{NAME}2{end}", (11.0, 6.6), draw))
     for row in rows:
@@ -111,7 +112,7 @@ def draw_split(figure: Any, toy: ClusterGrid, *, seed: int = 0) -> None:
 
 def draw_discs(figure: Any, toy: ClusterGrid, *, plan: ToyPlan, seed: int = 0) -> None:
     """Figure 2: D_train with the discs of the evaluation, and D_train2 with those of the calibration inside it."""
-    evaluation, calibration = disc_layout(plan.layout), disc_layout(plan.calibration)
+    evaluation, calibration = plan.discs(seed)
     outer = evaluation.splitter().divide(toy.X, seed)
     inner = calibration.splitter().divide(toy.X[outer.train], seed)
     axes = figure.subplots(1, 2, sharex=True, sharey=True)

@@ -44,7 +44,8 @@ class Planned:
     @property
     def label(self) -> str:
         """Data set for the reader."""
-        return self.plan.name if self.spread is None else f"{self.plan.name} {self.spread:g}"
+        name = self.plan.name if self.spread is None else f"{self.plan.name} {self.spread:g}"
+        return name if self.plan.train_share is None else f"{name}, p = {self.plan.train_share}"
 
     @property
     def cells(self) -> list[Cell]:

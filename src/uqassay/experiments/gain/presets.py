@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import Any, final
 
 from uqassay.experiments.gain.printed_values import N_PAPER_RUNS
-from uqassay.experiments.gain.regions import Regions, ToyPlan
+from uqassay.experiments.gain.regions import Regions, Share, ToyPlan
 from uqassay.wording import count, counted
 
 __all__ = ["DATASETS", "PRESETS", "SPREADS", "GainData", "GainSlice"]
@@ -83,6 +83,18 @@ class GainData:
     def is_toy(self) -> bool:
         """Whether the data are generated and their label probabilities known."""
         return isinstance(self.plan, ToyPlan)
+
+    @property
+    def train_share(self) -> Share | None:
+        """p of every disc of the toy data, where it was asked for in place of the shares of the layout."""
+        return self.plan.train_share if isinstance(self.plan, ToyPlan) else None
+
+    def with_train_share(self, share: Share) -> "GainData":
+        """Toy data with another p for every disc."""
+        if not isinstance(self.plan, ToyPlan):
+            return self
+        plan = replace(self.plan, train_share=share)
+        return replace(self, plan=plan, sentence=f"{self.sentence}, with {plan.shares_sentence()} for every disc")
 
     def words(self, preset: str, slice_: GainSlice) -> str:
         """What a preset runs, in words, for the slice as it is after the options of the command line."""

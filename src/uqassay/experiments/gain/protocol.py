@@ -38,6 +38,7 @@ def reproduce_epistemic_gain(
     dataset: str | Sequence[str] | None = None,
     method: str | Sequence[str] | None = None,
     spread: float | Sequence[float] | None = None,
+    train_share: float | str | Sequence[float | str] | None = None,
     data: str | os.PathLike[str] | None = None,
     runs: int | None = None,
     seed: int = 0,
@@ -60,6 +61,10 @@ def reproduce_epistemic_gain(
     spread : float or sequence of float, optional
         Standard deviation of the clusters of the toy data; by default .35 and .25. The paper prints 1, which contradicts its
         figure.
+    train_share : float, "random" or sequence of them, optional
+        p, the share of the instances of every disc of the toy data that stays in the training set, in [0, .7); "random" draws
+        one for each disc, uniformly from 0 to .5. By default the discs have different shares, from .01 to .5. The paper prints
+        none.
     data : path, optional
         The .npz file with the images of EMNIST ByMerge.
     runs : int, optional
@@ -94,7 +99,7 @@ def reproduce_epistemic_gain(
     >>> result.rows[0].name, result.rows[0].paper, result.rows[0].agrees
     ('table1/toy/spread=0.35/local-gp/mutual-information/correlation', 0.108, None)
     """
-    asked = chosen(preset=preset, dataset=dataset, method=method, spread=spread, data=data)
+    asked = chosen(preset=preset, dataset=dataset, method=method, spread=spread, data=data, train_share=train_share)
     check_whole(1, runs=runs, workers=workers)
     check_whole(0, seed=seed)
     if figures is not None:
@@ -133,13 +138,14 @@ def progress_steps(
     dataset: str | Sequence[str] | None = None,
     method: str | Sequence[str] | None = None,
     spread: float | Sequence[float] | None = None,
+    train_share: float | str | Sequence[float | str] | None = None,
     data: str | os.PathLike[str] | None = None,
     runs: int | None = None,
     figures: object = None,
     **_: Any,
 ) -> int:
     """Number of calls of ``progress``."""
-    asked = chosen(preset=preset, dataset=dataset, method=method, spread=spread, data=data)
+    asked = chosen(preset=preset, dataset=dataset, method=method, spread=spread, data=data, train_share=train_share)
     check_whole(1, runs=runs)
     return sum(len(one.seeds) for one in planned(asked, runs, 0)) + 2 + (figures is not None)
 
@@ -165,7 +171,7 @@ def _reading(rows: Sequence[GainRow]) -> list[str]:
 def _mismatch(row: GainRow, rows: Sequence[GainRow]) -> list[str]:
     """What the mismatch changes against the same method and spread without it."""
     for other in rows:
-        same = other.method.name == row.method.name and other.spread == row.spread
+        same = _setting(other) == _setting(row)
         if row.plan.reference and same and other.plan.name == row.plan.reference:
             found = mismatch_lines(row, other)
             if found:
@@ -174,3 +180,7 @@ def _mismatch(row: GainRow, rows: Sequence[GainRow]) -> list[str]:
                     *(f"  {line}" for line in found),
                 ]
     return []
+
+
+def _setting(row: GainRow) -> tuple[object, ...]:
+    return row.method.name, row.spread, row.plan.train_share

@@ -1,11 +1,18 @@
 """How toy data and real data are split: the plans of the discs and of the balls, as plain values."""
 
-from dataclasses import dataclass
-from typing import final
+from dataclasses import dataclass, replace
+from typing import Literal, final
 
+import numpy as np
+
+from uqassay.datasets import DiscLayout, disc_layout
 from uqassay.wording import listed, number, percent
 
-__all__ = ["Regions", "ToyPlan"]
+__all__ = ["RANDOM", "Regions", "Share", "ToyPlan"]
+
+RANDOM: Literal["random"] = "random"
+Share = float | Literal["random"]
+MOST_RANDOM = 0.5  # the greatest share of figure 2 as it is here
 
 
 @final
@@ -19,11 +26,36 @@ class ToyPlan:
         Names of the discs of the evaluation and of the calibration.
     thinned : bool
         Whether test instances of low aleatoric uncertainty are removed in some of the discs.
+    train_share : float, "random" or None
+        p of every disc of the evaluation and of the calibration; "random" draws one for each disc and run, uniformly from 0 to
+        .5. None takes those of the layouts.
     """
 
     layout: str = "figure-2"
     calibration: str = "twelve-discs"
     thinned: bool = False
+    train_share: Share | None = None
+
+    def discs(self, seed: int = 0) -> tuple[DiscLayout, DiscLayout]:
+        """The discs of the evaluation and those of the calibration; the seed draws shares that are random."""
+        rng = np.random.default_rng(np.random.SeedSequence([seed, 1]))
+        evaluation, calibration = (self._shared(disc_layout(name), rng) for name in (self.layout, self.calibration))
+        return evaluation, calibration
+
+    def shares_sentence(self) -> str:
+        """p in words."""
+        if self.train_share is None:
+            return "p from 1 to 50 %"
+        if self.train_share == RANDOM:
+            return f"p random between 0 and {percent(MOST_RANDOM, 0)}"
+        return f"p = {percent(float(self.train_share), 1)}"
+
+    def _shared(self, layout: DiscLayout, rng: np.random.Generator) -> DiscLayout:
+        if self.train_share is None:
+            return layout
+        n = len(layout.centres)
+        drawn = self.train_share == RANDOM
+        return replace(layout, train_share=rng.uniform(0.0, MOST_RANDOM, n) if drawn else np.full(n, self.train_share))
 
 
 @final

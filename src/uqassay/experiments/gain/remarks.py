@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 
 from uqassay.experiments.gain.choices import AskedGain, method_options
-from uqassay.experiments.gain.regions import Regions
+from uqassay.experiments.gain.regions import Regions, ToyPlan
 from uqassay.experiments.gain.tables import GainRow
-from uqassay.wording import count, counted, number
+from uqassay.wording import count, counted, listed, number
 
 __all__ = ["choice_notes", "run_notes"]
 
@@ -21,7 +21,7 @@ GENERAL = (
 TOY = (
     "toy data: the printed covariance I contradicts the figure, so the spread of the clusters is stated; the index is "
     "k + 46(j − 1) in place of j + 46k, which would leave 342 clusters without a class. The discs and their shares are chosen "
-    "here, see uqassay.datasets.disc_layouts: 30 discs of radius 2.7, p from 1 to 50 %, q = 30 %. Every run has its own data"
+    "here, see uqassay.datasets.disc_layouts: 30 discs of radius 2.7, {shares}, q = 30 %. Every run has its own data"
 )
 SPREADS = (
     "the paper's EECE of the entropy, .393, is met near a spread of .35 in nats; few points of high aleatoric uncertainty, as "
@@ -50,8 +50,9 @@ DEFAULTS = {"n_inducing": 500, "n_members": 100}
 def choice_notes(asked: AskedGain) -> list[str]:
     """Every choice that the paper does not print, for what is run."""
     notes = list(GENERAL)
-    if any(plan.is_toy for plan in asked.plans):
-        notes.append(TOY)
+    shares = dict.fromkeys(plan.plan.shares_sentence() for plan in asked.plans if isinstance(plan.plan, ToyPlan))
+    if shares:
+        notes.append(TOY.format(shares=listed(list(shares), last="or")))
         if len(asked.spreads) > 1:
             notes.append(SPREADS)
     for plan in asked.plans:

@@ -78,13 +78,15 @@ class GainRow:
 
     @property
     def place(self) -> str:
-        """Data set, with the spread of toy data, for names of cells."""
-        return self.plan.name if self.spread is None else f"{self.plan.name}/spread={self.spread:g}"
+        """Data set, with the spread and the asked share of toy data, for names of cells."""
+        place = self.plan.name if self.spread is None else f"{self.plan.name}/spread={self.spread:g}"
+        return place if self.plan.train_share is None else f"{place}/p={self.plan.train_share}"
 
     @property
     def label(self) -> str:
-        """Data set, with the spread of toy data, for the reader."""
-        return self.plan.name if self.spread is None else f"{self.plan.name}, spread {self.spread:g}"
+        """Data set, with the spread and the asked share of toy data, for the reader."""
+        label = self.plan.name if self.spread is None else f"{self.plan.name}, spread {self.spread:g}"
+        return label if self.plan.train_share is None else f"{label}, p = {self.plan.train_share}"
 
     @property
     def estimators(self) -> tuple[str, ...]:

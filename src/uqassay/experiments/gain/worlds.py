@@ -5,7 +5,7 @@ data stay the same, and every run has its own balls.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from functools import lru_cache
 from typing import Any, final
 
@@ -17,7 +17,6 @@ from uqassay.datasets import (
     BallSplit,
     MergedBinary,
     cluster_grid,
-    disc_layout,
     merged_binary,
     suggested_radius,
     thinned_test,
@@ -114,11 +113,12 @@ class Thinned:
 def _toy_world(params: Mapping[str, Any], seed: int) -> World:
     size = {} if params["size"] is None else {"n": params["size"]}
     toy = cluster_grid(spread=params["spread"], rng=np.random.SeedSequence([seed, 0]), **size)
-    split: Any = disc_layout(params["layout"]).splitter()
+    evaluation, calibration = ToyPlan(**{field.name: params[field.name] for field in fields(ToyPlan)}).discs(seed)
+    split: Any = evaluation.splitter()
     if params["thinned"]:
         split = Thinned(split, toy.label_probs)
     facts = {"instances": len(toy.y), "spread": toy.spread, "bayes_error": float(toy.aleatoric.mean())}
-    return World(toy.X, toy.y, split, disc_layout(params["calibration"]).splitter(), toy.label_probs, facts)
+    return World(toy.X, toy.y, split, calibration.splitter(), toy.label_probs, facts)
 
 
 # ---- images ------------------------------------------------------------------------------------------------------------
