@@ -1,10 +1,12 @@
 """Tables of the reproduction of paper 002 as text."""
 
+import numpy as np
 import pytest
+from scipy import stats
 from tests.experiments.gain.made import row
 
 from uqassay.experiments.gain.text_of_tables import size_line, table_lines, truth_lines
-from uqassay.wording import number
+from uqassay.wording import number, percent
 
 
 @pytest.fixture(scope="module")
@@ -38,6 +40,18 @@ def test_truth_is_shown_where_it_is_known(one):
     assert "0.100" in lines[-1]  # A of the made world
     assert "1.000 ± 0.000" in lines[-1]
     assert truth_lines([row(2, truth=False)]) == []
+
+
+def test_the_gain_follows_the_true_uncertainty_as_far_as_its_noise_allows(one):
+    limits, changed = [], []
+    for run in one.study.runs:
+        gain = run.test.gain["zero-one"]
+        limits.append(stats.spearmanr(run.test.truth.epistemic, gain)[0])
+        changed.append((gain != 0).mean())
+    end = f"{number(np.mean(limits))} ± {number(np.std(limits, ddof=1))}"
+    assert end in truth_lines([one])[-1]
+    assert percent(np.mean(changed)) in truth_lines([one])[-1]
+    assert "±" not in truth_lines([row(1)])[-1]
 
 
 def test_sizes_of_the_first_run(one):

@@ -5,7 +5,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from uqassay.experiments.gain.tables import ESTIMATORS, GainRow, OurValues
-from uqassay.wording import ABSENT, count, counted, interval, number, text_table
+from uqassay.metrics import TrueUncertainty
+from uqassay.metrics.run_summaries import spearman
+from uqassay.wording import ABSENT, count, counted, interval, number, percent, text_table
 
 __all__ = ["size_line", "table_lines", "truth_lines"]
 
@@ -42,18 +44,27 @@ def table_lines(rows: Sequence[GainRow]) -> list[str]:
 
 
 def truth_lines(rows: Sequence[GainRow]) -> list[str]:
-    """What is known on toy data: true uncertainties of D_test, and how estimates follow the true epistemic uncertainty."""
+    """What is known on toy data: true uncertainties of D_test, how estimates follow the true EU, and how the gain follows it.
+
+    The gain of an instance is one draw, so that even the true EU in place of an estimate has a small correlation with it.
+    """
     known = [row for row in rows if all(run.test.truth is not None for run in row.study.runs)]
     if not known:
         return []
-    header = ("", "U", "A", "EU", "gain", *(f"{WORDS[name]}, ρ with EU" for name in ESTIMATORS))
+    followers = (*(f"{WORDS[name]}, ρ with EU" for name in ESTIMATORS), "EU, ρ with the gain", "gain other than 0")
+    header = ("", "U", "A", "EU", "gain", *followers)
     body = []
     for row in known:
         means = {part: np.mean([getattr(run.test.truth, part).mean() for run in row.study.runs]) for part in PARTS}
-        gain = np.mean([run.test.gain["zero-one"].mean() for run in row.study.runs])
+        gains = [run.test.gain["zero-one"] for run in row.study.runs]
+        gain = np.mean([one.mean() for one in gains])
+        changed = np.mean([(one != 0).mean() for one in gains])
+        limit = np.array([float(spearman(t.epistemic, g)) for t, g in zip(_truths(row), gains, strict=True)])
+        spread = float(limit.std(ddof=1)) if len(limit) > 1 else float("nan")
         followed = [row.values.get((name, "truth")) for name in ESTIMATORS]
         texts = [ABSENT if one is None else _mean_sd(float(one.estimate), one.sd) for one in followed]
-        body.append((row.method.label, *(number(float(v)) for v in (*means.values(), gain)), *texts))
+        last = _mean_sd(float(limit.mean()), spread), percent(float(changed))
+        body.append((row.method.label, *(number(float(v)) for v in (*means.values(), gain)), *texts, *last))
     return ["True uncertainty of the test instances, mean over the runs:", *text_table(header, body)]
 
 
@@ -62,6 +73,10 @@ def size_line(row: GainRow) -> str:
     run = row.study.runs[0]
     sizes = ", ".join(f"{name} {count(run.sizes[name])}" for name in SIZES if name in run.sizes)
     return f"{row.label}: {counted(row.study.n_runs, 'run')}; {sizes} in the first"
+
+
+def _truths(row: GainRow) -> list[TrueUncertainty]:
+    return [run.test.truth for run in row.study.runs if run.test.truth is not None]
 
 
 def _mean_sd(mean: float, sd: float) -> str:
