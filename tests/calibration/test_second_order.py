@@ -97,6 +97,19 @@ def test_only_moments_find_a_wrong_mean_at_the_right_distance(random_generator):
     assert not second_order_test(votes, stated).reject(0.01)
 
 
+def test_a_sentence_says_no_more_than_its_test(world):
+    """Tests that reject nothing, by one model for all of them."""
+    votes, stated = world
+    found = {by: second_order_test(votes, stated, by=by) for by in ("overall", "kernel", "moments")}
+    assert not any(test.reject() for test in found.values())
+    said = {by: test.sentence(name="DE") for by, test in found.items()}
+    assert said["overall"].startswith("The test could not tell the mean epistemic variance that DE states from the")
+    kind = "The test could not show a kind of instances for which DE states a wrong"
+    assert said["kernel"].startswith(f"{kind} epistemic variance (observed over stated")
+    assert " overall, p = " in said["kernel"]
+    assert said["moments"].startswith(f"{kind} mean or variance of the label probabilities (p = ")
+
+
 def test_one_more_member_explains_a_ratio_of_two(random_generator):
     """A truth that scatters as the members do, but is not among them."""
     four = random_generator.dirichlet([2, 2, 2], (4000, 4))
@@ -145,6 +158,18 @@ def test_groups_given_or_of_the_prediction(world):
     assert given.gap.high - given.gap.low != plain.gap.high - plain.gap.low
     kernel = second_order_test(votes, stated, groups=labels, by="kernel")
     assert kernel.statistic != second_order_test(votes, stated, by="kernel").statistic
+
+
+def test_groups_with_an_index_are_put_in_the_order_of_the_ids(world, needs):
+    needs("pandas")
+    import pandas as pd
+
+    votes, stated = world
+    ids = np.array([f"x{i}" for i in range(80)])
+    labels = pd.Series(np.arange(80) // 4, index=ids)
+    shuffled = labels.sample(frac=1.0, random_state=0)
+    named = uq.Members(stated.probs, ids=ids)
+    same(second_order_test(votes, named, groups=shuffled), second_order_test(votes, stated, groups=labels.to_numpy()))
 
 
 def test_rows_with_few_votes_leave_their_groups(world):

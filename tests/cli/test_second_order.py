@@ -17,6 +17,8 @@ def voted(files):
     single = g.integers(0, K, (N, 4))
     np.save(files / "single.npy", single)
     np.save(files / "votes.npy", (single[:, :, None] == np.arange(K)).sum(axis=1))
+    np.save(files / "three.npy", single[:, :3])  # as many votes as classes
+    np.save(files / "words.npy", np.array(["a", "b", "c"])[single[:, :3]])
     np.save(files / "patient.npy", np.arange(N) // 3)
     return files
 
@@ -35,7 +37,15 @@ def test_json_is_that_of_the_library(voted, run):
 
 
 def test_options_reach_the_library(voted, run):
-    given = [voted / "de.npz", "--votes", voted / "single.npy", "--single-votes", "--groups", voted / "patient.npy"]
+    given = [
+        voted / "de.npz",
+        "--votes",
+        voted / "single.npy",
+        "--votes-are",
+        "single",
+        "--groups",
+        voted / "patient.npy",
+    ]
     row = run("second-order", *given, "--by", "kernel", "--seed", "4", "--json").json()["tests"][0]
     expected = second_order_test(
         np.load(voted / "votes.npy"), uq.load(voted / "de.npz"), groups=np.arange(N) // 3, by="kernel", rng=4
@@ -95,16 +105,34 @@ def test_few_votes(voted, run):
     assert "1 instance with fewer than two votes left out" in ran.out
 
 
+def test_as_many_single_votes_as_classes(voted, run):
+    counts = (np.load(voted / "three.npy")[:, :, None] == np.arange(K)).sum(axis=1)
+    expected = second_order_test(counts, uq.load(voted / "de.npz")).to_dict()["ratio"]
+    ran = run("second-order", voted / "de.npz", "--votes", voted / "three.npy", "--votes-are", "single", "--json")
+    assert ran.json()["tests"][0]["ratio"] == plain(expected)
+    members = np.asarray(uq.load(voted / "de.npz").probs)
+    np.savez(voted / "named.npz", probs=members, class_names=["a", "b", "c"])
+    turned = np.array([1, 2, 0])[np.load(voted / "three.npy")]  # indices of c, a, b
+    np.savez(voted / "turned.npz", votes=turned, class_names=["c", "a", "b"])
+    for file in ("words.npy", "turned.npz"):
+        ran = run("second-order", voted / "named.npz", "--votes", voted / file, "--votes-are", "single", "--json")
+        assert ran.json()["tests"][0]["ratio"] == plain(expected)
+
+
 @pytest.mark.parametrize(
     ("words", "told"),
     [
         (["de.npz"], "--votes: "),
-        (["de.npz", "--votes", "labels.npy"], "--single-votes"),
+        (["de.npz", "--votes", "labels.npy"], "--votes-are single"),
         (["de.npz", "--votes", "votes.npy", "--by", "bins"], "--by: "),
         (["de.npz", "--votes", "votes.npy", "--alpha", "5"], "--alpha: "),
         (["intervals.npz", "--votes", "votes.npy"], "intervals: "),
         (["de.npz", "--votes", "single.npy"], "single.npy: votes: "),
-        (["de.npz", "--votes", "labels.npy", "--single-votes"], "labels.npy: votes: "),
+        (["de.npz", "--votes", "labels.npy", "--votes-are", "single"], "labels.npy: votes: "),
+        (["de.npz", "--votes", "three.npy"], "three.npy: votes: may be counts or single votes"),
+        (["de.npz", "--votes", "three.npy"], "--votes-are counts or --votes-are single"),
+        (["de.npz", "--votes", "words.npy"], "--votes-are single"),
+        (["de.npz", "--votes", "votes.npy", "--votes-are", "shares"], "--votes-are: "),
         (["de.npz", "--votes", "votes.npy", "--by", "kernel", "--alpha", "0.0001"], "--alpha: "),
     ],
 )

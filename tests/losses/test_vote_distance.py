@@ -1,15 +1,14 @@
-"""The squared distance of the truth is without bias, by enumeration of all votes; votes that do not fit are refused."""
+"""The squared distance of the truth is without bias, by enumeration of all votes."""
 
 from itertools import product
 from math import prod
 
 import numpy as np
 import pytest
-from tests.refusals import refuses
 
 import uqassay as uq
 from uqassay.losses import counts_of_votes, second_order_gap, squared_truth_distance
-from uqassay.losses.vote_distance import checked_votes
+from uqassay.losses.vote_counts import checked_votes
 
 
 def all_votes(truth, m):
@@ -75,72 +74,3 @@ def test_counts_of_every_number_type(dtype):
     counts = np.asfortranarray(np.array([[3, 1], [0, 4]], dtype=dtype))
     counts.setflags(write=False)
     np.testing.assert_allclose(squared_truth_distance(counts, [[0.5, 0.5]] * 2), [0.0, 0.5], atol=1e-15)
-
-
-# -- counting ---------------------------------------------------------------------------------------------------------
-
-
-def test_single_votes_with_names_and_unequal_numbers():
-    assert counts_of_votes([["b", "a"], ["b"], []], 2, class_names=["a", "b"]).tolist() == [[1, 1], [0, 1], [0, 0]]
-    assert counts_of_votes(np.array([[1, 1, 0]]), 3).tolist() == [[1, 2, 0]]
-
-
-def test_unknown_single_votes_are_refused():
-    with refuses("labels", "range", "row 1 holds 2"):
-        counts_of_votes([[0, 1], [2, 1]], 2)
-    with refuses("labels", "range", "row 0 holds -1"):
-        counts_of_votes([[-1, 1]], 2)
-    with refuses("labels", "type"):
-        counts_of_votes([[0.5, 1.0]], 2)
-    with refuses("labels", "shape", "row 0"):
-        counts_of_votes(np.array([0, 1]), 2)
-
-
-POINT = uq.Point([[0.5, 0.5], [0.2, 0.8], [0.1, 0.9]])
-
-
-def test_rows_with_few_votes_are_refused_or_left_out():
-    votes = [[2, 1], [0, 1], [0, 0]]
-    with refuses("votes", "empty", "row 1 has 1, and 2 of 3"):
-        squared_truth_distance(votes, POINT)
-    found = squared_truth_distance(votes, POINT, few_votes="leave-out")
-    assert np.isnan(found).tolist() == [False, True, True]
-    assert found[0] == squared_truth_distance([[2, 1]], POINT[:1])[0]
-    with refuses("votes", "empty", "second vote"):
-        squared_truth_distance([[1, 0]] * 3, POINT, few_votes="leave-out")
-
-
-@pytest.mark.parametrize(
-    ("votes", "code", "got"),
-    [
-        ([0, 1, 1], "shape", r"\(3,\)"),
-        ([[1, 1, 1]] * 3, "shape", r"\(3, 3\)"),
-        ([[1, 1]] * 2, "shape", r"\(2, 2\)"),
-        ([[0.5, 0.5]] * 3, "type", "row 0 holds 0.5"),
-        ([[3, -1]] * 3, "range", "row 0 holds -1"),
-        ([[3, np.nan]] * 3, "finite", "row 0"),
-    ],
-)
-def test_votes_that_do_not_fit_are_refused(votes, code, got):
-    with refuses("votes", code, got):
-        squared_truth_distance(votes, POINT)
-
-
-def test_unknown_choice_is_refused():
-    with refuses("few_votes", "choice"):
-        squared_truth_distance([[2, 2]] * 3, POINT, few_votes="drop")
-
-
-def test_columns_of_a_table_are_put_in_the_order_of_the_class_names(needs):
-    needs("pandas")
-    import pandas as pd
-
-    g = np.random.default_rng(5)
-    counts = g.integers(1, 9, (20, 3))
-    named = uq.Members(g.dirichlet(np.ones(3), (20, 4)), class_names=("a", "b", "c"))
-    table = pd.DataFrame(counts[:, [1, 0, 2]], columns=["b", "a", "c"])
-    np.testing.assert_array_equal(checked_votes(table, named).counts, counts)
-    by_number = pd.DataFrame(counts[:, [2, 0, 1]], columns=["proba_2", "proba_0", "proba_1"])
-    np.testing.assert_array_equal(checked_votes(by_number, named).counts, counts)
-    with refuses("votes", "ids", got="missing"):
-        checked_votes(table.rename(columns={"c": "d"}), named)

@@ -1,6 +1,7 @@
 """Second-order calibration from two or more votes per instance: is the epistemic variance that a model states the true one?"""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, final
 
@@ -15,10 +16,11 @@ from uqassay.calibration.parts import check_whole, groups_of
 from uqassay.calibration.second_order_buckets import SecondOrderBuckets, buckets_by_statement
 from uqassay.calibration.statement_kernel import statement_kernel_test, statements_of
 from uqassay.errors import InputError
-from uqassay.losses.vote_distance import FewVotes, VoteCounts, checked_votes
+from uqassay.losses.vote_counts import FewVotes, VoteCounts, VotesAre, checked_votes
 from uqassay.measures.label_moments import ProbabilityMoments, probability_moments
 from uqassay.notes import Note, distinct, reason
 from uqassay.predictions import Members, Prediction, PredictionLike, as_prediction
+from uqassay.predictions.pandas_input import in_order_of_ids, take_index
 from uqassay.statistics.comparisons import paired_mean_test
 from uqassay.statistics.estimate import Estimate, mean_estimate
 from uqassay.statistics.remarks import interval_notes
@@ -92,13 +94,15 @@ class SecondOrderTest:
         return self.pvalue <= alpha + 1e-12
 
     def sentence(self, alpha: float = 0.05, *, name: str = "the model") -> str:
-        """The result in plain words."""
+        """The result in plain words: what the test of `by` rejects, or could not reject.
+
+        A test that does not reject is no evidence for calibration, and the sentence does not say so.
+        """
         subject, p = "The model" if name == "the model" else name, pvalue_text(self.pvalue)
         if math.isnan(self.pvalue):
             return f"Whether {name} is second-order calibrated cannot be tested: {reason(self.notes)}."
         if not self.reject(alpha):
-            what = f"the epistemic variance that {name} states from the observed one"
-            return f"The test could not tell {what} ({self._size()}, {p})."
+            return self._not_rejected(name, p)
         if self.by == "kernel":
             return f"{subject} states a wrong epistemic variance for some kinds of instances ({self._size()} overall, {p})."
         if self.by == "moments":
@@ -120,6 +124,16 @@ class SecondOrderTest:
             "notes": [note.to_dict() for note in self.notes],
         }
 
+    def _not_rejected(self, name: str, p: str) -> str:
+        if self.by == "overall":
+            what = f"the mean epistemic variance that {name} states from the observed one"
+            return f"The test could not tell {what} ({self._size()}, {p})."
+        if self.by == "kernel":
+            what = f"a kind of instances for which {name} states a wrong epistemic variance"
+            return f"The test could not show {what} ({self._size()} overall, {p})."
+        what = f"a kind of instances for which {name} states a wrong mean or variance of the label probabilities"
+        return f"The test could not show {what} ({p})."
+
     def _size(self) -> str:
         if math.isnan(self.ratio):
             return f"observed {significant(float(self.observed))}, none stated"
@@ -129,9 +143,10 @@ class SecondOrderTest:
 
 
 def second_order_test(
-    votes: ArrayLike,
+    votes: ArrayLike | Sequence[ArrayLike],
     prediction: PredictionLike,
     *,
+    votes_are: VotesAre | None = None,
     by: By = "overall",
     buckets: int = 10,
     groups: ArrayLike | None = None,
@@ -147,11 +162,14 @@ def second_order_test(
 
     Parameters
     ----------
-    votes : array_like, shape (n, K)
-        Numbers of votes for each class, at least two in a row, independent given the instance. `losses.counts_of_votes`
-        counts single votes.
+    votes : array_like, shape (n, K), or single votes of n instances
+        Numbers of votes for each class, at least two for each instance, independent given the instance; see `votes_are`.
     prediction : Prediction, or array (n, K) or (n, M, K)
         A kind with a second-order distribution. A point states the variance 0.
+    votes_are : {"counts", "single"}, optional
+        "counts": numbers of votes for each class. "single": an array (n, m), or n sequences, of the class of each vote, as
+        index or name. By default counts; a table that may be either is refused: one column for each class, class indices
+        alone, and rows of different sums.
     by : {"overall", "kernel", "moments"}
         "overall": Student's t test of the mean gap between observed and stated variance. "kernel": the gap has mean 0 for
         every statement, tested without bins by a kernel on means and standard deviations of the classes. "moments": the same
@@ -175,7 +193,8 @@ def second_order_test(
     Raises
     ------
     InputError
-        As `losses.checked_votes`; a set without a second-order distribution; unknown options.
+        Votes that may be counts or single votes, that are negative or fractions, or fewer than two for an instance; a set
+        without a second-order distribution; unknown options.
 
     Notes
     -----
@@ -209,8 +228,8 @@ def second_order_test(
     check_level(level)
     generator = as_generator(rng)
     prediction = as_prediction(prediction)
-    held = checked_votes(votes, prediction, few_votes=few_votes)
-    labels = _of_rows(groups_of(prediction, groups), held, prediction.n_instances)
+    held = checked_votes(votes, prediction, votes_are=votes_are, few_votes=few_votes)
+    labels = _of_rows(groups_of(prediction, groups), held, prediction)
     moments = probability_moments(held.select(prediction))
     units = make_units(len(held.counts), labels, None)
     observed, stated = held.squared_distance(moments.mean), moments.epistemic
@@ -317,12 +336,13 @@ def _without_interval(value: float, n: int, level: float, notes: list[Note]) -> 
 # -- helpers ------------------------------------------------------------------------------------------------------------
 
 
-def _of_rows(groups: ArrayLike | None, held: VoteCounts, n: int) -> NDArray[np.generic] | None:
+def _of_rows(groups: ArrayLike | None, held: VoteCounts, prediction: Prediction) -> NDArray[np.generic] | None:
     """Labels of the groups of the rows that are used."""
     if groups is None:
         return None
-    make_units(n, groups, None)  # checks the labels of all rows
-    labels: NDArray[np.generic] = np.asarray(groups)
+    make_units(prediction.n_instances, groups, None)  # checks the labels of all rows
+    labels, index = take_index(groups, "groups")
+    labels = in_order_of_ids(np.asarray(labels), index, prediction.ids, "groups")
     return labels if held.rows is None else labels[held.rows]
 
 

@@ -98,7 +98,13 @@ _OF_COMMAND = {
         )
     }
     | {"train_share": "--train-share"},
-    "second-order": {"votes": "--votes", "by": "--by", "buckets": "--buckets", "few_votes": "--leave-out-few"},
+    "second-order": {
+        "votes": "--votes",
+        "by": "--by",
+        "buckets": "--buckets",
+        "few_votes": "--leave-out-few",
+        "votes_are": "--votes-are",
+    },
     "tradeoff": {"abstention": "--abstention", "abstention_cost": "--cost"},
 }
 OPTIONS: Mapping[str, Mapping[str, str]] = {"": _COMMON} | {
@@ -172,6 +178,10 @@ def _few_votes(facts: Facts) -> dict[str, str]:
     return {"remedy": "collect a second vote" if every else "pass --leave-out-few to leave such rows out"}
 
 
+def _votes(facts: Facts) -> dict[str, str]:
+    return {"remedy": "give numbers of votes, or pass --votes-are single"} if "dtype" in facts else {}
+
+
 # By code, or by parameter and code, which goes first: a remedy, or a function of the facts that gives fields of the error.
 # The name of the command is among the facts.
 WORDINGS: Mapping[str | tuple[str, str], Wording] = {
@@ -204,8 +214,10 @@ WORDINGS: Mapping[str | tuple[str, str], Wording] = {
     ("upper", "not-probabilities"): "give probabilities, not logits",
     ("variance_is", "choice"): _MEANINGS,
     ("variance_is", "missing"): _MEANINGS,
+    ("votes", "ambiguous"): "pass --votes-are counts or --votes-are single",
     ("votes", "empty"): _few_votes,
-    ("votes", "shape"): "pass --single-votes if each column is a vote; one label for each instance is not enough",
+    ("votes", "shape"): "pass --votes-are single if each column is a vote; one label for each instance is not enough",
+    ("votes", "type"): _votes,
 }
 
 

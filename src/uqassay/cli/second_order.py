@@ -36,11 +36,17 @@ def second_order_command(
     models: Models,
     votes: Annotated[
         Path | None,
-        option("Numbers of votes for each class, an array (n, K) with at least two votes in a row.", INPUT),
+        option("Votes, at least two for each instance: numbers of votes for each class, an array (n, K).", INPUT),
     ] = None,
-    single_votes: Annotated[
-        bool, option("The file of votes holds single votes, one in each column.", INPUT, "--single-votes")
-    ] = False,
+    votes_are: Annotated[
+        str | None,
+        option(
+            "counts, or single: the class of one vote in each column, an array (n, m). Counts unless given; a table that may "
+            "be either is refused.",
+            INPUT,
+            metavar="NAME",
+        ),
+    ] = None,
     leave_out_few: Annotated[
         bool, option("Leave out instances with fewer than two votes.", INPUT, "--leave-out-few")
     ] = False,
@@ -65,8 +71,11 @@ def second_order_command(
     """Compare stated with observed epistemic variance, from two or more votes per instance."""
     from uqassay.calibration import second_order_test
     from uqassay.calibration.second_order import check_second_order_level
+    from uqassay.statistics.samples import check_choice
 
     check_second_order_level(alpha, by)
+    if votes_are is not None:
+        check_choice(votes_are, "votes_are", ("counts", "single"))
     if votes is None:
         raise InputError(
             "--votes",
@@ -79,7 +88,7 @@ def second_order_command(
     with progress(2 * sum(len(paths) for paths in files.values())) as say:
         runs, _ = load_models(files, member_axis=member_axis, normalise=normalise, variance_is=variance_is, say=say)
         rows = Rows.of(files, runs)
-        given = _Votes(votes, rows, single_votes)
+        given = _Votes(votes, rows, votes_are == "single")
         labels = None if groups is None else values_of_instances(groups, ("groups", "group"), rows)
         found = []
         for name, of_model in runs.items():
@@ -89,6 +98,7 @@ def second_order_command(
                     test = second_order_test(
                         given.for_run(run),
                         run,
+                        votes_are=votes_are,  # type: ignore[arg-type]
                         by=by,  # type: ignore[arg-type]
                         buckets=buckets,
                         groups=None if labels is None else given.in_rows_of(run, labels),
@@ -126,26 +136,22 @@ class _Votes:
     single: bool
 
     def for_run(self, run: "Prediction") -> "NDArray[Any]":
-        from uqassay.losses import counts_of_votes
+        """Votes in the order of the rows of a run, by its classes if both name them."""
         from uqassay.predictions.files import load_class_names, load_column
         from uqassay.predictions.pandas_input import positions
 
         values, own = load_column(self.path, ("votes", "counts", "labels"))
         values = self.in_rows_of(run, in_order(values, own, self.rows, self.path))
+        names, own_names = load_class_names(self.path), run.class_names
+        if names is None or own_names is None or names == own_names:
+            return values
+        words: dict[str, Any] = {"part": "class names" if self.single else "columns", "of": "the class names"}
         if not self.single:
-            names, own_names = load_class_names(self.path), run.class_names
-            if names is None or own_names is None or names == own_names or values.shape[-1:] != (len(names),):
+            if values.shape[-1:] != (len(names),):
                 return values
-            columns = positions(names, np.asarray(own_names), "votes", part="columns", of="the class names")
-            return np.asarray(values[:, columns])
-        if values.ndim != 2:
-            raise InputError(
-                "votes", "single votes need one column each", f"got shape {values.shape}", "give (n, m)", code="type"
-            )
-        try:
-            return counts_of_votes(values, run.n_classes, class_names=run.class_names)
-        except InputError as problem:
-            raise problem.replace(parameter="votes") from problem
+            return np.asarray(values[:, positions(names, np.asarray(own_names), "votes", **words)])
+        indices = values.dtype.kind in "iu" and values.size and values.min() >= 0 and values.max() < len(names)
+        return positions(own_names, np.asarray(names), "votes", **words)[values] if indices else values
 
     def in_rows_of(self, run: "Prediction", values: "NDArray[Any]") -> "NDArray[Any]":
         """Values in the order of the first ids, put in the order of the ids of this run."""

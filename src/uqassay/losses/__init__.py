@@ -3,7 +3,8 @@
 from uqassay.losses.errors import is_correct, prediction_errors, probability_gap
 from uqassay.losses.proper_scores import brier_loss, log_loss
 from uqassay.losses.unified import UnifiedLoss, unified_loss
-from uqassay.losses.vote_distance import counts_of_votes, second_order_gap, squared_truth_distance
+from uqassay.losses.vote_counts import counts_of_votes
+from uqassay.losses.vote_distance import second_order_gap, squared_truth_distance
 
 __all__ = [
     "UnifiedLoss",

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from uqassay._array import as_array, as_labels, as_numeric, check_whole_numbers
 from uqassay.errors import InputError
-from uqassay.predictions.pandas_input import positions, take_table
+from uqassay.predictions.pandas_input import in_order_of_ids, positions, take_table
 
 __all__ = ["class_indices", "labels_for", "portable_labels", "whole_number_in"]
 
@@ -62,11 +62,7 @@ def labels_for(
         raise InputError(name, "must be given", "it is None", "pass the true class of each instance", code="missing")
     table, names, index = take_table(y_true, name)
     array = as_array(table, name)
-    if index is not None and ids is not None:
-        # 0, 1, 2, … is the default index of pandas; it does not identify instances whose ids are text
-        counting = index.dtype.kind in "iu" and np.array_equal(index, np.arange(len(index)))
-        if not (counting and ids.dtype.kind not in "iu"):
-            array = array[positions(index, ids, name)]
+    array = in_order_of_ids(array, index, ids, name)
     if names is not None and class_names is not None and names != class_names:
         array = array[:, positions(names, np.asarray(class_names), name, part="columns", of="the class names")]
     if array.ndim == 1:

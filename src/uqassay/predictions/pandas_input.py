@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from uqassay._array import as_array, has_index, shown
 from uqassay.errors import InputError
 
-__all__ = ["column_names", "positions", "same_table", "take_index", "take_table"]
+__all__ = ["column_names", "in_order_of_ids", "positions", "same_table", "take_index", "take_table"]
 
 _PREFIX = "proba_"  # of column names, as in files
 
@@ -105,3 +105,29 @@ def positions(
             code="ids",
         )
     return np.array([place[value] for value in ids.tolist()], dtype=np.int64)
+
+
+def in_order_of_ids(
+    array: NDArray[Any], index: NDArray[Any] | None, ids: NDArray[Any] | None, name: str
+) -> NDArray[Any]:
+    """The rows of a table in the order of the ids of a prediction; as they are if one of them has none.
+
+    Parameters
+    ----------
+    array : array (n, …)
+    index : array (n,) or None
+        Index of the table.
+    ids : array (n,) or None
+    name : str
+        Parameter that errors are about.
+
+    Raises
+    ------
+    InputError
+        Missing, additional or repeated entries.
+    """
+    if index is None or ids is None:
+        return array
+    # 0, 1, 2, … is the default index of pandas; it does not identify instances whose ids are text
+    counting = index.dtype.kind in "iu" and np.array_equal(index, np.arange(len(index)))
+    return array if counting and ids.dtype.kind not in "iu" else array[positions(index, ids, name)]
