@@ -184,3 +184,18 @@ def test_instances_that_are_no_array(needs):
             disentanglement(uq.methods.RandomForest(), wrong, y, conditions=FEW)
         with refuses("X_test"):
             disentanglement(uq.methods.RandomForest(), X, y, test=(wrong, y), conditions=FEW)
+
+
+def test_errors_count_runs_from_one():
+    class Later(uq.methods.RandomForest):
+        """Predicts nonsense from its seventh training on, which is the first of run 2."""
+
+        def fit(self, X, y):
+            fits.append(len(y))
+            return super().fit(X, y)
+
+        def predict_uncertainty(self, X):
+            return super().predict_uncertainty(X)[1:] if len(fits) > 6 else super().predict_uncertainty(X)
+
+    with refuses("estimator", "shape", got="Later under dataset-size 0.2 in run 2"):
+        disentanglement(Later(n_members=2), *blobs(), runs=2, conditions=FEW)

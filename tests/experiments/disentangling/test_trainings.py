@@ -168,6 +168,8 @@ class Wrong(Nearest):
 def test_wrong_predictions_name_estimator_condition_and_run(what):
     with refuses("estimator", got=r"Wrong under dataset-size 0\.1 in the run of seed 6"):
         measure_runs(Wrong(what), blobs(), FEW, [6])
+    with refuses("estimator", got=r"Wrong under dataset-size 0\.1 in run 4"):
+        measure_runs(Wrong(what), blobs(), FEW, [6], first_run=4)
 
 
 def test_nan_of_a_users_decomposition():
@@ -233,7 +235,7 @@ def test_networks_keep_an_output_for_the_class_left_out(needs):
 def test_memory_bounds_the_networks_that_are_trained_together(monkeypatch, needs):
     needs("torch")
     net = uq.methods.DeepEnsemble(n_members=3)
-    jobs = [trainings.RunCondition(0, 0, one) for one in training_sets(blobs(), FEW, 0)]
+    jobs = [trainings.RunCondition(0, 0, one, "run 1") for one in training_sets(blobs(), FEW, 0)]
     assert [len(block) for block in trainings._blocks(net, blobs(), jobs)] == [9]
     monkeypatch.setattr(trainings, "BLOCK_NETWORKS", 6)
     assert [len(block) for block in trainings._blocks(net, blobs(), jobs)] == [2, 2, 2, 2, 1]

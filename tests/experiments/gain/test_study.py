@@ -257,11 +257,53 @@ def test_refusals_before_anything_is_trained(tmp_path):
     refused("rng", "range", "-1", rng=-1)
     refused("split", "empty", "test instances", split=Corner(test_share=0.0))
     refused("split", "empty", "more instances", split=Corner(train_share=0.6, test_share=0.5))
-    refused("calibration", "empty", "D_train of the run", calibration=Corner(edge=0.0))
+    refused("calibration", "empty", "D_train of run 1", calibration=Corner(edge=0.0))
     odd = Corner()
     odd.table = object()
     refused("folder", "type", "split.table is of type object", split=odd, folder=tmp_path / "new")
     assert fits == []
+
+
+class FailsLater(Nearest):
+    """Fails, or predicts nonsense, at the third training with two trainings in each run."""
+
+    def __init__(self, how):
+        super().__init__()
+        self.how = how
+
+    def fit(self, X, y):
+        fits.append(len(y))
+        if len(fits) == 3 and self.how == "raise":
+            raise RuntimeError("no convergence")
+        super().fit(X, y)
+
+    def predict_uncertainty(self, X):
+        said = super().predict_uncertainty(X)
+        return said[1:] if len(fits) == 3 else said
+
+
+def test_errors_count_runs_from_one():
+    X, y = stripes()
+    with refuses("estimator", "shape", got="FailsLater trained on D_train in run 2"):
+        epistemic_gain(FailsLater("short"), X, y, Corner(), calibration=None, runs=2)
+    fits.clear()
+    with pytest.raises(RuntimeError, match="no convergence") as caught:
+        epistemic_gain(FailsLater("raise"), X, y, Corner(), calibration=None, runs=2)
+    assert caught.value.__notes__ == ["This was FailsLater trained on D_train in run 2."]
+
+    class Second:
+        """Has test rows the first time alone."""
+
+        def __init__(self):
+            self.times = 0
+
+        def divide(self, X, random_state):
+            self.times += 1
+            radius = 0.3 if self.times == 1 else 0.001
+            return uq.datasets.BallSplit(radius, centres=[[0.5, 0.5]]).divide(X, random_state)
+
+    with refuses("split.radius", "empty", got="in run 2"):
+        epistemic_gain(Nearest(), X, y, Second(), calibration=None, runs=2)
 
 
 def test_options_of_a_method_are_checked_first(needs):

@@ -120,7 +120,8 @@ def disentanglement(
     seeds = run_seeds(base, runs)
     studies = []
     for block in blocks_of(seeds, estimator, data.X_train.shape[1:]):
-        train = partial(measure_runs, estimator, data, conditions, block, decompositions=chosen, progress=progress)
+        options = {"decompositions": chosen, "first_run": seeds.index(block[0]) + 1, "progress": progress}
+        train = partial(measure_runs, estimator, data, conditions, block, **options)
         if folder is None:
             studies.append(train())
         else:

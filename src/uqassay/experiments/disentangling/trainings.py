@@ -43,15 +43,18 @@ class RunCondition:
         Its place among the seeds.
     seed : int
     given : TrainingSet
+    name : str
+        What errors call the run.
     """
 
     run: int
     seed: int
     given: TrainingSet
+    name: str
 
     def where(self, estimator: Any) -> str:
         """Estimator, condition and run, for errors."""
-        return f"{type(estimator).__name__} under {self.given.name} in the run of seed {self.seed}"
+        return f"{type(estimator).__name__} under {self.given.name} in {self.name}"
 
 
 @final
@@ -78,6 +81,7 @@ def measure_runs(
     decompositions: Decompositions = None,
     method: str = "",
     convention: str | None = None,
+    first_run: int | None = None,
     progress: bool = False,
 ) -> DisentanglementStudy:
     """The three experiments for one method.
@@ -98,6 +102,8 @@ def measure_runs(
         Name for the reader, by default that of the class.
     convention : {"exact", "paper-code"}, optional
         Of the decompositions: see `uqassay.measures.decompose`. By default that of the estimator if it has one.
+    first_run : int, optional
+        Number of the first run in errors; by default runs are named by their seeds.
     progress : bool
         Show progress on a terminal.
 
@@ -129,7 +135,9 @@ def measure_runs(
         for name, v in values.items()
     }
     jobs = [
-        RunCondition(run, seed, one) for run, seed in enumerate(seeds) for one in training_sets(data, conditions, seed)
+        RunCondition(run, seed, one, f"the run of seed {seed}" if first_run is None else f"run {first_run + run}")
+        for run, seed in enumerate(seeds)
+        for one in training_sets(data, conditions, seed)
     ]
     start = time.perf_counter()
     padded = 0

@@ -83,11 +83,14 @@ class RunDivision:
         D_train, D_test, D_aug.
     calibration : Trio or None
         D_train2, D_test2, D_aug2, all inside D_train.
+    name : str
+        What errors call the run.
     """
 
     seed: int
     evaluation: Trio
     calibration: Trio | None
+    name: str
 
     @property
     def sizes(self) -> dict[str, int]:
@@ -117,7 +120,9 @@ def check_splitter(splitter: Any, parameter: str) -> None:
         )
 
 
-def divided_run(task: GainTask, seed: int, *, losses: Sequence[str] = ("zero-one",)) -> RunDivision:
+def divided_run(
+    task: GainTask, seed: int, *, losses: Sequence[str] = ("zero-one",), name: str | None = None
+) -> RunDivision:
     """The divisions of one run, checked; nothing is trained.
 
     Parameters
@@ -127,6 +132,8 @@ def divided_run(task: GainTask, seed: int, *, losses: Sequence[str] = ("zero-one
         Of the run.
     losses : sequence of str
         The log loss needs every class of D_test in D_train.
+    name : str, optional
+        What errors call the run, such as "run 1"; by default it is named by its seed.
 
     Raises
     ------
@@ -134,18 +141,20 @@ def divided_run(task: GainTask, seed: int, *, losses: Sequence[str] = ("zero-one
         A part that is empty, rows that are in two parts, or classes without training instances.
     """
     n = len(task.X)
-    evaluation = _trio(task.split, task.X, _stream(seed, EVALUATION), "split")
-    _check(evaluation, n, "split", f"the run of seed {seed}")
-    _check_classes(evaluation, task, losses, "split", f"the run of seed {seed}")
+    name = f"the run of seed {seed}" if name is None else name
+    evaluation = _trio(task.split, task.X, _stream(seed, EVALUATION), "split", name)
+    _check(evaluation, n, "split", name)
+    _check_classes(evaluation, task, losses, "split", name)
     if task.calibration is None:
-        return RunDivision(seed, evaluation, None)
-    inside = _trio(task.calibration, task.X[evaluation.train], _stream(seed, CALIBRATION), "calibration")
-    _check(inside, len(evaluation.train), "calibration", f"D_train of the run of seed {seed}")
+        return RunDivision(seed, evaluation, None, name)
+    where = f"D_train of {name}"
+    inside = _trio(task.calibration, task.X[evaluation.train], _stream(seed, CALIBRATION), "calibration", where)
+    _check(inside, len(evaluation.train), "calibration", where)
     rows = {part: evaluation.train[getattr(inside, part)] for part in PARTS}
     told = tuple(Note(note.code, f"inside D_train: {note.text}", note.facts) for note in inside.notes)
     calibration = Trio(**rows, notes=told)
-    _check_classes(calibration, task, losses, "calibration", f"D_train of the run of seed {seed}")
-    return RunDivision(seed, evaluation, calibration)
+    _check_classes(calibration, task, losses, "calibration", where)
+    return RunDivision(seed, evaluation, calibration, name)
 
 
 # -- helpers -------------------------------------------------------------------------------------------------------------
@@ -155,12 +164,13 @@ def _stream(seed: int, which: int) -> int:
     return int(run_stream(seed, SUBSET, which).generate_state(1)[0])
 
 
-def _trio(splitter: Any, X: NDArray[Any], seed: int, parameter: str) -> Trio:
-    """The division of X, with row numbers in ascending order; errors of the splitter name the option."""
+def _trio(splitter: Any, X: NDArray[Any], seed: int, parameter: str, where: str) -> Trio:
+    """The division of X, with row numbers in ascending order; errors of the splitter name the option and the run."""
     try:
         division = splitter.divide(X, random_state=seed)
     except InputError as problem:
-        raise problem.replace(parameter=f"{parameter}.{problem.parameter}") from problem
+        got = f"{problem.got}, in {where}" if problem.got else f"in {where}"
+        raise problem.replace(parameter=f"{parameter}.{problem.parameter}", got=got) from problem
     parts = {part: _rows(getattr(division, part, None), part, parameter) for part in PARTS}
     return Trio(**parts, notes=tuple(getattr(division, "notes", ())))
 

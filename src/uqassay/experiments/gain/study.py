@@ -1,7 +1,7 @@
 """The evaluation of epistemic uncertainty by the gain from more data, for any estimator and any data."""
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -121,16 +121,17 @@ def epistemic_gain(
     check_options = getattr(estimator, "check_options", None)
     if callable(check_options):
         check_options(task.X.shape[1:], task.n_classes)
+    names = {seed: f"run {r}" for r, seed in enumerate(seeds, start=1)}
     cells = {} if folder is None else {s: _cell(estimator, task, estimates, losses, s) for s in seeds}
     divisions = {
-        seed: divided_run(task, seed, losses=losses)
+        seed: divided_run(task, seed, losses=losses, name=names[seed])
         for seed in seeds
         if folder is None or not _is_done(folder, cells[seed])
     }
     total = sum(division.n_trainings for division in divisions.values())
     results: list[Any] = []
     with progress_bar(f"{total} trainings", total, shown=progress) as show:
-        train = _Trainer(estimator, task, estimates, losses, divisions, show)
+        train = _Trainer(estimator, task, estimates, losses, divisions, names, show)
         for seed in seeds:
             results.append(train(seed) if folder is None else stored_result(folder, cells[seed], partial(train, seed)))
     return study_of(results)
@@ -149,14 +150,17 @@ class _Trainer:
         estimates: Estimates,
         losses: Sequence[str],
         divisions: dict[int, RunDivision],
+        names: Mapping[int, str],
         show: Callable[[int], None],
     ) -> None:
         self.estimator, self.task, self.estimates, self.losses = estimator, task, estimates, losses
-        self.divisions, self.show, self.done = divisions, show, 0
+        self.divisions, self.names, self.show, self.done = divisions, names, show, 0
 
     def __call__(self, seed: int) -> CellResult:
         """The result of one run; a stored one that turned out to be damaged is divided only now."""
-        division = self.divisions.pop(seed, None) or divided_run(self.task, seed, losses=self.losses)
+        division = self.divisions.pop(seed, None) or divided_run(
+            self.task, seed, losses=self.losses, name=self.names[seed]
+        )
         measured = measured_run(
             self.estimator, self.task, division, estimates=self.estimates, losses=self.losses, step=self._step
         )

@@ -77,7 +77,7 @@ def measured_run(
     InputError
         Predictions of a wrong shape or with NaN; estimates that are not as stated. The error names the model.
     """
-    learner = _Learner(estimator, task, division.seed, step)
+    learner = _Learner(estimator, task, division, step)
     evaluation = _Measured.of(learner, division.evaluation, "D_train", "D_aug", estimates, losses)
     parts, notes = [evaluation], [division.evaluation.notes]
     if division.calibration is not None:
@@ -122,8 +122,9 @@ def checked_losses(losses: Any) -> tuple[str, ...]:
 class _Learner:
     """The estimator with the seed of a run: the same training data give the same model."""
 
-    def __init__(self, estimator: Any, task: GainTask, seed: int, step: Callable[[], None]) -> None:
-        self.estimator, self.task, self.seed, self.step = estimator, task, seed, step
+    def __init__(self, estimator: Any, task: GainTask, division: RunDivision, step: Callable[[], None]) -> None:
+        self.estimator, self.task, self.step = estimator, task, step
+        self.seed, self.run = division.seed, division.name
         self.padded: dict[str, list[str]] = {}  # names of the absent classes by the name of the training data
 
     def said(self, train: NDArray[np.intp], test: NDArray[np.intp], name: str) -> tuple[Prediction, Array]:
@@ -134,16 +135,20 @@ class _Learner:
             "progress": False,
         }
         model = unfitted_copy(self.estimator, options)
-        fitted = model.fit(self.task.X[train], self.task.y[train])
-        model = model if fitted is None else fitted
-        predict = getattr(model, "predict_uncertainty", None) or model.predict_proba
-        said = predict(self.task.X[test])
+        try:
+            fitted = model.fit(self.task.X[train], self.task.y[train])
+            model = model if fitted is None else fitted
+            predict = getattr(model, "predict_uncertainty", None) or model.predict_proba
+            said = predict(self.task.X[test])
+        except Exception as problem:
+            problem.add_note(f"This was {self.where(name)}.")
+            raise
         self.step()
         return self._checked(said, np.unique(self.task.y[train]), len(test), name)
 
     def where(self, name: str) -> str:
         """Model and run, for errors."""
-        return f"{type(self.estimator).__name__} trained on {name} in the run of seed {self.seed}"
+        return f"{type(self.estimator).__name__} trained on {name} in {self.run}"
 
     def notes(self) -> tuple[Note, ...]:
         """A note where predictions had no column for a class."""
