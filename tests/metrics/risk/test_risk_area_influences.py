@@ -6,7 +6,7 @@ from tests.metrics.risk.test_risk_areas import random_case
 from tests.notes import said
 
 from uqassay.metrics.risk.ranked_errors import rank_errors
-from uqassay.metrics.risk.risk_area_influences import area_estimate, prediction_rejection
+from uqassay.metrics.risk.risk_area_influences import area_estimate, aurc_trapezoid, e_aurc, prediction_rejection
 from uqassay.metrics.risk.risk_areas import (
     augrc_linearised,
     aurc_linearised,
@@ -23,7 +23,16 @@ def generalised_ratio(errors, uncertainty, weights=None):
     return prediction_rejection(rank_errors(errors, uncertainty, weights), "generalised")
 
 
-KERNELS = (aurc_linearised, e_aurc_linearised, augrc_linearised, generalised_ratio, selective_ratio)
+def aurc_by_trapezoids(errors, uncertainty, weights=None):
+    return aurc_trapezoid(rank_errors(errors, uncertainty, weights))
+
+
+def e_aurc_by_trapezoids(errors, uncertainty, weights=None):
+    return e_aurc(rank_errors(errors, uncertainty, weights), "trapezoid")
+
+
+EXACT = (aurc_linearised, e_aurc_linearised, augrc_linearised, generalised_ratio, selective_ratio)
+KERNELS = (*EXACT, aurc_by_trapezoids, e_aurc_by_trapezoids)
 
 
 @pytest.mark.parametrize("kernel", KERNELS)

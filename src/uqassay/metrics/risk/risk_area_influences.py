@@ -23,12 +23,14 @@ from uqassay.statistics.samples import Floats, Units, check_level, make_units
 
 __all__ = [
     "SCALES",
+    "Convention",
     "Risk",
     "area_estimate",
     "augrc",
     "augrc_linearised",
     "aurc",
     "aurc_linearised",
+    "aurc_trapezoid",
     "e_aurc",
     "e_aurc_linearised",
     "prediction_rejection",
@@ -37,6 +39,7 @@ __all__ = [
 ]
 
 Risk = Literal["generalised", "selective"]
+Convention = Literal["exact", "trapezoid"]
 
 ALL_EQUAL = (Note("undefined", "all errors are equal"),)
 NONE_WRONG = (Note("no-width", "no instance is ranked wrongly"),)
@@ -160,7 +163,7 @@ def _interval(value: float, reach: float, kind: str, greatest: float) -> tuple[f
 
 
 def _interval_of_loss(loss: float, reach: float, top: float) -> tuple[float, float]:
-    if not 0 < loss < top:  # ties can make an area smaller than that of the best order: no transformation
+    if not 0 < loss < top:  # trapezoids make an area with ties smaller than that of the best order: no transformation
         return loss - reach, loss + reach
     if np.isinf(top):
         half = reach / (2 * loss)
@@ -185,7 +188,23 @@ def _without_spread(value: float, n_units: int, kind: str, level: float) -> tupl
 
 
 def aurc(ranked: RankedErrors) -> Linearised:
-    """AURC: mean of R over coverages, with R linear between thresholds and constant before the first."""
+    """AURC: mean of R(c) = A(c) / c over coverages c in (0, 1], with the error mass A linear inside a block."""
+    m, a, total = ranked.kept, ranked.wrong, ranked.kept[-1]
+    m0, a0 = np.append(0.0, m[:-1]), np.append(0.0, a[:-1])  # before each block
+    width = m - m0
+    s = (a - a0) / width  # error rate inside each block
+    logs = np.zeros_like(m)  # ∫ dM / M over each block; the first block is not used
+    logs[1:] = np.log1p(width[1:] / m[:-1])
+    value = float((a - a0 + (a0 - s * m0) * logs).sum() / total)
+    # one more instance of error e raises A(M) by (e − s)(M − M₀) / width inside its block and by e − s(M) at all M above
+    own = 1 - m0 * logs / width  # ∫ (M − M₀) / (width M) dM over the block
+    rising = s * logs
+    later = np.append(_sum_from(rising[1:]), 0.0)
+    return _with_influence(ranked, value, own + np.log(total / m), ranked.error_rate - value - s * own - later)
+
+
+def aurc_trapezoid(ranked: RankedErrors) -> Linearised:
+    """AURC by trapezoids: mean of R over coverages, with R linear between thresholds and constant before the first."""
     m, r = ranked.kept, ranked.wrong / ranked.kept
     steps = np.diff(m, prepend=0.0)
     middle = r.copy()
@@ -210,10 +229,13 @@ def augrc(ranked: RankedErrors) -> Linearised:
     return _with_influence(ranked, value, 1 - (ranked.kept - steps / 2) / total, middle / total - 2 * value)
 
 
-def e_aurc(ranked: RankedErrors) -> Linearised:
+def e_aurc(ranked: RankedErrors, convention: Convention = "exact") -> Linearised:
     """E-AURC: AURC minus the AURC of the best order."""
-    area, best = aurc(ranked), _best_aurc(ranked)
-    return _or_perfect(ranked, replace(area - best, inside=area.inside))
+    area, best = aurc(ranked) if convention == "exact" else aurc_trapezoid(ranked), aurc(_by_errors(ranked))
+    excess = replace(area - best, inside=area.inside)
+    if convention == "exact":  # no order is better than the best one; rounding errors are
+        excess = replace(excess, value=max(excess.value, 0.0))
+    return _or_perfect(ranked, excess)
 
 
 def prediction_rejection(ranked: RankedErrors, risk: Risk) -> Linearised:
@@ -225,9 +247,9 @@ def prediction_rejection(ranked: RankedErrors, risk: Risk) -> Linearised:
         rate, by_rate = rate / 2, by_rate / 2
         area, best = augrc(ranked), augrc(_by_errors(ranked))
     else:
-        area, best = aurc(ranked), _best_aurc(ranked)
+        area, best = aurc(ranked), aurc(_by_errors(ranked))
     possible = rate - best.value
-    value = (rate - area.value) / possible
+    value = min((rate - area.value) / possible, 1.0)  # beyond 1 by rounding errors only
     influence = ((by_rate - area.influence) - value * (by_rate - best.influence)) / possible
     return _or_perfect(ranked, Linearised(value, influence, inside=area.inside, uneven=True))
 
@@ -273,20 +295,6 @@ def _or_perfect(ranked: RankedErrors, statistic: Linearised) -> Linearised:
     if (rises < 0).any() or np.any(inside):
         return statistic
     return Linearised(statistic.value, np.zeros(ranked.n), notes=NONE_WRONG)
-
-
-def _best_aurc(ranked: RankedErrors) -> Linearised:
-    """AURC of the best order, ∫ A(c) / c dc, with A(c) linear inside a block of equal errors."""
-    best = _by_errors(ranked)
-    m, a, e = best.kept, best.wrong, best.thresholds
-    steps, logs = np.diff(m, prepend=0.0), np.log(m[1:] / m[:-1])
-    area = e * steps
-    area[1:] += (a[:-1] - e[1:] * m[:-1]) * logs
-    value = float(area.sum() / m[-1])
-    later = np.zeros_like(m)
-    later[:-1] = _sum_from(e[1:] * logs)
-    # one more instance of error e raises A(c) by e − e(c) at all c above its place
-    return _with_influence(best, value, np.log(m[-1] / m), best.error_rate - later - value)
 
 
 def _by_errors(ranked: RankedErrors) -> RankedErrors:

@@ -1,17 +1,20 @@
 """Areas under risk-coverage curves: AURC, E-AURC, AUGRC and the prediction-rejection ratio."""
 
 from collections.abc import Callable
+from functools import partial
 
 from numpy.typing import ArrayLike
 
 from uqassay.metrics.risk.ranked_errors import RankedErrors, rank_errors
 from uqassay.metrics.risk.risk_area_influences import (
+    Convention,
     Risk,
     area_estimate,
     augrc,
     augrc_linearised,
     aurc,
     aurc_linearised,
+    aurc_trapezoid,
     e_aurc,
     e_aurc_linearised,
     prediction_rejection_linearised,
@@ -33,11 +36,14 @@ __all__ = [
     "prediction_rejection_score",
 ]
 
+CONVENTIONS = ("exact", "trapezoid")
+
 
 def aurc_loss(
     errors: ArrayLike,
     uncertainty: ArrayLike,
     *,
+    convention: Convention = "exact",
     sample_weight: ArrayLike | None = None,
     groups: ArrayLike | None = None,
     level: float = 0.95,
@@ -50,6 +56,9 @@ def aurc_loss(
         1 for a wrong prediction, 0 for a right one, or the probability that it is wrong.
     uncertainty : array (n,)
         Greater means less certain. Infinite values are allowed.
+    convention : {"exact", "trapezoid"}
+        "exact": the mean of 1 − accuracy at coverage c, over all c in (0, 1]. "trapezoid": trapezoids under the risk at the
+        distinct thresholds, as in FD-Shifts. It rewards ties, so use it only to reproduce published numbers.
     sample_weight : array (n,), optional
         An integer weight equals that many copies.
     groups : array of labels (n,), optional
@@ -65,12 +74,21 @@ def aurc_loss(
     Raises
     ------
     InputError
-        When a value is nan, errors lie outside [0, 1], or shapes do not match.
+        When a value is nan, errors lie outside [0, 1], the convention is unknown, or shapes do not match.
 
     Notes
     -----
-    The risk is linear between distinct thresholds and constant before the first one, so the order of rows does not matter.
-    The AURC gives an error among the most certain instances a weight of up to ln n. It depends on the accuracy too.
+    A tie k reaches from coverage c₀ to c₁, has the error rate s and the error mass A₀ before it. Inside it the error *mass*
+    is linear, because ties are shared evenly, and the risk is A/c. The tie adds s (c₁ − c₀) + (A₀ − s c₀) ln(c₁ / c₀) to the
+    AURC. The sum equals the mean of the AURC over all orders of the tied instances, so a tie is neither rewarded nor
+    punished, and the order of rows does not matter.
+
+    The mean is over all coverages in (0, 1], at which the last instance may be kept in part. The mean over the coverages
+    1/n, 2/n, …, 1 differs from it by less than 1 / (2n). With `convention="trapezoid"` the risk is linear between distinct
+    thresholds and constant before the first. A score that ties nearly all instances then has a lower AURC than a better
+    score without ties.
+
+    The AURC gives an error among the most certain instances a weight of up to 1 + ln n. It depends on the accuracy too.
 
     The intervals of the AURC and of twice the AUGRC are symmetric on the scale of ln x / (1 − x). Those of the E-AURC, and
     of 1 minus the selective prediction-rejection ratio, are symmetric on the scale of 1 / √x; their upper ends are large if
@@ -87,21 +105,25 @@ def aurc_loss(
     References
     ----------
     Geifman, Uziel, El-Yaniv (2019), Bias-reduced uncertainty estimation for deep neural classifiers.
+    Jaeger et al. (2023), A call to reflect on evaluation practices for failure detection (FD-Shifts; the trapezoids).
     Efron (1982), The jackknife, the bootstrap and other resampling plans.
 
     Examples
     --------
     >>> found = aurc_loss([0] * 20 + [1], list(range(21)))
     >>> round(found, 4), found.notes[0].text
-    (0.0011, 'only 1 error: a rough interval')
+    (0.0012, 'only 1 error: a rough interval')
     """
-    return _estimate(aurc, "aurc", errors, uncertainty, sample_weight, groups, level)
+    check_choice(convention, "convention", CONVENTIONS)
+    area = aurc if convention == "exact" else aurc_trapezoid
+    return _estimate(area, "aurc", errors, uncertainty, sample_weight, groups, level)
 
 
 def e_aurc_loss(
     errors: ArrayLike,
     uncertainty: ArrayLike,
     *,
+    convention: Convention = "exact",
     sample_weight: ArrayLike | None = None,
     groups: ArrayLike | None = None,
     level: float = 0.95,
@@ -112,11 +134,13 @@ def e_aurc_loss(
     ----------
     errors, uncertainty, sample_weight, groups, level
         As in `risk_coverage_curve`.
+    convention : {"exact", "trapezoid"}
+        How the AURC is computed, as in `aurc_loss`. The AURC of the best order is exact in both.
 
     Returns
     -------
     estimate : Estimate
-        There is no interval if all errors are equal or no instance is ranked wrongly, because the sample then shows no
+        At least 0 (exact convention). There is no interval if all errors are equal or no instance is ranked wrongly, because the sample then shows no
         variation.
 
     Raises
@@ -126,10 +150,8 @@ def e_aurc_loss(
 
     Notes
     -----
-    The AURC of the best order is its limit in large samples. A block of error e from coverage c₀ to c₁, with the error mass
-    A₀ before it, has the area e (c₁ − c₀) + (A₀ − e c₀) ln(c₁ / c₀). For errors of 0 and 1 with the rate r the sum is
-    r + (1 − r) ln(1 − r). The AURC itself is linear between thresholds, so the E-AURC of a perfect order is near 0 but not
-    0, and ties can make it negative (down to about −r³ / 6 for two levels).
+    The best order is by ascending error. For errors of 0 and 1 with the rate r its AURC is r + (1 − r) ln(1 − r). With
+    `convention="trapezoid"` the E-AURC of a perfect order is near 0 but not 0, and ties can make it negative.
 
     See `aurc_loss` for the interval and its measured coverage.
 
@@ -140,9 +162,11 @@ def e_aurc_loss(
     Examples
     --------
     >>> round(e_aurc_loss([0, 1, 0, 1], [0.1, 0.2, 0.3, 0.4]), 4)
-    0.1174
+    0.1308
     """
-    return _estimate(e_aurc, "e-aurc", errors, uncertainty, sample_weight, groups, level)
+    check_choice(convention, "convention", CONVENTIONS)
+    excess = partial(e_aurc, convention=convention)
+    return _estimate(excess, "e-aurc", errors, uncertainty, sample_weight, groups, level)
 
 
 def augrc_loss(
@@ -242,7 +266,7 @@ def prediction_rejection_score(
     >>> round(prediction_rejection_score(errors, uncertainty), 4)
     0.6667
     >>> round(prediction_rejection_score(errors, uncertainty, risk="selective"), 4)
-    0.7939
+    0.7783
     """
     check_choice(risk, "risk", ("generalised", "selective"))
 
