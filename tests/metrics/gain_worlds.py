@@ -33,11 +33,11 @@ def shared_uniforms(rng, n, groups, correlation=0.3):
     return ndtr(z), codes
 
 
-def zero_one(rng, n, *, mean=0.04, changes=1.5, slope=1.0, shift=0.0, groups=0, levels=0):
+def zero_one(rng, n, *, mean=0.04, changes=1.5, slope=1.0, shift=0.0, groups=0, levels=0, correlation=0.3):
     """Gains with P(±1) = `changes` · EU; the estimate is slope · EU + shift, rounded to `levels` levels if there are any."""
     true = uncertainties(rng, n, mean)
     changed = np.minimum(changes * true, 1.0)
-    u, codes = shared_uniforms(rng, n, groups)
+    u, codes = shared_uniforms(rng, n, groups, correlation)
     gain = np.where(u < (changed + true) / 2, 1.0, np.where(u > 1 - (changed - true) / 2, -1.0, 0.0))
     estimate = slope * true + shift
     if levels:

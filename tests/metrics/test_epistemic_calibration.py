@@ -10,6 +10,7 @@ from tests.notes import codes
 from tests.refusals import refuses
 
 from uqassay.metrics import epistemic_calibration_error, gain, gain_bins, true_uncertainty
+from uqassay.notes import reason
 from uqassay.statistics import matched_difference_interval
 
 seeds = st.integers(0, 2**32 - 1)
@@ -157,6 +158,21 @@ def test_one_instance_and_one_group():
     assert "no-interval" in codes(found)
     alone = epistemic_calibration_error([1, 0, 0], [0.1, 0.2, 0.3], groups=["a"] * 3)
     assert np.isnan(alone.pvalue)
+
+
+def test_gains_of_few_groups_give_no_test():
+    """Forty gains in two of ten groups are two events."""
+    groups = np.repeat(np.arange(10), 20)
+    gains = np.where(groups < 2, 1.0, 0.0)
+    found = epistemic_calibration_error(gains, np.linspace(0.01, 0.1, 200), groups=groups)
+    assert np.isnan([found.pvalue, found.null_mean, *found.null_band]).all()
+    assert not found.reject()
+    assert "effective number of 2.0 groups" in reason(found.notes)
+    assert np.isfinite([found.error.high, found.debiased.high]).all()
+    spread = epistemic_calibration_error(
+        np.where(np.arange(200) % 20 == 0, 1.0, 0.0), np.full(200, 0.05), groups=groups
+    )
+    assert spread.pvalue > 0.5
 
 
 def test_estimates_above_1_cannot_be_calibrated():

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from tests.metrics.gain_worlds import CALIBRATED, GROUPS, MISCALIBRATED, skewed, zero_one
 
+from uqassay.calibration import cross_fitted_map
 from uqassay.metrics import delay_curve_of_gains, epistemic_calibration_error, epistemic_correlation_score
 
 SIZES = (200, 2000, 20_000)
@@ -69,6 +70,41 @@ def eece(draw, n, *, n_samples, seed):
     means["error of debiased"] = float(np.std([row["debiased"] for row in rows]) / np.sqrt(n_samples))
     means["error of square"] = float(np.std([row["square"] for row in rows]) / np.sqrt(n_samples))
     return means
+
+
+def cross_fit(draw, n, *, n_samples, seed):
+    """Shares of rejections, of values in the null band and of covering intervals of cross-fitted maps, and mean errors."""
+    rng = np.random.default_rng(seed)
+    rows = []
+    for _ in range(n_samples):
+        drawn, estimates = scored(draw, rng, n)
+        found = cross_fitted_map(drawn.gain, estimates, groups=drawn.groups, rng=rng)
+        own = found.calibration
+        wide = np.searchsorted(own.edges[1:-1], estimates, side="right")
+        d = np.bincount(found.folds * own.n_bins + wide, drawn.true - found.mapped)
+        truth = float(np.abs(d).sum() / n)
+        rows.append(
+            {
+                "rejected": own.reject(0.05),
+                "in band": own.null_band[0] <= own.error <= own.null_band[1],
+                "debiased covers": own.debiased.low <= truth <= own.debiased.high,
+                "plug-in": float(own.error),
+                "debiased": float(own.debiased),
+                "truth": truth,
+                "null mean": own.null_mean,
+            }
+        )
+    return {name: float(np.mean([row[name] for row in rows])) for name in rows[0]}
+
+
+def rejections(draw, n, *, n_samples, seed):
+    """Share of samples whose calibration is rejected, and share of those that have a test."""
+    rng, pvalues = np.random.default_rng(seed), []
+    for _ in range(n_samples):
+        drawn = draw(rng, n)
+        found = epistemic_calibration_error(drawn.gain, drawn.epistemic, groups=drawn.groups, rng=rng)
+        pvalues.append(found.pvalue)
+    return float(np.mean(np.array(pvalues) <= 0.05)), float(np.mean(~np.isnan(pvalues)))
 
 
 def correlation_coverage(draw, n, *, n_samples, seed, large=2_000_000):
@@ -195,9 +231,44 @@ def print_delay(n_samples=500):
         print(f"| {name} | {' | '.join(columns)} |", flush=True)
 
 
+def print_groups(n_samples=300):
+    for rate, mean in (("6 %", 0.04), ("2 %", 0.02 / 1.5)):
+        for n_groups in (10, 30, 50, 200):
+            cells = []
+            for slope, correlation in ((1.0, 0.0), (1.0, 0.5), (1.0, 1.0), (2.0, 0.5)):
+                draw = partial(zero_one, mean=mean, slope=slope, groups=n_groups, correlation=correlation)
+                found = [rejections(draw, n, n_samples=n_samples, seed=n) for n in SIZES[1:]]
+                cells.append(" / ".join(f"{percent(rejected)} ({percent(told)})" for rejected, told in found))
+            print(f"| {rate} | {n_groups} | {' | '.join(cells)} |", flush=True)
+
+
+RISING = {
+    "zero-one": zero_one,
+    "zero-one, rare": partial(zero_one, mean=0.02 / 1.5),
+    "zero-one, 10 levels": partial(zero_one, levels=10),
+    "zero-one, unrelated": partial(zero_one, slope=0.0),
+    "zero-one, 50 groups": partial(zero_one, groups=GROUPS),
+    "zero-one, rare, 50 groups": partial(zero_one, mean=0.02 / 1.5, groups=GROUPS),
+    "log loss": skewed,
+    "log loss, 50 groups": partial(skewed, groups=GROUPS),
+    "falling": partial(zero_one, slope=-1.0),
+    "falling, 50 groups": partial(zero_one, slope=-1.0, groups=GROUPS),
+}
+
+
+def print_cross_fit(n_samples=300):
+    for name, draw in RISING.items():
+        found = [cross_fit(draw, n, n_samples=n_samples, seed=n) for n in (200, 1000, 5000)]
+        columns = [joined(found, key) for key in ("rejected", "in band", "debiased covers")]
+        columns += [joined(found, key, milli) for key in ("plug-in", "debiased", "truth", "null mean")]
+        print(f"| {name} | {' | '.join(columns)} |", flush=True)
+
+
 TABLES = {
+    "groups": print_groups,
     "calibrated": print_calibrated,
     "miscalibrated": print_miscalibrated,
+    "cross-fit": print_cross_fit,
     "correlation": print_correlation,
     "delay": print_delay,
 }

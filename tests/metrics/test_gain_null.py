@@ -1,5 +1,7 @@
 """Deviations of calibrated estimates: rates, variances, groups and draws."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from tests.metrics.gain_worlds import GROUPS, skewed, zero_one
@@ -69,3 +71,43 @@ def test_bins_of_one_instance_and_estimates_beyond_1():
     assert np.isfinite(null.draws(10, np.random.default_rng(0))).all()
     assert null.variance[0] == 0.0
     assert np.isfinite(null.standard_error).all()
+
+
+def test_rare_gains_of_groups_are_skewed_and_of_the_stated_covariance():
+    """A group's instances of P(+1) = .02 mostly have no gain together; rarely all of them have one."""
+    rng = np.random.default_rng(3)
+    n, groups = 4000, np.repeat(np.arange(40), 100)
+    gain = (rng.random(40) < 0.1)[groups].astype(float)
+    place = np.arange(n) % 2
+    null = gain_null(gain, np.where(place, 0.08, 0.02), place, make_units(n, groups, None))
+    assert null.correlation == pytest.approx(1.0, abs=0.3)
+    draws = replace(null, dof=1e9, correlation=1.0).draws(40_000, rng)
+    p, q = null.rates
+    d = p - q
+    expected = np.minimum.outer(p, p) + np.minimum.outer(q, q) - np.outer(d, d)
+    np.testing.assert_allclose(np.cov(draws.T), expected / 40, rtol=0.05)
+    third = d - 3 * (p + q) * d + 2 * d**3  # central moment of one group's gain
+    skewness = third / np.diag(expected) ** 1.5 / np.sqrt(40)
+    np.testing.assert_allclose(((draws / draws.std(axis=0)) ** 3).mean(axis=0), skewness, atol=0.1)
+    assert skewness[1] > 0.3
+    assert np.isfinite(null.standard_error).all()
+
+
+@pytest.mark.parametrize("world", [zero_one, skewed])
+def test_the_correlation_is_not_lost_where_groups_are_few(world):
+    """The mean of few groups moves with them; the estimate allows for it."""
+    rng, found = np.random.default_rng(4), []
+    for _ in range(60):
+        drawn = world(rng, 2000, mean=0.2, groups=6)
+        found.append(null_of(drawn)[0].correlation)
+    many, _ = null_of(world(rng, 100_000, mean=0.2, groups=2000))
+    assert np.mean(found) == pytest.approx(many.correlation, abs=4 * np.std(found) / np.sqrt(60))
+
+
+def test_effective_number_of_groups_with_gains():
+    groups = np.repeat(np.arange(10), 10)
+    gain = np.zeros(100)
+    gain[[0, 1, 10, 11]] = 1.0
+    assert gain_null(gain, gain / 2, groups * 0, make_units(100, groups, None)).spread == pytest.approx(2.0)
+    assert gain_null(gain, gain / 2, groups * 0, make_units(100, None, None)).spread == np.inf
+    assert gain_null(gain * 0, gain / 2, groups * 0, make_units(100, groups, None)).spread == 0.0

@@ -2,6 +2,7 @@
 
 from uqassay.calibration.credal_hypothesis import CredalCalibrationTest, credal_calibration_test
 from uqassay.calibration.ensemble_weights import EnsembleWeights
+from uqassay.calibration.epistemic_cross_fit import CrossFittedMap, cross_fitted_map
 from uqassay.calibration.epistemic_map import EpistemicMap
 from uqassay.calibration.hosmer_lemeshow import HosmerLemeshowTest, hosmer_lemeshow_test
 from uqassay.calibration.instance_hypothesis import (
@@ -31,6 +32,7 @@ __all__ = [
     "CalibrationSampleSize",
     "CalibrationTest",
     "CredalCalibrationTest",
+    "CrossFittedMap",
     "EnsembleWeights",
     "EpistemicMap",
     "HosmerLemeshowTest",
@@ -45,6 +47,7 @@ __all__ = [
     "calibration_power",
     "calibration_test",
     "credal_calibration_test",
+    "cross_fitted_map",
     "hosmer_lemeshow_test",
     "instance_dependent_calibration_test",
     "kernel_calibration_estimate",

@@ -17,14 +17,20 @@ from uqassay.metrics.estimate_intervals import (
     place_in_intervals,
 )
 from uqassay.metrics.gain_deviations import GainDeviations, debiased_square, gain_intervals
-from uqassay.metrics.gain_null import GainNull, gain_null
+from uqassay.metrics.gain_null import LEAST_GROUPS, GainNull, gain_null
 from uqassay.notes import Note
 from uqassay.statistics.estimate import Estimate
 from uqassay.statistics.remarks import interval_notes
 from uqassay.statistics.samples import Units, check_choice, check_level, make_units
-from uqassay.wording import counted
+from uqassay.wording import counted, number
 
-__all__ = ["EpistemicCalibration", "GainNormalisation", "epistemic_calibration_error", "mapped_calibration_error"]
+__all__ = [
+    "EpistemicCalibration",
+    "GainNormalisation",
+    "calibration_notes",
+    "epistemic_calibration_error",
+    "mapped_calibration_error",
+]
 
 Floats = NDArray[np.float64]
 GainNormalisation = Literal["points", "printed"]
@@ -51,11 +57,11 @@ class EpistemicCalibration:
         Σ w_m d_m² without the excess, and without bias at any d_m; it can be negative. From products of different instances (or
         groups) of a bin; nan if no bin has two. Not scaled by the normalisation.
     null_band : tuple of float
-        Where `error` of perfectly calibrated estimates lies with probability `level`.
+        Where `error` of perfectly calibrated estimates lies with probability `level`; nan where there is no test.
     null_mean : float
         Mean of `error` of perfectly calibrated estimates.
     pvalue : float
-        P-value of perfect calibration in the bins, against a greater `error`.
+        P-value of perfect calibration in the bins, against a greater `error`. nan if the gains lie in few groups.
     edges : array (M + 1,)
         Interval m is [edge_m, edge_{m+1}); the last one includes its upper edge.
     count : int array (M,)
@@ -150,7 +156,13 @@ def epistemic_calibration_error(
     **Null.** If the estimates are calibrated, d_m has the mean 0. Gains of −1, 0 and 1 are drawn with the maximum likelihood
     rates P(+1) and P(−1) of each bin, given that their difference is the mean estimate; other gains are normal with the mean
     of (gain − estimate)² as variance. With groups, deviations have a common intraclass correlation, estimated by the method
-    of moments. `pvalue` counts the 2,000 draws of Σ w_m |d_m| that reach the observed one.
+    of moments; what the instances of a group have in common is drawn from one uniform number for each group, which decides
+    gains of −1, 0 and 1 of all its instances, so that rare gains keep their skewness. `pvalue` counts the 2,000 draws of
+    Σ w_m |d_m| that reach the observed one.
+
+    **Few groups.** There is no test where the gains lie in fewer than 5 groups, by Kish's effective number
+    (Σ a_g)² / Σ a_g² with a_g = Σ |gain| in group g: the correlation cannot be estimated from so few, and with 10 groups that
+    share their gains a test would reject calibrated estimates in up to half of the samples.
 
     **Debiased value.** Σ w_m (|d_m| − κ_m (2/√π) s_m exp(−d_m²/2 s_m²)). If d_m is normal with the true mean 0, the mean of the
     second term is that of the first with κ_m = 1; for counts κ_m is found from the null draws. So the mean is near 0 for
@@ -260,13 +272,13 @@ def _in_bins(g: Floats, e: Floats, place: NDArray[np.intp], options: _Options) -
     n = null.count
     mean_e, mean_g = np.bincount(place, e) / n, np.bincount(place, g) / n
     factor = e.size / len(count) if options.normalisation == "printed" else 1.0
-    notes = tuple(_notes(g, mean_e, count, null, units))
+    notes = tuple(calibration_notes(g, mean_e, count, null, units))
     draws = null.draws(N_DRAWS, generator(options.rng))
     deviations = GainDeviations(g - e, mean_g - mean_e, place, null, units)
     plug_in, debiased = deviations.estimates(draws, factor, level, notes)
     low, high = gain_intervals(g, place, mean_g, null, level)
-    whole = units.n_units > 1
-    by_chance = np.abs(draws) @ (n / e.size) * factor if whole else np.full(N_DRAWS, np.nan)
+    told = units.n_units > 1 and null.spread >= LEAST_GROUPS
+    by_chance = np.abs(draws) @ (n / e.size) * factor if told else np.full(N_DRAWS, np.nan)
     band = np.quantile(by_chance, (0.5 - level / 2, 0.5 + level / 2))
     exceed = int((by_chance >= float(plug_in) * (1 - ROUNDING)).sum())
     return EpistemicCalibration(
@@ -275,7 +287,7 @@ def _in_bins(g: Floats, e: Floats, place: NDArray[np.intp], options: _Options) -
         debiased_square=debiased_square(g - e, place, units),
         null_band=(float(band[0]), float(band[1])),
         null_mean=float(by_chance.mean()),
-        pvalue=(1 + exceed) / (1 + N_DRAWS) if whole else np.nan,
+        pvalue=(1 + exceed) / (1 + N_DRAWS) if told else np.nan,
         edges=options.edges,
         count=count,
         mean_epistemic=_spread_out(mean_e, held),
@@ -324,8 +336,15 @@ def _spread_out(values: Floats, held: NDArray[np.bool_]) -> Floats:
 # -- notes ------------------------------------------------------------------------------------------------------------
 
 
-def _notes(g: Floats, mean_e: Floats, count: NDArray[np.intp], null: GainNull, units: Units) -> list[Note]:
+def calibration_notes(g: Floats, mean_e: Floats, count: NDArray[np.intp], null: GainNull, units: Units) -> list[Note]:
+    """Remarks on a calibration in bins, from the gains, the mean estimates, the instances of all bins, and the null."""
     notes = interval_notes(units)
+    if units.n_units > 1 and null.spread < LEAST_GROUPS:
+        text = (
+            f"the gains other than 0 lie in an effective number of {number(null.spread, 1)} groups, and the test of "
+            f"calibration needs {number(LEAST_GROUPS, 0)}"
+        )
+        notes.append(Note("no-test", text, {"groups": null.spread}))
     empty = int((count == 0).sum())
     if empty:
         notes.append(Note("left-out", f"{empty} of {len(count)} bins are empty and left out", {"empty": empty}))

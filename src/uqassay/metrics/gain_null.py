@@ -19,6 +19,8 @@ __all__ = ["GainNull", "gain_null"]
 Floats = NDArray[np.float64]
 TINY = np.finfo(np.float64).tiny
 LEAST_DOF = 1.0
+LEAST_GROUPS = 5.0  # effective number of groups with gains; with fewer the test of calibration rejects too often
+MOST_GROUPS = 500  # more of them add up to normal deviations
 
 
 @final
@@ -39,10 +41,13 @@ class GainNull:
         instances in the bin; the likelihood ratio of the two is the weight of the first.
     correlation : float
         Intraclass correlation ρ of the deviations in a group; 0 without groups.
-    shared : array (M, M)
-        Σ_g n_gm n_gk, with the numbers n_gm of instances of group g in bin m; diagonal without groups.
+    members : array (G, M), or None
+        Instances n_gm of group g in bin m; None without groups.
     dof : float
         Degrees of freedom of the correlation: (Σ n_g²)² / Σ n_g⁴ − 1 for groups of n_g instances; infinite without groups.
+    spread : float
+        Effective number of groups that have the gains, (Σ a_g)² / Σ a_g² with a_g = Σ |gain| in group g; infinite without
+        groups. Ten gains in one group are one event, and say little about the chance of another.
     """
 
     count: Floats
@@ -50,8 +55,14 @@ class GainNull:
     variance: Floats
     own_variance: Floats
     correlation: float
-    shared: Floats
+    members: Floats | None
     dof: float
+    spread: float
+
+    @property
+    def shared(self) -> Floats:
+        """Σ_g n_gm n_gk, (M, M); diagonal without groups."""
+        return np.diag(self.count) if self.members is None else self.members.T @ self.members
 
     @property
     def design_effect(self) -> Floats:
@@ -66,16 +77,32 @@ class GainNull:
     def draws(self, n_draws: int, rng: np.random.Generator) -> Floats:
         """Deviations D_m of a calibrated estimate, (B, M)."""
         alone = self._independent(n_draws, rng)
-        if self.correlation == 0.0:
+        if self.correlation == 0.0 or self.members is None:
             return alone
-        scale = np.sqrt(self.variance) / self.count
-        covariance = self.correlation * self.shared * scale[:, None] * scale
-        values, vectors = np.linalg.eigh(covariance)
-        root = vectors * np.sqrt(np.maximum(values, 0.0))
         # ρ is estimated from few groups, so their part has the tails of Student's t
         stretch = np.sqrt(self.dof / rng.chisquare(self.dof, (n_draws, 1)))
-        common = stretch * (rng.standard_normal((n_draws, len(scale))) @ root.T)
-        return np.asarray(np.sqrt(1 - self.correlation) * alone + common)
+        few = len(self.members) <= MOST_GROUPS
+        common = self._in_common if self.rates is not None and few else self._normal
+        return np.asarray(
+            np.sqrt(1 - self.correlation) * alone + np.sqrt(self.correlation) * stretch * common(n_draws, rng)
+        )
+
+    def _in_common(self, n_draws: int, rng: np.random.Generator) -> Floats:
+        """Deviations if one uniform number decides the gains of all instances of a group; skewed where gains are rare."""
+        assert self.members is not None
+        assert self.rates is not None
+        u = rng.random((n_draws, len(self.members)))
+        rows = [
+            ((u < p).astype(np.float64) - (u > 1 - q)) @ held / n - (p - q)
+            for p, q, held, n in zip(*self.rates, self.members.T, self.count, strict=True)
+        ]
+        return np.stack(rows, axis=1)
+
+    def _normal(self, n_draws: int, rng: np.random.Generator) -> Floats:
+        scale = np.sqrt(self.variance) / self.count
+        values, vectors = np.linalg.eigh(self.shared * scale[:, None] * scale)
+        root = vectors * np.sqrt(np.maximum(values, 0.0))
+        return np.asarray(rng.standard_normal((n_draws, len(scale))) @ root.T)
 
     def _independent(self, n_draws: int, rng: np.random.Generator) -> Floats:
         """Deviations with independent instances: of counts of +1 and −1, or normal ones."""
@@ -106,8 +133,18 @@ def gain_null(gain: Floats, epistemic: Floats, place: NDArray[np.intp], units: U
         log_ratio = n / 2 * np.log(np.maximum(within, TINY) / np.maximum(square, TINY))
     weight = np.where(n > 1, np.exp(np.minimum(log_ratio, 0.0)), 1.0)
     own = np.where(n > 1, weight * variance + (1 - weight) * unbiased, variance)
-    correlation, shared, dof = _of_groups(deviation, np.sqrt(variance), place, n, units)
-    return GainNull(n, rates, variance, own, correlation, shared, dof)
+    if units.codes is None:
+        return GainNull(n, rates, variance, own, 0.0, None, np.inf, np.inf)
+    members = (
+        np.bincount(units.codes * len(n) + place, minlength=units.n_units * len(n))
+        .reshape(-1, len(n))
+        .astype(np.float64)
+    )
+    sizes = members.sum(axis=1)
+    dof = max(_effective(sizes**2) - 1, LEAST_DOF)
+    spread = _effective(np.bincount(units.codes, np.abs(gain)))
+    correlation = _correlation(deviation, _greatest(rates, variance), members, units.codes)
+    return GainNull(n, rates, variance, own, correlation, members, dof, spread)
 
 
 def _of_counts(
@@ -129,22 +166,31 @@ def _of_counts(
     return (p, q), variance, np.where(np.abs(estimate) > 1, -np.inf, log_ratio)
 
 
-def _of_groups(
-    deviation: Floats, scale: Floats, place: NDArray[np.intp], n: Floats, units: Units
-) -> tuple[float, Floats, float]:
-    """Intraclass correlation by moments, at least 0, the instances that pairs of bins share, and degrees of freedom."""
-    if units.codes is None:
-        return 0.0, np.diag(n), np.inf
-    m = len(n)
-    counts = np.bincount(units.codes * m + place, minlength=units.n_units * m).reshape(-1, m).astype(np.float64)
+def _greatest(rates: tuple[Floats, Floats] | None, variance: Floats) -> Floats:
+    """Covariance of two instances of bins m and k, (M, M), if one number decides both."""
+    if rates is None:
+        scale = np.sqrt(variance)
+        return np.outer(scale, scale)
+    p, q = rates
+    return np.asarray(np.minimum.outer(p, p) + np.minimum.outer(q, q) - np.outer(p - q, p - q))
+
+
+def _correlation(deviation: Floats, greatest: Floats, members: Floats, codes: NDArray[np.intp]) -> float:
+    """Intraclass correlation by moments, from 0 to 1: covariance in the groups over the greatest one."""
     # Centred as a whole and not by bin: where a bin has few groups, its mean would remove most of their variance. Not
     # standardised: rare events have smaller correlations, and the bins of great variance are those that matter.
-    z, spread = deviation - deviation.mean(), scale[place]
-    covariance, greatest = (
-        float((np.bincount(units.codes, values) ** 2).sum() - values @ values) for values in (z, spread)
-    )
-    # instances in a group share a covariance of ρ σ_i σ_j
-    rho = covariance / greatest if greatest > 0 else 0.0
-    squares = counts.sum(axis=1) ** 2
-    dof = max(float(squares.sum() ** 2 / (squares**2).sum()) - 1, LEAST_DOF)
-    return min(max(rho, 0.0), 1.0), counts.T @ counts, dof
+    z = deviation - deviation.mean()
+    covariance = float((np.bincount(codes, z) ** 2).sum() - z @ z)
+    sizes = members.sum(axis=1)
+    n, squares, cubes = sizes.sum(), (sizes**2).sum(), (sizes**3).sum()
+    centred = (
+        1 - 2 * cubes / (n * squares) + squares / n**2
+    )  # what the common mean leaves of the variance of group sums
+    most = centred * float((greatest * (members.T @ members - np.diag(members.sum(axis=0)))).sum())
+    return min(max(covariance / most, 0.0), 1.0) if most > 0 else 0.0
+
+
+def _effective(amounts: Floats) -> float:
+    """Kish's effective number of equal amounts; 0 if all are 0."""
+    total = float((amounts**2).sum())
+    return float(amounts.sum()) ** 2 / total if total > 0 else 0.0
