@@ -2,16 +2,15 @@
 
 import numpy as np
 import pytest
+from tests.conftest import skip_or_fail
 from tests.report.calibration_cases import ensembles, softmax
-from tests.report.test_page_browser import click, driver, press, skip_or_fail, texts, wait_until
+from tests.report.test_page_browser import click, press, texts, wait_until
 
 import uqassay as uq
 from uqassay.evidence.calibration_result import holm_adjusted
 from uqassay.report.page import write_page
 
 pytestmark = pytest.mark.browser
-
-__all__ = ["driver"]  # the fixture of the other pages
 
 HOSTILE = "<img src=x onerror=alert(1)>"
 NAMES = (HOSTILE, "sharp", "point\u202e", "box")

@@ -1,40 +1,21 @@
 """The page: it holds nothing that data could turn into markup, needs no network, and is written whole."""
 
-import json
 import re
-from html.parser import HTMLParser
 from importlib.resources import files
 
 import numpy as np
 import pytest
 from tests.report.cases import CLASSES, HOSTILE, hostile_assay, softmax
+from tests.report.html_pages import ParsedPage, makes_no_markup
 
 import uqassay as uq
 from uqassay.report.instances import BUDGET, single_instances
-from uqassay.report.page import SCRIPTS, json_for_script, render, write_page
+from uqassay.report.page import SCRIPTS, render, write_page
 
 
 @pytest.fixture(scope="module")
 def hostile():
     return hostile_assay(subgroups={"<b>site": np.where(np.arange(120) < 50, "<i>A", "B & C")})
-
-
-class Tags(HTMLParser):
-    """Every start tag with its attributes, and the text of scripts by id."""
-
-    def __init__(self):
-        super().__init__(convert_charrefs=True)
-        self.tags, self.text, self.current = [], {}, None
-
-    def handle_starttag(self, tag, attrs):
-        self.tags.append((tag, dict(attrs)))
-        self.current = dict(attrs).get("id", tag) if tag in ("script", "title", "style") else None
-
-    def handle_endtag(self, tag):
-        self.current = None
-
-    def handle_data(self, data):
-        self.text[self.current] = self.text.get(self.current, "") + data
 
 
 @pytest.fixture(scope="module")
@@ -45,20 +26,16 @@ def page(hostile):
 
 @pytest.fixture(scope="module")
 def tags(page):
-    parser = Tags()
-    parser.feed(page)
-    return parser
+    return ParsedPage(page)
 
 
 def test_names_and_labels_make_no_markup(tags):
-    assert all(tag != "img" for tag, _ in tags.tags)
-    assert sum(tag == "script" for tag, _ in tags.tags) == 3
-    assert not [name for _, attributes in tags.tags for name in attributes if name.startswith("on")]
-    assert HOSTILE in tags.text["title"]
+    assert makes_no_markup(tags, scripts=3)
+    assert HOSTILE in tags.held["title"]
 
 
 def test_payload_survives_the_page(tags, hostile):
-    held = json.loads(tags.text["payload"])
+    held = tags.payload
     assert held["models"][0]["name"] == HOSTILE
     assert held["assay"]["class_names"] == CLASSES
     assert held["command"] == "uqassay report 'a <b>.npz' && echo"
@@ -82,12 +59,6 @@ def test_verdict_and_warnings_stand_without_the_script(page, hostile):
         assert sentence in plain
 
 
-def test_json_for_script_escapes_what_html_reads():
-    text = json_for_script({"<a>": "</script>&\u2028\u2029"})
-    assert not set("<>&\u2028\u2029") & set(text)
-    assert json.loads(text) == {"<a>": "</script>&\u2028\u2029"}
-
-
 def test_scripts_never_set_markup():
     for name in SCRIPTS:
         text = files("uqassay.report").joinpath(name).read_text(encoding="utf-8")
@@ -102,20 +73,6 @@ def test_write_page_replaces_in_one_step(tmp_path, hostile, page):
     write_page(hostile, target)
     assert [p.name for p in target.parent.iterdir()] == ["report.html"]
     assert target.read_text(encoding="utf-8") == first  # the same assay, the same page
-
-
-def test_a_failed_write_leaves_the_old_page(tmp_path, hostile, monkeypatch, page):
-    target = tmp_path / "report.html"
-    target.write_text("old")
-
-    def fail(*_):
-        raise OSError("disk full")
-
-    monkeypatch.setattr("os.replace", fail)
-    with pytest.raises(OSError, match="disk full"):
-        write_page(hostile, target)
-    assert target.read_text() == "old"
-    assert [p.name for p in tmp_path.iterdir()] == ["report.html"]
 
 
 def test_missing_plotly_names_the_extra(hostile, monkeypatch):

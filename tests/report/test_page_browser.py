@@ -2,13 +2,12 @@
 
 import csv
 import json
-import os
 import re
-import shutil
 import time
 
 import numpy as np
 import pytest
+from tests.conftest import skip_or_fail
 
 import uqassay as uq
 from uqassay.report.page import write_page
@@ -19,16 +18,6 @@ HOSTILE = "<img src=x onerror=alert(1)>"
 CLASSES = ["</script><script>alert(2)</script>", "a & b", "%{x} third", "fourth"]
 TURNED = "dull\u202e"  # what follows would run from right to left
 COMMAND = "uqassay report '<b>.npz'"
-FLAGS = [
-    *("--headless=new", "--no-sandbox", "--disable-gpu", "--window-size=1280,900", "--disable-quic", "--no-first-run"),
-    *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
-]
-
-
-def skip_or_fail(reason):
-    if os.environ.get("UQASSAY_REQUIRE_ALL") == "1":
-        pytest.fail(f"UQASSAY_REQUIRE_ALL=1, yet {reason}")
-    pytest.skip(reason)
 
 
 @pytest.fixture(scope="module")
@@ -58,25 +47,6 @@ def address(assay, tmp_path_factory):
     except ModuleNotFoundError:
         skip_or_fail("plotly is not installed")
     return write_page(assay, tmp_path_factory.mktemp("page") / "report.html", command=COMMAND).as_uri()
-
-
-@pytest.fixture(scope="module")
-def driver(tmp_path_factory):
-    try:
-        from selenium import webdriver
-    except ModuleNotFoundError:
-        skip_or_fail("selenium is not installed")
-    browser, helper = shutil.which("chromium") or shutil.which("google-chrome"), shutil.which("chromedriver")
-    if browser is None or helper is None:
-        skip_or_fail("Chromium or its driver is not installed")
-    options = webdriver.ChromeOptions()
-    options.binary_location = browser
-    for flag in (*FLAGS, f"--user-data-dir={tmp_path_factory.mktemp('profile')}"):
-        options.add_argument(flag)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    found = webdriver.Chrome(options=options, service=webdriver.ChromeService(helper))
-    yield found
-    found.quit()
 
 
 @pytest.fixture
@@ -412,7 +382,7 @@ def test_the_matrix_is_walked_with_the_arrow_keys(page, assay):
                 continue
             assert float(text.replace("−", "-")) == pytest.approx(own.difference[i, j], abs=6e-4)
             assert text[0] == ("+" if own.difference[i, j] > 0 else "−")
-            assert sure == (own.holm[i, j] <= 0.05)
+            assert sure == (own.adjusted[i, j] <= 0.05)
 
 
 def test_the_matrix_has_one_number_of_decimals_and_says_what_its_intervals_are(page):

@@ -19,7 +19,7 @@ from uqassay.report.figures.disentanglement_terms import (
     plot_left_out_classes,
     shown_classes,
 )
-from uqassay.report.inline_svg import THEME, inline_svg
+from uqassay.report.inline_svg import THEME, inline_axes, inline_svg
 
 __all__ = ["behaviour_figures", "contender_figures", "expected_figures", "ranking_figure"]
 
@@ -96,11 +96,4 @@ def behaviour_figures(contender: Contender, *, name: str, level: float) -> tuple
 
 
 def _svg(draw: Draw, size: tuple[float, float], name: str, label: str) -> str:
-    """A figure with one axes and without its title, which the page has as a heading."""
-
-    def on(figure: Any) -> None:
-        ax = figure.subplots()
-        draw(ax)
-        ax.set_title("", loc="left")
-
-    return inline_svg(on, size, name=name, label=label, colours=COLOURS)
+    return inline_axes(draw, size, name=name, label=label, colours=COLOURS)

@@ -1,10 +1,9 @@
 """One HTML page on the gain from more data and the estimates of it; it needs no network."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from uqassay._files import plain_target
 from uqassay.evidence.gain_headlines import gain_sentences
 from uqassay.evidence.gain_readings import read_gain
 from uqassay.evidence.gain_result import GainResult
@@ -17,6 +16,7 @@ from uqassay.evidence.gain_verdict import (
     result_sentences,
     untold_sentences,
 )
+from uqassay.notes import Note
 from uqassay.report.figures.gain import (
     GAIN_LOOKS,
     plot_delay_curve,
@@ -24,25 +24,27 @@ from uqassay.report.figures.gain import (
     plot_gain_by_uncertainty,
 )
 from uqassay.report.figures.style import INSIDE_LEGEND, PALETTE
-from uqassay.report.inline_svg import THEME, inline_svg
+from uqassay.report.inline_svg import THEME, inline_axes
+from uqassay.report.markup import shown, write_html
 from uqassay.report.sentences.gain import gain_text
-from uqassay.report.static_page import (
+from uqassay.report.static_page import static_page
+from uqassay.report.static_pieces import (
     bullets,
-    facts_list,
-    filled_template,
-    kept,
-    page_file,
-    shown,
-    static_payload,
+    contender_section,
+    how_to_read,
+    in_groups,
+    overview_figure,
+    overview_row,
+    overview_table,
+    panels,
+    warning_list,
     with_interval,
-    write_static_page,
 )
-from uqassay.wording import ABSENT, count, listed, number
+from uqassay.wording import ABSENT, count, number
 
 __all__ = ["render_gain", "write_gain_page"]
 
 DECIMALS, FINE = 3, 4
-MOST_NAMES = 6  # in a warning
 SMALL = "assumption"  # notes of this code stand beside the figures of their score
 HEADS = (
     *("estimate", "runs", "mean_gain", "correlation", "error", "debiased", "calibrated_error", "excess"),
@@ -99,9 +101,7 @@ def write_gain_page(
     MissingDependencyError
         When matplotlib is not installed.
     """
-    plain_target(Path(path))  # before the drawing, which takes a while
-    text = render_gain(studies, command=command, level=level, progress=progress, **options)
-    return write_static_page(text, path)
+    return write_html(lambda: render_gain(studies, command=command, level=level, progress=progress, **options), path)
 
 
 def render_gain(
@@ -113,45 +113,41 @@ def render_gain(
     **options: Any,
 ) -> str:
     """The page as text, the same for the same studies; parameters as in `write_gain_page`."""
-    from uqassay import __version__
-
     check_studies(studies)
     say = progress or (lambda step: None)
     text = gain_text(level=level)
     groups = by_dataset(studies)
     results = {
-        (dataset, loss): [one for study in _having(group, loss) for one in study.results(loss, level=level, **options)]
+        _place(dataset, loss): [
+            one for study in _having(group, loss) for one in study.results(loss, level=level, **options)
+        ]
         for dataset, group in groups.items()
         for loss in _losses(group)
     }
     every = [one for found in results.values() for one in found]
     places = {id(one): f"s{i}" for i, one in enumerate(every)}
-    sections = []
-    for (dataset, loss), found in results.items():
-        sections += [f"<h2>{shown(_place(dataset, loss))}</h2>"] if len(results) > 1 else []
-        for one in found:
-            say(f"drawing {one.label}")
-            sections.append(_score(one, places[id(one)], text))
+
+    def section(one: GainResult) -> str:
+        say(f"drawing {one.label}")
+        return _score(one, places[id(one)], text)
+
     said: list[str] = []
     for loss in _losses(studies):
         said += [f"{UNDER[loss]}:"] if len(_losses(studies)) > 1 else []
         said += gain_sentences(_having(studies, loss), loss, level=level, **options)
+    legend = gain_legend(every, lists=len(every) > len(_losses(studies)))
     parts = {
-        "version": shown(__version__),
-        "title": shown(f"{', '.join(filter(None, groups)) or 'gain'}: {text['title']}"),
-        "css": page_file("page.css") + page_file("static_page.css") + page_file("gain_page.css"),
-        "verdict": "".join(f"<p>{kept(s)}</p>" for s in said),
-        "warnings": _warnings(every, studies, text),
+        "warnings": warning_list(_notes(studies, every), text),
         "overview": "".join(
-            _table(_place(*key), found, places, text, named=len(results) > 1) for key, found in results.items()
+            _table(f"{text['table']}: {place}" if len(results) > 1 else text["table"], place, found, places, text)
+            for place, found in results.items()
         ),
-        "scores": "".join(sections),
+        "scores": in_groups(results, section),
         "untold": bullets(untold_sentences(every)),
-        "how": _how(studies, every, command, text),
-        "payload": static_payload(_rows(every), "gain.json"),
-        "js": page_file("static_page.js"),
+        "how": how_to_read(legend, _facts(studies, every), command, text),
     }
-    return filled_template("gain_page.html", parts, text)
+    title = ", ".join(filter(None, groups)) or "gain"
+    return static_page("gain", parts, text, title=title, verdict=said, rows=_rows(every))
 
 
 def _losses(studies: Sequence[GainStudy]) -> tuple[str, ...]:
@@ -177,28 +173,18 @@ def _rows(results: Sequence[GainResult]) -> list[dict[str, Any]]:
 
 
 def _table(
-    place: str, results: Sequence[GainResult], places: dict[int, str], text: dict[str, str], *, named: bool
+    title: str, place: str, results: Sequence[GainResult], places: Mapping[int, str], text: Mapping[str, str]
 ) -> str:
-    title = f"{text['table']}: {place}" if named else text["table"]
-    heads = "".join(
-        f'<th scope="col"{" class=text" if name == "estimate" else ""}>{shown(text[f"head_{name}"])}</th>'
-        for name in HEADS
-    )
-    body = "".join(_row(one, places[id(one)]) for one in results)
-    figure = inline_svg(
-        lambda on: _untitled(plot_delay_curve(list(results), ax=on.subplots())),
+    rows = [_row(one, places[id(one)]) for one in results]
+    figure = inline_axes(
+        lambda ax: plot_delay_curve(list(results), ax=ax),
         DELAYS if len(results) < INSIDE_LEGEND else (DELAYS[0] + 2.4, DELAYS[1]),
         name=f"d{places[id(results[0])]}",
         label=f"{text['delay']}: {place}",
         colours=COLOURS,
     )
-    caption = f"<figcaption>{shown(text['delay_caption'])}</figcaption>"
-    return (
-        f'<h2>{shown(title)}</h2><p class="note">{shown(text["table_note"])}</p>'
-        f'<div class="scroll" tabindex="0" role="region" aria-label="{shown(title)}">'
-        f'<table class="ranking"><thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table></div>'
-        f'<h3>{shown(text["delay"])}</h3><figure class="delays"><div class="scroll">{figure}</div>{caption}</figure>'
-    )
+    table = overview_table(title, text["table_note"], [text[f"head_{name}"] for name in HEADS], rows)
+    return f"{table}<h3>{shown(text['delay'])}</h3>{overview_figure(figure, text['delay_caption'])}"
 
 
 def _row(result: GainResult, place: str) -> str:
@@ -214,65 +200,38 @@ def _row(result: GainResult, place: str) -> str:
         with_interval(delay.gained, FINE),
         number(delay.random, FINE),
     ]
-    name = f'<td class="name text"><a href="#{place}">{shown(result.label)}</a></td>'
-    return f"<tr>{name}{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>"
+    return overview_row(result.label, place, cells, width=len(HEADS))
 
 
-def _score(result: GainResult, place: str, text: dict[str, str]) -> str:
+def _score(result: GainResult, place: str, text: Mapping[str, str]) -> str:
     draw: dict[str, Callable[[Any], Any]] = {
         "gain": lambda ax: plot_gain_by_uncertainty(result, ax=ax),
         "one_delay": lambda ax: plot_delay_curve(result, ax=ax),
     }
     if result.calibrated_error is not None:
         draw["map"] = lambda ax: plot_epistemic_map(result, ax=ax)
-    figures = "".join(
-        f"<figure><h4>{shown(text[name])}</h4>{_svg(of, f'{place}{i}', f'{text[name]}: {result.label}')}"
-        f"<figcaption>{shown(text[f'{name}_caption'])}</figcaption></figure>"
+    figures = {
+        name: inline_axes(of, PANEL, name=f"{place}{i}", label=f"{text[name]}: {result.label}", colours=COLOURS)
         for i, (name, of) in enumerate(draw.items())
-    )
+    }
     small = "".join(f'<p class="note">{shown(note.text)}</p>' for note in result.notes if note.code == SMALL)
-    return (
-        f'<div class="contender" id="{place}"><h3>{shown(result.label)}</h3>{bullets(result_sentences(result))}'
-        f'<div class="panels">{figures}</div>{small}</div>'
-    )
+    return contender_section(result.label, place, result_sentences(result), panels(figures, text) + small)
 
 
-def _svg(draw: Callable[[Any], Any], name: str, label: str) -> str:
-    return inline_svg(lambda on: _untitled(draw(on.subplots())), PANEL, name=name, label=label, colours=COLOURS)
+# -- notes and settings -------------------------------------------------------------------------------------------------
 
 
-def _untitled(ax: Any) -> None:
-    """The page has the title as a heading."""
-    ax.set_title("", loc="left")
+def _notes(studies: Sequence[GainStudy], results: Sequence[GainResult]) -> list[tuple[str, Note]]:
+    found = [(study.method, note) for study in studies for note in study.notes]
+    return found + [(one.label, note) for one in results for note in one.notes if note.code != SMALL]
 
 
-def _warnings(results: Sequence[GainResult], studies: Sequence[GainStudy], text: dict[str, str]) -> str:
-    about: dict[str, list[str]] = {}  # whom each remark is about
-    for study in studies:
-        for note in study.notes:
-            about.setdefault(note.text, []).append(study.method)
-    for one in results:
-        for note in one.notes:
-            if note.code != SMALL:
-                about.setdefault(note.text, []).append(one.label)
-    if not about:
-        return ""
-    items = "".join(
-        f"<li>{shown(f'{listed(list(dict.fromkeys(names)), most=MOST_NAMES)}: {said}')}</li>"
-        for said, names in about.items()
-    )
-    return f'<div class="warnings"><h2>{shown(text["warnings"])}</h2><ul>{items}</ul></div>'
-
-
-def _how(studies: Sequence[GainStudy], results: Sequence[GainResult], command: str | None, text: dict[str, str]) -> str:
-    said = bullets(gain_legend(results, lists=len(results) > len(_losses(studies))))
+def _facts(studies: Sequence[GainStudy], results: Sequence[GainResult]) -> list[tuple[str, dict[str, Any]]]:
     options = results[0].options
+    found = []
     for study in studies:
         facts: dict[str, Any] = {"runs": study.n_runs, "seeds": list(study.seeds)}
         facts |= {"intervals of the estimates": options.bins, "binning": options.binning, "map": options.map_bins}
         facts |= {f"instances, {name}": size for name, size in study.runs[0].sizes.items()}
-        title = ", ".join(filter(None, (f"{text['facts']}: {study.method}", study.dataset)))
-        said += facts_list(title, facts | dict(study.facts))
-    if command is not None:
-        said += f"<h3>{shown(text['command'])}</h3><pre>{shown(command)}</pre>"
-    return said
+        found.append((", ".join(filter(None, (study.method, study.dataset))), facts | dict(study.facts)))
+    return found

@@ -9,7 +9,7 @@ from typing import Any
 
 from uqassay.report.figures.style import matplotlib_module
 
-__all__ = ["inline_svg"]
+__all__ = ["inline_axes", "inline_svg"]
 
 SALT = "uqassay"
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif"
@@ -60,6 +60,19 @@ def inline_svg(
         canvas = matplotlib_module("backends.backend_svg").FigureCanvasSVG(figure)
         canvas.print_svg(stream, metadata=dict.fromkeys(("Date", "Creator", "Format", "Type")))
     return _as_element(stream.getvalue(), name, label, THEME if colours is None else colours)
+
+
+def inline_axes(
+    draw: Callable[[Any], object], size: tuple[float, float], *, name: str, label: str, colours: Mapping[str, str]
+) -> str:
+    """The same for a figure with one axes, which `draw` takes, and without its title, which the page has as a heading."""
+
+    def on(figure: Any) -> None:
+        ax = figure.subplots()
+        draw(ax)
+        ax.set_title("", loc="left")
+
+    return inline_svg(on, size, name=name, label=label, colours=colours)
 
 
 def _as_element(text: str, name: str, label: str, colours: Mapping[str, str]) -> str:

@@ -1,28 +1,7 @@
-// The colour scheme, and the order in which everything starts.
+// The order in which everything starts, and what is drawn again.
 
-// -- colour scheme ---------------------------------------------------------------------------------------------------
-
-const system = matchMedia("(prefers-color-scheme: dark)");
-let scheme = "auto";
-try {
-  scheme = localStorage.getItem("uqassay-scheme") ?? "auto";
-} catch {
-  /* pages from a file may have no storage */
-}
-
-function paint(theme) {
-  const text = page.text.general;
-  document.documentElement.dataset.theme = theme;
-  byId("theme").textContent = text.schemes[scheme];
-  byId("theme").setAttribute("aria-label", scheme === "auto" ? text.scheme_auto : fillTemplate(text.scheme, { scheme }));
-}
-
-function chosenTheme() {
-  if (scheme !== "auto") return scheme;
-  return system.matches ? "dark" : "light";
-}
-
-function repaint(theme) {
+function repaint(theme, onPaper) {
+  document.documentElement.classList.toggle("printing", onPaper);
   paint(theme);
   drawSummary();
   drawStrip();
@@ -31,16 +10,6 @@ function repaint(theme) {
   });
   for (const listener of listeners) listener();
   redraw();
-}
-
-function nextScheme() {
-  scheme = { auto: "light", light: "dark", dark: "auto" }[scheme];
-  try {
-    localStorage.setItem("uqassay-scheme", scheme);
-  } catch {
-    /* kept for this visit only */
-  }
-  repaint(chosenTheme());
 }
 
 // -- start -----------------------------------------------------------------------------------------------------------
@@ -55,14 +24,7 @@ function fillPlaces() {
 }
 
 function followSurroundings() {
-  byId("theme").addEventListener("click", nextScheme);
-  system.addEventListener("change", () => repaint(chosenTheme()));
-  const printing = (on) => {
-    document.documentElement.classList.toggle("printing", on);
-    repaint(on ? "light" : chosenTheme());
-  };
-  addEventListener("beforeprint", () => printing(true));
-  addEventListener("afterprint", () => printing(false));
+  followScheme(repaint);
   let [width, waiting] = [innerWidth, null];
   addEventListener("resize", () => {
     if (innerWidth === width) return; // a phone's address bar comes and goes

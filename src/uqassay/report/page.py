@@ -2,16 +2,14 @@
 
 import base64
 import html
-import json
 import re
 import zlib
 from collections.abc import Callable
-from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from uqassay._files import plain_target, whole_file
 from uqassay._optional import optional_package
+from uqassay.report.markup import filled, json_for_script, kept, page_file, write_html
 from uqassay.report.page_data import payload
 from uqassay.report.sentences.template import template_sentences
 
@@ -41,6 +39,7 @@ SCRIPTS = (
     "instances.js",
     "instance_pictures.js",
     "method.js",
+    "scheme.js",
     "main.js",
 )
 SHOWN_WARNINGS = 6
@@ -74,13 +73,7 @@ def write_page(assay: "Assay", path: str | Path, *, command: str | None = None) 
     MissingDependencyError
         When plotly is not installed.
     """
-    target = plain_target(Path(path))
-    text = render(assay, command=command)
-    target.parent.mkdir(parents=True, exist_ok=True)
-    with whole_file(path) as stream:
-        # lone surrogates (of a file name that is not UTF-8) become escapes, which JSON reads
-        stream.write(text.encode("utf-8", errors="backslashreplace"))
-    return Path(path)
+    return write_html(lambda: render(assay, command=command), path)
 
 
 def render(assay: "Assay", *, command: str | None = None) -> str:
@@ -93,30 +86,15 @@ def render(assay: "Assay", *, command: str | None = None) -> str:
         "title": html.escape(f"{names} – uqassay report"),
         "heading": html.escape(_heading(assay)),
         "version": html.escape(__version__),
-        "css": _part("page.css"),
-        "verdict": "".join(f"<p>{_kept_together(html.escape(s))}</p>" for s in values["assay"]["verdict"]),
+        "css": page_file("page.css"),
+        "verdict": "".join(f"<p>{kept(s)}</p>" for s in values["assay"]["verdict"]),
         "warnings": _warnings(assay),
         "payload": json_for_script(values),
         "plotly": _plotly(),
-        "js": "\n".join(_part(name) for name in SCRIPTS),
+        "js": "\n".join(page_file(name) for name in SCRIPTS),
     }
     parts |= {f"text.{name}": _marked(text) for name, text in template_sentences(assay).items()}
-    # one pass, so that a place in a value stays text
-    return re.sub(r"\{\{([\w.]+)\}\}", lambda place: parts[place[1]], _part("page.html"))
-
-
-def json_for_script(values: Any) -> str:
-    """JSON that no HTML parser can leave: <, >, & and the line separators are escaped.
-
-    Examples
-    --------
-    >>> print(json_for_script({"name": "</script>"}))
-    {"name":"\\u003c/script\\u003e"}
-    """
-    text = json.dumps(values, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
-    for character in "<>&\u2028\u2029":
-        text = text.replace(character, f"\\u{ord(character):04x}")
-    return text
+    return filled(page_file("page.html"), {**parts, "head": filled(page_file("head.html"), parts)})
 
 
 def _heading(assay: "Assay") -> str:
@@ -133,11 +111,6 @@ def _marked(text: str) -> str:
     return re.sub(r"\{(\w+)\}", lambda place: ELEMENTS[place[1]], html.escape(text))
 
 
-def _kept_together(text: str) -> str:
-    """No line break inside "λ = 0.5", "99 %" and "p &lt; .001"."""
-    return re.sub(r"(?<=[λp]) (=|≤|&lt;) (?=[0-9.])", "\u00a0\\1\u00a0", text).replace(" %", "\u00a0%")
-
-
 def _warnings(assay: "Assay") -> str:
     if not assay.warnings:
         return ""
@@ -147,10 +120,6 @@ def _warnings(assay: "Assay") -> str:
     if more:
         shown += f"<details><summary>{len(more)} more</summary><ul>{''.join(more)}</ul></details>"
     return f'<div class="warnings"><h2>Before believing it</h2>{shown}</div>'
-
-
-def _part(name: str) -> str:
-    return files(__package__).joinpath(name).read_text(encoding="utf-8")
 
 
 def _plotly() -> str:

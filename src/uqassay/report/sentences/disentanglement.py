@@ -1,6 +1,6 @@
 """Fixed sentences, headings and captions of the page of the disentanglement benchmark."""
 
-from uqassay.report.sentences.general import general_sentences
+from uqassay.report.sentences.static import static_text
 from uqassay.wording import level_text
 
 __all__ = ["disentanglement_text"]
@@ -15,19 +15,13 @@ def disentanglement_text(*, level: float = 0.95) -> dict[str, str]:
     'Do the aleatoric and epistemic estimates move only when they should?'
     """
     intervals = f"{level_text(level)} intervals"
-    general = general_sentences()
     return {
+        **static_text(),
         "heading": "Do the aleatoric and epistemic estimates move only when they should?",
         "title": "disentanglement – uqassay report",
         "brand": "disentanglement",
-        "skip": "Skip to the findings",
-        "sections": "Sections",
-        "nav_findings": "Findings",
         "nav_expected": "What should happen",
         "nav_contenders": "Contenders",
-        "nav_how": "How to read it",
-        "auto": general["schemes"]["auto"],
-        "scheme_auto": general["scheme_auto"],
         "ranking": "Ranking",
         "ranking_note": (
             f"Disentanglement error with its interval below, the four correlations with their {intervals} below, and p-values: "
@@ -70,13 +64,6 @@ def disentanglement_text(*, level: float = 0.95) -> dict[str, str]:
         "trend": "Epistemic uncertainty with more data",
         "correlations": "Correlations of all estimates",
         "doubts": "Sources of doubt",
-        "how": "How to read it",
-        "facts": "Settings",
-        "notes": "Notes",
-        "warnings": "Before believing it",
-        "command": "Command",
-        "json": "Download the numbers as JSON",
-        "no_error": "no error",
         "head_contender": "Contender",
         "head_error": "Error",
         "head_size_aleatoric": "More data: aleatoric r (0)",
@@ -87,5 +74,4 @@ def disentanglement_text(*, level: float = 0.95) -> dict[str, str]:
         "head_chance": "p, chance",
         "head_names": "p, names",
         "head_best": "p, best",
-        "colophon": "Colours by Okabe and Ito. This page needs no network and sends nothing.",
     }

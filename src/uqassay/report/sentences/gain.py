@@ -1,6 +1,6 @@
 """Fixed sentences, headings and captions of the page on the gain from more data."""
 
-from uqassay.report.sentences.general import general_sentences
+from uqassay.report.sentences.static import static_text
 from uqassay.wording import level_text
 
 __all__ = ["gain_text"]
@@ -14,20 +14,14 @@ def gain_text(*, level: float = 0.95) -> dict[str, str]:
     >>> gain_text()["heading"]
     'Where would more data help?'
     """
-    general = general_sentences()
     intervals = f"{level_text(level)} intervals"
     return {
+        **static_text(),
         "heading": "Where would more data help?",
         "title": "gain – uqassay report",
         "brand": "gain from more data",
-        "skip": "Skip to the findings",
-        "sections": "Sections",
-        "nav_findings": "Findings",
         "nav_scores": "Estimates",
         "nav_untold": "What cannot be told",
-        "nav_how": "How to read it",
-        "auto": general["schemes"]["auto"],
-        "scheme_auto": general["scheme_auto"],
         "table": "Estimates of epistemic uncertainty",
         "table_note": (
             f"Means over the runs with their {intervals} below; with one run the intervals are over its instances. Gain where "
@@ -51,13 +45,6 @@ def gain_text(*, level: float = 0.95) -> dict[str, str]:
         "one_delay": "Delay curve",
         "one_delay_caption": "The same curve as above, for this estimate alone.",
         "untold": "What cannot be told",
-        "how": "How to read it",
-        "facts": "Settings",
-        "notes": "Notes",
-        "warnings": "Before believing it",
-        "command": "Command",
-        "json": "Download the numbers as JSON",
-        "loss": "Loss",
         "head_estimate": "Estimate",
         "head_runs": "Runs",
         "head_correlation": "ρ",
@@ -68,5 +55,4 @@ def gain_text(*, level: float = 0.95) -> dict[str, str]:
         "head_delayed": "Gain, 10 % wait",
         "head_random": "random 10 %",
         "head_mean_gain": "Mean gain",
-        "colophon": "Colours by Okabe and Ito. This page needs no network and sends nothing.",
     }

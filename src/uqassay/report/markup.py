@@ -1,0 +1,86 @@
+"""Shared by all pages: escaping, the files of this room, templates, and how a page is written."""
+
+import html
+import json
+import re
+from collections.abc import Callable, Mapping
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from uqassay._files import plain_target, whole_file
+from uqassay.wording import without_direction
+
+__all__ = ["filled", "json_for_script", "kept", "page_file", "shown", "write_html"]
+
+
+def shown(text: str) -> str:
+    """Text from data as text of the page.
+
+    Examples
+    --------
+    >>> shown("a <b>")
+    'a &lt;b&gt;'
+    """
+    return html.escape(without_direction(text))
+
+
+def kept(text: str) -> str:
+    """The same, without a line break inside "r = 0.5", "95 %" and "p &lt; .001"."""
+    return re.sub(r"(?<=[λrpρ]) (=|≤|≥|&lt;) (?=[−0-9.])", "\u00a0\\1\u00a0", shown(text)).replace(" %", "\u00a0%")
+
+
+def json_for_script(values: Any) -> str:
+    """JSON that no HTML parser can leave: <, >, & and the line separators are escaped.
+
+    Examples
+    --------
+    >>> print(json_for_script({"name": "</script>"}))
+    {"name":"\\u003c/script\\u003e"}
+    """
+    text = json.dumps(values, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
+    for character in "<>&\u2028\u2029":
+        text = text.replace(character, f"\\u{ord(character):04x}")
+    return text
+
+
+def page_file(name: str) -> str:
+    """Content of a file of this room, such as a template or a script."""
+    return files(__package__).joinpath(name).read_text(encoding="utf-8")
+
+
+def filled(template: str, places: Mapping[str, str]) -> str:
+    """A template with every place filled in one pass, so that a place in a value stays text.
+
+    Examples
+    --------
+    >>> filled("<p>{{a}} {{text.b}}</p>", {"a": "{{text.b}}", "text.b": "x"})
+    '<p>{{text.b}} x</p>'
+    """
+    return re.sub(r"\{\{([\w.-]+)\}\}", lambda place: places[place[1]], template)
+
+
+def write_html(render: Callable[[], str], path: str | Path) -> Path:
+    """Write a page to one file, whole or not at all; missing folders are made.
+
+    Parameters
+    ----------
+    render : callable
+        Makes the page, which takes a while; the path is checked before.
+    path : str or Path
+        A symbolic link stays, and the file that it leads to changes.
+
+    Raises
+    ------
+    FileFormatError
+        When the path is that of a folder, a pipe or a device.
+    OSError
+        When it cannot be written.
+    """
+    target = plain_target(Path(path))
+    text = render()
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with whole_file(path) as stream:
+        # lone surrogates (of a file name that is not UTF-8) become escapes, which JSON reads
+        stream.write(text.encode("utf-8", errors="backslashreplace"))
+    return Path(path)

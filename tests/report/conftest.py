@@ -1,0 +1,30 @@
+"""The browser that several tests of pages share."""
+
+import shutil
+
+import pytest
+from tests.conftest import skip_or_fail
+
+FLAGS = [
+    *("--headless=new", "--no-sandbox", "--disable-gpu", "--window-size=1280,900", "--disable-quic", "--no-first-run"),
+    *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
+]
+
+
+@pytest.fixture(scope="module")
+def driver(tmp_path_factory):
+    try:
+        from selenium import webdriver
+    except ModuleNotFoundError:
+        skip_or_fail("selenium is not installed")
+    browser, helper = shutil.which("chromium") or shutil.which("google-chrome"), shutil.which("chromedriver")
+    if browser is None or helper is None:
+        skip_or_fail("Chromium or its driver is not installed")
+    options = webdriver.ChromeOptions()
+    options.binary_location = browser
+    for flag in (*FLAGS, f"--user-data-dir={tmp_path_factory.mktemp('profile')}"):
+        options.add_argument(flag)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    found = webdriver.Chrome(options=options, service=webdriver.ChromeService(helper))
+    yield found
+    found.quit()
