@@ -120,7 +120,7 @@ def save_assay(numbers: dict, name: str, models: dict, labels: np.ndarray, by: t
     add("findings", lambda: keyed(a.findings, *FINDING))
     add("findings", lambda by: keyed(table(a, "subsets", by=by), "subset", *FINDING), by=("correct", *by))
     add("ranking", lambda t: keyed(a.ranking(t), "model"), t=TRADEOFFS)
-    add("winning probabilities", a.winning_probabilities, TRADEOFFS)
+    add("winning probabilities", a.win_shares, TRADEOFFS)
     add("breakpoints", lambda: a.breakpoints().to_dict("records"))
     for part in ("winners", "ranking_changes", "extreme_instances"):
         add(part, getattr(a, part))
@@ -255,7 +255,7 @@ def save_scores(numbers: dict, data: dict, n: int = 800) -> None:
     add("statistics", "concordance kendall_tau_influence", gap, first)
     add("statistics", "holm benjamini_hochberg", np.sort(first)[:40])
     add("statistics", "bootstrap_estimate", lambda w: np.average(loss, weights=w), n, n_draws=200, rng=1)
-    add("statistics", "percentile_interval winning_probability", find("bootstrap_means")(np.stack([loss, other]).T))
+    add("statistics", "percentile_interval win_shares", find("bootstrap_means")(np.stack([loss, other]).T))
 
 
 def save_calibration(numbers: dict, data: dict, n: int = 300) -> None:

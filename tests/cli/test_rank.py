@@ -29,7 +29,7 @@ def test_rank_json_is_that_of_the_library(files, models, judged, run):
     }
     assert set(ran.json()) == {"schema", "default_tradeoff", "tradeoff", "breakpoints"}
     row = ran.json()["tradeoff"][0]["ranking"][0]
-    assert {"model", "estimate", "low", "high", "win_probability"} <= set(row)
+    assert {"model", "estimate", "low", "high", "win_share"} <= set(row)
 
 
 def test_runs_of_one_model_in_both_spellings(files, run):

@@ -23,7 +23,7 @@ def test_training_runs_of_one_model_widen_its_interval(random_generator):
     width = table.high - table.low
     assert width["all"] > 2 * width[["1", "2", "3"]].max()
     # and the winning probability is not certain, though each run alone beats or loses clearly
-    assert 0.02 < result.winning_probabilities([0.0])[0, 0] < 0.98
+    assert 0.02 < result.win_shares([0.0])[0, 0] < 0.98
     assert result["runs"].n_runs == 3
     assert "3 runs" in said(table.loc["all"])
 

@@ -394,7 +394,7 @@ def test_json_is_strict_and_carries_a_schema(all_kinds):
     text = json.dumps(found, allow_nan=False)
     assert json.loads(text)["schema"] == "uqassay.assay/4"
     row = found["tradeoff"][0]["ranking"][0]
-    assert {"model", "estimate", "low", "high", "win_probability"} <= set(row)
+    assert {"model", "estimate", "low", "high", "win_share"} <= set(row)
     assert found["breakpoints"][-1]["high"] == "Infinity"
 
 

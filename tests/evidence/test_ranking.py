@@ -14,11 +14,11 @@ def test_ranking_table_says_what_beats_what():
     result = uq.assay({"good": uq.Point(good), "bad": uq.Point(bad)}, y, n_draws=100)
     table = result.ranking(1.0).set_index("model")
     assert table["rank"].tolist()[0] == 1
-    assert table.win_probability["good"] == 1
+    assert table.win_share["good"] == 1
     assert table.below["bad"] == "vacuous, class-prior"
-    assert table.pvalue_holm["bad"] < 1e-10
+    assert table.pvalue_adjusted["bad"] < 1e-10
     assert np.isnan(table.pvalue["good"])
-    assert np.isnan(table.win_probability["vacuous"])
+    assert np.isnan(table.win_share["vacuous"])
     comparison = result.compare("bad", "good")
     assert float(comparison.difference) == pytest.approx(table.difference["bad"])
     assert comparison.reject(0.01)
@@ -28,7 +28,7 @@ def test_identical_models_tie():
     p = uq.Point([[0.7, 0.3], [0.4, 0.6], [0.5, 0.5]])
     result = uq.assay({"a": p, "b": p}, [0, 1, 0], n_draws=20)
     assert result.winners()[0][2] == ("a", "b")
-    np.testing.assert_allclose(result.winning_probabilities([0.0, 1.0]), 0.5)
+    np.testing.assert_allclose(result.win_shares([0.0, 1.0]), 0.5)
     assert [r.pvalue for r in result.ranked(0.3) if r.rank == 2] == [1.0]
 
 

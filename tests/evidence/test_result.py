@@ -44,7 +44,7 @@ def test_scale_of_the_tradeoff_for_other_distances(cifar10):
 def test_the_same_seed_gives_the_same_numbers_and_another_moves_the_draws(all_kinds):
     models, y = all_kinds
     a, b = (judge(models, y, n_draws=100, rng=3) for _ in range(2))
-    np.testing.assert_array_equal(a.winning_probabilities([0.3]), b.winning_probabilities([0.3]))
+    np.testing.assert_array_equal(a.win_shares([0.3]), b.win_shares([0.3]))
     pd.testing.assert_frame_equal(a.findings, b.findings)
     c = judge(models, y, n_draws=100, rng=4)
     assert (a._draws != c._draws).any()

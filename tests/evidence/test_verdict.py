@@ -57,12 +57,12 @@ def test_runner_up_against_ranking():
     a = uq.assay(models, np.zeros(n, dtype=int), prior=[0.5, 0.5])
     at = DEFAULT_TRADEOFF
     first, second, third = [r for r in a.ranked(at) if r.rank is not None]
-    assert second.pvalue_holm > 0.05 > third.pvalue_holm
+    assert second.pvalue_adjusted > 0.05 > third.pvalue_adjusted
     sentence = sentence_with(a, "runner-up")
     assert f"mean E of {first.model} is {float(first.estimate):.3f}" in sentence
     assert f"the runner-up, {second.model}, is {float(second.difference):.3f}" in sentence
     assert "could be chance" in sentence
-    assert f"p = {second.pvalue_holm:.2f}".replace("0.", ".") in sentence
+    assert f"p = {second.pvalue_adjusted:.2f}".replace("0.", ".") in sentence
     assert "and so could" not in sentence
 
 
@@ -77,7 +77,7 @@ def test_every_unclear_difference_is_named():
     models = {name: noisy(0.6, n, seed) for seed, name in enumerate("abcd")}
     a = uq.assay(models, np.zeros(n, dtype=int))
     rows = [r for r in a.ranked(DEFAULT_TRADEOFF) if r.rank is not None]
-    assert all(r.pvalue_holm > 0.05 for r in rows[1:])
+    assert all(r.pvalue_adjusted > 0.05 for r in rows[1:])
     assert sentence_with(a, "runner-up").endswith(
         f"and so could what separates it from {rows[2].model} and {rows[3].model}."
     )
@@ -94,7 +94,7 @@ def test_shares_of_tied_models_are_those_of_the_ranking():
     n = 60
     models = {name: point(0.7, n) for name in "abc"}
     a = uq.assay(models, np.zeros(n, dtype=int), prior=[0.5, 0.5])
-    share = next(r for r in a.ranked(0.5) if r.rank == 1).win_probability
+    share = next(r for r in a.ranked(0.5) if r.rank == 1).win_share
     assert share == pytest.approx(1 / 3)
     assert "win in 33.3 % of resamples each" in verdict(a)[0]
 

@@ -88,7 +88,7 @@ def test_matrices_against_the_assay(name, found, request):
             below = np.tril_indices(len(pairs), -1)
             np.testing.assert_allclose(c["values"], own.values, rtol=1e-5)
             for shown, table, digits in zip(
-                c["pairs"], (own.difference, own.low, own.high, own.holm), (4, 4, 4, 3), strict=True
+                c["pairs"], (own.difference, own.low, own.high, own.adjusted), (4, 4, 4, 3), strict=True
             ):
                 np.testing.assert_allclose(shown, table[below], rtol=10.0 ** (1 - digits), atol=1e-12)
 

@@ -34,10 +34,10 @@ def test_ranking_against_the_assay(hostile, at):
             ("difference", float(r.difference)),
             ("difference_low", r.difference.low),
             ("difference_high", r.difference.high),
-            ("pvalue_holm", r.pvalue_holm),
+            ("pvalue_adjusted", r.pvalue_adjusted),
         ]:
             np.testing.assert_allclose(number(table[key]), expected, rtol=1e-12, atol=1e-12)
-        assert table["win_probability"] == r.win_probability
+        assert table["win_share"] == r.win_share
         assert tuple(table["below"]) == r.below
 
 
@@ -76,11 +76,11 @@ def test_the_grid_reaches_winners_far_beyond_the_usual_tradeoffs(distance):
     assert top >= min(1.2 * last, 10)
 
 
-def test_one_instance_has_no_winning_probability():
+def test_one_instance_has_no_win_shares():
     a = uq.assay({"a": uq.Point([[0.9, 0.1]]), "b": uq.Point([[0.8, 0.2]])}, [0])
     p = payload(a)
     assert p["facts"]["resampled"] == 1
-    assert all(share is None for table in p["ranking"]["models"] for share in table["win_probability"])
+    assert all(share is None for table in p["ranking"]["models"] for share in table["win_share"])
 
 
 def test_notes_and_floors_of_every_model():

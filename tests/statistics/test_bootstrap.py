@@ -13,7 +13,7 @@ from uqassay.statistics import (
     bootstrap_means,
     bootstrap_run_means,
     percentile_interval,
-    winning_probability,
+    win_shares,
 )
 
 # ------------------------------------------------------------------------------------------------ bootstrap_means
@@ -280,7 +280,7 @@ def test_bad_intervals_are_refused():
         bca_interval([1.0, 2.0], np.ones((5, 2)), np.ones((4, 3)))
 
 
-# -------------------------------------------------------------------------------------------- winning_probability
+# -------------------------------------------------------------------------------------------- win_shares
 
 
 def brute_force_shares(draws, tradeoffs):
@@ -299,14 +299,14 @@ def brute_force_shares(draws, tradeoffs):
     st.lists(st.sampled_from([0.0, 0.5, 1.0, 2.0]), min_size=1, max_size=5),
 )
 @settings(deadline=None, max_examples=60)
-def test_winning_probability_against_brute_force_with_ties(draws, tradeoffs):
-    shares = winning_probability(draws, tradeoffs)
+def test_win_shares_against_brute_force_with_ties(draws, tradeoffs):
+    shares = win_shares(draws, tradeoffs)
     np.testing.assert_allclose(shares, brute_force_shares(draws, tradeoffs), atol=1e-12)
     np.testing.assert_allclose(shares.sum(axis=1), 1.0)
-    np.testing.assert_allclose(winning_probability(draws[..., 0]), winning_probability(draws, [0.0])[0])
+    np.testing.assert_allclose(win_shares(draws[..., 0]), win_shares(draws, [0.0])[0])
 
 
-def test_winning_probability_against_bivariate_normal(random_generator):
+def test_win_shares_against_bivariate_normal(random_generator):
     # (d, ns) of two models: a normal vector of four, so each λ compares two normals
     root = random_generator.normal(size=(4, 4))
     centre = np.array([1.0, 0.5, 1.4, 0.2])
@@ -315,15 +315,15 @@ def test_winning_probability_against_bivariate_normal(random_generator):
     contrast = np.stack([np.ones(4), tradeoffs, -np.ones(4), -tradeoffs], axis=1)  # total of 0 minus total of 1
     sd = np.sqrt(np.einsum("ti,ij,tj->t", contrast, root @ root.T, contrast))
     expected = scipy.stats.norm.cdf(-(contrast @ centre) / sd)
-    shares = winning_probability(draws, tradeoffs)
+    shares = win_shares(draws, tradeoffs)
     np.testing.assert_allclose(shares[:, 0], expected, atol=5 * 0.5 / np.sqrt(40000))
     np.testing.assert_allclose(shares[:, 1], 1 - expected, atol=5 * 0.5 / np.sqrt(40000))
 
 
-def test_winning_probability_of_bootstrap_draws_against_normal_limit(random_generator):
+def test_win_shares_of_bootstrap_draws_against_normal_limit(random_generator):
     common = random_generator.normal(size=(500, 1))
     losses = common + random_generator.normal(size=(500, 2)) + np.array([0.0, 0.05])
-    shares = winning_probability(bootstrap_means(losses, n_draws=20000))
+    shares = win_shares(bootstrap_means(losses, n_draws=20000))
     d = losses[:, 0] - losses[:, 1]
     assert shares[0] == pytest.approx(scipy.stats.norm.cdf(-d.mean() / d.std() * np.sqrt(500)), abs=0.02)
 
@@ -331,25 +331,25 @@ def test_winning_probability_of_bootstrap_draws_against_normal_limit(random_gene
 def test_the_same_model_twice_shares_its_wins(random_generator):
     losses = random_generator.random((50, 3))
     draws = bootstrap_means(np.column_stack([losses, losses[:, 1], losses[:, 1]]), n_draws=400)
-    shares = winning_probability(draws * (1 + 1e-15 * np.arange(5)))
+    shares = win_shares(draws * (1 + 1e-15 * np.arange(5)))
     np.testing.assert_allclose(shares[1], shares[3:])
-    assert 3 * shares[1] == pytest.approx(winning_probability(draws[:, :3])[1])
+    assert 3 * shares[1] == pytest.approx(win_shares(draws[:, :3])[1])
 
 
 def test_infinite_losses_never_win_against_finite_ones():
-    assert winning_probability([[np.inf, 1.0], [2.0, 1.5]]).tolist() == [0.0, 1.0]
-    assert winning_probability([[np.inf, np.inf]]).tolist() == [0.5, 0.5]
-    assert winning_probability([[[np.inf, 0.0], [1.0, 5.0]]], [0.0, 2.0]).tolist() == [[0.0, 1.0], [0.0, 1.0]]
-    assert winning_probability([[-np.inf, 1.0]]).tolist() == [1.0, 0.0]
+    assert win_shares([[np.inf, 1.0], [2.0, 1.5]]).tolist() == [0.0, 1.0]
+    assert win_shares([[np.inf, np.inf]]).tolist() == [0.5, 0.5]
+    assert win_shares([[[np.inf, 0.0], [1.0, 5.0]]], [0.0, 2.0]).tolist() == [[0.0, 1.0], [0.0, 1.0]]
+    assert win_shares([[-np.inf, 1.0]]).tolist() == [1.0, 0.0]
 
 
 def test_tradeoffs_in_blocks(monkeypatch, random_generator):
     import uqassay.statistics.bootstrap as module
 
     draws, tradeoffs = random_generator.random((30, 4, 2)), np.linspace(0, 3, 17)
-    whole = winning_probability(draws, tradeoffs)
+    whole = win_shares(draws, tradeoffs)
     monkeypatch.setattr(module, "_TOTALS_AT_ONCE", 500)
-    np.testing.assert_array_equal(winning_probability(draws, tradeoffs), whole)
+    np.testing.assert_array_equal(win_shares(draws, tradeoffs), whole)
 
 
 @pytest.mark.parametrize(
@@ -366,4 +366,4 @@ def test_tradeoffs_in_blocks(monkeypatch, random_generator):
 )
 def test_bad_draws_are_refused(draws, tradeoffs, parameter, code, got):
     with refuses(parameter, code, got=got):
-        winning_probability(draws, tradeoffs)
+        win_shares(draws, tradeoffs)

@@ -71,9 +71,9 @@ def test_pairwise_tests_are_the_paired_tests_adjusted(random_generator):
     running = 0.0
     for k, pair in enumerate(ordered):
         running = max(running, min(1.0, raw[pair] * (3 - k)))
-        assert found.holm[pair] == pytest.approx(running, abs=1e-15)
+        assert found.adjusted[pair] == pytest.approx(running, abs=1e-15)
     assert np.isnan(found.pvalue.diagonal()).all()
-    assert found.reject(0.05).sum() == 2 * sum(found.holm[pair] <= 0.05 for pair in raw)
+    assert found.reject(0.05).sum() == 2 * sum(found.adjusted[pair] <= 0.05 for pair in raw)
 
 
 def test_an_undefined_statistic_leaves_the_others_alone(random_generator):
@@ -82,7 +82,7 @@ def test_an_undefined_statistic_leaves_the_others_alone(random_generator):
         {"a": mean_of(values[0]), "none": Linearised(np.nan, np.zeros(30)), "b": mean_of(values[1])}
     )
     assert np.isnan(found.pvalue[1]).all()
-    assert found.holm[2, 0] == found.pvalue[2, 0] == pytest.approx(paired_mean_test(values[1], values[0]).pvalue)
+    assert found.adjusted[2, 0] == found.pvalue[2, 0] == pytest.approx(paired_mean_test(values[1], values[0]).pvalue)
 
 
 def test_bad_input_is_refused():

@@ -162,9 +162,9 @@ def _ranking_columns(
         f"{level_text(assay.settings.level)} interval": [
             interval(r.estimate.low, r.estimate.high, decimals) for r in rows
         ],
-        "wins": [share_of_draws(r.win_probability, assay.settings.n_draws) for r in rows],
+        "wins": [share_of_draws(r.win_share, assay.settings.n_draws) for r in rows],
         "worse than best by": [ABSENT if r.rank == 1 else number(float(r.difference), finer) for r in rows],
-        "p (Holm)": [pvalue(r.pvalue_holm) for r in rows],
+        "p (Holm)": [pvalue(r.pvalue_adjusted) for r in rows],
         "accuracy": [percent(_mean(assay, r.model, "correct") if r.model != "vacuous" else None) for r in rows],
         f"mean {_distance_name(assay)}": [number(_mean(assay, r.model, "distance"), decimals) for r in rows],
         "mean non-sp.": [number(_mean(assay, r.model, "nonspecificity"), decimals) for r in rows],

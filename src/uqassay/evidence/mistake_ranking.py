@@ -16,13 +16,9 @@ from uqassay.metrics.ranking.registry import RANKING_METRICS, RankingMetric
 from uqassay.metrics.risk.ranked_errors import rank_errors
 from uqassay.metrics.risk.risk_coverage import risk_coverage_curve
 from uqassay.metrics.risk.selective_accuracy import SelectiveGain, accuracy_estimate, check_coverage, gain_estimate
-from uqassay.statistics import Estimate, PairedComparison, proportion_estimate
+from uqassay.statistics import Estimate, PairedComparison, PairwiseComparisons, proportion_estimate
 from uqassay.statistics.linearised import Linearised
-from uqassay.statistics.statistic_comparisons import (
-    PairwiseComparisons,
-    paired_statistic_test,
-    pairwise_statistic_tests,
-)
+from uqassay.statistics.statistic_comparisons import paired_statistic_test, pairwise_statistic_tests
 
 if TYPE_CHECKING:
     from uqassay.evidence.result import Assay
@@ -123,9 +119,9 @@ def compare_two_rankings(
 
 
 def compare_rankings(
-    assay: "Assay", pairs: Sequence[tuple[str, str]], *, metric: str = "uq-auc"
+    assay: "Assay", pairs: Sequence[tuple[str, str]], *, metric: str = "uq-auc", names: Sequence[str] | None = None
 ) -> PairwiseComparisons:
-    """Paired tests of every two of several scores, each given by (model, score); named "model: score"."""
+    """Paired tests of every two of several scores, each given by (model, score); named "model: score" or as given."""
     chosen = _metric(metric)
     if isinstance(pairs, str) or not all(_is_pair(pair) for pair in pairs):
         raise InputError(
@@ -135,7 +131,8 @@ def compare_rankings(
             "write [('DE', 'total-entropy'), …]",
             code="type",
         )
-    statistics = {f"{model}: {score}": _one(_linearised(assay, model, score, chosen)) for model, score in pairs}
+    shown = [f"{model}: {score}" for model, score in pairs] if names is None else names
+    statistics = {name: _one(_linearised(assay, *pair, chosen)) for name, pair in zip(shown, pairs, strict=True)}
     return pairwise_statistic_tests(statistics, groups=assay.groups, level=assay.settings.level, bound=chosen.bound)
 
 

@@ -1,18 +1,26 @@
 """Models and baselines by their mean E at one λ, with how sure that order is."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtr, stdtrit
 
+from uqassay.errors import InputError
+from uqassay.evidence.findings import loss_estimate, one_run
+from uqassay.evidence.rank_sets import order_error
 from uqassay.evidence.scoring import ModelScores
+from uqassay.losses.unified import DEFAULT_TRADEOFF, check_tradeoff
+from uqassay.metrics.choice_of_tradeoff import tradeoff_scale
 from uqassay.notes import Note
-from uqassay.statistics import Estimate, bootstrap_run_means, compare_to_best, holm, paired_mean_test
+from uqassay.statistics import Estimate, PairedComparison, paired_mean_test, student_draws
 
-__all__ = ["Ranked", "draws_of_means", "order_error", "rank_models", "with_order_error"]
+if TYPE_CHECKING:
+    from uqassay.evidence.result import Assay
+
+__all__ = ["Ranked", "compare_at", "draws_of_means", "ranked_at", "scale_of_tradeoff", "with_order_error"]
 
 Array = NDArray[np.float64]
 
@@ -26,25 +34,35 @@ class Ranked:
     model : str
     rank : int or None
         1 for the lowest mean E; None for a baseline.
+    rank_low, rank_high : int or None
+        First and last rank that the model can have, see `Assay.rank_sets`; None for a baseline.
+    top : bool or None
+        Whether no model is significantly better; None for a baseline.
     estimate : Estimate
         Mean E with its interval.
-    win_probability : float or None
-        Share of paired bootstrap draws in which the model has the lowest mean E; None for a baseline.
+    win_share : float or None
+        Share of resamples in which the model has the lowest mean E; None for a baseline.
     difference : Estimate
         Mean E minus that of the best model.
-    pvalue, pvalue_holm : float
-        Paired test of that difference; adjusted over the other models. nan for the best model.
+    pvalue, pvalue_adjusted : float
+        Test of that difference; adjusted for all pairs of models and baselines. nan for the best model.
+    limited_by : str
+        What alone keeps the difference from being significant: "skewness", "unseen" losses, or "".
     below : tuple of str
         Baselines with a lower mean E: the model is no better than saying that.
     """
 
     model: str
     rank: int | None
+    rank_low: int | None
+    rank_high: int | None
+    top: bool | None
     estimate: Estimate
-    win_probability: float | None
+    win_share: float | None
     difference: Estimate
     pvalue: float
-    pvalue_holm: float
+    pvalue_adjusted: float
+    limited_by: str
     below: tuple[str, ...]
 
     def to_dict(self) -> dict[str, Any]:
@@ -52,87 +70,95 @@ class Ranked:
         return {
             "model": self.model,
             "rank": self.rank,
+            "rank_low": self.rank_low,
+            "rank_high": self.rank_high,
+            "top": self.top,
             "estimate": float(self.estimate),
             "low": self.estimate.low,
             "high": self.estimate.high,
-            "win_probability": self.win_probability,
+            "win_share": self.win_share,
             "difference": float(self.difference),
             "difference_low": self.difference.low,
             "difference_high": self.difference.high,
             "pvalue": self.pvalue,
-            "pvalue_holm": self.pvalue_holm,
+            "pvalue_adjusted": self.pvalue_adjusted,
+            "limited_by": self.limited_by,
             "below": self.below,
         }
 
 
-def rank_models(
-    models: Sequence[ModelScores],
-    losses: Sequence[Array],
-    estimates: Sequence[Estimate],
-    wins: Array,
-    tradeoff: float,
-    options: dict[str, Any],
-) -> tuple[Ranked, ...]:
-    """Models by their mean loss, best first.
-
-    Parameters
-    ----------
-    models : sequence of ModelScores
-        The candidates, then the baselines.
-    losses : sequence of arrays, each (n,) or (R, n)
-        Their loss on every instance.
-    estimates : sequence of Estimate
-        Their mean losses.
-    wins : array (J,)
-        Winning probabilities of the J candidates.
-    tradeoff : float
-        λ, by which the error of an estimated non-specificity counts.
-    options : dict
-        "groups" and "level" of the tests.
-    """
-    n = len(wins)
-    best = int(np.argmin(estimates[:n]))
-    compared = compare_to_best(losses[:n], [m.name for m in models[:n]], **options)
-    differences, pvalues = [c.difference for c in compared], np.array([c.pvalue for c in compared])
-    for j in range(n):
-        if j != best:
-            error = tradeoff * order_error(models[j], models[best])
-            differences[j], pvalues[j] = with_order_error(differences[j], pvalues[j], error, options["groups"])
-    adjusted = holm(pvalues)
-    order = sorted(range(len(models)), key=lambda j: (float(estimates[j]), j))
-    ranks = {j: 1 + i for i, j in enumerate(j for j in order if j < n)}
+def ranked_at(assay: "Assay", tradeoff: float) -> tuple[Ranked, ...]:
+    """Models and baselines by their mean E at one λ, best first; see `Assay.ranked`."""
+    check_tradeoff(tradeoff)
+    models, n = assay.models, len(assay.candidates)
+    losses = [one_run(assay.loss(m.name, tradeoff)) for m in models]
+    estimates = [loss_estimate(assay, m, x, tradeoff) for m, x in zip(models, losses, strict=True)]
+    means = np.array([float(e) for e in estimates])
+    best = int(np.argmin(np.where(np.isnan(means[:n]), np.inf, means[:n])))  # argmin alone would choose a nan
+    wins, ranks = assay.win_shares([tradeoff])[0], assay.rank_sets(tradeoff)
+    tests = ranks.comparisons
+    order = sorted(range(len(models)), key=lambda j: (means[j], j))
+    places = {j: 1 + i for i, j in enumerate(j for j in order if j < n)}
     rows = []
     for j in order:
-        if j < n:
-            difference, p, p_holm = differences[j], float(pvalues[j]), float(adjusted[j])
-            below = tuple(
-                m.name for m, e in zip(models[n:], estimates[n:], strict=True) if float(e) < float(estimates[j])
-            )
-        else:
-            test = paired_mean_test(losses[j], losses[best], **options)
-            error = tradeoff * order_error(models[j], models[best])
-            difference, p = with_order_error(test.difference, test.pvalue, error, options["groups"])
-            p_holm, below = float("nan"), ()
-        win = float(wins[j]) if j < n else None
+        candidate = j < n
+        below = [m.name for m, mean in zip(models[n:], means[n:], strict=True) if mean < means[j]]
         rows.append(
             Ranked(
                 model=models[j].name,
-                rank=ranks.get(j),
+                rank=places.get(j),
+                rank_low=int(ranks.low[j]) if candidate else None,
+                rank_high=int(ranks.high[j]) if candidate else None,
+                top=bool(ranks.top[j]) if candidate else None,
                 estimate=estimates[j],
-                win_probability=win,
-                difference=difference,
-                pvalue=p,
-                pvalue_holm=p_holm,
-                below=below,
+                win_share=float(wins[j]) if candidate else None,
+                difference=compare_at(assay, models[j].name, models[best].name, tradeoff).difference,
+                pvalue=float(tests.pvalue[j, best]),
+                pvalue_adjusted=float(tests.adjusted[j, best]),
+                limited_by=str(tests.limited_by[j, best]),
+                below=tuple(below) if candidate else (),
             )
         )
     return tuple(rows)
 
 
+def compare_at(
+    assay: "Assay", a: str, b: str, tradeoff: float = DEFAULT_TRADEOFF, method: str = "student-t"
+) -> PairedComparison:
+    """Paired test of the mean E of two models at one λ; see `Assay.compare`."""
+    test = paired_mean_test(
+        one_run(assay.loss(a, tradeoff)),
+        one_run(assay.loss(b, tradeoff)),
+        groups=assay.groups,
+        level=assay.settings.level,
+        method=method,
+        rng=assay.settings.seed,
+    )
+    error = tradeoff * order_error(assay[a], assay[b])
+    difference, pvalue = with_order_error(test.difference, test.pvalue, error, assay.groups)
+    return replace(test, difference=difference, pvalue=pvalue)
+
+
+def scale_of_tradeoff(assay: "Assay") -> float:
+    """Factor by which λ shrinks from KL to the assay's distance; see `Assay.tradeoff_scale`."""
+    if assay.labels.ndim == 2:
+        raise InputError(
+            "y_true",
+            "the scale of λ needs one label per instance",
+            "got label distributions",
+            "use KL itself",
+            code="undefined",
+        )
+    if assay.settings.distance == "kl":
+        return 1.0
+    kl = [-np.log(np.maximum(m.columns["upper-label"], m.floor)) for m in assay.candidates]
+    return tradeoff_scale([m.columns["distance"] for m in assay.candidates], kl)
+
+
 def draws_of_means(models: Sequence[ModelScores], *, n_draws: int, groups: NDArray[Any] | None, seed: int) -> Array:
-    """Bootstrap draws of each model's mean distance and mean non-specificity, ``(n_draws, J, 2)``, the same for all."""
+    """Draws of each model's mean distance and mean non-specificity, ``(n_draws, J, 2)``, see `statistics.student_draws`."""
     stacked = [np.stack([m.columns["distance"], m.columns["nonspecificity"]], axis=2) for m in models]
-    draws = bootstrap_run_means(stacked, n_draws=n_draws, groups=groups, rng=seed)
+    draws = student_draws(stacked, n_draws=n_draws, groups=groups, rng=seed)
     deviations = [np.asarray(m.order_deviations) for m in models]
     size = max(len(d) for d in deviations)
     if size:  # resample the random orders behind estimated non-specificities, the same for all models
@@ -141,15 +167,6 @@ def draws_of_means(models: Sequence[ModelScores], *, n_draws: int, groups: NDArr
             if len(d):
                 draws[:, j, 1] += d[chosen].mean(axis=1)
     return draws
-
-
-def order_error(a: ModelScores, b: ModelScores) -> float:
-    """Standard error that estimated non-specificities add to the difference of two means; the orders are shared."""
-    size = max(len(a.order_deviations), len(b.order_deviations))
-    if size == 0:
-        return 0.0
-    first, second = (np.asarray(m.order_deviations) if len(m.order_deviations) else np.zeros(size) for m in (a, b))
-    return float((first - second).std(ddof=1) / np.sqrt(size))
 
 
 def with_order_error(

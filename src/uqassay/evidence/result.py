@@ -1,7 +1,7 @@
 """What an assay found: findings, rankings, breakpoints, comparisons, all from the same numbers."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from uqassay.errors import InputError
 from uqassay.evidence.calibration_result import ModelCalibration
-from uqassay.evidence.findings import finding_rows, loss_estimate, one_run
+from uqassay.evidence.findings import finding_rows
 from uqassay.evidence.instances import extreme_instances
 from uqassay.evidence.mistake_ranking import (
     MistakeRanking,
@@ -23,18 +23,18 @@ from uqassay.evidence.mistake_ranking import (
     scores_of,
 )
 from uqassay.evidence.ood import OodDetection, detect_ood
-from uqassay.evidence.ranking import Ranked, draws_of_means, order_error, rank_models, with_order_error
+from uqassay.evidence.rank_sets import rank_sets_of
+from uqassay.evidence.ranking import Ranked, compare_at, draws_of_means, ranked_at, scale_of_tradeoff
 from uqassay.evidence.scoring import ModelScores, SetSample, Settings
 from uqassay.evidence.storage import read_assay, save_assay, to_json
 from uqassay.evidence.tables import rows_of, table_of
 from uqassay.evidence.verdict import verdict
-from uqassay.losses.unified import DEFAULT_TRADEOFF, check_tradeoff
+from uqassay.losses.unified import DEFAULT_TRADEOFF
 from uqassay.metrics.calibration.reliability import Reliability, reliability
-from uqassay.metrics.choice_of_tradeoff import lower_envelope, ranking_changes, tradeoff_scale
+from uqassay.metrics.choice_of_tradeoff import lower_envelope, ranking_changes
 from uqassay.metrics.risk.selective_accuracy import SelectiveGain
 from uqassay.notes import Note
-from uqassay.statistics import Estimate, PairedComparison, paired_mean_test, winning_probability
-from uqassay.statistics.statistic_comparisons import PairwiseComparisons
+from uqassay.statistics import Estimate, PairedComparison, PairwiseComparisons, RankSets, win_shares
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -141,22 +141,43 @@ class Assay:
 
     def ranked(self, tradeoff: float = DEFAULT_TRADEOFF) -> tuple[Ranked, ...]:
         """Models and baselines by their mean E at one λ, best first; `ranking` gives the same as a table."""
-        check_tradeoff(tradeoff)
-        losses = [one_run(self.loss(m.name, tradeoff)) for m in self.models]
-        return rank_models(
-            self.models,
-            losses,
-            [loss_estimate(self, m, x, tradeoff) for m, x in zip(self.models, losses, strict=True)],
-            self.winning_probabilities([tradeoff])[0],
-            tradeoff,
-            {"groups": self.groups, "level": self.settings.level},
-        )
+        return ranked_at(self, tradeoff)
+
+    def rank_sets(
+        self, tradeoff: float = DEFAULT_TRADEOFF, *, metric: str = "unified", score: str | None = None
+    ) -> RankSets:
+        """Which ranks each model can have by one metric, and which models none is significantly better than.
+
+        Parameters
+        ----------
+        tradeoff : float
+            λ, for "unified".
+        metric : str
+            "unified" (E), the distance's name, "nonspecificity", "accuracy", "log-loss", "brier", or a ranking metric ("uq-auc", …).
+        score : str, optional
+            For ranking metrics, the uncertainty that ranks the mistakes; models without it are left out.
+
+        Returns
+        -------
+        RankSets
+            All sets hold at once with the assay's level. The baselines that have the metric are compared but not ranked.
+
+        Examples
+        --------
+        >>> import uqassay as uq
+        >>> right, wrong = uq.Point([[0.8, 0.2]] * 300), uq.Point([[0.3, 0.7]] * 300)
+        >>> found = uq.assay({"a": right, "b": right, "c": wrong}, [0] * 300).rank_sets(metric="accuracy")
+        >>> found.low.tolist(), found.high.tolist(), found.top_names
+        ([1, 1, 3], [2, 2, 3], ('a', 'b'))
+        """
+        return rank_sets_of(self, tradeoff, metric, score)
 
     def ranking(self, tradeoff: float = DEFAULT_TRADEOFF) -> "pd.DataFrame":
         """Models and baselines by their mean E at one λ, best first.
 
-        Columns: model, rank, estimate, low, high, win_probability, difference, difference_low, difference_high, pvalue,
-        pvalue_holm, below (baselines that do better), tradeoff (λ). Baselines have no rank and no winning probability.
+        Columns: model, rank, rank_low, rank_high, top, estimate, low, high, win_share, difference, difference_low,
+        difference_high, pvalue, pvalue_adjusted, limited_by, below (baselines that do better), tradeoff (λ); see `Ranked`.
+        Baselines have no rank and no share of resamples.
         """
         return self.table("ranking", tradeoff=tradeoff)
 
@@ -174,27 +195,17 @@ class Assay:
         d, ns = self._mean_lines()
         return tuple((at, self.model_names[a], self.model_names[b]) for at, a, b in ranking_changes(d, ns))
 
-    def winning_probabilities(self, tradeoffs: ArrayLike) -> Array:
-        """Share of paired bootstrap draws won by each model at each λ, ``(T, J)``; nan with a single unit to draw from."""
+    def win_shares(self, tradeoffs: ArrayLike) -> Array:
+        """Share of resamples won by each model at each λ, ``(T, J)``; nan with a single unit to draw from."""
         if self.n_units == 1:
             return np.full((np.size(tradeoffs), len(self.candidates)), np.nan)
-        return winning_probability(self._draws, np.asarray(tradeoffs, dtype=np.float64))
+        return win_shares(self._draws, np.asarray(tradeoffs, dtype=np.float64))
 
     def compare(
         self, a: str, b: str, *, tradeoff: float = DEFAULT_TRADEOFF, method: str = "student-t"
     ) -> PairedComparison:
         """Paired test of the mean E of two models at one λ."""
-        test = paired_mean_test(
-            one_run(self.loss(a, tradeoff)),
-            one_run(self.loss(b, tradeoff)),
-            groups=self.groups,
-            level=self.settings.level,
-            method=method,
-            rng=self.settings.seed,
-        )
-        error = tradeoff * order_error(self[a], self[b])
-        difference, pvalue = with_order_error(test.difference, test.pvalue, error, self.groups)
-        return replace(test, difference=difference, pvalue=pvalue)
+        return compare_at(self, a, b, tradeoff, method)
 
     def tradeoff_scale(self) -> float:
         """Factor by which λ shrinks from KL to this assay's distance, max(d) / max(KL) (paper 000, App. F.1).
@@ -204,18 +215,7 @@ class Assay:
         InputError
             For label distributions, whose KL is not among the columns.
         """
-        if self.labels.ndim == 2:
-            raise InputError(
-                "y_true",
-                "the scale of λ needs one label per instance",
-                "got label distributions",
-                "use KL itself",
-                code="undefined",
-            )
-        if self.settings.distance == "kl":
-            return 1.0
-        kl = [-np.log(np.maximum(m.columns["upper-label"], m.floor)) for m in self.candidates]
-        return tradeoff_scale([m.columns["distance"] for m in self.candidates], kl)
+        return scale_of_tradeoff(self)
 
     @cached_property
     def _draws(self) -> Array:
@@ -260,7 +260,7 @@ class Assay:
     def pairwise_uncertainties(
         self, pairs: Sequence[tuple[str, str]], *, metric: str = "uq-auc"
     ) -> PairwiseComparisons:
-        """Paired tests of every two of several uncertainties, with Holm and Benjamini-Hochberg."""
+        """Paired tests of every two of several uncertainties, adjusted for all pairs."""
         return compare_rankings(self, pairs, metric=metric)
 
     def refusal(self, model: str, score: str, coverage: float = 0.9) -> SelectiveGain:

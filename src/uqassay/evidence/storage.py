@@ -62,10 +62,11 @@ def to_json(assay: "Assay", tradeoffs: Sequence[float] | None = None) -> dict[st
 
 
 def ranking_json(assay: "Assay", tradeoffs: Sequence[float]) -> dict[str, Any]:
-    """Rankings at each λ and the breakpoints, as `uqassay rank --json` prints them."""
+    """Rankings and rank sets at each λ and the breakpoints, as `uqassay rank --json` prints them."""
     rankings = [{"tradeoff": float(t), "ranking": [r.to_dict() for r in assay.ranked(t)]} for t in tradeoffs]
     breakpoints = [{"low": low, "high": high, "models": names} for low, high, names in assay.winners()]
-    return plain({"tradeoff": rankings, "breakpoints": breakpoints})
+    ranks = [{"tradeoff": float(t), **assay.rank_sets(t).to_dict()} for t in tradeoffs]
+    return plain({"tradeoff": rankings, "rank_sets": ranks, "breakpoints": breakpoints})
 
 
 def calibration_json(assay: "Assay") -> list[dict[str, Any]]:

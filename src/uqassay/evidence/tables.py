@@ -116,7 +116,9 @@ def table_of(assay: "Assay", name: str, **options: Any) -> "pd.DataFrame":
     columns = TABLES[name][1]
     if name == "ranking":
         rows = [row | {"below": ", ".join(row["below"])} for row in rows]
-        return pandas.DataFrame(rows).astype({"rank": "Int64", "win_probability": float})
+        return pandas.DataFrame(rows).astype(
+            {"rank": "Int64", "rank_low": "Int64", "rank_high": "Int64", "top": "boolean", "win_share": float}
+        )
     if name == "breakpoints":
         rows = [row | {"models": ", ".join(row["models"])} for row in rows]
     return pandas.DataFrame(rows, columns=list(columns))

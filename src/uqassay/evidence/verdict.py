@@ -119,7 +119,7 @@ def _share_of_wins(assay: "Assay", names: Sequence[str], where: float, *, first:
     if assay.n_units == 1:
         only = "1 instance" if assay.groups is None else "1 group"
         return f"how surely cannot be said: {only}, nothing to resample" if first else "the same"
-    shares = assay.winning_probabilities([where])[0]
+    shares = assay.win_shares([where])[0]
     each = [_share(float(shares[assay.model_names.index(name)]), assay) for name in names]
     alike = len(set(each)) == 1
     share = each[0] if alike else listed(each)
@@ -159,14 +159,14 @@ def _runner_up(assay: "Assay", rows: Sequence["Ranked"], at: float) -> str:
     if np.isinf(difference):
         return text + f"that of the runner-up, {second.model}, is infinite."
     text += f"the runner-up, {second.model}, is {_with_interval(difference, level=False)} worse, "
-    if np.isnan(second.pvalue_holm):
+    if np.isnan(second.pvalue_adjusted):
         why = next((note.text for note in difference.notes if note.code == "no-test"), "no test")
         return text + f"whether by chance cannot be said ({why})."
     if difference.low == difference.high:
         return text + "which is the same in every instance."
-    p = pvalue_text(second.pvalue_holm)
-    unclear = [r.model for r in rest if r.pvalue_holm > alpha]
-    if second.pvalue_holm > alpha:
+    p = pvalue_text(second.pvalue_adjusted)
+    unclear = [r.model for r in rest if r.pvalue_adjusted > alpha]
+    if second.pvalue_adjusted > alpha:
         also = f", and so could what separates it from {listed(unclear)}" if unclear else ""
         return text + f"which could be chance ({p}, Holm){also}."
     also = f"; what separates it from {listed(unclear)} could be" if unclear else ""

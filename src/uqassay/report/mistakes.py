@@ -26,7 +26,7 @@ from uqassay.report.sentences.mistakes import (
 if TYPE_CHECKING:
     from uqassay.evidence.result import Assay
     from uqassay.statistics import Estimate
-    from uqassay.statistics.statistic_comparisons import PairwiseComparisons
+    from uqassay.statistics import PairwiseComparisons
 
 __all__ = ["BEST", "COVERAGES", "best_scores", "mistakes_section", "ranked_scores", "risk_curve"]
 
@@ -244,7 +244,7 @@ def _matrix(found: "PairwiseComparisons") -> dict[str, Any]:
     """The values, and of each pair below the diagonal, row by row: row minus column, its ends, and the p-value by Holm."""
     below = np.tril_indices(len(found.names), -1)
     pairs = [_short(table[below], 4) for table in (found.difference, found.low, found.high)]
-    return {"values": _short(found.values, 6), "pairs": [*pairs, _short(found.holm[below], 3)]}
+    return {"values": _short(found.values, 6), "pairs": [*pairs, _short(found.adjusted[below], 3)]}
 
 
 def _short(values: Iterable[float], digits: int) -> list[float]:

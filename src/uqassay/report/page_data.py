@@ -193,11 +193,11 @@ def _ranked(row: "Ranked", *, one: bool) -> dict[str, Any]:
         "estimate": float(row.estimate),
         "low": row.estimate.low,
         "high": row.estimate.high,
-        "win_probability": None if one else row.win_probability,
+        "win_share": None if one else row.win_share,
         "difference": float(row.difference),
         "difference_low": row.difference.low,
         "difference_high": row.difference.high,
-        "pvalue_holm": row.pvalue_holm,
+        "pvalue_adjusted": row.pvalue_adjusted,
         "below": row.below,
     }
 

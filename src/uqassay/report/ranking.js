@@ -52,7 +52,7 @@ function stripAreas() {
   const bands = [];
   let floor = ranking.grid.map(() => 0);
   for (const m of candidates) {
-    const wins = ranking.models[m.j].win_probability;
+    const wins = ranking.models[m.j].win_share;
     const ceiling = floor.map((y, i) => y + wins[i]);
     const up = ranking.grid.map((x, i) => `${x},${1 - ceiling[i]}`);
     const down = ranking.grid.map((x, i) => `${x},${1 - floor[i]}`).reverse();
@@ -156,7 +156,7 @@ function rankingColumns(own, limit, places) {
   const difference = (r) =>
     r.rank === 1 ? missing(text.is_best) : interval(r.difference, r.difference_low, r.difference_high, diff);
   const tested = (r) =>
-    el("span", { title: Number.isNaN(number(r.pvalue_holm)) ? untested(r) : null }, pvalue(r.pvalue_holm));
+    el("span", { title: Number.isNaN(number(r.pvalue_adjusted)) ? untested(r) : null }, pvalue(r.pvalue_adjusted));
   const heads = text.heads;
   const scale = fillTemplate(text.scale, { limit: wording.general(limit, 3) });
   return [
@@ -172,9 +172,9 @@ function rankingColumns(own, limit, places) {
 
 function winCell(r) {
   const text = page.text.ranking;
-  if (r.win_probability === null) return missing(r.rank === null ? text.is_baseline : text.no_resampling);
-  const bar = el("i", { style: { width: `${100 * r.win_probability}%`, background: colour(r.j) } });
-  return el("span", { class: "share" }, wording.shareOfDraws(r.win_probability, page.facts.draws), bar);
+  if (r.win_share === null) return missing(r.rank === null ? text.is_baseline : text.no_resampling);
+  const bar = el("i", { style: { width: `${100 * r.win_share}%`, background: colour(r.j) } });
+  return el("span", { class: "share" }, wording.shareOfDraws(r.win_share, page.facts.draws), bar);
 }
 
 function speakRanking(rows, places) {

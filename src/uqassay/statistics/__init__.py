@@ -5,21 +5,22 @@ from uqassay.statistics.bootstrap import (
     bootstrap_means,
     bootstrap_run_means,
     percentile_interval,
-    winning_probability,
+    win_shares,
 )
 from uqassay.statistics.comparisons import (
-    DifferenceToBest,
     PairedComparison,
-    compare_to_best,
+    PairwiseComparisons,
     paired_mean_test,
 )
 from uqassay.statistics.correlation import kendall_tau_estimate, kendall_tau_influence, pearson_estimate
 from uqassay.statistics.delong import auc_estimate, delong_covariance
 from uqassay.statistics.estimate import Estimate, mean_estimate
 from uqassay.statistics.fisher_z import mean_correlation_estimate
+from uqassay.statistics.joint_draws import student_draws
 from uqassay.statistics.linearised import Linearised, linearised_estimate
 from uqassay.statistics.matched_proportions import matched_difference_interval
-from uqassay.statistics.multiple_tests import benjamini_hochberg, holm
+from uqassay.statistics.multiple_tests import benjamini_hochberg, holm, shaffer
+from uqassay.statistics.pairwise_means import pairwise_mean_tests
 from uqassay.statistics.permutations import PermutationTest, permutation_test, sign_flip_test
 from uqassay.statistics.planning_auc import plan_auc, plan_auc_difference, plan_auc_from_pilot
 from uqassay.statistics.planning_linearised import (
@@ -29,25 +30,22 @@ from uqassay.statistics.planning_linearised import (
     plan_from_pilot,
 )
 from uqassay.statistics.proportion import proportion_estimate
+from uqassay.statistics.ranks import RankSets, rank_sets
 from uqassay.statistics.spearman import spearman_estimate, spearman_influence
-from uqassay.statistics.statistic_comparisons import (
-    PairwiseComparisons,
-    paired_statistic_test,
-    pairwise_statistic_tests,
-)
+from uqassay.statistics.statistic_comparisons import paired_statistic_test, pairwise_statistic_tests
 from uqassay.statistics.u_statistics import Concordance, concordance
 from uqassay.statistics.weighted_bootstrap import bootstrap_estimate, bootstrap_weights
 
 __all__ = [
     "Concordance",
     "DifferencePlan",
-    "DifferenceToBest",
     "Estimate",
     "Linearised",
     "PairedComparison",
     "PairwiseComparisons",
     "PermutationTest",
     "PrecisionPlan",
+    "RankSets",
     "auc_estimate",
     "bca_interval",
     "benjamini_hochberg",
@@ -55,7 +53,6 @@ __all__ = [
     "bootstrap_means",
     "bootstrap_run_means",
     "bootstrap_weights",
-    "compare_to_best",
     "concordance",
     "delong_covariance",
     "holm",
@@ -67,6 +64,7 @@ __all__ = [
     "mean_estimate",
     "paired_mean_test",
     "paired_statistic_test",
+    "pairwise_mean_tests",
     "pairwise_statistic_tests",
     "pearson_estimate",
     "percentile_interval",
@@ -77,10 +75,13 @@ __all__ = [
     "plan_difference_from_pilot",
     "plan_from_pilot",
     "proportion_estimate",
+    "rank_sets",
+    "shaffer",
     "sign_flip_test",
     "spearman_estimate",
     "spearman_influence",
-    "winning_probability",
+    "student_draws",
+    "win_shares",
 ]
 
 

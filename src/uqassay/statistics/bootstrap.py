@@ -16,7 +16,7 @@ __all__ = [
     "bootstrap_means",
     "bootstrap_run_means",
     "percentile_interval",
-    "winning_probability",
+    "win_shares",
 ]
 
 # Limits memory: trade-offs are processed in blocks of at most this many totals.
@@ -270,7 +270,7 @@ def bca_interval(
     return _shaped(ends[0], ends[1], floats.ndim)
 
 
-def winning_probability(draws: ArrayLike, tradeoffs: ArrayLike | None = None) -> Floats:
+def win_shares(draws: ArrayLike, tradeoffs: ArrayLike | None = None) -> Floats:
     """Share of draws in which each model has the lowest value. Tied models share a draw equally.
 
     Parameters
@@ -293,7 +293,7 @@ def winning_probability(draws: ArrayLike, tradeoffs: ArrayLike | None = None) ->
     Examples
     --------
     >>> draws = [[[0.1, 1.0], [0.5, 0.0]], [[0.2, 0.9], [0.4, 0.1]]]  # 2 draws, 2 models
-    >>> winning_probability(draws, [0.0, 0.3, 1.0]).tolist()
+    >>> win_shares(draws, [0.0, 0.3, 1.0]).tolist()
     [[1.0, 0.0], [0.5, 0.5], [0.0, 1.0]]
     """
     if tradeoffs is None:

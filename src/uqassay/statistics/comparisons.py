@@ -1,27 +1,28 @@
-"""Paired tests of two means, and comparisons of several models with the best one."""
+"""Paired tests of two means, and the results of paired tests."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, final
+from typing import final
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from uqassay._array import generator
 from uqassay.errors import InputError
 from uqassay.notes import Note
 from uqassay.statistics.estimate import Estimate, run_means
-from uqassay.statistics.multiple_tests import holm
 from uqassay.statistics.remarks import single_unit, unit_notes
 from uqassay.statistics.resampling import sign_flip_pvalue
-from uqassay.statistics.samples import as_runs, check_choice, check_draws, check_level, make_units, spread_of_mean
+from uqassay.statistics.samples import (
+    Floats,
+    as_runs,
+    check_choice,
+    check_draws,
+    check_level,
+    make_units,
+    spread_of_mean,
+)
 
-__all__ = [
-    "DifferenceToBest",
-    "PairedComparison",
-    "compare_to_best",
-    "paired_mean_test",
-]
+__all__ = ["PairedComparison", "PairwiseComparisons", "paired_mean_test"]
 
 _METHODS = ("student-t", "permutation")
 
@@ -58,13 +59,50 @@ class PairedComparison:
         return bool(self.pvalue <= alpha)
 
 
-class DifferenceToBest(NamedTuple):
-    """One model's mean loss against the lowest one."""
+@final
+@dataclass(frozen=True, eq=False)
+class PairwiseComparisons:
+    """Paired tests of all pairs of several values on the same instances.
 
-    name: str
-    difference: Estimate
-    pvalue: float
-    pvalue_holm: float
+    Attributes
+    ----------
+    names : tuple of str, length J
+    values : array (J,)
+    difference, low, high : array (J, J)
+        Value of the row minus value of the column, with the interval of Student's t, which is not adjusted.
+    pvalue : array (J, J)
+        Two-sided and unadjusted. nan on the diagonal and where a note says why.
+    adjusted : array (J, J)
+        By Shaffer's procedure, for the number of pairs: the probability of any false rejection is below α.
+    benjamini_hochberg : array (J, J)
+        Adjusted for the false discovery rate instead.
+    level : float
+    limited_by : array of str (J, J)
+        What keeps a pair from being significant at 1 − level where Student's t test alone would make it so: "skewness" or
+        "unseen" losses, see `pairwise_mean_tests`; "" elsewhere.
+    references : tuple of str
+        Members that are not compared with each other.
+    notes : tuple of Note
+    """
+
+    names: tuple[str, ...]
+    values: Floats
+    difference: Floats
+    low: Floats
+    high: Floats
+    pvalue: Floats
+    adjusted: Floats
+    benjamini_hochberg: Floats
+    level: float
+    limited_by: NDArray[np.str_]
+    references: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
+
+    def reject(self, alpha: float = 0.05) -> NDArray[np.bool_]:
+        """Pairs whose difference is significant at family-wise level alpha, ``(J, J)``."""
+        check_alpha(alpha)
+        with np.errstate(invalid="ignore"):
+            return np.asarray(self.adjusted <= alpha)
 
 
 def paired_mean_test(
@@ -185,112 +223,6 @@ def paired_mean_test(
             pvalue = spread.pvalue(statistic)
     difference = Estimate(value, low=low, high=high, level=level, n=n, method="student-t", notes=notes)
     return PairedComparison(difference, float(statistic), float(pvalue), method, n, difference.notes)
-
-
-def compare_to_best(
-    losses: Sequence[ArrayLike],
-    names: Sequence[str],
-    *,
-    groups: ArrayLike | None = None,
-    sample_weight: ArrayLike | None = None,
-    level: float = 0.95,
-    method: str = "student-t",
-    n_draws: int = 9999,
-    rng: int | np.random.Generator | None = None,
-) -> tuple[DifferenceToBest, ...]:
-    """Compare every model with the one of the lowest mean loss.
-
-    Parameters
-    ----------
-    losses : sequence of J array_like, each of shape (n,) or (R_j, n)
-        Loss of each model on the same instances, lower is better.
-    names : sequence of J str
-    groups, sample_weight, level, method, n_draws, rng
-        As in `paired_mean_test`.
-
-    Returns
-    -------
-    rows : tuple of DifferenceToBest
-        One row per model in the order given: name, mean loss minus the lowest mean loss with its interval, p-value,
-        and p-value adjusted by Holm over the J − 1 comparisons. The winner (the first of several that tie) has the
-        difference 0 and nan for both p-values. The intervals are not adjusted.
-
-    Raises
-    ------
-    InputError
-        As `paired_mean_test`; also when there is no model or names are missing or repeated.
-
-    Notes
-    -----
-    The winner is selected on the same data, so its loss is low partly by luck, and small p-values are too frequent. A
-    p-value answers "could this model be as good as the winner?", not "is the winner truly the best?" Two models are not
-    affected, because the two-sided test does not depend on which of them won. With ten equally good models the adjusted
-    p-value rejects at least one of them in 15 of 100 data sets at 5 %: J(J − 1)/2 pairs compete, and Holm counts J − 1 of
-    them. To keep the error below α under any dependence, compare the adjusted p-value with 2α/J
-    (docs/measured-coverage.md).
-
-    Examples
-    --------
-    >>> rows = compare_to_best([[0.1, 0.4, 0.2, 0.3], [0.3, 0.5, 0.5, 0.4]], ["ensemble", "single"])
-    >>> [(row.name, round(float(row.difference), 3), round(row.pvalue_holm, 4)) for row in rows]
-    [('ensemble', 0.0, nan), ('single', 0.175, 0.0354)]
-    """
-    if len(losses) == 0 or len(losses) != len(names):
-        raise InputError(
-            "names",
-            "needs one name per model and at least one model",
-            f"got {len(names)} names for {len(losses)} models",
-            "pass one name for each",
-            code="mismatch",
-        )
-    if len(set(names)) < len(names):
-        raise InputError(
-            "names", "must differ from each other", f"got {list(names)}", "rename the repeated ones", code="duplicate"
-        )
-    check_choice(method, "method", _METHODS)
-    arrays = [as_runs(loss, f"losses[{j}]") for j, loss in enumerate(losses)]
-    n = arrays[0].shape[1]
-    for j, array in enumerate(arrays):
-        if array.shape[1] != n:
-            raise InputError(
-                f"losses[{j}]",
-                f"all models need the same {n} instances",
-                f"got {array.shape[1]}",
-                "align them first",
-                code="mismatch",
-            )
-    units = make_units(n, groups, sample_weight)
-    with np.errstate(invalid="ignore"):
-        means = np.array([units.mean(units.keep(array).mean(axis=0)) for array in arrays])
-    best = int(np.argmin(np.where(np.isnan(means), np.inf, means)))  # argmin alone would choose a nan
-    winner = Estimate(
-        0.0,
-        low=0.0,
-        high=0.0,
-        level=level,
-        n=units.n_instances,
-        method="student-t",
-        notes=(Note("edge", "lowest mean"),),
-    )
-    differences, pvalues = [winner] * len(arrays), np.full(len(arrays), np.nan)
-    for j, loss in enumerate(losses):
-        if j != best:
-            result = paired_mean_test(
-                loss,
-                losses[best],
-                groups=groups,
-                sample_weight=sample_weight,
-                level=level,
-                method=method,
-                n_draws=n_draws,
-                rng=rng,
-            )
-            differences[j], pvalues[j] = result.difference, result.pvalue
-    adjusted = holm(pvalues)
-    return tuple(
-        DifferenceToBest(str(name), difference, float(p), float(p_holm))
-        for name, difference, p, p_holm in zip(names, differences, pvalues, adjusted, strict=True)
-    )
 
 
 def check_alpha(alpha: float) -> None:

@@ -1,12 +1,15 @@
 """P-values adjusted for the number of tests."""
 
+from functools import lru_cache
+from math import comb, isqrt
+
 import numpy as np
 from numpy.typing import ArrayLike
 
 from uqassay.errors import InputError
 from uqassay.statistics.samples import Floats
 
-__all__ = ["benjamini_hochberg", "holm"]
+__all__ = ["benjamini_hochberg", "holm", "shaffer"]
 
 
 def holm(pvalues: ArrayLike) -> Floats:
@@ -73,6 +76,98 @@ def benjamini_hochberg(pvalues: ArrayLike) -> Floats:
     m = order.size
     stepped = p[defined][order] * m / np.arange(1, m + 1)
     return _scatter(np.minimum(1.0, np.minimum.accumulate(stepped[::-1])[::-1]), p, defined, order)
+
+
+def shaffer(pvalues: ArrayLike) -> Floats:
+    """Shaffer's adjusted p-values of all pairs of J means: Holm's with the logical constraints among the pairs.
+
+    Equalities of means constrain each other: of three means, exactly two cannot be the only equal pairs. After i − 1
+    rejections, Holm multiplies the next p-value by the number of the remaining tests, and Shaffer by the greatest number of
+    equalities that can still hold. The probability of any false rejection stays below α under any dependence.
+
+    Parameters
+    ----------
+    pvalues : array_like, shape (J, J) or (J(J − 1)/2,)
+        A symmetric table, whose diagonal is ignored, or its upper triangle row by row. nan stays nan and does not count as a
+        test.
+
+    Returns
+    -------
+    adjusted : ndarray, same shape
+        nan on the diagonal.
+
+    Raises
+    ------
+    InputError
+        When a p-value lies outside [0, 1], a table is not square and symmetric, or a list has another length.
+
+    References
+    ----------
+    Shaffer (1986), Modified sequentially rejective multiple test procedures, J. Am. Stat. Assoc. 81 (procedure S1).
+
+    Examples
+    --------
+    >>> shaffer([0.01, 0.03, 0.04]).round(3).tolist()  # three means: 3, 1 and 1 equalities
+    [0.03, 0.03, 0.04]
+    """
+    given = np.asarray(pvalues, dtype=np.float64)
+    if given.ndim == 1:
+        j = (1 + isqrt(1 + 8 * given.size)) // 2
+        if j * (j - 1) // 2 != given.size:
+            raise _not_pairs(f"got {given.size} values")
+        return _shaffer_list(given, j)
+    if given.ndim != 2 or given.shape[0] != given.shape[1] or given.size == 0:
+        raise _not_pairs(f"got shape {given.shape}")
+    upper = np.triu_indices(given.shape[0], 1)
+    if not np.array_equal(given[upper], given.T[upper], equal_nan=True):
+        raise InputError(
+            "pvalues",
+            "a table must be symmetric",
+            "some pair has two p-values",
+            "pass two-sided p-values",
+            code="mismatch",
+        )
+    table = np.full(given.shape, np.nan)
+    table[upper] = table.T[upper] = _shaffer_list(given[upper], given.shape[0])
+    return table
+
+
+def _shaffer_list(pvalues: Floats, j: int) -> Floats:
+    p, defined, order = _sorted_pvalues(pvalues)
+    m = order.size
+    # pairs without a test cannot be rejected, so that the equalities among the others are at most the tests left
+    factors = np.minimum(_equalities(j)[:m], np.arange(m, 0, -1))
+    ranked = p[defined][order]
+    return _scatter(np.minimum(1.0, np.maximum.accumulate(ranked * factors)), p, defined, order)
+
+
+@lru_cache(maxsize=64)
+def _equalities(j: int) -> Floats:
+    """The most equalities of J means that can hold if at least i − 1 pairs differ, for i = 1 … J(J − 1)/2."""
+    # bit t of possible[k] is set if some partition of k means into blocks of equal means has t equal pairs
+    possible = [1]
+    for k in range(1, j + 1):
+        bits = 0
+        for block in range(1, k + 1):
+            bits |= possible[k - block] << comb(block, 2)
+        possible.append(bits)
+    pairs = comb(j, 2)
+    factors, last = np.empty(pairs), 0
+    for t in range(1, pairs + 1):  # at most t pairs may still be equal
+        last = t if possible[j] >> t & 1 else last
+        factors[pairs - t] = last
+    factors.flags.writeable = False
+    return factors
+
+
+def _not_pairs(got: str) -> InputError:
+    return InputError(
+        "pvalues",
+        "must hold one p-value for each pair of J means, as a table (J, J) or as a list of J(J − 1)/2",
+        got,
+        "pass the upper triangle of the table",
+        code="shape",
+    )
 
 
 def _sorted_pvalues(pvalues: ArrayLike) -> tuple[Floats, np.ndarray, np.ndarray]:

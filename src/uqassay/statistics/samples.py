@@ -251,34 +251,50 @@ def _small_sample_correction(residuals: Floats, units: Units) -> tuple[Floats | 
     g = units.n_units
     if units.weights is None and g == units.n_instances:
         return g / (g - 1), float(g - 1)
-    size = units.sizes
-    if units.codes is None:
-        tau = size**2  # variance of Σ_{i∈g} w_i e_i under the model, (G,)
-    else:
+    rho = 0.0
+    if units.codes is not None:
         weights = np.ones(units.n_instances) if units.weights is None else units.weights
         e = residuals / max(float(np.abs(residuals).max()), np.finfo(np.float64).tiny)
         squares = np.bincount(units.codes, weights=(weights * e) ** 2)  # (G,)
         sums = np.bincount(units.codes, weights=weights * e)  # (G,)
         pairs = float(((np.bincount(units.codes) - 1) * squares).sum())
         rho = min(max(float((sums**2 - squares).sum()) / pairs, 0.0), 1.0) if pairs > 0 else 0.0
-        tau = (1 - rho) * np.bincount(units.codes, weights=weights**2) + rho * size**2
+    a, dof = bell_mccaffrey(working_variances(units, rho), units.sizes)
+    return a, float(dof)
+
+
+def working_variances(units: Units, rho: float | Floats) -> Floats:
+    """Variance of each unit's Σ w_i e_i if all e_i have variance 1 and correlation ρ inside a unit, (G,) or (P, G)."""
+    size = units.sizes
+    if units.codes is None:
+        return np.asarray(size**2)
+    squares = size if units.weights is None else np.bincount(units.codes, weights=units.weights**2)
+    inside = np.asarray(rho)[..., np.newaxis]
+    return np.asarray((1 - inside) * squares + inside * size**2)
+
+
+def bell_mccaffrey(tau: Floats, size: Floats) -> tuple[Floats, Floats]:
+    """Factors a_g (..., G) and degrees of freedom (...) from the working variances τ (..., G) and the unit sizes (G,)."""
+    g = size.size
     # if one unit has nearly all weight, its 1 − h would be rounding error: sum the other shares instead
     top = int(size.argmax())
     rest = np.arange(g) != top
-    h, tau = size / size.sum(), tau / tau.sum()
+    h, tau = size / size.sum(), tau / tau.sum(axis=-1, keepdims=True)
     not_h, not_tau = 1 - h, 1 - tau
-    not_h[top], not_tau[top] = float(h[rest].sum()), float(tau[rest].sum())
+    not_h[top], not_tau[..., top] = h[rest].sum(), tau[..., rest].sum(axis=-1)
     # Σ = diag(τ) + P is the covariance of the group sums of residuals, P = −τhᵀ − hτᵀ + hhᵀ of rank 2
     diagonal = tau * not_h**2 + h**2 * not_tau
     a = tau / diagonal
     # dof = 2 E² / Var = tr(AΣ)² / tr((AΣ)²) with A = diag(a) and tr(AΣ) = Σ τ = 1. P has rank 2, so tr((AΣ)²) follows
     # in O(G) from 2 × 2 products; the terms of the greatest unit are added separately, again against rounding
-    others, x = a[rest], np.stack([tau[rest], h[rest]])  # (2, G − 1)
-    kq = np.array([[0.0, -1.0], [-1.0, 1.0]]) @ ((others * x) @ x.T)
-    between = h[rest] * (not_tau[top] - not_h[top]) - h[top] * tau[rest]  # row of the greatest unit in P
-    own = others**2 * tau[rest] * (2 * diagonal[rest] - tau[rest])
-    trace_of_square = float(tau[top] ** 2 + own.sum() + np.trace(kq @ kq) + 2 * a[top] * (others @ between**2))
-    return a, 1.0 / min(max(trace_of_square, 1 / (g - 1)), 1.0)  # its range, as Σ has rank G − 1
+    others, t = a[..., rest], tau[..., rest]
+    x = np.stack([t, np.broadcast_to(h[rest], t.shape)], axis=-2)  # (..., 2, G − 1)
+    kq = np.array([[0.0, -1.0], [-1.0, 1.0]]) @ ((others[..., np.newaxis, :] * x) @ x.swapaxes(-1, -2))
+    between = h[rest] * (not_tau[..., top] - not_h[top])[..., np.newaxis] - h[top] * t  # row of the greatest unit in P
+    own = others**2 * t * (2 * diagonal[..., rest] - t)
+    trace_of_square = tau[..., top] ** 2 + own.sum(axis=-1) + np.trace(kq @ kq, axis1=-2, axis2=-1)
+    trace_of_square += 2 * a[..., top] * (others * between**2).sum(axis=-1)
+    return a, 1.0 / np.clip(trace_of_square, 1 / (g - 1), 1.0)  # its range, as Σ has rank G − 1
 
 
 def _group_codes(groups: ArrayLike, n: int) -> NDArray[np.intp]:

@@ -1,60 +1,24 @@
 """Paired tests of linearised statistics: one pair, or all pairs of several statistics."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, final
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from uqassay.errors import InputError
 from uqassay.notes import Note
-from uqassay.statistics.comparisons import PairedComparison, check_alpha
+from uqassay.statistics.comparisons import PairedComparison, PairwiseComparisons
 from uqassay.statistics.estimate import Estimate
 from uqassay.statistics.linearised import Linearised, averaged, scaled_interval, spread_of
-from uqassay.statistics.multiple_tests import benjamini_hochberg, holm
+from uqassay.statistics.multiple_tests import benjamini_hochberg, shaffer
 from uqassay.statistics.remarks import single_unit, unit_notes
-from uqassay.statistics.samples import Floats, Units, check_level, make_units
+from uqassay.statistics.samples import Units, check_level, make_units
 
-__all__ = ["PairwiseComparisons", "paired_statistic_test", "pairwise_statistic_tests"]
+__all__ = ["paired_statistic_test", "pairwise_statistic_tests"]
 
 Runs = Linearised | Sequence[Linearised]
 # Statistics that differ by less count as equal (rounding error).
 _ROUNDING = 1e-12
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class PairwiseComparisons:
-    """Paired tests of all pairs of several statistics on the same instances.
-
-    Attributes
-    ----------
-    names : tuple of str, length J
-    values : array (J,)
-    difference, low, high : array (J, J)
-        Value of the row minus value of the column, with its interval.
-    pvalue, holm, benjamini_hochberg : array (J, J)
-        Two-sided p-values: unadjusted, and adjusted for the J(J − 1)/2 pairs. nan on the diagonal and where a statistic is
-        undefined.
-    level : float
-    """
-
-    names: tuple[str, ...]
-    values: Floats
-    difference: Floats
-    low: Floats
-    high: Floats
-    pvalue: Floats
-    holm: Floats
-    benjamini_hochberg: Floats
-    level: float
-
-    def reject(self, alpha: float = 0.05) -> np.ndarray[Any, np.dtype[np.bool_]]:
-        """Pairs whose difference is significant at family-wise level alpha (Holm), ``(J, J)``."""
-        check_alpha(alpha)
-        with np.errstate(invalid="ignore"):
-            return np.asarray(self.holm <= alpha)
 
 
 def paired_statistic_test(
@@ -170,16 +134,21 @@ def pairwise_statistic_tests(
             difference[row, column], low[row, column], high[row, column] = float(d), d.low, d.high
             difference[column, row], low[column, row], high[column, row] = -float(d), -d.high, -d.low
             pvalue[row, column] = pvalue[column, row] = found.pvalue
-    lower = np.tril_indices(j, -1)
-    adjusted = []
-    for adjust in (holm, benjamini_hochberg):
-        table = np.full((j, j), np.nan)
-        if lower[0].size:
-            table[lower] = adjust(pvalue[lower])
-            table.T[lower] = table[lower]
-        adjusted.append(table)
-    values = np.array([averaged(several).value for several in runs])
-    return PairwiseComparisons(names, values, difference, low, high, pvalue, adjusted[0], adjusted[1], level)
+    off = np.triu_indices(j, 1)
+    table = np.full((j, j), np.nan)
+    table[off] = table.T[off] = benjamini_hochberg(pvalue[off])
+    return PairwiseComparisons(
+        names=names,
+        values=np.array([averaged(several).value for several in runs]),
+        difference=difference,
+        low=low,
+        high=high,
+        pvalue=pvalue,
+        adjusted=shaffer(pvalue),
+        benjamini_hochberg=table,
+        level=level,
+        limited_by=np.full((j, j), "", dtype="<U8"),
+    )
 
 
 def _runs(statistic: Runs, name: str) -> list[Linearised]:

@@ -19,7 +19,7 @@ def test_matrix_of_tests_against_the_assay(name, metric, request):
     j = len(pairs)
     shown = np.array(texts(ax)).reshape(j, j)
     for row, column in zip(*np.nonzero(~np.eye(j, dtype=bool)), strict=True):
-        text, d, p = shown[row, column], own.difference[row, column], own.holm[row, column]
+        text, d, p = shown[row, column], own.difference[row, column], own.adjusted[row, column]
         if text == "same\norder":
             assert d == 0
             continue

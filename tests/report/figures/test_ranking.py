@@ -22,7 +22,7 @@ def test_ranking_against_the_table(assay):
         assert points[i] == pytest.approx(float(np.clip(float(r.estimate), left, right)))
         if r.rank is not None:
             assert spans[i] == pytest.approx((r.estimate.low, r.estimate.high))
-            assert share_of_draws(r.win_probability, 200) in texts(ax)
+            assert share_of_draws(r.win_share, 200) in texts(ax)
     assert sum(t.startswith(("<.001", ".", "1.00")) for t in texts(ax)) == len(KINDS) - 1
 
 

@@ -15,7 +15,7 @@ from uqassay.report import figures
 
 ASSAY_FIGURES = {
     "tradeoff": figures.plot_tradeoff,
-    "winning": figures.plot_winning_probability,
+    "winning": figures.plot_win_shares,
     "ranking": lambda a, ax=None: figures.plot_ranking(a, 0.5, ax=ax),
     "regions": lambda a, ax=None: figures.plot_distance_nonspecificity(a, 0.5, ax=ax),
     "distance": figures.plot_by_correctness,
@@ -87,7 +87,7 @@ def test_hostile_names_are_shown_letter_by_letter(hostile_assays):
 def test_a_model_has_one_colour_in_every_figure(assay):
     wanted = figures.model_colours(assay)["Members"].lower()
     tradeoff = figures.plot_tradeoff(assay, ax=blank()).lines[1].get_color()
-    winning = figures.plot_winning_probability(assay, ax=blank()).collections[1].get_facecolor()
+    winning = figures.plot_win_shares(assay, ax=blank()).collections[1].get_facecolor()
     row = [r.model for r in assay.ranked()].index("Members")
     ranking = [
         line.get_color()

@@ -44,7 +44,7 @@ def test_breakpoints_and_strip_against_the_winners():
     for (left, right, face), (low, high, (name,)) in zip(strip, winners, strict=True):
         assert (left, right) == pytest.approx((low, min(high, top)))
         assert face == colour[name]
-    dotted = [line.get_xdata()[0] for line in figures.plot_winning_probability(a, ax=blank()).lines[::2]]
+    dotted = [line.get_xdata()[0] for line in figures.plot_win_shares(a, ax=blank()).lines[::2]]
     np.testing.assert_allclose(dotted, [low for low, _, _ in winners[1:]])
 
 
@@ -70,8 +70,8 @@ def test_a_baseline_above_the_axis_is_said_so(assay):
 def test_winning_areas_against_the_draws(name, request):
     a = request.getfixturevalue(name)
     grid = np.array([0.0, 0.3, 0.9])
-    ax = figures.plot_winning_probability(a, tradeoffs=grid[::-1], ax=blank())
-    shares = a.winning_probabilities(grid)
+    ax = figures.plot_win_shares(a, tradeoffs=grid[::-1], ax=blank())
+    shares = a.win_shares(grid)
     for j, area in enumerate(ax.collections):
         x, low, high = band(area)
         np.testing.assert_allclose(x, grid)
@@ -83,13 +83,13 @@ def test_winning_areas_against_the_draws(name, request):
 def test_losers_share_one_legend_entry():
     good, bad = np.full((50, 2), [0.99, 0.01]), np.full((50, 2), [0.01, 0.99])
     models = {"good": uq.Point(good), "bad": uq.Point(bad), "worse": uq.Point(bad)}
-    ax = figures.plot_winning_probability(uq.assay(models, np.zeros(50, dtype=int), n_draws=50), ax=blank())
+    ax = figures.plot_win_shares(uq.assay(models, np.zeros(50, dtype=int), n_draws=50), ax=blank())
     assert legend_texts(ax) == ["good", "2 others: below 0.5 %"]
 
 
 @pytest.mark.parametrize("tradeoffs", [[0.5], [], [-1.0, 1.0], [0.0, np.inf], [0.0, np.nan]])
 def test_tradeoffs_that_make_no_axis_are_refused(assay, tradeoffs):
-    for plot in (figures.plot_tradeoff, figures.plot_winning_probability):
+    for plot in (figures.plot_tradeoff, figures.plot_win_shares):
         with pytest.raises(InputError) as refused:
             plot(assay, tradeoffs=tradeoffs)
         assert refused.value.parameter in ("tradeoff", "tradeoffs")

@@ -87,7 +87,7 @@ def _regions(figure: Any, judged: "JudgedDataSet") -> None:
 def _winners(figure: Any, judged: "JudgedDataSet") -> None:
     """Table 2 as a picture: how sure the choice is at every λ."""
     for ax, (convention, found) in zip(figure.subplots(1, 2), judged.ranked.items(), strict=True):
-        figures.plot_winning_probability(found, ax=ax)
+        figures.plot_win_shares(found, ax=ax)
         _above(ax, LINE[convention])
 
 

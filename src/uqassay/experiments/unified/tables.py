@@ -238,7 +238,7 @@ def _ranking_lines(dataset: str, ranked: "Mapping[str, Assay]", beside: Sequence
         lines += _grouped(orders)
         winners = [f"{_reach(low, high)} {' = '.join(names)}" for low, high, names in found.winners()]
         lines.append(f"    exactly, lowest mean E: {'; '.join(winners)}")
-        shares = found.winning_probabilities([0.1, 0.5, 1.0])
+        shares = found.win_shares([0.1, 0.5, 1.0])
         for t, row in zip((0.1, 0.5, 1.0), shares.tolist(), strict=True):
             sure = sorted(zip(row, found.model_names, strict=True), reverse=True)
             wins = ", ".join(f"{name} {percent(p, 0)}" for p, name in sure if p >= 0.005)

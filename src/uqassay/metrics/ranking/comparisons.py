@@ -9,14 +9,10 @@ from uqassay._array import generator
 from uqassay.errors import InputError
 from uqassay.metrics.ranking.registry import RANKING_METRICS, RankingMetric
 from uqassay.predictions.base import Array
-from uqassay.statistics import PairedComparison
+from uqassay.statistics import PairedComparison, PairwiseComparisons
 from uqassay.statistics.linearised import Linearised
 from uqassay.statistics.samples import check_choice, check_draws, make_units
-from uqassay.statistics.statistic_comparisons import (
-    PairwiseComparisons,
-    paired_statistic_test,
-    pairwise_statistic_tests,
-)
+from uqassay.statistics.statistic_comparisons import paired_statistic_test, pairwise_statistic_tests
 from uqassay.statistics.u_statistics import dense_ranks
 
 __all__ = ["paired_ranking_test", "pairwise_ranking_tests"]

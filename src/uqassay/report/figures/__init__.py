@@ -30,7 +30,7 @@ from uqassay.report.figures.ranking import plot_distance_nonspecificity, plot_me
 from uqassay.report.figures.second_order import plot_second_order
 from uqassay.report.figures.simplex import plot_simplex
 from uqassay.report.figures.style import model_colours
-from uqassay.report.figures.tradeoffs import plot_tradeoff, plot_winning_probability
+from uqassay.report.figures.tradeoffs import plot_tradeoff, plot_win_shares
 
 __all__ = [
     "model_colours",
@@ -63,7 +63,7 @@ __all__ = [
     "plot_simplex",
     "plot_tradeoff",
     "plot_width_nonspecificity",
-    "plot_winning_probability",
+    "plot_win_shares",
 ]
 
 

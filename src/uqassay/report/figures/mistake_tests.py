@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from uqassay.evidence.result import Assay
-    from uqassay.statistics.statistic_comparisons import PairwiseComparisons
+    from uqassay.statistics import PairwiseComparisons
 
 __all__ = ["plot_ranking_comparisons"]
 
@@ -126,7 +126,7 @@ def _draw_matrix(ax: Any, found: "PairwiseComparisons", better: int) -> None:
     ax.set_ylim(j - 0.5, -0.5)
     for row in range(j):
         for column in range(j):
-            d, p = found.difference[row, column], found.holm[row, column]
+            d, p = found.difference[row, column], found.adjusted[row, column]
             if row == column:
                 text, look = number(found.values[row], places), {"color": GREY, "fontstyle": "italic"}
             elif d == found.low[row, column] == found.high[row, column] == 0:

@@ -131,8 +131,8 @@ def _ranking_cells(row: "Ranked", places: int, n_draws: int) -> tuple[str, str, 
     mean = number(float(e), places)
     if e.high > e.low:
         mean += f" [{number(e.low, places)}, {number(e.high, places)}]"
-    wins = "" if row.win_probability is None else share_of_draws(row.win_probability, n_draws)
-    return mean, wins, "" if np.isnan(row.pvalue_holm) else pvalue(row.pvalue_holm)
+    wins = "" if row.win_share is None else share_of_draws(row.win_share, n_draws)
+    return mean, wins, "" if np.isnan(row.pvalue_adjusted) else pvalue(row.pvalue_adjusted)
 
 
 def plot_distance_nonspecificity(

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from uqassay.evidence.result import Assay
 
-__all__ = ["plot_tradeoff", "plot_winning_probability"]
+__all__ = ["plot_tradeoff", "plot_win_shares"]
 
 Array = NDArray[np.float64]
 SEEN = 0.005  # a winning probability below this is no area that an eye can see
@@ -125,7 +125,7 @@ def _line_label(name: str, mean: Array, top: float, baseline: bool) -> str:
     return plain(name)
 
 
-def plot_winning_probability(assay: "Assay", *, tradeoffs: ArrayLike | None = None, ax: "Axes | None" = None) -> "Axes":
+def plot_win_shares(assay: "Assay", *, tradeoffs: ArrayLike | None = None, ax: "Axes | None" = None) -> "Axes":
     """How sure the choice is: each model's share of the paired bootstrap draws that it wins, stacked, against λ.
 
     Parameters
@@ -150,11 +150,11 @@ def plot_winning_probability(assay: "Assay", *, tradeoffs: ArrayLike | None = No
     >>> import uqassay as uq
     >>> from matplotlib.figure import Figure
     >>> a = uq.assay({"a": uq.Point([[0.9, 0.1]] * 9), "b": uq.Point([[0.6, 0.4]] * 9)}, [0] * 9)
-    >>> plot_winning_probability(a, ax=Figure().subplots()).get_ylabel()
+    >>> plot_win_shares(a, ax=Figure().subplots()).get_ylabel()
     'winning probability'
     """
     grid = tradeoff_grid(assay, tradeoffs, 201)
-    shares = assay.winning_probabilities(grid)  # (T, J)
+    shares = assay.win_shares(grid)  # (T, J)
     above = np.cumsum(shares, axis=1)
     seen = shares.max(axis=0) >= SEEN  # (J,)
     unseen = int((~seen).sum())

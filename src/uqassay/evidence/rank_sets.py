@@ -1,0 +1,157 @@
+"""Rank sets of the models of an assay by one metric, and the greatest value that each loss can have on one instance."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uqassay.errors import InputError
+from uqassay.evidence.findings import one_run
+from uqassay.evidence.mistake_ranking import compare_rankings, scores_of
+from uqassay.evidence.scoring import ModelScores
+from uqassay.losses.unified import check_tradeoff
+from uqassay.metrics.ranking.registry import RANKING_METRICS
+from uqassay.statistics import RankSets, pairwise_mean_tests, rank_sets
+
+if TYPE_CHECKING:
+    from uqassay.evidence.result import Assay
+
+__all__ = ["greatest_excess", "mean_metrics", "order_error", "rank_sets_of"]
+
+Array = NDArray[np.float64]
+
+# metrics that are means of a column over the instances
+COLUMNS = {"accuracy": "correct", "log-loss": "log-loss", "brier": "brier", "nonspecificity": "nonspecificity"}
+OF_THE_MEAN = ("accuracy", "log-loss", "brier")  # of the mean prediction, which the vacuous statement has none of
+
+
+def mean_metrics(assay: "Assay") -> tuple[str, ...]:
+    """Names of the metrics that are means over the instances, for `rank_sets_of`."""
+    return ("unified", assay.settings.distance_metric, *COLUMNS)
+
+
+def rank_sets_of(assay: "Assay", tradeoff: float, metric: str, score: str | None) -> RankSets:
+    """Rank sets of the models; see `Assay.rank_sets`."""
+    check_tradeoff(tradeoff)
+    if metric in RANKING_METRICS:
+        return _of_ranking_metric(assay, metric, score)
+    known = mean_metrics(assay)
+    if metric not in known:
+        raise InputError(
+            "metric",
+            f"must be one of {', '.join((*known, *RANKING_METRICS))}",
+            f"got {metric!r}",
+            "choose one of them",
+            code="choice",
+        )
+    if score is not None:
+        raise InputError(
+            "score",
+            f"has no effect on {metric!r}",
+            f"got {score!r}",
+            f"leave it out, or choose one of {', '.join(RANKING_METRICS)}",
+            code="conflict",
+        )
+    models = [m for m in assay.models if not (m.name == "vacuous" and m.baseline and metric in OF_THE_MEAN)]
+    comparisons = pairwise_mean_tests(
+        {m.name: _values(assay, m, metric, tradeoff) for m in models},
+        groups=assay.groups,
+        level=assay.settings.level,
+        bound=[greatest_excess(assay, m, metric, tradeoff) for m in models],
+        extra_error=_order_errors(models, {"unified": tradeoff, "nonspecificity": 1.0}.get(metric, 0.0)),
+        references=[m.name for m in models if m.baseline],
+    )
+    return rank_sets(comparisons, greater_is_better=metric == "accuracy")
+
+
+def greatest_excess(assay: "Assay", model: ModelScores, metric: str, tradeoff: float = 0.0) -> float:
+    """Upper bound of a model's loss on one instance above that of another model.
+
+    Parameters
+    ----------
+    assay : Assay
+    model : ModelScores
+    metric : str
+        One of `mean_metrics`.
+    tradeoff : float
+        λ, for "unified".
+
+    Returns
+    -------
+    bound : float
+        Log loss and KL distance: −ln of the floor, infinite for the floor 0. Accuracy, total variation and Hellinger distance:
+        1. Jensen-Shannon divergence: ln 2, its square root √ln 2. Brier score and distance: 2, the squared distance of two
+        corners of the simplex. Non-specificity: ln K ("hartley", "credal-uncertainty"), 1 − 1/K ("pal"), K − 1 ("korner"), 0
+        for points. Unified: distance + λ · non-specificity. The baselines say the same of every instance: the excess of
+        "vacuous" is its constant value, and that of "class-prior" the greatest loss of any class, where all classes occur.
+    """
+    if metric == "accuracy":
+        return 1.0
+    if model.baseline and (model.name == "vacuous" or _all_classes_occur(assay)):
+        return float(_values(assay, model, metric, tradeoff).max())
+    k = assay.n_classes
+    width = {"pal": 1 - 1 / k, "korner": k - 1.0}.get(assay.settings.nonspecificity, float(np.log(k)))
+    imprecision = 0.0 if model.n_points == 1 else width
+    if metric == "nonspecificity":
+        return imprecision
+    if metric in ("log-loss", "brier"):
+        return _greatest_loss(metric, _floor_of_log_loss(assay, model))
+    farthest = _greatest_loss(assay.settings.distance, model.floor)
+    return farthest + tradeoff * imprecision if metric == "unified" else farthest
+
+
+def _greatest_loss(name: str, floor: float) -> float:
+    if name in ("kl", "log-loss"):
+        return float("inf") if floor == 0 else float(-np.log(floor))
+    return {"js": float(np.log(2)), "js_distance": float(np.log(2) ** 0.5), "brier": 2.0}.get(name, 1.0)
+
+
+def _floor_of_log_loss(assay: "Assay", model: ModelScores) -> float:
+    # the paper's convention has another floor for the distance; the log loss then keeps that of the input's precision
+    held = assay.settings.convention == "exact" or assay.settings.floor is not None
+    return model.floor if held else min(model.floor, float(np.finfo(np.float64).eps))
+
+
+def _all_classes_occur(assay: "Assay") -> bool:
+    return assay.labels.ndim == 1 and len(np.unique(assay.labels)) == assay.n_classes
+
+
+def _values(assay: "Assay", model: ModelScores, metric: str, tradeoff: float) -> Array:
+    """Values of every run and instance, ``(R, n)``, of a single run ``(n,)``."""
+    unified = metric == "unified"
+    return one_run(assay.loss(model.name, tradeoff) if unified else model.columns[COLUMNS.get(metric, "distance")])
+
+
+def order_error(a: ModelScores, b: ModelScores) -> float:
+    """Standard error that estimated non-specificities add to the difference of two means; the orders are shared."""
+    size = max(len(a.order_deviations), len(b.order_deviations))
+    if size == 0:
+        return 0.0
+    first, second = (np.asarray(m.order_deviations) if len(m.order_deviations) else np.zeros(size) for m in (a, b))
+    return float((first - second).std(ddof=1) / np.sqrt(size))
+
+
+def _order_errors(models: Sequence[ModelScores], factor: float) -> Array:
+    """Standard errors that estimated non-specificities add to the differences, ``(J, J)``."""
+    errors = np.zeros((len(models), len(models)))
+    if factor and any(len(m.order_deviations) for m in models):
+        for i, a in enumerate(models):
+            for j, b in enumerate(models[:i]):
+                errors[i, j] = errors[j, i] = factor * order_error(a, b)
+    return errors
+
+
+def _of_ranking_metric(assay: "Assay", metric: str, score: str | None) -> RankSets:
+    if score is None:
+        raise InputError(
+            "score", f"is needed for {metric!r}", "got none", "write score='total-entropy'", code="missing"
+        )
+    having = [m.name for m in assay.candidates if score in scores_of(m, assay)]
+    if not having:
+        known = dict.fromkeys(name for m in assay.candidates for name in scores_of(m, assay))
+        raise InputError(
+            "score", f"must be one of {', '.join(known)}", f"got {score!r}", "choose one of them", code="choice"
+        )
+    found = compare_rankings(assay, [(name, score) for name in having], metric=metric, names=having)
+    return rank_sets(found, greater_is_better=RANKING_METRICS[metric].higher_is_better)
