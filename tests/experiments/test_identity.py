@@ -1,12 +1,17 @@
 """Keys of estimators and functions: equal for equal ones, different where results may differ."""
 
+import importlib
+import itertools
+import os
+import subprocess
+import sys
 from functools import partial
 
 import numpy as np
 import pytest
 from tests.refusals import refuses
 
-from uqassay.bench.cell import canonical_json
+from uqassay.bench.cell import canonical_json, code_version
 from uqassay.experiments.identity import identity_of
 
 
@@ -128,3 +133,152 @@ def test_options_of_a_splitter_that_no_run_sets():
 
     assert key(Splitter((0,), 0)) != key(Splitter((1,), 0))
     assert key(Splitter((0,), 0)) != key(Splitter((0,), 1))
+
+
+# -- what the source alone does not tell ----------------------------------------------------------------------------------
+
+SCRIPT = """
+import helping
+from sklearn.base import clone
+
+SCALE, TABLE, NAMES, calls = 2.0, np.arange(3.0), {"a": 1}, 0
+STORE = deque()
+
+def halved(x):
+    return x / DIVISOR
+
+DIVISOR = 2
+
+class Mine:
+    @staticmethod
+    def scaled(x):
+        return SCALE * x
+
+    @property
+    def size(self):
+        return len(NAMES)
+
+    def fit(self, X, y):
+        global calls
+        calls += 1
+        STORE.append(len(y))
+        return [halved(one) for one in self.scaled(X @ TABLE)] + [helping.value(), clone]
+"""
+
+numbers = itertools.count()  # Python keeps a module that was imported once
+
+
+@pytest.fixture
+def script(tmp_path, monkeypatch, needs):
+    """A function that runs a changed copy of the script and gives the key of its estimator."""
+    needs("sklearn")
+    monkeypatch.syspath_prepend(tmp_path)
+
+    def run(old="", new="", change=None):
+        own = f"helping_{next(numbers)}"
+        source = SCRIPT.replace(old, new).replace("import helping", f"import {own} as helping")
+        for name, text in ((own, "def value():\n    return 1\n"), (f"script_{own}", source)):
+            (tmp_path / f"{name}.py").write_text("import numpy as np\nfrom collections import deque\n" + text)
+        importlib.invalidate_caches()
+        module = importlib.import_module(f"script_{own}")
+        if change is not None:
+            change(module)
+        found = identity_of(module.Mine())
+        assert found["globals"].pop("helping") == {"module": own, "source": code_version(f"{own}:_")}
+        return canonical_json(found).replace(own, "helping")
+
+    return run
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("SCALE, TABLE, NAMES, calls = 2.0", "SCALE, TABLE, NAMES, calls = 2.5"),
+        ("np.arange(3.0)", "np.arange(3.0) + 1"),
+        ('{"a": 1}', '{"a": 2}'),
+        ("DIVISOR = 2", "DIVISOR = 3"),
+        ("return x / DIVISOR", "return x // DIVISOR"),
+    ],
+)
+def test_globals_that_the_code_reads_count(script, old, new):
+    assert script() == script() != script(old, new)
+
+
+def test_counters_and_stores_do_not_count(script):
+    def used(module):
+        module.calls += 5
+        module.STORE.append(3)
+
+    assert script() == script(change=used)
+    assert script() == script("STORE = deque()", "STORE = deque([1])\nUNUSED = 7")
+
+
+def test_modules_that_the_code_reads_count():
+    def uses_numpy(x):
+        return np.log(x)
+
+    assert identity_of(uses_numpy)["globals"]["np"] == {"module": "numpy", "version": np.__version__}
+
+
+def test_replaced_methods_count(monkeypatch, needs):
+    needs("sklearn")
+    from sklearn.tree import DecisionTreeClassifier
+
+    from uqassay.methods import RandomForest
+
+    def fit(self, X, y):
+        return None
+
+    for estimator in (Own(), RandomForest(), DecisionTreeClassifier()):
+        plain = key(estimator)
+        with monkeypatch.context() as patch:
+            patch.setattr(type(estimator), "fit", fit)
+            assert key(estimator) != plain
+            first = key(estimator)
+            patch.setattr(type(estimator), "fit", lambda self, X, y: None)
+            assert key(estimator) not in (plain, first)
+        assert key(estimator) == plain
+
+
+def test_a_replaced_method_without_source(monkeypatch):
+    plain = key(Own())
+    scope: dict = {"__name__": "typed"}
+    exec("def fit(self, X, y):\n    return 3", scope)
+    monkeypatch.setattr(Own, "fit", scope["fit"])
+    assert key(Own()) != plain
+
+
+def test_functions_that_call_each_other():
+    scope = {"even": None}
+
+    def even(n):
+        return n == 0 or odd(n - 1)
+
+    def odd(n):
+        return n != 0 and even(n - 1)
+
+    assert scope
+    assert key(even) == key(even) != key(odd)
+
+
+def test_keys_are_the_same_in_another_process(tmp_path):
+    (tmp_path / "apart.py").write_text(
+        "from uqassay.bench.cell import canonical_json, code_version\n"
+        "from uqassay.experiments.identity import identity_of\n"
+        "LIMITS = (1, 'a')\n"
+        "mine = lambda p: [one for one in p if one in {'x', 'y', 'z', 'w'}] + [(lambda q: q + 1)(2), LIMITS]\n"
+        "print(canonical_json(identity_of(mine)))\n"
+    )
+    said = {
+        subprocess.run(
+            [sys.executable, "apart.py"],
+            cwd=tmp_path,
+            env=os.environ | {"PYTHONHASHSEED": seed, "PYTHONPATH": os.pathsep.join(sys.path)},
+            check=True,
+            capture_output=True,
+            text=True,
+        ).stdout
+        for seed in ("1", "2")
+    }
+    assert len(said) == 1
+    assert '"globals":{"LIMITS":[1,"a"]}' in said.pop()

@@ -1,15 +1,24 @@
-"""Plain values that say which estimator, splitter or function was given: stored results are found again and never mistaken."""
+"""Plain values that say which estimator, splitter or function was given: stored results are found again and never mistaken.
+
+A class or a function of a package with ``__version__`` counts by its name and that version, which is not that of the packages
+that it imports. Any other counts by its source, by the methods that replace those of the source, and by the global names that
+it reads: plain values, arrays, functions, classes and modules. Other globals do not count: objects, and attributes that were
+set on modules.
+"""
 
 import functools
 import hashlib
 import inspect
 import sys
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping
+from types import CodeType, FunctionType, ModuleType
+from typing import Any, final
 
 import numpy as np
 
+from uqassay.bench.cell import code_version
 from uqassay.errors import InputError
+from uqassay.experiments.code_names import code_values, global_names
 
 __all__ = ["identity_of"]
 
@@ -31,7 +40,8 @@ def identity_of(value: Any, name: str = "estimator") -> Any:
     Returns
     -------
     str, number, None, list or dict
-        For a class or a function its name, a digest of its source and the version of its package.
+        For a class or a function its name, and the version of its package; without one a digest of its source, with the
+        methods that were replaced, and the global names that it reads.
 
     Raises
     ------
@@ -42,45 +52,166 @@ def identity_of(value: Any, name: str = "estimator") -> Any:
     --------
     >>> identity_of((1, None, "all"))
     [1, None, 'all']
-    >>> from fractions import Fraction
     >>> identity_of(np.gcd)["name"]
     'numpy:gcd'
     """
-    if value is None or isinstance(value, (str, bool, int)):
-        return value
-    if isinstance(value, (float, np.floating)):
-        return float(value) if np.isfinite(value) else str(value)  # JSON has no infinity
-    if isinstance(value, (np.integer, np.bool_)):
-        return value.item()
-    if isinstance(value, (list, tuple)):
-        return [identity_of(one, f"{name}[{i}]") for i, one in enumerate(value)]
-    if isinstance(value, Mapping) and all(isinstance(key, str) for key in value):
-        return {key: identity_of(one, f"{name}.{key}") for key, one in value.items()}
-    if isinstance(value, np.ndarray) and value.dtype.kind in "biufSU":
-        digest = hashlib.sha256(np.ascontiguousarray(value).tobytes()).hexdigest()
-        return {"array": digest, "dtype": value.dtype.str, "shape": list(value.shape)}
-    if isinstance(value, functools.partial):
-        parts = {"args": value.args, "keywords": value.keywords}
-        return {"partial": identity_of(value.func, name), **identity_of(parts, name)}
-    if isinstance(value, (type, np.ufunc)) or inspect.isroutine(value):
-        return _source(value, name)
-    if callable(getattr(value, "get_params", None)):
-        return {**_source(type(value), name), "options": _options(value, value.get_params(deep=False), name)}
-    if callable(getattr(value, "fit", None)) or callable(getattr(value, "divide", None)):
-        return {**_source(type(value), name), "options": _options(value, _state_of(value), name)}
-    raise InputError(
-        "folder",
-        "needs options from which the key of a stored result can be made: plain values, arrays, estimators and functions",
-        f"{name} is of type {type(value).__name__}",
-        "leave folder out, or give the option as one of these, such as a function that makes the object",
-        code="type",
-    )
+    return _Identity().of(value, name)
 
 
-def _options(value: Any, options: Mapping[str, Any], name: str) -> dict[str, Any]:
-    set_here = "." not in name and callable(getattr(value, "fit", None))
-    left_out = (*NO_EFFECT, *SET_HERE) if set_here else NO_EFFECT
-    return {key: identity_of(one, f"{name}.{key}") for key, one in sorted(options.items()) if key not in left_out}
+@final
+class _Identity:
+    """One walk over a value, its source and what that reads; a class or function that is met again counts by its name."""
+
+    def __init__(self) -> None:
+        self.seen: list[Any] = []
+
+    def of(self, value: Any, name: str) -> Any:
+        if value is None or isinstance(value, (str, bool, int)):
+            return value
+        if isinstance(value, (float, np.floating)):
+            return float(value) if np.isfinite(value) else str(value)  # JSON has no infinity
+        if isinstance(value, (np.integer, np.bool_)):
+            return value.item()
+        if isinstance(value, (list, tuple)):
+            return [self.of(one, f"{name}[{i}]") for i, one in enumerate(value)]
+        if isinstance(value, Mapping) and all(isinstance(key, str) for key in value):
+            return {key: self.of(one, f"{name}.{key}") for key, one in value.items()}
+        if isinstance(value, np.ndarray) and value.dtype.kind in "biufSU":
+            digest = hashlib.sha256(np.ascontiguousarray(value).tobytes()).hexdigest()
+            return {"array": digest, "dtype": value.dtype.str, "shape": list(value.shape)}
+        if isinstance(value, functools.partial):
+            parts = {"args": value.args, "keywords": value.keywords}
+            return {"partial": self.of(value.func, name), **self.of(parts, name)}
+        if isinstance(value, (type, np.ufunc)) or inspect.isroutine(value):
+            return self.source(value, name)
+        if callable(getattr(value, "get_params", None)):
+            options = self.options(value, value.get_params(deep=False), name)
+            return {**self.source(type(value), name), "options": options}
+        if callable(getattr(value, "fit", None)) or callable(getattr(value, "divide", None)):
+            return {**self.source(type(value), name), "options": self.options(value, _state_of(value), name)}
+        raise InputError(
+            "folder",
+            "needs options from which the key of a stored result can be made: plain values, arrays, estimators and functions",
+            f"{name} is of type {type(value).__name__}",
+            "leave folder out, or give the option as one of these, such as a function that makes the object",
+            code="type",
+        )
+
+    def options(self, value: Any, options: Mapping[str, Any], name: str) -> dict[str, Any]:
+        set_here = "." not in name and callable(getattr(value, "fit", None))
+        left_out = (*NO_EFFECT, *SET_HERE) if set_here else NO_EFFECT
+        return {key: self.of(one, f"{name}.{key}") for key, one in sorted(options.items()) if key not in left_out}
+
+    def source(self, value: Any, name: str) -> dict[str, Any]:
+        """Name, and version of the package or digest of the source; the source of uqassay itself is part of every key."""
+        module = getattr(value, "__module__", None) or "numpy"
+        found: dict[str, Any] = {
+            "name": f"{module}:{getattr(value, '__qualname__', getattr(value, '__name__', ''))}",
+        }
+        if any(value is one for one in self.seen):
+            return found
+        self.seen.append(value)
+        if _is_released(module):
+            if module.partition(".")[0] != OWN:
+                found["version"] = str(_version(module))
+            replaced = self.replaced_of_released(value, name) if isinstance(value, type) else []
+            return {**found, **({"replaced": replaced} if replaced else {})}
+        if inspect.ismethod(value):
+            raise InputError(
+                "folder", "needs a function in place of a method", f"{name} is {found['name']}", "wrap it", code="type"
+            )
+        digest = hashlib.sha256(_text_of(value, name, found["name"]).encode()).hexdigest()
+        parts = {
+            "enclosed": self.enclosed_by_class(value, name) if isinstance(value, type) else self.enclosed(value, name),
+            "globals": self.globals_of(value, name),
+        }
+        return {**found, "source": digest, **{key: part for key, part in parts.items() if part}}
+
+    # -- what a function rests on besides its source --------------------------------------------------------------------
+
+    def enclosed(self, function: Any, name: str) -> list[Any]:
+        """Defaults and values of the closure; `super()` puts the class itself there, which is left out."""
+        function = inspect.unwrap(function)
+        cells = getattr(function, "__closure__", None) or ()
+        names = function.__code__.co_freevars if cells else ()
+        found = [
+            self.of(cell.cell_contents, name) for own, cell in zip(names, cells, strict=True) if own != "__class__"
+        ]
+        found += [self.of(one, name) for one in getattr(function, "__defaults__", None) or ()]
+        found += [self.of(one, name) for one in sorted((getattr(function, "__kwdefaults__", None) or {}).items())]
+        if getattr(function, "__name__", "") == "<lambda>":  # two can stand on one line of source
+            found.append(code_values(function.__code__))
+        return found
+
+    def enclosed_by_class(self, kind: type, name: str) -> list[Any]:
+        """Of a class: its bases, what its methods enclose, and methods that are not in its source."""
+        found: list[Any] = [self.source(base, name) for base in kind.__bases__ if not _is_pythons_own(base.__module__)]
+        for own, method in _methods(kind):
+            if method.__qualname__ == f"{kind.__qualname__}.{own}":
+                found += self.enclosed(method, name)
+            else:
+                found.append([own, self.replacement(method, name)])
+        return found
+
+    def replaced_of_released(self, kind: type, name: str) -> list[Any]:
+        """Methods of a class of a released package that are not of such a package."""
+        return [
+            [own, self.replacement(method, name)]
+            for base in kind.__mro__
+            if _is_released(base.__module__)
+            for own, method in _methods(base)
+            if not _is_released(method.__module__) and not _is_pythons_own(method.__module__)
+        ]
+
+    def replacement(self, method: FunctionType, name: str) -> Any:
+        """A method by its source, or by its code where it has none."""
+        try:
+            return self.source(method, name)
+        except InputError as problem:
+            if problem.code != "unreadable":
+                raise
+            return code_values(method.__code__)
+
+    def globals_of(self, value: Any, name: str) -> dict[str, Any]:
+        """The global names that the code reads, with those values from which a key can be made."""
+        functions = [method for _, method in _methods(value)] if isinstance(value, type) else [inspect.unwrap(value)]
+        found: dict[str, Any] = {}
+        for function in functions:
+            code, scope = getattr(function, "__code__", None), getattr(function, "__globals__", {})
+            for own in global_names(code) if isinstance(code, CodeType) else ():
+                if own in scope and own not in found:
+                    found |= self.one_global(own, scope[own], name)
+        return dict(sorted(found.items()))
+
+    def one_global(self, own: str, value: Any, name: str) -> dict[str, Any]:
+        if isinstance(value, ModuleType):
+            return _of_module(own, value)
+        of_code = isinstance(value, type) or inspect.isroutine(value)
+        if of_code and _is_pythons_own(getattr(value, "__module__", None) or "builtins"):
+            return {}
+        known = len(self.seen)
+        try:
+            of_own = isinstance(value, FunctionType)
+            return {own: self.replacement(value, name) if of_own else self.of(value, f"{name}, {own}")}
+        except InputError:  # not of a kind that has a key
+            del self.seen[known:]  # so that other paths to the same functions count in full
+            return {}
+
+
+# -- helpers -------------------------------------------------------------------------------------------------------------
+
+
+def _text_of(value: Any, name: str, full_name: str) -> str:
+    try:
+        return inspect.getsource(value)
+    except (OSError, TypeError) as problem:
+        raise InputError(
+            "folder",
+            "needs an estimator and functions whose source can be read, which is part of the key",
+            f"that of {name}, {full_name}, cannot",
+            "define it in a file, or leave folder out",
+            code="unreadable",
+        ) from problem
 
 
 def _state_of(value: Any) -> dict[str, Any]:
@@ -90,49 +221,37 @@ def _state_of(value: Any) -> dict[str, Any]:
     return {**held, **getattr(value, "__dict__", {})}
 
 
-def _source(value: type | Callable[..., Any], name: str) -> dict[str, Any]:
-    """Name, digest of the source, and version of the package; the source of uqassay itself is part of every key."""
-    module = getattr(value, "__module__", None) or "numpy"
-    top = module.partition(".")[0]
-    found = {"name": f"{module}:{getattr(value, '__qualname__', getattr(value, '__name__', ''))}"}
-    version = getattr(sys.modules.get(top), "__version__", "")
-    if version and module != "__main__":
-        return found if top == OWN else {**found, "version": str(version)}
-    if inspect.ismethod(value):
-        raise InputError(
-            "folder", "needs a function in place of a method", f"{name} is {found['name']}", "wrap it", code="type"
-        )
-    try:
-        source = inspect.getsource(value)
-    except (OSError, TypeError) as problem:
-        raise InputError(
-            "folder",
-            "needs an estimator and functions whose source can be read, which is part of the key",
-            f"that of {name}, {found['name']}, cannot",
-            "define it in a file, or leave folder out",
-            code="unreadable",
-        ) from problem
-    enclosed = _enclosed(value, name)
-    enclosed += [identity_of(one, name) for one in getattr(value, "__defaults__", None) or ()]
-    enclosed += [identity_of(one, name) for one in sorted((getattr(value, "__kwdefaults__", None) or {}).items())]
-    if isinstance(value, type):
-        enclosed += [_source(base, name) for base in value.__bases__ if not _is_pythons_own(base)]
-        enclosed += [one for part in vars(value).values() if inspect.isfunction(part) for one in _enclosed(part, name)]
-    if getattr(value, "__name__", "") == "<lambda>":  # two can stand on one line of source
-        enclosed += [value.__code__.co_code.hex(), [repr(one) for one in value.__code__.co_consts]]
-    return {
-        **found,
-        "source": hashlib.sha256(source.encode()).hexdigest(),
-        **({"enclosed": enclosed} if enclosed else {}),
-    }
+def _methods(kind: type) -> Iterator[tuple[str, FunctionType]]:
+    """Functions among the attributes of a class, those of properties, static methods and class methods included."""
+    for name, part in vars(kind).items():
+        parts: list[Callable[..., Any] | None] = [getattr(part, "__func__", part)]
+        if isinstance(part, property):
+            parts = [part.fget, part.fset]
+        elif isinstance(part, functools.cached_property):
+            parts = [part.func]
+        yield from ((name, one) for one in parts if isinstance(one, FunctionType))
 
 
-def _enclosed(function: Any, name: str) -> list[Any]:
-    """Values of the function's closure; `super()` puts the class itself there, which is left out."""
-    cells = getattr(function, "__closure__", None) or ()
-    names = function.__code__.co_freevars if cells else ()
-    return [identity_of(cell.cell_contents, name) for own, cell in zip(names, cells, strict=True) if own != "__class__"]
+def _of_module(own: str, module: ModuleType) -> dict[str, Any]:
+    """A module by the version of its package, or by its source and that of the modules that it imports."""
+    name = module.__name__
+    if name.partition(".")[0] == OWN or _is_pythons_own(name):
+        return {}
+    if _is_released(name):
+        return {own: {"module": name, "version": str(_version(name))}}
+    if getattr(module, "__file__", None) is None or name == "__main__":
+        return {}
+    return {own: {"module": name, "source": code_version(f"{name}:_")}}
 
 
-def _is_pythons_own(kind: type) -> bool:
-    return kind.__module__.partition(".")[0] in sys.stdlib_module_names
+def _version(module: str) -> Any:
+    return getattr(sys.modules.get(module.partition(".")[0]), "__version__", "")
+
+
+def _is_released(module: str) -> bool:
+    """Whether the package has a version, by which it counts."""
+    return module != "__main__" and bool(_version(module))
+
+
+def _is_pythons_own(module: str) -> bool:
+    return module.partition(".")[0] in sys.stdlib_module_names and module != "__main__"

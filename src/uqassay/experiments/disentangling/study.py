@@ -92,6 +92,11 @@ def disentanglement(
 
     Notes
     -----
+    The key of stored runs holds the data, the options, and the code of the objects given: a package with ``__version__`` counts
+    by its version, other code by its source, by methods that replaced those of the source, and by the global names that it reads
+    (plain values, lists, arrays, functions, classes, modules). It does not know other objects among the globals, attributes set
+    on a module, or files and environment variables that the code reads: use another folder if these change.
+
     Source: paper 004, sections 4 and 5.
 
     Examples
@@ -120,8 +125,17 @@ def disentanglement(
     seeds = run_seeds(base, runs)
     studies = []
     for block in blocks_of(seeds, estimator, data.X_train.shape[1:]):
-        options = {"decompositions": chosen, "first_run": seeds.index(block[0]) + 1, "progress": progress}
-        train = partial(measure_runs, estimator, data, conditions, block, **options)
+        first_run = seeds.index(block[0]) + 1
+        train = partial(
+            measure_runs,
+            estimator,
+            data,
+            conditions,
+            block,
+            decompositions=chosen,
+            first_run=first_run,
+            progress=progress,
+        )
         if folder is None:
             studies.append(train())
         else:
