@@ -3,7 +3,7 @@
 import pytest
 from tests.refusals import refuses
 
-from uqassay.experiments.figure_files import check_folder, write_figure
+from uqassay.experiments.figure_files import check_figures, check_folder, write_figure
 
 
 @pytest.fixture(autouse=True)
@@ -35,3 +35,6 @@ def test_a_folder_below_a_file_is_refused(tmp_path):
     for place in (tmp_path / "file", tmp_path / "file" / "below"):
         with refuses("figures", "unwritable", got="file"):
             check_folder(place)
+        with refuses("figures", "unwritable", got="file"):
+            check_figures(place)
+    check_figures(None)

@@ -19,7 +19,7 @@ def test_every_protocol_names_its_options(name):
     assert set(options_of(name)) <= {
         "backbone", "bayes_error", "convention", "data", "dataset", "decomposition", "figure", "figures", "method", "null",
         "one_sample", "predictors", "preset", "progress", "resample", "resume", "runs", "seed", "sweep", "tables", "where",
-        "spread", "workers",
+        "spread", "train_share", "workers",
     }  # fmt: skip
 
 

@@ -6,7 +6,7 @@ import pytest
 import uqassay as uq
 from uqassay.bench.cell import Cell, CellResult
 from uqassay.experiments import trainings
-from uqassay.experiments.trainings import all_failed, train_cells, trained_cells
+from uqassay.experiments.trainings import all_failed, failure_notes, folder_of, train_cells, trained_cells
 
 RAN: list[int] = []
 
@@ -48,3 +48,16 @@ def test_the_error_has_the_first_reason():
     problem = all_failed("predictors", {"a": "ValueError: no luck", "b": "OSError"})
     assert (problem.parameter, problem.code) == ("predictors", "all-failed")
     assert problem.got == "all 2 trainings failed, a with ValueError: no luck"
+
+
+def test_notes_name_what_failed():
+    assert failure_notes({"a": "OSError: full"}) == ["a failed and is left out: OSError: full"]
+    assert failure_notes({}) == []
+
+
+def test_the_folder_stays_where_one_is_given(tmp_path):
+    with folder_of(tmp_path / "kept") as folder:
+        assert folder == tmp_path / "kept"
+    with folder_of(None) as folder:
+        (folder / "a").write_text("")
+    assert not folder.exists()

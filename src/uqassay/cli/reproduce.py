@@ -159,8 +159,7 @@ def reproduce_command(
         "seed": seed,
         "sweep": sweep or None,
     }
-    shown = {"figure": "--figure" if table is None else "--table", "train_share": "--train-share"}
-    options = _given(asked, taken, name, shown)
+    options = _given(asked, taken, name, {"figure": "table"} if table is not None else {})
     if "preset" in taken:
         options["preset"] = preset
     with progress(register.steps_of(name, **options)) as say:
@@ -208,18 +207,21 @@ def _split(names: list[str] | None) -> list[str] | None:
     return found or None
 
 
-def _given(asked: Mapping[str, Any], taken: Collection[str], name: str, shown: Mapping[str, str]) -> dict[str, Any]:
-    """The options that were given; refuse those that the protocol does not take."""
+def _given(asked: Mapping[str, Any], taken: Collection[str], name: str, said: Mapping[str, str]) -> dict[str, Any]:
+    """The options that were given; refuse those that the protocol does not take, by the name that was said."""
     options = {option: value for option, value in asked.items() if value is not None}
     for option in options:
         if option not in taken:
-            accepted = ["preset", *(other for other in asked if other in taken)]
-            known = ", ".join(f"--{other.replace('_', '-')}" for other in accepted)
+            known = ", ".join(map(_flag, ["preset", *(other for other in asked if other in taken)]))
             raise InputError(
-                shown.get(option, f"--{option}"),
+                _flag(said.get(option, option)),
                 f"means nothing to {name}, which takes {known}",
                 "",
                 "leave it out",
                 code="conflict",
             )
     return options
+
+
+def _flag(option: str) -> str:
+    return f"--{option.replace('_', '-')}"

@@ -9,9 +9,15 @@ from uqassay._files import draft_of
 from uqassay.errors import InputError
 from uqassay.report.figures.style import matplotlib_module
 
-__all__ = ["check_folder", "write_figure"]
+__all__ = ["check_figures", "check_folder", "write_figure"]
 
 DPI = 150
+
+
+def check_figures(figures: str | os.PathLike[str] | None) -> None:
+    """Check the option `figures` of a protocol before anything is computed; None asks for none. Errors as `check_folder`."""
+    if figures is not None:
+        check_folder(figures)
 
 
 def check_folder(folder: str | os.PathLike[str]) -> Path:

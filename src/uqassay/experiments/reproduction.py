@@ -15,7 +15,9 @@ from uqassay.errors import InputError
 from uqassay.experiments.rounding import SLACK
 from uqassay.wording import ABSENT, counted, listed, number, text_table
 
-__all__ = ["PrintedCell", "Reproduction", "printed_table"]
+__all__ = ["NO_EVIDENCE", "PrintedCell", "Reproduction", "printed_table"]
+
+NO_EVIDENCE = "a smoke run only checks that the code runs, it is no evidence"
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,10 @@
 """Trainings of a protocol as cells of a benchmark: run them, and read the results that are there."""
 
 import os
+import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
 
 from uqassay.bench.cell import Cell
 from uqassay.bench.results import StoredResult
@@ -9,7 +12,17 @@ from uqassay.bench.runner import Progress, run_cells
 from uqassay.bench.store import Store
 from uqassay.errors import InputError
 
-__all__ = ["all_failed", "train_cells", "trained_cells"]
+__all__ = ["all_failed", "failure_notes", "folder_of", "train_cells", "trained_cells"]
+
+
+@contextmanager
+def folder_of(resume: str | os.PathLike[str] | None) -> Iterator[Path]:
+    """The folder of the trainings of a protocol: `resume`, or one that is removed at the end."""
+    if resume is not None:
+        yield Path(resume)
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        yield Path(folder)
 
 
 def train_cells(
@@ -46,6 +59,11 @@ def trained_cells(cells: Sequence[Cell], folder: str | os.PathLike[str]) -> Iter
     for cell, found in zip(cells, store.states([cell.key for cell in cells], verify=True), strict=True):
         if found.state == "done":
             yield cell, store.result(cell.key)
+
+
+def failure_notes(failed: Mapping[str, str]) -> list[str]:
+    """A note on each training that failed and is left out."""
+    return [f"{name} failed and is left out: {reason}" for name, reason in failed.items()]
 
 
 def all_failed(parameter: str, failed: Mapping[str, str]) -> InputError:

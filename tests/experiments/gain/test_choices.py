@@ -3,7 +3,7 @@
 import pytest
 from tests.refusals import refuses
 
-from uqassay.experiments.gain.choices import METHODS, check_whole, chosen, method_options
+from uqassay.experiments.gain.choices import METHODS, chosen, method_options
 from uqassay.experiments.gain.presets import DATASETS, SPREADS
 
 GIVEN = {"preset": "cpu", "dataset": None, "method": None, "spread": None, "data": None}
@@ -81,13 +81,6 @@ def test_options_of_a_method_by_data_and_preset():
 def test_refusals(options, parameter, code, got):
     with refuses(parameter, code, got=got):
         asked(**options)
-
-
-@pytest.mark.parametrize("value", [0, 1.5, True, "2"])
-def test_numbers_must_be_whole(value):
-    with refuses("runs", "range"):
-        check_whole(1, runs=value)
-    check_whole(0, seed=0, runs=None)
 
 
 def test_the_learnt_kernel_is_an_option_of_the_local_gp():

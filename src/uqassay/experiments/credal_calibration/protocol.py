@@ -13,6 +13,7 @@ from uqassay.errors import InputError
 from uqassay.experiments.credal_calibration.runs import ErrorRates, Plan, error_rates
 from uqassay.experiments.credal_calibration.scenarios import CredalSetting
 from uqassay.experiments.credal_calibration.tables import NOTES, SOURCE, error_cells, read_rates
+from uqassay.experiments.figure_files import check_figures
 from uqassay.experiments.reproduction import Reproduction
 from uqassay.wording import listed
 
@@ -145,10 +146,7 @@ def reproduce_credal_calibration(
             f"pass figure {TABLE}, or leave it out",
             code="conflict",
         )
-    if figures is not None:
-        from uqassay.experiments.figure_files import check_folder
-
-        check_folder(figures)
+    check_figures(figures)
     n_runs, n_draws = PRESETS[preset]
     found: list[ErrorRates] = []
     for name in CONVENTIONS[convention]:

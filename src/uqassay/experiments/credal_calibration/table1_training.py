@@ -5,17 +5,14 @@ the weights, the other says what average and weighted averages are worth.
 """
 
 import os
-import tempfile
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from uqassay.experiments.credal_calibration.ensembles import LabelledEnsemble
 from uqassay.experiments.credal_calibration.table1 import judge_together, table1_of
-from uqassay.experiments.reproduction import Reproduction
+from uqassay.experiments.reproduction import NO_EVIDENCE, Reproduction
 from uqassay.wording import count, listed
 
 __all__ = ["PREDICTORS", "reproduce_trained_table1", "trained_steps"]
@@ -68,11 +65,10 @@ def reproduce_trained_table1(
         PyTorch or scikit-learn is missing; with several workers, Dask; with the preset "paper", torchvision.
     """
     from uqassay.experiments.credal_calibration.table1_data import training_sets
-    from uqassay.experiments.trainings import all_failed, train_cells, trained_cells
+    from uqassay.experiments.trainings import all_failed, folder_of, train_cells, trained_cells
 
     say = progress or (lambda step: None)
-    with ExitStack() as stack:
-        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()) if resume is None else resume)
+    with folder_of(resume) as folder:
         names, notes = training_sets(preset, folder / "data", say)
         cells = _cells_by_predictor(names, preset, seed)
         failed = train_cells(list(cells.values()), folder, workers=workers, say=say)
@@ -146,4 +142,4 @@ def _training_notes(preset: str) -> list[str]:
         f"S, DN and DE have hidden layers of {hidden} units and learn {EPOCHS[preset]} epochs by Adam (the paper: stochastic "
         f"gradient descent); a DN draws {members} masks of its last hidden layer, DE is {members} networks"
     ]
-    return [*notes, "a smoke run only checks that the code runs, it is no evidence"] if preset == "smoke" else notes
+    return [*notes, NO_EVIDENCE] if preset == "smoke" else notes

@@ -7,9 +7,9 @@ from typing import Any, final
 
 import numpy as np
 
-from uqassay.bench.config import nearest
 from uqassay.errors import InputError
 from uqassay.experiments.disentangling.presets import DATASETS, IN_PAPER, PRESETS, DataPlan, Slice
+from uqassay.experiments.named_options import known_names
 from uqassay.measures import DECOMPOSITIONS
 
 __all__ = [
@@ -32,7 +32,7 @@ __all__ = [
 
 WHERE = ("printed", "last", "all")
 GAUSSIAN, INFORMATION = "gaussian-logits", "information-theoretic"
-RULES = {"dataset": "must be a data set of the benchmark", "where": "must say which layers are Bayesian"}
+RULE = "must be a {} of the benchmark"
 SHORT = {INFORMATION: "IT", GAUSSIAN: "GL"}  # as the paper's tables write them
 
 
@@ -204,8 +204,8 @@ def chosen_datasets(names: str | Sequence[str] | None) -> list[DataPlan]:
     InputError
         An unknown name, or one given twice; the remedy is the most similar name.
     """
-    given = ["wine"] if names is None else [names] if isinstance(names, str) else list(names)
-    return [DATASETS[name] for name in _known("dataset", given, DATASETS)]
+    given = "wine" if names is None else names
+    return [DATASETS[name] for name in known_names(given, "dataset", DATASETS, RULE.format("data set"))]
 
 
 def chosen_methods(names: str | Sequence[str] | None, plan: DataPlan, slice_: Slice) -> list[Method]:
@@ -221,7 +221,7 @@ def chosen_methods(names: str | Sequence[str] | None, plan: DataPlan, slice_: Sl
     given = [names] if isinstance(names, str) else list(names)
     by_label = {method.label.lower(): name for name, method in METHODS.items()}
     given = [by_label.get(str(name).lower(), str(name)) for name in given]
-    return [METHODS[name] for name in _known("method", given, METHODS)]
+    return [METHODS[name] for name in known_names(given, "method", METHODS, RULE.format("method"))]
 
 
 def chosen_decompositions(names: str | Sequence[str] | None) -> list[str]:
@@ -236,7 +236,7 @@ def chosen_decompositions(names: str | Sequence[str] | None) -> list[str]:
         return [INFORMATION, GAUSSIAN]
     long = {short.lower(): name for name, short in SHORT.items()}
     given = [long.get(str(name).lower(), str(name)) for name in ([names] if isinstance(names, str) else names)]
-    return _known("decomposition", given, DECOMPOSITIONS)
+    return known_names(given, "decomposition", DECOMPOSITIONS, RULE.format("decomposition"))
 
 
 def chosen_convention(name: str) -> list[Convention]:
@@ -249,7 +249,7 @@ def chosen_convention(name: str) -> list[Convention]:
     """
     if name == EACH:
         return list(CONVENTIONS.values())
-    (known,) = _known("convention", [name], [*CONVENTIONS, EACH])
+    (known,) = known_names([name], "convention", [*CONVENTIONS, EACH], RULE.format("convention"))
     return [CONVENTIONS[known]]
 
 
@@ -261,7 +261,7 @@ def chosen_where(name: str) -> str:
     InputError
         An unknown name.
     """
-    return _known("where", [name], WHERE)[0]
+    return known_names([name], "where", WHERE, "must say which layers are Bayesian")[0]
 
 
 def chosen_preset(name: str) -> str:
@@ -272,7 +272,7 @@ def chosen_preset(name: str) -> str:
     InputError
         An unknown name.
     """
-    return _known("preset", [name], PRESETS)[0]
+    return known_names([name], "preset", PRESETS, RULE.format("preset"))[0]
 
 
 def method_options(
@@ -335,23 +335,3 @@ def short_name(decomposition: str) -> str:
     ('GL', 'variance')
     """
     return SHORT.get(decomposition, decomposition)
-
-
-def _known(parameter: str, given: Sequence[str], known: Any) -> list[str]:
-    """Names that are known, each once."""
-    rule = RULES.get(parameter, f"must be a {parameter} of the benchmark")
-    if not given:
-        raise InputError(parameter, "must hold at least one name", "got none", "leave it out", code="empty")
-    for name in given:
-        if name not in known:
-            raise InputError(
-                parameter,
-                rule,
-                f"got {name!r}",
-                nearest(name, known),
-                code="choice",
-            )
-    for i, name in enumerate(given):
-        if name in given[:i]:
-            raise InputError(parameter, "must be named once", f"got {name} twice", "remove one", code="duplicate")
-    return list(given)

@@ -5,16 +5,11 @@ are judged by how they move.
 """
 
 import os
-import tempfile
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from uqassay.bench.cell import MAX_SEED
 from uqassay.errors import InputError
 from uqassay.evidence.disentanglement_ranking import Contender
 from uqassay.evidence.disentanglement_verdict import disentanglement_lines
@@ -32,8 +27,10 @@ from uqassay.experiments.disentangling.presets import PRESETS
 from uqassay.experiments.disentangling.printed_values import SOURCE
 from uqassay.experiments.disentangling.tables import TableRow, table_cells
 from uqassay.experiments.disentangling.text_of_tables import convention_lines, table_lines
-from uqassay.experiments.reproduction import Reproduction
-from uqassay.experiments.trainings import all_failed, train_cells
+from uqassay.experiments.figure_files import check_figures
+from uqassay.experiments.named_options import check_whole, taken_by
+from uqassay.experiments.reproduction import NO_EVIDENCE, Reproduction
+from uqassay.experiments.trainings import all_failed, failure_notes, folder_of, train_cells
 from uqassay.wording import counted
 
 __all__ = ["PRESETS", "progress_steps", "reproduce_disentanglement"]
@@ -122,21 +119,26 @@ def reproduce_disentanglement(
     >>> result.rows[0].name, result.rows[0].paper, result.rows[0].agrees
     ('table2/wine/MC-Dropout/IT', 0.645, None)
     """
-    asked = _asked(preset, dataset, method, decomposition, convention, where, data)
-    _check_numbers(runs=runs, seed=seed, workers=workers)
-    if figures is not None:
-        from uqassay.experiments.figure_files import check_folder
-
-        check_folder(figures)
+    asked = _asked(
+        preset=preset,
+        dataset=dataset,
+        method=method,
+        decomposition=decomposition,
+        convention=convention,
+        where=where,
+        data=data,
+    )
+    check_whole(1, runs=runs, workers=workers)
+    check_whole(0, seed=seed)
+    check_figures(figures)
     say = progress or (lambda step: None)
     rows, skipped = planned(asked, runs, seed)
     trainings = list({training.key: training for row in rows for training in row.trainings}.values())
     cells = training_cells(trainings)
     notes = [*NOTES, *(plan.sentence(preset, slice_) for plan, slice_ in asked.slices(runs)), *skipped]
-    with ExitStack() as stack:
-        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()) if resume is None else resume)
+    with folder_of(resume) as folder:
         failed = train_cells(cells, folder, workers=workers, say=say)
-        notes += [f"{name} failed and is left out: {reason}" for name, reason in failed.items()]
+        notes += failure_notes(failed)
         studies = studies_of(trainings, folder)
     judged = [one for row in rows if (one := row.judged(studies)) is not None]
     if not judged:
@@ -144,28 +146,15 @@ def reproduce_disentanglement(
     say("judging")
     reading = _reading(judged)
     if preset == "smoke":
-        notes.append("a smoke run only checks that the code runs, it is no evidence")
+        notes.append(NO_EVIDENCE)
     if figures is not None:
         reading += ["", *(f"figure: {path}" for path in _figures(Path(figures), judged, preset, say))]
     return Reproduction("disentanglement", SOURCE, tuple(table_cells(judged)), tuple(notes), tuple(reading))
 
 
-def progress_steps(
-    *,
-    preset: str = "cpu",
-    dataset: str | Sequence[str] | None = None,
-    method: str | Sequence[str] | None = None,
-    decomposition: str | Sequence[str] | None = None,
-    convention: str = "exact",
-    where: str = "printed",
-    data: str | os.PathLike[str] | None = None,
-    runs: int | None = None,
-    figures: object = None,
-    **_: Any,
-) -> int:
-    """Approximate number of calls of ``progress``."""
-    asked = _asked(preset, dataset, method, decomposition, convention, where, data)
-    rows, _skipped = planned(asked, runs, 0)
+def progress_steps(*, runs: int | None = None, figures: object = None, **options: Any) -> int:
+    """Approximate number of calls of ``progress`` with these options of `reproduce_disentanglement`."""
+    rows, _skipped = planned(_asked(**taken_by(_asked, options)), runs, 0)
     trainings = {training.key: training for row in rows for training in row.trainings}
     blocks = sum(training.n_blocks for training in trainings.values())
     return blocks + 2 + (N_MAPS if figures is not None else 0)
@@ -175,13 +164,14 @@ def progress_steps(
 
 
 def _asked(
-    preset: str,
-    dataset: str | Sequence[str] | None,
-    method: str | Sequence[str] | None,
-    decomposition: str | Sequence[str] | None,
-    convention: str,
-    where: str,
-    data: str | os.PathLike[str] | None,
+    *,
+    preset: str = "cpu",
+    dataset: str | Sequence[str] | None = None,
+    method: str | Sequence[str] | None = None,
+    decomposition: str | Sequence[str] | None = None,
+    convention: str = "exact",
+    where: str = "printed",
+    data: str | os.PathLike[str] | None = None,
 ) -> Asked:
     """The options checked."""
     plans = chosen_datasets(dataset)
@@ -212,25 +202,6 @@ def _asked(
         where=chosen_where(where),
         data=folder,
     )
-
-
-def _check_numbers(**values: int | None) -> None:
-    least = {"runs": 1, "seed": 0, "workers": 1}
-    for name, value in values.items():
-        if value is None:
-            continue
-        if (
-            isinstance(value, bool)
-            or not isinstance(value, int | np.integer)
-            or not least[name] <= value <= MAX_SEED // 2
-        ):
-            raise InputError(
-                name,
-                f"must be a whole number of at least {least[name]}",
-                f"got {value!r}",
-                "leave it out",
-                code="range",
-            )
 
 
 def _figures(folder: Path, judged: Sequence[TableRow], preset: str, say: Progress) -> list[Path]:

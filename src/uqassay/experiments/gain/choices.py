@@ -9,15 +9,14 @@ from typing import Any, final
 
 import numpy as np
 
-from uqassay.bench.cell import MAX_SEED
-from uqassay.bench.config import nearest
 from uqassay.datasets import disc_layout
 from uqassay.errors import InputError
 from uqassay.experiments.gain.presets import DATASETS, PRESETS, SPREADS, GainData, GainSlice
 from uqassay.experiments.gain.regions import RANDOM, Share
+from uqassay.experiments.named_options import known_names
 from uqassay.wording import number
 
-__all__ = ["METHODS", "AskedGain", "GainMethod", "check_whole", "chosen", "method_options"]
+__all__ = ["METHODS", "AskedGain", "GainMethod", "chosen", "method_options"]
 
 
 # ---- methods -----------------------------------------------------------------------------------------------------------
@@ -88,6 +87,9 @@ def method_options(method: GainMethod, plan: GainData, slice_: GainSlice) -> dic
     return {**(method.toy if plan.is_toy else method.images), **slice_.options.get(method.name, {})}
 
 
+RULE = "must be a {} of this reproduction"
+
+
 # ---- choices of the command line ---------------------------------------------------------------------------------------
 
 
@@ -122,11 +124,11 @@ class AskedGain:
 
 def chosen(
     *,
-    preset: str,
-    dataset: str | Sequence[str] | None,
-    method: str | Sequence[str] | None,
-    spread: float | Sequence[float] | None,
-    data: str | os.PathLike[str] | None,
+    preset: str = "cpu",
+    dataset: str | Sequence[str] | None = None,
+    method: str | Sequence[str] | None = None,
+    spread: float | Sequence[float] | None = None,
+    data: str | os.PathLike[str] | None = None,
     train_share: float | str | Sequence[float | str] | None = None,
 ) -> AskedGain:
     """Check the options of a reproduction.
@@ -137,28 +139,16 @@ def chosen(
         An unknown name or one given twice, a spread or share without toy data, a spread that is not positive, a share that
         leaves no instance to add, images without their files, or files for several kinds of images.
     """
-    names = _known("dataset", ["toy"] if dataset is None else _several(dataset), DATASETS)
+    names = known_names("toy" if dataset is None else dataset, "dataset", DATASETS, RULE.format("data set"))
     plans = [DATASETS[name] for name in names]
-    methods = None if method is None else tuple(METHODS[one] for one in _known("method", _several(method), METHODS))
+    given = None if method is None else known_names(method, "method", METHODS, RULE.format("method"))
     return AskedGain(
-        preset=_known("preset", [preset], PRESETS)[0],
+        preset=known_names([preset], "preset", PRESETS, RULE.format("preset"))[0],
         plans=tuple(_with_shares(_with_references(plans), _chosen_shares(train_share, plans))),
-        methods=methods,
+        methods=None if given is None else tuple(METHODS[name] for name in given),
         spreads=_chosen_spreads(spread, plans),
         data=_chosen_data(data, plans),
     )
-
-
-def check_whole(least: int, **values: int | None) -> None:
-    """Refuse numbers of runs, seeds or processes that are not whole or too small; None is accepted."""
-    for name, value in values.items():
-        if value is None:
-            continue
-        whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
-        if not whole or not least <= value <= MAX_SEED // 2:
-            raise InputError(
-                name, f"must be a whole number of at least {least}", f"got {value!r}", "leave it out", code="range"
-            )
 
 
 def _with_references(plans: Sequence[GainData]) -> list[GainData]:
@@ -240,23 +230,3 @@ def _chosen_data(data: str | os.PathLike[str] | None, plans: Sequence[GainData])
     if not path.is_file():
         raise InputError("data", "must be a file", f"got {path}", "give the .npz file with the images", code="missing")
     return str(path)
-
-
-def _several(names: str | Sequence[str]) -> list[str]:
-    return [names] if isinstance(names, str) else list(names)
-
-
-def _known(parameter: str, given: Sequence[str], known: Any) -> list[str]:
-    """Names that are known, each once."""
-    if not given:
-        raise InputError(parameter, "must hold at least one name", "got none", "leave it out", code="empty")
-    for i, name in enumerate(given):
-        if name not in known:
-            rule = f"must be a {RULES[parameter]} of this reproduction"
-            raise InputError(parameter, rule, f"got {name!r}", nearest(name, known), code="choice")
-        if name in given[:i]:
-            raise InputError(parameter, "must be named once", f"got {name} twice", "remove one", code="duplicate")
-    return list(given)
-
-
-RULES = {"dataset": "data set", "method": "method", "preset": "preset"}

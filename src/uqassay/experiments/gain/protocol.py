@@ -5,13 +5,11 @@ these regions is held against the epistemic uncertainty that the first classifie
 """
 
 import os
-import tempfile
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack
-from pathlib import Path
 from typing import Any
 
-from uqassay.experiments.gain.choices import check_whole, chosen
+from uqassay.experiments.figure_files import check_figures
+from uqassay.experiments.gain.choices import chosen
 from uqassay.experiments.gain.findings import finding_lines, mismatch_lines
 from uqassay.experiments.gain.planning import planned, slice_of
 from uqassay.experiments.gain.presets import PRESETS
@@ -19,8 +17,9 @@ from uqassay.experiments.gain.printed_values import SOURCE
 from uqassay.experiments.gain.remarks import choice_notes, run_notes
 from uqassay.experiments.gain.tables import GainRow, gain_cells
 from uqassay.experiments.gain.text_of_tables import size_line, table_lines, truth_lines
-from uqassay.experiments.reproduction import Reproduction
-from uqassay.experiments.trainings import all_failed, train_cells
+from uqassay.experiments.named_options import check_whole, taken_by
+from uqassay.experiments.reproduction import NO_EVIDENCE, Reproduction
+from uqassay.experiments.trainings import all_failed, failure_notes, folder_of, train_cells
 
 __all__ = ["PRESETS", "progress_steps", "reproduce_epistemic_gain"]
 
@@ -102,26 +101,22 @@ def reproduce_epistemic_gain(
     asked = chosen(preset=preset, dataset=dataset, method=method, spread=spread, data=data, train_share=train_share)
     check_whole(1, runs=runs, workers=workers)
     check_whole(0, seed=seed)
-    if figures is not None:
-        from uqassay.experiments.figure_files import check_folder
-
-        check_folder(figures)
+    check_figures(figures)
     say = progress or (lambda step: None)
     plans = planned(asked, runs, seed)
     cells = [cell for one in plans for cell in one.cells]
     notes = [plan.words(preset, slice_of(plan, preset, runs)) for plan in asked.plans]
     notes += choice_notes(asked)
-    with ExitStack() as stack:
-        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()) if resume is None else resume)
+    with folder_of(resume) as folder:
         failed = train_cells(cells, folder, workers=workers, say=say)
-        notes += [f"{name} failed and is left out: {reason}" for name, reason in failed.items()]
+        notes += failure_notes(failed)
         rows = [row for one in plans if (row := one.row(folder)) is not None]
     if not rows:
         raise all_failed("method", failed)
     say("judging")
     notes += run_notes(rows)
     if preset == "smoke":
-        notes.append("a smoke run only checks that the code runs, it is no evidence")
+        notes.append(NO_EVIDENCE)
     reading = _reading(rows)
     if figures is not None:
         from uqassay.experiments.gain.figures import write_gain_figures
@@ -132,22 +127,11 @@ def reproduce_epistemic_gain(
     return Reproduction("epistemic-gain", SOURCE, tuple(gain_cells(rows)), tuple(notes), tuple(reading))
 
 
-def progress_steps(
-    *,
-    preset: str = "cpu",
-    dataset: str | Sequence[str] | None = None,
-    method: str | Sequence[str] | None = None,
-    spread: float | Sequence[float] | None = None,
-    train_share: float | str | Sequence[float | str] | None = None,
-    data: str | os.PathLike[str] | None = None,
-    runs: int | None = None,
-    figures: object = None,
-    **_: Any,
-) -> int:
-    """Number of calls of ``progress``."""
-    asked = chosen(preset=preset, dataset=dataset, method=method, spread=spread, data=data, train_share=train_share)
+def progress_steps(*, runs: int | None = None, figures: object = None, **options: Any) -> int:
+    """Number of calls of ``progress`` with these options of `reproduce_epistemic_gain`."""
     check_whole(1, runs=runs)
-    return sum(len(one.seeds) for one in planned(asked, runs, 0)) + 2 + (figures is not None)
+    plans = planned(chosen(**taken_by(chosen, options)), runs, 0)
+    return sum(len(one.seeds) for one in plans) + 2 + (figures is not None)
 
 
 # ---- text --------------------------------------------------------------------------------------------------------------

@@ -16,6 +16,7 @@ from scipy.special import stdtrit
 
 from uqassay._array import as_labels
 from uqassay.errors import InputError
+from uqassay.experiments.figure_files import check_figures
 from uqassay.experiments.ranking.printed_intervals import implied_counts
 from uqassay.experiments.ranking.reading import PAIRS
 from uqassay.experiments.ranking.scorings import (
@@ -83,10 +84,7 @@ def reproduce_ranking_cifar10h(
         models.
     """
     folder = _folder(data)
-    if figures is not None:
-        from uqassay.experiments.figure_files import check_folder
-
-        check_folder(figures)
+    check_figures(figures)
     say = progress or (lambda step: None)
     labels, votes = _labels(folder)
     models, repaired = load_models(folder, len(labels), votes.shape[1])

@@ -13,6 +13,7 @@ import numpy as np
 
 from uqassay.datasets.two_gaussians import TwoGaussians
 from uqassay.errors import InputError
+from uqassay.experiments.figure_files import check_figures
 from uqassay.experiments.ranking.grid import TrainedPredictor, grid, stacks, train, train_together
 from uqassay.experiments.ranking.printed_intervals import implied_counts
 from uqassay.experiments.ranking.reading import (
@@ -24,7 +25,7 @@ from uqassay.experiments.ranking.reading import (
     temperature_lines,
 )
 from uqassay.experiments.ranking.scorings import HALF_UNIT, SOURCE, TRUTHS, Scoring, printed_cells, study
-from uqassay.experiments.reproduction import PrintedCell, Reproduction, printed_table
+from uqassay.experiments.reproduction import NO_EVIDENCE, PrintedCell, Reproduction, printed_table
 from uqassay.metrics.calibration.reliability import expected_calibration_error
 from uqassay.metrics.ranking.ground_truths import CorrelationStudy, correlation_study
 from uqassay.wording import count, interval, listed, number
@@ -133,10 +134,7 @@ def reproduce_ranking_synthetic(
             "seed", "must be a whole number of at least 0", f"got {seed!r}", "0 is the default", code="range"
         )
     data = TwoGaussians(bayes_error)
-    if figures is not None:
-        from uqassay.experiments.figure_files import check_folder
-
-        check_folder(figures)
+    check_figures(figures)
     say = progress or (lambda step: None)
     run = run_grid(preset, data, seed, one_sample=one_sample, progress=say)
     by_model = study(run.scorings, "jackknife", by_model=True)
@@ -248,7 +246,7 @@ def _headline(run: GridRun, one_sample: bool, preset: str) -> str:
     defined = sum(s.defined for s in run.scorings)
     left_out = f" ({len(run.scorings) - defined} undefined and left out)" if defined < len(run.scorings) else ""
     sample = "one sample for all" if one_sample else "a sample for each predictor"
-    warning = "; a smoke run only checks that the code runs, it is no evidence" if preset == "smoke" else ""
+    warning = f"; {NO_EVIDENCE}" if preset == "smoke" else ""
     return (
         f"{count(len(run.scorings))} scorings{left_out} of {run.n_predictors} predictors at a Bayes error of "
         f"{run.bayes_error:g}, {sample}: correlations in percent{warning}."

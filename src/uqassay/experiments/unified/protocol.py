@@ -5,9 +5,7 @@ belong to other networks, and mostly to other data; they are shown as context.
 """
 
 import os
-import tempfile
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, final
@@ -15,12 +13,14 @@ from typing import TYPE_CHECKING, Any, Literal, final
 import numpy as np
 from numpy.typing import NDArray
 
-from uqassay.bench.cell import MAX_SEED, Cell
+from uqassay.bench.cell import Cell
 from uqassay.bench.config import PRESETS
 from uqassay.errors import InputError
 from uqassay.evidence import assay
-from uqassay.experiments.reproduction import Reproduction
-from uqassay.experiments.trainings import all_failed, train_cells, trained_cells
+from uqassay.experiments.figure_files import check_figures
+from uqassay.experiments.named_options import check_whole
+from uqassay.experiments.reproduction import NO_EVIDENCE, Reproduction
+from uqassay.experiments.trainings import all_failed, failure_notes, folder_of, train_cells, trained_cells
 from uqassay.experiments.unified.claims import claim_lines
 from uqassay.experiments.unified.predictors import (
     PREDICTORS,
@@ -141,19 +141,15 @@ def reproduce_unified(
     ('table1/digits/exact/SNN/kl', 0.043, None)
     """
     _check(preset, runs, seed, workers)
-    if figures is not None:
-        from uqassay.experiments.figure_files import check_folder
-
-        check_folder(figures)
+    check_figures(figures)
     say = progress or (lambda step: None)
     names, missing = available_data_sets(preset, dataset)
     seeds = [seed + i for i in range(RUNS[preset] if runs is None else runs)]
     cells = predictor_cells(preset, names, seeds, backbone=backbone, predictors=predictors)
     notes = [*NOTES, *(f"{name} is left out: {problem}" for name, problem in missing.items())]
-    with ExitStack() as stack:
-        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()) if resume is None else resume)
+    with folder_of(resume) as folder:
         failed = train_cells(cells, folder, workers=workers, say=say)
-        notes += [f"{name} failed and is left out: {reason}" for name, reason in failed.items()]
+        notes += failure_notes(failed)
         judged = []
         for name in names:
             say(f"judging {name}")
@@ -199,11 +195,8 @@ def _check(preset: str, runs: int | None, seed: int, workers: int) -> None:
         raise InputError(
             "preset", f"must be {listed(PRESETS, last='or')}", f"got {preset!r}", "cpu is the default", code="choice"
         )
-    for name, value, least in (("runs", 1 if runs is None else runs, 1), ("seed", seed, 0), ("workers", workers, 1)):
-        if isinstance(value, bool) or not isinstance(value, int | np.integer) or not least <= value <= MAX_SEED // 2:
-            raise InputError(
-                name, f"must be a whole number of at least {least}", f"got {value!r}", "leave it out", code="range"
-            )
+    check_whole(1, runs=runs, workers=workers)
+    check_whole(0, seed=seed)
 
 
 def _judge(folder: Path, cells: Sequence[Cell]) -> JudgedDataSet | None:
@@ -282,7 +275,7 @@ def _sizes(name: str, runs: Sequence[Prediction]) -> list[int]:
 def _headline(one: JudgedDataSet, preset: str) -> str:
     first = one.assays["exact"]
     runs = max(m.n_runs for m in first.candidates)
-    warning = "; a smoke run only checks that the code runs, it is no evidence" if preset == "smoke" else ""
+    warning = f"; {NO_EVIDENCE}" if preset == "smoke" else ""
     return (
         f"{one.dataset}: {count(one.n_train)} training and {count(first.n_instances)} test instances, {counted(runs, 'run')} "
         f"of each predictor{warning}."
