@@ -140,6 +140,27 @@ def test_nothing_is_left_to_chance_by_integers_or_half_precision(plane):
     check_rules(half, BallSplit(1.5, centres=TWO).divide(half))
 
 
+def test_coordinates_near_the_largest_number(plane):
+    """Powers of two change no digit, so the parts are the same."""
+    found = BallSplit(1.5, centres=TWO).divide(plane)
+    large = BallSplit(1.5 * 2.0**1020, centres=np.array(TWO) * 2.0**1020).divide(plane * 2.0**1020)
+    np.testing.assert_array_equal(large.test, found.test)
+    np.testing.assert_array_equal(large.ball, found.ball)
+
+
+def test_tables_of_pandas(plane, needs):
+    needs("pandas")
+    import pandas as pd
+
+    split = BallSplit(1.5, centres=pd.DataFrame(TWO))
+    expected = BallSplit(1.5, centres=TWO).divide(plane).test
+    for frame in (pd.DataFrame(plane, index=np.arange(4000)[::-1]), pd.DataFrame(plane).astype("Float64")):
+        np.testing.assert_array_equal(split.divide(frame).test, expected)
+    names = pd.Series(np.where(np.arange(4000) % 2, "odd", "even"))
+    for y in (names.astype(object), names.astype("category"), names.astype("string")):
+        np.testing.assert_array_equal(split.divide(plane, y=y).test, expected)
+
+
 def test_manners_of_scikit_learn(plane, needs):
     needs("sklearn")
     from sklearn.base import clone
@@ -182,6 +203,12 @@ def test_a_radius_is_a_positive_number(radius):
         ({"centres": TWO, "n_balls": 2}, "n_balls", "conflict"),
         ({"centres": "sparse"}, "centres", "choice"),
         ({"centres": [1.0, 2.0]}, "centres", "shape"),
+        ({"centres": []}, "centres", "shape"),
+        ({"centres": np.zeros((0, 2))}, "centres", "shape"),
+        ({"centres": [["a", "b"]]}, "centres", "type"),
+        ({"centres": [[1.0, 2.0], [3.0]]}, "centres", "ragged"),
+        ({"train_share": []}, "train_share", "shape"),
+        ({"train_share": None}, "train_share", "type"),
         ({"n_balls": 0}, "n_balls", "range"),
         ({"min_neighbours": 0}, "min_neighbours", "range"),
         ({"n_candidates": 2.5}, "n_candidates", "range"),
@@ -244,7 +271,16 @@ def test_arrays_that_do_not_fit(plane):
         split.divide(plane, y=[0, 1, 1])
     with refuses("y", "shape"):
         split.divide(plane, y=np.zeros((4000, 1)))
-    with refuses("y", "type"):
+    with refuses("y", "missing", got="row 0"):
         split.divide(plane, y=np.full(4000, np.nan))
+    with refuses("y", "type"):
+        split.divide(plane, y=np.full(4000, np.inf))
+    with refuses("y", "type", got="object"):
+        split.divide(plane, y=np.array([1, "a"] * 2000, dtype=object))
+    for n in (1, 2):
+        with refuses("X", "empty", got=f"got {n}"):
+            split.divide(plane[:n])
+    with refuses("radius", "size", got="all points are equal"):
+        BallSplit(1.0, centres=[[1, 1]]).divide(np.ones((50, 2)))
     with refuses("random_state", "range", got="got 'x'"):
         split.divide(plane, "x")

@@ -33,15 +33,23 @@ def test_points_at_distance_r_are_members():
     assert (found[inner].sum(axis=1) == 81).all()  # of Gauss's circle problem
 
 
-@pytest.mark.parametrize("scale", [1e-200, 1e-30, 1e30, 1e100])
-def test_members_at_any_scale(random_generator, scale):
+@pytest.mark.parametrize("scale", [1e-300, 1e-200, 1e-30, 1e30, 1e100, 3e307])
+def test_members_and_distances_at_any_scale(random_generator, scale):
     points = random_generator.standard_normal((300, 3))
     expected = by_brute_force(points, points[:20], 1.0)
-    found = RadiusSearch(points * scale, scale).within(points[:20] * scale)
-    if scale > 1e-100:  # below, the squares of double precision themselves are 0
-        np.testing.assert_array_equal(found, expected)
-    else:
-        assert (found >= expected).all()
+    np.testing.assert_array_equal(RadiusSearch(points * scale, scale).within(points[:20] * scale), expected)
+    np.testing.assert_allclose(neighbour_distances(points * scale, 5) / scale, neighbour_distances(points, 5))
+    assert suggested_radius(points * scale, 5) / scale == pytest.approx(suggested_radius(points, 5))
+
+
+def test_radii_far_below_and_above_the_distances():
+    """Squares of such radii are 0 or infinite in double precision."""
+    points = np.array([[0.0], [1e-250], [1.0], [1e308], [-1e308]])
+    assert RadiusSearch(points, 1e-260).within(points).sum(axis=1).tolist() == [1] * 5
+    assert RadiusSearch(points, 1e-240).within(points).sum(axis=1).tolist() == [2, 2, 1, 1, 1]
+    assert RadiusSearch(points, 1.5e308).within(points).sum(axis=1).tolist() == [5, 5, 5, 4, 4]
+    with refuses("X", "range", got=r"1e\+308"):
+        neighbour_distances(points, 4)
 
 
 def test_far_points_do_not_disturb_near_ones(random_generator):

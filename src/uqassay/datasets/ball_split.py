@@ -21,6 +21,7 @@ Rows = NDArray[np.intp]
 Array = NDArray[np.float64]
 
 DENSE = "dense"
+LEAST_POINTS = 3
 LEAST_GIVEN, LEAST_DENSE = 1, 100  # points of a ball, unless stated
 ROUNDING = 1e-9  # of a sum of shares
 
@@ -172,6 +173,14 @@ class BallSplit:
             added, or none to train on; classes without training instances; arrays that do not fit or are not finite.
         """
         points = as_points(X)
+        if len(points) < LEAST_POINTS:
+            raise InputError(
+                "X",
+                f"must hold at least {LEAST_POINTS} points: for the training, for the test and to add",
+                f"got {len(points)}",
+                "add instances",
+                code="empty",
+            )
         labels = None if y is None else _class_labels(y, len(points))
         seed = self.random_state if random_state is None else random_state
         _check_whole("random_state", seed, 0)
@@ -189,7 +198,7 @@ class BallSplit:
         return self.centres is None or isinstance(self.centres, str)
 
     def _take_given(self, points: Points, search: RadiusSearch, taken: TakenBalls) -> list[Note]:
-        centres = as_points(self.centres, "centres")
+        centres = as_points(_centre_array(self.centres), "centres")
         if centres.shape[1] != points.shape[1]:
             raise InputError(
                 "centres",
@@ -200,7 +209,7 @@ class BallSplit:
             )
         least = LEAST_GIVEN if self.min_neighbours is None else self.min_neighbours
         for i, inside in enumerate(search.each(centres)):
-            self._check_caught(inside, f"ball {i}")
+            self._check_caught(inside, f"ball {i}", points)
             taken.take(centres[i], i, inside, least)
         if not taken.centres:
             raise self._too_few(taken, least, "no ball has")
@@ -221,7 +230,7 @@ class BallSplit:
         least = LEAST_DENSE if self.min_neighbours is None else self.min_neighbours
         candidates = g.choice(len(points), size=min(len(points), self.n_candidates), replace=False)
         for row, inside in zip(candidates, search.each(points[candidates]), strict=True):
-            self._check_caught(inside, f"the ball about row {row}")
+            self._check_caught(inside, f"the ball about row {row}", points)
             taken.take(points[row], len(taken.centres), inside, least)
             if len(taken.centres) == wanted:
                 break
@@ -235,7 +244,7 @@ class BallSplit:
             text += f", {count(taken.n_skipped)} skipped with fewer than {counted(least, 'point')} left"
         return [Note("skipped", text, facts)]
 
-    def _check_caught(self, inside: NDArray[np.bool_], which: str) -> None:
+    def _check_caught(self, inside: NDArray[np.bool_], which: str, points: Points) -> None:
         if not inside.any():
             raise InputError(
                 "radius",
@@ -249,7 +258,7 @@ class BallSplit:
                 "radius",
                 "must leave points outside of every ball",
                 f"{which} has all {count(len(inside))} points within {self.radius:g}",
-                "lower it",
+                "give other data: all points are equal" if (points == points[0]).all() else "lower it",
                 code="size",
             )
 
@@ -292,7 +301,7 @@ class BallSplit:
         if (test == 0).any():
             raise InputError("test_share", "must be positive", "got 0", "0.3, say", code="range")
         numbers = {len(share) for share in (train, test) if len(share) > 1}
-        n_balls = self.n_balls if self._dense else len(as_numeric(self.centres, "centres", ndim=2))
+        n_balls = self.n_balls if self._dense else len(_centre_array(self.centres))
         if n_balls is not None and numbers:
             numbers.add(n_balls)
         if len(numbers) > 1:
@@ -324,8 +333,30 @@ class BallSplit:
 # -- checks of values ---------------------------------------------------------------------------------------------------
 
 
+def _centre_array(value: Any) -> NDArray[Any]:
+    centres = as_array(value, "centres")
+    if centres.ndim != 2 or not len(centres):
+        raise InputError(
+            "centres",
+            "must hold at least one centre, as an array (B, d)",
+            f"got shape {centres.shape}",
+            "write [[3, 4]] for one centre in the plane, or leave centres out for dense regions",
+            code="shape",
+        )
+    return as_numeric(centres, "centres")
+
+
 def _share_array(value: Any, name: str) -> Array:
-    share = as_numeric(np.atleast_1d(as_array(value, name)), name, ndim=1).astype(np.float64)
+    share = np.atleast_1d(as_array(value, name))
+    if share.dtype.kind not in "fiu" or share.ndim != 1 or not len(share):
+        raise InputError(
+            name,
+            "must be one number, or one for each ball",
+            f"got {shown(value)}",
+            "0.3 is 30 %",
+            code="type" if share.dtype.kind not in "fiu" else "shape",
+        )
+    share = share.astype(np.float64)
     wrong = ~((share >= 0.0) & (share <= 1.0))
     if wrong.any():
         at = int(np.argmax(wrong))
@@ -337,7 +368,7 @@ def _share_array(value: Any, name: str) -> Array:
 def _check_whole(name: str, value: Any, least: int) -> None:
     if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < least:
         raise InputError(
-            name, f"must be a whole number from {least} up", f"got {shown(value)}", "check it", code="range"
+            name, f"must be a whole number from {least} up", f"got {shown(value)}", f"{least}, say", code="range"
         )
 
 
@@ -349,6 +380,13 @@ def _class_labels(y: ArrayLike, n: int) -> NDArray[Any]:
         raise InputError(
             "y", f"needs one class for each of {n} rows", f"got {len(labels)}", "check it", code="mismatch"
         )
-    if labels.dtype.kind == "O" or (labels.dtype.kind == "f" and not np.isfinite(labels).all()):
-        raise InputError("y", "must hold numbers or text", f"got {labels.dtype}", "recode the classes", code="type")
+    if labels.dtype.kind == "O" and all(isinstance(label, str) for label in labels.tolist()):
+        return labels.astype(np.str_)  # text of pandas
+    if labels.dtype.kind == "f" and np.isnan(labels).any():
+        row = int(np.argmax(np.isnan(labels)))
+        raise InputError("y", "must hold a class for each row", f"row {row} has none", "drop such rows", code="missing")
+    if labels.dtype.kind not in "biufUS" or (labels.dtype.kind == "f" and np.isinf(labels).any()):
+        raise InputError(
+            "y", "must hold numbers or text", f"got values of {labels.dtype}", "convert all to text", code="type"
+        )
     return labels

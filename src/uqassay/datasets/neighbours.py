@@ -10,7 +10,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from uqassay._array import RandomState, as_numeric, generator, row_chunks
+from uqassay._array import RandomState, as_numeric, generator, row_chunks, shown
 from uqassay.datasets.dataset import as_features
 from uqassay.errors import InputError
 
@@ -23,6 +23,7 @@ BLOCK_BYTES = 2**20  # of distances at a time, which stay in the cache
 PAIR_BYTES = 2**23
 CENTRES_AT_ONCE = 64
 FIRST_SAMPLED = 500
+SAFE_EXPONENT = 400  # squares of values up to 2^400, summed over dimensions, lie well inside double precision
 
 
 def as_points(values: Any, name: str = "X") -> Points:
@@ -47,8 +48,10 @@ class RadiusSearch:
 
     def __init__(self, points: Points, radius: float) -> None:
         self.points, self.radius = points, float(radius)
-        self._shift = points.mean(axis=0, dtype=np.float64)
+        self._exponent = int(np.frexp(self.radius)[1])
         with np.errstate(over="ignore", invalid="ignore"):  # infinite values are unsure, and so found again
+            shift = points.mean(axis=0, dtype=np.float64)
+            self._shift = np.where(np.isfinite(shift), shift, 0.0)
             self._scaled = np.empty(points.shape, dtype=np.float32)
             for rows in row_chunks(len(points), 8 * points.shape[1]):
                 self._scaled[rows] = self._in_radii(points[rows])
@@ -90,7 +93,9 @@ class RadiusSearch:
         inside = np.empty(len(ball), dtype=bool)
         for pairs in row_chunks(len(ball), 8 * centres.shape[1], chunk_bytes=PAIR_BYTES):
             apart = self.points[row[pairs]].astype(np.float64) - centres[ball[pairs]]
-            inside[pairs] = (apart**2).sum(axis=1) <= self.radius**2
+            # powers of two change no digit, and with a radius in [0.5, 1) no square that matters over- or underflows
+            apart = np.ldexp(apart, -self._exponent)
+            inside[pairs] = (apart**2).sum(axis=1) <= np.ldexp(self.radius, -self._exponent) ** 2
         return inside
 
 
@@ -116,17 +121,26 @@ def neighbour_distances(
     Raises
     ------
     InputError
-        More neighbours than other points, or values that are not finite.
+        More neighbours than other points, values that are not finite, or distances beyond double precision.
     """
     points = as_points(X)
     n = len(points)
-    if not 1 <= n_neighbours < n:
+    if n < 2:
+        raise InputError("X", "must hold at least two points", f"got {n}", "add instances", code="empty")
+    if not _is_whole(n_neighbours) or not 1 <= n_neighbours < n:
         raise InputError(
-            "n_neighbours", f"must lie in 1 … {n - 1}", f"got {n_neighbours} for {n} points", "lower it", code="range"
+            "n_neighbours",
+            f"must be a whole number in 1 … {n - 1}",
+            f"got {shown(n_neighbours)} for {n} points",
+            "choose fewer than there are other points",
+            code="range",
         )
-    if n_sampled < 1:
-        raise InputError("n_sampled", "must be at least 1", f"got {n_sampled}", "500, say", code="range")
+    if not _is_whole(n_sampled) or n_sampled < 1:
+        raise InputError(
+            "n_sampled", "must be a whole number from 1 up", f"got {shown(n_sampled)}", "500, say", code="range"
+        )
     sampled = generator(rng).choice(n, size=min(n, n_sampled), replace=False)
+    points, exponent = _within_squares(points)
     centred = points - points.mean(axis=0, dtype=np.float64)  # double precision, (n, d)
     squares = np.einsum("ij,ij->i", centred, centred)
     found = np.empty(len(sampled))
@@ -138,7 +152,29 @@ def neighbour_distances(
         distance[np.arange(len(at)), at] = -np.inf  # first in the order, so that the n-th neighbour is at place n
         nth = np.partition(distance, n_neighbours, axis=1)[:, n_neighbours] + squares[at]
         found[part] = np.sqrt(np.maximum(nth, 0.0))
-    return np.sort(found)
+    with np.errstate(over="ignore"):
+        distances = np.ldexp(np.sort(found), exponent)
+    if not np.isfinite(distances[-1]):
+        raise InputError(
+            "X",
+            "must have distances that double precision can hold",
+            f"got values up to {np.ldexp(np.abs(points).max(), exponent):.3g}",
+            "divide X by a constant",
+            code="range",
+        )
+    return distances
+
+
+def _within_squares(points: Points) -> tuple[Points, int]:
+    """The points divided by 2^e, and e: not 0 where the squares of their values would over- or underflow."""
+    exponent = int(np.frexp(np.abs(points).max())[1])
+    if abs(exponent) <= SAFE_EXPONENT:
+        return points, 0
+    return np.ldexp(points.astype(np.float64), -exponent - 1), exponent + 1
+
+
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
 
 
 def suggested_radius(X: ArrayLike, n_neighbours: int, *, quantile: float = 0.5, rng: RandomState = None) -> float:
@@ -166,8 +202,9 @@ def suggested_radius(X: ArrayLike, n_neighbours: int, *, quantile: float = 0.5, 
     >>> suggested_radius(line, 10)
     5.0
     """
-    if not 0.0 <= quantile <= 1.0:
-        raise InputError("quantile", "must lie in [0, 1]", f"got {quantile}", "0.5 is the median", code="range")
+    number = isinstance(quantile, (int, float, np.integer, np.floating)) and not isinstance(quantile, bool)
+    if not number or not 0.0 <= quantile <= 1.0:
+        raise InputError("quantile", "must lie in [0, 1]", f"got {shown(quantile)}", "0.5 is the median", code="range")
     radius = float(np.quantile(neighbour_distances(X, n_neighbours, rng=rng), quantile))
     if radius == 0.0:
         raise InputError(
