@@ -21,6 +21,15 @@ def test_open_cells_are_queued_or_running():
     assert [CellState(key="k", state=state).is_open for state in states] == [True, True, False, False]
 
 
-def test_reason_is_the_last_line():
-    assert CellState(key="k", state="failed", traceback="Traceback\n  x\nValueError: no\n\n").reason == "ValueError: no"
-    assert CellState(key="k", state="failed", traceback="KeyError").reason == "KeyError"
+@pytest.mark.parametrize(
+    ("traceback", "reason"),
+    [
+        ("Traceback\n  x\nValueError: no\n\n", "ValueError: no"),
+        ("Traceback\n  x\nValueError: no\nIn run 3.\n", "ValueError: no (In run 3.)"),
+        ("Traceback\n  x\nValueError: no\n  indented", "indented"),
+        ("KeyError", "KeyError"),
+        ("", ""),
+    ],
+)
+def test_reason_is_the_exception_with_its_notes(traceback, reason):
+    assert CellState(key="k", state="failed", traceback=traceback).reason == reason

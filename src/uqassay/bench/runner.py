@@ -60,7 +60,7 @@ class RunSummary:
     n_cells, n_kept, n_ran : int
         Cells of the benchmark, those that were done before, and those that this call finished.
     failed : dict of str to str
-        Name of each failed cell and the last line of its traceback.
+        Name of each failed cell and its exception.
     seconds : float
     """
 

@@ -2,9 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import Any, Literal, final
 
-__all__ = ["CellState", "named"]
+__all__ = ["CellState", "named", "reason_of"]
 
 
 @final
@@ -45,8 +46,22 @@ class CellState:
 
     @property
     def reason(self) -> str:
-        """The last line of the traceback."""
-        return self.traceback.strip().rpartition("\n")[2]
+        """The exception of the traceback, as `reason_of` writes it."""
+        return reason_of(self.traceback)
+
+
+def reason_of(traceback: str) -> str:
+    r"""The exception of a traceback with its notes in parentheses, on one line: the lines below the last frame.
+
+    Examples
+    --------
+    >>> reason_of("Traceback:\n  File a\nValueError: no\nIn the run of seed 0.\n")
+    'ValueError: no (In the run of seed 0.)'
+    """
+    lines = [line for line in traceback.splitlines() if line.strip()]
+    below = list(takewhile(lambda line: not line.startswith(" "), reversed(lines)))[::-1]
+    first, *notes = [line.strip() for line in below or lines[-1:]] or [""]
+    return f"{first} ({' '.join(notes)})" if notes else first
 
 
 def named(cell: object) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, final
 
-from uqassay.bench.states import CellState
+from uqassay.bench.states import CellState, reason_of
 from uqassay.bench.store import Store
 
 __all__ = ["BenchStatus", "StatusRow", "read_status"]
@@ -60,12 +60,12 @@ class BenchStatus:
         return sum(getattr(row, state) for row in self.rows)
 
     def sentences(self) -> list[str]:
-        """The counts, and the last line of each failure."""
+        """The counts, and the reason of each failure."""
         counts = [f"{self.count(state)} {word}" for state, word in STATES.items()]
         said = [f"{', '.join(counts)}."]
         for failure in self.failures[:SHOWN]:
-            last = failure["traceback"].strip().rpartition("\n")[2]
-            said.append(f"Failed: {failure['dataset']}, {failure['method']}, seed {failure['seed']}: {last}")
+            reason = reason_of(failure["traceback"])
+            said.append(f"Failed: {failure['dataset']}, {failure['method']}, seed {failure['seed']}: {reason}")
         if len(self.failures) > SHOWN:
             said.append(f"… and {len(self.failures) - SHOWN} more; --json shows all with their tracebacks.")
         if self.failures:

@@ -18,6 +18,7 @@ from typing import Any, Literal, final
 
 from uqassay.bench.cell import Cell, CellResult, function_of
 from uqassay.bench.files import FolderProblem
+from uqassay.bench.states import reason_of
 from uqassay.bench.store import Store
 from uqassay.errors import InputError
 
@@ -40,7 +41,7 @@ class CellOutcome:
     seconds : float
         Time the cell ran.
     message : str
-        The last line of the traceback of a failure.
+        The exception of a failure, on one line.
     problem : FolderProblem or None
         Of a refusal.
     """
@@ -154,12 +155,11 @@ def _pools_limited(threads: int) -> Any:
 def _failed(store: Store, key: str, seconds: float) -> CellOutcome:
     """Record the exception that is being handled."""
     text = traceback.format_exc()
-    last = next((line.strip() for line in reversed(text.splitlines()) if line.strip()), "")
     try:
         ours = store.fail(key, text[-MAX_TRACEBACK:])
     except FolderProblem as problem:
         return CellOutcome(key, "refused", seconds, problem=problem)
-    return CellOutcome(key, "failed" if ours else "taken", seconds, last)
+    return CellOutcome(key, "failed" if ours else "taken", seconds, reason_of(text))
 
 
 @contextmanager

@@ -43,7 +43,7 @@ def train_cells(
     Returns
     -------
     dict of str to str
-        Name of each failed cell and the last line of its traceback.
+        Name of each failed cell and its exception.
     """
 
     def progress(done: Progress) -> None:
