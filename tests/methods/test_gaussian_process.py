@@ -2,17 +2,19 @@
 
 import numpy as np
 import pytest
-from scipy.special import expit
+from scipy.special import expit, softmax
 from tests.refusals import refuses
 
 import uqassay as uq
 from uqassay.methods.gaussian_process import (
-    check_multiclass,
     check_positive,
     latent_prediction,
     latent_targets,
     normal_points,
+    softmax_points,
+    unit_of,
 )
+from uqassay.predictions.softmax_normal import softmax_normal
 
 
 def latents(n=5, k=3):
@@ -69,6 +71,48 @@ def test_softmax_takes_latents_for_logits():
     np.testing.assert_array_equal(said.variance[:, 0], variance)
 
 
+@pytest.mark.parametrize("k", [3, 7])
+def test_softmax_has_the_exact_mean_and_equal_points_for_equal_rows(k):
+    mean, variance = latents(40, k)
+    mean[20:], variance[20:] = mean[:20], variance[:20]
+    variance[[0, 20]] = 0.0
+    said = latent_prediction(mean, variance, multiclass="softmax", n_draws=64)
+    points, probs = said.hull_points(), said.mean_probs()
+    assert points.shape == (40, 64, k)
+    np.testing.assert_array_equal(points[:20], points[20:])
+    np.testing.assert_allclose(points.sum(axis=2), 1.0, atol=1e-12)
+    assert points.min() >= 0.0
+    z = np.random.default_rng(0).normal(size=(200_000, k))
+    for row in (0, 1, 7):
+        drawn = softmax(mean[row] + np.sqrt(variance[row]) * z, axis=1)
+        np.testing.assert_allclose(
+            probs[row], drawn.mean(axis=0), atol=5 * drawn.std(axis=0).max() / np.sqrt(len(z)) + 1e-12
+        )
+    np.testing.assert_allclose(probs, softmax_normal(mean, np.sqrt(variance)), atol=1e-12)
+    uncertainty = uq.measures.entropy_decomposition(said)
+    np.testing.assert_array_equal(uncertainty.epistemic[:20], uncertainty.epistemic[20:])
+    assert uncertainty.epistemic[0] < 1e-12
+    np.testing.assert_array_equal(said[[25, 3]].mean_probs(), probs[[25, 3]])
+
+
+def test_softmax_points_are_moved_little():
+    mean, variance = latents(60, 3)
+    found, plain = softmax_points(mean, variance, 128), softmax_points(mean, variance, 4096)
+    z = normal_points(128, 3)
+    points = softmax(mean[:, None] + np.sqrt(variance)[:, None] * z, axis=2)
+    assert 0 < np.abs(found - points).max() < 0.05
+    np.testing.assert_allclose(found.mean(axis=1), plain.mean(axis=1), atol=1e-12)
+
+
+def test_units_are_powers_of_two():
+    assert [unit_of(np.array([value])) for value in (0.0, 1.0, -3e70, 1e-70)] == [1.0] * 4
+    for value in (1e100, -1e300, 5e-324, 1e-100):
+        unit = unit_of(np.array([0.0, value]))
+        assert 1 <= abs(value) / unit < 2
+        assert np.frexp(unit)[0] == 0.5
+    assert unit_of(np.empty((0, 2))) == 1.0
+
+
 def test_targets():
     codes = np.array([0, 2, 1, 2])
     assert latent_targets(codes, 3).tolist() == [[1, 0, 0], [0, 0, 1], [0, 1, 0], [0, 0, 1]]
@@ -88,10 +132,7 @@ def test_points_are_standard_normal(n, d):
 
 
 def test_refusals():
-    check_multiclass("softmax")
     check_positive("lengthscale", np.float32(0.5), "1.0")
-    with refuses("multiclass", "choice", got="got 'ovr'"):
-        check_multiclass("ovr")
     for value, code in ((0, "range"), (np.nan, "range"), (True, "type"), ("1", "type"), (None, "type")):
         with refuses("lengthscale", code):
             check_positive("lengthscale", value, "1.0")

@@ -155,6 +155,41 @@ def test_other_precisions_and_read_only_arrays(dtype):
     )
 
 
+@pytest.mark.parametrize("power", [-1000, -400, 400, 1000])
+def test_any_power_of_two_as_unit_changes_nothing(power):
+    x, y = world(80)
+    new = world(10, 1)[0]
+    plain = LocalGaussianProcess().fit(x, y)
+    other = LocalGaussianProcess().fit(np.ldexp(x, power), y)
+    np.testing.assert_array_equal(other.predict_proba(np.ldexp(new, power)), plain.predict_proba(new))
+    assert other.lengthscale_ == np.ldexp(plain.lengthscale_, power)
+    assert np.isfinite(other.predict_proba([[1e300, -1e300], [0.0, 0.0]])).all()
+    given = LocalGaussianProcess(lengthscale=0.5).fit(np.ldexp(x, power), y).predict_proba(np.ldexp(new, power))
+    assert np.ptp(given[:, 1]) < 1e-12  # all instances are alike, or all are far from each other
+    assert (given[0, 1] == 0.5) == (power > 0)
+
+
+def test_kernel_of_points_far_from_the_origin_of_their_set():
+    x = np.array([[0.0, 0.0], [0.3, 0.4], [0.0, 0.0]])
+    near = rbf_kernel(x, 0.5, 2.0)
+    np.testing.assert_allclose(near, 2.0 * np.exp(-0.5 * np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])), rtol=1e-12)
+    both = rbf_kernel(np.stack([x + 2.0**30, x]), 0.5, 2.0)
+    np.testing.assert_allclose(both[0], near, rtol=1e-6)  # the digits that the coordinates have
+    np.testing.assert_array_equal(both[1], near)
+    wide = rbf_kernel(np.array([[0.0], [1e100], [1e100], [-1e100]]), 1e-250, 1.0)
+    np.testing.assert_array_equal(wide, np.array([[1, 0, 0, 0], [0, 1, 1, 0], [0, 1, 1, 0], [0, 0, 0, 1.0]]))
+
+
+def test_equal_rows_have_equal_probabilities_with_three_classes():
+    g = np.random.default_rng(0)
+    y = np.arange(90) % 3
+    x = g.normal(size=(90, 2)) + y[:, None]
+    for multiclass in ("softmax", "one-versus-rest"):
+        said = LocalGaussianProcess(multiclass=multiclass).fit(x, y).predict_uncertainty(np.tile([[0.5, 1.0]], (40, 1)))
+        assert np.ptp(said.mean_probs(), axis=0).max() == 0.0
+        assert np.ptp(uq.measures.entropy_decomposition(said).epistemic) == 0.0
+
+
 def test_many_features_use_all_distances():
     x, y = world(300, d=30)
     options = {"lengthscale": 3.0, "n_neighbours": 40, "cell_size": 100}

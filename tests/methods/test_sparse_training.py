@@ -6,7 +6,7 @@ import torch
 from tests.refusals import refuses
 
 from uqassay.methods.sparse_latent import SparseLatent
-from uqassay.methods.sparse_training import SparseRecord, SparseSchedule, n_steps, train_latent
+from uqassay.methods.sparse_training import SparseRecord, SparseSchedule, n_steps, train_latent, training_notes
 
 PLAIN = {
     "epochs": 1,
@@ -137,11 +137,51 @@ def test_counts_of_steps_and_seeds():
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
-def test_rates_that_overflow_are_refused_and_others_keep_the_precision(dtype):
+def test_rates_that_overflow_are_refused_and_others_keep_the_precision(dtype, monkeypatch):
     x, target = world(50, d=2)
     learning = {"learn_kernel": True, "learn_inducing": True, "epochs": 5, "dtype": dtype}
     with refuses("learning_rate", "finite", got="got 1e\\+308"):
         trained(x, target, x[:8], **learning, learning_rate=1e308)
+    monkeypatch.setattr("uqassay.methods.sparse_training.WORSE", np.inf)
     latent, _ = trained(x, target, x[:8], **learning, learning_rate=50.0, natural_rate=1.0, batch_size=10)
     assert np.isfinite(moments(latent, x)).all()
     assert torch.linalg.eigvalsh(-2 * latent.natural.natural_mat)[0] > 0.99
+
+
+@pytest.mark.parametrize("rate", [3.0, 10.0, 30.0])
+def test_rates_that_forget_the_data_are_refused(rate):
+    x, target = world(200)
+    learning = {"learn_kernel": True, "learn_inducing": True, "epochs": 20, "batch_size": 50}
+    with refuses("learning_rate", "range", got=f"got {rate:g}, and −.* nats after −"):
+        trained(x, target, x[:20], **learning, learning_rate=rate)
+
+
+def test_pure_noise_is_not_taken_for_a_rate_that_is_too_great():
+    for seed in range(6):
+        x = np.random.default_rng(seed).normal(size=(100, 2))
+        target = np.random.default_rng(seed + 50).integers(2, size=100) - 0.5
+        learning = {"learn_kernel": True, "learn_inducing": True, "epochs": 10, "batch_size": 20, "final_passes": 1}
+        _, record = trained(x, target, x[:20], **learning, learning_rate=0.02)
+        assert record.bounds[-1] > record.first_bound
+
+
+def test_first_bound_is_that_of_one_step_from_the_prior():
+    x, target = world(60)
+    _, record = trained(x, target, x[:9], learn_kernel=True, learning_rate=1e-12)
+    _, fixed = trained(x, target, x[:9], epochs=0, final_passes=1)
+    np.testing.assert_allclose(record.first_bound, fixed.bounds[1], rtol=1e-9)
+    assert np.isnan(fixed.first_bound)
+    assert (fixed.n_steps, fixed.last_change) == (0, 0.0)
+
+
+def test_notes_say_what_has_not_settled():
+    x, target = world(200)
+    few = trained(x, target, x[:20], learn_kernel=True, learning_rate=0.2, final_passes=2)[1]
+    settled = trained(x, target, x[:20], final_passes=300)[1]
+    passes, epochs = training_notes([settled, few])
+    assert {note.code for note in (passes, epochs)} == {"not-settled"}
+    assert passes.facts["passes"] == 2
+    assert passes.facts["moved"] > 0.1
+    np.testing.assert_allclose(epochs.facts["changed"], 0.2, atol=0.02)  # a step of Adam
+    assert "up to 22 %" in epochs.text
+    assert training_notes([settled]) == ()

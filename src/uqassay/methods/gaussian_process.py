@@ -1,26 +1,73 @@
 """What the Gaussian-process classifiers share: targets, options, and the way from latent Gaussians to a prediction."""
 
-from collections.abc import Sequence
+from abc import abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.special import log_expit, ndtri
 from scipy.stats import qmc
 
 from uqassay.errors import InputError
-from uqassay.methods.base import check_choice
+from uqassay.methods.base import UncertaintyClassifier, check_choice, check_count
 from uqassay.predictions import GaussianLogits, Members
+from uqassay.predictions.softmax_normal import softmax_normal
 
-__all__ = ["MULTICLASS", "check_multiclass", "check_positive", "latent_prediction", "latent_targets", "normal_points"]
+__all__ = [
+    "MULTICLASS",
+    "GaussianProcess",
+    "check_positive",
+    "latent_prediction",
+    "latent_targets",
+    "normal_points",
+    "softmax_points",
+    "unit_of",
+]
 
 Array = NDArray[np.float64]
+ORDINARY = (1e-75, 1e75)
 MULTICLASS = ("one-versus-rest", "softmax")
 
 
-def check_multiclass(value: Any) -> None:
-    """Refuse a treatment of more than two classes other than those of `MULTICLASS`."""
-    check_choice("multiclass", value, MULTICLASS)
+@dataclass(kw_only=True, eq=False, repr=False)
+class GaussianProcess(UncertaintyClassifier):
+    """Options of all Gaussian-process classifiers, and their prediction from Gaussian latent values.
+
+    Parameters
+    ----------
+    multiclass : {"one-versus-rest", "softmax"}
+        More than two classes have one latent function each, fitted for the class against the rest. "one-versus-rest": the
+        prediction is `Members` of normalised σ(g_k). "softmax": the latent functions are taken for logits, in `GaussianLogits`;
+        then probabilities are more extreme than those of the single classes against the rest.
+    n_draws : int
+        Points of a prediction of more than two classes, the same for all instances; see `latent_prediction` for the errors.
+    classes : sequence, optional
+        All labels, where y may lack some. By default those of y.
+    random_state : int, generator or None
+        None means seed 0.
+    """
+
+    multiclass: str = "one-versus-rest"
+    n_draws: int = 128
+    classes: Any = None
+    random_state: Any = None
+
+    @abstractmethod
+    def latent(self, X: ArrayLike) -> tuple[Array, Array]:
+        """Means and variances of the latent functions, ``(n, L)`` each: L = 1 for two classes, otherwise K."""
+
+    def predict_uncertainty(self, X: ArrayLike) -> GaussianLogits | Members:
+        """Two classes and "softmax": `GaussianLogits` with epistemic variance; "one-versus-rest": `Members`."""
+        mean, variance = self.latent(X)
+        return latent_prediction(
+            mean, variance, multiclass=self.multiclass, n_draws=self.n_draws, class_names=self.class_names_
+        )
+
+    def _check_classes_options(self) -> None:
+        check_choice("multiclass", self.multiclass, MULTICLASS)
+        check_count("n_draws", self.n_draws)
 
 
 def check_positive(name: str, value: Any, example: str) -> None:
@@ -30,6 +77,17 @@ def check_positive(name: str, value: Any, example: str) -> None:
         raise InputError(name, "must be a number above 0", f"got {value!r}", f"for example {example}", code="type")
     if not (0 < float(value) < np.inf):
         raise InputError(name, "must be a number above 0", f"got {value!r}", f"for example {example}", code="range")
+
+
+def unit_of(x: Array) -> float:
+    """A power of two in which the coordinates x have squares that neither overflow nor vanish; 1 for ordinary ones.
+
+    Multiplication by a power of two is exact, so a unit changes no result.
+    """
+    largest = float(np.abs(x).max(initial=0.0))
+    if largest == 0.0 or ORDINARY[0] <= largest <= ORDINARY[1]:
+        return 1.0
+    return float(2.0 ** np.floor(np.log2(largest)))
 
 
 def latent_targets(codes: NDArray[np.int64], n_classes: int) -> Array:
@@ -60,16 +118,22 @@ def latent_prediction(
     multiclass : {"one-versus-rest", "softmax"}
         For L ≥ 3. "softmax": the latent functions are logits. "one-versus-rest": probabilities are σ(g_k) / Σ_j σ(g_j).
     n_draws : int
-        Members for "one-versus-rest" with L ≥ 3.
+        Points of the prediction for L ≥ 3.
     class_names : sequence of str, optional
 
     Returns
     -------
     GaussianLogits or Members
         Two classes: `GaussianLogits` with logits (0, g) and epistemic variance. "softmax": `GaussianLogits` with epistemic
-        variance. "one-versus-rest": `Members`, one for each of `n_draws` points of a Sobol sequence of standard normals.
-        All instances share these points, so a row has the same members wherever it stands. Member m is not a draw of the
-        whole function: it has the same standard normals everywhere.
+        variance, which hold `n_draws` points, see `softmax_points`. "one-versus-rest": `Members`, one for each of `n_draws`
+        points of a Sobol sequence of standard normals. All instances share these points, so equal rows have equal points
+        wherever they stand. Point m is not a draw of the whole function: it has the same standard normals everywhere.
+
+    Notes
+    -----
+    Error of mean probabilities and of the mutual information, greatest of 60 random rows with s² up to 9, 128 points: two
+    classes 1e-12; "softmax" 1e-9, and .012 nats with three classes, .05 with ten; "one-versus-rest" .002, and .005 nats. The
+    errors fall nearly as 1 / n_draws (`python benchmarks/bench_gaussian_processes.py classes`).
     """
     if mean.shape[1] == 1:
         zero = np.zeros_like(mean)
@@ -80,14 +144,45 @@ def latent_prediction(
             class_names=_names(class_names),
         )
     if multiclass == "softmax":
-        return GaussianLogits(mean, variance, variance_is="epistemic", class_names=_names(class_names))
-    probs = np.empty((len(mean), n_draws, mean.shape[1]))
+        return GaussianLogits(
+            mean,
+            variance,
+            variance_is="epistemic",
+            n_draws=n_draws,
+            drawn=softmax_points(mean, variance, n_draws),
+            class_names=_names(class_names),
+        )
+    # in logarithms, so that the sum of tiny σ(g) does not vanish
+    return Members(_points(mean, variance, n_draws, log_expit), class_names=_names(class_names))
+
+
+def softmax_points(mean: Array, variance: Array, n: int) -> Array:
+    """n points of softmax(z), z ~ N(μ, diag σ²), with the exact mean, ``(rows, n, K)``.
+
+    They are softmax(μ + σ z_m) at the points z_m of `normal_points`, which all rows share, after a small correction. Classes
+    whose mean is too great lose the same share of their probability in every point; the others receive it, in proportion to
+    what their mean lacks. So every point stays a distribution, and the mean is that of `softmax_normal`.
+    """
+    points = _points(mean, variance, n, lambda z: z)
+    found, exact = points.mean(axis=1), softmax_normal(mean, np.sqrt(variance))
+    kept = np.minimum(exact / np.maximum(found, np.finfo(float).tiny), 1.0)
+    lacking = np.maximum(exact - found, 0.0)
+    share = lacking / np.maximum(lacking.sum(axis=1, keepdims=True), np.finfo(float).tiny)
+    taken = (points * (1.0 - kept)[:, None]).sum(axis=2, keepdims=True)
+    points *= kept[:, None]
+    points += taken * share[:, None]
+    return points
+
+
+def _points(mean: Array, variance: Array, n: int, log_weight: Callable[[Array], Array]) -> Array:
+    """exp(log_weight(g)), normalised over the classes, at n points of g ~ N(μ, diag σ²), ``(rows, n, K)``."""
+    probs = np.empty((len(mean), n, mean.shape[1]))
     deviation = np.sqrt(variance)
-    for m, z in enumerate(normal_points(n_draws, mean.shape[1])):
-        share = log_expit(mean + deviation * z)  # in logarithms, so that the sum of tiny σ(g) does not vanish
+    for m, z in enumerate(normal_points(n, mean.shape[1])):
+        share = log_weight(mean + deviation * z)
         share = np.exp(share - share.max(axis=1, keepdims=True))
         probs[:, m] = share / share.sum(axis=1, keepdims=True)
-    return Members(probs, class_names=_names(class_names))
+    return probs
 
 
 def normal_points(n: int, d: int) -> Array:

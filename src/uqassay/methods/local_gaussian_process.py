@@ -11,10 +11,9 @@ from scipy.spatial import cKDTree
 from sklearn.neighbors import NearestNeighbors
 
 from uqassay.errors import InputError
-from uqassay.methods.base import UncertaintyClassifier, check_count
-from uqassay.methods.gaussian_process import check_multiclass, check_positive, latent_prediction, latent_targets
+from uqassay.methods.base import check_count
+from uqassay.methods.gaussian_process import GaussianProcess, check_positive, latent_targets, unit_of
 from uqassay.methods.logistic_sites import logistic_sites, site_precisions
-from uqassay.predictions import GaussianLogits, Members
 
 __all__ = ["LocalGaussianProcess", "cells", "rbf_kernel"]
 
@@ -26,10 +25,11 @@ BOUND_VARIANCES = (1.0, 4.0, 16.0, 64.0)
 TREE_DIMENSIONS = 10  # with more features a tree of neighbours is slower than all distances
 CHUNK_BYTES = 2**20  # of systems at a time, which stay in the cache
 MOST = 1e100
+FAR = 1e6  # length scales; covariances from |x|² then have errors of 1e-4
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class LocalGaussianProcess(UncertaintyClassifier):
+class LocalGaussianProcess(GaussianProcess):
     """Variational Gaussian-process classifier with fixed hyper-parameters, fitted in cells of the training data.
 
     The model is y = 1[g + ε > 0] with logistic noise ε and g ~ GP(0, s² exp(−|x − x'|² / 2ℓ²)) (paper 002, section 3.1).
@@ -49,16 +49,8 @@ class LocalGaussianProcess(UncertaintyClassifier):
     n_neighbours : int
         Training instances behind each prediction. With `cell_size` and `n_neighbours` at least the number of training
         instances, the result is that of one Gaussian process on all of them.
-    multiclass : {"one-versus-rest", "softmax"}
-        More than two classes have one latent function each, fitted for the class against the rest. "one-versus-rest": the
-        prediction is `Members` of normalised σ(g_k). "softmax": the latent functions are taken for logits, in `GaussianLogits`;
-        then probabilities are more extreme than those of the single classes against the rest.
-    n_draws : int
-        Members of "one-versus-rest".
-    classes : sequence, optional
-        All labels, where y may lack some. By default those of y.
-    random_state : int, generator or None
-        Without effect, because nothing is random.
+    multiclass, n_draws, classes, random_state
+        As in `GaussianProcess`: treatment of more than two classes, and labels that y may lack. Nothing is random.
 
     Attributes
     ----------
@@ -90,18 +82,14 @@ class LocalGaussianProcess(UncertaintyClassifier):
     signal_variance: Any = 9.0
     cell_size: int = 256
     n_neighbours: int = 128
-    multiclass: str = "one-versus-rest"
-    n_draws: int = 128
-    classes: Any = None
-    random_state: Any = None
 
     def check_options(self, input_shape: tuple[int, ...] | None = None, n_classes: int | None = None) -> None:
         """Refuse options that are out of range; nothing is trained. `fit` calls this first."""
         _check_scale("lengthscale", self.lengthscale, none=True)
         _check_scale("signal_variance", self.signal_variance, none=False)
-        for name in ("cell_size", "n_neighbours", "n_draws"):
+        for name in ("cell_size", "n_neighbours"):
             check_count(name, getattr(self, name))
-        check_multiclass(self.multiclass)
+        self._check_classes_options()
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Learn from instances ``(n, D)``, other shapes flattened, and their labels ``(n,)``.
@@ -115,9 +103,10 @@ class LocalGaussianProcess(UncertaintyClassifier):
         array, codes = self._checked_training(X, y)
         flat = array.reshape(len(array), -1).astype(np.float64)
         order = _canonical_order(flat, codes)
-        flat = flat[order]
+        self.unit_ = unit_of(flat)
+        flat = flat[order] / self.unit_
         self.centre_ = flat.mean(axis=0)
-        self.X_fit_ = _limited(flat - self.centre_)  # digits are not lost to a large offset
+        self.X_fit_ = flat - self.centre_  # digits are not lost to a large offset
         targets = latent_targets(codes[order], len(self.classes_))
         parts = cells(self.X_fit_, self.cell_size)
         self.n_cells_ = len(parts)
@@ -125,22 +114,16 @@ class LocalGaussianProcess(UncertaintyClassifier):
         self.kappa_ = targets - 0.5
         self.precision_ = np.empty_like(targets)  # (n, L)
         for part in parts:
-            kernel = rbf_kernel(self.X_fit_[part], self.lengthscale_, self.signal_variance_)
+            kernel = rbf_kernel(self.X_fit_[part], self.lengthscale_ / self.unit_, self.signal_variance_)
             for k in range(targets.shape[1]):
                 self.precision_[part, k] = site_precisions(kernel, targets[part, k])[0]
         return self
 
-    def predict_uncertainty(self, X: ArrayLike) -> GaussianLogits | Members:
-        """Two classes and "softmax": `GaussianLogits` with epistemic variance; "one-versus-rest": `Members`."""
-        mean, variance = self.latent(X)
-        return latent_prediction(
-            mean, variance, multiclass=self.multiclass, n_draws=self.n_draws, class_names=self.class_names_
-        )
-
     def latent(self, X: ArrayLike) -> tuple[Array, Array]:
         """Mean and variance of the latent functions, ``(n, L)`` each; L = 1 for two classes, otherwise K."""
         array = self._checked_inputs(X)
-        points = _limited(array.reshape(len(array), -1).astype(np.float64) - self.centre_)
+        with np.errstate(over="ignore"):
+            points = _limited(array.reshape(len(array), -1).astype(np.float64) / self.unit_ - self.centre_)
         mean, variance = np.empty((2, len(points), self.kappa_.shape[1]))
         m = min(self.n_neighbours, len(self.X_fit_))
         rows = max(1, CHUNK_BYTES // (8 * (m + 2) ** 2))
@@ -156,7 +139,7 @@ class LocalGaussianProcess(UncertaintyClassifier):
         x -= self.X_fit_[
             near[:, :1]
         ]  # about a neighbour, because a point far from all would cost the others their digits
-        kernel = rbf_kernel(x, self.lengthscale_, self.signal_variance_)
+        kernel = rbf_kernel(x, self.lengthscale_ / self.unit_, self.signal_variance_)
         kernel[:, -1, -1] = self.signal_variance_
         return kernel
 
@@ -175,7 +158,7 @@ class LocalGaussianProcess(UncertaintyClassifier):
                 yield slice(start + first, start + first + len(part)), part
 
     def _choose_scales(self, parts: list[NDArray[np.intp]], targets: Array) -> None:
-        rule = rule_lengthscale(self.X_fit_)
+        rule = rule_lengthscale(self.X_fit_) * self.unit_
         scales = [rule] if self.lengthscale is None else [self.lengthscale]
         if isinstance(self.lengthscale, str):
             scales = [rule * times for times in BOUND_SCALES]
@@ -190,26 +173,43 @@ class LocalGaussianProcess(UncertaintyClassifier):
         """The variational bound of the evidence, summed over cells and latent functions."""
         total = 0.0
         for part in parts:
-            kernel = rbf_kernel(self.X_fit_[part], lengthscale, variance)
+            kernel = rbf_kernel(self.X_fit_[part], lengthscale / self.unit_, variance)
             total += sum(logistic_sites(kernel, y).log_evidence for y in targets[part].T)
         return total
 
 
 def rbf_kernel(x: Array, lengthscale: float, variance: float) -> Array:
     """s² exp(−|x − x'|² / 2ℓ²) between the points of each set, ``(…, m, m)`` from ``(…, m, D)``."""
-    x = _limited(x / lengthscale)
-    half = -0.5 * (x * x).sum(axis=-1, keepdims=True)
+    with np.errstate(over="ignore"):
+        scaled = x / lengthscale
+    far = ~(np.abs(scaled).max(axis=(-2, -1), initial=0.0) <= FAR)
+    if far.any():
+        scaled[far] = 0.0
+    half = -0.5 * (scaled * scaled).sum(axis=-1, keepdims=True)
     one = np.ones_like(half)
     # −|x|²/2 − |x'|²/2 + x·x' as one product, since passes over (…, m, m) cost more than the product in few dimensions
-    kernel = np.concatenate([x, half, one], axis=-1) @ np.swapaxes(np.concatenate([x, one, half], axis=-1), -1, -2)
+    kernel = np.concatenate([scaled, half, one], axis=-1) @ np.swapaxes(
+        np.concatenate([scaled, one, half], axis=-1), -1, -2
+    )
     np.minimum(kernel, 0.0, out=kernel)
+    if far.any():
+        kernel[far] = _exponents_of_differences(x[far], lengthscale)
     np.exp(kernel, out=kernel)
     kernel *= variance
     return kernel
 
 
+def _exponents_of_differences(x: Array, lengthscale: float) -> Array:
+    """−|x − x'|² / 2ℓ² where the rounding errors of |x|² would be greater than the distances of neighbours."""
+    exponents = np.zeros((*x.shape[:-1], x.shape[-2]))
+    with np.errstate(over="ignore"):
+        for d in range(x.shape[-1]):
+            exponents -= 0.5 * ((x[..., :, None, d] - x[..., None, :, d]) / lengthscale) ** 2
+    return exponents
+
+
 def _limited(x: Array) -> Array:
-    """Coordinates whose squares are finite; covariances are 0 long before."""
+    """Coordinates whose squares are finite; only predictions are made so far from all training instances."""
     return np.clip(x, -MOST, MOST)
 
 

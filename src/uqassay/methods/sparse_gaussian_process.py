@@ -6,7 +6,7 @@ Model: g ~ GP(0, k) with a scaled RBF kernel, P(y = 1 | g) = σ(g) (paper 002, s
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any, Self
 
 import numpy as np
@@ -16,11 +16,11 @@ from scipy.spatial import KDTree
 from sklearn.cluster import MiniBatchKMeans
 
 from uqassay.errors import InputError
-from uqassay.methods.base import UncertaintyClassifier, check_choice, check_count, seed_sequence
+from uqassay.methods.base import check_choice, check_count, seed_sequence
 from uqassay.methods.devices import check_device, chosen_device, torch_threads
-from uqassay.methods.gaussian_process import check_multiclass, check_positive, latent_prediction, latent_targets
+from uqassay.methods.gaussian_process import GaussianProcess, check_positive, latent_targets, unit_of
 from uqassay.methods.progress import progress_bar
-from uqassay.methods.sparse_training import SparseRecord, SparseSchedule, n_steps, train_latent
+from uqassay.methods.sparse_training import SparseRecord, SparseSchedule, n_steps, train_latent, training_notes
 from uqassay.predictions import GaussianLogits, Members
 
 __all__ = ["SparseGaussianProcess"]
@@ -35,7 +35,7 @@ Array = NDArray[np.float64]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class SparseGaussianProcess(UncertaintyClassifier):
+class SparseGaussianProcess(GaussianProcess):
     """Sparse variational Gaussian process; states `GaussianLogits` (epistemic) or, one class versus the rest, `Members`.
 
     Parameters
@@ -54,18 +54,15 @@ class SparseGaussianProcess(UncertaintyClassifier):
     signal_variance : float
         Of the latent values at the start.
     epochs, batch_size : int
+        Epochs of batches. 0: passes over all instances alone, for kernel and inducing points that stay as they are.
     learning_rate : float
         Of Adam, for the logarithms of the hyper-parameters and for inducing points in units of the length scale.
     natural_rate : float
         Rate ρ of the natural-gradient steps, in (0, 1]; batches of all instances have rate 1.
     final_passes : int
         Most passes of coordinate ascent over all instances after the epochs, with kernel and inducing points fixed. They remove
-        the noise of the batches; they end early when the latent means no longer change.
-    multiclass : {"one-versus-rest", "softmax"}
-        More than two classes: each has a latent function, trained for the class against the rest. The prediction normalises
-        their sigmoids, or takes the latent functions for logits of a softmax, which gives more extreme probabilities.
-    n_draws : int
-        Members of "one-versus-rest".
+        the noise of the batches; they end early when the latent means no longer change. In few dimensions a pass makes use of
+        the locality of the kernel (`uqassay.methods.sparse_passes`), and is much faster than an epoch.
     standardise : bool
         Subtract the mean of each feature and divide by its standard deviation.
     precision : {"double", "single"}
@@ -73,10 +70,9 @@ class SparseGaussianProcess(UncertaintyClassifier):
     device : str
         "auto" (the GPU if there is one), "cpu" or "cuda".
     progress : bool
-    classes : sequence, optional
-        All labels, where y may lack some. By default those of y.
-    random_state : int, generator or None
-        None means seed 0: inducing points and order of the batches.
+    multiclass, n_draws, classes, random_state
+        As in `GaussianProcess`: treatment of more than two classes, labels that y may lack, and the seed of the inducing points
+        and of the order of the batches.
 
     Attributes
     ----------
@@ -88,6 +84,10 @@ class SparseGaussianProcess(UncertaintyClassifier):
     -----
     Needs GPyTorch (`uqassay[gp]`). X with more than two axes is flattened. The probabilities of two classes are integrals over
     the Gaussian of the latent value by quadrature, not draws (paper 002 uses draws).
+
+    Predictions carry a note "not-settled" if the last pass or the last epoch still changed the model. Whether the number of
+    inducing points is enough, no note can tell: a latent variance that does not fall where instances are dense is a sign of
+    too few.
 
     Examples
     --------
@@ -114,14 +114,10 @@ class SparseGaussianProcess(UncertaintyClassifier):
     learning_rate: float = 0.02
     natural_rate: float = 0.1
     final_passes: int = 5
-    multiclass: str = "one-versus-rest"
-    n_draws: int = 128
     standardise: bool = True
     precision: str = "double"
     device: str = "auto"
     progress: bool = True
-    classes: Any = None
-    random_state: Any = None
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Learn from instances ``(n, …)`` and their labels ``(n,)``.
@@ -129,7 +125,8 @@ class SparseGaussianProcess(UncertaintyClassifier):
         Raises
         ------
         InputError
-            Options out of range, NaN in X, labels of one class only.
+            Options out of range, NaN in X, labels of one class only; a learning rate so great that training ends with a lower
+            bound on ln p(y) than it started with.
         MissingDependencyError
             GPyTorch is not installed.
         """
@@ -173,11 +170,9 @@ class SparseGaussianProcess(UncertaintyClassifier):
         return self
 
     def predict_uncertainty(self, X: ArrayLike) -> GaussianLogits | Members:
-        """Two classes or "softmax": Gaussian logits; "one-versus-rest": members, see `latent_prediction`."""
-        mean, variance = self.latent(X)
-        return latent_prediction(
-            mean, variance, multiclass=self.multiclass, n_draws=self.n_draws, class_names=self.class_names_
-        )
+        """As in `GaussianProcess`, with the notes of the training."""
+        said = super().predict_uncertainty(X)
+        return replace(said, notes=(*said.notes, *training_notes(self.training_)))
 
     def latent(self, X: ArrayLike) -> tuple[Array, Array]:
         """Means and variances of the latent values, ``(n, L)``: L = 1 for two classes, else one for each class."""
@@ -199,8 +194,10 @@ class SparseGaussianProcess(UncertaintyClassifier):
 
     def check_options(self, input_shape: tuple[int, ...] | None = None, n_classes: int | None = None) -> None:
         """Refuse options that are out of range; nothing is trained. `fit` calls this first."""
-        for name in ("n_inducing", "epochs", "batch_size", "final_passes", "n_draws"):
+        for name in ("n_inducing", "batch_size", "final_passes"):
             check_count(name, getattr(self, name))
+        if self.epochs != 0 or isinstance(self.epochs, bool):
+            check_count("epochs", self.epochs)
         for name in ("learn_inducing", "learn_kernel", "ard", "standardise", "progress"):
             value = getattr(self, name)
             if not isinstance(value, (bool, np.bool_)):
@@ -214,7 +211,7 @@ class SparseGaussianProcess(UncertaintyClassifier):
             )
         check_choice("inducing", self.inducing, INDUCING)
         check_choice("precision", self.precision, tuple(PRECISION))
-        check_multiclass(self.multiclass)
+        self._check_classes_options()
         check_device(self.device)
         self._check_lengthscale(None if input_shape is None else int(np.prod(input_shape)))
 
@@ -246,12 +243,11 @@ class SparseGaussianProcess(UncertaintyClassifier):
 
     def _learn_scale(self, flat: Array) -> None:
         """Mean, which distances do not depend on but their rounding does, and standard deviation of each feature."""
-        with np.errstate(over="ignore", invalid="ignore"):
-            self.mean_, spread = flat.mean(axis=0), flat.std(axis=0)
-            constant = spread <= ROUNDING * np.abs(self.mean_)
-        self.spread_ = np.where(constant, 1.0, spread) if self.standardise else np.ones_like(spread)
-        if not (np.isfinite(self.mean_).all() and np.isfinite(self.spread_).all()):
-            raise _too_large(flat)
+        unit = np.array([unit_of(column) for column in flat.T])
+        mean, spread = (flat / unit).mean(axis=0), (flat / unit).std(axis=0)
+        constant = spread <= ROUNDING * np.abs(mean)
+        self.mean_ = mean * unit
+        self.spread_ = np.where(constant, 1.0, spread * unit) if self.standardise else np.ones_like(spread)
 
     def _prepared(self, flat: Array) -> Array:
         with np.errstate(over="ignore", invalid="ignore"):

@@ -100,7 +100,7 @@ class SparseLatent(ApproximateGP):
     def projection(self, x: Tensor) -> Tensor:
         """A = L⁻¹ K_zx, ``(m, n)``, with gradients in hyper-parameters and inducing points."""
         z = self.inducing
-        factor = self._prior_factor()
+        factor = self.prior_factor()
         between = self.covar_module(z, x).to_dense()
         return torch.linalg.solve_triangular(factor, between, upper=False)
 
@@ -205,7 +205,7 @@ class SparseLatent(ApproximateGP):
         self.root = torch.linalg.cholesky(precision) if root is None else root
         self.whitened_mean = torch.cholesky_solve(vector[:, None], self.root)[:, 0]
 
-    def _prior_factor(self) -> Tensor:
+    def prior_factor(self) -> Tensor:
         """Cholesky factor L of K_zz, with as little jitter as it needs; found in double precision."""
         z = self.inducing
         k = self.covar_module(z).to_dense()

@@ -1,6 +1,7 @@
 """Training of a sparse latent Gaussian process: natural gradients for q, Adam for the rest, then passes over all instances."""
 
-from collections.abc import Callable
+import copy
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, final
 
@@ -11,10 +12,16 @@ from torch import Tensor
 
 from uqassay.errors import InputError
 from uqassay.methods.polya_gamma import expected_log_likelihood
+from uqassay.methods.sparse_passes import ascent
+from uqassay.notes import Note
+from uqassay.wording import count, number, percent
 
-__all__ = ["SparseRecord", "SparseSchedule", "n_steps", "train_latent"]
+__all__ = ["SparseRecord", "SparseSchedule", "n_steps", "train_latent", "training_notes"]
 
 EPSILON = 1e-8  # of Adam
+MOVED = 0.1  # change of a latent mean by the last pass that deserves a note; a probability changes by a quarter at most
+CHANGED = 0.1  # change of the logarithm of a hyper-parameter in the last epoch that deserves a note
+WORSE = 0.01  # nats for each instance; less is the noise of the batches
 SETTLED = 1e-6  # change of the mean of g, over 1 + its greatest size, at which the full passes end
 
 
@@ -47,17 +54,54 @@ class SparseRecord:
         Lower bound on ln p(y) over all instances, in nats, before each of the final passes and after the last.
     settled : bool
         Whether the final passes ended because the mean of g no longer changed.
+    first_bound : float
+        The bound at the kernel and the inducing points of the start, after one step of coordinate ascent from the prior; nan
+        where nothing is learnt but q.
+    last_move : float
+        Greatest change of the mean of g of an instance by the last of the final passes.
+    last_change : float
+        Greatest change of the logarithm of a length scale or of the signal variance in the last epoch; 0 where they are fixed.
     """
 
     n_steps: int
     n_shortened: int
     bounds: tuple[float, ...]
     settled: bool
+    first_bound: float
+    last_move: float
+    last_change: float
 
 
 def n_steps(n: int, schedule: SparseSchedule) -> int:
     """Batches and final passes of a training on n instances."""
     return schedule.epochs * -(-n // schedule.batch_size) + schedule.final_passes
+
+
+def training_notes(records: Sequence[SparseRecord]) -> tuple[Note, ...]:
+    """A note for each thing that had not settled when training ended, in the worst of several latent functions."""
+    moved, passes = max((record.last_move, len(record.bounds) - 1) for record in records)
+    changed = max(record.last_change for record in records)
+    found = []
+    if moved > MOVED:
+        found.append(
+            Note(
+                "not-settled",
+                f"the last pass over all instances still changed latent means, by up to {number(moved, 2)}; "
+                f"more final passes than {count(passes)} may change the prediction",
+                {"moved": moved, "passes": passes},
+            )
+        )
+    if changed > CHANGED:
+        share = percent(float(np.expm1(changed)), 0)
+        found.append(
+            Note(
+                "not-settled",
+                f"the last epoch still changed the length scale or the signal variance, by up to {share}; more epochs may "
+                f"change the prediction",
+                {"changed": changed},
+            )
+        )
+    return tuple(found)
 
 
 def train_latent(
@@ -86,12 +130,14 @@ def train_latent(
     Raises
     ------
     InputError
-        Hyper-parameters or inducing points that are no longer finite.
+        Hyper-parameters or inducing points that are no longer finite, or a bound on ln p(y) below that of the start.
     """
     rng = np.random.default_rng(seed)
-    n, done, shortened = len(x), 0, 0
+    n, done, shortened, last_change = len(x), 0, 0, 0.0
     optimiser = _optimiser(latent, schedule)
+    first_bound = _first_bound(latent, x, target) if optimiser is not None and schedule.epochs else np.nan
     for _ in range(schedule.epochs):
+        before = _hyperparameters(latent)
         for rows in _batches(rng, n, schedule.batch_size):
             chosen = torch.from_numpy(rows).to(x.device)
             # a batch of all instances has no noise: with rate 1 the step is that of coordinate ascent
@@ -99,9 +145,18 @@ def train_latent(
             shortened += _step(latent, x[chosen], target[chosen], optimiser, scale=n / len(rows), rate=rate) < rate
             done += 1
             show()
+        last_change = float((_hyperparameters(latent) - before).abs().max())
     # always in double precision: q belongs to the factor of K_zz and its jitter, which is that of predictions from here on
-    bounds, settled = _full_passes(latent.double(), x.double(), target.double(), schedule.final_passes, show)
-    return SparseRecord(done, shortened, tuple(bounds), settled)
+    bounds, settled, last_move = _full_passes(latent.double(), x.double(), target.double(), schedule.final_passes, show)
+    if bounds[-1] < first_bound - WORSE * n:
+        raise InputError(
+            "learning_rate",
+            "training must not lower the bound on ln p(y)",
+            f"got {schedule.learning_rate:g}, and {number(bounds[-1], 0)} nats after {number(first_bound, 0)}",
+            "lower the rate",
+            code="range",
+        )
+    return SparseRecord(done, shortened, tuple(bounds), settled, first_bound, last_move, last_change)
 
 
 def _step(latent: Any, x: Tensor, target: Tensor, optimiser: Any, *, scale: float, rate: float) -> float:
@@ -133,22 +188,39 @@ def _step(latent: Any, x: Tensor, target: Tensor, optimiser: Any, *, scale: floa
 
 def _full_passes(
     latent: Any, x: Tensor, target: Tensor, most: int, show: Callable[[], None]
-) -> tuple[list[float], bool]:
+) -> tuple[list[float], bool, float]:
     """Coordinate ascent in q over all instances, kernel and inducing points fixed: each pass raises the bound."""
     bounds: list[float] = []
     before: Tensor | None = None
-    settled = False
+    settled, moved = False, np.nan
+    passes = ascent(latent, x, target)
     for done in range(most + 1):
-        bound, vector, precision, mean = latent.full_pass(x, target)
+        bound, mean = passes.measure()
         bounds.append(bound)
-        if before is not None and float((mean - before).abs().max()) <= SETTLED * (1 + float(mean.abs().max())):
-            settled = True
+        if before is not None:
+            moved = float((mean - before).abs().max())
+            settled = moved <= SETTLED * (1 + float(mean.abs().max()))
         if settled or done == most:
             break
-        latent.move(vector, precision, 1.0)
+        passes.step()
         before = mean
         show()
-    return bounds, settled
+    passes.finish()
+    return bounds, settled, moved
+
+
+@torch.no_grad()
+def _first_bound(latent: Any, x: Tensor, target: Tensor) -> float:
+    """The bound over all instances after one step of coordinate ascent from the prior, on a copy in double precision."""
+    passes = ascent(copy.deepcopy(latent).double(), x.double(), target.double())
+    passes.measure()
+    passes.step()
+    return passes.measure()[0]
+
+
+def _hyperparameters(latent: Any) -> Tensor:
+    """Logarithms of the length scales and of the signal variance, in one vector."""
+    return torch.cat([p.detach().reshape(-1) for p in latent.kernel_parameters()])
 
 
 def _optimiser(latent: Any, schedule: SparseSchedule) -> torch.optim.Adam | None:
