@@ -51,6 +51,9 @@ def test_rows_with_few_votes_are_refused_or_left_out():
         ([[0.5, 0.5]] * 3, "type", "row 0 holds 0.5"),
         ([[3, -1]] * 3, "range", "row 0 holds -1"),
         ([[3, np.nan]] * 3, "finite", "row 0"),
+        ([[3, np.inf]] * 3, "range", "got inf"),
+        ([[3, 1e300]] * 3, "range", r"got 1e\+300"),
+        ([[True, True]] * 3, "type", "truth values"),
     ],
 )
 def test_votes_that_do_not_fit_are_refused(votes, code, got):
@@ -193,3 +196,5 @@ def test_single_votes_without_their_name_are_told_the_remedy(votes, code):
 def test_the_number_of_classes_is_whole():
     with refuses("n_classes", "type"):
         counts_of_votes([[0, 1]], 2.5)
+    with refuses("class_names"):
+        counts_of_votes([["a"]], 3, class_names=["a", "b"])

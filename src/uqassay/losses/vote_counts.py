@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from uqassay._array import as_array, as_numeric, check_class_count, check_rows, has_index, shown
 from uqassay.errors import InputError
 from uqassay.predictions import Prediction, class_indices, sum_over_classes
+from uqassay.predictions.metadata import checked_class_names
 from uqassay.predictions.pandas_input import in_order_of_ids, positions, take_index, take_table
 from uqassay.statistics.samples import check_choice
 from uqassay.wording import count
@@ -24,7 +25,7 @@ Array = NDArray[np.float64]
 FewVotes = Literal["refuse", "leave-out"]
 VotesAre = Literal["counts", "single"]
 
-LEAST = 2  # votes of an instance
+LEAST, MOST = 2, 1e15  # votes of an instance; up to MOST double precision holds every whole number
 IF_SINGLE = "pass votes_are='single' if each entry is one vote"
 
 
@@ -228,6 +229,15 @@ def _whole_counts(counts: NDArray[Any], n: int, n_classes: int) -> Array:
             f"{IF_SINGLE}; one label for each instance is not enough",
             code="shape",
         )
+    if counts.dtype == bool or counts.max() > MOST:
+        raise InputError(
+            "votes",
+            f"must be numbers of votes, below {MOST:.0e}",
+            "got truth values" if counts.dtype == bool else f"got {counts.max():.3g}",
+            f"give numbers of votes for each class, or {IF_SINGLE}",
+            code="type" if counts.dtype == bool else "range",
+            facts={"dtype": str(counts.dtype)},
+        )
     check_rows(
         counts,
         "votes",
@@ -258,6 +268,8 @@ def _counted(labels: Any, n_classes: int, class_names: Sequence[str] | None, nam
     if isinstance(n_classes, bool) or not isinstance(n_classes, (int, np.integer)):
         raise InputError("n_classes", "must be a whole number", f"got {shown(n_classes)}", "give K", code="type")
     check_class_count(n_classes, "n_classes")
+    if class_names is not None:
+        class_names = checked_class_names(class_names, int(n_classes))
     rows = _rows_of(labels, name)
     lengths = [len(row) for row in rows]
     if not sum(lengths):

@@ -92,9 +92,9 @@ def disentanglement(
 
     Notes
     -----
-    The key of stored runs holds the data, the options, and the code of the objects given: a package with ``__version__``
-    counts by its version, other code by its source, by methods that replaced those of the source, and by the global names that it
-    reads (plain values, lists, arrays, functions, classes, modules). It does not know other objects among the globals,
+    The key of stored runs holds the data, the options, and the code of the objects given. A package with ``__version__`` counts
+    by its version. Other code counts by its source, by methods that replaced those of the source, and by the global names that
+    it reads (plain values, lists, arrays, functions, classes, modules). The key does not know other objects among the globals,
     attributes set on a module, or files and environment variables that the code reads: use another folder if these change.
 
     Source: paper 004, sections 4 and 5.

@@ -99,9 +99,9 @@ def epistemic_gain(
     Within a run all models have the same seed, so that they differ by their training data alone. A class without an instance in
     the training data has the probability 0 if the predictions have no column for it.
 
-    The key of stored runs holds the data, the options, and the code of the objects given: a package with ``__version__``
-    counts by its version, other code by its source, by methods that replaced those of the source, and by the global names that it
-    reads (plain values, lists, arrays, functions, classes, modules). It does not know other objects among the globals,
+    The key of stored runs holds the data, the options, and the code of the objects given. A package with ``__version__`` counts
+    by its version. Other code counts by its source, by methods that replaced those of the source, and by the global names that
+    it reads (plain values, lists, arrays, functions, classes, modules). The key does not know other objects among the globals,
     attributes set on a module, or files and environment variables that the code reads: use another folder if these change.
 
     Source: paper 002, sections 3 to 5.2.
