@@ -126,7 +126,7 @@ def test_reports_show_the_tests_and_can_leave_them_out(files, wrong, run, monkey
     assert (shown.code, shown.err) == (0, "")
     start = shown.out.splitlines().index("Can the model, or some mixture of its members, be calibrated")
     header, first, second = shown.out.splitlines()[start + 1 : start + 4]
-    assert "p (Holm)" in header
+    assert "p (adjusted)" in header
     assert first.split()[:2] == ["DE", "ece-classwise"]
     assert second.split()[:2] == ["P", "ece-classwise"]
     assert "adjusted by Holm for 2 tests." in shown.out

@@ -48,9 +48,9 @@ def test_numbers_keep_the_name_of_their_model_in_a_narrow_terminal(width, column
 def test_a_ranking_explains_the_columns_it_has(files):
     argv = ["rank", files / "de.npz", files / "edl.npz", "--labels", files / "labels.npy"]
     narrow, wide = (ANSI.sub("", in_terminal(argv, width)) for width in (40, 120))
-    assert "p (Holm)" not in narrow
+    assert "p (adjusted)" not in narrow
     assert "paired test" not in narrow
-    assert "p: paired test against the best, adjusted by Holm" in wide
+    assert "p: paired test against the best, adjusted for all pairs" in wide
     assert "wins: share of" in narrow
 
 

@@ -8,7 +8,7 @@ import uqassay as uq
 
 
 def test_ranking_table_says_what_beats_what():
-    y = np.arange(40) % 2
+    y = np.arange(400) % 2
     good, bad = np.where(np.eye(2)[y] > 0, 0.9, 0.1), np.where(np.eye(2)[y] > 0, 0.1, 0.9)
     good[:3] = 0.5
     result = uq.assay({"good": uq.Point(good), "bad": uq.Point(bad)}, y, n_draws=100)
@@ -16,7 +16,11 @@ def test_ranking_table_says_what_beats_what():
     assert table["rank"].tolist()[0] == 1
     assert table.win_share["good"] == 1
     assert table.below["bad"] == "vacuous, class-prior"
-    assert table.pvalue_adjusted["bad"] < 1e-10
+    assert table.loc[["good", "bad"], ["rank_low", "rank_high"]].to_numpy().tolist() == [[1, 1], [2, 2]]
+    assert table.top[["good", "bad"]].tolist() == [True, False]
+    assert table.loc[["vacuous", "class-prior"], ["rank", "rank_low", "rank_high", "top"]].isna().all(axis=None)
+    assert (table.limited_by == "").all()
+    assert table.pvalue_adjusted["bad"] < 1e-9
     assert np.isnan(table.pvalue["good"])
     assert np.isnan(table.win_share["vacuous"])
     comparison = result.compare("bad", "good")
@@ -68,3 +72,41 @@ def test_error_of_an_estimated_nonspecificity_is_in_every_comparison(random_gene
     spread = result._draws[:, 0, 1].std()
     sampling = many.columns["nonspecificity"].std() / np.sqrt(80)
     assert spread == pytest.approx(np.hypot(sampling, many.nonspecificity_error * np.sqrt(31 / 32)), rel=0.05)
+
+
+def test_pvalues_are_those_of_all_pairs_with_the_baselines(all_kinds):
+    models, y = all_kinds
+    result = uq.assay(models, y, n_draws=20)
+    ranks = result.rank_sets(0.5)
+    rows = result.ranked(0.5)
+    best = ranks.comparisons.names.index(rows[0].model if rows[0].rank else next(r.model for r in rows if r.rank == 1))
+    for row in rows:
+        j = ranks.comparisons.names.index(row.model)
+        np.testing.assert_array_equal(
+            [row.pvalue, row.pvalue_adjusted],
+            [ranks.comparisons.pvalue[j, best], ranks.comparisons.adjusted[j, best]],
+        )
+        assert row.limited_by == ranks.comparisons.limited_by[j, best]
+        if row.rank is not None:
+            k = ranks.names.index(row.model)
+            assert (row.rank_low, row.rank_high, row.top) == (ranks.low[k], ranks.high[k], ranks.top[k])
+            assert row.rank_low <= row.rank <= row.rank_high
+
+
+def test_few_instances_cannot_tell_log_losses_that_never_were_huge():
+    y = np.zeros(100, dtype=int)
+    result = uq.assay({"sure": uq.Point([[0.8, 0.2]] * 100), "less": uq.Point([[0.7, 0.3]] * 100)}, y, n_draws=20)
+    second = next(r for r in result.ranked(0.0) if r.rank == 2)
+    assert second.pvalue == pytest.approx((36.04365 / (36.04365 + np.log(8 / 7))) ** 100, rel=1e-6)
+    assert (second.limited_by, second.rank_low, second.top) == ("unseen", 1, True)
+
+
+def test_shares_of_resamples_know_how_few_groups_there_are(random_generator):
+    """With 5 groups, one of two models wins 95 % of the draws where the paired test has p = .1."""
+    groups = np.repeat(np.arange(5), 40)
+    confidence = 0.7 + 0.05 * random_generator.normal(size=(2, 5))[:, groups]
+    points = {name: uq.Point(np.stack([c, 1 - c], axis=1)) for name, c in zip("ab", confidence, strict=True)}
+    result = uq.assay(points, np.zeros(200, dtype=int), groups=groups, n_draws=20_000)
+    test = result.compare("a", "b", tradeoff=0.0)
+    expected = test.pvalue / 2 if test.statistic > 0 else 1 - test.pvalue / 2
+    assert result.win_shares([0.0])[0, 0] == pytest.approx(expected, abs=0.015)

@@ -13,8 +13,6 @@ from tests.refusals import refuses
 
 from uqassay.statistics import (
     PairedComparison,
-    compare_to_best,
-    holm,
     mean_estimate,
     paired_mean_test,
     resampling,
@@ -249,69 +247,3 @@ def test_result_is_frozen_and_rejects():
 def test_bad_pairs_are_refused(a, b, options, parameter, code, got):
     with refuses(parameter, code, got=got):
         paired_mean_test(a, b, **options)
-
-
-# ----------------------------------------------------------------------------------------------- compare_to_best
-
-
-@pytest.mark.parametrize("method", METHODS)
-def test_rows_are_paired_tests_against_the_winner(method, random_generator):
-    losses = random_generator.normal(size=(4, 30)) + np.array([[0.5], [0.2], [0.0], [0.4]])
-    labels = np.arange(30) // 3
-    options = {"groups": labels, "method": method, "n_draws": 199}
-    rows = compare_to_best(losses, ["a", "b", "c", "d"], **options)
-    best = int(np.argmin(losses.mean(axis=1)))
-    assert [row.name for row in rows] == ["a", "b", "c", "d"]
-    for j, row in enumerate(rows):
-        if j == best:
-            assert ends(row.difference) == [0.0, 0.0, 0.0]
-            assert texts(row.difference) == ["lowest mean"]
-            assert np.isnan([row.pvalue, row.pvalue_holm]).all()
-        else:
-            expected = paired_mean_test(losses[j], losses[best], **options)
-            assert (row.pvalue, ends(row.difference)) == (expected.pvalue, ends(expected.difference))
-            assert float(row.difference) >= 0
-    np.testing.assert_array_equal([r.pvalue_holm for r in rows], holm([r.pvalue for r in rows]))
-
-
-def test_models_with_runs_and_weights(random_generator):
-    losses = [random_generator.normal(1, 1, size=(3, 20)), random_generator.normal(0, 1, size=20)]
-    weights = np.arange(20) % 4
-    rows = compare_to_best(losses, ["three", "one"], sample_weight=weights)
-    expected = paired_mean_test(losses[0], losses[1], sample_weight=weights)
-    assert rows[0].pvalue == rows[0].pvalue_holm == expected.pvalue
-    assert said(rows[0].difference) == said(expected)
-    assert rows[1].difference.n == expected.n
-
-
-def test_models_that_tie():
-    rows = compare_to_best([[1.0, 2.0], [1.0, 2.0], [3.0, 3.0]], ["first", "second", "third"])
-    assert texts(rows[0].difference) == ["lowest mean"]
-    assert (float(rows[1].difference), rows[1].pvalue, rows[1].pvalue_holm) == (0.0, 1.0, 1.0)
-
-
-def test_one_model_and_infinite_losses():
-    (row,) = compare_to_best([[1.0, 2.0]], ["only"])
-    assert float(row.difference) == 0.0
-    rows = compare_to_best([[np.inf, 2.0], [1.0, 2.0], [1.0, 3.0]], ["a", "b", "c"])
-    assert float(rows[0].difference) == np.inf
-    assert np.isnan(rows[0].pvalue_holm)
-    assert rows[2].pvalue == rows[2].pvalue_holm
-
-
-@pytest.mark.parametrize(
-    ("losses", "names", "parameter", "code", "got"),
-    [
-        ([], [], "names", "mismatch", "got 0 names for 0 models"),
-        ([[1.0]], ["a", "b"], "names", "mismatch", ""),
-        ([[1.0], [2.0]], ["a", "a"], "names", "duplicate", ""),
-        ([[1.0, 2.0], [2.0]], ["a", "b"], "losses[1]", "mismatch", "got 1"),
-        ([[1.0], [np.nan]], ["a", "b"], "losses[1]", "finite", ""),
-    ],
-)
-def test_bad_losses_are_refused(losses, names, parameter, code, got):
-    with refuses(parameter, code, got=got):
-        compare_to_best(losses, names)
-
-
-# ---------------------------------------------------------------------------------------------------- many tests

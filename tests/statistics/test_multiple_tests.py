@@ -1,5 +1,7 @@
 """Adjusted p-values: against brute force, SciPy and the step-down and step-up procedures."""
 
+import itertools
+
 import numpy as np
 import pytest
 import scipy.stats
@@ -8,10 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from tests.refusals import refuses
 
-from uqassay.statistics import (
-    benjamini_hochberg,
-    holm,
-)
+from uqassay.statistics import benjamini_hochberg, holm, shaffer
 
 PVALUES = hnp.arrays(np.float64, st.integers(0, 12), elements=st.one_of(st.floats(0, 1), st.just(np.nan)))
 
@@ -72,3 +71,89 @@ def test_adjustments_keep_shapes_and_refuse_invalid_pvalues(adjust, random_gener
     assert adjust([]).shape == (0,)
     with refuses("pvalues", "range", got=r"index \(1,\) has 1.5"):
         adjust([0.5, 1.5])
+
+
+# -------------------------------------------------------------------------------------------------------- shaffer
+
+
+def partitions(items):
+    """All partitions of a list into blocks."""
+    if not items:
+        yield []
+        return
+    first, *rest = items
+    for k in range(len(rest) + 1):
+        for others in itertools.combinations(rest, k):
+            for more in partitions([x for x in rest if x not in others]):
+                yield [[first, *others], *more]
+
+
+def equal_pairs(blocks):
+    return {pair for block in blocks for pair in itertools.combinations(sorted(block), 2)}
+
+
+@pytest.mark.parametrize("j", [2, 3, 4, 5, 6])
+def test_shaffer_against_brute_force_over_partitions(j, random_generator):
+    counts = {len(equal_pairs(blocks)) for blocks in partitions(list(range(j)))}
+    m = j * (j - 1) // 2
+    for p in (random_generator.random(m), random_generator.random(m) ** 4, np.zeros(m), np.full(m, 0.02)):
+        highest, expected = 0.0, np.empty(m)
+        for i, k in enumerate(np.argsort(p)):
+            most = max(t for t in counts if t <= m - i)
+            highest = expected[k] = max(highest, min(1.0, most * p[k]))
+        np.testing.assert_allclose(shaffer(p), expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("j", [3, 4, 5])
+def test_shaffer_is_between_the_closure_of_bonferroni_tests_and_holm(j, random_generator):
+    """A hypothesis may be rejected if every partition with this pair equal is; the closure holds the family-wise error."""
+    truths = [pairs for pairs in map(equal_pairs, partitions(list(range(j)))) if pairs]
+    pairs = list(itertools.combinations(range(j), 2))
+    for _ in range(10):
+        p = dict(zip(pairs, random_generator.random(len(pairs)) ** 3, strict=True))
+        adjusted = dict(zip(pairs, shaffer(list(p.values())), strict=True))
+        for pair, by_holm in zip(pairs, holm(list(p.values())), strict=True):
+            closed = max(min(1.0, len(true) * min(p[q] for q in true)) for true in truths if pair in true)
+            assert closed - 1e-12 <= adjusted[pair] <= by_holm + 1e-12
+
+
+def test_shaffer_takes_tables_and_leaves_out_pairs_without_a_test(random_generator):
+    p = random_generator.random(45) ** 3
+    table = np.zeros((10, 10))
+    table[np.triu_indices(10, 1)] = p
+    table += table.T
+    found = shaffer(table)
+    assert np.isnan(found.diagonal()).all()
+    np.testing.assert_array_equal(found, found.T)
+    np.testing.assert_array_equal(found[np.triu_indices(10, 1)], shaffer(p))
+    # of three pairs of four means, all three can be equal; without constraints this is Holm
+    assert shaffer([0.01, np.nan, np.nan, 0.03, np.nan, 0.02])[[0, 3, 5]] == pytest.approx(holm([0.01, 0.03, 0.02]))
+    assert np.isnan(shaffer([0.01, np.nan, np.nan])[1:]).all()
+    assert shaffer([0.01, np.nan, np.nan])[0] == 0.01
+    assert shaffer([]).shape == (0,)
+    assert np.isnan(shaffer([[0.5]])).all()
+
+
+def test_shaffer_of_sixty_means():
+    m = 60 * 59 // 2
+    adjusted = shaffer(np.full(m, 1e-5))
+    assert adjusted == pytest.approx(m * 1e-5)
+    p = np.r_[np.geomspace(1e-300, 1e-8, m - 1), 0.3]
+    steps = shaffer(p) / p
+    assert steps[0] == pytest.approx(m)
+    assert steps[1] == pytest.approx(59 * 58 / 2)  # one mean differs from 59 equal ones
+    assert steps[-1] == pytest.approx(1)
+
+
+@pytest.mark.parametrize(
+    ("pvalues", "code", "got"),
+    [
+        ([0.1, 0.2], "shape", "got 2 values"),
+        (np.zeros((2, 3)), "shape", r"got shape \(2, 3\)"),
+        ([[0.0, 0.1], [0.2, 0.0]], "mismatch", ""),
+        ([0.1, 1.5, 0.2], "range", "1.5"),
+    ],
+)
+def test_other_than_pairs_are_refused(pvalues, code, got):
+    with refuses("pvalues", code, got=got):
+        shaffer(pvalues)

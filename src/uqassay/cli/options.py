@@ -134,7 +134,7 @@ REQUEST_OPTIONS: dict[str, Any] = {
         ),
     ],
     "level": Level,
-    "draws": Annotated[int, option("Bootstrap draws behind the winning probabilities.", SURE, metavar="N", min=1)],
+    "draws": Annotated[int, option("Draws behind the shares of resamples.", SURE, metavar="N", min=1)],
     "seed": Seed,
 }
 

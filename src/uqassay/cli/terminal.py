@@ -164,7 +164,7 @@ def _ranking_columns(
         ],
         "wins": [share_of_draws(r.win_share, assay.settings.n_draws) for r in rows],
         "worse than best by": [ABSENT if r.rank == 1 else number(float(r.difference), finer) for r in rows],
-        "p (Holm)": [pvalue(r.pvalue_adjusted) for r in rows],
+        "p (adjusted)": [pvalue(r.pvalue_adjusted) for r in rows],
         "accuracy": [percent(_mean(assay, r.model, "correct") if r.model != "vacuous" else None) for r in rows],
         f"mean {_distance_name(assay)}": [number(_mean(assay, r.model, "distance"), decimals) for r in rows],
         "mean non-sp.": [number(_mean(assay, r.model, "nonspecificity"), decimals) for r in rows],
@@ -192,8 +192,8 @@ def _ranking_title(assay: Assay, at: float, *, default: bool, subgroup: str = ""
 
 def _explained_ranking(assay: Assay, *tables: Table) -> str:
     said = {
-        "wins": f"wins: share of {count(assay.settings.n_draws)} paired bootstrap draws",
-        "p (Holm)": "p: paired test against the best, adjusted by Holm",
+        "wins": f"wins: share of {count(assay.settings.n_draws)} resamples",
+        "p (adjusted)": "p: paired test against the best, adjusted for all pairs",
     }
     return explained(said, *tables)
 

@@ -107,7 +107,7 @@ def assay(
     level : float
         Confidence level of the intervals.
     n_draws : int
-        Bootstrap draws behind the winning probabilities.
+        Draws behind the shares of resamples.
     rng : int, optional
         Seed; None means 0, so that a rerun agrees.
     progress : callable, optional

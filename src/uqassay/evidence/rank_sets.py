@@ -89,7 +89,9 @@ def greatest_excess(assay: "Assay", model: ModelScores, metric: str, tradeoff: f
     if metric == "accuracy":
         return 1.0
     if model.baseline and (model.name == "vacuous" or _all_classes_occur(assay)):
-        return float(_values(assay, model, metric, tradeoff).max())
+        least = {"unified": tradeoff, "nonspecificity": 1.0}.get(metric, 0.0)
+        least *= assay.settings.nonspecificity == "korner"  # 1 for a precise set; the other measures are 0
+        return float(_values(assay, model, metric, tradeoff).max() - least)
     k = assay.n_classes
     width = {"pal": 1 - 1 / k, "korner": k - 1.0}.get(assay.settings.nonspecificity, float(np.log(k)))
     imprecision = 0.0 if model.n_points == 1 else width

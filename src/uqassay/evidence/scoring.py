@@ -55,7 +55,7 @@ class Settings:
     level : float
         Confidence level of all intervals.
     n_draws : int
-        Bootstrap draws behind winning probabilities.
+        Draws behind the shares of resamples.
     seed : int
     """
 

@@ -49,7 +49,7 @@ def verdict(assay: "Assay") -> tuple[str, ...]:
     Returns
     -------
     tuple of str
-        The winner on each interval of λ with its share of bootstrap resamples; where a baseline has a lower mean E
+        The winner on each interval of λ with its share of resamples; where a baseline has a lower mean E
         than all of them; the distance to the runner-up at the default λ with the test adjusted by Holm; the
         baselines that do better than a model there; the subgroup in which another model wins; what refusing the
         tenth that the best model is most unsure of does to its accuracy; which models the calibration tests reject,

@@ -53,7 +53,7 @@ function cellWords(held, full, [i, j], { metric, places, text, names }) {
     low: fixed(pair.low, places),
     high: fixed(pair.high, places),
     pvalue: wording.pvalueText(pair.p),
-    holm: names.length > 2 ? text.holm : "",
+    adjusted: names.length > 2 ? text.adjusted : "",
     better: names[pair.difference > 0 ? i : j],
   });
   if (Number.isNaN(pair.p)) return fillTemplate(text.untested, values);

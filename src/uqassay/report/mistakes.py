@@ -241,7 +241,7 @@ def _comparisons(found: _Found) -> list[dict[str, Any]]:
 
 
 def _matrix(found: "PairwiseComparisons") -> dict[str, Any]:
-    """The values, and of each pair below the diagonal, row by row: row minus column, its ends, and the p-value by Holm."""
+    """The values, and of each pair below the diagonal, row by row: row minus column, its ends, and the adjusted p-value."""
     below = np.tril_indices(len(found.names), -1)
     pairs = [_short(table[below], 4) for table in (found.difference, found.low, found.high)]
     return {"values": _short(found.values, 6), "pairs": [*pairs, _short(found.adjusted[below], 3)]}

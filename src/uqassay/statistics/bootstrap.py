@@ -1,4 +1,4 @@
-"""Bootstrap draws of means over instances, groups and training runs; intervals and winning probabilities from draws."""
+"""Bootstrap draws of means over instances, groups and training runs; intervals and shares of wins from draws."""
 
 from collections.abc import Sequence
 

@@ -211,7 +211,7 @@ def paired_mean_test(
     else:
         spread = spread_of_mean(differences - value, units, [run_means(first, units), run_means(second, units)])
         if spread.standard_error == 0.0 or (not several and (differences == differences[0]).all()):
-            value = low = high = float(differences[0])
+            value = low = high = float(differences[0]) if (differences == differences[0]).all() else value
             statistic = 0.0 if value == 0.0 else np.copysign(np.inf, value)
             notes.append(Note("no-width", "all differences are equal"))
         else:

@@ -90,7 +90,9 @@ def student_draws(
         means = np.array([[units.mean(column) for column in model] for model in averaged])  # (J, C)
     draws = np.repeat(means[np.newaxis], n_draws, axis=0)  # (B, J, C)
     if units.n_units > 1:
-        draws += _instance_part(averaged - means[..., np.newaxis], units, n_draws, root).reshape(draws.shape)
+        with np.errstate(invalid="ignore"):
+            residuals = averaged - means[..., np.newaxis]
+        draws += _instance_part(residuals, units, n_draws, root).reshape(draws.shape)
     for j, (run, run_rng) in enumerate(zip(runs, run_rngs, strict=True)):
         if len(run) > 1:
             draws[:, j] += _run_part(run, units, n_draws, run_rng)

@@ -300,7 +300,7 @@ class _Sample:
             skewness = (squares * sums).sum(axis=1) / variance**1.5
         error = safe * np.sqrt(variance)
         still = ((error == 0) | (equal & ~self.several[a] & ~self.several[b])) & (extra == 0)
-        value = np.where(still, first, value)
+        value = np.where(equal, first, value)  # exactly
         error = np.where(still, 0.0, error)
         with np.errstate(divide="ignore", invalid="ignore"):
             t = np.where(still, np.where(value == 0, 0.0, np.copysign(np.inf, value)), value / error)

@@ -100,7 +100,7 @@ def test_notes_of_matrices(assay):
     two = comparison_note(assay, "uq-auc", 2, best=False, absent=[])
     assert "adjusted" not in two
     three = comparison_note(assay, "uq-auc", 3, best=True, absent=[("m", estimate(Note("undefined", "no errors")))])
-    assert "adjusted by Holm for the 3 pairs" in three
+    assert "adjusted by Shaffer for the 3 pairs" in three
     assert "Best scores were chosen on the same instances" in three
     assert three.endswith("Not compared: m (no errors).")
     assert few_scores("m", "") == "Fewer than two scores of m have this metric."

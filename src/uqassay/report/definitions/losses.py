@@ -103,18 +103,18 @@ LOSSES: dict[str, Definition] = {
     ),
     "win-probability": Definition(
         "Wins",
-        "Share of bootstrap resamples of the instances (and training runs) in which this model has the lowest mean E: how "
-        "often another test set of this size would lead to the same choice.",
+        "Share of resamples of the instances (and training runs) in which this model has the lowest mean E. It is not the "
+        "probability that another test set would lead to the same choice.",
         "",
         "",
     ),
     "pvalue": Definition(
-        "p (Holm)",
-        "Chance of a difference this large to the best model if the two were equally good (paired test), adjusted by Holm "
-        "for the number of models compared. Above 0.05 the difference could be chance. The best model was chosen on the same "
-        "instances, so among many equally good models these values come out somewhat too small.",
+        "p (adjusted)",
+        "Chance of a difference this large to the best model if the two were equally good (paired test), adjusted for all "
+        "pairs of models and baselines, because the best model was chosen on the same instances. Above 0.05 the difference "
+        "could be chance. The test allows for skewed losses, and for huge losses so rare that none has been seen.",
         "",
-        "Holm (1979)",
+        "Shaffer (1986)",
     ),
     "vacuous": Definition(
         "vacuous (baseline)",

@@ -168,6 +168,9 @@ def plot_delay_curve(
 def plot_epistemic_map(result: GainResult, *, ax: "Axes | None" = None, legend: bool = True) -> "Axes":
     """The map γ of estimates to gains: one line for each run, fitted on its calibration instances.
 
+    For a cross-fitted map: a thin line for each fold, fitted on the other folds, and a black one for the map of all instances
+    (over several runs: their mean).
+
     Parameters
     ----------
     result : GainResult
@@ -182,15 +185,15 @@ def plot_epistemic_map(result: GainResult, *, ax: "Axes | None" = None, legend: 
     Raises
     ------
     InputError
-        The study has no calibration instances, so there is no map.
+        There is no map.
     """
     maps = [run.gain_map for run in result.runs if run.gain_map is not None]
     if not maps:
         raise InputError(
             "result",
             "has no map",
-            "its runs have no calibration instances",
-            "make the study with calibration instances",
+            "its runs have no calibration instances and no folds",
+            "make the study with calibration instances, or pass cross_fit=5 to its result",
             code="missing",
         )
     ax = axes_for(ax, (4.6, 3.4))
@@ -199,13 +202,16 @@ def plot_epistemic_map(result: GainResult, *, ax: "Axes | None" = None, legend: 
     low, high = float(knots[:, 0].min()), float(knots[:, 0].max())
     margin = 0.03 * (high - low) or 0.05 * abs(high) or 0.05
     x = np.linspace(low - margin, high + margin, GRID)
-    images = np.stack([one.transform(x) for one in maps])
-    for image in images:
-        ax.plot(x, image, color=look.colour, linewidth=1.0 if len(maps) > 1 else 1.8, alpha=0.7)
-    handles = [swatch(look._replace(marker=""), "map γ" if len(maps) == 1 else f"map γ of each of {len(maps)} runs")]
-    if len(maps) > 1:
-        ax.plot(x, images.mean(axis=0), color="#000000", linewidth=1.6)
-        handles.append(swatch(Look("#000000", "", "-", ""), "mean"))
+    folds = [one for run in result.runs if run.cross_fit is not None for one in run.cross_fit.fold_maps]
+    drawn = folds or maps
+    for one in drawn:
+        ax.plot(x, one.transform(x), color=look.colour, linewidth=1.0 if len(drawn) > 1 else 1.8, alpha=0.7)
+    many = f"map γ of each of {len(maps)} runs" if len(maps) > 1 else "map γ"
+    handles = [swatch(look._replace(marker=""), "map γ without one fold" if folds else many)]
+    if len(drawn) > 1:
+        ax.plot(x, np.mean([one.transform(x) for one in maps], axis=0), color="#000000", linewidth=1.6)
+        name = "mean" if len(maps) > 1 else "map γ of all instances"
+        handles.append(swatch(Look("#000000", "", "-", ""), name))
     bottom, top = ax.get_ylim()
     same = x[(x >= bottom) & (x <= top)]
     if same.size:

@@ -56,7 +56,7 @@ def plot_ranking_comparisons(
     Returns
     -------
     Axes
-        In each cell the row minus the column, and the p-value adjusted by Holm for all pairs of the matrix; blue where the
+        In each cell the row minus the column, and the p-value adjusted for all pairs of the matrix (Shaffer); blue where the
         row ranks better, orange where it ranks worse, both only where p is at most 1 − level. The diagonal holds the
         metric itself. What is undefined is named in the title with the reason.
 
@@ -109,7 +109,7 @@ def plot_ranking_comparisons(
     headline(
         ax,
         f"{DEFINITIONS[metric].title}, row minus column",
-        f"p by Holm over {n_pairs} pairs" if n_pairs > 1 else "",
+        f"p adjusted for {n_pairs} pairs" if n_pairs > 1 else "",
         f"not compared: {absent}" if absent else "",
         taken=0.0 if given else max(axes_points(ax) - 72 * side, 0.0),
     )

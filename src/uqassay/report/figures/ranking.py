@@ -54,8 +54,8 @@ def plot_ranking(assay: "Assay", tradeoff: float = DEFAULT_TRADEOFF, *, ax: "Axe
     -------
     Axes
         One row per model and baseline, best first (row i at y = i). The axis is cut to the models: an arrow at its end
-        stands for a baseline beyond it. "wins" is the winning probability, p the Holm-adjusted paired test against the
-        best model; † marks a model that is worse than a baseline.
+        stands for a baseline beyond it. "wins" is the share of resamples, p the test against the best model, adjusted
+        for all pairs; † marks a model that is worse than a baseline.
 
     Raises
     ------
@@ -74,7 +74,7 @@ def plot_ranking(assay: "Assay", tradeoff: float = DEFAULT_TRADEOFF, *, ax: "Axe
     """
     rows = assay.ranked(tradeoff)
     places = decimals_for((r.estimate.low, r.estimate.high) for r in rows if r.rank is not None)
-    header = (f"mean E [{interval_level(assay)}]", "wins", "p (Holm)")
+    header = (f"mean E [{interval_level(assay)}]", "wins", "p (adjusted)")
     table = [header, *(_ranking_cells(row, places, assay.settings.n_draws) for row in rows)]
     columns = [text_width(cells, "small") + 8 for cells in zip(*table, strict=True)]
     names = [plain(r.model) + (" †" if r.below else "") for r in rows]

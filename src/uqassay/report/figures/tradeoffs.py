@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 __all__ = ["plot_tradeoff", "plot_win_shares"]
 
 Array = NDArray[np.float64]
-SEEN = 0.005  # a winning probability below this is no area that an eye can see
+SEEN = 0.005  # a share of resamples below this is no area that an eye can see
 
 
 def plot_tradeoff(assay: "Assay", *, tradeoffs: ArrayLike | None = None, ax: "Axes | None" = None) -> "Axes":
@@ -126,7 +126,7 @@ def _line_label(name: str, mean: Array, top: float, baseline: bool) -> str:
 
 
 def plot_win_shares(assay: "Assay", *, tradeoffs: ArrayLike | None = None, ax: "Axes | None" = None) -> "Axes":
-    """How sure the choice is: each model's share of the paired bootstrap draws that it wins, stacked, against λ.
+    """How sure the choice is: each model's share of the resamples that it wins, stacked, against λ.
 
     Parameters
     ----------
@@ -151,7 +151,7 @@ def plot_win_shares(assay: "Assay", *, tradeoffs: ArrayLike | None = None, ax: "
     >>> from matplotlib.figure import Figure
     >>> a = uq.assay({"a": uq.Point([[0.9, 0.1]] * 9), "b": uq.Point([[0.6, 0.4]] * 9)}, [0] * 9)
     >>> plot_win_shares(a, ax=Figure().subplots()).get_ylabel()
-    'winning probability'
+    'share of resamples'
     """
     grid = tradeoff_grid(assay, tradeoffs, 201)
     shares = assay.win_shares(grid)  # (T, J)
@@ -182,9 +182,9 @@ def plot_win_shares(assay: "Assay", *, tradeoffs: ArrayLike | None = None, ax: "
     ax.set_xlim(grid[0], grid[-1])
     ax.set_ylim(0.0, 1.0)
     ax.set_xlabel("trade-off λ")
-    ax.set_ylabel("winning probability")
+    ax.set_ylabel("share of resamples")
     runs = " and training runs" if any(m.n_runs > 1 for m in assay.candidates) else ""
-    headline(ax, f"share of {count(assay.settings.n_draws)} bootstrap draws of {resampled_units(assay)}{runs}")
+    headline(ax, f"share of {count(assay.settings.n_draws)} resamples of {resampled_units(assay)}{runs}")
     draw_legend(ax, handles[::-1], "right")  # from above, as the areas lie
     return ax
 

@@ -35,7 +35,7 @@ def method_sentences(assay: "Assay") -> dict[str, Any]:
     >>> import uqassay as uq
     >>> text = method_sentences(uq.assay({"m": uq.Point([[0.9, 0.1]])}, [0]))
     >>> text["procedures"][1]
-    ['shares of resamples', '2,000 paired bootstrap draws']
+    ['shares of resamples', "2,000 draws with Student's t"]
     """
     return {
         "conventions": _conventions(assay),
@@ -103,8 +103,8 @@ def _procedures(assay: "Assay") -> list[list[str]]:
     versions = assay.provenance
     return [
         ["intervals", _intervals(assay)],
-        ["shares of resamples", f"{count(assay.settings.n_draws)} paired bootstrap draws"],
-        ["tests", "paired t test against the best model, Holm"],
+        ["shares of resamples", f"{count(assay.settings.n_draws)} draws with Student's t"],
+        ["tests", "paired tests of all pairs of models and baselines (Student, Hall, unseen losses), adjusted by Shaffer"],
         ["seed", str(assay.settings.seed)],
         [
             "versions",

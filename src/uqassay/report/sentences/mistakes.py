@@ -159,9 +159,9 @@ def _matrix_templates(assay: "Assay") -> dict[str, str]:
         "own": "{row}: {metric} {row_value}",
         "untested": f"{values}; {untested}",
         "same": f"{values}; the two agree on every instance",
-        "chance": f"{tested}{{holm}}: could be chance",
-        "better": f"{tested}{{holm}}: {{better}} ranks better",
-        "holm": " (Holm)",
+        "chance": f"{tested}{{adjusted}}: could be chance",
+        "better": f"{tested}{{adjusted}}: {{better}} ranks better",
+        "adjusted": " (adjusted)",
         "same_order": "same order",
         "no_test": "no test",
         "pvalue": "p {pvalue}",
@@ -302,7 +302,7 @@ def comparison_note(
     """
     pairs = n * (n - 1) // 2
     adjusted = (
-        f", adjusted by Holm for the {pairs} pairs of this matrix (not for other matrices that can be chosen here); the "
+        f", adjusted by Shaffer for the {pairs} pairs of this matrix (not for other matrices that can be chosen here); the "
         "intervals are for each pair on its own, not adjusted for the number of pairs"
     )
     said = [

@@ -19,7 +19,7 @@ HEADS = {
     "model": "Model",
     "mean": "Mean E",
     "difference": "Difference to best",
-    "pvalue": "p (Holm)",
+    "pvalue": "p (adjusted)",
     "wins": "Wins",
     "below": "ahead below it",
     "above": "ahead above it",
