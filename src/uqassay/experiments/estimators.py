@@ -49,9 +49,14 @@ def unfitted_copy(estimator: Any, options: Mapping[str, Any]) -> Any:
         With `get_params` and `set_params`, or with attributes.
     options : dict
         With `random_state`, seeds that are None in estimators inside this one (the steps of a pipeline) are drawn from it.
+
+    Raises
+    ------
+    InputError
+        An object without `get_params` that cannot be copied.
     """
     if not (hasattr(estimator, "get_params") and hasattr(estimator, "set_params")):
-        model = copy.deepcopy(estimator)
+        model = _deep_copy(estimator)
         for name, value in options.items():
             if name in getattr(model, "__dict__", {}):
                 setattr(model, name, value)
@@ -69,6 +74,19 @@ def unfitted_copy(estimator: Any, options: Mapping[str, Any]) -> Any:
         seeds = np.random.SeedSequence(options["random_state"]).generate_state(len(inner)).tolist()
         own |= dict(zip(inner, seeds, strict=True))
     return clone(estimator).set_params(**own)
+
+
+def _deep_copy(estimator: Any) -> Any:
+    try:
+        return copy.deepcopy(estimator)
+    except TypeError as problem:  # of an attribute such as a lock, a generator or an open file
+        raise InputError(
+            "estimator",
+            "must be an object that copy.deepcopy can copy, because every training has its own copy",
+            f"{type(estimator).__name__}: {problem}",
+            "make such attributes in fit, or give the class get_params and set_params",
+            code="type",
+        ) from problem
 
 
 def run_seeds(base: int, runs: int) -> list[int]:

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from uqassay._array import as_array
 from uqassay.errors import InputError
 
 __all__ = ["coded_labels", "labels_of_rows"]
@@ -17,9 +18,9 @@ def labels_of_rows(y: ArrayLike, n_rows: int) -> NDArray[Any]:
     Raises
     ------
     InputError
-        Another shape.
+        Another shape, a masked array, or missing values of pandas.
     """
-    labels = np.asarray(y)
+    labels = as_array(y, "y")
     if labels.ndim != 1 or len(labels) != n_rows:
         raise InputError(
             "y",

@@ -79,6 +79,8 @@ EVERY = np.arange(240)
         (EVERY[:100], [0.5], EVERY, "shape", "float64 for test"),
         (EVERY[:100], EVERY[:, None], EVERY, "shape", r"\(240, 1\)"),
         (EVERY[:100], None, EVERY, "shape", "got none for test"),
+        (EVERY[:100], EVERY > 200, EVERY, "shape", "bool for test; take np.flatnonzero"),
+        (EVERY[:100], [[200], [201, 202]], EVERY[:200], "ragged", "for test"),
     ],
 )
 def test_parts_that_are_refused(train, test, augmented, code, got):

@@ -244,6 +244,7 @@ def test_refusals_before_anything_is_trained(tmp_path):
         refused("runs", "range", f"got {runs}", runs=runs)
     refused("y", "shape", "239", labels=y[:239])
     refused("y", "shape", r"\(240, 1\)", labels=y[:, None])
+    refused("y", "masked", labels=np.ma.masked_equal(y, 0))
     refused("y", "missing", "row 0", labels=np.where(y == y[0], np.nan, y))
     refused("y", "empty", "got 0", labels=np.zeros(240, dtype=int))
     refused("X", "finite", "row 0", x=np.where(X < 9, np.nan, X))
@@ -252,6 +253,7 @@ def test_refusals_before_anything_is_trained(tmp_path):
         "estimator", "type", "predict_uncertainty or predict_proba", estimator=type("Fit", (), {"fit": Majority.fit})()
     )
     refused("split", "type", split=3)
+    refused("split", "type", r"divide\(X\)", split=type("Bare", (), {"divide": lambda self, X: None})())
     refused("calibration", "choice", "'own'", calibration="own")
     refused("calibration", "type", calibration=0.5)
     refused("losses", "choice", "'hinge'", losses="hinge")
@@ -261,6 +263,9 @@ def test_refusals_before_anything_is_trained(tmp_path):
     refused("split", "empty", "test instances", split=Corner(test_share=0.0))
     refused("split", "empty", "more instances", split=Corner(train_share=0.6, test_share=0.5))
     refused("calibration", "empty", "D_train of run 1", calibration=Corner(edge=0.0))
+    locked = Counted()
+    locked.rows = (row for row in range(3))
+    refused("estimator", "type", "Counted: .*generator", estimator=locked)
     odd = Corner()
     odd.table = object()
     refused("folder", "type", "split.table is of type object", split=odd, folder=tmp_path / "new")
@@ -305,8 +310,30 @@ def test_errors_count_runs_from_one():
             radius = 0.3 if self.times == 1 else 0.001
             return uq.datasets.BallSplit(radius, centres=[[0.5, 0.5]]).divide(X, random_state)
 
+    class Breaks(Corner):
+        def divide(self, X, random_state):
+            raise KeyError("region")
+
+    with pytest.raises(KeyError) as caught:
+        epistemic_gain(Nearest(), X, y, Breaks(), runs=1)
+    assert caught.value.__notes__ == ["This was Breaks.divide for run 1."]
+    with pytest.raises(ZeroDivisionError) as caught:
+        epistemic_gain(Nearest(), X, y, Corner(), scores=lambda said: 1 / 0, runs=1)
+    assert caught.value.__notes__ == ["This was an estimate of Nearest trained on D_train in run 1."]
+
     with refuses("split.radius", "empty", got="in run 2"):
         epistemic_gain(Nearest(), X, y, Second(), calibration=None, runs=2)
+
+
+def test_fit_may_return_something_else():
+    class History(Nearest):
+        def fit(self, X, y):
+            super().fit(X, y)
+            return {"loss": [0.5]}
+
+    X, y = stripes()
+    one, other = (epistemic_gain(model, X, y, Corner(), runs=1) for model in (History(), Nearest()))
+    equal(one, other)
 
 
 def test_options_of_a_method_are_checked_first(needs):

@@ -5,10 +5,9 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-import numpy as np
 from numpy.typing import ArrayLike
 
-from uqassay._array import RandomState, generator, shown
+from uqassay._array import RandomState, as_array, generator, shown
 from uqassay.bench.cell import Cell, CellResult
 from uqassay.datasets.dataset import Dataset, as_features
 from uqassay.datasets.splits import stratified_split
@@ -178,7 +177,7 @@ def _dataset(X: ArrayLike, y: ArrayLike, test: Any, seed: int) -> Dataset:
     if given and len(test) != 2:
         raise InputError("test", "must be (X_test, y_test)", f"got {len(test)} parts", "give both", code="shape")
     labels = labels_of_rows(y, len(features))
-    names, codes = coded_labels({"y": labels, "y_test": np.asarray(test[1])} if given else {"y": labels})
+    names, codes = coded_labels({"y": labels, "y_test": as_array(test[1], "y_test")} if given else {"y": labels})
     if given:
         parts = features, codes[: len(labels)], as_features(test[0], "X_test"), codes[len(labels) :]
     else:

@@ -1,5 +1,6 @@
 """The divisions of one run: D_train, D_aug and D_test, and the same again inside D_train for the calibration."""
 
+import inspect
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, final
@@ -7,6 +8,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
+from uqassay._array import as_array
 from uqassay.datasets.splits import SUBSET, run_stream
 from uqassay.errors import InputError
 from uqassay.notes import Note
@@ -108,7 +110,7 @@ class RunDivision:
 
 
 def check_splitter(splitter: Any, parameter: str) -> None:
-    """Refuse an object without `divide`."""
+    """Refuse an object without ``divide(X, random_state=int)``."""
     if isinstance(splitter, type) or not callable(getattr(splitter, "divide", None)):
         got = f"the class {splitter.__name__}" if isinstance(splitter, type) else f"got {type(splitter).__name__}"
         raise InputError(
@@ -118,6 +120,20 @@ def check_splitter(splitter: Any, parameter: str) -> None:
             "give uqassay.datasets.BallSplit(…)",
             code="type",
         )
+    try:
+        signature = inspect.signature(splitter.divide)
+    except ValueError:  # compiled code need not have one
+        return
+    try:
+        signature.bind(None, random_state=0)
+    except TypeError as problem:
+        raise InputError(
+            parameter,
+            "must have divide(X, random_state=…)",
+            f"got {type(splitter).__name__}.divide{signature}",
+            "give divide these two arguments, and others defaults",
+            code="type",
+        ) from problem
 
 
 def divided_run(
@@ -171,17 +187,24 @@ def _trio(splitter: Any, X: NDArray[Any], seed: int, parameter: str, where: str)
     except InputError as problem:
         got = f"{problem.got}, in {where}" if problem.got else f"in {where}"
         raise problem.replace(parameter=f"{parameter}.{problem.parameter}", got=got) from problem
+    except Exception as problem:
+        problem.add_note(f"This was {type(splitter).__name__}.divide for {where}.")
+        raise
     parts = {part: _rows(getattr(division, part, None), part, parameter) for part in PARTS}
     return Trio(**parts, notes=tuple(getattr(division, "notes", ())))
 
 
 def _rows(values: Any, part: str, parameter: str) -> Rows:
-    rows = np.asarray(() if values is None else values)
+    rule = f"divide must give row numbers of {listed(PARTS)}"
+    try:
+        rows = as_array(() if values is None else values, parameter)
+    except InputError as problem:
+        raise problem.replace(rule=rule, got=f"{problem.got} for {part}", remedy="return such an object") from problem
     whole = rows.dtype.kind in "iu" or not rows.size
     if values is None or rows.ndim != 1 or not whole:
         got = "got none" if values is None else f"got shape {rows.shape} of {rows.dtype}"
-        rule = f"divide must give row numbers of {listed(PARTS)}"
-        raise InputError(parameter, rule, f"{got} for {part}", "return such an object", code="shape")
+        remedy = "take np.flatnonzero of it" if rows.dtype.kind == "b" else "return such an object"
+        raise InputError(parameter, rule, f"{got} for {part}", remedy, code="shape")
     return np.sort(rows.astype(np.intp))
 
 

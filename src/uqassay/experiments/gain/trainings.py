@@ -3,7 +3,8 @@
 A run has one seed of the learner, so that the models before and after more data differ by their data alone.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, final
 
@@ -24,6 +25,8 @@ from uqassay.wording import counted, listed
 __all__ = ["MeasuredRun", "checked_losses", "measured_run"]
 
 Array = NDArray[np.float64]
+
+PREDICT = ("predict_uncertainty", "predict_proba")
 
 
 @final
@@ -115,6 +118,16 @@ def checked_losses(losses: Any) -> tuple[str, ...]:
     return given
 
 
+@contextmanager
+def _told(note: str) -> Iterator[None]:
+    """Exceptions of the code of others carry this note, which a traceback shows."""
+    try:
+        yield
+    except Exception as problem:
+        problem.add_note(note)
+        raise
+
+
 # -- one learner, several data sets ---------------------------------------------------------------------------------------
 
 
@@ -135,14 +148,12 @@ class _Learner:
             "progress": False,
         }
         model = unfitted_copy(self.estimator, options)
-        try:
+        with _told(f"This was {self.where(name)}."):
             fitted = model.fit(self.task.X[train], self.task.y[train])
-            model = model if fitted is None else fitted
-            predict = getattr(model, "predict_uncertainty", None) or model.predict_proba
+            if any(callable(getattr(fitted, method, None)) for method in PREDICT):  # not so the history of a network
+                model = fitted
+            predict = getattr(model, PREDICT[0], None) or getattr(model, PREDICT[1])
             said = predict(self.task.X[test])
-        except Exception as problem:
-            problem.add_note(f"This was {self.where(name)}.")
-            raise
         self.step()
         return self._checked(said, np.unique(self.task.y[train]), len(test), name)
 
@@ -205,7 +216,8 @@ class _Measured:
     ) -> "_Measured":
         task, y = learner.task, learner.task.y[trio.test]
         prediction, before = learner.said(trio.train, trio.test, less)
-        epistemic = estimates(prediction, learner.where(less))
+        with _told(f"This was an estimate of {learner.where(less)}."):
+            epistemic = estimates(prediction, learner.where(less))
         del prediction  # all members of all instances
         after = learner.said(trio.augmented, trio.test, more)[1]
         chosen = before.argmax(axis=1), after.argmax(axis=1)
