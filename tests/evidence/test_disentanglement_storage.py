@@ -1,17 +1,14 @@
-"""Studies in folders: nothing pickled, nothing damaged."""
+"""Studies in folders: all of them comes back, and what does not fit is refused; see test_saved_folder."""
 
-import json
 from dataclasses import replace
 
-import numpy as np
 import pytest
 from tests.evidence.disentanglement_data import made_study
+from tests.evidence.saved_folders import change_arrays, change_facts
 from tests.refusals import refuses
 
 from uqassay.errors import FileFormatError
 from uqassay.evidence.disentanglement import DisentanglementStudy
-
-IT = "information-theoretic"
 
 
 def test_saved_studies_come_back(tmp_path):
@@ -24,48 +21,30 @@ def test_saved_studies_come_back(tmp_path):
     assert made_study("jitter").save(folder) == folder  # a study is replaced by a study
 
 
-def test_folders_that_hold_something_else(tmp_path):
-    study = made_study("perfect", n_runs=2)
-    (tmp_path / "mine").mkdir()
-    with refuses(str(tmp_path / "mine"), "unwritable", error=FileFormatError):
-        study.save(tmp_path / "mine")
-    with refuses(str(tmp_path / "none"), "unreadable", error=FileFormatError):
-        DisentanglementStudy.load(tmp_path / "none")
+@pytest.fixture
+def kept(tmp_path):
+    return made_study("perfect", n_runs=2, n=12).save(tmp_path / "study")
 
 
 @pytest.mark.parametrize(
     ("change", "got"),
     [
-        (lambda facts: {**facts, "schema": "uqassay.disentanglement-study/0"}, "study/0"),
-        (lambda facts: {k: v for k, v in facts.items() if k != "seeds"}, "KeyError"),
-        (lambda facts: {**facts, "seeds": [1]}, "1 seed"),
-        (lambda facts: {**facts, "measured": []}, "AttributeError"),
-        (lambda facts: [facts], "AttributeError"),
-        (lambda facts: {**facts, "seeds": ["a", "b"]}, "'a'"),
-        (lambda facts: {**facts, "facts": [1]}, "1"),
-        (lambda facts: {**facts, "measured": {k: {**v, "conditions": [{}]} for k, v in facts["measured"].items()}}, ""),
+        (lambda facts: facts.update(schema="uqassay.disentanglement-study/0"), "study/0"),
+        (lambda facts: facts.pop("seeds"), "no entry 'seeds'"),
+        (lambda facts: facts.update(seeds=[1]), "1 seed"),
+        (lambda facts: facts.update(measured=[]), "AttributeError"),
+        (lambda facts: facts.update(seeds=["a", "b"]), "'a'"),
+        (lambda facts: facts.update(facts=[1]), "1"),
+        (lambda facts: [one.update(conditions=[{}]) for one in facts["measured"].values()], ""),
     ],
 )
-def test_damaged_folders_are_refused(tmp_path, change, got):
-    folder = made_study("perfect", n_runs=2).save(tmp_path / "study")
-    facts = json.loads((folder / "study.json").read_text())
-    (folder / "study.json").write_text(json.dumps(change(facts)))
-    with refuses(str(folder), "unreadable", got=got, error=FileFormatError):
-        DisentanglementStudy.load(folder)
+def test_damaged_folders_are_refused(kept, change, got):
+    change_facts(kept, change)
+    with refuses(str(kept), "unreadable", got=got, error=FileFormatError):
+        DisentanglementStudy.load(kept)
 
 
-def test_a_cut_archive_is_refused(tmp_path):
-    folder = made_study("perfect", n_runs=2).save(tmp_path / "study")
-    content = (folder / "arrays.npz").read_bytes()
-    (folder / "arrays.npz").write_bytes(content[: len(content) // 2])
-    with refuses(str(folder), "unreadable", error=FileFormatError):
-        DisentanglementStudy.load(folder)
-
-
-def test_pickled_arrays_are_refused(tmp_path):
-    folder = made_study("perfect", n_runs=2).save(tmp_path / "study")
-    with np.load(folder / "arrays.npz") as archive:
-        arrays = dict(archive)
-    np.savez(folder / "arrays.npz", **{**arrays, "0/labels": np.array([{}], dtype=object)})
-    with refuses(str(folder), "unreadable", error=FileFormatError):
-        DisentanglementStudy.load(folder)
+def test_missing_arrays_are_refused(kept):
+    change_arrays(kept, lambda arrays: arrays.pop("0/labels"))
+    with refuses(str(kept), "unreadable", got="no entry '0/labels'", error=FileFormatError):
+        DisentanglementStudy.load(kept)

@@ -1,11 +1,10 @@
-"""Studies of the gain in folders: nothing pickled, nothing damaged, nothing of another kind."""
-
-import json
+"""Studies of the gain in folders: all of them comes back, and what does not fit is refused; see test_saved_folder."""
 
 import numpy as np
 import pytest
 from tests.evidence.disentanglement_data import made_study as disentanglement_study
 from tests.evidence.gain_data import made_study
+from tests.evidence.saved_folders import change_arrays, change_facts
 from tests.refusals import refuses
 
 from uqassay.errors import FileFormatError
@@ -29,60 +28,43 @@ def test_saved_studies_come_back(tmp_path):
     assert GainStudy.load(folder).runs[0].calibration is None
 
 
-def test_folders_of_something_else(tmp_path):
-    (tmp_path / "mine").mkdir()
-    with refuses(str(tmp_path / "mine"), "unwritable", error=FileFormatError):
-        made_study(n=10).save(tmp_path / "mine")
-    with refuses(str(tmp_path / "none"), "unreadable", error=FileFormatError):
-        GainStudy.load(tmp_path / "none")
-    other = disentanglement_study("perfect", n_runs=2).save(tmp_path / "other")
+@pytest.fixture
+def kept(tmp_path):
+    return made_study(n_runs=1, n=10).save(tmp_path / "study")
+
+
+def test_a_study_of_another_kind_is_refused(tmp_path, kept):
+    other = disentanglement_study("perfect", n_runs=2, n=12).save(tmp_path / "other")
     with refuses(str(other), "unreadable", got="disentanglement-study/1", error=FileFormatError):
         GainStudy.load(other)
-    mine = made_study(n=10).save(tmp_path / "study")
-    with refuses(str(mine), "unreadable", got="gain-study/1", error=FileFormatError):
-        DisentanglementStudy.load(mine)
+    with refuses(str(kept), "unreadable", got="gain-study/1", error=FileFormatError):
+        DisentanglementStudy.load(kept)
+
+
+def first_run(facts, **values):
+    facts["runs"][0] |= values
 
 
 @pytest.mark.parametrize(
     ("change", "got"),
     [
-        (lambda facts: {**facts, "schema": "uqassay.gain-study/0"}, "study/0"),
-        (lambda facts: {k: v for k, v in facts.items() if k != "runs"}, "KeyError"),
-        (lambda facts: {**facts, "runs": []}, "got none"),
-        (lambda facts: {**facts, "runs": facts["runs"] * 2}, "KeyError"),
-        (lambda facts: {**facts, "runs": [facts["runs"][0] | {"test": None}]}, "TypeError"),
-        (lambda facts: {**facts, "runs": [facts["runs"][0] | {"seed": "a"}]}, "'a'"),
-        (lambda facts: {**facts, "facts": [1]}, "1"),
-        (lambda facts: {**facts, "runs": [facts["runs"][0] | {"sizes": {"test": float("inf")}}]}, "inf"),
-        (lambda facts: [facts], "AttributeError"),
+        (lambda facts: facts.update(schema="uqassay.gain-study/0"), "study/0"),
+        (lambda facts: facts.pop("runs"), "no entry 'runs'"),
+        (lambda facts: facts.update(runs=[]), "got none"),
+        (lambda facts: facts.update(runs=facts["runs"] * 2), "no entry '1/test/gain/0'"),
+        (lambda facts: first_run(facts, test=None), "TypeError"),
+        (lambda facts: first_run(facts, seed="a"), "'a'"),
+        (lambda facts: facts.update(facts=[1]), "1"),
+        (lambda facts: first_run(facts, sizes={"test": float("inf")}), "inf"),
     ],
 )
-def test_damaged_folders_are_refused(tmp_path, change, got):
-    folder = made_study(n_runs=1, n=10).save(tmp_path / "study")
-    facts = json.loads((folder / "study.json").read_text())
-    (folder / "study.json").write_text(json.dumps(change(facts)))
-    with refuses(str(folder), "unreadable", got=got, error=FileFormatError):
-        GainStudy.load(folder)
+def test_damaged_folders_are_refused(kept, change, got):
+    change_facts(kept, change)
+    with refuses(str(kept), "unreadable", got=got, error=FileFormatError):
+        GainStudy.load(kept)
 
 
-def test_deeply_nested_facts_are_refused(tmp_path):
-    folder = made_study(n_runs=1, n=10).save(tmp_path / "study")
-    (folder / "study.json").write_text("[" * 100_000)
-    with refuses(str(folder), "unreadable", got="RecursionError", error=FileFormatError):
-        GainStudy.load(folder)
-
-
-def test_damaged_and_pickled_arrays_are_refused(tmp_path):
-    folder = made_study(n_runs=1, n=10).save(tmp_path / "study")
-    content = (folder / "arrays.npz").read_bytes()
-    with np.load(folder / "arrays.npz") as archive:
-        arrays = dict(archive)
-    (folder / "arrays.npz").write_bytes(content[: len(content) // 2])
-    with refuses(str(folder), "unreadable", got="BadZipFile", error=FileFormatError):
-        GainStudy.load(folder)
-    np.savez(folder / "arrays.npz", **{**arrays, "0/test/before": np.array([{}], dtype=object)})
-    with refuses(str(folder), "unreadable", got="ValueError", error=FileFormatError):
-        GainStudy.load(folder)
-    np.savez(folder / "arrays.npz", **{**arrays, "0/test/before": ~arrays["0/test/before"]})
-    with refuses(str(folder), "unreadable", got="row 0", error=FileFormatError):
-        GainStudy.load(folder)
+def test_arrays_that_do_not_fit_are_refused(kept):
+    change_arrays(kept, lambda arrays: arrays.update({"0/test/before": ~arrays["0/test/before"]}))
+    with refuses(str(kept), "unreadable", got="row 0", error=FileFormatError):
+        GainStudy.load(kept)

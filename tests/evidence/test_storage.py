@@ -1,14 +1,12 @@
 """A kept assay comes back as it was, and a damaged folder is told from a sound one in a sentence."""
 
-import io
-import json
-import os
 import shutil
 from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
+from tests.evidence.saved_folders import change_arrays, change_facts
 from tests.refusals import refuses
 
 import uqassay as uq
@@ -28,43 +26,7 @@ def kept(tmp_path, judged):
     return judged.save(tmp_path / "kept")
 
 
-def change(folder, edit):
-    path = folder / "assay.json"
-    facts = json.loads(path.read_text(encoding="utf-8"))
-    edit(facts)
-    path.write_text(json.dumps(facts), encoding="utf-8")
-
-
-def change_arrays(folder, edit):
-    with np.load(folder / "arrays.npz") as archive:
-        arrays = dict(archive)
-    edit(arrays)
-    np.savez(folder / "arrays.npz", **arrays)
-
-
-def cut_to(share):
-    def damage(folder):
-        path = folder / "arrays.npz"
-        whole = path.read_bytes()
-        path.write_bytes(whole[: int(share * len(whole))])
-
-    return damage
-
-
-def one_array():
-    stream = io.BytesIO()
-    np.save(stream, np.ones(3))
-    return stream.getvalue()
-
-
 DAMAGE = {
-    "truncated arrays": cut_to(0.6),
-    "arrays cut to a few bytes": cut_to(0.001),
-    "empty arrays": cut_to(0.0),
-    "a bare array": lambda folder: (folder / "arrays.npz").write_bytes(b"\x93NUMPY\x01\x00"),
-    "one array": lambda folder: (folder / "arrays.npz").write_bytes(one_array()),
-    "text for arrays": lambda folder: (folder / "arrays.npz").write_text("no archive at all"),
-    "no arrays": lambda folder: (folder / "arrays.npz").unlink(),
     "pickled arrays": lambda folder: change_arrays(folder, lambda a: a.update(ids=np.array([{}, None], dtype=object))),
     "no labels": lambda folder: change_arrays(folder, lambda a: a.pop("labels")),
     "no distance": lambda folder: change_arrays(folder, lambda a: a.pop("model/1/distance")),
@@ -73,20 +35,16 @@ DAMAGE = {
         folder, lambda a: a.update({"model/0/label": a["model/0/label"][:, 1:]})
     ),
     "no set": lambda folder: change_arrays(folder, lambda a: a.pop("set/0/lower")),
-    "no JSON": lambda folder: (folder / "assay.json").unlink(),
-    "cut JSON": lambda folder: (folder / "assay.json").write_text('{"schema": "uqassay.assay/4", '),
-    "JSON in another encoding": lambda folder: (folder / "assay.json").write_bytes(b"\xff\xfe{}"),
-    "deep JSON": lambda folder: (folder / "assay.json").write_text("[" * 200_000),
-    "no models": lambda folder: change(folder, lambda f: f.pop("models")),
-    "empty models": lambda folder: change(folder, lambda f: f.update(models=[])),
-    "models of another kind": lambda folder: change(folder, lambda f: f.update(models=[1, 2])),
-    "no kind": lambda folder: change(folder, lambda f: f["models"][0].pop("kind")),
-    "unknown fact": lambda folder: change(folder, lambda f: f["models"][0].update(colour="red")),
-    "no notes": lambda folder: change(folder, lambda f: f["models"][0].update(notes=None)),
-    "no settings": lambda folder: change(folder, lambda f: f.pop("settings")),
-    "settings of another kind": lambda folder: change(folder, lambda f: f.update(settings=[])),
-    "unknown setting": lambda folder: change(folder, lambda f: f["settings"].update(colour="red")),
-    "no provenance": lambda folder: change(folder, lambda f: f.pop("provenance")),
+    "no models": lambda folder: change_facts(folder, lambda f: f.pop("models")),
+    "empty models": lambda folder: change_facts(folder, lambda f: f.update(models=[])),
+    "models of another kind": lambda folder: change_facts(folder, lambda f: f.update(models=[1, 2])),
+    "no kind": lambda folder: change_facts(folder, lambda f: f["models"][0].pop("kind")),
+    "unknown fact": lambda folder: change_facts(folder, lambda f: f["models"][0].update(colour="red")),
+    "no notes": lambda folder: change_facts(folder, lambda f: f["models"][0].update(notes=None)),
+    "no settings": lambda folder: change_facts(folder, lambda f: f.pop("settings")),
+    "settings of another kind": lambda folder: change_facts(folder, lambda f: f.update(settings=[])),
+    "unknown setting": lambda folder: change_facts(folder, lambda f: f["settings"].update(colour="red")),
+    "no provenance": lambda folder: change_facts(folder, lambda f: f.pop("provenance")),
 }
 
 
@@ -97,66 +55,21 @@ def test_a_damaged_folder_is_refused_in_a_sentence(kept, what):
         uq.Assay.load(kept)
 
 
-@pytest.mark.parametrize("text", ["[]", "3", "null", "{}", '{"schema": "other/2"}', '{"schema": "uqassay.assay/3"}'])
-def test_another_schema_is_refused(kept, text):
-    (kept / "assay.json").write_text(text)
-    with refuses(
-        str(kept), "unreadable", got=r"schema is .*, this version reads 'uqassay\.assay/4'", error=FileFormatError
-    ):
-        uq.Assay.load(kept)
-
-
 def test_a_missing_entry_is_named(kept):
-    change(kept, lambda facts: facts.pop("tradeoffs"))
+    change_facts(kept, lambda facts: facts.pop("tradeoffs"))
     with refuses(str(kept), "unreadable", got="no entry 'tradeoffs'", error=FileFormatError):
         uq.Assay.load(kept)
 
 
-def test_a_file_is_no_place_for_an_assay(tmp_path, judged):
-    file = tmp_path / "file"
-    file.write_text("keep")
-    with refuses(str(file), "unwritable", got="does not hold an assay", error=FileFormatError):
-        judged.save(file)
-    for below in (file / "kept", file / "deeper" / "kept"):
-        with refuses(str(below), "unwritable", got="cannot be written; .+", error=FileFormatError):
-            judged.save(below)
-    with refuses(str(file), "unreadable", got="Not a directory", error=FileFormatError):
-        uq.Assay.load(file)
-    assert file.read_text() == "keep"
-    assert [p.name for p in tmp_path.iterdir()] == ["file"]
+def test_another_version_is_refused(kept):
+    change_facts(kept, lambda facts: facts.update(schema="uqassay.assay/3"))
+    with refuses(str(kept), "unreadable", got=r"this version reads 'uqassay\.assay/4'", error=FileFormatError):
+        uq.Assay.load(kept)
 
 
-@pytest.mark.parametrize("problem", [OSError(28, "No space left on device"), KeyboardInterrupt()])
-def test_after_a_failed_save_the_earlier_assay_stands_alone(tmp_path, judged, kept, monkeypatch, problem):
-    def fail(file, **arrays):
-        file.write(b"half")
-        raise problem
-
-    before = {p.name: p.read_bytes() for p in kept.iterdir()}
-    monkeypatch.setattr(np, "savez", fail)
-    expected = FileFormatError if isinstance(problem, OSError) else KeyboardInterrupt
-    with pytest.raises(expected, match="No space left" if isinstance(problem, OSError) else None):
-        judged.save(kept)
-    assert {p.name: p.read_bytes() for p in kept.iterdir()} == before
-    assert [p.name for p in tmp_path.iterdir()] == ["kept"]
-
-
-def test_an_earlier_assay_comes_back_when_the_new_one_cannot_take_its_place(tmp_path, judged, kept, monkeypatch):
-    replace_path, calls = os.replace, []
-
-    def fail(source, target):
-        calls.append(target)
-        if len(calls) == 2:  # the older one is aside
-            assert not kept.exists()
-            raise PermissionError(13, "Permission denied")
-        return replace_path(source, target)
-
-    monkeypatch.setattr("os.replace", fail)
-    with refuses(str(kept), "unwritable", got="Permission denied", error=FileFormatError):
-        judged.save(kept)
-    assert len(calls) == 3
-    assert uq.Assay.load(kept).n_instances == 12
-    assert [p.name for p in tmp_path.iterdir()] == ["kept"]
+def test_a_folder_of_something_else_is_no_place_for_an_assay(tmp_path, judged):
+    with refuses(str(tmp_path), "unwritable", got="does not hold an assay", error=FileFormatError):
+        judged.save(tmp_path)
 
 
 def test_class_names_survive(kept, judged):

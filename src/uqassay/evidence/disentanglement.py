@@ -9,12 +9,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from numbers import Integral
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self, final
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
 from uqassay._array import shown
-from uqassay.errors import FileFormatError, InputError
+from uqassay.errors import InputError
 from uqassay.evidence.disentanglement_detection import ClassDetection, class_detection
 from uqassay.evidence.disentanglement_measured import EXPERIMENTS, PARTS, Measured, chosen
 from uqassay.evidence.disentanglement_rows import study_rows, study_table
@@ -147,7 +147,7 @@ class DisentanglementStudy:
         return save_study(self, folder)
 
     @classmethod
-    def load(cls, folder: str | Path) -> Self:
+    def load(cls, folder: str | Path) -> "DisentanglementStudy":
         """Read the study that `save` wrote.
 
         Raises
@@ -155,26 +155,7 @@ class DisentanglementStudy:
         FileFormatError
             A folder without a study, or with a damaged one, or one of another version.
         """
-        fields = read_study(folder)
-        try:
-            measured = {
-                name: Measured(
-                    tuple(entry["conditions"]),
-                    entry["labels"],
-                    entry["probs"],
-                    {key: Decomposition(*arrays) for key, arrays in entry["parts"].items()},
-                )
-                for name, entry in fields.pop("measured").items()
-            }
-            return cls(measured=measured, **fields)
-        except InputError as problem:
-            raise FileFormatError(
-                str(folder),
-                f"{problem.parameter} {problem.rule}",
-                problem.got,
-                "make the study again",
-                code="unreadable",
-            ) from problem
+        return read_study(folder, cls)
 
 
 def joined(studies: Sequence[DisentanglementStudy]) -> DisentanglementStudy:

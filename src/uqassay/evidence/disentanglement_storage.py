@@ -6,23 +6,24 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from uqassay._json import plain
-from uqassay.evidence.disentanglement_measured import PARTS
+from uqassay.evidence.disentanglement_measured import PARTS, Measured
 from uqassay.evidence.disentanglement_rows import STUDY_TABLES
-from uqassay.evidence.study_folder import note_from_values, note_values, read_study_folder, save_study_folder
+from uqassay.evidence.saved_folder import SavedKind, note_from_values, note_values, read_folder, save_folder
+from uqassay.measures import Decomposition
 
 if TYPE_CHECKING:
     from uqassay.evidence.disentanglement import DisentanglementStudy
 
-__all__ = ["STUDY_SCHEMA", "read_study", "save_study", "study_json"]
+__all__ = ["read_study", "save_study", "study_json"]
 
-STUDY_SCHEMA = "uqassay.disentanglement-study/1"
+KIND = SavedKind("uqassay.disentanglement-study/1", "DisentanglementStudy.save")
 
 
 def study_json(study: "DisentanglementStudy", *, level: float = 0.95) -> dict[str, Any]:
     """Curves, errors, terms and left-out classes; see `DisentanglementStudy.to_json`."""
     found: dict[str, Any] = plain(
         {
-            "schema": STUDY_SCHEMA,
+            "schema": KIND.schema,
             "method": study.method,
             "dataset": study.dataset,
             "seeds": study.seeds,
@@ -49,35 +50,33 @@ def save_study(study: "DisentanglementStudy", folder: str | Path) -> Path:
         arrays |= {f"{i}/labels": measured.labels, f"{i}/probs": measured.probs}
         for j, found in enumerate(measured.parts.values()):
             arrays |= {f"{i}/{j}/{part}": getattr(found, part) for part in PARTS}
-    return save_study_folder(folder, facts, arrays, schema=STUDY_SCHEMA)
+    return save_folder(folder, facts, arrays, KIND)
 
 
-def read_study(folder: str | Path) -> dict[str, Any]:
-    """Read the fields of the study that `DisentanglementStudy.save` wrote; the experiments as dicts of arrays.
+def read_study(folder: str | Path, build: "type[DisentanglementStudy]") -> "DisentanglementStudy":
+    """Read the study that `DisentanglementStudy.save` wrote; see `DisentanglementStudy.load`."""
 
-    Raises
-    ------
-    FileFormatError
-        A folder that holds no study, one of another version, or a damaged one.
-    """
-    return read_study_folder(folder, _assemble, schema=STUDY_SCHEMA, writer="DisentanglementStudy.save")
-
-
-def _assemble(facts: dict[str, Any], arrays: dict[str, np.ndarray]) -> dict[str, Any]:
-    measured = {}
-    for i, (name, entry) in enumerate(facts["measured"].items()):
-        measured[name] = {
-            "conditions": entry["conditions"],
-            "labels": arrays[f"{i}/labels"],
-            "probs": arrays[f"{i}/probs"],
-            "parts": {key: [arrays[f"{i}/{j}/{part}"] for part in PARTS] for j, key in enumerate(entry["parts"])},
+    def assemble(facts: dict[str, Any], arrays: dict[str, np.ndarray]) -> "DisentanglementStudy":
+        measured = {
+            name: Measured(
+                tuple(entry["conditions"]),
+                arrays[f"{i}/labels"],
+                arrays[f"{i}/probs"],
+                {
+                    key: Decomposition(*(arrays[f"{i}/{j}/{part}"] for part in PARTS))
+                    for j, key in enumerate(entry["parts"])
+                },
+            )
+            for i, (name, entry) in enumerate(facts["measured"].items())
         }
-    return {
-        "method": str(facts["method"]),
-        "dataset": str(facts["dataset"]),
-        "seeds": tuple(facts["seeds"]),
-        "class_names": tuple(facts["class_names"]),
-        "measured": measured,
-        "facts": facts["facts"],
-        "notes": tuple(note_from_values(note) for note in facts["notes"]),
-    }
+        return build(
+            str(facts["method"]),
+            str(facts["dataset"]),
+            tuple(facts["seeds"]),
+            tuple(facts["class_names"]),
+            measured,
+            facts["facts"],
+            tuple(note_from_values(note) for note in facts["notes"]),
+        )
+
+    return read_folder(folder, assemble, KIND)

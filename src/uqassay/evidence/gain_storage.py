@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from uqassay.evidence.gain_sample import TRUE_PARTS, GainRun, GainSample
-from uqassay.evidence.study_folder import note_from_values, note_values, read_study_folder, save_study_folder
+from uqassay.evidence.saved_folder import SavedKind, note_from_values, note_values, read_folder, save_folder
 from uqassay.metrics.gains import TrueUncertainty
 
 if TYPE_CHECKING:
     from uqassay.evidence.gain_study import GainStudy
 
-__all__ = ["GAIN_SCHEMA", "read_gain_study", "save_gain_study"]
+__all__ = ["read_gain_study", "save_gain_study"]
 
-GAIN_SCHEMA = "uqassay.gain-study/1"
+KIND = SavedKind("uqassay.gain-study/1", "GainStudy.save")
 SAMPLES = ("test", "calibration")
 
 
@@ -41,7 +41,7 @@ def save_gain_study(study: "GainStudy", folder: str | Path) -> Path:
         "facts": study.facts,
         "notes": [note_values(note) for note in study.notes],
     }
-    return save_study_folder(folder, facts, arrays, schema=GAIN_SCHEMA)
+    return save_folder(folder, facts, arrays, KIND)
 
 
 def read_gain_study(folder: str | Path, build: "type[GainStudy]") -> "GainStudy":
@@ -61,7 +61,7 @@ def read_gain_study(folder: str | Path, build: "type[GainStudy]") -> "GainStudy"
         notes = tuple(note_from_values(note) for note in facts["notes"])
         return build(str(facts["method"]), str(facts["dataset"]), tuple(runs), facts["facts"], notes)
 
-    return read_study_folder(folder, assemble, schema=GAIN_SCHEMA, writer="GainStudy.save")
+    return read_folder(folder, assemble, KIND)
 
 
 def _names(sample: GainSample) -> dict[str, Any]:

@@ -1,6 +1,5 @@
 """An assay as plain JSON values, and in a folder with `assay.json` and `arrays.npz`; nothing is pickled."""
 
-import json
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -8,10 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from uqassay._files import draft_of
 from uqassay._json import number_from_json, plain
-from uqassay.errors import FileFormatError
 from uqassay.evidence.calibration_result import ModelCalibration
+from uqassay.evidence.saved_folder import SavedKind, note_from_values, note_values, read_folder, save_folder
 from uqassay.evidence.scoring import ModelScores, SetSample, Settings
 from uqassay.metrics.calibration.reliability import Reliability
 from uqassay.notes import Note
@@ -19,9 +17,9 @@ from uqassay.notes import Note
 if TYPE_CHECKING:
     from uqassay.evidence.result import Assay
 
-__all__ = ["SCHEMA", "plain", "ranking_json", "read_assay", "save_assay", "to_json"]
+__all__ = ["plain", "ranking_json", "read_assay", "save_assay", "to_json"]
 
-SCHEMA = "uqassay.assay/4"
+KIND = SavedKind("uqassay.assay/4", "Assay.save", "an", "assay")
 SET_ARRAYS = ("rows", "lower", "upper", "mean", "points")
 TEST_ARRAYS = ("null", "weights", "member_values", "member_pvalues")
 TEST_NUMBERS = ("statistic", "pvalue", "mean_value", "mean_pvalue", "accuracy_mean", "accuracy_weighted", "width")
@@ -34,7 +32,7 @@ def to_json(assay: "Assay", tradeoffs: Sequence[float] | None = None) -> dict[st
     """Findings, rankings at each λ, breakpoints, settings; everything but the scores of single instances."""
     return plain(
         {
-            "schema": SCHEMA,
+            "schema": KIND.schema,
             "verdict": assay.verdict(),
             "n_instances": assay.n_instances,
             "class_names": assay.class_names,
@@ -87,29 +85,8 @@ def save_assay(assay: "Assay", folder: str | Path) -> Path:
     FileFormatError
         A path that holds something else than an assay, or cannot be written.
     """
-    target = Path(folder)
-    if target.exists() and not (target / "assay.json").is_file():
-        raise FileFormatError(
-            str(target), "exists and does not hold an assay", remedy="choose another folder", code="unwritable"
-        )
-    arrays, facts = _arrays(assay), _facts(assay)
-    text = json.dumps(plain(facts), allow_nan=False, indent=1)
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        with draft_of(target, folder=True) as draft:
-            draft.mkdir()
-            with (draft / "arrays.npz").open("wb") as file:
-                np.savez(file, **{key: _without_objects(values) for key, values in arrays.items()})  # type: ignore[arg-type]
-            (draft / "assay.json").write_text(text, encoding="utf-8")
-    except OSError as problem:
-        raise FileFormatError(
-            str(target),
-            "cannot be written",
-            str(problem.strerror or problem),
-            "choose a folder below one that can be written to",
-            code="unwritable",
-        ) from problem
-    return target
+    arrays = {key: _without_objects(values) for key, values in _arrays(assay).items()}
+    return save_folder(folder, _facts(assay), arrays, KIND)
 
 
 def _arrays(assay: "Assay") -> dict[str, np.ndarray]:
@@ -139,37 +116,28 @@ def _facts(assay: "Assay") -> dict[str, Any]:
     """Everything that goes into `assay.json`."""
     not_in_facts = (*TEST_ARRAYS, *DIAGRAMS, "notes")
     return {
-        "schema": SCHEMA,
         "models": [
             {k: getattr(m, k) for k in ModelScores.__dataclass_fields__ if k not in ("columns", "notes")}
-            | {"notes": [_note_fields(note) for note in m.notes]}
+            | {"notes": [note_values(note) for note in m.notes]}
             for m in assay.models
         ],
         "subgroups": list(assay.subgroups),
         "sets": list(assay.sets),
         "tradeoffs": assay.tradeoffs,
         "settings": {k: v for k, v in asdict(assay.settings).items() if k != "focal_sets"},
-        "warnings": [_note_fields(note) for note in assay.warnings],
+        "warnings": [note_values(note) for note in assay.warnings],
         "provenance": assay.provenance,
         "calibration": [
             {k: getattr(t, k) for k in ModelCalibration.__dataclass_fields__ if k not in not_in_facts}
-            | {"notes": [_note_fields(note) for note in t.notes]}
+            | {"notes": [note_values(note) for note in t.notes]}
             for t in assay.calibration
         ],
         "classwise_error": assay.classwise_error,
     }
 
 
-def _note_fields(note: Note) -> dict[str, Any]:
-    return {**note.to_dict(), "facts": note.facts}
-
-
-def _note(fields: dict[str, Any]) -> Note:
-    return Note(fields["code"], fields["text"], fields["facts"])
-
-
 def _notes(entries: list[dict[str, Any]]) -> tuple[Note, ...]:
-    return tuple(_note(entry) for entry in entries)
+    return tuple(note_from_values(entry) for entry in entries)
 
 
 def _without_objects(values: np.ndarray) -> np.ndarray:
@@ -187,38 +155,7 @@ def read_assay(folder: str | Path) -> dict[str, Any]:
     FileFormatError
         A folder that holds no assay, one of another version, or a damaged or incomplete one.
     """
-    source = Path(folder)
-    cause: Exception
-    try:
-        facts = json.loads((source / "assay.json").read_text(encoding="utf-8"))
-        schema = facts.get("schema") if isinstance(facts, dict) else None
-        if schema != SCHEMA:
-            raise FileFormatError(
-                str(source),
-                "was saved by another version of uqassay",
-                f"its schema is {schema!r}, this version reads {SCHEMA!r}",
-                "make the assay again",
-                code="unreadable",
-            )
-        with (source / "arrays.npz").open("rb") as file, np.load(file, allow_pickle=False) as archive:
-            arrays = {key: archive[key] for key in archive.files}
-        return _assemble(facts, arrays)
-    except (FileFormatError, MemoryError):
-        raise
-    except KeyError as problem:
-        reason, cause = f"there is no entry {problem}", problem
-    except OSError as problem:
-        reason, cause = str(problem.strerror or problem), problem
-    except Exception as problem:  # readers raise many kinds of errors on damaged files
-        said = str(problem).strip().partition("\n")[0].split(". ")[0].rstrip(".")
-        reason, cause = said if " " in said else f"{type(problem).__name__} {said}".strip(), problem
-    raise FileFormatError(
-        str(source),
-        "must be a folder that Assay.save wrote",
-        reason,
-        "check the path, or make the assay again",
-        code="unreadable",
-    ) from cause
+    return read_folder(folder, _assemble, KIND)
 
 
 def _assemble(facts: dict[str, Any], arrays: dict[str, np.ndarray]) -> dict[str, Any]:

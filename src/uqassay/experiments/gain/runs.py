@@ -15,7 +15,7 @@ from uqassay.bench.results import StoredResult
 from uqassay.errors import InputError
 from uqassay.evidence.gain_sample import TRUE_PARTS, GainRun, GainSample
 from uqassay.evidence.gain_study import GainStudy
-from uqassay.evidence.study_folder import note_from_values, note_values
+from uqassay.evidence.saved_folder import note_from_values, note_values
 from uqassay.experiments.gain.trainings import MeasuredRun
 from uqassay.metrics.gains import TrueUncertainty
 from uqassay.predictions import Point
