@@ -41,7 +41,7 @@ def test_json_is_that_of_the_library(pair, run):
     assert (ran.code, ran.err) == (0, "")
     found = ran.json()
     assert found["schema"] == "uqassay.gain/1"
-    assert found["options"] == {"bins": 5, "binning": "equal-mass", "level": 0.9}
+    assert found["options"] == {"bins": 5, "binning": "equal-mass", "level": 0.9, "cross_fit": 5}
     assert [(row["score"], row["loss"]) for row in found["scores"]] == [("entropy", "zero-one"), ("entropy", "brier")]
     sample = sample_of_pair(
         np.load(pair / "labels.npy"), uq.load(pair / "before.npz"), uq.load(pair / "after.npz"), scores=["entropy"]
@@ -62,7 +62,10 @@ def test_table_sentences_and_page(pair, run):
     assert "The mapped estimates are" in ran.out
     assert f"Page: {pair / 'page.html'}" in ran.out
     assert "my &lt;model&gt;" in (pair / "page.html").read_text(encoding="utf-8")
-    assert "No map was fitted" in run("gain", *words(pair), *QUICK).out
+    assert "No map was fitted" in run("gain", *words(pair), *QUICK, "--cross-fit", "0").out
+    crossed = run("gain", *words(pair), *QUICK, "--cross-fit", "4", "-o", pair / "page.html").out
+    assert "map γ (cross-fitted in 4 folds)" in crossed
+    assert "cross-fitted in 4 folds" in (pair / "page.html").read_text(encoding="utf-8")
 
 
 def test_scores_by_default_and_by_name(pair, run):
@@ -110,6 +113,7 @@ def test_studies_are_saved_and_shown_again(pair, run):
         (["before.npz", "after.npz", "--labels", "labels.npy", "--binning", "x"], "--binning: "),
         (["before.npz", "after.npz", "--labels", "labels.npy", "--bins", "40000"], "--bins: "),
         (["before.npz", "after.npz", "--labels", "labels.npy", "--level", "95"], "--level: "),
+        (["before.npz", "after.npz", "--labels", "labels.npy", "--cross-fit", "1"], "--cross-fit: "),
         (["before.npz", "after.npz", "--labels", "labels.npy", "-o", "x.txt"], "--output: "),
         (["before.npz", "after.npz", "--labels", "labels.npy", "-o", "before.npz"], "--output: "),
         (["before.npz", "after.npz", "--labels", "labels.npy", "--save", "mine"], "--save: "),

@@ -23,12 +23,12 @@ class Claims:
 
 def claim_rates(n_studies, *, n_runs, n, bins=10, seed=0):
     """Rates over studies of independent runs; shuffled and calibrated estimates, and gains of mean 0."""
-    counts = np.zeros(5)
+    counts, fast = np.zeros(5), {"bins": bins, "shares": (0.1,), "cross_fit": 0}
     for s in range(n_studies):
         options = {"n_runs": n_runs, "n": n, "calibration": False, "seed": (seed, s)}
-        shuffled = read_gain(made_study("shuffled", **options).result(bins=bins, shares=(0.1,)))
-        calibrated = read_gain(made_study("calibrated", **options).result(bins=bins, shares=(0.1,)))
-        useless = read_gain(made_study("calibrated", useless=True, **options).result(bins=bins, shares=(0.1,)))
+        shuffled = read_gain(made_study("shuffled", **options).result(**fast))
+        calibrated = read_gain(made_study("calibrated", **options).result(**fast))
+        useless = read_gain(made_study("calibrated", useless=True, **options).result(**fast))
         counts += [
             shuffled.order in ("above", "below"),
             shuffled.delay.side in ("above", "below"),
@@ -58,10 +58,24 @@ def list_rates(n_studies, *, n_methods, n_runs, n, bins=10, seed=0):
         for kind in ("shuffled", "calibrated"):
             more = {"n_runs": n_runs, "n": n, "calibration": False}
             studies = [one_score(made_study(kind, f"m{i}", seed=(seed, s, i), **more)) for i in range(n_methods)]
-            said[kind] = gain_sentences(studies, bins=bins, shares=(0.1,))
+            said[kind] = gain_sentences(studies, bins=bins, shares=(0.1,), cross_fit=0)
         for name, (kind, words) in FALSE.items():
             counts[name] += any(words.match(one) for one in said[kind])
     return {name: count / n_studies for name, count in counts.items()}
+
+
+def map_rates(n_studies, *, n_runs, n, bins=20, seed=0):
+    """Cross-fitted maps: shares of studies that deny a rising map where there is one, and of maps said to lower the error of
+    calibrated estimates, which a map can only raise.
+    """
+    counts = np.zeros(2)
+    for s in range(n_studies):
+        studies = [
+            made_study(kind, n_runs=n_runs, n=n, calibration=False, seed=(seed, s)) for kind in ("large", "calibrated")
+        ]
+        large, calibrated = (read_gain(study.result(bins=bins, shares=(0.1,))) for study in studies)
+        counts += [large.mapped.shown, calibrated.reduction == "above"]
+    return dict(zip(("no rising map", "map lowers"), (counts / n_studies).tolist(), strict=True))
 
 
 def one_score(study):
@@ -76,5 +90,7 @@ def one_score(study):
 if __name__ == "__main__":  # PYTHONPATH=. python tests/evidence/gain_claims.py
     for runs, n in ((1, 300), (1, 2000), (3, 1000), (6, 1000)):
         print(f"{runs} runs of {n} instances:", claim_rates(400, n_runs=runs, n=n))
+    for runs, n in ((1, 300), (1, 2000), (6, 500)):
+        print(f"cross-fitted maps, {runs} runs of {n} instances:", map_rates(400, n_runs=runs, n=n))
     for runs, n in ((1, 300), (6, 500)):
         print(f"lists over 8 methods, {runs} runs of {n} instances:", list_rates(200, n_methods=8, n_runs=runs, n=n))

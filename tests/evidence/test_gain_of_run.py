@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from tests.evidence.gain_data import made_study
 
+from uqassay.calibration import cross_fitted_map
 from uqassay.calibration.epistemic_map import EpistemicMap
 from uqassay.evidence.gain_of_run import GainOptions, gain_of_run
 from uqassay.metrics.delay import delay_curve_of_gains
@@ -48,9 +49,28 @@ def test_mapped_estimates_stay_in_the_intervals_of_the_estimates(run, found):
 
 def test_a_run_without_calibration_has_no_map():
     run = made_study(n_runs=1, n=100, calibration=False).runs[0]
-    found = gain_of_run(run, GainOptions("entropy"))
+    found = gain_of_run(run, GainOptions("entropy", cross_fit=0))
     assert found.gain_map is found.calibrated is found.excess_calibrated is None
     assert "calibrated" not in found.means
+
+
+def test_without_calibration_the_map_is_cross_fitted():
+    run = made_study(n_runs=1, n=400, groups=4, calibration=False).runs[0]
+    found = gain_of_run(run, GainOptions("entropy", bins=10, cross_fit=4))
+    g, e = run.test.gain["zero-one"], run.test.epistemic["entropy"]
+    expected = cross_fitted_map(g, e, bins=10, n_folds=4, groups=run.test.groups)
+    assert float(found.calibrated.error) == float(expected.calibration.error)
+    assert found.excess_calibrated is None
+    assert found.gain_map.n_instances == 400
+    place = np.searchsorted(found.raw.edges[1:-1], e, side="right")
+    np.testing.assert_allclose(found.means["calibrated"], np.bincount(place, expected.mapped) / np.bincount(place))
+
+
+def test_few_groups_are_not_cross_fitted():
+    run = made_study(n_runs=1, n=90, groups=10, calibration=False).runs[0]
+    found = gain_of_run(run, GainOptions("entropy", bins=3))
+    assert found.gain_map is found.cross_fit is found.calibrated is None
+    assert any("9 groups for 5 folds" in note.text for note in found.notes)
 
 
 def test_a_map_in_its_own_intervals():

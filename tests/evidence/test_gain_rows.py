@@ -39,5 +39,5 @@ def test_rows_hold_the_numbers_of_the_result(study):
 
 
 def test_without_a_map_its_fields_are_empty():
-    row = made_study(n_runs=1, n=60, calibration=False).rows("scores")[0]
+    row = made_study(n_runs=1, n=60, calibration=False).rows("scores", cross_fit=0)[0]
     assert row["calibrated_error"] is row["calibrated_error_low"] is row["reduction"] is None

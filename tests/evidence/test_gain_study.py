@@ -60,3 +60,18 @@ def test_a_study_of_one_or_two_instances(n):
     result = GainStudy("m", "d", (GainRun(0, sample),)).result()
     assert np.isnan(result.correlation.estimate)
     assert result.calibrated_error is None
+
+
+def test_calibration_samples_come_before_folds():
+    study = made_study(n_runs=2, n=60)
+    assert study.result("entropy", bins=3).n_folds == 0
+    alone = made_study(n_runs=2, n=60, calibration=False)
+    result = alone.result("entropy", bins=3, cross_fit=2)
+    assert (result.n_folds, alone.rows("scores", bins=3)[0]["folds"]) == (2, 5)
+    assert result.excess_calibrated is None
+    before = [float(run.cross_fit.before) - float(run.calibrated.error) for run in result.runs]
+    assert float(result.reduction) == pytest.approx(np.mean(before))
+    assert alone.result("entropy", cross_fit=0).reduction is None
+    for folds in (1, 2.0, -1, 101, True):
+        with refuses("cross_fit", "range"):
+            study.result(cross_fit=folds)

@@ -17,9 +17,10 @@ from uqassay.wording import number
 FAST = {"bins": 10, "shares": (0.1,)}
 
 
-def said(kind, **options):
+def said(kind, *, cross_fit=0, **options):
     study = made_study(kind, n=options.pop("n", 1000), **options)
-    return study, study.result(**FAST), " ".join(result_sentences(study.result(**FAST)))
+    result = study.result(**FAST, cross_fit=cross_fit)
+    return study, result, " ".join(result_sentences(result))
 
 
 @pytest.mark.parametrize("n_runs", [1, 4])
@@ -45,6 +46,23 @@ def test_estimates_that_are_too_large():
     assert "before the map γ and" in text
 
 
+def test_cross_fitted_maps():
+    """The error before the map is that in the intervals of the folds, and the name of the method is said."""
+    _, result, text = said("large", n_runs=4, calibration=False, cross_fit=5)
+    after = float(result.calibrated_error)
+    before = number(after + float(result.reduction), 4)
+    change = f"The map γ (cross-fitted in 5 folds) lowers EECE in the folds from {before} to {number(after, 4)}."
+    assert change in text
+    assert (
+        f"The mapped estimates are calibrated within what the test sets of 4 runs can show: EECE {number(after, 4)}"
+        in text
+    )
+    _, result, text = said("reversed", n_runs=1, n=3000, calibration=False, cross_fit=4)
+    assert "before the map γ (cross-fitted in 4 folds) and" in text
+    assert "No rising map calibrates the estimates: EECE " in text
+    assert "Cross-fitting maps each fold" in " ".join(untold_sentences([result]))
+
+
 def test_estimates_without_order():
     _, _, text = said("shuffled", n_runs=3, calibration=False, seed=7)
     assert "The data do not show that the estimates order the gain: ρ = " in text
@@ -57,7 +75,7 @@ def test_estimates_without_order():
 
 
 def test_limits_are_told():
-    one = made_study(n_runs=1, n=60, calibration=False).result(**FAST)
+    one = made_study(n_runs=1, n=60, calibration=False).result(**FAST, cross_fit=0)
     several = made_study(n_runs=2, n=60).result(**FAST)
     alone, both = " ".join(untold_sentences([one])), " ".join(untold_sentences([one, several]))
     assert "One run says nothing about other splits" in alone

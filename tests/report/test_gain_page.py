@@ -15,7 +15,7 @@ from uqassay.evidence.gain_verdict import result_sentences, untold_sentences
 from uqassay.report.gain_page import render_gain
 
 ODD = np.array([True, False, True])
-FAST = {"bins": 5, "shares": (0.0, 0.1, 1.0)}
+FAST = {"bins": 5, "shares": (0.0, 0.1, 1.0), "cross_fit": 0}
 
 
 @pytest.fixture(scope="module")
@@ -54,6 +54,15 @@ def test_numbers_can_be_taken_from_the_page(markup, studies):
     rows = [row for row in rows if row["finding"] == "scores"]
     assert [row["method"] for row in rows] == [HOSTILE, HOSTILE, TURNED, TURNED]
     assert rows[0]["error"] == float(studies[0].result(**FAST).error)
+
+
+@pytest.mark.usefixtures("_no_figures")
+def test_a_cross_fitted_map_is_named():
+    text = ParsedPage(render_gain([made_study(n_runs=1, n=100, calibration=False)], **{**FAST, "cross_fit": 3})).text
+    assert "Thin: without one fold each" in text
+    assert "never on the test instances" not in text
+    assert "cross-fitted in 3 folds" in text
+    assert "Cross-fitting maps each fold of the test instances" in text
 
 
 @pytest.mark.usefixtures("_no_figures")

@@ -63,8 +63,8 @@ def gain_command(
     calibration: Annotated[
         tuple[Path, Path] | None,
         option(
-            "The same two predictions for other instances, on which the map of estimates to gains is fitted; without them "
-            "there is no map.",
+            "The same two predictions for other instances, on which the map of estimates to gains is fitted; without them it "
+            "is cross-fitted on the test instances.",
             INPUT,
             metavar="BEFORE AFTER",
         ),
@@ -100,6 +100,16 @@ def gain_command(
     ] = None,
     bins: Annotated[int, option("Intervals of the estimates.", HOW, metavar="N", min=1)] = 20,
     binning: Annotated[str, option("equal-mass or equal-width.", HOW, metavar="NAME")] = "equal-mass",
+    cross_fit: Annotated[
+        int,
+        option(
+            "Folds of the test instances: the estimates of each are mapped by a map of the others. 0 for no map. Not used with "
+            "--calibration.",
+            HOW,
+            metavar="FOLDS",
+            min=0,
+        ),
+    ] = 5,
     level: Annotated[float, option("Confidence level of the intervals.", SURE)] = 0.95,
     output: Annotated[Path | None, option("Write the page to this file.", OUTPUT, "--output", "-o")] = None,
     save: Annotated[Path | None, option("Keep the study in this folder.", OUTPUT, metavar="FOLDER")] = None,
@@ -115,13 +125,15 @@ def gain_command(
     as_json: Json = False,
 ) -> None:
     """Compare the gain from more data with the epistemic uncertainty that a model states."""
+    from uqassay.evidence.gain_study import check_folds
     from uqassay.evidence.gain_verdict import check_studies
     from uqassay.statistics.samples import check_choice, check_level
 
     check_choice(binning, "binning", ("equal-mass", "equal-width"))
     check_level(level)
+    check_folds(cross_fit)
     checks = [_parsed(text) for text in fail_if or ()]
-    options: dict[str, Any] = {"bins": bins, "binning": binning, "level": level}
+    options: dict[str, Any] = {"bins": bins, "binning": binning, "level": level, "cross_fit": cross_fit}
     pair = {
         "labels": labels,
         "calibration": calibration,

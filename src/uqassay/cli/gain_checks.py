@@ -86,7 +86,11 @@ def gain_outcome(check: Check, results: "Sequence[GainResult]", *, on_intervals:
 
 def _without_rows(check: Check, results: "Sequence[GainResult]") -> str:
     there = any(check.model in (None, one.method) and check.score in (None, one.score) for one in results)
-    return "there is no map without calibration predictions" if there else f"{check.model} has no score {check.score}"
+    return (
+        "there is no map without calibration predictions or folds"
+        if there
+        else f"{check.model} has no score {check.score}"
+    )
 
 
 def _row(check: Check, result: "GainResult") -> list[dict[str, Any]]:

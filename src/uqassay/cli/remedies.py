@@ -68,7 +68,12 @@ _OF_COMMAND = {
     | {"workers": "--workers", "params": "--param", "output": "--output"},
     "convert": {"labels": "--labels"},
     "demo": {"folder": "--output", "seed": "--seed"},
-    "gain": {"binning": "--binning", "bins": "--bins", "loss": "--loss", "losses": "--loss", "scores": "--score"},
+    "gain": {
+        **{name: f"--{name}" for name in ("binning", "bins", "loss")},
+        "cross_fit": "--cross-fit",
+        "losses": "--loss",
+        "scores": "--score",
+    },
     "ood": {
         "groups_in": "--groups",
         "groups_out": "--out-groups",
@@ -178,6 +183,12 @@ def _few_votes(facts: Facts) -> dict[str, str]:
     return {"remedy": "collect a second vote" if every else "pass --leave-out-few to leave such rows out"}
 
 
+def _shape_of_votes(facts: Facts) -> dict[str, str]:
+    if facts.get("votes_are") == "single":
+        return {}
+    return {"remedy": "pass --votes-are single if each column is a vote; one label for each instance is not enough"}
+
+
 def _votes(facts: Facts) -> dict[str, str]:
     return {"remedy": "give numbers of votes, or pass --votes-are single"} if "dtype" in facts else {}
 
@@ -216,7 +227,7 @@ WORDINGS: Mapping[str | tuple[str, str], Wording] = {
     ("variance_is", "missing"): _MEANINGS,
     ("votes", "ambiguous"): "pass --votes-are counts or --votes-are single",
     ("votes", "empty"): _few_votes,
-    ("votes", "shape"): "pass --votes-are single if each column is a vote; one label for each instance is not enough",
+    ("votes", "shape"): _shape_of_votes,
     ("votes", "type"): _votes,
 }
 

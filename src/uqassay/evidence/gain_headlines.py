@@ -12,6 +12,7 @@ from uqassay.evidence.gain_verdict import (
     delay_sentence,
     estimate_name,
     lower_start,
+    map_name,
     result_sentences,
     study_sentence,
     unit_text,
@@ -95,12 +96,13 @@ def _orders(results: Sequence[GainResult], readings: Sequence[GainReading]) -> l
 
 
 def _calibrated(results: Sequence[GainResult], readings: Sequence[GainReading]) -> list[str]:
+    gamma = map_name(max(results, key=lambda one: one.n_folds))
     claims: list[tuple[str, Callable[[GainReading], bool]]] = [
         ("The estimates of {} are not calibrated.", lambda r: r.raw.shown),
         ("The estimates of {} are too large on average.", lambda r: r.raw.excess == "above"),
         ("The estimates of {} are too small on average.", lambda r: r.raw.excess == "below"),
-        ("The map γ lowers EECE of {}.", lambda r: r.reduction == "above"),
-        ("The map γ raises EECE of {}.", lambda r: r.reduction == "below"),
+        (f"The {gamma} lowers EECE of {{}}.", lambda r: r.reduction == "above"),
+        (f"The {gamma} raises EECE of {{}}.", lambda r: r.reduction == "below"),
     ]
     found = [(text, _where(results, readings, holds)) for text, holds in claims]
     return [text.format(names) for text, names in found if names]

@@ -37,7 +37,7 @@ class CalibrationReading:
     shown : bool
         True if the estimates are shown not to be calibrated: a p-value of at most 1 − level.
     excess : Side
-        "above" if the estimates are shown to be too large on average, "below" if too small.
+        "above" if the estimates are shown to be too large on average, "below" if too small; "undefined" for a cross-fitted map.
     """
 
     error: OverRuns
@@ -102,7 +102,6 @@ def read_gain(result: GainResult, *, share: float = DELAYED) -> GainReading:
     """Conclusions from one result; each holds at the level of the result by itself."""
     mapped = None
     if result.calibrated_error is not None and result.calibrated_debiased is not None:
-        assert result.excess_calibrated is not None
         mapped = _calibration(
             result,
             (result.calibrated_error, result.calibrated_debiased, result.excess_calibrated),
@@ -126,7 +125,7 @@ def side_of(estimate: Estimate) -> Side:
 
 
 def _calibration(
-    result: GainResult, numbers: tuple[OverRuns, OverRuns, OverRuns], runs: Sequence[EpistemicCalibration]
+    result: GainResult, numbers: tuple[OverRuns, OverRuns, OverRuns | None], runs: Sequence[EpistemicCalibration]
 ) -> CalibrationReading:
     error, debiased, excess = numbers
     pvalue = _together([run.pvalue for run in runs])
@@ -139,7 +138,7 @@ def _calibration(
         null_mean=float(np.mean([run.null_mean for run in runs])),
         pvalue=pvalue,
         shown=pvalue <= 1 - result.level,
-        excess=side_of(excess.estimate),
+        excess="undefined" if excess is None else side_of(excess.estimate),
     )
 
 

@@ -32,7 +32,7 @@ class GainBins:
     gain : Curve
         Mean gain; for one run its interval is over the instances of the interval.
     calibrated : Curve or None
-        Mean mapped estimate; None without calibration samples.
+        Mean mapped estimate; None without a map.
     true : Curve or None
         Mean true epistemic uncertainty, where P(y|x) is known.
     count : array (R, M)
@@ -96,12 +96,14 @@ class GainResult:
     error, debiased : OverRuns
         EECE (gain) of the estimates, and the same without its bias.
     calibrated_error, calibrated_debiased : OverRuns or None
-        Those of the mapped estimates, in the same intervals; None without calibration samples.
+        Those of the mapped estimates; None without a map. In the same intervals as `error` if the map is of calibration
+        samples; in fewer intervals of each fold if it is cross-fitted (`n_folds`).
     reduction : OverRuns or None
-        error − calibrated_error. One run gives no interval.
+        Error before the map, in the intervals of `calibrated_error`, − calibrated_error. One run gives no interval.
     mean_gain, mean_epistemic, excess : OverRuns
         `excess` is the mean of estimate − gain.
     excess_calibrated : OverRuns or None
+        None also for a cross-fitted map.
     bins : GainBins
     delay : GainDelay
     notes : tuple of Note
@@ -144,6 +146,11 @@ class GainResult:
     def n_runs(self) -> int:
         """R."""
         return len(self.runs)
+
+    @property
+    def n_folds(self) -> int:
+        """Folds on which the map is cross-fitted; 0 for a map of calibration samples, and without a map."""
+        return max((one.n_folds for run in self.runs if (one := run.cross_fit) is not None), default=0)
 
     @property
     def label(self) -> str:
@@ -202,7 +209,8 @@ def _reduction(run: RunGain, level: float) -> Estimate | None:
     """How much smaller the error is after the map; one run alone has no interval for it."""
     if run.calibrated is None:
         return None
-    value = float(run.raw.error) - float(run.calibrated.error)
+    before = run.raw.error if run.cross_fit is None else run.cross_fit.before
+    value = float(before) - float(run.calibrated.error)
     nothing: dict[str, Any] = {"low": np.nan, "high": np.nan, "level": level, "n": run.n_instances}
     return Estimate(value, method="difference", notes=[Note("no-interval", "1 run: no interval")], **nothing)
 
@@ -235,7 +243,7 @@ def _bins(runs: Sequence[RunGain], level: float) -> tuple[GainBins, list[Note]]:
 
 def _map_notes(runs: Sequence[RunGain]) -> list[Note]:
     """Intervals without calibration instances, and calibration instances outside all intervals, over the runs."""
-    maps = [run.gain_map for run in runs if run.gain_map is not None]
+    maps = [run.gain_map for run in runs if run.gain_map is not None and run.cross_fit is None]
     empty, outside = (sum(getattr(one, name) for one in maps) for name in ("n_empty", "n_outside"))
     intervals, points = sum(len(one.edges) - 1 for one in maps), sum(one.n_instances for one in maps)
     over = f" over {len(maps)} runs" if len(maps) > 1 else ""

@@ -44,6 +44,7 @@ def _number(found: OverRuns | None, name: str) -> dict[str, Any]:
 
 def _scores(result: "GainResult") -> Rows:
     row = {**_of(result), "runs": result.n_runs, "level": result.level, "interval": result.correlation.estimate.method}
+    row["folds"] = result.n_folds
     for name in QUANTITIES:
         row |= _number(getattr(result, name), name)
     return [row | {"notes": result.notes}]
@@ -106,7 +107,7 @@ BAND = ("sd", "low", "high")
 # name: how its rows are made, and the columns of the table
 GAIN_TABLES: Mapping[str, tuple[Callable[["GainResult"], Rows], Sequence[str]]] = MappingProxyType(
     {
-        "scores": (_scores, (*KEYS, "runs", "level", "interval", *_numbers(QUANTITIES, BAND), "notes")),
+        "scores": (_scores, (*KEYS, "runs", "level", "interval", "folds", *_numbers(QUANTITIES, BAND), "notes")),
         "runs": (
             _runs,
             (

@@ -2,12 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from numbers import Integral
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, final
 
 from uqassay._array import shown
 from uqassay.errors import InputError
-from uqassay.evidence.gain_of_run import SHARES, GainOptions, gain_of_run
+from uqassay.evidence.gain_of_run import FOLDS, SHARES, GainOptions, gain_of_run
 from uqassay.evidence.gain_result import GainResult, gain_result
 from uqassay.evidence.gain_rows import gain_rows, gain_table
 from uqassay.evidence.gain_sample import GainRun
@@ -18,7 +19,9 @@ from uqassay.wording import listed
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["GainStudy"]
+__all__ = ["GainStudy", "check_folds"]
+
+MOST_FOLDS = 100
 
 
 @final
@@ -114,6 +117,7 @@ class GainStudy:
         map_bins: Literal["paper", "own"] = "paper",
         level: float = 0.95,
         shares: Sequence[float] = SHARES,
+        cross_fit: int = FOLDS,
     ) -> GainResult:
         """Correlation, calibration error, map and delay curve of one estimate under one loss, over the runs.
 
@@ -132,6 +136,9 @@ class GainStudy:
             Confidence level of the intervals.
         shares : sequence of float
             Of the cases that wait, on the delay curve: 0, 0.05, …, 1 by default.
+        cross_fit : int
+            Number of folds of the test instances. If no run has a calibration sample, the estimates of each fold are mapped by
+            a map of the other folds; see `uqassay.calibration.cross_fitted_map`. 0 for no map.
 
         Returns
         -------
@@ -150,7 +157,9 @@ class GainStudy:
                 raise InputError(
                     name, f"must be {listed(known, last='or')}", f"got {given!r}", "choose one of them", code="choice"
                 )
-        options = GainOptions(score, loss, bins, binning, map_bins, level, tuple(shares))
+        check_folds(cross_fit)
+        folds = 0 if any(run.calibration is not None for run in self.runs) else int(cross_fit)
+        options = GainOptions(score, loss, bins, binning, map_bins, level, tuple(shares), folds)
         if options not in self._found:
             runs = [gain_of_run(run, options) for run in self.runs]
             self._found[options] = gain_result(self.method, self.dataset, options, runs)
@@ -198,3 +207,21 @@ class GainStudy:
             A folder without a study of the gain, or with a damaged one, or one of another version.
         """
         return read_gain_study(folder, cls)
+
+
+def check_folds(cross_fit: Any) -> None:
+    """Refuse a number of folds other than 0 or at least 2.
+
+    Raises
+    ------
+    InputError
+    """
+    whole = isinstance(cross_fit, Integral) and not isinstance(cross_fit, bool)
+    if not whole or int(cross_fit) not in (0, *range(2, MOST_FOLDS + 1)):
+        raise InputError(
+            "cross_fit",
+            f"must be 0, or a number of folds from 2 to {MOST_FOLDS}",
+            f"got {shown(cross_fit)}",
+            "pass 5, or 0 for no map",
+            code="range",
+        )

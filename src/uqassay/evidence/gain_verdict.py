@@ -33,6 +33,7 @@ __all__ = [
     "gain_legend",
     "gain_lines",
     "lower_start",
+    "map_name",
     "result_sentences",
     "study_sentence",
     "unit_text",
@@ -51,7 +52,7 @@ NATS = ("entropy", "mutual-information", "total-entropy", "epistemic-entropy", "
 def result_sentences(result: GainResult) -> tuple[str, ...]:
     """Order, calibration, map and delay of one score."""
     reading = read_gain(result)
-    said = [_order(result, reading), _size(reading.raw, "The estimates"), *_mapped(result, reading)]
+    said = [_order(result, reading), _size(reading.raw), *_mapped(result, reading)]
     return tuple(without_direction(text) for text in (*said, delay_sentence(result, reading)))
 
 
@@ -70,9 +71,12 @@ def _undefined(what: str, estimate: Estimate, shown: str) -> str:
     return f"{what} cannot be told ({why})." if estimate != estimate else f"{what} cannot be told: {shown} ({why})."
 
 
-def _size(reading: CalibrationReading, whose: str) -> str:
+def _size(reading: CalibrationReading, whose: str = "The estimates", *, n_folds: int = 0) -> str:
     """Calibration: what the test sets show, and what they would show of perfectly calibrated estimates."""
-    error = f"EECE {number(float(reading.error), FINE)}"
+    error = f"EECE {number(float(reading.error), FINE)}{' in the folds' if n_folds else ''}"
+    calibrated = (
+        "with a gain that rises with the estimate it would be" if n_folds else "perfectly calibrated ones would have"
+    )
     if reading.pvalue != reading.pvalue:
         why = reason(reading.error.estimate.notes or reading.error.per_run[0].notes)
         return f"Whether {lower_start(whose)} are calibrated cannot be told: {error} ({why})."
@@ -84,29 +88,32 @@ def _size(reading: CalibrationReading, whose: str) -> str:
     )
     if not reading.shown:
         sets = "this test set" if n_runs == 1 else f"the test sets of {counted(n_runs, 'run')}"
-        return (
-            f"{whose} are calibrated within what {sets} can show: {error}, and perfectly calibrated ones would have "
-            f"{chance}."
-        )
+        return f"{whose} are calibrated within what {sets} can show: {error}, and {calibrated} {chance}."
     side = {"above": ", too large on average", "below": ", too small on average"}.get(reading.excess, "")
     less = f"without its bias {_text(reading.debiased.estimate, FINE)}"
-    return (
-        f"{whose} are not calibrated{side}: {error}, {pvalue_text(reading.pvalue)}, {less}; perfectly calibrated ones would "
-        f"have {chance}."
-    )
+    start = "No rising map calibrates the estimates" if n_folds else f"{whose} are not calibrated{side}"
+    return f"{start}: {error}, {pvalue_text(reading.pvalue)}, {less}; {calibrated} {chance}."
 
 
 def _mapped(result: GainResult, reading: GainReading) -> list[str]:
     if reading.mapped is None or result.calibrated_error is None:
         return []
-    before, after = number(float(result.error), FINE), number(float(result.calibrated_error), FINE)
+    n_folds, value = result.n_folds, float(result.calibrated_error)
+    raw = float(result.error) if result.reduction is None else value + float(result.reduction)
+    before, after = number(raw, FINE), number(value, FINE)
+    gamma, error = map_name(result), "EECE in the folds" if n_folds else "EECE"
     change = {
-        "above": f"The map γ lowers EECE from {before} to {after}.",
-        "below": f"The map γ raises EECE from {before} to {after}.",
-        "unclear": f"The runs do not show that the map γ changes EECE: {before} before, {after} after.",
-        "undefined": f"EECE is {before} before the map γ and {after} after it, in this run.",
+        "above": f"The {gamma} lowers {error} from {before} to {after}.",
+        "below": f"The {gamma} raises {error} from {before} to {after}.",
+        "unclear": f"The runs do not show that the {gamma} changes {error}: {before} before, {after} after.",
+        "undefined": f"{error} is {before} before the {gamma} and {after} after it, in this run.",
     }[reading.reduction]
-    return [change, _size(reading.mapped, "The mapped estimates")]
+    return [change, _size(reading.mapped, "The mapped estimates", n_folds=n_folds)]
+
+
+def map_name(result: GainResult) -> str:
+    """The map, and whether it is cross-fitted."""
+    return f"map γ (cross-fitted in {result.n_folds} folds)" if result.n_folds else "map γ"
 
 
 def delay_sentence(result: GainResult, reading: GainReading) -> str:
@@ -191,7 +198,12 @@ def untold_sentences(results: Sequence[GainResult]) -> tuple[str, ...]:
     without = [estimate_name(one, results) for one in results if one.calibrated_error is None]
     if without:
         names = listed(list(dict.fromkeys(without)), most=4)
-        said.append(f"No map was fitted for {names}: there are no predictions for calibration instances.")
+        said.append(f"No map was fitted for {names}: there are no calibration instances, and no folds to cross-fit it.")
+    if any(one.n_folds for one in results):
+        said.append(
+            "Cross-fitting maps each fold of the test instances by a map of the other folds. It tells how well a map works "
+            "on more cases of the same two models, not whether a map of models that were trained on less data would."
+        )
     nats = sorted({one.score for one in results if one.score in NATS and one.loss == "zero-one"})
     if nats:
         said.append(

@@ -5,7 +5,7 @@ rates are therefore estimated from the gains in each bin, under the condition th
 """
 
 from dataclasses import dataclass
-from typing import final
+from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -190,7 +190,7 @@ def _correlation(deviation: Floats, greatest: Floats, members: Floats, codes: ND
     return min(max(covariance / most, 0.0), 1.0) if most > 0 else 0.0
 
 
-def _effective(amounts: Floats) -> float:
+def _effective(amounts: NDArray[Any]) -> float:
     """Kish's effective number of equal amounts; 0 if all are 0."""
     total = float((amounts**2).sum())
     return float(amounts.sum()) ** 2 / total if total > 0 else 0.0

@@ -84,7 +84,7 @@ def write_gain_page(
     progress : callable, optional
         Is told what is being drawn.
     **options
-        Those of `GainStudy.result`: bins, binning, map_bins.
+        Those of `GainStudy.result`: bins, binning, map_bins, cross_fit.
 
     Returns
     -------
@@ -215,7 +215,8 @@ def _score(result: GainResult, place: str, text: Mapping[str, str]) -> str:
         for i, (name, of) in enumerate(draw.items())
     }
     small = "".join(f'<p class="note">{shown(note.text)}</p>' for note in result.notes if note.code == SMALL)
-    return contender_section(result.label, place, result_sentences(result), panels(figures, text) + small)
+    captions = {**text, "map_caption": text["cross_fit_caption"]} if result.n_folds else text
+    return contender_section(result.label, place, result_sentences(result), panels(figures, captions) + small)
 
 
 # -- notes and settings -------------------------------------------------------------------------------------------------
@@ -231,7 +232,19 @@ def _facts(studies: Sequence[GainStudy], results: Sequence[GainResult]) -> list[
     found = []
     for study in studies:
         facts: dict[str, Any] = {"runs": study.n_runs, "seeds": list(study.seeds)}
-        facts |= {"intervals of the estimates": options.bins, "binning": options.binning, "map": options.map_bins}
+        facts |= {
+            "intervals of the estimates": options.bins,
+            "binning": options.binning,
+            "map": _map_of(study, results),
+        }
         facts |= {f"instances, {name}": size for name, size in study.runs[0].sizes.items()}
         found.append((", ".join(filter(None, (study.method, study.dataset))), facts | dict(study.facts)))
     return found
+
+
+def _map_of(study: GainStudy, results: Sequence[GainResult]) -> str:
+    """Where the map comes from."""
+    own = next(one for one in results if (one.method, one.dataset) == (study.method, study.dataset))
+    if own.n_folds:
+        return f"cross-fitted in {own.n_folds} folds"
+    return ABSENT if own.calibrated_error is None else own.options.map_bins

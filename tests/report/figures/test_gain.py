@@ -87,7 +87,19 @@ def test_the_map_of_every_run(ax, study):
     np.testing.assert_allclose(y, result.runs[0].gain_map.transform(x))
     np.testing.assert_allclose(ax.lines[3].get_ydata(), np.mean([line.get_ydata() for line in ax.lines[:3]], axis=0))
     with refuses("result", "missing"):
-        plot_epistemic_map(made_study(n_runs=1, n=30, calibration=False).result(), ax=ax)
+        plot_epistemic_map(made_study(n_runs=1, n=30, calibration=False).result(cross_fit=0), ax=ax)
+
+
+@pytest.mark.parametrize("n_runs", [1, 2])
+def test_maps_of_folds_and_of_all_instances(ax, n_runs):
+    result = made_study(n_runs=n_runs, n=100, calibration=False).result(bins=4, cross_fit=3)
+    plot_epistemic_map(result, ax=ax)
+    x, y = ax.lines[1].get_data()
+    np.testing.assert_allclose(y, result.runs[0].cross_fit.fold_maps[1].transform(x))
+    whole = np.mean([run.gain_map.transform(x) for run in result.runs], axis=0)
+    np.testing.assert_allclose(ax.lines[3 * n_runs].get_ydata(), whole)
+    name = "map γ of all instances" if n_runs == 1 else "mean"
+    assert words(ax)[:2] == ["map γ without one fold", name]
 
 
 def test_without_axes_a_figure_is_made(study):

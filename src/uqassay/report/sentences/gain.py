@@ -39,6 +39,10 @@ def gain_text(*, level: float = 0.95) -> dict[str, str]:
             "lie on the gain. The mapped estimates are those of the map γ."
         ),
         "map": "Map γ",
+        "cross_fit_caption": (
+            "The gain that the map reads from an estimate. Black: fitted on all test instances, for later cases. Thin: without "
+            "one fold each; they give the mapped estimates of that fold."
+        ),
         "map_caption": (
             "The gain that the map reads from an estimate; it is fitted on calibration instances, never on the test instances."
         ),
