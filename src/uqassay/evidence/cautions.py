@@ -30,6 +30,7 @@ CAUTIONS: Mapping[str, str] = {
     "few-groups": f"fewer than {FEW_GROUPS} groups",
     "baseline-left-out": "a baseline that is undefined in this convention",
     "prior-of-these-labels": "the class-prior baseline saw the labels that it is judged by",
+    "backward-score": "scores that are shown to be lower where a model is wrong",
     "no-calibration-test": "label distributions, which the calibration tests do not take",
     "dependent-labels": "groups, within which the calibration tests take labels for independent",
     "calibration-sample": "calibration tests on a part of the instances",

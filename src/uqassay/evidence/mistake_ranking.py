@@ -136,12 +136,12 @@ def compare_rankings(
     return pairwise_statistic_tests(statistics, groups=assay.groups, level=assay.settings.level, bound=chosen.bound)
 
 
-def refusal(assay: "Assay", model: str, score: str, coverage: float) -> SelectiveGain:
-    """What refusing the instances of which a score is most unsure gains, averaged over runs."""
+def refusal(assay: "Assay", model: str, score: str, coverage: float, *, level: float | None = None) -> SelectiveGain:
+    """What refusing the instances of which a score is most unsure gains, averaged over runs; the level is the assay's."""
     errors, scores = truths_and_scores(assay, model, score, "errors")
     check_coverage(coverage)
     runs = [rank_errors(e, s) for e, s in zip(errors, scores, strict=True)]
-    options: dict[str, Any] = {"groups": assay.groups, "level": assay.settings.level}
+    options: dict[str, Any] = {"groups": assay.groups, "level": assay.settings.level if level is None else level}
     return SelectiveGain(
         float(coverage),
         float(np.mean([run.thresholds[run.place(np.array([coverage]))[0][0]] for run in runs])),

@@ -1,15 +1,16 @@
 """Measured coverage of the intervals of risk-coverage numbers.
 
-Run as a script, this file prints the tables of risk and coverage in docs/measured-coverage.md; as a test it
-measures fewer samples and asserts what the tables say.
+Run as a script, this file prints the tables of risk and coverage in docs/measured-coverage.md ("areas", "selective", "ties" or
+"paired" chooses one); as a test it measures fewer samples and asserts what the tables say.
 """
 
 import sys
 
 import numpy as np
 import pytest
-from scipy import special
+from scipy import optimize, special
 
+from uqassay.metrics.ranking.comparisons import paired_ranking_test
 from uqassay.metrics.risk.coverage_at_risk import coverage_at_risk_score
 from uqassay.metrics.risk.risk_areas import augrc_loss, aurc_loss, e_aurc_loss, prediction_rejection_score
 from uqassay.metrics.risk.risk_coverage import risk_coverage_curve
@@ -20,11 +21,18 @@ CORRELATION = 0.3
 AREAS = ("aurc", "e-aurc", "augrc", "ratio", "selective ratio")
 SELECTIVE = ("accuracy .5", "accuracy .8", "accuracy .9", "gain .8", "gain .9", "coverage")
 CELLS = [(200, 0.1), (200, 0.3), (1000, 0.05), (1000, 0.3)]
+TIED_CELLS = [(200, 0.05), (2000, 0.05)]
 SCORES = {"": "scores", "levels": "5 levels", "groups": "groups"}
+TIES = {"": "none", "50 certain": "50 %, certain", "50 uncertain": "50 %, uncertain"}
+TIES |= {"97 certain": "97 %, certain", "97 uncertain": "97 %, uncertain"}
 
 
 class Population:
-    """Errors at a rate; normal scores, shifted for errors so that UQ-AUC has its value; perhaps in five levels."""
+    """Errors at a rate; normal scores, shifted for errors so that UQ-AUC has its value.
+
+    Kinds: "levels" cuts the scores into five, "groups" correlates those of ten instances, and "50 certain" gives the half with
+    the lowest scores one score ("uncertain": with the highest).
+    """
 
     def __init__(self, rate, auc, kind=""):
         self.rate, self.kind, self.shift = rate, kind, np.sqrt(2) * special.ndtri(auc)
@@ -35,6 +43,17 @@ class Population:
         if kind == "levels":
             wrong = np.append(np.interp(self.cuts, t, wrong), rate)
             kept = LEVELS
+        self.low, self.high = -np.inf, np.inf  # scores beyond are tied
+        if kind.endswith(" certain"):
+            share = int(kind[:2]) / 100
+            self.low = np.interp(share, kept, t)
+            wrong = np.append(np.interp(share, kept, wrong), wrong[kept > share])
+            kept = np.append(share, kept[kept > share])
+        elif kind.endswith(" uncertain"):
+            share = 1 - int(kind[:2]) / 100
+            self.high = np.interp(share, kept, t)
+            wrong = np.append(wrong[kept < share], [np.interp(share, kept, wrong), rate])
+            kept = np.append(kept[kept < share], [share, 1.0])
         inside = kept > 1e-12
         self.kept, self.wrong = kept[inside], wrong[inside]
 
@@ -48,17 +67,25 @@ class Population:
             z, u = np.sqrt(CORRELATION) * common + np.sqrt(1 - CORRELATION) * np.stack([z, u])
         errors = (z < special.ndtri(self.rate)).astype(float)
         scores = u + self.shift * errors
-        return errors, np.digitize(scores, self.cuts) if self.kind == "levels" else scores, groups
+        return errors, self.coarse(scores), groups
 
-    def area(self, values):
-        """Trapezoids over the coverages, constant before the first."""
-        return values[0] * self.kept[0] + np.sum(np.diff(self.kept) * (values[1:] + values[:-1]) / 2)
+    def coarse(self, scores):
+        """Scores with the ties of this kind."""
+        return np.digitize(scores, self.cuts) if self.kind == "levels" else np.clip(scores, self.low, self.high)
+
+    def aurc(self):
+        """Mean over coverages of A(c) / c, with the error mass A linear between the points."""
+        c0, a0 = (np.append(0.0, values[:-1]) for values in (self.kept, self.wrong))
+        steps, rise = np.diff(self.kept, prepend=0.0), np.diff(self.wrong, prepend=0.0)
+        rate = np.divide(rise, steps, out=np.zeros_like(steps), where=steps > 0)
+        logs = np.log(self.kept[1:] / self.kept[:-1])
+        return float(rise.sum() + ((a0 - rate * c0)[1:] * logs).sum())
 
     def areas(self):
         """True values of the areas, in the order of AREAS."""
-        r, aurc = self.rate, self.area(self.wrong / self.kept)
+        r, aurc = self.rate, self.aurc()
         best = r + (1 - r) * np.log1p(-r)
-        augrc = self.area(self.wrong) - self.wrong[0] * self.kept[0] / 2
+        augrc = float((np.diff(self.kept, prepend=0.0) * (self.wrong - np.diff(self.wrong, prepend=0.0) / 2)).sum())
         return (aurc, aurc - best, augrc, (r / 2 - augrc) / (r / 2 - r * r / 2), (r - aurc) / (r - best))
 
     def risk(self, coverage):
@@ -112,6 +139,33 @@ def shares_covered(population, truths, estimates, *, n, n_samples, seed):
     return held / defined
 
 
+def two_scores(rng, n, rate, populations):
+    """Errors and two scores of one model, which are correlated and have the shifts and ties of the populations."""
+    errors = (rng.random(n) < rate).astype(float)
+    errors[:2] = 0.0, 1.0  # at least one of each
+    common = rng.normal(size=n)
+    noise = np.sqrt(0.5) * common + np.sqrt(0.5) * rng.normal(size=(2, n))
+    return [(errors, p.coarse(u + p.shift * errors)) for p, u in zip(populations, noise, strict=True)]
+
+
+def rival(population, kind, difference=0.0):
+    """Population with other ties whose AURC is that of the first plus a difference."""
+    target = population.aurc() + difference
+    auc = optimize.brentq(lambda x: Population(population.rate, x, kind).aurc() - target, 0.501, 0.9999, xtol=1e-7)
+    return Population(population.rate, auc, kind)
+
+
+def share_rejected(populations, *, n, n_samples, seed, metric="aurc"):
+    """Share of paired tests that reject at 5 % in favour of the first population, and of the second."""
+    rng = np.random.default_rng(seed)
+    counts = np.zeros(2)
+    for _ in range(n_samples):
+        first, second = two_scores(rng, n, populations[0].rate, populations)
+        test = paired_ranking_test(first, second, metric=metric)
+        counts[int(test.difference > 0)] += test.reject(0.05)
+    return counts / n_samples
+
+
 CASES = [(200, 0.3, 0.8, ""), (200, 0.3, 0.6, "levels"), (200, 0.3, 0.8, "groups"), (1000, 0.05, 0.95, "")]
 
 
@@ -156,20 +210,39 @@ def test_true_values_against_closed_forms():
     assert Population(0.1, 0.8, "levels").kept.size == 5
 
 
+def print_rows(rows, truths, estimates, kinds, n_samples):
+    """Coverage at UQ-AUC .6, .8 and .95 for each (n, error rate) and kind."""
+    for n, rate in rows:
+        for kind, label in kinds.items():
+            populations = [Population(rate, auc, kind) for auc in (0.6, 0.8, 0.95)]
+            shares = [shares_covered(p, truths(p), estimates, n=n, n_samples=n_samples, seed=n) for p in populations]
+            cells = ["/".join(f"{100 * share:.1f}" for share in column) for column in zip(*shares, strict=True)]
+            print(f"{n:5d}  {rate:<4g} {label:15s}", *(f" {cell:15s}" for cell in cells), flush=True)
+
+
+def print_paired(n_samples):
+    """Rejections at 5 % of equal AURCs, and power where the second AURC is greater by a tenth of the error rate."""
+    for n, rate in TIED_CELLS:
+        for kinds in (("", ""), ("50 certain", ""), ("50 uncertain", "50 certain"), ("97 uncertain", "")):
+            first = Population(rate, 0.52 if kinds[0].startswith("97") else 0.7, kinds[0])
+            cells = []
+            for difference in (0.0, -0.1 * rate):
+                pair = first, rival(first, kinds[1], difference)
+                cells += [share_rejected(pair, n=n, n_samples=n_samples, seed=n)]
+            shown = ("/".join(f"{100 * share:.1f}" for share in cell) for cell in cells)
+            print(f"{n:5d}  {rate:<4g} {' | '.join(TIES[kind] for kind in kinds):32s}", *shown, flush=True)
+
+
 def print_tables(which, n_samples=4000):
-    """Print the table of the areas, of the selective numbers, or both."""
-    for name, truths, estimates in (
-        ("areas", Population.areas, area_estimates),
-        ("selective", Population.selective, selective_estimates),
-    ):
-        for n, rate in CELLS if name.startswith(which) else ():
-            for kind, label in SCORES.items():
-                populations = [Population(rate, auc, kind) for auc in (0.6, 0.8, 0.95)]
-                shares = [
-                    shares_covered(p, truths(p), estimates, n=n, n_samples=n_samples, seed=n) for p in populations
-                ]
-                cells = ["/".join(f"{100 * share:.1f}" for share in column) for column in zip(*shares, strict=True)]
-                print(f"{n:5d}  {rate:<4g} {label:9s}", *(f" {cell:15s}" for cell in cells), flush=True)
+    """Print the tables whose names begin like this."""
+    if "areas".startswith(which):
+        print_rows(CELLS, Population.areas, area_estimates, SCORES, n_samples)
+    if "selective".startswith(which):
+        print_rows(CELLS, Population.selective, selective_estimates, SCORES, n_samples)
+    if "ties".startswith(which):
+        print_rows(TIED_CELLS, Population.areas, area_estimates, TIES, n_samples)
+    if "paired".startswith(which):
+        print_paired(n_samples)
 
 
 if __name__ == "__main__":

@@ -225,7 +225,7 @@ def test_generalised_ratio_has_the_interval_of_uq_auc(weighted, grouped):
     assert 0.5 < perfect.low < perfect.high <= 1.0
 
 
-@pytest.mark.parametrize("score", (*SCORES, *TRAPEZOIDS))
+@pytest.mark.parametrize("score", [*SCORES, *TRAPEZOIDS])
 @pytest.mark.parametrize("levels", [4, 10**6])
 def test_an_integer_weight_equals_copies(score, levels):
     errors, uncertainty, weights = random_case(6, levels=levels)
@@ -239,7 +239,7 @@ def test_an_integer_weight_equals_copies(score, levels):
     assert (other.low, other.high) == pytest.approx((one.low, one.high), abs=tolerance)
 
 
-@pytest.mark.parametrize("score", (*SCORES, *TRAPEZOIDS))
+@pytest.mark.parametrize("score", [*SCORES, *TRAPEZOIDS])
 @pytest.mark.parametrize("soft", [False, True])
 def test_row_order_does_not_matter(score, soft):
     errors, uncertainty, _ = random_case(7, n=300, levels=6, soft=soft)
@@ -252,7 +252,7 @@ def test_row_order_does_not_matter(score, soft):
         assert (other.low, other.high) == pytest.approx((one.low, one.high), abs=1e-12)
 
 
-@pytest.mark.parametrize("score", (*SCORES, *TRAPEZOIDS))
+@pytest.mark.parametrize("score", [*SCORES, *TRAPEZOIDS])
 def test_only_the_order_of_the_scores_matters(score):
     errors, uncertainty, _ = random_case(8)
     one, other = score(errors, uncertainty), score(errors, np.exp(uncertainty))

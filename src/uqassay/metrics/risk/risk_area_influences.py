@@ -190,17 +190,18 @@ def _without_spread(value: float, n_units: int, kind: str, level: float) -> tupl
 def aurc(ranked: RankedErrors) -> Linearised:
     """AURC: mean of R(c) = A(c) / c over coverages c in (0, 1], with the error mass A linear inside a block."""
     m, a, total = ranked.kept, ranked.wrong, ranked.kept[-1]
-    m0, a0 = np.append(0.0, m[:-1]), np.append(0.0, a[:-1])  # before each block
-    width = m - m0
-    s = (a - a0) / width  # error rate inside each block
-    logs = np.zeros_like(m)  # ∫ dM / M over each block; the first block is not used
-    logs[1:] = np.log1p(width[1:] / m[:-1])
-    value = float((a - a0 + (a0 - s * m0) * logs).sum() / total)
-    # one more instance of error e raises A(M) by (e − s)(M − M₀) / width inside its block and by e − s(M) at all M above
-    own = 1 - m0 * logs / width  # ∫ (M − M₀) / (width M) dM over the block
-    rising = s * logs
-    later = np.append(_sum_from(rising[1:]), 0.0)
-    return _with_influence(ranked, value, own + np.log(total / m), ranked.error_rate - value - s * own - later)
+    before, width = m[:-1], np.diff(m)
+    s = ranked.errors if ranked.block is None else np.append(a[0], np.diff(a)) / np.append(m[0], width)
+    logs = np.log1p(width / before)  # ∫ dM / M over each block after the first
+    # ∫ A(M) / M dM over each block, with A(M) = A₀ + s (M − M₀)
+    value = float((a[-1] + ((a[:-1] - s[1:] * before) * logs).sum()) / total)
+    # one more instance of error e raises A(M) by e − s(M) at all M above its block
+    by_error, constant = np.log(total / m), np.full_like(m, ranked.error_rate - value)
+    constant[:-1] -= _sum_from(s[1:] * logs)
+    if ranked.block is not None:  # and inside the block by (e − s)(M − M₀) / width, which is 0 for a single instance
+        own = np.append(1.0, 1 - before * logs / width)
+        by_error, constant = by_error + own, constant - s * own
+    return _with_influence(ranked, value, by_error, constant)
 
 
 def aurc_trapezoid(ranked: RankedErrors) -> Linearised:

@@ -140,8 +140,8 @@ def e_aurc_loss(
     Returns
     -------
     estimate : Estimate
-        At least 0 (exact convention). There is no interval if all errors are equal or no instance is ranked wrongly, because the sample then shows no
-        variation.
+        At least 0 (exact convention). There is no interval if all errors are equal or no instance is ranked wrongly, because
+        the sample then shows no variation.
 
     Raises
     ------
