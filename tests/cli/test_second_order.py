@@ -17,6 +17,7 @@ def voted(files):
     single = g.integers(0, K, (N, 4))
     np.save(files / "single.npy", single)
     np.save(files / "votes.npy", (single[:, :, None] == np.arange(K)).sum(axis=1))
+    np.save(files / "fewer.npy", np.full((50, K), 2))
     np.save(files / "three.npy", single[:, :3])  # as many votes as classes
     np.save(files / "words.npy", np.array(["a", "b", "c"])[single[:, :3]])
     np.save(files / "patient.npy", np.arange(N) // 3)
@@ -132,6 +133,11 @@ def test_as_many_single_votes_as_classes(voted, run):
         (["de.npz", "--votes", "three.npy"], "three.npy: votes: may be counts or single votes"),
         (["de.npz", "--votes", "three.npy"], "--votes-are counts or --votes-are single"),
         (["de.npz", "--votes", "words.npy"], "--votes-are single"),
+        (["de.npz", "--votes", "fewer.npy"], "votes: need a row for each of 60 instances; got 50 rows"),
+        (
+            ["de.npz", "--votes", "labels.npy", "--votes-are", "single"],
+            "give one row of single votes for each instance",
+        ),
         (["de.npz", "--votes", "votes.npy", "--votes-are", "shares"], "--votes-are: "),
         (["de.npz", "--votes", "votes.npy", "--by", "kernel", "--alpha", "0.0001"], "--alpha: "),
     ],
@@ -153,7 +159,11 @@ def test_class_names_put_the_columns_of_votes_in_order(voted, run):
         0
     ]
     assert by_name == plain_order
-    np.savez(voted / "other_votes.npz", votes=votes, class_names=["a", "b", "d"])
-    ran = run("second-order", voted / "named.npz", "--votes", voted / "other_votes.npz")
-    assert ran.code == 2
-    assert "class names" in ran.err
+    single = np.load(voted / "single.npy")
+    for file, names in ((votes, ["a", "b", "d"]), (votes, ["a", "b"]), (single, ["a", "b", "d"])):
+        np.savez(voted / "other_votes.npz", votes=file, class_names=names)
+        kind = ["--votes-are", "single"] if file is single else []
+        ran = run("second-order", voted / "named.npz", "--votes", voted / "other_votes.npz", *kind)
+        assert ran.code == 2
+        assert "other_votes.npz: " in ran.err
+        assert "give the votes the class names of the predictions" in ran.err

@@ -47,7 +47,7 @@ def test_rows_with_few_votes_are_refused_or_left_out():
     [
         ([0, 1, 1], "shape", r"\(3,\)"),
         ([[1, 1, 1]] * 3, "shape", r"\(3, 3\)"),
-        ([[1, 1]] * 2, "shape", r"\(2, 2\)"),
+        ([[1, 1]] * 2, "mismatch", "got 2 rows"),
         ([[0.5, 0.5]] * 3, "type", "row 0 holds 0.5"),
         ([[3, -1]] * 3, "range", "row 0 holds -1"),
         ([[3, np.nan]] * 3, "finite", "row 0"),

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 __all__ = ["second_order_command"]
 
 HOW = "How it is tested"
+OF: dict[str, Any] = {"of": "the class names of the predictions"}
 
 
 def second_order_command(
@@ -138,6 +139,7 @@ class _Votes:
     def for_run(self, run: "Prediction") -> "NDArray[Any]":
         """Votes in the order of the rows of a run, by its classes if both name them."""
         from uqassay.predictions.files import load_class_names, load_column
+        from uqassay.predictions.metadata import checked_class_names
         from uqassay.predictions.pandas_input import positions
 
         values, own = load_column(self.path, ("votes", "counts", "labels"))
@@ -145,13 +147,18 @@ class _Votes:
         names, own_names = load_class_names(self.path), run.class_names
         if names is None or own_names is None or names == own_names:
             return values
-        words: dict[str, Any] = {"part": "class names" if self.single else "columns", "of": "the class names"}
-        if not self.single:
-            if values.shape[-1:] != (len(names),):
-                return values
-            return np.asarray(values[:, positions(names, np.asarray(own_names), "votes", **words)])
-        indices = values.dtype.kind in "iu" and values.size and values.min() >= 0 and values.max() < len(names)
-        return positions(own_names, np.asarray(names), "votes", **words)[values] if indices else values
+        try:
+            if not self.single:
+                of_columns = checked_class_names(names, values.shape[-1])
+                return np.asarray(
+                    values[:, positions(of_columns, np.asarray(own_names), "votes", part="columns", **OF)]
+                )
+            indices = values.dtype.kind in "iu" and values.size and values.min() >= 0 and values.max() < len(names)
+            place = positions(own_names, np.asarray(names), "votes", part="class names", **OF)
+            return place[values] if indices else values
+        except InputError as problem:
+            remedy = "give the votes the class names of the predictions"
+            raise problem.replace(parameter="votes", remedy=remedy, code="mismatch") from problem
 
     def in_rows_of(self, run: "Prediction", values: "NDArray[Any]") -> "NDArray[Any]":
         """Values in the order of the first ids, put in the order of the ids of this run."""

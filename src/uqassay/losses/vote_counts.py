@@ -167,13 +167,7 @@ def counts_of_votes(
 def _of_single(votes: Any, prediction: Prediction) -> Array:
     counts = _counted(votes, prediction.n_classes, prediction.class_names, "votes")
     if len(counts) != prediction.n_instances:
-        raise InputError(
-            "votes",
-            f"need the single votes of each of {prediction.n_instances} instances",
-            f"got {len(counts)} rows",
-            "give one row of single votes for each instance",
-            code="mismatch",
-        )
+        raise _other_rows(f"need the single votes of each of {prediction.n_instances} instances", len(counts))
     index = take_index(votes, "votes")[1] if has_index(votes) else None
     return in_order_of_ids(counts, index, prediction.ids, "votes")
 
@@ -205,6 +199,12 @@ def _columns(names: tuple[str, ...], own: tuple[str, ...]) -> NDArray[np.int64]:
         raise problem.replace(remedy=f"name the columns by the classes, or {IF_SINGLE}") from problem
 
 
+def _other_rows(rule: str, n: int) -> InputError:
+    return InputError(
+        "votes", rule, f"got {n} rows", "give the votes of the same instances as the predictions", code="mismatch"
+    )
+
+
 def _check_one_meaning(counts: Array) -> None:
     """Refuse a table that may hold the classes of single votes as well as counts."""
     sums = counts.sum(axis=1)
@@ -221,6 +221,8 @@ def _check_one_meaning(counts: Array) -> None:
 
 
 def _whole_counts(counts: NDArray[Any], n: int, n_classes: int) -> Array:
+    if counts.ndim == 2 and counts.shape[1] == n_classes and len(counts) != n:
+        raise _other_rows(f"need a row for each of {n} instances", len(counts))
     if counts.shape != (n, n_classes):
         raise InputError(
             "votes",
@@ -306,6 +308,7 @@ def _rows_of(labels: Any, name: str) -> list[NDArray[Any]]:
             "got no rows" if odd is None else f"row {odd} has shape {rows[odd].shape}",
             "give one row of single votes for each instance",
             code="shape",
+            facts={"votes_are": "single"},
         )
     return rows
 
