@@ -1,22 +1,9 @@
 """`uqassay rank`: the numbers are those of the library, in the whole test set and in its parts."""
 
 import numpy as np
-import pytest
 
 import uqassay as uq
 from uqassay.evidence.storage import ranking_json
-
-
-@pytest.fixture
-def models(files):
-    return [f"{name}={files / file}.npz" for name, file in (("DE", "de"), ("EDL", "edl"), ("box", "intervals"))]
-
-
-@pytest.fixture
-def judged(files):
-    names = {"DE": "de", "EDL": "edl", "box": "intervals"}
-    predictions = {name: uq.load(files / f"{file}.npz") for name, file in names.items()}
-    return uq.assay(predictions, np.load(files / "labels.npy"))
 
 
 def test_rank_json_is_that_of_the_library(files, models, judged, run):
@@ -27,7 +14,7 @@ def test_rank_json_is_that_of_the_library(files, models, judged, run):
         "default_tradeoff": 0.5,
         **ranking_json(judged, [0.5]),
     }
-    assert set(ran.json()) == {"schema", "default_tradeoff", "tradeoff", "breakpoints"}
+    assert set(ran.json()) == {"schema", "default_tradeoff", "tradeoff", "rank_sets", "breakpoints"}
     row = ran.json()["tradeoff"][0]["ranking"][0]
     assert {"model", "estimate", "low", "high", "win_share"} <= set(row)
 
