@@ -196,8 +196,10 @@ class SparseGaussianProcess(GaussianProcess):
         """Refuse options that are out of range; nothing is trained. `fit` calls this first."""
         for name in ("n_inducing", "batch_size", "final_passes"):
             check_count(name, getattr(self, name))
-        if self.epochs != 0 or isinstance(self.epochs, bool):
-            check_count("epochs", self.epochs)
+        whole = isinstance(self.epochs, (int, np.integer)) and not isinstance(self.epochs, bool)
+        if not whole or self.epochs < 0:
+            rule, code = "must be a whole number from 0 up", "range" if whole else "type"
+            raise InputError("epochs", rule, f"got {self.epochs!r}", "for example 20", code=code)
         for name in ("learn_inducing", "learn_kernel", "ard", "standardise", "progress"):
             value = getattr(self, name)
             if not isinstance(value, (bool, np.bool_)):
