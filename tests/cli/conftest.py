@@ -86,3 +86,19 @@ def files(tmp_path: Path) -> Path:
 def narrow(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
     """Print tables in this process as in a terminal of a given width."""
     return lambda width: monkeypatch.setattr("uqassay.cli.streams.UNBOUNDED", width)
+
+
+MODELS = {"DE": "de", "EDL": "edl", "box": "intervals"}
+
+
+@pytest.fixture
+def models(files):
+    """Arguments of the command line for three of the files."""
+    return [f"{name}={files / file}.npz" for name, file in MODELS.items()]
+
+
+@pytest.fixture
+def judged(files):
+    """The assay of these models by the library."""
+    predictions = {name: uq.load(files / f"{file}.npz") for name, file in MODELS.items()}
+    return uq.assay(predictions, np.load(files / "labels.npy"))

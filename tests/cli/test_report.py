@@ -10,18 +10,6 @@ from uqassay._json import plain
 from uqassay.evidence.storage import ranking_json
 
 
-@pytest.fixture
-def models(files):
-    return [f"{name}={files / file}.npz" for name, file in (("DE", "de"), ("EDL", "edl"), ("box", "intervals"))]
-
-
-@pytest.fixture
-def judged(files):
-    names = {"DE": "de", "EDL": "edl", "box": "intervals"}
-    predictions = {name: uq.load(files / f"{file}.npz") for name, file in names.items()}
-    return uq.assay(predictions, np.load(files / "labels.npy"))
-
-
 def test_report_json_is_that_of_the_library(files, models, judged, run, monkeypatch):
     monkeypatch.chdir(files)
     ran = run("report", *models, "--labels", "labels.npy", "--json")

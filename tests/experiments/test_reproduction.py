@@ -3,8 +3,10 @@
 import json
 
 import pytest
+from tests.refusals import refuses
 
 from uqassay.experiments import PrintedCell, Reproduction
+from uqassay.experiments.reproduction import printed_table, tables_by_name
 
 NAN = float("nan")
 
@@ -63,3 +65,12 @@ def test_a_listed_summary_shows_every_cell_then_notes_then_the_reading():
         "more",
         "and more",
     ]
+
+
+def test_given_tables_take_the_place_of_those_in_the_package():
+    known = {"table1": "unified_table1", "table2": "unified_table2_cifar10_ranking"}
+    found = tables_by_name(known, {"table2": [{"a": "1"}]})
+    assert found["table1"] == printed_table("unified_table1")
+    assert found["table2"] == [{"a": "1"}]
+    with refuses("tables", "choice", got="'table3'"):
+        tables_by_name(known, {"table3": []})

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from tests.conftest import skip_or_fail
 from tests.report.calibration_cases import ensembles, softmax
-from tests.report.test_page_browser import click, press, texts, wait_until
+from tests.report.test_page_browser import click, press, texts, too_wide_in_print, wait_until
 
 import uqassay as uq
 from uqassay.evidence.calibration_result import holm_adjusted
@@ -166,15 +166,7 @@ def test_readable_at_any_width(driver, address, width):
 
 
 def test_the_part_is_readable_in_print(page):
-    page.execute_script("dispatchEvent(new Event('beforeprint'))")
-    page.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
-    wide = page.execute_script(
-        "return [...document.querySelectorAll('#lens-calibration table, #lens-calibration .chart')]"
-        ".filter((n) => n.getBoundingClientRect().width > 701).length"
-    )
-    page.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
-    page.execute_script("dispatchEvent(new Event('afterprint'))")
-    assert wide == 0
+    assert too_wide_in_print(page, "#lens-calibration") == 0
 
 
 def test_many_models_and_members(driver, tmp_path):

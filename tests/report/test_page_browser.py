@@ -524,13 +524,19 @@ def test_every_metric_of_the_table_opens_its_definition(page, assay):
     assert shown.startswith(f"{float(aurc.estimate):.3f}")
 
 
-def test_the_part_is_readable_in_print(page):
+def too_wide_in_print(page, part):
+    """How many tables and charts of a part are wider than paper."""
     page.execute_script("dispatchEvent(new Event('beforeprint'))")
     page.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
     wide = page.execute_script(
-        "return [...document.querySelectorAll('#lens-mistakes table, #lens-mistakes .chart')]"
-        ".filter((n) => n.getBoundingClientRect().width > 701).length"
+        "return [...document.querySelectorAll(`${arguments[0]} table, ${arguments[0]} .chart`)]"
+        ".filter((n) => n.getBoundingClientRect().width > 701).length",
+        part,
     )
     page.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
     page.execute_script("dispatchEvent(new Event('afterprint'))")
-    assert wide == 0
+    return wide
+
+
+def test_the_part_is_readable_in_print(page):
+    assert too_wide_in_print(page, "#lens-mistakes") == 0

@@ -6,7 +6,7 @@ the reason if it does not.
 
 import csv
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from importlib import resources
 from typing import Any
@@ -15,7 +15,9 @@ from uqassay.errors import InputError
 from uqassay.experiments.rounding import SLACK
 from uqassay.wording import ABSENT, counted, listed, number, text_table
 
-__all__ = ["NO_EVIDENCE", "PrintedCell", "Reproduction", "printed_table"]
+__all__ = ["NO_EVIDENCE", "PrintedCell", "Reproduction", "Tables", "printed_table", "tables_by_name"]
+
+Tables = Mapping[str, Sequence[Mapping[str, str]]]
 
 NO_EVIDENCE = "a smoke run only checks that the code runs, it is no evidence"
 
@@ -195,3 +197,35 @@ def _cell_table(cells: Sequence[PrintedCell]) -> list[str]:
 
 def _none_for_nan(value: Any) -> Any:
     return None if isinstance(value, float) and math.isnan(value) else value
+
+
+def tables_by_name(known: Mapping[str, str], given: Tables | None = None) -> Tables:
+    """The rows of printed tables by short name.
+
+    Parameters
+    ----------
+    known : mapping of str to str
+        Name for `printed_table` by short name.
+    given : mapping of str to sequence of dict, optional
+        Rows by short name, instead of those in the package.
+
+    Raises
+    ------
+    InputError
+        If a table in ``given`` is not one of `known`.
+
+    Examples
+    --------
+    >>> len(tables_by_name({"table1": "unified_table1"}, {"table1": []})["table1"])
+    0
+    """
+    for table in given or ():
+        if table not in known:
+            raise InputError(
+                "tables",
+                "must be named as in TABLES",
+                f"got {table!r}",
+                f"use {listed(list(known), last='or')}",
+                code="choice",
+            )
+    return {table: printed_table(name) for table, name in known.items()} | dict(given or {})

@@ -17,13 +17,12 @@ from uqassay.experiments.disentangling.printed_values import (
     PARTS,
     SOURCE,
     PrintedValues,
-    Tables,
     mean,
     place_of,
     printed_values,
     terms,
 )
-from uqassay.experiments.reproduction import PrintedCell, Reproduction
+from uqassay.experiments.reproduction import PrintedCell, Reproduction, Tables
 from uqassay.experiments.rounding import Rounded
 from uqassay.wording import number
 

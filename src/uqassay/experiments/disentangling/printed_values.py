@@ -7,9 +7,8 @@ from typing import final
 import numpy as np
 
 from uqassay.errors import InputError
-from uqassay.experiments.reproduction import printed_table
+from uqassay.experiments.reproduction import Tables, tables_by_name
 from uqassay.experiments.rounding import Rounded
-from uqassay.wording import listed
 
 __all__ = [
     "DATASETS",
@@ -20,7 +19,6 @@ __all__ = [
     "SOURCE",
     "TABLES",
     "PrintedValues",
-    "Tables",
     "distance",
     "mean",
     "place_of",
@@ -51,7 +49,6 @@ IDEALS = {
     ("table4", "epistemic"): 0.0,
 }
 VALUES = {"table1": "roc_auc", "table3": "pcc", "table4": "pcc", "table5": "roc_auc"}
-Tables = Mapping[str, Sequence[Mapping[str, str]]]
 
 
 @final
@@ -101,16 +98,7 @@ def printed_values(tables: Tables | None = None) -> PrintedValues:
     InputError
         If a table in ``tables`` is not one of `TABLES`.
     """
-    for table in tables or ():
-        if table not in TABLES:
-            raise InputError(
-                "tables",
-                "must be named as in TABLES",
-                f"got {table!r}",
-                f"use {listed(list(TABLES), last='or')}",
-                code="choice",
-            )
-    rows: Tables = {table: printed_table(name) for table, name in TABLES.items()} | dict(tables or {})
+    rows = tables_by_name(TABLES, tables)
     found: dict[tuple[str, ...], Rounded] = {}
     for table, printed in rows.items():
         for row in printed:

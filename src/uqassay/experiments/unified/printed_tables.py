@@ -12,8 +12,7 @@ from functools import partial
 
 import numpy as np
 
-from uqassay.errors import InputError
-from uqassay.experiments.reproduction import PrintedCell, Reproduction, printed_table
+from uqassay.experiments.reproduction import PrintedCell, Reproduction, Tables, tables_by_name
 from uqassay.experiments.rounding import (
     SLACK,
     CommonLine,
@@ -46,8 +45,6 @@ TABLES = {
     "table10": "unified_table10_cifar100_ranking",
 }
 DATASETS = dict.fromkeys(("table2", "table5", "table6"), "CIFAR-10") | {"table9": "MNIST", "table10": "CIFAR-100"}
-
-Tables = Mapping[str, Sequence[Mapping[str, str]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,16 +104,7 @@ def reproduce_unified_tables(*, tables: Tables | None = None) -> Reproduction:
     >>> [cell.name for cell in reproduce_unified_tables().misprints if cell.name.startswith("table2")]
     ['table2/lambda=0.2/RS-NN/e', 'table2/lambda=0.3/RS-NN/e']
     """
-    for table in tables or ():
-        if table not in TABLES:
-            raise InputError(
-                "tables",
-                "must be named as in TABLES",
-                f"got {table!r}",
-                f"use {listed(list(TABLES), last='or')}",
-                code="choice",
-            )
-    rows: Tables = {table: printed_table(name) for table, name in TABLES.items()} | dict(tables or {})
+    rows = tables_by_name(TABLES, tables)
     totals = _totals(rows)
     cells = _total_cells(totals) + _sd_cells(rows) + _part_cells(rows) + _mixture_cells(rows)
     order = list(TABLES)

@@ -1,14 +1,15 @@
 """Curves of the disentanglement benchmark: both estimates and the accuracy over the conditions, with the expected behaviour."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple, final
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import special
 
 from uqassay.evidence.disentanglement_measured import EXPERIMENTS, KINDS, chosen
 from uqassay.evidence.disentanglement_ranking import Contender
+from uqassay.evidence.over_runs import Curve, curve_over_runs
 from uqassay.metrics.disentanglement import Curves
 from uqassay.report.figures.style import GREY, Look, axes_for, axes_points, plain, swatch
 from uqassay.wording import counted, level_text, percent
@@ -46,20 +47,12 @@ TICK = 26.0  # points between two labels of the x axis
 WIDE = 10.0  # ratio of conditions from which the axis is logarithmic
 
 
-class Band(NamedTuple):
-    """Mean over the runs with its t interval, each (C,)."""
-
-    mean: Array
-    low: Array
-    high: Array
-
-
 @final
 class _Drawn(NamedTuple):
     """Everything that one panel shows, before it is drawn."""
 
     conditions: Array
-    bands: dict[str, Band]
+    bands: dict[str, Curve]
     expected: dict[str, Array]
 
 
@@ -216,17 +209,14 @@ def _computed(curves: Curves, experiment: str, level: float) -> _Drawn:
     return _Drawn(np.array(curves.conditions), bands, _expected(bands, experiment))
 
 
-def _band(values: Array, level: float, *, highest: float) -> Band:
-    """The interval is cut at 0, if all values are above it, and at the highest possible value."""
-    mean, n = values.mean(axis=0), len(values)
-    if n == 1:
-        return Band(mean, mean, mean)
-    half = special.stdtrit(n - 1, 0.5 + level / 2) * values.std(axis=0, ddof=1) / np.sqrt(n)
+def _band(values: Array, level: float, *, highest: float) -> Curve:
+    """The interval is cut at 0, if all values are above it, and at the highest possible value; a single run has none."""
+    found = curve_over_runs(values, level=level, ends=(values[0], values[0]))
     lowest = 0.0 if values.min() >= 0 else -np.inf
-    return Band(mean, np.maximum(mean - half, lowest), np.minimum(mean + half, highest))
+    return replace(found, low=np.maximum(found.low, lowest), high=np.minimum(found.high, highest))
 
 
-def _expected(bands: dict[str, Band], experiment: str) -> dict[str, Array]:
+def _expected(bands: dict[str, Curve], experiment: str) -> dict[str, Array]:
     """The still estimate at its mean; the other one linear in the accuracy (r = 1) with its own mean and range."""
     target = TARGET[experiment]
     still = next(kind for kind in KINDS if kind != target)
