@@ -231,7 +231,7 @@ def _whole_counts(counts: NDArray[Any], n: int, n_classes: int) -> Array:
             f"{IF_SINGLE}; one label for each instance is not enough",
             code="shape",
         )
-    if counts.dtype == bool or counts.max() > MOST:
+    if counts.dtype == bool or float(counts.max()) > MOST:
         raise InputError(
             "votes",
             f"must be numbers of votes, below {MOST:.0e}",
