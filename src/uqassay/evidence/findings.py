@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uqassay.errors import InputError
+from uqassay.evidence.backward import backward_scores
 from uqassay.evidence.calibration_result import ModelCalibration, model_groups
 from uqassay.evidence.mistake_ranking import MistakeRanking, rank_mistakes_in_part
 from uqassay.evidence.scoring import ModelScores
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "FINDING_COLUMNS",
+    "MISTAKE_COLUMNS",
     "SUBSETS",
     "estimate_fields",
     "finding_rows",
@@ -33,6 +35,7 @@ Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 OF_ESTIMATE = ("low", "high", "level", "n", "method", "notes")
 FINDING_COLUMNS = ["model", "run", "metric", "score", "tradeoff", "convention", "estimate", *OF_ESTIMATE]
+MISTAKE_COLUMNS = [*FINDING_COLUMNS, "backward"]
 NAN = float("nan")
 SUBSETS = ("correct", "class")  # parts that every assay has
 BIASED = Note("no-interval", "no interval: the binned error is biased upwards in small samples")
@@ -57,8 +60,16 @@ def finding_rows(assay: "Assay") -> list[dict[str, Any]]:
 
 
 def mistake_rows(assay: "Assay") -> list[dict[str, Any]]:
-    """How each score of each model ranks the mistakes, over all runs and of each run."""
-    return [_row(assay, found) for found in assay.mistake_ranking]
+    """How each score of each model ranks the mistakes, over all runs and of each run.
+
+    "backward" tells whether the score is among the `backward_scores`, in the row of its UQ-AUC over all runs; None in others.
+    """
+    backward = {(found.model, found.score) for found in backward_scores(assay)}
+    rows = []
+    for found in assay.mistake_ranking:
+        told = found.run is None and found.metric == "uq-auc"
+        rows.append(_row(assay, found) | {"backward": (found.model, found.score) in backward if told else None})
+    return rows
 
 
 def subset_rows(assay: "Assay", by: str, *, ranking: bool = True) -> list[dict[str, Any]]:

@@ -3,6 +3,7 @@
 import platform
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -14,6 +15,7 @@ from uqassay._array import as_numeric, check_rows
 from uqassay.credal.focal_sets import as_focal_sets
 from uqassay.errors import InputError
 from uqassay.evidence.alignment import align, align_values
+from uqassay.evidence.backward import backward_notes, backward_scores
 from uqassay.evidence.calibration_plan import CalibrationPlan, check_measures
 from uqassay.evidence.calibration_tests import calibration_tests
 from uqassay.evidence.cautions import calibration_cautions, cautions
@@ -195,6 +197,7 @@ def assay(
         calibration=tests,
         classwise_error=errors,
     )
+    result = replace(result, warnings=(*result.warnings, *backward_notes(backward_scores(result))))
     result.sets.update(_pictures(result, valid))
     result.provenance["seconds"] = round(time.perf_counter() - started, 3)
     return result

@@ -10,7 +10,7 @@ import numpy as np
 from uqassay._optional import optional_package
 from uqassay.errors import InputError
 from uqassay.evidence.calibration_result import ROW_FIELDS, holm_adjusted
-from uqassay.evidence.findings import FINDING_COLUMNS, finding_rows, mistake_rows, subset_rows
+from uqassay.evidence.findings import FINDING_COLUMNS, MISTAKE_COLUMNS, finding_rows, mistake_rows, subset_rows
 from uqassay.losses.unified import DEFAULT_TRADEOFF
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ TABLES: Mapping[str, tuple[Callable[..., Rows], Sequence[str]]] = MappingProxyTy
         "breakpoints": (_breakpoints, ("low", "high", "models")),
         "ranking-changes": (_changes, ("at", "below", "above")),
         "calibration": (_calibration, CALIBRATION_COLUMNS),
-        "mistakes": (_mistakes, FINDING_COLUMNS),
+        "mistakes": (_mistakes, MISTAKE_COLUMNS),
         "subsets": (_subsets, SUBSET_COLUMNS),
     }
 )

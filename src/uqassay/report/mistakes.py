@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from uqassay.evidence.backward import backward_scores
 from uqassay.measures.scores import SCORES
 from uqassay.metrics.ranking.registry import RANKING_METRICS
 from uqassay.metrics.risk.risk_coverage import risk_coverage_curve
 from uqassay.report.definitions import score_label
 from uqassay.report.sentences.mistakes import (
     BEST,
+    backward_note,
     comparison_note,
     few_scores,
     mistakes_sentences,
@@ -25,8 +27,7 @@ from uqassay.report.sentences.mistakes import (
 
 if TYPE_CHECKING:
     from uqassay.evidence.result import Assay
-    from uqassay.statistics import Estimate
-    from uqassay.statistics import PairwiseComparisons
+    from uqassay.statistics import Estimate, PairwiseComparisons
 
 __all__ = ["BEST", "COVERAGES", "best_scores", "mistakes_section", "ranked_scores", "risk_curve"]
 
@@ -48,8 +49,9 @@ def mistakes_section(assay: "Assay") -> dict[str, Any] | None:
         "coverages": shares; "compared": the metrics of the paired tests. "models": one entry per model with its "best" score
         (None without mistakes or right predictions), "unmixed" (what it makes where that is so), the scores that are
         "constant", and under "scores" of each other score "refusals" (per share the accuracy of what is kept and the gain,
-        each with its ends; none of an unmixed model), "curve" (risk, low and high per coverage) and "undefined" (per metric
-        why it has no value). "comparisons": matrices over the models of each score and over the scores of each model.
+        each with its ends; none of an unmixed model), "curve" (risk, low and high per coverage), "backward" (whether it is
+        among the `backward_scores`) and "undefined" (per metric why it has no value). "comparisons": matrices over the models
+        of each score and over the scores of each model.
         "views": sentences that follow the chosen score; "text": all others; "cautions". The estimates of the ranking metrics
         are among the findings. Where nothing can be ranked, only {"nothing": why}.
     """
@@ -69,7 +71,7 @@ def mistakes_section(assay: "Assay") -> dict[str, Any] | None:
         "compared": list(COMPARED),
         "tabled": [[metric, "↑" if RANKING_METRICS[metric].higher_is_better else "↓"] for metric in TABLED],
         "cautions": cautions,
-        "text": mistakes_sentences(assay),
+        "text": mistakes_sentences(assay) | {"backward_note": backward_note(found.backward)},
         "views": [_view(found, score, cautions) for score in (BEST, *offered)],
         "models": [_model(found, m) for m in assay.model_names],
         "comparisons": _comparisons(found),
@@ -90,6 +92,7 @@ class _Found:
         self.ranked = {m: ranked_scores(assay, m) for m in assay.model_names}
         self.best = best_scores(assay)
         self.unmixed = {m: _unmixed(assay, m) for m in assay.model_names}
+        self.backward = backward_scores(assay)
         self.fast = assay
         if assay.groups is not None:  # whole numbers are sorted faster than names, and that is done thousands of times
             self.fast = replace(assay, groups=np.unique(assay.groups, return_inverse=True)[1])
@@ -192,6 +195,7 @@ def _one_score(found: _Found, model: str, score: str) -> dict[str, Any]:
         "score": score,
         "refusals": refusals,
         "curve": [_short(x, 4) for x in risk_curve(found.fast, model, score, found.coverages)],
+        "backward": any((b.model, b.score) == (model, score) for b in found.backward),
         "undefined": {metric: undefined_text(e) for metric, e in undefined.items() if np.isnan(e)},
     }
 

@@ -16,7 +16,7 @@ function rankingPiece(it) {
     const short = it.chosen.layout === "short";
     holder.classList.toggle("tall", !short);
     fill(holder, forest(rankingGroups(it).filter((g) => g.rows.length), it.lens.compared));
-    fill(note, [it.text.ranking_note, short ? it.text.flattered : "", it.text.left_out].filter(Boolean).join(" "));
+    fill(note, [it.text.ranking_note, it.text.backward_note, short ? it.text.flattered : "", it.text.left_out].filter(Boolean).join(" "));
   };
   const group = el("div", { class: "segmented", role: "group", "aria-label": it.text.rows }, buttons);
   return { node: el("div", { id: "mistakes-ranking" }, el("h3", {}, it.text.ranking_title), group, holder, note), draw };
@@ -25,9 +25,10 @@ function rankingPiece(it) {
 // Rows of the forest plot, in groups by score or by model.
 function rankingGroups(it) {
   const row = (m, score, ...name) => {
-    const undefined_ = m.scores.find((s) => s.score === score)?.undefined ?? {};
+    const own = m.scores.find((s) => s.score === score);
     const cells = it.lens.compared.map((metric) => it.estimate(m, score, metric));
-    return { m, name, cells, reasons: it.lens.compared.map((metric) => undefined_[metric]) };
+    const mark = own?.backward ? el("span", { class: "flag" }, it.text.backward) : null;
+    return { m, name: [...name, mark], cells, reasons: it.lens.compared.map((metric) => own?.undefined[metric]) };
   };
   const sorted = (rows) => rows.sort((a, b) => compare(a.cells[0].estimate, b.cells[0].estimate, -1));
   const has = (m, score) => m.scores.some((s) => s.score === score);

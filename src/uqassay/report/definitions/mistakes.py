@@ -21,14 +21,15 @@ RANKINGS: dict[str, Definition] = {
     ),
     "aurc": Definition(
         "AURC",
-        "Mean error rate of what is kept, over all shares that could be kept; lower is better. It mixes how accurate the model "
-        "is with how well its uncertainty ranks the mistakes.",
-        "AURC = ∫₀¹ R(c) dc,  R(c) = error rate of the share c that is least uncertain",
+        "Mean error rate of what is kept, over all shares that could be kept; lower is better. Instances of equal uncertainty "
+        "are kept in equal parts, as in the mean over their orders. It mixes how accurate the model is with how well its "
+        "uncertainty ranks the mistakes.",
+        "AURC = ∫₀¹ R(c) dc,  R(c) = 1 − accuracy of the share c that is least uncertain",
         "Geifman, Uziel, El-Yaniv (2019)",
     ),
     "e-aurc": Definition(
         "E-AURC",
-        "AURC above that of the best order of the same mistakes (all of them refused first); 0 is the best.",
+        "AURC above that of the best order of the same mistakes (all of them refused first), which has 0.",
         "E-AURC = AURC − AURC of the best order",
         "Geifman, Uziel, El-Yaniv (2019)",
     ),

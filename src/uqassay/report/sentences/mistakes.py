@@ -7,9 +7,10 @@ depend on it are filled in by the page.
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from uqassay.evidence.backward import BackwardScore
 from uqassay.notes import reason
 from uqassay.report.definitions import DEFINITIONS, score_label
-from uqassay.wording import level_text, listed
+from uqassay.wording import counted, level_text, listed
 
 if TYPE_CHECKING:
     from uqassay.evidence.result import Assay
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BEST",
+    "backward_note",
     "comparison_note",
     "few_scores",
     "mistakes_sentences",
@@ -76,6 +78,7 @@ def mistakes_sentences(assay: "Assay") -> dict[str, Any]:
             "A random ordering has ½, the vertical line. “◂½” at the left end of an axis means that the axis starts above ½. "
             f"{level} intervals, sorted by UQ-AUC."
         ),
+        "backward": "backward",
         "flattered": FLATTERED,
         "left_out": _left_out(assay),
         "curve_title": "Errors among the predictions kept",
@@ -91,6 +94,17 @@ def mistakes_sentences(assay: "Assay") -> dict[str, Any]:
         "matrix": _matrix_templates(assay),
         "metrics_title": "All ranking metrics",
     }
+
+
+def backward_note(found: Sequence[BackwardScore]) -> str:
+    """Note below the rankings that explains the mark of backward scores; empty if there are none."""
+    if not found:
+        return ""
+    joint = f", jointly for {counted(found[0].n_tests, 'score')}" if found[0].n_tests > 1 else ""
+    return (
+        f"“backward”: shown to have a UQ-AUC below ½ ({level_text(found[0].level)}{joint}), so its mistakes are among the last "
+        "to be refused. The intervals drawn here are for each score on its own."
+    )
 
 
 def _best_words(assay: "Assay") -> str:
