@@ -211,7 +211,7 @@ def _computed(curves: Curves, experiment: str, level: float) -> _Drawn:
 
 def _band(values: Array, level: float, *, highest: float) -> Curve:
     """The interval is cut at 0, if all values are above it, and at the highest possible value; a single run has none."""
-    found = curve_over_runs(values, level=level, ends=(values[0], values[0]))
+    found = curve_over_runs(list(values), level=level, ends=(values[0], values[0]))
     lowest = 0.0 if values.min() >= 0 else -np.inf
     return replace(found, low=np.maximum(found.low, lowest), high=np.minimum(found.high, highest))
 
