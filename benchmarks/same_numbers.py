@@ -242,7 +242,7 @@ def save_scores(numbers: dict, data: dict, n: int = 800) -> None:
         add("statistics", "paired_mean_test", loss, other, method=("student-t", "permutation"), **more)
         add("statistics", "paired_statistic_test", *linear, **more)
         add("statistics", "linearised_estimate", linear[0], **more)
-        add("statistics", "compare_to_best", [loss, other, first], ["a", "b", "c"], **more)
+        add("statistics", "pairwise_mean_tests", {"a": loss, "b": other, "c": first}, bound=(0.0, 5.0), **more)
         add("statistics", "bootstrap_means", np.stack([loss, other], axis=1), n_draws=200, rng=1, **more)
     metrics, halves = ("ood_auc_score", "fpr_at_tpr_error", "aupr_score"), (first[:500], 2 * first[500:])
     add("two samples", ood_metric, *halves, metric=metrics)
@@ -253,7 +253,7 @@ def save_scores(numbers: dict, data: dict, n: int = 800) -> None:
     add("statistics", "pearson_estimate", loss, other, method=("jackknife", "fisher", "bca"))
     add("statistics", "delong_covariance", errors, np.stack([first, second]))
     add("statistics", "concordance kendall_tau_influence", gap, first)
-    add("statistics", "holm benjamini_hochberg", np.sort(first)[:40])
+    add("statistics", "holm benjamini_hochberg shaffer", np.sort(first)[:45])
     add("statistics", "bootstrap_estimate", lambda w: np.average(loss, weights=w), n, n_draws=200, rng=1)
     add("statistics", "percentile_interval win_shares", find("bootstrap_means")(np.stack([loss, other]).T))
 

@@ -1,6 +1,6 @@
 """Measured coverage of intervals and type-I error of tests.
 
-Run as a script, this file prints the tables of `mean_estimate`, `paired_mean_test` and `compare_to_best` in
+Run as a script, this file prints the tables of `mean_estimate`, `paired_mean_test` and `rank_sets` in
 docs/measured-coverage.md (those whose name begins with the word given, if there is one); as a test it measures fewer samples
 and asserts what the tables say.
 """
@@ -10,13 +10,14 @@ import sys
 import numpy as np
 import pytest
 from scipy import special
+from tests.statistics import rank_worlds
 
 from uqassay.statistics import (
     bootstrap_means,
     bootstrap_run_means,
-    compare_to_best,
     mean_estimate,
     paired_mean_test,
+    pairwise_mean_tests,
     percentile_interval,
 )
 
@@ -283,28 +284,45 @@ def test_power_against_theory(method, n_samples):
     assert powers == sorted(powers)
 
 
-def share_with_a_rejection(n_models, *, n_samples, seed, n=200):
-    """Share of data sets of equal models in which some model is rejected at 5 %: raw, Holm, Holm · J/2."""
-    rng = np.random.default_rng(seed)
-    counts = np.zeros(3)
-    names = [str(j) for j in range(n_models)]
-    for _ in range(n_samples):
-        rows = compare_to_best(list(rng.normal(size=(n_models, n))), names)
-        raw = np.nanmin([row.pvalue for row in rows])
-        adjusted = np.nanmin([row.pvalue_holm for row in rows])
-        counts += [raw <= 0.05, adjusted <= 0.05, adjusted <= 0.1 / n_models]
-    return counts / n_samples
+# ------------------------------------------------------------------------------------------------------ rank sets
 
 
-@pytest.mark.slow
-def test_selection_of_the_winner_raises_the_type_one_error_as_documented():
-    raw, adjusted, all_pairs = share_with_a_rejection(2, n_samples=2000, seed=12)
-    assert within_binomial(raw, 0.05, 2000)
-    assert raw == adjusted == all_pairs
-    raw, adjusted, all_pairs = share_with_a_rejection(5, n_samples=2000, seed=13)
-    assert 0.2 <= raw <= 0.35
-    assert 0.07 <= adjusted <= 0.13
-    assert 0.025 <= all_pairs <= 0.06
+@pytest.mark.parametrize(
+    ("name", "n_models"),
+    [
+        ("normal, n = 100", 2),
+        ("normal, n = 100", 10),
+        ("exponential, n = 300", 5),
+        ("2 % near the floor of 36 nats, n = 100", 5),
+        ("0.5 % near the floor of 16 nats, n = 300", 5),
+        ("5 clusters of 60·.75^i", 5),
+        ("3 runs, n = 300, no interaction", 3),
+        ("means rise by 0.1, n = 300", 5),
+    ],
+)
+def test_few_data_sets_have_a_false_pair_or_a_rank_set_that_misses(name, n_models):
+    false, missed = rank_worlds.errors(rank_worlds.worlds()[name], n_models, n_samples=200, seed=12)
+    assert missed <= false <= 0.05 + 4 * np.sqrt(0.05 * 0.95 / 200)
+
+
+def test_two_equal_models_are_separated_as_often_as_the_level_says():
+    false, _ = rank_worlds.errors(rank_worlds.light("normal", 100), 2, n_samples=1000, seed=13)
+    assert within_binomial(false, 0.05, 1000)
+
+
+def test_power_of_all_pairs_is_nearly_that_of_the_studentised_maximum():
+    pairs, by_max_t, from_best, by_holm, by_holm_of_all, top = rank_worlds.power(10, 0.1, 300, n_samples=15, seed=14)
+    assert 0.9 * by_max_t <= pairs <= 1.02 * by_max_t
+    assert by_holm_of_all - 0.5 <= from_best <= by_holm
+    assert 1 < top < 5
+
+
+def test_power_for_two_models_against_theory():
+    rng, separated = np.random.default_rng(15), 0
+    for _ in range(400):
+        x, _, _ = rank_worlds.light("normal", 300, 0.2)(rng, 2)
+        separated += pairwise_mean_tests({"a": x[0], "b": x[1]}).reject()[0, 1]
+    assert within_binomial(separated / 400, rank_worlds.expected_power(0.2 / 2**0.5, 300), 400)
 
 
 # ------------------------------------------------------------------------------------------------------ tables
@@ -369,13 +387,8 @@ def print_tables(only):
             p = pvalues(pair, n_samples=n_samples, seed=1, method=method, n_draws=999)
             cells.append(" / ".join(f"{100 * np.mean(p <= alpha):.1f}" for alpha in (0.01, 0.05, 0.1)))
         print(f"{name:16s}", "    ".join(cells), flush=True)
-    for n_models in (2, 3, 5, 10) if "models".startswith(only) else ():
-        print(
-            "models",
-            n_models,
-            (100 * share_with_a_rejection(n_models, n_samples=10000, seed=n_models)).round(1),
-            flush=True,
-        )
+    if "rank sets".startswith(only):
+        rank_worlds.print_error_rates()
 
 
 if __name__ == "__main__":
