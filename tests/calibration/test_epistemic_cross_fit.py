@@ -8,7 +8,7 @@ from tests.metrics.gain_worlds import skewed, zero_one
 from tests.notes import codes
 from tests.refusals import refuses
 from uqassay.calibration import EpistemicMap, cross_fitted_map
-from uqassay.calibration.epistemic_cross_fit import rising_means
+from uqassay.calibration.epistemic_cross_fit import CrossRefit, rising_means
 
 
 @pytest.fixture(scope="module")
@@ -55,11 +55,9 @@ def test_error_is_that_of_each_fold_by_itself(drawn, found):
 @pytest.mark.parametrize(("levels", "groups"), [(0, 0), (12, 0), (0, 40)])
 def test_null_draws_repeat_the_cross_fitting(levels, groups, monkeypatch):
     """With the deviations that were observed in the place of drawn ones, the null gives the observed error."""
-    from uqassay.calibration import epistemic_cross_fit as module
-
     one = zero_one(np.random.default_rng(1), 300, mean=0.2, levels=levels, groups=groups)
     kept = []
-    plain = module._Refit.deviations
+    plain = CrossRefit.deviations
 
     def observed(self, drawn):
         cells = self.cells
@@ -67,7 +65,7 @@ def test_null_draws_repeat_the_cross_fitting(levels, groups, monkeypatch):
         kept.append((cells, plain(self, (means - self.expected)[None])[0]))
         return plain(self, drawn)
 
-    monkeypatch.setattr(module._Refit, "deviations", observed)
+    monkeypatch.setattr(CrossRefit, "deviations", observed)
     found = cross_fitted_map(one.gain, one.epistemic, groups=one.groups)
     ((cells, again),) = kept
     np.testing.assert_allclose(again, np.bincount(cells.fine, one.gain - found.mapped) / cells.count, atol=1e-12)

@@ -19,7 +19,7 @@ from uqassay.statistics.estimate import Estimate
 from uqassay.statistics.samples import Units, check_level, make_units
 from uqassay.wording import counted
 
-__all__ = ["CrossFittedMap", "cross_fitted_map", "rising_means"]
+__all__ = ["CrossFittedMap", "CrossRefit", "cross_fitted_map", "rising_means"]
 
 Floats = NDArray[np.float64]
 Places = NDArray[np.intp]
@@ -149,7 +149,7 @@ def cross_fitted_map(
         mapped[folds == k] = one.transform(e[folds == k])
     cells = _Cells.of(e, folds, gain_map.edges)
     fitted = gain_map.transform(e)
-    refit = _Refit(e, folds, cells, fitted)
+    refit = CrossRefit(e, folds, cells, fitted)
     fine = _null_of_cells(gain_null(g, fitted, cells.interval, units), cells, units)
     deviations = fine.draws(N_DRAWS, source)  # (B, C)
     return CrossFittedMap(
@@ -269,7 +269,7 @@ def _null_of_cells(null: GainNull, cells: _Cells, units: Units) -> GainNull:
     )
 
 
-class _Refit:
+class CrossRefit:
     """Repeats the cross-fitting on drawn mean gains of the fine cells.
 
     The image of a map is linear between the ends of its intervals, and these do not depend on the gains. So the mean mapped

@@ -219,12 +219,15 @@ def untold_sentences(results: Sequence[GainResult]) -> tuple[str, ...]:
 def gain_legend(results: Sequence[GainResult], *, lists: bool = False) -> tuple[str, ...]:
     """How to read ρ, EECE and the brackets; with `lists` also the sentences of `gain_sentences` on several estimates."""
     level = level_text(results[0].level)
+    crossed = any(one.n_folds for one in results)
+    of_folds = "EECE after a cross-fitted map: that of each fold by itself, in fewer intervals of as many instances."
     said = (
         "Gain: loss of the model without more data minus its loss with them; under the zero-one loss it is 1, 0 or −1.",
         "ρ: Spearman's correlation of estimate and gain. It stays far below 1 even for perfect estimates, because most gains "
         "are equal to 0.",
         "EECE (gain): mean distance of the mean estimate from the mean gain over intervals of the estimates; it is above 0 by "
         "chance even for calibrated estimates, which the value without its bias makes up for.",
+        *([of_folds] if crossed else []),
         f"Each interval and each sentence on one estimate holds at {level} by itself; of many, some are wrong by chance.",
     )
     if not lists:
