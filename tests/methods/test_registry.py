@@ -127,8 +127,8 @@ def test_every_method_checks_its_options_before_its_data():
         build_method(name).check_options()
         params = build_method(name).get_params()
         option = next(option for option in ("epochs", "n_members", "cell_size") if option in params)
-        with refuses(option, "range", got="got 0"):
-            build_method(name, **{option: 0}).fit(None, None)
+        with refuses(option, "range", got="got -1"):
+            build_method(name, **{option: -1}).fit(None, None)
 
 
 @pytest.mark.parametrize(("name", "call"), [("ddu", "feature_density"), ("laplace-bridge", "logit_distribution")])
