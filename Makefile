@@ -15,8 +15,9 @@ BIN     = $(VENV)/bin
 demo: $(VENV)/.demo
 	$(BIN)/uqassay demo --output demo
 
+# compiled files are kept, because tests start many processes
 test: $(VENV)/.test lint
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -n $(JOBS) --dist worksteal $(PYTEST_ARGS)
+	PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -n $(JOBS) --dist worksteal $(PYTEST_ARGS)
 
 lint: $(VENV)/.test
 	$(BIN)/ruff check .

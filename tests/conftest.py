@@ -11,6 +11,12 @@ REQUIRE_ALL = os.environ.get("UQASSAY_REQUIRE_ALL") == "1"
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Files with slow tests run first, so that no process is left with a long test at the end."""
+    slow = {item.path for item in items if item.get_closest_marker("slow")}
+    items.sort(key=lambda item: item.path not in slow)
+
+
 def skip_or_fail(reason: str) -> None:
     """Skip with a reason; fail instead where the run promised to have everything."""
     if REQUIRE_ALL:

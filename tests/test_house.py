@@ -9,6 +9,7 @@ import sys
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -116,7 +117,10 @@ def imports_of(path: Path) -> Iterator[Import]:
     return visit(ast.parse(path.read_text(encoding="utf-8")), "load")
 
 
-IMPORTS = [found for path in modules() for found in imports_of(path)]
+@cache
+def all_imports() -> list[Import]:
+    """Of every module of the package; found when the first test asks, because every process imports this file."""
+    return [found for path in modules() for found in imports_of(path)]
 
 
 def steps_right(found: Import) -> bool:
@@ -140,7 +144,7 @@ def test_every_module_belongs_to_a_room():
 def test_imports_go_to_the_left():
     wrong = [
         f"{short(i.file)}:{i.line} imports {i.target} ({i.when})"
-        for i in IMPORTS
+        for i in all_imports()
         if steps_right(i)
         and (short(i.file), room_of(i.target)) not in (TYPES_TO_THE_RIGHT if i.when == "types" else LAZY_TO_THE_RIGHT)
     ]
@@ -148,7 +152,7 @@ def test_imports_go_to_the_left():
 
 
 def test_stated_exceptions_are_there_and_wait_for_a_call():
-    used = {(short(i.file), room_of(i.target)): i.when for i in IMPORTS if steps_right(i)}
+    used = {(short(i.file), room_of(i.target)): i.when for i in all_imports() if steps_right(i)}
     assert set(used) >= LAZY_TO_THE_RIGHT | TYPES_TO_THE_RIGHT, "an exception that nothing needs any more"
     assert all(used[pair] == "call" for pair in LAZY_TO_THE_RIGHT), "an import to the right when a module is loaded"
 
@@ -183,7 +187,7 @@ def circles(edges: dict[str, set[str]]) -> list[list[str]]:
 
 def test_no_circle_between_files():
     edges: dict[str, set[str]] = defaultdict(set)
-    for i in IMPORTS:
+    for i in all_imports():
         stated = (short(i.file), room_of(i.target)) in LAZY_TO_THE_RIGHT
         if (
             i.when != "types"
@@ -199,7 +203,7 @@ def test_no_circle_between_files():
 def test_private_names_stay_at_home():
     """Names with an underscore are used in their module, modules with an underscore in their room."""
     wrong = []
-    for i in IMPORTS:
+    for i in all_imports():
         parts = i.target.split(".")
         hidden = [p for p in parts[1:] if p.startswith("_")]
         at_root = len(parts) == 2 and parts[1] in SHARED
