@@ -1,6 +1,7 @@
 """The demonstration: what it writes, that it reruns the same, and that it keeps what is there."""
 
 import json
+import shutil
 import sys
 
 import numpy as np
@@ -9,7 +10,7 @@ import pytest
 import uqassay as uq
 from tests.refusals import refuses
 from uqassay.cli import main
-from uqassay.demo import COMMON_MEMBERS, N_MODELS, prepare_demo
+from uqassay.demo import COMMON_MEMBERS, N_MODELS, TRAINING, prepare_demo
 from uqassay.errors import MissingDependencyError
 from uqassay.predictions.files import file_hash
 
@@ -71,7 +72,8 @@ def test_the_average_is_that_of_the_ensemble(files):
 
 def test_temperature_makes_the_network_better_calibrated_than_the_forest(files):
     y = np.load(files.labels)
-    judged = uq.assay({name: uq.load(path) for name, path in files.predictions.items()}, y, n_draws=10)
+    models = {name: uq.load(files.predictions[name]) for name in ("calibrated MLP", "random forest")}
+    judged = uq.assay(models, y, n_draws=10, calibration=())
     ece = {row["model"]: row["estimate"] for row in judged.rows("findings") if row["metric"] == "ece"}
     assert ece["calibrated MLP"] < 0.05 < ece["random forest"]
 
@@ -97,31 +99,36 @@ def test_command_reports_on_the_files(files, folder, capsys):
     assert f"Page: {folder / 'report.html'}" in shown.out
     y = np.load(files.labels)
     predictions = {name: uq.load(path) for name, path in files.predictions.items()}
-    judged = uq.assay(predictions, y, common_members=COMMON_MEMBERS)
+    judged = uq.assay(predictions, y, common_members=COMMON_MEMBERS, calibration=())
+    assert len(judged.verdict()) >= 3
     assert all(sentence in shown.out for sentence in judged.verdict())
     assert all(name in (folder / "report.html").read_text(encoding="utf-8") for name in KINDS)
 
 
-def test_same_seed_same_predictions(files, tmp_path):
-    again = prepare_demo(tmp_path)
-    for name, path in files.predictions.items():
-        np.testing.assert_array_equal(uq.load(path).mean_probs(), uq.load(again.predictions[name]).mean_probs())
-
-
-def test_changed_files_or_seed_are_trained_again(tmp_path):
-    first = prepare_demo(tmp_path)
+def test_changed_files_or_seed_are_trained_again(files, folder, tmp_path):
+    shutil.copytree(folder, tmp_path, dirs_exist_ok=True)
     manifest = json.loads((tmp_path / "demo.json").read_text())
-    path = first.predictions["logistic regression"]
+    path = tmp_path / "predictions" / files.predictions["logistic regression"].name
     wanted = file_hash(path)
     assert manifest["sha256"][path.name] == wanted
     path.write_bytes(path.read_bytes()[:-1])
     assert prepare_demo(tmp_path).trained
-    assert np.array_equal(uq.load(path).probs, uq.load(first.predictions["logistic regression"]).probs)
+    for first in files.predictions.values():  # the same seed gives the same predictions
+        again = tmp_path / "predictions" / first.name
+        np.testing.assert_array_equal(uq.load(first).mean_probs(), uq.load(again).mean_probs())
     assert prepare_demo(tmp_path, seed=1).trained
     assert file_hash(path) != wanted
-    (tmp_path / "demo.json").write_text("{")
-    assert prepare_demo(tmp_path, seed=1).trained
     assert not [p.name for p in tmp_path.iterdir() if p.name.startswith(".")]
+
+
+def test_a_broken_manifest_keeps_nothing(files, folder, tmp_path, monkeypatch):
+    shutil.copytree(folder, tmp_path, dirs_exist_ok=True)
+    nothing = dict.fromkeys(TRAINING, lambda split, seed: pytest.fail("trained"))
+    monkeypatch.setattr("uqassay.demo.TRAINING", nothing)
+    assert not prepare_demo(tmp_path).trained
+    (tmp_path / "demo.json").write_text("{")
+    with pytest.raises(pytest.fail.Exception, match="trained"):
+        prepare_demo(tmp_path)
 
 
 def test_bad_seed_and_folder(tmp_path):
