@@ -1,5 +1,7 @@
 """Assays and tests that the report's pictures of calibration are judged on."""
 
+from functools import cache
+
 import numpy as np
 
 import uqassay as uq
@@ -13,8 +15,9 @@ def softmax(z):
     return p / p.sum(axis=-1, keepdims=True)
 
 
-def ensembles(n=300, k=3, *, names=("ensemble", "sharp", "point", "box"), **options):
-    """One ensemble that holds the truth, one far too sharp, a calibrated point, and intervals around something else."""
+@cache
+def ensembles(n=300, k=3, *, names=("ensemble", "sharp", "point", "box")):
+    """One ensemble that holds the truth, one far too sharp, a calibrated point, intervals around something else; made once."""
     rng = np.random.default_rng(3)
     z = 1.3 * rng.normal(size=(n, k))
     y = (rng.random((n, 1)) > softmax(z).cumsum(axis=1)).sum(axis=1).clip(max=k - 1)
@@ -25,7 +28,7 @@ def ensembles(n=300, k=3, *, names=("ensemble", "sharp", "point", "box"), **opti
     flat = softmax(0.3 * z)
     models = [members(1.0, 3), members(6.0, 4), uq.Point(softmax(z))]
     models += [uq.Intervals(np.maximum(flat - 0.02, 0), np.minimum(flat + 0.02, 1))]
-    return uq.assay(dict(zip(names, models, strict=True)), y, n_draws=50, measures=("total-entropy",), **options)
+    return uq.assay(dict(zip(names, models, strict=True)), y, n_draws=50, measures=("total-entropy",))
 
 
 def made_up(model, measure, *, pvalue, run=0, tested="mixtures", n_draws=99, **changes):

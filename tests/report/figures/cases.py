@@ -1,5 +1,7 @@
 """Axes, bands and hostile assays that tests of the figures share."""
 
+from functools import cache
+
 import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
@@ -42,8 +44,9 @@ def legend_texts(ax):
     return [t.get_text() for t in ax.get_legend().get_texts()]
 
 
+@cache
 def hostile(kind):
-    """An assay that figures must survive."""
+    """An assay that figures must survive, made once."""
     rng = np.random.default_rng(11)
     n, k, floor, groups = 40, 3, None, None
     models = {"m": members(rng, n, k)}

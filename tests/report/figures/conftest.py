@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from tests.kinds import random_prediction
-from tests.report.figures.cases import HOSTILE, KINDS, hostile, members
+from tests.report.figures.cases import KINDS, members
 
 import uqassay as uq
 
@@ -23,8 +23,3 @@ def grouped():
     models = {"a": [members(rng) for _ in range(3)], "b": [members(rng, sharp=0.3) for _ in range(2)]}
     y = rng.integers(4, size=60)
     return uq.assay(models, y, groups=np.repeat(np.arange(12), 5), tradeoffs=(0.5,), n_draws=100)
-
-
-@pytest.fixture(scope="session")
-def hostile_assays():
-    return {kind: hostile(kind) for kind in HOSTILE}

@@ -17,7 +17,7 @@ from uqassay.wording import pvalue_text
 
 @pytest.fixture(scope="module")
 def assay():
-    return ensembles(n=250)
+    return ensembles(n=300)
 
 
 def one(assay, model, measure="ece-confidence"):

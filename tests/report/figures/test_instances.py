@@ -5,7 +5,7 @@ import pytest
 from matplotlib import colors
 from tests.kinds import random_prediction
 from tests.refusals import refuses
-from tests.report.figures.cases import KINDS, blank, texts
+from tests.report.figures.cases import KINDS, blank, hostile, texts
 
 from uqassay.report import figures
 
@@ -52,10 +52,10 @@ def test_set_sizes_against_the_predictions(assay):
         figures.plot_set_sizes(assay, "Members", rows=[3, 60])
 
 
-def test_losses_of_one_power_of_ten_have_plain_ticks(hostile_assays):
-    ax = figures.plot_by_correctness(hostile_assays["one instance"], ax=blank())
+def test_losses_of_one_power_of_ten_have_plain_ticks():
+    ax = figures.plot_by_correctness(hostile("one instance"), ax=blank())
     ax.figure.canvas.draw()
     shown = [t.get_text() for t in ax.get_xticklabels() if t.get_text()]
     assert {"0.5", "1"} <= set(shown)
-    nothing = figures.plot_by_correctness(hostile_assays["perfect"], ax=blank())
+    nothing = figures.plot_by_correctness(hostile("perfect"), ax=blank())
     assert nothing.get_xlabel() == "KL divergence (nats): 0 wherever it is finite"

@@ -7,7 +7,7 @@ import matplotlib
 import pytest
 from matplotlib import cbook, colors
 from tests.refusals import refuses
-from tests.report.figures.cases import HOSTILE, blank, legend_texts
+from tests.report.figures.cases import HOSTILE, blank, hostile, legend_texts
 
 import uqassay as uq
 from uqassay.errors import MissingDependencyError
@@ -39,12 +39,12 @@ ASSAY_FIGURES = {
 
 @pytest.mark.parametrize("kind", HOSTILE)
 @pytest.mark.parametrize("figure", ASSAY_FIGURES)
-def test_every_figure_survives_and_touches_its_axes_only(figure, kind, hostile_assays):
+def test_every_figure_survives_and_touches_its_axes_only(figure, kind):
     from matplotlib import pyplot
 
     before, open_figures = dict(matplotlib.rcParams), pyplot.get_fignums()
     ax = blank()
-    assert ASSAY_FIGURES[figure](hostile_assays[kind], ax=ax) is ax
+    assert ASSAY_FIGURES[figure](hostile(kind), ax=ax) is ax
     ax.figure.canvas.draw()  # warnings are errors here
     assert ax.figure.axes == [ax]
     assert dict(matplotlib.rcParams) == before
@@ -75,12 +75,12 @@ def test_without_axes_one_pyplot_figure_is_made(figure, assay):
         pyplot.close(ax.figure)
 
 
-def test_hostile_names_are_shown_letter_by_letter(hostile_assays):
-    ax = figures.plot_ranking(hostile_assays["names"], 0.5, ax=blank())
+def test_hostile_names_are_shown_letter_by_letter():
+    ax = figures.plot_ranking(hostile("names"), 0.5, ax=blank())
     shown = {t.get_text().removesuffix(" †").replace(r"\$", "$") for t in ax.get_yticklabels()}
     assert {"$x_1$", " _hidden", r"\alpha $", "two lines", "%s {0} \\"} <= shown
     assert any(t.startswith("nnn") and "…" in t and len(t) <= 32 for t in shown)
-    legend = legend_texts(figures.plot_tradeoff(hostile_assays["names"], ax=blank()))
+    legend = legend_texts(figures.plot_tradeoff(hostile("names"), ax=blank()))
     assert len(legend) == 8
 
 

@@ -50,7 +50,7 @@ def test_breakpoints_and_strip_against_the_winners():
 
 def test_default_axis_reaches_past_a_near_breakpoint(cifar10):
     models = {"three": uq.Members(cifar10["three"]), "average": uq.Point(cifar10["de_avg"])}
-    a = uq.assay(models, cifar10["labels"], n_draws=20)
+    a = uq.assay(models, cifar10["labels"], n_draws=20, measures=(), calibration=())
     last = a.winners()[-1][0]
     assert 1 < last < 2
     ax = figures.plot_tradeoff(a, ax=blank())
