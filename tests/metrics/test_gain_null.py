@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy import stats
 from tests.metrics.gain_worlds import GROUPS, skewed, zero_one
 
 from uqassay.metrics.estimate_intervals import gain_bins, place_in_intervals
@@ -58,8 +59,9 @@ def test_groups_correlate_the_bins():
     assert (null.design_effect > 1).all()
     draws = null.draws(20_000, rng)
     assert 20 < null.dof < 35  # of 50 groups of unequal sizes
-    expected = null.variance / null.count * null.design_effect
-    np.testing.assert_allclose(draws.var(axis=0), expected * null.dof / (null.dof - 2), rtol=0.1)
+    alone = null.variance / null.count * (1 - null.in_bins)
+    expected = null.variance / null.count * null.design_effect - alone
+    np.testing.assert_allclose(draws.var(axis=0), alone + expected * null.dof / (null.dof - 2), rtol=0.1)
     assert np.corrcoef(draws.T)[0, 1] > 0.2
     alone, _ = null_of(zero_one(rng, 20_000, mean=0.2))
     assert alone.correlation == 0.0
@@ -80,17 +82,25 @@ def test_rare_gains_of_groups_are_skewed_and_of_the_stated_covariance():
     gain = (rng.random(40) < 0.1)[groups].astype(float)
     place = np.arange(n) % 2
     null = gain_null(gain, np.where(place, 0.08, 0.02), place, make_units(n, groups, None))
-    assert null.correlation == pytest.approx(1.0, abs=0.3)
-    draws = replace(null, dof=1e9, correlation=1.0).draws(40_000, rng)
-    p, q = null.rates
-    d = p - q
-    expected = np.minimum.outer(p, p) + np.minimum.outer(q, q) - np.outer(d, d)
-    np.testing.assert_allclose(np.cov(draws.T), expected / 40, rtol=0.05)
-    third = d - 3 * (p + q) * d + 2 * d**3  # central moment of one group's gain
-    skewness = third / np.diag(expected) ** 1.5 / np.sqrt(40)
+    assert null.correlation > 0.8
+    draws = replace(null, dof=1e9).draws(40_000, rng)
+    expected = null.together / 40 + np.diag((null.variance - np.diag(null.together)) / 2000)
+    np.testing.assert_allclose(np.cov(draws.T), expected, rtol=0.05)
+    third = (null.levels**3).mean(axis=1) / 40**2
+    skewness = third / np.diag(expected) ** 1.5
     np.testing.assert_allclose(((draws / draws.std(axis=0)) ** 3).mean(axis=0), skewness, atol=0.1)
     assert skewness[1] > 0.3
-    assert np.isfinite(null.standard_error).all()
+
+
+def test_normal_scores_against_the_bivariate_normal_distribution():
+    rng = np.random.default_rng(5)
+    null, _ = null_of(zero_one(rng, 5000, mean=0.2, groups=GROUPS))
+    p, q = (rate[-2:] for rate in null.rates)
+    both = stats.multivariate_normal(cov=[[1, null.correlation], [null.correlation, 1]])
+    opposite = stats.multivariate_normal(cov=[[1, -null.correlation], [-null.correlation, 1]])
+    a, b = stats.norm.ppf(p), stats.norm.ppf(q)
+    expected = both.cdf(a) + both.cdf(b) - opposite.cdf([a[0], b[1]]) - opposite.cdf([b[0], a[1]])
+    assert null.together[-2, -1] == pytest.approx(expected - (p - q).prod(), rel=0.02)
 
 
 @pytest.mark.parametrize("world", [zero_one, skewed])

@@ -265,6 +265,8 @@ def _null_of_cells(null: GainNull, cells: _Cells, units: Units) -> GainNull:
         rates=rates,
         variance=null.variance[at],
         own_variance=null.own_variance[at],
+        together=null.together[np.ix_(at, at)],
+        levels=None if null.levels is None else null.levels[at],
         members=members,
     )
 

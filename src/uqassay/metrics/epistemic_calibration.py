@@ -155,9 +155,9 @@ def epistemic_calibration_error(
 
     **Null.** If the estimates are calibrated, d_m has the mean 0. Gains of −1, 0 and 1 are drawn with the maximum likelihood
     rates P(+1) and P(−1) of each bin, given that their difference is the mean estimate; other gains are normal with the mean
-    of (gain − estimate)² as variance. With groups, deviations have a common intraclass correlation, estimated by the method
-    of moments; what the instances of a group have in common is drawn from one uniform number for each group, which decides
-    gains of −1, 0 and 1 of all its instances, so that rare gains keep their skewness. `pvalue` counts the 2,000 draws of
+    of (gain − estimate)² as variance. With groups, the normal scores of gains of −1, 0 and 1 have a common correlation in a
+    group, estimated by the method of moments; so the gains themselves are more correlated in bins that have more of them, and
+    rare ones are skewed. Other gains have a common intraclass correlation. `pvalue` counts the 2,000 draws of
     Σ w_m |d_m| that reach the observed one.
 
     **Few groups.** There is no test where the gains lie in fewer than 5 groups, by Kish's effective number

@@ -9,7 +9,7 @@ from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import xlogy
+from scipy.special import ndtr, ndtri, xlogy
 
 from uqassay.statistics.matched_proportions import rates_given_difference
 from uqassay.statistics.samples import Units
@@ -21,6 +21,9 @@ TINY = np.finfo(np.float64).tiny
 LEAST_DOF = 1.0
 LEAST_GROUPS = 5.0  # effective number of groups with gains; with fewer the test of calibration rejects too often
 MOST_GROUPS = 500  # more of them add up to normal deviations
+N_LEVELS = 256  # equally probable values of what a group has in common
+HALVINGS = 14  # of the range of a correlation
+GREATEST = 0.999  # correlation
 
 
 @final
@@ -40,7 +43,12 @@ class GainNull:
         The same without this condition: between the variance above, which is right if the bin is calibrated, and that of the
         instances in the bin; the likelihood ratio of the two is the weight of the first.
     correlation : float
-        Intraclass correlation ρ of the deviations in a group; 0 without groups.
+        Correlation in a group; 0 without groups. For gains of −1, 0 and 1 that of normal scores, else that of the deviations.
+    together : array (M, M)
+        Covariance of two instances of a group in bins m and k.
+    levels : array (M, L), or None
+        Deviation of the expected gain in each bin at L equally probable values of what a group has in common; None for other
+        gains and without groups.
     members : array (G, M), or None
         Instances n_gm of group g in bin m; None without groups.
     dof : float
@@ -55,6 +63,8 @@ class GainNull:
     variance: Floats
     own_variance: Floats
     correlation: float
+    together: Floats
+    levels: Floats | None
     members: Floats | None
     dof: float
     spread: float
@@ -65,9 +75,14 @@ class GainNull:
         return np.diag(self.count) if self.members is None else self.members.T @ self.members
 
     @property
+    def in_bins(self) -> Floats:
+        """Intraclass correlation of each bin, (M,)."""
+        return np.asarray(np.clip(np.diag(self.together) / np.maximum(self.variance, TINY), 0.0, 1.0))
+
+    @property
     def design_effect(self) -> Floats:
         """Factor by which groups raise the variance of the mean in each bin, (M,)."""
-        return np.asarray(1 + self.correlation * (np.diag(self.shared) / self.count - 1))
+        return np.asarray(1 + self.in_bins * (np.diag(self.shared) / self.count - 1))
 
     @property
     def standard_error(self) -> Floats:
@@ -81,28 +96,21 @@ class GainNull:
             return alone
         # ρ is estimated from few groups, so their part has the tails of Student's t
         stretch = np.sqrt(self.dof / rng.chisquare(self.dof, (n_draws, 1)))
-        few = len(self.members) <= MOST_GROUPS
-        common = self._in_common if self.rates is not None and few else self._normal
-        return np.asarray(
-            np.sqrt(1 - self.correlation) * alone + np.sqrt(self.correlation) * stretch * common(n_draws, rng)
-        )
+        common = self._in_common if len(self.members) <= MOST_GROUPS else self._normal
+        return np.asarray(np.sqrt(1 - self.in_bins) * alone + stretch * common(n_draws, rng))
 
     def _in_common(self, n_draws: int, rng: np.random.Generator) -> Floats:
-        """Deviations if one uniform number decides the gains of all instances of a group; skewed where gains are rare."""
-        assert self.members is not None
-        assert self.rates is not None
-        u = rng.random((n_draws, len(self.members)))
-        rows = [
-            ((u < p).astype(np.float64) - (u > 1 - q)) @ held / n - (p - q)
-            for p, q, held, n in zip(*self.rates, self.members.T, self.count, strict=True)
-        ]
+        """What the groups add to the mean of each bin: skewed where gains are rare."""
+        if self.levels is None or self.members is None:
+            return self._normal(n_draws, rng)
+        drawn = rng.integers(N_LEVELS, size=(n_draws, len(self.members)))
+        rows = [level[drawn] @ held / n for level, held, n in zip(self.levels, self.members.T, self.count, strict=True)]
         return np.stack(rows, axis=1)
 
     def _normal(self, n_draws: int, rng: np.random.Generator) -> Floats:
-        scale = np.sqrt(self.variance) / self.count
-        values, vectors = np.linalg.eigh(self.shared * scale[:, None] * scale)
+        values, vectors = np.linalg.eigh(self.shared * self.together / np.outer(self.count, self.count))
         root = vectors * np.sqrt(np.maximum(values, 0.0))
-        return np.asarray(rng.standard_normal((n_draws, len(scale))) @ root.T)
+        return np.asarray(rng.standard_normal((n_draws, len(self.count))) @ root.T)
 
     def _independent(self, n_draws: int, rng: np.random.Generator) -> Floats:
         """Deviations with independent instances: of counts of +1 and −1, or normal ones."""
@@ -134,17 +142,24 @@ def gain_null(gain: Floats, epistemic: Floats, place: NDArray[np.intp], units: U
     weight = np.where(n > 1, np.exp(np.minimum(log_ratio, 0.0)), 1.0)
     own = np.where(n > 1, weight * variance + (1 - weight) * unbiased, variance)
     if units.codes is None:
-        return GainNull(n, rates, variance, own, 0.0, None, np.inf, np.inf)
+        return GainNull(n, rates, variance, own, 0.0, np.zeros((len(n), len(n))), None, None, np.inf, np.inf)
     members = (
         np.bincount(units.codes * len(n) + place, minlength=units.n_units * len(n))
         .reshape(-1, len(n))
         .astype(np.float64)
     )
-    sizes = members.sum(axis=1)
-    dof = max(_effective(sizes**2) - 1, LEAST_DOF)
+    dof = max(_effective(members.sum(axis=1) ** 2) - 1, LEAST_DOF)
     spread = _effective(np.bincount(units.codes, np.abs(gain)))
-    correlation = _correlation(deviation, _greatest(rates, variance), members, units.codes)
-    return GainNull(n, rates, variance, own, correlation, members, dof, spread)
+    covariance, pairs = _covariance(deviation, members, units.codes), members.T @ members - np.diag(n)
+    if rates is None:
+        scale = np.outer(np.sqrt(variance), np.sqrt(variance))
+        most = float((pairs * scale).sum())
+        correlation = min(max(covariance / most, 0.0), 1.0) if most > 0 else 0.0
+        together, levels = correlation * scale, None
+    else:
+        correlation, levels = _of_scores(rates, covariance, pairs)
+        together = levels @ levels.T / N_LEVELS
+    return GainNull(n, rates, variance, own, correlation, together, levels, members, dof, spread)
 
 
 def _of_counts(
@@ -166,28 +181,41 @@ def _of_counts(
     return (p, q), variance, np.where(np.abs(estimate) > 1, -np.inf, log_ratio)
 
 
-def _greatest(rates: tuple[Floats, Floats] | None, variance: Floats) -> Floats:
-    """Covariance of two instances of bins m and k, (M, M), if one number decides both."""
-    if rates is None:
-        scale = np.sqrt(variance)
-        return np.outer(scale, scale)
-    p, q = rates
-    return np.asarray(np.minimum.outer(p, p) + np.minimum.outer(q, q) - np.outer(p - q, p - q))
-
-
-def _correlation(deviation: Floats, greatest: Floats, members: Floats, codes: NDArray[np.intp]) -> float:
-    """Intraclass correlation by moments, from 0 to 1: covariance in the groups over the greatest one."""
-    # Centred as a whole and not by bin: where a bin has few groups, its mean would remove most of their variance. Not
-    # standardised: rare events have smaller correlations, and the bins of great variance are those that matter.
+def _covariance(deviation: Floats, members: Floats, codes: NDArray[np.intp]) -> float:
+    """Sum of the covariances of all pairs of instances of a group, by moments."""
+    # Centred as a whole and not by bin: where a bin has few groups, its mean would remove most of their variance.
     z = deviation - deviation.mean()
-    covariance = float((np.bincount(codes, z) ** 2).sum() - z @ z)
     sizes = members.sum(axis=1)
     n, squares, cubes = sizes.sum(), (sizes**2).sum(), (sizes**3).sum()
     centred = (
         1 - 2 * cubes / (n * squares) + squares / n**2
     )  # what the common mean leaves of the variance of group sums
-    most = centred * float((greatest * (members.T @ members - np.diag(members.sum(axis=0)))).sum())
-    return min(max(covariance / most, 0.0), 1.0) if most > 0 else 0.0
+    pairs = float((np.bincount(codes, z) ** 2).sum() - z @ z)
+    return pairs / centred if centred > 0 else 0.0
+
+
+def _of_scores(rates: tuple[Floats, Floats], covariance: float, pairs: Floats) -> tuple[float, Floats]:
+    """Correlation of normal scores that gives the covariance, and the levels: rare gains have smaller covariances."""
+
+    def levels(correlation: float) -> Floats:
+        common = np.sqrt(correlation) * ndtri((np.arange(N_LEVELS) + 0.5) / N_LEVELS)
+        alone = np.sqrt(1 - correlation)
+        plus, minus = (
+            ndtr((ndtri(rate)[:, None] + side * common) / alone) for rate, side in zip(rates, (-1, 1), strict=True)
+        )
+        return np.asarray(plus - minus - (plus - minus).mean(axis=1, keepdims=True))
+
+    low, high = 0.0, GREATEST
+    if covariance <= 0:
+        return 0.0, levels(0.0)
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        at = levels(middle)
+        if float((pairs * (at @ at.T)).sum()) / N_LEVELS < covariance:
+            low = middle
+        else:
+            high = middle
+    return high, levels(high)
 
 
 def _effective(amounts: NDArray[Any]) -> float:
