@@ -107,6 +107,20 @@ def test_softmax_points_are_moved_little():
     np.testing.assert_allclose(found.mean(axis=1), plain.mean(axis=1), atol=1e-12)
 
 
+def test_rows_with_great_deviations_keep_the_mean_of_their_points():
+    mean, variance = latents(4, 3)
+    variance[2, 1] = 1e8
+    found = softmax_points(mean, variance, 64)
+    assert np.isfinite(found).all()
+    deviation = np.sqrt(variance)
+    plain = softmax(mean[2] + deviation[2] * normal_points(64, 3), axis=1).mean(axis=0)
+    np.testing.assert_allclose(found[2].mean(axis=0), plain, atol=1e-12)
+    others = [0, 1, 3]
+    np.testing.assert_allclose(
+        found[others].mean(axis=1), softmax_normal(mean, np.minimum(deviation, 32))[others], atol=1e-12
+    )
+
+
 def test_units_are_powers_of_two():
     assert [unit_of(np.array([value])) for value in (0.0, 1.0, -3e70, 1e-70)] == [1.0] * 4
     for value in (1e100, -1e300, 5e-324, 1e-100):

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from scipy.special import softmax
+from tests.refusals import refuses
 
 from uqassay.predictions.logistic_normal import two_class_probs
 from uqassay.predictions.softmax_normal import softmax_normal
@@ -10,7 +11,7 @@ from uqassay.predictions.softmax_normal import softmax_normal
 
 def worlds(n, k, seed=0):
     g = np.random.default_rng(seed)
-    return 3.0 * g.normal(size=(n, k)), np.exp(1.2 * g.normal(size=(n, k)))
+    return 3.0 * g.normal(size=(n, k)), np.minimum(np.exp(1.2 * g.normal(size=(n, k))), 32.0)
 
 
 def test_two_classes_against_exact_integrals():
@@ -75,7 +76,12 @@ def test_equal_rows_have_equal_results_in_any_company(monkeypatch):
 
 def test_logits_far_apart():
     mean = [[0.0, -300.0, 5.0], [0.0, -800.0, -900.0], [1e6, 0.0, 3.0]]
-    deviation = [[0.0, 9.0, 0.0], [0.0, 0.0, 100.0], [0.0, 0.0, 1.0]]
+    deviation = [[0.0, 9.0, 0.0], [0.0, 0.0, 30.0], [0.0, 0.0, 1.0]]
     found = softmax_normal(mean, deviation)
     np.testing.assert_allclose(found[0], [1 / (1 + np.exp(5)), 0.0, 1 / (1 + np.exp(-5))], atol=1e-11)
     np.testing.assert_allclose(found[1:], [[1.0, 0.0, 0.0]] * 2, atol=1e-11)
+
+
+def test_deviations_that_are_too_great_are_refused():
+    with refuses("deviation", "range", got="at most 32; got 33"):
+        softmax_normal([[0.0, 1.0]], [[1.0, 33.0]])

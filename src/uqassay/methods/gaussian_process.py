@@ -13,7 +13,7 @@ from scipy.stats import qmc
 from uqassay.errors import InputError
 from uqassay.methods.base import UncertaintyClassifier, check_choice, check_count
 from uqassay.predictions import GaussianLogits, Members
-from uqassay.predictions.softmax_normal import softmax_normal
+from uqassay.predictions.softmax_normal import WIDEST, softmax_normal
 
 __all__ = [
     "MULTICLASS",
@@ -169,16 +169,20 @@ def softmax_points(mean: Array, variance: Array, n: int) -> Array:
     They are softmax(μ + σ z_m + δ) at the points z_m of `normal_points`, which all rows share. Newton's method finds the small
     offsets δ of a row for which the mean is that of `softmax_normal`. What is left after `OFFSET_STEPS` is corrected in the
     points: a class whose mean is too great loses the same share of its probability in every point, the others receive it.
+    Rows with a σ above `WIDEST` keep the mean of the points.
     """
     deviation = np.sqrt(variance)
-    exact = softmax_normal(mean, deviation)
     points = np.empty((len(mean), n, mean.shape[1]))
+    narrow = deviation.max(axis=1, initial=0.0) <= WIDEST
+    exact = np.full(mean.shape, np.nan)
+    exact[narrow] = softmax_normal(mean[narrow], deviation[narrow])
     z = normal_points(n, mean.shape[1])
     rows = max(1, CHUNK_BYTES // (8 * z.size))
     for start in range(0, len(mean), rows):
         part = slice(start, start + rows)
         logits = mean[part, None] + deviation[part, None] * z
         found = softmax(logits, axis=2)
+        exact[part] = np.where(narrow[part, None], exact[part], found.mean(axis=1))
         for _ in range(OFFSET_STEPS):
             logits += _offset(found, exact[part])[:, None]
             found = softmax(logits, axis=2)

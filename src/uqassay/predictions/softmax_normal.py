@@ -15,7 +15,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["softmax_normal"]
+from uqassay.errors import InputError
+
+__all__ = ["WIDEST", "softmax_normal"]
 
 Array = NDArray[np.float64]
 STEP = 0.375  # h; exp(−π²/h) is 4e-12
@@ -25,6 +27,7 @@ BEHIND = 32.0  # logits so far below the least u count as this one: exp(−32) i
 NARROW = 0.5  # s below which Gauss's rule is used
 NARROW_NODES, NARROW_WEIGHTS = np.polynomial.hermite_e.hermegauss(20)
 NARROW_WEIGHTS = NARROW_WEIGHTS / NARROW_WEIGHTS.sum()
+WIDEST = 32.0  # greatest s; the lattice has some 1,500 nodes then
 CHUNK = 2**18  # values of F at a time
 
 
@@ -34,7 +37,7 @@ def softmax_normal(mean: ArrayLike, deviation: ArrayLike) -> Array:
     Parameters
     ----------
     mean, deviation : array (n, K)
-        μ and s ≥ 0, finite.
+        μ, finite, and s in [0, `WIDEST`].
 
     Notes
     -----
@@ -47,6 +50,9 @@ def softmax_normal(mean: ArrayLike, deviation: ArrayLike) -> Array:
     [[0.1181, 0.3152, 0.5668]]
     """
     mean, deviation = np.asarray(mean, dtype=np.float64), np.asarray(deviation, dtype=np.float64)
+    if deviation.max(initial=0.0) > WIDEST:
+        got = f"got {deviation.max():g}"
+        raise InputError("deviation", f"must be at most {WIDEST:g}", got, "use draws", code="range")
     found = np.empty(mean.shape)
     top = (mean + DEVIATIONS * deviation).max(axis=1)
     low = (mean - DEVIATIONS * deviation).max(axis=1) - BELOW
