@@ -273,7 +273,7 @@ def print_delay(n_samples=500):
         print(f"| {name} | {' | '.join(columns)} |", flush=True)
 
 
-def print_groups(n_samples=300):
+def print_groups(n_samples=100):
     for rate, mean in (("6 %", 0.04), ("2 %", 0.02 / 1.5)):
         for n_groups in (10, 30, 50, 200):
             cells = []
@@ -284,7 +284,7 @@ def print_groups(n_samples=300):
             print(f"| {rate} | {n_groups} | {' | '.join(cells)} |", flush=True)
 
 
-def print_cross_fit(n_samples=300):
+def print_cross_fit(n_samples=100):
     for name, draw in RISING.items():
         found = [cross_fit(draw, n, n_samples=n_samples, seed=n) for n in (200, 1000, 5000)]
         columns = [joined(found, key) for key in ("rejected", "in band", "debiased covers")]
