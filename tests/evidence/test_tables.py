@@ -10,6 +10,7 @@ from tests.refusals import refuses
 
 import uqassay as uq
 from uqassay.errors import MissingDependencyError
+from uqassay.evidence.backward import backward_scores
 from uqassay.evidence.tables import TABLES
 
 OPTIONS = {"subsets": {"by": "correct"}}
@@ -57,6 +58,15 @@ def test_one_default_tradeoff(judged):
 def test_rows_are_copies(judged):
     judged.rows("findings")[0]["estimate"] = "changed"
     assert judged.rows("findings")[0]["estimate"] != "changed"
+
+
+def test_backward_scores_are_told_in_the_rows_of_uq_auc(judged):
+    rows = judged.rows("mistakes")
+    found = {(f.model, f.score) for f in backward_scores(judged)}
+    for row in rows:
+        told = row["metric"] == "uq-auc" and row["run"] == "all"
+        assert row["backward"] is (((row["model"], row["score"]) in found) if told else None)
+    assert any(row["backward"] is False for row in rows)
 
 
 def test_subsets_without_the_ranking_of_mistakes(judged):

@@ -112,6 +112,22 @@ def test_constant_scores_are_set_apart(assay, lens):
         assert c.get("score") != "epistemic-entropy" or "agreeing" not in c["rows"]
 
 
+def test_backward_scores_are_marked(assay, lens):
+    assert lens["text"]["backward_note"] == ""
+    assert not any(s["backward"] for m in lens["models"] for s in m["scores"])
+    wrong = 1 - assay["point"].columns["correct"][0]
+    noise = np.random.default_rng(8).normal(size=(2, wrong.size))
+    given = {"point": {"random": noise[0], "reversed": noise[1] - 2 * wrong}}
+    probs = np.where(wrong[:, np.newaxis] == 1, [0.3, 0.7], [0.7, 0.3])
+    a = uq.assay(
+        {"point": uq.Point(probs)}, np.zeros(wrong.size, int), uncertainties=given, measures=(), calibration=()
+    )
+    held = lens_sections(a)[0]
+    assert {s["score"]: s["backward"] for s in held["models"][0]["scores"]} == {"random": False, "reversed": True}
+    assert "95 %, jointly for 2 scores" in held["text"]["backward_note"]
+    assert [note.code for note in a.warnings][-1] == "backward-score"
+
+
 def test_scores_from_elsewhere_have_no_definition(lens):
     assert {"score": "<b>noise", "label": "<b>noise", "known": False, "offered": True} in lens["scores"]
     assert {"score": "nonspecificity", "label": "non-specificity", "known": True, "offered": True} in lens["scores"]

@@ -1,5 +1,6 @@
 """The main call: predictions of any kind and what happened → evidence about which model to choose."""
 
+from uqassay.evidence.backward import BackwardScore, backward_scores
 from uqassay.evidence.calibration_result import ModelCalibration
 from uqassay.evidence.disentanglement import DisentanglementStudy
 from uqassay.evidence.disentanglement_ranking import Contender, contenders_of, rank_disentanglement
@@ -20,6 +21,7 @@ __all__ = [
     "FINDING_COLUMNS",
     "TRADEOFFS",
     "Assay",
+    "BackwardScore",
     "Contender",
     "DisentanglementStudy",
     "GainResult",
@@ -29,6 +31,7 @@ __all__ = [
     "ModelCalibration",
     "Ranked",
     "assay",
+    "backward_scores",
     "contenders_of",
     "disentanglement_lines",
     "disentanglement_sentences",
