@@ -7,12 +7,19 @@ and options of `pairwise_mean_tests`.
 import numpy as np
 from scipy import special
 
-from uqassay.statistics import holm, paired_mean_test, pairwise_mean_tests, rank_sets
+from uqassay.statistics import holm, paired_mean_test, pairwise_mean_tests, rank_sets, student_draws, win_shares
 
 MODELS = (2, 3, 5, 10, 20)
 SIZES = (100, 300, 2000)
 FLOORS = {"36": 36.0, "16": 16.0}  # nats: −ln of the machine epsilon of float64 and float32
 ICC = 0.3
+SURE = (
+    "normal, n = 100",
+    "5 clusters of 20",
+    "5 clusters of 60·.75^i",
+    "2 runs, n = 300, no interaction",
+    "5 runs, n = 300, no interaction",
+)
 
 
 def light(name, n, gap=0.0):
@@ -160,13 +167,27 @@ def max_t(x, rng, n_draws=1000):
     return int((p <= 0.05).sum())
 
 
+def too_sure(world, *, n_samples, seed):
+    """Share of data sets in which one of two equal models wins at least 95 % of the resamples; 10 % is right."""
+    rng, found = np.random.default_rng(seed), 0
+    for _ in range(n_samples):
+        x, _, options = world(rng, 2)
+        models = [np.atleast_2d(v)[..., np.newaxis] for v in x]
+        draws = student_draws(models, n_draws=500, groups=options.get("groups"))
+        found += win_shares(draws[..., 0]).max() >= 0.95
+    return found / n_samples
+
+
 def print_error_rates(n_samples=1000):
-    """Print the table of false pairs, then that of power."""
+    """Print the table of false pairs, those of shares of resamples and of power."""
     for number, (name, world) in enumerate(worlds().items()):
         cells = [errors(world, j, n_samples=n_samples, seed=[number, j]) for j in MODELS]
         missed = max(m - f for f, m in cells)
         told = f"(rank sets that miss: {100 * max(m for _, m in cells):.1f})" if missed > 0 else ""
         print(f"| {name} |", " | ".join(f"{100 * f:.1f}" for f, _ in cells), f"| {told}", flush=True)
+    all_worlds = worlds() | {"2 runs, n = 300, no interaction": runs(2, 0.0)}
+    for name in SURE:
+        print(f"| {name} | {100 * too_sure(all_worlds[name], n_samples=n_samples, seed=1):.1f} |", flush=True)
     for n_models, gap, n in ((2, 0.1, 1000), (5, 0.05, 1000), (10, 0.05, 1000), (10, 0.02, 2000), (20, 0.02, 2000)):
         found = power(n_models, gap, n, n_samples=100, seed=n_models)
         pairs = n_models * (n_models - 1) // 2

@@ -317,6 +317,11 @@ def test_power_of_all_pairs_is_nearly_that_of_the_studentised_maximum():
     assert 1 < top < 5
 
 
+@pytest.mark.parametrize("world", [rank_worlds.clusters(5, equal=True), rank_worlds.runs(2, 0.0)])
+def test_few_groups_or_runs_make_no_model_too_sure(world):
+    assert rank_worlds.too_sure(world, n_samples=200, seed=16) <= 0.1 + 4 * np.sqrt(0.1 * 0.9 / 200)  # a bootstrap: .2
+
+
 def test_power_for_two_models_against_theory():
     rng, separated = np.random.default_rng(15), 0
     for _ in range(400):
