@@ -17,7 +17,7 @@ demo: $(VENV)/.demo
 
 # compiled files are kept, because tests start many processes
 test: $(VENV)/.test lint
-	PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -n $(JOBS) --dist worksteal $(PYTEST_ARGS)
+	PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -n $(JOBS) --dist worksteal -m "slow or not slow" $(PYTEST_ARGS)
 
 lint: $(VENV)/.test
 	$(BIN)/ruff check .

@@ -11,6 +11,12 @@ REQUIRE_ALL = os.environ.get("UQASSAY_REQUIRE_ALL") == "1"
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """Leave slow tests out of a bare ``pytest``; files named on the command line, and ``make test``, run whole."""
+    if not config.option.markexpr and config.args_source is not pytest.Config.ArgsSource.ARGS:
+        config.option.markexpr = "not slow"
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Files with slow tests run first, so that no process is left with a long test at the end."""
     slow = {item.path for item in items if item.get_closest_marker("slow")}
