@@ -3,13 +3,13 @@
 import math
 
 import pytest
-from tests.report.test_page_browser import address, assay, driver, page
+from tests.report.test_page_browser import address, assay, page
 
 from uqassay import wording
 
 pytestmark = pytest.mark.browser
 
-__all__ = ["address", "assay", "driver", "page"]  # fixtures of the other pages
+__all__ = ["address", "assay", "page"]  # fixtures of the other pages
 
 VALUES = [
     *(
