@@ -11,7 +11,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from uqassay.errors import InputError
 from uqassay.evidence.calibration_result import ModelCalibration
+from uqassay.evidence.claim import Claim
+from uqassay.evidence.claims import claims_of
 from uqassay.evidence.findings import finding_rows
+from uqassay.evidence.headline import headline
 from uqassay.evidence.instances import extreme_instances
 from uqassay.evidence.mistake_ranking import (
     MistakeRanking,
@@ -264,16 +267,7 @@ class Assay:
         return compare_rankings(self, pairs, metric=metric)
 
     def refusal(self, model: str, score: str, coverage: float = 0.9) -> SelectiveGain:
-        """Accuracy without refusal, accuracy of the least uncertain share `coverage`, and the gain.
-
-        Examples
-        --------
-        >>> import uqassay as uq
-        >>> p = uq.Point([[0.9, 0.1], [0.8, 0.2], [0.7, 0.3], [0.6, 0.4]])
-        >>> found = uq.assay({"m": p}, [0, 0, 0, 1]).refusal("m", "total-entropy", 0.75)
-        >>> float(found.accuracy_all), float(found.accuracy_kept), float(found.gain)
-        (0.75, 1.0, 0.25)
-        """
+        """Accuracy without refusal, accuracy of the least uncertain share `coverage`, and the gain."""
         return refusal(self, model, score, coverage)
 
     def risk_coverage(self, model: str, score: str, coverages: ArrayLike) -> tuple[Estimate, ...]:
@@ -309,7 +303,7 @@ class Assay:
         ----------
         name : str
             "findings" (one row per model, run and metric), "scores" (model, run and instance), "ranking", "breakpoints",
-            "ranking-changes", "calibration", "mistakes" (how each score ranks the mistakes), "subsets".
+            "ranking-changes", "claims", "calibration", "mistakes" (how each score ranks the mistakes), "subsets".
         **options
             "ranking": `tradeoff`. "subsets": `by`, which is "correct" (each model's own correct and wrong predictions),
             "class" (the true class) or the name of a subgroup; `ranking=False` leaves out how the scores rank the mistakes.
@@ -331,17 +325,7 @@ class Assay:
         return rows_of(self, name, **options)
 
     def table(self, name: str, **options: Any) -> "pd.DataFrame":
-        """The rows of the same name and options as a table.
-
-        Examples
-        --------
-        >>> import uqassay as uq
-        >>> a = uq.assay({"m": uq.Point([[0.9, 0.1], [0.9, 0.1], [0.9, 0.1]])}, [1, 1, 0])
-        >>> a.table("calibration")[["measure", "tested", "pvalue", "pvalue_holm"]]
-                  measure tested  pvalue  pvalue_holm
-        0  ece-confidence   mean   0.024        0.048
-        1   ece-classwise   mean   0.024        0.048
-        """
+        """The rows of the same name and options as a table."""
         return table_of(self, name, **options)
 
     @cached_property
@@ -376,8 +360,20 @@ class Assay:
 
     # -- keeping and showing ------------------------------------------------------------------------------------------
 
+    def claims(self) -> tuple[Claim, ...]:
+        """Everything that the verdict may say, as data: kinds of `KINDS`, each with its own bounded error."""
+        return self._claims
+
+    @cached_property
+    def _claims(self) -> tuple[Claim, ...]:
+        return claims_of(self)
+
+    def headline(self) -> tuple[str, ...]:
+        """At most three sentences: what to choose for which λ, what cannot be told from it, where no model is worth using."""
+        return headline(self, self.claims())
+
     def verdict(self) -> tuple[str, ...]:
-        """The verdict in words: one sentence per line, from the numbers above."""
+        """The verdict in words: the headline and one sentence for each further claim."""
         return verdict(self)
 
     def to_html(self, path: str | Path, *, command: str | None = None) -> Path:

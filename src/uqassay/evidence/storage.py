@@ -33,7 +33,9 @@ def to_json(assay: "Assay", tradeoffs: Sequence[float] | None = None) -> dict[st
     return plain(
         {
             "schema": KIND.schema,
+            "headline": assay.headline(),
             "verdict": assay.verdict(),
+            "claims": assay.rows("claims"),
             "n_instances": assay.n_instances,
             "class_names": assay.class_names,
             "models": [

@@ -9,7 +9,8 @@ import numpy as np
 
 from uqassay._optional import optional_package
 from uqassay.errors import InputError
-from uqassay.evidence.calibration_result import ROW_FIELDS, holm_adjusted
+from uqassay.evidence.calibration_result import ROW_FIELDS, adjusted_pvalues
+from uqassay.evidence.claims import CLAIM_COLUMNS, claim_rows
 from uqassay.evidence.findings import FINDING_COLUMNS, MISTAKE_COLUMNS, finding_rows, mistake_rows, subset_rows
 from uqassay.losses.unified import DEFAULT_TRADEOFF
 
@@ -51,9 +52,13 @@ def _changes(assay: "Assay") -> Rows:
     return [{"at": at, "below": below, "above": above} for at, below, above in assay.ranking_changes()]
 
 
+def _claims(assay: "Assay") -> Rows:
+    return claim_rows(assay)
+
+
 def _calibration(assay: "Assay") -> Rows:
-    adjusted = holm_adjusted(assay.calibration).tolist()
-    return [test.row() | {"pvalue_holm": p} for test, p in zip(assay.calibration, adjusted, strict=True)]
+    adjusted = adjusted_pvalues(assay.calibration).tolist()
+    return [test.row() | {"pvalue_adjusted": p} for test, p in zip(assay.calibration, adjusted, strict=True)]
 
 
 def _mistakes(assay: "Assay") -> Rows:
@@ -65,7 +70,7 @@ def _subsets(assay: "Assay", *, by: str, ranking: bool = True) -> Rows:
 
 
 SUBSET_COLUMNS = ("subset_by", "subset", *FINDING_COLUMNS)
-CALIBRATION_COLUMNS = (*ROW_FIELDS[: ROW_FIELDS.index("pvalue") + 1], "pvalue_holm")
+CALIBRATION_COLUMNS = (*ROW_FIELDS[: ROW_FIELDS.index("pvalue") + 1], "pvalue_adjusted")
 CALIBRATION_COLUMNS += tuple(name for name in ROW_FIELDS if name not in CALIBRATION_COLUMNS)
 
 # name: how its rows are made, and the columns of the table (empty: those of the rows)
@@ -76,6 +81,7 @@ TABLES: Mapping[str, tuple[Callable[..., Rows], Sequence[str]]] = MappingProxyTy
         "ranking": (_ranking, ()),
         "breakpoints": (_breakpoints, ("low", "high", "models")),
         "ranking-changes": (_changes, ("at", "below", "above")),
+        "claims": (_claims, CLAIM_COLUMNS),
         "calibration": (_calibration, CALIBRATION_COLUMNS),
         "mistakes": (_mistakes, MISTAKE_COLUMNS),
         "subsets": (_subsets, SUBSET_COLUMNS),
@@ -119,6 +125,8 @@ def table_of(assay: "Assay", name: str, **options: Any) -> "pd.DataFrame":
         return pandas.DataFrame(rows).astype(
             {"rank": "Int64", "rank_low": "Int64", "rank_high": "Int64", "top": "boolean", "win_share": float}
         )
+    if name == "claims":
+        rows = [row | {key: ", ".join(row[key]) for key in ("models", "others")} for row in rows]
     if name == "breakpoints":
         rows = [row | {"models": ", ".join(row["models"])} for row in rows]
     return pandas.DataFrame(rows, columns=list(columns))

@@ -1,0 +1,37 @@
+"""Everything that the verdict may say, as data."""
+
+from typing import TYPE_CHECKING, Any
+
+from uqassay.errors import InputError
+from uqassay.evidence.choice import choice_claims, choices
+from uqassay.evidence.claim import Claim
+from uqassay.evidence.order_claims import order_claims
+from uqassay.evidence.worth import worth_claims
+
+if TYPE_CHECKING:
+    from uqassay.evidence.result import Assay
+
+__all__ = ["CLAIM_COLUMNS", "claim_rows", "claims_of"]
+
+CLAIM_COLUMNS = (
+    *("kind", "models", "others", "low", "high", "metric", "estimate", "estimate_low", "estimate_high", "level"),
+    *("pvalue", "limited_by", "facts"),
+)
+
+
+def claims_of(assay: "Assay") -> tuple[Claim, ...]:
+    """All claims of an assay; see `Assay.claims`."""
+    try:
+        assay.winners()
+    except InputError:
+        return (Claim("cannot-tell", assay.model_names, limited_by="infinite"),)
+    return (
+        *choice_claims(assay, choices(assay)),
+        *worth_claims(assay),
+        *order_claims(assay),
+    )
+
+
+def claim_rows(assay: "Assay") -> list[dict[str, Any]]:
+    """The claims as rows of plain values."""
+    return [claim.to_dict() for claim in assay.claims()]
