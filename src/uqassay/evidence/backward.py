@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import optimize
 
 from uqassay._array import available_cores
 from uqassay.evidence.mistake_ranking import refusal, scores_of, truths_and_scores
@@ -175,8 +174,12 @@ def _pvalue(assay: "Assay", model: str, score: str) -> float | None:
         return None
     if plain >= 0:
         return 1.0
-    inverted = LEAST if excess(least) < 0 else float(np.exp(optimize.brentq(excess, least, most, xtol=1e-6)))
-    return max(inverted, chance_pvalue(errors, scores, groups=assay.groups))
+    if excess(least) < 0:
+        return max(LEAST, chance_pvalue(errors, scores, groups=assay.groups))
+    while most - least > 1e-6:  # the upper end falls as α rises: bisection on ln α
+        middle = (least + most) / 2
+        least, most = (least, middle) if excess(middle) < 0 else (middle, most)
+    return max(float(np.exp(most)), chance_pvalue(errors, scores, groups=assay.groups))
 
 
 def _record(assay: "Assay", model: str, score: str, pvalue: float, n_tests: int, coverage: float) -> BackwardScore:
