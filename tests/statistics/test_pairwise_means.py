@@ -49,6 +49,9 @@ def test_pairs_against_the_paired_test_and_halls_interval(name, random_generator
         single = paired_mean_test(values[a], values[b], level=0.9, **options)
         expected = [single.difference, single.difference.low, single.difference.high]
         np.testing.assert_allclose([found.difference[i, j], found.low[i, j], found.high[i, j]], expected, rtol=1e-8)
+        if {a, b} & {"runs", "more"}:  # the degrees of freedom of runs have a guard of their own
+            assert found.pvalue[i, j] >= single.pvalue * (1 - 1e-9)
+            continue
         # the p-value is the least level at which both intervals exclude 0
         p = found.pvalue[i, j]
         inside = [ends_hold_zero(values[a], values[b], 1 - factor * p, options) for factor in (1.001, 0.999)]
@@ -99,8 +102,27 @@ def test_equal_differences_are_those_of_the_paired_test():
     assert (found.low[0, 2], found.high[0, 2], found.pvalue[0, 2]) == (-1.0, -1.0, 0.0)
     single = paired_mean_test(values["a"], values["more"])
     assert (single.difference.low, single.pvalue) == (-1.0, 0.0)
-    runs = pairwise_mean_tests({"a": [[0.1, 0.2], [0.3, 0.4]], "b": [0.1, 0.2]})
+    runs = pairwise_mean_tests({"a": [[0.1, 0.2], [0.3, 0.4]], "b": [0.1, 0.2]})  # all variance is of the runs
     assert runs.pvalue[0, 1] == pytest.approx(paired_mean_test([[0.1, 0.2], [0.3, 0.4]], [0.1, 0.2]).pvalue)
+
+
+@pytest.mark.parametrize("r", [2, 3, 5])
+def test_degrees_of_freedom_of_runs_are_those_of_an_upper_limit(r, random_generator):
+    x, noise = random_generator.normal(size=60), random_generator.normal(size=60)
+    y = x + noise - noise.mean() + 0.8
+    runs = x + 0.05 * random_generator.normal(size=(r, 1))
+    found = pairwise_mean_tests({"runs": runs, "one": y}, level=0.999)
+    inside, between = noise.var(ddof=1) / 60, runs.mean(axis=1).var(ddof=1) / r
+    upper = between * (r - 1) / special.chdtri(r - 1, 0.9 if r == 2 else 0.8)
+    dof = min((inside + v) ** 2 / (inside**2 / 59 + v**2 / (r - 1)) for v in (between, upper))
+    t = found.difference[0, 1] / np.sqrt(inside + between)
+    k = -((noise - noise.mean()) ** 3).sum() / 60**3 / (inside + between) ** 1.5
+    g = t + k * t**2 / 3 + k**2 * t**3 / 27 + k / 6
+    assert found.pvalue[0, 1] == pytest.approx(2 * special.stdtr(dof, -min(abs(t), abs(g))), rel=1e-9)
+    assert found.pvalue[0, 1] > paired_mean_test(runs, y).pvalue
+    limited = pairwise_mean_tests({"runs": runs, "one": y}, level=1 - found.pvalue[0, 1] * 0.99)
+    assert limited.limited_by[0, 1] in ("runs", "skewness")
+    assert pairwise_mean_tests({"runs": runs, "one": y}, level=0.5).limited_by[0, 1] == ""
 
 
 def test_groups_that_balance_out_have_the_mean_difference():

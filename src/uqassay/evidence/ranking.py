@@ -47,7 +47,7 @@ class Ranked:
     pvalue, pvalue_adjusted : float
         Test of that difference; adjusted for all pairs of models and baselines. nan for the best model.
     limited_by : str
-        What alone keeps the difference from being significant: "skewness", "unseen" losses, or "".
+        What alone keeps the difference from being significant: "skewness", "unseen" losses, too few "runs", or "".
     below : tuple of str
         Baselines with a lower mean E: the model is no better than saying that.
     """

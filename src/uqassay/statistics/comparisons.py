@@ -78,8 +78,8 @@ class PairwiseComparisons:
         Adjusted for the false discovery rate instead.
     level : float
     limited_by : array of str (J, J)
-        What keeps a pair from being significant at 1 − level where Student's t test alone would make it so: "skewness" or
-        "unseen" losses, see `pairwise_mean_tests`; "" elsewhere.
+        What keeps a pair from being significant at 1 − level where `paired_mean_test` alone would make it so: "skewness",
+        "unseen" losses or too few "runs", see `pairwise_mean_tests`; "" elsewhere.
     references : tuple of str
         Members that are not compared with each other.
     notes : tuple of Note
