@@ -109,8 +109,8 @@ def test_equal_differences_are_those_of_the_paired_test():
 @pytest.mark.parametrize("r", [2, 3, 5])
 def test_degrees_of_freedom_of_runs_are_those_of_an_upper_limit(r, random_generator):
     x, noise = random_generator.normal(size=60), random_generator.normal(size=60)
-    y = x + noise - noise.mean() + 0.8
-    runs = x + 0.05 * random_generator.normal(size=(r, 1))
+    y = x + noise - noise.mean() + 1.5
+    runs = x + 0.2 * random_generator.normal(size=(r, 1))
     found = pairwise_mean_tests({"runs": runs, "one": y}, level=0.999)
     inside, between = noise.var(ddof=1) / 60, runs.mean(axis=1).var(ddof=1) / r
     upper = between * (r - 1) / special.chdtri(r - 1, 0.9 if r == 2 else 0.8)
