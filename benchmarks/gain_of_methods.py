@@ -106,6 +106,11 @@ def lines(name: str, runs: int, folder: str | None) -> None:
         if world.truth is not None:
             true = float(np.mean([run.test.truth.epistemic.mean() for run in study.runs if run.test.truth is not None]))
             print(f"  true EU of {label}: {number(true)}", flush=True)
+        parts = {"D_test": [run.test for run in study.runs], "D_test2": [run.calibration for run in study.runs]}
+        means = {part: np.mean([one.gain["zero-one"].mean() for one in held if one]) for part, held in parts.items()}
+        print(
+            f"  mean gain of {label}: {', '.join(f'{part} {number(gain)}' for part, gain in means.items())}", flush=True
+        )
         sizes = study.runs[0].sizes
         print(f"  {label}: {sizes}, {seconds:.0f} CPU-seconds", flush=True)
 
