@@ -2,6 +2,7 @@
 
 from uqassay.evidence.backward import BackwardScore, backward_scores
 from uqassay.evidence.calibration_result import ModelCalibration
+from uqassay.evidence.claim import KINDS, Claim
 from uqassay.evidence.disentanglement import DisentanglementStudy
 from uqassay.evidence.disentanglement_ranking import Contender, contenders_of, rank_disentanglement
 from uqassay.evidence.disentanglement_verdict import disentanglement_lines, disentanglement_sentences
@@ -19,9 +20,11 @@ from uqassay.evidence.result import Assay
 __all__ = [
     "CALIBRATION",
     "FINDING_COLUMNS",
+    "KINDS",
     "TRADEOFFS",
     "Assay",
     "BackwardScore",
+    "Claim",
     "Contender",
     "DisentanglementStudy",
     "GainResult",

@@ -6,7 +6,10 @@ from uqassay.errors import InputError
 from uqassay.evidence.choice import choice_claims, choices
 from uqassay.evidence.claim import Claim
 from uqassay.evidence.order_claims import order_claims
+from uqassay.evidence.part_claims import part_claims
+from uqassay.evidence.score_claims import backward_claims, calibration_claims, refusal_claims
 from uqassay.evidence.worth import worth_claims
+from uqassay.losses.unified import DEFAULT_TRADEOFF
 
 if TYPE_CHECKING:
     from uqassay.evidence.result import Assay
@@ -24,11 +27,17 @@ def claims_of(assay: "Assay") -> tuple[Claim, ...]:
     try:
         assay.winners()
     except InputError:
-        return (Claim("cannot-tell", assay.model_names, limited_by="infinite"),)
+        none = Claim("cannot-tell", assay.model_names, limited_by="infinite")
+        return (none, *backward_claims(assay), *calibration_claims(assay))
+    winner = next(r for r in assay.ranked(DEFAULT_TRADEOFF) if r.rank == 1)
     return (
         *choice_claims(assay, choices(assay)),
         *worth_claims(assay),
         *order_claims(assay),
+        *part_claims(assay, winner),
+        *refusal_claims(assay, winner.model),
+        *backward_claims(assay),
+        *calibration_claims(assay),
     )
 
 

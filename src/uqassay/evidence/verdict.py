@@ -1,16 +1,15 @@
-"""The verdict in words: which model at which λ, how sure that is, and what should make a reader hesitate."""
+"""The verdict in words: the headline, then one sentence for each further kind of claim."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from uqassay.errors import InputError
 from uqassay.evidence.calibration_verdict import calibration_sentence
-from uqassay.evidence.mistake_ranking import reference_score
+from uqassay.evidence.claim import Claim
+from uqassay.evidence.tradeoff_ranges import inwards
 from uqassay.losses.unified import DEFAULT_TRADEOFF
-from uqassay.metrics.choice_of_tradeoff import lower_envelope
-from uqassay.statistics import Estimate, PairedComparison, holm, paired_mean_test
 from uqassay.wording import (
     ABSENT,
     counted,
@@ -28,15 +27,16 @@ from uqassay.wording import (
 )
 
 if TYPE_CHECKING:
-    from uqassay.evidence import Assay, Ranked
+    from uqassay.evidence.result import Assay
+    from uqassay.statistics import Estimate
 
-__all__ = ["verdict"]
+__all__ = ["details", "verdict"]
 
-KEPT = 0.9  # share of the instances kept where the most uncertain ones are refused
-SHOWN_INTERVALS = 4  # winners that one sentence can still name
-SUBGROUP_VALUES = 50  # a subgroup with more values is an identifier, not a part of the test set
+SHOWN_NAMES, SHOWN_PARTS = 3, 3
 USUAL_TRADEOFFS = (0.01, 2.0)  # with KL; a default λ that amounts to one beyond them is remarked on
 BASELINES_IN_WORDS = {"vacuous": "saying nothing at all", "class-prior": "the class frequencies"}
+LOSSES = {"kl": "KL distances", "js": "distances", "brier": "Brier distances"}
+METRICS = {"brier": "Brier score", "accuracy": "accuracy"}
 
 
 def verdict(assay: "Assay") -> tuple[str, ...]:
@@ -49,273 +49,279 @@ def verdict(assay: "Assay") -> tuple[str, ...]:
     Returns
     -------
     tuple of str
-        The winner on each interval of λ with its share of resamples; where a baseline has a lower mean E
-        than all of them; the distance to the runner-up at the default λ with the test adjusted by Holm; the
-        baselines that do better than a model there; the subgroup in which another model wins; what refusing the
-        tenth that the best model is most unsure of does to its accuracy; which models the calibration tests reject,
-        adjusted by Holm for all of them; what the default λ amounts to with another distance than KL. Sentences without
-        a finding are left out. Names stand as they were given, but for marks that would turn the direction of the text
+        The headline, then `details`. Names stand as they were given, but for marks that would turn the direction of the text
         around.
 
     Examples
     --------
+    >>> import numpy as np
     >>> import uqassay as uq
-    >>> a = uq.assay({"sure": uq.Point([[0.9, 0.1], [0.1, 0.9]]), "blind": uq.Point([[0.1, 0.9], [0.9, 0.1]])}, [0, 1])
-    >>> for sentence in a.verdict()[:3]:
+    >>> y = np.arange(2000) % 2
+    >>> right, wrong = 0.8 * np.eye(2)[y] + 0.1, 0.8 * np.eye(2)[1 - y] + 0.1
+    >>> a = uq.assay({"sure": uq.Point(right), "blind": uq.Point(wrong)}, y, calibration=())
+    >>> for sentence in a.verdict()[:4]:
     ...     print(sentence)
-    Choose sure at every λ (wins in more than 99.9 % of resamples at λ = 0.5).
-    Below λ = 0.15 saying nothing at all (vacuous) has a lower mean E than any model.
-    At λ = 0.5 the mean E of sure is 0.105; the runner-up, blind, is 2.197 worse, which is the same in every instance.
+    For λ from 0.25 on choose sure.
+    Below λ = 0.15 no model is worth using; from 0.15 to 0.25 that cannot be told.
+    At λ = 0.5 sure has the lowest mean E, 0.105, and is the best of the 2 models (p < .001).
+    Worse than sure there is blind by 2.197 in every instance (p < .001, adjusted for all pairs).
     """
-    try:
-        winners = assay.winners()
-    except InputError:
-        return ("No model has a finite mean E, so none can be chosen; give a floor above 0.",)
-    at = DEFAULT_TRADEOFF
-    rows = assay.ranked(at)
-    claims = _claims(assay, rows, at)
+    return (*assay.headline(), *details(assay))
+
+
+def details(assay: "Assay") -> tuple[str, ...]:
+    """The sentences after the headline, each from its claims; those without a claim are left out.
+
+    Returns
+    -------
+    tuple of str
+        At the default λ the best model, what cannot be told from it and what is worse, adjusted for all pairs; why more cannot
+        be told; models with the same losses; where each of several choices is lowest; the baselines; the parts of the test set
+        in which another model is better; the share of resamples; refusal; scores that rank backwards; calibration; the scale
+        of λ with another distance than KL.
+    """
+    claims = assay.claims()
+    of: dict[str, list[Claim]] = {}
+    for claim in claims:
+        of.setdefault(claim.kind, []).append(claim)
+    told = [_scale(assay)]
+    if not any(c.limited_by == "infinite" and c.kind == "cannot-tell" for c in claims):
+        told = [
+            _best(assay, of),
+            _worse(of),
+            _unseen(of),
+            _skewed(of),
+            _same(of),
+            _lowest_in_turn(of),
+            _baselines(assay, of),
+            _parts(of),
+            _resamples(assay),
+            _refusal(of),
+            *told,
+        ]
+    told = [*told[:-1], _backward(of), calibration_sentence(assay), told[-1]]
+    return tuple(without_direction(text) for text in told if text)
+
+
+# -- the order at the default λ -------------------------------------------------------------------------------------------
+
+
+def _at_default(claims: Sequence[Claim]) -> list[Claim]:
+    return [c for c in claims if c.low == c.high == DEFAULT_TRADEOFF]
+
+
+def _best(assay: "Assay", of: dict[str, list[Claim]]) -> str:
+    """The model with the lowest mean at the default λ, and which models cannot be told from it."""
+    row = next(r for r in assay.ranked(DEFAULT_TRADEOFF) if r.rank == 1)
+    start = f"At λ = {tradeoff(DEFAULT_TRADEOFF)}"
+    mean = _with_interval(row.estimate)
     if len(assay.candidates) == 1:
-        sentences = [_alone(assay, rows, at), _silence(assay, claims, at)]
-    else:
-        sentences = [_choice(assay, winners, at), _silence(assay, claims, at), _runner_up(assay, rows, at)]
-    sentences += [_baselines(assay, claims, at), _subgroup(assay, rows, at), _refusal(assay, rows)]
-    sentences += [calibration_sentence(assay), _scale(assay, at)]
-    return tuple(without_direction(sentence) for sentence in sentences if sentence)
+        return f"{start} the mean E of {row.model}, the only model, is {mean}."
+    text = f"{start} {row.model} has the lowest mean E, {mean}"
+    best, top = _at_default(of.get("best", [])), _at_default(of.get("top-group", []))
+    if best:
+        return f"{text}, and is the best of the {len(assay.candidates)} models ({pvalue_text(best[0].pvalue)})."
+    pvalues = list(top[0].facts["pvalues"].values()) if top else []
+    if not pvalues:
+        return f"{text}."
+    others = listed(list(top[0].facts["pvalues"]), most=SHOWN_NAMES)
+    if np.isnan(pvalues).any():
+        return f"{text}; whether {others} could be as good cannot be tested."
+    p = pvalue_text(min(pvalues), "=" if len(pvalues) == 1 or min(pvalues) > 0.99 else "≥")
+    return f"{text}; {others} could be as good ({p}, adjusted for all pairs)."
 
 
-# -- the winners --------------------------------------------------------------------------------------------------------
+def _worse(of: dict[str, list[Claim]]) -> str:
+    """The models that are worse than the winner at the default λ."""
+    found = _at_default(of.get("worse", []))
+    infinite = [name for c in found if c.limited_by == "infinite" for name in c.models]
+    finite = [c for c in found if c.estimate is not None]
+    clauses = []
+    if finite:
+        winner = finite[0].others[0]
+        by = [f"{c.models[0]} by {_gap(c)}" for c in finite[:SHOWN_NAMES]]
+        if len(finite) > SHOWN_NAMES + 1:
+            by.append(f"{len(finite) - SHOWN_NAMES} others by more")
+        elif len(finite) > SHOWN_NAMES:
+            by.append(f"{finite[-1].models[0]} by {_gap(finite[-1])}")
+        p = pvalue_text(max(c.pvalue for c in finite), "=" if len(finite) == 1 else "≤")
+        clauses.append(
+            f"worse than {winner} there {'is' if len(finite) == 1 else 'are'} {listed(by)} ({p}, adjusted for all pairs)"
+        )
+    if infinite:
+        clauses.append(f"the mean E of {listed(infinite, most=SHOWN_NAMES)} is infinite")
+    return sentence(clauses)
 
 
-def _choice(assay: "Assay", winners: Sequence[tuple[float, float, tuple[str, ...]]], at: float) -> str:
-    if len(winners) == 1:
-        return f"Choose {_with_chance(assay, winners[0], at)}."
-    shown = winners
-    if len(winners) > SHOWN_INTERVALS:  # those that matter for the λ of the findings, the lowest first
-        shown = tuple(w for w in winners if w[0] <= assay.tradeoffs[-1])[:SHOWN_INTERVALS]
-    parts = [_with_chance(assay, w, at, first=i == 0) for i, w in enumerate(shown)]
-    text = sentence(parts)
-    if len(shown) < len(winners):
-        text += f" In all the winner changes {len(winners) - 1} times."
-    return text
+def _gap(claim: Claim) -> str:
+    difference = claim.estimate
+    assert difference is not None
+    same = difference.low == difference.high
+    return f"{number(float(difference))}{' in every instance' if same else ''}"
 
 
-def _with_chance(assay: "Assay", winner: tuple[float, float, tuple[str, ...]], at: float, *, first: bool = True) -> str:
-    low, high, names = winner
-    where = _within(low, high, at)
-    tied = " (equal throughout)" if len(names) > 1 else ""
-    chance = f"({_share_of_wins(assay, names, where, first=first)})"
-    who = f"{listed(names, last='or')}{tied}"
-    if low == 0 and np.isinf(high):
-        return f"{who} at every λ {chance}"
-    if low == 0:
-        return f"At λ ≤ {tradeoff(high)} choose {who} {chance}"
-    if np.isinf(high):
-        return f"above, {who} {chance}"
-    return f"from {tradeoff(low)} to {tradeoff(high)}, {who} {chance}"
+def _unseen(of: dict[str, list[Claim]]) -> str:
+    """What losses that have not been seen could reverse, and which bounded losses tell more."""
+    claim = next((c for c in of.get("cannot-tell", []) if c.limited_by == "unseen"), None)
+    if claim is None:
+        return ""
+    n = counted(claim.facts["instances"], "instance")
+    losses = LOSSES.get(claim.facts["distance"], "losses")
+    text = (
+        f"{n} cannot tell {losses} this close: losses as great as can be, but too rare to have been seen, could reverse what "
+        f"separates {listed(claim.others, most=SHOWN_NAMES)} from {claim.models[0]}"
+    )
+    telling: dict[str, list[str]] = {}  # what the bounded losses tell, and which of them
+    for name, found in claim.facts["bounded"].items():
+        if found["rest"]:
+            top, rest = listed(found["top"], most=SHOWN_NAMES), listed(found["rest"], most=SHOWN_NAMES)
+            told = f"{rest} {'is' if len(found['rest']) == 1 else 'are'} not among the best ({top})"
+            telling.setdefault(told, []).append(f"the {METRICS[name]}")
+    return sentence([text, *(f"by {listed(names)} {told}" for told, names in telling.items())])
 
 
-def _share_of_wins(assay: "Assay", names: Sequence[str], where: float, *, first: bool) -> str:
-    """In how many resamples the winners win; only the first of several clauses says what the share is of."""
-    if assay.n_units == 1:
-        only = "1 instance" if assay.groups is None else "1 group"
-        return f"how surely cannot be said: {only}, nothing to resample" if first else "the same"
-    shares = assay.win_shares([where])[0]
-    each = [_share(float(shares[assay.model_names.index(name)]), assay) for name in names]
-    alike = len(set(each)) == 1
-    share = each[0] if alike else listed(each)
-    each_word = " each" if len(names) > 1 and alike else ""
-    at = f"at λ = {tradeoff(where)}"
-    if not first:
-        return f"{share}{each_word} {at}"
-    return f"{'wins' if len(names) == 1 else 'win'} in {share} of resamples{each_word} {at}"
+def _skewed(of: dict[str, list[Claim]]) -> str:
+    claim = next((c for c in of.get("cannot-tell", []) if c.limited_by == "skewness"), None)
+    if claim is None:
+        return ""
+    names = listed(claim.others, most=SHOWN_NAMES)
+    return f"A few large losses make up most of what separates {names} from {claim.models[0]}."
 
 
-def _share(share: float, assay: "Assay") -> str:
-    return share_of_draws(share, assay.settings.n_draws, in_sentence=True)
+def _same(of: dict[str, list[Claim]]) -> str:
+    return sentence(
+        [
+            f"{listed((*c.models, *c.others), most=SHOWN_NAMES)} have the same loss in every instance"
+            for c in of.get("same", [])
+        ]
+    )
 
 
-def _within(low: float, high: float, at: float) -> float:
-    """A λ that stands for an interval: the default if it lies inside, else a round one near the middle."""
-    if low < at < high or (low == 0 and at == 0):
-        return at
-    middle = 2 * low if np.isinf(high) else (low + high) / 2
-    for digits in range(1, 16):
-        rounded = float(f"{middle:.{digits}g}")
-        if low < rounded < high:
-            return rounded
-    return middle
+def _lowest_in_turn(of: dict[str, list[Claim]]) -> str:
+    """Where each of several models that cannot be told apart has the lowest mean."""
+    clauses = []
+    for claim in of.get("top-group", []):
+        lowest = claim.facts.get("lowest", [])
+        if len(lowest) > 1:
+            each = [f"{name} up to λ = {tradeoff(high)}" for _, high, name in lowest[:-1][:SHOWN_NAMES]]
+            clauses.append(f"the lowest mean E is that of {', '.join(each)}, then that of {lowest[-1][2]}")
+    return sentence(clauses)
 
 
-# -- the runner-up ------------------------------------------------------------------------------------------------------
+# -- baselines, parts, resamples --------------------------------------------------------------------------------------------
 
 
-def _runner_up(assay: "Assay", rows: Sequence["Ranked"], at: float) -> str:
-    first, second, *rest = [r for r in rows if r.rank is not None]
-    alpha = 1 - assay.settings.level
-    text = f"At λ = {tradeoff(at)} the mean E of {first.model} is {_with_interval(first.estimate)}; "
-    difference = second.difference
-    if float(difference) == 0:
-        return text + f"{second.model} has the same."
-    if np.isinf(difference):
-        return text + f"that of the runner-up, {second.model}, is infinite."
-    text += f"the runner-up, {second.model}, is {_with_interval(difference, level=False)} worse, "
-    if np.isnan(second.pvalue_adjusted):
-        why = next((note.text for note in difference.notes if note.code == "no-test"), "no test")
-        return text + f"whether by chance cannot be said ({why})."
-    if difference.low == difference.high:
-        return text + "which is the same in every instance."
-    p = pvalue_text(second.pvalue_adjusted)
-    unclear = [r.model for r in rest if r.pvalue_adjusted > alpha]
-    if second.pvalue_adjusted > alpha:
-        also = f", and so could what separates it from {listed(unclear)}" if unclear else ""
-        return text + f"which could be chance ({p}, Holm){also}."
-    also = f"; what separates it from {listed(unclear)} could be" if unclear else ""
-    return text + f"which is hardly chance ({p}, Holm){also}."
-
-
-def _alone(assay: "Assay", rows: Sequence["Ranked"], at: float) -> str:
-    alone = next(r for r in rows if r.rank is not None)
-    text = f"At λ = {tradeoff(at)} the mean E of {alone.model}, the only model, is {_with_interval(alone.estimate)}"
-    if alone.below:
-        return text + "."
-    others = [r for r in rows if r.rank is None]
-    tests = [assay.compare(alone.model, r.model, tradeoff=at) for r in others]
-    beaten = []
-    for r, test, p in zip(others, tests, holm([t.pvalue for t in tests]).tolist(), strict=True):
-        chance = _chance(assay, test, p)
-        how = {"same": "", "chance": "; could be chance, "}.get(chance.kind, "; ")
-        words = "" if chance.kind == "same" else chance.words()
-        beaten.append(f"{BASELINES_IN_WORDS[r.model]} ({number(float(r.estimate))}{how}{words})")
-    return text + f", better than {listed(beaten)}."
-
-
-# -- the baselines ------------------------------------------------------------------------------------------------------
-
-
-def _claims(assay: "Assay", rows: Sequence["Ranked"], at: float) -> "list[tuple[str, str, _Chance]]":
-    """Every model and a baseline that does better than it at one λ, and whether that could be chance; adjusted by Holm."""
-    pairs = [(r.model, name) for r in rows for name in r.below]
-    tests = [assay.compare(model, name, tradeoff=at) for model, name in pairs]
-    adjusted = holm([t.pvalue for t in tests]).tolist() if tests else []
-    return [(*pair, _chance(assay, t, p)) for pair, t, p in zip(pairs, tests, adjusted, strict=True)]
-
-
-def _silence(assay: "Assay", claims: "list[tuple[str, str, _Chance]]", at: float) -> str:
-    """Where a baseline has the lowest mean E of all, so that no choice of a model is worth its name.
-
-    The claims about a baseline that is lowest at `at` are told here, and taken from the list.
-    """
-    d, ns = (np.array([m.columns[key].mean() for m in assay.models]) for key in ("distance", "nonspecificity"))
-    parts = []
-    for low, high, places in lower_envelope(d, ns):
-        winners = [assay.models[j] for j in places]
-        if not all(m.baseline for m in winners):
+def _baselines(assay: "Assay", of: dict[str, list[Claim]]) -> str:
+    """Where which baseline is better than every model, and which models are worse than one at the default λ."""
+    clauses, silent = [], False
+    for claim in of.get("baseline-better", []):
+        if not claim.facts.get("every_model"):
             continue
-        if low == 0:
-            where = "at every λ" if np.isinf(high) else f"below λ = {tradeoff(high)}"
-        else:
-            where = f"above λ = {tradeoff(low)}" if np.isinf(high) else f"from λ = {tradeoff(low)} to {tradeoff(high)}"
-        names = [m.name for m in winners]
-        verb = "have" if len(winners) > 1 or names == ["class-prior"] else "has"
-        text = f"{where} {listed([_named(name) for name in names])} {verb} a lower mean E than any model"
-        if low < at < high:
-            found: dict[str, _Chance] = {}
-            for model, name, chance in claims:  # of several baselines the least certain claim counts
-                if name in names and (model not in found or found[model].order < chance.order):
-                    found[model] = chance
-            claims[:] = [claim for claim in claims if claim[1] not in names]
-            text += f" (at λ = {tradeoff(at)} {_how_surely(found)})" if found else ""
-        parts.append(text)
-    return sentence(parts)
+        silent |= claim.low <= DEFAULT_TRADEOFF <= claim.high
+        low, high = inwards(claim.low, claim.high)
+        where = f"above λ = {tradeoff(low)}" if low > 0 else f"below λ = {tradeoff(high)}"
+        if low == 0 and np.isinf(high):
+            where = "at every λ"
+        whom = assay.model_names[0] if len(assay.candidates) == 1 else "every model"
+        clauses.append(f"{where} {_named(claim.others)} {_do(claim.others)} better than {whom}")
+    below: dict[tuple[str, ...], list[Claim]] = {}
+    by_model: dict[str, list[Claim]] = {}
+    for claim in _at_default(of.get("baseline-better", [])) if not silent else ():
+        by_model.setdefault(claim.models[0], []).append(claim)
+    for found in by_model.values():
+        below.setdefault(tuple(c.others[0] for c in found), []).extend(found)
+    for names, found in below.items():
+        models = listed(list(dict.fromkeys(c.models[0] for c in found)), most=SHOWN_NAMES)
+        p = pvalue_text(max(c.pvalue for c in found), "=" if len(found) == 1 else "≤")
+        both = " and ".join(BASELINES_IN_WORDS[name] for name in names)
+        clauses.append(f"at λ = {tradeoff(DEFAULT_TRADEOFF)} {both} {_do(names)} better than {models} ({p})")
+    return sentence(clauses)
 
 
-def _how_surely(found: "dict[str, _Chance]") -> str:
-    """Which of the models could be worse by chance, the more certain first."""
-    parts = []
-    for kind in _KINDS:
-        models = [model for model, chance in found.items() if chance.kind == kind]
-        if models:
-            against = "" if len(models) == len(found) else f"against {listed(models)} "
-            parts.append(against + _stated([found[model] for model in models]))
-    return "; ".join(parts)
+def _named(baselines: Sequence[str]) -> str:
+    return " or ".join(f"{BASELINES_IN_WORDS[name]} ({name})" for name in baselines)
 
 
-def _stated(alike: "Sequence[_Chance]") -> str:
-    """Several claims of one kind in words: the p-value is a bound for all of them."""
-    kind = alike[0].kind
-    chosen = (min if kind == "chance" else max)(alike, key=lambda c: c.rank)
-    bound = "=" if len(alike) == 1 else ("≥" if kind == "chance" else "≤")
-    return {"chance": "could be chance, ", "clear": "hardly chance, "}.get(kind, "") + chosen.words(bound)
+def _do(baselines: Sequence[str]) -> str:
+    return "do" if len(baselines) > 1 or baselines[0] == "class-prior" else "does"
 
 
-def _baselines(assay: "Assay", claims: "Sequence[tuple[str, str, _Chance]]", at: float) -> str:
-    """Which baselines do better than which models at one λ, and whether that could be chance."""
-    of_model: dict[str, dict[str, _Chance]] = {}
-    for model, name, chance in claims:
-        of_model.setdefault(model, {})[name] = chance
-    alike: dict[tuple[tuple[str, ...], str], dict[str, _Chance]] = {}  # models of which the same is said
-    for model, chances in of_model.items():  # of several baselines the least certain claim counts
-        least = max(chances.values(), key=lambda c: c.order)
-        alike.setdefault((tuple(chances), least.kind), {})[model] = least
-    parts = []
-    for (names, _), found in alike.items():
-        verb = "do" if len(names) > 1 or names[0] == "class-prior" else "does"
-        models_text = "every model" if len(found) == len(assay.candidates) > 1 else listed(list(found))
-        subject = listed([_named(name) for name in names])
-        parts.append(f"{subject} {verb} better than {models_text} ({_stated(list(found.values()))})")
-    return sentence([f"At λ = {tradeoff(at)} {parts[0]}", *parts[1:]]) if parts else ""
+def _parts(of: dict[str, list[Claim]]) -> str:
+    """The parts of the test set in which another model is better than the winner."""
+    found = sorted(of.get("subgroup", []), key=lambda c: c.pvalue)
+    if not found:
+        return ""
+    winner = found[0].others[0]
+    shown = found[:SHOWN_PARTS]
+    each = [
+        f"{listed(c.models, most=SHOWN_NAMES)} by {number(float(c.estimate or 0))} where {c.facts['by']} is {c.facts['value']} "
+        f"({counted(c.facts['instances'], 'instance')})"
+        for c in shown
+    ]
+    more = len(found) - len(shown)
+    rest = f"; so is some model in {counted(more, 'more part')}" if more else ""
+    p = pvalue_text(max(c.pvalue for c in found), "=" if len(found) == 1 else "≤")
+    tests = counted(found[0].facts["tests"], "test")
+    are = "is" if len(each) == 1 else "are"
+    return f"Better than {winner} at λ = {tradeoff(DEFAULT_TRADEOFF)} {are} {listed(each)}{rest} ({p} in {tests})."
 
 
-def _named(baseline: str) -> str:
-    return f"{BASELINES_IN_WORDS[baseline]} ({baseline})"
+def _resamples(assay: "Assay") -> str:
+    if assay.n_units == 1 or len(assay.candidates) == 1:
+        return ""
+    row = next(r for r in assay.ranked(DEFAULT_TRADEOFF) if r.rank == 1)
+    share = share_of_draws(row.win_share, assay.settings.n_draws, in_sentence=True)
+    return f"In {share} of resamples {row.model} has the lowest mean E at λ = {tradeoff(DEFAULT_TRADEOFF)}."
 
 
-_KINDS = ("same", "clear", "unknown", "chance")  # the more certain first
+# -- refusal, backward scores, the scale of λ -------------------------------------------------------------------------------
 
 
-class _Chance(NamedTuple):
-    """Whether a difference could be chance: one of `_KINDS`, and the p-value adjusted by Holm."""
-
-    kind: str
-    pvalue: float
-
-    @property
-    def rank(self) -> float:
-        """The p-value, with an undefined one last."""
-        return 2.0 if np.isnan(self.pvalue) else self.pvalue
-
-    @property
-    def order(self) -> tuple[int, float]:
-        """Sorts claims, the more certain first."""
-        return _KINDS.index(self.kind), self.rank
-
-    def words(self, relation: str = "=") -> str:
-        if self.kind == "unknown":
-            return "whether by chance cannot be said"
-        if self.kind == "same":
-            return "by the same in every instance"
-        return f"{pvalue_text(self.pvalue, relation)}, Holm"
+def _refusal(of: dict[str, list[Claim]]) -> str:
+    """What refusing the most uncertain instances does to the accuracy of the best model."""
+    open_ = [c for c in of.get("cannot-tell", []) if c.limited_by == "refusal"]
+    claim = next(iter([*of.get("refusal", []), *open_]), None)
+    if claim is None or claim.estimate is None:
+        return ""
+    facts, gain = claim.facts, claim.estimate
+    unsure = f"the {percent(1 - facts['coverage'], 0)} that {claim.models[0]} is most unsure of ({_score(claim)})"
+    if claim.kind != "refusal":
+        ends = interval(100 * gain.low, 100 * gain.high, 1)
+        return f"Refusing {unsure} need not help: accuracy changes by {ends} points."
+    before, after = (percent(facts[key], in_sentence=True) for key in ("accuracy_all", "accuracy_kept"))
+    ends = percent_interval(facts["accuracy_kept_low"], facts["accuracy_kept_high"], in_sentence=True)
+    return f"Refuse {unsure} and its accuracy rises from {before} to {after}{'' if ends == ABSENT else f' ({ends})'}."
 
 
-def _chance(assay: "Assay", test: PairedComparison, p: float) -> _Chance:
-    if np.isnan(p):
-        return _Chance("unknown", p)
-    if test.difference.low == test.difference.high:
-        return _Chance("same", p)
-    return _Chance("clear" if p <= 1 - assay.settings.level else "chance", p)
+def _backward(of: dict[str, list[Claim]]) -> str:
+    """The score that ranks the mistakes backwards at the greatest cost, and the number of others."""
+    found = of.get("backward-score", [])
+    if not found:
+        return ""
+    worst = min(found, key=lambda c: c.facts["gain"])
+    refused = percent(1 - worst.facts["coverage"], 0)
+    text = f"Do not refuse by the {_score(worst)} of {worst.models[0]}, which is lower where the model is wrong"
+    if worst.facts["costs"]:
+        low, high = -100 * worst.facts["gain_high"], -100 * worst.facts["gain_low"]
+        lost = number(-100 * worst.facts["gain"], 1)
+        text += f": refusing the {refused} most uncertain costs {lost} points of accuracy ({interval(low, high, 1)})"
+    more = len(found) - 1
+    return f"{text}; nor by {counted(more, 'other score')}, see the warnings." if more else f"{text}."
 
 
-# -- the scale of λ, subgroups, refusal ---------------------------------------------------------------------------------
+def _score(claim: Claim) -> str:
+    return claim.metric.replace("-", " ")
 
 
-def _scale(assay: "Assay", at: float) -> str:
+def _scale(assay: "Assay") -> str:
     """What the default λ amounts to in terms of KL, for which the usual λ are meant."""
     try:
         scale = assay.tradeoff_scale()
     except InputError:
         return ""
     least, most = USUAL_TRADEOFFS
-    if scale <= 0 or not np.isfinite(scale) or at == 0 or least <= at / scale <= most:
+    at = DEFAULT_TRADEOFF
+    if scale <= 0 or not np.isfinite(scale) or least <= at / scale <= most:
         return ""
     return (
         f"With this distance λ = {tradeoff(at)} prices imprecision as λ = {tradeoff(at / scale)} does with KL; "
@@ -323,65 +329,6 @@ def _scale(assay: "Assay", at: float) -> str:
     )
 
 
-def _subgroup(assay: "Assay", rows: Sequence["Ranked"], at: float) -> str:
-    """The clearest subgroup in which another model than the overall winner has the lower mean E."""
-    names = assay.model_names
-    if len(names) == 1 or not assay.subgroups:
-        return ""
-    winner = next(r.model for r in rows if r.rank == 1)
-    losses = {name: assay.loss(name, at) for name in names}
-    found = []
-    for by, values in assay.subgroups.items():
-        distinct = np.unique(values)
-        if len(distinct) > SUBGROUP_VALUES:
-            continue
-        for value in distinct:
-            inside = values == value
-            means = [float(losses[name][:, inside].mean()) for name in names]
-            other = names[int(np.argmin(means))]
-            if other == winner or not np.isfinite(means).all():
-                continue
-            groups = None if assay.groups is None else assay.groups[inside]
-            test = paired_mean_test(
-                losses[winner][:, inside], losses[other][:, inside], groups=groups, level=assay.settings.level
-            )
-            found.append((test, by, value, int(inside.sum()), other))
-    if not found:
-        return ""
-    adjusted = np.nan_to_num(holm([f[0].pvalue for f in found]), nan=1.0)
-    i = int(np.argmin(adjusted))
-    test, by, value, n, other = found[i]
-    if adjusted[i] > 1 - assay.settings.level:
-        return ""
-    return (
-        f"Where {by} is {value} ({counted(n, 'instance')}) {other} does better than {winner} at λ = {tradeoff(at)}, by "
-        f"{_with_interval(test.difference, level=False)} ({pvalue_text(float(adjusted[i]))}, Holm)."
-    )
-
-
-def _refusal(assay: "Assay", rows: Sequence["Ranked"]) -> str:
-    """What refusing the most uncertain instances does to the accuracy of the best model."""
-    model = next(r.model for r in rows if r.rank == 1)
-    score = reference_score(assay, model)
-    if score is None or assay.n_units < 2 or assay.n_instances * (1 - KEPT) < 1:
-        return ""
-    scores = assay[model].columns[score]
-    if bool((scores == scores[:, :1]).all()):  # nothing to choose by
-        return ""
-    found = assay.refusal(model, score, KEPT)
-    gain = found.gain
-    if float(found.accuracy_all) in (0.0, 1.0) or not (np.isfinite(gain.low) and np.isfinite(gain.high)):
-        return ""
-    unsure = f"the {percent(1 - KEPT, 0)} that {model} is most unsure of ({score.replace('-', ' ')})"
-    if gain.low <= 0:
-        ends = interval(100 * gain.low, 100 * gain.high, 1)
-        return f"Refusing {unsure} need not help: accuracy changes by {ends} points."
-    kept = found.accuracy_kept
-    before, after = (percent(float(share), in_sentence=True) for share in (found.accuracy_all, kept))
-    ends = percent_interval(kept.low, kept.high, in_sentence=True)
-    return f"Refuse {unsure} and its accuracy rises from {before} to {after}{'' if ends == ABSENT else f' ({ends})'}."
-
-
-def _with_interval(estimate: Estimate, *, level: bool = True) -> str:
+def _with_interval(estimate: "Estimate", *, level: bool = True) -> str:
     shown = estimate.level if level else None
     return estimate_text(float(estimate), estimate.low, estimate.high, level=shown)

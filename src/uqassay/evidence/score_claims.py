@@ -1,0 +1,85 @@
+"""Claims on single models: what refusal gains, scores that rank backwards, and calibration."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from uqassay.evidence.calibration_verdict import judged_tests, point_models
+from uqassay.evidence.claim import Claim
+from uqassay.evidence.mistake_ranking import reference_score, refusal
+from uqassay.statistics import Estimate
+
+if TYPE_CHECKING:
+    from uqassay.evidence.result import Assay
+
+__all__ = ["KEPT", "backward_claims", "calibration_claims", "refusal_claims"]
+
+KEPT = 0.9  # share of the instances kept where the most uncertain ones are refused
+
+
+def refusal_claims(assay: "Assay", model: str) -> tuple[Claim, ...]:
+    """Whether refusing the tenth that a model is most unsure of raises its accuracy; none where that is undefined."""
+    score = reference_score(assay, model)
+    if score is None or assay.n_units < 2 or assay.n_instances * (1 - KEPT) < 1:
+        return ()
+    values = assay[model].columns[score]
+    if bool((values == values[:, :1]).all()):  # nothing to choose by
+        return ()
+    found = refusal(assay, model, score, KEPT)
+    gain, kept = found.gain, found.accuracy_kept
+    if float(found.accuracy_all) in (0.0, 1.0) or not (np.isfinite(gain.low) and np.isfinite(gain.high)):
+        return ()
+    facts = {
+        "coverage": KEPT,
+        "accuracy_all": float(found.accuracy_all),
+        "accuracy_kept": float(kept),
+        "accuracy_kept_low": kept.low,
+        "accuracy_kept_high": kept.high,
+    }
+    if gain.low > 0:
+        return (Claim("refusal", (model,), metric=score, estimate=gain, facts=facts),)
+    return (Claim("cannot-tell", (model,), metric=score, estimate=gain, limited_by="refusal", facts=facts),)
+
+
+def backward_claims(assay: "Assay") -> tuple[Claim, ...]:
+    """Scores that are shown to rank the mistakes backwards, from the records of the assay's warnings."""
+    claims = []
+    for note in assay.warnings:
+        for row in note.facts["scores"] if note.code == "backward-score" else ():
+            level = 1 - (1 - row["level"]) / row["n_tests"]
+            auc = Estimate(
+                row["uq_auc"],
+                low=row["uq_auc_low"],
+                high=row["uq_auc_high"],
+                level=level,
+                n=assay.n_instances,
+                method="simultaneous",
+            )
+            facts = {key: row[key] for key in ("coverage", "gain", "gain_low", "gain_high", "costs", "n_tests")}
+            claims.append(
+                Claim(
+                    "backward-score",
+                    (row["model"],),
+                    metric=row["score"],
+                    estimate=auc,
+                    pvalue=row["pvalue"],
+                    facts=facts | {"of": "uq-auc"},
+                )
+            )
+    return tuple(claims)
+
+
+def calibration_claims(assay: "Assay") -> tuple[Claim, ...]:
+    """The calibration tests that reject, adjusted for all of them."""
+    judged = judged_tests(assay.calibration, 1 - assay.settings.level, points=point_models(assay))
+    return tuple(
+        Claim(
+            "not-calibrated",
+            (j.test.model,),
+            metric=j.test.measure,
+            pvalue=j.adjusted,
+            facts={"run": j.test.run, "tested": j.test.tested, "notion": j.test.notion, "instances": j.test.n_tested},
+        )
+        for j in judged
+        if j.outcome == "rejected"
+    )
