@@ -91,7 +91,7 @@ def extremes(n_classes):
 
 @pytest.mark.parametrize("n_classes", [2, 3, 5])
 @pytest.mark.parametrize("distance", ["kl", "js", "js_distance", "tv", "hellinger", "brier"])
-@pytest.mark.parametrize("nonspecificity", ["hartley", "korner", "pal", "credal-uncertainty"])
+@pytest.mark.parametrize("nonspecificity", ["hartley", "korner", "pal", "credal-uncertainty", "credal-uncertainty-box"])
 def test_no_loss_exceeds_another_by_more_and_some_reach_it(distance, nonspecificity, n_classes):
     y, models = extremes(n_classes)
     options = {"calibration": (), "n_draws": 10, "distance": distance, "nonspecificity": nonspecificity}
@@ -108,6 +108,18 @@ def test_no_loss_exceeds_another_by_more_and_some_reach_it(distance, nonspecific
         if metric != "unified":
             widest = max(greatest_excess(found, m, metric) for m in found.models)
             assert max(v.max() for v in values.values()) - least == pytest.approx(widest, rel=1e-6)
+
+
+def test_credal_uncertainty_of_the_paper_is_in_bits_and_of_points_too():
+    said = np.vstack([np.full((1, 4), 0.25), np.eye(4)[:1]])
+    options = {"convention": "paper", "nonspecificity": "credal-uncertainty", "calibration": (), "n_draws": 10}
+    found = uq.assay(
+        {"points": uq.Point(said), "members": uq.Members(np.stack([said, said], axis=1))}, [0, 1], **options
+    )
+    for m in found.candidates:
+        np.testing.assert_allclose(m.columns["nonspecificity"][0], [0.0, 2.0])
+        assert greatest_excess(found, m, "nonspecificity") == pytest.approx(2.0)
+        assert greatest_excess(found, m, "unified", 0.5) == pytest.approx(1.0 - np.log(1e-10))
 
 
 def test_ranges_of_the_mean_prediction_and_of_the_baselines(assay):

@@ -8,13 +8,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.credal.random_sets import boxes, entropy, enumerate_vertices, flat_boxes, member_sets
+from tests.kinds import random_prediction
 from tests.refusals import refuses
 
+import uqassay as uq
 import uqassay.credal.box_entropy as module
 from uqassay.credal.box_entropy import box_lower_entropy, box_upper_entropy
 from uqassay.credal.hull_entropy import hull_lower_entropy, hull_upper_entropy
-from uqassay.errors import InputError
-from uqassay.measures import credal_uncertainty, lower_entropy, upper_entropy
+from uqassay.measures import credal_uncertainty, lower_entropy, uncertainty_score, upper_entropy
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,7 @@ class Members:
 
 @dataclass(frozen=True)
 class Bounds:
-    """Stand-in for probability intervals, which have no finite hull."""
+    """Stand-in for lower and upper probabilities of the classes."""
 
     lower: np.ndarray
     upper: np.ndarray
@@ -46,14 +47,73 @@ class Bounds:
     def upper_probs(self):
         return self.upper
 
-    def hull_points(self):
-        raise InputError("over", "intervals have no finite hull", code="undefined")
+
+# -- the set that is meant --------------------------------------------------------------------------------------------
 
 
-# -- the minimum over the box -----------------------------------------------------------------------------------------
+@pytest.mark.parametrize("kind", ["Point", "Members", "Dirichlet", "Vertices", "GaussianLogits"])
+def test_a_set_given_by_points_is_their_hull(kind, random_generator):
+    prediction = random_prediction(kind, random_generator, 20, 4)
+    points = np.asarray(prediction.hull_points())
+    mixtures = random_generator.dirichlet(np.full(points.shape[1], 0.5), (20, 500)) @ points
+    for measure in (upper_entropy, lower_entropy, credal_uncertainty):
+        np.testing.assert_array_equal(measure(prediction), measure(prediction, over="hull"))
+    assert (entropy(mixtures) <= upper_entropy(prediction)[:, None] + 1e-12).all()
+    np.testing.assert_allclose(lower_entropy(prediction), entropy(points).min(axis=1), rtol=1e-9, atol=1e-12)
+    over_box = credal_uncertainty(prediction, over="box")
+    assert (credal_uncertainty(prediction) <= over_box + 1e-11).all()
+    if kind != "Point":
+        assert credal_uncertainty(prediction).mean() < 0.97 * over_box.mean()
 
 
-# -- the maximum over the box -----------------------------------------------------------------------------------------
+@pytest.mark.parametrize("kind", ["Intervals", "Masses"])
+def test_intervals_and_masses_are_taken_as_boxes(kind, random_generator):
+    prediction = random_prediction(kind, random_generator, 20, 4)
+    for measure in (upper_entropy, lower_entropy, credal_uncertainty):
+        np.testing.assert_array_equal(measure(prediction), measure(prediction, over="box"))
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 4])
+def test_largest_entropy_of_a_hull_against_a_fine_grid_of_mixtures(n_classes, random_generator):
+    members = random_generator.dirichlet(np.full(n_classes, 0.6), (8, 3))
+    i, j = np.meshgrid(np.arange(401), np.arange(401))
+    weights = np.stack([i, j, 400 - i - j], axis=-1)[i + j <= 400] / 400
+    found = upper_entropy(uq.Members(members))
+    best = entropy(weights @ members).max(axis=1)
+    assert (best <= found + 1e-12).all()
+    np.testing.assert_allclose(found, best, rtol=0, atol=1e-4)
+
+
+def test_scores_and_nonspecificities_say_box_where_they_mean_it(random_generator):
+    members = uq.Members(random_generator.dirichlet(np.ones(3), (30, 4)))
+    for name, measure in (
+        ("upper-entropy", upper_entropy),
+        ("lower-entropy", lower_entropy),
+        ("credal-uncertainty", credal_uncertainty),
+    ):
+        np.testing.assert_array_equal(uncertainty_score(members, name), measure(members, over="hull"))
+        np.testing.assert_array_equal(uncertainty_score(members, f"{name}-box"), measure(members, over="box"))
+    for name, over in (("credal-uncertainty", "hull"), ("credal-uncertainty-box", "box")):
+        loss = uq.losses.unified_loss(np.zeros(30, int), members, nonspecificity=name)
+        np.testing.assert_array_equal(loss.nonspecificity, credal_uncertainty(members, over=over))
+
+
+def test_repeated_points_and_their_order_change_no_bit(random_generator):
+    P = random_generator.dirichlet(np.ones(4), (40, 3))
+    P[::4, 1] = P[::4, 0]
+    expected = hull_upper_entropy(P)
+    for order in ([2, 0, 1], [0, 1, 2, 2, 1], [1, 1, 1, 0, 2]):
+        found = hull_upper_entropy(P[:, order])
+        np.testing.assert_array_equal(found.values, expected.values)
+        np.testing.assert_array_equal(found.steps, expected.steps)
+
+
+def test_equal_votes_have_equal_entropies(random_generator):
+    labels = random_generator.integers(0, 5, (500, 9))
+    different = np.array([len(set(row)) for row in labels.tolist()])
+    found = upper_entropy(uq.Members(np.eye(5)[labels]))
+    np.testing.assert_array_equal(np.unique(found), np.unique(found[np.unique(different, return_index=True)[1]]))
+    np.testing.assert_allclose(found, np.log(different), rtol=1e-13)
 
 
 # -- the hull ---------------------------------------------------------------------------------------------------------
@@ -159,7 +219,7 @@ def test_precision_and_memory_layout_of_the_input(random_generator, dtype):
 
 @pytest.mark.parametrize("K", [2, 3, 10, 500])
 def test_vacuous_set_against_theory(K):
-    vacuous = Bounds(np.zeros((1, K)), np.ones((1, K)))
+    vacuous = uq.Intervals(np.zeros((1, K)), np.ones((1, K)))
     np.testing.assert_allclose(upper_entropy(vacuous), np.log(K), rtol=1e-13)
     np.testing.assert_array_equal(lower_entropy(vacuous), [0.0])
     np.testing.assert_allclose(credal_uncertainty(vacuous), np.log(K), rtol=1e-13)
@@ -227,10 +287,10 @@ def test_errors_name_the_argument_and_the_remedy():
         lower_entropy(prediction, over="ball")
     with refuses("convention", "choice"):
         credal_uncertainty(prediction, convention="Paper")
-    with refuses("over", "conflict", got='must be "box" with convention="paper"'):
+    with refuses("over", "conflict", got='must not be "hull" with convention="paper"'):
         credal_uncertainty(prediction, over="hull", convention="paper")
     with refuses("over", "undefined"):
-        lower_entropy(Bounds(np.zeros((1, 2)), np.ones((1, 2))), over="hull")
+        lower_entropy(uq.Intervals(np.zeros((1, 2)), np.ones((1, 2))), over="hull")
 
 
 def test_errors_of_the_kernels():

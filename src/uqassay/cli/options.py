@@ -110,7 +110,9 @@ REQUEST_OPTIONS: dict[str, Any] = {
     ],
     "convention": Annotated[str, option("exact, or paper: clipped masses, as the authors' code.", HOW)],
     "distance": Annotated[str, option("kl, js, js_distance, tv, hellinger or brier.", HOW)],
-    "nonspecificity": Annotated[str, option("hartley, korner, pal or credal-uncertainty.", HOW)],
+    "nonspecificity": Annotated[
+        str, option("hartley, korner, pal, credal-uncertainty or credal-uncertainty-box.", HOW)
+    ],
     "focal_sets": Annotated[Path | None, option("Family of events for --convention paper: a 0/1 array (F, K).", HOW)],
     "floor": Annotated[
         float | None, option("Least probability in a logarithm (by the precision of the input unless given).", HOW)

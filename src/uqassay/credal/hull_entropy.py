@@ -74,8 +74,11 @@ def hull_upper_entropy(points: ArrayLike, tolerance: float = 1e-9) -> CertifiedE
     n = array.shape[0]
     values, gap, steps = np.empty(n), np.empty(n), np.empty(n, dtype=np.int64)
     for rows in row_chunks(n, 8 * array[0].size, chunk_bytes=4 * CHUNK_BYTES):
-        P = np.ascontiguousarray(array[rows], dtype=np.float64)
-        values[rows], gap[rows], steps[rows] = _interior_point(P, tolerance)
+        P, n_different = _in_one_order(np.maximum(np.ascontiguousarray(array[rows], dtype=np.float64), 0.0))
+        for v in np.unique(n_different):
+            some = np.flatnonzero(n_different == v)
+            of = np.arange(rows.start, rows.start + len(P))[some]
+            values[of], gap[of], steps[of] = _interior_point(P[some, :v], tolerance)
     return CertifiedEntropy(values, gap, steps)
 
 
@@ -99,12 +102,23 @@ def hull_lower_entropy(points: ArrayLike) -> Float:
 # -- helpers: sums run along the last axis, so rounding does not depend on the other instances ------------------------
 
 
+def _in_one_order(P: Float) -> tuple[Float, NDArray[np.int64]]:
+    # Each instance's different points in lexical order, then those that repeat another, and the number of the former: so
+    # that equal sets have equal entropies to the last bit, in whatever order and how often their points are given.
+    order = np.lexsort(P.transpose(2, 0, 1)[::-1])  # (n, V)
+    P = np.take_along_axis(P, order[:, :, None], axis=1)
+    repeated = np.zeros(P.shape[:2], dtype=bool)
+    repeated[:, 1:] = (P[:, 1:] == P[:, :-1]).all(axis=2)
+    last = np.argsort(repeated, axis=1, kind="stable")
+    return np.take_along_axis(P, last[:, :, None], axis=1), P.shape[1] - repeated.sum(axis=1)
+
+
 def _interior_point(P: Float, tolerance: float) -> tuple[Float, Float, NDArray[np.int64]]:
     # Primal-dual steps for max H(Σ_m w_m p_m) over the weights w, with multipliers z of w ≥ 0 and ν of Σw = 1.
     n, V, _ = P.shape
-    best, ceiling, steps = np.full(n, -np.inf), np.full(n, np.inf), np.zeros(n, dtype=np.int64)
+    at_point = shannon_entropy(P).max(axis=1)
+    best, ceiling, steps = at_point.copy(), np.full(n, np.inf), np.zeros(n, dtype=np.int64)
     rows, w, z = np.arange(n), np.full((n, V), 1.0 / V), np.empty((n, V))
-    P = np.maximum(P, 0.0)
     spare = 1.0 - P.sum(axis=2)  # (n, V): in low precision members do not sum to 1 exactly
     for step in range(MAX_STEPS + 1):
         q = np.matmul(w[:, None, :], P)[:, 0, :]  # (n, K)
@@ -122,6 +136,7 @@ def _interior_point(P: Float, tolerance: float) -> tuple[Float, Float, NDArray[n
             break
         P, w, z, q, g, top, spare, rows = (a[live] for a in (P, w, z, q, g, top, spare, rows))
         w, z = _newton_step(P, w, z, q, g - top)
+    best = np.where(ceiling - at_point <= tolerance, at_point, best)  # without rounding of the weights
     return best, ceiling - best, steps
 
 

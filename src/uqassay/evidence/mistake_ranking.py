@@ -35,8 +35,11 @@ __all__ = [
 
 Array = NDArray[np.float64]
 METRICS = ("uq-auc", "uq-c-index", "aurc", "e-aurc", "augrc", "prediction-rejection")
-OF_THE_SPREAD = {"credal-width", "credal-uncertainty", "upper-entropy", "lower-entropy"} | {
-    name for name, score in SCORES.items() if score.needs == "a distribution over distributions"
+OF_THE_SPREAD = {"credal-width"} | {
+    name
+    for name, score in SCORES.items()
+    if score.needs == "a distribution over distributions"
+    or name.removesuffix("-box") in ("credal-uncertainty", "upper-entropy", "lower-entropy")
 }
 IN_PARTS = ("uq-auc", "uq-c-index")  # of those, the ones also found on parts of the instances
 

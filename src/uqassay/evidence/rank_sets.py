@@ -82,9 +82,10 @@ def greatest_excess(assay: "Assay", model: ModelScores, metric: str, tradeoff: f
     bound : float
         Log loss and KL distance: −ln of the floor, infinite for the floor 0. Accuracy, total variation and Hellinger distance:
         1. Jensen-Shannon divergence: ln 2, its square root √ln 2. Brier score and distance: 2, the squared distance of two
-        corners of the simplex. Non-specificity: ln K ("hartley", "credal-uncertainty"), 1 − 1/K ("pal"), K − 1 ("korner"), 0
-        for points. Unified: distance + λ · non-specificity. The baselines say the same of every instance: the excess of
-        "vacuous" is its constant value, and that of "class-prior" the greatest loss of any class, where all classes occur.
+        corners of the simplex. Non-specificity: ln K ("hartley", credal uncertainty over the hull or the box), 1 − 1/K
+        ("pal"), K − 1 ("korner"), 0 for points; credal uncertainty in the paper's convention: log2 K, for points as well.
+        Unified: distance + λ · non-specificity. The baselines say the same of every instance: the excess of "vacuous" is its
+        constant value, and that of "class-prior" the greatest loss of any class, where all classes occur.
     """
     if metric == "accuracy":
         return 1.0
@@ -95,6 +96,8 @@ def greatest_excess(assay: "Assay", model: ModelScores, metric: str, tradeoff: f
     k = assay.n_classes
     width = {"pal": 1 - 1 / k, "korner": k - 1.0}.get(assay.settings.nonspecificity, float(np.log(k)))
     imprecision = 0.0 if model.n_points == 1 else width
+    if assay.settings.convention == "paper" and assay.settings.nonspecificity.startswith("credal-uncertainty"):
+        imprecision = float(np.log2(k))  # log2 K − H2(p) of a point p
     if metric == "nonspecificity":
         return imprecision
     if metric in ("log-loss", "brier"):

@@ -22,7 +22,8 @@ __all__ = ["DEFAULT_TRADEOFF", "UnifiedLoss", "set_nonspecificity", "unified_los
 Array = NDArray[np.float64]
 Distance = Literal["kl", "js", "js_distance", "tv", "hellinger", "brier"]
 DEFAULT_TRADEOFF = 0.5  # default λ
-NONSPECIFICITIES = ("hartley", "korner", "pal", "credal-uncertainty")
+NONSPECIFICITIES = ("hartley", "korner", "pal", "credal-uncertainty", "credal-uncertainty-box")
+OVER = {"credal-uncertainty": "set", "credal-uncertainty-box": "box"}  # the set whose entropies are compared
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,9 +89,10 @@ def unified_loss(
         KL(y‖p), Jensen-Shannon divergence, its square root, total variation, Hellinger distance, Σ(p − y)²; each minimised
         over the set. For a label, all except "brier" have a closed form in the upper probability of the label. "brier" and
         label distributions take a convex solver, whose certified gap is reported.
-    nonspecificity : {"hartley", "korner", "pal", "credal-uncertainty"}
-        See `measures.nonspecificity` and `measures.credal_uncertainty`; "pal" enters as 1 − specificity. Smets' measure
-        is not allowed: it grows with information and is unbounded for precise sets.
+    nonspecificity : {"hartley", "korner", "pal", "credal-uncertainty", "credal-uncertainty-box"}
+        See `measures.nonspecificity` and `measures.credal_uncertainty`, which is over the set or, as "credal-uncertainty-box",
+        over its box; "pal" enters as 1 − specificity. Smets' measure is not allowed: it grows with information and is
+        unbounded for precise sets.
     convention : {"exact", "paper"}
         "exact": all events, without clipping. "paper": clipped and renormalised masses, as in the authors' code.
     focal_sets : bool array (F, K), optional
@@ -187,7 +189,7 @@ def unified_terms(
 ) -> tuple[tuple[Array, Array, int], Nonspecificity]:
     """Both terms of E for validated labels; the masses of the paper's convention are computed once for both."""
     least = default_floor(prediction, convention) if floor is None else floor
-    closed = y.ndim == 1 and distance in ("kl", "tv", "hellinger") and nonspecificity != "credal-uncertainty"
+    closed = y.ndim == 1 and distance in ("kl", "tv", "hellinger") and nonspecificity not in OVER
     if convention == "paper" and closed and not isinstance(prediction, Point):
         upper, values = np.empty(len(y)), np.empty(len(y))
 
@@ -216,8 +218,8 @@ def set_nonspecificity(
     tolerance: float | None = None,
 ) -> Nonspecificity:
     """The non-specificity in E by name; greater is less precise."""
-    if measure == "credal-uncertainty":
-        values = credal_uncertainty(prediction, convention=convention)
+    if measure in OVER:
+        values = credal_uncertainty(prediction, over=OVER[measure], convention=convention)
         return Nonspecificity(values, np.zeros(len(values)))
     ns = named_nonspecificity(
         prediction,

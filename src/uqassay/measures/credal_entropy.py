@@ -1,7 +1,8 @@
 """Upper and lower entropy of a credal set, and their difference, credal uncertainty.
 
-There are two choices of the set. "box" contains all distributions between the lower and upper probabilities of the classes,
-{p in the simplex: l ≤ p ≤ u}; "hull" contains all mixtures of the members or vertices. The hull lies inside the box.
+"hull" contains all mixtures of the members, draws or vertices. "box" contains all distributions between the lower and upper
+probabilities of the classes, {p in the simplex: l ≤ p ≤ u}; the hull lies inside it, and so does the core of masses. "set" is
+the hull where the set is given by points, else the box.
 """
 
 import numpy as np
@@ -10,22 +11,24 @@ from numpy.typing import NDArray
 from uqassay.credal.box_entropy import box_lower_entropy, box_upper_entropy, shannon_entropy
 from uqassay.credal.hull_entropy import hull_lower_entropy, hull_upper_entropy
 from uqassay.errors import InputError
-from uqassay.predictions import Masses, Prediction, PredictionLike, as_prediction
+from uqassay.predictions import Intervals, Masses, Prediction, PredictionLike, as_prediction
 
 __all__ = ["credal_uncertainty", "lower_entropy", "upper_entropy"]
 
 Float = NDArray[np.float64]
+CHOICES = ("set", "hull", "box")
+GAP = 1e-12  # nats; the sets of sure instances are small, and their differences count
 
 
-def upper_entropy(prediction: PredictionLike, *, over: str = "box") -> Float:
+def upper_entropy(prediction: PredictionLike, *, over: str = "set") -> Float:
     """Largest entropy in the credal set of each instance, in nats; measures total uncertainty.
 
     Parameters
     ----------
     prediction : Prediction of any kind, or array (n, K) or (n, M, K)
-    over : {"box", "hull"}
-        All distributions between the lower and upper probabilities, or the mixtures of the members or vertices
-        (certified to 1e-9).
+    over : {"set", "hull", "box"}
+        "hull": all mixtures of the members, draws or vertices (certified to 1e-12). "box": all distributions between the lower
+        and upper probabilities of the classes. "set" (default): the hull, and the box of `Intervals` and `Masses`.
 
     Returns
     -------
@@ -43,19 +46,18 @@ def upper_entropy(prediction: PredictionLike, *, over: str = "box") -> Float:
 
     Examples
     --------
-    >>> from types import SimpleNamespace
-    >>> prediction = SimpleNamespace(lower_probs=lambda: [[0.5, 0.1]], upper_probs=lambda: [[0.9, 0.5]])
-    >>> upper_entropy(prediction).round(4).tolist()
-    [0.6931]
+    >>> import uqassay as uq
+    >>> members = uq.Members([[[0.9, 0.1, 0.0], [0.5, 0.0, 0.5]]])
+    >>> upper_entropy(members).round(4).tolist(), upper_entropy(members, over="box").round(4).tolist()
+    ([0.7691], [0.9433])
     """
-    _check_choice(over, "over", ("box", "hull"))
     prediction = as_prediction(prediction)
-    if over == "hull":
-        return hull_upper_entropy(prediction.hull_points()).values
+    if _over_hull(prediction, over):
+        return hull_upper_entropy(prediction.hull_points(), GAP).values
     return box_upper_entropy(prediction.lower_probs(), prediction.upper_probs())
 
 
-def lower_entropy(prediction: PredictionLike, *, over: str = "box") -> Float:
+def lower_entropy(prediction: PredictionLike, *, over: str = "set") -> Float:
     """Smallest entropy in the credal set of each instance, in nats; measures aleatoric uncertainty.
 
     Parameters, errors and source are those of `upper_entropy`; the minimum is exact (to 1e-12) over both sets.
@@ -66,25 +68,23 @@ def lower_entropy(prediction: PredictionLike, *, over: str = "box") -> Float:
 
     Examples
     --------
-    >>> from types import SimpleNamespace
-    >>> prediction = SimpleNamespace(lower_probs=lambda: [[0.5, 0.1]], upper_probs=lambda: [[0.9, 0.5]])
-    >>> lower_entropy(prediction).round(4).tolist()
+    >>> import uqassay as uq
+    >>> lower_entropy(uq.Intervals([[0.5, 0.1]], [[0.9, 0.5]])).round(4).tolist()
     [0.3251]
     """
-    _check_choice(over, "over", ("box", "hull"))
     prediction = as_prediction(prediction)
-    if over == "hull":
+    if _over_hull(prediction, over):
         return hull_lower_entropy(prediction.hull_points())
     return box_lower_entropy(prediction.lower_probs(), prediction.upper_probs()).values
 
 
-def credal_uncertainty(prediction: PredictionLike, *, over: str = "box", convention: str = "exact") -> Float:
+def credal_uncertainty(prediction: PredictionLike, *, over: str = "set", convention: str = "exact") -> Float:
     """Credal uncertainty: upper minus lower entropy of the credal set of each instance.
 
     Parameters
     ----------
     prediction : Prediction of any kind, or array (n, K) or (n, M, K)
-    over : {"box", "hull"}
+    over : {"set", "hull", "box"}
         See `upper_entropy`.
     convention : {"exact", "paper"}
         "exact" is the difference, in nats. "paper" gives the numbers printed as CU in the unified evaluation paper. They
@@ -107,22 +107,22 @@ def credal_uncertainty(prediction: PredictionLike, *, over: str = "box", convent
 
     Examples
     --------
-    >>> from types import SimpleNamespace
-    >>> prediction = SimpleNamespace(lower_probs=lambda: [[0.5, 0.1]], upper_probs=lambda: [[0.9, 0.5]])
+    >>> import uqassay as uq
+    >>> prediction = uq.Intervals([[0.5, 0.1]], [[0.9, 0.5]])
     >>> credal_uncertainty(prediction).round(4).tolist()
     [0.3681]
     >>> credal_uncertainty(prediction, convention="paper").round(4).tolist()
     [0.35]
     """
-    _check_choice(over, "over", ("box", "hull"))
     _check_choice(convention, "convention", ("exact", "paper"))
     prediction = as_prediction(prediction)
     if convention == "exact":
-        return _difference(prediction, over)
+        return _difference(prediction, _over_hull(prediction, over))
+    _check_choice(over, "over", CHOICES)
     if over == "hull":
         raise InputError(
             "over",
-            'must be "box" with convention="paper"',
+            'must not be "hull" with convention="paper"',
             'got "hull"',
             "leave over out: the paper uses only lower bounds",
             code="conflict",
@@ -135,12 +135,17 @@ def credal_uncertainty(prediction: PredictionLike, *, over: str = "box", convent
     return np.log2(l.shape[1]) - shannon_entropy(q) / np.log(2.0)
 
 
-def _difference(prediction: Prediction, over: str) -> Float:
+def _over_hull(prediction: Prediction, over: str) -> bool:
+    _check_choice(over, "over", CHOICES)
+    return over == "hull" or (over == "set" and not isinstance(prediction, (Intervals, Masses)))
+
+
+def _difference(prediction: Prediction, over_hull: bool) -> Float:
     """Upper minus lower entropy; exactly 0 if the set is one distribution up to the last few bits."""
-    if over == "hull":
+    if over_hull:
         points = prediction.hull_points()
-        l, u = points.min(axis=1), points.max(axis=1)
-        difference = hull_upper_entropy(points).values - hull_lower_entropy(points)
+        l, u = (np.asarray(p, dtype=np.float64) for p in (points.min(axis=1), points.max(axis=1)))
+        difference = hull_upper_entropy(points, GAP).values - hull_lower_entropy(points)
     else:
         l, u = (np.asarray(p, dtype=np.float64) for p in (prediction.lower_probs(), prediction.upper_probs()))
         difference = box_upper_entropy(l, u) - box_lower_entropy(l, u).values

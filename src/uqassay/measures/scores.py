@@ -143,6 +143,27 @@ def _of_decomposition(name: str) -> Score:
     )
 
 
+_CREDAL_ENTROPIES = {
+    "upper-entropy": (upper_entropy, "Largest entropy", "equation 20"),
+    "lower-entropy": (lower_entropy, "Smallest entropy", "equation 20"),
+    "credal-uncertainty": (credal_uncertainty, "Largest minus smallest entropy", "appendix F.2 and equation 20"),
+}
+_CREDAL_ENTROPIES |= {f"{name}-box": found for name, found in _CREDAL_ENTROPIES.items()}
+
+
+def _of_credal_entropy(name: str) -> Score:
+    """The score that is an extreme of the entropy, or the difference of both, over the credal set or over its box."""
+    measure, what, place = _CREDAL_ENTROPIES[name]
+    over = "box" if name.endswith("-box") else "set"
+    among = {
+        "set": "among the mixtures of the members, draws or vertices; of intervals and masses as over the box",
+        "box": "among the distributions between the lower and upper probabilities of the classes",
+    }[over]
+    return Score(
+        name, lambda p: measure(p, over=over), "nats", f"{what} {among}.", f"{_UNIFIED}, {place}", on_request=True
+    )
+
+
 SCORES: dict[str, Score] = {
     score.name: score
     for score in (
@@ -253,30 +274,7 @@ SCORES: dict[str, Score] = {
             f"{_UNIFIED}, equation 7, without clipping",
             on_request=True,
         ),
-        Score(
-            "upper-entropy",
-            upper_entropy,
-            "nats",
-            "Largest entropy among the distributions between the lower and upper probabilities.",
-            f"{_UNIFIED}, equation 20",
-            on_request=True,
-        ),
-        Score(
-            "lower-entropy",
-            lower_entropy,
-            "nats",
-            "Smallest entropy among the distributions between the lower and upper probabilities.",
-            f"{_UNIFIED}, equation 20",
-            on_request=True,
-        ),
-        Score(
-            "credal-uncertainty",
-            credal_uncertainty,
-            "nats",
-            "Upper minus lower entropy of the credal set.",
-            f"{_UNIFIED}, appendix F.2 and equation 20",
-            on_request=True,
-        ),
+        *(_of_credal_entropy(name) for name in _CREDAL_ENTROPIES),
         *(_of_decomposition(name) for name in _SENTENCES),
         Score(
             "epistemic-pairwise-kl",

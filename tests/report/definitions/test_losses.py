@@ -8,7 +8,7 @@ from uqassay.report.definitions import page_definitions
 from uqassay.report.definitions.losses import LOSSES, NONSPECIFICITIES
 
 
-@pytest.mark.parametrize("measure", ["korner", "pal", "credal-uncertainty"])
+@pytest.mark.parametrize("measure", ["korner", "pal", "credal-uncertainty", "credal-uncertainty-box"])
 def test_vacuous_baseline_against_its_definition(measure):
     k = 4
     a = uq.assay({"m": uq.Point(np.full((6, k), 1 / k))}, [0, 1, 2, 3, 0, 1], nonspecificity=measure)
@@ -29,7 +29,7 @@ def test_distances_have_a_short_name():
 
 
 def test_every_other_nonspecificity_has_its_own_sentence():
-    assert set(NONSPECIFICITIES) == {"korner", "pal", "credal-uncertainty"}
+    assert set(NONSPECIFICITIES) == {"korner", "pal", "credal-uncertainty", "credal-uncertainty-box"}
     assert all(
         sentence.endswith(".") and equation.startswith("NS") for sentence, equation, *_ in NONSPECIFICITIES.values()
     )

@@ -151,4 +151,11 @@ NONSPECIFICITIES = {  # sentence, equation, source, what the vacuous prediction 
         f"{UNIFIED_PAPER}, equation 20",
         "ln K",
     ),
+    "credal-uncertainty-box": (
+        "Credal uncertainty of the box: highest minus lowest entropy among all distributions between the lower and upper "
+        "probabilities of the classes, in nats; 0 for a point prediction.",
+        "NS(ŷ) = max of H(p) − min of H(p), both over P̲ ≤ p ≤ P̄",
+        f"{UNIFIED_PAPER}, equation 20",
+        "ln K",
+    ),
 }
