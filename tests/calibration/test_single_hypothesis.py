@@ -106,7 +106,7 @@ def test_asymptotic_tests_ignore_the_name_of_the_measure(data):
     assert (found.statistic, found.pvalue) == (expected.statistic, expected.pvalue)
     assert found.statistic == pytest.approx(calibration_test(labels, probs, measure=narrow, n_draws=9).statistic)
     for name in ("skce-uq", "hosmer-lemeshow"):
-        own = replace(calibration_measure(name), prepare=calibration_measure("brier").prepare)
+        own = replace(calibration_measure(name), prepare=calibration_measure("ece-classwise").prepare)
         with refuses("method", "conflict", got=f"got measure '{name}'"):
             calibration_test(labels, probs, measure=own, method="asymptotic")
     with refuses("method", "conflict", got=".*got measure 'hosmer-lemeshow-width'"):

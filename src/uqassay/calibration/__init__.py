@@ -1,5 +1,6 @@
 """Tests of calibration for one classifier and for the mixtures of an ensemble's members; weights that improve it."""
 
+from uqassay.calibration.classifier_verdict import CalibrationTest
 from uqassay.calibration.credal_hypothesis import CredalCalibrationTest, credal_calibration_test
 from uqassay.calibration.ensemble_weights import EnsembleWeights
 from uqassay.calibration.epistemic_cross_fit import CrossFittedMap, cross_fitted_map
@@ -21,7 +22,7 @@ from uqassay.calibration.power_analysis import (
 from uqassay.calibration.second_order import SecondOrderTest, second_order_test
 from uqassay.calibration.second_order_buckets import SecondOrderBuckets
 from uqassay.calibration.simplex_search import PATIENT, QUICK, THOROUGH, SimplexSearch
-from uqassay.calibration.single_hypothesis import CalibrationTest, calibration_test
+from uqassay.calibration.single_hypothesis import calibration_test
 from uqassay.calibration.weighted_average import WeightedAverageEffect, weighted_average_effect
 
 __all__ = [

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uqassay.errors import InputError
+from uqassay.metrics.calibration.measures import Sides
 from uqassay.statistics.samples import is_number
 
 __all__ = [
@@ -14,6 +15,7 @@ __all__ = [
     "labels_from",
     "monte_carlo_pvalue",
     "null_threshold",
+    "smallest_pvalue",
 ]
 
 Floats = NDArray[np.float64]
@@ -24,30 +26,46 @@ CALIBRATED = {
     "classwise": "classwise calibrated",
     "strong": "calibrated in the strong sense",
 }
+FEW_CLASSES = 48  # up to here counting the steps of the distribution function is faster than a binary search
+STRETCH = 8192  # instances
 ROUNDING = 1e-9  # relative; closer values count as ties, because equal mixtures may be summed in different orders
 
 
 def labels_from(probs: Floats, n_draws: int, generator: np.random.Generator) -> Labels:
-    """D labels for each instance, drawn from its probabilities (n, K), as (D, n).
-
-    The distribution function of instance i is shifted to [i, i + 1], so one binary search over the joined line finds all
-    labels.
-    """
+    """D labels for each instance, drawn from its probabilities (n, K), as (D, n), by inversion of the distribution function."""
     n, n_classes = probs.shape
     cumulated = np.cumsum(probs, axis=1)
     cumulated /= cumulated[:, -1:]
+    labels = np.empty((n_draws, n), dtype=np.intp)
+    if n_classes <= FEW_CLASSES:
+        steps = np.ascontiguousarray(cumulated[:, :-1].T)  # (K − 1, n)
+        for draw in labels:
+            _counted_steps(steps, generator.random((n,)), draw)
+        return labels
+    # instance i is shifted to [i, i + 1], so that one binary search over the joined line finds all labels
     start = np.arange(n, dtype=np.float64)
     line = (cumulated[:, :-1] + start[:, np.newaxis]).ravel()  # (n (K − 1),) ascending
     # i + u can round up to i + 1, which belongs to the next instance: keep the point below it.
     end = np.nextafter(start + 1, 0.0)
-    labels = np.empty((n_draws, n), dtype=np.intp)
     for draw in labels:  # ascending search points make `searchsorted` fast
         draw[:] = line.searchsorted(np.minimum(start + generator.random(n), end), side="right")
     return labels - np.arange(n) * (n_classes - 1)
 
 
-def monte_carlo_pvalue(statistic: float, null: Floats) -> float:
+def _counted_steps(steps: Floats, aim: Floats, out: Labels) -> None:
+    """How many of the steps (K − 1, n) each aim (n,) reaches, in stretches of instances that fit the cache."""
+    for begin in range(0, len(aim), STRETCH):
+        part = slice(begin, begin + STRETCH)
+        reached = np.zeros(len(aim[part]), dtype=np.uint8)
+        for step in steps[:, part]:
+            reached += (step <= aim[part]).view(np.uint8)
+        out[part] = reached
+
+
+def monte_carlo_pvalue(statistic: float, null: Floats, sides: Sides = "upper") -> float:
     """(1 + #{null ≥ statistic}) / (D + 1), (D,) -> one number; nan if any value is undefined.
+
+    With two sides it is twice the smaller p-value of the two, at most 1.
 
     References
     ----------
@@ -56,22 +74,38 @@ def monte_carlo_pvalue(statistic: float, null: Floats) -> float:
     if np.isnan(statistic) or np.isnan(null).any():
         return float("nan")
     margin = ROUNDING * abs(statistic) + 1e-15 if np.isfinite(statistic) else 0.0
-    return (1 + int((null >= statistic - margin).sum())) / (len(null) + 1)
+    above = int((null >= statistic - margin).sum())
+    if sides == "upper":
+        return (1 + above) / (len(null) + 1)
+    below = int((null <= statistic + margin).sum())
+    return min(1.0, 2 * (1 + min(above, below)) / (len(null) + 1))
 
 
-def check_alpha(alpha: float, n_draws: int, *, offset: float = 0.0) -> None:
+def smallest_pvalue(n_draws: int, sides: Sides = "upper") -> float:
+    """The smallest p-value that this many draws can reach; 0 without draws.
+
+    Examples
+    --------
+    >>> smallest_pvalue(99), smallest_pvalue(99, "both")
+    (0.01, 0.02)
+    """
+    return (1 if sides == "upper" else 2) / (n_draws + 1) if n_draws else 0.0
+
+
+def check_alpha(alpha: float, n_draws: int, *, offset: float = 0.0, sides: Sides = "upper") -> None:
     """Refuse a level outside (0, 1) or below the smallest p-value that `n_draws` draws can reach."""
+    share = 1 if sides == "upper" else 2
     if not (is_number(alpha) and 0.0 < alpha < 1.0):
         raise InputError(
             "alpha", "must lie strictly between 0 and 1", f"got {alpha!r}", "pass 0.05 for 5 %", code="range"
         )
-    smallest = 1 / (n_draws + 1) + offset
+    smallest = share / (n_draws + 1) + offset
     if smallest > alpha + 1e-12:
         facts: dict[str, float] = {"n_draws": n_draws, "smallest": smallest, "offset": offset}
         if alpha <= offset:
             remedy = f"choose alpha above {offset:g}, the share of the confidence set"
         else:
-            facts["needed"] = math.ceil(1 / (alpha - offset) - 1e-9) - 1
+            facts["needed"] = math.ceil(share / (alpha - offset) - 1e-9) - 1
             remedy = f"pass n_draws={facts['needed']} or more"
         raise InputError(
             "alpha",

@@ -9,13 +9,14 @@ from scipy import special
 
 from uqassay._array import RandomState, as_numeric
 from uqassay._array import generator as as_generator
+from uqassay.calibration.classifier_verdict import CalibrationTest
 from uqassay.calibration.credal_hypothesis import CredalCalibrationTest, Null, credal_calibration_test
 from uqassay.calibration.miscalibration import Miscalibration, true_probs
 from uqassay.calibration.monte_carlo import labels_from
 from uqassay.calibration.parts import check_search
 from uqassay.calibration.shared_members import shared_members
 from uqassay.calibration.simplex_search import SimplexSearch
-from uqassay.calibration.single_hypothesis import CalibrationTest, calibration_test
+from uqassay.calibration.single_hypothesis import calibration_test
 from uqassay.metrics.calibration.measures import CalibrationMeasure
 from uqassay.predictions import Members, Point
 from uqassay.statistics import Estimate, proportion_estimate

@@ -11,6 +11,7 @@ from scipy.special import ndtr
 
 from uqassay.errors import InputError
 from uqassay.metrics.calibration.bins import Binning, CalibrationBins, bins_of_classes, bins_of_confidence, check_bins
+from uqassay.metrics.calibration.group_signs import GroupSums
 from uqassay.metrics.calibration.inputs import instance_weights, labels_and_probs
 from uqassay.predictions import PredictionLike
 from uqassay.statistics.samples import check_choice
@@ -30,7 +31,7 @@ Floats = NDArray[np.float64]
 Labels = NDArray[np.intp]
 Norm = Literal["l1", "l2", "squared", "max"]
 Direction = Literal["both", "over", "under", "signed"]
-Combine = Callable[[CalibrationBins, Labels], Floats]
+Combine = Callable[[CalibrationBins, Floats, Floats | None], Floats]
 
 HALF_NORMAL_MEAN = float(np.sqrt(2 / np.pi))
 
@@ -38,14 +39,45 @@ HALF_NORMAL_MEAN = float(np.sqrt(2 / np.pi))
 @final
 @dataclass(frozen=True, eq=False)
 class PreparedBins:
-    """Bins of the probabilities, with the rule that combines their counts into one number."""
+    """Bins of the probabilities, with the rule that combines their counts into one number.
+
+    Attributes
+    ----------
+    bins : CalibrationBins
+    combine : callable
+        Maps the bins, the excess of expected over observed counts in them (..., B) or (..., K, B), and the sums of squared
+        deviations or None, to the measure (...). It may overwrite the excess.
+    squared : bool
+        Whether the rule needs the squared deviations.
+    """
 
     bins: CalibrationBins
     combine: Combine
+    squared: bool = False
 
     def values(self, labels: Labels) -> Floats:
         """The measure for labels (..., n)."""
-        return self.combine(self.bins, labels)
+        observed = self.bins.observed(labels)
+        squares = squared_deviations(self.bins, labels, observed) if self.squared else None
+        return self.combine(self.bins, self.bins.expected - observed, squares)
+
+    def by_groups(self, labels: NDArray[np.intp], groups: NDArray[np.intp], n_groups: int) -> GroupSums:
+        """The measure as a function of the groups' excesses; signs leave the squared deviations as they are."""
+        bins = self.bins
+        shape = bins.expected.shape
+        squares = squared_deviations(bins, labels, bins.observed(labels)) if self.squared else None
+        if bins.event is None:
+            happened = np.arange(shape[0])[:, np.newaxis] == labels  # (K, n)
+            cells = np.arange(shape[0])[:, np.newaxis] * shape[1] + bins.place.astype(np.intp)
+            groups = np.broadcast_to(groups, cells.shape)
+        else:
+            happened, cells = bins.event == labels, bins.place.astype(np.intp)
+
+        def value(sums: Floats) -> Floats:
+            return self.combine(bins, sums.reshape(len(sums), *shape), squares)
+
+        amounts = bins.values - happened
+        return GroupSums.of(groups.ravel(), cells.ravel(), amounts.ravel(), (n_groups, bins.expected.size), value)
 
 
 def confidence_calibration_error(
@@ -209,7 +241,7 @@ class PrepareCalibrationError:
     def __call__(self, probs: Floats) -> PreparedBins:
         """Bins of probabilities (..., n, K)."""
         bins = (bins_of_confidence if self.by == "confidence" else bins_of_classes)(probs, self.n_bins, self.binning)
-        return PreparedBins(bins, partial(calibration_error_of, norm=self.norm, debiased=self.debiased))
+        return PreparedBins(bins, partial(error_of_excess, norm=self.norm), self.debiased)
 
 
 def prepare_bins(probs: Floats, bins: Callable[[Floats], CalibrationBins], combine: Combine) -> PreparedBins:
@@ -224,9 +256,26 @@ def calibration_error_of(
     bins: CalibrationBins, labels: Labels, norm: Norm = "l1", direction: Direction = "both", debiased: bool = False
 ) -> Floats:
     """The calibration error in these bins for labels (..., n)."""
-    excess = bins.expected - bins.observed(labels)  # n_b g_b, positive where too confident
-    if debiased:
-        squares = bins.squares + bins.observed(labels) - 2 * bins.expected_at_events(labels)  # Σ (p − y)²
+    observed = bins.observed(labels)
+    squares = squared_deviations(bins, labels, observed) if debiased else None
+    return error_of_excess(bins, bins.expected - observed, squares, norm=norm, direction=direction)
+
+
+def squared_deviations(bins: CalibrationBins, labels: Labels, observed: Floats) -> Floats:
+    """Σ (p − y)² in each bin, for the observed counts of these labels."""
+    return bins.squares + observed - 2 * bins.expected_at_events(labels)
+
+
+def error_of_excess(
+    bins: CalibrationBins,
+    excess: Floats,
+    squares: Floats | None = None,
+    *,
+    norm: Norm = "l1",
+    direction: Direction = "both",
+) -> Floats:
+    """The calibration error for n_b g_b in each bin, positive where too confident; debiased if there are squares."""
+    if squares is not None:
         return (_debiased_squares if norm == "squared" else _debiased_l1)(excess, squares, bins)
     if direction == "signed":
         return _signed(excess, bins, norm)

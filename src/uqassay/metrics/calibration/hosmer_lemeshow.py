@@ -27,6 +27,7 @@ __all__ = [
     "hosmer_lemeshow_statistic",
     "prepare_hosmer_lemeshow_paper_code",
     "statistic_of_bins",
+    "statistic_of_excess",
 ]
 
 Floats = NDArray[np.float64]
@@ -105,7 +106,7 @@ class PrepareHosmerLemeshow:
     def __call__(self, probs: Floats) -> PreparedBins:
         """Bins of probabilities (..., n, K)."""
         return PreparedBins(
-            bins_of_classes(probs, self.n_bins, self.binning), partial(statistic_of_bins, form=self.form)
+            bins_of_classes(probs, self.n_bins, self.binning), partial(statistic_of_excess, form=self.form)
         )
 
 
@@ -121,8 +122,14 @@ def bins_of_events(probs: Floats, n_bins: int, bins: Bins) -> CalibrationBins:
 
 def statistic_of_bins(bins: CalibrationBins, labels: Labels, form: Form) -> Floats:
     """Σ (O − E)² / E over bins and classes, (...)."""
-    observed = bins.observed(labels)
-    differ = (observed - bins.expected) ** 2
+    return statistic_of_excess(bins, bins.expected - bins.observed(labels), form=form)
+
+
+def statistic_of_excess(
+    bins: CalibrationBins, excess: Floats, squares: Floats | None = None, *, form: Form = "counts"
+) -> Floats:
+    """The statistic for E − O in each bin, (..., K, B) -> (...)."""
+    differ = excess**2
     by = bins.expected if form == "counts" else bins.expected * bins.size
     with np.errstate(over="ignore"):
         # Nothing expected: 0 / tiny = 0 without events, and an overflow to +inf with events.
@@ -130,7 +137,7 @@ def statistic_of_bins(bins: CalibrationBins, labels: Labels, form: Form) -> Floa
         return terms.reshape(*terms.shape[:-2], -1).sum(axis=-1)
 
 
-def _unguarded(bins: CalibrationBins, labels: Labels) -> Floats:
+def _unguarded(bins: CalibrationBins, excess: Floats, squares: Floats | None = None) -> Floats:
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        terms = (bins.observed(labels) - bins.expected) ** 2 / bins.expected
+        terms = excess**2 / bins.expected
         return terms.reshape(*terms.shape[:-2], -1).sum(axis=-1)

@@ -4,22 +4,23 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Protocol, final
+from typing import Literal, Protocol, final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from uqassay.errors import InputError
-from uqassay.metrics.calibration.binned_error import PrepareCalibrationError, calibration_error_of, prepare_bins
+from uqassay.metrics.calibration.binned_error import PrepareCalibrationError, error_of_excess, prepare_bins
 from uqassay.metrics.calibration.bins import Binning, bins_of_classes_left_inclusive, check_bins
 from uqassay.metrics.calibration.hosmer_lemeshow import PrepareHosmerLemeshow, prepare_hosmer_lemeshow_paper_code
 from uqassay.metrics.calibration.kernel_error import PrepareKernel
 from uqassay.metrics.calibration.proper_score_parts import prepare_brier, prepare_log_score
 
-__all__ = ["CALIBRATION_MEASURES", "CalibrationMeasure", "PreparedMeasure", "calibration_measure"]
+__all__ = ["CALIBRATION_MEASURES", "CalibrationMeasure", "PreparedMeasure", "Sides", "calibration_measure"]
 
 Floats = NDArray[np.float64]
 Labels = NDArray[np.intp]
+Sides = Literal["upper", "both"]
 
 
 class PreparedMeasure(Protocol):
@@ -60,6 +61,8 @@ class CalibrationMeasure:
         Kind of bins; None: no bins, or only one kind of bins.
     bounds : tuple of float
         Least and greatest possible value, up to rounding.
+    sides : {"upper", "both"}
+        Whether only large values tell of miscalibration, or values on both sides of the expected one.
     rebuild : callable or None
         Maps a number and kind of bins to the same measure with these bins.
     """
@@ -74,6 +77,7 @@ class CalibrationMeasure:
     n_bins: int | None = None
     binning: Binning | None = None
     bounds: tuple[float, float] = (-math.inf, math.inf)
+    sides: Sides = "upper"
     rebuild: "Callable[[int, Binning | None], CalibrationMeasure] | None" = field(
         default=None, repr=False, compare=False
     )
@@ -194,9 +198,7 @@ class _Binned:
 
 
 def _prepare_left_inclusive(*, n_bins: int) -> Prepare:
-    return partial(
-        prepare_bins, bins=partial(bins_of_classes_left_inclusive, n_bins=n_bins), combine=calibration_error_of
-    )
+    return partial(prepare_bins, bins=partial(bins_of_classes_left_inclusive, n_bins=n_bins), combine=error_of_excess)
 
 
 _BINNED = (
@@ -338,6 +340,7 @@ _WITHOUT_BINS = (
         prepare_brier,
         smooth=True,
         bounds=(0.0, 2.0),
+        sides="both",
     ),
     CalibrationMeasure(
         "log-loss",
@@ -347,6 +350,7 @@ _WITHOUT_BINS = (
         prepare_log_score,
         smooth=True,
         bounds=(0.0, math.inf),
+        sides="both",
     ),
 )
 

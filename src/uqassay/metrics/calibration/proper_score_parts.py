@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import xlogy
 
 from uqassay.metrics.calibration.bins import Binning, CalibrationBins, bins_of_classes, bins_of_groups, check_bins
+from uqassay.metrics.calibration.group_signs import GroupSums
 from uqassay.metrics.calibration.inputs import instance_weights, labels_and_probs
 from uqassay.predictions import PredictionLike
 from uqassay.statistics.samples import check_choice
@@ -166,26 +167,49 @@ def proper_score_parts(
 @final
 @dataclass(frozen=True, eq=False)
 class PreparedScore:
-    """Term of each class, (..., K, n), of which labels select one, and the part that does not depend on labels, (...)."""
+    """Term of each class, (..., K, n), of which labels select one, the part that does not depend on labels, (...), and the
+    probabilities (..., K, n)."""
 
     of_label: Floats
     rest: Floats
+    probs: Floats
 
     def values(self, labels: Labels) -> Floats:
         """The mean score for labels (..., n)."""
         return self.rest + _mean(_taken(self.of_label, labels), None)
 
+    def by_groups(self, labels: Labels, groups: Labels, n_groups: int) -> GroupSums:
+        """The score as its mean under the probabilities plus the groups' sums of deviations from it."""
+        expected = _expected(self.of_label, self.probs)  # (n,)
+        deviations = _taken(self.of_label, labels) - expected
+        centre, n = float(self.rest) + float(expected.mean()), len(labels)
+        cells = np.zeros(n, dtype=np.intp)
+        return GroupSums.of(groups, cells, deviations, (n_groups, 1), lambda sums: centre + sums[:, 0] / n)
+
+    def moments(self) -> tuple[float, float]:
+        """Mean and variance of the mean score for labels drawn from probabilities (n, K)."""
+        expected = _expected(self.of_label, self.probs)
+        squares = _expected((self.of_label - np.where(self.probs > 0, expected, 0.0)) ** 2, self.probs)
+        n = len(expected)
+        return float(self.rest) + float(expected.mean()), float(squares.sum()) / n**2
+
+
+def _expected(terms: Floats, probs: Floats) -> Floats:
+    """Expectation of a term of each class, (..., K, n) -> (..., n); classes of probability 0 add 0 even if infinite."""
+    return (np.where(probs > 0, terms, 0.0) * probs).sum(axis=-2)
+
 
 def prepare_brier(probs: Floats) -> PreparedScore:
     """Prepare the mean of Σ_k (p_k − y_k)²."""
     by_class = np.swapaxes(probs, -1, -2)
-    return PreparedScore(1.0 - 2.0 * by_class, (by_class**2).sum(axis=-2).mean(axis=-1))
+    return PreparedScore(1.0 - 2.0 * by_class, (by_class**2).sum(axis=-2).mean(axis=-1), by_class)
 
 
 def prepare_log_score(probs: Floats) -> PreparedScore:
     """Prepare the mean of −ln p_y, in nats."""
     with np.errstate(divide="ignore"):
-        return PreparedScore(-np.log(np.swapaxes(probs, -1, -2)), np.zeros(probs.shape[:-2]))
+        by_class = np.swapaxes(probs, -1, -2)
+        return PreparedScore(-np.log(by_class), np.zeros(probs.shape[:-2]), by_class)
 
 
 # -- the parts --------------------------------------------------------------------------------------------------------

@@ -1,0 +1,77 @@
+"""Calibration measures as functions of sums over groups, whose signs can be drawn at random (wild bootstrap)."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol, final, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+__all__ = ["GroupProducts", "GroupSums", "Groupwise", "SignedMeasure"]
+
+Floats = NDArray[np.float64]
+Rows = NDArray[np.intp]
+
+
+class SignedMeasure(Protocol):
+    """A measure of given labels in which the deviations of every group can change their sign."""
+
+    def values(self, signs: Floats) -> Floats:
+        """The measure for signs (D, G), as (D,); with all signs 1 it is the measure of the labels."""
+        ...
+
+
+@runtime_checkable
+class Groupwise(Protocol):
+    """A prepared measure that can be written as a function of sums over groups."""
+
+    def by_groups(self, labels: Rows, groups: Rows, n_groups: int) -> SignedMeasure:
+        """The measure for labels (n,), with the group 0 … G − 1 of each instance (n,)."""
+        ...
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class GroupSums:
+    """A function of the sums over groups of deviations of events from their probabilities.
+
+    Attributes
+    ----------
+    sums : sparse array (G, C)
+        Sum of the deviations of each group in each cell, such as a bin.
+    value : callable
+        Maps sums over all groups (D, C) to the measure (D,).
+    """
+
+    sums: sparse.csr_array
+    value: Callable[[Floats], Floats]
+
+    @classmethod
+    def of(
+        cls, groups: Rows, cells: Rows, amounts: Floats, shape: tuple[int, int], value: Callable[[Floats], Floats]
+    ) -> "GroupSums":
+        """Sum amounts (m,) by their groups and cells (m,) into an array of this shape (G, C)."""
+        return cls(sparse.csr_array((amounts, (groups, cells)), shape=shape), value)
+
+    def values(self, signs: Floats) -> Floats:
+        """The measure for signs (D, G)."""
+        return self.value(np.ascontiguousarray(signs @ self.sums))
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class GroupProducts:
+    """A sum over pairs of groups: wᵀ Q w for signs w.
+
+    Attributes
+    ----------
+    products : array or sparse array (G, G)
+        Q: sum over the pairs of instances of two groups, divided by the number of all pairs.
+    """
+
+    products: Floats | sparse.csr_array
+
+    def values(self, signs: Floats) -> Floats:
+        """The measure for signs (D, G)."""
+        return np.asarray(((signs @ self.products) * signs).sum(axis=1))

@@ -1,0 +1,60 @@
+"""Signs of groups: every pattern against brute force, and the sums against loops over groups."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from tests.calibration.made_up_data import draw_labels, random_predictions
+from tests.refusals import refuses
+from uqassay.calibration.sign_null import n_patterns, sign_null
+from uqassay.metrics.calibration.group_signs import Groupwise
+from uqassay.metrics.calibration.measures import CALIBRATION_MEASURES, CalibrationMeasure, calibration_measure
+
+GROUPED = [name for name, measure in CALIBRATION_MEASURES.items() if isinstance(measure.prepare(np.eye(3)), Groupwise)]
+
+
+def data(n=60, k=3):
+    probs = random_predictions(4, n, k)
+    return draw_labels(np.random.default_rng(5), probs), probs
+
+
+def test_every_pattern_of_signs_against_a_loop_over_bins():
+    labels, probs = data()
+    groups = np.arange(60) % 5
+    statistic, null = sign_null(
+        labels, probs, calibration_measure("ece-confidence"), groups, 99, np.random.default_rng(0)
+    )
+    confidence, correct = probs.max(axis=1), probs.argmax(axis=1) == labels
+    expected = []
+    for signs in itertools.product([1, -1], repeat=4):
+        signed = np.array([1, *signs])[groups] * (correct - confidence)
+        place = np.ceil(confidence * 10).astype(int)
+        expected.append(sum(abs(signed[place == b].sum()) for b in range(11)) / 60)
+    assert statistic == pytest.approx(expected[0])
+    np.testing.assert_allclose(np.sort(null), np.sort(expected[1:]), atol=1e-14)
+
+
+@pytest.mark.parametrize("name", GROUPED)
+def test_without_a_change_of_sign_it_is_the_measure(name):
+    labels, probs = data()
+    prepared = CALIBRATION_MEASURES[name].prepare(probs)
+    for groups in (np.arange(60), np.arange(60) // 7, np.zeros(60, dtype=int)):
+        signed = prepared.by_groups(labels, groups, groups.max() + 1)
+        found = signed.values(np.ones((2, groups.max() + 1)))
+        np.testing.assert_allclose(found, float(prepared.values(labels)), rtol=1e-10, atol=1e-14)
+
+
+def test_number_of_patterns():
+    assert [n_patterns(g, 99, "upper") for g in (1, 2, 7, 8)] == [0, 1, 63, None]
+    assert [n_patterns(g, 99, "both") for g in (1, 2, 6, 7, 5000)] == [1, 3, 63, None, None]
+
+
+def test_a_measure_without_sums_is_refused():
+    class Constant:
+        def values(self, labels):
+            return np.zeros(labels.shape[:-1])
+
+    mine = CalibrationMeasure("mine", "strong", "Mine.", "none", lambda probs: Constant())
+    with refuses("groups", "missing", got="3 groups"):
+        sign_null(*data(), mine, np.arange(60) % 3, 9, np.random.default_rng(0))
