@@ -15,7 +15,7 @@ CODES: Mapping[str, str] = {
     "runs": "the numbers of training runs",
     "strata": "the number of strata",
     "sample": "how many of the instances were used",
-    "first-run": "only the first training run was used",
+    "first-run": "only the first training run, or the first few, were used",
     "mean": "the mean stands for the whole prediction, and why",
     "pilot": "the pilot sample that a plan rests on",
     "method": "how a p-value or its degrees of freedom were found",

@@ -5,7 +5,6 @@ import pytest
 from tests.cli.calibration_words import words
 
 from uqassay.calibration.weighted_average import weighted_average_effect
-from uqassay.cli import calibration_output
 from uqassay.cli.calibration_tables import measure_text
 
 
@@ -23,7 +22,9 @@ def test_table_words_and_weights(files, wrong, run):
     assert (ran.code, ran.err) == (0, "")
     assert "\x1b" not in ran.out
     lines = ran.out.splitlines()
-    assert lines[0] == "Calibration tests on 60 of 60 instances; 99 draws of labels, null minimised"
+    assert lines[0] == (
+        "Calibration tests on 60 of 60 instances; as many draws of labels as small p-values need, null minimised"
+    )
     assert lines[1].split("  ")[0] == "model"
     assert [part.strip() for part in lines[1].split("  ") if part.strip()] == [
         *("model", "measure", "value", "p", "at 0.05", "of the mean", "its p", "tested", "width"),
@@ -35,11 +36,11 @@ def test_table_words_and_weights(files, wrong, run):
         assert "  rejected " in line
         assert ("5 members" in line) == (t["model"] == "DE")
         assert t["sentence"] in ran.out
-    assert "No mixture of the 5 members of DE is confidence calibrated (confidence ECE, p = .01).\n" in ran.out
-    assert "EDL is not classwise calibrated (classwise ECE, p = .01).\n" in ran.out
+    assert "No mixture of the 5 members of DE is confidence calibrated (confidence ECE, p < .001).\n" in ran.out
+    assert "EDL is not classwise calibrated (classwise ECE, p < .001).\n" in ran.out
     weights = next(line for line in lines[lines.index("Weights with the least value") :] if line.startswith("DE"))
     assert [float(w) for w in weights.split()[2:7]] == pytest.approx(tests[0]["weights"], abs=0.005)
-    assert "each test by itself, not adjusted for the 4" in ran.out
+    assert "adjusted by Holm for the 4 tests" in " ".join(ran.out.split())
     assert "EDL: the mean was tested: draws have no number that means the same in every instance." in ran.out
 
 
@@ -158,7 +159,10 @@ def test_no_colour_where_none_is_wanted(files, run_process):
     assert "\x1b" not in ran.out
 
 
-def test_a_rejected_set_whose_mean_passes_is_explained(files, run, monkeypatch):
-    monkeypatch.setattr(calibration_output, "rejects", lambda test, alpha: True)
-    out = run("calibration-test", *words(files, "DE"), "--measure", "ece-confidence").out
-    assert "The test of all mixtures can reject where the test of the mean does not" in out
+def test_draws_that_cannot_reject_are_told(files, run):
+    argv = [*words(files, "DE", "P"), "--draws", "19"]
+    note = "Note: 19 draws cannot reject any of 4 tests at 0.05 if all look alike; --draws 79 can.\n"
+    assert note in run("calibration-test", *argv).out
+    assert (
+        "cannot reject" not in run("calibration-test", *argv[:2], *argv[3:5], "--measure", "brier", "--draws", "19").out
+    )

@@ -6,38 +6,41 @@ from tests.kinds import KINDS, random_prediction
 
 import uqassay as uq
 from uqassay.evidence import calibration_cost as cost
+from uqassay.metrics.calibration.measures import calibration_measure
+
+ECE, PAIRS = calibration_measure("ece-confidence"), calibration_measure("skce-uq")
 
 
-@pytest.mark.parametrize(("n", "k", "m", "most"), [(10_000, 10, 3, 2100), (100_000, 100, 10, 400), (897, 10, 10, 897)])
-def test_what_a_page_costs(n, k, m, most):
+def sized(m, k, n_runs=1):
+    return (uq.Members(np.full((1, m, k), 1 / k)),) * n_runs
+
+
+@pytest.mark.parametrize(
+    ("n", "k", "m", "tested"),
+    [(10_000, 10, 3, 1500), (10_000, 10, 10, 1000), (100_000, 100, 10, 300), (897, 10, 10, 897), (50, 3, 5, 50)],
+)
+def test_what_a_set_can_afford(n, k, m, tested):
     """Sizes alone: nothing is computed."""
-    sizes = uq.Members(np.full((1, m, k), 1 / k))
-    can = cost.afforded({"a": (sizes,), "b": (sizes,)}, 2, n)
-    assert can.n_tested <= most
-    assert can.n_tested >= min(n, 300)
-    assert not can.by_mean
+    assert cost.afforded(sized(m, k), ECE, n) == (tested, 1, False)
 
 
-def models_of(**predictions):
-    return {name: (prediction,) for name, prediction in predictions.items()}
+@pytest.mark.parametrize("n", [50, 10_000, 1_000_000])
+def test_points_are_tested_on_all_instances_in_all_runs(n):
+    runs = (uq.Point(np.full((1, 10), 0.1)),) * 7
+    assert cost.afforded(runs, ECE, n) == (n, 7, False)
+    assert cost.afforded(runs, PAIRS, n).n_tested == min(n, 2000)
+    assert n * cost.point_draws(n) <= max(cost.POINT_WORK, 199 * n)
 
 
-def test_small_test_sets_are_tested_whole(random_generator):
-    models = models_of(
-        a=random_prediction("Members", random_generator, 50, 3), b=random_prediction("Point", random_generator, 50, 3)
-    )
-    assert cost.afforded(models, 2, 50) == (50, True, frozenset())
+def test_sets_that_cost_too_much_are_tested_by_their_mean_on_all_instances():
+    assert cost.afforded(sized(100, 100, 2), ECE, 10_000) == (10_000, 2, True)
 
 
-def test_more_members_classes_measures_or_models_take_no_more_instances(random_generator):
-    def tested(n_models=1, n_measures=2, m=5, k=10):
-        members = uq.Members(np.broadcast_to(random_generator.dirichlet(np.ones(k), (1, m)), (100_000, m, k)))
-        return cost.afforded({str(i): (members,) for i in range(n_models)}, n_measures, 100_000).n_tested
-
-    assert tested() >= tested(m=50) >= cost.FEWEST
-    assert tested() >= tested(k=50) >= cost.FEWEST
-    assert tested() >= tested(n_measures=20) >= cost.FEWEST
-    assert tested() >= tested(n_models=20) >= cost.FEWEST
+def test_runs_share_the_budget_of_their_model():
+    one, five, many = (cost.afforded(sized(10, 10, r), ECE, 10_000) for r in (1, 5, 100))
+    assert (five.n_runs, many.n_runs) == (5, 7)
+    assert one.n_tested > five.n_tested > many.n_tested == cost.FEWEST
+    assert cost.afforded(sized(10, 10), PAIRS, 10_000).n_tested == cost.FEWEST
 
 
 def test_points_that_are_mixed(random_generator):

@@ -6,7 +6,7 @@ from tests.evidence.cases import drawn
 
 import uqassay as uq
 from uqassay.calibration.credal_hypothesis import credal_calibration_test
-from uqassay.evidence import calibration_of_run
+from uqassay.evidence import calibration_of_run as of_run
 from uqassay.evidence.calibration_plan import CalibrationPlan, check_measures
 
 
@@ -20,11 +20,8 @@ def test_further_draws_keep_the_level():
     for seed in range(150):
         labels = drawn(members.mean(axis=1), np.random.default_rng(1000 + seed))
         plan = plan._replace(seed=seed)
-        pvalues.append(
-            calibration_of_run.tested_run("m", 0, uq.Members(members), labels, measure, plan, 20, notes=(), mixed=True)[
-                0
-            ].pvalue
-        )
+        sample = of_run.Sample("m", 0, uq.Members(members), labels, None, 20)
+        pvalues.append(of_run.tested_run(sample, measure, plan, notes=(), mixed=True)[0].pvalue)
     for alpha in (0.05, 0.1):
         allowed = alpha + 3 * np.sqrt(alpha * (1 - alpha) / 150)
         assert np.mean(np.array(pvalues) <= alpha) <= allowed + 0.03  # the truth is fitted, not known
@@ -59,7 +56,8 @@ def test_weights_where_the_search_of_the_authors_code_began_are_none(random_gene
     measure = check_measures(["hosmer-lemeshow"], "measure")  # their variant divides 0 by 0 in empty bins
     plan = CalibrationPlan(null="random", convention="paper-code", n_draws=9, n_more=0)
     y = np.array([0, 1, 2])
-    (t,) = calibration_of_run.tested_run("m", 0, uq.Members(members), y, measure, plan, 3, notes=(), mixed=True)
+    sample = of_run.Sample("m", 0, uq.Members(members), y, None, 3)
+    (t,) = of_run.tested_run(sample, measure, plan, notes=(), mixed=True)
     expected = credal_calibration_test(
         y, members, measure="hosmer-lemeshow", null="random", n_draws=9, convention="paper-code"
     )

@@ -1,7 +1,5 @@
 """Calibration tests of an assay: the library's own numbers, what is afforded, what is said, and that all of it is kept."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from tests.evidence.cases import drawn
@@ -12,10 +10,13 @@ import uqassay as uq
 from uqassay.calibration.credal_hypothesis import credal_calibration_test
 from uqassay.calibration.single_hypothesis import calibration_test
 from uqassay.evidence import calibration_cost as cost
+from uqassay.evidence.calibration_claims import calibration_claims
 from uqassay.evidence.calibration_cost import choose_instances
-from uqassay.evidence.calibration_result import ModelCalibration, holm_adjusted
+from uqassay.evidence.calibration_result import ModelCalibration, adjusted_pvalues
+from uqassay.evidence.calibration_verdict import calibration_sentence
 from uqassay.evidence.classwise_error import classwise_errors
 from uqassay.metrics.calibration.reliability import expected_calibration_error
+from uqassay.report.calibration import calibration_section
 
 BOTH = ("ece-confidence", "ece-classwise")
 
@@ -51,7 +52,7 @@ def test_sets_are_tested_as_the_library_tests_them(measure, judged):
     assert mine.weights.tolist() == expected.weights.tolist()
     assert mine.null.tolist() == expected.null.tolist()
     assert mine.pvalue == expected.pvalue > 0.05  # no further draws
-    assert (mine.n_draws, mine.smallest_pvalue, mine.notion) == (99, 0.01, expected.notion)
+    assert (mine.n_draws, mine.notion) == (99, expected.notion)
     assert mine.width == pytest.approx(np.ptp(models["DE"].probs, axis=1).mean())
 
 
@@ -61,8 +62,10 @@ def test_points_and_single_members_are_tested_as_the_library_tests_them(measure,
     stream = {"measure": measure, "rng": np.random.default_rng([0, 23])}
     point = one(assay, "sure", measure)
     expected = calibration_test(y, models["sure"], n_draws=999, **stream)
-    assert (point.tested, point.n_members, point.n_draws) == ("mean", 1, 999)
-    assert (point.statistic, point.pvalue) == (expected.statistic, expected.pvalue)
+    assert (point.tested, point.n_members, point.n_draws) == ("mean", 1, len(point.null))
+    assert point.statistic == expected.statistic
+    assert point.null.tolist() == expected.null[: len(point.null)].tolist()
+    assert point.pvalue == expected.pvalue if len(point.null) == 999 and not point.n_parts else True
     assert (point.weights.tolist(), point.member_values.size, point.width) == ([1.0], 0, 0.0)
     found = one(assay, "DE", measure)
     singles = [*models["DE"].probs.transpose(1, 0, 2), models["DE"].mean_probs()]
@@ -95,8 +98,8 @@ def test_the_smallest_pvalue_of_a_set_gets_further_draws(judged):
     found = one(uq.assay({"DE": p}, wrong, n_draws=5, calibration=["ece-confidence"]), "DE", "ece-confidence")
     plain = credal_calibration_test(wrong, p, rng=np.random.default_rng([0, 21]))
     assert plain.pvalue == 0.01
-    assert (found.n_draws, len(found.null)) == (999, 99)
-    assert 0.001 <= found.pvalue < 0.01
+    assert (found.n_draws, len(found.null)) == (19_999, 99)
+    assert 1 / 20_000 <= found.pvalue < 0.01
     searched = credal_calibration_test(wrong, p, n_draws=999)
     assert found.pvalue >= searched.pvalue - 0.002
 
@@ -104,8 +107,8 @@ def test_the_smallest_pvalue_of_a_set_gets_further_draws(judged):
 def test_adjusted_for_all_tests(judged):
     assay, _, _ = judged
     rows = assay.rows("calibration")
-    assert [row["pvalue_holm"] for row in rows] == pytest.approx(uq.statistics.holm([r["pvalue"] for r in rows]))
-    assert [row["pvalue_holm"] for row in rows] == pytest.approx(holm_adjusted(assay.calibration))
+    assert [row["pvalue_adjusted"] for row in rows] == pytest.approx(uq.statistics.holm([r["pvalue"] for r in rows]))
+    assert [row["pvalue_adjusted"] for row in rows] == pytest.approx(adjusted_pvalues(assay.calibration))
     table = assay.table("calibration")
     assert len(table) == len(assay.calibration) == 6
     assert table.run.tolist() == [1] * 6
@@ -178,12 +181,9 @@ def test_runs_are_tested_one_by_one(judged):
     found = uq.assay({"two": runs}, y, n_draws=5, calibration=["ece-confidence"])
     assert [t.run for t in found.calibration] == [0, 1]
     rows = [r for r in found.rows("findings") if r["metric"] == "calibration-pvalue"]
-    assert [(r["run"], r["estimate"]) for r in rows] == [
-        ("all", 2 * found.calibration[0].pvalue),
-        ("1", found.calibration[0].pvalue),
-        ("2", found.calibration[1].pvalue),
-    ]
-    assert rows[0]["method"].endswith("in some run, Bonferroni")
+    adjusted = adjusted_pvalues(found.calibration)
+    assert [(r["run"], r["estimate"]) for r in rows] == [("all", min(adjusted)), ("1", adjusted[0]), ("2", adjusted[1])]
+    assert rows[0]["method"] == "the mean is not calibrated in some run, adjusted by Holm for 2 tests"
     alone = [uq.assay({"one": run}, y, n_draws=5, calibration=["ece-confidence"]).calibration[0] for run in runs]
     assert [t.pvalue for t in alone] == [t.pvalue for t in found.calibration]
 
@@ -194,31 +194,33 @@ def test_runs_are_tested_one_by_one(judged):
 def test_large_test_sets_are_tested_in_part(monkeypatch, judged):
     _, models, y = judged
     monkeypatch.setattr(cost, "FEWEST", 20)
-    monkeypatch.setattr(cost, "PAGE_WORK", 16_000)
+    monkeypatch.setattr(cost, "SET_WORK", 2_600)  # n K (M + 16) + 2 n M
     found = uq.assay(models, y, n_draws=5)
-    sizes = {t.n_tested for t in found.calibration}
-    assert len(sizes) == 1  # the same for all models
-    n = sizes.pop()
-    assert 20 <= n < 150
+    assert {t.model: t.n_tested for t in found.calibration} == {"DE": 41, "sure": 150, "EDL": 150}
     assert {t.n_instances for t in found.calibration} == {150}
-    assert all(said(t).startswith(f"tested on {n} of 150 instances") for t in found.calibration)
-    assert any(f"took {n} of the 150 instances" in w.text for w in found.warnings)
-    rows = choose_instances(150, n, None, 0)
+    assert all(said(t).startswith("tested on 41 of 150 instances") == (t.model == "DE") for t in found.calibration)
+    assert any("calibration tests of DE took 41 of the 150 instances" in w.text for w in found.warnings)
+    rows = choose_instances(150, 41, None, 0)
     part = credal_calibration_test(y[rows], models["DE"][rows], rng=np.random.default_rng([0, 21]))
     assert one(found, "DE", "ece-confidence").statistic == part.statistic
-    assert f"on {n} of 150 instances" in found.verdict()[-1]
     row = next(r for r in found.rows("findings") if r["metric"] == "calibration-pvalue")
-    assert row["n"] == n
+    assert (row["model"], row["n"]) == ("DE", 41)
 
 
-def test_too_many_runs_leave_the_first(monkeypatch, judged):
+def test_the_runs_of_a_set_share_a_budget(monkeypatch, judged):
     _, models, y = judged
-    monkeypatch.setattr(cost, "PAGE_WORK", 20_000)
+    monkeypatch.setattr(cost, "RUNS_WORK", 20_000)  # 150 instances of 63 each: two runs
+    found = uq.assay(
+        {"DE": [models["DE"]] * 5, "P": [models["sure"]] * 3}, y, n_draws=5, calibration=["ece-confidence"]
+    )
+    assert [(t.model, t.run) for t in found.calibration] == [("DE", 0), ("DE", 1), ("P", 0), ("P", 1), ("P", 2)]
+    assert "runs 1 to 2 of 5 were tested" in said(found.calibration[0])
+    rows = [r for r in found.rows("findings") if r["metric"] == "calibration-pvalue" and r["model"] == "DE"]
+    assert [r["run"] for r in rows] == ["all", "1", "2"]
+    monkeypatch.setattr(cost, "RUNS_WORK", 10_000)
     found = uq.assay({"DE": [models["DE"]] * 5}, y, n_draws=5, calibration=["ece-confidence"])
     assert [t.run for t in found.calibration] == [0]
     assert "run 1 of 5 alone was tested" in said(found.calibration[0])
-    rows = [r for r in found.rows("findings") if r["metric"] == "calibration-pvalue"]
-    assert [r["run"] for r in rows] == ["all", "1"]
 
 
 def test_sets_that_cost_too_much_are_tested_by_their_mean(monkeypatch, judged):
@@ -235,15 +237,21 @@ def test_sets_that_cost_too_much_are_tested_by_their_mean(monkeypatch, judged):
 # -- what is said and kept --------------------------------------------------------------------------------------------
 
 
-def test_findings_hold_the_pvalues(judged):
+def test_one_pvalue_wherever_it_is_written(judged):
+    """Findings, tables, JSON, claims and the page hold the adjusted p-value under the same name."""
     assay, _, _ = judged
+    adjusted = adjusted_pvalues(assay.calibration).tolist()
     rows = [r for r in assay.rows("findings") if r["metric"] == "calibration-pvalue"]
     assert [(r["model"], r["run"], r["score"], r["estimate"], r["n"]) for r in rows] == [
-        (t.model, "all", t.measure, t.pvalue, t.n_tested) for t in assay.calibration
+        (t.model, "all", t.measure, p, t.n_tested) for t, p in zip(assay.calibration, adjusted, strict=True)
     ]
+    assert [r["pvalue_adjusted"] for r in assay.to_json()["calibration"]] == adjusted
+    assert [c.pvalue for c in calibration_claims(assay)] == adjusted
+    page = calibration_section(assay)["tests"]["rows"]
+    assert [r["pvalue"] for r in page] == pytest.approx(adjusted, rel=1e-3)
     methods = {r["model"]: r["method"] for r in rows}
-    assert methods["DE"] == "no mixture is calibrated, 99 draws"
-    assert methods["sure"] == "the mean is not calibrated, 999 draws"
+    assert methods["DE"] == "no mixture is calibrated, adjusted by Holm for 6 tests"
+    assert methods["sure"] == "the mean is not calibrated, adjusted by Holm for 6 tests"
 
 
 def test_classwise_error_against_brute_force(judged):
@@ -270,30 +278,21 @@ def test_classwise_error_against_brute_force(judged):
     assert pooled == pytest.approx(by_hand(np.concatenate([a.probs, b.probs]), np.concatenate([votes, votes])))
 
 
-def test_the_verdict_names_what_is_rejected(judged):
+def test_the_sentence_names_what_is_rejected(judged):
     assay, models, y = judged
-    said = assay.verdict()[-1]
+    said = calibration_sentence(assay)
     assert said.endswith(", adjusted by Holm for 6 tests.")
-    assert "sure is neither confidence nor classwise calibrated (p ≤ .006)" in said
+    assert "sure is neither confidence nor classwise calibrated (p " in said
     assert "DE" not in said
-    wrong = uq.assay({"DE": models["DE"], "DF": models["DE"]}, (y + 1) % 3, n_draws=5).verdict()[-1]
-    assert wrong.startswith("No mixture of the members of DE or DF is confidence or classwise calibrated (p ≤ ")
-    alone = uq.assay({"DE": models["DE"]}, (y + 1) % 3, n_draws=5, calibration=["ece-classwise"]).verdict()[-1]
-    assert alone.startswith("No mixture of the 3 members of DE is classwise calibrated (p = ")
+    wrong = calibration_sentence(uq.assay({"DE": models["DE"], "DF": models["DE"]}, (y + 1) % 3, n_draws=5))
+    assert wrong.startswith("No mixture of the members of DE or DF is confidence or classwise calibrated (p < .001)")
+    one_test = {"n_draws": 5, "calibration": ["ece-classwise"]}
+    alone = calibration_sentence(uq.assay({"DE": models["DE"]}, (y + 1) % 3, **one_test))
+    assert alone.startswith("No mixture of the 3 members of DE is classwise calibrated (p < .001)")
     assert alone.endswith(", in a test.")
-    fine = uq.assay({"DE": models["DE"]}, y, n_draws=5, calibration=["ece-classwise"]).verdict()[-1]
+    fine = calibration_sentence(uq.assay({"DE": models["DE"]}, y, **one_test))
     assert fine.startswith(
         "The calibration tests could not tell the best mixture of the members from a calibrated one (p = "
-    )
-
-
-def test_the_verdict_says_where_the_plain_mean_would_pass(judged):
-    _, models, y = judged
-    wrong = uq.assay({"DE": models["DE"]}, (y + 1) % 3, n_draws=5, calibration=["ece-classwise"])
-    assert "yet the mean" not in wrong.verdict()[-1]
-    doubtful = replace(wrong, calibration=tuple(replace(test, mean_pvalue=0.3) for test in wrong.calibration))
-    assert doubtful.verdict()[-1] == wrong.verdict()[-1].replace(
-        ", in a test.", " (yet the mean of DE, tested alone, is not rejected), in a test."
     )
 
 

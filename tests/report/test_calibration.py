@@ -9,8 +9,8 @@ from tests.report.calibration_cases import ensembles, made_up
 from tests.report.cases import hostile_assay
 
 import uqassay as uq
-from uqassay.evidence.calibration_result import holm_adjusted
-from uqassay.evidence.calibration_verdict import outcome_of
+from uqassay.evidence.calibration_claims import outcome_of
+from uqassay.evidence.calibration_result import adjusted_pvalues
 from uqassay.metrics.calibration.measures import CALIBRATION_MEASURES
 from uqassay.report.calibration import calibration_section
 
@@ -34,17 +34,17 @@ def rows_of(assay):
 
 
 def test_rows_against_the_tests_of_the_assay(assay, lens):
-    rows, adjusted = lens["tests"]["rows"], holm_adjusted(assay.calibration)
+    rows, adjusted = lens["tests"]["rows"], adjusted_pvalues(assay.calibration)
     assert len(rows) == len(assay.calibration) == 8
     for row, t, p in zip(rows, assay.calibration, adjusted, strict=True):
         assert (row["model"], row["run"], row["measure"], row["n_tested"]) == (t.model, t.run, t.measure, t.n_tested)
-        shown = [row["statistic"], row["pvalue"], row["holm"], row["width"], *row["mean"], *row["accuracy"]]
-        own = [t.statistic, t.pvalue, p, t.width, t.mean_value, t.mean_pvalue, t.accuracy_mean, t.accuracy_weighted]
+        shown = [row["statistic"], row["pvalue"], row["width"], *row["mean"], *row["accuracy"]]
+        own = [t.statistic, p, t.width, t.mean_value, t.mean_pvalue, t.accuracy_mean, t.accuracy_weighted]
         np.testing.assert_allclose(shown, own, rtol=1e-3)
         np.testing.assert_allclose(row["weights"], t.weights, rtol=5e-3)
         np.testing.assert_allclose(row["members"], t.member_values, rtol=1e-3)
         np.testing.assert_allclose(row["member_pvalues"], t.member_pvalues, rtol=1e-2)
-        assert row["outcome"] == outcome_of(t.pvalue, p, 0.05)
+        assert row["outcome"] == outcome_of(p, 0.05)
 
 
 def test_diagrams_against_the_tests(assay, lens):

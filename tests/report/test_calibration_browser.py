@@ -7,7 +7,7 @@ from tests.report.calibration_cases import ensembles, softmax
 from tests.report.test_page_browser import click, press, texts, too_wide_in_print, wait_until
 
 import uqassay as uq
-from uqassay.evidence.calibration_result import holm_adjusted
+from uqassay.evidence.calibration_result import adjusted_pvalues
 from uqassay.report.page import write_page
 
 pytestmark = pytest.mark.browser
@@ -138,7 +138,7 @@ def test_definitions_open(page):
 
 
 def test_words_and_pvalues_are_those_of_the_assay(page, assay):
-    adjusted = holm_adjusted(assay.calibration)
+    adjusted = adjusted_pvalues(assay.calibration)
     lead = texts(page, "#lens-calibration > .said")[0]
     for t, p in zip(assay.calibration, adjusted, strict=True):
         if p <= 0.05:

@@ -1,5 +1,6 @@
 """What `uqassay calibration-test` prints: the tests, what they say in words, weights, single members and notes."""
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -8,8 +9,6 @@ from rich.text import Text
 
 from uqassay.cli.calibration_tables import (
     members_table,
-    rejects,
-    sentence_of_test,
     shown_names,
     table_of_tests,
     weights_table,
@@ -17,36 +16,34 @@ from uqassay.cli.calibration_tables import (
 from uqassay.cli.remedies import note_text
 from uqassay.cli.streams import open_console, print_note
 from uqassay.cli.text import printable
-from uqassay.wording import count
+from uqassay.evidence.calibration_verdict import claim
+from uqassay.wording import count, counted
 
 if TYPE_CHECKING:
     from uqassay.evidence import ModelCalibration
+    from uqassay.evidence.calibration_claims import JudgedTest
     from uqassay.evidence.calibration_tests import CalibrationPlan
 
 __all__ = ["print_tests"]
 
 
 def print_tests(
-    tests: Sequence["ModelCalibration"], alpha: float, plan: "CalibrationPlan", *, null: str | None = None
+    judged: Sequence["JudgedTest"], alpha: float, plan: "CalibrationPlan", *, null: str | None = None
 ) -> None:
     """The tests as a table, in words, with the weights, single members where they were tested, and notes.
 
     `null` is the null distribution that was asked for.
     """
     console = open_console()
-    mixed = [test for test in tests if test.tested == "mixtures"]
-    console.print(Text(_title(tests[0], plan, any_mixed=bool(mixed)), "bold"))
-    table, words = table_of_tests(tests, alpha, console.width)
+    tests = [j.test for j in judged]
+    mixed = [j.test for j in judged if j.mixed]
+    console.print(Text(_title(tests, plan), "bold"))
+    table, words = table_of_tests(judged, alpha, console.width)
     console.print(table)
-    if len(tests) > 1:
-        words += f"; each test by itself, not adjusted for the {len(tests)}"
     console.print(Text(words, "dim"))
     console.print()
-    for test in tests:
-        console.print(Text(printable(sentence_of_test(test, alpha)), "bold" if rejects(test, alpha) else ""))
-    if any(rejects(test, alpha) and test.mean_pvalue > alpha for test in mixed):
-        why = "it compares the least value with the least values of calibrated mixtures"
-        console.print(Text(f"The test of all mixtures can reject where the test of the mean does not: {why}.", "dim"))
+    for j in judged:
+        console.print(Text(printable(claim(j)), "bold" if j.outcome == "rejected" else ""))
     weighed = [test for test in mixed if not np.isnan(test.weights).any()]
     if weighed:
         console.print()
@@ -55,25 +52,38 @@ def print_tests(
         said = "of member 1, 2 and so on; accuracy on the same instances, of the model's own mean and of the mixture"
         console.print(Text(said, "dim"))
     names = shown_names(tests)
-    for name, test in zip(names, tests, strict=True):
-        if test.tested == "mixtures" and len(test.member_values):
+    for name, j, test in zip(names, judged, tests, strict=True):
+        if j.mixed and len(test.member_values):
             console.print()
             console.print(Text(printable(f"Single {test.noun} of {name} by {test.measure}"), "bold"))
-            console.print(members_table(test, alpha, console.width))
-    notes = [*_notes(tests), *_notes_on_options(tests, plan, null)]
+            console.print(members_table(j, alpha, console.width))
+    notes = [*_notes(tests), *_notes_on_options(tests, plan, null), *_notes_on_draws(tests, alpha, plan)]
     if notes:
         console.print()
     for note in notes:
         print_note(note)
 
 
-def _title(first: "ModelCalibration", plan: "CalibrationPlan", *, any_mixed: bool) -> str:
-    draws = f"{count(first.n_draws)} draws of labels"
+def _title(tests: Sequence["ModelCalibration"], plan: "CalibrationPlan") -> str:
+    first = tests[0]
+    draws = (
+        "as many draws of labels as small p-values need" if plan.n_more else f"{count(plan.n_draws)} draws of labels"
+    )
     if plan.convention == "paper-code":
         draws += ", as in the authors' code"
-    elif any_mixed:
+    elif any(test.tested == "mixtures" for test in tests):
         draws += f", null {plan.null}"
     return f"Calibration tests on {count(first.n_tested)} of {count(first.n_instances)} instances; {draws}"
+
+
+def _notes_on_draws(tests: Sequence["ModelCalibration"], alpha: float, plan: "CalibrationPlan") -> list[str]:
+    """A fixed number of draws that cannot reject after the adjustment."""
+    if plan.n_more or len(tests) / (plan.n_draws + 1) <= alpha + 1e-12:
+        return []
+    return [
+        f"{count(plan.n_draws)} draws cannot reject any of {counted(len(tests), 'test')} at {alpha:.3g} if all look alike; "
+        f"--draws {count(math.ceil(len(tests) / alpha - 1e-9) - 1)} can"
+    ]
 
 
 def _notes_on_options(tests: Sequence["ModelCalibration"], plan: "CalibrationPlan", null: str | None) -> list[str]:

@@ -10,17 +10,15 @@ from rich.text import Text
 
 from uqassay.cli.tables import add_names, explained, fitted_table, plain_table
 from uqassay.cli.text import printable
-from uqassay.evidence.calibration_verdict import claim, judged_tests
 from uqassay.wording import ABSENT, number, percent, pvalue, significant
 
 if TYPE_CHECKING:
     from uqassay.evidence import ModelCalibration
+    from uqassay.evidence.calibration_claims import JudgedTest
 
 __all__ = [
     "measure_text",
     "members_table",
-    "rejects",
-    "sentence_of_test",
     "shown_names",
     "table_of_tests",
     "verdict_word",
@@ -31,11 +29,6 @@ SHOWN_WEIGHTS = 8  # on one line; of more members the greatest
 DECIMALS, GREATEST = 4, 1e6  # of values of measures; from GREATEST on they are written with a power of ten
 ROOM = 52  # width of the table of single members with a verdict on each
 ROUNDING = 1e-12  # p-values are ratios of whole numbers: one that equals the level in print equals it
-
-
-def rejects(test: "ModelCalibration", alpha: float) -> bool:
-    """Whether a test rejects at this level, not adjusted for others; an undefined p-value rejects nothing."""
-    return test.pvalue <= alpha + ROUNDING
 
 
 def measure_text(value: float) -> str:
@@ -64,47 +57,26 @@ def verdict_word(p: float, alpha: float) -> str:
     return "rejected" if p <= alpha + ROUNDING else "not rejected"
 
 
-def sentence_of_test(test: "ModelCalibration", alpha: float) -> str:
-    """One test in words, not adjusted for others.
-
-    Examples
-    --------
-    >>> import uqassay as uq
-    >>> a = uq.assay({"m": uq.Point([[0.9, 0.1]] * 9)}, [1] * 9)
-    >>> sentence_of_test(a.calibration[0], 0.05)
-    'm is not confidence calibrated (confidence ECE, p = .001).'
-    """
-    return claim(judged_tests([test], alpha, adjust=False)[0])
-
-
-def table_of_tests(
-    tests: Sequence["ModelCalibration"], alpha: float, width: int, adjusted: Sequence[float] | None = None
-) -> tuple[Table, str]:
+def table_of_tests(judged: Sequence["JudgedTest"], alpha: float, width: int) -> tuple[Table, str]:
     """A row for each test, in as many columns as there is room for, and the explanation of the columns.
 
     Parameters
     ----------
-    tests : sequence of ModelCalibration
+    judged : sequence of JudgedTest
     alpha : float
         Level of the verdicts.
     width : int
         Columns of the terminal.
-    adjusted : sequence of float, optional
-        Adjusted p-values, which the verdicts follow instead of those of the single tests.
     """
-    followed = [test.pvalue for test in tests] if adjusted is None else list(adjusted)
-    verdicts = [verdict_word(p, alpha) for p in followed]
+    tests = [j.test for j in judged]
+    verdicts = [verdict_word(j.adjusted, alpha) for j in judged]
     at = f"at {alpha:.3g}"
-    mixed = [test.tested == "mixtures" for test in tests]
+    mixed = [j.mixed for j in judged]
     columns = {
         "model": [printable(name) for name in shown_names(tests)],
         "measure": [test.measure for test in tests],
         "value": [measure_text(test.statistic) for test in tests],
-        "p": [pvalue(test.pvalue) for test in tests],
-    }
-    if adjusted is not None:
-        columns["p (Holm)"] = [pvalue(p) for p in adjusted]
-    columns |= {
+        "p": [pvalue(j.adjusted) for j in judged],
         at: verdicts,
         "of the mean": [measure_text(test.mean_value) if m else ABSENT for test, m in zip(tests, mixed, strict=True)],
         "its p": [pvalue(test.mean_pvalue) if m else ABSENT for test, m in zip(tests, mixed, strict=True)],
@@ -118,11 +90,12 @@ def table_of_tests(
         styles=["bold" if v == "rejected" else "" for v in verdicts],
         words=("measure", at, "tested"),
     )
+    n_tests = sum(not math.isnan(j.adjusted) for j in judged)
+    adjusted = f", adjusted by Holm for the {n_tests} tests" if n_tests > 1 else ""
     said = {
         "value": "value: the least over all mixtures, or that of the mean",
-        "p": "p: share of the draws from calibrated probabilities with as great a value",
-        "p (Holm)": f"adjusted for {sum(not math.isnan(p) for p in followed)} tests",
-        "of the mean": "of the mean: of the model's own mean, tested alone",
+        "p": f"p: share of the draws from calibrated probabilities with as great a value{adjusted}",
+        "of the mean": "of the mean: of the model's own mean, tested alone, not adjusted",
         "width": "width: mean of upper minus lower probability",
     }
     return table, explained(said, table)
@@ -142,8 +115,9 @@ def weights_table(tests: Sequence["ModelCalibration"], width: int) -> Table:
     return table
 
 
-def members_table(test: "ModelCalibration", alpha: float, width: int) -> Table:
-    """Values and p-values of every single member, of the mean and of the mixture with the least value."""
+def members_table(judged: "JudgedTest", alpha: float, width: int) -> Table:
+    """Values and p-values of every single member and of the mean, each alone, and of the mixture with the least value."""
+    test = judged.test
     table = plain_table()
     for header in ("member", "weight", "value", "p"):
         table.add_column(header, justify="right", no_wrap=True)
@@ -160,7 +134,7 @@ def members_table(test: "ModelCalibration", alpha: float, width: int) -> Table:
     for m, (weight, value, p) in enumerate(members):
         add(str(m + 1), weight, value, p)
     add("own mean", "", test.mean_value, test.mean_pvalue)
-    add("best mixture", "", test.statistic, test.pvalue)
+    add("best mixture", "", test.statistic, judged.adjusted)
     return table
 
 

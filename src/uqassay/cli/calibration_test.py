@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from uqassay.cli.calibration_held_out import HeldOut
     from uqassay.evidence import ModelCalibration
     from uqassay.evidence.alignment import Aligned
+    from uqassay.evidence.calibration_claims import JudgedTest
     from uqassay.evidence.calibration_plan import CalibrationPlan
     from uqassay.metrics.calibration.measures import CalibrationMeasure
 
@@ -57,8 +58,17 @@ def calibration_test_command(
             show_default="minimised",
         ),
     ] = None,
-    draws: Annotated[int, option("Draws of labels under the null hypothesis.", HOW, metavar="N", min=1)] = 99,
-    alpha: Annotated[float, option("Level of each test.", HOW)] = 0.05,
+    draws: Annotated[
+        int | None,
+        option(
+            "Draws of labels under the null hypothesis, exactly so many; else as many as a small p-value needs.",
+            HOW,
+            metavar="N",
+            min=1,
+            show_default="99 and more",
+        ),
+    ] = None,
+    alpha: Annotated[float, option("Level of all tests together.", HOW)] = 0.05,
     convention: Annotated[
         str, option("exact, or paper-code: as the authors' code, with their null.", HOW, metavar="NAME")
     ] = "exact",
@@ -94,16 +104,19 @@ def calibration_test_command(
     """Test whether a model, or a mixture of its members, is calibrated."""
     from uqassay.cli.calibration_held_out import print_held_out
     from uqassay.cli.calibration_output import print_tests
-    from uqassay.cli.calibration_tables import rejects, sentence_of_test
+    from uqassay.evidence.calibration_claims import judged_tests
     from uqassay.evidence.calibration_plan import CalibrationPlan, check_measures
+    from uqassay.evidence.calibration_verdict import claim
 
     chosen = check_measures(measure or CALIBRATION, "measure")
+    grows = draws is None and null in (None, "minimised") and convention == "exact" and not resample
+    defaults = CalibrationPlan()
     plan = CalibrationPlan(
         null=null or ("random" if convention == "paper-code" else "minimised"),  # type: ignore[arg-type]
         resample=resample,
         convention=convention,  # type: ignore[arg-type]
-        n_draws=draws,
-        n_more=0,
+        n_draws=defaults.n_draws if draws is None else draws,
+        n_more=defaults.n_more if grows else 0,
         level=0.95 if level is None else level,
         seed=seed,
         members=members,
@@ -126,6 +139,7 @@ def calibration_test_command(
         effects = [] if held_out is None else _effects(aligned, rows, chosen, plan, held_out, say)
     for sentence in normalised_sentences(aligned.models):
         complain(sentence)
+    judged = judged_tests(tests, alpha)
     undefined = [test for test in tests if math.isnan(test.pvalue)]
     if fail_if_rejected and undefined:
         first = undefined[0]
@@ -142,17 +156,23 @@ def calibration_test_command(
             "n_classes": len(aligned.class_names),
             "alpha": alpha,
         }
-        facts |= {"null": plan.null, "convention": convention, "n_draws": draws, "resample": resample, "seed": seed}
-        value = {"schema": "uqassay.calibration/1", **facts, "tests": [_plain(test, alpha) for test in tests]}
+        facts |= {
+            "null": plan.null,
+            "convention": convention,
+            "n_draws": plan.n_draws,
+            "resample": resample,
+            "seed": seed,
+        }
+        value = {"schema": "uqassay.calibration/1", **facts, "tests": [_plain(j) for j in judged]}
         print_json(value | ({} if held_out is None else {"held_out": [effect.to_dict() for effect in effects]}))
     else:
-        print_tests(tests, alpha, plan, null=null)
+        print_tests(judged, alpha, plan, null=null)
         if held_out is not None:
             print_held_out(effects, list(aligned.models), plan.level)
-    rejected = [test for test in tests if rejects(test, alpha)]
+    rejected = [j for j in judged if j.outcome == "rejected"]
     if fail_if_rejected and rejected:
-        for test in rejected:
-            complain(f"Rejected: {sentence_of_test(test, alpha)}")
+        for j in rejected:
+            complain(f"Rejected: {claim(j)}")
         raise typer.Exit(CHECK_FAILED)
 
 
@@ -255,19 +275,21 @@ def _tests(
     say: Callable[[str], None],
 ) -> "list[ModelCalibration]":
     from uqassay.calibration.shared_members import IN_GROUPS
-    from uqassay.evidence.calibration_of_run import tested_part, tested_run
+    from uqassay.evidence.calibration_of_run import Sample, tested_part, tested_run
 
     n = len(aligned.labels)
     notes: list[Note] = [] if len(rows) == n else [tested_part(len(rows), n)]
     if aligned.groups is not None:
         notes.append(IN_GROUPS)
+    groups = None if aligned.groups is None else aligned.groups[rows]
     found = []
     for name, runs in aligned.models.items():
         for r, run in enumerate(runs):
             say(f"testing {name}")
             part = run if len(rows) == n else run[rows]
             with _of_model(name):
-                found += tested_run(name, r, part, aligned.labels[rows], measures, plan, n, notes=notes, mixed=True)
+                sample = Sample(name, r, part, aligned.labels[rows], groups, n)
+                found += tested_run(sample, measures, plan, notes=notes, mixed=True)
     return found
 
 
@@ -320,14 +342,15 @@ def _of_model(name: str) -> Iterator[None]:
         raise
 
 
-def _plain(test: "ModelCalibration", alpha: float) -> dict[str, Any]:
-    from uqassay.cli.calibration_tables import rejects, sentence_of_test
+def _plain(judged: "JudgedTest") -> dict[str, Any]:
+    from uqassay.evidence.calibration_verdict import claim
 
-    arrays = ("weights", "null", "member_values", "member_pvalues")
+    arrays, test = ("weights", "null", "member_values", "member_pvalues"), judged.test
     return {
         **test.row(),
+        "pvalue_adjusted": judged.adjusted,
         "null_kind": test.null_kind,
-        "rejected": None if math.isnan(test.pvalue) else rejects(test, alpha),
-        "sentence": sentence_of_test(test, alpha),
+        "rejected": None if judged.outcome == "undefined" else judged.outcome == "rejected",
+        "sentence": claim(judged),
         **{name: getattr(test, name) for name in arrays},
     }

@@ -15,7 +15,7 @@ from uqassay.cli.tables import explained, fitted_table, plain_table
 from uqassay.cli.text import printable
 from uqassay.errors import InputError
 from uqassay.evidence import Assay, Ranked
-from uqassay.evidence.calibration_result import holm_adjusted
+from uqassay.evidence.calibration_claims import judged_tests
 from uqassay.evidence.mistake_ranking import reference_score
 from uqassay.losses.unified import DEFAULT_TRADEOFF
 from uqassay.statistics import Estimate
@@ -251,8 +251,8 @@ def print_calibration(assay: Assay) -> None:
     if not any(test.n_tested for test in assay.calibration):
         return
     console = open_console()
-    adjusted = holm_adjusted(assay.calibration).tolist()
-    table, words = table_of_tests(assay.calibration, 1 - assay.settings.level, console.width, adjusted)
+    alpha = 1 - assay.settings.level
+    table, words = table_of_tests(judged_tests(assay.calibration, alpha), alpha, console.width)
     console.print()
     console.print(Text("Can the model, or some mixture of its members, be calibrated", "bold"))
     console.print(table)

@@ -1,57 +1,73 @@
-"""How many instances and runs the calibration tests of an assay can afford, and which sets are tested by their mean."""
+"""How many instances, runs and draws the calibration tests of one model can afford, and whether its set is tested by its mean.
 
-from collections.abc import Mapping
+The budget is that of one model and one measure: no result depends on the other models or measures of an assay.
+"""
+
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from uqassay.metrics.calibration.kernel_error import PrepareKernel
+from uqassay.metrics.calibration.measures import CalibrationMeasure
 from uqassay.predictions import Drawn, Intervals, Masses, Members, Prediction, Vertices
 
-__all__ = ["Afforded", "afforded", "choose_instances", "n_points"]
+__all__ = ["Afforded", "afforded", "choose_instances", "n_points", "point_draws"]
 
 Rows = NDArray[np.intp]
 
-SET_WORK = 3e5  # n K (M + 16) of one test of a set: about three seconds
-PAGE_WORK = 1.5e6  # the same over all tests
-FEWEST = 300  # least number of instances of a test, at any cost
+SET_WORK = 3e5  # n K (M + 16) of one test of a set: two seconds
+RUNS_WORK = 6e5  # the same over the runs of a model
+FEWEST = 300  # least number of instances of a test of a set, at any cost
 LARGEST_WORK = 9e5  # a set whose test of `FEWEST` instances costs more is tested by its mean
 SEARCH = 16  # mixtures that a round of the search judges, in addition to one for each member
+POINT_WORK = 1e7  # n D of one test of a single distribution: a third of a second
+POINT_DRAWS = (999, 499, 199)
+MOST_PAIRED = 2000  # instances of a point of which all pairs are compared
 
 
 class Afforded(NamedTuple):
-    """Instances tested, whether all runs are, and the models whose sets are tested by their mean."""
+    """Instances tested, the number of runs tested, and whether the model's set is tested by its mean."""
 
     n_tested: int
-    all_runs: bool
-    by_mean: frozenset[str]
+    n_runs: int
+    by_mean: bool
 
 
-def afforded(models: Mapping[str, tuple[Prediction, ...]], n_measures: int, n: int) -> Afforded:
-    """How many instances and runs are tested, and which sets by their mean."""
-    works = {name: _work(runs[0]) for name, runs in models.items()}
-    by_mean = frozenset(name for name, work in works.items() if FEWEST * work > LARGEST_WORK)
-    works |= {name: _work_of_point(models[name][0].n_classes) for name in by_mean}
-    wanted = min(n, SET_WORK / max(works.values()))
-    for all_runs in (True, False):
-        total = sum(work * (len(models[name]) if all_runs else 1) for name, work in works.items()) * n_measures
-        if PAGE_WORK / total >= wanted:
-            break
-    size = int(max(FEWEST, min(wanted, PAGE_WORK / total)))
-    if size < n:  # a round number reads better
-        step = 10 ** (len(str(size)) - 2)
-        size = size // step * step
-    return Afforded(min(n, size), all_runs, by_mean)
+def afforded(runs: tuple[Prediction, ...], measure: CalibrationMeasure, n: int) -> Afforded:
+    """How many of the n instances and of the runs of one model are tested by one measure.
+
+    Single distributions are tested on all instances and in all runs; only measures that compare all pairs of instances take a
+    part. Of sets, the runs share a budget.
+    """
+    work, all_pairs = _work(runs[0]), _compares_all_pairs(measure)
+    by_mean = FEWEST * work > LARGEST_WORK
+    if n_points(runs[0]) == 1 or by_mean:
+        return Afforded(_round(MOST_PAIRED, n) if all_pairs else n, len(runs), by_mean)
+    n_runs = int(min(len(runs), max(1, RUNS_WORK // (min(n, FEWEST) * work))))
+    size = FEWEST if all_pairs else max(FEWEST, min(SET_WORK, RUNS_WORK / n_runs) / work)
+    return Afforded(_round(int(size), n), n_runs, False)
+
+
+def point_draws(n_tested: int) -> int:
+    """Draws of labels for a test of a single distribution on so many instances."""
+    return next((d for d in POINT_DRAWS if n_tested * d <= POINT_WORK), POINT_DRAWS[-1])
+
+
+def _round(size: int, n: int) -> int:
+    """At most n; a part in two digits, which read better."""
+    step = 10 ** (len(str(size)) - 2) if size < n else 1
+    return min(n, size // step * step)
+
+
+def _compares_all_pairs(measure: CalibrationMeasure) -> bool:
+    return isinstance(measure.prepare, PrepareKernel) and measure.prepare.estimator in ("quadratic", "biased")
 
 
 def _work(prediction: Prediction) -> float:
-    """Cost of one test for each instance: mixtures that a round of the search judges times classes."""
+    """Cost of one test of a set for each instance: mixtures that a round of the search judges times classes."""
     m, k = n_points(prediction), prediction.n_classes
-    return k * (m + SEARCH) + 2 * m if m > 1 else _work_of_point(k)
-
-
-def _work_of_point(n_classes: int) -> float:
-    return 12 + n_classes
+    return k * (m + SEARCH) + 2 * m if m > 1 else 0.0
 
 
 def n_points(prediction: Prediction) -> int:

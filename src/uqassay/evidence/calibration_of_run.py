@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 from uqassay._array import row_chunks
 from uqassay.calibration.credal_hypothesis import CredalCalibrationTest, credal_calibration_test
 from uqassay.calibration.mixtures import MixtureObjective, Mixtures
-from uqassay.calibration.monte_carlo import ROUNDING, monte_carlo_pvalue
+from uqassay.calibration.monte_carlo import ROUNDING, labels_from, monte_carlo_pvalue
 from uqassay.calibration.shared_members import SharedMembers, shared_members
 from uqassay.calibration.single_hypothesis import statistic_and_null, undefined_notes
-from uqassay.evidence.calibration_cost import n_points
+from uqassay.evidence.calibration_cost import n_points, point_draws
+from uqassay.evidence.calibration_of_points import parts_of, point_tests
 from uqassay.evidence.calibration_plan import CalibrationPlan
 from uqassay.evidence.calibration_result import ModelCalibration
 from uqassay.metrics.calibration.measures import CalibrationMeasure
@@ -23,7 +24,7 @@ from uqassay.predictions import Members, Prediction, Vertices
 from uqassay.predictions.drawn import Drawn
 from uqassay.wording import count
 
-__all__ = ["tested_part", "tested_run"]
+__all__ = ["Sample", "tested_part", "tested_run"]
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
@@ -31,6 +32,7 @@ Rows = NDArray[np.intp]
 N_BINS = 10  # of the reliability diagrams
 STEPS = (1.0, 0.3, 0.1, 0.03)  # how far further mixtures lie from the fitted one
 NEARBY = 15  # number of further mixtures at each of these steps
+TOGETHER = 5e6  # labels of further draws that are judged at a time
 DRAWS = Note("mean", "the mean was tested: draws have no number that means the same in every instance")
 GIVEN_WEIGHTS = Note(
     "assumption", "the model's mean takes the weights given with its members, the mixtures are sought among all weights"
@@ -42,14 +44,33 @@ def tested_part(n_tested: int, n_instances: int) -> Note:
     return Note("sample", f"tested on {count(n_tested)} of {count(n_instances)} instances", {"tested": n_tested})
 
 
+class Sample(NamedTuple):
+    """One run of a model on the instances to test.
+
+    Attributes
+    ----------
+    model : str
+    run : int
+        0 for the first.
+    prediction : Prediction
+    labels : int array (n,)
+    groups : array (n,) or None
+    n_instances : int
+        Number of instances from which those tested were chosen.
+    """
+
+    model: str
+    run: int
+    prediction: Prediction
+    labels: NDArray[Any]
+    groups: NDArray[Any] | None
+    n_instances: int
+
+
 def tested_run(
-    model: str,
-    run: int,
-    prediction: Prediction,
-    labels: NDArray[Any],
+    sample: Sample,
     measures: Sequence[CalibrationMeasure],
     plan: CalibrationPlan,
-    n_instances: int,
     *,
     notes: Sequence[Note],
     mixed: bool,
@@ -58,51 +79,44 @@ def tested_run(
 
     Parameters
     ----------
-    model : str
-    run : int
-        0 for the first.
-    prediction : Prediction
-        The instances to test.
-    labels : int array (n,)
+    sample : Sample
     measures : sequence of CalibrationMeasure
     plan : CalibrationPlan
-    n_instances : int
-        Number of instances from which those tested were chosen.
     notes : sequence of Note
         Notes that every result carries.
     mixed : bool
         False for sets with too many mixtures to search: the mean is tested instead.
     """
-    y = labels.astype(np.intp)
+    y, prediction = sample.labels.astype(np.intp), sample.prediction
     if isinstance(prediction, Drawn) and prediction.has_shared_points:
         prediction = prediction.members()
     width, mean = _width(prediction), prediction.mean_probs()
     shared = shared_members(prediction) if n_points(prediction) > 1 and mixed else None
     notes = [*notes, *_notes_on_sets(prediction, shared)]
     before, hits = _diagram(mean, y, plan.level)
+    means = _of_one(mean, y, measures, plan, grow=shared is None, groups=sample.groups)
+    # members and vertices are distributions of the model itself; the corners of a box are not, and are not tested alone
+    listed = shared is not None and plan.members and isinstance(prediction, (Members, Vertices))
+    points = shared.probs.transpose(1, 0, 2) if shared is not None and listed else mean[:0]
+    singles = [_of_one(point, y, measures, plan, grow=False) for point in points]
     after: Reliability | None
     found = []
-    for measure in measures:
+    for j, (measure, alone) in enumerate(zip(measures, means, strict=True)):
+        members = [single[j] for single in singles]
         if shared is None:
-            facts = _of_mean(mean, y, measure, plan)
-            alone, after, hits_after = facts, before, hits
+            facts, after, hits_after = alone, before, hits
         else:
             facts = _of_set(prediction, shared, y, measure, plan)
-            alone = _of_one(mean, y, measure, plan, plan.n_draws)
             after, hits_after = _after(shared, facts.weights, y, plan.level)
-        # members and vertices are distributions of the model itself; the corners of a box are not, and are not tested alone
-        listed = shared is not None and plan.members and isinstance(prediction, (Members, Vertices))
-        points = shared.probs.transpose(1, 0, 2) if shared is not None and listed else mean[:0]
-        members = [_of_one(point, y, measure, plan, plan.n_draws) for point in points]
         undefined = undefined_notes(facts.statistic, facts.pvalue, len(y))
         found.append(
             ModelCalibration(
-                model=model,
-                run=run,
+                model=sample.model,
+                run=sample.run,
                 measure=facts.measure,
                 notion=measure.notion,
                 tested="mean" if shared is None else "mixtures",
-                n_instances=n_instances,
+                n_instances=sample.n_instances,
                 n_tested=len(y),
                 n_members=len(facts.weights),
                 statistic=facts.statistic,
@@ -122,6 +136,7 @@ def tested_run(
                 width=width,
                 notes=distinct(notes, undefined, _notes_on_infinity(facts, shared), facts.notes),
                 noun="members" if shared is None else shared.noun,
+                n_parts=facts.n_parts,
             )
         )
     return found
@@ -162,6 +177,7 @@ class _Facts(NamedTuple):
     null_kind: str
     weights: Floats
     notes: tuple[Note, ...] = ()
+    n_parts: int = 0
 
 
 def _of_set(
@@ -207,33 +223,70 @@ def _reached(
     """
     generator = np.random.default_rng([plan.seed, 22])
     mixtures, m = Mixtures(members), members.shape[1]
-    drawn = mixtures.draw_labels(np.repeat(test.weights[np.newaxis], plan.n_more, axis=0), generator)
-    few = np.concatenate([test.weights[np.newaxis], np.full((1, m), 1 / m), np.eye(m)])
+    fitted = mixtures.probs(test.weights)
+    few = np.concatenate([np.full((1, m), 1 / m), np.eye(m)])
     near = [(1 - step) * test.weights + step * generator.dirichlet(np.ones(m), NEARBY) for step in STEPS]
     margin = ROUNDING * abs(test.statistic) + 1e-15
-    for weights in (few, np.concatenate(near)):
-        if len(drawn):
-            least = MixtureObjective(mixtures, drawn, measure).shared(weights).min(axis=1)
-            drawn = drawn[least >= test.statistic - margin]
-    return len(drawn)
+    step, reached = max(1, int(TOGETHER / len(labels))), 0
+    for begin in range(0, plan.n_more, step):
+        drawn = labels_from(fitted, min(step, plan.n_more - begin), generator)
+        for weights in (test.weights[np.newaxis], few, np.concatenate(near)):  # the first settles most draws
+            if len(drawn):
+                least = MixtureObjective(mixtures, drawn, measure).shared(weights).min(axis=1)
+                drawn = drawn[least >= test.statistic - margin]
+        reached += len(drawn)
+    return reached
 
 
-def _of_mean(mean: Floats, labels: Rows, measure: CalibrationMeasure, plan: CalibrationPlan) -> _Facts:
-    return _of_one(mean, labels, measure, plan, plan.n_draws + plan.n_more)
-
-
-def _of_one(probs: Floats, labels: Rows, measure: CalibrationMeasure, plan: CalibrationPlan, n_draws: int) -> _Facts:
-    """The test of one distribution per instance, (n, K)."""
-    generator = np.random.default_rng([plan.seed, 23])
+def _of_one(
+    probs: Floats,
+    labels: Rows,
+    measures: Sequence[CalibrationMeasure],
+    plan: CalibrationPlan,
+    *,
+    grow: bool,
+    groups: NDArray[Any] | None = None,
+) -> list[_Facts]:
+    """The tests of one distribution per instance, (n, K); where they `grow`, with p-values below 1 / (D + 1)."""
     p = np.maximum(probs, 0.0)
+    if plan.convention == "paper-code" or plan.resample:
+        return [_by_another_null(p, labels, measure, plan) for measure in measures]
+    grow = grow and plan.n_more > 0
+    n_draws = point_draws(len(labels)) if grow else plan.n_draws
+    parts = parts_of(len(labels), groups, plan.seed) if grow else []
+    tests = point_tests(labels, p, measures, n_draws, seed=(plan.seed, 23), stop=grow, parts=parts)
+    return [
+        _Facts(
+            measure=measure.name,
+            statistic=test.statistic,
+            pvalue=test.pvalue,
+            n_draws=len(test.null),
+            null=test.null,
+            null_kind="single",
+            weights=np.ones(1),
+            n_parts=test.n_parts,
+        )
+        for measure, test in zip(measures, tests, strict=True)
+    ]
+
+
+def _by_another_null(p: Floats, labels: Rows, measure: CalibrationMeasure, plan: CalibrationPlan) -> _Facts:
+    """The test of the authors' code, or with instances that are drawn again."""
+    generator = np.random.default_rng([plan.seed, 23])
     if plan.convention == "paper-code":
-        p = (p / p.sum(axis=1, keepdims=True))[:, np.newaxis]
+        members = (p / p.sum(axis=1, keepdims=True))[:, np.newaxis]
         test = credal_calibration_test(
-            labels, p, measure=measure, null="random", n_draws=n_draws, convention="paper-code", rng=generator
+            labels,
+            members,
+            measure=measure,
+            null="random",
+            n_draws=plan.n_draws,
+            convention="paper-code",
+            rng=generator,
         )
         name, statistic, pvalue, null = test.measure, test.statistic, test.pvalue, test.null
     else:
-        statistic, null = statistic_and_null(labels, p, measure, n_draws, plan.resample, generator)
+        statistic, null = statistic_and_null(labels, p, measure, plan.n_draws, True, generator)
         name, pvalue = measure.name, monte_carlo_pvalue(statistic, null)
     return _Facts(
         measure=name,

@@ -20,7 +20,8 @@ class CalibrationPlan(NamedTuple):
     n_draws : int
         Draws in which the minimum over all mixtures is taken again, and those of the tests of single members.
     n_more : int
-        Further draws for small p-values of sets; points get them all.
+        Further draws for the smallest p-values of sets. With 0, p-values come from `n_draws` draws alone, those of single
+        distributions too; otherwise these take `point_draws`, and finer p-values where no draw reaches the statistic.
     level : float
         Of the intervals in reliability diagrams.
     seed : int
@@ -32,7 +33,7 @@ class CalibrationPlan(NamedTuple):
     resample: bool = False
     convention: Convention = "exact"
     n_draws: int = 99
-    n_more: int = 900
+    n_more: int = 19_900
     level: float = 0.95
     seed: int = 0
     members: bool = True

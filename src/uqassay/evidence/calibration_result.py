@@ -12,7 +12,7 @@ from uqassay.metrics.calibration.reliability import Reliability
 from uqassay.notes import Note, reason
 from uqassay.statistics import holm
 
-__all__ = ["ROW_FIELDS", "ModelCalibration", "holm_adjusted", "model_groups"]
+__all__ = ["ROW_FIELDS", "ModelCalibration", "adjusted_pvalues", "adjusted_tests", "model_groups"]
 
 Floats = NDArray[np.float64]
 
@@ -29,6 +29,8 @@ ROW_FIELDS = (
     "statistic",
     "pvalue",
     "n_draws",
+    "n_parts",
+    "direction",
     "mean_value",
     "mean_pvalue",
     "accuracy_mean",
@@ -52,18 +54,20 @@ class ModelCalibration:
     tested : {"mixtures", "mean", "nothing"}
         Every mixture of the members (vertices), the one distribution that stands for the statement, or nothing: see `notes`.
     n_instances, n_tested : int
-        Instances there are, and those that were tested, the same for all models.
+        Instances there are, and those that were tested.
     n_members : int
         What was mixed (or would have been), M; 1 where the mean was tested.
     statistic : float
         Least value of the measure over all mixtures, or its value at the mean.
     pvalue : float
-        Small where nothing that was tested is calibrated; not adjusted for the number of tests.
+        Small where nothing that was tested is calibrated. It is that of this test alone, the same in every assay with this
+        model; `adjusted_pvalues` adjusts it for the number of tests.
     n_draws : int
         Draws behind the p-value. Where none of those in `null` reaches the statistic, so that the p-value is as small as they
-        allow, it has more; they are judged on some mixtures only, which bounds their minimum from above and so the p-value.
+        allow, a set has more; they are judged on some mixtures only, which bounds their minimum from above and so the p-value.
     null : array (D,)
-        The statistic for labels that a calibrated mixture (the mean) gave.
+        The statistic for labels that a calibrated mixture (the mean) gave. The draws of a single distribution end early if the
+        p-value is not small.
     null_kind : str
     weights : array (M,)
         The mixture with the least value; nan where no value is defined.
@@ -82,6 +86,11 @@ class ModelCalibration:
         What limits the result.
     noun : {"members", "vertices"}
         What is mixed.
+    n_parts : int
+        Parts of the instances whose p-values are combined by Fisher's method, where no draw reaches the statistic of a single
+        distribution; otherwise 0.
+    direction : {"overconfident", "underconfident", ""}
+        In which direction the probabilities are off, if the test tells; otherwise empty.
     """
 
     model: str
@@ -109,11 +118,8 @@ class ModelCalibration:
     width: float
     notes: tuple[Note, ...]
     noun: str = "members"
-
-    @property
-    def smallest_pvalue(self) -> float:
-        """The smallest p-value attainable with this number of draws; nan where nothing was tested."""
-        return 1 / (self.n_draws + 1) if self.n_draws else math.nan
+    n_parts: int = 0
+    direction: str = ""
 
     @property
     def reason(self) -> str:
@@ -127,9 +133,17 @@ class ModelCalibration:
         return {name: getattr(self, name) for name in ROW_FIELDS} | {"run": self.run + 1}
 
 
-def holm_adjusted(tests: Sequence[ModelCalibration]) -> Floats:
-    """p-values adjusted by Holm for all of these tests, (T,)."""
+def adjusted_pvalues(tests: Sequence[ModelCalibration]) -> Floats:
+    """p-values adjusted by Holm for all of these tests, of all models, runs and measures, (T,); nan stays nan.
+
+    The least over the runs of a model is the adjusted p-value of the claim that not all of them are calibrated.
+    """
     return holm([test.pvalue for test in tests])
+
+
+def adjusted_tests(tests: Sequence[ModelCalibration]) -> dict[ModelCalibration, float]:
+    """Every test with its adjusted p-value."""
+    return dict(zip(tests, adjusted_pvalues(tests).tolist(), strict=True))
 
 
 def model_groups(tests: Sequence[ModelCalibration]) -> dict[tuple[str, str], list[ModelCalibration]]:

@@ -11,7 +11,7 @@ from uqassay._array import release
 from uqassay.calibration.shared_members import IN_GROUPS
 from uqassay.errors import InputError
 from uqassay.evidence.calibration_cost import afforded, choose_instances, n_points
-from uqassay.evidence.calibration_of_run import tested_part, tested_run
+from uqassay.evidence.calibration_of_run import Sample, tested_part, tested_run
 from uqassay.evidence.calibration_plan import CalibrationPlan
 from uqassay.evidence.calibration_result import ModelCalibration
 from uqassay.metrics.calibration.measures import CalibrationMeasure
@@ -32,10 +32,11 @@ def calibration_tests(
     plan: CalibrationPlan,
     progress: Callable[[str], None] | None = None,
 ) -> tuple[ModelCalibration, ...]:
-    """Test every run of every model by every measure, on as many instances as can be afforded, the same for all.
+    """Test every run of every model by every measure, on as many instances as this model can afford.
 
-    Where the runs of all models would cost too much, the first of each is tested. Sets with so many members and classes
-    that even a few hundred instances would take too long are tested by their mean.
+    The result of a model depends neither on the other models nor on the other measures. Single distributions are tested on
+    all instances. Sets share a budget over their runs: large test sets are tested on a random part, many runs on the first
+    few. Sets with so many members and classes that even a few hundred instances would take too long are tested by their mean.
     """
     if not measures:
         return ()
@@ -45,31 +46,53 @@ def calibration_tests(
             for name, runs in models.items()
             for measure in measures
         )
-    can = afforded(models, len(measures), len(labels))
-    rows = choose_instances(len(labels), can.n_tested, groups, plan.seed)
     found: list[ModelCalibration] = []
     for name, runs in models.items():
-        for r, run in enumerate(runs if can.all_runs else runs[:1]):
-            if progress is not None:
+        for r, run in enumerate(runs):
+            can = {measure: afforded(runs, measure, len(labels)) for measure in measures}
+            can = {measure: c for measure, c in can.items() if r < c.n_runs}
+            if can and progress is not None:
                 progress(f"calibration of {name}")
-            notes = []
-            if len(rows) < len(labels):
-                notes.append(tested_part(len(rows), len(labels)))
-            if len(runs) > 1 and not can.all_runs:
-                notes.append(Note("first-run", f"run 1 of {len(runs)} alone was tested", {"runs": len(runs)}))
-            if groups is not None:
-                notes.append(IN_GROUPS)
-            part, labels_of_part = (run, labels) if len(rows) == len(labels) else (run[rows], labels[rows])
+            done: dict[CalibrationMeasure, ModelCalibration] = {}
+            for c in dict.fromkeys(can.values()):  # measures on the same instances share their draws of labels
+                rows = choose_instances(len(labels), c.n_tested, groups, plan.seed)
+                those = [measure for measure in measures if can.get(measure) == c]
+                try:
+                    tests = tested_run(
+                        _sample(name, r, run, labels, groups, rows),
+                        those,
+                        plan,
+                        notes=_notes(len(rows), len(labels), c.n_runs, len(runs), groups is not None),
+                        mixed=not c.by_mean,
+                    )
+                except InputError as problem:
+                    raise problem.inside(f"models[{name!r}]") from problem
+                done |= dict(zip(those, tests, strict=True))
             for array in run.array_names():
                 release(getattr(run, array))
-            mixed = name not in can.by_mean
-            try:
-                found += tested_run(
-                    name, r, part, labels_of_part, measures, plan, len(labels), notes=notes, mixed=mixed
-                )
-            except InputError as problem:
-                raise problem.inside(f"models[{name!r}]") from problem
+            found += [done[measure] for measure in measures if measure in done]
     return tuple(found)
+
+
+def _sample(
+    model: str, r: int, run: Prediction, labels: NDArray[Any], groups: NDArray[Any] | None, rows: NDArray[np.intp]
+) -> Sample:
+    n = len(labels)
+    if len(rows) == n:
+        return Sample(model, r, run, labels, groups, n)
+    return Sample(model, r, run[rows], labels[rows], None if groups is None else groups[rows], n)
+
+
+def _notes(n_tested: int, n: int, n_runs: int, n_given: int, grouped: bool) -> list[Note]:
+    notes = []
+    if n_tested < n:
+        notes.append(tested_part(n_tested, n))
+    if n_runs < n_given:
+        text = f"run 1 of {n_given} alone was tested" if n_runs == 1 else f"runs 1 to {n_runs} of {n_given} were tested"
+        notes.append(Note("first-run", text, {"runs": n_given, "tested": n_runs}))
+    if grouped:
+        notes.append(IN_GROUPS)
+    return notes
 
 
 def _untested(model: str, measure: CalibrationMeasure, n: int, n_points: int) -> ModelCalibration:

@@ -3,12 +3,13 @@
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from uqassay.evidence.alignment import BASELINES, Aligned
 from uqassay.evidence.calibration_result import ModelCalibration
 from uqassay.evidence.scoring import ModelScores
+from uqassay.losses.unified import DEFAULT_TRADEOFF
 from uqassay.notes import Note
+from uqassay.statistics.samples import Units, make_units, spread_of_mean
 from uqassay.wording import count, counted, listed
 
 __all__ = ["CAUTIONS", "calibration_cautions", "cautions"]
@@ -27,9 +28,9 @@ CAUTIONS: Mapping[str, str] = {
     "assumed-class-order": "models without class names, whose columns are taken in the order of another model's names",
     "absent-classes": "classes that never occur as the label",
     "few-instances": f"fewer than {FEW_INSTANCES} instances",
-    "few-groups": f"fewer than {FEW_GROUPS} groups",
+    "different-runs": "models with different numbers of training runs",
+    "few-groups": f"groups that count like fewer than {FEW_GROUPS} equal ones",
     "baseline-left-out": "a baseline that is undefined in this convention",
-    "prior-of-these-labels": "the class-prior baseline saw the labels that it is judged by",
     "backward-score": "scores that are shown to be lower where a model is wrong",
     "no-calibration-test": "label distributions, which the calibration tests do not take",
     "dependent-labels": "groups, within which the calibration tests take labels for independent",
@@ -37,22 +38,17 @@ CAUTIONS: Mapping[str, str] = {
 }
 
 
-def cautions(
-    models: Sequence[ModelScores], aligned: Aligned, prior: ArrayLike | None, common_members: int | None
-) -> tuple[Note, ...]:
+def cautions(models: Sequence[ModelScores], aligned: Aligned, common_members: int | None) -> tuple[Note, ...]:
     """What a reader must know about scores and rankings; each text is one whole sentence."""
     chosen = [m for m in models if not m.baseline]
     found = [note for m in chosen for note in _of_model(m, aligned)]
     found += _between_models(chosen, common_members)
-    found += _of_sample(aligned)
+    found += [*_of_sample(aligned), *_of_groups(chosen, aligned)]
     left_out = set(BASELINES) - {m.name for m in models}
     if left_out:
         name = left_out.pop()
         text = f"The {name} baseline is left out: its non-specificity is undefined in this convention."
         found.append(Note("baseline-left-out", text, {"baseline": name}))
-    if prior is None:
-        text = "The class-prior baseline uses the frequencies of these labels, which favours it slightly."
-        found.append(Note("prior-of-these-labels", text))
     return tuple(found)
 
 
@@ -78,7 +74,7 @@ def _of_model(m: ModelScores, aligned: Aligned) -> list[Note]:
 
 
 def _between_models(chosen: Sequence[ModelScores], common_members: int | None) -> list[Note]:
-    found = []
+    found = _different_runs(chosen)
     floors = {m.name: m.floor for m in chosen}
     if len(set(floors.values())) > 1 and any(m.floored for m in chosen):
         each = ", ".join(f"{name} {floor:.3g}" for name, floor in floors.items())
@@ -97,6 +93,20 @@ def _between_models(chosen: Sequence[ModelScores], common_members: int | None) -
         )
         found.append(Note("different-numbers-of-members", text, {"members": sampled, "common_members": least}))
     return found
+
+
+def _different_runs(chosen: Sequence[ModelScores]) -> list[Note]:
+    runs = {m.name: m.n_runs for m in chosen}
+    if len(set(runs.values())) == 1:
+        return []
+    each = listed([f"{name} {n}" for name, n in runs.items()], most=SHOWN)
+    single = [name for name, n in runs.items() if n == 1]
+    if single:
+        whose = f"a single run ({listed(single, most=SHOWN)}) stands for itself, and the next training may turn out otherwise"
+    else:
+        whose = "means of fewer runs are less certain"
+    text = f"The models have different numbers of training runs ({each}): {whose}."
+    return [Note("different-runs", text, {"runs": runs})]
 
 
 def _of_sample(aligned: Aligned) -> list[Note]:
@@ -122,14 +132,41 @@ def _of_sample(aligned: Aligned) -> list[Note]:
     if n < FEW_INSTANCES:
         text = f"Only {counted(n, 'instance')}: intervals are wide, and too short for skewed losses."
         found.append(Note("few-instances", text, {"instances": n}))
-    if aligned.groups is not None and (groups := len(np.unique(aligned.groups))) < FEW_GROUPS:
-        text = f"Only {groups} groups: intervals over groups are rough."
-        found.append(Note("few-groups", text, {"groups": groups}))
     return found
 
 
+def _of_groups(chosen: Sequence[ModelScores], aligned: Aligned) -> list[Note]:
+    """Few groups, or groups of such unequal sizes that they count like few; by the degrees of freedom of the mean E."""
+    if aligned.groups is None:
+        return []
+    units = make_units(len(aligned.labels), aligned.groups, None)
+    if units.n_units == 1:
+        return [Note("few-groups", "Only 1 group: no interval and no test.", {"groups": 1, "worth": 1.0})]
+    worth = 1 + min(_degrees_of_freedom(m, units) for m in chosen)
+    if worth >= FEW_GROUPS:
+        return []
+    facts = {"groups": units.n_units, "worth": worth}
+    if round(worth) >= units.n_units:
+        text = f"Only {counted(units.n_units, 'group')}: intervals and tests over groups are rough."
+        return [Note("few-groups", text, facts)]
+    text = (
+        f"The {count(units.n_units)} groups are so unequal in size that they count like {count(round(worth))} equal ones: "
+        "intervals and tests over groups are rough."
+    )
+    return [Note("few-groups", text, facts)]
+
+
+def _degrees_of_freedom(model: ModelScores, units: Units) -> float:
+    """Satterthwaite's, of the mean E at the default λ over the units; one less than their number where E is infinite."""
+    columns = model.columns
+    e = (columns["distance"] + DEFAULT_TRADEOFF * columns["nonspecificity"]).mean(axis=0)
+    if not np.isfinite(e).all():
+        return float(units.n_units - 1)
+    return spread_of_mean(e - e.mean(), units).dof
+
+
 def calibration_cautions(tests: Sequence[ModelCalibration], aligned: Aligned) -> tuple[Note, ...]:
-    """What limits the calibration tests of all models alike; each text is one whole sentence."""
+    """What limits the calibration tests; each text is one whole sentence."""
     if not tests:
         return ()
     if aligned.labels.ndim == 2:
@@ -144,11 +181,14 @@ def calibration_cautions(tests: Sequence[ModelCalibration], aligned: Aligned) ->
             "too small."
         )
         found.append(Note("dependent-labels", text))
-    tested, n = tests[0].n_tested, tests[0].n_instances
-    if tested < n:
+    parts = {t.model: t.n_tested for t in tests if t.n_tested < t.n_instances}
+    if parts:
+        n, sizes = tests[0].n_instances, sorted(set(parts.values()))
+        whose = "" if len(parts) == len({t.model for t in tests}) else f" of {listed(list(parts), most=SHOWN)}"
+        took = count(sizes[0]) if len(sizes) == 1 else f"{count(sizes[0])} to {count(sizes[-1])}"
         text = (
-            f"The calibration tests took {count(tested)} of the {count(n)} instances, chosen at random; "
+            f"The calibration tests{whose} took {took} of the {count(n)} instances, chosen at random; "
             "uqassay calibration-test takes all."
         )
-        found.append(Note("calibration-sample", text, {"tested": tested, "instances": n}))
+        found.append(Note("calibration-sample", text, {"tested": parts, "instances": n}))
     return tuple(found)

@@ -9,12 +9,13 @@ from numpy.typing import NDArray
 
 from uqassay.errors import InputError
 from uqassay.evidence.backward import backward_scores
-from uqassay.evidence.calibration_result import ModelCalibration, model_groups
+from uqassay.evidence.calibration_result import ModelCalibration, adjusted_tests, model_groups
 from uqassay.evidence.mistake_ranking import MistakeRanking, rank_mistakes_in_part
 from uqassay.evidence.scoring import ModelScores
 from uqassay.metrics.calibration.reliability import expected_calibration_error
 from uqassay.notes import Note, distinct
 from uqassay.statistics import Estimate, mean_estimate, proportion_estimate
+from uqassay.wording import counted
 
 if TYPE_CHECKING:
     from uqassay.evidence.result import Assay
@@ -45,17 +46,18 @@ def finding_rows(assay: "Assay") -> list[dict[str, Any]]:
     """Findings of every model over all runs and, where there are several, of each run."""
     rows = []
     ranked, tests = assay.mistake_ranking, model_groups(assay.calibration)
+    adjusted = adjusted_tests(assay.calibration)
     for model in assay.models:
         mine = [r for r in ranked if r.model == model.name]
         tested = [runs for (name, _), runs in tests.items() if name == model.name]
         rows += _model_rows(assay, model, None, None)
         rows += [_row(assay, r) for r in mine if r.run is None]
-        rows += [_tested_row(assay, runs) for runs in tested]
+        rows += [_tested_row(assay, runs, adjusted) for runs in tested]
         if model.n_runs > 1:
             for run in range(model.n_runs):
                 rows += _model_rows(assay, model, run, None)
                 rows += [_row(assay, r) for r in mine if r.run == run]
-                rows += [_tested_row(assay, [t], run) for runs in tested for t in runs if t.run == run]
+                rows += [_tested_row(assay, [t], adjusted, run) for runs in tested for t in runs if t.run == run]
     return rows
 
 
@@ -155,19 +157,20 @@ def _row(assay: "Assay", found: MistakeRanking) -> dict[str, Any]:
     return _finding(assay, found.model, found.run, found.metric, found.estimate, found.score)
 
 
-def _tested_row(assay: "Assay", tests: list[ModelCalibration], run: int | None = None) -> dict[str, Any]:
-    """The p-value of one test; of the tests of several runs, that no run is calibrated, adjusted by Bonferroni."""
+def _tested_row(
+    assay: "Assay", tests: list[ModelCalibration], adjusted: dict[ModelCalibration, float], run: int | None = None
+) -> dict[str, Any]:
+    """The p-value of one test, or the least of those of several runs, adjusted for all tests of the assay."""
     first = tests[0]
     what = {"mixtures": "no mixture is calibrated", "mean": "the mean is not calibrated"}.get(first.tested, "")
-    more = first.n_draws - len(first.null)
-    draws = f"{len(first.null)} draws" + (f" and {more} on some mixtures" if more else "")
-    method = f"{what}, {draws}" if what else ""
+    defined = [adjusted[t] for t in tests if not math.isnan(adjusted[t])]
+    pvalue = min(defined, default=NAN)
     notes = distinct(*(test.notes for test in tests))
-    pvalue = first.pvalue
     if len(tests) > 1:
-        pvalue = min(1.0, len(tests) * min((t.pvalue for t in tests if not math.isnan(t.pvalue)), default=NAN))
-        method = f"{what} in some run, Bonferroni"
+        what += " in some run"
         notes = (Note("runs", f"{len(tests)} runs", {"runs": (len(tests),)}), *notes)
+    n_tests = sum(not math.isnan(p) for p in adjusted.values())
+    method = f"{what}, adjusted by Holm for {counted(n_tests, 'test')}" if first.tested != "nothing" else ""
     estimate = Estimate(
         pvalue,
         low=NAN,

@@ -1,6 +1,6 @@
 // Section 4: can it be calibrated? Every test in words and in a table, and how far off the confidence is.
 
-const SIGNS = { rejected: "✗", doubtful: "?", passed: "✓", undefined: "–" };
+const SIGNS = { rejected: "✗", passed: "✓", undefined: "–" };
 const MANY_TESTS = 8; // sentences; more stand in a scrolling box
 const MANY_ROWS = 16; // of a table; longer ones scroll
 
@@ -88,7 +88,7 @@ function testRow(t, r) {
     { "data-key": r.model },
     el("th", { scope: "row", class: "text name" }, nameCell(r.j, run)),
     el("td", { class: "text" }, el("button", button, `${SIGNS[r.outcome]} ${r.said}`)),
-    cell(...testedCell(t, r)),
+    cell(testedCell(r)),
     cell(fixed(r.statistic, places)),
     cell(...meanCell(t, r, places)),
     cell(...membersCell(t, r, places)),
@@ -96,12 +96,9 @@ function testRow(t, r) {
   );
 }
 
-function testedCell(t, r) {
-  const adjusted = t.n_tests > 1;
+function testedCell(r) {
   const attributes = { class: r.outcome === "rejected" ? "sure" : null, title: noteLines(r.notes) || null };
-  const value = el("span", attributes, pvalue(adjusted ? r.holm : r.pvalue));
-  const alone = fillTemplate(t.text.alone, { pvalue: pvalue(r.pvalue) });
-  return [value, adjusted && r.outcome !== "undefined" ? alone : null];
+  return el("span", attributes, pvalue(r.pvalue));
 }
 
 function meanCell(t, r, places) {

@@ -6,13 +6,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from uqassay.calibration.monte_carlo import CALIBRATED
-from uqassay.evidence.calibration_verdict import (
-    JudgedTest,
-    calibration_sentences,
-    judged_tests,
-    measure_label,
-    point_models,
-)
+from uqassay.evidence.calibration_claims import JudgedTest, judged_tests, point_models
+from uqassay.evidence.calibration_verdict import calibration_sentences, measure_label
 from uqassay.report.definitions import calibration_definitions
 from uqassay.report.histograms import null_histogram
 from uqassay.report.sentences.calibration import (
@@ -42,7 +37,7 @@ def calibration_section(assay: "Assay") -> dict[str, Any]:
         "models": bins of the reliability diagram of each model, its mean "confidence_all" and how it is "judged"; "text":
         sentences around them. With tests also "title", and "tests": "alpha", "lead" (all tests in a sentence or two),
         "cautions", "text", the "measures" with their "definitions", and "rows", one per model, run and measure, with the
-        p-value as it is and adjusted by Holm for all rows, the outcome, its words and captions, the null draws as a histogram
+        p-value adjusted by Holm for all rows, the outcome, its words and captions, the null draws as a histogram
         one of whose edges is the minimum found, values and p-values of the mean and of single members, the weights, and the
         bins of the mean ("before") and of the best mixture ("after").
     """
@@ -65,8 +60,8 @@ def _tests(assay: "Assay") -> dict[str, Any]:
     return {
         "alpha": float(f"{alpha:.6g}"),
         "n_tests": n_tests,
-        "lead": " ".join(calibration_sentences(judged, alpha)) if len(judged) > 1 else "",
-        "cautions": cautions(judged, n_tests),
+        "lead": " ".join(calibration_sentences(judged)) if len(judged) > 1 else "",
+        "cautions": cautions(judged),
         "text": sentences_around_tests(judged, n_tests),
         "width_places": decimals_of(j.test.width for j in judged),
         "measures": [_measure(measure, notion, judged) for measure, notion in measures.items()],
@@ -100,12 +95,11 @@ def _row(assay: "Assay", judged: JudgedTest, n_tests: int) -> dict[str, Any]:
         "one": "vertex" if t.noun == "vertices" else "member",
         "outcome": judged.outcome,
         "said": outcome_text(judged),
-        "words": words_of_test(judged, n_tests, 1 - level),
+        "words": words_of_test(judged),
         "captions": captions(judged, bars, n_tests, level),
         "places": decimals_of([t.statistic, t.mean_value], 1),
         "statistic": _short(t.statistic, 7),
-        "pvalue": _short(t.pvalue, 4),
-        "holm": _short(judged.adjusted, 4),
+        "pvalue": _short(judged.adjusted, 4),
         "kind": t.null_kind,
         "n_draws": t.n_draws,
         "n_null": len(t.null),

@@ -8,7 +8,7 @@ from matplotlib import colors
 from tests.report.calibration_cases import ensembles, made_up
 from tests.report.figures.cases import blank, drawn
 
-from uqassay.evidence.calibration_result import holm_adjusted
+from uqassay.evidence.calibration_result import adjusted_pvalues
 from uqassay.notes import Note
 from uqassay.report import figures
 from uqassay.wording import pvalue_text
@@ -27,7 +27,7 @@ def one(assay, model, measure="ece-confidence"):
 def test_rows_against_the_tests(assay, measure):
     ax = drawn(figures.plot_calibration_tests(assay, measure, ax=blank()))
     assert [t.get_text() for t in ax.get_yticklabels()] == list(assay.model_names)
-    adjusted = dict(zip(map(id, assay.calibration), holm_adjusted(assay.calibration), strict=True))
+    adjusted = dict(zip(map(id, assay.calibration), adjusted_pvalues(assay.calibration), strict=True))
     for at, name in enumerate(assay.model_names):
         t = one(assay, name, measure)
         mine = [line for line in ax.lines if line.get_ydata()[0] == at]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from tests.report.calibration_cases import made_up
 
-from uqassay.evidence.calibration_verdict import judged_tests
+from uqassay.evidence.calibration_claims import judged_tests
 from uqassay.metrics.calibration.measures import CALIBRATION_MEASURES
 from uqassay.notes import Note
 from uqassay.report.histograms import null_histogram
@@ -33,7 +33,7 @@ def captions_of(**changes):
 
 def test_words_are_the_claim_and_what_follows():
     (one,) = judged(made_up("DE", "ece-confidence", pvalue=0.01, mean_pvalue=0.01))
-    assert words_of_test(one, 1, ALPHA) == (
+    assert words_of_test(one) == (
         "No mixture of the 3 members of DE is confidence calibrated (confidence ECE, p = .01). "
         "Recalibrate it, or widen the set."
     )
@@ -44,7 +44,7 @@ def test_words_are_the_claim_and_what_follows():
     [
         ({"pvalue": 0.01}, "no mixture is"),
         ({"pvalue": 0.01, "n_members": 1}, "not calibrated"),
-        ({"pvalue": 0.4}, "passes"),
+        ({"pvalue": 0.4}, "not rejected"),
         ({"pvalue": float("nan")}, "undefined"),
         ({"pvalue": float("nan"), "tested": "nothing"}, "not tested"),
     ],
@@ -61,7 +61,9 @@ def test_the_caption_of_the_null_makes_the_pvalue():
     assert "single members" in text
     many = captions_of(statistic=0.2, pvalue=0.001, n_draws=999)["null"]
     assert "0 of 99 draws reach" in many
-    assert "with 900 further draws" in many
+    assert "900 further draws are valued at a few mixtures, which can only raise the p-value; p = .001." in many
+    parts = captions_of(statistic=0.2, pvalue=0.00001, n_parts=3, tested="mean", n_members=1)["null"]
+    assert "the p-values of 3 parts of the instances, tested apart, are combined (Fisher); p < .001." in parts
     assert "1 of 99 draws reaches" in captions_of(statistic=0.1)["null"]
 
 
@@ -98,19 +100,19 @@ def test_gaps_of_the_captions_against_brute_force():
     assert "Accuracy 71.0 %" in captions_of()["after"]
 
 
-def test_draws_that_are_too_few_are_a_caution():
-    tests = [made_up("DE", m, pvalue=0.01) for m in list(CALIBRATION_MEASURES)[:6]]
-    assert cautions(judged(*tests), 6) == [
-        "The p-values of 6 of the 6 tests are the smallest that their draws can give (p = .01 of 99), too large to reject "
-        "after adjusting for 6 tests; more draws would tell."
-    ]
+def test_the_caption_adjusts_the_pvalue_for_all_tests():
+    tests = [made_up("DE", m, pvalue=0.56) for m in list(CALIBRATION_MEASURES)[:2]]
+    one = judged(*tests)[0]
+    text = captions(one, null_histogram(one.test.null, one.test.statistic), 2, 0.95)["null"]
+    assert text.count("p = ") == 1
+    assert "(1 + 55) / (1 + 99) = .56; adjusted for the 2 tests, p = 1.00." in text
 
 
 def test_notes_are_told_once_with_whose_they_are():
     shared = (Note("sample", "tested on 300 of 400 instances"), Note("assumption", "groups are not accounted for"))
     own = (Note("assumption", "only 2K vertices"), Note("option", "p from 99 draws"))
     tests = [made_up(m, "ece-confidence", pvalue=0.5, notes=shared + n) for m, n in (("a", ()), ("b", own))]
-    assert cautions(judged(*tests), 2) == ["Groups are not accounted for.", "Only 2K vertices (b)."]
+    assert cautions(judged(*tests)) == ["Groups are not accounted for.", "Only 2K vertices (b)."]
 
 
 @pytest.mark.parametrize(
@@ -123,7 +125,7 @@ def test_how_many_instances_were_tested(n_tested, words):
     assert found["pvalue_title"] == "p"
     several = sentences_around_tests(judged(*(made_up("DE", m, pvalue=0.4) for m in ("ece-confidence", "brier"))), 2)
     assert "adjusted by Holm for the 2 tests" in several["how"]
-    assert several["pvalue_title"] == "p (Holm)"
+    assert several["pvalue_title"] == "p"
 
 
 def test_judgements_against_the_interval():

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from uqassay.evidence.calibration_result import holm_adjusted
+from uqassay.evidence.calibration_result import adjusted_pvalues
 from uqassay.evidence.calibration_verdict import measure_label
 from uqassay.report.figures.calibration_choice import NEXT_TO, all_tests, instances_tested, named_run
 from uqassay.report.figures.style import GREY, Look, axes_for, axes_points, headline, looks, text_width
@@ -62,7 +62,7 @@ def plot_calibration_tests(
     (['m'], 'confidence ECE')
     """
     tests = all_tests(assay, measure, models)
-    adjusted = {id(t): p for t, p in zip(assay.calibration, holm_adjusted(assay.calibration).tolist(), strict=True)}
+    adjusted = {id(t): p for t, p in zip(assay.calibration, adjusted_pvalues(assay.calibration).tolist(), strict=True)}
     names = [named_run(assay, t) for t in tests]
     words = [pvalue_text(adjusted[id(t)]) for t in tests]
     size = WIDTH + (text_width(names, "medium") + text_width(words, "small")) / 72, 1.2 + 0.3 * len(tests)

@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from uqassay.evidence.calibration_verdict import JudgedTest, advice, claim, measure_label
+from uqassay.evidence.calibration_claims import JudgedTest
+from uqassay.evidence.calibration_verdict import advice, claim, measure_label
 from uqassay.notes import Note
 from uqassay.wording import count, counted, level_text, listed, number, percent, pvalue, pvalue_text
 
@@ -27,7 +28,7 @@ FEW = 30  # instances in a bin below which its accuracy says little
 MOST_NAMES = 4
 MANY_MEMBERS = 8  # whose weights a sentence sums up
 WEIGHT = 0.95  # that the heaviest members carry together
-OUTCOMES = {"rejected": "no mixture is", "doubtful": "doubtful", "passed": "passes", "undefined": "undefined"}
+OUTCOMES = {"rejected": "no mixture is", "passed": "not rejected", "undefined": "undefined"}
 NULLS = {
     "single": "labels are drawn from its own probabilities",
     "minimised": "labels are drawn from a mixture that is likely, and the best mixture for them is sought again",
@@ -60,9 +61,9 @@ def decimals_of(values: Iterable[float], more: int = 0) -> int:
 # -- all tests ---------------------------------------------------------------------------------------------------------
 
 
-def words_of_test(judged: JudgedTest, n_tests: int, alpha: float) -> str:
-    """The result of one test and its consequence, in one to three sentences."""
-    return " ".join((claim(judged, n_tests), *advice(judged, alpha)))
+def words_of_test(judged: JudgedTest) -> str:
+    """The result of one test and its consequence, in one or two sentences."""
+    return " ".join((claim(judged), *advice(judged)))
 
 
 def outcome_text(judged: JudgedTest) -> str:
@@ -91,8 +92,7 @@ def sentences_around_tests(judged: Sequence[JudgedTest], n_tests: int) -> dict[s
             "p-values of the model’s mean and of single members are of separate tests, not adjusted; the outcome leads to the "
             "picture of a test."
         ),
-        "pvalue_title": "p (Holm)" if n_tests > 1 else "p",
-        "alone": "{pvalue} alone",
+        "pvalue_title": "p",
         "look": "{outcome}: look at {model}, {measure}",
         "mean_alone": "the mean is all that was tested",
         "no_members": "no members",
@@ -137,18 +137,9 @@ def _tested(judged: Sequence[JudgedTest]) -> str:
     return listed(list(dict.fromkeys(parts)))
 
 
-def cautions(judged: Sequence[JudgedTest], n_tests: int) -> list[str]:
-    """Warnings about the tests: too few draws for their number, and the notes of single tests, each once."""
+def cautions(judged: Sequence[JudgedTest]) -> list[str]:
+    """The notes of the tests, each once, with the models that it is about."""
     out = []
-    doubtful = [j.test for j in judged if j.outcome == "doubtful"]
-    ends = [t for t in doubtful if t.pvalue <= 1 / (t.n_draws + 1) + 1e-12]
-    if ends:
-        least = max(ends, key=lambda t: t.pvalue)
-        out.append(
-            f"The p-values of {len(ends)} of the {n_tests} tests are the smallest that their draws can give "
-            f"({pvalue_text(least.pvalue)} of {count(least.n_draws)}), too large to reject after adjusting for {n_tests} "
-            "tests; more draws would tell."
-        )
     notes: dict[Note, list[str]] = {}
     for j in judged:
         for note in j.test.notes if j.outcome != "undefined" else ():
@@ -206,11 +197,10 @@ def _null_caption(judged: JudgedTest, bars: dict[str, Any], n_tests: int) -> str
         mixed, reach = test.n_members > 1, bars["reach"]
         where = "where a mixture is calibrated" if mixed else "a calibrated model"
         found = f"the {'minimum' if mixed else 'value'} found{' (coloured)' if drawn else ''}"
-        adjusted = f", {pvalue(judged.adjusted)} among the {n_tests} tests" if n_tests > 1 else ""
         said.append(
             f"The {measure_label(test.measure)} that chance gives {where}: {NULLS.get(test.null_kind, test.null_kind)}. "
             f"{count(reach)} of {count(len(test.null))} draws {'reaches' if reach == 1 else 'reach'} {found}; "
-            f"{_pvalue_made(judged, reach)}{adjusted}."
+            f"{_pvalue_made(judged, reach, n_tests)}."
         )
     if bars["infinite"]:
         said.append(f"{counted(bars['infinite'], 'draw')} infinite, not drawn.")
@@ -221,17 +211,21 @@ def _null_caption(judged: JudgedTest, bars: dict[str, Any], n_tests: int) -> str
     return " ".join(said)
 
 
-def _pvalue_made(judged: JudgedTest, reach: int) -> str:
+def _pvalue_made(judged: JudgedTest, reach: int, n_tests: int) -> str:
     """How the p-value follows from the draws."""
     test, n_null = judged.test, len(judged.test.null)
+    p = pvalue_text(judged.adjusted)
+    if n_tests > 1:
+        p = f"adjusted for the {n_tests} tests, {p}"
+    if test.n_parts:
+        return f"the p-values of {test.n_parts} parts of the instances, tested apart, are combined (Fisher); {p}"
     if test.n_draws > n_null:
-        return (
-            f"with {count(test.n_draws - n_null)} further draws valued at the mixture they come from, which can only raise it, "
-            f"p = {pvalue(test.pvalue)}"
-        )
+        more = count(test.n_draws - n_null)
+        return f"{more} further draws are valued at a few mixtures, which can only raise the p-value; {p}"
     if test.null_kind == "berger-boos":
-        return f"p = {pvalue(test.pvalue)}"
-    return f"so p = (1 + {count(reach)}) / (1 + {count(n_null)}) = {pvalue(test.pvalue)}"
+        return p
+    share = f"(1 + {count(reach)}) / (1 + {count(n_null)})"
+    return f"{share} = {pvalue(test.pvalue)}; {p}" if n_tests > 1 else f"so p = {share} = {pvalue(test.pvalue)}"
 
 
 def _weights_caption(judged: JudgedTest) -> str:
