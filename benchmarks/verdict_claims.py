@@ -102,7 +102,7 @@ def normal(gap: float = 0.0, tilt: float = 0.0) -> Callable[[Cell, np.random.Gen
 WORLDS: dict[str, Callable[[Cell, np.random.Generator], Made]] = {
     "equal": normal(),
     "rising": normal(gap=0.01),
-    "crossing": normal(gap=0.01, tilt=0.02),
+    "crossing": normal(gap=0.01, tilt=0.008),
 }
 CELLS = tuple(Cell(world, j, 300) for world in WORLDS for j in (2, 5, 10))
 

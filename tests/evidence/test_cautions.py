@@ -44,7 +44,8 @@ def test_every_code_is_described_and_every_text_is_a_sentence(random_generator):
 def test_nothing_is_said_where_nothing_is_to_be_said(large):
     p, y = large
     assert [n.code for n in judged({"m": p}, y, prior=np.ones(3) / 3).warnings] == []
-    assert [n.code for n in judged({"m": p}, y).warnings] == ["prior-of-these-labels"]
+    assert [n.code for n in judged({"m": p}, y).warnings] == []
+    assert [n.code for n in judged({"m": [p, p], "k": [p, p]}, y).warnings] == []
 
 
 def test_different_numbers_of_members_give_the_common_one(large, random_generator):
@@ -59,11 +60,49 @@ def test_few_instances_groups_and_classes(random_generator):
     p = random_prediction("Point", random_generator, 12, 3)
     found = judged({"m": p}, np.zeros(12, dtype=int), groups=np.arange(12) // 3)
     assert note_of(found, "few-instances").facts == {"instances": 12}
-    assert note_of(found, "few-groups").facts == {"groups": 4}
+    assert note_of(found, "few-groups").facts == {"groups": 4, "worth": pytest.approx(4.0)}
+    assert note_of(found, "few-groups").text == "Only 4 groups: intervals and tests over groups are rough."
     assert note_of(found, "absent-classes").facts == {"absent": 2, "classes": 3}
     assert note_of(found, "dependent-labels") is not None
     one = judged({"m": p[:1]}, [0])
     assert "1 instance:" in note_of(one, "few-instances").text
+
+
+def test_groups_of_unequal_sizes_count_like_fewer(random_generator):
+    """Satterthwaite's degrees of freedom, against the closed form (Σ n_g²)² / Σ n_g⁴ of correlated groups, to a fifth."""
+    sizes = np.maximum(1, np.round(60 * 0.75 ** np.arange(30))).astype(int)
+    groups = np.repeat(np.arange(30), sizes)
+    confidence = np.clip(0.7 + 0.25 * random_generator.standard_normal(30)[groups], 0.51, 0.99)
+    p = uq.Point(np.column_stack([confidence, 1 - confidence]))
+    y = np.zeros(groups.size, dtype=int)
+    note = note_of(judged({"m": p}, y, groups=groups), "few-groups")
+    expected = (sizes**2.0).sum() ** 2 / (sizes**4.0).sum()
+    assert note.facts["groups"] == 30
+    assert note.facts["worth"] == pytest.approx(expected, rel=0.5)
+    assert note.facts["worth"] < 8
+    assert (
+        f"The 30 groups are so unequal in size that they count like {round(note.facts['worth'])} equal ones"
+        in note.text
+    )
+    shuffled = random_generator.permutation(groups)
+    assert note_of(judged({"m": p}, y, groups=shuffled), "few-groups").facts["worth"] < 20
+    equal = np.arange(groups.size) % 30
+    assert note_of(judged({"m": p}, y, groups=equal), "few-groups") is None
+    one = note_of(judged({"m": p}, y, groups=np.zeros(groups.size)), "few-groups")
+    assert one.text == "Only 1 group: no interval and no test."
+
+
+def test_unequal_numbers_of_runs_are_named(large, random_generator):
+    p, y = large
+    runs = [random_prediction("Point", random_generator, 150, 3) for _ in range(5)]
+    note = note_of(judged({"five": runs, "one": p}, y), "different-runs")
+    assert note.facts == {"runs": {"five": 5, "one": 1}}
+    assert note.text == (
+        "The models have different numbers of training runs (five 5 and one 1): a single run (one) stands for itself, and "
+        "the next training may turn out otherwise."
+    )
+    both = note_of(judged({"five": runs, "two": runs[:2]}, y), "different-runs")
+    assert both.text.endswith("(five 5 and two 2): means of fewer runs are less certain.")
 
 
 def test_zeros_under_the_label_are_counted():

@@ -11,7 +11,6 @@ from uqassay.evidence.tradeoff_ranges import (
     Range,
     TestsAgainst,
     anchored,
-    covers,
     joined,
     limit,
 )
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Choice", "Led", "better_ranges", "choice_claims", "choices"]
 
+FEW = 3  # other models, whose ranges of λ are found exactly
 AT_THE_DEFAULT, AT_THE_ENDS = 2.0, 4.0  # alpha is shared: a half at the default λ, a quarter each at 0 and at λ → ∞
 
 
@@ -47,8 +47,8 @@ class Choice:
         The models with the lowest mean E, from below; several if they cannot be told apart in the whole range.
     level_with : tuple of str
         Other models that cannot be told from the leaders at any of these λ.
-    partly : tuple of str
-        Other models that can be told from the leaders at some of these λ only.
+    partly : tuple of (str, float, float)
+        Other models that are worse at some of these λ only, and the range in which they are.
     worse : tuple of (str, float)
         The remaining models and the p-values of the claim that they are worse at all these λ.
     conditional : bool
@@ -59,7 +59,7 @@ class Choice:
     high: float
     leaders: tuple[Led, ...]
     level_with: tuple[str, ...] = ()
-    partly: tuple[str, ...] = ()
+    partly: tuple[tuple[str, float, float], ...] = ()
     worse: tuple[tuple[str, float], ...] = ()
     conditional: bool = False
 
@@ -170,25 +170,26 @@ def _with_others(assay: "Assay", choice: Choice) -> Choice:
     """Sort the other models into those that are worse in the whole range, in a part of it, and nowhere."""
     others = [name for name in assay.model_names if name not in choice.names]
     whole: dict[str, list[float]] = {name: [] for name in others}
-    somewhere: set[str] = set()
-    at_default = choice.low <= DEFAULT_TRADEOFF <= choice.high
+    somewhere: dict[str, list[tuple[float, float]]] = {name: [] for name in others}
     for led in choice.leaders:
         low, high = max(led.low, choice.low), min(led.high, choice.high)
-        found = better_ranges(assay, led.model, others, further=(low, high))
+        found = better_ranges(assay, led.model, others, further=(low, high), exact=len(others) <= FEW)
         for name, ranges in found.items():
-            if covers(ranges, low, high):
-                whole[name].append(max(r.pvalue for r in ranges if covers([r], low, high)))
-            if any(r.low <= min(high, FARTHEST) and r.high >= low for r in ranges):
-                somewhere.add(name)
-        if at_default and led.low <= DEFAULT_TRADEOFF <= led.high:
+            inside = _inside(ranges, Led(low, high, led.model, led.pvalue))
+            somewhere[name] += [(r.low, r.high) for r in inside]
+            if any((r.low, r.high) == (low, high) for r in inside):
+                whole[name].append(max(r.pvalue for r in inside))
+        if low <= DEFAULT_TRADEOFF <= high:  # told by the rank sets, which are adjusted at the default λ alone
             ranks = assay.rank_sets(DEFAULT_TRADEOFF)
-            somewhere |= {name for name in others if ranks.is_better(led.model, name)}
+            alone = [name for name in others if not somewhere[name] and ranks.is_better(led.model, name)]
+            for name in alone:
+                somewhere[name].append((DEFAULT_TRADEOFF, DEFAULT_TRADEOFF))
     worse = tuple((name, max(p)) for name, p in whole.items() if len(p) == len(choice.leaders))
-    told = {name for name, _ in worse}
+    rest = [name for name in others if len(whole[name]) < len(choice.leaders)]
     return replace(
         choice,
-        level_with=tuple(name for name in others if name not in told and name not in somewhere),
-        partly=tuple(name for name in others if name not in told and name in somewhere),
+        level_with=tuple(name for name in rest if not somewhere[name]),
+        partly=tuple((name, somewhere[name][0][0], somewhere[name][-1][1]) for name in rest if somewhere[name]),
         worse=worse,
     )
 
@@ -209,12 +210,12 @@ def choice_claims(assay: "Assay", found: Sequence[Choice]) -> tuple[Claim, ...]:
             Claim(
                 kind="top-group",
                 models=choice.names,
-                others=(*choice.level_with, *choice.partly),
+                others=(*choice.level_with, *(name for name, _, _ in choice.partly)),
                 low=choice.low,
                 high=choice.high,
                 limited_by=limited,
                 facts={
-                    "partly": list(choice.partly),
+                    "partly": [list(one) for one in choice.partly],
                     "lowest": [[led.low, led.high, led.model] for led in choice.leaders],
                 },
             )

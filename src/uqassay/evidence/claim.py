@@ -68,8 +68,8 @@ class Claim:
         found = self.estimate
         return {
             "kind": self.kind,
-            "models": list(self.models),
-            "others": list(self.others),
+            "models": self.models,
+            "others": self.others,
             "low": self.low,
             "high": self.high,
             "metric": self.metric,

@@ -85,32 +85,35 @@ def _where(low: float, high: float) -> str:
 def _ties(assay: "Assay", group: Claim, most: int) -> str:
     """Which models cannot be told from the chosen ones."""
     partly = group.facts["partly"]
-    never = [name for name in group.others if name not in partly]
-    several = len(group.models) > 1
-    if several:
-        rest = len(assay.candidates) - len(group.models)
-        if not never:
-            parts = ["they cannot be told apart"]
-        elif len(never) == rest > most:
-            parts = [f"they cannot be told apart, nor the {counted(rest, 'other model')} from them"]
-        else:
-            parts = [f"they cannot be told apart, nor {_listed(never, most)} from them"]
+    never = [name for name in group.others if name not in [name for name, _, _ in partly]]
+    rest = len(assay.candidates) - len(group.models)
+    parts = []
+    if len(group.models) > 1:
+        nor = ""
+        if never:
+            whom = f"the {counted(rest, 'other model')}" if len(never) == rest > most else _listed(never, most)
+            nor = f", nor {whom} from them"
+        parts.append(f"they cannot be told apart{nor}")
     elif never:
-        rest = len(assay.candidates) - 1
         who = (
             f"none of the {rest} others can" if len(never) == rest > max(most, 1) else f"{_listed(never, most)} cannot"
         )
-        parts = [f"{who} be told from it"]
-    else:
-        parts = []
+        parts.append(f"{who} be told from it")
     if partly:
-        can = (
-            "can only at some of these λ"
-            if parts
-            else f"can be told from {'them' if several else 'it'} only at some of these λ"
-        )
-        parts.append(f"{_listed(partly, most)} {can}")
+        parts.append(_at_some(group, most))
     return f" ({'; '.join(parts)})" if parts else ""
+
+
+def _at_some(group: Claim, most: int) -> str:
+    """Models that can be told from the chosen ones at some λ; of a single one, where it cannot."""
+    them = "them" if len(group.models) > 1 else "it"
+    partly = group.facts["partly"]
+    (name, low, high), *others = partly
+    if not others and low <= group.low:
+        return f"above {tradeoff(high)} {name} cannot be told from {them}"
+    if not others and high >= group.high:
+        return f"below {tradeoff(low)} {name} cannot be told from {them}"
+    return f"{_listed([name for name, _, _ in partly], most)} can be told from {them} only at some of these λ"
 
 
 def _listed(names: Sequence[str], most: int) -> str:

@@ -192,7 +192,7 @@ def assay(
         tradeoffs=lambdas,
         settings=settings,
         sets={},
-        warnings=cautions(models, aligned, prior, common_members) + calibration_cautions(tests, aligned),
+        warnings=cautions(models, aligned, common_members) + calibration_cautions(tests, aligned),
         provenance=_provenance(y),
         calibration=tests,
         classwise_error=errors,

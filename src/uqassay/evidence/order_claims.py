@@ -1,7 +1,7 @@
 """Claims on the order of models and baselines at the default λ, from the tests of all pairs."""
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -81,7 +81,7 @@ def _rivals(assay: "Assay", winner: Ranked, rivals: Sequence[Ranked], same: Sequ
 
 
 def _claim(
-    kind: str, r: Ranked, others: tuple[str, ...], estimate: Estimate, p: float, facts: dict[str, object] | None = None
+    kind: str, r: Ranked, others: tuple[str, ...], estimate: Estimate, p: float, facts: Mapping[str, Any] | None = None
 ) -> Claim:
     at = DEFAULT_TRADEOFF
     return Claim(kind, (r.model,), others, at, at, estimate=estimate, pvalue=float(p), facts=facts or {})

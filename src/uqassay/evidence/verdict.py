@@ -61,8 +61,8 @@ def verdict(assay: "Assay") -> tuple[str, ...]:
     >>> a = uq.assay({"sure": uq.Point(right), "blind": uq.Point(wrong)}, y, calibration=())
     >>> for sentence in a.verdict()[:4]:
     ...     print(sentence)
-    For λ from 0.25 on choose sure.
-    Below λ = 0.15 no model is worth using; from 0.15 to 0.25 that cannot be told.
+    For λ from 0.27 on choose sure.
+    Below λ = 0.15 no model is worth using; from 0.15 to 0.27 that cannot be told.
     At λ = 0.5 sure has the lowest mean E, 0.105, and is the best of the 2 models (p < .001).
     Worse than sure there is blind by 2.197 in every instance (p < .001, adjusted for all pairs).
     """

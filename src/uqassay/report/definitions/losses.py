@@ -125,7 +125,8 @@ LOSSES: dict[str, Definition] = {
     ),
     "class-prior": Definition(
         "class-prior (baseline)",
-        "Predicts the class frequencies in every instance.",
+        "Predicts the class frequencies in every instance: those given as prior, or by default those of these labels, which "
+        "favours it slightly.",
         "E = −ln (frequency of y), on average the entropy of the labels",
         "",
     ),
