@@ -156,7 +156,7 @@ class Assay:
         tradeoff : float
             λ, for "unified".
         metric : str
-            "unified" (E), the distance's name, "nonspecificity", "accuracy", "log-loss", "brier", or a ranking metric ("uq-auc", …).
+            "unified" (E), the distance's name, "nonspecificity", "accuracy", "log-loss", "brier", or a ranking metric.
         score : str, optional
             For ranking metrics, the uncertainty that ranks the mistakes; models without it are left out.
 
