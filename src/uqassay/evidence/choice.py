@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Choice", "Led", "better_ranges", "choice_claims", "choices"]
 
-FEW = 3  # other models, whose ranges of λ are found exactly
+Table = dict[str, dict[str, tuple[Range, ...]]]  # where the first model is better than the second
+
+FEW = 4  # models, all of whose ranges of λ are found exactly
 AT_THE_DEFAULT, AT_THE_ENDS = 2.0, 4.0  # alpha is shared: a half at the default λ, a quarter each at 0 and at λ → ∞
 
 
@@ -102,8 +104,15 @@ def better_ranges(
 
             options = {} if exact else {"halvings": 0}
             ranges += anchored(pvalue, anchors, alpha, grid=grid, **options)
-        found[other] = joined(ranges)
+        # better at two λ is better between them, too: differences are linear in λ
+        found[other] = _hull(joined(ranges))
     return found
+
+
+def _hull(ranges: Sequence[Range]) -> tuple[Range, ...]:
+    if len(ranges) < 2:
+        return tuple(ranges)
+    return (Range(ranges[0].low, ranges[-1].high, max(r.pvalue for r in ranges)),)
 
 
 def choices(assay: "Assay") -> tuple[Choice, ...]:
@@ -118,7 +127,16 @@ def choices(assay: "Assay") -> tuple[Choice, ...]:
     for conditional in (False, True):
         led = _led(assay, winners, conditional=conditional)
         if led:
-            return tuple(_with_others(assay, c) for c in _apart(assay, led, conditional=conditional))
+            ends = [end for one in led for end in (one.low, one.high)]
+            names = assay.model_names
+            table = {
+                one.model: better_ranges(
+                    assay, one.model, [n for n in names if n != one.model], further=ends, exact=len(names) <= FEW
+                )
+                for one in led
+            }
+            found = _apart(assay, led, table)
+            return tuple(replace(_with_others(assay, c, table), conditional=conditional) for c in found)
     return ()
 
 
@@ -134,30 +152,34 @@ def _led(assay: "Assay", winners: Sequence[tuple[float, float, str]], *, conditi
     return found
 
 
-def _apart(assay: "Assay", led: Sequence[Led], *, conditional: bool) -> list[Choice]:
-    """Neighbours are one choice unless each is shown to be better than the other in a part of its own range."""
+def _apart(assay: "Assay", led: Sequence[Led], table: Table) -> list[Choice]:
+    """Neighbouring leaders are one choice, unless each of two is shown to be better than the other where it leads."""
     found: list[Choice] = []
     for one in led:
-        alone = Choice(one.low, one.high, (one,), conditional=conditional)
-        if not found:
-            found.append(alone)
+        last = found[-1] if found and found[-1].leaders[-1].high == one.low else None
+        if last is None:
+            found.append(Choice(one.low, one.high, (one,)))
             continue
-        last = found.pop()
-        before = last.leaders[-1]
-        if before.model == one.model:
-            found += [last, alone] if last.high < one.low else [_united(last, one)]
+        before = next((b for b in reversed(last.leaders) if _told(b, one, table) and _told(one, b, table)), None)
+        if before is None:
+            found[-1] = replace(last, high=one.high, leaders=(*last.leaders, one))
             continue
-        below = _inside(better_ranges(assay, before.model, [one.model], exact=True)[one.model], before)
-        above = _inside(better_ranges(assay, one.model, [before.model], exact=True)[before.model], one)
-        if below and above:
-            found += [replace(last, high=below[-1].high), replace(alone, low=above[0].low)]
-        else:
-            found.append(_united(last, one))
+        exactly = {
+            b.model: better_ranges(assay, b.model, [c.model], exact=True) for b, c in ((before, one), (one, before))
+        }
+        for model, ranges in exactly.items():
+            table[model].update(ranges)
+        high = _told(before, one, exactly)[-1].high
+        low = _told(one, before, exactly)[0].low
+        kept = last.leaders[: last.leaders.index(before)]
+        found[-1] = replace(last, high=high, leaders=(*kept, before._replace(high=high)))
+        found.append(Choice(low, one.high, (one._replace(low=low),)))
     return found
 
 
-def _united(choice: Choice, one: Led) -> Choice:
-    return replace(choice, high=one.high, leaders=(*choice.leaders, one))
+def _told(one: Led, other: Led, table: Table) -> list[Range]:
+    """Where a model leads and is better than another."""
+    return _inside(table[one.model][other.model], one)
 
 
 def _inside(ranges: Sequence[Range], led: Led) -> list[Range]:
@@ -166,31 +188,27 @@ def _inside(ranges: Sequence[Range], led: Led) -> list[Range]:
     return [r for r in cut if r.low < r.high]
 
 
-def _with_others(assay: "Assay", choice: Choice) -> Choice:
+def _with_others(assay: "Assay", choice: Choice, table: Table) -> Choice:
     """Sort the other models into those that are worse in the whole range, in a part of it, and nowhere."""
     others = [name for name in assay.model_names if name not in choice.names]
     whole: dict[str, list[float]] = {name: [] for name in others}
     somewhere: dict[str, list[tuple[float, float]]] = {name: [] for name in others}
     for led in choice.leaders:
-        low, high = max(led.low, choice.low), min(led.high, choice.high)
-        found = better_ranges(assay, led.model, others, further=(low, high), exact=len(others) <= FEW)
-        for name, ranges in found.items():
-            inside = _inside(ranges, Led(low, high, led.model, led.pvalue))
+        for name in others:
+            inside = _inside(table[led.model][name], led)
             somewhere[name] += [(r.low, r.high) for r in inside]
-            if any((r.low, r.high) == (low, high) for r in inside):
-                whole[name].append(max(r.pvalue for r in inside))
-        if low <= DEFAULT_TRADEOFF <= high:  # told by the rank sets, which are adjusted at the default λ alone
+            whole[name] += [r.pvalue for r in inside if (r.low, r.high) == (led.low, led.high)]
+        if led.low <= DEFAULT_TRADEOFF <= led.high:  # told by the rank sets, which are adjusted at the default λ alone
             ranks = assay.rank_sets(DEFAULT_TRADEOFF)
             alone = [name for name in others if not somewhere[name] and ranks.is_better(led.model, name)]
             for name in alone:
                 somewhere[name].append((DEFAULT_TRADEOFF, DEFAULT_TRADEOFF))
-    worse = tuple((name, max(p)) for name, p in whole.items() if len(p) == len(choice.leaders))
     rest = [name for name in others if len(whole[name]) < len(choice.leaders)]
     return replace(
         choice,
         level_with=tuple(name for name in rest if not somewhere[name]),
         partly=tuple((name, somewhere[name][0][0], somewhere[name][-1][1]) for name in rest if somewhere[name]),
-        worse=worse,
+        worse=tuple((name, max(whole[name])) for name in others if name not in rest),
     )
 
 
@@ -201,11 +219,9 @@ def choice_claims(assay: "Assay", found: Sequence[Choice]) -> tuple[Claim, ...]:
     for choice in found:
         limited = "unseen" if choice.conditional else ""
         for led in choice.leaders:
-            low, high = max(led.low, choice.low), min(led.high, choice.high)
-            claims.append(
-                Claim("model-better", (led.model,), baselines, low, high, pvalue=led.pvalue, limited_by=limited)
-            )
-            claims += [Claim("worse", (name,), (led.model,), low, high, pvalue=p) for name, p in choice.worse]
+            ends = (led.low, led.high)
+            claims.append(Claim("model-better", (led.model,), baselines, *ends, pvalue=led.pvalue, limited_by=limited))
+            claims += [Claim("worse", (name,), (led.model,), *ends, pvalue=p) for name, p in choice.worse]
         claims.append(
             Claim(
                 kind="top-group",
@@ -215,7 +231,8 @@ def choice_claims(assay: "Assay", found: Sequence[Choice]) -> tuple[Claim, ...]:
                 high=choice.high,
                 limited_by=limited,
                 facts={
-                    "partly": [list(one) for one in choice.partly],
+                    "partly": [name for name, _, _ in choice.partly],
+                    "told": {name: [low, high] for name, low, high in choice.partly},
                     "lowest": [[led.low, led.high, led.model] for led in choice.leaders],
                 },
             )

@@ -1,6 +1,7 @@
 """The headline of an assay: which model to choose for which λ, who cannot be told from it, and where none is worth using."""
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -29,7 +30,7 @@ def headline(assay: "Assay", claims: Sequence[Claim]) -> tuple[str, ...]:
         return tuple(map(without_direction, _one_unit(assay)))
     groups = [c for c in claims if c.kind == "top-group" and c.facts.get("lowest")]
     no_model = [c for c in claims if c.kind == "baseline-better" and c.facts.get("every_model")]
-    for most in (SHOWN_NAMES, 2, 1, 0):  # fewer names, until three lines hold all
+    for most in (SHOWN_NAMES, 2, 1, 0, -1):  # fewer names, in the end their number alone, until three lines hold all
         said = _sentences(assay, groups, no_model, most)
         if sum(-(-len(text) // LINE) for text in said) <= LINES:
             break
@@ -65,8 +66,8 @@ def _choice(assay: "Assay", groups: Sequence[Claim], most: int) -> str:
     clauses = [f"{_where(g.low, g.high)} choose {_names(g, most)}{_ties(assay, g, most)}" for g in shown]
     if len(groups) > len(shown):
         clauses.append(f"for greater λ the choice changes {counted(len(groups) - len(shown), 'more time')}")
-    elif len(groups) == 2 and groups[0].high < groups[1].low:
-        clauses.append("between, the two cannot be told apart")
+    elif any(a.high < b.low for a, b in pairwise(groups)):
+        clauses.append("between, that cannot be told" if len(groups) == 2 else "in between, that cannot be told")
     return sentence(clauses)
 
 
@@ -85,15 +86,17 @@ def _where(low: float, high: float) -> str:
 def _ties(assay: "Assay", group: Claim, most: int) -> str:
     """Which models cannot be told from the chosen ones."""
     partly = group.facts["partly"]
-    never = [name for name in group.others if name not in [name for name, _, _ in partly]]
+    never = [name for name in group.others if name not in partly]
     rest = len(assay.candidates) - len(group.models)
+    if most < 0 and group.others:
+        return f" (throughout better than {rest - len(group.others)} of {rest} others)"
     parts = []
     if len(group.models) > 1:
         nor = ""
         if never:
-            whom = f"the {counted(rest, 'other model')}" if len(never) == rest > most else _listed(never, most)
-            nor = f", nor {whom} from them"
-        parts.append(f"they cannot be told apart{nor}")
+            who = f"the {counted(rest, 'other model')}" if len(never) == rest > most else _listed(never, most)
+            nor = f", nor can {who} be told from them"
+        parts.append(f"at which λ to change cannot be told{nor}")
     elif never:
         who = (
             f"none of the {rest} others can" if len(never) == rest > max(most, 1) else f"{_listed(never, most)} cannot"
@@ -108,12 +111,13 @@ def _at_some(group: Claim, most: int) -> str:
     """Models that can be told from the chosen ones at some λ; of a single one, where it cannot."""
     them = "them" if len(group.models) > 1 else "it"
     partly = group.facts["partly"]
-    (name, low, high), *others = partly
+    name, *others = partly
+    low, high = group.facts["told"][name]
     if not others and low <= group.low:
         return f"above {tradeoff(high)} {name} cannot be told from {them}"
     if not others and high >= group.high:
         return f"below {tradeoff(low)} {name} cannot be told from {them}"
-    return f"{_listed([name for name, _, _ in partly], most)} can be told from {them} only at some of these λ"
+    return f"{_listed(partly, most)} can be told from {them} only at some of these λ"
 
 
 def _listed(names: Sequence[str], most: int) -> str:
