@@ -1,0 +1,250 @@
+"""The claims of one assay against the truth: which are false, and how many of the true differences are told."""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+import uqassay as uq
+from benchmarks.verdict_claims.truth import ALIKE, BASELINES, FAR, Truth
+from benchmarks.verdict_claims.worlds import Cell, data_set
+from uqassay.evidence import Claim
+from uqassay.losses.unified import DEFAULT_TRADEOFF
+
+__all__ = ["KINDS", "NOT_COUNTED", "false_and_true", "former_procedure", "judge"]
+
+# what is counted, and the sentence that it stands for
+KINDS = {
+    "headline: better than the baselines": "For λ from … choose A",
+    "headline: worse than the choice": "For λ from … choose A, of the models that it does not name",
+    "headline: told at some λ": "A can be told from it only at some of these λ",
+    "headline: the choice changes": "For λ up to … choose A; for λ from … choose B",
+    "headline: if no huge loss is missing": "For λ from … choose A, with “This assumes that these … miss no rare huge loss”",
+    "no model is worth using": "Below λ = … no model is worth using",
+    "worse than the winner": "At λ = 0.5 worse than A is B by …",
+    "best": "At λ = 0.5 A has the lowest mean E and is the best",
+    "baseline better at the default λ": "At λ = 0.5 saying nothing does better than A",
+    "same losses": "A and B have the same loss in every instance",
+    "bounded losses": "By the Brier score B is not among the best",
+    "rank sets of E": "Rank 2 to 4 at λ = 0.5",
+    "rank sets of accuracy": "Rank 2 to 4 by accuracy",
+    "rank sets of the Brier score": "Rank 2 to 4 by the Brier score",
+    "subgroup": "Better than A at λ = 0.5 is B where site is 3",
+    "refusal": "Refuse the 10 % … and its accuracy rises",
+    "refusal: accuracy kept": "… to 77.8 % (72.3 to 82.4 %)",
+    "refusal: change of accuracy": "Refusing … need not help: accuracy changes by … points",
+    "backward score": "Do not refuse by …, which is lower where the model is wrong",
+    "not calibrated": "A is not calibrated",
+}
+# what is counted once more or under a condition, and so is no part of "any false sentence"
+NOT_COUNTED = frozenset(
+    {
+        "headline: if no huge loss is missing",
+        "rank sets of accuracy",
+        "rank sets of the Brier score",
+        "refusal: accuracy kept",
+        "refusal: change of accuracy",
+    }
+)
+Judged = Iterator[tuple[str, bool]]  # name, and whether it is true
+
+
+def judge(cell: Cell, truth: Truth, seed: int) -> dict[str, Any]:
+    """Make one data set and its assay, and count what it claims."""
+    rng = np.random.default_rng([seed, *cell.name.encode()])
+    data = data_set(cell, rng)
+    a = uq.assay(
+        data.predictions(),
+        data.labels,
+        groups=data.groups,
+        subgroups=data.subgroups,
+        uncertainties=data.scores or None,
+        calibration=cell.calibration,
+        measures=("total-entropy",),
+        n_draws=200,
+    )
+    made: dict[str, int] = defaultdict(int)
+    false: dict[str, int] = defaultdict(int)
+    for name, true in false_and_true(a, truth):
+        made[name] += 1
+        false[name] += not true
+    said = a.verdict()
+    row = {"seed": seed, "made": dict(made), "false": {k: v for k, v in false.items() if v}, **_power(a, truth)}
+    row["former"] = former_procedure(a, truth)
+    row["limits"] = sorted({c.limited_by for c in a.claims() if c.kind == "cannot-tell"})
+    row["said"] = list(said) if any(k not in NOT_COUNTED for k in row["false"]) or seed == 0 else []
+    return row
+
+
+def false_and_true(assay: uq.Assay, truth: Truth) -> Judged:
+    """Every claim that can be false, by the names of `KINDS`."""
+    for claim in assay.claims():
+        test = _TESTS.get(claim.kind)
+        if test is not None:
+            yield from test(claim, truth)
+    yield from _changes(assay, truth)
+    yield from _rank_sets(assay, truth)
+
+
+# -- the kinds of claims --------------------------------------------------------------------------------------------------
+
+
+def _ends(claim: Claim) -> list[float]:
+    return [claim.low, min(claim.high, FAR)]
+
+
+def _all_better(claim: Claim, truth: Truth, *, turned: bool = False) -> bool:
+    pairs = [(b, a) if turned else (a, b) for a in claim.models for b in claim.others]
+    return all(truth.better(a, b, _ends(claim)) for a, b in pairs)
+
+
+def _model_better(claim: Claim, truth: Truth) -> Judged:
+    condition = claim.limited_by == "unseen"
+    name = "headline: if no huge loss is missing" if condition else "headline: better than the baselines"
+    yield name, _all_better(claim, truth)
+
+
+def _worse(claim: Claim, truth: Truth) -> Judged:
+    name = "worse than the winner" if claim.low == claim.high else "headline: worse than the choice"
+    yield name, _all_better(claim, truth, turned=True)
+
+
+def _best(claim: Claim, truth: Truth) -> Judged:
+    yield "best", _all_better(claim, truth)
+
+
+def _baseline_better(claim: Claim, truth: Truth) -> Judged:
+    if claim.facts.get("every_model"):
+        yield "no model is worth using", all(truth.beaten(m, claim.low, claim.high) for m in claim.models)
+    else:
+        yield "baseline better at the default λ", _all_better(claim, truth, turned=True)
+
+
+def _partly(claim: Claim, truth: Truth) -> Judged:
+    """The models that are told in a part of a choice: some leader is better where it leads in that part, at its ends too."""
+    lowest = claim.facts.get("lowest", [])
+    for name, (low, high) in claim.facts.get("told", {}).items():
+        parts = [(leader, max(low, first), min(high, last, FAR)) for first, last, leader in lowest]
+        true = [truth.better(leader, name, [start, end]) for leader, start, end in parts if start <= end]
+        yield "headline: told at some λ", any(true)
+
+
+def _same(claim: Claim, truth: Truth) -> Judged:
+    first = truth.models[claim.models[0]]
+    same = [abs(first.at(t) - truth.models[b].at(t)) <= ALIKE for b in claim.others for t in (0.0, 1.0)]
+    yield "same losses", all(same)
+
+
+def _cannot_tell(claim: Claim, truth: Truth) -> Judged:
+    for metric, found in claim.facts.get("bounded", {}).items():
+        sign = -1 if metric == "accuracy" else 1
+        loss = {m: sign * getattr(means, metric) for m, means in truth.models.items() if m not in BASELINES}
+        for name in found["rest"]:
+            yield "bounded losses", loss[name] - min(loss.values()) > ALIKE
+    if claim.limited_by == "refusal" and claim.estimate is not None:
+        gain = _gain(claim, truth)
+        yield "refusal: change of accuracy", claim.estimate.low <= gain <= claim.estimate.high
+
+
+def _subgroup(claim: Claim, truth: Truth) -> Judged:
+    part = claim.facts["value"]
+    yield "subgroup", all(truth.better(m, claim.others[0], _ends(claim), part) for m in claim.models)
+
+
+def _gain(claim: Claim, truth: Truth) -> float:
+    means = truth.models[claim.models[0]]
+    return means.kept[claim.metric] - means.accuracy
+
+
+def _refusal(claim: Claim, truth: Truth) -> Judged:
+    yield "refusal", _gain(claim, truth) > ALIKE
+    kept = truth.models[claim.models[0]].kept[claim.metric]
+    yield "refusal: accuracy kept", claim.facts["accuracy_kept_low"] <= kept <= claim.facts["accuracy_kept_high"]
+
+
+def _backward(claim: Claim, truth: Truth) -> Judged:
+    means = truth.models[claim.models[0]]
+    costs = means.kept[claim.metric] - means.accuracy < 0 or not claim.facts["costs"]
+    yield "backward score", means.uq_auc[claim.metric] < 0.5 - ALIKE and costs
+
+
+def _not_calibrated(claim: Claim, truth: Truth) -> Judged:
+    yield "not calibrated", not truth.models[claim.models[0]].calibrated
+
+
+_TESTS: dict[str, Callable[[Claim, Truth], Judged]] = {
+    "model-better": _model_better,
+    "worse": _worse,
+    "best": _best,
+    "baseline-better": _baseline_better,
+    "top-group": _partly,
+    "same": _same,
+    "cannot-tell": _cannot_tell,
+    "subgroup": _subgroup,
+    "refusal": _refusal,
+    "backward-score": _backward,
+    "not-calibrated": _not_calibrated,
+}
+
+
+def _changes(assay: uq.Assay, truth: Truth) -> Judged:
+    """Neighbouring choices: each is better than the other in its own range, whatever lies between."""
+    groups = [c for c in assay.claims() if c.kind == "top-group" and c.facts.get("lowest")]
+    for below, above in zip(groups, groups[1:], strict=False):
+        a, b = below.models[-1], above.models[0]
+        if a != b:
+            low, high = below.facts["lowest"][-1][0], min(above.facts["lowest"][0][1], FAR)
+            true = truth.better(a, b, [max(low, below.low)]) and truth.better(b, a, [min(high, above.high)])
+            yield "headline: the choice changes", true
+
+
+def _rank_sets(assay: uq.Assay, truth: Truth) -> Judged:
+    """All pairs of models: one record for each metric, true if no pair that is told apart is in the wrong order."""
+    losses = {
+        "rank sets of E": ("unified", lambda m: truth.models[m].at(DEFAULT_TRADEOFF)),
+        "rank sets of accuracy": ("accuracy", lambda m: -truth.models[m].accuracy),
+        "rank sets of the Brier score": ("brier", lambda m: truth.models[m].brier),
+    }
+    for name, (metric, loss) in losses.items():
+        found = assay.rank_sets(DEFAULT_TRADEOFF, metric=metric)
+        told = np.argwhere(found.better).tolist()
+        if told:
+            yield name, all(loss(found.names[j]) - loss(found.names[i]) > ALIKE for i, j in told)
+
+
+# -- power ------------------------------------------------------------------------------------------------------------------
+
+
+def _power(assay: uq.Assay, truth: Truth) -> dict[str, Any]:
+    """Of the true differences at the default λ how many are told; size of the top group; scores and calibration told."""
+    names, at = assay.model_names, [DEFAULT_TRADEOFF]
+    ranks = assay.rank_sets(DEFAULT_TRADEOFF)
+    pairs = [(a, b) for a in names for b in names if a != b and truth.better(a, b, at)]
+    winner = next(r.model for r in assay.ranked(DEFAULT_TRADEOFF) if r.rank == 1)
+    rivals = [b for b in names if truth.better(winner, b, at)]
+    told = {m for c in assay.claims() if c.kind == "worse" and c.low == c.high for m in c.models}
+    told |= {m for c in assay.claims() if c.kind == "best" for m in c.others}
+    backward = [(m, s) for m in names for s, auc in truth.models[m].uq_auc.items() if auc < 0.5 - ALIKE]
+    found = {(c.models[0], c.metric) for c in assay.claims() if c.kind == "backward-score"}
+    wrong = [m for m in names if not truth.models[m].calibrated] if assay.calibration else []
+    rejected = {c.models[0] for c in assay.claims() if c.kind == "not-calibrated"}
+    return {
+        "pairs": [sum(ranks.is_better(a, b) for a, b in pairs), len(pairs)],
+        "rivals": [sum(b in told for b in rivals), len(rivals)],
+        "top": int(ranks.top.sum()),
+        "backward": [sum(b in found for b in backward), len(backward)],
+        "miscalibrated": [sum(m in rejected for m in wrong), len(wrong)],
+    }
+
+
+def former_procedure(assay: uq.Assay, truth: Truth) -> dict[str, Any]:
+    """Student's paired t of the winner against each other model, adjusted by Holm for J − 1: what it tells, and falsely."""
+    names, at = assay.model_names, [DEFAULT_TRADEOFF]
+    winner = next(r.model for r in assay.ranked(DEFAULT_TRADEOFF) if r.rank == 1)
+    others = [m for m in names if m != winner]
+    p = np.array([assay.compare(m, winner, tradeoff=DEFAULT_TRADEOFF).pvalue for m in others])
+    adjusted = uq.statistics.holm(p) if len(others) else p
+    told = [m for m, q in zip(others, adjusted, strict=True) if q <= 1 - assay.settings.level]
+    true = [m for m in others if truth.better(winner, m, at)]
+    return {"false": sum(m not in true for m in told), "told": sum(m in true for m in told), "true": len(true)}

@@ -1,0 +1,113 @@
+"""The measured rates as the tables of the guide."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.verdict_claims.cells import CELLS
+from benchmarks.verdict_claims.counting import Rate, any_false, former_false, results, share_told
+from benchmarks.verdict_claims.judging import KINDS
+from benchmarks.verdict_claims.worlds import Cell
+
+__all__ = ["FAMILIES", "lines", "write_into"]
+
+# heading of a table: beginnings of the names of its cells
+FAMILIES = {
+    "Equal models": ("equal-",),
+    "One model ahead": ("ahead-", "ladder-"),
+    "Rare huge losses": ("rare-",),
+    "Groups": ("groups-",),
+    "Training runs": ("runs-",),
+    "Subgroups": ("parts-",),
+    "Baselines and ranges of λ": ("at-", "order-", "weak-"),
+    "Scores": ("chance-", "backward-"),
+    "Calibration": ("calibrat",),
+}
+MOST = 0.05
+BEGIN, END = "<!-- {}: printed by benchmarks.verdict_claims -->", "<!-- end -->"
+Held = Mapping[str, tuple[Cell, Sequence[dict[str, Any]]]]
+
+
+def lines(folder: Path) -> dict[str, list[str]]:
+    """Tables of Markdown by name: "kinds", "cells", and "power"."""
+    held = {name: (cell, results(cell, folder)) for name, cell in CELLS.items()}
+    held = {name: (cell, rows) for name, (cell, rows) in held.items() if rows}
+    return {"kinds": list(_kinds(held)), "cells": list(_cells(held))}
+
+
+def _percent(x: float) -> str:
+    return "" if np.isnan(x) else f"{100 * x:.1f}"
+
+
+def _rate(rate: Rate) -> str:
+    return f"{_percent(rate.value)} ({_percent(rate.low)}-{_percent(rate.high)})"
+
+
+def _kinds(held: Held) -> Iterator[str]:
+    """By kind of sentence: the worst cell, and the cells whose rate lies above 5 % beyond chance."""
+    yield "| sentence | stands for | cells that print it | data sets with a false one, %: all cells | worst cell | cells above 5 % |"
+    yield "|---|---|---|---|---|---|"
+    for kind, sentence in KINDS.items():
+        printing = {name: rows for name, (_, rows) in held.items() if any(kind in row["made"] for row in rows)}
+        if not printing:
+            continue
+        rates = {name: any_false(rows, [kind]) for name, rows in printing.items()}
+        worst = max(rates, key=lambda name: rates[name].value)
+        above = [f"`{name}`" for name, rate in rates.items() if rate.low > MOST]
+        total = Rate(sum(r.count for r in rates.values()), sum(r.of for r in rates.values()))
+        told = f"{_rate(rates[worst])} `{worst}`" if rates[worst].count else "none"
+        yield f"| {kind} | {sentence} | {len(printing)} | {_percent(total.value)} | {told} | {', '.join(above) or 'none'} |"
+
+
+def _cells(held: Held) -> Iterator[str]:
+    """By family and cell: any false sentence, the former procedure, and power."""
+    for heading, beginnings in FAMILIES.items():
+        some = {name: found for name, found in held.items() if name.startswith(beginnings)}
+        if not some:
+            continue
+        yield from ("", f"### {heading}", "")
+        yield (
+            "| cell | data sets | any false sentence, % | most often false | rank sets of E: false, % | formerly: false, % "
+            "| worse than the winner: told, % | formerly told, % | pairs told, % | top group |"
+        )
+        yield "|---|---|---|---|---|---|---|---|---|---|"
+        for name, (cell, rows) in some.items():
+            yield _cell(name, cell, rows)
+
+
+def _cell(name: str, cell: Cell, rows: Sequence[dict[str, Any]]) -> str:
+    kinds = {kind: any_false(rows, [kind]) for kind in KINDS}
+    worst = max(kinds, key=lambda kind: kinds[kind].count)
+    told = f"{worst}: {_percent(kinds[worst].value)}" if kinds[worst].count else "none"
+    several = len(cell.models) > 1
+    columns = [
+        f"{cell.about} (`{name}`)",
+        str(len(rows)),
+        _rate(any_false(rows)),
+        told,
+        _percent(kinds["rank sets of E"].value) if several else "",
+        _percent(former_false(rows).value) if several else "",
+        *(_percent(share_told(rows, key)) for key in ("rivals", "former", "pairs")),
+        f"{np.mean([row['top'] for row in rows]):.1f} of {len(cell.models)}" if several else "",
+    ]
+    for key, what in (("backward", "backward scores"), ("miscalibrated", "miscalibrated models")):
+        share = share_told(rows, key)
+        if not np.isnan(share):
+            columns[0] += f"; {_percent(share)} % of the {what} told"
+    return f"| {' | '.join(columns)} |"
+
+
+def write_into(page: Path, folder: Path) -> None:
+    """Replace the tables between their marks in a page."""
+    text = page.read_text(encoding="utf-8")
+    for name, table in lines(folder).items():
+        begin = BEGIN.format(name)
+        pattern = re.compile(f"{re.escape(begin)}.*?{re.escape(END)}", re.DOTALL)
+        if not pattern.search(text):
+            raise SystemExit(f"{page} has no place for the table {name!r}: add a line {begin} and a line {END}")
+        table_text = "\n".join((begin, "", *table, "", END))
+        text = pattern.sub(lambda _, new=table_text: new, text)
+    page.write_text(text, encoding="utf-8")

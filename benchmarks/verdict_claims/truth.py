@@ -1,0 +1,170 @@
+"""The true means of a cell's models, from a million independent instances, and which model is truly better where."""
+
+import json
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field, replace
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import uqassay as uq
+from benchmarks.verdict_claims.worlds import CHANCE, SUBGROUP, Cell, DataSet, data_set
+
+__all__ = ["ALIKE", "BASELINES", "FAR", "Means", "Truth", "definition", "truth_of"]
+
+SAMPLES, CHUNK = 1_000_000, 100_000
+FAR = 1e6  # stands for λ = ∞
+ALIKE = (
+    1e-3  # true means closer than this count as equal: the truth's own error, so that more claims are counted as false
+)
+BASELINES = ("vacuous", "class-prior")
+KEPT = 0.9
+
+
+@dataclass(frozen=True)
+class Means:
+    """True means of one model: the two terms of E, further losses, and of each score UQ-AUC and accuracy kept."""
+
+    distance: float
+    nonspecificity: float = 0.0
+    log_loss: float = float("nan")
+    brier: float = float("nan")
+    accuracy: float = float("nan")
+    uq_auc: Mapping[str, float] = field(default_factory=dict)
+    kept: Mapping[str, float] = field(default_factory=dict)
+    calibrated: bool = True
+
+    def at(self, tradeoff: float) -> float:
+        """Mean E."""
+        return self.distance + min(tradeoff, FAR) * self.nonspecificity
+
+
+@dataclass(frozen=True)
+class Truth:
+    """True means by name, baselines included, and of every value of the subgroup."""
+
+    models: Mapping[str, Means]
+    parts: Mapping[int, Mapping[str, Means]] = field(default_factory=dict)
+
+    def better(self, a: str, b: str, tradeoffs: Iterable[float], part: int | None = None) -> bool:
+        """Whether the mean E of `a` is below that of `b` at all these λ; between two λ as well, as E is linear in λ."""
+        means = self.models if part is None else self.parts[part]
+        return all(means[b].at(t) - means[a].at(t) > ALIKE for t in tradeoffs)
+
+    def beaten(self, model: str, low: float, high: float) -> bool:
+        """Whether some baseline is better than a model at every λ of a range."""
+        ends = [low, min(high, FAR)]
+        where_equal = self.models["class-prior"].distance / self.models["vacuous"].nonspecificity
+        inside = [t for t in (where_equal,) if ends[0] < t < ends[1]]  # the lower of two lines is least far below there
+        return all(any(self.better(b, model, [t]) for b in BASELINES) for t in (*ends, *inside))
+
+
+def definition(cell: Cell) -> str:
+    """Checksum of all that decides the data of a cell."""
+    return sha256(repr(replace(cell, about="")).encode()).hexdigest()[:16]
+
+
+def truth_of(cell: Cell, folder: Path, *, samples: int = SAMPLES) -> Truth:
+    """The truth of a cell; cells of the same kinds of models share a file."""
+    each = _one_of_each(cell)
+    path = folder / "truth" / f"{definition(each)}-{samples}.json"
+    if path.exists():
+        held = json.loads(path.read_text(encoding="utf-8"))
+    else:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        held = [{part: asdict(m) for part, m in found.items()} for found in _means_of_kinds(each, samples)]
+        new = path.with_name(f"{path.name}.{os.getpid()}")
+        new.write_text(json.dumps(held), encoding="utf-8")
+        new.replace(path)
+    kinds = [{part: Means(**m) for part, m in found.items()} for found in held]
+    whole = {name: kinds[place]["all"] for name, place in cell.models.items()}
+    parts = {v: {name: kinds[place][str(v)] for name, place in cell.models.items()} for v in range(cell.parts)}
+    return Truth({**whole, **_baselines(cell)}, parts)
+
+
+def _one_of_each(cell: Cell) -> Cell:
+    """One model of each kind, without what changes no mean."""
+    kinds = tuple(replace(kind, count=1, runs=1) for kind in cell.kinds)
+    return Cell("truth", kinds, classes=cell.classes, shared=cell.shared, parts=cell.parts)
+
+
+def _baselines(cell: Cell) -> dict[str, Means]:
+    k = float(np.log(cell.classes))
+    return {"vacuous": Means(0.0, k), "class-prior": Means(k, 0.0)}
+
+
+def _means_of_kinds(each: Cell, samples: int) -> list[dict[str, Means]]:
+    """Means of each kind, over all instances and in each part; levels averaged."""
+    rng = np.random.default_rng(11)
+    names = list(each.models)
+    keys = ["all", *map(str, range(each.parts))]
+    sums: dict[tuple[str, str], list[dict[str, Any]]] = {(m, key): [] for m in names for key in keys}
+    sizes: dict[str, list[int]] = {key: [] for key in keys}
+    done = 0
+    while done < samples:
+        size = min(CHUNK, samples - done)
+        data = data_set(each, rng, size=size)
+        for key in keys:
+            rows = np.ones(size, bool) if key == "all" else data.subgroups[SUBGROUP] == int(key)
+            sizes[key].append(int(rows.sum()))
+            for name in names:
+                sums[name, key].append(_chunk(data, name, rows))
+        done += size
+    found = []
+    for name, kind in zip(names, each.kinds, strict=True):
+        calibrated = kind.sharpness == 1 and not (kind.rare or kind.members or kind.run_spread)
+        found.append({key: _pooled(sums[name, key], sizes[key], calibrated) for key in keys})
+    levels = [kind.level for kind in each.kinds]
+    for level in {level for level in levels if level}:
+        same = [i for i, mine in enumerate(levels) if mine == level]
+        for key in keys:
+            d, ns = (float(np.mean([getattr(found[i][key], f) for i in same])) for f in ("distance", "nonspecificity"))
+            for i in same:
+                found[i][key] = replace(found[i][key], distance=d, nonspecificity=ns)
+    return found
+
+
+def _chunk(data: DataSet, name: str, rows: np.ndarray) -> dict[str, Any]:
+    """Means over the rows of one sample."""
+    p, y = data.runs[name][0][rows], data.labels[rows]
+    prediction = uq.Point(p) if p.ndim == 2 else uq.Members(p)
+    loss = uq.losses.unified_loss(y, prediction)
+    mean = (p if p.ndim == 2 else p.mean(axis=1)).astype(float)
+    right = mean.argmax(axis=1) == y
+    floor = float(np.finfo(p.dtype).eps)
+    entropy = -(mean * np.log(np.maximum(mean, 1e-300))).sum(axis=1)
+    scores = {"total-entropy": entropy}
+    scores |= {key: values[0][rows] for key, values in data.scores.get(name, {}).items()}
+    return {
+        "distance": float(loss.distance.mean()),
+        "nonspecificity": float(loss.nonspecificity.mean()),
+        "log_loss": float(-np.log(np.maximum(mean[np.arange(len(y)), y], floor)).mean()),
+        "brier": float(((mean - np.eye(mean.shape[1])[y]) ** 2).sum(axis=1).mean()),
+        "accuracy": float(right.mean()),
+        "uq_auc": {key: _auc(values, ~right) for key, values in scores.items()},
+        "kept": {
+            key: float(right[np.argsort(values)[: round(KEPT * len(y))]].mean()) for key, values in scores.items()
+        },
+    }
+
+
+def _auc(score: np.ndarray, wrong: np.ndarray) -> float:
+    """Probability that a wrong instance has the greater score, for scores without ties."""
+    ranks = np.empty(len(score))
+    ranks[np.argsort(score)] = np.arange(1, len(score) + 1)
+    m = int(wrong.sum())
+    return float((ranks[wrong].sum() - m * (m + 1) / 2) / (m * (len(score) - m)))
+
+
+def _pooled(chunks: list[dict[str, Any]], sizes: list[int], calibrated: bool) -> Means:
+    def mean(values: list[float]) -> float:
+        return float(np.average(values, weights=sizes))
+
+    plain = {k: mean([c[k] for c in chunks]) for k in ("distance", "nonspecificity", "log_loss", "brier", "accuracy")}
+    scores = {k: {s: mean([c[k][s] for c in chunks]) for s in chunks[0][k]} for k in ("uq_auc", "kept")}
+    if CHANCE in scores["uq_auc"]:  # by construction
+        scores["uq_auc"][CHANCE], scores["kept"][CHANCE] = 0.5, plain["accuracy"]
+    return Means(**plain, **scores, calibrated=calibrated)
