@@ -20,6 +20,7 @@ __all__ = [
     "percent_interval",
     "pvalue",
     "pvalue_text",
+    "rank_range",
     "sentence",
     "share_of_draws",
     "significant",
@@ -221,6 +222,17 @@ def interval(low: float, high: float, decimals: int = 3) -> str:
     if math.isnan(low) or math.isnan(high) or low == high:
         return ABSENT
     return f"{number(low, decimals)} to {number(high, decimals)}"
+
+
+def rank_range(low: int, high: int) -> str:
+    """The ranks that a model can have.
+
+    Examples
+    --------
+    >>> rank_range(1, 3), rank_range(2, 2)
+    ('1–3', '2')
+    """
+    return str(low) if low == high else f"{low}–{high}"
 
 
 def estimate_text(value: float, low: float, high: float, *, level: float | None = None, decimals: int = 3) -> str:

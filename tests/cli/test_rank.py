@@ -10,7 +10,7 @@ def test_rank_json_is_that_of_the_library(files, models, judged, run):
     ran = run("rank", *models, "--labels", files / "labels.npy", "--tradeoff", "0.5", "--json")
     assert (ran.code, ran.err) == (0, "")
     assert ran.json() == {
-        "schema": "uqassay.ranking/1",
+        "schema": "uqassay.ranking/2",
         "default_tradeoff": 0.5,
         **ranking_json(judged, [0.5]),
     }

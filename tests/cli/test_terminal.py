@@ -51,7 +51,8 @@ def test_a_ranking_explains_the_columns_it_has(files):
     assert "p (adjusted)" not in narrow
     assert "paired test" not in narrow
     assert "p: paired test against the best, adjusted for all pairs" in wide
-    assert "wins: share of" in narrow
+    assert "rank: all ranks that the model can have" in " ".join(narrow.split())
+    assert "resamples won: share of" in " ".join(wide.split())
 
 
 def test_the_default_tradeoff_is_marked_and_every_ranking_shows_its_own(files, run):
@@ -66,7 +67,7 @@ def test_numbers_are_those_of_the_assay(files, run):
     out = run("rank", f"DE={files / 'de.npz'}", "--labels", files / "labels.npy", "--draws", "10").out
     a = uq.assay({"DE": uq.load(files / "de.npz")}, np.load(files / "labels.npy"), n_draws=10, calibration=())
     best = a.ranked(0.5)[0]
-    line = next(line for line in out.splitlines() if line.startswith("1  DE"))
+    line = next(line for line in out.splitlines() if line.startswith("1     DE"))
     assert line.split()[2] == f"{float(best.estimate):.3f}"
     assert f"{best.estimate.low:.3f} to {best.estimate.high:.3f}" in line
 

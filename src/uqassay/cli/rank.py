@@ -29,7 +29,7 @@ def rank_command(
         assay = judged.assay
         parts = parts_json(assay, assay.tradeoffs) if as_json else []
     if as_json:
-        found = {"schema": "uqassay.ranking/1", "default_tradeoff": DEFAULT_TRADEOFF}
+        found = {"schema": "uqassay.ranking/2", "default_tradeoff": DEFAULT_TRADEOFF}
         found |= ranking_json(assay, assay.tradeoffs)
         print_json(found | ({"subgroups": parts} if assay.subgroups else {}))
     else:

@@ -43,8 +43,8 @@ def fitted_table(
 
     Examples
     --------
-    >>> columns = {"model": ["a", "b"], "mean E": ["0.25", "0.50"], "wins": ["90.0 %", "10.0 %"]}
-    >>> [column.header for column in fitted_table(columns, width=16, spare=["wins"]).columns]
+    >>> columns = {"model": ["a", "b"], "mean E": ["0.25", "0.50"], "accuracy": ["90.0 %", "80.0 %"]}
+    >>> [column.header for column in fitted_table(columns, width=16, spare=["accuracy"]).columns]
     ['model', 'mean E']
     """
     shown = dict(columns)
@@ -88,7 +88,7 @@ def explained(said: Mapping[str, str], *tables: Table) -> str:
 
     Examples
     --------
-    >>> explained({"p": "p: paired test", "wins": "wins: share of draws"}, fitted_table({"model": [], "p": []}, width=80))
+    >>> explained({"p": "p: paired test", "rank": "rank: all that are possible"}, fitted_table({"model": [], "p": []}, width=80))
     'p: paired test'
     """
     headers = [f"{column.header} " for table in tables for column in table.columns]

@@ -30,6 +30,7 @@ from uqassay.wording import (
     number,
     percent,
     pvalue,
+    rank_range,
     share_of_draws,
     tradeoff,
 )
@@ -83,8 +84,8 @@ def print_rankings(assay: Assay, tradeoffs: Sequence[float] | None = None) -> No
     for at in (DEFAULT_TRADEOFF,) if tradeoffs is None else tradeoffs:
         rows = assay.ranked(at)
         columns = _ranking_columns(assay, rows)
-        styles = ["dim" if r.rank is None else "bold" if r.rank == 1 else "" for r in rows]
-        shown.append(fitted_table(columns, spare=_spare(columns), width=console.width, styles=styles))
+        styles = ["dim" if r.rank is None else "bold" if r.top else "" for r in rows]
+        shown.append(fitted_table(columns, spare=_spare(columns), width=console.width, styles=styles, words=("rank",)))
         console.print()
         console.print(Text(_ranking_title(assay, at, default=tradeoffs is None), "bold"))
         console.print(shown[-1])
@@ -121,10 +122,9 @@ def _subgroup_table(assay: Assay, name: str, parts: Sequence[Part], at: float, w
         found = before | _ranking_columns(part.assay, rows, decimals=decimals, finer=finer)
         for header, cells in found.items():
             columns.setdefault(header, []).extend(cells)
-    styles = ["bold" if r.rank == 1 else "" for r in every]
-    return fitted_table(
-        columns, spare=[*_spare(columns), "n"], width=width, styles=styles, words=(f"{printable(name)} ",)
-    )
+    styles = ["bold" if r.top else "" for r in every]
+    words = (f"{printable(name)} ", "rank")
+    return fitted_table(columns, spare=[*_spare(columns), "n"], width=width, styles=styles, words=words)
 
 
 def _first(assay: Assay, parts: Sequence[Part], at: float) -> str:
@@ -156,13 +156,13 @@ def _ranking_columns(
     own = _decimals([r for r in rows if r.rank is not None])
     decimals, finer = own[0] if decimals is None else decimals, own[1] if finer is None else finer
     return {
-        "#": ["" if r.rank is None else str(r.rank) for r in rows],
+        "rank": [_ranks(r) for r in rows],
         "model": [printable(r.model) + (" (baseline)" if r.rank is None else "") for r in rows],
         "mean E": [number(float(r.estimate), decimals) for r in rows],
         f"{level_text(assay.settings.level)} interval": [
             interval(r.estimate.low, r.estimate.high, decimals) for r in rows
         ],
-        "wins": [share_of_draws(r.win_share, assay.settings.n_draws) for r in rows],
+        "resamples won": [share_of_draws(r.win_share, assay.settings.n_draws) for r in rows],
         "worse than best by": [ABSENT if r.rank == 1 else number(float(r.difference), finer) for r in rows],
         "p (adjusted)": [pvalue(r.pvalue_adjusted) for r in rows],
         "accuracy": [percent(_mean(assay, r.model, "correct") if r.model != "vacuous" else None) for r in rows],
@@ -171,10 +171,15 @@ def _ranking_columns(
     }
 
 
+def _ranks(row: Ranked) -> str:
+    """All ranks that a model can have; nothing for a baseline."""
+    return "" if row.rank_low is None or row.rank_high is None else rank_range(row.rank_low, row.rank_high)
+
+
 def _spare(columns: dict[str, list[str]]) -> list[str]:
     """Headers of a ranking that a narrow terminal leaves out, the last of them first."""
-    *_, between, _, worse, p, accuracy, distance, nonspecificity = columns
-    return [between, p, worse, accuracy, nonspecificity, distance]
+    *_, between, share, worse, p, accuracy, distance, nonspecificity = columns
+    return [share, between, p, worse, accuracy, nonspecificity, distance]
 
 
 def _decimals(rows: Sequence[Ranked]) -> tuple[int, int]:
@@ -192,7 +197,11 @@ def _ranking_title(assay: Assay, at: float, *, default: bool, subgroup: str = ""
 
 def _explained_ranking(assay: Assay, *tables: Table) -> str:
     said = {
-        "wins": f"wins: share of {count(assay.settings.n_draws)} resamples",
+        "rank": (
+            f"rank: all ranks that the model can have, {level_text(assay.settings.level)} for all models at once; "
+            "from 1 on (bold): no model is shown to be better"
+        ),
+        "resamples won": f"resamples won: share of {count(assay.settings.n_draws)} with the lowest mean E",
         "p (adjusted)": "p: paired test against the best, adjusted for all pairs",
     }
     return explained(said, *tables)

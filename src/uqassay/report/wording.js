@@ -83,6 +83,8 @@ const wording = (() => {
     return text.startsWith("<") ? `p < ${text.slice(1)}` : `p = ${text}`;
   }
 
+  const rankRange = (low, high) => (low === high ? `${low}` : `${low}–${high}`);
+
   const count = (n) => grouped(String(n));
 
   function listed(names, last = "and") {
@@ -90,5 +92,5 @@ const wording = (() => {
   }
 
   const shares = { percent, percentInterval, pvalue, pvalueText, shareOfDraws };
-  return Object.freeze({ ABSENT, count, general, listed, minus, number, tradeoff, ...shares });
+  return Object.freeze({ ABSENT, count, general, listed, minus, number, rankRange, tradeoff, ...shares });
 })();
