@@ -1,6 +1,7 @@
 """Notes of the reproduction of paper 002: every choice that the paper does not print, and what happened in the runs."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from uqassay.experiments.gain.choices import AskedGain, method_options
 from uqassay.experiments.gain.regions import Regions, ToyPlan
@@ -39,7 +40,7 @@ METHODS = {
     "integrals by quadrature",
     "local-gp-learnt": "local GP, kernel learnt: the same, but the variational bound chooses among five length scales around "
     "that distance and among the signal variances 1, 4, 16 and 64",
-    "sparse-gp": "sparse GP: {n_inducing} inducing points, learnt kernel, Pólya-Gamma augmentation, natural gradients; "
+    "sparse-gp": "sparse GP: {n_inducing} inducing points, {kernel}, Pólya-Gamma augmentation, natural gradients; "
     "integrals by quadrature",
     "random-forest": "random forest: {n_members} trees, which are the members of the mutual information",
     "deep-ensemble": "deep ensemble: {n_members} networks, hidden layers {backbone}, {epochs} epochs",
@@ -66,9 +67,16 @@ def choice_notes(asked: AskedGain) -> list[str]:
     }
     for (name, is_toy), (method, plan, slice_) in used.items():
         options = {**DEFAULTS, **method_options(method, plan, slice_)}
+        options["kernel"] = _kernel(options)
         place = "toy data" if is_toy else "images"
         notes.append(f"{METHODS[name].format(**options)} ({place})")
     return notes
+
+
+def _kernel(options: Mapping[str, Any]) -> str:
+    if options.get("learn_kernel", True):
+        return "learnt kernel"
+    return f"RBF kernel of length scale {options['lengthscale']} and signal variance {options['signal_variance']}"
 
 
 def run_notes(rows: Sequence[GainRow]) -> list[str]:
