@@ -89,14 +89,14 @@ def _ties(assay: "Assay", group: Claim, most: int) -> str:
     never = [name for name in group.others if name not in partly]
     rest = len(assay.candidates) - len(group.models)
     if most < 0 and group.others:
-        return f" (throughout better than {rest - len(group.others)} of {rest} others)"
+        return f" (throughout better than {rest - len(group.others) or 'none'} of the {rest} others)"
     parts = []
     if len(group.models) > 1:
         nor = ""
         if never:
-            who = f"the {counted(rest, 'other model')}" if len(never) == rest > most else _listed(never, most)
-            nor = f", nor can {who} be told from them"
-        parts.append(f"at which λ to change cannot be told{nor}")
+            who = f"the {counted(rest, 'other')}" if len(never) == rest > most else _listed(never, most)
+            nor = f", nor {who} from them"
+        parts.append(f"where to change cannot be told{nor}")
     elif never:
         who = (
             f"none of the {rest} others can" if len(never) == rest > max(most, 1) else f"{_listed(never, most)} cannot"

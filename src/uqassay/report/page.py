@@ -4,9 +4,9 @@ import base64
 import html
 import re
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from uqassay._optional import optional_package
 from uqassay.report.markup import filled, json_for_script, kept, page_file, write_html
@@ -87,7 +87,7 @@ def render(assay: "Assay", *, command: str | None = None) -> str:
         "heading": html.escape(_heading(assay)),
         "version": html.escape(__version__),
         "css": page_file("page.css"),
-        "verdict": "".join(f"<p>{kept(s)}</p>" for s in values["assay"]["verdict"]),
+        "verdict": _verdict(values["assay"]),
         "warnings": _warnings(assay),
         "payload": json_for_script(values),
         "plotly": _plotly(),
@@ -95,6 +95,14 @@ def render(assay: "Assay", *, command: str | None = None) -> str:
     }
     parts |= {f"text.{name}": _marked(text) for name, text in template_sentences(assay).items()}
     return filled(page_file("page.html"), {**parts, "head": filled(page_file("head.html"), parts)})
+
+
+def _verdict(values: Mapping[str, Any]) -> str:
+    """The headline, and the further sentences of the verdict below it."""
+    first = len(values["headline"])
+    headline, details = values["verdict"][:first], values["verdict"][first:]
+    large = "".join(f'<p class="headline">{kept(text)}</p>' for text in headline)
+    return large + "".join(f"<p>{kept(text)}</p>" for text in details)
 
 
 def _heading(assay: "Assay") -> str:
