@@ -7,7 +7,7 @@ import pytest
 
 from tests.calibration.made_up_data import draw_labels, random_predictions
 from tests.refusals import refuses
-from uqassay.calibration.sign_null import n_patterns, sign_null
+from uqassay.calibration.sign_null import n_patterns, sign_test
 from uqassay.metrics.calibration.group_signs import Groupwise
 from uqassay.metrics.calibration.measures import CALIBRATION_MEASURES, CalibrationMeasure, calibration_measure
 
@@ -22,17 +22,15 @@ def data(n=60, k=3):
 def test_every_pattern_of_signs_against_a_loop_over_bins():
     labels, probs = data()
     groups = np.arange(60) % 5
-    statistic, null = sign_null(
-        labels, probs, calibration_measure("ece-confidence"), groups, 99, np.random.default_rng(0)
-    )
+    found = sign_test(labels, probs, calibration_measure("ece-confidence"), groups, 99, np.random.default_rng(0))
     confidence, correct = probs.max(axis=1), probs.argmax(axis=1) == labels
     expected = []
     for signs in itertools.product([1, -1], repeat=4):
         signed = np.array([1, *signs])[groups] * (correct - confidence)
         place = np.ceil(confidence * 10).astype(int)
         expected.append(sum(abs(signed[place == b].sum()) for b in range(11)) / 60)
-    assert statistic == pytest.approx(expected[0])
-    np.testing.assert_allclose(np.sort(null), np.sort(expected[1:]), atol=1e-14)
+    assert found.statistic == pytest.approx(expected[0])
+    np.testing.assert_allclose(np.sort(found.null), np.sort(expected[1:]), atol=1e-14)
 
 
 @pytest.mark.parametrize("name", GROUPED)
@@ -40,7 +38,7 @@ def test_without_a_change_of_sign_it_is_the_measure(name):
     labels, probs = data()
     prepared = CALIBRATION_MEASURES[name].prepare(probs)
     for groups in (np.arange(60), np.arange(60) // 7, np.zeros(60, dtype=int)):
-        signed = prepared.by_groups(labels, groups, groups.max() + 1)
+        signed = prepared.by_groups(groups, groups.max() + 1)(labels)
         found = signed.values(np.ones((2, groups.max() + 1)))
         np.testing.assert_allclose(found, float(prepared.values(labels)), rtol=1e-10, atol=1e-14)
 
@@ -57,4 +55,4 @@ def test_a_measure_without_sums_is_refused():
 
     mine = CalibrationMeasure("mine", "strong", "Mine.", "none", lambda probs: Constant())
     with refuses("groups", "missing", got="3 groups"):
-        sign_null(*data(), mine, np.arange(60) % 3, 9, np.random.default_rng(0))
+        sign_test(*data(), mine, np.arange(60) % 3, 9, np.random.default_rng(0))

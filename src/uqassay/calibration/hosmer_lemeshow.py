@@ -9,7 +9,14 @@ from scipy.special import gammaincc
 
 from uqassay.errors import InputError
 from uqassay.metrics.calibration.bins import CalibrationBins, check_bins
-from uqassay.metrics.calibration.hosmer_lemeshow import Bins, Labels, bins_of_events, statistic_of_bins
+from uqassay.metrics.calibration.hosmer_lemeshow import (
+    Bins,
+    Labels,
+    bins_of_events,
+    check_least_expected,
+    merged_bins,
+    statistic_of_bins,
+)
 from uqassay.metrics.calibration.inputs import labels_and_probs
 from uqassay.notes import Note
 from uqassay.predictions import PredictionLike
@@ -50,7 +57,13 @@ class HosmerLemeshowTest:
 
 
 def hosmer_lemeshow_test(
-    y_true: ArrayLike, probs: PredictionLike, *, n_bins: int = 5, bins: Bins = "classwise", fitted: bool = False
+    y_true: ArrayLike,
+    probs: PredictionLike,
+    *,
+    n_bins: int = 5,
+    bins: Bins = "classwise",
+    fitted: bool = False,
+    least_expected: float = 0.0,
 ) -> HosmerLemeshowTest:
     """Test of calibration by the chi-squared distribution of the Hosmer-Lemeshow statistic with counts.
 
@@ -63,6 +76,8 @@ def hosmer_lemeshow_test(
     bins : {"classwise", "common"}
     fitted : bool
         True if the model was fitted to these instances. The bins must then be common to all classes.
+    least_expected : float
+        As in `hosmer_lemeshow_statistic`: bins that expect fewer events are merged; not with `fitted`.
 
     Returns
     -------
@@ -105,9 +120,21 @@ def hosmer_lemeshow_test(
             'pass bins="common", or test on held-out data',
             code="conflict",
         )
+    check_least_expected(least_expected, "counts")
+    if fitted and least_expected:
+        raise InputError(
+            "least_expected",
+            "cannot be set for a fitted model, whose distribution is known for common bins only",
+            f"got {least_expected:g}",
+            "leave it out",
+            code="conflict",
+        )
     counted = bins_of_events(checked, int(n_bins), bins)
     n_classes = checked.shape[-1]
-    filled = int(np.ceil((counted.size > 0).sum() / n_classes))
+    of_class = (counted.size > 0).sum(axis=-1)
+    if least_expected:
+        of_class = merged_bins(counted.expected, least_expected).max(axis=-1) + 1
+    filled = int(np.ceil(of_class.sum() / n_classes))
     if fitted and filled < 3:
         raise InputError(
             "n_bins",
@@ -117,7 +144,7 @@ def hosmer_lemeshow_test(
             code="range",
         )
     freedom = (n_classes - 1) * (filled - 2 if fitted else filled)
-    statistic = float(statistic_of_bins(counted, labels, "counts"))
+    statistic = float(statistic_of_bins(counted, labels, "counts", least_expected))
     pvalue = float(gammaincc(freedom / 2, statistic / 2)) if np.isfinite(statistic) else 0.0
     return HosmerLemeshowTest(
         statistic, pvalue, freedom, int(n_bins), bins, bool(fitted), _notes(counted, labels, bool(fitted), filled)

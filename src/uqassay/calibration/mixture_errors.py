@@ -15,7 +15,7 @@ from numpy.typing import DTypeLike, NDArray
 from uqassay._array import scratch
 from uqassay.metrics.calibration.binned_error import PrepareCalibrationError
 from uqassay.metrics.calibration.bins import Edges, edges_of_equal_width, sums_of_equal_mass
-from uqassay.metrics.calibration.hosmer_lemeshow import PrepareHosmerLemeshow
+from uqassay.metrics.calibration.hosmer_lemeshow import PrepareHosmerLemeshow, chi_squared
 
 __all__ = ["MixtureErrors", "errors_of_mixtures", "products_of", "quick_numbers"]
 
@@ -55,8 +55,8 @@ def errors_of_mixtures(members: Floats, prepare: object, dtype: DTypeLike) -> Mi
             if by == "confidence":
                 return _Confidence(members, n_bins, binning == "mass", dtype)
             return (_ClassesOfEqualMass if binning == "mass" else _ClassesOfEqualWidth)(members, n_bins, dtype)
-        case PrepareHosmerLemeshow(binning="mass", form="counts", n_bins=n_bins):
-            return _ClassesOfEqualMass(members, n_bins, dtype, chi_squared=True)
+        case PrepareHosmerLemeshow(binning="mass", form="counts", n_bins=n_bins, least_expected=least):
+            return _ClassesOfEqualMass(members, n_bins, dtype, least_expected=least)
     return None
 
 
@@ -180,10 +180,10 @@ class _ClassesOfEqualWidth:
 class _ClassesOfEqualMass:
     """Equally full bins of the probability of every class: all probabilities are computed and sorted."""
 
-    def __init__(self, members: Floats, n_bins: int, dtype: DTypeLike, *, chi_squared: bool = False) -> None:
+    def __init__(self, members: Floats, n_bins: int, dtype: DTypeLike, *, least_expected: float | None = None) -> None:
         n, m, n_classes = members.shape
         self._by_member = quick_numbers(members.transpose(1, 2, 0).reshape(m, n_classes * n), dtype)
-        self._n, self._n_classes, self._n_bins, self._chi_squared = n, n_classes, n_bins, chi_squared
+        self._n, self._n_classes, self._n_bins, self._least = n, n_classes, n_bins, least_expected
         self.n_columns = n_classes * n
 
     def arranged(self, labels: Labels) -> Labels:
@@ -199,12 +199,10 @@ class _ClassesOfEqualMass:
         observed = _sums(labels * n_bins + row * (n_classes * n_bins) + place, n_mixtures, n_classes * n_bins)
         expected = expected.reshape(observed.shape).astype(np.float64, copy=False)
         excess = expected - observed
-        if not self._chi_squared:
+        if self._least is None:
             return np.abs(excess, out=excess).sum(axis=1) / (n * n_classes)
-        with np.errstate(over="ignore"):
-            excess *= excess
-            excess /= np.maximum(expected, 5e-324)
-            return excess.sum(axis=1)
+        shape = (n_mixtures, n_classes, n_bins)
+        return chi_squared(excess.reshape(shape), expected.reshape(shape), self._least)
 
 
 def _bins(probs: Floats, n_bins: int, first_bin: Labels | None, n_all: int) -> NDArray[np.intp]:

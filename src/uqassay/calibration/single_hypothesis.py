@@ -18,12 +18,11 @@ from uqassay.calibration.mixtures import Mixtures
 from uqassay.calibration.monte_carlo import (
     ROUNDING,
     monte_carlo_pvalue,
-    smallest_pvalue,
 )
 from uqassay.calibration.parts import groups_of, hard_labels
 from uqassay.calibration.random_null import known_mixture_null, random_mixture_null
 from uqassay.calibration.shared_members import mean_probs
-from uqassay.calibration.sign_null import sign_null
+from uqassay.calibration.sign_null import SignTest, sign_test
 from uqassay.errors import InputError
 from uqassay.metrics.calibration.hosmer_lemeshow import PrepareHosmerLemeshow
 from uqassay.metrics.calibration.kernel_error import PrepareKernel
@@ -114,7 +113,7 @@ def calibration_test(
     >>> calibration_test(labels, sharpened).sentence()
     'The classifier is not confidence calibrated (p = .001); it is overconfident.'
     >>> calibration_test(labels, sharpened, groups=np.arange(300) // 10).sentence()
-    'The classifier is not confidence calibrated (p = .001); it is overconfident.'
+    'The classifier is not confidence calibrated (p = .002); it is overconfident.'
     """
     check_choice(method, "method", ("resampled", "asymptotic"))
     check_draws(n_draws)
@@ -151,9 +150,9 @@ def calibration_test(
         statistic, pvalue, notes, drawn = _asymptotic(labels, p, chosen, n_draws, rng)
         return result(statistic, pvalue, np.empty(0), method, notes, drawn)
     if units.codes is not None:
-        statistic, null = sign_null(labels, p, chosen, units.codes, n_draws, as_generator(rng))
-        pvalue, notes = _of_signs(statistic, null, chosen, units.n_units, n)
-        return result(statistic, pvalue, null, "signs", notes, len(null))
+        found = sign_test(labels, p, chosen, units.codes, n_draws, as_generator(rng))
+        notes = _notes_on_signs(found, units.n_units, n)
+        return result(found.statistic, found.pvalue, found.null, "signs", notes, len(found.null))
     statistic, null = statistic_and_null(labels, p, chosen, n_draws, resample, as_generator(rng))
     pvalue = monte_carlo_pvalue(statistic, null, chosen.sides)
     return result(statistic, pvalue, null, method, undefined_notes(statistic, pvalue, n), n_draws)
@@ -178,20 +177,13 @@ def _check_together(resample: bool, method: str, units: Units) -> None:
         )
 
 
-def _of_signs(
-    statistic: float, null: Floats, measure: CalibrationMeasure, n_groups: int, n: int
-) -> tuple[float, tuple[Note, ...]]:
-    """p-value and notes of the test with groups."""
-    notes = [Note("groups", f"{n_groups} groups, whose deviations get random signs", {"groups": n_groups})]
+def _notes_on_signs(found: SignTest, n_groups: int, n: int) -> tuple[Note, ...]:
     if n_groups == 1:
-        return float("nan"), (Note("no-test", "one group has no other signs: no p-value"),)
-    if math.isinf(
-        statistic
-    ):  # a label of probability 0 contradicts the probabilities, however labels depend on each other
+        return (Note("no-test", "one group has no other signs: no p-value"),)
+    notes = [Note("groups", f"{n_groups} groups, whose deviations get random signs", {"groups": n_groups})]
+    if math.isinf(found.statistic):
         notes.append(Note("infinite", "a label occurred to which the classifier gives probability 0"))
-        return smallest_pvalue(len(null), measure.sides), tuple(notes)
-    pvalue = monte_carlo_pvalue(statistic, null, measure.sides)
-    return pvalue, (*notes, *undefined_notes(statistic, pvalue, n))
+    return (*notes, *undefined_notes(found.statistic, found.pvalue, n))
 
 
 def statistic_and_null(
@@ -239,8 +231,8 @@ def _asymptotic(
             return signed.statistic, signed.pvalue, signed.notes, signed.n_draws
         case score if score in (prepare_brier, prepare_log_score):
             return _spiegelhalter(labels, probs, score)
-        case PrepareHosmerLemeshow(n_bins=n_bins, binning="mass", form="counts"):
-            chi_squared = hosmer_lemeshow_test(labels, probs, n_bins=n_bins)
+        case PrepareHosmerLemeshow(n_bins=n_bins, binning="mass", form="counts", least_expected=least):
+            chi_squared = hosmer_lemeshow_test(labels, probs, n_bins=n_bins, least_expected=least)
             return chi_squared.statistic, chi_squared.pvalue, chi_squared.notes, 0
     raise InputError(
         "method",

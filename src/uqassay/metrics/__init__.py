@@ -1,6 +1,7 @@
 """Metrics with confidence intervals: ranking of errors, calibration errors, selective prediction, detection of other inputs."""
 
 from uqassay.metrics.calibration.binned_error import classwise_calibration_error, confidence_calibration_error
+from uqassay.metrics.calibration.cumulative_error import cumulative_calibration_error
 from uqassay.metrics.calibration.density_error import density_bandwidth, density_calibration_error
 from uqassay.metrics.calibration.hosmer_lemeshow import hosmer_lemeshow_statistic
 from uqassay.metrics.calibration.kernel_error import kernel_calibration_error
@@ -106,6 +107,7 @@ __all__ = [
     "confidence_calibration_error",
     "correlation_study",
     "coverage_at_risk_score",
+    "cumulative_calibration_error",
     "delay_curve",
     "delay_curve_of_gains",
     "density_bandwidth",

@@ -9,7 +9,7 @@ from tests.notes import said
 from tests.refusals import refuses
 
 from uqassay.calibration.hosmer_lemeshow import hosmer_lemeshow_test
-from uqassay.metrics.calibration.hosmer_lemeshow import hosmer_lemeshow_statistic
+from uqassay.metrics.calibration.hosmer_lemeshow import bins_of_events, hosmer_lemeshow_statistic
 
 
 def by_hand(y, probs, n_bins, form, bins):
@@ -97,3 +97,34 @@ def test_events_that_are_nearly_impossible_are_infinitely_bad_without_warnings(b
     probs = [[1.0, 1e-320], [1.0, 1e-320]]
     assert hosmer_lemeshow_statistic([0, 1], probs, bins=bins, form=form) == np.inf
     assert hosmer_lemeshow_statistic([0, 0], probs, bins=bins, form=form) == pytest.approx(0, abs=1e-300)
+
+
+def test_merged_bins_against_a_loop(random_generator):
+    for least in (0.3, 1.0, 5.0, 1000.0):
+        probs = random_generator.dirichlet(np.full(6, 0.1), 50)
+        y = random_generator.integers(0, 6, 50)
+        bins = bins_of_events(probs, 5, "classwise")
+        total = 0.0
+        for expected, observed in zip(bins.expected, bins.observed(y), strict=True):
+            cells, waiting = [], np.zeros(2)
+            for pair in zip(expected, observed, strict=True):
+                waiting += pair
+                if waiting[0] >= least:
+                    cells.append(waiting.copy())
+                    waiting[:] = 0
+            if cells:
+                cells[-1] += waiting
+            else:
+                cells = [waiting]
+            total += sum((o - e) ** 2 / e for e, o in cells)
+        found = hosmer_lemeshow_statistic(y, probs, least_expected=least)
+        assert found == pytest.approx(total, rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("options", "code"),
+    [({"least_expected": -1.0}, "range"), ({"least_expected": 1.0, "form": "proportions"}, "conflict")],
+)
+def test_merging_is_checked(options, code):
+    with refuses("least_expected", code):
+        hosmer_lemeshow_statistic([0], [[0.5, 0.5]], **options)

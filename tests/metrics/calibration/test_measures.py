@@ -7,6 +7,7 @@ from tests.refusals import refuses
 
 from uqassay.calibration.mixtures import MixtureObjective, Mixtures
 from uqassay.metrics.calibration.binned_error import classwise_calibration_error, confidence_calibration_error
+from uqassay.metrics.calibration.cumulative_error import cumulative_calibration_error
 from uqassay.metrics.calibration.hosmer_lemeshow import hosmer_lemeshow_statistic
 from uqassay.metrics.calibration.measures import CALIBRATION_MEASURES, CalibrationMeasure, calibration_measure
 from uqassay.metrics.calibration.proper_score_parts import proper_score_parts
@@ -29,8 +30,11 @@ PUBLIC = {
     "mce-confidence": lambda y, p, **b: confidence_calibration_error(y, p, norm="max", **b),
     "l2-confidence-debiased": lambda y, p, **b: confidence_calibration_error(y, p, norm="squared", debiased=True, **b),
     "l2-classwise-debiased": lambda y, p, **b: classwise_calibration_error(y, p, norm="squared", debiased=True, **b),
-    "hosmer-lemeshow": hosmer_lemeshow_statistic,
+    "hosmer-lemeshow": lambda y, p, **b: hosmer_lemeshow_statistic(y, p, least_expected=1.0, **b),
     "hosmer-lemeshow-proportions": lambda y, p, **b: hosmer_lemeshow_statistic(y, p, form="proportions", **b),
+    "ks-confidence": cumulative_calibration_error,
+    "ks-classwise": lambda y, p, **b: cumulative_calibration_error(y, p, by="classwise", **b),
+    "kuiper-confidence": lambda y, p, **b: cumulative_calibration_error(y, p, statistic="kuiper", **b),
     "brier": lambda y, p, **b: proper_score_parts(y, p, **b).score,
     "log-loss": lambda y, p, **b: proper_score_parts(y, p, score="log", **b).score,
 }

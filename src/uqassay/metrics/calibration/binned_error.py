@@ -11,7 +11,7 @@ from scipy.special import ndtr
 
 from uqassay.errors import InputError
 from uqassay.metrics.calibration.bins import Binning, CalibrationBins, bins_of_classes, bins_of_confidence, check_bins
-from uqassay.metrics.calibration.group_signs import GroupSums
+from uqassay.metrics.calibration.group_signs import GroupSums, Signed, summed
 from uqassay.metrics.calibration.inputs import instance_weights, labels_and_probs
 from uqassay.predictions import PredictionLike
 from uqassay.statistics.samples import check_choice
@@ -28,7 +28,7 @@ __all__ = [
 ]
 
 Floats = NDArray[np.float64]
-Labels = NDArray[np.intp]
+Labels = Rows = NDArray[np.intp]
 Norm = Literal["l1", "l2", "squared", "max"]
 Direction = Literal["both", "over", "under", "signed"]
 Combine = Callable[[CalibrationBins, Floats, Floats | None], Floats]
@@ -61,23 +61,29 @@ class PreparedBins:
         squares = squared_deviations(self.bins, labels, observed) if self.squared else None
         return self.combine(self.bins, self.bins.expected - observed, squares)
 
-    def by_groups(self, labels: NDArray[np.intp], groups: NDArray[np.intp], n_groups: int) -> GroupSums:
+    def by_groups(self, groups: Rows, n_groups: int) -> Signed:
         """The measure as a function of the groups' excesses; signs leave the squared deviations as they are."""
-        bins = self.bins
-        shape = bins.expected.shape
-        squares = squared_deviations(bins, labels, bins.observed(labels)) if self.squared else None
+        bins, shape = self.bins, self.bins.expected.shape
+        n, size = len(groups), (n_groups, self.bins.expected.size)
+        cells = bins.place.astype(np.intp)
         if bins.event is None:
-            happened = np.arange(shape[0])[:, np.newaxis] == labels  # (K, n)
-            cells = np.arange(shape[0])[:, np.newaxis] * shape[1] + bins.place.astype(np.intp)
-            groups = np.broadcast_to(groups, cells.shape)
-        else:
-            happened, cells = bins.event == labels, bins.place.astype(np.intp)
+            cells += np.arange(shape[0])[:, np.newaxis] * shape[1]
+        every = np.broadcast_to(groups, cells.shape).ravel()
+        expected = summed(every, cells.ravel(), bins.values.ravel(), size)
 
-        def value(sums: Floats) -> Floats:
-            return self.combine(bins, sums.reshape(len(sums), *shape), squares)
+        def of(labels: Rows) -> GroupSums:
+            squares = squared_deviations(bins, labels, bins.observed(labels)) if self.squared else None
+            if bins.event is None:
+                happened, own = groups, cells[labels, np.arange(n)]
+            else:
+                rows = np.flatnonzero(bins.event == labels)
+                happened, own = groups[rows], cells[rows]
+            observed = summed(happened, own, np.ones(len(own)), size)
+            return GroupSums(
+                expected - observed, lambda sums: self.combine(bins, sums.reshape(len(sums), *shape), squares)
+            )
 
-        amounts = bins.values - happened
-        return GroupSums.of(groups.ravel(), cells.ravel(), amounts.ravel(), (n_groups, bins.expected.size), value)
+        return of
 
 
 def confidence_calibration_error(

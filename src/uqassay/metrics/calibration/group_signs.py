@@ -8,10 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-__all__ = ["GroupProducts", "GroupSums", "Groupwise", "SignedMeasure"]
+__all__ = ["GroupProducts", "GroupSums", "Groupwise", "Signed", "SignedMeasure", "summed"]
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
+
+DENSE = 2**20  # entries
 
 
 class SignedMeasure(Protocol):
@@ -22,12 +24,15 @@ class SignedMeasure(Protocol):
         ...
 
 
+Signed = Callable[[Rows], SignedMeasure]
+
+
 @runtime_checkable
 class Groupwise(Protocol):
     """A prepared measure that can be written as a function of sums over groups."""
 
-    def by_groups(self, labels: Rows, groups: Rows, n_groups: int) -> SignedMeasure:
-        """The measure for labels (n,), with the group 0 … G − 1 of each instance (n,)."""
+    def by_groups(self, groups: Rows, n_groups: int) -> Signed:
+        """For the group 0 … G − 1 of each instance (n,): a function of labels (n,) that returns the measure."""
         ...
 
 
@@ -38,25 +43,25 @@ class GroupSums:
 
     Attributes
     ----------
-    sums : sparse array (G, C)
+    sums : array or sparse array (G, C)
         Sum of the deviations of each group in each cell, such as a bin.
     value : callable
         Maps sums over all groups (D, C) to the measure (D,).
     """
 
-    sums: sparse.csr_array
+    sums: Floats | sparse.csr_array
     value: Callable[[Floats], Floats]
-
-    @classmethod
-    def of(
-        cls, groups: Rows, cells: Rows, amounts: Floats, shape: tuple[int, int], value: Callable[[Floats], Floats]
-    ) -> "GroupSums":
-        """Sum amounts (m,) by their groups and cells (m,) into an array of this shape (G, C)."""
-        return cls(sparse.csr_array((amounts, (groups, cells)), shape=shape), value)
 
     def values(self, signs: Floats) -> Floats:
         """The measure for signs (D, G)."""
         return self.value(np.ascontiguousarray(signs @ self.sums))
+
+
+def summed(groups: Rows, cells: Rows, amounts: Floats, shape: tuple[int, int]) -> Floats | sparse.csr_array:
+    """Sums of amounts (m,) by their groups and cells (m,), as (G, C); sparse if that is large."""
+    if shape[0] * shape[1] <= DENSE:
+        return np.bincount(groups * shape[1] + cells, amounts, shape[0] * shape[1]).reshape(shape)
+    return sparse.csr_array((amounts, (groups, cells)), shape=shape)
 
 
 @final

@@ -8,8 +8,10 @@ from typing import Protocol, cast, final
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from uqassay._array import row_chunks
+from uqassay.metrics.calibration.group_signs import GroupProducts, Signed
 from uqassay.metrics.calibration.kernels import SettledKernel
 
 __all__ = ["PreparedBlocks", "PreparedKernel", "PreparedPairs"]
@@ -56,6 +58,17 @@ class PreparedPairs:
         terms = self.terms(labels)
         return terms.mean(axis=-1) if terms.shape[-1] else np.full(terms.shape[:-1], np.nan)
 
+    def by_groups(self, groups: Labels, n_groups: int) -> Signed:
+        """The estimate as a sum over pairs of groups. A pair inside a group keeps its value whatever the signs are."""
+        n_pairs = self.by_class.shape[-1] // 2
+        first, second = groups[0 : 2 * n_pairs : 2], groups[1 : 2 * n_pairs : 2]
+
+        def of(labels: Labels) -> GroupProducts:
+            terms = self.terms(labels) / max(n_pairs, 1)
+            return GroupProducts(sparse.csr_array((terms, (first, second)), shape=(n_groups, n_groups)))
+
+        return of
+
 
 @final
 @dataclass(frozen=True, eq=False)
@@ -89,6 +102,30 @@ class PreparedBlocks:
         # r · r′ = p · p′ − p[y′] − p′[y] + 1(y = y′): only the last three terms depend on the draw of labels
         taken = _taken(sums, labels.reshape(*labels.shape[:-2], -1)).sum(axis=-1)
         return cast(Floats, (products - 2 * taken + equal) / n_pairs)
+
+    def by_groups(self, groups: Labels, n_groups: int) -> Signed:
+        """The estimate as a sum over pairs of groups, for one set of probabilities (b, B, K)."""
+        n_blocks, size, k = self.probs.shape
+        n_pairs = max(n_blocks * size * (size if self.biased else size - 1), 1)
+        rows = np.arange(size)
+        members = [
+            sparse.csr_array((np.ones(size), (rows, part)), shape=(size, n_groups))
+            for part in groups[: n_blocks * size].reshape(n_blocks, size)
+        ]
+        kept = list(self._tiles()) if 8 * self.probs.size // k * size <= KEPT_BYTES else None
+
+        def of(labels: Labels) -> GroupProducts:
+            errors = self.probs - (labels[: n_blocks * size].reshape(n_blocks, size, 1) == np.arange(k))
+            products = np.zeros((n_groups, n_groups))
+            for part, tile in self._tiles() if kept is None else kept:
+                n_rows = part.stop - part.start
+                h = tile * (errors[:, part] @ np.swapaxes(errors[:, part.start :], -1, -2))
+                h[..., n_rows:] *= 2.0  # both orders of a pair
+                for block, of_group in zip(h, members, strict=True):
+                    products += of_group[part].T @ (block @ of_group[part.start :])
+            return GroupProducts(products / n_pairs)
+
+        return of
 
     def _of_one_draw(self, labels: Labels) -> Floats:
         """Σ k r · r′ over ordered pairs, for labels of the shape of the predictions."""

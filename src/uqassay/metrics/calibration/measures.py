@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from uqassay.errors import InputError
 from uqassay.metrics.calibration.binned_error import PrepareCalibrationError, error_of_excess, prepare_bins
 from uqassay.metrics.calibration.bins import Binning, bins_of_classes_left_inclusive, check_bins
+from uqassay.metrics.calibration.cumulative_error import PrepareCumulative
 from uqassay.metrics.calibration.hosmer_lemeshow import PrepareHosmerLemeshow, prepare_hosmer_lemeshow_paper_code
 from uqassay.metrics.calibration.kernel_error import PrepareKernel
 from uqassay.metrics.calibration.proper_score_parts import prepare_brier, prepare_log_score
@@ -254,9 +255,10 @@ _BINNED = (
     _Binned(
         "hosmer-lemeshow",
         "classwise",
-        "Squared differences of observed and expected counts over the expected ones, in {bins} per class.",
+        "Squared differences of observed and expected counts over the expected ones, in {bins} per class; bins that expect "
+        "less than one event are merged with the next.",
         "Hosmer and Lemeshow; paper 001, equation 2, with counts",
-        PrepareHosmerLemeshow,
+        partial(PrepareHosmerLemeshow, least_expected=1.0),
         n_bins=5,
         binning="mass",
         bounds=(0.0, math.inf),
@@ -293,6 +295,32 @@ _BINNED = (
 )
 
 _WITHOUT_BINS = (
+    CalibrationMeasure(
+        "ks-confidence",
+        "confidence",
+        "How far the number of right predictions is from the sum of the confidences, at most, up to some confidence.",
+        "Gupta et al. (2021)",
+        PrepareCumulative("confidence"),
+        bounds=(0.0, 1.0),
+    ),
+    CalibrationMeasure(
+        "ks-classwise",
+        "classwise",
+        "How far the number of labels of a class is from the sum of its probabilities, at most, up to some probability; "
+        "averaged over classes.",
+        "Gupta et al. (2021)",
+        PrepareCumulative("classwise"),
+        bytes_per_entry=72.0,
+        bounds=(0.0, 1.0),
+    ),
+    CalibrationMeasure(
+        "kuiper-confidence",
+        "confidence",
+        "How far the number of right predictions is from the sum of the confidences, at most, between two confidences.",
+        "Arrieta-Ibarra et al. (2022)",
+        PrepareCumulative("confidence", "kuiper"),
+        bounds=(0.0, 1.0),
+    ),
     CalibrationMeasure(
         "skce-ul",
         "strong",

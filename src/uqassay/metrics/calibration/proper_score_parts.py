@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import xlogy
 
 from uqassay.metrics.calibration.bins import Binning, CalibrationBins, bins_of_classes, bins_of_groups, check_bins
-from uqassay.metrics.calibration.group_signs import GroupSums
+from uqassay.metrics.calibration.group_signs import GroupSums, Signed
 from uqassay.metrics.calibration.inputs import instance_weights, labels_and_probs
 from uqassay.predictions import PredictionLike
 from uqassay.statistics.samples import check_choice
@@ -178,13 +178,16 @@ class PreparedScore:
         """The mean score for labels (..., n)."""
         return self.rest + _mean(_taken(self.of_label, labels), None)
 
-    def by_groups(self, labels: Labels, groups: Labels, n_groups: int) -> GroupSums:
+    def by_groups(self, groups: Labels, n_groups: int) -> Signed:
         """The score as its mean under the probabilities plus the groups' sums of deviations from it."""
         expected = _expected(self.of_label, self.probs)  # (n,)
-        deviations = _taken(self.of_label, labels) - expected
-        centre, n = float(self.rest) + float(expected.mean()), len(labels)
-        cells = np.zeros(n, dtype=np.intp)
-        return GroupSums.of(groups, cells, deviations, (n_groups, 1), lambda sums: centre + sums[:, 0] / n)
+        centre, n = float(self.rest) + float(expected.mean()), len(groups)
+
+        def of(labels: Labels) -> GroupSums:
+            sums = np.bincount(groups, _taken(self.of_label, labels) - expected, n_groups)[:, np.newaxis]
+            return GroupSums(sums, lambda total: centre + total[:, 0] / n)
+
+        return of
 
     def moments(self) -> tuple[float, float]:
         """Mean and variance of the mean score for labels drawn from probabilities (n, K)."""

@@ -1,0 +1,62 @@
+"""Cumulative calibration errors against their definition, with ties, in batches and against scipy."""
+
+import numpy as np
+import pytest
+from scipy import stats
+from tests.refusals import refuses
+
+from uqassay.metrics.calibration.cumulative_error import PrepareCumulative, cumulative_calibration_error
+
+
+def by_definition(events, values, statistic):
+    """The extremes of C(t) over all t, one by one."""
+    sums = [0.0] + [float((values - events)[values <= t].sum()) / len(values) for t in np.unique(values)]
+    return max(abs(s) for s in sums) if statistic == "ks" else max(sums) - min(sums)
+
+
+def expected(y, probs, by, statistic):
+    if by == "confidence":
+        return by_definition(probs.argmax(axis=1) == y, probs.max(axis=1), statistic)
+    return np.mean([by_definition(y == k, probs[:, k], statistic) for k in range(probs.shape[1])])
+
+
+@pytest.mark.parametrize("by", ["confidence", "classwise"])
+@pytest.mark.parametrize("statistic", ["ks", "kuiper"])
+def test_against_the_definition_with_and_without_ties(random_generator, by, statistic):
+    for n, k in ((1, 2), (2, 2), (30, 3), (40, 12)):
+        for probs in (
+            random_generator.dirichlet(np.ones(k), n),
+            random_generator.multinomial(4, np.ones(k) / k, n) / 4,  # many ties, and 0 and 1
+            np.full((n, k), 1 / k),
+        ):
+            y = random_generator.integers(0, k, n)
+            found = cumulative_calibration_error(y, probs, by=by, statistic=statistic)
+            assert found == pytest.approx(expected(y, probs, by, statistic), abs=1e-13)
+
+
+@pytest.mark.parametrize("by", ["confidence", "classwise"])
+def test_a_batch_is_a_loop(random_generator, by):
+    probs = random_generator.multinomial(5, np.ones(3) / 3, (4, 25)) / 5
+    y = random_generator.integers(0, 3, (2, 1, 25))
+    found = cumulative_calibration_error(y, probs, by=by, batched=True)
+    assert found.shape == (2, 4)
+    for i in range(2):
+        for j in range(4):
+            assert found[i, j] == pytest.approx(expected(y[i, 0], probs[j], by, "ks"), abs=1e-13)
+
+
+def test_of_many_calibrated_labels_it_is_the_supremum_of_a_brownian_motion():
+    """With equal variances C √n / σ is a random walk; P(sup |W| > 2.2414) is .05."""
+    rng = np.random.default_rng(0)
+    confidence = 0.5 + 1e-3 * rng.random(1000)
+    probs = np.stack([confidence, 1 - confidence], axis=1)
+    labels = (rng.random((2000, 1000)) > confidence).astype(int)
+    found = PrepareCumulative("confidence")(probs).values(labels) * np.sqrt(1000) / 0.5
+    assert stats.binomtest(int((found > 2.2414).sum()), 2000, 0.05).pvalue > 1e-3
+
+
+def test_options_are_checked():
+    with refuses("by", "choice", got="'strong'"):
+        cumulative_calibration_error([0], [[0.5, 0.5]], by="strong")
+    with refuses("statistic", "choice", got="'ad'"):
+        cumulative_calibration_error([0], [[0.5, 0.5]], statistic="ad")
