@@ -165,8 +165,10 @@ def test_groups_are_warned_of_and_kept_whole(judged):
     _, models, y = judged
     groups = np.repeat(np.arange(50), 3)
     found = uq.assay(models, y, groups=groups, n_draws=5, calibration=["ece-confidence"])
-    assert all(said(t).count("dependence within groups is not accounted for") == 1 for t in found.calibration)
-    assert any("take labels for independent" in w.text for w in found.warnings)
+    for t in found.calibration:
+        assert said(t).count("dependence within groups is not accounted for") == (t.model == "DE")
+        assert t.null_kind == ("minimised" if t.model == "DE" else "signs")
+    assert any("calibration tests of DE take labels for independent" in w.text for w in found.warnings)
     rows = choose_instances(150, 31, groups, 4)
     assert len(rows) == 33
     assert np.unique(groups[rows], return_counts=True)[1].tolist() == [3] * 11
@@ -282,7 +284,7 @@ def test_the_sentence_names_what_is_rejected(judged):
     assay, models, y = judged
     said = calibration_sentence(assay)
     assert said.endswith(", adjusted by Holm for 6 tests.")
-    assert "sure is neither confidence nor classwise calibrated (p " in said
+    assert "sure is overconfident and neither confidence nor classwise calibrated (p " in said
     assert "DE" not in said
     wrong = calibration_sentence(uq.assay({"DE": models["DE"], "DF": models["DE"]}, (y + 1) % 3, n_draws=5))
     assert wrong.startswith("No mixture of the members of DE or DF is confidence or classwise calibrated (p < .001)")

@@ -63,7 +63,9 @@ def test_few_instances_groups_and_classes(random_generator):
     assert note_of(found, "few-groups").facts == {"groups": 4, "worth": pytest.approx(4.0)}
     assert note_of(found, "few-groups").text == "Only 4 groups: intervals and tests over groups are rough."
     assert note_of(found, "absent-classes").facts == {"absent": 2, "classes": 3}
-    assert note_of(found, "dependent-labels") is not None
+    assert note_of(found, "dependent-labels") is None  # the test of a single distribution knows the groups
+    members = random_prediction("Members", random_generator, 12, 3)
+    assert note_of(judged({"m": members}, np.zeros(12, dtype=int), groups=np.arange(12) // 3), "dependent-labels")
     one = judged({"m": p[:1]}, [0])
     assert "1 instance:" in note_of(one, "few-instances").text
 
@@ -118,13 +120,13 @@ def test_estimated_nonspecificity_and_a_part_of_the_instances(random_generator, 
     from uqassay.evidence import calibration_cost
 
     monkeypatch.setattr(calibration_cost, "FEWEST", 20)
-    monkeypatch.setattr(calibration_cost, "PAGE_WORK", 30_000)
+    monkeypatch.setattr(calibration_cost, "SET_WORK", 30_000)
     members = random_prediction("Members", random_generator, 120, 18)
     found = judged({"m": members}, np.arange(120) % 18, tolerance=0.05)
     assert note_of(found, "estimated-nonspecificity").facts["standard_error"] == found["m"].nonspecificity_error > 0
     sample = note_of(found, "calibration-sample")
-    assert sample.facts == {"tested": found.calibration[0].n_tested, "instances": 120}
-    assert 20 <= sample.facts["tested"] < 120
+    assert sample.facts == {"tested": {"m": found.calibration[0].n_tested}, "instances": 120}
+    assert 20 <= sample.facts["tested"]["m"] < 120
 
 
 def test_notes_of_predictions_name_their_model(random_generator):

@@ -274,13 +274,10 @@ def _tests(
     plan: "CalibrationPlan",
     say: Callable[[str], None],
 ) -> "list[ModelCalibration]":
-    from uqassay.calibration.shared_members import IN_GROUPS
     from uqassay.evidence.calibration_of_run import Sample, tested_part, tested_run
 
     n = len(aligned.labels)
     notes: list[Note] = [] if len(rows) == n else [tested_part(len(rows), n)]
-    if aligned.groups is not None:
-        notes.append(IN_GROUPS)
     groups = None if aligned.groups is None else aligned.groups[rows]
     found = []
     for name, runs in aligned.models.items():

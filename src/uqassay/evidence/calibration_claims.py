@@ -5,7 +5,9 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, final
 
+from uqassay.calibration.direction import Direction
 from uqassay.evidence.calibration_result import ModelCalibration, adjusted_pvalues, model_groups
+from uqassay.statistics import holm
 
 if TYPE_CHECKING:
     from uqassay.evidence.result import Assay
@@ -39,12 +41,16 @@ class JudgedTest:
         See `outcome_of`.
     of_mean : bool
         Whether the model says more than one distribution, so that a test of one is a test of its mean.
+    direction : {"overconfident", "underconfident", ""}
+        Of a rejected single distribution: the sign of mean confidence minus accuracy, where it differs from 0 at the same
+        level, adjusted by Holm for all models and runs.
     """
 
     test: ModelCalibration
     adjusted: float
     outcome: Outcome
     of_mean: bool = False
+    direction: Direction = ""
 
     @property
     def mixed(self) -> bool:
@@ -79,12 +85,24 @@ def judged_tests(
         Models that predict a single distribution; of the others a test without mixtures is called a test of the mean. By
         default all are taken to.
     """
-    return tuple(
-        JudgedTest(
-            test, adjusted=p, outcome=outcome_of(p, alpha), of_mean=points is not None and test.model not in points
-        )
-        for test, p in zip(tests, adjusted_pvalues(tests).tolist(), strict=True)
-    )
+    signs = _directions(tests, alpha)
+    judged = []
+    for test, p in zip(tests, adjusted_pvalues(tests).tolist(), strict=True):
+        outcome = outcome_of(p, alpha)
+        found = signs.get((test.model, test.run), "") if outcome == "rejected" and test.tested == "mean" else ""
+        of_mean = points is not None and test.model not in points
+        judged.append(JudgedTest(test, adjusted=p, outcome=outcome, of_mean=of_mean, direction=found))
+    return tuple(judged)
+
+
+def _directions(tests: Sequence[ModelCalibration], alpha: float) -> dict[tuple[str, int], Direction]:
+    """Whether each run of each model is more or less confident than accurate."""
+    gaps = {(test.model, test.run): (test.gap, test.gap_pvalue) for test in tests if test.tested == "mean"}
+    adjusted = holm([p for _, p in gaps.values()])
+    return {
+        key: ("overconfident" if gap > 0 else "underconfident") if p <= alpha + MARGIN else ""
+        for (key, (gap, _)), p in zip(gaps.items(), adjusted.tolist(), strict=True)
+    }
 
 
 def point_models(assay: "Assay") -> frozenset[str]:
@@ -114,7 +132,7 @@ class CalibrationClaim:
     runs_rejected : tuple of int
         Runs that are rejected, 0 for the first; each of them is claimed.
     direction : {"overconfident", "underconfident", ""}
-        The same in all rejected runs; empty if the measure knows no direction.
+        The same in all rejected runs, see `JudgedTest`.
     n_members : int
         What was mixed, M; 1 where one distribution was tested.
     noun : {"members", "vertices"}
@@ -133,7 +151,7 @@ class CalibrationClaim:
     n_runs: int
     n_runs_given: int
     runs_rejected: tuple[int, ...]
-    direction: str
+    direction: Direction
     n_members: int
     noun: str
     reason: str
@@ -164,7 +182,7 @@ def calibration_claims(assay: "Assay") -> tuple[CalibrationClaim, ...]:
 def _claim(runs: Sequence[JudgedTest], n_given: int) -> CalibrationClaim:
     first = runs[0].test
     rejected = [j.test for j in runs if j.outcome == "rejected"]
-    directions = {test.direction for test in rejected}
+    directions = {j.direction for j in runs if j.outcome == "rejected"}
     outcomes: list[Outcome] = ["rejected", "passed", "undefined"]
     return CalibrationClaim(
         model=first.model,

@@ -7,11 +7,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import chi2
 
-from uqassay.calibration.monte_carlo import ROUNDING, labels_from, monte_carlo_pvalue
-from uqassay.evidence.calibration_cost import choose_instances
-from uqassay.metrics.calibration.measures import CalibrationMeasure
+from uqassay.calibration.monte_carlo import ROUNDING, labels_from, monte_carlo_pvalue, smallest_pvalue
+from uqassay.calibration.shared_members import IN_GROUPS
+from uqassay.calibration.sign_null import sign_test
+from uqassay.evidence.calibration_cost import choose_instances, point_draws
+from uqassay.metrics.calibration.group_signs import Groupwise
+from uqassay.metrics.calibration.measures import CalibrationMeasure, Sides
+from uqassay.notes import Note
 
-__all__ = ["PARTS", "PART_DRAWS", "PointTest", "combined_parts", "parts_of", "point_tests"]
+__all__ = ["PARTS", "PART_DRAWS", "PointTest", "fine_tests", "grouped_test", "parts_of", "point_tests"]
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
@@ -19,17 +23,92 @@ Seed = tuple[int, ...]
 
 PARTS = 3  # of the instances, where no draw of all of them reaches the statistic
 PART_DRAWS = 299
+MANY_GROUPS = 60  # from here on parts of the groups are tested apart
+SIGN_DRAWS, PART_SIGNS, MORE_SIGNS = (
+    499,
+    99,
+    2999,
+)  # of signs of groups: of all, of a part, and where there are few groups
+ONE_GROUP = Note("no-test", "one group has no other signs: no p-value")
 ENOUGH = 0.1  # share of the draws that reach the statistic after which no more are made
 CHUNK_BYTES = 32 * 2**20
 
 
 class PointTest(NamedTuple):
-    """A statistic, its p-value, the null draws (D,), and how many parts of the instances the p-value combines (or 0)."""
+    """A statistic, its p-value, the null draws (D,), and how many parts of the instances the p-value combines (or 0).
+
+    The kind of the null is "single" for drawn labels and "signs" for random signs of groups.
+    """
 
     statistic: float
     pvalue: float
     null: Floats
     n_parts: int = 0
+    null_kind: str = "single"
+    notes: tuple[Note, ...] = ()
+
+
+def fine_tests(
+    labels: Rows, probs: Floats, measures: Sequence[CalibrationMeasure], groups: NDArray[Any] | None, seed: int
+) -> list[PointTest]:
+    """Test one distribution per instance by each measure, with groups by their signs, and with p-values below 1 / (D + 1).
+
+    A measure that is no function of sums over groups takes the labels as independent, and a note says so.
+    """
+    by_signs = [False] * len(measures)
+    if groups is not None:
+        by_class = np.ascontiguousarray(probs.T).T
+        by_signs = [isinstance(measure.prepare(by_class), Groupwise) for measure in measures]
+    drawn = [measure for measure, signed in zip(measures, by_signs, strict=True) if not signed]
+    found = iter(
+        point_tests(
+            labels,
+            probs,
+            drawn,
+            point_draws(len(labels)),
+            seed=(seed, 23),
+            stop=True,
+            parts=parts_of(len(labels), groups, seed),
+        )
+        if drawn
+        else ()
+    )
+    alone = () if groups is None else (IN_GROUPS,)
+    return [
+        grouped_test(labels, probs, measure, groups, seed)
+        if signed and groups is not None
+        else next(found)._replace(notes=alone)
+        for measure, signed in zip(measures, by_signs, strict=True)
+    ]
+
+
+def grouped_test(
+    labels: Rows, probs: Floats, measure: CalibrationMeasure, groups: NDArray[Any], seed: int
+) -> PointTest:
+    """Test one distribution per instance by random signs of the groups.
+
+    Where the p-value is as small as the draws allow, parts of many groups are tested apart and combined by Fisher's method; few
+    groups get more draws.
+    """
+
+    def test(rows: Rows, n_draws: int, part: int) -> PointTest:
+        codes = np.unique(groups[rows], return_inverse=True)[1].reshape(-1)
+        generator = np.random.default_rng([seed, 26, part])
+        found = sign_test(labels[rows], probs[rows], measure, codes, n_draws, generator)
+        return PointTest(found.statistic, found.pvalue, found.null, null_kind="signs")
+
+    n, n_groups = len(labels), len(np.unique(groups))
+    if n_groups == 1:
+        return test(np.arange(n), SIGN_DRAWS, 0)._replace(notes=(ONE_GROUP,))
+    first = test(np.arange(n), SIGN_DRAWS, 0)
+    if not first.pvalue <= smallest_pvalue(SIGN_DRAWS, measure.sides) * (1 + 1e-12):
+        return first
+    if n_groups < MANY_GROUPS:
+        more = test(np.arange(n), MORE_SIGNS, 0)
+        return more if more.pvalue < first.pvalue else first
+    pvalues = [test(rows, PART_SIGNS, 1 + i).pvalue for i, rows in enumerate(parts_of(n, groups, seed))]
+    combined = _fisher(np.log(pvalues).sum(), len(pvalues))
+    return first._replace(pvalue=combined, n_parts=len(pvalues)) if combined < first.pvalue else first
 
 
 def point_tests(
@@ -55,25 +134,26 @@ def point_tests(
         Seed of the draws.
     stop : bool
         Whether draws end once a tenth of D has reached the statistic, counted in the order in which they are made (Besag and
-        Clifford). The last of them is left out, so that (1 + reached) / (1 + draws) is their p-value too.
+        Clifford); of a measure with two sides, on both. The last of them is left out, so that (1 + reached) / (1 + draws) is
+        their p-value too.
     parts : sequence of int array
         Disjoint rows. Where no draw reaches the statistic, these parts are tested apart, and their p-values are combined by
         Fisher's method.
 
     Notes
     -----
-    The smaller of 1 / (D + 1) and the combined p-value keeps every level exactly: from 1 / (D + 1) on it rejects with the
-    first draws alone; below, only where the combined p-value would.
+    The smaller of the smallest p-value of D draws and the combined one keeps every level exactly: from the smallest p-value of
+    D draws on it rejects with these draws alone; below, only where the combined p-value would.
 
     References
     ----------
     Besag, Clifford (1991), Sequential Monte Carlo p-values, Biometrika 78.
     """
     found = _monte_carlo(labels, probs, measures, n_draws, np.random.default_rng(list(seed)), stop=stop)
-    floor = 1 / (n_draws + 1)
-    at_floor = [j for j, test in enumerate(found) if len(parts) and test.pvalue <= floor * (1 + 1e-12)]
+    floors = [smallest_pvalue(n_draws, measure.sides) * (1 + 1e-12) for measure in measures]
+    at_floor = [j for j, test in enumerate(found) if len(parts) and test.pvalue <= floors[j]]
     if at_floor:
-        finer = combined_parts(labels, probs, [measures[j] for j in at_floor], parts, seed=seed)
+        finer = _combined_parts(labels, probs, [measures[j] for j in at_floor], parts, seed=seed)
         for j, pvalue in zip(at_floor, finer, strict=True):
             if pvalue < found[j].pvalue:
                 found[j] = found[j]._replace(pvalue=pvalue, n_parts=len(parts))
@@ -95,7 +175,7 @@ def parts_of(n: int, groups: NDArray[Any] | None, seed: int) -> list[Rows]:
     return [*found, left]
 
 
-def combined_parts(
+def _combined_parts(
     labels: Rows, probs: Floats, measures: Sequence[CalibrationMeasure], parts: Sequence[Rows], *, seed: Seed
 ) -> list[float]:
     """p-values of separate tests of disjoint parts, combined by Fisher's method; nan where one is undefined."""
@@ -104,7 +184,12 @@ def combined_parts(
         generator = np.random.default_rng([*seed, 1 + i])
         tests = _monte_carlo(labels[rows], probs[rows], measures, PART_DRAWS, generator, stop=True)
         logs += np.log([test.pvalue for test in tests])
-    return [float(p) for p in chi2.sf(-2 * logs, 2 * len(parts))]
+    return [_fisher(total, len(parts)) for total in logs.tolist()]
+
+
+def _fisher(log_sum: float, n: int) -> float:
+    """Fisher's p-value of n independent ones, from the sum of their logarithms."""
+    return float(chi2.sf(-2 * log_sum, 2 * n))
 
 
 def _monte_carlo(
@@ -129,15 +214,20 @@ def _monte_carlo(
             made += size
             for j in sorted(going):
                 nulls[j] = np.append(nulls[j], prepared[j].values(drawn))
-                at = _stopped(statistics[j], nulls[j], enough)
+                at = _stopped(statistics[j], nulls[j], enough, measures[j].sides)
                 if at is not None:
                     nulls[j] = nulls[j][:at]
                     going.discard(j)
-    return [PointTest(t, monte_carlo_pvalue(t, null), null) for t, null in zip(statistics, nulls, strict=True)]
+    return [
+        PointTest(t, monte_carlo_pvalue(t, null, measure.sides), null)
+        for t, null, measure in zip(statistics, nulls, measures, strict=True)
+    ]
 
 
-def _stopped(statistic: float, null: Floats, enough: int) -> int | None:
-    """Number of draws before the one with which enough have reached the statistic; None if there is none yet."""
+def _stopped(statistic: float, null: Floats, enough: int, sides: Sides) -> int | None:
+    """Number of draws before the one with which enough have reached the statistic, on both sides; None if there is none."""
     margin = ROUNDING * abs(statistic) + 1e-15 if np.isfinite(statistic) else 0.0
-    reached = np.flatnonzero(null >= statistic - margin)
-    return int(reached[enough - 1]) if len(reached) >= enough else None
+    reached = np.cumsum(null >= statistic - margin)
+    if sides == "both":
+        reached = np.minimum(reached, np.cumsum(null <= statistic + margin))
+    return int(reached.searchsorted(enough)) if len(reached) and reached[-1] >= enough else None

@@ -9,17 +9,18 @@ from numpy.typing import NDArray
 
 from uqassay._array import row_chunks
 from uqassay.calibration.credal_hypothesis import CredalCalibrationTest, credal_calibration_test
+from uqassay.calibration.direction import confidence_gap
 from uqassay.calibration.mixtures import MixtureObjective, Mixtures
 from uqassay.calibration.monte_carlo import ROUNDING, labels_from, monte_carlo_pvalue
-from uqassay.calibration.shared_members import SharedMembers, shared_members
+from uqassay.calibration.shared_members import IN_GROUPS, SharedMembers, shared_members
 from uqassay.calibration.single_hypothesis import statistic_and_null, undefined_notes
-from uqassay.evidence.calibration_cost import n_points, point_draws
-from uqassay.evidence.calibration_of_points import parts_of, point_tests
+from uqassay.evidence.calibration_cost import n_points
+from uqassay.evidence.calibration_of_points import fine_tests, point_tests
 from uqassay.evidence.calibration_plan import CalibrationPlan
 from uqassay.evidence.calibration_result import ModelCalibration
 from uqassay.metrics.calibration.measures import CalibrationMeasure
 from uqassay.metrics.calibration.reliability import Reliability, reliability
-from uqassay.notes import Note, distinct
+from uqassay.notes import Note, distinct, has_note
 from uqassay.predictions import Members, Prediction, Vertices
 from uqassay.predictions.drawn import Drawn
 from uqassay.wording import count
@@ -94,11 +95,12 @@ def tested_run(
     shared = shared_members(prediction) if n_points(prediction) > 1 and mixed else None
     notes = [*notes, *_notes_on_sets(prediction, shared)]
     before, hits = _diagram(mean, y, plan.level)
-    means = _of_one(mean, y, measures, plan, grow=shared is None, groups=sample.groups)
+    gap = confidence_gap(y, mean, sample.groups)
+    means = _of_one(mean, y, measures, plan, fine=shared is None, groups=sample.groups)
     # members and vertices are distributions of the model itself; the corners of a box are not, and are not tested alone
     listed = shared is not None and plan.members and isinstance(prediction, (Members, Vertices))
     points = shared.probs.transpose(1, 0, 2) if shared is not None and listed else mean[:0]
-    singles = [_of_one(point, y, measures, plan, grow=False) for point in points]
+    singles = [_of_one(point, y, measures, plan, fine=False) for point in points]
     after: Reliability | None
     found = []
     for j, (measure, alone) in enumerate(zip(measures, means, strict=True)):
@@ -108,7 +110,8 @@ def tested_run(
         else:
             facts = _of_set(prediction, shared, y, measure, plan)
             after, hits_after = _after(shared, facts.weights, y, plan.level)
-        undefined = undefined_notes(facts.statistic, facts.pvalue, len(y))
+        undefined = () if has_note(facts.notes, "no-test") else undefined_notes(facts.statistic, facts.pvalue, len(y))
+        assumed = () if shared is None or sample.groups is None else (IN_GROUPS,)
         found.append(
             ModelCalibration(
                 model=sample.model,
@@ -134,9 +137,11 @@ def tested_run(
                 before=before,
                 after=after,
                 width=width,
-                notes=distinct(notes, undefined, _notes_on_infinity(facts, shared), facts.notes),
+                notes=distinct(notes, assumed, undefined, _notes_on_infinity(facts, shared), facts.notes),
                 noun="members" if shared is None else shared.noun,
                 n_parts=facts.n_parts,
+                gap=gap.value,
+                gap_pvalue=gap.pvalue,
             )
         )
     return found
@@ -244,17 +249,17 @@ def _of_one(
     measures: Sequence[CalibrationMeasure],
     plan: CalibrationPlan,
     *,
-    grow: bool,
+    fine: bool,
     groups: NDArray[Any] | None = None,
 ) -> list[_Facts]:
-    """The tests of one distribution per instance, (n, K); where they `grow`, with p-values below 1 / (D + 1)."""
+    """The tests of one distribution per instance, (n, K); `fine` ones with groups and p-values below 1 / (D + 1)."""
     p = np.maximum(probs, 0.0)
     if plan.convention == "paper-code" or plan.resample:
         return [_by_another_null(p, labels, measure, plan) for measure in measures]
-    grow = grow and plan.n_more > 0
-    n_draws = point_draws(len(labels)) if grow else plan.n_draws
-    parts = parts_of(len(labels), groups, plan.seed) if grow else []
-    tests = point_tests(labels, p, measures, n_draws, seed=(plan.seed, 23), stop=grow, parts=parts)
+    if fine and plan.n_more:
+        tests = fine_tests(labels, p, measures, groups, plan.seed)
+    else:
+        tests = point_tests(labels, p, measures, plan.n_draws, seed=(plan.seed, 23))
     return [
         _Facts(
             measure=measure.name,
@@ -262,9 +267,10 @@ def _of_one(
             pvalue=test.pvalue,
             n_draws=len(test.null),
             null=test.null,
-            null_kind="single",
+            null_kind=test.null_kind,
             weights=np.ones(1),
             n_parts=test.n_parts,
+            notes=test.notes,
         )
         for measure, test in zip(measures, tests, strict=True)
     ]

@@ -30,7 +30,8 @@ ROW_FIELDS = (
     "pvalue",
     "n_draws",
     "n_parts",
-    "direction",
+    "gap",
+    "gap_pvalue",
     "mean_value",
     "mean_pvalue",
     "accuracy_mean",
@@ -89,8 +90,8 @@ class ModelCalibration:
     n_parts : int
         Parts of the instances whose p-values are combined by Fisher's method, where no draw reaches the statistic of a single
         distribution; otherwise 0.
-    direction : {"overconfident", "underconfident", ""}
-        In which direction the probabilities are off, if the test tells; otherwise empty.
+    gap, gap_pvalue : float
+        Mean confidence of the mean prediction minus its accuracy, and the p-value of a difference of 0 by `confidence_gap`.
     """
 
     model: str
@@ -119,7 +120,8 @@ class ModelCalibration:
     notes: tuple[Note, ...]
     noun: str = "members"
     n_parts: int = 0
-    direction: str = ""
+    gap: float = math.nan
+    gap_pvalue: float = math.nan
 
     @property
     def reason(self) -> str:

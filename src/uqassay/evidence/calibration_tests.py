@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uqassay._array import release
-from uqassay.calibration.shared_members import IN_GROUPS
 from uqassay.errors import InputError
 from uqassay.evidence.calibration_cost import afforded, choose_instances, n_points
 from uqassay.evidence.calibration_of_run import Sample, tested_part, tested_run
@@ -62,7 +61,7 @@ def calibration_tests(
                         _sample(name, r, run, labels, groups, rows),
                         those,
                         plan,
-                        notes=_notes(len(rows), len(labels), c.n_runs, len(runs), groups is not None),
+                        notes=_notes(len(rows), len(labels), c.n_runs, len(runs)),
                         mixed=not c.by_mean,
                     )
                 except InputError as problem:
@@ -83,15 +82,13 @@ def _sample(
     return Sample(model, r, run[rows], labels[rows], None if groups is None else groups[rows], n)
 
 
-def _notes(n_tested: int, n: int, n_runs: int, n_given: int, grouped: bool) -> list[Note]:
+def _notes(n_tested: int, n: int, n_runs: int, n_given: int) -> list[Note]:
     notes = []
     if n_tested < n:
         notes.append(tested_part(n_tested, n))
     if n_runs < n_given:
         text = f"run 1 of {n_given} alone was tested" if n_runs == 1 else f"runs 1 to {n_runs} of {n_given} were tested"
         notes.append(Note("first-run", text, {"runs": n_given, "tested": n_runs}))
-    if grouped:
-        notes.append(IN_GROUPS)
     return notes
 
 

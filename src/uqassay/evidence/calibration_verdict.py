@@ -79,7 +79,8 @@ def claim(judged: JudgedTest) -> str:
         return f"The test could not tell {subject} from {other} that is {what} {p}."
     if judged.mixed:
         return f"No mixture of {_members(test)} is {what} {p}."
-    return f"{_capital(subject) if subject != test.model else subject} is not {what} {p}."
+    direction = f"; it is {judged.direction}" if judged.direction else ""
+    return f"{_capital(subject) if subject != test.model else subject} is not {what} {p}{direction}."
 
 
 def advice(judged: JudgedTest) -> tuple[str, ...]:
@@ -144,15 +145,17 @@ def calibration_sentences(judged: Sequence[JudgedTest]) -> tuple[str, ...]:
 
 def _rejections(rejected: Sequence[JudgedTest], defined: Sequence[JudgedTest]) -> str:
     """One clause per group of models with the same rejections."""
-    groups: dict[tuple[str, tuple[str, ...]], dict[str, list[JudgedTest]]] = {}
+    groups: dict[tuple[str, str, tuple[str, ...]], dict[str, list[JudgedTest]]] = {}
     for model in dict.fromkeys(j.test.model for j in rejected):
         mine = [j for j in rejected if j.test.model == model]
         runs = {j.test.notion: frozenset(k.test.run for k in mine if k.test.notion == j.test.notion) for j in mine}
         for same in dict.fromkeys(runs.values()):  # notions that fail in the same runs share a clause
             notions = tuple(notion for notion in runs if runs[notion] == same)
             of_clause = [j for j in mine if j.test.notion in notions]
-            groups.setdefault((_kind(mine[0]), notions), {})[model] = of_clause
-    clauses = [_rejected(kind, notions, models, defined) for (kind, notions), models in groups.items()]
+            directions = {j.direction for j in of_clause}
+            direction = directions.pop() if len(directions) == 1 else ""
+            groups.setdefault((_kind(mine[0]), direction, notions), {})[model] = of_clause
+    clauses = [_rejected(*same, models, defined) for same, models in groups.items()]
     if next(iter(groups))[0] != "point":  # a name keeps the letters it was given
         clauses[0] = _capital(clauses[0])
     how = f"adjusted by Holm for {len(defined)} tests" if len(defined) > 1 else "in a test"
@@ -166,7 +169,11 @@ def _kind(judged: JudgedTest) -> Literal["mixtures", "mean", "point"]:
 
 
 def _rejected(
-    kind: str, notions: tuple[str, ...], models: dict[str, list[JudgedTest]], defined: Sequence[JudgedTest]
+    kind: str,
+    direction: str,
+    notions: tuple[str, ...],
+    models: dict[str, list[JudgedTest]],
+    defined: Sequence[JudgedTest],
 ) -> str:
     """The clause on models with the same rejections."""
     words = [_ADVERBS.get(notion, notion) for notion in notions]
@@ -176,7 +183,8 @@ def _rejected(
     not_so = f"not {words[0]}" if len(words) == 1 else f"neither {' nor '.join(words)}"
     many = kind == "point" and len(names) > 1
     subject = _names(names, "and") if kind == "point" else f"the mean of {_names(names, 'and of')}"
-    return f"{subject} {'are' if many else 'is'} {not_so} calibrated ({p})"
+    how = f"{direction} and {not_so}" if direction else not_so
+    return f"{subject} {'are' if many else 'is'} {how} calibrated ({p})"
 
 
 def _pvalues(models: dict[str, list[JudgedTest]], defined: Sequence[JudgedTest]) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from uqassay.calibration.shared_members import IN_GROUPS
 from uqassay.evidence.alignment import BASELINES, Aligned
 from uqassay.evidence.calibration_result import ModelCalibration
 from uqassay.evidence.scoring import ModelScores
@@ -175,10 +176,12 @@ def calibration_cautions(tests: Sequence[ModelCalibration], aligned: Aligned) ->
         )
         return (Note("no-calibration-test", text),)
     found = []
-    if aligned.groups is not None:
+    independent = list(dict.fromkeys(t.model for t in tests if IN_GROUPS in t.notes))
+    if independent:
+        whose = "" if len(independent) == len({t.model for t in tests}) else f" of {listed(independent, most=SHOWN)}"
         text = (
-            "The calibration tests take labels for independent; where those of one group depend on each other, p-values are "
-            "too small."
+            f"The calibration tests{whose} take labels for independent; where those of one group depend on each other, "
+            "p-values are too small."
         )
         found.append(Note("dependent-labels", text))
     parts = {t.model: t.n_tested for t in tests if t.n_tested < t.n_instances}

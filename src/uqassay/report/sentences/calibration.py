@@ -36,6 +36,7 @@ NULLS = {
         "labels are drawn from mixtures chosen at random and judged by these, as in the paper; this rejects less often than "
         "it may"
     ),
+    "signs": "the deviations of each group from its probabilities get a random sign",
     "berger-boos": (
         "labels are drawn from several mixtures that could be the true one, and the p-value is the largest of theirs; this "
         "rejects a little less often than it may"
@@ -219,6 +220,8 @@ def _pvalue_made(judged: JudgedTest, reach: int, n_tests: int) -> str:
         p = f"adjusted for the {n_tests} tests, {p}"
     if test.n_parts:
         return f"the p-values of {test.n_parts} parts of the instances, tested apart, are combined (Fisher); {p}"
+    if test.null_kind == "signs":
+        return f"labels that go together inside groups are drawn as well, and the larger p-value counts; {p}"
     if test.n_draws > n_null:
         more = count(test.n_draws - n_null)
         return f"{more} further draws are valued at a few mixtures, which can only raise the p-value; {p}"
