@@ -22,7 +22,10 @@ __all__ = ["plain", "ranking_json", "read_assay", "save_assay", "to_json"]
 KIND = SavedKind("uqassay.assay/4", "Assay.save", "an", "assay")
 SET_ARRAYS = ("rows", "lower", "upper", "mean", "points")
 TEST_ARRAYS = ("null", "weights", "member_values", "member_pvalues")
-TEST_NUMBERS = ("statistic", "pvalue", "mean_value", "mean_pvalue", "accuracy_mean", "accuracy_weighted", "width")
+TEST_NUMBERS = (
+    *("statistic", "pvalue", "mean_value", "mean_pvalue", "accuracy_mean", "accuracy_weighted", "width"),
+    *("gap", "gap_pvalue"),
+)
 DIAGRAMS = ("before", "after")
 DIAGRAM_ARRAYS = ("edges", "count", "confidence", "accuracy", "low", "high")
 COLUMNS = ("distance", "nonspecificity", "correct", "confidence", "label", "log-loss", "brier", "gap", "upper-label")
@@ -204,6 +207,6 @@ def _test(i: int, entry: dict[str, Any], arrays: dict[str, np.ndarray]) -> Model
         key: None if absent[key] else Reliability(**{part: arrays[f"{prefix}{key}/{part}"] for part in DIAGRAM_ARRAYS})
         for key in DIAGRAMS
     }
-    numbers = {key: number_from_json(entry[key]) for key in TEST_NUMBERS}
+    numbers = {key: number_from_json(entry[key]) for key in TEST_NUMBERS if key in entry}
     held = {key: arrays[prefix + key] for key in TEST_ARRAYS}
     return ModelCalibration(**{**entry, **numbers, **held, **diagrams, "notes": _notes(entry["notes"])})
