@@ -59,8 +59,9 @@ def print_report(assay: Assay, tradeoffs: Sequence[float] | None = None) -> None
         The λ to rank at; by default, the default λ.
     """
     console = open_console()
-    for sentence in assay.verdict():
-        console.print(Text(printable(sentence), "bold"))
+    headline = assay.headline()
+    for i, sentence in enumerate(assay.verdict()):
+        console.print(Text(printable(sentence), "bold" if i < len(headline) else ""))
     sizes = (
         counted(len(assay.candidates), "model"),
         counted(assay.n_instances, "instance"),
