@@ -96,4 +96,5 @@ def _restricted(assay: Assay, rows: NDArray[np.int64]) -> Assay:
         warnings=(),
         calibration=(),
         classwise_error={},
+        scaled={},
     )

@@ -16,6 +16,7 @@ from uqassay.evidence.gain_verdict import gain_lines
 from uqassay.evidence.judgement import CALIBRATION, TRADEOFFS, assay
 from uqassay.evidence.ranking import Ranked
 from uqassay.evidence.result import Assay
+from uqassay.evidence.scale_result import ModelScale, ScaleCheck
 
 __all__ = [
     "CALIBRATION",
@@ -32,7 +33,9 @@ __all__ = [
     "GainSample",
     "GainStudy",
     "ModelCalibration",
+    "ModelScale",
     "Ranked",
+    "ScaleCheck",
     "assay",
     "backward_scores",
     "contenders_of",

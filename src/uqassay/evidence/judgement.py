@@ -23,6 +23,7 @@ from uqassay.evidence.classwise_error import classwise_errors
 from uqassay.evidence.findings import SUBSETS
 from uqassay.evidence.given_scores import given_scores, score_list
 from uqassay.evidence.result import Assay
+from uqassay.evidence.scaled_sets import SCALES, check_scales, scale_models
 from uqassay.evidence.scoring import SetSample, Settings, remembering, sample_sets, score_baselines, score_model
 from uqassay.losses.unified import check_options, check_tradeoff
 from uqassay.measures.scores import SCORES
@@ -58,6 +59,7 @@ def assay(
     groups: ArrayLike | None = None,
     subgroups: "Mapping[str, ArrayLike] | pd.DataFrame | None" = None,
     prior: ArrayLike | None = None,
+    scales: Sequence[float] = SCALES,
     repair: bool = False,
     common_members: int | None = None,
     tolerance: float | None = None,
@@ -100,6 +102,8 @@ def assay(
         Parts of the test set to report on, such as {"site": site}; of a DataFrame every column.
     prior : array (K,), optional
         Class frequencies of the class-prior baseline, from training data; by default those of `y_true` itself.
+    scales : sequence of float
+        Factors of the spread of the sets, for `Assay.scale_check`; () for none.
     repair : bool
         Clip and renormalise the masses of beliefs that are not belief functions, instead of refusing them.
     common_members : int, optional
@@ -146,6 +150,7 @@ def assay(
     if not isinstance(repair, bool):
         raise InputError("repair", "must be True or False", f"got {repair!r}", "pass one of them", code="type")
     calibration_measures = check_measures(calibration, "calibration")
+    factors = check_scales(scales)
     aligned = align(
         predictions,
         y_true,
@@ -175,6 +180,7 @@ def assay(
         score_model(name, runs, y, settings, given=given.get(name), progress=progress)
         for name, runs in remembered.items()
     ]
+    scaled = scale_models(models, remembered, y, settings, factors, groups=aligned.groups, progress=progress)
     shares = _prior(y, n_classes, prior)
     models += score_baselines(y, n_classes, shares, settings)
     valid = {name: tuple(_valid(run, convention) for run in runs) for name, runs in remembered.items()}
@@ -196,6 +202,7 @@ def assay(
         provenance=_provenance(y),
         calibration=tests,
         classwise_error=errors,
+        scaled=scaled,
     )
     result = replace(result, warnings=(*result.warnings, *backward_notes(backward_scores(result))))
     result.sets.update(_pictures(result, valid))

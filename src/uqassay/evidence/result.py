@@ -28,6 +28,9 @@ from uqassay.evidence.mistake_ranking import (
 from uqassay.evidence.ood import OodDetection, detect_ood
 from uqassay.evidence.rank_sets import rank_sets_of
 from uqassay.evidence.ranking import Ranked, compare_at, draws_of_means, ranked_at, scale_of_tradeoff
+from uqassay.evidence.scale_check import scale_check_of
+from uqassay.evidence.scale_result import ScaleCheck
+from uqassay.evidence.scaled_sets import ScaledScores
 from uqassay.evidence.scoring import ModelScores, SetSample, Settings
 from uqassay.evidence.storage import read_assay, save_assay, to_json
 from uqassay.evidence.tables import rows_of, table_of
@@ -72,6 +75,8 @@ class Assay:
         The calibration tests of every model and measure.
     classwise_error : dict of str to tuple of float
         Classwise calibration error of each model's mean, and of "class-prior": of all runs together, then of each.
+    scaled : dict of str to ScaledScores
+        Both terms of E with the spread of the sets scaled, of the models that state sets.
     """
 
     models: tuple[ModelScores, ...]
@@ -87,6 +92,7 @@ class Assay:
     provenance: dict[str, Any] = field(repr=False)
     calibration: tuple[ModelCalibration, ...] = field(default=(), repr=False)
     classwise_error: dict[str, tuple[float, ...]] = field(default_factory=dict, repr=False)
+    scaled: dict[str, ScaledScores] = field(default_factory=dict, repr=False)
 
     # -- sizes and names ----------------------------------------------------------------------------------------------
 
@@ -211,14 +217,12 @@ class Assay:
         return compare_at(self, a, b, tradeoff, method)
 
     def tradeoff_scale(self) -> float:
-        """Factor by which λ shrinks from KL to this assay's distance, max(d) / max(KL) (paper 000, App. F.1).
-
-        Raises
-        ------
-        InputError
-            For label distributions, whose KL is not among the columns.
-        """
+        """Factor by which λ shrinks from KL to this assay's distance, max(d) / max(KL) (paper 000, App. F.1); labels only."""
         return scale_of_tradeoff(self)
+
+    def scale_check(self, tradeoff: float = DEFAULT_TRADEOFF) -> ScaleCheck:
+        """Whether E at one λ would be lower with wider sets about the same centres, which know no more."""
+        return scale_check_of(self, tradeoff)
 
     @cached_property
     def _draws(self) -> Array:
@@ -303,9 +307,9 @@ class Assay:
         ----------
         name : str
             "findings" (one row per model, run and metric), "scores" (model, run and instance), "ranking", "breakpoints",
-            "ranking-changes", "claims", "calibration", "mistakes" (how each score ranks the mistakes), "subsets".
+            "ranking-changes", "scale-check", "claims", "calibration", "mistakes" (how scores rank the mistakes), "subsets".
         **options
-            "ranking": `tradeoff`. "subsets": `by`, which is "correct" (each model's own correct and wrong predictions),
+            "ranking", "scale-check": `tradeoff`. "subsets": `by`: "correct" (each model's own correct and wrong predictions),
             "class" (the true class) or the name of a subgroup; `ranking=False` leaves out how the scores rank the mistakes.
 
         Raises

@@ -10,6 +10,7 @@ import numpy as np
 from uqassay._json import number_from_json, plain
 from uqassay.evidence.calibration_result import ModelCalibration
 from uqassay.evidence.saved_folder import SavedKind, note_from_values, note_values, read_folder, save_folder
+from uqassay.evidence.scaled_sets import ScaledScores
 from uqassay.evidence.scoring import ModelScores, SetSample, Settings
 from uqassay.metrics.calibration.reliability import Reliability
 from uqassay.notes import Note
@@ -21,6 +22,7 @@ __all__ = ["plain", "ranking_json", "read_assay", "save_assay", "to_json"]
 
 KIND = SavedKind("uqassay.assay/4", "Assay.save", "an", "assay")
 SET_ARRAYS = ("rows", "lower", "upper", "mean", "points")
+SCALED_ARRAYS = tuple(ScaledScores.__dataclass_fields__)
 TEST_ARRAYS = ("null", "weights", "member_values", "member_pvalues")
 TEST_NUMBERS = (
     *("statistic", "pvalue", "mean_value", "mean_pvalue", "accuracy_mean", "accuracy_weighted", "width"),
@@ -33,6 +35,7 @@ COLUMNS = ("distance", "nonspecificity", "correct", "confidence", "label", "log-
 
 def to_json(assay: "Assay", tradeoffs: Sequence[float] | None = None) -> dict[str, Any]:
     """Findings, rankings at each λ, breakpoints, settings; everything but the scores of single instances."""
+    lambdas = assay.tradeoffs if tradeoffs is None else tradeoffs
     return plain(
         {
             "schema": KIND.schema,
@@ -56,7 +59,8 @@ def to_json(assay: "Assay", tradeoffs: Sequence[float] | None = None) -> dict[st
             ],
             "findings": assay.rows("findings"),
             "calibration": calibration_json(assay),
-            **ranking_json(assay, assay.tradeoffs if tradeoffs is None else tradeoffs),
+            **ranking_json(assay, lambdas),
+            "scale_check": [assay.scale_check(t).to_dict() for t in lambdas],
             "settings": asdict(assay.settings),
             "warnings": assay.warnings,
             "provenance": assay.provenance,
@@ -108,6 +112,9 @@ def _arrays(assay: "Assay") -> dict[str, np.ndarray]:
     for i, sample in enumerate(assay.sets.values()):
         for key in SET_ARRAYS:
             arrays[f"set/{i}/{key}"] = getattr(sample, key)
+    for i, scaled in enumerate(assay.scaled.values()):
+        for key in SCALED_ARRAYS:
+            arrays[f"scaled/{i}/{key}"] = getattr(scaled, key)
     for i, test in enumerate(assay.calibration):
         for key in TEST_ARRAYS:
             arrays[f"test/{i}/{key}"] = getattr(test, key)
@@ -128,6 +135,7 @@ def _facts(assay: "Assay") -> dict[str, Any]:
         ],
         "subgroups": list(assay.subgroups),
         "sets": list(assay.sets),
+        "scaled": list(assay.scaled),
         "tradeoffs": assay.tradeoffs,
         "settings": {k: v for k, v in asdict(assay.settings).items() if k != "focal_sets"},
         "warnings": [note_values(note) for note in assay.warnings],
@@ -196,6 +204,10 @@ def _assemble(facts: dict[str, Any], arrays: dict[str, np.ndarray]) -> dict[str,
         "provenance": facts["provenance"],
         "calibration": tuple(_test(i, entry, arrays) for i, entry in enumerate(facts["calibration"])),
         "classwise_error": {name: tuple(values) for name, values in facts["classwise_error"].items()},
+        "scaled": {
+            name: ScaledScores(**{k: arrays[f"scaled/{i}/{k}"] for k in SCALED_ARRAYS})
+            for i, name in enumerate(facts.get("scaled", []))  # absent before the scale check
+        },
     }
 
 

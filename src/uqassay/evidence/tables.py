@@ -12,6 +12,8 @@ from uqassay.errors import InputError
 from uqassay.evidence.calibration_result import ROW_FIELDS, adjusted_pvalues
 from uqassay.evidence.claims import CLAIM_COLUMNS, claim_rows
 from uqassay.evidence.findings import FINDING_COLUMNS, MISTAKE_COLUMNS, finding_rows, mistake_rows, subset_rows
+from uqassay.evidence.scale_check import scale_rows
+from uqassay.evidence.scale_result import SCALE_COLUMNS
 from uqassay.losses.unified import DEFAULT_TRADEOFF
 
 if TYPE_CHECKING:
@@ -69,6 +71,10 @@ def _subsets(assay: "Assay", *, by: str, ranking: bool = True) -> Rows:
     return subset_rows(assay, by, ranking=ranking)
 
 
+def _scale_check(assay: "Assay", *, tradeoff: float = DEFAULT_TRADEOFF) -> Rows:
+    return scale_rows(assay, tradeoff)
+
+
 SUBSET_COLUMNS = ("subset_by", "subset", *FINDING_COLUMNS)
 CALIBRATION_COLUMNS = (*ROW_FIELDS[: ROW_FIELDS.index("pvalue") + 1], "pvalue_adjusted")
 CALIBRATION_COLUMNS += tuple(name for name in ROW_FIELDS if name not in CALIBRATION_COLUMNS)
@@ -85,6 +91,7 @@ TABLES: Mapping[str, tuple[Callable[..., Rows], Sequence[str]]] = MappingProxyTy
         "calibration": (_calibration, CALIBRATION_COLUMNS),
         "mistakes": (_mistakes, MISTAKE_COLUMNS),
         "subsets": (_subsets, SUBSET_COLUMNS),
+        "scale-check": (_scale_check, SCALE_COLUMNS),
     }
 )
 

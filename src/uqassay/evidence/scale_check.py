@@ -1,0 +1,269 @@
+"""Scale check: does E reward knowledge or the width of the sets? E of every model with its spread scaled about the centre."""
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uqassay import wording
+from uqassay.evidence.rank_sets import greatest_excess
+from uqassay.evidence.scale_result import ModelScale, ScaleCheck
+from uqassay.evidence.scaled_sets import ScaledScores
+from uqassay.evidence.scoring import ModelScores
+from uqassay.losses.unified import check_tradeoff
+from uqassay.notes import Note
+from uqassay.statistics import (
+    Estimate,
+    RankSets,
+    holm,
+    mean_estimate,
+    pairwise_mean_tests,
+    percentile_interval,
+    rank_sets,
+    student_draws,
+)
+
+if TYPE_CHECKING:
+    from uqassay.evidence.result import Assay
+
+__all__ = ["scale_check_of", "scale_rows"]
+
+Array = NDArray[np.float64]
+
+N_DRAWS = 1000
+NEAR = 1.25  # no sentence about a best scale below
+OWN = "1"  # name of the set as it is among the scales
+
+
+def scale_check_of(assay: "Assay", tradeoff: float) -> ScaleCheck:
+    """E of every model over s · (set − centre) + centre, clipped to the simplex; see `Assay.scale_check`."""
+    check_tradeoff(tradeoff)
+    models = [m for m in assay.candidates if m.name in assay.scaled]
+    curves = [_curves(assay, m, tradeoff) for m in models]
+    tests = [_tests(assay, m, c, tradeoff) for m, c in zip(models, curves, strict=True)]
+    adjusted = holm(np.concatenate([t.pvalues for t in tests])) if tests else np.empty(0)
+    parts = np.split(adjusted, np.cumsum([len(t.pvalues) for t in tests])[:-1]) if tests else []
+    found = [_of_model(assay, m, c, t, p, tradeoff) for m, c, t, p in zip(models, curves, tests, parts, strict=True)]
+    notes = []
+    without = [m.name for m in assay.candidates if m.name not in assay.scaled]
+    if without:
+        text = f"no set to scale: {wording.listed(without)}"
+        notes.append(Note("left-out", text, {"models": without}))
+    return ScaleCheck(
+        tradeoff=float(tradeoff),
+        level=assay.settings.level,
+        models=tuple(found),
+        ranking=_own_ranking(assay, tradeoff) if models else None,
+        notes=tuple(notes),
+    )
+
+
+def scale_rows(assay: "Assay", tradeoff: float) -> list[dict[str, Any]]:
+    """The rows of `Assay.table("scale-check")`."""
+    return scale_check_of(assay, tradeoff).rows()
+
+
+# -- curves and tests of one model ---------------------------------------------------------------------------------------
+
+
+class _Tests(NamedTuple):
+    places: NDArray[np.intp]  # of the scales other than 1
+    differences: tuple[Estimate, ...]  # from s = 1
+    pvalues: Array  # two-sided
+
+
+def _curves(assay: "Assay", model: ModelScores, tradeoff: float) -> Array:
+    """E of every run, scale and instance, ``(R, S, n')``."""
+    scaled = assay.scaled[model.name]
+    return scaled.distance + tradeoff * scaled.nonspecificity
+
+
+def _groups(assay: "Assay", scaled: ScaledScores) -> NDArray[Any] | None:
+    return None if assay.groups is None else assay.groups[scaled.rows]
+
+
+def _tests(assay: "Assay", model: ModelScores, curves: Array, tradeoff: float) -> _Tests:
+    """Paired tests of every other scale against s = 1."""
+    scaled = assay.scaled[model.name]
+    at = int(np.flatnonzero(scaled.scales == 1)[0])
+    places = np.flatnonzero(scaled.scales != 1)
+    level, groups = assay.settings.level, _groups(assay, scaled)
+    if not np.isfinite(curves).all() or not len(places):
+        none = Estimate(np.nan, low=np.nan, high=np.nan, level=level, n=curves.shape[2], method="student-t")
+        return _Tests(places, (none,) * len(places), np.full(len(places), np.nan))
+    gains = {str(scaled.scales[s]): curves[:, s] - curves[:, at] for s in places}
+    errors = np.zeros((1 + len(places),) * 2)
+    errors[0, 1:] = errors[1:, 0] = [_order_error(scaled, int(s), at, tradeoff) for s in places]
+    found = pairwise_mean_tests(
+        {OWN: np.zeros(curves.shape[2]), **gains},
+        groups=groups,
+        level=level,
+        bound=[greatest_excess(assay, model, "unified", tradeoff)]
+        + [_greatest_loss_by_scaling(assay, model, float(scaled.scales[s]), tradeoff) for s in places],
+        extra_error=errors,
+        references=tuple(gains),
+    )
+    differences = tuple(mean_estimate(gain, groups=groups, level=level) for gain in gains.values())
+    return _Tests(places, differences, found.pvalue[0, 1:])
+
+
+def _greatest_loss_by_scaling(assay: "Assay", model: ModelScores, scale: float, tradeoff: float) -> float:
+    """How much greater E at this scale than at 1 can be on one instance.
+
+    For s > 1 clipping divides a member by at most s, so that it leaves the label at least 1/s of its upper probability; for
+    s < 1 the upper probability is c + s(u − c) ≥ s·u. So the KL distance of a label grows by |ln s| at most.
+    """
+    settings = assay.settings
+    anything = greatest_excess(assay, model, "unified", tradeoff)
+    if settings.convention == "paper" or settings.distance != "kl" or assay.labels.ndim != 1 or scale == 0:
+        return anything
+    width = greatest_excess(assay, model, "nonspecificity") if scale > 1 else 0.0
+    return min(anything, abs(float(np.log(scale))) + tradeoff * width)
+
+
+def _order_error(scaled: ScaledScores, s: int, at: int, tradeoff: float) -> float:
+    """Standard error that estimated non-specificities add to a difference of scales; the orders are shared."""
+    if scaled.order_deviations.shape[1] == 0:
+        return 0.0
+    apart = scaled.order_deviations[s] - scaled.order_deviations[at]
+    return float(tradeoff * apart.std(ddof=1) / np.sqrt(len(apart)))
+
+
+def _of_model(
+    assay: "Assay", model: ModelScores, curves: Array, tests: _Tests, pvalues: Array, tradeoff: float
+) -> ModelScale:
+    scaled = assay.scaled[model.name]
+    losses = curves.mean(axis=(0, 2))
+    level = assay.settings.level
+    at = int(np.flatnonzero(scaled.scales == 1)[0])
+    better = [k for k, s in enumerate(tests.places) if losses[s] < losses[at] and pvalues[k] <= 1 - level]
+    lowest = int(np.argmin(losses))
+    among = better or [k for k, s in enumerate(tests.places) if s == lowest]  # none where 1 is lowest
+    chosen = min(among, key=lambda k: losses[tests.places[k]], default=None)
+    notes = []
+    if not np.isfinite(losses).all():
+        notes.append(Note("infinite", "infinite losses: no best scale and no test"))
+        best, best_loss, low, high = (np.nan,) * 4
+    else:
+        ((best, best_loss),) = _lowest(scaled.scales, losses[None])
+        low, high = _interval_of_best(assay, scaled, tradeoff)
+        if assay.n_units == 1:
+            notes.append(Note("no-test", "a single unit: no interval and no test"))
+        if lowest == len(losses) - 1:
+            notes.append(Note("edge", f"the best scale is the greatest of the grid, {wording.significant(best)}"))
+    if chosen is None:
+        scale, difference, p = 1.0, _nothing(level, len(scaled.rows)), 1.0 if np.isfinite(best) else np.nan
+    else:
+        scale, difference, p = (
+            float(scaled.scales[tests.places[chosen]]),
+            tests.differences[chosen],
+            float(pvalues[chosen]),
+        )
+    if len(scaled.rows) < assay.n_instances:
+        sizes = {"used": len(scaled.rows), "n": assay.n_instances}
+        text = f"{wording.count(sizes['used'])} of {wording.count(sizes['n'])} instances"
+        notes.append(Note("sample", text, sizes))
+    return ModelScale(
+        model=model.name,
+        n=len(scaled.rows),
+        scales=scaled.scales,
+        losses=losses,
+        clipped=scaled.clipped,
+        loss=float(losses[at]),
+        best=float(best),
+        best_low=low,
+        best_high=high,
+        best_loss=float(best_loss),
+        scale=scale,
+        difference=difference,
+        pvalue=p,
+        wider=bool(better) and scale > 1 and best >= NEAR and low > 1,
+        own_loss=float(_at_own_scale(assay, model, scaled.rows, tradeoff)[0].mean()),
+        notes=tuple(notes),
+    )
+
+
+def _nothing(level: float, n: int) -> Estimate:
+    return Estimate(0.0, low=0.0, high=0.0, level=level, n=n, method="student-t", notes=())
+
+
+def _lowest(scales: Array, curves: Array) -> Array:
+    """Scale and value of the minimum of each curve (C, S): vertex of the parabola around the lowest point, ``(C, 2)``."""
+    k = curves.argmin(axis=1)
+    rows = np.arange(len(curves))
+    found = np.stack([scales[k], curves[rows, k]], axis=1)
+    inner = (k > 0) & (k < len(scales) - 1)
+    if inner.any():
+        r, m = rows[inner], k[inner]
+        x0, x1, x2 = (np.log1p(scales[m + i]) for i in (-1, 0, 1))
+        y0, y1, y2 = (curves[r, m + i] for i in (-1, 0, 1))
+        left, right = (y1 - y0) / (x1 - x0), (y2 - y1) / (x2 - x1)
+        bend = (right - left) / (x2 - x0)  # of the Newton form y0 + left (x − x0) + bend (x − x0)(x − x1)
+        vertex = np.where(bend > 0, (x0 + x1) / 2 - left / (2 * np.where(bend > 0, bend, 1.0)), x1)
+        vertex = np.clip(vertex, x0, x2)
+        found[inner] = np.stack([np.expm1(vertex), y0 + (left + bend * (vertex - x1)) * (vertex - x0)], axis=1)
+    return found
+
+
+def _interval_of_best(assay: "Assay", scaled: ScaledScores, tradeoff: float) -> tuple[float, float]:
+    """Percentiles of the best scale over draws of the whole curve."""
+    if assay.n_units == 1:
+        return np.nan, np.nan
+    curves = (scaled.distance + tradeoff * scaled.nonspecificity).swapaxes(1, 2)  # (R, n', S)
+    draws = student_draws([curves], n_draws=N_DRAWS, groups=_groups(assay, scaled), rng=assay.settings.seed)[:, 0]
+    low, high = percentile_interval(_lowest(scaled.scales, draws)[:, 0], level=assay.settings.level)
+    return float(low), float(high)
+
+
+# -- ranking when every model has its own best scale ---------------------------------------------------------------------
+
+
+def _own_ranking(assay: "Assay", tradeoff: float) -> RankSets:
+    rows = min((s.rows for s in assay.scaled.values()), key=len)
+    values, deviations = {}, []
+    for m in assay.models:
+        if m.name in assay.scaled:
+            values[m.name], by_orders = _at_own_scale(assay, m, rows, tradeoff)
+        else:
+            values[m.name], by_orders = assay.loss(m.name, tradeoff)[:, rows], np.empty(0)
+        deviations.append(by_orders)
+    size = max(len(d) for d in deviations)
+    filled = np.stack([d if len(d) else np.zeros(size) for d in deviations])  # (J, 32)
+    errors = np.zeros((len(values),) * 2)
+    if size:
+        errors = tradeoff * (filled[:, None] - filled[None]).std(axis=2, ddof=1) / np.sqrt(size)
+    return rank_sets(
+        pairwise_mean_tests(
+            {name: v[0] if len(v) == 1 else v for name, v in values.items()},
+            groups=None if assay.groups is None else assay.groups[rows],
+            level=assay.settings.level,
+            bound=[greatest_excess(assay, m, "unified", tradeoff) for m in assay.models],
+            extra_error=errors,
+            references=[m.name for m in assay.models if m.baseline],
+        )
+    )
+
+
+def _at_own_scale(assay: "Assay", model: ModelScores, rows: NDArray[np.int64], tradeoff: float) -> tuple[Array, Array]:
+    """E of every run and instance, ``(R, n')``, at the scale that is best on the other half, and its order deviations."""
+    scaled = assay.scaled[model.name]
+    curves = _curves(assay, model, tradeoff)[:, :, np.isin(scaled.rows, rows)]
+    second = _second_half(assay, rows)
+    found = np.empty((curves.shape[0], curves.shape[2]))
+    deviations = np.zeros(scaled.order_deviations.shape[1])
+    for half in (second, ~second):
+        if not half.any():
+            continue
+        other = ~half if (~half).any() else half
+        s = int(np.argmin(curves[:, :, other].mean(axis=(0, 2))))
+        found[:, half] = curves[:, s, half]
+        deviations += half.mean() * scaled.order_deviations[s]
+    return found, deviations
+
+
+def _second_half(assay: "Assay", rows: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Half of the units at random, ``(n',)``."""
+    labels = np.arange(assay.n_instances) if assay.groups is None else assay.groups
+    codes = np.unique(labels[rows], return_inverse=True)[1].reshape(-1)
+    n = codes.max() + 1
+    return np.asarray((np.random.default_rng([assay.settings.seed, 17]).permutation(n) >= n / 2)[codes])

@@ -1,0 +1,163 @@
+"""What a scale check found: E of each model with its spread scaled, and the ranking at every model's own best scale."""
+
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uqassay import wording
+from uqassay.notes import Note
+from uqassay.statistics import Estimate, RankSets
+
+__all__ = ["SCALE_COLUMNS", "ModelScale", "ScaleCheck"]
+
+Array = NDArray[np.float64]
+
+SCALE_COLUMNS = (
+    *("model", "tradeoff", "n", "loss", "best", "best_low", "best_high", "best_loss", "scale", "scale_loss"),
+    *("difference", "difference_low", "difference_high", "pvalue", "wider", "clipped"),
+    *("own_loss", "own_rank_low", "own_rank_high", "notes"),
+)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class ModelScale:
+    """E of one model with its spread scaled.
+
+    Attributes
+    ----------
+    model : str
+    n : int
+        Instances that were scaled.
+    scales, losses, clipped : array (S,)
+        Mean E at each scale s, and the share of the sets that would leave the simplex there.
+    loss : float
+        Mean E at s = 1.
+    best, best_low, best_high : float
+        The scale of lowest mean E, by a parabola through the lowest of the grid and its neighbours, and its interval.
+    best_loss : float
+        Mean E at `best`, by the same parabola.
+    scale : float
+        The scale of the test: of those significantly better than s = 1 the one with the lowest mean E; if there is none, the
+        lowest of the grid.
+    difference : Estimate
+        Mean E at `scale` minus that at s = 1, with the interval of this one difference.
+    pvalue : float
+        Of this difference, adjusted for all scales and models of the check; nan if there is no test.
+    wider : bool
+        Whether sets scaled by `scale` are shown to score better, it is above 1, and the best scale is not near 1.
+    own_loss : float
+        Mean E when one half of the instances has the scale that is best on the other.
+    notes : tuple of Note
+    """
+
+    model: str
+    n: int
+    scales: Array
+    losses: Array
+    clipped: Array
+    loss: float
+    best: float
+    best_low: float
+    best_high: float
+    best_loss: float
+    scale: float
+    difference: Estimate
+    pvalue: float
+    wider: bool
+    own_loss: float
+    notes: tuple[Note, ...] = ()
+
+    @property
+    def scale_loss(self) -> float:
+        """Mean E at `scale`."""
+        return float(self.losses[self.scales == self.scale][0])
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class ScaleCheck:
+    """Scale check of all models at one λ.
+
+    Attributes
+    ----------
+    tradeoff, level : float
+    models : tuple of ModelScale
+        The models that state sets.
+    ranking : RankSets or None
+        Of all models when each has its own best scale, which is chosen on the other half of the instances; None without a
+        model that states sets.
+    notes : tuple of Note
+        Among them the models without sets.
+    """
+
+    tradeoff: float
+    level: float
+    models: tuple[ModelScale, ...]
+    ranking: RankSets | None
+    notes: tuple[Note, ...] = ()
+
+    @property
+    def wider(self) -> tuple[ModelScale, ...]:
+        """The models whose sets are shown to score better when they are widened; all hold at once with `level`."""
+        return tuple(m for m in self.models if m.wider)
+
+    @property
+    def sentence(self) -> str:
+        """What follows for E at this λ; empty where nothing is shown."""
+        found = self.wider
+        if not found:
+            return ""
+        wide = [f"{wording.tradeoff(m.scale)} times the spread of {m.model}" for m in found]
+        what = f"{wording.listed(wide)} would score better"
+        if len(found) == 1:
+            before, after = (wording.number(x) for x in (found[0].loss, found[0].scale_loss))
+            what += f", E = {after} in place of {before}"
+        return f"At λ = {wording.tradeoff(self.tradeoff)}, {what}: here E rewards width, not knowledge."
+
+    def rows(self) -> list[dict[str, Any]]:
+        """One row for each model that states sets, with the columns of `SCALE_COLUMNS`."""
+        return [self._row(m) for m in self.models]
+
+    def _row(self, m: ModelScale) -> dict[str, Any]:
+        ranks = (
+            {} if self.ranking is None else dict(zip(self.ranking.names, range(len(self.ranking.names)), strict=True))
+        )
+        place = ranks.get(m.model)
+        row = {
+            "model": m.model,
+            "tradeoff": self.tradeoff,
+            **{name: getattr(m, name) for name in ("n", "loss", "best", "best_low", "best_high", "best_loss", "scale")},
+            "scale_loss": m.scale_loss,
+            "difference": float(m.difference),
+            "difference_low": m.difference.low,
+            "difference_high": m.difference.high,
+            "pvalue": m.pvalue,
+            "wider": m.wider,
+            "clipped": float(m.clipped[m.scales == m.scale][0]),
+            "own_loss": m.own_loss,
+            "own_rank_low": None,
+            "own_rank_high": None,
+            "notes": [note.to_dict() for note in m.notes],
+        }
+        if self.ranking is not None:
+            place = self.ranking.names.index(m.model)
+            row |= {"own_rank_low": int(self.ranking.low[place]), "own_rank_high": int(self.ranking.high[place])}
+        return row
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values: rows and curves of the models, the ranking at their own best scales, the sentence."""
+        curves = [
+            {"scales": m.scales.tolist(), "losses": m.losses.tolist(), "clipped_share": m.clipped.tolist()}
+            for m in self.models
+        ]
+        return {
+            "tradeoff": self.tradeoff,
+            "level": self.level,
+            "models": [row | curve for row, curve in zip(self.rows(), curves, strict=True)],
+            "ranking": None if self.ranking is None else self.ranking.to_dict(),
+            "sentence": self.sentence,
+            "notes": [note.to_dict() for note in self.notes],
+        }
