@@ -1,6 +1,6 @@
 """Measure how often the sentences that an assay prints are false.
 
-Run: python -m benchmarks.verdict_claims --data-sets 200 --workers 2 --folder claims   (hours; --cells equal-10-300 for one cell)
+Run: python -m benchmarks.verdict_claims --data-sets 200 --workers 2 --folder claims   (hours; --cells equal-10-300: a minute)
 
 Every data set is one line of a file in the folder. A run that was stopped goes on where it was. With --table the rates of the
 lines that are there are printed, or written into a page of the guide by --into, and nothing is made.
@@ -36,17 +36,19 @@ def measure(cell: Cell, folder: Path, seeds: list[int], samples: int) -> int:
     return len(seeds)
 
 
-def work(cells: list[Cell], folder: Path, data_sets: int) -> Iterator[tuple[Cell, list[int]]]:
-    """What is still to do, in portions."""
+def work(cells: list[Cell], folder: Path, data_sets: int) -> list[tuple[Cell, list[int]]]:
+    """What is still to do, in portions: of every cell the first seeds, then the next."""
+    portions = []
     for cell in cells:
         done = {row["seed"] for row in results(cell, folder)}
         left = [seed for seed in range(data_sets) if seed not in done]
-        yield from ((cell, left[i : i + AT_ONCE]) for i in range(0, len(left), AT_ONCE))
+        portions += [(cell, left[i : i + AT_ONCE]) for i in range(0, len(left), AT_ONCE)]
+    return sorted(portions, key=lambda portion: portion[1][0])
 
 
 def run(cells: list[Cell], folder: Path, data_sets: int, workers: int, samples: int = SAMPLES) -> None:
     """Make what the folder does not hold yet, by so many processes."""
-    portions = list(work(cells, folder, data_sets))
+    portions = work(cells, folder, data_sets)
     if workers == 1:
         for cell, seeds in portions:
             measure(cell, folder, seeds, samples)

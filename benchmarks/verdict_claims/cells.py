@@ -96,6 +96,9 @@ def _worth() -> Iterator[Cell]:
     weak = Kind(3, signal=0.7, sharpness=1.0, members=5, spread=0.5)
     about = "3 weak ensembles: a baseline is better at small and at great λ, n = 300"
     yield Cell("weak-sets-3", (weak,), about=about)
+    for k, n in ((10, 100), (10, 300), (100, 1000)):
+        about = f"3 models a little better than the true frequencies of {k} classes, n = {n:,}"
+        yield Cell(f"little-better-{k}-{n}", (Kind(3, signal=0.25),), n=n, classes=k, about=about)
 
 
 def _scores() -> Iterator[Cell]:
@@ -104,7 +107,9 @@ def _scores() -> Iterator[Cell]:
         yield Cell(f"chance-5-{n}", (chance,), n=n, about=f"5 models with a score of pure chance, n = {n}")
         back = Kind(5, scores=(BACKWARD,))
         yield Cell(f"backward-5-{n}", (back,), n=n, about=f"5 models with a backward score (UQ-AUC .43), n = {n}")
-    about = "5 models whose uncertainty is of no use for refusal, n = 300"
+        about = f"5 models whose uncertainty does not know where they are wrong, n = {n}"
+        yield Cell(f"blind-5-{n}", (Kind(5, sharpness=0.7, blind=True),), n=n, about=about)
+    about = "3 models with a score of pure chance, 30 groups of sizes 60 · .75^i, correlation .5"
     yield Cell("chance-3-groups", (Kind(3, scores=(CHANCE,)),), groups=SHRINKING[30], correlation=0.5, about=about)
 
 

@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -191,7 +192,7 @@ _TESTS: dict[str, Callable[[Claim, Truth], Judged]] = {
 def _changes(assay: uq.Assay, truth: Truth) -> Judged:
     """Neighbouring choices: each is better than the other in its own range, whatever lies between."""
     groups = [c for c in assay.claims() if c.kind == "top-group" and c.facts.get("lowest")]
-    for below, above in zip(groups, groups[1:], strict=False):
+    for below, above in pairwise(groups):
         a, b = below.models[-1], above.models[0]
         if a != b:
             low, high = below.facts["lowest"][-1][0], min(above.facts["lowest"][0][1], FAR)

@@ -22,8 +22,8 @@ FAMILIES = {
     "Groups": ("groups-",),
     "Training runs": ("runs-",),
     "Subgroups": ("parts-",),
-    "Baselines and ranges of λ": ("at-", "order-", "weak-"),
-    "Scores": ("chance-", "backward-"),
+    "Baselines and ranges of λ": ("at-", "order-", "weak-", "little-"),
+    "Scores": ("chance-", "backward-", "blind-"),
     "Calibration": ("calibrat",),
 }
 MOST = 0.05
@@ -48,7 +48,7 @@ def _rate(rate: Rate) -> str:
 
 def _kinds(held: Held) -> Iterator[str]:
     """By kind of sentence: the worst cell, and the cells whose rate lies above 5 % beyond chance."""
-    yield "| sentence | stands for | cells that print it | data sets with a false one, %: all cells | worst cell | cells above 5 % |"
+    yield "| sentence | such as | cells that print it | false in all of them, % | worst cell | cells above 5 % |"
     yield "|---|---|---|---|---|---|"
     for kind, sentence in KINDS.items():
         printing = {name: rows for name, (_, rows) in held.items() if any(kind in row["made"] for row in rows)}

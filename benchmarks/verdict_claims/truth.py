@@ -3,7 +3,7 @@
 import json
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 import uqassay as uq
-from benchmarks.verdict_claims.worlds import CHANCE, SUBGROUP, Cell, DataSet, data_set
+from benchmarks.verdict_claims.worlds import CHANCE, SUBGROUP, Cell, DataSet, Kind, data_set
 
 __all__ = ["ALIKE", "BASELINES", "FAR", "Means", "Truth", "definition", "truth_of"]
 
@@ -63,8 +63,14 @@ class Truth:
 
 
 def definition(cell: Cell) -> str:
-    """Checksum of all that decides the data of a cell."""
-    return sha256(repr(replace(cell, about="")).encode()).hexdigest()[:16]
+    """Checksum of all that decides the data of a cell: the attributes that differ from their defaults, without the text."""
+    told = [_told(replace(cell, kinds=(), about="")), *map(_told, cell.kinds)]
+    return sha256(json.dumps(told).encode()).hexdigest()[:16]
+
+
+def _told(given: Cell | Kind) -> dict[str, Any]:
+    values = asdict(given)
+    return {f.name: values[f.name] for f in fields(given) if values[f.name] != f.default}
 
 
 def truth_of(cell: Cell, folder: Path, *, samples: int = SAMPLES) -> Truth:
@@ -115,8 +121,8 @@ def _means_of_kinds(each: Cell, samples: int) -> list[dict[str, Means]]:
         done += size
     found = []
     for name, kind in zip(names, each.kinds, strict=True):
-        calibrated = kind.sharpness == 1 and not (kind.rare or kind.members or kind.run_spread)
-        found.append({key: _pooled(sums[name, key], sizes[key], calibrated) for key in keys})
+        calibrated = kind.sharpness == 1 and not (kind.rare or kind.members or kind.run_spread or kind.blind)
+        found.append({key: _pooled(sums[name, key], sizes[key], calibrated, blind=kind.blind) for key in keys})
     levels = [kind.level for kind in each.kinds]
     for level in {level for level in levels if level}:
         same = [i for i, mine in enumerate(levels) if mine == level]
@@ -159,12 +165,13 @@ def _auc(score: np.ndarray, wrong: np.ndarray) -> float:
     return float((ranks[wrong].sum() - m * (m + 1) / 2) / (m * (len(score) - m)))
 
 
-def _pooled(chunks: list[dict[str, Any]], sizes: list[int], calibrated: bool) -> Means:
+def _pooled(chunks: list[dict[str, Any]], sizes: list[int], calibrated: bool, *, blind: bool) -> Means:
     def mean(values: list[float]) -> float:
         return float(np.average(values, weights=sizes))
 
     plain = {k: mean([c[k] for c in chunks]) for k in ("distance", "nonspecificity", "log_loss", "brier", "accuracy")}
     scores = {k: {s: mean([c[k][s] for c in chunks]) for s in chunks[0][k]} for k in ("uq_auc", "kept")}
-    if CHANCE in scores["uq_auc"]:  # by construction
-        scores["uq_auc"][CHANCE], scores["kept"][CHANCE] = 0.5, plain["accuracy"]
+    for score in scores["uq_auc"]:
+        if blind or score == CHANCE:  # by construction
+            scores["uq_auc"][score], scores["kept"][score] = 0.5, plain["accuracy"]
     return Means(**plain, **scores, calibrated=calibrated)

@@ -1,9 +1,9 @@
 """Data sets of predictions and labels whose truth is known: what a cell of the simulation is, and how its data are made.
 
-A model sees a label y, uniform on K classes, through a signal with Gaussian noise, a · e_y + ε with ε ~ N(0, I). The posterior of
-the label is softmax(a · signal), which is calibrated. Models of the same parameters are exchangeable: all their true means are
-equal, at every λ, while their predictions differ. A part of the noise is shared by all models, as real models err on the same
-instances.
+A model sees a label y, uniform on K classes, through a signal with Gaussian noise, a · e_y + ε with ε ~ N(0, I). The posterior
+of the label is softmax(a · signal), which is calibrated. Models of the same parameters are exchangeable: all their true means
+are equal, at every λ, while their predictions differ. A part of the noise is shared by all models, as real models err on the
+same instances.
 """
 
 from collections.abc import Mapping
@@ -52,6 +52,8 @@ class Kind:
         Standard deviation of the signal's strength between runs.
     first_part : float or None
         Strength of the signal where the subgroup is 0.
+    blind : bool
+        Whether the confidences are shuffled among the instances: no uncertainty knows where the model is wrong.
     scores : tuple of str
         Given uncertainties: "chance" is noise, "backward" is lower where the model is wrong.
     level : str
@@ -68,6 +70,7 @@ class Kind:
     runs: int = 1
     run_spread: float = 0.0
     first_part: float | None = None
+    blind: bool = False
     scores: tuple[str, ...] = ()
     level: str = ""
 
@@ -201,6 +204,8 @@ def _run(
     if kind.members:
         logits = logits[:, np.newaxis] + kind.spread * rng.normal(size=(n, kind.members, k))
     p = softmax(logits)
+    if kind.blind:
+        p = _shuffled(p, rng)
     if kind.rare:
         p = _with_rare_losses(p, y, kind, rng)
     return p.astype(kind.dtype)
@@ -219,6 +224,14 @@ def _with_rare_losses(p: Array, y: NDArray[np.int64], kind: Kind, rng: np.random
     p = p * ((1 - after) / (1 - before))[:, np.newaxis]
     p[at, y] = after
     return p / p.sum(axis=1, keepdims=True)
+
+
+def _shuffled(p: Array, rng: np.random.Generator) -> Array:
+    """Each instance keeps its order of the classes and gets the probabilities of another."""
+    order = np.argsort(p, axis=1)
+    found = np.empty_like(p)
+    np.put_along_axis(found, order, np.sort(rng.permutation(p), axis=1), axis=1)
+    return found
 
 
 def _mean(p: Array) -> Array:
