@@ -8,7 +8,7 @@ import numpy as np
 
 from uqassay.errors import InputError
 from uqassay.evidence.claim import Claim
-from uqassay.evidence.tradeoff_ranges import inwards
+from uqassay.evidence.tradeoff_ranges import GREATEST_USUAL, inwards
 from uqassay.metrics.choice_of_tradeoff import lower_envelope
 from uqassay.wording import counted, listed, sentence, tradeoff, without_direction
 
@@ -19,7 +19,6 @@ __all__ = ["LINE", "LINES", "headline"]
 
 LINE, LINES = 110, 3  # characters of one line of the page's box at a width of 1200 pixels, and the lines of a headline
 SHOWN_NAMES, SHOWN_RANGES = 3, 3
-GREATEST_USUAL = 2.0  # λ, with KL
 
 
 def headline(assay: "Assay", claims: Sequence[Claim]) -> tuple[str, ...]:

@@ -14,16 +14,25 @@ from uqassay.statistics import pairwise_mean_tests
 if TYPE_CHECKING:
     from uqassay.evidence.result import Assay
 
-__all__ = ["FARTHEST", "GRID", "Range", "TestsAgainst", "anchored", "covers", "inwards", "joined", "limit"]
+__all__ = [
+    "FARTHEST",
+    "GREATEST_USUAL",
+    "GRID",
+    "Range",
+    "TestsAgainst",
+    "anchored",
+    "covers",
+    "inwards",
+    "joined",
+    "limit",
+]
 
 Array = NDArray[np.float64]
 
 FARTHEST = 1e6  # stands for λ = ∞
-GRID = tuple(
-    sorted(
-        {0.0, DEFAULT_TRADEOFF, *(round(float(x), 4) for x in np.geomspace(0.01, 10, 25)), 30.0, 100.0, 1e3, FARTHEST}
-    )
-)
+GREATEST_USUAL = 2.0  # λ, with KL
+STEPS = [round(float(x), 4) for x in np.geomspace(0.01, 10, 25)]
+GRID = tuple(sorted({0.0, DEFAULT_TRADEOFF, GREATEST_USUAL, *STEPS, 30.0, 100.0, 1e3, FARTHEST}))
 HALVINGS = 8
 
 
@@ -65,7 +74,7 @@ class TestsAgainst:
         self._known: dict[float, tuple[Array, Array]] = {}
 
     def at(self, tradeoff: float) -> tuple[Array, Array]:
-        """Mean E of the others minus that of the one, and two-sided p-values, not adjusted, ``(J,)`` each; nan without a test."""
+        """Mean E of the others minus that of the one, and two-sided p-values, not adjusted, ``(J,)``; nan without a test."""
         if tradeoff not in self._known:
             self._known[tradeoff] = self._tested(tradeoff)
         return self._known[tradeoff]

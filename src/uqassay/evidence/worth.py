@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from uqassay.evidence.claim import Claim
-from uqassay.evidence.tradeoff_ranges import FARTHEST, Range, TestsAgainst, anchored, limit
+from uqassay.evidence.tradeoff_ranges import FARTHEST, GREATEST_USUAL, Range, TestsAgainst, anchored, limit
 from uqassay.losses.unified import DEFAULT_TRADEOFF
 
 if TYPE_CHECKING:
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 __all__ = ["better_than_baselines", "no_model_ranges", "worth_claims"]
 
-ANCHORS_OF_A_MODEL = (DEFAULT_TRADEOFF, FARTHEST)
+ANCHORS_OF_A_MODEL = (DEFAULT_TRADEOFF, GREATEST_USUAL)
 ANCHORS_OF_NO_MODEL = (0.0, FARTHEST)
 
 
@@ -21,7 +21,7 @@ def better_than_baselines(assay: "Assay", model: str, *, guard: bool = True) -> 
     """Ranges of λ in which a model is better than every baseline; without `guard`, as far as losses that occurred tell.
 
     The p-value is the greatest against any baseline, times the number of models, as the model may have been chosen by these
-    data, times two for the two anchors, the default λ and λ → ∞.
+    data, times two for the two anchors, the default λ and λ = 2.
     """
     tests = TestsAgainst(assay, model, _baselines(assay), guard=guard)
     factor = len(ANCHORS_OF_A_MODEL) * len(assay.candidates)
