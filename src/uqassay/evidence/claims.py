@@ -7,7 +7,7 @@ from uqassay.evidence.choice import choice_claims, choices
 from uqassay.evidence.claim import Claim
 from uqassay.evidence.order_claims import order_claims
 from uqassay.evidence.part_claims import part_claims
-from uqassay.evidence.score_claims import backward_claims, calibration_claims, refusal_claims
+from uqassay.evidence.score_claims import backward_claims, not_calibrated_claims, refusal_claims
 from uqassay.evidence.worth import worth_claims
 from uqassay.losses.unified import DEFAULT_TRADEOFF
 
@@ -28,7 +28,7 @@ def claims_of(assay: "Assay") -> tuple[Claim, ...]:
         assay.winners()
     except InputError:
         none = Claim("cannot-tell", assay.model_names, limited_by="infinite")
-        return (none, *backward_claims(assay), *calibration_claims(assay))
+        return (none, *backward_claims(assay), *not_calibrated_claims(assay))
     winner = next(r for r in assay.ranked(DEFAULT_TRADEOFF) if r.rank == 1)
     return (
         *choice_claims(assay, choices(assay)),
@@ -37,7 +37,7 @@ def claims_of(assay: "Assay") -> tuple[Claim, ...]:
         *part_claims(assay, winner),
         *refusal_claims(assay, winner.model),
         *backward_claims(assay),
-        *calibration_claims(assay),
+        *not_calibrated_claims(assay),
     )
 
 

@@ -147,7 +147,8 @@ def _where_none(assay: "Assay", groups: Sequence[Claim], no_model: Sequence[Clai
     subject = f"{assay.model_names[0]} is not" if len(assay.candidates) == 1 else "no model is"
     clauses = []
     if places == ["at any λ"]:
-        clauses.append(f"{subject} worth using at any λ: saying nothing or giving the class frequencies is better")
+        whom = assay.model_names[0] if len(assay.candidates) == 1 else "any model"
+        clauses.append(f"at no λ is {whom} worth using: saying nothing or giving the class frequencies is better")
     elif places:
         clauses.append(f"{listed(places)} {subject} worth using")
     unclear = [_between(low, high) for low, high in _open(groups, no_model) if low < usual]

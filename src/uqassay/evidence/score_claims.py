@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from uqassay.evidence.calibration_verdict import judged_tests, point_models
+from uqassay.evidence.calibration_claims import calibration_claims
 from uqassay.evidence.claim import Claim
 from uqassay.evidence.mistake_ranking import reference_score, refusal
 from uqassay.statistics import Estimate
@@ -12,7 +12,7 @@ from uqassay.statistics import Estimate
 if TYPE_CHECKING:
     from uqassay.evidence.result import Assay
 
-__all__ = ["KEPT", "backward_claims", "calibration_claims", "refusal_claims"]
+__all__ = ["KEPT", "backward_claims", "not_calibrated_claims", "refusal_claims"]
 
 KEPT = 0.9  # share of the instances kept where the most uncertain ones are refused
 
@@ -69,17 +69,10 @@ def backward_claims(assay: "Assay") -> tuple[Claim, ...]:
     return tuple(claims)
 
 
-def calibration_claims(assay: "Assay") -> tuple[Claim, ...]:
-    """The calibration tests that reject, adjusted for all of them."""
-    judged = judged_tests(assay.calibration, 1 - assay.settings.level, points=point_models(assay))
+def not_calibrated_claims(assay: "Assay") -> tuple[Claim, ...]:
+    """The models and measures whose calibration the tests reject, adjusted for all of them."""
     return tuple(
-        Claim(
-            "not-calibrated",
-            (j.test.model,),
-            metric=j.test.measure,
-            pvalue=j.adjusted,
-            facts={"run": j.test.run, "tested": j.test.tested, "notion": j.test.notion, "instances": j.test.n_tested},
-        )
-        for j in judged
-        if j.outcome == "rejected"
+        Claim("not-calibrated", (c.model,), metric=c.measure, pvalue=c.pvalue, facts=c.to_dict())
+        for c in calibration_claims(assay)
+        if c.outcome == "rejected"
     )

@@ -189,12 +189,8 @@ def _skewed(of: dict[str, list[Claim]]) -> str:
 
 
 def _same(of: dict[str, list[Claim]]) -> str:
-    return sentence(
-        [
-            f"{listed((*c.models, *c.others), most=SHOWN_NAMES)} have the same loss in every instance"
-            for c in of.get("same", [])
-        ]
-    )
+    groups = [listed((*c.models, *c.others), most=SHOWN_NAMES) for c in of.get("same", [])]
+    return f"The same loss in every instance: {'; '.join(groups)}." if groups else ""
 
 
 def _lowest_in_turn(of: dict[str, list[Claim]]) -> str:

@@ -1,0 +1,127 @@
+"""The headline: which model for which λ, in at most three lines."""
+
+import re
+
+import numpy as np
+import pytest
+from tests.evidence.verdict_cases import judged, predicted
+
+import uqassay as uq
+from uqassay.evidence.headline import LINE, LINES
+
+N = 2000
+
+
+def test_one_clear_model():
+    choose, below = judged({"a": (0.15, 0.05), "b": (0.3, 0.05)}, N).headline()
+    assert re.fullmatch(r"For λ from 0\.2\d to \d+(\.\d+)? choose a\.", choose)
+    assert re.fullmatch(r"Below λ = 0\.2\d no model is worth using; from 0\.2\d to 0\.2\d that cannot be told\.", below)
+
+
+def test_a_single_model_is_named():
+    (choose, below) = judged({"only": (0.15, 0.05)}, N).headline()
+    assert choose.endswith("choose only.")
+    assert "only is not worth using" in below
+
+
+def test_models_that_cannot_be_told_apart_are_named():
+    a = judged({"a": (0.15, 0.05), "b": (0.1502, 0.05), "c": (0.3, 0.05)}, N)
+    assert a.headline()[0].endswith("choose a (b cannot be told from it).")
+    many = judged({"a": (0.15, 0.05), **{f"b{j}": (0.1501, 0.05) for j in range(7)}}, N)
+    assert "choose a (none of the 7 others can be told from it)." in many.headline()[0]
+
+
+def test_a_change_of_the_choice_leaves_a_gap():
+    """They cross at λ = 5/6."""
+    choose = judged({"a": (0.15, 0.3), "b": (0.4, 0.0)}, N).headline()[0]
+    first, second = re.fullmatch(
+        r"For λ from 0\.4 to (0\.\d+) choose a; for λ from (0\.\d+) to \d+\.\d+ choose b; between, that cannot be told\.",
+        choose,
+    ).groups()
+    assert float(first) < 5 / 6 < float(second)
+
+
+def test_a_change_that_cannot_be_told():
+    a = judged({"a": (0.150, 0.21), "b": (0.151, 0.209)}, 300)
+    assert "choose a or b (where to change cannot be told)." in a.headline()[0]
+
+
+def test_a_baseline_is_better_everywhere():
+    bad = judged({"bad": (0.75, 0.25), "worse": (0.8, 0.1)}, N, width=0.02)
+    assert bad.headline() == (
+        "At no λ is any model worth using: saying nothing or giving the class frequencies is better.",
+    )
+    one = judged({"bad": (0.75, 0.25)}, N, width=0.02)
+    assert one.headline()[0].startswith("At no λ is bad worth using: ")
+
+
+def test_nothing_can_be_told_of_few_instances():
+    a = judged({"a": (0.28, 0.12), "b": (0.3, 0.12)}, 12, width=0.24)
+    assert a.headline()[0] == "At no λ is any model shown to be better than saying nothing and than the class frequencies."
+
+
+def test_losses_that_were_not_seen_are_a_condition():
+    said = judged({"a": (0.15, 0.05), "b": (0.3, 0.05)}, 300, floor=None).headline()
+    assert said[1] == "This assumes that these 300 instances, too few to exclude it, miss no rare huge loss."
+
+
+@pytest.mark.parametrize(("n", "groups", "only"), [(1, None, "1 instance"), (30, np.zeros(30), "1 group")])
+def test_one_unit_says_only_what_is_in_it(n, groups, only):
+    a = judged({"a": (0.15, 0.0), "b": (0.3, 0.0)}, n, groups=groups, width=0.0)
+    assert a.headline() == (
+        f"From {only} nothing can be said about other instances.",
+        "In it the lowest mean E is that of vacuous for λ up to 0.21 and a for λ from 0.22 on.",
+    )
+
+
+def test_infinite_means():
+    a = uq.assay({"sure": uq.Point([[1.0, 0.0], [1.0, 0.0]])}, [0, 1], floor=0)
+    assert a.headline() == ("No model has a finite mean E, so none can be chosen; give a floor above 0.",)
+
+
+def test_equal_models():
+    n = 400
+    same = predicted(0.15, 0.1, n)
+    labels = np.zeros(n, dtype=int)
+    a = uq.assay({"a": same, "b": same}, labels, floor=0.2, prior=[0.5, 0.5], calibration=(), n_draws=20)
+    assert a.headline()[0].endswith("choose a (b cannot be told from it).")
+
+
+@pytest.mark.parametrize("j", [2, 4, 12])
+@pytest.mark.parametrize("tilt", [0.0, 0.012])
+def test_three_lines_hold_it(j, tilt):
+    means = {f"model {k}": (0.15 + 0.008 * k, 0.2 - tilt * k) for k in range(j)}
+    a = judged(means, 1500)
+    said = a.headline()
+    assert sum(-(-len(text) // LINE) for text in said) <= LINES
+    assert said == a.verdict()[: len(said)]
+
+
+def test_no_range_is_recommended_in_which_a_baseline_has_the_lower_mean():
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        a = judged({f"m{j}": (rng.uniform(0.16, 0.5), rng.uniform(0.05, 0.2)) for j in range(3)}, 800)
+        for name, low, high in re.findall(r"or λ from ([\d.]+) (?:to ([\d.]+)|on) choose (m\d)", a.headline()[0]):
+            low, high, name = name, low or "1e3", high
+            for at in (float(low), float(high)):
+                e = {m.name: float(a.loss(m.name, at).mean()) for m in a.models}
+                assert e[name] < min(e["vacuous"], e["class-prior"])
+
+
+def test_another_distance_has_other_usual_tradeoffs():
+    n = 1000
+    a = uq.assay(
+        {"a": predicted(0.15, 0.1, n), "b": predicted(0.3, 0.05, n)},
+        np.zeros(n, dtype=int),
+        distance="brier",
+        prior=[0.5, 0.5],
+        calibration=(),
+        n_draws=20,
+    )
+    assert a.headline()[0].startswith("For λ ")
+
+
+def test_marks_of_direction_cannot_turn_the_text_around():
+    text = " ".join(judged({"a\u202ertl": (0.15, 0.05), "b\u2067": (0.3, 0.05)}, N).headline())
+    assert "a\ufffdrtl" in text
+    assert not set(text) & set("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u200e\u200f\u061c")

@@ -1,0 +1,83 @@
+"""Subgroups in which another model is better than the overall winner."""
+
+import numpy as np
+import pytest
+from scipy import stats
+from tests.evidence.verdict_cases import claims, noise, predicted
+
+import uqassay as uq
+from uqassay.evidence.part_claims import SUBGROUP_VALUES, part_claims
+
+N = 1200
+SITE = np.array(["a", "b", "c"])[np.arange(N) % 3]
+
+
+def judged(means, subgroups, **options):
+    """Models with a mean distance for each site."""
+    models = {}
+    for k, (name, by_site) in enumerate(means.items()):
+        d = np.array([by_site["abc".index(s)] for s in SITE])
+        models[name] = predicted(d + noise(N, k), 0.1, N)
+    labels = np.zeros(N, dtype=int)
+    return uq.assay(
+        models, labels, subgroups=subgroups, floor=0.2, calibration=(), prior=[0.5, 0.5], n_draws=50, **options
+    )
+
+
+def test_every_contradicting_part_and_model_is_there():
+    a = judged({"best": (0.2, 0.3, 0.1), "b": (0.5, 0.2, 0.2), "c": (0.4, 0.15, 0.4)}, {"site": SITE})
+    found = claims(a, "subgroup")
+    assert [(c.facts["by"], c.facts["value"]) for c in found] == [("site", "b")]
+    assert found[0].models == ("c", "b")  # the better one first
+    assert found[0].others == ("best",)
+    assert float(found[0].estimate) == pytest.approx(0.15, abs=0.01)
+    assert (found[0].facts["instances"], found[0].facts["parts"], found[0].facts["tests"]) == (400, 3, 6)
+    two = judged({"best": (0.2, 0.2, 0.1), "b": (0.1, 0.1, 0.5)}, {"site": SITE})
+    assert [c.facts["value"] for c in claims(two, "subgroup")] == ["a", "b"]
+
+
+def test_adjusted_for_all_parts_and_models():
+    """A difference that Student's test shows alone, p = .01 or so, is not shown among 3 · 9 tests."""
+    means = {"best": (0.2, 0.205, 0.1), "b": (0.2, 0.2, 0.2)}
+    rows = SITE == "b"
+    alone = judged(means, {"site": SITE})
+    p = stats.ttest_rel(alone.loss("best", 0.5)[0, rows], alone.loss("b", 0.5)[0, rows]).pvalue
+    assert 0.05 / 27 < p < 0.05
+    among = judged({**means, **{f"c{i}": (0.3, 0.3, 0.3) for i in range(8)}}, {"site": SITE})
+    assert not claims(among, "subgroup")
+
+
+def test_rare_losses_that_were_not_seen_count_in_parts_too():
+    """400 instances of a part cannot exclude what would reverse .05 nats where losses reach 36 nats."""
+    means = {"best": (0.2, 0.2, 0.1), "b": (0.3, 0.15, 0.3)}
+    models = {
+        name: predicted(np.array([by["abc".index(s)] for s in SITE]) + noise(N, k), 0.1, N)
+        for k, (name, by) in enumerate(means.items())
+    }
+    options = {"calibration": (), "prior": [0.5, 0.5], "n_draws": 50, "subgroups": {"site": SITE}}
+    a = uq.assay(models, np.zeros(N, dtype=int), **options)
+    assert not claims(a, "subgroup")
+    assert claims(uq.assay(models, np.zeros(N, dtype=int), floor=0.2, **options), "subgroup")
+
+
+@pytest.mark.parametrize("values", [np.zeros(N, dtype=int), np.arange(N) % (SUBGROUP_VALUES + 1)])
+def test_constants_and_identifiers_are_no_parts(values):
+    a = judged({"best": (0.2, 0.3, 0.1), "b": (0.3, 0.2, 0.2)}, {"id": values})
+    assert part_claims(a, a.ranked(0.5)[0]) == ()
+
+
+def test_one_model_has_no_rival():
+    a = judged({"m": (0.2, 0.3, 0.1)}, {"site": SITE})
+    assert part_claims(a, next(r for r in a.ranked(0.5) if r.rank == 1)) == ()
+
+
+def test_equal_models_are_seldom_said_to_differ():
+    """Ten parts, five equal models: any claim in at most 5 % of the data sets, and binomial error."""
+    n, false = 300, 0
+    part = np.arange(n) % 10
+    for seed in range(12):
+        models = {f"m{j}": predicted(0.3 + noise(n, 1000 * seed + j, 0.2), 0.1, n) for j in range(5)}
+        options = {"calibration": (), "prior": [0.5, 0.5], "n_draws": 10, "measures": ("total-entropy",)}
+        a = uq.assay(models, np.zeros(n, dtype=int), floor=0.2, subgroups={"part": part}, **options)
+        false += bool(part_claims(a, next(r for r in a.ranked(0.5) if r.rank == 1)))
+    assert false <= stats.binom.ppf(0.999, 12, 0.05)

@@ -1,0 +1,71 @@
+"""Claims on single models: refusal, backward scores, calibration."""
+
+import numpy as np
+import pytest
+from tests.evidence.verdict_cases import claims
+
+import uqassay as uq
+from uqassay.evidence.score_claims import refusal_claims
+
+N = 1000
+P = np.linspace(0.55, 0.99, N)
+
+
+def judged(y, **options):
+    options = {"calibration": (), "n_draws": 20, **options}
+    return uq.assay({"m": uq.Point(np.column_stack([P, 1 - P]))}, np.asarray(y, dtype=int), **options)
+
+
+def test_refusal_against_its_own_estimate():
+    y = np.random.default_rng(1).random(N) > P
+    a = judged(y)
+    (claim,) = claims(a, "refusal")
+    found = a.refusal("m", claim.metric, claim.facts["coverage"])
+    assert claim.estimate.low > 0
+    assert float(claim.estimate) == float(found.gain)
+    assert claim.facts["accuracy_kept"] == float(found.accuracy_kept)
+
+
+def test_refusal_that_need_not_help_is_open():
+    y = np.random.default_rng(2).random(N) < 0.2  # whatever the confidence
+    a = judged(y)
+    assert not claims(a, "refusal")
+    (open_,) = claims(a, "cannot-tell", limited_by="refusal")
+    assert open_.estimate.low <= 0
+
+
+@pytest.mark.parametrize("y", [np.zeros(N), np.ones(N)])
+def test_nothing_is_said_where_all_is_right_or_wrong(y):
+    assert refusal_claims(judged(y), "m") == ()
+
+
+def test_nothing_is_said_of_a_constant_score_or_a_single_group():
+    flat = uq.assay({"m": uq.Point(np.tile([0.7, 0.3], (N, 1)))}, np.arange(N) % 2, calibration=(), n_draws=20)
+    assert refusal_claims(flat, "m") == ()
+    assert refusal_claims(judged(np.arange(N) % 2, groups=np.zeros(N)), "m") == ()
+
+
+def test_backward_scores_are_those_of_the_warnings(tmp_path):
+    y = (np.arange(N) % 3 == 0) & (P > 0.7)
+    a = judged(y)
+    records = uq.evidence.backward_scores(a)
+    found = claims(a, "backward-score")
+    assert [(c.models[0], c.metric) for c in found] == [(r.model, r.score) for r in records]
+    for claim, record in zip(found, records, strict=True):
+        assert (float(claim.estimate), claim.estimate.low, claim.estimate.high) == (
+            *(float(record.uq_auc), record.uq_auc.low, record.uq_auc.high),
+        )
+        assert claim.pvalue == record.pvalue
+        assert claim.facts["gain"] == float(record.gain)
+        assert claim.estimate.level == pytest.approx(record.uq_auc.level)
+    again = uq.Assay.load(a.save(tmp_path / "kept"))
+    assert [c.to_dict() for c in again.claims()] == [c.to_dict() for c in a.claims()]
+
+
+def test_models_that_are_not_calibrated():
+    y = np.random.default_rng(3).random(N) > 0.5
+    a = judged(y, calibration=("ece-confidence",))
+    (claim,) = claims(a, "not-calibrated")
+    assert (claim.models, claim.metric) == (("m",), "ece-confidence")
+    assert claim.pvalue <= 0.05
+    assert not claims(judged(np.random.default_rng(4).random(N) > P, calibration=("ece-confidence",)), "not-calibrated")
