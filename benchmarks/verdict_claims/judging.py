@@ -62,6 +62,7 @@ def judge(cell: Cell, truth: Truth, seed: int) -> dict[str, Any]:
         subgroups=data.subgroups,
         uncertainties=data.scores or None,
         calibration=cell.calibration,
+        distance=cell.distance,
         measures=("total-entropy",),
         n_draws=200,
     )

@@ -94,12 +94,13 @@ def truth_of(cell: Cell, folder: Path, *, samples: int = SAMPLES) -> Truth:
 def _one_of_each(cell: Cell) -> Cell:
     """One model of each kind, without what changes no mean."""
     kinds = tuple(replace(kind, count=1, runs=1) for kind in cell.kinds)
-    return Cell("truth", kinds, classes=cell.classes, shared=cell.shared, parts=cell.parts)
+    return Cell("truth", kinds, classes=cell.classes, shared=cell.shared, parts=cell.parts, distance=cell.distance)
 
 
 def _baselines(cell: Cell) -> dict[str, Means]:
-    k = float(np.log(cell.classes))
-    return {"vacuous": Means(0.0, k), "class-prior": Means(k, 0.0)}
+    k = cell.classes
+    same_for_all = {"kl": float(np.log(k)), "brier": 1 - 1 / k}[cell.distance]
+    return {"vacuous": Means(0.0, float(np.log(k))), "class-prior": Means(same_for_all, 0.0)}
 
 
 def _means_of_kinds(each: Cell, samples: int) -> list[dict[str, Means]]:
@@ -117,7 +118,7 @@ def _means_of_kinds(each: Cell, samples: int) -> list[dict[str, Means]]:
             rows = np.ones(size, bool) if key == "all" else data.subgroups[SUBGROUP] == int(key)
             sizes[key].append(int(rows.sum()))
             for name in names:
-                sums[name, key].append(_chunk(data, name, rows))
+                sums[name, key].append(_chunk(data, name, rows, each.distance))
         done += size
     found = []
     for name, kind in zip(names, each.kinds, strict=True):
@@ -133,22 +134,26 @@ def _means_of_kinds(each: Cell, samples: int) -> list[dict[str, Means]]:
     return found
 
 
-def _chunk(data: DataSet, name: str, rows: np.ndarray) -> dict[str, Any]:
+def _chunk(data: DataSet, name: str, rows: np.ndarray, distance: str) -> dict[str, Any]:
     """Means over the rows of one sample."""
     p, y = data.runs[name][0][rows], data.labels[rows]
-    prediction = uq.Point(p) if p.ndim == 2 else uq.Members(p)
-    loss = uq.losses.unified_loss(y, prediction)
     mean = (p if p.ndim == 2 else p.mean(axis=1)).astype(float)
     right = mean.argmax(axis=1) == y
     floor = float(np.finfo(p.dtype).eps)
+    brier = float(((mean - np.eye(mean.shape[1])[y]) ** 2).sum(axis=1).mean())
+    if distance == "kl":
+        loss = uq.losses.unified_loss(y, uq.Point(p) if p.ndim == 2 else uq.Members(p))
+        terms = float(loss.distance.mean()), float(loss.nonspecificity.mean())
+    else:
+        terms = brier, 0.0
     entropy = -(mean * np.log(np.maximum(mean, 1e-300))).sum(axis=1)
     scores = {"total-entropy": entropy}
     scores |= {key: values[0][rows] for key, values in data.scores.get(name, {}).items()}
     return {
-        "distance": float(loss.distance.mean()),
-        "nonspecificity": float(loss.nonspecificity.mean()),
+        "distance": terms[0],
+        "nonspecificity": terms[1],
         "log_loss": float(-np.log(np.maximum(mean[np.arange(len(y)), y], floor)).mean()),
-        "brier": float(((mean - np.eye(mean.shape[1])[y]) ** 2).sum(axis=1).mean()),
+        "brier": brier,
         "accuracy": float(right.mean()),
         "uq_auc": {key: _auc(values, ~right) for key, values in scores.items()},
         "kept": {

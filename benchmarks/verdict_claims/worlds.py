@@ -96,6 +96,8 @@ class Cell:
         Values of a subgroup; 0 for none.
     calibration : tuple of str
         Measures of the tests of calibration.
+    distance : {"kl", "brier"}
+        Of E; "brier" for single distributions alone.
     about : str
         The truth in words, for the table.
     """
@@ -109,6 +111,7 @@ class Cell:
     correlation: float = 0.0
     parts: int = 0
     calibration: tuple[str, ...] = ()
+    distance: str = "kl"
     about: str = ""
 
     @property

@@ -1,0 +1,143 @@
+"""Counting of true and false claims: claims made up, and an assay whose winner is known."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import scipy.stats
+from benchmarks.verdict_claims.judging import KINDS, NOT_COUNTED, false_and_true, former_procedure, judge
+from benchmarks.verdict_claims.truth import Means, Truth, truth_of
+from benchmarks.verdict_claims.worlds import Cell, Kind
+
+import uqassay as uq
+from uqassay.evidence import Claim
+
+LN3 = float(np.log(3))
+SCORE = {"uq_auc": {"s": 0.4}, "kept": {"s": 0.6}}
+TRUTH = Truth(
+    {
+        "a": Means(0.2, 0.3, brier=0.2, accuracy=0.7, **SCORE),
+        "b": Means(0.3, 0.1, brier=0.2, accuracy=0.6, uq_auc={"s": 0.5}, kept={"s": 0.6}, calibrated=False),
+        "vacuous": Means(0.0, LN3),
+        "class-prior": Means(LN3, 0.0),
+    },
+    {0: {"a": Means(0.5), "b": Means(0.4)}, 1: {"a": Means(0.4), "b": Means(0.4)}},
+)
+AT = (0.2, 0.2)
+
+
+def counted(*claims):
+    """Names and truth of made-up claims, without those of rank sets."""
+    nothing = SimpleNamespace(better=np.zeros((2, 2), bool), names=("a", "b"))
+    assay = SimpleNamespace(claims=lambda: claims, rank_sets=lambda *a, **k: nothing)
+    return list(false_and_true(assay, TRUTH))
+
+
+@pytest.mark.parametrize(
+    ("claim", "name", "true"),
+    [
+        (Claim("worse", ("b",), ("a",), *AT), "worse than the winner", True),
+        (Claim("worse", ("a",), ("b",), *AT), "worse than the winner", False),
+        (Claim("worse", ("b",), ("a",), 0.1, 0.4), "headline: worse than the choice", True),
+        (Claim("worse", ("b",), ("a",), 0.1, 0.6), "headline: worse than the choice", False),
+        (Claim("best", ("a",), ("b",), *AT), "best", True),
+        (Claim("best", ("b",), ("a",), *AT), "best", False),
+        (
+            Claim("model-better", ("b",), ("vacuous", "class-prior"), 0.5, 7.0),
+            "headline: better than the baselines",
+            True,
+        ),
+        (Claim("model-better", ("b",), ("vacuous",), 0.2, 7.0), "headline: better than the baselines", False),
+        (
+            Claim("model-better", ("b",), ("vacuous",), 0.2, 7.0, limited_by="unseen"),
+            "headline: if no huge loss is missing",
+            False,
+        ),
+        (Claim("baseline-better", ("b",), ("vacuous",), *AT), "baseline better at the default λ", True),
+        (Claim("baseline-better", ("b",), ("class-prior",), *AT), "baseline better at the default λ", False),
+        (
+            Claim("baseline-better", ("a", "b"), (), 0.0, 0.2, facts={"every_model": True}),
+            "no model is worth using",
+            True,
+        ),
+        (
+            Claim("baseline-better", ("a", "b"), (), 0.0, 0.28, facts={"every_model": True}),
+            "no model is worth using",
+            False,
+        ),
+        (Claim("same", ("a",), ("b",)), "same losses", False),
+        (Claim("subgroup", ("b",), ("a",), *AT, facts={"value": 0}), "subgroup", True),
+        (Claim("subgroup", ("b",), ("a",), *AT, facts={"value": 1}), "subgroup", False),
+        (Claim("backward-score", ("a",), metric="s", facts={"costs": True}), "backward score", True),
+        (Claim("backward-score", ("b",), metric="s", facts={"costs": False}), "backward score", False),
+        (Claim("not-calibrated", ("a",)), "not calibrated", False),
+        (Claim("not-calibrated", ("b",)), "not calibrated", True),
+    ],
+)
+def test_claim_is_judged_by_the_truth(claim, name, true):
+    assert counted(claim) == [(name, true)]
+    assert name in KINDS
+
+
+def test_models_told_in_a_part_of_a_choice():
+    def group(low, high):
+        facts = {"told": {"b": [low, high]}, "lowest": [[0.0, 2.0, "a"]]}
+        return Claim("top-group", ("a",), ("b",), 0.0, 2.0, facts=facts)
+
+    assert counted(group(0.0, 0.4)) == [("headline: told at some λ", True)]
+    assert counted(group(0.0, 0.6)) == [("headline: told at some λ", False)]
+
+
+def test_changes_of_the_choice():
+    def group(name, low, high):
+        return Claim("top-group", (name,), low=low, high=high, facts={"lowest": [[low, high, name]]})
+
+    assert counted(group("a", 0.0, 0.4), group("b", 0.6, np.inf)) == [("headline: the choice changes", True)]
+    assert counted(group("b", 0.0, 0.4), group("a", 0.6, np.inf)) == [("headline: the choice changes", False)]
+    assert counted(group("a", 0.0, 0.4), group("a", 0.6, np.inf)) == []
+
+
+def test_refusal_and_bounded_losses():
+    facts = {"accuracy_kept_low": 0.5, "accuracy_kept_high": 0.59}
+    gain = uq.Estimate(-0.1, low=-0.2, high=0.0, level=0.95, n=9, method="student-t")
+    assert counted(Claim("refusal", ("a",), metric="s", facts=facts)) == [
+        ("refusal", False),
+        ("refusal: accuracy kept", False),
+    ]
+    open_ = Claim("cannot-tell", ("a",), metric="s", estimate=gain, limited_by="refusal")
+    assert counted(open_) == [("refusal: change of accuracy", True)]
+    bounded = {"brier": {"top": ["a"], "rest": ["b"]}, "accuracy": {"top": ["a"], "rest": ["b"]}}
+    unseen = Claim("cannot-tell", ("a",), ("b",), limited_by="unseen", facts={"bounded": bounded})
+    assert counted(unseen) == [("bounded losses", False), ("bounded losses", True)]
+
+
+def test_an_assay_with_a_clear_winner(tmp_path):
+    cell = Cell("clear", (Kind(1, signal=3.0), Kind(1, signal=0.7)), n=2000)
+    truth = truth_of(cell, tmp_path, samples=20_000)
+    row = judge(cell, truth, 1)
+    assert row["false"] == {}
+    assert row["made"]["best"] == row["made"]["rank sets of E"] == 1
+    assert (row["pairs"], row["rivals"], row["top"]) == ([1, 1], [1, 1], 1)
+    assert row["former"] == {"false": 0, "told": 1, "true": 1}
+    turned = Truth({**truth.models, "m0": truth.models["m1"], "m1": truth.models["m0"]})
+    assert {"best", "rank sets of E", "rank sets of accuracy"} <= set(judge(cell, turned, 1)["false"])
+    assert judge(cell, truth, 1) == row
+
+
+def test_former_procedure_against_scipy():
+    rng = np.random.default_rng(1)
+    y = rng.integers(2, size=80)
+    loss = {name: 0.5 + gap + 0.2 * rng.random(80) for name, gap in (("a", 0.0), ("b", 0.2), ("c", 0.1), ("d", 0.02))}
+    models = {}
+    for name, x in loss.items():
+        p = np.exp(-x)
+        models[name] = np.where(np.arange(2) == y[:, None], p[:, None], 1 - p[:, None])
+    assay = uq.assay(models, y, calibration=(), measures=("total-entropy",), n_draws=20)
+    truth = Truth({name: Means(gap) for name, gap in (("a", 0.0), ("b", 0.2), ("c", 0.0), ("d", 0.02))})
+    p = {m: scipy.stats.ttest_rel(loss[m], loss["a"]).pvalue for m in "bcd"}
+    assert max(3 * p["b"], 2 * p["c"]) < 0.05 < p["d"]  # c is told falsely, and d is missed
+    assert former_procedure(assay, truth) == {"false": 1, "told": 1, "true": 2}
+
+
+def test_what_is_not_counted_is_known():
+    assert set(KINDS) >= NOT_COUNTED
