@@ -195,13 +195,13 @@ def _lowest(scales: Array, curves: Array) -> Array:
     inner = (k > 0) & (k < len(scales) - 1)
     if inner.any():
         r, m = rows[inner], k[inner]
-        x0, x1, x2 = (np.log1p(scales[m + i]) for i in (-1, 0, 1))
+        x0, x1, x2 = (scales[m + i] for i in (-1, 0, 1))
         y0, y1, y2 = (curves[r, m + i] for i in (-1, 0, 1))
         left, right = (y1 - y0) / (x1 - x0), (y2 - y1) / (x2 - x1)
         bend = (right - left) / (x2 - x0)  # of the Newton form y0 + left (x − x0) + bend (x − x0)(x − x1)
         vertex = np.where(bend > 0, (x0 + x1) / 2 - left / (2 * np.where(bend > 0, bend, 1.0)), x1)
         vertex = np.clip(vertex, x0, x2)
-        found[inner] = np.stack([np.expm1(vertex), y0 + (left + bend * (vertex - x1)) * (vertex - x0)], axis=1)
+        found[inner] = np.stack([vertex, y0 + (left + bend * (vertex - x1)) * (vertex - x0)], axis=1)
     return found
 
 
