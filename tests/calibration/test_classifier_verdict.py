@@ -77,3 +77,10 @@ def test_a_label_of_probability_0_with_groups():
 def test_groups_go_with_no_other_null(data, other):
     with refuses("groups", "conflict", got="120 groups"):
         calibration_test(*data, measure="skce-ul", groups=np.arange(120), **other)
+
+
+def test_pairs_inside_groups_tell_nothing(data):
+    found = calibration_test(*data, measure="skce-ul", groups=np.arange(120) // 10, n_draws=99)
+    assert found.pvalue == 1.0
+    assert "signs of groups do not change the measure" in texts(found)[1]
+    assert calibration_test(*data, measure="skce-uq", groups=np.arange(120) // 10, n_draws=99).pvalue < 1.0

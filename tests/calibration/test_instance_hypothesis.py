@@ -192,7 +192,7 @@ def test_half_precision_and_impossible_labels(null):
     never = np.concatenate([MEMBERS, np.zeros((40, MEMBERS.shape[1], 1))], axis=2)
     labels = np.where(np.arange(40) % 2 == 0, MEMBERS.shape[2], LABELS)
     found = instance_dependent_calibration_test(labels, never, X, null=null, n_draws=9, measure="log-loss")
-    assert (found.statistic, found.pvalue) == (np.inf, 0.1)
+    assert (found.statistic, found.pvalue) == (np.inf, 0.2)  # on both sides
 
 
 def test_sentences():

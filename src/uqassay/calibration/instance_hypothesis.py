@@ -10,10 +10,11 @@ from numpy.typing import ArrayLike, NDArray
 from uqassay._array import RandomState
 from uqassay._array import generator as as_generator
 from uqassay.calibration.instance_weights import InstanceWeights, WeightModel, feature_array
-from uqassay.calibration.monte_carlo import CALIBRATED, check_alpha, labels_from, monte_carlo_pvalue
+from uqassay.calibration.monte_carlo import CALIBRATED, check_alpha, labels_from, monte_carlo_pvalue, smallest_pvalue
 from uqassay.calibration.parts import groups_of, hard_labels, member_array, two_parts
+from uqassay.calibration.shared_members import IN_GROUPS
 from uqassay.calibration.single_hypothesis import undefined_notes
-from uqassay.metrics.calibration.measures import CalibrationMeasure, calibration_measure
+from uqassay.metrics.calibration.measures import CalibrationMeasure, Sides, calibration_measure
 from uqassay.notes import Note, reason
 from uqassay.statistics.samples import check_choice, check_draws
 from uqassay.wording import pvalue_text
@@ -51,6 +52,8 @@ class InstanceDependentCalibrationTest:
         Row numbers of the two parts.
     notes : tuple of Note
         What limits the result.
+    sides : {"upper", "both"}
+        "both" if values below the expected one reject too, as for the Brier score and the log loss.
     """
 
     statistic: float
@@ -65,6 +68,7 @@ class InstanceDependentCalibrationTest:
     training_rows: Rows
     test_rows: Rows
     notes: tuple[Note, ...] = ()
+    sides: Sides = "upper"
 
     def reject(self, alpha: float = 0.05) -> bool:
         """True if the test rejects calibration of p_λ(x) at this level. An undefined p-value never rejects.
@@ -74,7 +78,7 @@ class InstanceDependentCalibrationTest:
         InputError
             The number of draws is too small for this level.
         """
-        check_alpha(alpha, len(self.null))
+        check_alpha(alpha, len(self.null), sides=self.sides)
         return self.pvalue <= alpha + 1e-12
 
     def sentence(self, alpha: float = 0.05) -> str:
@@ -82,7 +86,7 @@ class InstanceDependentCalibrationTest:
         what, p = CALIBRATED.get(self.notion, self.notion), pvalue_text(self.pvalue)
         if math.isnan(self.pvalue):
             return f"Whether the combination with learnt weights is {what} is undefined: {reason(self.notes)}."
-        if 1 / (len(self.null) + 1) > alpha + 1e-12:
+        if smallest_pvalue(len(self.null), self.sides) > alpha + 1e-12:
             return f"{len(self.null)} draws are too few to tell at this level whether the combination is {what} ({p})."
         if not self.reject(alpha):
             return f"The test could not tell the combination with learnt weights λ(x) from one that is {what} ({p})."
@@ -123,7 +127,8 @@ def instance_dependent_calibration_test(
         Share of the instances in the training part. The parts are drawn at random with equal shares of every predicted
         class; the labels are not used.
     groups : array_like of labels, shape (n,), optional
-        Each group stays in one part; by default the groups of the members.
+        Each group stays in one part; by default the groups of the members. The test takes labels as independent, as a note
+        says.
     n_draws : int
         Number of draws of labels D.
     rng : int or numpy Generator, optional
@@ -197,7 +202,8 @@ def instance_dependent_calibration_test(
         for d in range(n_draws):
             again = estimator.refitted(probs[first], learnt_from[d], inside[0])
             values[d] = _values(chosen, again.predict_proba(probs[rest], inside[1]), drawn[d])
-    pvalue = monte_carlo_pvalue(statistic, values)
+    pvalue = monte_carlo_pvalue(statistic, values, chosen.sides)
+    assumed = () if units is None else (IN_GROUPS,)
     return InstanceDependentCalibrationTest(
         statistic=statistic,
         pvalue=pvalue,
@@ -210,7 +216,8 @@ def instance_dependent_calibration_test(
         estimator=estimator,
         training_rows=first,
         test_rows=rest,
-        notes=undefined_notes(statistic, pvalue, len(rest)),
+        sides=chosen.sides,
+        notes=(*undefined_notes(statistic, pvalue, len(rest)), *assumed),
     )
 
 

@@ -170,10 +170,10 @@ def _signs(
     for start in range(0, total, step):
         size = min(step, total - start)
         if patterns is None:
-            yield generator.integers(0, 2, (size, n_groups), dtype=np.int8) * 2.0 - 1.0
+            yield 2.0 * generator.integers(0, 2, (size, n_groups), dtype=np.int8).astype(np.float64) - 1.0
         else:  # pattern j has the binary digits of j; 0, the observed one, is left out
             numbers = np.arange(start + 1, start + size + 1)[:, np.newaxis]
-            yield 1.0 - 2.0 * (numbers >> np.arange(n_groups) & 1)
+            yield 1.0 - 2.0 * (numbers >> np.arange(n_groups) & 1).astype(np.float64)
 
 
 def _width(prepared: Groupwise, probs: Floats) -> int:

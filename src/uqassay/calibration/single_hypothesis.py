@@ -183,6 +183,9 @@ def _notes_on_signs(found: SignTest, n_groups: int, n: int) -> tuple[Note, ...]:
     notes = [Note("groups", f"{n_groups} groups, whose deviations get random signs", {"groups": n_groups})]
     if math.isinf(found.statistic):
         notes.append(Note("infinite", "a label occurred to which the classifier gives probability 0"))
+    elif len(found.null) and found.statistic != 0.0 and np.ptp(found.null) <= ROUNDING * abs(found.statistic):
+        text = "signs of groups do not change the measure: it compares instances only with others of their group"
+        notes.append(Note("assumption", text))
     return (*notes, *undefined_notes(found.statistic, found.pvalue, n))
 
 

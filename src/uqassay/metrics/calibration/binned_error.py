@@ -28,7 +28,7 @@ __all__ = [
 ]
 
 Floats = NDArray[np.float64]
-Labels = Rows = NDArray[np.intp]
+Labels = NDArray[np.intp]
 Norm = Literal["l1", "l2", "squared", "max"]
 Direction = Literal["both", "over", "under", "signed"]
 Combine = Callable[[CalibrationBins, Floats, Floats | None], Floats]
@@ -61,17 +61,17 @@ class PreparedBins:
         squares = squared_deviations(self.bins, labels, observed) if self.squared else None
         return self.combine(self.bins, self.bins.expected - observed, squares)
 
-    def by_groups(self, groups: Rows, n_groups: int) -> Signed:
+    def by_groups(self, groups: Labels, n_groups: int) -> Signed:
         """The measure as a function of the groups' excesses; signs leave the squared deviations as they are."""
         bins, shape = self.bins, self.bins.expected.shape
         n, size = len(groups), (n_groups, self.bins.expected.size)
         cells = bins.place.astype(np.intp)
         if bins.event is None:
             cells += np.arange(shape[0])[:, np.newaxis] * shape[1]
-        every = np.broadcast_to(groups, cells.shape).ravel()
+        every: Labels = np.broadcast_to(groups, cells.shape).ravel()
         expected = summed(every, cells.ravel(), bins.values.ravel(), size)
 
-        def of(labels: Rows) -> GroupSums:
+        def of(labels: Labels) -> GroupSums:
             squares = squared_deviations(bins, labels, bins.observed(labels)) if self.squared else None
             if bins.event is None:
                 happened, own = groups, cells[labels, np.arange(n)]

@@ -2,11 +2,13 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol, final, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, final, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 __all__ = ["GroupProducts", "GroupSums", "Groupwise", "Signed", "SignedMeasure", "summed"]
 
@@ -49,7 +51,7 @@ class GroupSums:
         Maps sums over all groups (D, C) to the measure (D,).
     """
 
-    sums: Floats | sparse.csr_array
+    sums: "Floats | csr_array"
     value: Callable[[Floats], Floats]
 
     def values(self, signs: Floats) -> Floats:
@@ -57,11 +59,13 @@ class GroupSums:
         return self.value(np.ascontiguousarray(signs @ self.sums))
 
 
-def summed(groups: Rows, cells: Rows, amounts: Floats, shape: tuple[int, int]) -> Floats | sparse.csr_array:
+def summed(groups: Rows, cells: Rows, amounts: Floats, shape: tuple[int, int]) -> "Floats | csr_array":
     """Sums of amounts (m,) by their groups and cells (m,), as (G, C); sparse if that is large."""
     if shape[0] * shape[1] <= DENSE:
         return np.bincount(groups * shape[1] + cells, amounts, shape[0] * shape[1]).reshape(shape)
-    return sparse.csr_array((amounts, (groups, cells)), shape=shape)
+    from scipy.sparse import csr_array  # slow to import, and small problems do not need it
+
+    return csr_array((amounts, (groups, cells)), shape=shape)
 
 
 @final
@@ -75,7 +79,7 @@ class GroupProducts:
         Q: sum over the pairs of instances of two groups, divided by the number of all pairs.
     """
 
-    products: Floats | sparse.csr_array
+    products: "Floats | csr_array"
 
     def values(self, signs: Floats) -> Floats:
         """The measure for signs (D, G)."""

@@ -204,7 +204,7 @@ def _merged(values: Floats, place: NDArray[np.intp]) -> Floats:
     n_bins = values.shape[-1]
     rows = np.arange(values.size // n_bins)[:, np.newaxis] * n_bins
     at = (rows + place.reshape(-1, n_bins)).ravel()
-    return np.bincount(at, values.ravel(), values.size).reshape(values.shape)
+    return np.bincount(at, values.ravel(), values.size).astype(np.float64, copy=False).reshape(values.shape)
 
 
 def _unguarded(bins: CalibrationBins, excess: Floats, squares: Floats | None = None) -> Floats:

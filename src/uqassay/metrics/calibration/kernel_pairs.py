@@ -8,10 +8,9 @@ from typing import Protocol, cast, final
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from uqassay._array import row_chunks
-from uqassay.metrics.calibration.group_signs import GroupProducts, Signed
+from uqassay.metrics.calibration.group_signs import GroupProducts, Signed, summed
 from uqassay.metrics.calibration.kernels import SettledKernel
 
 __all__ = ["PreparedBlocks", "PreparedKernel", "PreparedPairs"]
@@ -65,7 +64,7 @@ class PreparedPairs:
 
         def of(labels: Labels) -> GroupProducts:
             terms = self.terms(labels) / max(n_pairs, 1)
-            return GroupProducts(sparse.csr_array((terms, (first, second)), shape=(n_groups, n_groups)))
+            return GroupProducts(summed(first, second, terms, (n_groups, n_groups)))
 
         return of
 
@@ -109,7 +108,7 @@ class PreparedBlocks:
         n_pairs = max(n_blocks * size * (size if self.biased else size - 1), 1)
         rows = np.arange(size)
         members = [
-            sparse.csr_array((np.ones(size), (rows, part)), shape=(size, n_groups))
+            summed(rows, part, np.ones(size), (size, n_groups))
             for part in groups[: n_blocks * size].reshape(n_blocks, size)
         ]
         kept = list(self._tiles()) if 8 * self.probs.size // k * size <= KEPT_BYTES else None

@@ -1,0 +1,130 @@
+"""Power of the calibration tests of one classifier against under- and overconfidence, by measure.
+
+The test measures a few cells. The command measures all and prints the table of docs/measured-coverage.md, with the tests of MAPIE
+where that package is installed:
+
+    python -m tests.calibration.test_measures_power [data sets] [classes,...] [instances,...]
+"""
+
+import importlib
+import sys
+from functools import partial
+
+import numpy as np
+import pytest
+
+from tests.calibration.made_up_data import softmax
+from uqassay.calibration.miscalibration import Miscalibration
+from uqassay.calibration.monte_carlo import labels_from, monte_carlo_pvalue
+from uqassay.metrics.calibration.measures import calibration_measure
+
+MEASURES = (
+    "ece-confidence",
+    "ks-confidence",
+    "kuiper-confidence",
+    "ece-classwise",
+    "ks-classwise",
+    "hosmer-lemeshow",
+    "brier",
+    "log-loss",
+)
+SCALE = {2: 2.0, 10: 3.5, 100: 5.0}  # of the logits: the accuracy is about .8
+PEERS = ("spiegelhalter_p_value", "kolmogorov_smirnov_p_value", "kuiper_p_value")
+
+
+def reweighted(probs, weights):
+    shares = probs * weights
+    return shares / shares.sum(axis=1, keepdims=True)
+
+
+def shifted(probs):
+    """Every second class is more frequent, the others less."""
+    return reweighted(probs, np.where(np.arange(probs.shape[1]) % 2, np.exp(0.2), np.exp(-0.2)))
+
+
+def crossing(probs):
+    """Overconfident above the median confidence, underconfident below."""
+    sharp = probs.max(axis=1, keepdims=True) > np.median(probs.max(axis=1))
+    return np.where(sharp, Miscalibration.temperature(1.4).truth(probs), Miscalibration.temperature(0.75).truth(probs))
+
+
+TRUTHS = {
+    "none": Miscalibration.none().truth,
+    **{f"T = {t:g}": Miscalibration.temperature(t).truth for t in (0.6, 0.8, 0.9, 1.1, 1.25, 1.5)},
+    "classes": shifted,
+    "crossing": crossing,
+}
+
+
+def rejections(k, n, n_sets, measures=MEASURES, n_draws=199, truths=TRUTHS):
+    """Share of data sets in which each measure rejects at 5 %, (measure, truth) -> share. All truths share the null draws."""
+    counts = {}
+    for run in range(n_sets):
+        rng = np.random.default_rng([run, k, n])
+        probs = softmax(SCALE[k] * rng.standard_normal((n, k)))
+        drawn = labels_from(probs, n_draws, rng)
+        observed = {name: labels_from(truth(probs), 1, rng)[0] for name, truth in truths.items()}
+        tests = {name: partial(_pvalue, *_null(name, probs, drawn)) for name in measures}
+        tests |= {name: partial(_peer, function, probs) for name, function in peers().items()}
+        for name, test in tests.items():
+            for truth, labels in observed.items():
+                counts[name, truth] = counts.get((name, truth), 0) + (test(labels) <= 0.05)
+    return {cell: count / n_sets for cell, count in counts.items()}
+
+
+def _null(name, probs, drawn):
+    measure = calibration_measure(name)
+    prepared = measure.prepare(np.ascontiguousarray(probs.T).T)
+    null = np.concatenate([prepared.values(part) for part in np.array_split(drawn, max(1, len(drawn) // 20))])
+    return measure, prepared, null
+
+
+def _pvalue(measure, prepared, null, labels):
+    return monte_carlo_pvalue(float(prepared.values(labels)), null, measure.sides)
+
+
+def peers():
+    """Tests of MAPIE: is the predicted class right as often as its confidence says?"""
+    try:
+        package = importlib.import_module("mapie.metrics.calibration")
+    except ImportError:
+        return {}
+    return {f"MAPIE {name.removesuffix('_p_value')}": getattr(package, name) for name in PEERS}
+
+
+def _peer(function, probs, labels):
+    return float(function((probs.argmax(axis=1) == labels).astype(int), probs.max(axis=1)))
+
+
+@pytest.mark.slow
+def test_both_directions_are_seen():
+    truths = {name: TRUTHS[name] for name in ("none", "T = 0.8", "T = 1.25")}
+    measures = ("kuiper-confidence", "hosmer-lemeshow", "brier", "log-loss")
+    found = rejections(10, 800, 30, measures, n_draws=99, truths=truths)
+    for measure in measures:
+        assert found[measure, "none"] <= 0.05 + 3.3 * (0.05 * 0.95 / 30) ** 0.5
+        assert min(found[measure, "T = 0.8"], found[measure, "T = 1.25"]) > (
+            0.1 if measure == "hosmer-lemeshow" else 0.7
+        )
+
+
+def main(n_sets, classes, sizes):
+    print("| K | n | test |", " | ".join(TRUTHS), "|")
+    print("|---" * (3 + len(TRUTHS)) + "|")
+    for k in classes:
+        for n in sizes:
+            found = rejections(k, n, n_sets)
+            for name in dict.fromkeys(name for name, _ in found):
+                print(
+                    f"| {k} | {n} | {name} |",
+                    " | ".join(f"{100 * found[name, t]:.0f}" for t in TRUTHS),
+                    "|",
+                    flush=True,
+                )
+
+
+if __name__ == "__main__":
+    numbers = [[int(x) for x in argument.split(",")] for argument in sys.argv[1:]]
+    usual = [[100], [2, 10, 100], [500, 2000, 10000]]
+    (n_sets,), classes, sizes = [*numbers, *usual[len(numbers) :]]
+    main(n_sets, classes, sizes)
