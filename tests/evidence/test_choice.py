@@ -86,7 +86,9 @@ def test_one_model_has_no_others():
 def test_models_that_are_equal_everywhere():
     n = 400
     same = predicted(0.15, 0.1, n)
-    a = uq.assay({"a": same, "b": same}, np.zeros(n, dtype=int), floor=0.2, prior=[0.5, 0.5], calibration=(), n_draws=50)
+    a = uq.assay(
+        {"a": same, "b": same}, np.zeros(n, dtype=int), floor=0.2, prior=[0.5, 0.5], calibration=(), n_draws=50
+    )
     (found,) = choices(a)
     assert found.names == ("a",)
     assert found.level_with == ("b",)

@@ -19,6 +19,8 @@ def test_plain_values_spread_the_interval():
 
 
 def test_every_kind_is_described():
-    assert {"top-group", "worse", "best", "same", "baseline-better", "model-better", "subgroup", "refusal"} <= set(KINDS)
+    assert {"top-group", "worse", "best", "same", "baseline-better", "model-better", "subgroup", "refusal"} <= set(
+        KINDS
+    )
     assert {"backward-score", "not-calibrated", "cannot-tell"} <= set(KINDS)
     assert all(text and not text.endswith(".") for text in KINDS.values())

@@ -57,7 +57,9 @@ def test_a_baseline_is_better_everywhere():
 
 def test_nothing_can_be_told_of_few_instances():
     a = judged({"a": (0.28, 0.12), "b": (0.3, 0.12)}, 12, width=0.24)
-    assert a.headline()[0] == "At no λ is any model shown to be better than saying nothing and than the class frequencies."
+    assert (
+        a.headline()[0] == "At no λ is any model shown to be better than saying nothing and than the class frequencies."
+    )
 
 
 def test_losses_that_were_not_seen_are_a_condition():
