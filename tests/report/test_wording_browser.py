@@ -122,6 +122,8 @@ def test_significant_digits_against_the_format_of_python(page):
 def test_counts_and_lists(page):
     numbers = [0, 1, 999, 1000, 12345, 1234567]
     assert shown(page, "wording.count(x)", numbers) == [wording.count(n) for n in numbers]
+    for low, high in ((1, 1), (2, 10)):
+        assert page.execute_script("return wording.rankRange(...arguments)", low, high) == wording.rank_range(low, high)
     for n in range(1, 5):
         names = [f"m{i}" for i in range(n)]
         script = "return wording.listed(arguments[0], arguments[1])"

@@ -18,6 +18,7 @@ from uqassay.evidence import Assay, Ranked
 from uqassay.evidence.calibration_claims import judged_tests
 from uqassay.evidence.mistake_ranking import reference_score
 from uqassay.losses.unified import DEFAULT_TRADEOFF
+from uqassay.report.sentences.rank_sets import MARKS, limit_notes
 from uqassay.statistics import Estimate
 from uqassay.wording import (
     ABSENT,
@@ -165,7 +166,7 @@ def _ranking_columns(
         ],
         "resamples won": [share_of_draws(r.win_share, assay.settings.n_draws) for r in rows],
         "worse than best by": [ABSENT if r.rank == 1 else number(float(r.difference), finer) for r in rows],
-        "p (adjusted)": [pvalue(r.pvalue_adjusted) for r in rows],
+        "p (adjusted)": _pvalues(rows),
         "accuracy": [percent(_mean(assay, r.model, "correct") if r.model != "vacuous" else None) for r in rows],
         f"mean {_distance_name(assay)}": [number(_mean(assay, r.model, "distance"), decimals) for r in rows],
         "mean non-sp.": [number(_mean(assay, r.model, "nonspecificity"), decimals) for r in rows],
@@ -175,6 +176,13 @@ def _ranking_columns(
 def _ranks(row: Ranked) -> str:
     """All ranks that a model can have; nothing for a baseline."""
     return "" if row.rank_low is None or row.rank_high is None else rank_range(row.rank_low, row.rank_high)
+
+
+def _pvalues(rows: Sequence[Ranked]) -> list[str]:
+    """Adjusted p-values, marked where only a guard keeps a difference from being significant."""
+    marks = [MARKS.get(r.limited_by, "") for r in rows]
+    room = max(map(len, marks), default=0)
+    return [f"{pvalue(r.pvalue_adjusted)}{mark:{room}}" for r, mark in zip(rows, marks, strict=True)]
 
 
 def _spare(columns: dict[str, list[str]]) -> list[str]:
@@ -205,7 +213,10 @@ def _explained_ranking(assay: Assay, *tables: Table) -> str:
         "resamples won": f"resamples won: share of {count(assay.settings.n_draws)} with the lowest mean E",
         "p (adjusted)": "p: paired test against the best, adjusted for all pairs",
     }
-    return explained(said, *tables)
+    cells = [cell for table in tables for column in table.columns for cell in column.cells]
+    shown = "".join(map(str, cells))
+    marks = [f"{MARKS[why]}: {text}" for why, text in limit_notes(assay).items() if MARKS[why] in shown]
+    return "; ".join([explained(said, *tables), *marks])
 
 
 def _distance_name(assay: Assay) -> str:

@@ -43,6 +43,7 @@ async function start() {
   page.instances = await unpack(page.instances);
   drawSummary();
   startRanking();
+  startRankSets();
   drawStrip();
   startCharts();
   startLenses();

@@ -23,6 +23,7 @@ SCRIPTS = (
     "base.js",
     "tables.js",
     "ranking.js",
+    "rank_sets.js",
     "charts.js",
     "plane.js",
     "lines.js",

@@ -16,6 +16,7 @@ from uqassay.report.definitions import Definition, definition_of, page_definitio
 from uqassay.report.distributions import confidence_lines, densities, mean_regions
 from uqassay.report.instances import single_instances
 from uqassay.report.lenses import lens_sections
+from uqassay.report.rank_sets import rank_sets_section
 from uqassay.report.sentences import page_sentences
 from uqassay.report.sentences.comparison import kind_text
 from uqassay.report.sentences.ranking import answer_sentence, beyond_sentence, cost_label, winner_sentence
@@ -47,9 +48,9 @@ def payload(assay: "Assay", *, command: str | None = None) -> dict[str, Any]:
     -------
     dict
         "assay": findings and settings as `Assay.to_json` gives them; "ranking": `Assay.ranked` at every λ of
-        `tradeoff_grid`; "regions", "densities", "confidence": from all instances; "instances": scores and sets of
-        single instances; "lenses": one entry per further question; "definitions"; "text": sentences and templates of the fixed
-        sections.
+        `tradeoff_grid`; "rank_sets": the ranks that each model can have by other metrics; "regions", "densities",
+        "confidence": from all instances; "instances": scores and sets of single instances; "lenses": one entry per further
+        question; "definitions"; "text": sentences and templates of the fixed sections.
 
     Examples
     --------
@@ -70,6 +71,7 @@ def payload(assay: "Assay", *, command: str | None = None) -> dict[str, Any]:
             "text": page_sentences(assay),
             "definitions": {name: d._asdict() for name, d in _definitions(assay).items()},
             "ranking": _ranking(assay, grid),
+            "rank_sets": rank_sets_section(assay),
             "regions": mean_regions(assay),
             "densities": densities(assay, float(grid[-1])),
             "confidence": confidence_lines(assay, tuple(measures)),
@@ -198,6 +200,10 @@ def _ranked(row: "Ranked", *, one: bool) -> dict[str, Any]:
         "difference_low": row.difference.low,
         "difference_high": row.difference.high,
         "pvalue_adjusted": row.pvalue_adjusted,
+        "limited_by": row.limited_by,
+        "rank_low": row.rank_low,
+        "rank_high": row.rank_high,
+        "top": row.top,
         "below": row.below,
     }
 

@@ -128,8 +128,10 @@ function drawRanking() {
   const places = decimalsFor(rows.map((r) => [r.low, r.high]));
   const reach = own.map((r) => Math.max(number(r.estimate), number(r.high) || 0)).filter(Number.isFinite);
   const columns = rankingColumns(own, niceCeil(Math.max(...reach)), places);
-  const rowClass = (r) => ({ null: "baseline", 1: "best" })[r.rank] ?? null;
-  fill(byId("ranking"), table(columns, rows, { sortable: false, rowClass }));
+  const everyone = own.every((r) => r.top);
+  const rowClass = (r) => (r.rank === null ? "baseline" : r.top && !everyone ? "best" : null);
+  const notes = el("p", { class: "note wide" }, markNotes(rows));
+  fill(byId("ranking"), table(columns, rows, { sortable: false, rowClass }), notes);
   const cursor = document.querySelector("#strip .cursor");
   if (cursor) cursor.style.left = across(lambda());
   const next = ranking.changes.find((c) => c.at > lambda());
@@ -142,7 +144,7 @@ function drawRanking() {
 }
 
 function rankingColumns(own, limit, places) {
-  const text = page.text.ranking;
+  const [text, limits] = [page.text.ranking, page.text.rank_sets];
   const diff = decimalsFor(own.map((r) => [r.difference_low, r.difference_high]));
   const untested = (r) => ({ null: text.is_baseline, 1: text.is_best })[r.rank] ?? text.no_test;
   const name = (r) =>
@@ -155,19 +157,30 @@ function rankingColumns(own, limit, places) {
     );
   const difference = (r) =>
     r.rank === 1 ? missing(text.is_best) : interval(r.difference, r.difference_low, r.difference_high, diff);
-  const tested = (r) =>
-    el("span", { title: Number.isNaN(number(r.pvalue_adjusted)) ? untested(r) : null }, pvalue(r.pvalue_adjusted));
+  const tested = (r) => {
+    const why = Number.isNaN(number(r.pvalue_adjusted)) ? untested(r) : limits.limited[r.limited_by] ?? null;
+    return el("span", { title: why }, pvalue(r.pvalue_adjusted), limits.marks[r.limited_by] ?? "");
+  };
   const heads = text.heads;
   const scale = fillTemplate(text.scale, { limit: wording.general(limit, 3) });
   return [
-    { title: "", cell: (r) => r.rank ?? "" },
+    { title: heads.ranks, define: "rank-set", cell: (r) => (r.rank === null ? "" : ranksCell(r)) },
     { title: heads.model, text: true, cls: "name", cell: name },
     { title: scale, text: true, wide: true, cls: "graph", cell: (r) => intervalGraph(r, limit) },
     { title: heads.mean, define: "unified", cell: (r) => interval(r.estimate, r.low, r.high, places, text.no_mean) },
     { title: heads.difference, wide: true, cell: difference },
     { title: heads.pvalue, wide: true, define: "pvalue", cell: tested },
-    ...(candidates.length < 2 ? [] : [{ title: heads.wins, define: "win-probability", cell: winCell }]),
+    ...(candidates.length < 2 ? [] : [{ title: heads.wins, define: "win-share", cell: winCell }]),
   ];
+}
+
+const ranksCell = (r) => el("span", { class: r.top ? "sure" : "soft" }, wording.rankRange(r.rank_low, r.rank_high));
+
+// What the marks behind the p-values mean, of those that are there.
+function markNotes(rows) {
+  const { limited, marks } = page.text.rank_sets;
+  const found = Object.keys(marks).filter((why) => rows.some((r) => r.limited_by === why));
+  return found.map((why) => el("span", {}, `${marks[why]} ${limited[why]}. `));
 }
 
 function winCell(r) {

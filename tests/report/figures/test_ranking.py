@@ -3,18 +3,23 @@
 import numpy as np
 import pytest
 from tests.refusals import refuses
-from tests.report.figures.cases import KINDS, blank, members, texts
+from tests.report.figures.cases import blank, members, texts
 
 import uqassay as uq
 from uqassay.report import figures
 from uqassay.report.distributions import mean_regions
-from uqassay.wording import share_of_draws
+from uqassay.wording import rank_range, share_of_draws
+
+
+def ranked_name(row):
+    ranks = "" if row.rank is None else f"{rank_range(row.rank_low, row.rank_high)}  "
+    return f"{ranks}{row.model}{' †' if row.below else ''}"
 
 
 def test_ranking_against_the_table(assay):
     rows = assay.ranked(0.25)
     ax = figures.plot_ranking(assay, 0.25, ax=blank())
-    assert [t.get_text() for t in ax.get_yticklabels()] == [r.model + (" †" if r.below else "") for r in rows]
+    assert [t.get_text() for t in ax.get_yticklabels()] == [ranked_name(r) for r in rows]
     left, right = ax.get_xlim()
     points = {line.get_ydata()[0]: line.get_xdata()[0] for line in ax.lines if line.get_marker() not in ("None", "")}
     spans = {line.get_ydata()[0]: tuple(line.get_xdata()) for line in ax.lines if len(line.get_xdata()) == 2}
@@ -29,7 +34,7 @@ def test_ranking_against_the_table(assay):
 def test_ranking_says_who_is_worse_than_silence():
     a = uq.assay({"bad": uq.Point(np.full((50, 2), [0.1, 0.9]))}, np.zeros(50, dtype=int), n_draws=20)
     ax = figures.plot_ranking(a, 1.0, ax=blank())
-    assert [t.get_text() for t in ax.get_yticklabels()] == ["class-prior", "vacuous", "bad †"]
+    assert [t.get_text() for t in ax.get_yticklabels()] == ["class-prior", "vacuous", "1  bad †"]
     assert "† worse than a baseline" in ax.get_title(loc="left")
 
 

@@ -26,6 +26,7 @@ from uqassay.report.figures.gain import plot_delay_curve, plot_epistemic_map, pl
 from uqassay.report.figures.instances import plot_by_correctness, plot_set_sizes
 from uqassay.report.figures.mistake_tests import plot_ranking_comparisons
 from uqassay.report.figures.mistakes import plot_mistake_ranking, plot_risk_coverage
+from uqassay.report.figures.rank_sets import plot_rank_sets, plot_top_group
 from uqassay.report.figures.ranking import plot_distance_nonspecificity, plot_members, plot_ranking
 from uqassay.report.figures.second_order import plot_second_order
 from uqassay.report.figures.simplex import plot_simplex
@@ -54,6 +55,7 @@ __all__ = [
     "plot_left_out_classes",
     "plot_members",
     "plot_mistake_ranking",
+    "plot_rank_sets",
     "plot_ranking",
     "plot_ranking_comparisons",
     "plot_reliability",
@@ -61,6 +63,7 @@ __all__ = [
     "plot_second_order",
     "plot_set_sizes",
     "plot_simplex",
+    "plot_top_group",
     "plot_tradeoff",
     "plot_width_nonspecificity",
     "plot_win_shares",

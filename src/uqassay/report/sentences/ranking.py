@@ -20,7 +20,8 @@ HEADS = {
     "mean": "Mean E",
     "difference": "Difference to best",
     "pvalue": "p (adjusted)",
-    "wins": "Wins",
+    "ranks": "Ranks",
+    "wins": "Resamples won",
     "below": "ahead below it",
     "above": "ahead above it",
 }
