@@ -26,7 +26,7 @@ from typing import final
 
 from uqassay.bench.files import json_object
 
-__all__ = ["LEASE_SECONDS", "Claim", "Claims", "has_ended", "read_claim", "this_process"]
+__all__ = ["LEASE_SECONDS", "CellClaim", "Claims", "has_ended", "read_claim", "this_process"]
 
 LEASE_SECONDS = 120.0  # the worker renews it every quarter
 STRANGER_SECONDS = 3600.0  # a draft of another host is abandoned after this time; writing one takes seconds
@@ -36,7 +36,7 @@ DRAFT = re.compile(r"(.+)\+[0-9a-f]{8}")  # the name of a draft: its owner and a
 
 @final
 @dataclass(frozen=True)
-class Claim:
+class CellClaim:
     """The content of a claim file.
 
     Attributes
@@ -145,7 +145,7 @@ class Claims:
                 path.unlink(missing_ok=True)
                 raise
 
-    def _remove(self, path: Path, seen: Claim) -> bool:
+    def _remove(self, path: Path, seen: CellClaim) -> bool:
         """Remove the claim that was seen; False if another one has taken its place since.
 
         Reading and removing are two steps, between which another process may put its own claim there. So the file is moved
@@ -164,7 +164,7 @@ class Claims:
             return False
 
 
-def read_claim(path: Path) -> Claim | None:
+def read_claim(path: Path) -> CellClaim | None:
     """The claim in a file, or None if there is no file; a damaged one has no owner and the usual lease."""
     try:
         touched = path.lstat().st_mtime
@@ -172,7 +172,7 @@ def read_claim(path: Path) -> Claim | None:
         return None
     found = json_object(path) or {}
     owner, lease = found.get("owner"), found.get("lease")
-    return Claim(
+    return CellClaim(
         owner if isinstance(owner, str) else "",
         float(lease) if isinstance(lease, (int, float)) and 0 < lease < math.inf else LEASE_SECONDS,
         touched,
