@@ -48,6 +48,7 @@ NOT_COUNTED = frozenset(
         "refusal: change of accuracy",
     }
 )
+FIRST = 5  # data sets of a cell whose verdict is kept; so are all that are false
 Judged = Iterator[tuple[str, bool]]  # name, and whether it is true
 
 
@@ -75,7 +76,8 @@ def judge(cell: Cell, truth: Truth, seed: int) -> dict[str, Any]:
     row = {"seed": seed, "made": dict(made), "false": {k: v for k, v in false.items() if v}, **_power(a, truth)}
     row["former"] = former_procedure(a, truth)
     row["limits"] = sorted({c.limited_by for c in a.claims() if c.kind == "cannot-tell"})
-    row["said"] = list(said) if any(k not in NOT_COUNTED for k in row["false"]) or seed == 0 else []
+    kept = seed < FIRST or any(k not in NOT_COUNTED for k in row["false"])
+    row["said"], row["warned"] = (list(said), [note.text for note in a.warnings]) if kept else ([], [])
     return row
 
 

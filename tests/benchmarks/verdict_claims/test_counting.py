@@ -22,6 +22,7 @@ def row(seed, *false, told=0):
         "former": {"false": int("best" in false), "told": told, "true": 2},
         "rivals": [told, 2],
         "top": 1,
+        "said": [],
     }
 
 
@@ -75,16 +76,18 @@ def test_tables_are_written_between_their_marks(tmp_path, capsys):
         made = {**row(seed, *["best"] * (seed == 0)), "pairs": [0, 0], "backward": [0, 0], "miscalibrated": [0, 0]}
         append(tmp_path / f"{cell.name}.jsonl", {**made, "cell": definition(cell)})
     page = tmp_path / "page.md"
-    page.write_text("".join(f"{BEGIN.format(name)}\nan earlier table\n{END}\ntext\n" for name in ("kinds", "cells")))
+    page.write_text(
+        "".join(f"{BEGIN.format(name)}\nan earlier table\n{END}\ntext\n" for name in ("kinds", "quotes", "cells"))
+    )
     command.main(["--table", "--folder", str(tmp_path)])
     printed = capsys.readouterr().out
     command.main(["--table", "--folder", str(tmp_path), "--into", str(page)])
     text = page.read_text()
     assert "an earlier table" not in text
-    assert text.count("text\n") == 2
+    assert text.count("text\n") == 3
     assert "| 4 | 25.0 (0.6-80.6) | best: 25.0 |" in text
     assert all(line in text for line in printed.splitlines())
-    assert set(lines(tmp_path)) == {"kinds", "cells"}
+    assert set(lines(tmp_path)) == {"kinds", "quotes", "cells"}
     page.write_text("no place")
     with pytest.raises(SystemExit, match="no place for the table 'kinds'"):
         command.main(["--table", "--folder", str(tmp_path), "--into", str(page)])
