@@ -2,7 +2,7 @@
 
 The test measures a few cells. The command measures all of them and prints the tables of docs/measured-coverage.md:
 
-    python -m tests.calibration.test_group_error_rates [runs] [measure,...]
+    python -m tests.calibration.test_group_error_rates [runs] [measure,...] [classes,...] [level|power]
 """
 
 import sys
@@ -18,7 +18,7 @@ from uqassay.calibration.single_hypothesis import calibration_test
 MEASURES = (
     "ece-confidence",
     "ece-classwise",
-    "ks-confidence",
+    "kuiper-confidence",
     "ks-classwise",
     "brier",
     "log-loss",
@@ -87,30 +87,41 @@ def test_independent_labels_leave_most_of_the_power():
     assert min(found.values()) > 0.6
 
 
-def main(n_runs, measures):
-    runs = range(n_runs)
-    print("| K | groups | together | correlation |", " | ".join(measures), "|")
-    print("|---" * (4 + len(measures)) + "|")
-    for k in (3, 10):
+def row(*cells):
+    print("|", " | ".join(str(cell) for cell in cells), "|", flush=True)
+
+
+def level(runs, measures, classes):
+    row("K", "groups", "together", "correlation", *measures)
+    row(*["---"] * (4 + len(measures)))
+    for k in classes:
         for name, sizes in SIZES.items():
             for world in WORLDS[:1] if name == "300 × 1" else WORLDS:
                 found = rates(runs, sizes, k, Miscalibration.none(), world, measures)
-                shares = " | ".join(f"{100 * share:.1f}" for share in found.values())
-                print(f"| {k} | {name} | {world[0]} | {world[1]:g} | {shares} |", flush=True)
-    print("\n| K | groups | truth | test |", " | ".join(measures), "|")
-    print("|---" * (4 + len(measures)) + "|")
-    for k in (3, 10):
-        for temperature in (0.6, 1.5):
+                row(k, name, *world, *(f"{100 * share:.1f}" for share in found.values()))
+
+
+def power(runs, measures, classes):
+    row("K", "truth", "groups", "test", *measures)
+    row(*["---"] * (4 + len(measures)))
+    for k in classes:
+        for temperature in (0.7, 1.4):
             for name, sizes in SIZES.items():
                 for grouped in (True, False):
                     truth = Miscalibration.temperature(temperature)
-                    found = rates(runs, sizes, k, truth, ("errors", 0.0), measures, grouped=grouped)
-                    shares = " | ".join(f"{100 * share:.1f}" for share in found.values())
+                    found = rates(runs, sizes, k, truth, WORLDS[0], measures, grouped=grouped)
                     test = "groups" if grouped else "independent"
-                    print(f"| {k} | {name} | p^(1/{temperature:g}) | {test} | {shares} |", flush=True)
+                    row(k, f"T = {temperature:g}", name, test, *(f"{100 * share:.0f}" for share in found.values()))
+
+
+def main(n_runs="400", measures=None, classes="3,10", what="level,power"):
+    for part in what.split(","):
+        {"level": level, "power": power}[part](
+            range(int(n_runs)),
+            tuple(measures.split(",")) if measures else MEASURES,
+            [int(k) for k in classes.split(",")],
+        )
 
 
 if __name__ == "__main__":
-    main(
-        int(sys.argv[1]) if len(sys.argv) > 1 else 400, tuple(sys.argv[2].split(",")) if len(sys.argv) > 2 else MEASURES
-    )
+    main(*sys.argv[1:])

@@ -1,6 +1,6 @@
 """Power of the calibration tests of one classifier against under- and overconfidence, by measure.
 
-The test measures a few cells. The command measures all and prints the table of docs/measured-coverage.md, with the tests of MAPIE
+The test measures a few cells. The command measures all and prints the table of docs/measured-coverage.md, with tests of MAPIE
 where that package is installed:
 
     python -m tests.calibration.test_measures_power [data sets] [classes,...] [instances,...]

@@ -48,7 +48,7 @@ def test_result_is_plain(data):
     assert again["pvalue"] == test.pvalue
     assert again["null"] == test.null.tolist()
     assert (test.n_draws, test.n_instances, test.n_classes, test.smallest_pvalue) == (19, 60, 4, 0.05)
-    assert (test.measure, test.notion, test.method) == ("ece-confidence", "confidence", "resampled")
+    assert (test.measure, test.notion, test.method) == ("kuiper-confidence", "confidence", "resampled")
     assert test.reject(0.05) == (test.statistic > test.threshold(0.05))
 
 
@@ -177,7 +177,7 @@ def test_ordinary_edge_cases():
         ({"method": "exact"}, ("method", "choice", "got 'exact'")),
         (
             {"method": "asymptotic"},
-            ("method", "conflict", "got measure 'ece-confid"),
+            ("method", "conflict", "got measure 'kuiper-conf"),
         ),
     ],
 )

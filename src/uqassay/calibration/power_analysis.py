@@ -13,7 +13,7 @@ from uqassay.calibration.parts import check_whole
 from uqassay.calibration.power_simulation import Alternative, PowerSimulation, fitted_probit
 from uqassay.calibration.simplex_search import SimplexSearch
 from uqassay.errors import InputError
-from uqassay.metrics.calibration.measures import CalibrationMeasure, calibration_measure
+from uqassay.metrics.calibration.measures import CalibrationMeasure
 from uqassay.notes import Note, has_note
 from uqassay.statistics import Estimate
 from uqassay.statistics.samples import check_draws, check_inside
@@ -97,7 +97,7 @@ def calibration_power(
     alternative: Alternative,
     n: int,
     *,
-    measure: str | CalibrationMeasure = "ece-confidence",
+    measure: str | CalibrationMeasure | None = None,
     alpha: float = 0.05,
     null: Null = "minimised",
     n_samples: int = 200,
@@ -117,7 +117,8 @@ def calibration_power(
         weighted if the `Members` have weights. A callable maps probabilities (m, K) to the true ones (m, K).
     n : int
         Number of instances of the planned test.
-    measure : str or CalibrationMeasure
+    measure : str or CalibrationMeasure, optional
+        By default that of the test: "kuiper-confidence" for one classifier, "ece-confidence" for members.
     alpha : float
         Level of the test.
     null, search
@@ -152,9 +153,7 @@ def calibration_power(
     >>> found.alternative, bool(found.power > 0.8)
     ('the truth is p^(1/1.5), normalised', True)
     """
-    simulation = PowerSimulation(
-        prediction, alternative, calibration_measure(measure), alpha, null, n_draws, search, rng
-    )
+    simulation = PowerSimulation(prediction, alternative, measure, alpha, null, n_draws, search, rng)
     check_draws(n_samples)
     check_whole(n, "n", remedy="pass the number of instances")
     simulation.add(int(n), n_samples)
@@ -166,7 +165,7 @@ def required_instances(
     alternative: Alternative,
     *,
     power: float = 0.8,
-    measure: str | CalibrationMeasure = "ece-confidence",
+    measure: str | CalibrationMeasure | None = None,
     alpha: float = 0.05,
     null: Null = "minimised",
     largest: int = 50_000,
@@ -212,9 +211,7 @@ def required_instances(
     >>> bool(150 < size.n < 350), bool(size.power.low < 0.8 < size.power.high)
     (True, True)
     """
-    simulation = PowerSimulation(
-        prediction, alternative, calibration_measure(measure), alpha, null, n_draws, search, rng
-    )
+    simulation = PowerSimulation(prediction, alternative, measure, alpha, null, n_draws, search, rng)
     check_draws(n_samples)
     check_inside(power, "power")
     if power <= alpha:

@@ -17,7 +17,7 @@ from uqassay.calibration.parts import check_search
 from uqassay.calibration.shared_members import shared_members
 from uqassay.calibration.simplex_search import SimplexSearch
 from uqassay.calibration.single_hypothesis import calibration_test
-from uqassay.metrics.calibration.measures import CalibrationMeasure
+from uqassay.metrics.calibration.measures import CalibrationMeasure, calibration_measure
 from uqassay.predictions import Members, Point
 from uqassay.statistics import Estimate, proportion_estimate
 from uqassay.statistics.samples import check_choice
@@ -38,7 +38,7 @@ class PowerSimulation:
         self,
         prediction: Any,
         alternative: Alternative,
-        measure: CalibrationMeasure,
+        measure: str | CalibrationMeasure | None,
         alpha: float,
         null: Null,
         n_draws: int,
@@ -49,7 +49,9 @@ class PowerSimulation:
         check_search(search)
         self.members, predicted = _pilot(prediction)
         self.sentence, self.truth = true_probs(alternative, predicted)
-        self.measure, self.alpha, self.null = measure, alpha, null
+        usual = "kuiper-confidence" if self.members.shape[1] == 1 else "ece-confidence"  # the defaults of the tests
+        self.measure = calibration_measure(usual if measure is None else measure)
+        self.alpha, self.null = alpha, null
         self.n_draws, self.search = n_draws, search
         self.generator = as_generator(rng)
         self.pvalues: dict[int, list[float]] = {}
