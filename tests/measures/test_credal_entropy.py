@@ -13,6 +13,7 @@ from tests.refusals import refuses
 
 import uqassay as uq
 import uqassay.credal.box_entropy as module
+from uqassay.credal import permutation_vertices
 from uqassay.credal.box_entropy import box_lower_entropy, box_upper_entropy
 from uqassay.credal.hull_entropy import hull_lower_entropy, hull_upper_entropy
 from uqassay.measures import credal_uncertainty, lower_entropy, uncertainty_score, upper_entropy
@@ -66,11 +67,19 @@ def test_a_set_given_by_points_is_their_hull(kind, random_generator):
         assert credal_uncertainty(prediction).mean() < 0.97 * over_box.mean()
 
 
-@pytest.mark.parametrize("kind", ["Intervals", "Masses"])
-def test_intervals_and_masses_are_taken_as_boxes(kind, random_generator):
-    prediction = random_prediction(kind, random_generator, 20, 4)
+def test_intervals_are_their_box_and_masses_their_core(random_generator):
+    intervals, masses = (random_prediction(kind, random_generator, 20, 4) for kind in ("Intervals", "Masses"))
+    vertices = permutation_vertices(
+        masses.masses, masses.focal_sets, permutations=np.array(list(permutations(range(4))))
+    )
     for measure in (upper_entropy, lower_entropy, credal_uncertainty):
-        np.testing.assert_array_equal(measure(prediction), measure(prediction, over="box"))
+        np.testing.assert_array_equal(measure(intervals), measure(intervals, over="box"))
+        np.testing.assert_allclose(measure(masses), measure(uq.Vertices(vertices)), rtol=0, atol=1e-10)
+    assert (credal_uncertainty(masses) <= credal_uncertainty(masses, over="box") + 1e-12).all()
+    many = uq.Masses([[0.5, 0.5]], [[0], list(range(17))], n_classes=17)
+    with refuses("over", "size", got="K = 17"):
+        credal_uncertainty(many)
+    assert credal_uncertainty(many, over="box") > 0
 
 
 @pytest.mark.parametrize("n_classes", [2, 3, 4])

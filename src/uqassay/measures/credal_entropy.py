@@ -1,16 +1,18 @@
 """Upper and lower entropy of a credal set, and their difference, credal uncertainty.
 
-"hull" contains all mixtures of the members, draws or vertices. "box" contains all distributions between the lower and upper
-probabilities of the classes, {p in the simplex: l ≤ p ≤ u}; the hull lies inside it, and so does the core of masses. "set" is
-the hull where the set is given by points, else the box.
+"set" is the credal set of the prediction: the hull of members, draws or vertices, the box of intervals, and the core of masses,
+which holds every distribution that dominates their belief function. "box" contains all distributions between the lower and
+upper probabilities of the classes, {p in the simplex: l ≤ p ≤ u}; hull and core lie inside it.
 """
 
 import numpy as np
 from numpy.typing import NDArray
 
 from uqassay.credal.box_entropy import box_lower_entropy, box_upper_entropy, shannon_entropy
+from uqassay.credal.core_entropy import core_lower_entropy, core_upper_entropy
 from uqassay.credal.hull_entropy import hull_lower_entropy, hull_upper_entropy
-from uqassay.errors import InputError
+from uqassay.credal.moebius import MAX_ENUMERATED_CLASSES
+from uqassay.errors import InputError, TooManyClassesError
 from uqassay.predictions import Intervals, Masses, Prediction, PredictionLike, as_prediction
 
 __all__ = ["credal_uncertainty", "lower_entropy", "upper_entropy"]
@@ -27,8 +29,9 @@ def upper_entropy(prediction: PredictionLike, *, over: str = "set") -> Float:
     ----------
     prediction : Prediction of any kind, or array (n, K) or (n, M, K)
     over : {"set", "hull", "box"}
-        "hull": all mixtures of the members, draws or vertices (certified to 1e-12). "box": all distributions between the lower
-        and upper probabilities of the classes. "set" (default): the hull, and the box of `Intervals` and `Masses`.
+        "set" (default): the hull of members, draws or vertices (certified to 1e-12), the box of `Intervals`, the core of
+        `Masses` (exact; K ≤ 16). "hull": the same, for sets that are given by points only. "box": all distributions between
+        the lower and upper probabilities of the classes.
 
     Returns
     -------
@@ -37,7 +40,7 @@ def upper_entropy(prediction: PredictionLike, *, over: str = "set") -> Float:
     Raises
     ------
     InputError
-        Unknown `over`, or "hull" for a kind of prediction without a finite hull.
+        Unknown `over`, "hull" for a kind of prediction without a finite hull, or "set" for `Masses` on more than 16 classes.
 
     Notes
     -----
@@ -52,8 +55,11 @@ def upper_entropy(prediction: PredictionLike, *, over: str = "set") -> Float:
     ([0.7691], [0.9433])
     """
     prediction = as_prediction(prediction)
-    if _over_hull(prediction, over):
+    kind = _kind(prediction, over)
+    if kind == "hull":
         return hull_upper_entropy(prediction.hull_points(), GAP).values
+    if isinstance(prediction, Masses) and kind == "core":
+        return core_upper_entropy(prediction.checked_masses(), prediction.focal_sets)
     return box_upper_entropy(prediction.lower_probs(), prediction.upper_probs())
 
 
@@ -73,8 +79,11 @@ def lower_entropy(prediction: PredictionLike, *, over: str = "set") -> Float:
     [0.3251]
     """
     prediction = as_prediction(prediction)
-    if _over_hull(prediction, over):
+    kind = _kind(prediction, over)
+    if kind == "hull":
         return hull_lower_entropy(prediction.hull_points())
+    if isinstance(prediction, Masses) and kind == "core":
+        return core_lower_entropy(prediction.checked_masses(), prediction.focal_sets)
     return box_lower_entropy(prediction.lower_probs(), prediction.upper_probs()).values
 
 
@@ -117,7 +126,7 @@ def credal_uncertainty(prediction: PredictionLike, *, over: str = "set", convent
     _check_choice(convention, "convention", ("exact", "paper"))
     prediction = as_prediction(prediction)
     if convention == "exact":
-        return _difference(prediction, _over_hull(prediction, over))
+        return _difference(prediction, over)
     _check_choice(over, "over", CHOICES)
     if over == "hull":
         raise InputError(
@@ -135,20 +144,29 @@ def credal_uncertainty(prediction: PredictionLike, *, over: str = "set", convent
     return np.log2(l.shape[1]) - shannon_entropy(q) / np.log(2.0)
 
 
-def _over_hull(prediction: Prediction, over: str) -> bool:
+def _kind(prediction: Prediction, over: str) -> str:
+    """The set: "hull", "core" or "box"."""
     _check_choice(over, "over", CHOICES)
-    return over == "hull" or (over == "set" and not isinstance(prediction, (Intervals, Masses)))
+    if over != "set":
+        return over
+    if isinstance(prediction, Masses):
+        if prediction.n_classes > MAX_ENUMERATED_CLASSES:
+            raise TooManyClassesError(
+                "over",
+                f"the core of masses takes at most {MAX_ENUMERATED_CLASSES} classes",
+                f"got K = {prediction.n_classes}",
+                'use over="box", or the score or non-specificity with -box in its name',
+                code="size",
+            )
+        return "core"
+    return "box" if isinstance(prediction, Intervals) else "hull"
 
 
-def _difference(prediction: Prediction, over_hull: bool) -> Float:
+def _difference(prediction: Prediction, over: str) -> Float:
     """Upper minus lower entropy; exactly 0 if the set is one distribution up to the last few bits."""
-    if over_hull:
-        points = prediction.hull_points()
-        l, u = (np.asarray(p, dtype=np.float64) for p in (points.min(axis=1), points.max(axis=1)))
-        difference = hull_upper_entropy(points, GAP).values - hull_lower_entropy(points)
-    else:
-        l, u = (np.asarray(p, dtype=np.float64) for p in (prediction.lower_probs(), prediction.upper_probs()))
-        difference = box_upper_entropy(l, u) - box_lower_entropy(l, u).values
+    difference = upper_entropy(prediction, over=over) - lower_entropy(prediction, over=over)
+    bounds = prediction.lower_probs(), prediction.upper_probs()
+    l, u = (np.asarray(p, dtype=np.float64) for p in bounds)
     single = (u - l <= 4 * np.finfo(np.float64).eps * u).all(axis=1)
     return np.where(single, 0.0, np.maximum(difference, 0.0))
 

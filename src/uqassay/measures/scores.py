@@ -156,7 +156,7 @@ def _of_credal_entropy(name: str) -> Score:
     measure, what, place = _CREDAL_ENTROPIES[name]
     over = "box" if name.endswith("-box") else "set"
     among = {
-        "set": "among the mixtures of the members, draws or vertices; of intervals and masses as over the box",
+        "set": "in the credal set: the mixtures of members, draws or vertices, or what bounds or masses allow",
         "box": "among the distributions between the lower and upper probabilities of the classes",
     }[over]
     return Score(
