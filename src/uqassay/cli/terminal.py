@@ -16,6 +16,7 @@ from uqassay.cli.text import printable
 from uqassay.errors import InputError
 from uqassay.evidence import Assay, Ranked
 from uqassay.evidence.calibration_claims import judged_tests
+from uqassay.evidence.calibration_verdict import calibration_sentence
 from uqassay.evidence.mistake_ranking import reference_score
 from uqassay.losses.unified import DEFAULT_TRADEOFF
 from uqassay.report.sentences.rank_sets import MARKS, limit_notes
@@ -276,6 +277,7 @@ def print_calibration(assay: Assay) -> None:
     table, words = table_of_tests(judged_tests(assay.calibration, alpha), alpha, console.width)
     console.print()
     console.print(Text("Can the model, or some mixture of its members, be calibrated", "bold"))
+    console.print(Text(printable(calibration_sentence(assay))))
     console.print(table)
     console.print(Text(words, "dim"))
 

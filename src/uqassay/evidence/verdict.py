@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from uqassay.errors import InputError
-from uqassay.evidence.calibration_verdict import calibration_sentence
 from uqassay.evidence.claim import Claim
 from uqassay.evidence.tradeoff_ranges import inwards
 from uqassay.losses.unified import DEFAULT_TRADEOFF
@@ -77,8 +76,9 @@ def details(assay: "Assay") -> tuple[str, ...]:
     tuple of str
         At the default λ the best model, what cannot be told from it and what is worse, adjusted for all pairs; why more cannot
         be told; models with the same losses; where each of several choices is lowest; the baselines; the parts of the test set
-        in which another model is better; the share of resamples; refusal; scores that rank backwards; calibration; the scale
-        of λ with another distance than KL.
+        in which another model is better; the share of resamples; refusal; scores that rank backwards; the scale of λ with
+        another distance than KL. Calibration has sentences of its own, `calibration_verdict.calibration_sentence`, which the
+        page and the terminal show beside its tests.
     """
     claims = assay.claims()
     of: dict[str, list[Claim]] = {}
@@ -99,7 +99,7 @@ def details(assay: "Assay") -> tuple[str, ...]:
             _refusal(of),
             *told,
         ]
-    told = [*told[:-1], _backward(of), calibration_sentence(assay), told[-1]]
+    told = [*told[:-1], _backward(of), told[-1]]
     return tuple(without_direction(text) for text in told if text)
 
 
