@@ -5,7 +5,9 @@ import pytest
 import scipy.integrate
 import scipy.stats
 from benchmarks.verdict_claims.truth import Means, Truth, definition, truth_of
-from benchmarks.verdict_claims.worlds import Cell, Kind
+from benchmarks.verdict_claims.worlds import Cell, Kind, data_set
+
+import uqassay as uq
 
 A, SAMPLES = 1.3, 40_000
 LN3 = float(np.log(3))
@@ -33,6 +35,33 @@ def test_means_of_two_classes_against_integration(tmp_path):
     assert 0.6 < found.uq_auc["total-entropy"] < 0.9
     assert truth.models["class-prior"].at(0.3) == pytest.approx(np.log(2))
     assert truth.models["vacuous"].at(0.3) == pytest.approx(0.3 * np.log(2))
+
+
+def test_truth_is_what_assays_of_large_samples_show(tmp_path):
+    cell = Cell("sets", (Kind(1), Kind(1, sharpness=1.5, members=4, spread=0.7)))
+    truth = truth_of(cell, tmp_path, samples=SAMPLES)
+    data = data_set(cell, np.random.default_rng(5), size=4000)
+    a = uq.assay(data.predictions(), data.labels, calibration=(), measures=("total-entropy",), n_draws=20)
+    for name in ("m0", "m1"):
+        mine = truth.models[name]
+        columns = {"log-loss": mine.log_loss, "brier": mine.brier, "correct": mine.accuracy, "distance": mine.distance}
+        columns["nonspecificity"] = mine.nonspecificity
+        for key, value in columns.items():
+            seen = a[name].columns[key][0]
+            assert value == pytest.approx(seen.mean(), abs=4.5 * seen.std() / np.sqrt(4000) + 1e-12), key
+        auc = next(r.estimate for r in a.mistake_ranking if r.model == name and r.metric == "uq-auc")
+        assert mine.uq_auc["total-entropy"] == pytest.approx(float(auc), abs=0.04)
+        assert mine.kept["total-entropy"] == pytest.approx(
+            float(a.refusal(name, "total-entropy").accuracy_kept), abs=0.03
+        )
+
+
+def test_brier_distance_and_its_baselines(tmp_path):
+    cell = Cell("brier", (Kind(1),), classes=4, distance="brier")
+    truth = truth_of(cell, tmp_path, samples=2000)
+    assert truth.models["m0"].distance == truth.models["m0"].brier
+    assert truth.models["class-prior"].distance == 0.75
+    assert truth.models["vacuous"].at(1.0) == pytest.approx(np.log(4))
 
 
 def test_truth_is_made_once_for_cells_of_the_same_kinds(tmp_path):
