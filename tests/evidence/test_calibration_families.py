@@ -9,6 +9,7 @@ import sys
 
 import numpy as np
 import pytest
+from scipy.stats import norm
 from tests.evidence.cases import drawn
 
 import uqassay as uq
@@ -25,14 +26,12 @@ def family_tests(models, y, *, seed=0):
 
 
 def calibrated_family(n, j, generator):
-    """Labels, and probabilities (j, n, K) of j models of which each sees one of j independent causes of the label.
-
-    The label comes from one of the j distributions, chosen at random. Given that of model j, the others are uniform on
-    average, so that q_j / j + (1 − 1/j) / K is what happens.
-    """
-    causes = generator.dirichlet(np.full(CLASSES, 0.5), (j, n))
-    y = drawn(causes.mean(axis=0), generator)
-    return y, causes / j + (1 - 1 / j) / CLASSES
+    """Labels, and probabilities (j, n, 2) of j models of which each sees half of j independent normal causes of the label."""
+    causes = generator.normal(size=(j, n))
+    y = (causes.sum(axis=0) + generator.normal(size=n) > 0).astype(int)
+    seen = generator.permuted(np.broadcast_to(np.arange(j) < j // 2, (j, j)), axis=1)
+    p = norm.cdf(seen @ causes / np.sqrt(1 + j - j // 2))
+    return y, np.stack([1 - p, p], axis=-1)
 
 
 def family(kind, seed, *, n=60, j=10):
@@ -43,8 +42,7 @@ def family(kind, seed, *, n=60, j=10):
         return {f"m{i}": (uq.Point(p),) for i, p in enumerate(probs)}, y
     if kind == "runs":
         return {f"m{i}": (uq.Point(probs[2 * i]), uq.Point(probs[2 * i + 1])) for i in range(j // 2)}, y
-    apart = 0.1 * (generator.random((j, n, CLASSES)) - 0.5)
-    apart -= apart.mean(axis=-1, keepdims=True)
+    apart = 0.2 * probs.min(axis=-1, keepdims=True) * [1, -1]
     members = np.stack([probs - apart, probs, probs + apart], axis=2)
     return {f"m{i}": (uq.Members(p),) for i, p in enumerate(members)}, y
 

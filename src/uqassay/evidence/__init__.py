@@ -1,6 +1,7 @@
 """The main call: predictions of any kind and what happened → evidence about which model to choose."""
 
 from uqassay.evidence.backward import BackwardScore, backward_scores
+from uqassay.evidence.calibration_claims import CalibrationClaim, calibration_claims
 from uqassay.evidence.calibration_result import ModelCalibration
 from uqassay.evidence.claim import KINDS, Claim
 from uqassay.evidence.disentanglement import DisentanglementStudy
@@ -25,6 +26,7 @@ __all__ = [
     "TRADEOFFS",
     "Assay",
     "BackwardScore",
+    "CalibrationClaim",
     "Claim",
     "Contender",
     "DisentanglementStudy",
@@ -38,6 +40,7 @@ __all__ = [
     "ScaleCheck",
     "assay",
     "backward_scores",
+    "calibration_claims",
     "contenders_of",
     "disentanglement_lines",
     "disentanglement_sentences",

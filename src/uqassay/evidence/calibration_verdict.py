@@ -66,7 +66,7 @@ def claim(judged: JudgedTest) -> str:
     >>> import uqassay as uq
     >>> a = uq.assay({"m": uq.Point([[0.9, 0.1]] * 9)}, [1] * 9, calibration=["ece-confidence"])
     >>> claim(judged_tests(a.calibration, 0.05)[0])
-    'm is not confidence calibrated (confidence ECE, p = .001).'
+    'm is not confidence calibrated (confidence ECE, p < .001); it is overconfident.'
     """
     test = judged.test
     what, by = CALIBRATED.get(test.notion, f"{test.notion} calibrated"), measure_label(test.measure)
@@ -118,7 +118,7 @@ def calibration_sentence(assay: "Assay") -> str:
     --------
     >>> import uqassay as uq
     >>> calibration_sentence(uq.assay({"m": uq.Point([[0.9, 0.1]] * 9)}, [1] * 9))
-    'm is neither confidence nor classwise calibrated (p ≤ .002), adjusted by Holm for 2 tests.'
+    'm is overconfident and neither confidence nor classwise calibrated (p < .001), adjusted by Holm for 2 tests.'
     """
     alpha = 1 - assay.settings.level
     return rejection_sentence(judged_tests(assay.calibration, alpha, points=point_models(assay)))
