@@ -61,6 +61,20 @@ def test_verdict_and_warnings_stand_without_the_script(page, hostile):
         assert sentence in plain
 
 
+def test_the_headline_alone_is_large(page, hostile):
+    import html
+
+    large = [html.unescape(t).replace("\u00a0", " ") for t in re.findall(r'<p class="headline">(.*?)</p>', page)]
+    assert tuple(large) == hostile.headline()
+
+
+def test_calibration_is_told_in_its_section_alone(page, hostile):
+    from uqassay.evidence.calibration_verdict import calibration_sentence
+
+    assert calibration_sentence(hostile)
+    assert not [s for s in hostile.verdict() if "calibrated" in s]
+
+
 def test_scripts_never_set_markup():
     for name in SCRIPTS:
         text = files("uqassay.report").joinpath(name).read_text(encoding="utf-8")
