@@ -22,6 +22,7 @@ from uqassay.report import figures
 PICTURES = Path(__file__).parent / "pictures"
 WIDTH, HEIGHT = 1000, 3000  # of the browser's window, in pixels
 MARGIN = 16
+COLOURS = 128  # of the page in a picture, so that it stays small
 
 
 def draw_tradeoff(assay: uq.Assay, path: Path) -> None:
@@ -33,7 +34,16 @@ def draw_tradeoff(assay: uq.Assay, path: Path) -> None:
     figure.savefig(path, dpi=100)
 
 
-def photograph(page: Path, section: str, path: Path) -> bool:
+def draw_top_group(assay: uq.Assay, path: Path) -> None:
+    """For each model the λ at which no model is shown to be better."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(8.6, 2.8), layout="constrained")
+    figures.plot_top_group(assay, ax=figure.subplots())
+    figure.savefig(path, dpi=100)
+
+
+def photograph(page: Path, name: str, path: Path) -> bool:
     """One section of the page as a browser shows it; False where there is no browser."""
     browser, driver = shutil.which("chromium"), shutil.which("chromedriver")
     if browser is None or driver is None:
@@ -51,12 +61,13 @@ def photograph(page: Path, section: str, path: Path) -> bool:
         window.get(page.resolve().as_uri())
         drawn = "return document.querySelector('#ranking tbody tr') !== null"
         WebDriverWait(window, 30).until(lambda w: w.execute_script(drawn))
-        place = window.find_element("id", section).rect
+        place = window.find_element("id", name).rect
         everything = Image.open(io.BytesIO(window.get_screenshot_as_png()))
     finally:
         window.quit()
     left, top = place["x"] - MARGIN, place["y"]
-    everything.crop((left, top, left + place["width"] + 2 * MARGIN, top + place["height"])).save(path, optimize=True)
+    section = everything.crop((left, top, left + place["width"] + 2 * MARGIN, top + place["height"]))
+    section.convert("RGB").quantize(COLOURS).save(path, optimize=True)
     return True
 
 
@@ -71,7 +82,8 @@ def main() -> None:
         assay = uq.assay(models, uq.load_labels(files.labels), common_members=COMMON_MEMBERS)
         PICTURES.mkdir(exist_ok=True)
         draw_tradeoff(assay, PICTURES / "tradeoff.png")
-        made = ["tradeoff.png"]
+        draw_top_group(assay, PICTURES / "top-group.png")
+        made = ["tradeoff.png", "top-group.png"]
         if photograph(assay.to_html(Path(scratch, "report.html")), "choose", PICTURES / "choose.png"):
             made.append("choose.png")
     for name in made:
