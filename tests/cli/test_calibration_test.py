@@ -43,7 +43,7 @@ def test_json_is_that_of_the_library(files, run):
     for name, file in (("P", "point"), ("EDL", "edl")):
         probs = uq.load(files / f"{file}.npz").mean_probs()
         t = next(t for t in tests if t["model"] == name)
-        expected = calibration_test(y, probs, n_draws=99, rng=np.random.default_rng([0, 23]))
+        expected = calibration_test(y, probs, measure="ece-confidence", n_draws=99, rng=np.random.default_rng([0, 23]))
         assert (t["statistic"], t["pvalue"], t["tested"]) == (expected.statistic, expected.pvalue, "mean")
 
 
@@ -182,9 +182,16 @@ def test_points_are_resampled_as_the_library_resamples_them(files, run):
     argv = ["--measure", "ece-confidence", "--resample"]
     y, p = np.load(files / "labels.npy"), uq.load(files / "point.npz")
     (t,) = run("calibration-test", *words(files, "P"), *argv, "--json").json()["tests"]
-    expected = calibration_test(y, p, n_draws=99, resample=True, rng=np.random.default_rng([0, 23]))
+    expected = calibration_test(
+        y, p, measure="ece-confidence", n_draws=99, resample=True, rng=np.random.default_rng([0, 23])
+    )
     assert (t["pvalue"], t["null"]) == (expected.pvalue, expected.null.tolist())
-    assert t["null"] != calibration_test(y, p, n_draws=99, rng=np.random.default_rng([0, 23])).null.tolist()
+    assert (
+        t["null"]
+        != calibration_test(
+            y, p, measure="ece-confidence", n_draws=99, rng=np.random.default_rng([0, 23])
+        ).null.tolist()
+    )
     refused = run("calibration-test", *words(files, "P", "DE"), *argv)
     assert (refused.code, refused.out) == (2, "")
     with refuses("resample", "conflict", got="minimised"):
