@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 import uqassay as uq
-from benchmarks.verdict_claims.truth import ALIKE, BASELINES, FAR, Truth
+from benchmarks.verdict_claims.truth import ALIKE, BASELINES, FAR, Truth, given_single_runs
 from benchmarks.verdict_claims.worlds import Cell, data_set
 from uqassay.evidence import Claim
 from uqassay.losses.unified import DEFAULT_TRADEOFF
@@ -67,6 +67,7 @@ def judge(cell: Cell, truth: Truth, seed: int) -> dict[str, Any]:
         measures=("total-entropy",),
         n_draws=200,
     )
+    of_procedures, truth = truth, given_single_runs(cell, truth, data)
     made: dict[str, int] = defaultdict(int)
     false: dict[str, int] = defaultdict(int)
     for name, true in false_and_true(a, truth):
@@ -74,6 +75,9 @@ def judge(cell: Cell, truth: Truth, seed: int) -> dict[str, Any]:
         false[name] += not true
     said = a.verdict()
     row = {"seed": seed, "made": dict(made), "false": {k: v for k, v in false.items() if v}, **_power(a, truth)}
+    if of_procedures.models != truth.models:
+        wrong = (not true and name not in NOT_COUNTED for name, true in false_and_true(a, of_procedures))
+        row["false_of_procedures"] = any(wrong)
     row["former"] = former_procedure(a, truth)
     row["limits"] = sorted({c.limited_by for c in a.claims() if c.kind == "cannot-tell"})
     kept = seed < FIRST or any(k not in NOT_COUNTED for k in row["false"])

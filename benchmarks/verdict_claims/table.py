@@ -59,7 +59,7 @@ def _quotes(held: Held) -> Iterator[str]:
             continue
         cell, rows = held[name]
         kept = [row for row in rows if row["said"]]
-        row = next((row for row in kept if "unseen" in row["limits"]), kept[0])
+        row = max(kept, key=lambda row: ("unseen" in row["limits"], bool(row.get("warned"))))
         yield f"The verdict on a data set of `{name}` ({cell.about}):"
         yield ""
         yield from (f"* {text}" for text in row["said"])
@@ -97,6 +97,9 @@ def _cell(name: str, cell: Cell, rows: Sequence[dict[str, Any]]) -> str:
         share = share_told(rows, key)
         if not np.isnan(share):
             columns[0] += f"; {_percent(share)} % of the {what} told"
+    of_procedures = [row["false_of_procedures"] for row in rows if "false_of_procedures" in row]
+    if of_procedures:
+        columns[0] += f"; {_rate(Rate(sum(of_procedures), len(of_procedures)))} % false of the procedures"
     return f"| {' | '.join(columns)} |"
 
 

@@ -13,7 +13,7 @@ import numpy as np
 import uqassay as uq
 from benchmarks.verdict_claims.worlds import CHANCE, SUBGROUP, Cell, DataSet, Kind, data_set
 
-__all__ = ["ALIKE", "BASELINES", "FAR", "Means", "Truth", "definition", "truth_of"]
+__all__ = ["ALIKE", "BASELINES", "FAR", "Means", "Truth", "definition", "given_single_runs", "truth_of"]
 
 SAMPLES, CHUNK = 1_000_000, 100_000
 FAR = 1e6  # stands for λ = ∞
@@ -89,6 +89,19 @@ def truth_of(cell: Cell, folder: Path, *, samples: int = SAMPLES) -> Truth:
     whole = {name: kinds[place]["all"] for name, place in cell.models.items()}
     parts = {v: {name: kinds[place][str(v)] for name, place in cell.models.items()} for v in range(cell.parts)}
     return Truth({**whole, **_baselines(cell)}, parts)
+
+
+def given_single_runs(cell: Cell, truth: Truth, data: DataSet) -> Truth:
+    """The truth if a model of one run stands for that trained model; models of several runs stand for their training."""
+    found = dict(truth.models)
+    for name, place in cell.models.items():
+        kind = cell.kinds[place]
+        if kind.runs == 1 and kind.run_spread:
+            alone = replace(_one_of_each(cell), kinds=(replace(kind, count=1),))
+            sample = data_set(alone, np.random.default_rng(13), size=CHUNK, factor=data.factors[name][0])
+            means = _chunk(sample, "m0", np.ones(CHUNK, bool), cell.distance)
+            found[name] = Means(**means, calibrated=False)
+    return replace(truth, models=found)
 
 
 def _one_of_each(cell: Cell) -> Cell:

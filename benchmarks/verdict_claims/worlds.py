@@ -127,13 +127,17 @@ class Cell:
 
 
 class DataSet(NamedTuple):
-    """What an assay takes; `runs` holds the arrays (n, K) or (n, M, K) of each model's runs."""
+    """What an assay takes.
+
+    `runs` holds the arrays (n, K) or (n, M, K) of each model's runs, `factors` the factor of each run's signal.
+    """
 
     labels: NDArray[np.int64]
     runs: dict[str, list[Array]]
     groups: NDArray[np.int64] | None
     subgroups: dict[str, NDArray[np.int64]]
     scores: dict[str, dict[str, Array]]
+    factors: dict[str, list[float]]
 
     def predictions(self) -> dict[str, Any]:
         """Predictions of the package, one or a list of runs for each model."""
@@ -165,8 +169,8 @@ def mean_log_loss(signal: float, sharpness: float, classes: int) -> float:
     return total / done
 
 
-def data_set(cell: Cell, rng: np.random.Generator, *, size: int | None = None) -> DataSet:
-    """One data set; with `size` of so many independent instances, for the truth."""
+def data_set(cell: Cell, rng: np.random.Generator, *, size: int | None = None, factor: float | None = None) -> DataSet:
+    """One data set; with `size` of so many independent instances, for the truth, of all runs or of those with a `factor`."""
     codes = np.repeat(np.arange(len(cell.groups)), cell.groups) if cell.groups and size is None else None
     n, k = cell.size if size is None else size, cell.classes
     y = rng.integers(k, size=n)
@@ -182,27 +186,36 @@ def data_set(cell: Cell, rng: np.random.Generator, *, size: int | None = None) -
     shared = noise()
     runs: dict[str, list[Array]] = {}
     scores: dict[str, dict[str, Array]] = {}
+    factors: dict[str, list[float]] = {}
     for name, place in cell.models.items():
         kind = cell.kinds[place]
         of_model = np.sqrt(cell.shared) * shared + np.sqrt(1 - cell.shared) * noise()
-        runs[name] = [_run(kind, y, part, of_model, noise, rng, truth=size is not None) for _ in range(kind.runs)]
+        made = [_run(kind, y, part, of_model, noise, rng, (1 if size is None else n, factor)) for _ in range(kind.runs)]
+        runs[name], factors[name] = [p for p, _ in made], [f for _, f in made]
         if kind.scores:
             wrong = np.stack([_mean(p).argmax(axis=1) != y for p in runs[name]])
             scores[name] = {score: _score(score, wrong, rng) for score in kind.scores}
-    return DataSet(y, runs, codes, {} if part is None else {SUBGROUP: part}, scores)
+    return DataSet(y, runs, codes, {} if part is None else {SUBGROUP: part}, scores, factors)
 
 
 def _run(
-    kind: Kind, y: NDArray[np.int64], part: Any, of_model: Array, noise: Any, rng: np.random.Generator, *, truth: bool
-) -> Array:
+    kind: Kind,
+    y: NDArray[np.int64],
+    part: Any,
+    of_model: Array,
+    noise: Any,
+    rng: np.random.Generator,
+    drawn: tuple[int, float | None],
+) -> tuple[Array, float]:
+    """Predictions of a run, and the factor of its signal; for the truth every instance has its own run, or a given factor."""
     n, k = of_model.shape
     e = of_model if kind.runs == 1 else np.sqrt(0.8) * of_model + np.sqrt(0.2) * noise()
     strength: Any = np.full(n, kind.signal)
     if part is not None and kind.first_part is not None:
         strength = np.where(part == 0, kind.first_part, strength)
-    own = strength * np.exp(
-        kind.run_spread * rng.normal(size=n if truth else 1)
-    )  # for the truth every instance has its run
+    size, given = drawn
+    factor = np.exp(kind.run_spread * rng.normal(size=size)) if given is None else np.full(1, given)
+    own = strength * factor
     logits = kind.sharpness * strength[:, np.newaxis] * (own[:, np.newaxis] * np.eye(k)[y] + e)
     if kind.members:
         logits = logits[:, np.newaxis] + kind.spread * rng.normal(size=(n, kind.members, k))
@@ -211,7 +224,7 @@ def _run(
         p = _shuffled(p, rng)
     if kind.rare:
         p = _with_rare_losses(p, y, kind, rng)
-    return p.astype(kind.dtype)
+    return p.astype(kind.dtype), float(factor[0])
 
 
 def _with_rare_losses(p: Array, y: NDArray[np.int64], kind: Kind, rng: np.random.Generator) -> Array:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.integrate
 import scipy.stats
-from benchmarks.verdict_claims.truth import Means, Truth, definition, truth_of
+from benchmarks.verdict_claims.truth import Means, Truth, definition, given_single_runs, truth_of
 from benchmarks.verdict_claims.worlds import Cell, Kind, data_set
 
 import uqassay as uq
@@ -73,6 +73,22 @@ def test_truth_is_made_once_for_cells_of_the_same_kinds(tmp_path):
     assert again.models["m2"].nonspecificity == 7.0
     assert again.models["m2"].distance == found.models["m0"].distance
     assert truth_of(Cell("third", (Kind(2, sharpness=2.0),)), tmp_path, samples=1000).models["m0"].nonspecificity == 0
+
+
+def test_a_single_run_stands_for_the_trained_model(tmp_path):
+    cell = Cell("runs", (Kind(2, run_spread=0.3), Kind(1, runs=3, run_spread=0.3)))
+    truth = truth_of(cell, tmp_path, samples=20_000)
+    data = data_set(cell, np.random.default_rng(0))
+    given = given_single_runs(cell, truth, data)
+    assert truth.models["m0"] == truth.models["m1"]
+    assert given.models["m2"] == truth.models["m2"]
+    assert given.models["vacuous"] == truth.models["vacuous"]
+    strong = max("m0", "m1", key=lambda name: data.factors[name][0])
+    weak = {"m0": "m1", "m1": "m0"}[strong]
+    assert given.better(strong, weak, [0.0])
+    same = data_set(cell, np.random.default_rng(1), size=50_000, factor=data.factors[strong][0])
+    p = same.runs[strong][0][np.arange(50_000), same.labels]
+    assert given.models[strong].log_loss == pytest.approx(-np.log(p).mean(), abs=0.03)
 
 
 def test_levels_blind_models_and_parts(tmp_path):
