@@ -20,7 +20,7 @@ def test_further_draws_keep_the_level():
     for seed in range(150):
         labels = drawn(members.mean(axis=1), np.random.default_rng(1000 + seed))
         plan = plan._replace(seed=seed)
-        sample = of_run.Sample("m", 0, uq.Members(members), labels, None, 20)
+        sample = of_run.TestedSample("m", 0, uq.Members(members), labels, None, 20)
         pvalues.append(of_run.tested_run(sample, measure, plan, notes=(), mixed=True)[0].pvalue)
     for alpha in (0.05, 0.1):
         allowed = alpha + 3 * np.sqrt(alpha * (1 - alpha) / 150)
@@ -56,7 +56,7 @@ def test_weights_where_the_search_of_the_authors_code_began_are_none(random_gene
     measure = check_measures(["hosmer-lemeshow"], "measure")  # their variant divides 0 by 0 in empty bins
     plan = CalibrationPlan(null="random", convention="paper-code", n_draws=9, n_more=0)
     y = np.array([0, 1, 2])
-    sample = of_run.Sample("m", 0, uq.Members(members), y, None, 3)
+    sample = of_run.TestedSample("m", 0, uq.Members(members), y, None, 3)
     (t,) = of_run.tested_run(sample, measure, plan, notes=(), mixed=True)
     expected = credal_calibration_test(
         y, members, measure="hosmer-lemeshow", null="random", n_draws=9, convention="paper-code"

@@ -10,9 +10,9 @@ import uqassay as uq
 from uqassay.calibration.credal_hypothesis import credal_calibration_test
 from uqassay.calibration.single_hypothesis import calibration_test
 from uqassay.evidence import calibration_cost as cost
-from uqassay.evidence.calibration_claims import calibration_claims
 from uqassay.evidence.calibration_cost import choose_instances
 from uqassay.evidence.calibration_result import ModelCalibration, adjusted_pvalues
+from uqassay.evidence.calibration_statements import calibration_claims
 from uqassay.evidence.calibration_verdict import calibration_sentence
 from uqassay.evidence.classwise_error import classwise_errors
 from uqassay.metrics.calibration.reliability import expected_calibration_error

@@ -5,7 +5,7 @@ import pytest
 from tests.report.calibration_cases import ensembles, made_up
 
 import uqassay as uq
-from uqassay.evidence.calibration_claims import judged_tests, point_models
+from uqassay.evidence.calibration_statements import judged_tests, point_models
 from uqassay.evidence.calibration_verdict import (
     advice,
     calibration_sentence,

@@ -88,7 +88,8 @@ def explained(said: Mapping[str, str], *tables: Table) -> str:
 
     Examples
     --------
-    >>> explained({"p": "p: paired test", "rank": "rank: all that are possible"}, fitted_table({"model": [], "p": []}, width=80))
+    >>> table = fitted_table({"model": [], "p": []}, width=80)
+    >>> explained({"p": "p: paired test", "rank": "rank: all that are possible"}, table)
     'p: paired test'
     """
     headers = [f"{column.header} " for table in tables for column in table.columns]

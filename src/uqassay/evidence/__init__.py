@@ -1,8 +1,8 @@
 """The main call: predictions of any kind and what happened → evidence about which model to choose."""
 
 from uqassay.evidence.backward import BackwardScore, backward_scores
-from uqassay.evidence.calibration_claims import CalibrationClaim, calibration_claims
 from uqassay.evidence.calibration_result import ModelCalibration
+from uqassay.evidence.calibration_statements import CalibrationClaim, calibration_claims
 from uqassay.evidence.claim import KINDS, Claim
 from uqassay.evidence.disentanglement import DisentanglementStudy
 from uqassay.evidence.disentanglement_ranking import Contender, contenders_of, rank_disentanglement

@@ -25,7 +25,7 @@ from uqassay.predictions import Members, Prediction, Vertices
 from uqassay.predictions.drawn import Drawn
 from uqassay.wording import count
 
-__all__ = ["Sample", "tested_part", "tested_run"]
+__all__ = ["TestedSample", "tested_part", "tested_run"]
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
@@ -45,7 +45,7 @@ def tested_part(n_tested: int, n_instances: int) -> Note:
     return Note("sample", f"tested on {count(n_tested)} of {count(n_instances)} instances", {"tested": n_tested})
 
 
-class Sample(NamedTuple):
+class TestedSample(NamedTuple):
     """One run of a model on the instances to test.
 
     Attributes
@@ -69,7 +69,7 @@ class Sample(NamedTuple):
 
 
 def tested_run(
-    sample: Sample,
+    sample: TestedSample,
     measures: Sequence[CalibrationMeasure],
     plan: CalibrationPlan,
     *,
@@ -80,7 +80,7 @@ def tested_run(
 
     Parameters
     ----------
-    sample : Sample
+    sample : TestedSample
     measures : sequence of CalibrationMeasure
     plan : CalibrationPlan
     notes : sequence of Note

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from uqassay._array import release
 from uqassay.errors import InputError
 from uqassay.evidence.calibration_cost import afforded, choose_instances, n_points
-from uqassay.evidence.calibration_of_run import Sample, tested_part, tested_run
+from uqassay.evidence.calibration_of_run import TestedSample, tested_part, tested_run
 from uqassay.evidence.calibration_plan import CalibrationPlan
 from uqassay.evidence.calibration_result import ModelCalibration
 from uqassay.metrics.calibration.measures import CalibrationMeasure
@@ -75,11 +75,11 @@ def calibration_tests(
 
 def _sample(
     model: str, r: int, run: Prediction, labels: NDArray[Any], groups: NDArray[Any] | None, rows: NDArray[np.intp]
-) -> Sample:
+) -> TestedSample:
     n = len(labels)
     if len(rows) == n:
-        return Sample(model, r, run, labels, groups, n)
-    return Sample(model, r, run[rows], labels[rows], None if groups is None else groups[rows], n)
+        return TestedSample(model, r, run, labels, groups, n)
+    return TestedSample(model, r, run[rows], labels[rows], None if groups is None else groups[rows], n)
 
 
 def _notes(n_tested: int, n: int, n_runs: int, n_given: int) -> list[Note]:

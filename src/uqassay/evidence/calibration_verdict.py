@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal
 
 from uqassay.calibration.monte_carlo import CALIBRATED
-from uqassay.evidence.calibration_claims import JudgedTest, judged_tests, point_models
 from uqassay.evidence.calibration_result import ModelCalibration
+from uqassay.evidence.calibration_statements import JudgedTest, judged_tests, point_models
 from uqassay.wording import count, counted, listed, pvalue_text
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from uqassay.evidence.calibration_claims import calibration_claims
+from uqassay.evidence.calibration_statements import calibration_claims
 from uqassay.evidence.claim import Claim
 from uqassay.evidence.mistake_ranking import reference_score, refusal
 from uqassay.statistics import Estimate

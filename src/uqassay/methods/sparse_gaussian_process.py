@@ -198,8 +198,8 @@ class SparseGaussianProcess(GaussianProcess):
             check_count(name, getattr(self, name))
         whole = isinstance(self.epochs, (int, np.integer)) and not isinstance(self.epochs, bool)
         if not whole or self.epochs < 0:
-            rule, code = "must be a whole number from 0 up", "range" if whole else "type"
-            raise InputError("epochs", rule, f"got {self.epochs!r}", "for example 20", code=code)
+            rule, got = "must be a whole number from 0 up", f"got {self.epochs!r}"
+            raise InputError("epochs", rule, got, "for example 20", code="range" if whole else "type")
         for name in ("learn_inducing", "learn_kernel", "ard", "standardise", "progress"):
             value = getattr(self, name)
             if not isinstance(value, (bool, np.bool_)):

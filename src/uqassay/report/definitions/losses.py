@@ -103,8 +103,8 @@ LOSSES: dict[str, Definition] = {
     ),
     "rank-set": Definition(
         "Ranks",
-        "All ranks that the tests of all pairs of models leave open, for all models at once. A set that begins with 1: no model "
-        "is shown to be better. At the level of the intervals, the sets of all models hold their true ranks.",
+        "All ranks that the tests of all pairs of models leave open, for all models at once. A set that begins with 1: no "
+        "model is shown to be better. At the level of the intervals, the sets of all models hold their true ranks.",
         "1 + number of models shown to be better  to  J − number of models shown to be worse",
         "Mogstad, Romano, Shaikh and Wilhelm (2024); tests adjusted by Shaffer (1986)",
     ),
