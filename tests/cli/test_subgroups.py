@@ -70,13 +70,13 @@ def test_rank_shows_every_part(files, site, run):
     lines = parts.out.splitlines()
     start = next(i for i, line in enumerate(lines) if ", by site; lower is better" in line)
     assert "λ = 0.5" in lines[start]
-    assert lines[start + 1].split()[:3] == ["site", "n", "#"]
+    assert lines[start + 1].split()[:3] == ["site", "n", "rank"]
     assert [line.split()[:3] for line in lines[start + 2 : start + 8 : 2]] == [
-        ["A", "15", "1"],
-        ["B", "30", "1"],
-        ["C", "15", "1"],
+        ["A", "15", "1–2"],
+        ["B", "30", "1–2"],
+        ["C", "15", "1–2"],
     ]
-    assert any(line.startswith("First at λ = 0.5: ") for line in lines)
+    assert any(line.startswith("Lowest mean E at λ = 0.5: ") for line in lines)
     found = run(*argv, "--subgroup", f"site={files / 'site.npy'}", "--json").json()
     assert [part["value"] for part in found["subgroups"]] == ["A", "B", "C"]
     assert "subgroups" not in run(*argv, "--json").json()

@@ -9,8 +9,8 @@ from tests.report.calibration_cases import ensembles, made_up
 from tests.report.cases import hostile_assay
 
 import uqassay as uq
-from uqassay.evidence.calibration_claims import outcome_of
 from uqassay.evidence.calibration_result import adjusted_pvalues
+from uqassay.evidence.calibration_statements import outcome_of
 from uqassay.metrics.calibration.measures import CALIBRATION_MEASURES
 from uqassay.report.calibration import calibration_section
 

@@ -21,7 +21,7 @@ from uqassay.wording import count, counted
 
 if TYPE_CHECKING:
     from uqassay.evidence import ModelCalibration
-    from uqassay.evidence.calibration_claims import JudgedTest
+    from uqassay.evidence.calibration_statements import JudgedTest
     from uqassay.evidence.calibration_tests import CalibrationPlan
 
 __all__ = ["print_tests"]

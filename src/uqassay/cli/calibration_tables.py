@@ -14,7 +14,7 @@ from uqassay.wording import ABSENT, number, percent, pvalue, significant
 
 if TYPE_CHECKING:
     from uqassay.evidence import ModelCalibration
-    from uqassay.evidence.calibration_claims import JudgedTest
+    from uqassay.evidence.calibration_statements import JudgedTest
 
 __all__ = [
     "measure_text",

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from uqassay.cli.calibration_held_out import HeldOut
     from uqassay.evidence import ModelCalibration
     from uqassay.evidence.alignment import Aligned
-    from uqassay.evidence.calibration_claims import JudgedTest
     from uqassay.evidence.calibration_plan import CalibrationPlan
+    from uqassay.evidence.calibration_statements import JudgedTest
     from uqassay.metrics.calibration.measures import CalibrationMeasure
 
 __all__ = ["calibration_test_command"]
@@ -104,8 +104,8 @@ def calibration_test_command(
     """Test whether a model, or a mixture of its members, is calibrated."""
     from uqassay.cli.calibration_held_out import print_held_out
     from uqassay.cli.calibration_output import print_tests
-    from uqassay.evidence.calibration_claims import judged_tests
     from uqassay.evidence.calibration_plan import CalibrationPlan, check_measures
+    from uqassay.evidence.calibration_statements import judged_tests
     from uqassay.evidence.calibration_verdict import claim
 
     chosen = check_measures(measure or CALIBRATION, "measure")
@@ -274,7 +274,7 @@ def _tests(
     plan: "CalibrationPlan",
     say: Callable[[str], None],
 ) -> "list[ModelCalibration]":
-    from uqassay.evidence.calibration_of_run import Sample, tested_part, tested_run
+    from uqassay.evidence.calibration_of_run import TestedSample, tested_part, tested_run
 
     n = len(aligned.labels)
     notes: list[Note] = [] if len(rows) == n else [tested_part(len(rows), n)]
@@ -285,7 +285,7 @@ def _tests(
             say(f"testing {name}")
             part = run if len(rows) == n else run[rows]
             with _of_model(name):
-                sample = Sample(name, r, part, aligned.labels[rows], groups, n)
+                sample = TestedSample(name, r, part, aligned.labels[rows], groups, n)
                 found += tested_run(sample, measures, plan, notes=notes, mixed=True)
     return found
 

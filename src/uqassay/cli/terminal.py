@@ -15,7 +15,7 @@ from uqassay.cli.tables import explained, fitted_table, plain_table
 from uqassay.cli.text import printable
 from uqassay.errors import InputError
 from uqassay.evidence import Assay, Ranked
-from uqassay.evidence.calibration_claims import judged_tests
+from uqassay.evidence.calibration_statements import judged_tests
 from uqassay.evidence.calibration_verdict import calibration_sentence
 from uqassay.evidence.mistake_ranking import reference_score
 from uqassay.losses.unified import DEFAULT_TRADEOFF
@@ -107,7 +107,7 @@ def print_subgroup_rankings(assay: Assay, tradeoffs: Sequence[float] | None = No
             console.print(Text(printable(_ranking_title(assay, at, default=tradeoffs is None, subgroup=name)), "bold"))
             console.print(table)
             shown.append(table)
-            console.print(Text(printable(f"First at λ = {tradeoff(at)}: {_first(assay, parts, at)}")))
+            console.print(Text(printable(f"Lowest mean E at λ = {tradeoff(at)}: {_first(assay, parts, at)}")))
         console.print(Text(_explained_ranking(assay, *shown) + "; each part by itself", "dim"))
 
 
@@ -189,7 +189,7 @@ def _pvalues(rows: Sequence[Ranked]) -> list[str]:
 def _spare(columns: dict[str, list[str]]) -> list[str]:
     """Headers of a ranking that a narrow terminal leaves out, the last of them first."""
     *_, between, share, worse, p, accuracy, distance, nonspecificity = columns
-    return [share, between, p, worse, accuracy, nonspecificity, distance]
+    return [p, share, between, worse, accuracy, nonspecificity, distance]
 
 
 def _decimals(rows: Sequence[Ranked]) -> tuple[int, int]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from uqassay.calibration.monte_carlo import CALIBRATED
-from uqassay.evidence.calibration_claims import JudgedTest, judged_tests, point_models
+from uqassay.evidence.calibration_statements import JudgedTest, judged_tests, point_models
 from uqassay.evidence.calibration_verdict import calibration_sentences, measure_label
 from uqassay.report.definitions import calibration_definitions
 from uqassay.report.histograms import null_histogram

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from tests.report.calibration_cases import made_up
 
-from uqassay.evidence.calibration_claims import judged_tests
+from uqassay.evidence.calibration_statements import judged_tests
 from uqassay.metrics.calibration.measures import CALIBRATION_MEASURES
 from uqassay.notes import Note
 from uqassay.report.histograms import null_histogram

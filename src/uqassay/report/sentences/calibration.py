@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from uqassay.evidence.calibration_claims import JudgedTest
+from uqassay.evidence.calibration_statements import JudgedTest
 from uqassay.evidence.calibration_verdict import advice, claim, measure_label
 from uqassay.notes import Note
 from uqassay.wording import count, counted, level_text, listed, number, percent, pvalue, pvalue_text

@@ -104,7 +104,10 @@ def _procedures(assay: "Assay") -> list[list[str]]:
     return [
         ["intervals", _intervals(assay)],
         ["shares of resamples", f"{count(assay.settings.n_draws)} draws with Student's t"],
-        ["tests", "paired tests of all pairs of models and baselines (Student, Hall, unseen losses), adjusted by Shaffer"],
+        [
+            "tests",
+            "paired tests of all pairs of models and baselines (Student, Hall, unseen losses), adjusted by Shaffer",
+        ],
         ["seed", str(assay.settings.seed)],
         [
             "versions",
