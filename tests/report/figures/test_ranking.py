@@ -13,7 +13,7 @@ from uqassay.wording import rank_range, share_of_draws
 
 def ranked_name(row):
     ranks = "" if row.rank is None else f"{rank_range(row.rank_low, row.rank_high)}  "
-    return f"{ranks}{row.model}{' †' if row.below else ''}"
+    return f"{ranks}{row.model}{' *' if row.below else ''}"
 
 
 def test_ranking_against_the_table(assay):
@@ -34,8 +34,8 @@ def test_ranking_against_the_table(assay):
 def test_ranking_says_who_is_worse_than_silence():
     a = uq.assay({"bad": uq.Point(np.full((50, 2), [0.1, 0.9]))}, np.zeros(50, dtype=int), n_draws=20)
     ax = figures.plot_ranking(a, 1.0, ax=blank())
-    assert [t.get_text() for t in ax.get_yticklabels()] == ["class-prior", "vacuous", "1  bad †"]
-    assert "† worse than a baseline" in ax.get_title(loc="left")
+    assert [t.get_text() for t in ax.get_yticklabels()] == ["class-prior", "vacuous", "1  bad *"]
+    assert "* worse than a baseline" in ax.get_title(loc="left")
 
 
 @pytest.mark.parametrize("name", ["assay", "grouped"])

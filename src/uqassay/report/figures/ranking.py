@@ -27,6 +27,7 @@ from uqassay.report.figures.style import (
     text_width,
     window,
 )
+from uqassay.report.sentences.rank_sets import MARKS
 from uqassay.wording import decimals_for, number, pvalue, rank_range, share_of_draws, significant
 
 if TYPE_CHECKING:
@@ -55,7 +56,8 @@ def plot_ranking(assay: "Assay", tradeoff: float = DEFAULT_TRADEOFF, *, ax: "Axe
     Axes
         One row per model and baseline, best first (row i at y = i). Before a name stand the ranks that the model can have
         (`Assay.rank_sets`). The axis is cut to the models: an arrow at its end stands for a baseline beyond it. p is the test
-        against the best model, adjusted for all pairs; † marks a model that is worse than a baseline.
+        against the best model, adjusted for all pairs, with † ‡ § for what alone keeps it from being significant (losses not
+        seen, skewness, few runs). A star marks a model that is worse than a baseline.
 
     Raises
     ------
@@ -70,13 +72,13 @@ def plot_ranking(assay: "Assay", tradeoff: float = DEFAULT_TRADEOFF, *, ax: "Axe
     >>> from matplotlib.figure import Figure
     >>> a = uq.assay({"a": uq.Point([[0.9, 0.1]] * 9), "b": uq.Point([[0.6, 0.4]] * 9)}, [0] * 8 + [1])
     >>> [t.get_text() for t in plot_ranking(a, ax=Figure().subplots()).get_yticklabels()]
-    ['vacuous', 'class-prior', '1–2  a †', '1–2  b †']
+    ['vacuous', 'class-prior', '1–2  a *', '1–2  b *']
     """
     rows = assay.ranked(tradeoff)
     places = decimals_for((r.estimate.low, r.estimate.high) for r in rows if r.rank is not None)
     header = (f"mean E [{interval_level(assay)}]", "resamples won", "p (adjusted)")
     table = [header, *(_ranking_cells(row, places, assay.settings.n_draws) for row in rows)]
-    columns = [text_width(cells, "small") + 8 for cells in zip(*table, strict=True)]
+    columns = [text_width(cells, "small") + 14 for cells in zip(*table, strict=True)]
     names = [_row_name(r) for r in rows]
     size = 3.0 + (sum(columns) + text_width(names, "medium")) / 72, 0.9 + 0.32 * len(rows)
     ax = axes_for(ax, size)
@@ -121,7 +123,7 @@ def plot_ranking(assay: "Assay", tradeoff: float = DEFAULT_TRADEOFF, *, ax: "Axe
         at_tradeoff(tradeoff),
         resampled_units(assay),
         f"ranks: {interval_level(assay)} for all at once",
-        "† worse than a baseline" if any(r.below for r in rows) else "",
+        "* worse than a baseline" if any(r.below for r in rows) else "",
         taken=sum(columns),
     )
     return ax
@@ -130,7 +132,7 @@ def plot_ranking(assay: "Assay", tradeoff: float = DEFAULT_TRADEOFF, *, ax: "Axe
 def _row_name(row: "Ranked") -> str:
     """The ranks that a model can have, its name, and a mark where a baseline does better."""
     ranks = "" if row.rank_low is None or row.rank_high is None else f"{rank_range(row.rank_low, row.rank_high)}  "
-    return f"{ranks}{plain(row.model)}{' †' if row.below else ''}"
+    return f"{ranks}{plain(row.model)}{' *' if row.below else ''}"
 
 
 def _ranking_cells(row: "Ranked", places: int, n_draws: int) -> tuple[str, str, str]:
@@ -140,7 +142,8 @@ def _ranking_cells(row: "Ranked", places: int, n_draws: int) -> tuple[str, str, 
     if e.high > e.low:
         mean += f" [{number(e.low, places)}, {number(e.high, places)}]"
     wins = "" if row.win_share is None else share_of_draws(row.win_share, n_draws)
-    return mean, wins, "" if np.isnan(row.pvalue_adjusted) else pvalue(row.pvalue_adjusted)
+    mark = MARKS.get(row.limited_by, "")
+    return mean, wins, "" if np.isnan(row.pvalue_adjusted) else f"{pvalue(row.pvalue_adjusted)}{mark}"
 
 
 def plot_distance_nonspecificity(
