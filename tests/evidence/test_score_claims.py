@@ -69,3 +69,28 @@ def test_models_that_are_not_calibrated():
     assert (claim.models, claim.metric) == (("m",), "ece-confidence")
     assert claim.pvalue <= 0.05
     assert not claims(judged(np.random.default_rng(4).random(N) > P, calibration=("ece-confidence",)), "not-calibrated")
+
+
+def test_accuracy_kept_allows_for_the_choice_among_models():
+    y = np.random.default_rng(1).random(N) > P
+    models = {name: uq.Point(np.column_stack([P, 1 - P]) * (1 - c) + c / 2) for name, c in (("m", 0.0), ("n", 0.1))}
+    alone, among = judged(y), uq.assay(models, np.asarray(y, dtype=int), calibration=(), n_draws=20)
+    facts = [claims(a, "refusal")[0].facts for a in (alone, among)]
+    assert facts[1]["accuracy_kept_low"] < facts[0]["accuracy_kept_low"]
+    assert facts[1]["accuracy_kept_high"] > facts[0]["accuracy_kept_high"]
+    wider = uq.assay(models, np.asarray(y, dtype=int), calibration=(), n_draws=20, level=0.975)
+    assert facts[1]["accuracy_kept_low"] == wider.refusal("m", "total-entropy", 0.9).accuracy_kept.low
+
+
+def test_width_that_would_score_better_is_claimed_and_said():
+    rng = np.random.default_rng(3)
+    centre = rng.uniform(0.35, 0.65, 800)
+    ends = np.stack([centre - 0.02, centre + 0.02], axis=-1)
+    members = uq.Members(np.stack([1 - ends, ends], axis=-1))
+    a = uq.assay({"DE": members}, (rng.random(800) < centre).astype(int), calibration=(), n_draws=20)
+    (claim,) = claims(a, "wider-better")
+    (found,) = a.scale_check(0.5).wider
+    assert (claim.models, claim.low, claim.pvalue) == (("DE",), 0.5, found.pvalue)
+    assert claim.facts["scale"] == found.scale > 1
+    assert a.scale_check(0.5).sentence in a.verdict()
+    assert not claims(uq.assay({"p": uq.Point([[0.6, 0.4]] * 20)}, [0, 1] * 10, calibration=()), "wider-better")

@@ -20,6 +20,7 @@ KINDS: Mapping[str, str] = MappingProxyType(
         "subgroup": "`models` is better than the overall winner in a part of the test set",
         "refusal": "refusing the most uncertain instances raises the accuracy of `models`",
         "backward-score": "an uncertainty of `models` is lower where the model is wrong",
+        "wider-better": "`models` would have a lower E if its sets were wider, which is no knowledge",
         "not-calibrated": "`models` is not calibrated",
         "cannot-tell": "what the test set leaves open, and why",
     }

@@ -7,7 +7,7 @@ from uqassay.evidence.choice import choice_claims, choices
 from uqassay.evidence.claim import Claim
 from uqassay.evidence.order_claims import order_claims
 from uqassay.evidence.part_claims import part_claims
-from uqassay.evidence.score_claims import backward_claims, not_calibrated_claims, refusal_claims
+from uqassay.evidence.score_claims import backward_claims, not_calibrated_claims, refusal_claims, wider_claims
 from uqassay.evidence.worth import worth_claims
 from uqassay.losses.unified import DEFAULT_TRADEOFF
 
@@ -36,6 +36,7 @@ def claims_of(assay: "Assay") -> tuple[Claim, ...]:
         *order_claims(assay),
         *part_claims(assay, winner),
         *refusal_claims(assay, winner.model),
+        *wider_claims(assay),
         *backward_claims(assay),
         *not_calibrated_claims(assay),
     )

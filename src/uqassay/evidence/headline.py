@@ -40,10 +40,6 @@ def _sentences(assay: "Assay", groups: Sequence[Claim], no_model: Sequence[Claim
     usual = _usual(assay)
     no_model = [c for c in no_model if c.low < usual]
     said = [_choice(assay, groups, most) if groups else _no_choice(assay, no_model)]
-    if groups and groups[0].limited_by == "unseen":
-        said.append(
-            f"This assumes that these {counted(assay.n_instances, 'instance')}, too few to exclude it, miss no rare huge loss."
-        )
     said.append(_where_none(assay, groups, no_model, usual))
     return [text for text in said if text]
 
@@ -63,6 +59,9 @@ def _usual(assay: "Assay") -> float:
 def _choice(assay: "Assay", groups: Sequence[Claim], most: int) -> str:
     shown = groups[:SHOWN_RANGES]
     clauses = [f"{_where(g.low, g.high)} choose {_names(g, most)}{_ties(assay, g, most)}" for g in shown]
+    if any(g.limited_by == "unseen" for g in groups):  # in the sentence itself, which must not be quoted without it
+        n = counted(assay.n_instances, "instance")
+        clauses[0] = f"if these {n}, too few to exclude it, miss no rare huge loss: {clauses[0]}"
     if len(groups) > len(shown):
         clauses.append(f"for greater λ the choice changes {counted(len(groups) - len(shown), 'more time')}")
     elif any(a.high < b.low for a, b in pairwise(groups)):
@@ -95,7 +94,7 @@ def _ties(assay: "Assay", group: Claim, most: int) -> str:
         if never:
             who = f"the {counted(rest, 'other')}" if len(never) == rest > most else _listed(never, most)
             nor = f", nor {who} from them"
-        parts.append(f"where to change cannot be told{nor}")
+        parts.append(f"which of them cannot be told{nor}")
     elif never:
         who = (
             f"none of the {rest} others can" if len(never) == rest > max(most, 1) else f"{_listed(never, most)} cannot"

@@ -7,12 +7,13 @@ import numpy as np
 from uqassay.evidence.calibration_statements import calibration_claims
 from uqassay.evidence.claim import Claim
 from uqassay.evidence.mistake_ranking import reference_score, refusal
+from uqassay.losses.unified import DEFAULT_TRADEOFF
 from uqassay.statistics import Estimate
 
 if TYPE_CHECKING:
     from uqassay.evidence.result import Assay
 
-__all__ = ["KEPT", "backward_claims", "not_calibrated_claims", "refusal_claims"]
+__all__ = ["KEPT", "backward_claims", "not_calibrated_claims", "refusal_claims", "wider_claims"]
 
 KEPT = 0.9  # share of the instances kept where the most uncertain ones are refused
 
@@ -26,7 +27,9 @@ def refusal_claims(assay: "Assay", model: str) -> tuple[Claim, ...]:
     if bool((values == values[:, :1]).all()):  # nothing to choose by
         return ()
     found = refusal(assay, model, score, KEPT)
-    gain, kept = found.gain, found.accuracy_kept
+    # the model was chosen among all by the same instances, which flatters its accuracy
+    among_all = 1 - (1 - assay.settings.level) / len(assay.candidates)
+    gain, kept = found.gain, refusal(assay, model, score, KEPT, level=among_all).accuracy_kept
     if float(found.accuracy_all) in (0.0, 1.0) or not (np.isfinite(gain.low) and np.isfinite(gain.high)):
         return ()
     facts = {
@@ -67,6 +70,23 @@ def backward_claims(assay: "Assay") -> tuple[Claim, ...]:
                 )
             )
     return tuple(claims)
+
+
+def wider_claims(assay: "Assay") -> tuple[Claim, ...]:
+    """The models whose sets are shown to score better at the default λ when they are widened; all hold at once."""
+    found = assay.scale_check(DEFAULT_TRADEOFF)
+    return tuple(
+        Claim(
+            "wider-better",
+            (m.model,),
+            low=found.tradeoff,
+            high=found.tradeoff,
+            estimate=m.difference,
+            pvalue=m.pvalue,
+            facts={"scale": m.scale, "loss": m.loss, "scale_loss": m.scale_loss},
+        )
+        for m in found.wider
+    )
 
 
 def not_calibrated_claims(assay: "Assay") -> tuple[Claim, ...]:

@@ -76,9 +76,9 @@ def details(assay: "Assay") -> tuple[str, ...]:
     tuple of str
         At the default λ the best model, what cannot be told from it and what is worse, adjusted for all pairs; why more cannot
         be told; models with the same losses; where each of several choices is lowest; the baselines; the parts of the test set
-        in which another model is better; the share of resamples; refusal; scores that rank backwards; the scale of λ with
-        another distance than KL. Calibration has sentences of its own, `calibration_verdict.calibration_sentence`, which the
-        page and the terminal show beside its tests.
+        in which another model is better; the share of resamples; refusal; where E rewards width; scores that rank backwards;
+        the scale of λ with another distance than KL. Calibration has sentences of its own,
+        `calibration_verdict.calibration_sentence`, which the page and the terminal show beside its tests.
     """
     claims = assay.claims()
     of: dict[str, list[Claim]] = {}
@@ -97,6 +97,7 @@ def details(assay: "Assay") -> tuple[str, ...]:
             _parts(of),
             _resamples(assay),
             _refusal(of),
+            assay.scale_check(DEFAULT_TRADEOFF).sentence if "wider-better" in of else "",
             *told,
         ]
     told = [*told[:-1], _backward(of), told[-1]]
