@@ -16,7 +16,7 @@ __all__ = ["BEGIN", "END", "lines", "write_into"]
 
 # cells that can tell little or are not held, whose verdict is quoted
 QUOTED = ("ahead-10-300", "rare-2%-float64-10-100", "runs-5-1-10-brier")
-MOST = 0.05
+MOST, LEAST = 0.05, 20  # rate of false sentences; data sets of a cell that has its own row
 BEGIN, END = "<!-- {}: printed by benchmarks.verdict_claims -->", "<!-- end -->"
 Held = Mapping[str, tuple[Cell, Sequence[dict[str, Any]]]]
 
@@ -75,7 +75,8 @@ def _cells(held: Held) -> Iterator[str]:
     )
     yield "|---|---|---|---|---|---|---|---|---|---|"
     for name, (cell, rows) in held.items():
-        yield _cell(name, cell, rows)
+        if len(rows) >= LEAST:
+            yield _cell(name, cell, rows)
 
 
 def _cell(name: str, cell: Cell, rows: Sequence[dict[str, Any]]) -> str:
