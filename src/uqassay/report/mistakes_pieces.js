@@ -16,7 +16,8 @@ function rankingPiece(it) {
     const short = it.chosen.layout === "short";
     holder.classList.toggle("tall", !short);
     fill(holder, forest(rankingGroups(it).filter((g) => g.rows.length), it.lens.compared));
-    fill(note, [it.text.ranking_note, it.text.backward_note, short ? it.text.flattered : "", it.text.left_out].filter(Boolean).join(" "));
+    const notes = [it.text.ranking_note, it.text.backward_note, short ? it.text.flattered : "", it.text.left_out];
+    fill(note, notes.filter(Boolean).join(" "));
   };
   const group = el("div", { class: "segmented", role: "group", "aria-label": it.text.rows }, buttons);
   return { node: el("div", { id: "mistakes-ranking" }, el("h3", {}, it.text.ranking_title), group, holder, note), draw };
