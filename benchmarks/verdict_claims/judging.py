@@ -21,7 +21,7 @@ KINDS = {
     "headline: worse than the choice": "For λ from … choose A, of the models that it does not name",
     "headline: told at some λ": "A can be told from it only at some of these λ",
     "headline: the choice changes": "For λ up to … choose A; for λ from … choose B",
-    "headline: if no huge loss is missing": "For λ from … choose A, with “This assumes that these … miss no rare huge loss”",
+    "headline: if no huge loss is missing": "If these …, too few to exclude it, miss no rare huge loss: for λ from … choose A",
     "no model is worth using": "Below λ = … no model is worth using",
     "worse than the winner": "At λ = 0.5 worse than A is B by …",
     "best": "At λ = 0.5 A has the lowest mean E and is the best",

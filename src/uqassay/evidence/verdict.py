@@ -178,7 +178,9 @@ def _unseen(of: dict[str, list[Claim]]) -> str:
             top, rest = listed(found["top"], most=SHOWN_NAMES), listed(found["rest"], most=SHOWN_NAMES)
             told = f"{rest} {'is' if len(found['rest']) == 1 else 'are'} not among the best ({top})"
             telling.setdefault(told, []).append(f"the {METRICS[name]}")
-    return sentence([text, *(f"by {listed(names)} {told}" for told, names in telling.items())])
+    told_by = [f"by {listed(names)} {told}" for told, names in telling.items()]
+    remedy = ["a greater floor or a bounded distance, such as brier, can tell more"] if losses == LOSSES["kl"] else []
+    return sentence([text, *told_by, *remedy])
 
 
 def _skewed(of: dict[str, list[Claim]]) -> str:
