@@ -43,7 +43,7 @@ def test_a_change_of_the_choice_leaves_a_gap():
 
 def test_a_change_that_cannot_be_told():
     a = judged({"a": (0.150, 0.21), "b": (0.151, 0.209)}, 300)
-    assert "choose a or b (which of them cannot be told)." in a.headline()[0]
+    assert "choose a or b (where each is better cannot be told)." in a.headline()[0]
 
 
 def test_a_baseline_is_better_everywhere():

@@ -94,7 +94,7 @@ def _ties(assay: "Assay", group: Claim, most: int) -> str:
         if never:
             who = f"the {counted(rest, 'other')}" if len(never) == rest > most else _listed(never, most)
             nor = f", nor {who} from them"
-        parts.append(f"which of them cannot be told{nor}")
+        parts.append(f"where each is better cannot be told{nor}")
     elif never:
         who = (
             f"none of the {rest} others can" if len(never) == rest > max(most, 1) else f"{_listed(never, most)} cannot"

@@ -34,11 +34,12 @@ def limit_notes(assay: "Assay") -> dict[str, str]:
     >>> import uqassay as uq
     >>> notes = limit_notes(uq.assay({"m": uq.Point([[0.9, 0.1]] * 100)}, [0] * 100))
     >>> print(notes["unseen"])
-    significant if rare huge losses could be excluded, which 100 instances cannot; accuracy and Brier score have none
+    significant if rare huge losses could be excluded, which 100 instances cannot; accuracy and Brier score are bounded
     """
     unseen = f"significant if rare huge losses could be excluded, which {counted(assay.n_instances, 'instance')} cannot"
     return {
-        "unseen": unseen + ("; accuracy and Brier score have none" if assay.settings.distance == "kl" else ""),
+        "unseen": unseen
+        + ("; accuracy and Brier score are bounded" if assay.settings.distance == "kl" else ""),
         "skewness": "significant if the losses were less skewed",
         "runs": "significant if the training runs were not so few",
     }
