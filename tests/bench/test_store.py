@@ -43,7 +43,7 @@ def test_cell_goes_from_queued_to_done(store, cell):
 
 def test_failed_cell_keeps_its_traceback_until_it_is_tried_again(store, cell):
     store.claim(cell.key)
-    assert store.fail(cell.key, "Traceback\nValueError: no\udcff")
+    assert store.fail(cell.key, "Traceback:\n  File a\nValueError: no\udcff")
     one = found(store, cell)
     assert (one.state, one.reason) == ("failed", "ValueError: no\\udcff")
     assert not store.claim(cell.key)

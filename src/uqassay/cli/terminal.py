@@ -19,7 +19,6 @@ from uqassay.evidence.calibration_statements import judged_tests
 from uqassay.evidence.calibration_verdict import calibration_sentence
 from uqassay.evidence.mistake_ranking import reference_score
 from uqassay.losses.unified import DEFAULT_TRADEOFF
-from uqassay.report.sentences.rank_sets import MARKS, limit_notes
 from uqassay.statistics import Estimate
 from uqassay.wording import (
     ABSENT,
@@ -181,6 +180,8 @@ def _ranks(row: Ranked) -> str:
 
 def _pvalues(rows: Sequence[Ranked]) -> list[str]:
     """Adjusted p-values, marked where only a guard keeps a difference from being significant."""
+    from uqassay.report.sentences.rank_sets import MARKS
+
     marks = [MARKS.get(r.limited_by, "") for r in rows]
     room = max(map(len, marks), default=0)
     return [f"{pvalue(r.pvalue_adjusted)}{mark:{room}}" for r, mark in zip(rows, marks, strict=True)]
@@ -206,6 +207,8 @@ def _ranking_title(assay: Assay, at: float, *, default: bool, subgroup: str = ""
 
 
 def _explained_ranking(assay: Assay, *tables: Table) -> str:
+    from uqassay.report.sentences.rank_sets import MARKS, limit_notes
+
     said = {
         "rank": (
             f"rank: all ranks that the model can have, {level_text(assay.settings.level)} for all models at once; "

@@ -77,7 +77,8 @@ def test_without_axes_one_pyplot_figure_is_made(figure, assay):
 
 def test_hostile_names_are_shown_letter_by_letter():
     ax = figures.plot_ranking(hostile("names"), 0.5, ax=blank())
-    shown = {t.get_text().removesuffix(" †").replace(r"\$", "$") for t in ax.get_yticklabels()}
+    texts = [t.get_text().removesuffix(" *").replace(r"\$", "$") for t in ax.get_yticklabels()]
+    shown = {text.split("  ", 1)[-1] for text in texts}  # behind the ranks
     assert {"$x_1$", " _hidden", r"\alpha $", "two lines", "%s {0} \\"} <= shown
     assert any(t.startswith("nnn") and "…" in t and len(t) <= 32 for t in shown)
     legend = legend_texts(figures.plot_tradeoff(hostile("names"), ax=blank()))
