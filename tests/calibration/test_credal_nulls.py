@@ -8,7 +8,7 @@ from tests.calibration.made_up_data import random_ensemble
 from uqassay.calibration.credal_hypothesis import credal_calibration_test
 from uqassay.calibration.credal_nulls import in_deviations
 from uqassay.calibration.mixtures import Mixtures
-from uqassay.calibration.monte_carlo import labels_from
+from uqassay.calibration.monte_carlo import labels_from, monte_carlo_pvalue
 from uqassay.calibration.single_hypothesis import calibration_test
 from uqassay.metrics.calibration.measures import calibration_measure
 
@@ -25,12 +25,16 @@ def test_two_members_against_a_grid(random_generator):
         assert test.statistic <= least + 0.05 * test.null.std()
 
 
-def test_one_member_is_the_single_test(random_generator):
+@pytest.mark.parametrize(
+    ("measure", "smallest"),
+    [("ece-confidence", 0.01), ("kuiper-confidence", 0.01), ("brier", 0.02), ("log-loss", 0.02)],
+)
+def test_one_member_is_the_single_test(random_generator, measure, smallest):
     labels, members = random_ensemble(random_generator, m=1)
-    single = calibration_test(labels, members[:, 0], n_draws=99, rng=4)
+    single = calibration_test(labels, members[:, 0], measure=measure, n_draws=99, rng=4)
     for given in (members, uq.Members(members), uq.Point(members[:, 0])):
         for null in NULLS:
-            test = credal_calibration_test(labels, given, null=null, rng=4)
+            test = credal_calibration_test(labels, given, measure=measure, null=null, rng=4)
             assert (test.statistic, test.pvalue) == (single.statistic, single.pvalue)
             assert (test.null == single.null).all()
             assert (test.null_kind, test.weights.tolist(), test.width, test.search_spread) == (
@@ -39,21 +43,35 @@ def test_one_member_is_the_single_test(random_generator):
                 0.0,
                 0.0,
             )
-            assert test.smallest_pvalue == 0.01
+            assert (test.sides, test.smallest_pvalue) == (single.sides, smallest)
+            assert (test.threshold(0.1), test.reject(0.1)) == (single.threshold(0.1), single.reject(0.1))
     assert test.sentence(0.05) == single.sentence(0.05)
-    resampled = calibration_test(labels, members[:, 0], n_draws=99, rng=4, resample=True)
-    again = credal_calibration_test(labels, members, null="random", resample=True, rng=4)
+    resampled = calibration_test(labels, members[:, 0], measure=measure, n_draws=99, rng=4, resample=True)
+    again = credal_calibration_test(labels, members, measure=measure, null="random", resample=True, rng=4)
     assert (again.null == resampled.null).all()
 
 
-def test_all_members_equal_is_the_test_of_one(random_generator):
+def test_one_underconfident_member_is_rejected_by_its_low_score():
+    """The upper side alone would not see it, as for several members."""
+    flat = np.tile([0.5, 0.5], (60, 1)) + np.array([0.1, -0.1])
+    labels = np.zeros(60, dtype=int)
+    one = credal_calibration_test(labels, flat[:, None], measure="brier")
+    assert (one.sides, one.pvalue, one.reject()) == ("both", 0.02, True)
+    two = credal_calibration_test(labels, np.stack([flat, flat], axis=1), measure="brier")
+    assert (two.sides, two.pvalue, two.smallest_pvalue) == ("upper", 1.0, 0.01)
+
+
+@pytest.mark.parametrize("measure", ["ece-confidence", "brier"])
+def test_all_members_equal_is_the_test_of_one(random_generator, measure):
     probs = random_generator.dirichlet(np.ones(3), 40)
     labels = labels_from(probs, 1, random_generator)[0]
-    one = calibration_test(labels, probs, n_draws=999)
+    one = calibration_test(labels, probs, measure=measure, n_draws=999)
+    upper = monte_carlo_pvalue(one.statistic, one.null)  # several members are tested on this side, also by scores
     for null in ("minimised", "random"):
-        many = credal_calibration_test(labels, np.repeat(probs[:, None], 3, axis=1), null=null, n_draws=999)
+        equal = np.repeat(probs[:, None], 3, axis=1)
+        many = credal_calibration_test(labels, equal, measure=measure, null=null, n_draws=999)
         assert many.statistic == pytest.approx(one.statistic)
-        assert abs(many.pvalue - one.pvalue) < 0.08
+        assert (many.sides, abs(many.pvalue - upper) < 0.08) == ("upper", True)
         assert many.width == 0
 
 

@@ -113,11 +113,13 @@ def test_reports_show_the_tests_and_can_leave_them_out(files, wrong, run, monkey
     shown = run(*argv, "--calibration", "ece-classwise")
     assert (shown.code, shown.err) == (0, "")
     start = shown.out.splitlines().index("Can the model, or some mixture of its members, be calibrated")
-    header, first, second = shown.out.splitlines()[start + 1 : start + 4]
-    assert "p (adjusted)" in header
+    told, header, first, second = shown.out.splitlines()[start + 1 : start + 5]
+    assert told.startswith("No mixture of the 5 members of DE is classwise calibrated (p < .001)")
+    assert told.endswith("adjusted by Holm for 2 tests.")
+    assert header.split()[:6] == ["model", "measure", "value", "p", "at", "0.05"]
     assert first.split()[:2] == ["DE", "ece-classwise"]
     assert second.split()[:2] == ["P", "ece-classwise"]
-    assert "adjusted by Holm for 2 tests." in shown.out
+    assert "with as great a value, adjusted by Holm for the 2 tests" in shown.out  # what p is
     hidden = run(*argv, "--calibration", "none")
     assert (hidden.code, hidden.err) == (0, "")
     assert "calibrated" not in hidden.out

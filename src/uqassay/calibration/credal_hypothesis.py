@@ -22,6 +22,7 @@ from uqassay.calibration.monte_carlo import (
     CALIBRATED,
     check_alpha,
     null_threshold,
+    smallest_pvalue,
 )
 from uqassay.calibration.paper_code import paper_code_measure
 from uqassay.calibration.parts import check_search, hard_labels
@@ -29,7 +30,7 @@ from uqassay.calibration.shared_members import shared_members
 from uqassay.calibration.simplex_search import QUICK, THOROUGH, SimplexSearch
 from uqassay.calibration.single_hypothesis import undefined_notes
 from uqassay.errors import InputError
-from uqassay.metrics.calibration.measures import CalibrationMeasure, calibration_measure
+from uqassay.metrics.calibration.measures import CalibrationMeasure, Sides, calibration_measure
 from uqassay.notes import Note
 from uqassay.statistics.samples import check_choice, check_draws
 from uqassay.wording import pvalue_text
@@ -76,6 +77,8 @@ class CredalCalibrationTest:
         Mean over instances and classes of the upper minus the lower probability of the credal set.
     notes : tuple of Note
         What limits the result.
+    sides : {"upper", "both"}
+        Whether small values of the statistic count against calibration as well; "both" only for one member and a score.
     """
 
     measure: str
@@ -94,6 +97,7 @@ class CredalCalibrationTest:
     evaluations: int
     width: float
     notes: tuple[Note, ...] = ()
+    sides: Sides = "upper"
 
     @property
     def n_draws(self) -> int:
@@ -102,8 +106,8 @@ class CredalCalibrationTest:
 
     @property
     def smallest_pvalue(self) -> float:
-        """The smallest p-value that D draws can reach, 1 / (D + 1); with "berger-boos" plus .001."""
-        return 0.0 if self.convention == "paper-code" else 1 / (self.n_draws + 1) + self._offset
+        """The smallest p-value that D draws can reach: 1 / (D + 1), twice that with two sides; with "berger-boos" plus .001."""
+        return 0.0 if self.convention == "paper-code" else smallest_pvalue(self.n_draws, self.sides) + self._offset
 
     def reject(self, alpha: float = 0.05) -> bool:
         """True if the test rejects, at this level, that some mixture is calibrated. An undefined p-value never rejects.
@@ -115,15 +119,18 @@ class CredalCalibrationTest:
         """
         if self.convention == "paper-code":
             return bool(abs(self.statistic) > self.threshold(alpha))
-        check_alpha(alpha, self.n_draws, offset=self._offset)
+        check_alpha(alpha, self.n_draws, offset=self._offset, sides=self.sides)
         return self.pvalue <= alpha + 1e-12
 
     def threshold(self, alpha: float = 0.05) -> float:
-        """Critical value: the test rejects if the statistic exceeds it (in the authors' code, if its absolute value does)."""
+        """Critical value: the test rejects if the statistic exceeds it (in the authors' code, if its absolute value does).
+
+        With two sides it is the upper one of the two critical values.
+        """
         if self.convention == "paper-code":
             check_alpha(alpha, 2**62)
             return float(np.quantile(self.null, 1 - alpha))
-        return null_threshold(self.null, alpha, offset=self._offset)
+        return null_threshold(self.null, alpha if self.sides == "upper" else alpha / 2, offset=self._offset)
 
     def sentence(self, alpha: float = 0.05) -> str:
         """The result in plain words."""
@@ -161,6 +168,7 @@ class CredalCalibrationTest:
             "noun": self.noun,
             "n_draws": self.n_draws,
             "smallest_pvalue": self.smallest_pvalue,
+            "sides": self.sides,
             "search_spread": plain(self.search_spread),
             "evaluations": self.evaluations,
             "width": self.width,
@@ -195,7 +203,9 @@ def credal_calibration_test(
         only these have an index with the same meaning in every instance. A single member gives `calibration_test`. Rows
         stored in low precision are divided by their sum.
     measure : str or CalibrationMeasure
-        Any of `CALIBRATION_MEASURES`.
+        Any of `CALIBRATION_MEASURES`. The least Brier score or log loss of several members is tested on the upper side only,
+        whether every mixture scores worse than its probabilities predict, so mixtures that are all underconfident are not
+        found; a single member is tested on both sides.
     null : {"minimised", "random", "berger-boos"}
         Null distribution of the least value over λ. "random" is the paper's: labels are drawn from a random λ0 and the
         measure is computed at that λ0. Nothing is minimised there, so on average over λ0 it rejects far less often than α,
@@ -293,6 +303,7 @@ def credal_calibration_test(
         evaluations=found.evaluations,
         width=shared.width,
         notes=tuple(notes),
+        sides=chosen.sides if m == 1 and convention == "exact" else "upper",
     )
 
 

@@ -1,4 +1,9 @@
-"""The statistic, null draws and p-value of the credal calibration test, one function for each null."""
+"""The statistic, null draws and p-value of the credal calibration test, one function for each null.
+
+Of several members the p-value is always the upper one, also for the Brier score and the log loss, which test a single member
+on both sides. A least score below its null says that some mixture is underconfident, but another one may be calibrated. With
+the null of paper 001, whose draws are not minimised, the least score even of a calibrated mixture lies below them.
+"""
 
 import math
 from dataclasses import dataclass
@@ -64,9 +69,9 @@ def single_member(
     resample: bool,
     generator: np.random.Generator,
 ) -> LeastError:
-    """Statistic and null of a single member: nothing is minimised."""
+    """Statistic and null of a single member: nothing is minimised, and scores are tested on both sides."""
     statistic, null = statistic_and_null(labels, shared.probs[:, 0], measure, n_draws, resample, generator)
-    return LeastError(statistic, monte_carlo_pvalue(statistic, null), np.ones(1), null, 0.0, 1)
+    return LeastError(statistic, monte_carlo_pvalue(statistic, null, measure.sides), np.ones(1), null, 0.0, 1)
 
 
 def authors_code(
