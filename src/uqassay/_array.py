@@ -10,8 +10,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from uqassay._chunks import (
+    CACHE_BYTES,
     CHUNK_BYTES,
     SCATTERED_ROWS,
+    SCRATCH_BYTES,
+    argmax_of_rows,
     available_cores,
     release,
     row_chunks,
@@ -23,10 +26,13 @@ from uqassay._conversion import as_array, as_bfloat16, as_numeric, has_index, pr
 from uqassay.errors import InputError
 
 __all__ = [
+    "CACHE_BYTES",
     "CHUNK_BYTES",
     "SCATTERED_ROWS",
+    "SCRATCH_BYTES",
     "Floats",
     "RandomState",
+    "argmax_of_rows",
     "as_array",
     "as_bfloat16",
     "as_labels",

@@ -15,6 +15,8 @@ from uqassay.errors import InputError
 __all__ = [
     "CHUNK_BYTES",
     "SCATTERED_ROWS",
+    "SCRATCH_BYTES",
+    "argmax_of_rows",
     "available_cores",
     "release",
     "row_chunks",
@@ -24,6 +26,7 @@ __all__ = [
 ]
 
 CHUNK_BYTES = 32 * 2**20
+CACHE_BYTES = 4 * 2**20  # of chunks with several copies
 SCATTERED_BYTES = 2**18  # bytes copied from a memory map before its pages are released
 SCATTERED_ROWS = 16  # least number of rows copied before that
 SCRATCH_BYTES = 16 * 2**20  # largest buffer that a thread keeps
@@ -34,6 +37,14 @@ def row_chunks(n_rows: int, bytes_per_row: int, *, chunk_bytes: int = CHUNK_BYTE
     step = max(1, chunk_bytes // max(1, bytes_per_row))
     for start in range(0, n_rows, step):
         yield slice(start, min(start + step, n_rows))
+
+
+def argmax_of_rows(array: NDArray[Any]) -> NDArray[np.intp]:
+    """``array.argmax(axis=1)`` by chunks, because numpy copies an array (n, K) whose rows are not contiguous."""
+    found = np.empty(len(array), dtype=np.intp)
+    for rows in row_chunks(len(array), array[:1].nbytes, chunk_bytes=CACHE_BYTES):
+        array[rows].argmax(axis=1, out=found[rows])
+    return found
 
 
 def available_cores() -> int:

@@ -9,8 +9,11 @@ import pytest
 from tests.kinds import KINDS, random_prediction
 
 import uqassay as uq
-from uqassay.evidence import scoring
+from uqassay.evidence import scaled_sets, scoring
+from uqassay.evidence.scaled_sets import SCALES
 from uqassay.predictions.remembering import REMEMBERED
+
+SCALED_AS_THEIR_KIND = {"Members", "Intervals", "Masses", "Vertices"}  # draws are scaled as members
 
 
 def rows_computed(prediction, y):
@@ -34,14 +37,26 @@ def rows_computed(prediction, y):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_class_probabilities_of_a_row_are_computed_once(kind, random_generator):
-    """An assay asks for the mean of the same rows about fifteen times: scores, tests, errors, pictures."""
+    """An assay asks for the mean of the same rows about fifteen times: scores, tests, errors, pictures.
+
+    The scale check asks for the upper probabilities of other sets: those of its rows, once at each scale but 1.
+    """
     n, k = 400, 4
     found = rows_computed(random_prediction(kind, random_generator, n, k), random_generator.integers(k, size=n))
     # the baselines are scored on K rows; the classwise error of the class frequencies, a point, takes all instances
     baselines = 10 * k + (n if kind == "Point" else 0)
     drawn = n if kind in ("Dirichlet", "GaussianLogits") else 0  # the pictures show the members that were drawn
     for name in REMEMBERED:
-        assert n <= found[name] <= n + baselines + drawn, name
+        scaled = n * (len(SCALES) - 1) if name == "upper_probs" and kind in SCALED_AS_THEIR_KIND else 0
+        assert n <= found[name] <= n + baselines + drawn + scaled, name
+
+
+@pytest.mark.parametrize("kind", sorted(SCALED_AS_THEIR_KIND))
+def test_scaled_sets_are_of_a_limited_number_of_rows(kind, monkeypatch, random_generator):
+    n, k, affordable = 400, 4, 60
+    monkeypatch.setattr(scaled_sets, "_affordable", lambda *_: affordable)
+    found = rows_computed(random_prediction(kind, random_generator, n, k), random_generator.integers(k, size=n))
+    assert n <= found["upper_probs"] <= n + 10 * k + affordable * (len(SCALES) - 1)
 
 
 def test_large_predictions_are_not_kept_whole(monkeypatch, random_generator):

@@ -5,6 +5,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from uqassay._array import argmax_of_rows
 from uqassay.statistics.pairwise_means import pairwise_mean_tests
 
 __all__ = ["ConfidenceGap", "Direction", "confidence_gap"]
@@ -48,7 +49,7 @@ def confidence_gap(labels: NDArray[np.intp], probs: Floats, groups: ArrayLike | 
     (0.085, 'overconfident')
     """
     confidence = np.minimum(probs.max(axis=1), 1.0)
-    correct = (probs.argmax(axis=1) == labels).astype(np.float64)
+    correct = (argmax_of_rows(probs) == labels).astype(np.float64)
     found = pairwise_mean_tests({"confidence": confidence, "accuracy": correct}, groups=groups, bound=1.0)
     value, low, high, p = (float(table[0, 1]) for table in (found.difference, found.low, found.high, found.pvalue))
     return ConfidenceGap(value, low, high, p)

@@ -5,6 +5,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from uqassay._array import CACHE_BYTES, row_chunks
 from uqassay.errors import InputError
 from uqassay.metrics.calibration.measures import Sides
 from uqassay.statistics.samples import is_number
@@ -34,25 +35,35 @@ ROUNDING = 1e-9  # relative; closer values count as ties, because equal mixtures
 def labels_from(probs: Floats, n_draws: int, generator: np.random.Generator) -> Labels:
     """D labels for each instance, drawn from its probabilities (n, K), as (D, n), by inversion of the distribution function."""
     n, n_classes = probs.shape
+    aims = generator.random((n_draws, n))
+    labels = aims.view(np.int64)  # takes the place of the random numbers, instances by instances
+    for rows in row_chunks(n, 8 * n_classes, chunk_bytes=CACHE_BYTES):
+        _labels_at(probs[rows], rows.start, aims[:, rows], labels[:, rows])
+    return labels.astype(np.intp, copy=False)
+
+
+def _labels_at(probs: Floats, first: int, aims: Floats, labels: NDArray[np.int64]) -> None:
+    """Replace random numbers (D, n) by labels in the same memory; `first` is the number of the first of these instances."""
+    n, n_classes = probs.shape
     cumulated = np.cumsum(probs, axis=1)
     cumulated /= cumulated[:, -1:]
-    labels = np.empty((n_draws, n), dtype=np.intp)
     if n_classes <= FEW_CLASSES:
         steps = np.ascontiguousarray(cumulated[:, :-1].T)  # (K − 1, n)
-        for draw in labels:
-            _counted_steps(steps, generator.random((n,)), draw)
-        return labels
+        for aim, draw in zip(aims, labels, strict=True):
+            _counted_steps(steps, aim, draw)
+        return
     # instance i is shifted to [i, i + 1], so that one binary search over the joined line finds all labels
-    start = np.arange(n, dtype=np.float64)
-    line = (cumulated[:, :-1] + start[:, np.newaxis]).ravel()  # (n (K − 1),) ascending
+    start = np.arange(first, first + n, dtype=np.float64)
+    cumulated += start[:, np.newaxis]
+    line = cumulated[:, :-1].ravel()  # (n (K − 1),) ascending
     # i + u can round up to i + 1, which belongs to the next instance: keep the point below it.
     end = np.nextafter(start + 1, 0.0)
-    for draw in labels:  # ascending search points make `searchsorted` fast
-        draw[:] = line.searchsorted(np.minimum(start + generator.random(n), end), side="right")
-    return labels - np.arange(n) * (n_classes - 1)
+    before = np.arange(n) * (n_classes - 1)
+    for aim, draw in zip(aims, labels, strict=True):  # ascending search points make `searchsorted` fast
+        draw[:] = line.searchsorted(np.minimum(start + aim, end), side="right") - before
 
 
-def _counted_steps(steps: Floats, aim: Floats, out: Labels) -> None:
+def _counted_steps(steps: Floats, aim: Floats, out: NDArray[np.int64]) -> None:
     """How many of the steps (K − 1, n) each aim (n,) reaches, in stretches of instances that fit the cache."""
     for begin in range(0, len(aim), STRETCH):
         part = slice(begin, begin + STRETCH)

@@ -182,7 +182,8 @@ def _combined_parts(
     logs = np.zeros(len(measures))
     for i, rows in enumerate(parts):
         generator = np.random.default_rng([*seed, 1 + i])
-        tests = _monte_carlo(labels[rows], probs[rows], measures, PART_DRAWS, generator, stop=True)
+        part = np.take(probs.T, rows, axis=1).T  # class after class in memory, as the measures need it
+        tests = _monte_carlo(labels[rows], part, measures, PART_DRAWS, generator, stop=True)
         logs += np.log([test.pvalue for test in tests])
     return [_fisher(total, len(parts)) for total in logs.tolist()]
 

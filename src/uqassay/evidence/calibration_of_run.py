@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from uqassay._array import row_chunks
+from uqassay._array import argmax_of_rows, release, row_chunks
 from uqassay.calibration.credal_hypothesis import CredalCalibrationTest, credal_calibration_test
 from uqassay.calibration.direction import confidence_gap
 from uqassay.calibration.mixtures import MixtureObjective, Mixtures
@@ -91,7 +91,7 @@ def tested_run(
     y, prediction = sample.labels.astype(np.intp), sample.prediction
     if isinstance(prediction, Drawn) and prediction.has_shared_points:
         prediction = prediction.members()
-    width, mean = _width(prediction), prediction.mean_probs()
+    width, mean = _width(prediction), _mean(prediction)
     shared = shared_members(prediction) if n_points(prediction) > 1 and mixed else None
     notes = [*notes, *_notes_on_sets(prediction, shared)]
     before, hits = _diagram(mean, y, plan.level)
@@ -253,7 +253,7 @@ def _of_one(
     groups: NDArray[Any] | None = None,
 ) -> list[_Facts]:
     """The tests of one distribution per instance, (n, K); `fine` ones with groups and p-values below 1 / (D + 1)."""
-    p = np.maximum(probs, 0.0)
+    p = probs if probs.min() >= 0 else np.maximum(probs, 0.0)
     if plan.convention == "paper-code" or plan.resample:
         return [_by_another_null(p, labels, measure, plan) for measure in measures]
     if fine and plan.n_more:
@@ -314,16 +314,35 @@ def _after(shared: SharedMembers, weights: Floats, labels: Rows, level: float) -
 
 def _diagram(probs: Floats, labels: Rows, level: float) -> tuple[Reliability, float]:
     """Reliability diagram and accuracy."""
-    correct = (probs.argmax(axis=1) == labels).astype(np.float64)
+    correct = (argmax_of_rows(probs) == labels).astype(np.float64)
     confidence = np.minimum(probs.max(axis=1), 1.0)
     return reliability(correct, confidence, n_bins=N_BINS, level=level), float(correct.mean())
 
 
 def _width(prediction: Prediction) -> float:
     """Mean over instances and classes of the upper minus the lower probability."""
-    total, n_held = 0.0, prediction.n_points if isinstance(prediction, Drawn) else 1
+    total, n_held = 0.0, prediction.n_points if isinstance(prediction, Drawn) else n_points(prediction)
     for rows in row_chunks(prediction.n_instances, 16 * n_held * prediction.n_classes):
         part = prediction[rows]
         held = part.with_draws() if isinstance(part, Drawn) else part
         total += float((held.upper_probs() - held.lower_probs()).sum())
+        _release(prediction)
     return total / (prediction.n_instances * prediction.n_classes)
+
+
+def _mean(prediction: Prediction) -> Floats:
+    """Mean prediction (n, K); a large one by chunks, and class after class in memory, as the measures need it."""
+    n, k = prediction.n_instances, prediction.n_classes
+    chunks = list(row_chunks(n, 8 * k * n_points(prediction)))
+    if prediction.remembers or len(chunks) == 1:
+        return prediction.mean_probs()
+    by_class = np.empty((k, n))
+    for rows in chunks:
+        by_class[:, rows] = prediction[rows].mean_probs().T
+        _release(prediction)
+    return by_class.T
+
+
+def _release(prediction: Prediction) -> None:
+    for name in prediction.array_names():
+        release(getattr(prediction, name))

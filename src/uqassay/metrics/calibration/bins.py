@@ -12,7 +12,7 @@ from typing import Literal, final
 import numpy as np
 from numpy.typing import NDArray
 
-from uqassay._array import scratch
+from uqassay._array import SCRATCH_BYTES, row_chunks, scratch
 from uqassay.errors import InputError
 from uqassay.statistics.samples import is_number
 
@@ -335,22 +335,28 @@ def _starts(rising: Floats, ranks: NDArray[np.intp]) -> Floats:
 
 
 def _of_equal_width(by_class: Floats, edges: Edges) -> CalibrationBins:
-    """Bins for every class, (..., K, n).
+    """Bins for every class, (..., K, n)."""
+    expected = np.zeros((*by_class.shape[:-1], len(edges.edges) + 1))
+    for some in row_chunks(len(by_class), by_class[:1].nbytes, chunk_bytes=SCRATCH_BYTES):
+        _sum_equal_width(by_class[some], edges, expected[some])
+    return CalibrationBins(None, by_class, edges, expected)
+
+
+def _sum_equal_width(by_class: Floats, edges: Edges, sums: Floats) -> None:
+    """Add the sums of the probabilities (..., n) in each bin to zeros (..., B).
 
     Most probabilities lie in the first bin, whose sum is that of the row without the others; only the others are binned.
     """
     first = scratch("bins", by_class.shape)
     first[...] = by_class
-    n, n_bins = first.shape[-1], len(edges.edges) + 1
-    expected = np.zeros((*first.shape[:-1], n_bins))
+    n, n_bins = first.shape[-1], sums.shape[-1]
     if n_bins > 1:
         flat = first.reshape(-1)
         beyond = np.flatnonzero(edges.compare(flat, edges.edges[0]))
         values, flat[beyond] = flat[beyond], 0.0
         at = beyond // n * n_bins + edges.passed(values)
-        expected = _bincount(at, values, expected.size).reshape(expected.shape)
-    expected[..., 0] = first.sum(axis=-1)
-    return CalibrationBins(None, by_class, edges, expected)
+        sums += _bincount(at, values, sums.size).reshape(sums.shape)
+    sums[..., 0] = first.sum(axis=-1)
 
 
 def _sums_of_ties(rising: Floats, starts: Floats) -> Floats:
