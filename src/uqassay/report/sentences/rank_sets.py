@@ -38,8 +38,7 @@ def limit_notes(assay: "Assay") -> dict[str, str]:
     """
     unseen = f"significant if rare huge losses could be excluded, which {counted(assay.n_instances, 'instance')} cannot"
     return {
-        "unseen": unseen
-        + ("; accuracy and Brier score are bounded" if assay.settings.distance == "kl" else ""),
+        "unseen": unseen + ("; accuracy and Brier score are bounded" if assay.settings.distance == "kl" else ""),
         "skewness": "significant if the losses were less skewed",
         "runs": "significant if the training runs were not so few",
     }
