@@ -9,7 +9,7 @@ from scipy import special
 from uqassay._array import generator
 from uqassay.errors import InputError
 from uqassay.statistics.resampling import draw_means, draw_run_effects
-from uqassay.statistics.samples import Floats, Units, as_floats, check_draws, check_level, make_units
+from uqassay.statistics.samples import Floats, Units, as_floats, as_models, check_draws, check_level, make_units
 
 __all__ = [
     "bca_interval",
@@ -128,21 +128,9 @@ def bootstrap_run_means(
     >>> bootstrap_run_means([one, two], n_draws=300).shape
     (300, 2, 1)
     """
-    if len(models) == 0:
-        raise InputError(
-            "models", "needs at least one model", "got none", "pass a list of arrays of shape (R, n, C)", code="empty"
-        )
-    arrays = [as_floats(m, f"models[{j}]", ndim=(3,), shape="(R, n, C)") for j, m in enumerate(models)]
+    arrays = as_models(models)
     n, c = arrays[0].shape[1:]
     for j, array in enumerate(arrays):
-        if array.shape[1:] != (n, c):
-            raise InputError(
-                f"models[{j}]",
-                f"all models need the same instances and columns, shape (R, {n}, {c})",
-                f"got shape {array.shape}",
-                "align them first",
-                code="mismatch",
-            )
         if np.isneginf(array).any():
             where = tuple(np.argwhere(np.isneginf(array))[0].tolist())
             raise InputError(

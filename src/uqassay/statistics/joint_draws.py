@@ -6,11 +6,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from uqassay._array import generator
-from uqassay.errors import InputError
 from uqassay.statistics.samples import (
     Floats,
     Units,
-    as_floats,
+    as_models,
     bell_mccaffrey,
     check_draws,
     make_units,
@@ -65,23 +64,9 @@ def student_draws(
     >>> draws.shape, round(float((draws[:, 0] < draws[:, 1]).mean()), 2)  # p = .12
     ((20000, 2, 1), 0.94)
     """
-    if len(models) == 0:
-        raise InputError(
-            "models", "needs at least one model", "got none", "pass a list of arrays of shape (R, n, C)", code="empty"
-        )
-    arrays = [as_floats(m, f"models[{j}]", ndim=(3,), shape="(R, n, C)") for j, m in enumerate(models)]
-    n, c = arrays[0].shape[1:]
-    for j, array in enumerate(arrays):
-        if array.shape[1:] != (n, c):
-            raise InputError(
-                f"models[{j}]",
-                f"all models need the same instances and columns, shape (R, {n}, {c})",
-                f"got shape {array.shape}",
-                "align them first",
-                code="mismatch",
-            )
+    arrays = as_models(models)
     check_draws(n_draws)
-    units = make_units(n, groups, sample_weight)
+    units = make_units(arrays[0].shape[1], groups, sample_weight)
     root = generator(rng)
     run_rngs = root.spawn(len(arrays))
     runs = [units.keep(array.swapaxes(1, 2)) for array in arrays]  # each (R_j, C, n)

@@ -62,6 +62,26 @@ def as_runs(values: ArrayLike, name: str) -> Floats:
     return floats if floats.ndim == 2 else floats[np.newaxis]
 
 
+def as_models(models: Sequence[ArrayLike]) -> list[Floats]:
+    """Values of J models as (R_j, n, C) each, with the same n and C."""
+    if len(models) == 0:
+        raise InputError(
+            "models", "needs at least one model", "got none", "pass a list of arrays of shape (R, n, C)", code="empty"
+        )
+    arrays = [as_floats(m, f"models[{j}]", ndim=(3,), shape="(R, n, C)") for j, m in enumerate(models)]
+    n, c = arrays[0].shape[1:]
+    for j, array in enumerate(arrays):
+        if array.shape[1:] != (n, c):
+            raise InputError(
+                f"models[{j}]",
+                f"all models need the same instances and columns, shape (R, {n}, {c})",
+                f"got shape {array.shape}",
+                "align them first",
+                code="mismatch",
+            )
+    return arrays
+
+
 def check_level(level: float) -> None:
     """Raise InputError for a confidence level outside (0, 1)."""
     if not (is_number(level) and 0.0 < level < 1.0):
