@@ -10,8 +10,6 @@ from uqassay.methods.gaussian_process import (
     check_positive,
     latent_prediction,
     latent_targets,
-    normal_points,
-    softmax_points,
     unit_of,
 )
 from uqassay.predictions.softmax_normal import softmax_normal
@@ -95,30 +93,18 @@ def test_softmax_has_the_exact_mean_and_equal_points_for_equal_rows(k):
     np.testing.assert_array_equal(said[[25, 3]].mean_probs(), probs[[25, 3]])
 
 
-def test_softmax_points_are_moved_little():
-    mean, variance = latents(60, 3)
-    found, plain = softmax_points(mean, variance, 128), softmax_points(mean, variance, 4096)
-    z = normal_points(128, 3)
-    points = softmax(mean[:, None] + np.sqrt(variance)[:, None] * z, axis=2)
-    assert 0 < np.abs(found - points).max() < 0.05
-    for row in range(60):  # a common offset of the logits of each row
-        offset = np.log(found[row]) - np.log(points[row])
-        assert np.ptp(offset - offset[:, :1], axis=0).max() < 1e-5
-    np.testing.assert_allclose(found.mean(axis=1), plain.mean(axis=1), atol=1e-12)
-
-
-def test_rows_with_great_deviations_keep_the_mean_of_their_points():
-    mean, variance = latents(4, 3)
-    variance[2, 1] = 1e8
-    found = softmax_points(mean, variance, 64)
-    assert np.isfinite(found).all()
-    deviation = np.sqrt(variance)
-    plain = softmax(mean[2] + deviation[2] * normal_points(64, 3), axis=1).mean(axis=0)
-    np.testing.assert_allclose(found[2].mean(axis=0), plain, atol=1e-12)
-    others = [0, 1, 3]
-    np.testing.assert_allclose(
-        found[others].mean(axis=1), softmax_normal(mean, np.minimum(deviation, 32))[others], atol=1e-12
-    )
+@pytest.mark.parametrize("suffix", [".npz", ".safetensors"])
+def test_a_saved_prediction_has_the_scores_of_that_in_memory(tmp_path, suffix):
+    mean, variance = latents(30, 4)
+    said = latent_prediction(mean, variance, multiclass="softmax", class_names=("a", "b", "c", "d"))
+    uq.save(said, tmp_path / f"gp{suffix}")
+    back = uq.load(tmp_path / f"gp{suffix}")
+    np.testing.assert_array_equal(back.hull_points(), said.hull_points())
+    y = np.arange(30) % 4
+    kept, read = (uq.assay({"gp": one}, y, calibration=())["gp"].columns for one in (said, back))
+    assert set(kept) == set(read)
+    for name, values in kept.items():
+        np.testing.assert_array_equal(read[name], values, err_msg=name)
 
 
 def test_units_are_powers_of_two():
@@ -135,17 +121,6 @@ def test_targets():
     assert latent_targets(codes, 3).tolist() == [[1, 0, 0], [0, 0, 1], [0, 1, 0], [0, 0, 1]]
     assert latent_targets(codes % 2, 2).tolist() == [[0], [0], [1], [0]]
     assert latent_targets(np.zeros(2, dtype=np.int64), 2).tolist() == [[0], [0]]
-
-
-@pytest.mark.parametrize(("n", "d"), [(128, 2), (100, 47), (1, 3)])
-def test_points_are_standard_normal(n, d):
-    points = normal_points(n, d)
-    assert points.shape == (n, d)
-    np.testing.assert_array_equal(points, normal_points(n, d))
-    if n >= 100:
-        np.testing.assert_allclose(points.mean(axis=0), 0.0, atol=0.06)
-        np.testing.assert_allclose(points.std(axis=0), 1.0, atol=0.06)
-        assert np.abs(np.corrcoef(points.T) - np.eye(d)).mean() < 0.08  # single pairs of 47 coordinates reach 0.5
 
 
 def test_refusals():

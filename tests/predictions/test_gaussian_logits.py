@@ -8,6 +8,7 @@ from tests.refusals import refuses
 import uqassay as uq
 from uqassay.predictions import gaussian_logits
 from uqassay.predictions.gaussian_logits import check_variance_is
+from uqassay.predictions.softmax_normal import softmax_normal
 
 
 def stated(meaning, n=6, m=4, k=3, n_draws=100, scale=2.0, dtype=np.float64):
@@ -271,3 +272,36 @@ def test_numbers_whose_draws_could_overflow_are_refused(meaning):
         uq.GaussianLogits([[0.0, 0.0]], [[1e308, 1.0]], variance_is=meaning)
     greatest = uq.GaussianLogits([[1e300, -1e300]], [[1e300, 1e300]], variance_is=meaning)
     np.testing.assert_allclose(greatest.mean_probs(), [[1.0, 0.0]], atol=1e-12)
+
+
+# -- shared draws -------------------------------------------------------------------------------------------------------
+
+
+def shared(**changes):
+    g = np.random.default_rng(5)
+    mean, variance = 2.0 * g.normal(size=(30, 3, 4)), g.gamma(2.0, size=(30, 3, 4))
+    return uq.GaussianLogits(mean, variance, variance_is="epistemic", n_draws=100, shared_draws=True, **changes)
+
+
+def test_shared_draws_have_the_exact_mean_over_the_passes():
+    g = shared()
+    assert (g.hull_points().shape, g.n_points, g.has_shared_points) == ((30, 100, 4), 100, False)
+    exact = np.mean([softmax_normal(g.mean[:, t], np.sqrt(g.variance[:, t])) for t in range(3)], axis=0)
+    np.testing.assert_allclose(g.mean_probs(), exact, atol=1e-12)
+    np.testing.assert_allclose(g.members().mean_probs(), exact, atol=1e-12)  # 34, 33 and 33 draws have weights
+
+
+def test_shared_draws_do_not_depend_on_row_chunk_or_whether_they_are_held(monkeypatch):
+    whole = shared().hull_points()
+    np.testing.assert_array_equal(shared().with_draws()[[7, 2]].hull_points(), whole[[7, 2]])
+    np.testing.assert_array_equal(shared()[[7, 2]].hull_points(), whole[[7, 2]])
+    monkeypatch.setattr(gaussian_logits, "CORE_BYTES", 1)
+    monkeypatch.setattr("uqassay.predictions.softmax_points.CHUNK_BYTES", 1)
+    np.testing.assert_array_equal(shared().hull_points(), whole)
+
+
+def test_shared_draws_are_for_doubt_about_the_function():
+    with refuses("shared_draws", "conflict", got="aleatoric"):
+        uq.GaussianLogits([[0.0, 1.0]], [[1.0, 1.0]], variance_is="aleatoric", shared_draws=True)
+    with refuses("shared_draws", "type"):
+        uq.GaussianLogits([[0.0, 1.0]], [[1.0, 1.0]], variance_is="epistemic", shared_draws=1)

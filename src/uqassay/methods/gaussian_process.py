@@ -7,13 +7,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import log_expit, ndtri, softmax
-from scipy.stats import qmc
+from scipy.special import log_expit, softmax
 
 from uqassay.errors import InputError
 from uqassay.methods.base import UncertaintyClassifier, check_choice, check_count
 from uqassay.predictions import GaussianLogits, Members
-from uqassay.predictions.softmax_normal import WIDEST, softmax_normal
+from uqassay.predictions.softmax_points import normal_points
 
 __all__ = [
     "MULTICLASS",
@@ -21,15 +20,10 @@ __all__ = [
     "check_positive",
     "latent_prediction",
     "latent_targets",
-    "normal_points",
-    "softmax_points",
     "unit_of",
 ]
 
 Array = NDArray[np.float64]
-OFFSET_STEPS = 4
-CHUNK_BYTES = 2**22  # of points at a time
-TINY = np.finfo(np.float64).tiny
 ORDINARY = (1e-75, 1e75)
 MULTICLASS = ("one-versus-rest", "softmax")
 
@@ -128,7 +122,7 @@ def latent_prediction(
     -------
     GaussianLogits or Members
         Two classes: `GaussianLogits` with logits (0, g) and epistemic variance. "softmax": `GaussianLogits` with epistemic
-        variance, which hold `n_draws` points, see `softmax_points`. "one-versus-rest": `Members`, one for each of `n_draws`
+        variance and `n_draws` shared draws, whose mean is exact. "one-versus-rest": `Members`, one for each of `n_draws`
         points of a Sobol sequence of standard normals. All instances share these points, so equal rows have equal points
         wherever they stand. Point m is not a draw of the whole function: it has the same standard normals everywhere.
 
@@ -153,68 +147,14 @@ def latent_prediction(
             variance,
             variance_is="epistemic",
             n_draws=n_draws,
-            drawn=softmax_points(mean, variance, n_draws),
+            shared_draws=True,
             class_names=_names(class_names),
-        )
+        ).with_draws()
     probs, deviation = np.empty((len(mean), n_draws, mean.shape[1])), np.sqrt(variance)
     for m, z in enumerate(normal_points(n_draws, mean.shape[1])):
         # in logarithms, so that the sum of tiny σ(g) does not vanish
         probs[:, m] = softmax(log_expit(mean + deviation * z), axis=1)
     return Members(probs, class_names=_names(class_names))
-
-
-def softmax_points(mean: Array, variance: Array, n: int) -> Array:
-    """n points of softmax(z), z ~ N(μ, diag σ²), with the exact mean, ``(rows, n, K)``.
-
-    They are softmax(μ + σ z_m + δ) at the points z_m of `normal_points`, which all rows share. Newton's method finds the small
-    offsets δ of a row for which the mean is that of `softmax_normal`. What is left after `OFFSET_STEPS` is corrected in the
-    points: a class whose mean is too great loses the same share of its probability in every point, the others receive it.
-    Rows with a σ above `WIDEST` keep the mean of the points.
-    """
-    deviation = np.sqrt(variance)
-    points = np.empty((len(mean), n, mean.shape[1]))
-    narrow = deviation.max(axis=1, initial=0.0) <= WIDEST
-    exact = np.full(mean.shape, np.nan)
-    exact[narrow] = softmax_normal(mean[narrow], deviation[narrow])
-    z = normal_points(n, mean.shape[1])
-    rows = max(1, CHUNK_BYTES // (8 * z.size))
-    for start in range(0, len(mean), rows):
-        part = slice(start, start + rows)
-        logits = mean[part, None] + deviation[part, None] * z
-        found = softmax(logits, axis=2)
-        exact[part] = np.where(narrow[part, None], exact[part], found.mean(axis=1))
-        for _ in range(OFFSET_STEPS):
-            logits += _offset(found, exact[part])[:, None]
-            found = softmax(logits, axis=2)
-        points[part] = _with_mean(found, exact[part])
-    return points
-
-
-def _offset(points: Array, mean: Array) -> Array:
-    """Newton's step of the offsets of the logits, ``(rows, K)``, towards points with this mean."""
-    now, k = points.mean(axis=1), points.shape[2]
-    slope = -(np.swapaxes(points, 1, 2) @ points) / points.shape[1]
-    slope += 1.0 / k  # an equal offset of all logits changes nothing, so the derivative is singular
-    slope[:, range(k), range(k)] += now + 1e-6
-    step: Array = np.linalg.solve(slope, (mean - now)[..., None])[..., 0]
-    return np.clip(step, -1.0, 1.0)
-
-
-def _with_mean(points: Array, mean: Array) -> Array:
-    """Distributions near the points, with this mean up to rounding."""
-    found = points.mean(axis=1)
-    kept = np.minimum(mean / np.maximum(found, TINY), 1.0)
-    lacking = np.maximum(mean - found, 0.0)
-    share = lacking / np.maximum(lacking.sum(axis=1, keepdims=True), TINY)
-    taken = (points * (1.0 - kept)[:, None]).sum(axis=2, keepdims=True)
-    return np.asarray(points * kept[:, None] + taken * share[:, None])
-
-
-def normal_points(n: int, d: int) -> Array:
-    """The first n points of a scrambled Sobol sequence of standard normals, ``(n, d)``; always the same."""
-    # seed= was renamed to rng= in SciPy 1.15; a generator is accepted by place in neither, so the old name stays
-    uniform = qmc.Sobol(d, scramble=True, seed=0).random_base2(max(int(n - 1).bit_length(), 0))[:n]
-    return ndtri(np.clip(uniform, 1e-12, 1.0 - 1e-12))
 
 
 def _names(names: Sequence[str] | None) -> tuple[str, ...] | None:

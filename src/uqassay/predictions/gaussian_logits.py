@@ -24,6 +24,7 @@ from uqassay.predictions.logistic_normal import two_class_probs
 from uqassay.predictions.members import Members, check_draws
 from uqassay.predictions.point import check_logits, softmax
 from uqassay.predictions.probabilities import refuse_truth_values
+from uqassay.predictions.softmax_points import softmax_points
 from uqassay.predictions.summation import OrderFreeSum
 
 __all__ = ["MOST", "VARIANCE_IS", "GaussianLogits", "check_variance_is"]
@@ -49,6 +50,10 @@ class GaussianLogits(Drawn):
         Number and seed of the draws of logits, see `Drawn`. "aleatoric": behind each p_t of three or more classes, the same
         standard normal draws for all passes of an instance, so that equal passes have equal p_t. "epistemic": divided evenly
         among the passes.
+    shared_draws : bool
+        For "epistemic". True: the draws that span the set are points of a Sobol sequence that all instances share, moved so
+        that their mean is the exact mean of softmax(z) (`uqassay.predictions.softmax_points`; to 1e-9 for σ ≤ 32). So equal
+        instances have equal sets, wherever they stand. False: each instance has its own pseudo-random draws.
 
     Notes
     -----
@@ -68,7 +73,8 @@ class GaussianLogits(Drawn):
     entropies of credal sets
     =======================================================  ===========  =============
 
-    Decompositions of "aleatoric" variances are those of the passes p_t.
+    Decompositions of "aleatoric" variances are those of the passes p_t. With shared draws the mean probabilities are exact for
+    any number of classes.
 
     Examples
     --------
@@ -87,6 +93,7 @@ class GaussianLogits(Drawn):
     mean: NDArray[Any]
     variance: NDArray[Any]
     variance_is: str = field(default="", kw_only=True)  # no meaning by default: it is refused in `check_variance_is`
+    shared_draws: bool = field(default=False, kw_only=True)
 
     def __post_init__(self) -> None:
         check_variance_is(self.variance_is)
@@ -122,6 +129,7 @@ class GaussianLogits(Drawn):
         self._set("mean", mean)
         self._set("variance", variance)
         self._check_draws()
+        self._check_shared_draws()
         if self.variance_is == "epistemic":
             self._passes(self.n_draws)
         self._finish(class_axis_of="mean")
@@ -259,6 +267,8 @@ class GaussianLogits(Drawn):
         return ("mean", "variance") if self.drawn is None else ("mean", "variance", "drawn")
 
     def _spanning(self) -> Array:
+        if self.shared_draws:
+            return self._shared_points()
         if self.variance_is == "epistemic":
             return super()._spanning()
         if self.n_classes == 2:
@@ -274,6 +284,33 @@ class GaussianLogits(Drawn):
 
         self.for_each_chunk(work, 16 * self.n_draws * self.n_classes, chunk_bytes=CORE_BYTES)
         return probs
+
+    def _shared_points(self) -> Array:
+        """The points of `softmax_points` of each pass, ``(n, n_draws, K)``."""
+        passes = self._passes(self.n_draws)
+        points = np.empty((self.n_instances, self.n_draws, self.n_classes))
+
+        def work(rows: slice, part: "GaussianLogits") -> None:
+            for t in range(self.n_passes):
+                mean, variance = (np.array(each[:, t], dtype=np.float64) for each in (part.mean, part.variance))
+                points[rows, passes == t] = softmax_points(mean, variance, int((passes == t).sum()), seed=self.seed)
+
+        self.for_each_chunk(work, 8 * self.n_draws * self.n_classes, chunk_bytes=CORE_BYTES)
+        return points
+
+    def _check_shared_draws(self) -> None:
+        if not isinstance(self.shared_draws, (bool, np.bool_)):
+            got = f"got {shown(self.shared_draws)}"
+            raise InputError("shared_draws", "must be True or False", got, "leave it out", code="type")
+        self._set("shared_draws", bool(self.shared_draws))
+        if self.shared_draws and self.variance_is != "epistemic":
+            raise InputError(
+                "shared_draws",
+                'is for variance_is="epistemic", whose draws span the set',
+                f"got variance_is={self.variance_is!r}, whose passes span it",
+                "leave it out",
+                code="conflict",
+            )
 
     def _normal_draws(self, n: int, rng: RandomState) -> Array:
         return self._draw(n, rng, lambda g, i, shape: g.standard_normal(shape))

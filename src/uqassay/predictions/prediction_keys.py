@@ -39,7 +39,7 @@ FORMS = {
     "masses": Form(("masses", "focal_sets"), ("signed", "precision", "n_classes")),
     "beliefs": Form(("beliefs", "focal_sets"), ("n_classes",)),
     "vertices": Form(("vertices",)),
-    "gaussian-logits": Form(("mean", "variance"), ("variance_is", "n_draws", "seed")),
+    "gaussian-logits": Form(("mean", "variance"), ("variance_is", "n_draws", "seed", "shared_draws")),
     "logits": Form(("logits",), ("weights",)),  # (n, K): Point; (n, M, K): Members
 }
 KINDS = ("point", "members", *FORMS)
