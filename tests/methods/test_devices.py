@@ -1,8 +1,6 @@
 """PyTorch's global state is left as it was found."""
 
-import io
 import os
-import sys
 import threading
 import time
 
@@ -10,7 +8,7 @@ import pytest
 import torch
 from tests.refusals import refuses
 
-from uqassay.methods import devices, progress
+from uqassay.methods import devices
 from uqassay.methods.devices import chosen_device, private_torch, torch_threads
 
 
@@ -89,34 +87,3 @@ def test_threads_come_back():
     with pytest.raises(KeyError, match="x"), torch_threads(before + 2):
         raise KeyError("x")
     assert torch.get_num_threads() == before
-
-
-class Terminal(io.StringIO):
-    def isatty(self):
-        return True
-
-
-@pytest.mark.parametrize(
-    ("shown", "terminal", "appears"), [(True, True, True), (False, True, False), (True, False, False)]
-)
-def test_bar_on_a_terminal_alone(monkeypatch, needs, shown, terminal, appears):
-    needs("rich")
-    stream = Terminal() if terminal else io.StringIO()
-    monkeypatch.setattr(sys, "stderr", stream)
-    monkeypatch.setattr(progress, "PATIENCE", -1.0)
-    monkeypatch.setenv("TERM", "xterm")
-    with progress.progress_bar("training 3 networks", 10, shown=shown) as show:
-        show(5)
-    assert ("training 3 networks" in stream.getvalue()) == appears
-
-
-def test_no_bar_for_what_is_quick_or_without_rich(monkeypatch):
-    stream = Terminal()
-    monkeypatch.setattr(sys, "stderr", stream)
-    with progress.progress_bar("work", 10, shown=True) as show:
-        show(5)
-    monkeypatch.setattr(progress, "PATIENCE", -1.0)
-    monkeypatch.setitem(sys.modules, "rich.console", None)
-    with progress.progress_bar("work", 10, shown=True) as show:
-        show(5)
-    assert stream.getvalue() == ""

@@ -79,3 +79,13 @@ def test_without_rich_training_goes_on(monkeypatch):
     with progress_bar("training", 3, shown=True) as show:
         show(1)
     assert sys.stderr.getvalue() == ""
+
+
+def test_bar_of_rich(monkeypatch, needs):
+    needs("rich")
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    monkeypatch.setattr(progress, "PATIENCE", -1.0)
+    monkeypatch.setenv("TERM", "xterm")
+    with progress_bar("training 3 networks", 10, shown=True) as show:
+        show(5)
+    assert "training 3 networks" in sys.stderr.getvalue()

@@ -44,18 +44,6 @@ def as_floats(values: ArrayLike, name: str, *, ndim: tuple[int, ...], shape: str
     return floats
 
 
-def refuse_masked(values: object, name: str) -> None:
-    """Raise InputError for a masked array: conversion to a plain array would silently use the masked values."""
-    if isinstance(values, np.ma.MaskedArray):
-        raise InputError(
-            name,
-            "masked arrays are refused, because a masked value has no number",
-            f"{int(np.ma.getmaskarray(values).sum())} of {values.size} values are masked",
-            "leave out those instances with .compressed() or give them a value with .filled()",
-            code="masked",
-        )
-
-
 def as_runs(values: ArrayLike, name: str) -> Floats:
     """Values of one or several runs as (R, n)."""
     floats = as_floats(values, name, ndim=(1, 2), shape="(n,) or (R, n)")

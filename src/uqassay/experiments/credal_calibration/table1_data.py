@@ -237,7 +237,7 @@ def _torchvision() -> Any:
     """The package torchvision, which no extra installs."""
     try:
         return import_module("torchvision")
-    except ImportError as problem:
+    except ModuleNotFoundError as problem:
         raise MissingDependencyError(
             "torchvision",
             "is not installed",

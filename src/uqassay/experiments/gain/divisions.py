@@ -1,7 +1,8 @@
 """The divisions of one run: D_train, D_aug and D_test, and the same again inside D_train for the calibration."""
 
 import inspect
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, final
 
@@ -14,7 +15,7 @@ from uqassay.errors import InputError
 from uqassay.notes import Note
 from uqassay.wording import counted, listed
 
-__all__ = ["GainTask", "RunDivision", "Trio", "check_splitter", "divided_run"]
+__all__ = ["GainTask", "RunDivision", "Trio", "check_splitter", "divided_run", "noted"]
 
 Rows = NDArray[np.intp]
 
@@ -176,6 +177,16 @@ def divided_run(
 # -- helpers -------------------------------------------------------------------------------------------------------------
 
 
+@contextmanager
+def noted(note: str) -> Iterator[None]:
+    """Exceptions of the user's own code, which can be of any class, carry this note; a traceback shows it."""
+    try:
+        yield
+    except Exception as problem:
+        problem.add_note(note)
+        raise
+
+
 def _stream(seed: int, which: int) -> int:
     return int(run_stream(seed, SUBSET, which).generate_state(1)[0])
 
@@ -183,13 +194,11 @@ def _stream(seed: int, which: int) -> int:
 def _trio(splitter: Any, X: NDArray[Any], seed: int, parameter: str, where: str) -> Trio:
     """The division of X, with row numbers in ascending order; errors of the splitter name the option and the run."""
     try:
-        division = splitter.divide(X, random_state=seed)
+        with noted(f"This was {type(splitter).__name__}.divide for {where}."):
+            division = splitter.divide(X, random_state=seed)
     except InputError as problem:
         got = f"{problem.got}, in {where}" if problem.got else f"in {where}"
         raise problem.replace(parameter=f"{parameter}.{problem.parameter}", got=got) from problem
-    except Exception as problem:
-        problem.add_note(f"This was {type(splitter).__name__}.divide for {where}.")
-        raise
     parts = {part: _rows(getattr(division, part, None), part, parameter) for part in PARTS}
     return Trio(**parts, notes=tuple(getattr(division, "notes", ())))
 

@@ -3,8 +3,7 @@
 A run has one seed of the learner, so that the models before and after more data differ by their data alone.
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, final
 
@@ -15,7 +14,7 @@ from uqassay.datasets.splits import TRAINING, run_stream
 from uqassay.errors import InputError
 from uqassay.evidence.gain_sample import GainRun, GainSample
 from uqassay.experiments.estimators import unfitted_copy
-from uqassay.experiments.gain.divisions import GainTask, RunDivision, Trio
+from uqassay.experiments.gain.divisions import GainTask, RunDivision, Trio, noted
 from uqassay.experiments.gain.estimates import Estimates
 from uqassay.metrics.gains import GAIN_LOSSES, gain, true_uncertainty
 from uqassay.notes import Note, distinct
@@ -118,16 +117,6 @@ def checked_losses(losses: Any) -> tuple[str, ...]:
     return given
 
 
-@contextmanager
-def _told(note: str) -> Iterator[None]:
-    """Exceptions of the code of others carry this note, which a traceback shows."""
-    try:
-        yield
-    except Exception as problem:
-        problem.add_note(note)
-        raise
-
-
 # -- one learner, several data sets ---------------------------------------------------------------------------------------
 
 
@@ -148,7 +137,7 @@ class _Learner:
             "progress": False,
         }
         model = unfitted_copy(self.estimator, options)
-        with _told(f"This was {self.where(name)}."):
+        with noted(f"This was {self.where(name)}."):
             fitted = model.fit(self.task.X[train], self.task.y[train])
             if any(callable(getattr(fitted, method, None)) for method in PREDICT):  # not so the history of a network
                 model = fitted
@@ -216,7 +205,7 @@ class _Measured:
     ) -> "_Measured":
         task, y = learner.task, learner.task.y[trio.test]
         prediction, before = learner.said(trio.train, trio.test, less)
-        with _told(f"This was an estimate of {learner.where(less)}."):
+        with noted(f"This was an estimate of {learner.where(less)}."):
             epistemic = estimates(prediction, learner.where(less))
         del prediction  # all members of all instances
         after = learner.said(trio.augmented, trio.test, more)[1]
