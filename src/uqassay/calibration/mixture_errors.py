@@ -15,6 +15,7 @@ from numpy.typing import DTypeLike, NDArray
 from uqassay._array import scratch
 from uqassay.metrics.calibration.binned_error import PrepareCalibrationError
 from uqassay.metrics.calibration.bins import Edges, edges_of_equal_width, sums_of_equal_mass
+from uqassay.metrics.calibration.cumulative_error import PrepareCumulative, Statistic
 from uqassay.metrics.calibration.hosmer_lemeshow import PrepareHosmerLemeshow, chi_squared
 
 __all__ = ["MixtureErrors", "errors_of_mixtures", "products_of", "quick_numbers"]
@@ -53,8 +54,10 @@ def errors_of_mixtures(members: Floats, prepare: object, dtype: DTypeLike) -> Mi
     match prepare:
         case PrepareCalibrationError(norm="l1", debiased=False, by=by, binning=binning, n_bins=n_bins):
             if by == "confidence":
-                return _Confidence(members, n_bins, binning == "mass", dtype)
+                return _BinsOfConfidence(members, n_bins, binning == "mass", dtype)
             return (_ClassesOfEqualMass if binning == "mass" else _ClassesOfEqualWidth)(members, n_bins, dtype)
+        case PrepareCumulative(by="confidence", statistic=statistic):
+            return _CumulatedConfidence(members, statistic, dtype)
         case PrepareHosmerLemeshow(binning="mass", form="counts", n_bins=n_bins, least_expected=least):
             return _ClassesOfEqualMass(members, n_bins, dtype, least_expected=least)
     return None
@@ -90,10 +93,15 @@ def quick_numbers(probs: Floats, dtype: DTypeLike) -> Floats:
 
 
 @final
-class _Confidence:
-    """Bins of the greatest probability, computed from the classes that can have it in some mixture."""
+class _Predicted:
+    """Confidence and correctness of mixtures, computed from the classes that can have the greatest probability in some mixture.
 
-    def __init__(self, members: Floats, n_bins: int, equal_mass: bool, dtype: DTypeLike) -> None:
+    Attributes
+    ----------
+    n_columns : int
+    """
+
+    def __init__(self, members: Floats, dtype: DTypeLike) -> None:
         least, greatest = members.min(axis=1), members.max(axis=1)
         possible = greatest >= least.max(axis=1, keepdims=True) - ROUNDING
         # Instances with the most possible classes come first: those with at least i classes are then the first rows.
@@ -106,13 +114,17 @@ class _Confidence:
             self._classes.append(those[those.any(axis=1)].argmax(axis=1))
         columns = [members[np.arange(len(classes)), :, classes] for classes in self._classes]
         self._by_member = np.ascontiguousarray(np.concatenate(columns).T, dtype=dtype)
-        self._n, self._n_bins, self._equal_mass = len(members), n_bins, equal_mass
+        self._n = len(members)
         self.n_columns = self._by_member.shape[1]
 
     def arranged(self, labels: Labels) -> Labels:
         return labels[:, self._order]
 
-    def values(self, weights: Floats, labels: Labels) -> Floats:
+    def confidence_and_hits(self, weights: Floats, labels: Labels) -> tuple[Floats, NDArray[np.bool_]]:
+        """Greatest probability of each instance, and whether it is that of the label, (L, n).
+
+        The first is part of a scratch array that the next call overwrites.
+        """
         products = products_of(weights, self._by_member, "mixtures")
         confidence = products[:, : self._n]
         hit = np.empty(confidence.shape, dtype=np.bool_)
@@ -125,6 +137,20 @@ class _Confidence:
             right ^= (right ^ (labels[:, :n] == classes)) & (other > so_far)
             np.maximum(so_far, other, out=so_far)
             start += n
+        return confidence, hit
+
+
+@final
+class _BinsOfConfidence:
+    """Bins of the greatest probability."""
+
+    def __init__(self, members: Floats, n_bins: int, equal_mass: bool, dtype: DTypeLike) -> None:
+        self._predicted = _Predicted(members, dtype)
+        self._n_bins, self._equal_mass = n_bins, equal_mass
+        self.n_columns, self.arranged = self._predicted.n_columns, self._predicted.arranged
+
+    def values(self, weights: Floats, labels: Labels) -> Floats:
+        confidence, hit = self._predicted.confidence_and_hits(weights, labels)
         if self._equal_mass:
             edges, _ = sums_of_equal_mass(confidence, self._n_bins)
             at = _numbers(len(weights)) * self._n_bins + edges.passed(confidence)
@@ -132,7 +158,36 @@ class _Confidence:
             at = _bins(confidence, self._n_bins, None, self._n_bins)
         amounts = np.subtract(confidence, hit, out=scratch("amounts", hit.shape))
         excess = _sums(at, len(weights), self._n_bins, amounts)
-        return np.abs(excess, out=excess).sum(axis=1) / self._n
+        return np.abs(excess, out=excess).sum(axis=1) / hit.shape[1]
+
+
+@final
+class _CumulatedConfidence:
+    """Cumulated differences of confidence and correctness.
+
+    The bits of a positive number rise with the number. Confidences are sorted as whole numbers with the correctness as an
+    additional last bit, in place of an order in which both are then looked up.
+    """
+
+    def __init__(self, members: Floats, statistic: Statistic, dtype: DTypeLike) -> None:
+        self._predicted, self._statistic = _Predicted(members, dtype), statistic
+        self.n_columns, self.arranged = self._predicted.n_columns, self._predicted.arranged
+
+    def values(self, weights: Floats, labels: Labels) -> Floats:
+        confidence, hit = self._predicted.confidence_and_hits(weights, labels)
+        whole = np.uint32 if confidence.dtype == np.float32 else np.uint64
+        keys = scratch("keys", confidence.shape, whole)
+        keys[...] = np.ascontiguousarray(confidence).view(whole)
+        keys <<= whole(1)  # no confidence is negative or above 2, so the bit that falls off is 0
+        keys |= hit
+        keys.sort(axis=1)
+        right = (keys & whole(1)).astype(confidence.dtype)
+        keys >>= whole(1)
+        sums = np.cumsum(keys.view(confidence.dtype) - right, axis=1, dtype=np.float64)
+        sums[:, :-1][keys[:, 1:] == keys[:, :-1]] = 0.0  # between equal confidences nothing is evaluated
+        greatest, least = np.maximum(sums.max(axis=1), 0.0), np.minimum(sums.min(axis=1), 0.0)
+        found = greatest - least if self._statistic == "kuiper" else np.maximum(greatest, -least)
+        return found / hit.shape[1]
 
 
 @final

@@ -10,7 +10,8 @@ def test_every_measure_has_a_definition():
     found = {**DEFINITIONS, **calibration_definitions(names)}
     assert set(names) <= set(found)
     for name in (*names, "calibration-pvalue", "calibration-minimum", "calibration-width"):
-        assert found[name].title
+        assert found[name].title not in ("", name)
+        assert found[name].equation or name == "calibration-width"
         assert found[name].sentence.rstrip().endswith(".")
         assert "paper 0" not in found[name].source
 

@@ -11,7 +11,7 @@ from uqassay.metrics.calibration.inputs import labels_and_probs
 from uqassay.predictions import PredictionLike
 from uqassay.statistics.samples import check_choice
 
-__all__ = ["PrepareCumulative", "cumulative_calibration_error"]
+__all__ = ["PrepareCumulative", "Statistic", "cumulative_calibration_error"]
 
 Floats = NDArray[np.float64]
 Labels = NDArray[np.intp]

@@ -45,11 +45,30 @@ _CALIBRATION_TEST = {
         "",
     ),
 }
+_CONFIDENCE_ECE = "Σ over bins B of |B|/n · |accuracy(B) − confidence(B)|"
+_CLASSWISE_ECE = "1/K · Σ over c, bins B of |B|/n · |frequency of c in B − mean p(c) in B|"
+_HOSMER_LEMESHOW = "Σ over c, bins B of (observed − expected)² / expected"
+_SQUARES = "Σ over bins B of |B|/n · ((Σ d)² − Σ d²) / (|B| (|B| − 1)), sums over B"
+_CUMULATED = "C(t) = 1/n · Σ over confidence ≤ t of (confidence − right)"
+_CUMULATED_OF_CLASS = "C(t) = 1/n · Σ over p(c) ≤ t of (p(c) − [y = c])"
+_LINEAR_KERNEL = "1/⌊n/2⌋ · Σ over pairs of (e(y) − p)ᵀ k(p, p′) (e(y′) − p′)"
 _MEASURE_EQUATIONS = {
-    "ece-confidence": "Σ over bins B of |B|/n · |accuracy(B) − confidence(B)|",
-    "ece-classwise": "1/K · Σ over c, bins B of |B|/n · |frequency of c in B − mean p(c) in B|",
-    "hosmer-lemeshow": "Σ over c, bins B of (observed − expected)² / expected",
-    "skce-ul": "1/⌊n/2⌋ · Σ over pairs of (e(y) − p)ᵀ k(p, p′) (e(y′) − p′)",
+    "ece-confidence": _CONFIDENCE_ECE,
+    "ece-classwise": _CLASSWISE_ECE,
+    "ece-confidence-mass": _CONFIDENCE_ECE,
+    "ece-classwise-mass": _CLASSWISE_ECE,
+    "ece-classwise-paper-code": _CLASSWISE_ECE,
+    "mce-confidence": "max over bins B of |accuracy(B) − confidence(B)|",
+    "l2-confidence-debiased": f"{_SQUARES},  d = confidence − right",
+    "l2-classwise-debiased": f"1/K · Σ over c: {_SQUARES},  d = p(c) − [y = c]",
+    "hosmer-lemeshow": _HOSMER_LEMESHOW,
+    "hosmer-lemeshow-proportions": "Σ over c, bins B of (frequency of c in B − mean p(c) in B)² / mean p(c) in B",
+    "hosmer-lemeshow-paper-code": _HOSMER_LEMESHOW,
+    "ks-confidence": f"max over t of |C(t)|,  {_CUMULATED}",
+    "ks-classwise": f"1/K · Σ over c of max over t of |C(t)|,  {_CUMULATED_OF_CLASS}",
+    "kuiper-confidence": f"max(C, 0) − min(C, 0) over t,  {_CUMULATED}",
+    "skce-ul": _LINEAR_KERNEL,
+    "skce-ul-paper-code": f"{_LINEAR_KERNEL},  k = exp(−TV² / 2)",
     "skce-uq": "2/(n(n − 1)) · Σ over i < j of (e(yᵢ) − pᵢ)ᵀ k(pᵢ, pⱼ) (e(yⱼ) − pⱼ)",
     "skce-biased": "1/n² · Σ over i, j of (e(yᵢ) − pᵢ)ᵀ k(pᵢ, pⱼ) (e(yⱼ) − pⱼ)",
 }
