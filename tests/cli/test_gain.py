@@ -218,6 +218,22 @@ def test_class_names_for_labels_in_words(pair, run):
     assert found.json()["scores"] == run("gain", *words(pair), *QUICK, "--json").json()["scores"]
 
 
+@pytest.mark.parametrize(("named", "bare"), [("before", "after"), ("after", "before")])
+def test_class_names_of_one_file_need_those_of_the_other(pair, run, named, bare):
+    np.savez(pair / f"{named}.npz", probs=np.load(pair / f"{named}.npz")["probs"], class_names=["cat", "dog", "eel"])
+    refused = run("gain", *words(pair), *QUICK)
+    assert (refused.code, refused.out) == (2, "")
+    assert refused.err == (
+        f"{bare}: must name the classes if the other prediction does, because its columns may be in another order; got none, "
+        "and the other has cat, dog and eel; pass --class-names with the names in the order of its columns, or name the "
+        "classes of both.\n"
+    )
+    found = run("gain", *words(pair), *QUICK, "--json", "--class-names", "cat,dog,eel")
+    assert found.code == 0, found.err
+    turned = run("gain", *words(pair), *QUICK, "--json", "--class-names", "dog,cat,eel")
+    assert turned.json()["scores"] != found.json()["scores"]
+
+
 def test_models_in_the_wrong_order_are_told(pair, run):
     files = (pair / "after.npz", pair / "before.npz", "--labels", pair / "labels.npy")
     assert "the first file must be the model without more data" in run("gain", *files, *QUICK, "--json").err

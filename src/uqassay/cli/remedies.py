@@ -189,6 +189,13 @@ def _shape_of_votes(facts: Facts) -> dict[str, str]:
     return {"remedy": "pass --votes-are single if each column is a vote; one label for each instance is not enough"}
 
 
+def _unnamed(facts: Facts) -> dict[str, str]:
+    """One of two predictions has no class names."""
+    if "class_names" not in facts:
+        return {}
+    return {"remedy": "pass --class-names with the names in the order of its columns, or name the classes of both"}
+
+
 def _votes(facts: Facts) -> dict[str, str]:
     return {"remedy": "give numbers of votes, or pass --votes-are single"} if "dtype" in facts else {}
 
@@ -205,6 +212,7 @@ WORDINGS: Mapping[str | tuple[str, str], Wording] = {
     "pickle": "save the arrays as numbers or text, for example as .npz",
     "needs-paper-convention": _paper_convention,
     "sum": _probabilities,
+    "missing": _unnamed,
     "type": _type,
     "needs-draws": _alpha,
     ("beliefs", "not-probabilities"): "give beliefs between 0 and 1",

@@ -117,6 +117,7 @@ def _check_named(both: Mapping[str, Prediction]) -> None:
             f"got none, and the other has {listed(named, most=5)}",
             "name the classes of both, or of neither",
             code="missing",
+            facts={"class_names": tuple(named)},
         )
 
 
