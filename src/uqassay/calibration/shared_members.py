@@ -25,7 +25,7 @@ __all__ = ["SharedMembers", "interval_vertices", "mean_probs", "shared_members"]
 
 Floats = NDArray[np.float64]
 
-IN_GROUPS = Note("assumption", "labels are drawn independently, so dependence within groups is not accounted for")
+IN_GROUPS = Note("assumption", "labels are taken as independent, so dependence within groups is not accounted for")
 OFF = 5e-7  # a sum further than this from 1 comes from a precision lower than double
 
 

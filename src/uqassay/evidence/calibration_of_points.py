@@ -15,7 +15,7 @@ from uqassay.metrics.calibration.group_signs import Groupwise
 from uqassay.metrics.calibration.measures import CalibrationMeasure, Sides
 from uqassay.notes import Note
 
-__all__ = ["PARTS", "PART_DRAWS", "PointTest", "fine_tests", "grouped_test", "parts_of", "point_tests"]
+__all__ = ["PARTS", "PART_DRAWS", "PointTest", "fine_tests", "given_tests", "grouped_test", "parts_of", "point_tests"]
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
@@ -55,10 +55,7 @@ def fine_tests(
 
     A measure that is no function of sums over groups takes the labels as independent, and a note says so.
     """
-    by_signs = [False] * len(measures)
-    if groups is not None:
-        by_class = np.ascontiguousarray(probs.T).T
-        by_signs = [isinstance(measure.prepare(by_class), Groupwise) for measure in measures]
+    by_signs = _by_signs(probs, measures, groups)
     drawn = [measure for measure, signed in zip(measures, by_signs, strict=True) if not signed]
     found = iter(
         point_tests(
@@ -82,6 +79,52 @@ def fine_tests(
     ]
 
 
+def given_tests(
+    labels: Rows,
+    probs: Floats,
+    measures: Sequence[CalibrationMeasure],
+    groups: NDArray[Any] | None,
+    n_draws: int,
+    seed: int,
+) -> list[PointTest]:
+    """As `fine_tests`, with exactly D draws of labels, or of signs of the groups."""
+    by_signs = _by_signs(probs, measures, groups)
+    found = point_tests(
+        labels,
+        probs,
+        [measure for measure, signed in zip(measures, by_signs, strict=True) if not signed],
+        n_draws,
+        seed=(seed, 23),
+    )
+    if groups is None:
+        return found
+    rest = iter(found)
+    return [
+        _signs(labels, probs, measure, groups, n_draws, (seed, 26, 0))
+        if signed
+        else next(rest)._replace(notes=(IN_GROUPS,))
+        for measure, signed in zip(measures, by_signs, strict=True)
+    ]
+
+
+def _by_signs(probs: Floats, measures: Sequence[CalibrationMeasure], groups: NDArray[Any] | None) -> list[bool]:
+    """Which measures are tested by signs of the groups."""
+    if groups is None:
+        return [False] * len(measures)
+    by_class = np.ascontiguousarray(probs.T).T
+    return [isinstance(measure.prepare(by_class), Groupwise) for measure in measures]
+
+
+def _signs(
+    labels: Rows, probs: Floats, measure: CalibrationMeasure, groups: NDArray[Any], n_draws: int, seed: Seed
+) -> PointTest:
+    """One test by random signs of the groups."""
+    codes = np.unique(groups, return_inverse=True)[1].reshape(-1)
+    found = sign_test(labels, probs, measure, codes, n_draws, np.random.default_rng(list(seed)))
+    notes = (ONE_GROUP,) if not codes.any() else ()
+    return PointTest(found.statistic, found.pvalue, found.null, null_kind="signs", notes=notes)
+
+
 def grouped_test(
     labels: Rows, probs: Floats, measure: CalibrationMeasure, groups: NDArray[Any], seed: int
 ) -> PointTest:
@@ -92,14 +135,9 @@ def grouped_test(
     """
 
     def test(rows: Rows, n_draws: int, part: int) -> PointTest:
-        codes = np.unique(groups[rows], return_inverse=True)[1].reshape(-1)
-        generator = np.random.default_rng([seed, 26, part])
-        found = sign_test(labels[rows], probs[rows], measure, codes, n_draws, generator)
-        return PointTest(found.statistic, found.pvalue, found.null, null_kind="signs")
+        return _signs(labels[rows], probs[rows], measure, groups[rows], n_draws, (seed, 26, part))
 
     n, n_groups = len(labels), len(np.unique(groups))
-    if n_groups == 1:
-        return test(np.arange(n), SIGN_DRAWS, 0)._replace(notes=(ONE_GROUP,))
     first = test(np.arange(n), SIGN_DRAWS, 0)
     if not first.pvalue <= smallest_pvalue(SIGN_DRAWS, measure.sides) * (1 + 1e-12):
         return first

@@ -15,7 +15,7 @@ from uqassay.calibration.monte_carlo import ROUNDING, labels_from, monte_carlo_p
 from uqassay.calibration.shared_members import IN_GROUPS, SharedMembers, shared_members
 from uqassay.calibration.single_hypothesis import statistic_and_null, undefined_notes
 from uqassay.evidence.calibration_cost import n_points
-from uqassay.evidence.calibration_of_points import fine_tests, point_tests
+from uqassay.evidence.calibration_of_points import fine_tests, given_tests
 from uqassay.evidence.calibration_plan import CalibrationPlan
 from uqassay.evidence.calibration_result import ModelCalibration
 from uqassay.metrics.calibration.measures import CalibrationMeasure
@@ -255,11 +255,12 @@ def _of_one(
     """The tests of one distribution per instance, (n, K); `fine` ones with groups and p-values below 1 / (D + 1)."""
     p = probs if probs.min() >= 0 else np.maximum(probs, 0.0)
     if plan.convention == "paper-code" or plan.resample:
-        return [_by_another_null(p, labels, measure, plan) for measure in measures]
+        assumed = () if groups is None else (IN_GROUPS,)
+        return [_by_another_null(p, labels, measure, plan)._replace(notes=assumed) for measure in measures]
     if fine and plan.n_more:
         tests = fine_tests(labels, p, measures, groups, plan.seed)
     else:
-        tests = point_tests(labels, p, measures, plan.n_draws, seed=(plan.seed, 23))
+        tests = given_tests(labels, p, measures, groups if fine else None, plan.n_draws, plan.seed)
     return [
         _Facts(
             measure=measure.name,
@@ -293,7 +294,7 @@ def _by_another_null(p: Floats, labels: Rows, measure: CalibrationMeasure, plan:
         name, statistic, pvalue, null = test.measure, test.statistic, test.pvalue, test.null
     else:
         statistic, null = statistic_and_null(labels, p, measure, plan.n_draws, True, generator)
-        name, pvalue = measure.name, monte_carlo_pvalue(statistic, null)
+        name, pvalue = measure.name, monte_carlo_pvalue(statistic, null, measure.sides)
     return _Facts(
         measure=name,
         statistic=statistic,

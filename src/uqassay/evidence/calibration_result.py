@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from uqassay.calibration.shared_members import IN_GROUPS
 from uqassay.metrics.calibration.reliability import Reliability
 from uqassay.notes import Note, reason
 from uqassay.statistics import holm
@@ -32,6 +33,7 @@ ROW_FIELDS = (
     "n_parts",
     "gap",
     "gap_pvalue",
+    "ignores_groups",
     "mean_value",
     "mean_pvalue",
     "accuracy_mean",
@@ -122,6 +124,11 @@ class ModelCalibration:
     n_parts: int = 0
     gap: float = math.nan
     gap_pvalue: float = math.nan
+
+    @property
+    def ignores_groups(self) -> bool:
+        """Whether there are groups, but the test takes labels as independent; `notes` says so too."""
+        return IN_GROUPS in self.notes
 
     @property
     def reason(self) -> str:

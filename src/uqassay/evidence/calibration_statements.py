@@ -138,6 +138,8 @@ class CalibrationClaim:
     noun : {"members", "vertices"}
     reason : str
         Why a test is undefined; empty if none is.
+    ignores_groups : bool
+        Whether there are groups, but the test takes labels as independent.
     """
 
     model: str
@@ -155,6 +157,7 @@ class CalibrationClaim:
     n_members: int
     noun: str
     reason: str
+    ignores_groups: bool = False
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, the runs counted from 1."""
@@ -200,4 +203,5 @@ def _claim(runs: Sequence[JudgedTest], n_given: int) -> CalibrationClaim:
         n_members=first.n_members,
         noun=first.noun,
         reason=next((j.test.reason for j in runs if j.outcome == "undefined"), ""),
+        ignores_groups=any(j.test.ignores_groups for j in runs),
     )

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 from uqassay.calibration.monte_carlo import CALIBRATED
 from uqassay.evidence.calibration_result import ModelCalibration
 from uqassay.evidence.calibration_statements import JudgedTest, judged_tests, point_models
+from uqassay.metrics.calibration.measures import CALIBRATION_MEASURES
 from uqassay.wording import count, counted, listed, pvalue_text
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ __all__ = [
 
 SHOWN_MODELS = 4  # names in one sentence, before the others are counted
 SHOWN_WEIGHTS = 5  # weights of a mixture that a sentence writes out
+_INDEPENDENT = ", labels taken as independent"  # where there are groups that a test does not account for
 _ADVERBS = {"strong": "strongly"}
 _LABELS = {
     "ece-confidence": "confidence ECE",
@@ -79,10 +81,11 @@ def claim(judged: JudgedTest) -> str:
     subject = _subject(judged)
     if judged.outcome == "undefined":
         return f"Whether {subject} is {what} is undefined ({by}): {test.reason or 'the test is undefined'}."
-    p = f"({by}, {pvalue_text(judged.adjusted)})"
+    p = f"({by}, {pvalue_text(judged.adjusted)}{_independence([test])})"
     if judged.outcome == "passed":
         other = "one" if judged.mixed else "a classifier"
-        return f"The test could not tell {subject} from {other} that is {what} {p}."
+        blind = "; of mixtures, this score shows overconfidence alone" if _upper_alone(judged) else ""
+        return f"The test could not tell {subject} from {other} that is {what} {p}{blind}."
     if judged.mixed:
         return f"No mixture of {_members(test)} is {what} {p}."
     direction = f"; it is {judged.direction}" if judged.direction else ""
@@ -201,7 +204,8 @@ def _pvalues(models: dict[str, list[JudgedTest]], defined: Sequence[JudgedTest])
     if len({run for _, run in tested}) > 1:
         bad = {(j.test.model, j.test.run) for found in models.values() for j in found}
         said = [f"in {len(bad)} of {counted(len(tested), 'run')}", *said]
-    return ", ".join(said) + _part([j.test for found in models.values() for j in found])
+    tests = [j.test for found in models.values() for j in found]
+    return ", ".join(said) + _part(tests) + _independence(tests)
 
 
 def _mixed(models: dict[str, list[JudgedTest]]) -> str:
@@ -218,7 +222,8 @@ def _no_rejection(judged: Sequence[JudgedTest], defined: Sequence[JudgedTest]) -
     """The sentence that nothing is rejected, with the smallest p-value."""
     least, n = min(j.adjusted for j in defined), len(defined)
     p = f"least {pvalue_text(least)} by Holm in {n} tests" if n > 1 else pvalue_text(least)
-    found = f"{p}{_part([j.test for j in defined])}"
+    tests = [j.test for j in defined]
+    found = f"{p}{_part(tests)}{_independence(tests)}"
     return f"The calibration tests could not tell {_untold(judged)} from a calibrated one ({found})."
 
 
@@ -228,6 +233,21 @@ def _part(tests: Sequence[ModelCalibration]) -> str:
     if sizes == [n]:
         return ""
     return f" on {count(sizes[0])}{f' to {count(sizes[-1])}' if len(sizes) > 1 else ''} of {count(n)} instances"
+
+
+def _independence(tests: Sequence[ModelCalibration]) -> str:
+    """That labels are taken as independent, and for which models; empty where groups are accounted for."""
+    those = [test for test in tests if test.ignores_groups]
+    if not those:
+        return ""
+    whose = "" if len(those) == len(tests) else f" for {_names(list(dict.fromkeys(t.model for t in those)), 'and')}"
+    return f"{_INDEPENDENT}{whose}"
+
+
+def _upper_alone(judged: JudgedTest) -> bool:
+    """Whether the measure of mixtures has two sides, of which only the upper one is tested."""
+    own = CALIBRATION_MEASURES.get(judged.test.measure)
+    return judged.mixed and judged.test.n_members > 1 and own is not None and own.sides == "both"
 
 
 def _untold(judged: Sequence[JudgedTest]) -> str:
