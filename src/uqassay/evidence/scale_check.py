@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uqassay import wording
+from uqassay.evidence.findings import one_run
 from uqassay.evidence.rank_sets import greatest_excess
 from uqassay.evidence.scale_result import ModelScale, ScaleCheck
 from uqassay.evidence.scaled_sets import ScaledScores
@@ -26,7 +27,7 @@ from uqassay.statistics import (
 if TYPE_CHECKING:
     from uqassay.evidence.result import Assay
 
-__all__ = ["scale_check_of", "scale_rows"]
+__all__ = ["scale_check_of"]
 
 Array = NDArray[np.float64]
 
@@ -58,11 +59,6 @@ def scale_check_of(assay: "Assay", tradeoff: float) -> ScaleCheck:
     )
 
 
-def scale_rows(assay: "Assay", tradeoff: float) -> list[dict[str, Any]]:
-    """The rows of `Assay.table("scale-check")`."""
-    return scale_check_of(assay, tradeoff).rows()
-
-
 # -- curves and tests of one model ---------------------------------------------------------------------------------------
 
 
@@ -85,7 +81,7 @@ def _groups(assay: "Assay", scaled: ScaledScores) -> NDArray[Any] | None:
 def _tests(assay: "Assay", model: ModelScores, curves: Array, tradeoff: float) -> _Tests:
     """Paired tests of every other scale against s = 1."""
     scaled = assay.scaled[model.name]
-    at = int(np.flatnonzero(scaled.scales == 1)[0])
+    at = scaled.own
     places = np.flatnonzero(scaled.scales != 1)
     level, groups = assay.settings.level, _groups(assay, scaled)
     if not np.isfinite(curves).all() or not len(places):
@@ -134,8 +130,7 @@ def _of_model(
 ) -> ModelScale:
     scaled = assay.scaled[model.name]
     losses = curves.mean(axis=(0, 2))
-    level = assay.settings.level
-    at = int(np.flatnonzero(scaled.scales == 1)[0])
+    level, at = assay.settings.level, scaled.own
     better = [k for k, s in enumerate(tests.places) if losses[s] < losses[at] and pvalues[k] <= 1 - level]
     lowest = int(np.argmin(losses))
     among = better or [k for k, s in enumerate(tests.places) if s == lowest]  # none where 1 is lowest
@@ -146,7 +141,7 @@ def _of_model(
         best, best_loss, low, high = (np.nan,) * 4
     else:
         ((best, best_loss),) = _lowest(scaled.scales, losses[None])
-        low, high = _interval_of_best(assay, scaled, tradeoff)
+        low, high = _interval_of_best(assay, scaled, curves)
         if assay.n_units == 1:
             notes.append(Note("no-test", "a single unit: no interval and no test"))
         if lowest == len(losses) - 1:
@@ -205,12 +200,12 @@ def _lowest(scales: Array, curves: Array) -> Array:
     return found
 
 
-def _interval_of_best(assay: "Assay", scaled: ScaledScores, tradeoff: float) -> tuple[float, float]:
+def _interval_of_best(assay: "Assay", scaled: ScaledScores, curves: Array) -> tuple[float, float]:
     """Percentiles of the best scale over draws of the whole curve."""
     if assay.n_units == 1:
         return np.nan, np.nan
-    curves = (scaled.distance + tradeoff * scaled.nonspecificity).swapaxes(1, 2)  # (R, n', S)
-    draws = student_draws([curves], n_draws=N_DRAWS, groups=_groups(assay, scaled), rng=assay.settings.seed)[:, 0]
+    by_instance = curves.swapaxes(1, 2)  # (R, n', S)
+    draws = student_draws([by_instance], n_draws=N_DRAWS, groups=_groups(assay, scaled), rng=assay.settings.seed)[:, 0]
     low, high = percentile_interval(_lowest(scaled.scales, draws)[:, 0], level=assay.settings.level)
     return float(low), float(high)
 
@@ -234,7 +229,7 @@ def _own_ranking(assay: "Assay", tradeoff: float) -> RankSets:
         errors = tradeoff * (filled[:, None] - filled[None]).std(axis=2, ddof=1) / np.sqrt(size)
     return rank_sets(
         pairwise_mean_tests(
-            {name: v[0] if len(v) == 1 else v for name, v in values.items()},
+            {name: one_run(v) for name, v in values.items()},
             groups=None if assay.groups is None else assay.groups[rows],
             level=assay.settings.level,
             bound=[greatest_excess(assay, m, "unified", tradeoff) for m in assay.models],

@@ -122,10 +122,6 @@ class ScaleCheck:
         return [self._row(m) for m in self.models]
 
     def _row(self, m: ModelScale) -> dict[str, Any]:
-        ranks = (
-            {} if self.ranking is None else dict(zip(self.ranking.names, range(len(self.ranking.names)), strict=True))
-        )
-        place = ranks.get(m.model)
         row = {
             "model": m.model,
             "tradeoff": self.tradeoff,

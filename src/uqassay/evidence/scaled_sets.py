@@ -52,6 +52,11 @@ class ScaledScores:
     clipped: Array
     order_deviations: Array = field(repr=False)
 
+    @property
+    def own(self) -> int:
+        """Place of s = 1, the sets as they were given."""
+        return int(np.flatnonzero(self.scales == 1)[0])
+
 
 def check_scales(scales: Any) -> tuple[float, ...]:
     """Sorted scales with 1 among them; () for no scale check.

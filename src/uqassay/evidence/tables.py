@@ -12,7 +12,6 @@ from uqassay.errors import InputError
 from uqassay.evidence.calibration_result import ROW_FIELDS, adjusted_pvalues
 from uqassay.evidence.claims import CLAIM_COLUMNS, claim_rows
 from uqassay.evidence.findings import FINDING_COLUMNS, MISTAKE_COLUMNS, finding_rows, mistake_rows, subset_rows
-from uqassay.evidence.scale_check import scale_rows
 from uqassay.evidence.scale_result import SCALE_COLUMNS
 from uqassay.losses.unified import DEFAULT_TRADEOFF
 
@@ -24,10 +23,6 @@ if TYPE_CHECKING:
 __all__ = ["TABLES", "as_table", "rows_of", "score_table", "table_of"]
 
 Rows = list[dict[str, Any]]
-
-
-def _findings(assay: "Assay") -> Rows:
-    return finding_rows(assay)
 
 
 def _scores(assay: "Assay") -> Rows:
@@ -63,16 +58,8 @@ def _calibration(assay: "Assay") -> Rows:
     return [test.row() | {"pvalue_adjusted": p} for test, p in zip(assay.calibration, adjusted, strict=True)]
 
 
-def _mistakes(assay: "Assay") -> Rows:
-    return mistake_rows(assay)
-
-
-def _subsets(assay: "Assay", *, by: str, ranking: bool = True) -> Rows:
-    return subset_rows(assay, by, ranking=ranking)
-
-
 def _scale_check(assay: "Assay", *, tradeoff: float = DEFAULT_TRADEOFF) -> Rows:
-    return scale_rows(assay, tradeoff)
+    return assay.scale_check(tradeoff).rows()
 
 
 SUBSET_COLUMNS = ("subset_by", "subset", *FINDING_COLUMNS)
@@ -82,15 +69,15 @@ CALIBRATION_COLUMNS += tuple(name for name in ROW_FIELDS if name not in CALIBRAT
 # name: how its rows are made, and the columns of the table (empty: those of the rows)
 TABLES: Mapping[str, tuple[Callable[..., Rows], Sequence[str]]] = MappingProxyType(
     {
-        "findings": (_findings, FINDING_COLUMNS),
+        "findings": (finding_rows, FINDING_COLUMNS),
         "scores": (_scores, ()),
         "ranking": (_ranking, ()),
         "breakpoints": (_breakpoints, ("low", "high", "models")),
         "ranking-changes": (_changes, ("at", "below", "above")),
         "claims": (_claims, CLAIM_COLUMNS),
         "calibration": (_calibration, CALIBRATION_COLUMNS),
-        "mistakes": (_mistakes, MISTAKE_COLUMNS),
-        "subsets": (_subsets, SUBSET_COLUMNS),
+        "mistakes": (mistake_rows, MISTAKE_COLUMNS),
+        "subsets": (subset_rows, SUBSET_COLUMNS),
         "scale-check": (_scale_check, SCALE_COLUMNS),
     }
 )
