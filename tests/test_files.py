@@ -163,18 +163,25 @@ def test_a_step_that_fails_leaves_what_was_there_and_names_the_target(tmp_path, 
     assert (names(tmp_path), content(path)) == (["a"], OLD)
 
 
-def test_a_folder_whose_second_rename_fails_gets_the_older_one_back(tmp_path, monkeypatch):
+@pytest.mark.parametrize(
+    ("problem", "words"),
+    [
+        (PermissionError(errno.EACCES, "Permission denied"), r"Permission denied: '.*a'"),
+        (KeyboardInterrupt("now"), "now"),
+    ],
+)
+def test_a_folder_whose_second_rename_fails_gets_the_older_one_back(tmp_path, monkeypatch, problem, words):
     write_folder(tmp_path / "a", OLD)
     honest, calls = os.replace, []
 
     def second_fails(source, target):
         calls.append(target)
         if len(calls) == 2:
-            raise PermissionError(errno.EACCES, "Permission denied")
+            raise problem
         honest(source, target)
 
     monkeypatch.setattr("os.replace", second_fails)
-    with pytest.raises(PermissionError, match=r"Permission denied: '.*a'"):
+    with pytest.raises(type(problem), match=words):
         write_folder(tmp_path / "a")
     assert (names(tmp_path), content(tmp_path / "a")) == (["a"], OLD)
 

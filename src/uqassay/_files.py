@@ -198,7 +198,7 @@ def _put_folder(draft: Path, target: Path, permissions: int | None) -> None:
         older = _set_aside(target)
         try:
             os.replace(draft, target)
-        except BaseException as problem:
+        except BaseException as problem:  # Ctrl-C between the two renames, too
             if older is not None:
                 _put_back(older, target)
             if not (left and isinstance(problem, OSError) and problem.errno in TAKEN):

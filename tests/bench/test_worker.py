@@ -29,6 +29,12 @@ def test_result_that_cannot_be_written_is_its_cell_s_failure_and_the_others_go_o
     assert list((tmp_path / "drafts").iterdir()) == []
 
 
+def test_method_that_ends_the_program_is_its_cell_s_failure(tmp_path):
+    summary = run_cells([named("leave"), named("draw")], tmp_path, workers=0)
+    assert summary.failed == {"toy, leave, seed 0": "SystemExit: no licence"}
+    assert Store(tmp_path).counts() == {"queued": 0, "running": 0, "done": 1, "failed": 1}
+
+
 def test_error_nobody_expects_while_a_result_is_written_is_its_cell_s_failure(store, cell, monkeypatch):
     def refuse(*_, **__):
         raise MemoryError("no room")

@@ -80,7 +80,7 @@ def run_cell(key: str, text: str, folder: str, lease_seconds: float) -> CellOutc
     with _renewed(store, key):
         try:
             result = _result(cell, key)
-        except (Exception, SystemExit):  # any error of a method is the failure of its cell
+        except (Exception, SystemExit):  # any error of a method, and an exit, is the failure of its cell
             return _failed(store, key, time.perf_counter() - start)
         except BaseException:  # Ctrl-C: this process may live on, and the cell would count as running
             with suppress(FolderProblem):
