@@ -3,7 +3,7 @@
 Run: python -m benchmarks.verdict_claims --data-sets 200 --workers 2 --folder claims   (hours; --cells equal-10-300: a minute)
 
 Every data set is one line of a file in the folder. A run that was stopped goes on where it was. With --table the rates of the
-lines that are there are printed, or written into a page of the guide by --into, and nothing is made.
+lines that are there are printed, or written into pages of the guide by --into, and nothing is made.
 """
 
 import argparse
@@ -79,7 +79,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--workers", type=int, default=1, help="processes")
     parser.add_argument("--folder", type=Path, default=Path("verdict_claims"), help="of the results")
     parser.add_argument("--table", action="store_true", help="only print the tables of the guide")
-    parser.add_argument("--into", type=Path, help="a page whose tables --table replaces")
+    parser.add_argument("--into", type=Path, nargs="+", help="pages whose tables --table replaces")
     told: Any = parser.parse_args(arguments)
     if told.table and told.into:
         write_into(told.into, told.folder)

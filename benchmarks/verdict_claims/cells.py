@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from benchmarks.verdict_claims.worlds import BACKWARD, CHANCE, Cell, Kind
 
-__all__ = ["CELLS", "chosen"]
+__all__ = ["CELLS", "NOT_HELD", "chosen"]
 
 CALIBRATION = ("ece-confidence", "ece-classwise")
 SHRINKING = {g: tuple(max(1, round(60 * 0.75**i)) for i in range(g)) for g in (5, 10, 30)}  # sizes of groups
@@ -69,6 +69,14 @@ def _groups() -> Iterator[Cell]:
         about = f"one of 5 models ahead, {g} groups of sizes 60 · .75^i, correlation .5"
         kinds = (Kind(signal=2.2), Kind(4))
         yield _brier(Cell(f"groups-{g}-ahead", kinds, groups=sizes, correlation=0.5, about=about))
+
+
+def _rare_groups() -> Iterator[Cell]:
+    for j in (2, 10):
+        calm = Kind(j - j // 2, signal=1.1, level="same")
+        rare = replace(calm, count=j // 2, rare=0.02, whole_groups=True)
+        about = f"{j} equal means, half with huge losses in 2 % of the groups (float64), 30 groups of 10"
+        yield Cell(f"groups-rare-{j}", (calm, rare), groups=(10,) * 30, correlation=0.5, classes=10, about=about)
 
 
 def _runs() -> Iterator[Cell]:
@@ -146,13 +154,15 @@ def _calibration() -> Iterator[Cell]:
     )
 
 
+NOT_HELD = ("groups-rare-2", "groups-rare-10")  # cells whose claims are not held at 5 %
+
 AT_VACUOUS, AT_PRIOR = 1.5345, 2.1607  # mean log loss .5 ln 3 with sharpness 1; ln 3 with signal .5
 
 CELLS = {
     cell.name: cell
     for family in (
         *(_equal(), _ahead(), _rare()),
-        *(_groups(), _runs(), _parts()),
+        *(_groups(), _rare_groups(), _runs(), _parts()),
         *(_worth(), _scores(), _calibration()),
     )
     for cell in family

@@ -10,7 +10,7 @@ import numpy as np
 import uqassay as uq
 from benchmarks.verdict_claims.truth import ALIKE, BASELINES, FAR, Truth, given_single_runs
 from benchmarks.verdict_claims.worlds import Cell, data_set
-from uqassay.evidence import Claim
+from uqassay.evidence import Claim, Ranked
 from uqassay.losses.unified import DEFAULT_TRADEOFF
 
 __all__ = ["KINDS", "NOT_COUNTED", "false_and_true", "former_procedure", "judge"]
@@ -25,6 +25,7 @@ KINDS = {
     "no model is worth using": "Below λ = … no model is worth using",
     "worse than the winner": "At λ = 0.5 worse than A is B by …",
     "best": "At λ = 0.5 A has the lowest mean E and is the best",
+    "best: mean E": "in `Assay.claims()` alone: the mean E of A with an interval that allows for the choice",
     "baseline better at the default λ": "At λ = 0.5 saying nothing does better than A",
     "same losses": "A and B have the same loss in every instance",
     "bounded losses": "By the Brier score B is not among the best",
@@ -36,16 +37,21 @@ KINDS = {
     "refusal: accuracy kept": "… to 77.8 % (72.3 to 82.4 %)",
     "refusal: change of accuracy": "Refusing … need not help: accuracy changes by … points",
     "backward score": "Do not refuse by …, which is lower where the model is wrong",
+    "backward score: cost": "… costs 2.6 points of accuracy (1.2 to 4.0)",
+    "wider sets": "Three times the spread of A would score better",
     "not calibrated": "A is not calibrated",
+    "not calibrated: direction": "A is overconfident",
 }
 # what is counted once more or under a condition, and so is no part of "any false sentence"
 NOT_COUNTED = frozenset(
     {
         "headline: if no huge loss is missing",
+        "best: mean E",
         "rank sets of accuracy",
         "rank sets of the Brier score",
         "refusal: accuracy kept",
         "refusal: change of accuracy",
+        "backward score: cost",
     }
 )
 FIRST = 5  # data sets of a cell whose verdict is kept; so are all that are false
@@ -70,27 +76,25 @@ def judge(cell: Cell, truth: Truth, seed: int) -> dict[str, Any]:
     of_procedures, truth = truth, given_single_runs(cell, truth, data)
     made: dict[str, int] = defaultdict(int)
     false: dict[str, int] = defaultdict(int)
+    ranked = [r for r in a.ranked(DEFAULT_TRADEOFF) if r.rank is not None]
     for name, true in false_and_true(a, truth):
         made[name] += 1
         false[name] += not true
-    said = a.verdict()
-    row = {"seed": seed, "made": dict(made), "false": {k: v for k, v in false.items() if v}, **_power(a, truth)}
+    row = {"seed": seed, "made": dict(made), "false": {k: v for k, v in false.items() if v}, **_power(a, truth, ranked)}
     if of_procedures.models != truth.models:
         wrong = (not true and name not in NOT_COUNTED for name, true in false_and_true(a, of_procedures))
         row["false_of_procedures"] = any(wrong)
-    row["former"] = former_procedure(a, truth)
+    row["former"] = former_procedure(a, truth, ranked[0].model)
     row["limits"] = sorted({c.limited_by for c in a.claims() if c.kind == "cannot-tell"})
     kept = seed < FIRST or any(k not in NOT_COUNTED for k in row["false"])
-    row["said"], row["warned"] = (list(said), [note.text for note in a.warnings]) if kept else ([], [])
+    row["said"], row["warned"] = (list(a.verdict()), [note.text for note in a.warnings]) if kept else ([], [])
     return row
 
 
 def false_and_true(assay: uq.Assay, truth: Truth) -> Judged:
     """Every claim that can be false, by the names of `KINDS`."""
     for claim in assay.claims():
-        test = _TESTS.get(claim.kind)
-        if test is not None:
-            yield from test(claim, truth)
+        yield from _TESTS[claim.kind](claim, truth)
     yield from _changes(assay, truth)
     yield from _rank_sets(assay, truth)
 
@@ -120,11 +124,24 @@ def _worse(claim: Claim, truth: Truth) -> Judged:
 
 def _best(claim: Claim, truth: Truth) -> Judged:
     yield "best", _all_better(claim, truth)
+    yield from _mean_of_the_lowest(claim, truth)
+
+
+def _mean_of_the_lowest(claim: Claim, truth: Truth) -> Judged:
+    """At the default λ: whether the interval of the lowest mean E holds the true mean of that model."""
+    if claim.estimate is not None:
+        mean = truth.models[claim.models[0]].at(claim.low)
+        yield "best: mean E", claim.estimate.low <= mean <= claim.estimate.high
+
+
+def _top_group(claim: Claim, truth: Truth) -> Judged:
+    yield from _partly(claim, truth)
+    yield from _mean_of_the_lowest(claim, truth)
 
 
 def _baseline_better(claim: Claim, truth: Truth) -> Judged:
     if claim.facts.get("every_model"):
-        yield "no model is worth using", all(truth.beaten(m, claim.low, claim.high) for m in claim.models)
+        yield "no model is worth using", all(truth.beaten(m, claim.low, claim.high, claim.others) for m in claim.models)
     else:
         yield "baseline better at the default λ", _all_better(claim, truth, turned=True)
 
@@ -175,23 +192,38 @@ def _backward(claim: Claim, truth: Truth) -> Judged:
     means = truth.models[claim.models[0]]
     costs = means.kept[claim.metric] - means.accuracy < 0 or not claim.facts["costs"]
     yield "backward score", means.uq_auc[claim.metric] < 0.5 - ALIKE and costs
+    if claim.facts["costs"]:
+        yield "backward score: cost", claim.facts["gain_low"] <= _gain(claim, truth) <= claim.facts["gain_high"]
+
+
+def _wider(claim: Claim, truth: Truth) -> Judged:
+    means = truth.models[claim.models[0]]
+    yield "wider sets", means.gain_of_scale(claim.facts["scale"], claim.low) > ALIKE
 
 
 def _not_calibrated(claim: Claim, truth: Truth) -> Judged:
-    yield "not calibrated", not truth.models[claim.models[0]].calibrated
+    means = truth.models[claim.models[0]]
+    yield "not calibrated", not means.calibrated
+    direction = claim.facts.get("direction", "")
+    if direction:
+        gap = means.confidence - means.accuracy
+        yield "not calibrated: direction", (gap if direction == "overconfident" else -gap) > 0
 
 
+# every kind of claim; what the verdict says besides are facts of the test set itself: lowest means, shares of resamples, names
+# that cannot be told apart, where a few losses make up a difference, scales of λ
 _TESTS: dict[str, Callable[[Claim, Truth], Judged]] = {
     "model-better": _model_better,
     "worse": _worse,
     "best": _best,
     "baseline-better": _baseline_better,
-    "top-group": _partly,
+    "top-group": _top_group,
     "same": _same,
     "cannot-tell": _cannot_tell,
     "subgroup": _subgroup,
     "refusal": _refusal,
     "backward-score": _backward,
+    "wider-better": _wider,
     "not-calibrated": _not_calibrated,
 }
 
@@ -224,12 +256,12 @@ def _rank_sets(assay: uq.Assay, truth: Truth) -> Judged:
 # -- power ------------------------------------------------------------------------------------------------------------------
 
 
-def _power(assay: uq.Assay, truth: Truth) -> dict[str, Any]:
+def _power(assay: uq.Assay, truth: Truth, ranked: list[Ranked]) -> dict[str, Any]:
     """Of the true differences at the default λ how many are told; size of the top group; scores and calibration told."""
     names, at = assay.model_names, [DEFAULT_TRADEOFF]
     ranks = assay.rank_sets(DEFAULT_TRADEOFF)
     pairs = [(a, b) for a in names for b in names if a != b and truth.better(a, b, at)]
-    winner = next(r.model for r in assay.ranked(DEFAULT_TRADEOFF) if r.rank == 1)
+    winner = ranked[0].model
     rivals = [b for b in names if truth.better(winner, b, at)]
     told = {m for c in assay.claims() if c.kind == "worse" and c.low == c.high for m in c.models}
     told |= {m for c in assay.claims() if c.kind == "best" for m in c.others}
@@ -241,15 +273,24 @@ def _power(assay: uq.Assay, truth: Truth) -> dict[str, Any]:
         "pairs": [sum(ranks.is_better(a, b) for a, b in pairs), len(pairs)],
         "rivals": [sum(b in told for b in rivals), len(rivals)],
         "top": int(ranks.top.sum()),
+        "unadjusted_best": _unadjusted_best(ranked, truth, 1 - assay.settings.level),
         "backward": [sum(b in found for b in backward), len(backward)],
         "miscalibrated": [sum(m in rejected for m in wrong), len(wrong)],
     }
 
 
-def former_procedure(assay: uq.Assay, truth: Truth) -> dict[str, Any]:
+def _unadjusted_best(rows: list[Ranked], truth: Truth, alpha: float) -> list[bool]:
+    """Best by the largest unadjusted p-value against any rival (Hung, Fithian 2019): said, true, and said by the rank set."""
+    if len(rows) == 1:
+        return [False, False, False]
+    winner, p = rows[0], max(r.pvalue for r in rows[1:])
+    said = bool(p <= alpha)
+    return [said, all(truth.better(winner.model, r.model, [DEFAULT_TRADEOFF]) for r in rows[1:]), winner.rank_high == 1]
+
+
+def former_procedure(assay: uq.Assay, truth: Truth, winner: str) -> dict[str, Any]:
     """Student's paired t of the winner against each other model, adjusted by Holm for J − 1: what it tells, and falsely."""
     names, at = assay.model_names, [DEFAULT_TRADEOFF]
-    winner = next(r.model for r in assay.ranked(DEFAULT_TRADEOFF) if r.rank == 1)
     others = [m for m in names if m != winner]
     p = np.array([assay.compare(m, winner, tradeoff=DEFAULT_TRADEOFF).pvalue for m in others])
     adjusted = uq.statistics.holm(p) if len(others) else p

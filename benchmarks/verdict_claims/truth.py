@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from hashlib import sha256
 from pathlib import Path
@@ -12,10 +12,13 @@ import numpy as np
 
 import uqassay as uq
 from benchmarks.verdict_claims.worlds import CHANCE, SUBGROUP, Cell, DataSet, Kind, data_set
+from uqassay.evidence.scaled_sets import SCALES, scaled_prediction
 
 __all__ = ["ALIKE", "BASELINES", "FAR", "Means", "Truth", "definition", "given_single_runs", "truth_of"]
 
 SAMPLES, CHUNK = 1_000_000, 100_000
+SCALED = 20_000  # of a chunk's instances, for the means of scaled sets
+EDITION = 2  # of the files' content
 FAR = 1e6  # stands for λ = ∞
 ALIKE = (
     1e-3  # true means closer than this count as equal: the truth's own error, so that more claims are counted as false
@@ -26,20 +29,30 @@ KEPT = 0.9
 
 @dataclass(frozen=True)
 class Means:
-    """True means of one model: the two terms of E, further losses, and of each score UQ-AUC and accuracy kept."""
+    """True means of one model: the two terms of E, further losses, and of each score UQ-AUC and accuracy kept.
+
+    `scaled` holds the two terms of E with the spread of the sets scaled, by the scale.
+    """
 
     distance: float
     nonspecificity: float = 0.0
     log_loss: float = float("nan")
     brier: float = float("nan")
     accuracy: float = float("nan")
+    confidence: float = float("nan")
     uq_auc: Mapping[str, float] = field(default_factory=dict)
     kept: Mapping[str, float] = field(default_factory=dict)
+    scaled: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     calibrated: bool = True
 
     def at(self, tradeoff: float) -> float:
         """Mean E."""
         return self.distance + min(tradeoff, FAR) * self.nonspecificity
+
+    def gain_of_scale(self, scale: float, tradeoff: float) -> float:
+        """How much lower the mean E is with the spread of the sets scaled."""
+        own, other = (np.array(self.scaled[f"{s:g}"]) for s in (1.0, scale))
+        return float((own - other) @ [1.0, tradeoff])
 
 
 @dataclass(frozen=True)
@@ -54,12 +67,12 @@ class Truth:
         means = self.models if part is None else self.parts[part]
         return all(means[b].at(t) - means[a].at(t) > ALIKE for t in tradeoffs)
 
-    def beaten(self, model: str, low: float, high: float) -> bool:
-        """Whether some baseline is better than a model at every λ of a range."""
+    def beaten(self, model: str, low: float, high: float, baselines: Sequence[str] = BASELINES) -> bool:
+        """Whether some of the baselines is better than a model at every λ of a range."""
         ends = [low, min(high, FAR)]
         where_equal = self.models["class-prior"].distance / self.models["vacuous"].nonspecificity
         inside = [t for t in (where_equal,) if ends[0] < t < ends[1]]  # the lower of two lines is least far below there
-        return all(any(self.better(b, model, [t]) for b in BASELINES) for t in (*ends, *inside))
+        return all(any(self.better(b, model, [t]) for b in baselines) for t in (*ends, *inside))
 
 
 def definition(cell: Cell) -> str:
@@ -76,7 +89,7 @@ def _told(given: Cell | Kind) -> dict[str, Any]:
 def truth_of(cell: Cell, folder: Path, *, samples: int = SAMPLES) -> Truth:
     """The truth of a cell; cells of the same kinds of models share a file."""
     each = _one_of_each(cell)
-    path = folder / "truth" / f"{definition(each)}-{samples}.json"
+    path = folder / "truth" / f"{definition(each)}-{samples}-{EDITION}.json"
     if path.exists():
         held = json.loads(path.read_text(encoding="utf-8"))
     else:
@@ -159,6 +172,7 @@ def _chunk(data: DataSet, name: str, rows: np.ndarray, distance: str) -> dict[st
         terms = float(loss.distance.mean()), float(loss.nonspecificity.mean())
     else:
         terms = brier, 0.0
+    scaled = _scaled(p[:SCALED], y[:SCALED]) if p.ndim == 3 and distance == "kl" else {}
     entropy = -(mean * np.log(np.maximum(mean, 1e-300))).sum(axis=1)
     scores = {"total-entropy": entropy}
     scores |= {key: values[0][rows] for key, values in data.scores.get(name, {}).items()}
@@ -168,11 +182,22 @@ def _chunk(data: DataSet, name: str, rows: np.ndarray, distance: str) -> dict[st
         "log_loss": float(-np.log(np.maximum(mean[np.arange(len(y)), y], floor)).mean()),
         "brier": brier,
         "accuracy": float(right.mean()),
+        "confidence": float(mean.max(axis=1).mean()),
+        "scaled": scaled,
         "uq_auc": {key: _auc(values, ~right) for key, values in scores.items()},
         "kept": {
             key: float(right[np.argsort(values)[: round(KEPT * len(y))]].mean()) for key, values in scores.items()
         },
     }
+
+
+def _scaled(p: np.ndarray, y: np.ndarray) -> dict[str, tuple[float, float]]:
+    """Both terms of E of ensembles (n, M, K) at each scale of their spread."""
+    found = {}
+    for scale in SCALES:
+        loss = uq.losses.unified_loss(y, scaled_prediction(uq.Members(p), scale)[0])
+        found[f"{scale:g}"] = (float(loss.distance.mean()), float(loss.nonspecificity.mean()))
+    return found
 
 
 def _auc(score: np.ndarray, wrong: np.ndarray) -> float:
@@ -187,9 +212,11 @@ def _pooled(chunks: list[dict[str, Any]], sizes: list[int], calibrated: bool, *,
     def mean(values: list[float]) -> float:
         return float(np.average(values, weights=sizes))
 
-    plain = {k: mean([c[k] for c in chunks]) for k in ("distance", "nonspecificity", "log_loss", "brier", "accuracy")}
+    losses = ("distance", "nonspecificity", "log_loss", "brier", "accuracy", "confidence")
+    plain = {k: mean([c[k] for c in chunks]) for k in losses}
+    scaled = {s: tuple(mean([c["scaled"][s][i] for c in chunks]) for i in (0, 1)) for s in chunks[0]["scaled"]}
     scores = {k: {s: mean([c[k][s] for c in chunks]) for s in chunks[0][k]} for k in ("uq_auc", "kept")}
     for score in scores["uq_auc"]:
         if blind or score == CHANCE:  # by construction
             scores["uq_auc"][score], scores["kept"][score] = 0.5, plain["accuracy"]
-    return Means(**plain, **scores, calibrated=calibrated)
+    return Means(**plain, **scores, scaled=scaled, calibrated=calibrated)

@@ -44,6 +44,8 @@ class Kind:
     rare : float
         Share of the instances in which the label gets probability 0; the other losses are lowered in proportion, so that the
         mean log loss is that without.
+    whole_groups : bool
+        Whether these instances are whole groups.
     dtype : str
         Of the predictions: the floor of the log loss follows it.
     runs : int
@@ -66,6 +68,7 @@ class Kind:
     members: int = 0
     spread: float = 0.0
     rare: float = 0.0
+    whole_groups: bool = False
     dtype: str = "float64"
     runs: int = 1
     run_spread: float = 0.0
@@ -190,12 +193,21 @@ def data_set(cell: Cell, rng: np.random.Generator, *, size: int | None = None, f
     for name, place in cell.models.items():
         kind = cell.kinds[place]
         of_model = np.sqrt(cell.shared) * shared + np.sqrt(1 - cell.shared) * noise()
-        made = [_run(kind, y, part, of_model, noise, rng, (1 if size is None else n, factor)) for _ in range(kind.runs)]
+        drawn = _Drawn(1 if size is None else n, factor, codes)
+        made = [_run(kind, y, part, of_model, noise, rng, drawn) for _ in range(kind.runs)]
         runs[name], factors[name] = [p for p, _ in made], [f for _, f in made]
         if kind.scores:
             wrong = np.stack([_mean(p).argmax(axis=1) != y for p in runs[name]])
             scores[name] = {score: _score(score, wrong, rng) for score in kind.scores}
     return DataSet(y, runs, codes, {} if part is None else {SUBGROUP: part}, scores, factors)
+
+
+class _Drawn(NamedTuple):
+    """For the truth every instance has its own run, or all have a given factor; codes of the groups."""
+
+    runs: int
+    factor: float | None
+    codes: NDArray[np.int64] | None
 
 
 def _run(
@@ -205,16 +217,16 @@ def _run(
     of_model: Array,
     noise: Any,
     rng: np.random.Generator,
-    drawn: tuple[int, float | None],
+    drawn: _Drawn,
 ) -> tuple[Array, float]:
-    """Predictions of a run, and the factor of its signal; for the truth every instance has its own run, or a given factor."""
+    """Predictions of a run, and the factor of its signal."""
     n, k = of_model.shape
     e = of_model if kind.runs == 1 else np.sqrt(0.8) * of_model + np.sqrt(0.2) * noise()
     strength: Any = np.full(n, kind.signal)
     if part is not None and kind.first_part is not None:
         strength = np.where(part == 0, kind.first_part, strength)
-    size, given = drawn
-    factor = np.exp(kind.run_spread * rng.normal(size=size)) if given is None else np.full(1, given)
+    given = drawn.factor
+    factor = np.exp(kind.run_spread * rng.normal(size=drawn.runs)) if given is None else np.full(1, given)
     own = strength * factor
     logits = kind.sharpness * strength[:, np.newaxis] * (own[:, np.newaxis] * np.eye(k)[y] + e)
     if kind.members:
@@ -223,12 +235,14 @@ def _run(
     if kind.blind:
         p = _shuffled(p, rng)
     if kind.rare:
-        p = _with_rare_losses(p, y, kind, rng)
+        codes = drawn.codes if kind.whole_groups else None
+        draws = rng.random(n) if codes is None else rng.random(codes.max() + 1)[codes]
+        p = _with_rare_losses(p, y, kind, draws < kind.rare)
     return p.astype(kind.dtype), float(factor[0])
 
 
-def _with_rare_losses(p: Array, y: NDArray[np.int64], kind: Kind, rng: np.random.Generator) -> Array:
-    """The label gets probability 0 with probability `rare`; else its loss is `kept` times as great."""
+def _with_rare_losses(p: Array, y: NDArray[np.int64], kind: Kind, struck: NDArray[np.bool_]) -> Array:
+    """The label of the instances that are struck gets probability 0; else its loss is `kept` times as great."""
     at = np.arange(len(y))
     mean = mean_log_loss(kind.signal, kind.sharpness, p.shape[1])
     most = -float(np.log(np.finfo(kind.dtype).eps))
@@ -236,7 +250,7 @@ def _with_rare_losses(p: Array, y: NDArray[np.int64], kind: Kind, rng: np.random
     if kept <= 0:
         raise ValueError(f"the rare losses alone exceed the mean log loss {mean:.2f}")
     before = np.clip(p[at, y], 1e-12, 1 - 1e-12)
-    after = np.where(rng.random(len(y)) < kind.rare, 0.0, before**kept)
+    after = np.where(struck, 0.0, before**kept)
     p = p * ((1 - after) / (1 - before))[:, np.newaxis]
     p[at, y] = after
     return p / p.sum(axis=1, keepdims=True)

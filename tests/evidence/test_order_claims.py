@@ -27,21 +27,32 @@ def test_worse_models_are_those_of_the_rank_sets():
     assert not at_default(a, "best")
 
 
-def test_best_takes_the_largest_unadjusted_pvalue():
+def test_best_takes_the_largest_adjusted_pvalue():
     a = judged({"a": (0.15, 0.1), "b": (0.3, 0.1), "c": (0.35, 0.1)})
     (best,) = at_default(a, "best")
     assert (best.models, best.others) == (("a",), ("b", "c"))
-    assert best.pvalue == max(r.pvalue for r in a.ranked(0.5) if r.rank not in (None, 1))
+    assert best.pvalue == max(r.pvalue_adjusted for r in a.ranked(0.5) if r.rank not in (None, 1))
     assert not at_default(a, "top-group")
 
 
-def test_best_may_hold_where_the_adjusted_tests_do_not():
-    """Of ten models, the best by an unadjusted p-value between .05/45 and .05."""
-    a = judged({"a": (0.3, 0.1), **{f"b{j}": (0.325, 0.1) for j in range(9)}}, 300, width=0.15)
-    (best,) = at_default(a, "best")
-    assert 0.0005 < best.pvalue < 0.05
-    assert len(at_default(a, "worse")) < 9
-    assert not at_default(a, "top-group")
+@pytest.mark.parametrize("gap", [0.02, 0.025, 0.03, 0.035, 0.04])
+def test_best_is_said_where_the_rank_set_is_1_alone(gap):
+    """Of ten models; unadjusted p-values alone would say it at each of these gaps."""
+    a = judged({"a": (0.3, 0.1), **{f"b{j}": (0.3 + gap, 0.1) for j in range(9)}}, 300, width=0.15)
+    winner, *rivals = (r for r in a.ranked(0.5) if r.rank is not None)
+    assert max(r.pvalue for r in rivals) < 0.05
+    best, top = at_default(a, "best"), at_default(a, "top-group")
+    assert (len(best), len(top)) == ((1, 0) if winner.rank_high == 1 else (0, 1))
+    assert (len(at_default(a, "worse")) == 9) == bool(best)
+
+
+def test_interval_of_the_lowest_mean_allows_for_the_choice():
+    """Of J models at level 1 − .05/J, by the function of the package."""
+    a = judged({"a": (0.15, 0.1), "b": (0.155, 0.1), "c": (0.3, 0.1)})
+    (top,) = at_default(a, "top-group")
+    expected = uq.statistics.mean_estimate(a.loss("a", 0.5)[0], method="hall", level=1 - 0.05 / 3)
+    assert (top.estimate.low, top.estimate.high) == (expected.low, expected.high)
+    assert top.estimate.level == pytest.approx(1 - 0.05 / 3)
 
 
 def test_losses_that_were_not_seen_leave_it_open():

@@ -48,7 +48,8 @@ class Claim:
     pvalue : float
         Adjusted p-value of the claim, over its whole range the greatest; nan if there is no test.
     limited_by : str
-        What limits the claim: "skewness", "unseen" losses, "units", "infinite" or "".
+        What limits the claim: "skewness", "unseen" losses, huge losses of whole "groups", one of the "units", "infinite" means,
+        what "refusal" gains, or "".
     facts : mapping
         Further numbers and names, by the kind of claim.
     """

@@ -22,6 +22,7 @@ from uqassay.evidence.cautions import calibration_cautions, cautions
 from uqassay.evidence.classwise_error import classwise_errors
 from uqassay.evidence.findings import SUBSETS
 from uqassay.evidence.given_scores import given_scores, score_list
+from uqassay.evidence.prior_of_the_others import held_out_columns
 from uqassay.evidence.result import Assay
 from uqassay.evidence.scaled_sets import SCALES, check_scales, scale_models
 from uqassay.evidence.scoring import SetSample, Settings, remembering, sample_sets, score_baselines, score_model
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 __all__ = ["CALIBRATION", "TRADEOFFS", "assay"]
 
 TRADEOFFS = tuple(round(0.1 * i, 1) for i in range(1, 11))
-CALIBRATION = ("ece-confidence", "ece-classwise")
+CALIBRATION = ("kuiper-confidence", "ece-classwise")
 PICTURED_VALUES = 200_000  # of a model's credal sets kept for pictures, K to an instance
 PICTURED_POINTS = 30  # instances of each interesting kind whose points are kept as well
 
@@ -101,7 +102,8 @@ def assay(
     subgroups : dict of str to array (n,), or DataFrame, optional
         Parts of the test set to report on, such as {"site": site}; of a DataFrame every column.
     prior : array (K,), optional
-        Class frequencies of the class-prior baseline, from training data; by default those of `y_true` itself.
+        Class frequencies of the class-prior baseline, from training data. By default those of `y_true` itself, which saw the
+        labels: a model is then told from the baseline only if it also is by the frequencies of all other instances (groups).
     scales : sequence of float
         Factors of the spread of the sets, for `Assay.scale_check`; () for none.
     repair : bool
@@ -182,7 +184,8 @@ def assay(
     ]
     scaled = scale_models(models, remembered, y, settings, factors, groups=aligned.groups, progress=progress)
     shares = _prior(y, n_classes, prior)
-    models += score_baselines(y, n_classes, shares, settings)
+    held_out = held_out_columns(y, n_classes, aligned.groups, settings) if prior is None else None
+    models += score_baselines(y, n_classes, shares, settings, held_out=held_out)
     valid = {name: tuple(_valid(run, convention) for run in runs) for name, runs in remembered.items()}
     plan = CalibrationPlan(level=level, seed=seed)
     tests = calibration_tests(valid, y, calibration_measures, groups=aligned.groups, plan=plan, progress=progress)

@@ -1,11 +1,13 @@
 """Claims on the order of models and baselines at the default λ, from the tests of all pairs."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from uqassay.evidence.claim import Claim
+from uqassay.evidence.findings import loss_estimate, one_run
 from uqassay.evidence.ranking import Ranked
 from uqassay.losses.unified import DEFAULT_TRADEOFF
 from uqassay.statistics import Estimate
@@ -62,20 +64,19 @@ def _rivals(assay: "Assay", winner: Ranked, rivals: Sequence[Ranked], same: Sequ
     claims = []
     if infinite:
         claims.append(Claim("worse", infinite, (winner.model,), at, at, pvalue=0.0, limited_by="infinite"))
-    # the largest unadjusted p-value against any rival
-    unadjusted = max((r.pvalue for r in finite), default=0.0) if not any(np.isnan(r.pvalue) for r in finite) else np.nan
-    best = bool(unadjusted <= alpha) and bool(rivals)
-    if best and not same:
-        claims.append(_claim("best", winner, tuple(r.model for r in rivals), winner.estimate, unadjusted))
     worse = [r for r in finite if r.pvalue_adjusted <= alpha]
+    # the rank set decides, so that "the best" never stands beside ranks 1 to 2
+    if winner.rank_high == 1:
+        p = max(r.pvalue_adjusted for r in worse)
+        claims.append(_claim("best", winner, tuple(r.model for r in rivals), _among_all(assay, winner), p))
     claims += [_claim("worse", r, (winner.model,), r.difference, r.pvalue_adjusted) for r in worse]
     told = {r.model for r in worse}
-    level_with = [] if best else [r for r in finite if r.model not in told]
-    if not (best and not same):
+    level_with = [r for r in finite if r.model not in told]
+    if winner.rank_high != 1:
         least = min((r.pvalue_adjusted for r in level_with), default=np.nan)
         names = (*same, *(r.model for r in level_with))
         facts = {"pvalues": {r.model: r.pvalue_adjusted for r in level_with}}
-        claims.append(_claim("top-group", winner, names, winner.estimate, least, facts))
+        claims.append(_claim("top-group", winner, names, _among_all(assay, winner), least, facts))
     claims += _limits(assay, winner, level_with)
     return claims
 
@@ -85,6 +86,13 @@ def _claim(
 ) -> Claim:
     at = DEFAULT_TRADEOFF
     return Claim(kind, (r.model,), others, at, at, estimate=estimate, pvalue=float(p), facts=facts or {})
+
+
+def _among_all(assay: "Assay", winner: Ranked) -> Estimate:
+    """The winner's mean E with an interval for the choice among all models: its own misses too often (Bonferroni)."""
+    level = 1 - (1 - assay.settings.level) / len(assay.candidates)
+    wider = replace(assay, settings=replace(assay.settings, level=level))
+    return loss_estimate(wider, assay[winner.model], one_run(assay.loss(winner.model)), DEFAULT_TRADEOFF)
 
 
 def _limits(assay: "Assay", winner: Ranked, level_with: Sequence[Ranked]) -> list[Claim]:

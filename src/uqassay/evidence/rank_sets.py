@@ -1,7 +1,7 @@
 """Rank sets of the models of an assay by one metric, and the greatest value that each loss can have on one instance."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,15 +9,22 @@ from numpy.typing import NDArray
 from uqassay.errors import InputError
 from uqassay.evidence.findings import one_run
 from uqassay.evidence.mistake_ranking import compare_rankings, scores_of
+from uqassay.evidence.prior_of_the_others import column_of, has_held_out, loss_of
 from uqassay.evidence.scoring import ModelScores
-from uqassay.losses.unified import check_tradeoff
+from uqassay.losses.unified import DEFAULT_TRADEOFF, check_tradeoff
 from uqassay.metrics.ranking.registry import RANKING_METRICS
-from uqassay.statistics import RankSets, pairwise_mean_tests, rank_sets
+from uqassay.statistics import (
+    PairwiseComparisons,
+    RankSets,
+    agreeing_comparisons,
+    pairwise_mean_tests,
+    rank_sets,
+)
 
 if TYPE_CHECKING:
     from uqassay.evidence.result import Assay
 
-__all__ = ["greatest_excess", "mean_metrics", "order_error", "rank_sets_of"]
+__all__ = ["greatest_excess", "mean_metrics", "order_error", "pair_tests", "rank_sets_of"]
 
 Array = NDArray[np.float64]
 
@@ -54,18 +61,66 @@ def rank_sets_of(assay: "Assay", tradeoff: float, metric: str, score: str | None
             code="conflict",
         )
     models = [m for m in assay.models if not (m.name == "vacuous" and m.baseline and metric in OF_THE_MEAN)]
-    comparisons = pairwise_mean_tests(
-        {m.name: _values(assay, m, metric, tradeoff) for m in models},
-        groups=assay.groups,
-        level=assay.settings.level,
-        bound=[greatest_excess(assay, m, metric, tradeoff) for m in models],
-        extra_error=_order_errors(models, {"unified": tradeoff, "nonspecificity": 1.0}.get(metric, 0.0)),
-        references=[m.name for m in models if m.baseline],
-    )
+    references = [m.name for m in models if m.baseline]
+    comparisons = pair_tests(assay, [m.name for m in models], metric, tradeoff, references=references)
     return rank_sets(comparisons, greater_is_better=metric == "accuracy")
 
 
-def greatest_excess(assay: "Assay", model: ModelScores, metric: str, tradeoff: float = 0.0) -> float:
+def pair_tests(
+    assay: "Assay",
+    names: Sequence[str],
+    metric: str = "unified",
+    tradeoff: float = DEFAULT_TRADEOFF,
+    *,
+    references: Sequence[str] = (),
+    rows: Any = None,
+    guard: bool = True,
+) -> PairwiseComparisons:
+    """Paired tests of models and baselines by one of `mean_metrics`.
+
+    The class frequencies of the test labels saw each label, and those of all other instances did not: the first are better
+    than the true ones, the second worse. So a model is told from this baseline only if it can be told from both.
+
+    Parameters
+    ----------
+    assay : Assay
+    names : sequence of str
+        Of models and baselines.
+    metric, tradeoff
+        As in `Assay.rank_sets`.
+    references : sequence of str
+        Those that are not compared with each other.
+    rows : bool array (n,), optional
+        The instances, by default all.
+    guard : bool
+        Whether losses that have not been seen count, see `statistics.pairwise_mean_tests`.
+    """
+    models = [assay[name] for name in names]
+    chosen = slice(None) if rows is None else rows
+    groups = None if assay.groups is None else assay.groups[chosen]
+    factor = {"unified": tradeoff, "nonspecificity": 1.0}.get(metric, 0.0)
+    errors = _order_errors(models, factor, references)
+
+    def tested(*, held_out: bool, references: Sequence[str]) -> PairwiseComparisons:
+        return pairwise_mean_tests(
+            {m.name: one_run(_values(assay, m, metric, tradeoff, held_out=held_out)[:, chosen]) for m in models},
+            groups=groups,
+            level=assay.settings.level,
+            bound=[greatest_excess(assay, m, metric, tradeoff, held_out=held_out) for m in models] if guard else None,
+            extra_error=errors,
+            references=references,
+        )
+
+    found = tested(held_out=False, references=references)
+    seen = next((m.name for m in models if has_held_out(m)), None)
+    if seen is None:
+        return found
+    return agreeing_comparisons(found, tested(held_out=True, references=[name for name in names if name != seen]))
+
+
+def greatest_excess(
+    assay: "Assay", model: ModelScores, metric: str, tradeoff: float = 0.0, *, held_out: bool = False
+) -> float:
     """Upper bound of a model's loss on one instance above that of another model.
 
     Parameters
@@ -76,6 +131,8 @@ def greatest_excess(assay: "Assay", model: ModelScores, metric: str, tradeoff: f
         One of `mean_metrics`.
     tradeoff : float
         λ, for "unified".
+    held_out : bool
+        Whether "class-prior" stands for the class frequencies of the other instances.
 
     Returns
     -------
@@ -92,7 +149,7 @@ def greatest_excess(assay: "Assay", model: ModelScores, metric: str, tradeoff: f
     if model.baseline and (model.name == "vacuous" or _all_classes_occur(assay)):
         least = {"unified": tradeoff, "nonspecificity": 1.0}.get(metric, 0.0)
         least *= assay.settings.nonspecificity == "korner"  # 1 for a precise set; the other measures are 0
-        return float(_values(assay, model, metric, tradeoff).max() - least)
+        return float(_values(assay, model, metric, tradeoff, held_out=held_out).max() - least)
     k = assay.n_classes
     width = {"pal": 1 - 1 / k, "korner": k - 1.0}.get(assay.settings.nonspecificity, float(np.log(k)))
     imprecision = 0.0 if model.n_points == 1 else width
@@ -122,10 +179,11 @@ def _all_classes_occur(assay: "Assay") -> bool:
     return assay.labels.ndim == 1 and len(np.unique(assay.labels)) == assay.n_classes
 
 
-def _values(assay: "Assay", model: ModelScores, metric: str, tradeoff: float) -> Array:
-    """Values of every run and instance, ``(R, n)``, of a single run ``(n,)``."""
-    unified = metric == "unified"
-    return one_run(assay.loss(model.name, tradeoff) if unified else model.columns[COLUMNS.get(metric, "distance")])
+def _values(assay: "Assay", model: ModelScores, metric: str, tradeoff: float, *, held_out: bool = False) -> Array:
+    """Values of every run and instance, ``(R, n)``."""
+    if metric == "unified":
+        return loss_of(model, tradeoff, held_out=held_out)
+    return column_of(model, COLUMNS.get(metric, "distance"), held_out=held_out)
 
 
 def order_error(a: ModelScores, b: ModelScores) -> float:
@@ -137,13 +195,14 @@ def order_error(a: ModelScores, b: ModelScores) -> float:
     return float((first - second).std(ddof=1) / np.sqrt(size))
 
 
-def _order_errors(models: Sequence[ModelScores], factor: float) -> Array:
-    """Standard errors that estimated non-specificities add to the differences, ``(J, J)``."""
+def _order_errors(models: Sequence[ModelScores], factor: float, references: Sequence[str]) -> Array:
+    """Standard errors that estimated non-specificities add to the differences, ``(J, J)``; 0 between references."""
     errors = np.zeros((len(models), len(models)))
     if factor and any(len(m.order_deviations) for m in models):
         for i, a in enumerate(models):
             for j, b in enumerate(models[:i]):
-                errors[i, j] = errors[j, i] = factor * order_error(a, b)
+                if not (a.name in references and b.name in references):
+                    errors[i, j] = errors[j, i] = factor * order_error(a, b)
     return errors
 
 

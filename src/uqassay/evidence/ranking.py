@@ -10,6 +10,7 @@ from scipy.special import stdtr, stdtrit
 
 from uqassay.errors import InputError
 from uqassay.evidence.findings import loss_estimate, one_run
+from uqassay.evidence.prior_of_the_others import has_held_out, loss_of
 from uqassay.evidence.rank_sets import order_error
 from uqassay.evidence.scoring import ModelScores
 from uqassay.losses.unified import DEFAULT_TRADEOFF, check_tradeoff
@@ -126,17 +127,33 @@ def compare_at(
     assay: "Assay", a: str, b: str, tradeoff: float = DEFAULT_TRADEOFF, method: str = "student-t"
 ) -> PairedComparison:
     """Paired test of the mean E of two models at one λ; see `Assay.compare`."""
-    test = paired_mean_test(
-        one_run(assay.loss(a, tradeoff)),
-        one_run(assay.loss(b, tradeoff)),
-        groups=assay.groups,
-        level=assay.settings.level,
-        method=method,
-        rng=assay.settings.seed,
-    )
     error = tradeoff * order_error(assay[a], assay[b])
-    difference, pvalue = with_order_error(test.difference, test.pvalue, error, assay.groups)
-    return replace(test, difference=difference, pvalue=pvalue)
+
+    def tested(held_out: bool) -> PairedComparison:
+        test = paired_mean_test(
+            one_run(loss_of(assay[a], tradeoff, held_out=held_out)),
+            one_run(loss_of(assay[b], tradeoff, held_out=held_out)),
+            groups=assay.groups,
+            level=assay.settings.level,
+            method=method,
+            rng=assay.settings.seed,
+        )
+        difference, pvalue = with_order_error(test.difference, test.pvalue, error, assay.groups)
+        return replace(test, difference=difference, pvalue=pvalue)
+
+    found = tested(held_out=False)
+    return _agreeing(found, tested(held_out=True)) if has_held_out(assay[a]) != has_held_out(assay[b]) else found
+
+
+def _agreeing(first: PairedComparison, second: PairedComparison) -> PairedComparison:
+    """See `statistics.agreeing_comparisons`."""
+    one, other = first.difference, second.difference
+    if np.isnan(first.pvalue) or np.isnan(second.pvalue):
+        return first
+    ends = {"low": float(np.fmin(one.low, other.low)), "high": float(np.fmax(one.high, other.high))}
+    difference = Estimate(float(one), **ends, level=one.level, n=one.n, method=one.method, notes=one.notes)
+    pvalue = max(first.pvalue, second.pvalue) if float(one) * float(other) > 0 else 1.0
+    return replace(first, difference=difference, pvalue=pvalue)
 
 
 def scale_of_tradeoff(assay: "Assay") -> float:

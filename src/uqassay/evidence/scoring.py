@@ -209,10 +209,18 @@ def score_model(
     )
 
 
-def score_baselines(y: NDArray[Any], n_classes: int, prior: Array, settings: Settings) -> list[ModelScores]:
+def score_baselines(
+    y: NDArray[Any],
+    n_classes: int,
+    prior: Array,
+    settings: Settings,
+    *,
+    held_out: Mapping[str, Array] | None = None,
+) -> list[ModelScores]:
     """Scores of the vacuous statement (anything may happen) and of the class frequencies.
 
-    Both say the same of every instance, so for labels they are scored once per class.
+    Both say the same of every instance, so for labels they are scored once per class. `held_out` holds further columns of the
+    class frequencies, see `prior_of_the_others.held_out_columns`.
     """
     each = np.arange(n_classes) if y.ndim == 1 else y
     shape = (len(each), n_classes)
@@ -222,16 +230,17 @@ def score_baselines(y: NDArray[Any], n_classes: int, prior: Array, settings: Set
     }
     scored = [score_model(name, (s,), each, settings, baseline=True) for name, s in statements.items()]
     scored = [m for m in scored if not np.isnan(m.columns["nonspecificity"]).any()]
-    if y.ndim == 2:
-        return scored
-    return [
-        replace(
-            m,
-            columns={key: column[:, y] for key, column in m.columns.items()},
-            floored=int(np.isin(y, np.flatnonzero(prior < m.floor)).sum()) if m.floored else 0,
-        )
-        for m in scored
-    ]
+    if y.ndim == 1:
+        scored = [
+            replace(
+                m,
+                columns={key: column[:, y] for key, column in m.columns.items()},
+                floored=int(np.isin(y, np.flatnonzero(prior < m.floor)).sum()) if m.floored else 0,
+            )
+            for m in scored
+        ]
+    further = {"class-prior": held_out or {}}
+    return [replace(m, columns={**m.columns, **further.get(m.name, {})}) for m in scored]
 
 
 def sample_sets(run: Prediction, rows: NDArray[np.int64], n_pictured: int) -> SetSample:

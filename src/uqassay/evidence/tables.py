@@ -12,6 +12,7 @@ from uqassay.errors import InputError
 from uqassay.evidence.calibration_result import ROW_FIELDS, adjusted_pvalues
 from uqassay.evidence.claims import CLAIM_COLUMNS, claim_rows
 from uqassay.evidence.findings import FINDING_COLUMNS, MISTAKE_COLUMNS, finding_rows, mistake_rows, subset_rows
+from uqassay.evidence.prior_of_the_others import is_held_out
 from uqassay.evidence.scale_result import SCALE_COLUMNS
 from uqassay.losses.unified import DEFAULT_TRADEOFF
 
@@ -29,7 +30,7 @@ def _scores(assay: "Assay") -> Rows:
     ids = np.arange(assay.n_instances) if assay.ids is None else assay.ids
     return [
         {"model": m.name, "run": r + 1, "instance": ids[i].item(), "y_true": int(assay.classes[i])}
-        | {key: column[r, i].item() for key, column in m.columns.items()}
+        | {key: column[r, i].item() for key, column in m.columns.items() if not is_held_out(key)}
         | {"label": int(m.columns["label"][r, i])}
         for m in assay.models
         for r in range(m.n_runs)
@@ -133,7 +134,7 @@ def score_table(assay: "Assay") -> "pd.DataFrame":
     frames = []
     for m in assay.models:
         for r in range(m.n_runs):
-            columns = {key: value[r] for key, value in m.columns.items()}
+            columns = {key: value[r] for key, value in m.columns.items() if not is_held_out(key)}
             columns["label"] = columns["label"].astype(np.int64)
             frames.append(
                 pandas.DataFrame({"model": m.name, "run": r + 1, "instance": ids, "y_true": assay.classes, **columns})

@@ -6,10 +6,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from uqassay.evidence.findings import one_run
-from uqassay.evidence.rank_sets import greatest_excess, order_error
+from uqassay.evidence.rank_sets import pair_tests
 from uqassay.losses.unified import DEFAULT_TRADEOFF
-from uqassay.statistics import pairwise_mean_tests
 
 if TYPE_CHECKING:
     from uqassay.evidence.result import Assay
@@ -65,12 +63,7 @@ class TestsAgainst:
     ) -> None:
         self.one, self.others, self.guard = one, tuple(others), guard
         self._assay = assay
-        self._rows = slice(None) if rows is None else np.asarray(rows)
-        self._groups = None if assay.groups is None else assay.groups[self._rows]
-        names = (one, *self.others)
-        self._order_error = np.zeros((len(names), len(names)))
-        for k, name in enumerate(self.others, 1):
-            self._order_error[0, k] = self._order_error[k, 0] = order_error(assay[one], assay[name])
+        self._rows = None if rows is None else np.asarray(rows)
         self._known: dict[float, tuple[Array, Array]] = {}
 
     def at(self, tradeoff: float) -> tuple[Array, Array]:
@@ -80,14 +73,9 @@ class TestsAgainst:
         return self._known[tradeoff]
 
     def _tested(self, tradeoff: float) -> tuple[Array, Array]:
-        a, names = self._assay, (self.one, *self.others)
-        found = pairwise_mean_tests(
-            {name: one_run(a.loss(name, tradeoff)[:, self._rows]) for name in names},
-            groups=self._groups,
-            level=a.settings.level,
-            bound=[greatest_excess(a, a[name], "unified", tradeoff) for name in names] if self.guard else None,
-            extra_error=tradeoff * self._order_error,
-            references=self.others,
+        names = (self.one, *self.others)
+        found = pair_tests(
+            self._assay, names, tradeoff=tradeoff, references=self.others, rows=self._rows, guard=self.guard
         )
         return found.difference[1:, 0], found.pvalue[1:, 0]
 

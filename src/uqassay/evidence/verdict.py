@@ -62,7 +62,7 @@ def verdict(assay: "Assay") -> tuple[str, ...]:
     ...     print(sentence)
     For λ from 0.27 on choose sure.
     Below λ = 0.15 no model is worth using; from 0.15 to 0.27 that cannot be told.
-    At λ = 0.5 sure has the lowest mean E, 0.105, and is the best of the 2 models (p < .001).
+    At λ = 0.5 sure has the lowest mean E, 0.105, and is the best of the 2 models (p < .001, adjusted for all pairs).
     Worse than sure there is blind by 2.197 in every instance (p < .001, adjusted for all pairs).
     """
     return (*assay.headline(), *details(assay))
@@ -75,9 +75,9 @@ def details(assay: "Assay") -> tuple[str, ...]:
     -------
     tuple of str
         At the default λ the best model, what cannot be told from it and what is worse, adjusted for all pairs; why more cannot
-        be told; models with the same losses; where each of several choices is lowest; the baselines; the parts of the test set
-        in which another model is better; the share of resamples; refusal; where E rewards width; scores that rank backwards;
-        the scale of λ with another distance than KL. Calibration has sentences of its own,
+        be told, and what groups leave open; models with the same losses; where each of several choices is lowest; the
+        baselines; the parts of the test set in which another model is better; the share of resamples; refusal; where E rewards
+        width; scores that rank backwards; the scale of λ with another distance than KL. Calibration has sentences of its own,
         `calibration_verdict.calibration_sentence`, which the page and the terminal show beside its tests.
     """
     claims = assay.claims()
@@ -91,6 +91,7 @@ def details(assay: "Assay") -> tuple[str, ...]:
             _worse(of),
             _unseen(of),
             _skewed(of),
+            _in_groups(of),
             _same(of),
             _lowest_in_turn(of),
             _baselines(assay, of),
@@ -115,13 +116,14 @@ def _best(assay: "Assay", of: dict[str, list[Claim]]) -> str:
     """The model with the lowest mean at the default λ, and which models cannot be told from it."""
     row = next(r for r in assay.ranked(DEFAULT_TRADEOFF) if r.rank == 1)
     start = f"At λ = {tradeoff(DEFAULT_TRADEOFF)}"
-    mean = _with_interval(row.estimate)
     if len(assay.candidates) == 1:
-        return f"{start} the mean E of {row.model}, the only model, is {mean}."
-    text = f"{start} {row.model} has the lowest mean E, {mean}"
+        return f"{start} the mean E of {row.model}, the only model, is {_with_interval(row.estimate)}."
+    # without the model's own interval, which misses the mean of a model that was chosen as the lowest
+    text = f"{start} {row.model} has the lowest mean E, {number(float(row.estimate))}"
     best, top = _at_default(of.get("best", [])), _at_default(of.get("top-group", []))
     if best:
-        return f"{text}, and is the best of the {len(assay.candidates)} models ({pvalue_text(best[0].pvalue)})."
+        p = pvalue_text(best[0].pvalue)
+        return f"{text}, and is the best of the {len(assay.candidates)} models ({p}, adjusted for all pairs)."
     pvalues = list(top[0].facts["pvalues"].values()) if top else []
     if not pvalues:
         return f"{text}."
@@ -189,6 +191,16 @@ def _skewed(of: dict[str, list[Claim]]) -> str:
         return ""
     names = listed(claim.others, most=SHOWN_NAMES)
     return f"A few large losses make up most of what separates {names} from {claim.models[0]}."
+
+
+def _in_groups(of: dict[str, list[Claim]]) -> str:
+    """What differences of losses without a usual bound rest on where instances come in groups."""
+    claim = next((c for c in of.get("cannot-tell", []) if c.limited_by == "groups"), None)
+    if claim is None:
+        return ""
+    n = counted(claim.facts["groups"], "group")
+    who = f"{listed(claim.models, most=SHOWN_NAMES)} {'is' if len(claim.models) == 1 else 'are'} better"
+    return f"{n} cannot exclude huge losses that strike whole groups: that {who} rests on their absence."
 
 
 def _same(of: dict[str, list[Claim]]) -> str:
@@ -328,6 +340,5 @@ def _scale(assay: "Assay") -> str:
     )
 
 
-def _with_interval(estimate: "Estimate", *, level: bool = True) -> str:
-    shown = estimate.level if level else None
-    return estimate_text(float(estimate), estimate.low, estimate.high, level=shown)
+def _with_interval(estimate: "Estimate") -> str:
+    return estimate_text(float(estimate), estimate.low, estimate.high, level=estimate.level)

@@ -1,5 +1,6 @@
 """Estimates with confidence intervals, resampling, paired tests and sample sizes, computed from plain arrays."""
 
+from uqassay.statistics.agreeing import agreeing_comparisons
 from uqassay.statistics.bootstrap import (
     bca_interval,
     bootstrap_means,
@@ -46,6 +47,7 @@ __all__ = [
     "PermutationTest",
     "PrecisionPlan",
     "RankSets",
+    "agreeing_comparisons",
     "auc_estimate",
     "bca_interval",
     "benjamini_hochberg",

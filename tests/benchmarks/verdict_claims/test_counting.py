@@ -2,7 +2,7 @@
 
 import pytest
 import scipy.stats
-from benchmarks.verdict_claims.cells import CELLS
+from benchmarks.verdict_claims.cells import CELLS, NOT_HELD
 from benchmarks.verdict_claims.counting import Rate, any_false, append, former_false, results, share_told
 from benchmarks.verdict_claims.table import BEGIN, END, lines
 from benchmarks.verdict_claims.truth import definition
@@ -75,19 +75,32 @@ def test_tables_are_written_between_their_marks(tmp_path, capsys):
     for seed in range(20):
         made = {**row(seed, *["best"] * (seed == 0)), "pairs": [0, 0], "backward": [0, 0], "miscalibrated": [0, 0]}
         append(tmp_path / f"{cell.name}.jsonl", {**made, "cell": definition(cell)})
-    page = tmp_path / "page.md"
-    page.write_text(
-        "".join(f"{BEGIN.format(name)}\nan earlier table\n{END}\ntext\n" for name in ("kinds", "quotes", "cells"))
-    )
+    pages = tmp_path / "page.md", tmp_path / "cells.md"
+    for page, names in zip(pages, (("kinds", "not held", "quotes"), ("cells",)), strict=True):
+        page.write_text("".join(f"{BEGIN.format(name)}\nan earlier table\n{END}\ntext\n" for name in names))
     command.main(["--table", "--folder", str(tmp_path)])
     printed = capsys.readouterr().out
-    command.main(["--table", "--folder", str(tmp_path), "--into", str(page)])
-    text = page.read_text()
-    assert "an earlier table" not in text
-    assert text.count("text\n") == 3
-    assert "| 20 | 5.0 (0.1-24.9) | best: 5.0 |" in text
-    assert all(line in text for line in printed.splitlines())
-    assert set(lines(tmp_path)) == {"kinds", "quotes", "cells"}
-    page.write_text("no place")
+    command.main(["--table", "--folder", str(tmp_path), "--into", *map(str, pages)])
+    first, second = (page.read_text() for page in pages)
+    assert "an earlier table" not in first + second
+    assert (first.count("text\n"), second.count("text\n")) == (3, 1)
+    assert "| 20 | 5.0 (0.1-24.9) | best: 5.0 |" in second
+    assert all(line in first + second for line in printed.splitlines())
+    assert set(lines(tmp_path)) == {"kinds", "not held", "quotes", "cells"}
+    before = pages[1].read_text()
+    pages[0].write_text("no place")
     with pytest.raises(SystemExit, match="no place for the table 'kinds'"):
-        command.main(["--table", "--folder", str(tmp_path), "--into", str(page)])
+        command.main(["--table", "--folder", str(tmp_path), "--into", *map(str, pages)])
+    assert pages[1].read_text() == before
+
+
+def test_cells_that_are_not_held_have_a_table_of_their_own(tmp_path):
+    for name in (NOT_HELD[0], "equal-2-100"):
+        for seed in range(20):
+            made = {**row(seed, *["best"] * (seed < 9)), "pairs": [0, 0], "backward": [0, 0], "miscalibrated": [0, 0]}
+            append(tmp_path / f"{name}.jsonl", {**made, "cell": definition(CELLS[name])})
+    found = lines(tmp_path)
+    assert "| 1 | 45.0 |" in found["kinds"][2]
+    (lost,) = found["not held"][2:]
+    assert f"(`{NOT_HELD[0]}`)" in lost
+    assert lost.endswith("| best: 45.0 |")

@@ -1,23 +1,36 @@
 """Counting of true and false claims: claims made up, and an assay whose winner is known."""
 
+import re
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import scipy.stats
-from benchmarks.verdict_claims.judging import KINDS, NOT_COUNTED, false_and_true, former_procedure, judge
+from benchmarks.verdict_claims.judging import _TESTS, KINDS, NOT_COUNTED, false_and_true, former_procedure, judge
 from benchmarks.verdict_claims.truth import Means, Truth, truth_of
 from benchmarks.verdict_claims.worlds import Cell, Kind
 
 import uqassay as uq
+import uqassay.evidence
 from uqassay.evidence import Claim
+from uqassay.evidence.claim import KINDS as CLAIM_KINDS
 
 LN3 = float(np.log(3))
 SCORE = {"uq_auc": {"s": 0.4}, "kept": {"s": 0.6}}
 TRUTH = Truth(
     {
         "a": Means(0.2, 0.3, brier=0.2, accuracy=0.7, **SCORE),
-        "b": Means(0.3, 0.1, brier=0.2, accuracy=0.6, uq_auc={"s": 0.5}, kept={"s": 0.6}, calibrated=False),
+        "b": Means(
+            *(0.3, 0.1),
+            brier=0.2,
+            accuracy=0.6,
+            confidence=0.7,
+            uq_auc={"s": 0.5},
+            kept={"s": 0.6},
+            scaled={"1": (0.3, 0.1), "2": (0.2, 0.2), "3": (0.28, 0.3)},
+            calibrated=False,
+        ),
         "vacuous": Means(0.0, LN3),
         "class-prior": Means(LN3, 0.0),
     },
@@ -56,19 +69,20 @@ def counted(*claims):
         (Claim("baseline-better", ("b",), ("vacuous",), *AT), "baseline better at the default λ", True),
         (Claim("baseline-better", ("b",), ("class-prior",), *AT), "baseline better at the default λ", False),
         (
-            Claim("baseline-better", ("a", "b"), (), 0.0, 0.2, facts={"every_model": True}),
+            Claim("baseline-better", ("a", "b"), ("vacuous",), 0.0, 0.2, facts={"every_model": True}),
             "no model is worth using",
             True,
         ),
         (
-            Claim("baseline-better", ("a", "b"), (), 0.0, 0.28, facts={"every_model": True}),
+            Claim("baseline-better", ("a", "b"), ("vacuous",), 0.0, 0.28, facts={"every_model": True}),
             "no model is worth using",
             False,
         ),
+        (Claim("wider-better", ("b",), (), *AT, facts={"scale": 2.0}), "wider sets", True),
+        (Claim("wider-better", ("b",), (), *AT, facts={"scale": 3.0}), "wider sets", False),
         (Claim("same", ("a",), ("b",)), "same losses", False),
         (Claim("subgroup", ("b",), ("a",), *AT, facts={"value": 0}), "subgroup", True),
         (Claim("subgroup", ("b",), ("a",), *AT, facts={"value": 1}), "subgroup", False),
-        (Claim("backward-score", ("a",), metric="s", facts={"costs": True}), "backward score", True),
         (Claim("backward-score", ("b",), metric="s", facts={"costs": False}), "backward score", False),
         (Claim("not-calibrated", ("a",)), "not calibrated", False),
         (Claim("not-calibrated", ("b",)), "not calibrated", True),
@@ -86,6 +100,42 @@ def test_models_told_in_a_part_of_a_choice():
 
     assert counted(group(0.0, 0.4)) == [("headline: told at some λ", True)]
     assert counted(group(0.0, 0.6)) == [("headline: told at some λ", False)]
+
+
+def estimate(low, high):
+    return uq.Estimate((low + high) / 2, low=low, high=high, level=0.95, n=9, method="student-t")
+
+
+def test_intervals_are_counted_beside_their_claims():
+    """The true mean E of a is .26 at λ = .2, and refusing costs it a tenth of its accuracy."""
+    for low, high, true in ((0.25, 0.3, True), (0.27, 0.3, False)):
+        best = Claim("best", ("a",), ("b",), *AT, estimate=estimate(low, high))
+        assert counted(best) == [("best", True), ("best: mean E", true)]
+        top = Claim("top-group", ("a",), ("b",), *AT, estimate=estimate(low, high))
+        assert counted(top) == [("best: mean E", true)]
+    for low, true in ((-0.2, True), (-0.09, False)):
+        facts = {"costs": True, "gain_low": low, "gain_high": -0.05}
+        found = counted(Claim("backward-score", ("a",), metric="s", facts=facts))
+        assert found == [("backward score", True), ("backward score: cost", true)]
+
+
+def test_directions_of_miscalibration_are_counted():
+    for direction, true in (("overconfident", True), ("underconfident", False)):
+        found = counted(Claim("not-calibrated", ("b",), facts={"direction": direction}))
+        assert found == [("not calibrated", True), ("not calibrated: direction", true)]
+
+
+def test_every_kind_of_claim_is_judged():
+    """A new kind of claim needs a judge, and a new reason why something cannot be told a decision what is counted."""
+    assert set(_TESTS) == set(CLAIM_KINDS)
+    source = Path(uqassay.evidence.__file__).parent
+    reasons = {
+        reason
+        for path in source.glob("*claims.py")
+        for reason in re.findall(r'limited_by="([a-z]+)"', path.read_text(encoding="utf-8"))
+    }
+    # and "unseen" and "skewness" of the tests; with all but the first nothing is told
+    assert reasons == {"refusal", "infinite", "units", "groups"}
 
 
 def test_changes_of_the_choice():
@@ -136,7 +186,7 @@ def test_former_procedure_against_scipy():
     truth = Truth({name: Means(gap) for name, gap in (("a", 0.0), ("b", 0.2), ("c", 0.0), ("d", 0.02))})
     p = {m: scipy.stats.ttest_rel(loss[m], loss["a"]).pvalue for m in "bcd"}
     assert max(3 * p["b"], 2 * p["c"]) < 0.05 < p["d"]  # c is told falsely, and d is missed
-    assert former_procedure(assay, truth) == {"false": 1, "told": 1, "true": 2}
+    assert former_procedure(assay, truth, "a") == {"false": 1, "told": 1, "true": 2}
 
 
 def test_what_is_not_counted_is_known():
