@@ -29,6 +29,7 @@ from uqassay.statistics.samples import (
     make_units,
     scaled_weights,
 )
+from uqassay.statistics.tied_samples import TiedSample
 
 __all__ = ["auc_estimate", "auc_linearised", "delong_covariance"]
 
@@ -185,8 +186,8 @@ def named_auc(
         e, s, w = checked(positive, scores, sample_weight, arguments)
         plain = w is None and groups is None and bool(((e == 0) | (e == 1)).all())
         mask = e == 1 if plain else None
-    if mask is not None and len(s) > 1:
-        wrong, right = s[mask], s[~mask]
+    wrong, right = (s[mask], s[~mask]) if mask is not None else (s[:0], s[:0])
+    if mask is not None and len(s) > 1 and not (imaginary and (_has_ties(wrong) or _has_ties(right))):
         counts = [(float(len(wrong)), names[0]), (float(len(right)), names[1])]
         value, low, high = np.nan, np.nan, np.nan
         if len(wrong) and len(right):
@@ -203,6 +204,12 @@ def named_auc(
         estimate = linearised_estimate(statistic, **options)  # type: ignore[arg-type]
         counts = sample_counts(e, w, groups, names)
     return noted(estimate, counts, constant=bool((s == s[0]).all()))
+
+
+def _has_ties(values: Floats) -> bool:
+    """True for a single value too. Sorts the values in place."""
+    values.sort()
+    return bool((values[1:] == values[:-1]).any()) or len(values) == 1
 
 
 def _is_plain_mask(positive: ArrayLike) -> bool:
@@ -222,7 +229,7 @@ def _from_sorted(x: Floats, y: Floats, a: float) -> tuple[float, float, Spread]:
     therefore follow from the step heights and lengths, without a pass over the larger sample.
     """
     m1, m0 = len(x), len(y)
-    x.sort()  # x and y are copies made by mask indexing, so the caller's array is not changed
+    x.sort()
     y.sort()
     small, large = (x, y) if m1 <= m0 else (y, x)
     left = np.searchsorted(large, small, side="left")
@@ -297,7 +304,12 @@ def auc_linearised(
     shadows: tuple[float, ...] = ()
     if imaginary:
         shadows = tuple(a / imaginary * (0.5 - centre) / (m + a) for a, m in ((a1, m1), (a0, m0)))
-    return Linearised(value, first + second, (first, second), (e > 0, e < 1), centre, imaginary, shadows)
+    tied: tuple[TiedSample, ...] = ()
+    if imaginary:
+        level = np.empty(n, dtype=np.intp)
+        level[order] = np.repeat(np.arange(len(ends)), lengths)
+        tied = TiedSample(below / m0 - value, e, level), TiedSample(above / m1 - value, 1.0 - e, level)
+    return Linearised(value, first + second, (first, second), (e > 0, e < 1), centre, imaginary, shadows, tied=tied)
 
 
 def _unit_sizes(

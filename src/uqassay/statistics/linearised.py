@@ -18,6 +18,7 @@ from uqassay.notes import Note, distinct
 from uqassay.statistics.estimate import Estimate
 from uqassay.statistics.remarks import single_unit, unit_notes
 from uqassay.statistics.samples import Floats, Spread, Units, check_choice, check_level, make_units, spread_of_mean
+from uqassay.statistics.tied_samples import TiedSample, averaged_samples, unseen_of, unseen_reach
 
 __all__ = ["Linearised", "linearised_estimate"]
 
@@ -55,6 +56,8 @@ class Linearised:
         True if few instances may carry most of the variance. Its degrees of freedom then follow from the fourth moment.
     notes : tuple of Note
         Remarks, such as the reason for an undefined value.
+    tied : tuple of TiedSample
+        Samples whose members may tie. Instances not yet seen then lengthen the interval.
     """
 
     value: float
@@ -67,6 +70,7 @@ class Linearised:
     strata: tuple[int, ...] = ()
     uneven: bool = False
     notes: tuple[Note, ...] = ()
+    tied: tuple[TiedSample, ...] = ()
 
     def __sub__(self, other: "Linearised") -> "Linearised":
         notes = distinct(self.notes, other.notes)
@@ -74,6 +78,18 @@ class Linearised:
             return undefined(len(self.influence), notes)
         whole = joined([self, other], (1.0, -1.0))
         return replace(whole, value=self.value - other.value, notes=notes)
+
+    def affine(self, factor: float, constant: float = 0.0) -> "Linearised":
+        """The statistic factor · value + constant."""
+        return replace(
+            self,
+            value=factor * self.value + constant,
+            influence=factor * self.influence,
+            parts=tuple(factor * part for part in self.parts),
+            centre=factor * self.centre + constant,
+            shadows=tuple(factor * shadow for shadow in self.shadows),
+            tied=tuple(sample.times(factor) for sample in self.tied),
+        )
 
 
 def linearised_estimate(
@@ -127,7 +143,10 @@ def linearised_estimate(
     else:
         spread = spread_of(whole, units, [np.array([run.value for run in runs])])
         low, high = scaled_interval(_centre(whole), spread, level, scale, least_units(whole, units))
-        low, high = min(low, value), max(high, value)
+        below, above = unseen_reach(unseen_of(whole.tied, units), spread, level)
+        low, high = min(low, value) - below, max(high, value) + above
+        if scale != "identity":
+            low, high = max(low, 0.0), min(high, 1.0)
     method = method or ("linearised" if scale == "identity" else f"linearised, {scale} scale")
     return Estimate(value, low=low, high=high, level=level, n=units.n_instances, method=method, notes=notes)
 
@@ -163,6 +182,7 @@ def averaged(runs: Sequence[Linearised]) -> Linearised:
         shadows=shadows,
         uneven=any(run.uneven for run in runs),
         notes=notes,
+        tied=tuple(averaged_samples(several) for several in zip(*(run.tied for run in runs), strict=False)),
     )
 
 
@@ -187,6 +207,7 @@ def joined(statistics: Sequence[Linearised], factors: Sequence[float]) -> Linear
         strata=tuple(strata),
         uneven=any(s.uneven for s in statistics),
         notes=distinct(*(s.notes for s in statistics)),
+        tied=tuple(sample.times(factor) for s, factor in zip(statistics, factors, strict=True) for sample in s.tied),
     )
 
 

@@ -1,6 +1,8 @@
 """Paired tests of linearised statistics: one pair, or all pairs of several statistics."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,7 +14,8 @@ from uqassay.statistics.estimate import Estimate
 from uqassay.statistics.linearised import Linearised, averaged, scaled_interval, spread_of
 from uqassay.statistics.multiple_tests import benjamini_hochberg, shaffer
 from uqassay.statistics.remarks import single_unit, unit_notes
-from uqassay.statistics.samples import Units, check_level, make_units
+from uqassay.statistics.samples import Floats, Units, check_level, make_units
+from uqassay.statistics.tied_samples import Unseen, unseen_of, unseen_reach, unseen_variance
 
 __all__ = ["paired_statistic_test", "pairwise_statistic_tests"]
 
@@ -71,7 +74,9 @@ def paired_statistic_test(
         )
     units = make_units(n, groups, sample_weight)
     counts = [] if isinstance(a, Linearised) and isinstance(b, Linearised) else [len(first), len(second)]
-    return _test(first, second, units, level, bound, unit_notes(units, counts))
+    return _test(
+        _Averaged.of(first, units), _Averaged.of(second, units), units, level, bound, unit_notes(units, counts)
+    )
 
 
 def pairwise_statistic_tests(
@@ -124,12 +129,13 @@ def pairwise_statistic_tests(
                 code="mismatch",
             )
     units = make_units(n, groups, sample_weight)
+    means = [_Averaged.of(several, units) for several in runs]
     j = len(names)
     difference, low, high = np.zeros((j, j)), np.zeros((j, j)), np.zeros((j, j))
     pvalue = np.full((j, j), np.nan)
     for row in range(j):
         for column in range(row):
-            found = _test(runs[row], runs[column], units, level, bound, [])
+            found = _test(means[row], means[column], units, level, bound, [])
             d = found.difference
             difference[row, column], low[row, column], high[row, column] = float(d), d.low, d.high
             difference[column, row], low[column, row], high[column, row] = -float(d), -d.high, -d.low
@@ -139,7 +145,7 @@ def pairwise_statistic_tests(
     table[off] = table.T[off] = benjamini_hochberg(pvalue[off])
     return PairwiseComparisons(
         names=names,
-        values=np.array([averaged(several).value for several in runs]),
+        values=np.array([mean.statistic.value for mean in means]),
         difference=difference,
         low=low,
         high=high,
@@ -160,15 +166,24 @@ def _runs(statistic: Runs, name: str) -> list[Linearised]:
     return several
 
 
+class _Averaged(NamedTuple):
+    """Mean of a statistic over training runs, the value of each run, and what unseen instances could add."""
+
+    statistic: Linearised
+    values: Floats
+    unseen: tuple[Unseen, ...]
+
+    @classmethod
+    def of(cls, runs: Sequence[Linearised], units: Units) -> "_Averaged":
+        mean = averaged(runs)
+        unseen = () if np.isnan(mean.value) else unseen_of(mean.tied, units)
+        return cls(replace(mean, tied=()), np.array([run.value for run in runs]), unseen)
+
+
 def _test(
-    first: Sequence[Linearised],
-    second: Sequence[Linearised],
-    units: Units,
-    level: float,
-    bound: float,
-    notes: list[Note],
+    first: _Averaged, second: _Averaged, units: Units, level: float, bound: float, notes: list[Note]
 ) -> PairedComparison:
-    whole = averaged(first) - averaged(second)
+    whole = first.statistic - second.statistic
     notes = [*notes, *whole.notes]
     value, low, high = whole.value, np.nan, np.nan
     statistic = pvalue = np.nan
@@ -177,12 +192,14 @@ def _test(
     elif units.n_units == 1:
         notes.append(single_unit(units, "no test", "no-test"))
     else:
-        spread = spread_of(whole, units, [np.array([run.value for run in runs]) for runs in (first, second)])
+        spread = spread_of(whole, units, [first.values, second.values])
+        unseen = (*first.unseen, *(u.times(-1.0) for u in second.unseen))
         centre = value if np.isnan(whole.centre) else whole.centre
         low, high = scaled_interval(centre, spread, level, "identity", units.n_units)
-        low, high = max(min(low, value), -bound), min(max(high, value), bound)
+        below, above = unseen_reach(unseen, spread, level)
+        low, high = max(min(low, value) - below, -bound), min(max(high, value) + above, bound)
         if spread.standard_error > _ROUNDING:
-            statistic = centre / spread.standard_error
+            statistic = centre / float(np.hypot(spread.standard_error, unseen_variance(unseen, centre) ** 0.5))
             pvalue = spread.pvalue(statistic)
         elif abs(value) <= _ROUNDING:
             statistic, pvalue = 0.0, 1.0

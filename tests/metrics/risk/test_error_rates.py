@@ -5,6 +5,7 @@ Run as a script, this file prints the tables of risk and coverage in docs/measur
 """
 
 import sys
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -22,40 +23,53 @@ AREAS = ("aurc", "e-aurc", "augrc", "ratio", "selective ratio")
 SELECTIVE = ("accuracy .5", "accuracy .8", "accuracy .9", "gain .8", "gain .9", "coverage")
 CELLS = [(200, 0.1), (200, 0.3), (1000, 0.05), (1000, 0.3)]
 TIED_CELLS = [(200, 0.05), (2000, 0.05)]
+FEW_CELLS = [(100, 3), (100, 10), (300, 3), (300, 10), (300, 30), (2000, 10), (2000, 100)]
 SCORES = {"": "scores", "levels": "5 levels", "groups": "groups"}
 TIES = {"": "none", "50 certain": "50 %, certain", "50 uncertain": "50 %, uncertain"}
 TIES |= {"97 certain": "97 %, certain", "97 uncertain": "97 %, uncertain"}
 
 
-class Population:
-    """Errors at a rate; normal scores, shifted for errors so that UQ-AUC has its value.
+def few_ties(n):
+    """Kinds of ties that leave few levels, or all but two of n instances tied."""
+    two = {f"2/{n} certain": "all but 2, certain", f"2/{n} uncertain": "all but 2, uncertain"}
+    return {"94 middle": "94 %, in the middle", "binary": "two values, 95 and 5 %", **two}
 
-    Kinds: "levels" cuts the scores into five, "groups" correlates those of ten instances, and "50 certain" gives the half with
-    the lowest scores one score ("uncertain": with the highest).
+
+class Population:
+    """Errors at a rate; normal scores, shifted for errors so that UQ-AUC has its value before ties are made.
+
+    Kinds: "levels" cuts the scores into five, "binary" into two, of which the greater has 5 %; "groups" correlates those of ten
+    instances. "50 certain" gives the half with the lowest scores one score ("uncertain": with the highest), "94 middle" all but
+    3 % at either end. "2/300 certain" ties all but 2 of 300 instances.
     """
 
     def __init__(self, rate, auc, kind=""):
         self.rate, self.kind, self.shift = rate, kind, np.sqrt(2) * special.ndtri(auc)
         t = np.linspace(-9.0, 9.0 + self.shift, 200_001)
+
+        def quantile(share):
+            return np.interp(share, (1 - rate) * special.ndtr(t) + rate * special.ndtr(t - self.shift), t)
+
+        self.low, self.high = -np.inf, np.inf  # scores beyond are tied
+        self.middle = np.empty(0)  # so are those between these two
+        self.cuts = quantile({"levels": LEVELS[:-1], "binary": np.array([0.95])}.get(kind, np.empty(0)))
+        name, _, side = kind.partition(" ")
+        if side:
+            tied = 1 - float(Fraction(name)) if "/" in name else int(name) / 100
+            if side == "certain":
+                self.low = quantile(tied)
+            elif side == "uncertain":
+                self.high = quantile(1 - tied)
+            else:
+                self.middle = quantile(np.array([(1 - tied) / 2, (1 + tied) / 2]))
+        ends = [end for end in (self.low, self.high, *self.cuts, *self.middle) if np.isfinite(end)]
+        t = np.unique(np.append(t, ends))
         wrong = rate * special.ndtr(t - self.shift)
         kept = (1 - rate) * special.ndtr(t) + wrong
-        self.cuts = np.interp(LEVELS[:-1], kept, t)
-        if kind == "levels":
-            wrong = np.append(np.interp(self.cuts, t, wrong), rate)
-            kept = LEVELS
-        self.low, self.high = -np.inf, np.inf  # scores beyond are tied
-        if kind.endswith(" certain"):
-            share = int(kind[:2]) / 100
-            self.low = np.interp(share, kept, t)
-            wrong = np.append(np.interp(share, kept, wrong), wrong[kept > share])
-            kept = np.append(share, kept[kept > share])
-        elif kind.endswith(" uncertain"):
-            share = 1 - int(kind[:2]) / 100
-            self.high = np.interp(share, kept, t)
-            wrong = np.append(wrong[kept < share], [np.interp(share, kept, wrong), rate])
-            kept = np.append(kept[kept < share], [share, 1.0])
-        inside = kept > 1e-12
-        self.kept, self.wrong = kept[inside], wrong[inside]
+        wrong[-1], kept[-1] = rate, 1.0
+        scores = self.coarse(t)
+        last = np.append(scores[1:] != scores[:-1], True) & (kept > 1e-12)  # of each tie
+        self.kept, self.wrong = kept[last], wrong[last]
 
     def draw(self, rng, n):
         """Errors, uncertainty and groups of n instances."""
@@ -71,7 +85,11 @@ class Population:
 
     def coarse(self, scores):
         """Scores with the ties of this kind."""
-        return np.digitize(scores, self.cuts) if self.kind == "levels" else np.clip(scores, self.low, self.high)
+        if self.cuts.size:
+            return np.digitize(scores, self.cuts, right=True)
+        if self.middle.size:
+            return np.where((scores > self.middle[0]) & (scores <= self.middle[1]), self.middle[1], scores)
+        return np.clip(scores, self.low, self.high)
 
     def aurc(self):
         """Mean over coverages of A(c) / c, with the error mass A linear between the points."""
@@ -127,11 +145,13 @@ def selective_estimates(errors, scores, groups, rate):
 
 
 def shares_covered(population, truths, estimates, *, n, n_samples, seed):
-    """Share of intervals that hold each truth; samples with an undefined estimate or interval are left out."""
+    """Share of intervals that hold each truth; samples without an interval, or of one score, are left out."""
     rng = np.random.default_rng(seed)
     held, defined = np.zeros(len(truths)), np.zeros(len(truths))
     for _ in range(n_samples):
         errors, scores, groups = population.draw(rng, n)
+        if (scores == scores[0]).all():
+            continue
         found = estimates(errors, scores, groups, population.rate)
         low, high = np.array([e.low for e in found]), np.array([e.high for e in found])
         held += (low <= np.array(truths) + 1e-12) & (np.array(truths) - 1e-12 <= high)
@@ -220,6 +240,21 @@ def print_rows(rows, truths, estimates, kinds, n_samples):
             print(f"{n:5d}  {rate:<4g} {label:15s}", *(f" {cell:15s}" for cell in cells), flush=True)
 
 
+def print_few(n_samples):
+    """Lowest coverage over UQ-AUC .5, .65, .8 and .95 where there are few errors and many ties."""
+    for n, wrong in FEW_CELLS:
+        for kind, label in {**TIES, **few_ties(n)}.items():
+            cells = []
+            for truths, estimates in ((Population.areas, area_estimates), (Population.selective, selective_estimates)):
+                populations = [Population(wrong / n, auc, kind) for auc in (0.5, 0.65, 0.8, 0.95)]
+                shares = [
+                    shares_covered(p, truths(p), estimates, n=n, n_samples=n_samples // 4, seed=[n, wrong])
+                    for p in populations
+                ]
+                cells += np.min(shares, axis=0).tolist()
+            print(f"{n:5d} {wrong:4d} {label:22s}", *(f"{100 * cell:5.1f}" for cell in cells), flush=True)
+
+
 def print_paired(n_samples):
     """Rejections at 5 % of equal AURCs, and power where the second AURC is greater by a tenth of the error rate."""
     for n, rate in TIED_CELLS:
@@ -241,6 +276,8 @@ def print_tables(which, n_samples=4000):
         print_rows(CELLS, Population.selective, selective_estimates, SCORES, n_samples)
     if "ties".startswith(which):
         print_rows(TIED_CELLS, Population.areas, area_estimates, TIES, n_samples)
+    if "few".startswith(which):
+        print_few(n_samples)
     if "paired".startswith(which):
         print_paired(n_samples)
 

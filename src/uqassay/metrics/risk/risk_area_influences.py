@@ -20,6 +20,7 @@ from uqassay.statistics.estimate import Estimate
 from uqassay.statistics.linearised import Linearised, averaged, linearised_estimate, spread_of, units_in
 from uqassay.statistics.remarks import interval_notes
 from uqassay.statistics.samples import Floats, Units, check_level, make_units
+from uqassay.statistics.tied_samples import TiedSample, unseen_of, unseen_reach
 
 __all__ = [
     "SCALES",
@@ -107,7 +108,7 @@ def area_estimate(
     scale = "inverse root scale" if np.isinf(SCALES[kind][0]) else "logit scale"
     method = f"linearised, {scale}"
     if not np.isnan(value) and all(run.parts for run in runs):
-        halves = [_auc_of(run) for run in runs]
+        halves = [run.affine(0.5, 0.5) for run in runs]  # UQ-AUC
         auc = linearised_estimate(halves, sample_weight=sample_weight, groups=groups, level=level, scale="logit")
         low, high, method = 2 * auc.low - 1, 2 * auc.high - 1, "delong, adjusted, logit scale"
     elif not np.isnan(value) and units.n_units > 1:
@@ -121,6 +122,9 @@ def area_estimate(
             if error > TINY
             else _without_spread(value, units.n_units, kind, level)
         )
+        below, above = unseen_reach(unseen_of(whole.tied, units), spread, level)
+        least, most = _range(kind, _greatest(whole, units, kind))
+        low, high = max(low - below, min(least, low)), min(high + above, max(most, high))
     return Estimate(
         value,
         low=low,
@@ -152,6 +156,13 @@ def _greatest(statistic: Linearised, units: Units, kind: str) -> float:
     gain = float(special.entr(1 - rate))
     greatest = 1 - rate + gain
     return greatest if kind == "e-aurc" else greatest / gain
+
+
+def _range(kind: str, greatest: float) -> tuple[float, float]:
+    """Least and greatest value."""
+    top, is_score = SCALES[kind]
+    top = min(top, greatest)
+    return (1 - top, 1.0) if is_score else (0.0, top)
 
 
 def _interval(value: float, reach: float, kind: str, greatest: float) -> tuple[float, float]:
@@ -233,7 +244,7 @@ def augrc(ranked: RankedErrors) -> Linearised:
 def e_aurc(ranked: RankedErrors, convention: Convention = "exact") -> Linearised:
     """E-AURC: AURC minus the AURC of the best order."""
     area, best = aurc(ranked) if convention == "exact" else aurc_trapezoid(ranked), aurc(_by_errors(ranked))
-    excess = replace(area - best, inside=area.inside)
+    excess = replace(area - best, inside=area.inside, tied=area.tied)
     if convention == "exact":  # no order is better than the best one; rounding errors are
         excess = replace(excess, value=max(excess.value, 0.0))
     return _or_perfect(ranked, excess)
@@ -252,7 +263,8 @@ def prediction_rejection(ranked: RankedErrors, risk: Risk) -> Linearised:
     possible = rate - best.value
     value = min((rate - area.value) / possible, 1.0)  # beyond 1 by rounding errors only
     influence = ((by_rate - area.influence) - value * (by_rate - best.influence)) / possible
-    return _or_perfect(ranked, Linearised(value, influence, inside=area.inside, uneven=True))
+    tied = tuple(sample.times(-1 / possible) for sample in area.tied)
+    return _or_perfect(ranked, Linearised(value, influence, inside=area.inside, uneven=True, tied=tied))
 
 
 def small_sample_ratio(ranked: RankedErrors, risk: Risk, codes: NDArray[np.intp] | None = None) -> Linearised:
@@ -267,26 +279,7 @@ def small_sample_ratio(ranked: RankedErrors, risk: Risk, codes: NDArray[np.intp]
     e, w = ranked.unranked(ranked.errors), ranked.unranked(weights)
     place = np.arange(ranked.errors.size) if ranked.block is None else ranked.block
     auc = auc_linearised(e, ranked.unranked(place.astype(np.float64)), w, codes, imaginary=IMAGINARY)
-    return replace(
-        auc,
-        value=ratio.value,
-        influence=2 * auc.influence,
-        parts=tuple(2 * part for part in auc.parts),
-        centre=2 * auc.centre - 1,
-        shadows=tuple(2 * shadow for shadow in auc.shadows),
-    )
-
-
-def _auc_of(ratio: Linearised) -> Linearised:
-    """The UQ-AUC from a ratio 2 UQ-AUC − 1."""
-    return replace(
-        ratio,
-        value=(ratio.value + 1) / 2,
-        influence=ratio.influence / 2,
-        parts=tuple(part / 2 for part in ratio.parts),
-        centre=(ratio.centre + 1) / 2,
-        shadows=tuple(shadow / 2 for shadow in ratio.shadows),
-    )
+    return replace(auc.affine(2.0, -1.0), value=ratio.value)
 
 
 def _or_perfect(ranked: RankedErrors, statistic: Linearised) -> Linearised:
@@ -306,9 +299,27 @@ def _by_errors(ranked: RankedErrors) -> RankedErrors:
 
 def _with_influence(ranked: RankedErrors, value: float, by_error: Floats, constant: Floats) -> Linearised:
     """Linearised statistic with influences e_i · by_error + constant, both given by block."""
-    influence = ranked.errors * ranked.of_rows(by_error) + ranked.of_rows(constant)
+    of_error, of_right = ranked.of_rows(by_error + constant), ranked.of_rows(constant)
+    influence = ranked.errors * of_error + (1 - ranked.errors) * of_right
     inside = tuple(ranked.unranked(share) for share in (ranked.errors, 1 - ranked.errors))
-    return Linearised(value, ranked.unranked(influence), inside=inside, uneven=True)
+    tied = _tied(ranked, (of_error, of_right))
+    return Linearised(value, ranked.unranked(influence), inside=inside, uneven=True, tied=tied)
+
+
+def _tied(ranked: RankedErrors, influences: tuple[Floats, Floats]) -> tuple[TiedSample, ...]:
+    """Errors and right predictions as tied samples, from the influence of an error and of a right prediction at each place."""
+    if ranked.block is None:
+        return ()
+    level = np.zeros(ranked.n, dtype=np.intp)
+    level[ranked.order] = ranked.block
+    found = []
+    for values, inside in zip(influences, (ranked.errors, 1 - ranked.errors), strict=True):
+        w = inside if ranked.weights is None else inside * ranked.weights
+        share = float(w.sum()) / float(ranked.kept[-1])
+        if share > 0:
+            shift = share * (values - float((w * values).sum()) / float(w.sum()))
+            found.append(TiedSample(ranked.unranked(shift), ranked.unranked(inside), level))
+    return tuple(found)
 
 
 def _sum_from(terms: Floats) -> Floats:

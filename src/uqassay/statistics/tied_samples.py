@@ -1,0 +1,167 @@
+"""Samples whose scores are mostly tied: what instances not yet seen could do to a statistic.
+
+If all errors have the same score, their influences are equal and the estimated variance vanishes, although further errors may
+have other scores. The interval of a share has the same problem at 0 and 1. Wilson's interval solves it by the variance under
+the hypothesis in place of the estimated one. Here the hypothesis is the sample with an added share of unseen instances.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import final
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import special
+
+from uqassay.statistics.samples import Floats, Spread, Units
+
+__all__ = ["TiedSample", "Unseen", "averaged_samples", "unseen_of", "unseen_reach", "unseen_variance"]
+
+ROUNDING = 1e-12
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class TiedSample:
+    """One sample of a statistic, such as the errors, with the place that every instance would have in it.
+
+    Attributes
+    ----------
+    shift : array (n,)
+        Change of the statistic if the whole sample had the score of this instance.
+    inside : array (n,)
+        Membership of each instance in the sample: 1, 0, or a share in between.
+    level : int array (n,)
+        Instances of one level have one score.
+    """
+
+    shift: Floats
+    inside: Floats | NDArray[np.bool_]
+    level: NDArray[np.intp]
+
+    def times(self, factor: float) -> "TiedSample":
+        """The same sample of a multiple of the statistic."""
+        return replace(self, shift=factor * self.shift)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Unseen:
+    """What instances not yet seen could add to one sample of a statistic. Build it with `unseen_of`.
+
+    Attributes
+    ----------
+    tied : float
+        Probability that two members of the sample, of different units, tie.
+    size : float
+        Effective number of units.
+    below, above : float
+        Mean square over mean of the distances of all instances below and above the mean of the sample; 0 if there is none.
+    variance : float
+        Of one member.
+    """
+
+    tied: float
+    size: float
+    below: float
+    above: float
+    variance: float
+
+    def times(self, factor: float) -> "Unseen":
+        """The same for a multiple of the statistic."""
+        below, above = (self.below, self.above) if factor > 0 else (self.above, self.below)
+        return Unseen(self.tied, self.size, abs(factor) * below, abs(factor) * above, factor**2 * self.variance)
+
+    def added(self, distance: float, moved: float) -> float:
+        """Variance that unseen instances at a distance add if they move the statistic so far."""
+        slope = distance - self.variance / distance if distance > 0 else 0.0
+        return max(self.tied * moved * (slope - moved) / self.size, 0.0)
+
+    def reach(self, distance: float, error: float, quantile: float) -> float:
+        """Distance Δ with Δ² = q² (se² + added(Δ)), the end of the interval of the score test."""
+        slope = distance - self.variance / distance if distance > 0 else 0.0
+        k = quantile**2 * self.tied / self.size
+        reach = (0.5 * k * slope + float(np.hypot(0.5 * k * slope, (1 + k) ** 0.5 * quantile * error))) / (1 + k)
+        return max(reach, quantile * error)
+
+
+def averaged_samples(runs: Sequence[TiedSample]) -> TiedSample:
+    """The sample of the mean of several statistics; instances tie if they do in every run."""
+    level = runs[0].level
+    for run in runs[1:]:
+        _, level = np.unique(level * (int(run.level.max()) + 1) + run.level, return_inverse=True)
+    shift = np.mean([run.shift for run in runs], axis=0)
+    return TiedSample(shift, np.asarray(np.mean([run.inside for run in runs], axis=0, dtype=np.float64)), level)
+
+
+def unseen_of(samples: Sequence[TiedSample], units: Units) -> tuple[Unseen, ...]:
+    """What unseen instances could add to each sample; samples without ties are left out."""
+    every = np.ones(units.n_instances) if units.weights is None else units.weights
+    found = []
+    for sample in samples:
+        inside = every * units.keep(np.asarray(sample.inside, dtype=np.float64))
+        level = sample.level if units.rows is None else sample.level[units.rows]
+        total, by_unit, by_cell = float(inside.sum()), inside, inside
+        if units.codes is not None:
+            _, cell = np.unique(units.codes * (int(level.max()) + 1) + level, return_inverse=True)
+            by_unit, by_cell = (np.asarray(np.bincount(code, weights=inside)) for code in (units.codes, cell))
+        by_level = np.bincount(level, weights=inside)
+        square, of_cells = float(by_unit @ by_unit), float(by_cell @ by_cell)
+        pairs, tied = total**2 - square, float(by_level @ by_level) - of_cells  # of different units
+        share = min(tied / pairs, 1.0) if pairs > ROUNDING * square else 1.0  # a single unit ties with itself
+        if share <= ROUNDING:
+            continue
+        shift = units.keep(sample.shift)
+        mean = float((inside * shift).sum()) / total
+        variance = float((inside * (shift - mean) ** 2).sum()) / total
+        below, above = (_distance(np.maximum(side * shift, 0.0), every) for side in (-1, 1))
+        found.append(Unseen(share, total**2 / square, below, above, variance))
+    return tuple(found)
+
+
+def _distance(beyond: Floats, weights: Floats) -> float:
+    first = float((weights * beyond).sum())
+    return float((weights * beyond * beyond).sum()) / first if first > ROUNDING else 0.0
+
+
+def unseen_reach(unseen: Sequence[Unseen], spread: Spread, level: float) -> tuple[float, float]:
+    """Lengths by which unseen instances lengthen an interval, below and above.
+
+    Parameters
+    ----------
+    unseen : sequence of Unseen
+        Of the samples of the statistic.
+    spread : Spread
+        Of the statistic, without unseen instances.
+    level : float
+
+    Returns
+    -------
+    below, above : float
+        0 if no two members of any sample tie.
+
+    Notes
+    -----
+    Let a sample of m members have mean θ and variance s². A hypothesis that moves the statistic by Δ adds the share ε = Δ/d₁ of
+    unseen members, which are placed as the instances beyond θ are, with mean distance d₁ and mean square d₂. Under the
+    hypothesis the variance of the mean is greater by Δ(h − Δ − s²/h)/m, h = d₂/d₁. With two values this gives Wilson's
+    interval. The term is multiplied by the probability that two members tie: a sample without ties has shown its variance.
+
+    Examples
+    --------
+    >>> binary = Unseen(tied=1.0, size=10.0, below=0.2, above=0.8, variance=0.16)  # two successes in ten
+    >>> below, above = unseen_reach([binary], Spread(0.016**0.5, float("inf"), 0.0), 0.95)
+    >>> round(0.2 + 1.96 * 0.016**0.5 + above, 4)  # as Wilson's
+    0.5098
+    """
+    quantile = float(special.stdtrit(spread.dof, 0.5 + level / 2))
+    error, plain = spread.standard_error, quantile * spread.standard_error
+    below = max((u.reach(u.below, error, quantile) for u in unseen), default=plain)
+    above = max((u.reach(u.above, error, quantile) for u in unseen), default=plain)
+    return below - plain, above - plain
+
+
+def unseen_variance(unseen: Sequence[Unseen], difference: float) -> float:
+    """Variance that unseen instances add to a statistic under the hypothesis that it is 0."""
+    moved = abs(difference)
+    return max((u.added(u.below if difference > 0 else u.above, moved) for u in unseen), default=0.0)
